@@ -1,0 +1,345 @@
+/* CBOR of archives, by libcbor's streaming decoder and its encoders; see cbor.h.
+ *
+ * cbor_stream_decode() reads the head of one item, and the bytes of a string, and calls back what
+ * it found: the callbacks here make a pf_cbor_item of it.  It looks at no more than the bytes it is
+ * given and allocates nothing.  Its result says how many bytes it would have needed; that number
+ * overflows for lengths near 2^64 (GHSA-pj89-8hch-p7vp), and is not used. */
+#include "archive/cbor.h"
+
+#include <string.h>
+
+#include <cbor/configuration.h>
+#include <cbor/encoding.h>
+#include <cbor/streaming.h>
+
+#include "base/error.h"
+#include "perfile/text.h"
+
+enum { HEAD = 9 /* bytes of the longest head */ };
+
+/* Lengths in callbacks had the type size_t before version 0.9. */
+#if CBOR_MAJOR_VERSION == 0 && CBOR_MINOR_VERSION < 9
+typedef size_t length;
+#else
+typedef uint64_t length;
+#endif
+
+/* Callbacks.  `context` is the pf_cbor_item. */
+static void on_number(void *context, pf_cbor_kind kind, uint64_t v)
+{
+    *(pf_cbor_item *)context = (pf_cbor_item){.kind = kind, .number = v};
+}
+
+static void on_u8(void *context, uint8_t v)
+{
+    on_number(context, PF_CBOR_UINT, v);
+}
+
+static void on_u16(void *context, uint16_t v)
+{
+    on_number(context, PF_CBOR_UINT, v);
+}
+
+static void on_u32(void *context, uint32_t v)
+{
+    on_number(context, PF_CBOR_UINT, v);
+}
+
+static void on_u64(void *context, uint64_t v)
+{
+    on_number(context, PF_CBOR_UINT, v);
+}
+
+static void on_negative8(void *context, uint8_t v)
+{
+    on_number(context, PF_CBOR_NEGATIVE, v);
+}
+
+static void on_negative16(void *context, uint16_t v)
+{
+    on_number(context, PF_CBOR_NEGATIVE, v);
+}
+
+static void on_negative32(void *context, uint32_t v)
+{
+    on_number(context, PF_CBOR_NEGATIVE, v);
+}
+
+static void on_negative64(void *context, uint64_t v)
+{
+    on_number(context, PF_CBOR_NEGATIVE, v);
+}
+
+/* `number` keeps the length as it was called back, so that pf_cbor_next() can check it. */
+static void on_bytes(void *context, cbor_data p, length n)
+{
+    *(pf_cbor_item *)context = (pf_cbor_item){PF_CBOR_BYTES, n, {p, (size_t)n}};
+}
+
+static void on_text(void *context, cbor_data p, length n)
+{
+    *(pf_cbor_item *)context = (pf_cbor_item){PF_CBOR_TEXT, n, {p, (size_t)n}};
+}
+
+static void on_array(void *context, length n)
+{
+    on_number(context, PF_CBOR_ARRAY, n);
+}
+
+static void on_map(void *context, length n)
+{
+    on_number(context, PF_CBOR_MAP, n);
+}
+
+static void on_float(void *context, float v)
+{
+    (void)v;
+    on_number(context, PF_CBOR_OTHER, 0);
+}
+
+static void on_double(void *context, double v)
+{
+    (void)v;
+    on_number(context, PF_CBOR_OTHER, 0);
+}
+
+static void on_bool(void *context, bool v)
+{
+    (void)v;
+    on_number(context, PF_CBOR_OTHER, 0);
+}
+
+static void on_simple(void *context)
+{
+    on_number(context, PF_CBOR_OTHER, 0);
+}
+
+/* Indefinite lengths and their end, and tags.  Versions of libcbor differ in the tags that they
+ * know, so that a tag cannot even be skipped with all of them. */
+static void on_refused(void *context)
+{
+    on_number(context, PF_CBOR_BAD, 0);
+}
+
+static void on_tag(void *context, uint64_t v)
+{
+    (void)v;
+    on_number(context, PF_CBOR_BAD, 0);
+}
+
+static const struct cbor_callbacks callbacks = {
+    .uint8 = on_u8,
+    .uint16 = on_u16,
+    .uint32 = on_u32,
+    .uint64 = on_u64,
+    .negint8 = on_negative8,
+    .negint16 = on_negative16,
+    .negint32 = on_negative32,
+    .negint64 = on_negative64,
+    .byte_string = on_bytes,
+    .byte_string_start = on_refused,
+    .string = on_text,
+    .string_start = on_refused,
+    .array_start = on_array,
+    .indef_array_start = on_refused,
+    .map_start = on_map,
+    .indef_map_start = on_refused,
+    .tag = on_tag,
+    .float2 = on_float,
+    .float4 = on_float,
+    .float8 = on_double,
+    .undefined = on_simple,
+    .null = on_simple,
+    .boolean = on_bool,
+    .indef_break = on_refused,
+};
+
+pf_cbor pf_cbor_begin(perfile_bytes bytes)
+{
+    static const uint8_t none[1] = {0}; /* arithmetic on NULL is undefined */
+    const uint8_t *p = bytes.ptr ? bytes.ptr : none;
+    return (pf_cbor){.pos = p, .end = p + bytes.len, .left = {1}};
+}
+
+void pf_cbor_fail(pf_cbor *c, const char *why)
+{
+    if (!c->why)
+        c->why = why;
+}
+
+/* Leaves the arrays and maps of which nothing is to come. */
+static void leave_complete(pf_cbor *c)
+{
+    while (c->depth > 0 && c->left[c->depth] == 0)
+        c->depth--;
+}
+
+/* Enters an array or map of `n` items; 2 * n of a map cannot overflow, because it was compared. */
+static void enter(pf_cbor *c, pf_cbor_item *item)
+{
+    const uint64_t bytes = (uint64_t)(c->end - c->pos);
+    const uint64_t most = item->kind == PF_CBOR_MAP ? bytes / 2 : bytes;
+    if (item->number > most)
+        pf_cbor_fail(c, "an array or map of more items than bytes are left");
+    else if (c->depth == PF_CBOR_DEPTH)
+        pf_cbor_fail(c, "arrays and maps are nested too deeply");
+    else
+        c->left[++c->depth] = item->kind == PF_CBOR_MAP ? 2 * item->number : item->number;
+}
+
+pf_cbor_item pf_cbor_next(pf_cbor *c)
+{
+    pf_cbor_item item = {.kind = PF_CBOR_BAD};
+    const pf_cbor_item none = item;
+    leave_complete(c);
+    if (c->why)
+        return none;
+    const size_t bytes = (size_t)(c->end - c->pos);
+    if (bytes == 0 || c->left[c->depth] == 0) {
+        pf_cbor_fail(c, bytes ? "there is no such item" : "it ends in front of an item");
+        return none;
+    }
+    const struct cbor_decoder_result result = cbor_stream_decode(c->pos, bytes, &callbacks, &item);
+    if (result.status != CBOR_DECODER_FINISHED) {
+        pf_cbor_fail(c, result.status == CBOR_DECODER_NEDATA ? "it ends inside of an item"
+                                                             : "a byte that begins no item");
+        return none;
+    }
+    const bool string = item.kind == PF_CBOR_BYTES || item.kind == PF_CBOR_TEXT;
+    /* The length of a string is compared once more: versions 0.9 to 0.14.0 check a truncated one
+     * where size_t has 32 bits (GHSA-frh9-3gqx-pqg2). */
+    if (result.read > bytes || (string && item.number > bytes))
+        pf_cbor_fail(c, "it ends inside of an item");
+    else if (item.kind == PF_CBOR_BAD)
+        pf_cbor_fail(c, "a tag or an indefinite length");
+    if (c->why)
+        return none;
+    c->pos += result.read;
+    c->left[c->depth]--;
+    if (item.kind == PF_CBOR_ARRAY || item.kind == PF_CBOR_MAP)
+        enter(c, &item);
+    return c->why ? none : item;
+}
+
+/* All items in the skipped one have been read when the reader is back at its depth. */
+void pf_cbor_skip(pf_cbor *c)
+{
+    leave_complete(c);
+    const unsigned depth = c->depth;
+    do {
+        pf_cbor_next(c);
+        while (c->depth > depth && c->left[c->depth] == 0)
+            c->depth--;
+    } while (c->depth > depth && !c->why);
+}
+
+/* The next item if it is of that kind; else the reader fails, and the item is empty. */
+static pf_cbor_item expect(pf_cbor *c, pf_cbor_kind kind, const char *why)
+{
+    const pf_cbor_item item = pf_cbor_next(c);
+    if (item.kind == kind)
+        return item;
+    pf_cbor_fail(c, why);
+    return (pf_cbor_item){.kind = PF_CBOR_BAD};
+}
+
+uint64_t pf_cbor_uint(pf_cbor *c)
+{
+    return expect(c, PF_CBOR_UINT, "not the unsigned number that is needed").number;
+}
+
+uint32_t pf_cbor_u32(pf_cbor *c)
+{
+    const uint64_t v = pf_cbor_uint(c);
+    if (v <= UINT32_MAX)
+        return (uint32_t)v;
+    pf_cbor_fail(c, "a number above 32 bits");
+    return 0;
+}
+
+uint64_t pf_cbor_array(pf_cbor *c)
+{
+    return expect(c, PF_CBOR_ARRAY, "not the array that is needed").number;
+}
+
+uint64_t pf_cbor_map(pf_cbor *c)
+{
+    return expect(c, PF_CBOR_MAP, "not the map that is needed").number;
+}
+
+perfile_bytes pf_cbor_bytes(pf_cbor *c)
+{
+    return expect(c, PF_CBOR_BYTES, "not the byte string that is needed").bytes;
+}
+
+perfile_bytes pf_cbor_text(pf_cbor *c)
+{
+    const pf_cbor_item item = pf_cbor_next(c);
+    if (item.kind == PF_CBOR_TEXT || item.kind == PF_CBOR_BYTES)
+        return item.bytes;
+    pf_cbor_fail(c, "not the text that is needed");
+    return (perfile_bytes){NULL, 0};
+}
+
+perfile_status pf_cbor_finish(pf_cbor *c, const char *where, perfile_error *err)
+{
+    leave_complete(c);
+    if (c->depth > 0 || c->left[0] > 0)
+        pf_cbor_fail(c, "it ends in front of an item");
+    if (c->pos != c->end)
+        pf_cbor_fail(c, "bytes behind its end");
+    if (c->why)
+        return pf_fail(err, PERFILE_E_CORRUPT, where, "%s", c->why);
+    return PERFILE_OK;
+}
+
+bool pf_cbor_put_uint(pf_buffer *b, uint64_t v)
+{
+    if (!pf_buffer_reserve(b, HEAD))
+        return false;
+    b->len += cbor_encode_uint(v, b->ptr + b->len, HEAD);
+    return true;
+}
+
+bool pf_cbor_put_array(pf_buffer *b, size_t items)
+{
+    if (!pf_buffer_reserve(b, HEAD))
+        return false;
+    b->len += cbor_encode_array_start(items, b->ptr + b->len, HEAD);
+    return true;
+}
+
+bool pf_cbor_put_map(pf_buffer *b, size_t pairs)
+{
+    if (!pf_buffer_reserve(b, HEAD))
+        return false;
+    b->len += cbor_encode_map_start(pairs, b->ptr + b->len, HEAD);
+    return true;
+}
+
+bool pf_cbor_put_bytes(pf_buffer *b, perfile_bytes bytes)
+{
+    if (!pf_buffer_reserve(b, HEAD))
+        return false;
+    b->len += cbor_encode_bytestring_start(bytes.len, b->ptr + b->len, HEAD);
+    return pf_buffer_append(b, bytes.ptr, bytes.len);
+}
+
+static bool is_utf8(perfile_bytes text)
+{
+    size_t n = 1;
+    for (size_t at = 0; at < text.len && n; at += n)
+        n = perfile_utf8_char(text.ptr + at, text.len - at, NULL);
+    return n != 0;
+}
+
+bool pf_cbor_put_text(pf_buffer *b, const char *text)
+{
+    const perfile_bytes bytes = {(const uint8_t *)text, strlen(text)};
+    if (!is_utf8(bytes))
+        return pf_cbor_put_bytes(b, bytes);
+    if (!pf_buffer_reserve(b, HEAD))
+        return false;
+    b->len += cbor_encode_string_start(bytes.len, b->ptr + b->len, HEAD);
+    return pf_buffer_append(b, bytes.ptr, bytes.len);
+}

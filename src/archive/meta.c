@@ -1,0 +1,389 @@
+/* Encoding and decoding of the maps in META chunks; see meta.h.
+ *
+ * The keys are two tables, of the map and of a part: where the value goes, and what it is.  A map
+ * is decoded twice, first into a pf_meta that is thrown away, so that a damaged one changes
+ * nothing.
+ *
+ * Parts are kept in the order in which they were first named, with an index by number.  A sorted
+ * array would make hostile input (many maps with one part each) cost the square of its size. */
+#include "archive/meta.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "archive/cbor.h"
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+
+/* A key of a map whose value is a text or number, and the member of the struct for it. */
+typedef struct key {
+    const char *name;
+    enum { TEXT, NAME, U64, U32 } kind;
+    size_t at;  /* the member */
+    size_t has; /* of numbers: the member that says that there is one */
+} key;
+
+static const key part_keys[] = {
+    {"format", TEXT, offsetof(pf_meta_part, format), 0},
+    {"form", TEXT, offsetof(pf_meta_part, form), 0},
+    {"name", NAME, offsetof(pf_meta_part, name), 0},
+    {"size", U64, offsetof(pf_meta_part, size), offsetof(pf_meta_part, has_size)},
+    {"crc32c", U32, offsetof(pf_meta_part, crc32c), offsetof(pf_meta_part, has_crc32c)},
+    {"mode", U32, offsetof(pf_meta_part, mode), offsetof(pf_meta_part, has_mode)},
+};
+enum { N_PART_KEYS = sizeof part_keys / sizeof part_keys[0] };
+
+static const key meta_keys[] = {
+    {"creator", TEXT, offsetof(pf_meta, creator), 0},
+    {"created", U64, offsetof(pf_meta, created), offsetof(pf_meta, has_created)},
+    {"host", TEXT, offsetof(pf_meta, host), 0},
+};
+enum { N_META_KEYS = sizeof meta_keys / sizeof meta_keys[0] };
+
+bool pf_meta_name_is_safe(perfile_bytes name)
+{
+    if (name.len == 0 || name.len > PF_META_MOST_NAME || memchr(name.ptr, '/', name.len) ||
+        memchr(name.ptr, 0, name.len))
+        return false;
+    const bool dots = name.ptr[0] == '.' && name.ptr[name.len - 1] == '.';
+    return !(dots && name.len <= 2);
+}
+
+/* Encoding. */
+
+static const char *text_of(const void *from, const key *k)
+{
+    const char *text;
+    memcpy(&text, (const char *)from + k->at, sizeof text);
+    return text;
+}
+
+static bool has_key(const void *from, const key *k)
+{
+    if (k->kind == TEXT || k->kind == NAME)
+        return text_of(from, k) != NULL;
+    return *(const bool *)((const char *)from + k->has);
+}
+
+static size_t count_keys(const void *from, const key *keys, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += has_key(from, &keys[i]);
+    return count;
+}
+
+/* Puts those of the keys that there are. */
+static bool put_keys(pf_buffer *out, const void *from, const key *keys, size_t n)
+{
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++) {
+        const key *k = &keys[i];
+        uint64_t v64;
+        uint32_t v32;
+        if (!has_key(from, k))
+            continue;
+        ok = pf_cbor_put_text(out, k->name);
+        if (k->kind == U64) {
+            memcpy(&v64, (const char *)from + k->at, sizeof v64);
+            ok = ok && pf_cbor_put_uint(out, v64);
+        } else if (k->kind == U32) {
+            memcpy(&v32, (const char *)from + k->at, sizeof v32);
+            ok = ok && pf_cbor_put_uint(out, v32);
+        } else {
+            ok = ok && pf_cbor_put_text(out, text_of(from, k));
+        }
+    }
+    return ok;
+}
+
+static bool put_parts(pf_buffer *out, const pf_meta *m)
+{
+    if (!m->n_parts)
+        return true;
+    bool ok = pf_cbor_put_text(out, "parts") && pf_cbor_put_map(out, m->n_parts);
+    for (uint32_t i = 0; i < m->n_parts && ok; i++) {
+        const pf_meta_part *part = &m->parts[i];
+        ok = pf_cbor_put_uint(out, part->number) &&
+             pf_cbor_put_map(out, count_keys(part, part_keys, N_PART_KEYS)) &&
+             put_keys(out, part, part_keys, N_PART_KEYS);
+    }
+    return ok;
+}
+
+static bool put_events(pf_buffer *out, const pf_meta *m)
+{
+    if (!m->has_events)
+        return true;
+    bool ok = pf_cbor_put_text(out, "events") && pf_cbor_put_array(out, m->n_events);
+    for (uint32_t i = 0; i < m->n_events && ok; i++) {
+        const pf_meta_event *e = &m->events[i];
+        ok = pf_cbor_put_map(out, e->attr.ptr ? 2 : 1) && pf_cbor_put_text(out, "name") &&
+             pf_cbor_put_text(out, e->name);
+        if (e->attr.ptr)
+            ok = ok && pf_cbor_put_text(out, "attr") && pf_cbor_put_bytes(out, e->attr);
+    }
+    return ok;
+}
+
+static bool put_lossy(pf_buffer *out, const pf_meta *m)
+{
+    if (!m->has_lossy)
+        return true;
+    bool ok = pf_cbor_put_text(out, "lossy") && pf_cbor_put_array(out, m->n_lossy);
+    for (uint32_t i = 0; i < m->n_lossy && ok; i++)
+        ok = pf_cbor_put_text(out, m->lossy[i]);
+    return ok;
+}
+
+perfile_status pf_meta_encode(const pf_meta *m, pf_buffer *out, perfile_error *err)
+{
+    const size_t before = out->len;
+    const size_t lists = (m->n_parts != 0) + (size_t)m->has_events + m->has_lossy;
+    if (pf_cbor_put_map(out, count_keys(m, meta_keys, N_META_KEYS) + lists) &&
+        put_keys(out, m, meta_keys, N_META_KEYS) && put_parts(out, m) && put_events(out, m) &&
+        put_lossy(out, m))
+        return PERFILE_OK;
+    out->len = before;
+    return pf_fail_nomem(err, "meta");
+}
+
+/* Decoding. */
+
+/* A map that is being decoded.  `st` is PERFILE_E_NOMEM or PERFILE_E_LIMIT as soon as something
+ * could not be kept; what is wrong with the input is in `c.why`. */
+typedef struct reading {
+    pf_cbor c;
+    pf_meta *m;
+    perfile_status st;
+    perfile_error *err;
+} reading;
+
+static bool goes_on(const reading *x)
+{
+    return !x->c.why && x->st == PERFILE_OK;
+}
+
+static bool is_word(perfile_bytes text, const char *word)
+{
+    return text.len == strlen(word) && memcmp(text.ptr, word, text.len) == 0;
+}
+
+/* A key, which is text. */
+static perfile_bytes read_key(reading *x)
+{
+    const pf_cbor_item item = pf_cbor_next(&x->c);
+    if (item.kind != PF_CBOR_TEXT)
+        pf_cbor_fail(&x->c, "a key that is no text");
+    return item.bytes;
+}
+
+/* A text, kept with a NUL behind it. */
+static const char *read_text(reading *x, bool name)
+{
+    const char *text = NULL;
+    const perfile_bytes bytes = pf_cbor_text(&x->c);
+    if (x->c.why)
+        return NULL;
+    if (name && !pf_meta_name_is_safe(bytes))
+        pf_cbor_fail(&x->c, "a name that no file in a directory may have");
+    else if (bytes.len && memchr(bytes.ptr, 0, bytes.len))
+        pf_cbor_fail(&x->c, "a NUL in a text");
+    else
+        x->st = pf_arena_text(&x->m->arena, bytes, &text, x->err);
+    return text;
+}
+
+/* Reads the value of the key `name` into *to if the table has this key; false: it has not.  `seen`
+ * has a bit for each key of the table that there was. */
+static bool read_known(reading *x, perfile_bytes name, const key *keys, size_t n, void *to,
+                       unsigned *seen)
+{
+    size_t i = 0;
+    while (i < n && !is_word(name, keys[i].name))
+        i++;
+    if (i == n)
+        return false;
+    const key *k = &keys[i];
+    char *at = (char *)to + k->at;
+    if (*seen >> i & 1)
+        pf_cbor_fail(&x->c, "a key occurs twice");
+    *seen |= 1U << i;
+    if (k->kind == TEXT || k->kind == NAME) {
+        const char *text = read_text(x, k->kind == NAME);
+        if (goes_on(x))
+            memcpy(at, &text, sizeof text);
+        return true;
+    }
+    const uint64_t v64 = k->kind == U32 ? pf_cbor_u32(&x->c) : pf_cbor_uint(&x->c);
+    const uint32_t v32 = (uint32_t)v64;
+    if (!goes_on(x))
+        return true;
+    memcpy(at, k->kind == U32 ? (const void *)&v32 : &v64, k->kind == U32 ? 4 : 8);
+    *(bool *)((char *)to + k->has) = true;
+    return true;
+}
+
+/* The part with this number, made if it is new; NULL: no memory. */
+static pf_meta_part *part_for(pf_meta *m, uint32_t number)
+{
+    if (number >= m->n_part_at) {
+        uint32_t n = m->n_part_at ? m->n_part_at : 16;
+        while (n <= number)
+            n *= 2;
+        uint32_t *more = pf_realloc(m->part_at, n, sizeof *more);
+        if (!more)
+            return NULL;
+        memset(more + m->n_part_at, 0, (n - m->n_part_at) * sizeof *more);
+        m->part_at = more;
+        m->n_part_at = n;
+    }
+    if (m->part_at[number])
+        return &m->parts[m->part_at[number] - 1];
+    pf_meta_part *parts = pf_array_more(m->parts, m->n_parts, &m->cap_parts, sizeof *parts);
+    if (!parts)
+        return NULL;
+    m->parts = parts;
+    parts[m->n_parts] = (pf_meta_part){.number = number};
+    m->part_at[number] = ++m->n_parts;
+    return &parts[m->n_parts - 1];
+}
+
+static void read_parts(reading *x)
+{
+    const uint64_t n = pf_cbor_map(&x->c);
+    for (uint64_t i = 0; i < n && goes_on(x); i++) {
+        const uint64_t number = pf_cbor_uint(&x->c);
+        if (number >= PF_META_MOST_PARTS)
+            pf_cbor_fail(&x->c, "a part with a number above 65535");
+        const uint64_t n_keys = pf_cbor_map(&x->c);
+        if (!goes_on(x))
+            return;
+        pf_meta_part *part = part_for(x->m, (uint32_t)number);
+        if (!part) {
+            x->st = pf_fail_nomem(x->err, "meta");
+            return;
+        }
+        unsigned seen = 0;
+        for (uint64_t k = 0; k < n_keys && goes_on(x); k++)
+            if (!read_known(x, read_key(x), part_keys, N_PART_KEYS, part, &seen))
+                pf_cbor_skip(&x->c);
+    }
+}
+
+static void read_event(reading *x, pf_meta_event *e)
+{
+    const uint64_t n = pf_cbor_map(&x->c);
+    for (uint64_t i = 0; i < n && goes_on(x); i++) {
+        const perfile_bytes name = read_key(x);
+        if (is_word(name, "name") && !e->name) {
+            e->name = read_text(x, false);
+        } else if (is_word(name, "attr") && !e->attr.ptr) {
+            const perfile_bytes attr = pf_cbor_bytes(&x->c);
+            if (goes_on(x))
+                x->st = pf_arena_copy(&x->m->arena, attr, &e->attr, x->err);
+        } else if (is_word(name, "name") || is_word(name, "attr")) {
+            pf_cbor_fail(&x->c, "a key occurs twice");
+        } else {
+            pf_cbor_skip(&x->c);
+        }
+    }
+    if (!e->name)
+        pf_cbor_fail(&x->c, "an event without a name");
+}
+
+/* An array of `n` items of `width` bytes in the arena; NULL: there are none, or no memory. */
+static void *new_list(reading *x, uint64_t n, size_t width)
+{
+    void *p = NULL;
+    size_t bytes;
+    if (!goes_on(x) || n == 0)
+        return NULL;
+    /* Each item has a byte of input at least.  One byte counts as `width` against the limit. */
+    if (pf_mul_size((size_t)n, width, &bytes))
+        x->st = pf_fail_nomem(x->err, "meta");
+    else
+        x->st = pf_arena_get(&x->m->arena, bytes, &p, x->err);
+    return p;
+}
+
+static void read_events(reading *x)
+{
+    const uint64_t n = pf_cbor_array(&x->c);
+    pf_meta_event *events = new_list(x, n, sizeof *events);
+    for (uint64_t i = 0; i < n && goes_on(x); i++)
+        read_event(x, &events[i]);
+    if (!goes_on(x))
+        return;
+    x->m->events = events;
+    x->m->n_events = (uint32_t)n;
+    x->m->has_events = true;
+}
+
+static void read_lossy(reading *x)
+{
+    const uint64_t n = pf_cbor_array(&x->c);
+    const char **lossy = new_list(x, n, sizeof *lossy);
+    for (uint64_t i = 0; i < n && goes_on(x); i++)
+        lossy[i] = read_text(x, false);
+    if (!goes_on(x))
+        return;
+    x->m->lossy = lossy;
+    x->m->n_lossy = (uint32_t)n;
+    x->m->has_lossy = true;
+}
+
+static perfile_status read_map(perfile_bytes cbor, pf_meta *m, perfile_error *err)
+{
+    static const struct {
+        const char *name;
+        void (*read)(reading *x);
+    } lists[] = {{"parts", read_parts}, {"events", read_events}, {"lossy", read_lossy}};
+    enum { N_LISTS = sizeof lists / sizeof lists[0] };
+    reading x = {.c = pf_cbor_begin(cbor), .m = m, .st = PERFILE_OK, .err = err};
+    unsigned seen = 0, seen_lists = 0;
+    if (!m->arena.limit)
+        pf_arena_init(&m->arena, PF_META_MOST_BYTES, "archive.meta");
+    const uint64_t n = pf_cbor_map(&x.c);
+    for (uint64_t i = 0; i < n && goes_on(&x); i++) {
+        const perfile_bytes name = read_key(&x);
+        size_t k = 0;
+        if (read_known(&x, name, meta_keys, N_META_KEYS, m, &seen))
+            continue;
+        while (k < N_LISTS && !is_word(name, lists[k].name))
+            k++;
+        if (k == N_LISTS) {
+            pf_cbor_skip(&x.c);
+            continue;
+        }
+        if (seen_lists >> k & 1)
+            pf_cbor_fail(&x.c, "a key occurs twice");
+        seen_lists |= 1U << k;
+        lists[k].read(&x);
+    }
+    return x.st != PERFILE_OK ? x.st : pf_cbor_finish(&x.c, "meta", err);
+}
+
+perfile_status pf_meta_decode(perfile_bytes cbor, pf_meta *m, perfile_error *err)
+{
+    pf_meta trial = {0};
+    perfile_status st = read_map(cbor, &trial, err);
+    pf_meta_clear(&trial);
+    return st == PERFILE_OK ? read_map(cbor, m, err) : st;
+}
+
+const pf_meta_part *pf_meta_part_of(const pf_meta *m, uint32_t number)
+{
+    if (number >= m->n_part_at || !m->part_at[number])
+        return NULL;
+    return &m->parts[m->part_at[number] - 1];
+}
+
+void pf_meta_clear(pf_meta *m)
+{
+    pf_arena_free(&m->arena);
+    pf_free(m->parts);
+    pf_free(m->part_at);
+    *m = (pf_meta){0};
+}
