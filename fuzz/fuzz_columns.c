@@ -1,14 +1,17 @@
 /* Any bytes as a payload of the codec COLUMNS: it decodes inside its bounds or is refused; what
  * decodes is a chain of records, and decodes to records of the same sizes in the other byte order.
- */
+ * A part of it decodes to the same bytes as the whole. */
 #include "ensure.h"
 
 #include <string.h>
 
 #include "archive/columns.h"
+#include "archive/crc32c.h"
 #include "base/byte_order.h"
 
-static bool decode(pf_columns_decoder *d, perfile_bytes payload, bool big, uint8_t *out, size_t n)
+static pf_columns_decoder *d; /* one for all inputs, as for all chunks of an archive */
+
+static bool decode(perfile_bytes payload, bool big, uint8_t *out, size_t n)
 {
     perfile_error err = {0};
     const perfile_status st = pf_columns_decode(d, payload, big, out, n, &err);
@@ -16,27 +19,105 @@ static bool decode(pf_columns_decoder *d, perfile_bytes payload, bool big, uint8
     return st == PERFILE_OK;
 }
 
+/* Shows a copy of the bytes that were asked for, and takes back the one in front. */
+typedef struct input {
+    perfile_bytes payload;
+    uint8_t *shown;
+} input;
+
+static perfile_status show(void *user, size_t offset, size_t len, perfile_bytes *bytes,
+                           perfile_error *err)
+{
+    input *in = user;
+    (void)err;
+    ENSURE(offset <= in->payload.len && len <= in->payload.len - offset && len > 0);
+    free(in->shown);
+    in->shown = malloc(len);
+    ENSURE(in->shown);
+    memcpy(in->shown, in->payload.ptr + offset, len);
+    *bytes = (perfile_bytes){in->shown, len};
+    return PERFILE_OK;
+}
+
+static bool decode_some(perfile_bytes payload, pf_columns_want want, uint8_t *out, size_t n,
+                        pf_buffer *ranges)
+{
+    input in = {payload, NULL};
+    const pf_columns_input from = {.read = show, .user = &in, .len = payload.len};
+    perfile_error err = {0};
+    uint64_t n_records = UINT64_MAX;
+    pf_buffer_clear(ranges);
+    const perfile_status st =
+        pf_columns_decode_some(d, &from, &want, false, out, n, ranges, &n_records, &err);
+    ENSURE(st == PERFILE_OK ? n_records <= n / 8
+                            : st == PERFILE_E_CORRUPT && err.message[0] && ranges->len == 0);
+    free(in.shown);
+    return st == PERFILE_OK;
+}
+
+/* `whole` and `part` are the same at the wanted words of every record, at the others or zero. */
+static void compare_words(const uint8_t *whole, const uint8_t *part, size_t len)
+{
+    for (size_t at = 0, n; at < len; at += n) {
+        n = pf_load_u16(whole + at + 6, PF_NATIVE_BIG);
+        ENSURE(memcmp(whole + at, part + at, 8) == 0);
+        for (size_t i = at; i < at + n; i++)
+            ENSURE(part[i] == whole[i] || part[i] == 0);
+    }
+}
+
+/* What was put together is the same as in `whole`; the rest is 0xaa. */
+static void compare_ranges(const uint8_t *whole, const uint8_t *part, size_t len,
+                           const pf_buffer *ranges)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < ranges->len / sizeof(pf_columns_range); i++) {
+        pf_columns_range r;
+        memcpy(&r, ranges->ptr + i * sizeof r, sizeof r);
+        ENSURE(r.offset >= at && r.offset <= len && r.bytes <= len - r.offset);
+        for (; at < r.offset; at++)
+            ENSURE(part[at] == 0xaa);
+        ENSURE(memcmp(whole + at, part + at, r.bytes) == 0 && r.records > 0);
+        at += r.bytes;
+    }
+    for (; at < len; at++)
+        ENSURE(part[at] == 0xaa);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     choices c = {data, size};
     const size_t raw_len = (size_t)choose(&c, 2);
     const perfile_bytes payload = {data, c.left};
-    static pf_columns_decoder *d; /* one for all inputs, as for all chunks of an archive */
+    const uint64_t words = pf_crc32c(0, payload) * UINT64_C(0x9e3779b97f4a7c15);
+    const pf_columns_want apart = {.apart_only = true},
+                          some = {.words = words & words << 13 & words >> 17};
     d = d ? d : pf_columns_decoder_new();
-    uint8_t *little = malloc(raw_len + 1), *big = malloc(raw_len + 1);
-    ENSURE(d && little && big);
-    if (decode(d, payload, false, little, raw_len)) {
-        ENSURE(decode(d, payload, true, big, raw_len));
+    uint8_t *little = malloc(raw_len + 1), *other = malloc(raw_len + 1);
+    pf_buffer ranges = {0};
+    ENSURE(d && little && other);
+    const bool good = decode(payload, false, little, raw_len);
+    const bool words_good = decode_some(payload, some, other, raw_len, &ranges);
+    ENSURE(words_good || !good);
+    if (good)
+        compare_words(little, other, raw_len);
+    memset(other, 0xaa, raw_len);
+    const bool apart_good = decode_some(payload, apart, other, raw_len, &ranges);
+    ENSURE(apart_good || !good);
+    if (good) {
+        compare_ranges(little, other, raw_len, &ranges);
+        ENSURE(decode(payload, true, other, raw_len));
         for (size_t at = 0, n; at < raw_len; at += n) {
             ENSURE(raw_len - at >= 8);
             n = pf_load_u16(little + at + 6, PF_NATIVE_BIG);
             ENSURE(n >= 8 && n <= raw_len - at);
-            ENSURE(n == pf_load_u16(big + at + 6, !PF_NATIVE_BIG));
+            ENSURE(n == pf_load_u16(other + at + 6, !PF_NATIVE_BIG));
             ENSURE(pf_load_u32(little + at, PF_NATIVE_BIG) ==
-                   pf_load_u32(big + at, !PF_NATIVE_BIG));
+                   pf_load_u32(other + at, !PF_NATIVE_BIG));
         }
     }
+    pf_buffer_free(&ranges);
     free(little);
-    free(big);
+    free(other);
     return 0;
 }

@@ -2,12 +2,14 @@
  *
  * The payload says how the bytes are put together again; the decoder knows no record format.  Each
  * record has a class, and a class is a list of operations, each of which takes the next value of a
- * column and appends it to the record.  format/columns.md is the specification. */
+ * column and appends it to the record.  Columns are compressed apart from each other, so that what
+ * is needed of a chunk can be had without the rest.  format/columns.md is the specification. */
 #ifndef PF_ARCHIVE_COLUMNS_H
 #define PF_ARCHIVE_COLUMNS_H
 
 #include <stdbool.h>
 
+#include "base/buffer.h"
 #include "perfile/base.h"
 
 enum {
@@ -52,5 +54,50 @@ void pf_columns_decoder_free(pf_columns_decoder *d);
  * then undefined. */
 perfile_status pf_columns_decode(pf_columns_decoder *d, perfile_bytes payload, bool big,
                                  uint8_t *out, size_t raw_len, perfile_error *err);
+
+/* Every word is needed: the value of pf_columns_want.words. */
+#define PF_COLUMNS_ALL_WORDS UINT64_MAX
+
+/* What is needed of a chunk. */
+typedef struct pf_columns_want {
+    /* Only the records that are apart.  The bytes of the others are not written, and cost nothing
+     * but a look at their class numbers. */
+    bool apart_only;
+    /* Of records that are not apart, the 8-byte words of the body (what is behind the header of 8
+     * bytes): bit i is word i, bit 63 is word 63 and all behind it.  The other words are right, or
+     * zeros where that saves work.  Headers and sizes of records are always right. */
+    uint64_t words;
+} pf_columns_want;
+
+/* Where the bytes of a payload come from. */
+typedef struct pf_columns_input {
+    /* Shows `len` bytes of the payload, which are within it, from `offset` on.  They are valid
+     * until the next call or, with `stays`, until the decoder returns.  An error ends the decoding,
+     * which returns it. */
+    perfile_status (*read)(void *user, size_t offset, size_t len, perfile_bytes *bytes,
+                           perfile_error *err);
+    void *user;
+    size_t len; /* of the payload */
+    bool stays;
+} pf_columns_input;
+
+/* Records that follow each other and were put together. */
+typedef struct pf_columns_range {
+    uint32_t offset, bytes; /* among the decoded bytes of the chunk */
+    uint32_t first;         /* the number of the first, among all records of the chunk */
+    uint32_t records;       /* how many */
+} pf_columns_range;
+
+/* Decodes what is needed of a payload, each byte at its place in `out`, which has room for all
+ * `raw_len`, and reads no frame that is not needed for it.  Appends to `ranges` where records were
+ * put together, in their order (pf_columns_range each): with want->apart_only each run of such
+ * records, else one range, of everything.  *n_records is the number of all records of the chunk.
+ *
+ * What was not read was not checked.  PERFILE_E_CORRUPT as pf_columns_decode(); on an error
+ * `ranges` and *n_records are unchanged. */
+perfile_status pf_columns_decode_some(pf_columns_decoder *d, const pf_columns_input *input,
+                                      const pf_columns_want *want, bool big, uint8_t *out,
+                                      size_t raw_len, pf_buffer *ranges, uint64_t *n_records,
+                                      perfile_error *err);
 
 #endif

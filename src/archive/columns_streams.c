@@ -1,16 +1,41 @@
-/* Reading the streams of a payload.  Each size is compared with what is there, and with the bytes
- * that the chunk may have at all, before anything is allocated or decoded. */
+/* Reading the streams of a payload.
+ *
+ * Each size is compared with what is there, and with the bytes that the chunk may have at all,
+ * before anything is allocated or decoded.  The table in front says where each frame is and has its
+ * checksum: so frames that nobody wants are never touched, and those that are read are checked. */
 #include "archive/columns_streams.h"
 
+#include "archive/crc32c.h"
 #include "archive/header.h"
 #include "base/byte_order.h"
 
 enum { FIXED = 16 /* bytes in front of the sizes of frames */ };
 
+/* Fuzzed payloads never have right checksums: they are computed there, but not enforced. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { ENFORCE_CHECKSUMS = false };
+#else
+enum { ENFORCE_CHECKSUMS = true };
+#endif
+
+static const uint8_t nothing[8]; /* where streams without bytes are, and where failed reads are */
+
 void pf_streams_fail(pf_streams *s, const char *why)
 {
-    if (!s->bad)
-        s->bad = why;
+    if (s->bad)
+        return;
+    s->bad = why;
+    s->status = PERFILE_E_CORRUPT;
+}
+
+void *pf_streams_memory(pf_streams *s, size_t n)
+{
+    void *p = s->bad ? NULL : pf_pool_get(&s->pool, n);
+    if (!p && !s->bad) {
+        s->bad = "out of memory";
+        s->status = PERFILE_E_NOMEM;
+    }
+    return p;
 }
 
 static uint32_t load(const uint8_t *p)
@@ -18,76 +43,129 @@ static uint32_t load(const uint8_t *p)
     return pf_load_u32(p, PF_NATIVE_BIG);
 }
 
-/* Decodes a frame of `len` bytes, stored as `stored`, to `buffer`; stored as it is if the sizes are
- * equal. */
-static perfile_bytes decode_frame(pf_streams *s, perfile_bytes stored, size_t len,
-                                  pf_buffer *buffer)
+/* Bytes of the payload, until the next call. */
+static perfile_bytes read_input(pf_streams *s, size_t offset, size_t len)
 {
-    const perfile_bytes none = {NULL, 0};
-    if (stored.len == len)
-        return stored;
+    perfile_bytes bytes = {nothing, 0};
+    if (s->bad || len == 0)
+        return bytes;
+    const perfile_status st = s->input->read(s->input->user, offset, len, &bytes, s->err);
+    if (st == PERFILE_OK)
+        return bytes;
+    s->bad = "it cannot be read";
+    s->status = st;
+    return (perfile_bytes){nothing, 0};
+}
+
+/* Copies bytes to the pool. */
+static perfile_bytes keep(pf_streams *s, perfile_bytes bytes)
+{
+    uint8_t *copy = pf_streams_memory(s, bytes.len);
+    if (!copy)
+        return (perfile_bytes){nothing, 0};
+    memcpy(copy, bytes.ptr, bytes.len);
+    return (perfile_bytes){copy, bytes.len};
+}
+
+/* Decompresses one frame to `len` bytes of the pool. */
+static perfile_bytes decompress(pf_streams *s, perfile_bytes stored, size_t len)
+{
+    const perfile_bytes none = {nothing, 0};
     if (ZSTD_getFrameContentSize(stored.ptr, stored.len) != len ||
         ZSTD_findFrameCompressedSize(stored.ptr, stored.len) != stored.len) {
         pf_streams_fail(s, "a frame has another size than it should");
         return none;
     }
-    pf_buffer_clear(buffer);
-    if (!pf_buffer_reserve(buffer, len + 1)) {
-        s->no_memory = true;
-        pf_streams_fail(s, "out of memory");
+    uint8_t *out = pf_streams_memory(s, len);
+    if (!out)
         return none;
-    }
-    const size_t n = ZSTD_decompressDCtx(s->zstd, buffer->ptr, len, stored.ptr, stored.len);
+    const size_t n = ZSTD_decompressDCtx(s->zstd, out, len, stored.ptr, stored.len);
     if (ZSTD_isError(n) || n != len) {
         pf_streams_fail(s, "a frame cannot be decompressed");
         return none;
     }
-    buffer->len = n;
-    return (perfile_bytes){buffer->ptr, n};
+    return (perfile_bytes){out, len};
 }
 
-/* Splits the payload: fixed part, sizes of frames, frame 0, frames.  Returns frame 0 as stored; its
- * ptr is NULL if the sizes do not add up. */
-static perfile_bytes split(pf_streams *s, perfile_bytes payload)
+/* Reads the frame at `offset`, stored as `size` bytes, and decodes it to `len`; it is stored as it
+ * is if these are equal. */
+static perfile_bytes read_frame(pf_streams *s, size_t offset, size_t size, uint32_t crc, size_t len)
 {
-    const perfile_bytes none = {NULL, 0};
-    if (payload.len < FIXED)
-        return none;
-    const uint32_t n_frames = load(payload.ptr);
-    size_t left = payload.len - FIXED;
-    if (n_frames > left / 4)
-        return none;
-    s->sizes = payload.ptr + FIXED;
-    left -= 4 * (size_t)n_frames;
-    const perfile_bytes first = {s->sizes + 4 * (size_t)n_frames, load(payload.ptr + 12)};
-    uint64_t sum = first.len;
-    for (uint32_t i = 0; i < n_frames; i++)
-        sum += load(s->sizes + 4 * (size_t)i);
-    if (sum != left)
-        return none;
-    s->frames = first.ptr + first.len;
-    s->n_frames = n_frames;
-    return first;
+    const perfile_bytes stored = read_input(s, offset, size);
+    if (!s->bad && pf_crc32c(0, stored) != crc && ENFORCE_CHECKSUMS)
+        pf_streams_fail(s, "the checksum of a frame is wrong");
+    if (s->bad)
+        return (perfile_bytes){nothing, 0};
+    if (size != len)
+        return decompress(s, stored, len);
+    return s->input->stays ? stored : keep(s, stored);
 }
 
-void pf_streams_open(pf_streams *s, perfile_bytes payload, size_t raw_len)
+/* Reads the table: the fixed part, the sizes of frames, their checksums, and its own.  False: the
+ * sizes do not add up, or it cannot be read. */
+static bool read_table(pf_streams *s)
 {
-    static const uint8_t nothing[1];
-    s->bad = NULL;
-    s->no_memory = false;
-    s->raw_len = raw_len;
-    s->n_frames = 0;
-    s->head = s->head_end = s->small = s->small_end = nothing;
-    const perfile_bytes stored = split(s, payload);
-    const uint32_t raw0 = stored.ptr ? load(payload.ptr + 8) : 0;
-    const uint32_t head_len = stored.ptr ? load(payload.ptr + 4) : 0;
-    if (!stored.ptr || raw0 > PF_ARCHIVE_MOST_RAW_LEN || head_len > raw0) {
+    const size_t payload_len = s->input->len;
+    if (payload_len < FIXED)
+        return false;
+    const uint64_t n_frames = load(read_input(s, 0, 4).ptr);
+    if (s->bad || n_frames > (payload_len - FIXED) / 8)
+        return false;
+    const size_t len = FIXED + 8 + 8 * (size_t)n_frames;
+    if (len > payload_len)
+        return false;
+    s->table = keep(s, read_input(s, 0, len)).ptr;
+    if (s->bad)
+        return false;
+    if (pf_crc32c(0, (perfile_bytes){s->table, len - 4}) != load(s->table + len - 4) &&
+        ENFORCE_CHECKSUMS)
+        pf_streams_fail(s, "the checksum of its table is wrong");
+    uint64_t sum = load(s->table + 12);
+    for (size_t i = 0; i < n_frames; i++)
+        sum += load(s->table + FIXED + 4 * i);
+    s->n_frames = (uint32_t)n_frames;
+    s->offset = len;
+    return sum == payload_len - len && load(s->table) == n_frames;
+}
+
+/* The stored size of frame `i`, and its checksum; 0 is the one that has the head. */
+static uint32_t stored_size(const pf_streams *s, uint32_t i)
+{
+    return load(s->table + 12 + 4 * (size_t)i);
+}
+
+static uint32_t checksum(const pf_streams *s, uint32_t i)
+{
+    return load(s->table + FIXED + 4 * ((size_t)s->n_frames + i));
+}
+
+void pf_streams_open(pf_streams *s, const pf_columns_input *input, size_t raw_len,
+                     perfile_error *err)
+{
+    *s = (pf_streams){.zstd = s->zstd,
+                      .pool = s->pool,
+                      .input = input,
+                      .err = err,
+                      .raw_len = raw_len,
+                      .head = nothing,
+                      .head_end = nothing,
+                      .small = nothing,
+                      .small_end = nothing};
+    pf_pool_reset(&s->pool);
+    if (!read_table(s)) {
         pf_streams_fail(s, "its sizes do not add up");
         return;
     }
-    const perfile_bytes first = decode_frame(s, stored, raw0, &s->first);
-    if (s->bad || !first.ptr)
+    const uint32_t head_len = load(s->table + 4), raw0 = load(s->table + 8);
+    const uint32_t stored0 = stored_size(s, 0);
+    if (raw0 > PF_ARCHIVE_MOST_RAW_LEN || head_len > raw0) {
+        pf_streams_fail(s, "its sizes do not add up");
         return;
+    }
+    const perfile_bytes first = read_frame(s, s->offset, stored0, checksum(s, 0), raw0);
+    if (s->bad)
+        return;
+    s->offset += stored0;
     s->head = first.ptr;
     s->head_end = s->small = first.ptr + head_len;
     s->small_end = first.ptr + first.len;
@@ -127,36 +205,41 @@ uint64_t pf_streams_v(pf_streams *s)
     return s->bad ? 0 : v;
 }
 
-perfile_bytes pf_streams_next(pf_streams *s, size_t least, size_t most, pf_buffer *buffer)
+/* The next frame, decoded to `len` bytes if it is wanted. */
+static perfile_bytes next_frame(pf_streams *s, size_t len, bool wanted)
 {
-    const perfile_bytes none = {NULL, 0};
+    if (s->frame == s->n_frames) {
+        pf_streams_fail(s, "it has fewer frames than streams");
+        return (perfile_bytes){nothing, 0};
+    }
+    const uint32_t number = ++s->frame;
+    const size_t offset = s->offset, size = stored_size(s, number);
+    s->offset += size;
+    if (!wanted)
+        return (perfile_bytes){NULL, len};
+    return read_frame(s, offset, size, checksum(s, number), len);
+}
+
+perfile_bytes pf_streams_next(pf_streams *s, size_t least, size_t most, bool wanted)
+{
     const uint64_t v = pf_streams_v(s);
     const uint64_t len = v >> 1;
-    if (!s->bad && (len < least || len > most))
+    if (!s->bad && (wanted ? len < least || len > most : len > SIZE_MAX / 2))
         pf_streams_fail(s, "a stream has another size than it should");
     if (s->bad)
-        return none;
-    if (v & 1) {
-        if (!s->n_frames) {
-            pf_streams_fail(s, "it has fewer frames than streams");
-            return none;
-        }
-        const perfile_bytes stored = {s->frames, load(s->sizes)};
-        s->n_frames--;
-        s->sizes += 4;
-        s->frames += stored.len;
-        return decode_frame(s, stored, (size_t)len, buffer);
-    }
+        return (perfile_bytes){nothing, 0};
+    if (v & 1)
+        return next_frame(s, (size_t)len, wanted);
     if (len > (size_t)(s->small_end - s->small)) {
         pf_streams_fail(s, "its small streams end too early");
-        return none;
+        return (perfile_bytes){nothing, 0};
     }
-    const perfile_bytes bytes = {s->small, (size_t)len};
+    const perfile_bytes bytes = {wanted ? s->small : NULL, (size_t)len};
     s->small += len;
     return bytes;
 }
 
 bool pf_streams_at_end(const pf_streams *s)
 {
-    return s->head == s->head_end && s->small == s->small_end && s->n_frames == 0;
+    return s->head == s->head_end && s->small == s->small_end && s->frame == s->n_frames;
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "archive/pack.h"
-#include "columns_built.h"
+#include "columns_random.h"
 
 static void check(perfile_status st, const perfile_error *err)
 {
@@ -30,38 +30,59 @@ static void pack_file(pf_pack *p, const char *path, uint16_t source, size_t step
     free(bytes);
 }
 
-static void pack_columns(pf_pack *p, const char *out, uint16_t source)
+/* Packs a chunk in columns, which decodes to `raw_len` bytes, and writes these to `f`; returns
+ * where the next one begins. */
+static uint64_t pack_chunk(pf_pack *p, pf_pack_chunk c, const built_columns *b, size_t raw_len,
+                           FILE *f)
 {
     perfile_error err;
-    char path[4096];
-    uint8_t raw[BUILT_EXAMPLE];
+    size_t len;
     pf_columns_decoder *d = pf_columns_decoder_new();
+    uint8_t *payload = built_payload(b, &len), *raw = malloc(raw_len + 1);
+    if (!d || !raw)
+        exit(1);
+    check(pf_columns_decode(d, (perfile_bytes){payload, len}, c.flags & PF_CHUNK_FLAG_BIG_ENDIAN,
+                            raw, raw_len, &err),
+          &err);
+    c.raw = (perfile_bytes){raw, raw_len};
+    c.columns = (perfile_bytes){payload, len};
+    c.meta = (perfile_bytes){payload, c.raw_off % 7};
+    check(pf_pack_put(p, &c, &err), &err);
+    if (fwrite(raw, 1, raw_len, f) != raw_len)
+        exit(1);
+    free(payload);
+    free(raw);
+    pf_columns_decoder_free(d);
+    return c.raw_off + raw_len;
+}
+
+static void pack_columns(pf_pack *p, const char *out, uint16_t source)
+{
+    static drawn model;
+    char path[4096];
+    pf_pack_chunk c = {.kind = PF_CHUNK_RECORDS, .source = source};
     snprintf(path, sizeof path, "%s.columns", out);
     FILE *f = fopen(path, "wb");
-    if (!f || !d)
+    if (!f)
         exit(1);
     for (unsigned how = 0; how < 6; how++) {
         built_columns b = {.own = how % 3 > 0, .frames_packed = how % 3 > 1};
-        size_t len;
         built_example(&b);
-        uint8_t *payload = built_payload(&b, &len);
-        check(pf_columns_decode(d, (perfile_bytes){payload, len}, how > 2, raw, sizeof raw, &err),
-              &err);
-        const pf_pack_chunk c = {.kind = PF_CHUNK_RECORDS,
-                                 .flags = how > 2 ? PF_CHUNK_FLAG_BIG_ENDIAN : 0,
-                                 .source = source,
-                                 .raw_off = how * sizeof raw,
-                                 .raw = {raw, sizeof raw},
-                                 .columns = {payload, len},
-                                 .meta = {payload, how}};
-        check(pf_pack_put(p, &c, &err), &err);
-        if (fwrite(raw, sizeof raw, 1, f) != 1)
-            exit(1);
-        free(payload);
+        c.flags = how > 2 ? PF_CHUNK_FLAG_BIG_ENDIAN : 0;
+        c.raw_off = pack_chunk(p, c, &b, BUILT_EXAMPLE, f);
         built_clear(&b);
     }
+    for (unsigned i = 0; i < 12;) {
+        random_payload(&model);
+        if (model.little.len == 0)
+            continue;
+        c.flags = i++ % 2 ? PF_CHUNK_FLAG_BIG_ENDIAN : 0;
+        c.raw_off = pack_chunk(p, c, &model.built, model.little.len, f);
+    }
+    built_clear(&model.built);
+    pf_buffer_free(&model.little);
+    pf_buffer_free(&model.big);
     fclose(f);
-    pf_columns_decoder_free(d);
 }
 
 int main(int argc, char **argv)

@@ -125,16 +125,22 @@ class Columns:
     def __init__(self, payload):
         n_frames, head_len, raw0, stored0 = struct.unpack_from("<IIII", payload)
         sizes = struct.unpack_from("<%dI" % n_frames, payload, 16)
-        rest = Reader(payload[16 + 4 * n_frames :])
-        first = rest.take(stored0)
-        first = first if stored0 == raw0 else unpack_zstd(first, raw0)
-        self.frames = [rest.take(size) for size in sizes]
+        sums = struct.unpack_from("<%dI" % (n_frames + 1), payload, 16 + 4 * n_frames)
+        table = 20 + 8 * n_frames
+        if crc32c(payload[:table]) != struct.unpack_from("<I", payload, table)[0]:
+            raise ValueError("the table of a payload is damaged")
+        rest = Reader(payload[table + 4 :])
+        first, *self.frames = [rest.take(size) for size in (stored0, *sizes)]
         if not rest.at_end():
             raise ValueError("bytes behind the frames")
+        if [crc32c(frame) for frame in (first, *self.frames)] != list(sums):
+            raise ValueError("a frame is damaged")
+        first = first if stored0 == raw0 else unpack_zstd(first, raw0)
         self.head, self.small = Reader(first[:head_len]), Reader(first[head_len:])
         n_records = self.head.v()
         self.classes = [self.read_class() for _ in range(self.head.v())]
         self.class_of = self.numbers(n_records, 1)
+        self.gaps = self.read_gaps()
         self.columns = [self.read_column() for _ in range(self.head.v())]
         if not (self.head.at_end() and self.small.at_end() and not self.frames):
             raise ValueError("something was not used")
@@ -148,8 +154,18 @@ class Columns:
         return frame if len(frame) == size else unpack_zstd(frame, size)
 
     def read_class(self):
-        kind, misc = self.head.v(), self.head.v()
-        return kind, misc, [self.read_op() for _ in range(self.head.v())]
+        apart, kind, misc = self.head.u8(), self.head.v(), self.head.v()
+        if apart > 1:
+            raise ValueError("a class that is neither apart nor not")
+        return apart, kind, misc, [self.read_op() for _ in range(self.head.v())]
+
+    def read_gaps(self):
+        """The sizes of gaps, None if the payload does not say them."""
+        blobs = any(not apart and any(op[0] == 2 for op in ops) for apart, _, _, ops in self.classes)
+        if not blobs or not any(c[0] for c in self.classes):
+            return None
+        aparts = [self.classes[number][0] for number in self.class_of]
+        return self.numbers(sum(aparts[i : i + 2] == [0, 1] for i in range(len(aparts))), 4)
 
     def read_op(self):
         what = self.head.u8()
@@ -183,8 +199,10 @@ class Columns:
             raise ValueError("a stream is too long")
         return out
 
-    def numbers(self, n, width):
+    def numbers(self, n, width, differences=False):
         how = self.head.u8()
+        if differences and how in (3, 5):
+            raise ValueError("differences of differences")
         if how == 0:
             return [self.head.v() % (1 << 8 * width)] * n
         if how == 1:
@@ -193,14 +211,16 @@ class Columns:
         if how == 2:
             return self.planes(n, self.head.u8())
         if how == 3:
-            count, first = self.head.u8(), self.head.v()
-            return self.sums(first, self.planes(n, count), width)
+            first = self.head.v()
+            return self.sums(first, self.numbers(n, width, True), width)
         if how == 4:
             m, form = self.head.v(), self.head.u8()
             entries, total = [], 0
             for difference in self.all_v(self.stream(), m):
                 total = (total + difference) % (1 << 64)
                 entries.append(total)
+            if not 1 <= m <= min(n, 1 << 8 * (form & 15)) or form & 15 > width:
+                raise ValueError("a dictionary of another size")
             if form & 16:
                 stream, size = self.stream(), form - 16
                 indexes = [int.from_bytes(stream[i * size : (i + 1) * size], "little") for i in range(n)]
@@ -241,27 +261,48 @@ class Columns:
         width, n = self.head.u8(), self.head.v()
         return self.numbers(n, width) if width else self.blobs(n)
 
-    def records(self, big):
-        order, out, at = "big" if big else "little", [], [0] * len(self.columns)
-        for number in self.class_of:
-            kind, misc, ops = self.classes[number]
-            body = b""
+    def record(self, number, at, big):
+        """A record of the class; `at` says of each column which value is the next."""
+        order = "big" if big else "little"
+        _, kind, misc, ops = self.classes[number]
+        body = b""
+        for op in ops:
+            if op[0] == 1:
+                body += self.columns[op[2]][at[op[2]]].to_bytes(op[1], order)
+                at[op[2]] += 1
+            elif op[0] == 2:
+                _, prefix, unit, extra, column = op
+                blob = self.columns[column][at[column]]
+                at[column] += 1
+                if prefix:
+                    body += ((len(blob) - extra) // unit).to_bytes(prefix, order)
+                body += blob
+            else:
+                body += self.columns[op[1]][at[op[1]]][op[2] : op[2] + 8]
+        return struct.pack(">IHH" if big else "<IHH", kind, misc, 8 + len(body)) + body
+
+    def check_users(self):
+        users = [set() for _ in self.columns]
+        for apart, _, _, ops in self.classes:
             for op in ops:
-                if op[0] == 1:
-                    body += self.columns[op[2]][at[op[2]]].to_bytes(op[1], order)
-                    at[op[2]] += 1
-                elif op[0] == 2:
-                    _, prefix, unit, extra, column = op
-                    blob = self.columns[column][at[column]]
-                    at[column] += 1
-                    if prefix:
-                        body += ((len(blob) - extra) // unit).to_bytes(prefix, order)
-                    body += blob
-                else:
-                    body += self.columns[op[1]][at[op[1]]][op[2] : op[2] + 8]
-            out.append(struct.pack(">IHH" if big else "<IHH", kind, misc, 8 + len(body)) + body)
+                users[op[1] if op[0] == 3 else op[-1]].add(apart)
+        if any(len(u) == 2 for u in users):
+            raise ValueError("a column of records that are apart and of others")
+
+    def records(self, big):
+        self.check_users()
+        out, at, gaps, gap = [], [0] * len(self.columns), [], 0
+        for number in self.class_of:
+            out.append(self.record(number, at, big))
+            if not self.classes[number][0]:
+                gap += len(out[-1])
+            elif gap:
+                gaps.append(gap)
+                gap = 0
         if any(at[i] != len(column) for i, column in enumerate(self.columns)):
             raise ValueError("a column was not used up")
+        if self.gaps is not None and self.gaps != gaps:
+            raise ValueError("a gap of another size")
         return b"".join(out)
 
 

@@ -85,7 +85,8 @@ static void test_empty(void **state)
     free(decoded(&b, false, 0, PERFILE_OK));
 }
 
-/* Any change of a byte, and any cut, decodes to something else or is refused, inside its bounds. */
+/* Each byte of a payload is under a checksum; with right checksums, any change of a byte decodes to
+ * something else or is refused, inside its bounds. */
 static void test_damage(void **state)
 {
     (void)state;
@@ -99,11 +100,18 @@ static void test_damage(void **state)
             pf_columns_decode(decoder, (perfile_bytes){cut, n}, false, out, sizeof out, NULL),
             PERFILE_E_CORRUPT);
         free(cut);
+        payload[n] ^= 1;
+        assert_int_equal(
+            pf_columns_decode(decoder, (perfile_bytes){payload, len}, false, out, sizeof out, NULL),
+            PERFILE_E_CORRUPT);
+        payload[n] ^= 1;
     }
     for (unsigned i = 0; i < 100000; i++) {
         uint8_t *copy = exact(payload, len), *to = malloc(sizeof out);
         for (unsigned k = 0; k <= i % 3; k++)
             copy[random_below((uint32_t)len)] = (uint8_t)random_below(256);
+        if (memcmp(copy, payload, 4) == 0 && memcmp(copy + 12, payload + 12, 4) == 0)
+            built_seal(copy);
         const perfile_status st =
             pf_columns_decode(decoder, (perfile_bytes){copy, len}, i & 1, to, sizeof out, NULL);
         assert_true(st == PERFILE_OK || st == PERFILE_E_CORRUPT);
@@ -121,9 +129,7 @@ static void begin_words(built_columns *b, unsigned width, unsigned declared)
 {
     built_v(b, 4);
     built_v(b, 1);
-    built_v(b, 70);
-    built_v(b, 0);
-    built_v(b, 1);
+    built_class(b, false, 70, 0, 1);
     built_word(b, width, 0);
     built_u8(b, PF_NUMBERS_CONST);
     built_v(b, 0);
@@ -132,8 +138,8 @@ static void begin_words(built_columns *b, unsigned width, unsigned declared)
     built_v(b, declared);
 }
 
-static void check_words(built_columns *b, unsigned width, const uint64_t *want,
-                        perfile_status status)
+static void check_numbers(built_columns *b, unsigned width, const uint64_t *want,
+                          perfile_status status)
 {
     const size_t size = 8 + width;
     uint8_t *out = decoded(b, false, 4 * size, status);
@@ -156,14 +162,14 @@ static void test_numbers(void **state)
         begin_words(&b, w, 4);
         built_u8(&b, PF_NUMBERS_CONST);
         built_v(&b, 77);
-        check_words(&b, w, (const uint64_t[]){77, 77, 77, 77}, PERFILE_OK);
+        check_numbers(&b, w, (const uint64_t[]){77, 77, 77, 77}, PERFILE_OK);
         begin_words(&b, w, 4);
         built_u8(&b, PF_NUMBERS_PLAIN);
         uint8_t plain[32] = {0};
         for (unsigned k = 0; k < 4; k++)
             plain[k * w] = (uint8_t)(k + 1);
         built_stream(&b, plain, 4 * (size_t)w);
-        check_words(&b, w, (const uint64_t[]){1, 2, 3, 4}, PERFILE_OK);
+        check_numbers(&b, w, (const uint64_t[]){1, 2, 3, 4}, PERFILE_OK);
         for (unsigned planes = 0; planes <= w; planes++) {
             begin_words(&b, w, 4);
             built_u8(&b, PF_NUMBERS_PLANES);
@@ -174,32 +180,34 @@ static void test_numbers(void **state)
                 for (unsigned n = 0; n < 4; n++)
                     want[n] |= (uint64_t)(n + 1) << 8 * k;
             }
-            check_words(&b, w, want, PERFILE_OK);
+            check_numbers(&b, w, want, PERFILE_OK);
         }
         begin_words(&b, w, 4);
         built_u8(&b, PF_NUMBERS_DELTA);
-        built_u8(&b, 1);
         built_v(&b, 5);
+        built_u8(&b, PF_NUMBERS_PLANES);
+        built_u8(&b, 1);
         built_stream(&b, "\0\1\2\5", 4); /* 0, -1, +1, -3 */
-        check_words(&b, w, (const uint64_t[]){5, 4, 5, 2}, PERFILE_OK);
+        check_numbers(&b, w, (const uint64_t[]){5, 4, 5, 2}, PERFILE_OK);
         begin_words(&b, w, 4);
         built_u8(&b, PF_NUMBERS_VINT);
         built_v(&b, 5);
         built_stream(&b, "\0\1\2\5", 4);
-        check_words(&b, w, (const uint64_t[]){5, 4, 5, 2}, PERFILE_OK);
-        for (unsigned packed = 0; packed < 2; packed++) {
+        check_numbers(&b, w, (const uint64_t[]){5, 4, 5, 2}, PERFILE_OK);
+        for (unsigned how = 0; how < (w > 1 ? 4 : 2); how++) {
+            const bool packed = how & 1, two = how & 2;
             begin_words(&b, w, 4);
             built_u8(&b, PF_NUMBERS_DICT);
             built_v(&b, 3);
-            built_u8(&b, packed ? 16 | 2 : 2);
+            built_u8(&b, (packed ? 16 : 0) + 1U + two);
             built_stream(&b, "\7\2\11", 3); /* 7, 9, 18 */
-            if (packed) {
+            if (packed && two)
                 built_stream(&b, "\2\0\0\0\1\0\2\0", 8);
-            } else {
+            else
                 built_stream(&b, "\2\0\1\2", 4);
+            if (!packed && two)
                 built_stream(&b, "\0\0\0\0", 4);
-            }
-            check_words(&b, w, (const uint64_t[]){18, 7, 9, 18}, PERFILE_OK);
+            check_numbers(&b, w, (const uint64_t[]){18, 7, 9, 18}, PERFILE_OK);
         }
     }
 }
@@ -213,43 +221,118 @@ static void test_refused(void **state)
     begin_words(&b, 8, 5); /* more values than fit */
     built_u8(&b, PF_NUMBERS_CONST);
     built_v(&b, 0);
-    check_words(&b, 8, none, PERFILE_E_CORRUPT);
+    check_numbers(&b, 8, none, PERFILE_E_CORRUPT);
     begin_words(&b, 8, 3); /* fewer than records */
     built_u8(&b, PF_NUMBERS_CONST);
     built_v(&b, 0);
-    check_words(&b, 8, none, PERFILE_E_CORRUPT);
+    check_numbers(&b, 8, none, PERFILE_E_CORRUPT);
     begin_words(&b, 4, 4); /* an encoding that is not known */
     built_u8(&b, 6);
-    check_words(&b, 4, none, PERFILE_E_CORRUPT);
+    check_numbers(&b, 4, none, PERFILE_E_CORRUPT);
     begin_words(&b, 4, 4); /* more planes than bytes */
     built_u8(&b, PF_NUMBERS_PLANES);
     built_u8(&b, 5);
     for (unsigned i = 0; i < 5; i++)
         built_stream(&b, "\0\0\0\0", 4);
-    check_words(&b, 4, none, PERFILE_E_CORRUPT);
+    check_numbers(&b, 4, none, PERFILE_E_CORRUPT);
     begin_words(&b, 4, 4); /* an index behind the end */
     built_u8(&b, PF_NUMBERS_DICT);
     built_v(&b, 2);
     built_u8(&b, 1);
     built_stream(&b, "\1\1", 2);
     built_stream(&b, "\0\1\2\0", 4);
-    check_words(&b, 4, none, PERFILE_E_CORRUPT);
+    check_numbers(&b, 4, none, PERFILE_E_CORRUPT);
     begin_words(&b, 4, 4); /* a stream that is too long */
     built_u8(&b, PF_NUMBERS_VINT);
     built_v(&b, 0);
     built_stream(&b, "\0\0\0\0\0", 5);
-    check_words(&b, 4, none, PERFILE_E_CORRUPT);
+    check_numbers(&b, 4, none, PERFILE_E_CORRUPT);
+    for (unsigned how = PF_NUMBERS_DELTA; how <= PF_NUMBERS_VINT; how += 2) {
+        begin_words(&b, 4, 4); /* differences of differences */
+        built_u8(&b, PF_NUMBERS_DELTA);
+        built_v(&b, 0);
+        built_u8(&b, how);
+        built_v(&b, 0);
+        built_stream(&b, "\0\0\0\0", 4);
+        check_numbers(&b, 4, none, PERFILE_E_CORRUPT);
+    }
+    begin_words(&b, 1, 4); /* a stream that is longer than numbers of one byte need */
+    built_u8(&b, PF_NUMBERS_VINT);
+    built_v(&b, 0);
+    built_stream(&b, "\200\200\0\200\200\0\200\200\0", 9);
+    check_numbers(&b, 1, none, PERFILE_E_CORRUPT);
+    for (unsigned i = 0; i < 3; i++) { /* no entry, more entries than numbers, a long index */
+        begin_words(&b, 1, 4);
+        built_u8(&b, PF_NUMBERS_DICT);
+        built_v(&b, i == 0 ? 0 : i == 1 ? 5 : 2);
+        built_u8(&b, i == 2 ? 2 : 1);
+        built_stream(&b, "\1\1\1\1\1", i == 0 ? 0 : i == 1 ? 5 : 2);
+        for (unsigned k = 0; k < (i == 2 ? 2 : 1); k++)
+            built_stream(&b, "\0\0\0\0", 4);
+        check_numbers(&b, 1, none, PERFILE_E_CORRUPT);
+    }
     begin_words(&b, 4, 4); /* bytes behind the last column */
     built_u8(&b, PF_NUMBERS_CONST);
     built_v(&b, 0);
     built_u8(&b, 0);
-    check_words(&b, 4, none, PERFILE_E_CORRUPT);
+    check_numbers(&b, 4, none, PERFILE_E_CORRUPT);
     begin_words(&b, 4, 4); /* a small stream that nothing reads */
     built_u8(&b, PF_NUMBERS_CONST);
     built_v(&b, 0);
     if (!pf_buffer_append(&b.small, "", 1))
         fail();
-    check_words(&b, 4, none, PERFILE_E_CORRUPT);
+    check_numbers(&b, 4, none, PERFILE_E_CORRUPT);
+}
+
+/* A record with a blob of 8 bytes and a word, and behind it one that is apart with a word of column
+ * 1 or, of both classes, 2. */
+static void begin_apart(built_columns *b, unsigned apart, unsigned gap, unsigned column)
+{
+    built_v(b, 2);
+    built_v(b, 2);
+    built_class(b, false, 9, 0, 2);
+    built_blob(b, 0, 1, 0, 0);
+    built_word(b, 8, 2);
+    built_u8(b, apart);
+    built_v(b, 3);
+    built_v(b, 0);
+    built_v(b, 1);
+    built_word(b, 8, column);
+    built_u8(b, PF_NUMBERS_PLANES);
+    built_u8(b, 1);
+    built_stream(b, "\0\1", 2);
+    built_u8(b, PF_NUMBERS_CONST);
+    built_v(b, gap);
+    built_v(b, 3);
+    built_u8(b, 0);
+    built_v(b, 1);
+    built_u8(b, PF_BLOBS_PLAIN);
+    built_u8(b, PF_NUMBERS_CONST);
+    built_v(b, 8);
+    built_stream(b, "abcdefgh", 8);
+    for (unsigned i = 1; i < 3; i++) {
+        built_u8(b, 8);
+        built_v(b, column == i ? i : i - 1);
+        built_u8(b, PF_NUMBERS_CONST);
+        built_v(b, 5);
+    }
+}
+
+static void test_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned apart, gap, column;
+        perfile_status status;
+    } cases[] = {
+        {1, 24, 1, PERFILE_OK},        {2, 24, 1, PERFILE_E_CORRUPT}, {1, 23, 1, PERFILE_E_CORRUPT},
+        {1, 25, 1, PERFILE_E_CORRUPT}, {1, 24, 2, PERFILE_E_CORRUPT}, {0, 24, 1, PERFILE_E_CORRUPT},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        built_columns b = {0};
+        begin_apart(&b, cases[i].apart, cases[i].gap, cases[i].column);
+        free(decoded(&b, false, 40, cases[i].status));
+    }
 }
 
 /* Blobs: `type` of encoding, id or length of each, and prefixes. */
@@ -257,9 +340,7 @@ static void one_blob(built_columns *b, unsigned prefix, unsigned unit, unsigned 
 {
     built_v(b, 1);
     built_v(b, 1);
-    built_v(b, 70);
-    built_v(b, 0);
-    built_v(b, 1);
+    built_class(b, false, 70, 0, 1);
     built_blob(b, prefix, unit, extra, 0);
     built_u8(b, PF_NUMBERS_CONST);
     built_v(b, 0);
@@ -299,6 +380,48 @@ static void test_prefixes(void **state)
     }
 }
 
+/* `n` records, put together one by one or many at once: a word of the blob, and the blob. */
+static void many_blobs(built_columns *b, unsigned n, unsigned offset, unsigned len, size_t heap_len)
+{
+    built_v(b, n);
+    built_v(b, 1);
+    built_class(b, false, 70, 0, 2);
+    built_ref(b, 0, offset);
+    built_blob(b, 2, 1, 0, 0);
+    built_u8(b, PF_NUMBERS_CONST);
+    built_v(b, 0);
+    built_v(b, 1);
+    built_u8(b, 0);
+    built_v(b, n);
+    built_u8(b, PF_BLOBS_PLAIN);
+    built_u8(b, PF_NUMBERS_CONST);
+    built_v(b, len);
+    uint8_t *zeros = calloc(1, heap_len + 1);
+    built_stream(b, zeros, heap_len);
+    free(zeros);
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned offset, len, less;
+        perfile_status status;
+    } cases[] = {
+        {8, 16, 0, PERFILE_OK},           {9, 16, 0, PERFILE_E_CORRUPT},
+        {8, 16, 1, PERFILE_E_CORRUPT},    {0, 7, 0, PERFILE_E_CORRUPT},
+        {0, 65517, 0, PERFILE_OK},        {0, 65518, 0, PERFILE_E_CORRUPT},
+        {0, 80000, 0, PERFILE_E_CORRUPT},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (unsigned n = 1; n < 300; n = n < 5 ? n + 1 : 4 * n) {
+            built_columns b = {.own = n & 1};
+            const size_t len = cases[i].len;
+            many_blobs(&b, n, cases[i].offset, cases[i].len, n * len - cases[i].less);
+            free(decoded(&b, false, n * (18 + len), cases[i].status));
+        }
+}
+
 /* A payload of few bytes that says it is of many costs no more than these. */
 static void test_claims(void **state)
 {
@@ -310,9 +433,7 @@ static void test_claims(void **state)
         size_t len;
         built_v(&b, how == 0 ? RAW : 1);
         built_v(&b, 1);
-        built_v(&b, 70);
-        built_v(&b, 0);
-        built_v(&b, 1);
+        built_class(&b, false, 70, 0, 1);
         built_blob(&b, 0, 1, 0, 0);
         built_u8(&b, PF_NUMBERS_CONST);
         built_v(&b, 0);
@@ -339,7 +460,8 @@ int main(void)
         cmocka_unit_test(test_example), cmocka_unit_test(test_empty),
         cmocka_unit_test(test_damage),  cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_claims),  cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
