@@ -60,7 +60,7 @@ static uint64_t check_image(pf_archive *a, perfile_bytes *shown)
     const perfile_source_options options = {.size = sizeof options};
     perfile_source *image;
     uint64_t at = 0;
-    if (pf_archive_image(a, 0, 0, &options, &image, NULL) != PERFILE_OK)
+    if (pf_archive_image(a, 0, 0, 0, NULL, &options, &image, NULL) != PERFILE_OK)
         return 0;
     while (at < MOST_DECODED) {
         perfile_bytes run;

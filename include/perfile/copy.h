@@ -32,6 +32,8 @@ enum { /* perfile_note.kind */
        PERFILE_NOTE_NOT_RECORDED =
            16,                  /* no event has what a term of a filter asks its samples for */
        PERFILE_NOTE_EMPTY = 17, /* a filter selects nothing: what there is instead */
+       PERFILE_NOTE_UNKNOWN_FORMAT =
+           18, /* no capture that can be read: packed or unpacked as bytes */
        PERFILE_N_NOTES
 };
 

@@ -56,6 +56,7 @@ enum {
     PERFILE_DAMAGE_BAD_DIRECTORY = 25, /* a part of the directory is missing or unusable */
     PERFILE_DAMAGE_OVERRUN = 26, /* the writer of a ring buffer went past its reader */
     PERFILE_DAMAGE_IMPLAUSIBLE = 27, /* a record that cannot be as it says */
+    PERFILE_DAMAGE_ARCHIVE = 28, /* bytes that are lost in a damaged archive */
 /* END made of format/ */
     PERFILE_N_DAMAGES
 };

@@ -27,7 +27,9 @@ enum {
     /* As SEQUENTIAL, but the bytes of most records will be written unchanged or printed: a regular
      * file of 32 MiB and more is mapped if a short measurement finds that faster on this machine,
      * and pages a few MiB behind the last read are released; otherwise it is read. */
-    PERFILE_SOURCE_COPIED = 1 << 2
+    PERFILE_SOURCE_COPIED = 1 << 2,
+    /* Of an archive: find the chunks one by one, although there is an index. */
+    PERFILE_SOURCE_NO_INDEX = 1 << 3
 };
 
 /* How bytes are read.  Set `size`; zeros are the defaults. */
@@ -38,7 +40,9 @@ typedef struct perfile_source_options {
      * 256.  0 or 1: only the caller's. */
     uint32_t threads;
     const perfile_limits *limits; /* NULL: defaults; copied */
-    uint64_t reserved[4];
+    uint32_t capture; /* of an archive with several: which, from 1 on; 0: the only one */
+    uint32_t reserved0;
+    uint64_t reserved[3];
 } perfile_source_options;
 
 /* Bytes by callback.  `read` fills up to `len` bytes at `buf` and returns how many, 0 at the end,
@@ -82,6 +86,9 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_callback(
 
 /* The name given or the path, for messages.  Valid until the source is closed. */
 PERFILE_API const char *perfile_source_name(const perfile_source *source);
+
+/* True if the source is a directory, whose files are opened by the driver that knows it. */
+PERFILE_API bool perfile_source_is_directory(const perfile_source *source);
 
 /* Releases the source.  NULL is fine.  A stream that was opened on it owns it already. */
 PERFILE_API void perfile_source_close(perfile_source *source);

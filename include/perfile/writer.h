@@ -39,6 +39,7 @@ typedef struct perfile_output {
     const char *format; /* perfile_writer_options.format */
     uint32_t form;      /* PERFILE_FORM_… */
     bool directory;     /* it needs a sink of perfile_sink_directory() */
+    bool archive; /* it needs a sink of perfile_archive_sink(), and keeps the form of the input */
 } perfile_output;
 
 /* The outputs of all formats, those of perf.data first; NULL behind the last. */

@@ -1,9 +1,13 @@
 /* An image decodes the chunk that holds the bytes asked for, and keeps it until bytes of another
  * one are asked for.  Where a span must reach into the next chunk, that is decoded behind what is
- * left of the present one, so that a record which lies in two chunks is contiguous. */
+ * left of the present one, so that a record which lies in two chunks is contiguous.
+ *
+ * Bytes that are lost are zeros: no reader takes them for a record, and all that is there keeps its
+ * offset.  How many zeros an archive can claim is bounded by what could have been in it. */
 #include "archive/image.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -12,7 +16,10 @@
 typedef struct image {
     perfile_source base;
     pf_archive *archive;
+    uint16_t part;
+    pf_source_lost *lost;    /* NULL: what is lost is an error */
     const pf_chunk **chunks; /* of this part, by raw_off, without empty ones */
+    bool *counted;           /* of each: it is in `lost` already */
     uint32_t n_chunks;
     pf_buffer bytes; /* decoded: those of the part from `at` on */
     uint64_t at;
@@ -38,19 +45,54 @@ static uint32_t find_chunk(const image *m, uint64_t offset)
     return low;
 }
 
-/* Decodes the next chunk behind the bytes that are there, whose end is `end`. */
+static perfile_status fail_missing(const image *m, uint64_t offset, uint64_t bytes,
+                                   perfile_error *err)
+{
+    perfile_status st =
+        pf_fail(err, PERFILE_E_CORRUPT, "archive.missing",
+                "%llu bytes of '%s', at its offset %llu, are in no chunk of the archive",
+                (unsigned long long)bytes, m->base.name, (unsigned long long)offset);
+    pf_error_at(err, offset);
+    return st;
+}
+
+static void add_lost(image *m, uint64_t offset, uint64_t bytes)
+{
+    pf_source_lost *l = m->lost;
+    if (l->places++ == 0) {
+        l->offset = offset;
+        l->part = m->part;
+    }
+    l->bytes += bytes;
+}
+
+static perfile_status append_zeros(image *m, size_t n, perfile_error *err)
+{
+    if (!pf_buffer_reserve(&m->bytes, n + 1))
+        return pf_fail_nomem(err, "archive");
+    memset(m->bytes.ptr + m->bytes.len, 0, n);
+    m->bytes.len += n;
+    return PERFILE_OK;
+}
+
+/* Appends what comes behind the bytes that are there, whose end is `end`: a chunk, or zeros where
+ * there is none. */
 static perfile_status decode_next(image *m, uint64_t end, perfile_error *err)
 {
-    const pf_chunk *c = m->chunks[m->next];
-    if (c->raw_off > end) {
-        perfile_status st =
-            pf_fail(err, PERFILE_E_CORRUPT, "archive.missing",
-                    "%llu bytes of '%s', at its offset %llu, are in no chunk of the archive",
-                    (unsigned long long)(c->raw_off - end), m->base.name, (unsigned long long)end);
-        pf_error_at(err, end);
-        return st;
-    }
+    enum { ZEROS = 1 << 20 };
+    const pf_chunk *c = m->next < m->n_chunks ? m->chunks[m->next] : NULL;
+    const uint64_t hole = (c ? c->raw_off : m->base.size) - end;
+    if (hole && !m->lost)
+        return fail_missing(m, end, hole, err);
+    if (hole)
+        return append_zeros(m, hole < ZEROS ? (size_t)hole : ZEROS, err);
     perfile_status st = pf_archive_payload(m->archive, c, &m->bytes, err);
+    if (m->lost && (st == PERFILE_E_CORRUPT || st == PERFILE_E_UNSUPPORTED)) {
+        if (!m->counted[m->next])
+            add_lost(m, c->raw_off, c->raw_len);
+        m->counted[m->next] = true;
+        st = append_zeros(m, c->raw_len, err);
+    }
     m->next += st == PERFILE_OK;
     return st;
 }
@@ -67,7 +109,7 @@ static void move_to(image *m, uint64_t offset)
     pf_buffer_clear(&m->bytes);
     m->at = m->next < m->n_chunks && m->chunks[m->next]->raw_off < offset
                 ? m->chunks[m->next]->raw_off
-                : offset;
+                : offset; /* in a hole, or behind the last chunk */
 }
 
 static perfile_status run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
@@ -98,6 +140,7 @@ static void close_image(perfile_source *s)
 {
     image *m = (image *)s;
     pf_free(m->chunks);
+    pf_free(m->counted);
     pf_buffer_free(&m->bytes);
 }
 
@@ -116,14 +159,15 @@ static bool belongs(const pf_chunk *c, uint16_t number, uint16_t part)
 }
 
 /* Collects the chunks of the part. */
-static perfile_status collect(image *m, uint16_t number, uint16_t part, perfile_error *err)
+static perfile_status collect(image *m, uint16_t number, perfile_error *err)
 {
     const pf_archive *a = m->archive;
     m->chunks = pf_alloc(a->n_chunks, sizeof *m->chunks);
-    if (!m->chunks)
+    m->counted = pf_alloc(a->n_chunks, sizeof *m->counted);
+    if (!m->chunks || !m->counted)
         return pf_fail_nomem(err, "archive");
     for (uint32_t i = 0; i < a->n_chunks; i++)
-        if (belongs(&a->chunks[i], number, part))
+        if (belongs(&a->chunks[i], number, m->part))
             m->chunks[m->n_chunks++] = &a->chunks[i];
     qsort(m->chunks, m->n_chunks, sizeof *m->chunks, by_raw_off);
     for (uint32_t i = 1; i < m->n_chunks; i++)
@@ -135,13 +179,33 @@ static perfile_status collect(image *m, uint16_t number, uint16_t part, perfile_
             pf_error_at(err, m->chunks[i]->offset);
             return st;
         }
-    m->base.size = m->n_chunks ? end_of(m->chunks[m->n_chunks - 1]) : 0;
     return PERFILE_OK;
 }
 
-perfile_status pf_archive_image(pf_archive *a, uint16_t number, uint16_t part,
-                                const perfile_source_options *options, perfile_source **source,
-                                perfile_error *err)
+/* Counts the bytes that are in no chunk.  A byte of an archive that was lost can have been a few
+ * thousand of the capture at most. */
+static perfile_status count_missing(image *m, perfile_error *err)
+{
+    enum { RATIO = 4096, LEAST = 64 << 20 };
+    uint64_t end = 0, missing = 0;
+    for (uint32_t i = 0; i <= m->n_chunks; i++) {
+        const uint64_t begin = i < m->n_chunks ? m->chunks[i]->raw_off : m->base.size;
+        if (begin > end) {
+            add_lost(m, end, begin - end);
+            missing += begin - end;
+        }
+        end = i < m->n_chunks ? end_of(m->chunks[i]) : end;
+    }
+    if (missing / RATIO > m->archive->source->size + LEAST / RATIO)
+        return pf_fail(err, PERFILE_E_LIMIT, "archive.missing",
+                       "%llu bytes are in no chunk, of an archive of %llu",
+                       (unsigned long long)missing, (unsigned long long)m->archive->source->size);
+    return PERFILE_OK;
+}
+
+perfile_status pf_archive_image(pf_archive *a, uint16_t number, uint16_t part, uint64_t size,
+                                pf_source_lost *lost, const perfile_source_options *options,
+                                perfile_source **source, perfile_error *err)
 {
     image *m;
     perfile_status st =
@@ -149,8 +213,18 @@ perfile_status pf_archive_image(pf_archive *a, uint16_t number, uint16_t part,
     if (st != PERFILE_OK)
         return st;
     m->archive = a;
+    m->part = part;
+    m->lost = lost;
     m->base.seekable = true;
-    st = collect(m, number, part, err);
+    st = collect(m, number, err);
+    if (st == PERFILE_OK && m->n_chunks)
+        m->base.size = end_of(m->chunks[m->n_chunks - 1]);
+    if (m->base.size < size)
+        m->base.size = size;
+    if (st == PERFILE_OK && lost)
+        st = count_missing(m, err);
+    if (st == PERFILE_OK && !pf_inputs_join(&m->base.inputs, &a->source->inputs))
+        st = pf_fail_nomem(err, "archive");
     if (st == PERFILE_OK)
         *source = &m->base;
     else

@@ -8,14 +8,12 @@
 
 #include <errno.h>
 #include <sys/random.h>
-#include <zstd.h>
 
 #include "archive/crc32c.h"
 #include "base/alloc.h"
 #include "base/error.h"
 
 enum {
-    DEFAULT_LEVEL = 3,
     SAVES_PERCENT = 5,    /* less is not worth decompressing */
     LEAST_WINDOW_LOG = 10 /* of zstd */
 };
@@ -76,7 +74,7 @@ perfile_status pf_pack_new(perfile_sink *sink, const pf_pack_options *options, p
         return pf_fail_nomem(err, "archive");
     p->sink = sink;
     p->id = options->id;
-    p->level = options->level ? options->level : DEFAULT_LEVEL;
+    p->level = options->level ? options->level : PF_PACK_LEVEL_DEFAULT;
     p->zstd = ZSTD_createCCtx();
     perfile_status st = p->zstd ? choose_id(&p->id, err) : pf_fail_nomem(err, "archive");
     if (st == PERFILE_OK)
@@ -97,38 +95,35 @@ static int log_of(size_t n)
     return log;
 }
 
-/* Compresses `raw` into p->packed.  A window of the size of the chunk finds all repetitions in it.
- */
-static perfile_status compress(pf_pack *p, perfile_bytes raw, perfile_error *err)
+perfile_status pf_pack_compress(ZSTD_CCtx *zstd, int level, perfile_bytes raw, pf_buffer *packed,
+                                pf_pack_payload *out, perfile_error *err)
 {
     const size_t bound = ZSTD_compressBound(raw.len);
-    pf_buffer_clear(&p->packed);
-    if (!pf_buffer_reserve(&p->packed, bound))
+    pf_buffer_clear(packed);
+    if (!pf_buffer_reserve(packed, bound))
         return pf_fail_nomem(err, "archive");
-    (void)ZSTD_CCtx_reset(p->zstd, ZSTD_reset_session_and_parameters);
-    (void)ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, p->level);
-    (void)ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_windowLog, log_of(raw.len));
-    size_t n = ZSTD_compress2(p->zstd, p->packed.ptr, bound, raw.ptr, raw.len);
+    (void)ZSTD_CCtx_reset(zstd, ZSTD_reset_session_and_parameters);
+    (void)ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level);
+    /* A window of the size of the chunk finds all repetitions in it. */
+    (void)ZSTD_CCtx_setParameter(zstd, ZSTD_c_windowLog, log_of(raw.len));
+    const size_t n = ZSTD_compress2(zstd, packed->ptr, bound, raw.ptr, raw.len);
     if (ZSTD_isError(n))
         return pf_fail_nomem(err, "archive");
-    p->packed.len = n;
+    packed->len = n;
+    const bool saves = n < raw.len - raw.len * SAVES_PERCENT / 100;
+    *out = (pf_pack_payload){.codec = saves ? PF_CODEC_ZSTD : PF_CODEC_RAW,
+                             .raw_len = (uint32_t)raw.len,
+                             .raw_crc = pf_crc32c(0, raw),
+                             .bytes = saves ? (perfile_bytes){packed->ptr, n} : raw};
     return PERFILE_OK;
 }
 
-/* Chooses how the payload is stored: fills codec and payload. */
-static perfile_status choose_codec(pf_pack *p, const pf_pack_chunk *chunk, pf_chunk *c,
-                                   perfile_bytes *payload, perfile_error *err)
+pf_pack_payload pf_pack_columns(perfile_bytes raw, perfile_bytes columns)
 {
-    c->codec = PF_CODEC_COLUMNS;
-    *payload = chunk->columns;
-    if (payload->len)
-        return PERFILE_OK;
-    perfile_status st = compress(p, chunk->raw, err);
-    const size_t worth = chunk->raw.len - chunk->raw.len * SAVES_PERCENT / 100;
-    const bool saves = st == PERFILE_OK && p->packed.len < worth;
-    c->codec = saves ? PF_CODEC_ZSTD : PF_CODEC_RAW;
-    *payload = saves ? (perfile_bytes){p->packed.ptr, p->packed.len} : chunk->raw;
-    return st;
+    return (pf_pack_payload){.codec = PF_CODEC_COLUMNS,
+                             .raw_len = (uint32_t)raw.len,
+                             .raw_crc = pf_crc32c(0, raw),
+                             .bytes = columns};
 }
 
 /* Writes `bytes` and zeros up to `padded` bytes. */
@@ -182,48 +177,67 @@ static perfile_status add_to_index(pf_pack *p, const uint8_t *header, const pf_c
 static perfile_status write_index(pf_pack *p, perfile_error *err)
 {
     uint8_t header[PF_ARCHIVE_HEADER];
-    const perfile_bytes none = {NULL, 0};
-    const pf_pack_chunk chunk = {.raw = {p->index.ptr, p->index.len}};
+    const perfile_bytes none = {NULL, 0}, entries = {p->index.ptr, p->index.len};
     const uint64_t at = p->at;
+    pf_pack_payload payload;
+    perfile_status st = pf_pack_compress(p->zstd, p->level, entries, &p->packed, &payload, err);
     pf_chunk c = {.kind = PF_CHUNK_INDEX,
                   .flags = PF_CHUNK_FLAG_SKIP_OK,
-                  .raw_len = (uint32_t)p->index.len,
-                  .raw_crc = pf_crc32c(0, chunk.raw),
+                  .codec = payload.codec,
+                  .raw_len = payload.raw_len,
+                  .raw_crc = payload.raw_crc,
                   .raw_off = p->last_index};
-    perfile_bytes payload;
-    perfile_status st = choose_codec(p, &chunk, &c, &payload, err);
     if (st == PERFILE_OK)
-        st = write_chunk(p, &c, none, payload, header, err);
+        st = write_chunk(p, &c, none, payload.bytes, header, err);
     p->last_index = at;
     pf_buffer_clear(&p->index);
     return st;
 }
 
-perfile_status pf_pack_put(pf_pack *p, const pf_pack_chunk *chunk, perfile_error *err)
+perfile_status pf_pack_put_stored(pf_pack *p, const pf_pack_chunk *chunk,
+                                  const pf_pack_payload *payload, perfile_error *err)
 {
     uint8_t header[PF_ARCHIVE_HEADER];
-    if (chunk->raw.len > PF_ARCHIVE_MOST_RAW_LEN || chunk->meta.len > PF_ARCHIVE_MOST_META_LEN ||
-        chunk->columns.len > PF_ARCHIVE_MOST_PAYLOAD_LEN ||
-        chunk->raw_off > INT64_MAX - chunk->raw.len)
+    if (payload->raw_len > PF_ARCHIVE_MOST_RAW_LEN || chunk->meta.len > PF_ARCHIVE_MOST_META_LEN ||
+        payload->bytes.len > PF_ARCHIVE_MOST_PAYLOAD_LEN ||
+        chunk->raw_off > (uint64_t)INT64_MAX - payload->raw_len)
         return pf_fail(err, PERFILE_E_LIMIT, "archive.chunk",
-                       "a chunk of %zu bytes with %zu of metadata", chunk->raw.len,
+                       "a chunk of %u bytes with %zu of metadata", payload->raw_len,
                        chunk->meta.len);
     pf_chunk c = {.kind = chunk->kind,
+                  .codec = payload->codec,
                   .flags = chunk->flags,
-                  .raw_len = (uint32_t)chunk->raw.len,
-                  .raw_crc = pf_crc32c(0, chunk->raw),
+                  .raw_len = payload->raw_len,
+                  .raw_crc = payload->raw_crc,
                   .raw_off = chunk->raw_off,
                   .source = chunk->source,
                   .part = chunk->part};
-    perfile_bytes payload;
     perfile_status st = PERFILE_OK;
     if (p->index.len && p->index.len + PF_ARCHIVE_HEADER + chunk->meta.len > INDEX_BYTES)
         st = write_index(p, err);
     if (st == PERFILE_OK)
-        st = choose_codec(p, chunk, &c, &payload, err);
-    if (st == PERFILE_OK)
-        st = write_chunk(p, &c, chunk->meta, payload, header, err);
+        st = write_chunk(p, &c, chunk->meta, payload->bytes, header, err);
     return st == PERFILE_OK ? add_to_index(p, header, &c, chunk->meta, err) : st;
+}
+
+perfile_status pf_pack_put(pf_pack *p, const pf_pack_chunk *chunk, perfile_error *err)
+{
+    pf_pack_payload payload;
+    perfile_status st = PERFILE_OK;
+    if (chunk->raw.len > PF_ARCHIVE_MOST_RAW_LEN || chunk->meta.len > PF_ARCHIVE_MOST_META_LEN)
+        return pf_fail(err, PERFILE_E_LIMIT, "archive.chunk",
+                       "a chunk of %zu bytes with %zu of metadata", chunk->raw.len,
+                       chunk->meta.len);
+    if (chunk->columns.len)
+        payload = pf_pack_columns(chunk->raw, chunk->columns);
+    else
+        st = pf_pack_compress(p->zstd, p->level, chunk->raw, &p->packed, &payload, err);
+    return st == PERFILE_OK ? pf_pack_put_stored(p, chunk, &payload, err) : st;
+}
+
+uint64_t pf_pack_offset(const pf_pack *p)
+{
+    return p->at;
 }
 
 perfile_status pf_pack_finish(pf_pack *p, perfile_error *err)

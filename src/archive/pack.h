@@ -3,12 +3,14 @@
 #ifndef PF_ARCHIVE_PACK_H
 #define PF_ARCHIVE_PACK_H
 
+#include <zstd.h>
+
 #include "archive/header.h"
 #include "io/out.h"
 
 typedef struct pf_pack pf_pack;
 
-enum { PF_PACK_LEVEL_MOST = 19 };
+enum { PF_PACK_LEVEL_MOST = 19, PF_PACK_LEVEL_DEFAULT = 3 };
 
 typedef struct pf_pack_options {
     uint64_t id;    /* of the archive; 0: random */
@@ -36,6 +38,28 @@ perfile_status pf_pack_new(perfile_sink *sink, const pf_pack_options *options, p
  * less than 5 %.  PERFILE_E_LIMIT: more bytes than a chunk may have.  After a failure only
  * pf_pack_close() may be called. */
 perfile_status pf_pack_put(pf_pack *p, const pf_pack_chunk *chunk, perfile_error *err);
+
+/* A payload as it is stored. */
+typedef struct pf_pack_payload {
+    uint8_t codec; /* PF_CODEC_… */
+    uint32_t raw_len, raw_crc;
+    perfile_bytes bytes;
+} pf_pack_payload;
+
+/* Compresses `raw` by zstd, or leaves it as it is if that saves less than 5 %.  Needs no writer:
+ * any thread may do it.  out->bytes are `raw`, or in `packed`, whose memory is used again. */
+perfile_status pf_pack_compress(ZSTD_CCtx *zstd, int level, perfile_bytes raw, pf_buffer *packed,
+                                pf_pack_payload *out, perfile_error *err);
+
+/* The payload whose bytes are `columns`, those of `raw` with the codec COLUMNS. */
+pf_pack_payload pf_pack_columns(perfile_bytes raw, perfile_bytes columns);
+
+/* Writes one chunk whose payload is known; `raw` and `columns` of the chunk do not count. */
+perfile_status pf_pack_put_stored(pf_pack *p, const pf_pack_chunk *chunk,
+                                  const pf_pack_payload *payload, perfile_error *err);
+
+/* Offset at which the next chunk will stand: bytes written so far. */
+uint64_t pf_pack_offset(const pf_pack *p);
 
 /* Writes INDEX and END.  The sink is not finished. */
 perfile_status pf_pack_finish(pf_pack *p, perfile_error *err);

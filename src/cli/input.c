@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -57,6 +58,23 @@ const cli_option cli_reading_options[] = {
     {0},
 };
 
+/* Which capture of an archive is read, and how: of the whole command line. */
+static uint32_t capture_number, archive_flags;
+
+int cli_archive_option(const char *command, int option)
+{
+    char *end;
+    if (option == CLI_OPTION_NO_INDEX) {
+        archive_flags = PERFILE_SOURCE_NO_INDEX;
+        return CLI_CONTINUE;
+    }
+    unsigned long n = strtoul(optarg, &end, 10);
+    if (*end || end == optarg || n < 1 || n > UINT16_MAX)
+        return cli_usage(command, "--source takes a number from 1 on, not '%s'", optarg);
+    capture_number = (uint32_t)n;
+    return CLI_CONTINUE;
+}
+
 int cli_reading_option(const char *command, const cli_spec *spec, int option, cli_reading *how)
 {
     switch (option) {
@@ -73,6 +91,9 @@ int cli_reading_option(const char *command, const cli_spec *spec, int option, cl
     case CLI_OPTION_GROWTH:
         how->limits = &cli_unlimited;
         return CLI_CONTINUE;
+    case CLI_OPTION_CAPTURE:
+    case CLI_OPTION_NO_INDEX:
+        return cli_archive_option(command, option);
     default: /* cli_next_option() has reported it */
         return CLI_USAGE;
     }
@@ -181,8 +202,11 @@ static perfile_status open_source(const char *path, uint32_t flags, uint32_t thr
                                   const perfile_limits *limits, perfile_source **source,
                                   perfile_error *err)
 {
-    const perfile_source_options how = {
-        .size = sizeof how, .flags = flags, .threads = threads, .limits = limits};
+    const perfile_source_options how = {.size = sizeof how,
+                                        .flags = flags | archive_flags,
+                                        .threads = threads,
+                                        .limits = limits,
+                                        .capture = capture_number};
     return perfile_source_path(path, &how, source, err);
 }
 

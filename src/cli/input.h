@@ -37,6 +37,9 @@ extern const perfile_limits cli_unlimited;
  * or the exit status: --help ends the command, too. */
 int cli_reading_option(const char *command, const cli_spec *spec, int option, cli_reading *how);
 
+/* Handles --source and --no-index, which hold for all inputs of the command. */
+int cli_archive_option(const char *command, int option);
+
 /* Opening of sources.  The three functions differ in how bytes are read: */
 
 /* - through a window, from front to back, for commands that only read; */

@@ -40,6 +40,11 @@ const cli_option cli_common_options[] = {
      .more = "There are limits on memory, time and output. Where one of them is exceeded without "
              "this option, the command stops, or reports what is missing in its answer; the "
              "message names the limit."},
+    {"source", .value = "N", .code = CLI_OPTION_CAPTURE,
+     .help = "which capture of an archive that holds several, from 1 on"},
+    {"no-index", .code = CLI_OPTION_NO_INDEX,
+     .help = "of an archive: find its chunks one by one, without its index",
+     .more = "The result is the same unless the archive is damaged."},
     {"help", .code = CLI_OPTION_HELP, .help = "explain the command, with examples"},
     {0},
 };

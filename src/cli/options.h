@@ -20,8 +20,10 @@ enum {
     CLI_OPTION_ON_DAMAGE,
     CLI_OPTION_JSON,
     CLI_OPTION_REPORT,
-    CLI_OPTION_GROWTH, /* --allow-growth */
-    CLI_OPTION_OWN     /* the first code for options of a single command */
+    CLI_OPTION_GROWTH,  /* --allow-growth */
+    CLI_OPTION_CAPTURE, /* --source */
+    CLI_OPTION_NO_INDEX,
+    CLI_OPTION_OWN /* the first code for options of a single command */
 };
 
 /* Tables to be referenced by the tables of commands (cli_option.rows): */

@@ -76,6 +76,7 @@ static int read_form(const char *command, const char *word, cli_writing *w)
     w->has_form = true;
     w->format = o->format;
     w->directory = o->directory;
+    w->archive = o->archive;
     w->form = o->form;
     return status;
 }
@@ -119,6 +120,9 @@ int cli_writing_option(const char *command, const cli_spec *spec, int option, cl
     case CLI_OPTION_GROWTH:
         w->limits = &cli_unlimited;
         return CLI_CONTINUE;
+    case CLI_OPTION_CAPTURE:
+    case CLI_OPTION_NO_INDEX:
+        return cli_archive_option(command, option);
     case CLI_OPTION_HELP:
         cli_help(spec);
         return CLI_DONE;
@@ -215,6 +219,19 @@ static bool open_may_block(const char *path)
     return stat(path, &sb) == 0 && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode);
 }
 
+/* Puts the sink of an archive in the place of *sink. */
+static perfile_status pack(const cli_output *o, perfile_sink **sink, perfile_error *err)
+{
+    perfile_sink *below = *sink;
+    perfile_archive_options how = o->packing;
+    how.size = sizeof how;
+    how.flags |= o->directory ? PERFILE_ARCHIVE_DIRECTORY : 0;
+    perfile_status st = perfile_archive_sink(below, &how, sink, err);
+    if (st != PERFILE_OK)
+        perfile_sink_close(below);
+    return st;
+}
+
 int cli_output_open(const cli_output *o, perfile_sink **sink)
 {
     perfile_error err;
@@ -230,8 +247,11 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
     const bool delay_signals = !open_may_block(o->out);
     if (delay_signals)
         cli_signals_hold(true);
-    perfile_status st = o->directory ? perfile_sink_directory(o->out, &how, sink, &err)
-                                     : perfile_sink_path(o->out, &how, sink, &err);
+    perfile_status st = o->directory && !o->archive
+                            ? perfile_sink_directory(o->out, &how, sink, &err)
+                            : perfile_sink_path(o->out, &how, sink, &err);
+    if (st == PERFILE_OK && o->archive)
+        st = pack(o, sink, &err);
     if (st == PERFILE_OK)
         cli_signals_temporary(perfile_sink_temporary(*sink));
     if (delay_signals)
@@ -246,15 +266,25 @@ int cli_writing_open(const cli_writing *w, const char *path, bool directory,
                      perfile_source **source, perfile_sink **sink)
 {
     perfile_error err;
-    const cli_output o = {.out = w->out,
-                          .replace = w->replace,
-                          .directory = directory,
-                          .inputs = &path,
-                          .n_inputs = 1};
     if (cli_source_copied(path, w->limits, source, &err) != PERFILE_OK) {
         cli_report_error(cli_input_name(path), &err);
         return CLI_FAILED;
     }
+    if (perfile_archive_source(source, &err) != PERFILE_OK) {
+        cli_report_error(cli_input_name(path), &err);
+        perfile_source_close(*source);
+        return CLI_FAILED;
+    }
+    /* An archive of a directory becomes one, like the directory itself. */
+    const bool like_input = w->has_form && !w->archive ? false : w->keeps_directory;
+    const cli_output o = {.out = w->out,
+                          .replace = w->replace,
+                          .directory =
+                              directory || (like_input && perfile_source_is_directory(*source)),
+                          .inputs = &path,
+                          .n_inputs = 1,
+                          .archive = w->archive,
+                          .packing = w->packing};
     int status = cli_output_open(&o, sink);
     if (status != CLI_DONE)
         perfile_source_close(*source);

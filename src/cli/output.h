@@ -7,6 +7,7 @@
 #define CLI_OUTPUT_H
 
 #include "cli/options.h"
+#include "perfile/archive.h"
 #include "perfile/sink.h"
 #include "perfile/source.h"
 
@@ -19,12 +20,15 @@ typedef struct cli_writing {
     bool json;                    /* --json: the report is a JSON object */
     bool has_form;                /* --to was given, which sets the next three: */
     bool directory;
-    const char *format; /* of perfile_output; NULL: that of the input */
-    uint32_t form;      /* PERFILE_FORM_…; 0: that of the input */
-    bool may_copy;      /* the command accepts --on-damage copy; set by the command */
-    bool has_on_damage; /* --on-damage was given, which sets the next three: */
-    uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP … */
-    bool fail, copy;    /* as in cli_on_damage */
+    const char *format;   /* of perfile_output; NULL: that of the input */
+    bool archive;         /* what is written is packed */
+    uint32_t form;        /* PERFILE_FORM_…; 0: that of the input */
+    bool keeps_directory; /* a directory stays one unless --to says otherwise; set by the command */
+    perfile_archive_options packing; /* with --to archive */
+    bool may_copy;                   /* the command accepts --on-damage copy; set by the command */
+    bool has_on_damage;              /* --on-damage was given, which sets the next three: */
+    uint32_t on_damage;              /* PERFILE_ON_DAMAGE_STOP … */
+    bool fail, copy;                 /* as in cli_on_damage */
 } cli_writing;
 
 /* Tables of options: -o, for commands that write one capture; -f; and the hidden aliases --resync
@@ -88,7 +92,9 @@ typedef struct cli_output {
     bool directory;
     const char *const *inputs; /* paths and "-", reference captures (--attrs-from) included */
     size_t n_inputs;
-    uint32_t threads; /* that may be used for writing; 0 or 1: only the caller's */
+    uint32_t threads;                /* that may be used for writing; 0 or 1: only the caller's */
+    bool archive;                    /* pack what is written … */
+    perfile_archive_options packing; /* … with these options; `size` is set when it is opened */
 } cli_output;
 
 /* Opens an output: CLI_DONE, or CLI_FAILED after a message.  All commands open their outputs with

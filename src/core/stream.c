@@ -122,7 +122,16 @@ void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary 
 {
     while (s->below)
         s = s->below;
-    memcpy(out, &s->summary, size < sizeof s->summary ? size : sizeof s->summary);
+    perfile_stream_summary sum = s->summary;
+    if (s->origin && s->origin->lost.places) {
+        const pf_source_lost *lost = &s->origin->lost;
+        if (!sum.damages)
+            sum.first_offset = lost->offset;
+        sum.damages += lost->places;
+        sum.lost += lost->bytes;
+        sum.by_damage[PERFILE_DAMAGE_ARCHIVE] += lost->places;
+    }
+    memcpy(out, &sum, size < sizeof sum ? size : sizeof sum);
 }
 
 uint32_t perfile_stream_sorted_by(const perfile_stream *s)
@@ -139,8 +148,10 @@ void perfile_stream_close(perfile_stream *s)
 {
     if (!s)
         return;
+    pf_source_origin *origin = s->origin;
     pf_inputs_free(&s->inputs);
     s->ops->close(s);
+    pf_source_origin_leave(origin);
 }
 
 const pf_inputs *pf_stream_inputs(const perfile_stream *s)

@@ -226,6 +226,21 @@ perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, pe
     return s->ops->part(s, n, part, err);
 }
 
+perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const perfile_record *first,
+                               size_t n, perfile_error *err)
+{
+    perfile_error e;
+    if (!s->ops->records)
+        return PERFILE_OK;
+    perfile_status st = check_writable(s, err);
+    if (st == PERFILE_OK)
+        st = write_buffer(s, err);
+    if (st != PERFILE_OK)
+        return st;
+    return s->ops->records(s, offset, first, n, &e) == PERFILE_OK ? PERFILE_OK
+                                                                  : keep_error(s, &e, err);
+}
+
 /* Copies and checks the caller's options. */
 static perfile_status fill_options(perfile_sink_options *o, const perfile_sink_options *given,
                                    perfile_error *err)

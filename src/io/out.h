@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "io/inputs.h"
+#include "perfile/record.h"
 #include "perfile/sink.h"
 
 /* Functions of one kind of sink; each may be NULL.  They report errors through *err or their
@@ -32,6 +33,10 @@ typedef struct pf_sink_ops {
     int64_t (*patch)(perfile_sink *s, uint64_t offset, perfile_bytes bytes);
     /* See pf_sink_part(); NULL: the sink has no parts. */
     perfile_status (*part)(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err);
+    /* See pf_sink_records(); called when the buffer is empty.  NULL: it does not matter to the kind
+     * what the bytes are. */
+    perfile_status (*records)(perfile_sink *s, uint64_t offset, const perfile_record *first,
+                              size_t n, perfile_error *err);
     /* Called when the buffer is empty: waits for pending writes and syncs if the options ask for
      * it.  Returns 0 or a negative errno. */
     int (*flush)(perfile_sink *s);
@@ -125,6 +130,18 @@ static inline bool pf_sink_has_parts(const perfile_sink *s)
 /* Yields the sink of part `n` (data.n), made at the first request; `s` owns it.  PERFILE_E_USAGE:
  * `s` has no parts.  PERFILE_E_LIMIT: `n` is larger than in any recording. */
 perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err);
+
+/* True if the kind wants to know which of the bytes are records: see pf_sink_records(). */
+static inline bool pf_sink_wants_records(const perfile_sink *s)
+{
+    return s->ops->records != NULL;
+}
+
+/* Says that `n` records, at least 1, lie one behind the other at `offset` of what was written: the
+ * bytes of `first`, unchanged, in memory contiguous as well.  Offsets ascend from call to call.
+ * What is not said costs nothing but size. */
+perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const perfile_record *first,
+                               size_t n, perfile_error *err);
 
 /* Writes what is buffered and gives the file its final name now, before it is finished.  For
  * captures that are readable while they are being written. */

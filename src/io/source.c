@@ -26,8 +26,8 @@ static perfile_status fill_options(perfile_source *s, const perfile_source_optio
     perfile_status st = pf_options_copy(&o, sizeof o, given, "source.options", err);
     if (st != PERFILE_OK)
         return st;
-    if (o.flags &
-        ~(uint32_t)(PERFILE_SOURCE_NO_MAP | PERFILE_SOURCE_SEQUENTIAL | PERFILE_SOURCE_COPIED))
+    if (o.flags & ~(uint32_t)(PERFILE_SOURCE_NO_MAP | PERFILE_SOURCE_SEQUENTIAL |
+                              PERFILE_SOURCE_COPIED | PERFILE_SOURCE_NO_INDEX))
         return pf_fail(err, PERFILE_E_USAGE, "source.options", "unknown flags 0x%x", o.flags);
     st = pf_limits_copy(&s->limits, o.limits, err);
     o.limits = &s->limits; /* the caller's struct need not outlive this call */
@@ -154,12 +154,18 @@ const char *perfile_source_name(const perfile_source *source)
     return source->name;
 }
 
+bool perfile_source_is_directory(const perfile_source *source)
+{
+    return pf_source_has_entries(source);
+}
+
 void perfile_source_close(perfile_source *source)
 {
     if (!source)
         return;
     if (source->ops->close)
         source->ops->close(source);
+    pf_source_origin_leave(source->origin);
     pf_inputs_free(&source->inputs);
     pf_free(source->name);
     pf_free(source);

@@ -64,6 +64,36 @@ typedef struct pf_source_ops {
     void (*close)(perfile_source *s);
 } pf_source_ops;
 
+/* What is lost of a capture that is read out of an archive. */
+typedef struct pf_source_lost {
+    uint64_t places; /* stretches of bytes */
+    uint64_t bytes;  /* of the capture */
+    uint64_t offset; /* of the first … */
+    uint32_t part;   /* … in this part */
+} pf_source_lost;
+
+/* What sources of the same archive have in common.  Counted, for streams ask after their sources
+ * are closed. */
+typedef struct pf_source_origin {
+    uint32_t users;
+    void (*release)(struct pf_source_origin *o); /* called when there are no users any more */
+    pf_source_lost lost;                         /* found so far */
+} pf_source_origin;
+
+/* Another user, who calls pf_source_origin_leave().  NULL is fine for both. */
+static inline pf_source_origin *pf_source_origin_join(pf_source_origin *o)
+{
+    if (o)
+        o->users++;
+    return o;
+}
+
+static inline void pf_source_origin_leave(pf_source_origin *o)
+{
+    if (o && --o->users == 0)
+        o->release(o);
+}
+
 /* What all kinds share; the struct of a kind begins with it. */
 struct perfile_source {
     const pf_source_ops *ops;
@@ -81,6 +111,7 @@ struct perfile_source {
                                        points to the member below */
     perfile_limits limits;
     pf_inputs inputs; /* files and directories this source reads: no output may replace them */
+    pf_source_origin *origin; /* NULL: the source is no capture in an archive */
 };
 
 /* Yields the longest contiguous span at `offset`: at least `need` bytes unless the input ends

@@ -51,6 +51,7 @@ perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, p
         st = pf_source_map(fd, true, size, from->name, &from->options, spooled, err);
     if (st == PERFILE_OK) {
         (*spooled)->inputs = inputs;
+        (*spooled)->origin = pf_source_origin_join(from->origin);
     } else {
         /* pf_source_map() owns `fd` from success on; until then it is closed here. */
         pf_inputs_free(&inputs);

@@ -87,6 +87,7 @@ perfile_status pf_source_tee(pf_tee *tee, perfile_source **source, perfile_error
     t->base.stable = below->stable;
     t->base.lasting = below->lasting;
     t->base.seekable = below->seekable;
+    t->base.origin = pf_source_origin_join(below->origin);
     t->tee = tee;
     *source = &t->base;
     return PERFILE_OK;

@@ -19,6 +19,7 @@
 #include "base/byte_order.h"
 #include "io/out.h"
 #include "lib/registry.h"
+#include "perfile/archive.h"
 #include "core/readable.h"
 #include "perfile/field.h"
 
@@ -199,6 +200,20 @@ static perfile_status leave_out_damage(pf_convert *x, bool *image, perfile_error
     return st;
 }
 
+/* Copies the bytes as they are.  For an archive that is all that is asked: what is wrong with the
+ * capture is noted, and lost is only what an archive has lost. */
+static perfile_status keep_all(pf_convert *x, perfile_error *err)
+{
+    pf_source_origin *origin = pf_source_origin_join(x->source->origin);
+    x->sink->patchable = x->sink->patchable && !pf_sink_wants_records(x->sink);
+    x->keeps = !pf_convert_forced(x) && (origin || pf_sink_wants_records(x->sink));
+    if (x->keeps)
+        x->options.on_damage = PERFILE_ON_DAMAGE_COPY;
+    perfile_status st = pf_convert_image(x, err);
+    pf_source_origin_leave(origin);
+    return st;
+}
+
 /* For a driver that cannot interpret its header alone or swap facts in place: bytes are copied if
  * nothing at all changes, else records go through a writer. */
 static perfile_status convert_other(pf_convert *x, perfile_error *err)
@@ -208,7 +223,7 @@ static perfile_status convert_other(pf_convert *x, perfile_error *err)
     bool rewritten = o->flags || o->byte_order || o->target || x->to_directory ||
                      o->on_damage < PERFILE_ON_DAMAGE_FAIL || !same_format(x);
     x->result.form = PERFILE_FORM_FILE;
-    return rewritten ? pf_convert_copy(x, err) : pf_convert_image(x, err);
+    return rewritten ? pf_convert_copy(x, err) : keep_all(x, err);
 }
 
 /* Chooses the way, and goes it.  See the top of this file. */
@@ -230,7 +245,7 @@ static perfile_status convert(pf_convert *x, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     if (image && !x->byteswaps)
-        return pf_convert_image(x, err);
+        return keep_all(x, err);
     /* A file in a pipe: its header is at the front and its features at the end, so that both other
      * ways have to seek. */
     if (!x->source->seekable && x->head.form == PERFILE_FORM_FILE)
@@ -262,14 +277,16 @@ perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sin
     if (st == PERFILE_OK)
         st = pf_byte_order_check(x.options.byte_order, "convert.options", err);
     if (st == PERFILE_OK)
-        st = pf_sink_add_inputs(sink, &source->inputs, err);
-    source->passing = true;
+        st = perfile_archive_source(&x.source, err);
+    if (st == PERFILE_OK)
+        st = pf_sink_add_inputs(sink, &x.source->inputs, err);
+    x.source->passing = true;
     if (st == PERFILE_OK)
         st = convert(&x, err);
     perfile_source_close(x.source);
     x.result.copied.losses +=
         x.target_losses + pf_notes_report(&x.notes, x.options.note, x.options.user);
-    x.result.damaged |= x.result.copied.damages != 0;
+    x.result.damaged = !x.keeps && (x.result.damaged || x.result.copied.damages != 0);
     if (result)
         memcpy(result, &x.result, size < sizeof x.result ? size : sizeof x.result);
     return st;

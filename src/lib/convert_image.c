@@ -235,6 +235,18 @@ static perfile_status handle_damage(pf_image *m, const perfile_record *r, perfil
                : st;
 }
 
+/* Copies a run, and says where its records are.  What is inside an envelope is no part of the file.
+ */
+static perfile_status tell_records(pf_image *m, const perfile_record *first, size_t n,
+                                   perfile_error *err)
+{
+    const perfile_record *last = &first[n - 1];
+    if (first->flags & PERFILE_REC_INNER || first->family != PERFILE_FAMILY_PERF)
+        return PERFILE_OK;
+    perfile_status st = copy_below(m, last->offset + perfile_record_size(last), err);
+    return st == PERFILE_OK ? pf_sink_records(m->sink, first->offset, first, n, err) : st;
+}
+
 /* Handles one run of the stream.  Without byte-swapping, bytes are copied COPY_BYTES at a time. */
 static perfile_status copy_run(pf_image *m, const perfile_record *first, size_t n,
                                perfile_error *err)
@@ -247,6 +259,8 @@ static perfile_status copy_run(pf_image *m, const perfile_record *first, size_t 
     count(m, first, n);
     if (m->x->byteswaps)
         return swap_records(m, first, n, err);
+    if (pf_sink_wants_records(m->sink))
+        return tell_records(m, first, n, err);
     return first->offset < m->copied + COPY_BYTES ? PERFILE_OK : copy_below(m, first->offset, err);
 }
 
@@ -281,6 +295,23 @@ static perfile_status swap_facts(const pf_image *m, perfile_error *err)
     return m->x->driver->byteswap_facts(&t, err);
 }
 
+/* Finishes the output, unless bytes that should be in it are lost in a damaged archive. */
+static perfile_status finish(pf_image *m, perfile_error *err)
+{
+    const pf_source_origin *origin = m->x->source ? m->x->source->origin : m->stream->origin;
+    if (!m->x->keeps || !origin || !origin->lost.places)
+        return perfile_sink_finish(m->x->sink, err);
+    const pf_source_lost *lost = &origin->lost;
+    perfile_status st = pf_fail(err, PERFILE_E_CORRUPT, "archive.lost",
+                                "the archive is damaged: %llu bytes of the capture are lost, in "
+                                "%llu places, the first at its offset %llu",
+                                (unsigned long long)lost->bytes, (unsigned long long)lost->places,
+                                (unsigned long long)lost->offset);
+    if (err)
+        err->damage = PERFILE_DAMAGE_ARCHIVE;
+    return st;
+}
+
 /* Copies all files from the first record to the end. */
 static perfile_status copy(pf_image *m, perfile_error *err)
 {
@@ -301,7 +332,7 @@ static perfile_status copy(pf_image *m, perfile_error *err)
         st = copy_rest(m, err);
     if (st == PERFILE_OK && m->x->byteswaps && m->x->head.form == PERFILE_FORM_FILE)
         st = swap_facts(m, err);
-    return st == PERFILE_OK ? perfile_sink_finish(m->x->sink, err) : st;
+    return st == PERFILE_OK ? finish(m, err) : st;
 }
 
 /* Opens the files of a directory as sources: `data`, then data.0, data.1 … in the order in which
@@ -356,12 +387,33 @@ static perfile_status open_image(pf_image *m, perfile_error *err)
     return pf_convert_open_tee(x, &m->tee, &m->stream, err);
 }
 
+/* Copies bytes that no driver can read, into an archive or out of it. */
+static perfile_status copy_unknown(pf_image *m, perfile_error *err)
+{
+    perfile_note note = {.kind = PERFILE_NOTE_UNKNOWN_FORMAT,
+                         .number = UINT32_MAX,
+                         .count = 1,
+                         .offset = PERFILE_NO_OFFSET};
+    pf_notes_add(&m->x->notes, &note);
+    perfile_status st = copy_rest(m, err);
+    return st == PERFILE_OK ? finish(m, err) : st;
+}
+
+/* Opens the stream and copies.  What cannot be opened is copied without, if every byte is kept. */
+static perfile_status open_and_copy(pf_image *m, perfile_error *err)
+{
+    perfile_status st = open_image(m, err);
+    const bool unreadable = st == PERFILE_E_CORRUPT || st == PERFILE_E_TRUNCATED ||
+                            st == PERFILE_E_UNSUPPORTED || st == PERFILE_E_LIMIT;
+    if (unreadable && m->x->keeps && !m->x->from_directory && m->n_files)
+        return copy_unknown(m, err);
+    return st == PERFILE_OK ? copy(m, err) : st;
+}
+
 perfile_status pf_convert_image(pf_convert *x, perfile_error *err)
 {
     pf_image m = {.x = x};
-    perfile_status st = open_image(&m, err);
-    if (st == PERFILE_OK)
-        st = copy(&m, err);
+    perfile_status st = open_and_copy(&m, err);
     if (m.stream) {
         perfile_stream_summary sum;
         perfile_stream_get_summary(m.stream, &sum, sizeof sum);

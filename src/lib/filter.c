@@ -242,9 +242,10 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
                                       .from = f.writing.from,
                                       .limits = f.writing.limits};
     source->passing = true;
-    pf_passes_begin(&f.all, source, &how);
+    perfile_status begun = pf_passes_begin(&f.all, source, &how, st == PERFILE_OK ? err : NULL);
+    st = st == PERFILE_OK ? begun : st;
     if (st == PERFILE_OK)
-        st = pf_sink_add_inputs(sink, &source->inputs, err);
+        st = pf_sink_add_inputs(sink, &f.all.source->inputs, err);
     if (st == PERFILE_OK)
         st = filter(&f, err);
     if (f.filter)

@@ -159,8 +159,9 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
     x->note = asked.note;
     x->user = asked.user;
     x->limit = asked.limit;
-    pf_passes_begin(&x->all, source, &how);
-    st = perfile_filter_new(options, &x->filter, err);
+    st = pf_passes_begin(&x->all, source, &how, err);
+    if (st == PERFILE_OK)
+        st = perfile_filter_new(options, &x->filter, err);
     if (st == PERFILE_OK) {
         x->filter->progress = on_pass;
         x->filter->progress_user = x;

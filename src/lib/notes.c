@@ -42,6 +42,8 @@ static const struct {
     [PERFILE_NOTE_TARGET] = {"target", "%s%s", true},
     [PERFILE_NOTE_NOT_RECORDED] = {"unsaid", "%s%s", false},
     [PERFILE_NOTE_EMPTY] = {"empty", "%s%s", false},
+    [PERFILE_NOTE_UNKNOWN_FORMAT] = {"unknown-format",
+                                     "%sno capture that can be read: kept as bytes%s", false},
     [PERFILE_NOTE_DECOMPRESSED] = {"decompressed", "%s decompressed%s", false},
 };
 
@@ -119,6 +121,9 @@ static void subject(const perfile_note *n, char *out, size_t size)
         break;
     case PERFILE_NOTE_BYTES_LEFT_OUT:
         snprintf(out, size, "%" PRIu64 " byte%s", n->bytes, n->bytes == 1 ? "" : "s");
+        break;
+    case PERFILE_NOTE_UNKNOWN_FORMAT:
+        out[0] = '\0';
         break;
     case PERFILE_NOTE_PARTS:
         snprintf(out, size, "%" PRIu64 " file%s", n->count, s);

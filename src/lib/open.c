@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "archive/source.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "io/source.h"
@@ -76,44 +77,61 @@ perfile_status pf_driver_find(perfile_source *source, const char *from, const pf
     return *driver ? PERFILE_OK : no_driver(from, err);
 }
 
-/* The list of inputs is copied before the driver runs: on success the stream owns the source, and
+/* Opens `source`, which is no archive.
+ *
+ * The list of inputs is copied before the driver runs: on success the stream owns the source, and
  * must still be able to tell what it reads.  If opening fails, the caller keeps the source, so the
  * callback for waiting is taken out of it again. */
-perfile_status perfile_open(perfile_source *source, const perfile_open_options *options,
-                            perfile_stream **stream, perfile_error *err)
+static perfile_status open_capture(perfile_source *source, const perfile_open_options *options,
+                                   perfile_stream **stream, perfile_error *err)
 {
     const pf_driver *driver;
-    perfile_open_options mine;
     const char *foreign = NULL;
-    perfile_status st = pf_options_copy(&mine, sizeof mine, options, "options", err);
-    if (st == PERFILE_OK && mine.source_flags)
-        st = pf_fail(err, PERFILE_E_USAGE, "options.source_flags",
-                     "the source is open already: give the flags to the function that opens it");
-    if (st != PERFILE_OK)
-        return st;
-    st = pf_driver_find(source, mine.from, &driver, &foreign, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (mine.waiting) {
-        source->waiting = mine.waiting;
-        source->waiting_user = mine.waiting_user;
-    }
     pf_inputs inputs = {0};
+    perfile_status st = pf_driver_find(source, options->from, &driver, &foreign, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (options->waiting) {
+        source->waiting = options->waiting;
+        source->waiting_user = options->waiting_user;
+    }
+    pf_source_origin *origin = pf_source_origin_join(source->origin);
     if (!pf_inputs_join(&inputs, &source->inputs))
         st = pf_fail_nomem(err, "open");
     if (st == PERFILE_OK)
-        st = driver->open(source, &mine, stream, err);
+        st = driver->open(source, options, stream, err);
     if (st == PERFILE_OK) {
         (*stream)->inputs = inputs;
+        (*stream)->origin = origin;
         (*stream)->container.format = driver->name;
         (*stream)->container.family = driver->family;
     } else {
         pf_inputs_free(&inputs);
+        pf_source_origin_leave(origin);
         source->waiting = NULL;
     }
     /* "not a perf.data file: it is compressed by gzip" helps more than "bad magic". */
     if (st < 0 && foreign && err && err->damage == PERFILE_DAMAGE_BAD_MAGIC)
         snprintf(err->message, sizeof err->message, PF_FOREIGN_MESSAGE, foreign);
+    return st;
+}
+
+perfile_status perfile_open(perfile_source *source, const perfile_open_options *options,
+                            perfile_stream **stream, perfile_error *err)
+{
+    perfile_open_options mine;
+    perfile_source *capture = source;
+    perfile_status st = pf_options_copy(&mine, sizeof mine, options, "options", err);
+    if (st == PERFILE_OK && mine.source_flags)
+        st = pf_fail(err, PERFILE_E_USAGE, "options.source_flags",
+                     "the source is open already: give the flags to the function that opens it");
+    if (st == PERFILE_OK)
+        st = perfile_archive_source(&capture, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = open_capture(capture, &mine, stream, err);
+    if (st != PERFILE_OK && capture != source)
+        pf_archive_source_undo(capture);
     return st;
 }
 

@@ -5,11 +5,23 @@
  * the stream of a pass does not close the file. */
 #include "lib/passes.h"
 
+#include "archive/source.h"
 #include "base/error.h"
 
-void pf_passes_begin(pf_passes *p, perfile_source *source, const perfile_open_options *how)
+perfile_status pf_passes_begin(pf_passes *p, perfile_source *source,
+                               const perfile_open_options *how, perfile_error *err)
 {
-    *p = (pf_passes){.source = source, .tee = {.below = source}, .how = *how};
+    *p = (pf_passes){.source = source, .how = *how};
+    perfile_status st = perfile_archive_source(&p->source, err);
+    p->tee.below = p->source;
+    return st;
+}
+
+perfile_status pf_passes_reopen(const perfile_source *source, perfile_source **again,
+                                perfile_error *err)
+{
+    return source->origin ? pf_archive_source_again(source, again, err)
+                          : perfile_source_path(source->name, &source->options, again, err);
 }
 
 void pf_passes_of_streams(pf_passes *p,
@@ -77,10 +89,8 @@ perfile_status pf_passes_spool(pf_passes *p, perfile_error *err)
 static perfile_status open_source(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
-    perfile_status st =
-        pf_source_has_entries(p->source)
-            ? perfile_source_path(p->source->name, &p->source->options, &source, err)
-            : pf_source_tee(&p->tee, &source, err);
+    perfile_status st = pf_source_has_entries(p->source) ? pf_passes_reopen(p->source, &source, err)
+                                                         : pf_source_tee(&p->tee, &source, err);
     if (st != PERFILE_OK)
         return st;
     st = perfile_open(source, &p->how, stream, err);

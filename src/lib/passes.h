@@ -26,9 +26,15 @@ typedef struct pf_passes {
     pf_progress progress; /* of the pass that runs */
 } pf_passes;
 
-/* For a source.  The caller still owns it, but closes p->source instead: pf_passes_spool() may
- * replace it.  pf_passes_end() is not needed. */
-void pf_passes_begin(pf_passes *p, perfile_source *source, const perfile_open_options *how);
+/* For a source.  The caller still owns it, but closes p->source instead, also after a failure: it
+ * is replaced if it is an archive, and pf_passes_spool() may replace it.  pf_passes_end() is not
+ * needed. */
+perfile_status pf_passes_begin(pf_passes *p, perfile_source *source,
+                               const perfile_open_options *how, perfile_error *err);
+
+/* Opens once more the directory that `source` is. */
+perfile_status pf_passes_reopen(const perfile_source *source, perfile_source **again,
+                                perfile_error *err);
 /* For streams that make() makes.  `deliver` (PERFILE_DELIVER_…) is switched on in each of them and
  * in the streams below.  End with pf_passes_end(). */
 void pf_passes_of_streams(pf_passes *p,

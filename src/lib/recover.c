@@ -9,7 +9,9 @@
 #include "io/out.h"
 #include "io/source.h"
 #include "lib/foreign.h"
+#include "lib/passes.h"
 #include "lib/registry.h"
+#include "perfile/archive.h"
 
 /* Returns the error for a capture of which nothing can be recovered.  The causes are tried from the
  * most to the least specific. */
@@ -158,7 +160,7 @@ static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *
         perfile_source_close(first);
         return st;
     }
-    if (!input->seekable) {
+    if (!input->seekable || input->origin) { /* the bytes are wanted in one piece */
         st = pf_source_spool(input, source, err);
         if (st != PERFILE_OK)
             return st;
@@ -174,7 +176,7 @@ static perfile_status keep_source(pf_recover *x, perfile_source *source, perfile
     x->source = source;
     if (!pf_source_has_entries(source))
         return PERFILE_OK;
-    perfile_status st = perfile_source_path(source->name, &source->options, &x->reopened, err);
+    perfile_status st = pf_passes_reopen(source, &x->reopened, err);
     x->source = x->reopened;
     return st;
 }
@@ -214,6 +216,8 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
                                 .assume = x.options.assume};
     if (st == PERFILE_OK && sink)
         st = pf_sink_add_inputs(sink, &source->inputs, err);
+    if (st == PERFILE_OK)
+        st = perfile_archive_source(&source, err);
     if (st == PERFILE_OK)
         st = repair(&x, &source, &r, err);
     if (st == PERFILE_OK)

@@ -161,13 +161,13 @@ void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfi
 }
 
 /* Passes over `source`, or if that is NULL over streams that open() makes. */
-static void begin_passes(pf_splitting *s, perfile_source *source, perfile_stream_open open,
-                         void *user)
+static perfile_status begin_passes(pf_splitting *s, perfile_source *source,
+                                   perfile_stream_open open, void *user, perfile_error *err)
 {
     s->failing = s->writing.on_damage == PERFILE_ON_DAMAGE_FAIL;
     if (!source) {
         pf_passes_of_streams(&s->all, open, user, PERFILE_DELIVER_DAMAGE);
-        return;
+        return PERFILE_OK;
     }
     const perfile_open_options how = {.size = sizeof how,
                                       .on_damage = s->failing ? PERFILE_ON_DAMAGE_STOP
@@ -175,7 +175,7 @@ static void begin_passes(pf_splitting *s, perfile_source *source, perfile_stream
                                       .deliver = PERFILE_DELIVER_DAMAGE,
                                       .from = s->writing.from,
                                       .limits = s->writing.limits};
-    pf_passes_begin(&s->all, source, &how);
+    return pf_passes_begin(&s->all, source, &how, err);
 }
 
 /* How many parts may be open at once under the limit of the process for open files. */
@@ -297,8 +297,9 @@ static perfile_status split_all(perfile_source **source, perfile_stream_open ope
         st = pf_split_init(&s->split, &how, err);
     if (st == PERFILE_OK) {
         s->lot = parts_at_once();
-        begin_passes(s, *source, open, user);
-        st = end_output(s, split(s, err), err);
+        st = begin_passes(s, *source, open, user, err);
+        if (st == PERFILE_OK)
+            st = end_output(s, split(s, err), err);
         *source = s->all.source;
         pf_notes_report(&s->notes, s->writing.note, s->writing.user);
         if (sum)

@@ -17,14 +17,19 @@ const pf_driver *pf_driver_named(const char *name)
     return NULL;
 }
 
+static const perfile_output archive_output = {.name = "archive",
+                                              .doc = "an archive of perfile: compressed, checked, "
+                                                     "indexed",
+                                              .archive = true};
+
 /* Numbers the outputs of all drivers in one row: `position` shrinks by those of each driver that is
- * passed. */
+ * passed.  The archive, which takes what any of them writes, is the last. */
 const perfile_output *perfile_output_at(size_t position)
 {
     for (size_t i = 0; pf_drivers[i]; position -= pf_drivers[i++]->n_outputs)
         if (position < pf_drivers[i]->n_outputs)
             return &pf_drivers[i]->outputs[position];
-    return NULL;
+    return position == 0 ? &archive_output : NULL;
 }
 
 /* Refuses options that captures of this driver's format cannot have.  A format with a single output

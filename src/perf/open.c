@@ -299,10 +299,20 @@ static bool head(perfile_bytes bytes, pf_head *head)
 }
 
 static const perfile_output outputs[] = {
-    {"perf.data", "file", "a file", "perf.data", PERFILE_FORM_FILE, false},
-    {"pipe", NULL, "what `perf record -o -` writes", "perf.data", PERFILE_FORM_PIPE, false},
-    {"dir", NULL, "a directory, as those of `perf record --threads`", "perf.data",
-     PERFILE_FORM_FILE, true},
+    {.name = "perf.data",
+     .alias = "file",
+     .doc = "a file",
+     .format = "perf.data",
+     .form = PERFILE_FORM_FILE},
+    {.name = "pipe",
+     .doc = "what `perf record -o -` writes",
+     .format = "perf.data",
+     .form = PERFILE_FORM_PIPE},
+    {.name = "dir",
+     .doc = "a directory, as those of `perf record --threads`",
+     .format = "perf.data",
+     .form = PERFILE_FORM_FILE,
+     .directory = true},
 };
 
 const pf_driver pf_perf_driver = {

@@ -374,7 +374,7 @@ static void test_images(void **state)
     perfile_error err;
     assert_int_equal(pf_archive_read(s, 0, &a, NULL), PERFILE_OK);
 
-    assert_int_equal(pf_archive_image(&a, 0, 0, &how, &image, &err), PERFILE_OK);
+    assert_int_equal(pf_archive_image(&a, 0, 0, 0, NULL, &how, &image, &err), PERFILE_OK);
     assert_int_equal(image->size, 7000);
     for (unsigned i = 0; i < 2000; i++) {
         const size_t at = random_below(7000), need = random_below(3000);
@@ -386,11 +386,11 @@ static void test_images(void **state)
     assert_int_equal(run.len, 0);
     perfile_source_close(image);
 
-    assert_int_equal(pf_archive_image(&a, 0, 1, &how, &image, &err), PERFILE_OK);
+    assert_int_equal(pf_archive_image(&a, 0, 1, 0, NULL, &how, &image, &err), PERFILE_OK);
     assert_int_equal(image->size, 0);
     perfile_source_close(image);
 
-    assert_int_equal(pf_archive_image(&a, 1, 0, &how, &image, &err), PERFILE_OK);
+    assert_int_equal(pf_archive_image(&a, 1, 0, 0, NULL, &how, &image, &err), PERFILE_OK);
     assert_int_equal(image->size, 700);
     assert_int_equal(pf_source_run(image, 550, 1, &run, &err), PERFILE_E_CORRUPT);
     assert_int_equal(err.offset, 550);
@@ -469,7 +469,7 @@ static void test_overlap(void **state)
     pf_pack_close(p);
     perfile_source *s = source_of(perfile_sink_bytes(sink));
     assert_int_equal(pf_archive_read(s, 0, &a, NULL), PERFILE_OK);
-    assert_int_equal(pf_archive_image(&a, 0, 0, &how, &image, &err), PERFILE_E_CORRUPT);
+    assert_int_equal(pf_archive_image(&a, 0, 0, 0, NULL, &how, &image, &err), PERFILE_E_CORRUPT);
     pf_archive_clear(&a);
     perfile_source_close(s);
     perfile_sink_close(sink);

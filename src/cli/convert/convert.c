@@ -17,14 +17,18 @@ enum {
     OPTION_TARGET,
     OPTION_KEEP,
     OPTION_DROP,
-    OPTION_FORCE
+    OPTION_FORCE,
+    OPTION_LEVEL,
+    OPTION_VERIFY,
+    OPTION_NO_VERIFY
 };
-enum { MAX_LEVEL = 22 };
+enum { MAX_LEVEL = 22, MAX_ARCHIVE_LEVEL = 19 };
 
 /* The command line. */
 typedef struct settings {
     cli_writing w;
     perfile_convert_options how;
+    const char *packs; /* an option that only --to archive has, or NULL */
 } settings;
 
 enum { LITTLE, BIG, NATIVE };
@@ -82,6 +86,19 @@ static int read_target(const char *word, settings *set)
     return cli_choose("convert", "--target", word, target_word, &which);
 }
 
+/* Reads the value of --level. */
+static int read_archive_level(const char *word, settings *set)
+{
+    char *end = NULL;
+    const long level = strtol(word, &end, 10);
+    if (end == word || *end || level < 1 || level > MAX_ARCHIVE_LEVEL)
+        return cli_usage("convert", "--level takes a number from 1 to %d, not '%s'",
+                         MAX_ARCHIVE_LEVEL, word);
+    set->w.packing.level = (int32_t)level;
+    set->packs = "--level";
+    return CLI_CONTINUE;
+}
+
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
@@ -106,6 +123,18 @@ static int read_option(int option, settings *set)
         if (!set->w.has_on_damage)
             set->w.copy = true;
         return CLI_CONTINUE;
+    case OPTION_LEVEL:
+        return read_archive_level(optarg, set);
+    case OPTION_VERIFY:
+        set->w.packing.flags &= ~(uint32_t)PERFILE_ARCHIVE_NO_VERIFY;
+        set->packs = "--verify";
+        return CLI_CONTINUE;
+    case OPTION_NO_VERIFY:
+        set->w.packing.flags |= PERFILE_ARCHIVE_NO_VERIFY;
+        set->packs = "--no-verify";
+        return CLI_CONTINUE;
+    case 'j':
+        return cli_jobs_option("convert", optarg, &set->w.packing.threads);
     default:
         return cli_writing_option("convert", &cli_convert_spec, option, &set->w);
     }
@@ -126,8 +155,9 @@ static int convert(settings *set, const char *path)
     perfile_sink *sink = NULL;
     cli_conversion x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
     /* A directory stays a directory, unless --to or the target does not allow that. */
-    bool directory =
-        set->w.has_form ? set->w.directory : cli_is_directory(path) && target_has_directories(set);
+    set->w.packing.threads = cli_jobs(set->w.packing.threads);
+    set->w.keeps_directory = target_has_directories(set);
+    bool directory = set->w.directory;
     if (cli_writing_open(&set->w, path, directory, &source, &sink) != CLI_DONE)
         return CLI_FAILED;
     set->how.note = cli_conversion_note;
@@ -158,9 +188,17 @@ static const cli_option options[] = {
      .help = "replace OUT if it exists; --force also means --on-damage copy",
      .more = "Only the long form implies that, for compatibility."},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
-     .help = "perf.data, pipe or dir; default: that of IN",
+     .help = "perf.data, pipe, dir or archive; default: that of IN",
      .more = "perf.data (or file) is a file, pipe a stream, dir a directory. Other files in a "
-             "directory, such as kcore_dir, are not copied; a message names them."},
+             "directory, such as kcore_dir, are not copied; a message names them. An archive has "
+             "every byte of IN, whatever IN is, compressed and under checksums; all commands read "
+             "it, and convert without --to gives IN back."},
+    {"level", .value = "N", .code = OPTION_LEVEL,
+     .help = "how hard to compress an archive, 1 (fast) to 19; default: 3"},
+    {"no-verify", .code = OPTION_NO_VERIFY,
+     .help = "do not decode what was packed to compare it with IN"},
+    {"verify", .code = OPTION_VERIFY},
+    {.rows = cli_jobs_options},
     {"byte-order", .value = "ORDER", .code = OPTION_ORDER, .word = order_word,
      .help = "little, big or native, for every field; default: that of IN",
      .more = "native is that of this machine. Every field of every record, trailer, sample, "
@@ -228,6 +266,8 @@ int cli_convert(int argc, char **argv)
         return status;
     if (set.how.flags & PERFILE_CONVERT_COMPRESS && set.how.flags & PERFILE_CONVERT_DECOMPRESS)
         return cli_usage("convert", "give --compress or --decompress, not both");
+    if (set.packs && !set.w.archive)
+        return cli_usage("convert", "%s is for archives: give --to archive", set.packs);
     if (set.w.directory && !target_has_directories(&set))
         return cli_usage("convert", "%s cannot read directories: give --to perf.data or pipe",
                          set.how.target);

@@ -98,6 +98,7 @@ static int filter(settings *set, const char *path)
     cli_filter_run x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
     bool to_stdout = strcmp(set->w.out, "-") == 0;
     bool directory = set->w.has_form ? set->w.directory : cli_is_directory(path) && !to_stdout;
+    set->w.keeps_directory = !to_stdout;
     /* Standard output gets a pipe unless --to says otherwise: a file needs seeking. */
     set->writing.form = to_stdout && !set->w.has_form ? PERFILE_FORM_PIPE : set->w.form;
     set->writing.format = set->w.format;

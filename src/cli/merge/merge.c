@@ -245,7 +245,9 @@ static int open_files(settings *set, perfile_sink **sink)
                           .replace = set->w.replace,
                           .inputs = (const char *const *)set->paths,
                           .n_inputs = set->n,
-                          .threads = cli_jobs(set->jobs)};
+                          .threads = cli_jobs(set->jobs),
+                          .archive = set->w.archive,
+                          .packing = set->w.packing};
     return cli_output_open(&o, sink);
 }
 

@@ -134,7 +134,9 @@ static int rescue(const settings *set, const char *path, const given_events *g)
     const cli_output o = {.out = set->w.out,
                           .replace = set->w.replace,
                           .inputs = inputs,
-                          .n_inputs = set->attrs_from ? 2 : 1};
+                          .n_inputs = set->attrs_from ? 2 : 1,
+                          .archive = set->w.archive,
+                          .packing = set->w.packing};
     /* A dry run has no sink, but its messages must not go into an input, either. */
     int status = set->dry_run ? cli_protect_inputs_verbose(o.inputs, o.n_inputs)
                               : cli_output_open(&o, &sink);

@@ -146,7 +146,9 @@ static int sort(settings *set)
                           .replace = set->w.replace,
                           .inputs = &in,
                           .n_inputs = 1,
-                          .threads = cli_jobs(set->jobs)};
+                          .threads = cli_jobs(set->jobs),
+                          .archive = set->w.archive,
+                          .packing = set->w.packing};
     if (cli_output_open(&o, &sink) != CLI_DONE)
         return CLI_FAILED;
     cli_report_not_copied(set->in);

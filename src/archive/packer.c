@@ -1,0 +1,434 @@
+/* From bytes and records to chunks.
+ *
+ * Bytes of a part wait in `pending` until it is known what they are.  A chunk of records is open
+ * while records follow each other; its values go to the encoder at once, its bytes stay in
+ * `pending`, since they are needed to verify, and if columns turn out not to be worth it.  It is
+ * closed when it is large enough, or when something else comes.
+ *
+ * Bytes about which nothing is said count as no records when much of them has come. */
+#include "archive/packer.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "archive/packer_job.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/session.h"
+#include "archive/meta.h"
+#include "io/workers.h"
+#include "perfile/session.h"
+#include "perfile/version.h"
+
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { RECORDS_OF_CHUNK = 64, BYTES_OF_CHUNK = 16 << 10 };
+#else
+enum {
+    RECORDS_OF_CHUNK = 65536, /* more gain less than 1 %, 16384 cost 5 % */
+    BYTES_OF_CHUNK = 32 << 20 /* stacks compress the better, the more of them are together */
+};
+#endif
+enum { MOST_PARTS = 65535, HEAD_MOST = 64 << 20 /* bytes that may be held back to be patched */ };
+
+typedef struct part {
+    char *name; /* NULL: the capture is no directory */
+    bool holds;
+    bool has_records;
+    pf_buffer head;    /* held back: [0, head.len) of the part */
+    pf_buffer pending; /* from `base` on */
+    uint64_t base;
+} part;
+
+struct pf_packer {
+    pf_pack *pack;
+    perfile_archive_options options;
+    pf_workers *workers;
+    pf_job *jobs; /* one for each slot */
+    unsigned n_jobs;
+    part *parts;
+    uint32_t n_parts, cap_parts;
+    bool open; /* a chunk of records is: of part `at`, from its base on to `told` */
+    uint32_t at;
+    uint64_t told;
+    uint64_t created;
+    const perfile_session *session; /* of the last records; `events` are of its generation */
+    uint64_t generation;
+    pf_buffer meta; /* scratch */
+    pf_meta about;  /* events, borrowed strings in `strings` */
+    pf_arena strings;
+};
+
+static uint64_t now(void)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+static void work(void *user, unsigned slot)
+{
+    pf_packer *p = user;
+    pf_job_encode(&p->jobs[slot]);
+}
+
+static perfile_status start(pf_packer *p, perfile_error *err)
+{
+    const unsigned threads = p->options.threads > 1 ? pf_workers_threads(p->options.threads) : 1;
+    p->n_jobs = threads > 1 ? threads + 1 : 1;
+    p->jobs = pf_alloc(p->n_jobs, sizeof *p->jobs);
+    if (!p->jobs)
+        return pf_fail_nomem(err, "archive");
+    for (unsigned i = 0; i < p->n_jobs; i++)
+        if (!pf_job_init(&p->jobs[i], p->options.level,
+                         !(p->options.flags & PERFILE_ARCHIVE_NO_VERIFY)))
+            return pf_fail_nomem(err, "archive");
+    return pf_workers_new(threads, p->n_jobs, work, p, &p->workers, err);
+}
+
+perfile_status pf_packer_new(perfile_sink *sink, const perfile_archive_options *options,
+                             pf_packer **packer, perfile_error *err)
+{
+    pf_packer *p = pf_alloc(1, sizeof *p);
+    if (!p)
+        return pf_fail_nomem(err, "archive");
+    p->options = *options;
+    p->created = now();
+    pf_arena_init(&p->strings, UINT64_MAX, "archive.events");
+    if (!p->options.level)
+        p->options.level = PF_PACK_LEVEL_DEFAULT;
+    const pf_pack_options how = {
+        .id = options->id, .needs = PF_ARCHIVE_NEEDS_COLUMNS, .level = options->level};
+    perfile_status st = pf_pack_new(sink, &how, &p->pack, err);
+    if (st == PERFILE_OK)
+        st = start(p, err);
+    if (st == PERFILE_OK)
+        *packer = p;
+    else
+        pf_packer_close(p);
+    return st;
+}
+
+void pf_packer_close(pf_packer *p)
+{
+    if (!p)
+        return;
+    pf_workers_free(p->workers);
+    for (unsigned i = 0; p->jobs && i < p->n_jobs; i++)
+        pf_job_free(&p->jobs[i]);
+    pf_free(p->jobs);
+    for (uint32_t i = 0; i < p->n_parts; i++) {
+        pf_free(p->parts[i].name);
+        pf_buffer_free(&p->parts[i].head);
+        pf_buffer_free(&p->parts[i].pending);
+    }
+    pf_free(p->parts);
+    pf_free(p->about.events);
+    pf_buffer_free(&p->meta);
+    pf_arena_free(&p->strings);
+    pf_pack_close(p->pack);
+    pf_free(p);
+}
+
+/* Writes the oldest chunk that is encoded. */
+static perfile_status take_oldest(pf_packer *p, perfile_error *err)
+{
+    unsigned slot;
+    if (!pf_workers_take(p->workers, &slot))
+        return PERFILE_OK;
+    pf_job *j = &p->jobs[slot];
+    if (j->status != PERFILE_OK) {
+        if (err)
+            *err = j->error;
+        return j->status;
+    }
+    const pf_pack_chunk chunk = {.kind = j->records ? PF_CHUNK_RECORDS : PF_CHUNK_BYTES,
+                                 .flags = j->flags,
+                                 .part = j->part,
+                                 .raw_off = j->raw_off,
+                                 .meta = {j->meta.ptr, j->meta.len}};
+    return pf_pack_put_stored(p->pack, &chunk, &j->payload, err);
+}
+
+/* The job that comes next, free to be filled. */
+static perfile_status free_job(pf_packer *p, pf_job **job, perfile_error *err)
+{
+    if (pf_workers_full(p->workers)) {
+        perfile_status st = take_oldest(p, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    *job = &p->jobs[pf_workers_slot(p->workers)];
+    return PERFILE_OK;
+}
+
+/* Gives the first `n` pending bytes of a part to the job and submits it. */
+static perfile_status submit(pf_packer *p, pf_job *j, uint32_t number, size_t n, perfile_error *err)
+{
+    part *x = &p->parts[number];
+    const pf_buffer raw = j->raw;
+    j->raw = x->pending;
+    x->pending = raw;
+    pf_buffer_clear(&x->pending);
+    if (!pf_buffer_append(&x->pending, j->raw.ptr + n, j->raw.len - n))
+        return pf_fail_nomem(err, "archive");
+    j->raw.len = n;
+    j->part = (uint16_t)number;
+    j->raw_off = x->base;
+    x->base += n;
+    pf_workers_submit(p->workers);
+    /* With one thread there is one job: it is done and written at once, and its memory is free. */
+    return p->n_jobs == 1 ? take_oldest(p, err) : PERFILE_OK;
+}
+
+/* Packs the first `n` pending bytes as bytes. */
+static perfile_status put_bytes(pf_packer *p, uint32_t number, size_t n, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    while (n && st == PERFILE_OK) {
+        const size_t some = n < BYTES_OF_CHUNK ? n : BYTES_OF_CHUNK;
+        pf_job *j;
+        st = free_job(p, &j, err);
+        if (st != PERFILE_OK)
+            return st;
+        pf_job_begin_bytes(j);
+        st = submit(p, j, number, some, err);
+        n -= some;
+    }
+    return st;
+}
+
+/* The same, or holds them back if they may be patched. */
+static perfile_status hold_or_put(pf_packer *p, uint32_t number, size_t n, perfile_error *err)
+{
+    part *x = &p->parts[number];
+    if (!x->holds || x->has_records || x->head.len + n > HEAD_MOST)
+        return put_bytes(p, number, n, err);
+    if (!pf_buffer_append(&x->head, x->pending.ptr, n))
+        return pf_fail_nomem(err, "archive");
+    pf_buffer_consume_front(&x->pending, n);
+    x->base += n;
+    return PERFILE_OK;
+}
+
+/* Closes the open chunk of records. */
+static perfile_status close_records(pf_packer *p, perfile_error *err)
+{
+    if (!p->open)
+        return PERFILE_OK;
+    p->open = false;
+    pf_job *j = &p->jobs[pf_workers_slot(p->workers)];
+    perfile_status st = pf_job_end_records(j, err);
+    const part *x = &p->parts[p->at];
+    return st == PERFILE_OK ? submit(p, j, p->at, (size_t)(p->told - x->base), err) : st;
+}
+
+/* A map about the parts from `first` on, as a chunk. */
+static perfile_status put_meta(pf_packer *p, uint32_t first, bool complete, perfile_error *err)
+{
+    char creator[48];
+    snprintf(creator, sizeof creator, "perfile %d.%d.%d", PERFILE_VERSION_MAJOR,
+             PERFILE_VERSION_MINOR, PERFILE_VERSION_PATCH);
+    pf_meta m = {.creator = creator, .has_created = true, .created = p->created};
+    m.parts = pf_alloc(p->n_parts, sizeof *m.parts);
+    if (!m.parts)
+        return pf_fail_nomem(err, "archive");
+    for (uint32_t i = first; i < p->n_parts; i++) {
+        const part *x = &p->parts[i];
+        m.parts[m.n_parts++] = (pf_meta_part){.number = i,
+                                              .name = x->name,
+                                              .format = !complete        ? NULL
+                                                        : x->has_records ? "perf.data"
+                                                                         : "opaque",
+                                              .has_size = complete,
+                                              .size = x->base + x->pending.len};
+    }
+    if (complete && p->about.n_events) {
+        m.has_events = true;
+        m.events = p->about.events;
+        m.n_events = p->about.n_events;
+    }
+    pf_buffer_clear(&p->meta);
+    perfile_status st = pf_meta_encode(&m, &p->meta, err);
+    pf_free(m.parts);
+    const pf_pack_chunk chunk = {.kind = PF_CHUNK_META, .raw = {p->meta.ptr, p->meta.len}};
+    return st == PERFILE_OK ? pf_pack_put(p->pack, &chunk, err) : st;
+}
+
+perfile_status pf_packer_part(pf_packer *p, const char *name, perfile_error *err)
+{
+    if (p->n_parts == MOST_PARTS)
+        return pf_fail(err, PERFILE_E_LIMIT, "archive.parts", "more than %d files", MOST_PARTS);
+    part *more = pf_array_more(p->parts, p->n_parts, &p->cap_parts, sizeof *more);
+    if (!more)
+        return pf_fail_nomem(err, "archive");
+    p->parts = more;
+    part *x = &p->parts[p->n_parts];
+    *x = (part){.name = NULL};
+    if (name) {
+        x->name = pf_alloc(strlen(name) + 1, 1);
+        if (!x->name)
+            return pf_fail_nomem(err, "archive");
+        memcpy(x->name, name, strlen(name) + 1);
+    }
+    p->n_parts++;
+    /* Chunks are in the order of the calls: those that wait come first. */
+    return put_meta(p, p->n_parts - 1, false, err);
+}
+
+void pf_packer_hold(pf_packer *p, uint32_t number, bool hold)
+{
+    p->parts[number].holds = hold;
+}
+
+perfile_status pf_packer_write(pf_packer *p, uint32_t number, perfile_bytes bytes,
+                               perfile_error *err)
+{
+    part *x = &p->parts[number];
+    perfile_status st = PERFILE_OK;
+    if (!pf_buffer_append(&x->pending, bytes.ptr, bytes.len))
+        return pf_fail_nomem(err, "archive");
+    const bool mine = p->open && p->at == number;
+    const size_t untold = x->pending.len - (mine ? (size_t)(p->told - x->base) : 0);
+    if (untold < 2 * (size_t)BYTES_OF_CHUNK)
+        return PERFILE_OK;
+    /* The job that comes next is the one of the open chunk. */
+    st = close_records(p, err);
+    return st == PERFILE_OK ? hold_or_put(p, number, BYTES_OF_CHUNK, err) : st;
+}
+
+perfile_status pf_packer_patch(pf_packer *p, uint32_t number, uint64_t offset, perfile_bytes bytes,
+                               perfile_error *err)
+{
+    part *x = &p->parts[number];
+    const uint64_t untold = p->open && p->at == number ? p->told : x->base;
+    while (bytes.len) {
+        uint8_t *to;
+        size_t room;
+        if (offset < x->head.len) {
+            to = x->head.ptr + offset;
+            room = (size_t)(x->head.len - offset);
+        } else if (offset >= untold && offset - x->base < x->pending.len) {
+            to = x->pending.ptr + (offset - x->base);
+            room = x->pending.len - (size_t)(offset - x->base);
+        } else {
+            return pf_fail(err, PERFILE_E_UNSUPPORTED, "archive.patch",
+                           "bytes at %llu are packed already, and would have to be changed: write "
+                           "to a file, and pack that",
+                           (unsigned long long)offset);
+        }
+        const size_t n = bytes.len < room ? bytes.len : room;
+        memcpy(to, bytes.ptr, n);
+        bytes.ptr += n;
+        bytes.len -= n;
+        offset += n;
+    }
+    return PERFILE_OK;
+}
+
+/* Copies names and attrs of the events, when they have changed. */
+static perfile_status note_events(pf_packer *p, const perfile_session *s, perfile_error *err)
+{
+    if (!s || (s == p->session && perfile_session_generation(s) == p->generation))
+        return PERFILE_OK;
+    p->session = s;
+    p->generation = perfile_session_generation(s);
+    const uint32_t n = perfile_session_n_events(s);
+    pf_free(p->about.events);
+    pf_arena_free(&p->strings);
+    p->about.n_events = 0;
+    p->about.events = pf_alloc(n, sizeof *p->about.events);
+    if (!p->about.events)
+        return pf_fail_nomem(err, "archive");
+    for (uint32_t i = 0; i < n; i++) {
+        const perfile_event *e = perfile_session_event(s, i);
+        const perfile_bytes name = {(const uint8_t *)e->name, strlen(e->name)};
+        pf_meta_event *copy = &p->about.events[i];
+        perfile_status st = pf_arena_text(&p->strings, name, &copy->name, err);
+        if (st == PERFILE_OK)
+            st = pf_arena_copy(&p->strings, e->stored, &copy->attr, err);
+        if (st != PERFILE_OK)
+            return st;
+        p->about.n_events++;
+    }
+    return PERFILE_OK;
+}
+
+/* Opens a chunk of records at `offset`: what lies in front of it is bytes. */
+static perfile_status open_records(pf_packer *p, uint32_t number, uint64_t offset,
+                                   const perfile_record *first, perfile_error *err)
+{
+    pf_job *j;
+    perfile_status st = hold_or_put(p, number, (size_t)(offset - p->parts[number].base), err);
+    if (st == PERFILE_OK)
+        st = free_job(p, &j, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_job_begin_records(j, first->flags & PERFILE_REC_SWAPPED);
+    p->open = p->parts[number].has_records = true;
+    p->at = number;
+    p->told = offset;
+    return PERFILE_OK;
+}
+
+perfile_status pf_packer_records(pf_packer *p, uint32_t number, uint64_t offset,
+                                 const perfile_record *first, size_t n, perfile_error *err)
+{
+    const perfile_record *last = &first[n - 1];
+    const uint64_t end = offset + (uint64_t)(last->body.ptr + last->body.len - first->header);
+    const part *x = &p->parts[number];
+    const bool swapped = first->flags & PERFILE_REC_SWAPPED;
+    perfile_status st = note_events(p, first->session, err);
+    if (st == PERFILE_OK && offset < x->base)
+        return PERFILE_OK; /* these bytes are packed already */
+    if (st == PERFILE_OK && p->open &&
+        (p->at != number || p->told != offset ||
+         !pf_job_accepts(&p->jobs[pf_workers_slot(p->workers)], swapped)))
+        st = close_records(p, err);
+    if (st == PERFILE_OK && !p->open)
+        st = open_records(p, number, offset, first, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_job *j = &p->jobs[pf_workers_slot(p->workers)];
+    st = pf_job_add(j, first, n, err);
+    p->told = end;
+    if (st == PERFILE_OK &&
+        (j->n_records >= RECORDS_OF_CHUNK || p->told - p->parts[number].base >= BYTES_OF_CHUNK))
+        st = close_records(p, err);
+    return st;
+}
+
+/* What was held back, as chunks of its own. */
+static perfile_status put_head(pf_packer *p, uint32_t number, perfile_error *err)
+{
+    part *x = &p->parts[number];
+    const uint64_t end = x->base;
+    const pf_buffer empty = x->pending;
+    x->pending = x->head;
+    x->head = empty;
+    x->base = 0;
+    perfile_status st = put_bytes(p, number, x->pending.len, err);
+    x->base = end;
+    return st;
+}
+
+static perfile_status put_rest(pf_packer *p, perfile_error *err)
+{
+    perfile_status st = close_records(p, err);
+    for (uint32_t i = 0; i < p->n_parts && st == PERFILE_OK; i++) {
+        st = put_bytes(p, i, p->parts[i].pending.len, err);
+        if (st == PERFILE_OK && p->parts[i].head.len)
+            st = put_head(p, i, err);
+    }
+    while (st == PERFILE_OK && pf_workers_submitted(p->workers))
+        st = take_oldest(p, err);
+    return st;
+}
+
+perfile_status pf_packer_finish(pf_packer *p, perfile_error *err)
+{
+    perfile_status st = put_rest(p, err);
+    if (st == PERFILE_OK)
+        st = put_meta(p, 0, true, err);
+    return st == PERFILE_OK ? pf_pack_finish(p->pack, err) : st;
+}

@@ -1,0 +1,201 @@
+/* perfile_archive_sink(): a sink that packs what is written to it.
+ *
+ * It is the sink of part 0, the only file or the file `data` of a directory, and owns the packer.
+ * Sinks of data.N are parts of their own, which belong to it.
+ *
+ * It can be patched where nothing is packed yet: what stands in front of the first record is held
+ * back for writers that complete it at the end.  Who will not patch says so by clearing
+ * `patchable`. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "archive/packer.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "io/out_kind.h"
+
+enum { PART_NAME = 24 /* room for "data.N" */ };
+
+typedef struct archive_sink archive_sink;
+struct archive_sink {
+    perfile_sink base;
+    archive_sink *main; /* the sink of part 0, which may be this one */
+    uint32_t number;    /* of the part */
+    /* Of the sink of part 0: */
+    perfile_sink *below;
+    pf_packer *packer;
+    archive_sink **parts; /* of data.N at N; NULL: not requested yet */
+    uint32_t n_parts;
+    uint32_t numbers; /* parts that the packer has */
+};
+
+/* Keeps the error of the packer, which says more than an errno. */
+static int64_t failed(archive_sink *s, const perfile_error *e)
+{
+    if (!s->base.error.status)
+        s->base.error = *e;
+    return -EIO;
+}
+
+static int64_t write_bytes(perfile_sink *sink, perfile_bytes bytes)
+{
+    archive_sink *s = (archive_sink *)sink;
+    perfile_error e;
+    pf_packer_hold(s->main->packer, s->number, sink->patchable);
+    return pf_packer_write(s->main->packer, s->number, bytes, &e) == PERFILE_OK ? (int64_t)bytes.len
+                                                                                : failed(s, &e);
+}
+
+static int64_t patch(perfile_sink *sink, uint64_t offset, perfile_bytes bytes)
+{
+    archive_sink *s = (archive_sink *)sink;
+    perfile_error e;
+    return pf_packer_patch(s->main->packer, s->number, offset, bytes, &e) == PERFILE_OK
+               ? (int64_t)bytes.len
+               : failed(s, &e);
+}
+
+static perfile_status records(perfile_sink *sink, uint64_t offset, const perfile_record *first,
+                              size_t n, perfile_error *err)
+{
+    const archive_sink *s = (const archive_sink *)sink;
+    return pf_packer_records(s->main->packer, s->number, offset, first, n, err);
+}
+
+static perfile_status finish(perfile_sink *sink, perfile_error *err)
+{
+    archive_sink *s = (archive_sink *)sink;
+    perfile_status st = PERFILE_OK;
+    if (s->main != s)
+        return st;
+    for (uint32_t i = 0; i < s->n_parts && st == PERFILE_OK; i++)
+        if (s->parts[i])
+            st = perfile_sink_finish(&s->parts[i]->base, err);
+    if (st == PERFILE_OK)
+        st = pf_packer_finish(s->packer, err);
+    return st == PERFILE_OK ? perfile_sink_finish(s->below, err) : st;
+}
+
+static void abort_output(perfile_sink *sink)
+{
+    archive_sink *s = (archive_sink *)sink;
+    if (s->main == s)
+        perfile_sink_abort(s->below);
+}
+
+static perfile_status reads(perfile_sink *sink, perfile_error *err)
+{
+    const archive_sink *s = (const archive_sink *)sink;
+    return pf_sink_add_inputs(s->main->below, &sink->inputs, err);
+}
+
+static const char *temporary(const perfile_sink *sink)
+{
+    const archive_sink *s = (const archive_sink *)sink;
+    return perfile_sink_temporary(s->main->below);
+}
+
+static void close_sink(perfile_sink *sink)
+{
+    archive_sink *s = (archive_sink *)sink;
+    if (s->main != s)
+        return;
+    for (uint32_t i = 0; i < s->n_parts; i++)
+        if (s->parts[i])
+            perfile_sink_close(&s->parts[i]->base);
+    pf_free(s->parts);
+    pf_packer_close(s->packer);
+    perfile_sink_close(s->below);
+}
+
+static const pf_sink_ops file_ops = {.write = write_bytes,
+                                     .patch = patch,
+                                     .records = records,
+                                     .finish = finish,
+                                     .abort = abort_output,
+                                     .reads = reads,
+                                     .temporary = temporary,
+                                     .close = close_sink};
+
+/* Makes the sink of data.n. */
+static perfile_status new_part(archive_sink *s, uint32_t n, perfile_error *err)
+{
+    char name[PART_NAME];
+    archive_sink *x;
+    snprintf(name, sizeof name, "data.%u", n);
+    perfile_status st =
+        pf_sink_new(sizeof *x, &file_ops, s->base.name, NULL, PF_SINK_PART_BUFFER, &x, err);
+    if (st != PERFILE_OK)
+        return st;
+    x->main = s;
+    x->number = s->numbers;
+    x->base.patchable = true;
+    st = pf_packer_part(s->packer, name, err);
+    if (st != PERFILE_OK) {
+        perfile_sink_close(&x->base);
+        return st;
+    }
+    s->numbers++;
+    s->parts[n] = x;
+    return PERFILE_OK;
+}
+
+static perfile_status get_part(perfile_sink *sink, uint32_t n, perfile_sink **part,
+                               perfile_error *err)
+{
+    enum { MOST_PARTS = 65534 };
+    archive_sink *s = (archive_sink *)sink;
+    if (n >= MOST_PARTS)
+        return pf_fail(err, PERFILE_E_LIMIT, "sink.part", "data.%u: no recording has so many", n);
+    if (n >= s->n_parts) {
+        archive_sink **more = pf_realloc(s->parts, (size_t)n + 1, sizeof *more);
+        if (!more)
+            return pf_fail_nomem(err, "sink");
+        s->parts = more;
+        while (s->n_parts <= n)
+            s->parts[s->n_parts++] = NULL;
+    }
+    perfile_status st = s->parts[n] ? PERFILE_OK : new_part(s, n, err);
+    if (st == PERFILE_OK)
+        *part = &s->parts[n]->base;
+    return st;
+}
+
+static const pf_sink_ops directory_ops = {.write = write_bytes,
+                                          .patch = patch,
+                                          .records = records,
+                                          .part = get_part,
+                                          .finish = finish,
+                                          .abort = abort_output,
+                                          .reads = reads,
+                                          .temporary = temporary,
+                                          .close = close_sink};
+
+perfile_status perfile_archive_sink(perfile_sink *below, const perfile_archive_options *options,
+                                    perfile_sink **sink, perfile_error *err)
+{
+    perfile_archive_options how;
+    archive_sink *s;
+    perfile_status st = pf_options_copy(&how, sizeof how, options, "archive.options", err);
+    if (st != PERFILE_OK)
+        return st;
+    const bool directory = how.flags & PERFILE_ARCHIVE_DIRECTORY;
+    st = pf_sink_new(sizeof *s, directory ? &directory_ops : &file_ops, perfile_sink_name(below),
+                     NULL, PF_SINK_BUFFER, &s, err);
+    if (st != PERFILE_OK)
+        return st;
+    s->main = s;
+    s->base.patchable = true;
+    st = pf_packer_new(below, &how, &s->packer, err);
+    if (st == PERFILE_OK)
+        st = pf_packer_part(s->packer, directory ? "data" : NULL, err);
+    if (st != PERFILE_OK) {
+        perfile_sink_close(&s->base);
+        return st;
+    }
+    s->numbers = 1;
+    s->below = below;
+    *sink = &s->base;
+    return PERFILE_OK;
+}
