@@ -6,6 +6,8 @@
  * offset.  How many zeros an archive can claim is bounded by what could have been in it. */
 #include "archive/image.h"
 
+#include "archive/image_narrow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +26,7 @@ typedef struct image {
     pf_buffer bytes; /* decoded: those of the part from `at` on */
     uint64_t at;
     uint32_t next; /* index of the chunk behind `bytes` */
+    pf_image_narrow narrow;
 } image;
 
 static uint64_t end_of(const pf_chunk *c)
@@ -124,6 +127,8 @@ static perfile_status run(perfile_source *s, uint64_t offset, size_t need, perfi
     if (need > s->limits.window_bytes)
         return pf_fail(err, PERFILE_E_LIMIT, "window_bytes", "%zu bytes at once", need);
     const uint64_t end = offset + (need ? need : 1);
+    if (pf_image_shows(&m->narrow, find_chunk(m, offset), offset, run))
+        return PERFILE_OK;
     if (offset < m->at || end > m->at + m->bytes.len)
         move_to(m, offset);
     while (end > m->at + m->bytes.len) {
@@ -141,10 +146,26 @@ static void close_image(perfile_source *s)
     image *m = (image *)s;
     pf_free(m->chunks);
     pf_free(m->counted);
+    pf_image_narrow_free(&m->narrow);
     pf_buffer_free(&m->bytes);
 }
 
-static const pf_source_ops image_ops = {.run = run, .close = close_image};
+static void narrow(perfile_source *s, const pf_narrow *how)
+{
+    image *m = (image *)s;
+    if (s->options.flags & PERFILE_SOURCE_NO_INDEX)
+        return; /* the zones are a part of it */
+    pf_image_narrow_begin(&m->narrow, m->archive, m->chunks, m->n_chunks, how);
+}
+
+static bool absent(perfile_source *s, uint64_t offset, pf_absent *out)
+{
+    image *m = (image *)s;
+    return pf_image_absent(&m->narrow, find_chunk(m, offset), offset, out);
+}
+
+static const pf_source_ops image_ops = {
+    .run = run, .narrow = narrow, .absent = absent, .close = close_image};
 
 static int by_raw_off(const void *a, const void *b)
 {

@@ -26,6 +26,15 @@ static perfile_status stored_bytes(pf_archive *a, uint64_t offset, size_t n, per
                                    perfile_error *err)
 {
     pf_buffer_clear(&a->stored);
+    if (a->source->lasting) { /* a mapping beside the window: no bytes are read that nobody needs */
+        perfile_status st = pf_source_view(a->source, offset, n, bytes, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (bytes->len >= n) {
+            bytes->len = n;
+            return PERFILE_OK;
+        }
+    }
     for (bool first = true; a->stored.len < n || first; first = false) {
         perfile_bytes run;
         perfile_status st = pf_source_run(a->source, offset + a->stored.len, n ? 1 : 0, &run, err);
@@ -124,6 +133,38 @@ perfile_status pf_archive_payload(pf_archive *a, const pf_chunk *c, pf_buffer *o
         return fail(c, "archive.raw_crc", "the checksum of the decoded bytes is wrong", err);
     out->len += c->raw_len;
     return PERFILE_OK;
+}
+
+/* A payload that is read piece by piece. */
+typedef struct pieces {
+    pf_archive *archive;
+    uint64_t at; /* of the payload in the archive */
+} pieces;
+
+static perfile_status read_piece(void *user, size_t offset, size_t len, perfile_bytes *bytes,
+                                 perfile_error *err)
+{
+    const pieces *p = user;
+    return stored_bytes(p->archive, p->at + offset, (uint32_t)len, bytes, err);
+}
+
+perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out, pf_buffer *ranges,
+                                uint64_t *n_records, perfile_error *err)
+{
+    pieces p = {a, c->offset + PF_ARCHIVE_HEADER + pf_chunk_meta_bytes(c)};
+    const pf_columns_input input = {
+        .read = read_piece, .user = &p, .len = c->payload_len, .stays = a->source->lasting};
+    const pf_columns_want want = {.apart_only = true, .words = PF_COLUMNS_ALL_WORDS};
+    if (!a->columns)
+        a->columns = pf_columns_decoder_new();
+    if (!a->columns || !pf_buffer_reserve(out, (size_t)c->raw_len + 1))
+        return pf_fail_nomem(err, "archive");
+    const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
+    perfile_status st = pf_columns_decode_some(a->columns, &input, &want, big, out->ptr + out->len,
+                                               c->raw_len, ranges, n_records, err);
+    if (st == PERFILE_OK)
+        out->len += c->raw_len;
+    return st;
 }
 
 perfile_status pf_archive_meta(pf_archive *a, const pf_chunk *c, pf_buffer *out, perfile_error *err)

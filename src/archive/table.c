@@ -21,7 +21,7 @@ enum { OFFSET_AT = 8 /* of its own offset in the header of a chunk */ };
 static bool read_header(const pf_archive *a, uint64_t offset, uint8_t *header)
 {
     perfile_bytes run;
-    if (pf_source_run(a->source, offset, PF_ARCHIVE_HEADER, &run, NULL) != PERFILE_OK ||
+    if (pf_source_view(a->source, offset, PF_ARCHIVE_HEADER, &run, NULL) != PERFILE_OK ||
         run.len < PF_ARCHIVE_HEADER)
         return false;
     memcpy(header, run.ptr, PF_ARCHIVE_HEADER);

@@ -47,6 +47,13 @@ void pf_archive_clear(pf_archive *a);
 perfile_status pf_archive_payload(pf_archive *a, const pf_chunk *c, pf_buffer *out,
                                   perfile_error *err);
 
+/* Decodes the records of a chunk with the codec COLUMNS that are apart (archive/columns.h): each at
+ * its place in `out`, which is made as large as the chunk, and whose other bytes are undefined; where
+ * they are is appended to `ranges`, pf_columns_range each.  Checks what it reads.  Errors as of
+ * pf_archive_payload(). */
+perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out, pf_buffer *ranges,
+                                uint64_t *n_records, perfile_error *err);
+
 /* Appends the metadata of a chunk to `out`.  PERFILE_E_CORRUPT: its checksum is wrong. */
 perfile_status pf_archive_meta(pf_archive *a, const pf_chunk *c, pf_buffer *out,
                                perfile_error *err);

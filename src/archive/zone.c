@@ -1,244 +1,249 @@
-/* Collecting the zone of a chunk, and the questions about it; zone_cbor.c stores it.
+/* Zones as CBOR: format/archive.cddl.
  *
- * Samples are nearly all records and have a loop of their own, in zone_samples.c.  All other
- * records are asked one by one for their time, task and processor. */
+ * What is not known is left out.  A reader refuses what no writer writes (keys that occur twice,
+ * sets that do not ascend, more members or counts than the limits), and ignores keys that it does
+ * not know.  Its memory is bounded by the limits, and by the bytes that it was given. */
 #include "archive/zone.h"
 
-#include "archive/zone_samples.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/cbor.h"
 #include "base/alloc.h"
-#include "base/checked.h"
-#include "base/cursor.h"
-#include "core/parts.h"
-#include "core/session.h"
-#include "schema/family.h"
+#include "base/error.h"
 
-bool pf_zone_is_apart(const perfile_record *r)
+/* Keys of the map.  The numbers are part of the format. */
+enum {
+    KEY_RECORDS = 1,
+    KEY_FIRST = 2,
+    KEY_LAST = 3,
+    KEY_TYPES = 4,
+    KEY_EVENTS = 5,
+    KEY_TIDS = 6,
+    KEY_PIDS = 7,
+    KEY_CPUS = 8,
+    KEY_LOST = 9,
+    KEY_UNTIMED = 10,
+    KEY_TYPE_BYTES = 11,
+    KEY_APART = 12,
+    KEY_DATA_FIRST = 13,
+    KEY_DATA_LAST = 14,
+    KEYS_END
+};
+
+static bool put_pair(pf_buffer *out, bool known, uint64_t key, uint64_t v)
 {
-    const pf_row *row = r->family == PERFILE_FAMILY_PERF ? pf_row_of(r) : NULL;
-    return row && row->role != PF_ROLE_DATA && row->role != PF_ROLE_AUX &&
-           !(row->marks & (PF_ROW_ENVELOPE | PF_ROW_FRAGMENT));
+    return !known || (pf_cbor_put_uint(out, key) && pf_cbor_put_uint(out, v));
 }
 
-/* Empties the zone, whose members are known or not. */
-static void reset(pf_zone *z, bool known)
+static bool put_counts(pf_buffer *out, bool known, uint64_t key, const pf_zone_counts *c)
 {
-    const pf_zone old = *z;
-    if (old.recent)
-        pf_zone_recent_clear(old.recent);
-    *z = (pf_zone){.types = old.types,
-                   .events = old.events,
-                   .tids = old.tids,
-                   .pids = old.pids,
-                   .cpus = old.cpus,
-                   .recent = old.recent,
-                   .has_lost = known,
-                   .has_untimed = known,
-                   .has_apart = known};
-    pf_zone_counts_clear(&z->types, known);
-    pf_zone_counts_clear(&z->events, known);
-    pf_zone_set_clear(&z->tids, known);
-    pf_zone_set_clear(&z->pids, known);
-    pf_zone_set_clear(&z->cpus, known);
+    if (!known)
+        return true;
+    bool ok = pf_cbor_put_uint(out, key) && pf_cbor_put_map(out, c->n);
+    for (uint32_t i = 0; i < c->n && ok; i++)
+        ok = pf_cbor_put_uint(out, c->at[i].key) &&
+             pf_cbor_put_uint(out, key == KEY_TYPE_BYTES ? c->at[i].bytes : c->at[i].records);
+    return ok;
 }
 
-void pf_zone_clear(pf_zone *z)
+/* The first member, then differences. */
+static bool put_set(pf_buffer *out, uint64_t key, const pf_zone_set *s)
 {
-    reset(z, true);
-    z->open = true;
-    z->first = z->data_first = UINT64_MAX; /* the least is above the greatest: no time so far */
-}
-
-void pf_zone_forget(pf_zone *z)
-{
-    reset(z, false);
-}
-
-void pf_zone_free(pf_zone *z)
-{
-    pf_zone_counts_free(&z->types);
-    pf_zone_counts_free(&z->events);
-    pf_zone_set_free(&z->tids);
-    pf_zone_set_free(&z->pids);
-    pf_zone_set_free(&z->cpus);
-    pf_free(z->recent);
-    *z = (pf_zone){0};
-}
-
-void pf_zone_seal(pf_zone *z)
-{
-    if (!z->open)
-        return;
-    z->open = false;
-    if (z->recent)
-        pf_zone_recent_count(z);
-    if (z->hides) {
-        const uint64_t records = z->records, apart = z->apart;
-        pf_zone_forget(z);
-        z->records = records;
-        z->apart = apart;
-        z->has_apart = true;
-        return;
-    }
-    z->has_times = z->first <= z->last;
-    z->has_data_times = z->data_first <= z->data_last && !z->data_untimed;
-    pf_zone_set_seal(&z->tids);
-    pf_zone_set_seal(&z->pids);
-    pf_zone_set_seal(&z->cpus);
-}
-
-/* Other records. */
-
-/* What is known of the place of a data record.  Without it the set is not known. */
-typedef struct places {
-    bool pid, tid, cpu;
-} places;
-
-/* Adds what perfile_record_task() and _cpu() say, which is what filters ask. */
-static bool add_asked(pf_zone *z, const perfile_record *r, places *has)
-{
-    uint32_t pid, tid, cpu;
-    bool ok = true;
-    if (perfile_record_task(r, &pid, &tid)) {
-        has->pid = has->tid = true;
-        ok = pf_zone_set_add(&z->pids, pid) && pf_zone_set_add(&z->tids, tid);
-    }
-    if (perfile_record_cpu(r, &cpu)) {
-        has->cpu = true;
-        ok = ok && pf_zone_set_add(&z->cpus, cpu);
+    if (!s->known)
+        return true;
+    bool ok = pf_cbor_put_uint(out, key) && pf_cbor_put_array(out, s->n);
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < s->n && ok; i++) {
+        ok = pf_cbor_put_uint(out, s->at[i] - before);
+        before = s->at[i];
     }
     return ok;
 }
 
-/* Adds the record's own fields called pid, tid and cpu, which expressions ask and which the fields
- * of the trailer hide from the functions above.  In records of tools all ones stand for any thread
- * or processor, or none; in those of the kernel they are a value: of a thread that is gone. */
-static bool add_own(pf_zone *z, const perfile_record *r, places *has)
+static size_t count_keys(const pf_zone *z)
 {
-    const pf_row *row = pf_row_of(r);
-    const unsigned need = row ? row->has & (PF_HAS_PID | PF_HAS_TID | PF_HAS_CPU) : 0;
-    const bool tool = pf_is_of_tool(r);
-    pf_own own = {0};
-    if (!need || !pf_record_own(r, need, &own))
-        return true;
-    if (own.has_pid)
-        has->pid = true;
-    if (own.has_tid)
-        has->tid = !tool || own.tid != PERFILE_NO_PID;
-    if (own.has_cpu)
-        has->cpu = !tool || own.cpu != UINT32_MAX;
-    return (!own.has_pid || pf_zone_set_add(&z->pids, own.pid)) &&
-           (!own.has_tid || pf_zone_set_add(&z->tids, own.tid)) &&
-           (!own.has_cpu || pf_zone_set_add(&z->cpus, own.cpu));
+    const bool type_bytes = z->types.known && z->types.has_bytes;
+    return 1U + 2U * z->has_times + z->types.known + z->events.known + z->tids.known +
+           z->pids.known + z->cpus.known + z->has_lost + z->has_untimed + type_bytes +
+           z->has_apart + 2U * z->has_data_times;
 }
 
-/* Adds further processes and threads of a record of perf: the parents of FORK and EXIT, the other
- * side of SWITCH_CPU_WIDE, and the first word of all side-band of processes, which filters read
- * also where the rest of the record is damaged. */
-static bool add_related(pf_zone *z, const perfile_record *r)
+perfile_status pf_zone_encode(pf_zone *z, pf_buffer *out, perfile_error *err)
 {
-    unsigned pairs = 0; /* of a process and a thread, or of two processes and two threads */
-    bool ok = true;
-    pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
-    switch (r->type) {
-    case PERFILE_RECORD_FORK:
-    case PERFILE_RECORD_EXIT:
-        pairs = 2;
-        break;
-    case PERFILE_RECORD_SWITCH_CPU_WIDE:
-        pairs = 1;
-        break;
+    const size_t before = out->len;
+    pf_zone_seal(z);
+    if (pf_cbor_put_map(out, count_keys(z)) && put_pair(out, true, KEY_RECORDS, z->records) &&
+        put_pair(out, z->has_times, KEY_FIRST, z->first) &&
+        put_pair(out, z->has_times, KEY_LAST, z->last) &&
+        put_counts(out, z->types.known, KEY_TYPES, &z->types) &&
+        put_counts(out, z->events.known, KEY_EVENTS, &z->events) &&
+        put_set(out, KEY_TIDS, &z->tids) && put_set(out, KEY_PIDS, &z->pids) &&
+        put_set(out, KEY_CPUS, &z->cpus) && put_pair(out, z->has_lost, KEY_LOST, z->lost) &&
+        put_pair(out, z->has_untimed, KEY_UNTIMED, z->untimed) &&
+        put_counts(out, z->types.known && z->types.has_bytes, KEY_TYPE_BYTES, &z->types) &&
+        put_pair(out, z->has_apart, KEY_APART, z->apart) &&
+        put_pair(out, z->has_data_times, KEY_DATA_FIRST, z->data_first) &&
+        put_pair(out, z->has_data_times, KEY_DATA_LAST, z->data_last))
+        return PERFILE_OK;
+    out->len = before;
+    return pf_fail_nomem(err, "zone");
+}
+
+/* qsort() order: by key. */
+static int compare_keys(const void *a, const void *b)
+{
+    const uint64_t x = ((const pf_zone_count *)a)->key, y = ((const pf_zone_count *)b)->key;
+    return (x > y) - (x < y);
+}
+
+/* Reads counts, whose keys may come in any order.  False: no memory. */
+static bool read_counts(pf_cbor *c, pf_zone_counts *counts)
+{
+    const uint64_t n = pf_cbor_map(c);
+    if (n > PF_ZONE_MOST_COUNTS)
+        pf_cbor_fail(c, "a zone with too many types or events");
+    if (c->why)
+        return true;
+    if (n > counts->cap) {
+        pf_zone_count *at = pf_realloc(counts->at, (size_t)n, sizeof *at);
+        if (!at)
+            return false;
+        counts->at = at;
+        counts->cap = (uint32_t)n;
+    }
+    for (uint32_t i = 0; i < n && !c->why; i++) {
+        const uint64_t key = pf_cbor_uint(c);
+        counts->at[i] = (pf_zone_count){.key = key, .records = pf_cbor_uint(c)};
+    }
+    if (c->why)
+        return true;
+    if (n)
+        qsort(counts->at, (size_t)n, sizeof *counts->at, compare_keys);
+    for (uint32_t i = 1; i < n; i++)
+        if (counts->at[i].key == counts->at[i - 1].key)
+            pf_cbor_fail(c, "a zone that counts a type or event twice");
+    counts->n = (uint32_t)n;
+    counts->known = true;
+    return true;
+}
+
+static bool read_set(pf_cbor *c, pf_zone_set *s)
+{
+    const uint64_t n = pf_cbor_array(c);
+    uint64_t sum = 0;
+    if (n > PF_ZONE_MOST_MEMBERS)
+        pf_cbor_fail(c, "a set with too many members");
+    if (c->why)
+        return true;
+    if (n > s->cap) {
+        uint32_t *at = pf_realloc(s->at, (size_t)n, sizeof *at);
+        if (!at)
+            return false;
+        s->at = at;
+        s->cap = (uint32_t)n;
+    }
+    for (uint32_t i = 0; i < n && !c->why; i++) {
+        const uint32_t more = pf_cbor_u32(c);
+        sum += more;
+        if ((i && !more) || sum > UINT32_MAX)
+            pf_cbor_fail(c, "a set that does not ascend, or beyond 32 bits");
+        s->at[i] = (uint32_t)sum;
+    }
+    s->n = (uint32_t)n;
+    s->known = true;
+    return true;
+}
+
+/* Reads the value of a key that is known.  False: no memory. */
+static bool read_value(pf_cbor *c, uint64_t key, pf_zone *z, pf_zone_counts *type_bytes)
+{
+    uint64_t *const numbers[KEYS_END] = {[KEY_RECORDS] = &z->records,
+                                         [KEY_FIRST] = &z->first,
+                                         [KEY_LAST] = &z->last,
+                                         [KEY_LOST] = &z->lost,
+                                         [KEY_UNTIMED] = &z->untimed,
+                                         [KEY_APART] = &z->apart,
+                                         [KEY_DATA_FIRST] = &z->data_first,
+                                         [KEY_DATA_LAST] = &z->data_last};
+    switch (key) {
+    case KEY_TYPES:
+        return read_counts(c, &z->types);
+    case KEY_EVENTS:
+        return read_counts(c, &z->events);
+    case KEY_TIDS:
+        return read_set(c, &z->tids);
+    case KEY_PIDS:
+        return read_set(c, &z->pids);
+    case KEY_CPUS:
+        return read_set(c, &z->cpus);
+    case KEY_TYPE_BYTES:
+        return read_counts(c, type_bytes);
     default:
-        if (pf_role_of(r) != PF_ROLE_TASK)
-            return true;
-    }
-    if (pf_cur_left(&c) >= 4 && !pairs)
-        return pf_zone_set_add(&z->pids, pf_cur_u32(&c));
-    for (unsigned i = 0; i < 2 * pairs && pf_cur_left(&c) >= 4 && ok; i++)
-        ok = pf_zone_set_add(i < pairs ? &z->pids : &z->tids, pf_cur_u32(&c));
-    return ok;
-}
-
-/* Adds to `lost` what a record of the kernel counts. */
-static void add_lost(pf_zone *z, const perfile_record *r)
-{
-    pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
-    if (r->type == PERFILE_RECORD_LOST)
-        pf_cur_u64(&c); /* the id of the event */
-    else if (r->type != PERFILE_RECORD_LOST_SAMPLES)
-        return;
-    const uint64_t lost = pf_cur_u64(&c);
-    if (pf_add_u64(z->lost, lost, &z->lost))
-        z->lost = UINT64_MAX; /* damage: no recording loses that much */
-}
-
-static void add_other_time(pf_zone *z, const perfile_record *r, bool apart)
-{
-    const uint64_t time = perfile_record_time(r);
-    if (time == 0 || time == PERFILE_NO_TIME)
-        z->untimed++;
-    else
-        pf_zone_widen(&z->first, &z->last, time);
-    if (!apart && time == PERFILE_NO_TIME)
-        z->data_untimed = true;
-    else if (!apart)
-        pf_zone_widen(&z->data_first, &z->data_last, time);
-}
-
-static bool add_other(pf_zone *z, const perfile_record *r)
-{
-    const bool apart = pf_zone_is_apart(r);
-    places has = {false, false, false};
-    z->apart += apart;
-    if (pf_marks_of(r) & (PF_ROW_ENVELOPE | PF_ROW_FRAGMENT))
-        z->hides = true;
-    add_other_time(z, r, apart);
-    bool ok = pf_zone_counts_add(&z->types, r->type, 1, perfile_record_size(r)) &&
-              add_asked(z, r, &has) && add_own(z, r, &has);
-    if (r->family == PERFILE_FAMILY_PERF) {
-        add_lost(z, r);
-        ok = ok && add_related(z, r);
-    }
-    z->pids.known &= apart || has.pid;
-    z->tids.known &= apart || has.tid;
-    z->cpus.known &= apart || has.cpu;
-    return ok;
-}
-
-bool pf_zone_add(pf_zone *z, const perfile_record *first, size_t n)
-{
-    bool ok = true;
-    if (z->records == 0 && first->session)
-        z->tids.seed = z->pids.seed = z->cpus.seed = pf_session_seed(first->session);
-    z->records += n;
-    for (size_t i = 0, done; i < n && ok; i += done) {
-        done = 1;
-        ok = pf_zone_is_sample(&first[i]) ? pf_zone_add_samples(z, &first[i], n - i, &done)
-                                          : add_other(z, &first[i]);
-    }
-    return ok;
-}
-
-/* Questions. */
-
-bool pf_zone_has_type(const pf_zone *z, uint32_t type)
-{
-    return !z->types.known || pf_zone_counts_find(&z->types, type);
-}
-
-bool pf_zone_has_event(const pf_zone *z, uint32_t index)
-{
-    if (!z->events.known || !z->has_apart || pf_zone_counts_find(&z->events, index))
+        *numbers[key] = pf_cbor_uint(c);
         return true;
-    /* Another record than a sample with an event may be of any event. */
-    uint64_t samples = 0;
-    for (uint32_t i = 0; i < z->events.n; i++)
-        samples += z->events.at[i].records;
-    return samples != z->records - z->apart;
+    }
 }
 
-bool pf_zone_meets_times(const pf_zone *z, uint64_t first, uint64_t last)
+/* Puts the bytes of types beside their records. */
+static void join_type_bytes(pf_cbor *c, pf_zone_counts *types, const pf_zone_counts *bytes)
 {
-    if (z->has_apart && z->apart == z->records)
-        return false; /* there is no data */
-    return !z->has_data_times || (z->data_first <= last && first <= z->data_last);
+    if (!types->known || !bytes->known)
+        return;
+    if (types->n != bytes->n)
+        pf_cbor_fail(c, "a zone with bytes of other types than records");
+    for (uint32_t i = 0; i < types->n && !c->why; i++) {
+        if (types->at[i].key != bytes->at[i].key)
+            pf_cbor_fail(c, "a zone with bytes of other types than records");
+        types->at[i].bytes = bytes->at[i].records;
+    }
+    types->has_bytes = true;
+}
+
+/* Says what is known, by the keys that were there (bits of `seen`), and checks it. */
+static void settle(pf_cbor *c, pf_zone *z, uint32_t seen)
+{
+    const uint32_t times = 1U << KEY_FIRST | 1U << KEY_LAST;
+    const uint32_t data_times = 1U << KEY_DATA_FIRST | 1U << KEY_DATA_LAST;
+    z->has_times = (seen & times) == times;
+    z->has_data_times = (seen & data_times) == data_times;
+    z->has_lost = seen >> KEY_LOST & 1;
+    z->has_untimed = seen >> KEY_UNTIMED & 1;
+    z->has_apart = seen >> KEY_APART & 1;
+    if (!(seen >> KEY_RECORDS & 1))
+        pf_cbor_fail(c, "a zone without its number of records");
+    if ((z->has_times && z->first > z->last) || (z->has_data_times && z->data_first > z->data_last))
+        pf_cbor_fail(c, "a zone whose first time is above the last");
+    if (z->untimed > z->records || z->apart > z->records)
+        pf_cbor_fail(c, "a zone with more records of one kind than records");
+}
+
+perfile_status pf_zone_decode(perfile_bytes cbor, pf_zone *z, perfile_error *err)
+{
+    pf_cbor c = pf_cbor_begin(cbor);
+    pf_zone_counts type_bytes = {0};
+    uint32_t seen = 0;
+    bool memory = true;
+    pf_zone_forget(z);
+    const uint64_t n = pf_cbor_map(&c);
+    for (uint64_t i = 0; i < n && memory && !c.why; i++) {
+        const pf_cbor_item key = pf_cbor_next(&c);
+        if (key.kind != PF_CBOR_UINT && key.kind != PF_CBOR_NEGATIVE) {
+            pf_cbor_fail(&c, "a zone with a key that is no number");
+        } else if (key.kind == PF_CBOR_NEGATIVE || key.number < 1 || key.number >= KEYS_END) {
+            pf_cbor_skip(&c);
+        } else if (seen >> key.number & 1) {
+            pf_cbor_fail(&c, "a zone with a key twice");
+        } else {
+            seen |= 1U << key.number;
+            memory = read_value(&c, key.number, z, &type_bytes);
+        }
+    }
+    join_type_bytes(&c, &z->types, &type_bytes);
+    settle(&c, z, seen);
+    perfile_status st = memory ? pf_cbor_finish(&c, "zone", err) : pf_fail_nomem(err, "zone");
+    if (st != PERFILE_OK)
+        pf_zone_forget(z);
+    pf_zone_counts_free(&type_bytes);
+    return st;
 }

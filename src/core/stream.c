@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/narrow.h"
 
 /* Returns the final status, with its error if it is one. */
 static perfile_status return_final(const perfile_stream *s, perfile_error *err)
@@ -132,6 +133,12 @@ void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary 
         sum.by_damage[PERFILE_DAMAGE_ARCHIVE] += lost->places;
     }
     memcpy(out, &sum, size < sizeof sum ? size : sizeof sum);
+}
+
+void pf_stream_narrow(perfile_stream *s, const pf_narrow *how)
+{
+    if (s->ops->narrow)
+        s->ops->narrow(s, how);
 }
 
 uint32_t perfile_stream_sorted_by(const perfile_stream *s)

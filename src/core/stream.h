@@ -111,6 +111,8 @@ typedef struct pf_stream_ops {
      * passes over them.  False: none, then they must be read.  No looker runs while the session
      * changes. */
     bool (*looked)(perfile_stream *s, const pf_looker *looker, pf_looked *out);
+    /* See pf_stream_narrow(). */
+    void (*narrow)(perfile_stream *s, const pf_narrow *how);
     /* May be NULL: see perfile_stream_seek().  On failure the stream stays where it was. */
     perfile_status (*seek)(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err);
 } pf_stream_ops;

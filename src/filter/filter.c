@@ -174,6 +174,7 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
     perfile_status st;
     bool collecting = needs_collecting_pass(x);
     pf_filter_begin_pass(x, s);
+    pf_filter_narrow(x, s, collecting, false);
     while ((st = next_run(x, s, collecting, &first, &n, err)) == PERFILE_OK) {
         pf_filter_report_progress(x, first);
         if (!is_plain(first))

@@ -14,6 +14,7 @@
 #define PF_FILTER_FILTER_H
 
 #include "base/buffer.h"
+#include "core/narrow.h"
 #include "core/stream.h"
 #include "model/index.h"
 #include "perfile/expr.h"
@@ -80,6 +81,8 @@ struct perfile_filter_state {
     uint64_t window_end; /* end of the last time range: later side-band is not needed */
 
     /* Passes. */
+    pf_narrow narrow;                                       /* of the pass at hand */
+    bool in_stage;                                          /* that is the last one */
     bool collected;                                         /* the collecting pass is done */
     bool selection_known;                                   /* the selecting pass is done */
     void (*progress)(void *user, const perfile_record *at); /* of any pass; may be NULL */
@@ -194,6 +197,10 @@ void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uin
  * selected. */
 perfile_status pf_filter_select_ahead(pf_filter *x, perfile_stream *s, perfile_error *err);
 perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile_error *err);
+
+/* narrow.c: passes over ranges of a capture in an archive without selected records, in the pass that
+ * begins. */
+void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_stage);
 
 /* world.c: terms that need names of threads, mapped files or cgroups */
 

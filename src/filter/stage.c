@@ -113,6 +113,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     if (!g->begun) {
         g->begun = true;
         pf_filter_begin_pass(x, s);
+        pf_filter_narrow(x, s->below, false, true);
         /* Without a selecting pass nobody knows which side-band is needed. */
         x->result.all_sideband = !x->selection_known || x->result.all_sideband;
     }

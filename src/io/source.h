@@ -33,6 +33,14 @@ typedef struct pf_scan {
     size_t note_bytes; /* size of `notes` */
 } pf_scan;
 
+/* What a reader needs: core/narrow.h. */
+typedef struct pf_narrow pf_narrow;
+
+/* Contiguous records that a source does not show. */
+typedef struct pf_absent {
+    uint64_t bytes, records;
+} pf_absent;
+
 /* Functions of one kind of source. */
 typedef struct pf_source_ops {
     /* See pf_source_run(). */
@@ -60,6 +68,12 @@ typedef struct pf_source_ops {
      */
     perfile_status (*entry)(const perfile_source *s, const char *entry, perfile_source **source,
                             perfile_error *err);
+    /* From now on records that `how` does not need are not shown.  With NULL the samples of ranges
+     * without other data are not, for whom counts only.  absent(): true if those from `offset` on are
+     * not; how many is in *absent.  Reading them is allowed and shows them.  NULL: the kind does not
+     * know records. */
+    void (*narrow)(perfile_source *s, const pf_narrow *how);
+    bool (*absent)(perfile_source *s, uint64_t offset, pf_absent *absent);
     /* Releases what the kind holds, not `s` itself; may be NULL. */
     void (*close)(perfile_source *s);
 } pf_source_ops;

@@ -69,8 +69,26 @@ static void tee_release(perfile_source *s, uint64_t offset, uint64_t len)
     pf_source_release(((const pf_tee_source *)s)->tee->below, offset, len);
 }
 
-static const pf_source_ops tee_ops = {
-    .run = tee_run, .view = tee_view, .hint = tee_hint, .release = tee_release};
+/* A tee that copies needs every byte. */
+static void tee_narrow(perfile_source *s, const pf_narrow *how)
+{
+    const pf_tee *t = ((const pf_tee_source *)s)->tee;
+    if (!t->sink && t->below->ops->narrow)
+        t->below->ops->narrow(t->below, how);
+}
+
+static bool tee_absent(perfile_source *s, uint64_t offset, pf_absent *absent)
+{
+    const pf_tee *t = ((const pf_tee_source *)s)->tee;
+    return !t->sink && t->below->ops->absent && t->below->ops->absent(t->below, offset, absent);
+}
+
+static const pf_source_ops tee_ops = {.run = tee_run,
+                                      .view = tee_view,
+                                      .hint = tee_hint,
+                                      .release = tee_release,
+                                      .narrow = tee_narrow,
+                                      .absent = tee_absent};
 
 perfile_status pf_source_tee(pf_tee *tee, perfile_source **source, perfile_error *err)
 {

@@ -137,13 +137,31 @@ bool pf_perf_scanned(const pf_perf_stream *p, const pf_scan *scan, pf_scanned *s
            scanned->end <= p->file->end;
 }
 
+/* Counts samples that an archive need not decode for that.  False: there are none. */
+static bool count_absent(pf_perf_stream *p, perfile_passed *passed)
+{
+    pf_absent absent;
+    if (p->narrowed || !p->file->source->ops->absent)
+        return false;
+    if (!p->counts)
+        pf_perf_narrow(&p->base, NULL);
+    if (!pf_perf_absent(p, &absent))
+        return false;
+    *passed = (perfile_passed){.samples = absent.records,
+                               .sample_bytes = absent.bytes,
+                               .offset = p->pos,
+                               .part = p->part};
+    pf_perf_skip(&p->base, absent.records, absent.bytes);
+    return true;
+}
+
 void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
 {
     enum { BYTES = 1 << 20 };
     pf_perf_stream *p = pf_perf_of(s);
     pf_scanned known;
     perfile_bytes run;
-    if (!pf_perf_at_records(p))
+    if (!pf_perf_at_records(p) || count_absent(p, passed))
         return;
     bool any = pf_perf_scanned(p, &scans[p->swap], &known);
     if (any && known.start == p->pos) {

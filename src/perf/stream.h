@@ -51,6 +51,8 @@ typedef struct pf_perf_stream {
     uint64_t released;       /* pages up to here were released */
     uint64_t sequence;       /* number of the next record, over all parts */
     uint32_t prefetch_bytes; /* prefetch distance of the framing loop */
+    bool narrowed;           /* data that nobody needs are passed over: pf_perf_pass_absent() */
+    bool counts;             /* pf_perf_pass() has asked the sources for counts */
     bool slots_inner;        /* the slots of base.run are prepared for inner records */
     bool slot_dirty;         /* slot 0 must be prepared again */
     bool part_over;          /* nothing more of this part is read */
@@ -181,13 +183,24 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
 perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint32_t role,
                                         uint64_t offset, perfile_error *err);
 
+/* perf/narrow.c: pf_stream_narrow(). */
+void pf_perf_narrow(perfile_stream *s, const pf_narrow *how);
+/* Passes over the records from p->pos on that the source does not show. */
+void pf_perf_pass_absent(pf_perf_stream *p);
+/* The records from p->pos on that the source does not show; false: it does. */
+bool pf_perf_absent(const pf_perf_stream *p, pf_absent *absent);
+
 /* True if the next run would consist of outer records at p->pos: no envelope is open, no damage is
  * pending, and no salvage is active.  Only then may records be skipped without being framed. */
-static inline bool pf_perf_at_records(const pf_perf_stream *p)
+static inline bool pf_perf_at_records(pf_perf_stream *p)
 {
     bool inner = p->split_ready || (p->inner_at < p->inner.len && !p->inner_waits);
-    return p->file && !p->part_over && !p->n_pending && !p->deferred && !p->salvage && !inner &&
-           p->file->skip <= p->pos;
+    if (!p->file || p->part_over || p->n_pending || p->deferred || p->salvage || inner ||
+        p->file->skip > p->pos)
+        return false;
+    if (p->narrowed)
+        pf_perf_pass_absent(p);
+    return true;
 }
 
 /* perf/peek.c: the functions of pf_stream_ops with these names. */
@@ -212,7 +225,7 @@ void pf_perf_look_end(pf_perf_stream *p);
  * stream that walks perf.data records (walk.c, live.c). */
 #define PF_PERF_AHEAD                                                                              \
     .peek = pf_perf_peek, .place = pf_perf_place, .span = pf_perf_span, .skip = pf_perf_skip,      \
-    .pass = pf_perf_pass, .looked = pf_perf_looked
+    .pass = pf_perf_pass, .looked = pf_perf_looked, .narrow = pf_perf_narrow
 
 /* perf/seek.c: perfile_stream_seek(). */
 perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err);

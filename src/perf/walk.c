@@ -233,6 +233,8 @@ static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
     /* The records in front of a known gap were delivered: the gap is next. */
     if (p->gap && p->pos >= p->trusted)
         return pf_walk_skip_gap(p, err);
+    if (p->narrowed && !p->salvage)
+        pf_perf_pass_absent(p);
     bool ahead = p->salvage && p->pos >= p->trusted;
     perfile_status st = ahead ? pf_walk_look_ahead(p, &run, err)
                               : pf_perf_fetch(p, PF_PERF_RECORD_HEADER, &run, err);

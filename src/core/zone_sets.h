@@ -1,6 +1,6 @@
 /* What zones are made of: counts by type or event, and sets of threads, processes or processors. */
-#ifndef PF_ARCHIVE_ZONE_SETS_H
-#define PF_ARCHIVE_ZONE_SETS_H
+#ifndef PF_CORE_ZONE_SETS_H
+#define PF_CORE_ZONE_SETS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* Adding samples to a zone: the fast path of pf_zone_add(). */
-#ifndef PF_ARCHIVE_ZONE_SAMPLES_H
-#define PF_ARCHIVE_ZONE_SAMPLES_H
+#ifndef PF_CORE_ZONE_SAMPLES_H
+#define PF_CORE_ZONE_SAMPLES_H
 
-#include "archive/zone.h"
+#include "core/zone.h"
 
 /* What samples had lately.  A new one mostly has the same, which is then known to be in the sets
  * and needs no further work. */

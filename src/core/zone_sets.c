@@ -4,7 +4,7 @@
  * addressing, at most half full.  The table of each chunk starts small and grows with its members,
  * in memory that is kept, because clearing a large one for a chunk of few threads would cost more
  * than adding them.  Counts are few: a sorted list, and the position that was counted last. */
-#include "archive/zone_sets.h"
+#include "core/zone_sets.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,28 @@
+/* Narrowing: a reader that needs some records only says so before it reads, and a source that knows
+ * what its records are (an archive) does not make the others.
+ *
+ * The reader is asked once for each range of records, in their order, what it needs of it.  The data
+ * that it does not need are passed over by the driver as if they had been read: offsets, sequences
+ * and the summary of the stream are those of the whole.  It is the reader's part to count them. */
+#ifndef PF_CORE_NARROW_H
+#define PF_CORE_NARROW_H
+
+#include "core/stream.h"
+#include "core/zone.h"
+
+enum { /* what is needed of a range */
+       PF_NEED_ALL = 0,
+       PF_NEED_APART = 1 /* no data: only what pf_zone_is_apart() */
+};
+
+struct pf_narrow { /* pf_narrow: see io/source.h */
+    /* PF_NEED_…; the zone is sealed, and valid during the call only. */
+    unsigned (*needs)(void *user, const pf_zone *zone);
+    void *user;
+};
+
+/* Narrows what `s` will read; *how must live until it is closed.  To be called before the first
+ * run.  Nothing happens where a stage is below, or the source does not know its records. */
+void pf_stream_narrow(perfile_stream *s, const pf_narrow *how);
+
+#endif

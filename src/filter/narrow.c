@@ -1,0 +1,148 @@
+/* Ranges of records that a capture in an archive passes over, because their zones say that nothing
+ * in them is selected.
+ *
+ * The result must be that of reading them: what is counted of data that is not selected (records,
+ * samples, their processes, their times) is taken from the zone, and a range is passed over only if
+ * its zone says all of that exactly, as it does where all data are samples.  While nothing is
+ * selected yet, it must also say what a message about an empty result would need. */
+#include "core/narrow.h"
+#include "filter/filter.h"
+
+/* How values of a set or range lie to those that a term asks for. */
+enum { OUTSIDE, PARTLY, INSIDE };
+
+static unsigned compare_range(const pf_ranges *asked, uint64_t first, uint64_t last)
+{
+    unsigned how = OUTSIDE;
+    for (uint32_t i = 0; i < asked->n; i++) {
+        if (asked->at[i].first <= first && last <= asked->at[i].last)
+            return INSIDE;
+        if (asked->at[i].first <= last && first <= asked->at[i].last)
+            how = PARTLY;
+    }
+    return how;
+}
+
+static unsigned compare_set(const pf_ranges *asked, const pf_zone_set *set)
+{
+    bool some = false, all = true;
+    if (!set->known || !set->n)
+        return PARTLY;
+    for (uint32_t i = 0; i < set->n; i++) {
+        const bool in = pf_ranges_contain(asked, set->at[i]);
+        some |= in;
+        all &= in;
+    }
+    return all ? INSIDE : some ? PARTLY : OUTSIDE;
+}
+
+/* The samples of a zone without other data; 0: it is another. */
+static uint64_t samples_of(const pf_zone *z)
+{
+    const pf_zone_count *samples = pf_zone_counts_find(&z->types, PERFILE_RECORD_SAMPLE);
+    return z->types.known && z->has_apart && samples && samples->records == z->records - z->apart
+               ? samples->records
+               : 0;
+}
+
+/* One kind of terms whose field stands in samples: how the zone lies to it, and its values. */
+static unsigned compare_place(const pf_filter *x, const pf_zone *z, unsigned place,
+                              pf_observed_range *values)
+{
+    const pf_zone_set *set = place == PF_PLACE_PID   ? &z->pids
+                             : place == PF_PLACE_TID ? &z->tids
+                                                     : &z->cpus;
+    const pf_ranges *asked = place == PF_PLACE_PID   ? &x->pids
+                             : place == PF_PLACE_TID ? &x->tids
+                                                     : &x->cpus;
+    if (place == PF_PLACE_IP)
+        return PARTLY;
+    if (place == PF_PLACE_TIME) {
+        *values = (pf_observed_range){z->data_first, z->data_last};
+        return z->has_data_times ? compare_range(&x->times, z->data_first, z->data_last) : PARTLY;
+    }
+    const unsigned how = compare_set(asked, set);
+    if (how != PARTLY)
+        *values = (pf_observed_range){set->at[0], set->at[set->n - 1]};
+    return how;
+}
+
+/* True if no event of the samples fits. */
+static bool has_other_events(const pf_filter *x, const pf_zone *z)
+{
+    if (!z->events.known)
+        return false;
+    for (uint32_t i = 0; i < x->n_events; i++)
+        if (x->event_fits[i] && pf_zone_has_event(z, i))
+            return false;
+    return true;
+}
+
+/* True if nothing of the zone is selected, and what else is to be noted about that was. */
+static bool is_unselected(pf_filter *x, const pf_zone *z)
+{
+    if (!x->resolved || !x->given || x->invert)
+        return false;
+    for (unsigned k = 0; k < PF_PLACES; k++) {
+        pf_observed_range values;
+        if (!pf_filter_has(x, pf_places[k].kind))
+            continue;
+        const unsigned how = compare_place(x, z, k, &values);
+        if (how == OUTSIDE) {
+            if (!x->there.over) {
+                pf_observed_range *all = pf_observed_place(&x->there, k);
+                pf_observed_widen(all, values.least);
+                pf_observed_widen(all, values.most);
+            }
+            return true;
+        }
+        if (how == PARTLY && !x->there.over)
+            return false; /* which of the samples pass this test is not known */
+    }
+    return x->there.over && pf_filter_has(x, PERFILE_FILTER_BY_EVENT) && has_other_events(x, z);
+}
+
+/* Adds the processes of samples that are not selected. */
+static bool add_seen(pf_filter *x, const pf_zone *z)
+{
+    bool is_new, ok = true;
+    for (uint32_t i = 0; i < z->pids.n && ok; i++)
+        ok = z->pids.at[i] == PERFILE_NO_PID || pf_pids_add(&x->seen, z->pids.at[i], &is_new);
+    x->result.processes = x->seen.n;
+    return ok;
+}
+
+/* pf_narrow.needs of the selecting pass and of the last one. */
+static unsigned needs_selected(void *user, const pf_zone *z)
+{
+    pf_filter *x = user;
+    const uint64_t samples = samples_of(z);
+    const bool counts_here = !x->selection_known || !x->in_stage;
+    if (!samples || !z->pids.known || x->is_part || !is_unselected(x, z))
+        return PF_NEED_ALL;
+    if (counts_here && !add_seen(x, z))
+        return PF_NEED_ALL;
+    if (counts_here)
+        x->result.samples += samples;
+    if (x->in_stage)
+        x->result.records += samples;
+    return PF_NEED_APART;
+}
+
+/* The same of the collecting pass, which needs the times of samples, and the side-band. */
+static unsigned needs_times(void *user, const pf_zone *z)
+{
+    pf_filter *x = user;
+    if (!samples_of(z) || !z->has_data_times)
+        return PF_NEED_ALL;
+    x->first_time = z->data_first < x->first_time ? z->data_first : x->first_time;
+    x->last_time = z->data_last > x->last_time ? z->data_last : x->last_time;
+    return PF_NEED_APART;
+}
+
+void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_stage)
+{
+    x->in_stage = in_stage;
+    x->narrow = (pf_narrow){.needs = collecting ? needs_times : needs_selected, .user = x};
+    pf_stream_narrow(s, &x->narrow);
+}
