@@ -128,6 +128,29 @@ typedef struct perfile_passed {
  * fetch the next record then and skip again behind it. */
 PERFILE_API void perfile_stream_pass(perfile_stream *s, perfile_passed *passed, size_t size);
 
+/* Samples that an archive describes as a whole: those of one chunk. */
+typedef struct perfile_described {
+    uint64_t samples, sample_bytes; /* how many, and their bytes as stored */
+    uint64_t first_time, last_time; /* least and greatest; 0 counts.  PERFILE_NO_TIME: not known */
+    /* How many are of which event (perfile_event.index); those of no event are in no item. */
+    const struct perfile_described_event {
+        uint64_t index, samples;
+    } *events;
+    /* The values that occur, ascending; NULL: not known. */
+    const uint32_t *pids, *tids, *cpus;
+    uint32_t n_events, n_pids, n_tids, n_cpus; /* items of these */
+    uint64_t reserved[4];
+} perfile_described;
+
+/* For callers to whom such a description says enough: from now on `enough` is asked about the
+ * samples of each chunk before they are decoded, if a chunk has no other data; if it returns true
+ * they are skipped, and count as read.  Side-band is read in any case.  The struct is valid during
+ * the call only.  To be called before the first record is read.  False: nothing will be described,
+ * as of everything that is no archive. */
+PERFILE_API bool perfile_stream_describe(perfile_stream *s,
+                                         bool (*enough)(void *user, const perfile_described *d),
+                                         void *user);
+
 /* Goes to the record at `offset` of file `part` (0, or of a directory the position in
  * perfile_container.parts), a place that a record had before (perfile_record.offset and .part) or
  * that an index of the caller's own remembers: the next record is that one, and reading goes on

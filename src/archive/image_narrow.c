@@ -33,13 +33,6 @@ void pf_image_narrow_free(pf_image_narrow *x)
     pf_zone_free(&x->zone);
 }
 
-/* True if all data of the zone are samples, which can be counted without looking at them. */
-static bool has_samples_only(const pf_zone *z)
-{
-    const pf_zone_count *samples = pf_zone_counts_find(&z->types, PERFILE_RECORD_SAMPLE);
-    return z->types.known && z->has_apart && samples && samples->records == z->records - z->apart;
-}
-
 /* Asks what is needed of a chunk. */
 static uint8_t decide(pf_image_narrow *x, const pf_chunk *c)
 {
@@ -50,7 +43,7 @@ static uint8_t decide(pf_image_narrow *x, const pf_chunk *c)
         !x->zone.has_apart || (c->codec != PF_CODEC_COLUMNS && x->zone.apart))
         return ALL;
     if (!x->how)
-        return has_samples_only(&x->zone) ? APART : ALL;
+        return pf_zone_only_samples(&x->zone) ? APART : ALL;
     return x->how->needs(x->how->user, &x->zone) == PF_NEED_APART ? APART : ALL;
 }
 

@@ -25,4 +25,11 @@ struct pf_narrow { /* pf_narrow: see io/source.h */
  * run.  Nothing happens where a stage is below, or the source does not know its records. */
 void pf_stream_narrow(perfile_stream *s, const pf_narrow *how);
 
+/* Frees what perfile_stream_describe() has made; NULL is fine. */
+struct pf_describing;
+void pf_stream_describing_free(struct pf_describing *x);
+
+/* The samples of a zone all of whose data are samples; NULL: it is another, or not known. */
+const pf_zone_count *pf_zone_only_samples(const pf_zone *z);
+
 #endif

@@ -135,12 +135,6 @@ void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary 
     memcpy(out, &sum, size < sizeof sum ? size : sizeof sum);
 }
 
-void pf_stream_narrow(perfile_stream *s, const pf_narrow *how)
-{
-    if (s->ops->narrow)
-        s->ops->narrow(s, how);
-}
-
 uint32_t perfile_stream_sorted_by(const perfile_stream *s)
 {
     return s->sorted_by;
@@ -156,9 +150,11 @@ void perfile_stream_close(perfile_stream *s)
     if (!s)
         return;
     pf_source_origin *origin = s->origin;
+    struct pf_describing *describing = s->describing;
     pf_inputs_free(&s->inputs);
     s->ops->close(s);
     pf_source_origin_leave(origin);
+    pf_stream_describing_free(describing);
 }
 
 const pf_inputs *pf_stream_inputs(const perfile_stream *s)

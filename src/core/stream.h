@@ -148,6 +148,7 @@ struct perfile_stream {
     perfile_limits limits;
     const char *name;
     pf_inputs inputs;         /* of the lowest stream: the sources that are read for it */
+    struct pf_describing *describing; /* of perfile_stream_describe(), or NULL */
     pf_source_origin *origin; /* likewise; NULL: the capture is in no archive */
     pf_usual_fn
         *sampled_by; /* the decoder that wrote `sample`; NULL: `sample` must be cleared first */

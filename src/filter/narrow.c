@@ -36,15 +36,6 @@ static unsigned compare_set(const pf_ranges *asked, const pf_zone_set *set)
     return all ? INSIDE : some ? PARTLY : OUTSIDE;
 }
 
-/* The samples of a zone without other data; 0: it is another. */
-static uint64_t samples_of(const pf_zone *z)
-{
-    const pf_zone_count *samples = pf_zone_counts_find(&z->types, PERFILE_RECORD_SAMPLE);
-    return z->types.known && z->has_apart && samples && samples->records == z->records - z->apart
-               ? samples->records
-               : 0;
-}
-
 /* One kind of terms whose field stands in samples: how the zone lies to it, and its values. */
 static unsigned compare_place(const pf_filter *x, const pf_zone *z, unsigned place,
                               pf_observed_range *values)
@@ -116,16 +107,16 @@ static bool add_seen(pf_filter *x, const pf_zone *z)
 static unsigned needs_selected(void *user, const pf_zone *z)
 {
     pf_filter *x = user;
-    const uint64_t samples = samples_of(z);
+    const pf_zone_count *samples = pf_zone_only_samples(z);
     const bool counts_here = !x->selection_known || !x->in_stage;
     if (!samples || !z->pids.known || x->is_part || !is_unselected(x, z))
         return PF_NEED_ALL;
     if (counts_here && !add_seen(x, z))
         return PF_NEED_ALL;
     if (counts_here)
-        x->result.samples += samples;
+        x->result.samples += samples->records;
     if (x->in_stage)
-        x->result.records += samples;
+        x->result.records += samples->records;
     return PF_NEED_APART;
 }
 
@@ -133,15 +124,31 @@ static unsigned needs_selected(void *user, const pf_zone *z)
 static unsigned needs_times(void *user, const pf_zone *z)
 {
     pf_filter *x = user;
-    if (!samples_of(z) || !z->has_data_times)
+    if (!pf_zone_only_samples(z) || !z->has_data_times)
         return PF_NEED_ALL;
     x->first_time = z->data_first < x->first_time ? z->data_first : x->first_time;
     x->last_time = z->data_last > x->last_time ? z->data_last : x->last_time;
     return PF_NEED_APART;
 }
 
+/* Of a file, whose facts are known before its first record, the terms can be resolved at once.  What
+ * is wrong with them is reported when the first record is tested. */
+static void resolve_early(pf_filter *x, perfile_stream *s)
+{
+    const perfile_record r = {.type = PERFILE_RECORD_SAMPLE, .session = x->session};
+    if (perfile_stream_container(s)->form != PERFILE_FORM_FILE || x->resolved ||
+        pf_filter_resolve(x, &r, NULL) == PERFILE_OK)
+        return;
+    x->resolved = false;
+    x->generation = UINT64_MAX;
+}
+
 void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_stage)
 {
+    if (!s->ops->narrow)
+        return;
+    if (!collecting)
+        resolve_early(x, s);
     x->in_stage = in_stage;
     x->narrow = (pf_narrow){.needs = collecting ? needs_times : needs_selected, .user = x};
     pf_stream_narrow(s, &x->narrow);

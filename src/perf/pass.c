@@ -6,6 +6,7 @@
  * chain begins; otherwise they are discarded.  Two walks that meet at one offset count the same
  * from there on, so the result is that of one thread. */
 #include "perf/take.h"
+#include "perf/walk.h"
 
 enum {
     EQUAL_RUN = 4,    /* fewer records of one size in a row: use the loop for mixed sizes */
@@ -161,6 +162,8 @@ void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
     pf_perf_stream *p = pf_perf_of(s);
     pf_scanned known;
     perfile_bytes run;
+    if (!p->file && p->part < p->n_parts && p->parts[p->part].source->ops->absent)
+        pf_walk_begin_part(p); /* before its first records are decoded */
     if (!pf_perf_at_records(p) || count_absent(p, passed))
         return;
     bool any = pf_perf_scanned(p, &scans[p->swap], &known);

@@ -6,6 +6,20 @@
 
 #include "cli/info/info.h"
 
+bool cli_info_grow_events(cli_info_facts *x, uint32_t n)
+{
+    if (n <= x->n_events)
+        return true;
+    cli_event_counts *events = realloc(x->events, n * sizeof *events);
+    if (!events)
+        return false;
+    for (uint32_t i = x->n_events; i < n; i++)
+        events[i] = (cli_event_counts){0};
+    x->events = events;
+    x->n_events = n;
+    return true;
+}
+
 /* Returns the counts for the event of `r`, x->other if it has none, NULL if there is no memory. The
  * array grows with the session, which may get more events while the records are read. */
 static cli_event_counts *counts_of(cli_info_facts *x, const perfile_record *r)
@@ -13,21 +27,13 @@ static cli_event_counts *counts_of(cli_info_facts *x, const perfile_record *r)
     const perfile_event *e = perfile_record_event(r);
     if (!e)
         return &x->other;
-    if (e->index < x->n_events)
-        return &x->events[e->index];
-    uint32_t n = perfile_session_n_events(x->session);
-    cli_event_counts *events = realloc(x->events, n * sizeof *events);
-    if (!events)
+    if (e->index >= x->n_events && !cli_info_grow_events(x, perfile_session_n_events(x->session)))
         return NULL;
-    for (uint32_t i = x->n_events; i < n; i++)
-        events[i] = (cli_event_counts){0};
-    x->events = events;
-    x->n_events = n;
     return &x->events[e->index];
 }
 
 /* Widens first and last.  Time 0 does not count: synthesized records have it. */
-static void widen_time_range(cli_info_facts *x, uint64_t time)
+void cli_info_widen(cli_info_facts *x, uint64_t time)
 {
     if (time == PERFILE_NO_TIME || time == 0)
         return;
@@ -38,7 +44,7 @@ static void widen_time_range(cli_info_facts *x, uint64_t time)
 }
 
 /* Marks a processor as seen; numbers beyond the bit map are ignored. */
-static void mark_cpu(cli_info_facts *x, uint32_t cpu)
+void cli_info_mark_cpu(cli_info_facts *x, uint32_t cpu)
 {
     if (cpu >= sizeof x->cpu_seen * 8)
         return;
@@ -88,10 +94,10 @@ static bool feed_record(cli_info_facts *x, const perfile_record *r)
     } else {
         cli_losses_feed(&x->losses, r);
     }
-    widen_time_range(x, perfile_record_time(r));
+    cli_info_widen(x, perfile_record_time(r));
     uint32_t cpu;
     if (perfile_record_cpu(r, &cpu))
-        mark_cpu(x, cpu);
+        cli_info_mark_cpu(x, cpu);
     return true;
 }
 
@@ -118,10 +124,10 @@ static bool feed_samples(cli_info_facts *x, const perfile_record *first, size_t 
     size_t n_times = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
     size_t n_cpus = perfile_sample_fields(first, n, PERFILE_SAMPLE_CPU, cpus, NULL);
     for (size_t i = 0; i < n_times; i++)
-        widen_time_range(x, times[i]);
+        cli_info_widen(x, times[i]);
     for (size_t i = 0; i < n_cpus; i++)
         if (i == 0 || cpus[i] != cpus[i - 1]) /* runs are often from one processor */
-            mark_cpu(x, (uint32_t)cpus[i]);
+            cli_info_mark_cpu(x, (uint32_t)cpus[i]);
     return count_samples(x, first, n);
 }
 

@@ -57,15 +57,23 @@ static void read_file_time(cli_info_facts *x, const char *path)
         (uint64_t)sb.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)sb.st_mtim.tv_nsec;
 }
 
-/* Reads and prints one input that is open; false if there is no memory. */
-static bool collect_and_print(cli_info_facts *x, const settings *set)
+/* Reads and prints one input that is open; false if there is no memory.  *again: nothing was
+ * printed, since what an archive says of itself was not enough. */
+static bool collect_and_print(cli_info_facts *x, const settings *set, bool *again)
 {
+    const bool describe = !*again;
+    *again = false;
     x->session = perfile_stream_session(x->in.stream);
     x->container = perfile_stream_container(x->in.stream);
     x->walked = !set->header;
     x->first = x->last = PERFILE_NO_TIME;
+    if (describe && x->walked)
+        cli_info_describe(x);
     if (perfile_model_new(x->session, &x->model, NULL) != PERFILE_OK || !walk(x, set))
         return false;
+    *again = !cli_info_is_complete(x);
+    if (*again)
+        return true;
     cli_check_features(&x->in);
     perfile_stream_get_summary(x->in.stream, &x->sum, sizeof x->sum);
     if (x->in.status < 0)
@@ -73,8 +81,17 @@ static bool collect_and_print(cli_info_facts *x, const settings *set)
     return set->json ? cli_info_json(x) : cli_info_text(x);
 }
 
-/* Does one input and returns its exit status. */
-static int info_of(const char *path, const settings *set)
+static void release(cli_info_facts *x)
+{
+    perfile_model_close(x->model);
+    free(x->events);
+    free(x->described_pids.at);
+    free(x->described_tids.at);
+    free(x);
+}
+
+/* Reads one input and prints, unless it must be read again; returns its exit status. */
+static int read_once(const char *path, const settings *set, bool *again)
 {
     cli_info_facts *x = calloc(1, sizeof *x);
     if (!x) {
@@ -84,14 +101,20 @@ static int info_of(const char *path, const settings *set)
     bool ok = true;
     read_file_time(x, path);
     if (cli_open(&x->in, path, &set->how) == CLI_DONE)
-        ok = collect_and_print(x, set);
+        ok = collect_and_print(x, set, again);
     if (!ok)
         cli_message("%s: out of memory", x->in.name);
-    int status = cli_close(&x->in);
-    perfile_model_close(x->model);
-    free(x->events);
-    free(x);
+    int status = *again ? cli_close_without_damage(&x->in) : cli_close(&x->in);
+    release(x);
     return ok ? status : CLI_FAILED;
+}
+
+/* Does one input and returns its exit status. */
+static int info_of(const char *path, const settings *set)
+{
+    bool again = false;
+    int status = read_once(path, set, &again);
+    return again ? read_once(path, set, &again) : status;
 }
 
 static const cli_option options[] = {

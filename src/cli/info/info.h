@@ -13,6 +13,12 @@ typedef struct cli_event_counts {
     uint64_t samples;
 } cli_event_counts;
 
+/* A list of numbers, owned. */
+typedef struct cli_info_numbers {
+    uint32_t *at;
+    size_t n, cap;
+} cli_info_numbers;
+
 typedef struct cli_info_facts {
     cli_input in;
     const perfile_session *session; /* of the stream */
@@ -37,7 +43,21 @@ typedef struct cli_info_facts {
 
     uint64_t compressed_records;
     uint64_t compressed_bytes;
+
+    bool described; /* samples of an archive may be counted by descriptions … */
+    cli_info_numbers described_pids, described_tids; /* … which name these */
 } cli_info_facts;
+
+/* feed.c: makes room for the counts of `n` events (false: no memory); widens the range of times;
+ * notes a processor. */
+bool cli_info_grow_events(cli_info_facts *x, uint32_t n);
+void cli_info_widen(cli_info_facts *x, uint64_t time);
+void cli_info_mark_cpu(cli_info_facts *x, uint32_t cpu);
+
+/* described.c: counts samples of an archive by descriptions.  At the end cli_info_is_complete() is
+ * false if that was not enough: then the capture must be read again without. */
+void cli_info_describe(cli_info_facts *x);
+bool cli_info_is_complete(cli_info_facts *x);
 
 /* Takes in `n` records of a run; false if there is no memory. */
 bool cli_info_feed(cli_info_facts *x, const perfile_record *first, size_t n);
