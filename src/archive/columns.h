@@ -55,6 +55,14 @@ void pf_columns_decoder_free(pf_columns_decoder *d);
 perfile_status pf_columns_decode(pf_columns_decoder *d, perfile_bytes payload, bool big,
                                  uint8_t *out, size_t raw_len, perfile_error *err);
 
+/* Gets bytes as soon as they are decoded, in order, while they are in the cache. */
+typedef void pf_columns_piece(void *user, perfile_bytes bytes);
+
+/* The same, and shows the bytes piece by piece.  On a failure some may have been shown. */
+perfile_status pf_columns_decode_pieces(pf_columns_decoder *d, perfile_bytes payload, bool big,
+                                        uint8_t *out, size_t raw_len, pf_columns_piece *piece,
+                                        void *user, perfile_error *err);
+
 /* Every word is needed: the value of pf_columns_want.words. */
 #define PF_COLUMNS_ALL_WORDS UINT64_MAX
 
@@ -99,5 +107,25 @@ perfile_status pf_columns_decode_some(pf_columns_decoder *d, const pf_columns_in
                                       const pf_columns_want *want, bool big, uint8_t *out,
                                       size_t raw_len, pf_buffer *ranges, uint64_t *n_records,
                                       perfile_error *err);
+
+/* What a column of a payload costs, and where its values go. */
+typedef struct pf_columns_listed {
+    uint64_t stored;  /* bytes of the payload; of what is compressed together a share */
+    uint64_t decoded; /* bytes of records that come from it */
+    uint64_t values;
+    uint8_t width; /* of numbers; 0: blobs */
+    uint8_t how;   /* PF_NUMBERS_… of its numbers, differences or, of blobs, lengths or ids */
+    bool differences;
+    bool by_dictionary; /* blobs of a dictionary */
+    bool placed;        /* the next three are known */
+    uint32_t record;    /* offset, among the decoded bytes, of the first record with a value … */
+    uint32_t at, len;   /* … and where in it the value is, from the header on */
+} pf_columns_listed;
+
+/* Appends to `listed` (pf_columns_listed each) first what the headers and the order of the records
+ * cost, then each column of a payload.  Their `stored` add up to the payload, their `decoded` to
+ * `raw_len`.  Slower than decoding.  Errors as of pf_columns_decode(). */
+perfile_status pf_columns_list(pf_columns_decoder *d, perfile_bytes payload, size_t raw_len,
+                               pf_buffer *listed, perfile_error *err);
 
 #endif

@@ -99,6 +99,8 @@ static void put_all(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_le
     if (at != out + raw_len)
         fail(d, "its records are shorter than the chunk");
     check_columns_end(d);
+    if (d->piece && !d->streams.bad && at > d->shown)
+        d->piece(d->piece_user, (perfile_bytes){d->shown, (size_t)(at - d->shown)});
 }
 
 /* The records that are apart.  The sizes of the others are known from their classes or, if they
@@ -183,14 +185,25 @@ static perfile_status read_bytes(void *user, size_t offset, size_t len, perfile_
     return PERFILE_OK;
 }
 
-perfile_status pf_columns_decode(pf_columns_decoder *d, perfile_bytes payload, bool big,
-                                 uint8_t *out, size_t raw_len, perfile_error *err)
+perfile_status pf_columns_decode_pieces(pf_columns_decoder *d, perfile_bytes payload, bool big,
+                                        uint8_t *out, size_t raw_len, pf_columns_piece *piece,
+                                        void *user, perfile_error *err)
 {
     const pf_columns_input input = {
         .read = read_bytes, .user = &payload, .len = payload.len, .stays = true};
     const pf_columns_want all = {.words = PF_COLUMNS_ALL_WORDS};
     begin(d, &input, &all, raw_len, err);
+    d->piece = piece;
+    d->piece_user = user;
+    d->shown = out;
     if (!d->streams.bad)
         put_all(d, big, out, raw_len);
+    d->piece = NULL;
     return outcome(d, err);
+}
+
+perfile_status pf_columns_decode(pf_columns_decoder *d, perfile_bytes payload, bool big,
+                                 uint8_t *out, size_t raw_len, perfile_error *err)
+{
+    return pf_columns_decode_pieces(d, payload, big, out, raw_len, NULL, NULL, err);
 }

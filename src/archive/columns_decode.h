@@ -33,7 +33,16 @@ typedef struct pf_class {
     uint32_t size;     /* of a record, without the bytes of blobs */
 } pf_class;
 
+/* Where the streams were read to in front of a column. */
+typedef struct pf_columns_mark {
+    const uint8_t *head, *small;
+    size_t offset, values; /* `values`: of the column */
+} pf_columns_mark;
+
 struct pf_columns_decoder {
+    pf_columns_piece *piece; /* NULL: the bytes are shown when all are there */
+    void *piece_user;
+    const uint8_t *shown; /* end of the last piece */
     pf_streams streams;
     pf_columns_want want;
     pf_op ops[PF_COLUMNS_MOST_OPS];
@@ -55,6 +64,7 @@ struct pf_columns_decoder {
     pf_column *columns;       /* PF_COLUMNS_MOST_COLUMNS */
     uint32_t n_columns;       /* of this payload */
     pf_columns_budget budget; /* of the columns */
+    pf_columns_mark *marks;   /* of each column, and of the end, for columns_list.c; else NULL */
 };
 
 /* Reads the head and the streams that are wanted.  A failure is in d->streams.bad. */

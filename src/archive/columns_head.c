@@ -228,6 +228,13 @@ static void check_ops(pf_columns_decoder *d)
     }
 }
 
+/* Notes for columns_list.c where column `i` begins. */
+static void mark(pf_columns_decoder *d, uint32_t i)
+{
+    if (d->marks)
+        d->marks[i] = (pf_columns_mark){d->streams.head, d->streams.small, d->streams.offset, 0};
+}
+
 void pf_columns_read_head(pf_columns_decoder *d)
 {
     pf_streams *s = &d->streams;
@@ -243,8 +250,13 @@ void pf_columns_read_head(pf_columns_decoder *d)
         read_gaps(d);
     d->n_columns = bounded(d, PF_COLUMNS_MOST_COLUMNS, "too many columns");
     mark_columns(d);
-    for (uint32_t i = 0; i < d->n_columns && !s->bad; i++)
+    for (uint32_t i = 0; i < d->n_columns && !s->bad; i++) {
+        mark(d, i);
         pf_column_open(s, &d->budget, &d->columns[i]);
+        if (d->marks)
+            d->marks[i].values = d->columns[i].left;
+    }
+    mark(d, d->n_columns);
     check_ops(d);
     if (!s->bad && !pf_streams_at_end(s))
         fail(d, "there are bytes behind its last column");

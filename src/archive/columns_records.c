@@ -328,6 +328,8 @@ static size_t put_run(pf_columns_decoder *d, size_t first, size_t most, bool big
     return d->streams.bad ? 0 : r.n;
 }
 
+enum { PIECE = 128 << 10 /* bytes: they stay in a second-level cache */ };
+
 uint8_t *pf_put_records(pf_columns_decoder *d, size_t i, size_t n, bool big, uint8_t *to,
                         uint8_t *end)
 {
@@ -342,6 +344,10 @@ uint8_t *pf_put_records(pf_columns_decoder *d, size_t i, size_t n, bool big, uin
             to = k ? to + bytes : NULL;
         }
         i += k;
+        if (d->piece && to && to - d->shown >= PIECE) {
+            d->piece(d->piece_user, (perfile_bytes){d->shown, (size_t)(to - d->shown)});
+            d->shown = to;
+        }
     }
     return to;
 }

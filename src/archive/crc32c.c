@@ -1,8 +1,9 @@
 /* CRC-32C: the processor's instruction where there is one, else eight tables ("slicing by eight").
  *
- * The instruction takes three cycles and can begin one in each, so that three runs of bytes are
- * summed up at once and joined by tables would be three times as fast.  One run is fast enough: the
- * stored bytes, which are summed up, are a tenth of the decoded ones or less. */
+ * The instruction takes three cycles and can begin one in each.  So three runs of LANE bytes are
+ * summed up at once, and their sums joined: CRC is linear, and what LANE further bytes do to a sum
+ * is a table.  The decoded bytes of an archive are summed up, too, where one run at a time took a
+ * sixth of the time of unpacking. */
 #include "archive/crc32c.h"
 
 #include "base/byte_order.h"
@@ -82,11 +83,36 @@ uint32_t pf_crc32c_by_tables(uint32_t crc, perfile_bytes bytes)
 }
 
 #ifdef HAS_INSTRUCTION
+enum { LANE = 4096 };
+
+/* behind_lane[k][b]: what byte k of a sum, b, has become behind LANE bytes of zeros. */
+static const uint32_t behind_lane[4][256] = {
+    TABLE(0xc2a5b65eU, 0x80a71a4dU, 0x04a2426bU, 0x094484d6U, 0x128909acU, 0x25121358U, 0x4a2426b0U, 0x94484d60U),
+    TABLE(0x2d7cec31U, 0x5af9d862U, 0xb5f3b0c4U, 0x6e0b1779U, 0xdc162ef2U, 0xbdc02b15U, 0x7e6c20dbU, 0xfcd841b6U),
+    TABLE(0xfc5cf59dU, 0xfd559dcbU, 0xff474d67U, 0xfb62ec3fU, 0xf329ae8fU, 0xe3bf2befU, 0xc292212fU, 0x80c834afU),
+    TABLE(0x047c1fafU, 0x08f83f5eU, 0x11f07ebcU, 0x23e0fd78U, 0x47c1faf0U, 0x8f83f5e0U, 0x1aeb9d31U, 0x35d73a62U),
+};
+
+static uint32_t pass_lane(uint32_t crc)
+{
+    return behind_lane[0][crc & 0xff] ^ behind_lane[1][crc >> 8 & 0xff] ^
+           behind_lane[2][crc >> 16 & 0xff] ^ behind_lane[3][crc >> 24];
+}
+
 TARGET static uint32_t by_instruction(uint32_t crc, perfile_bytes bytes)
 {
     const uint8_t *p = bytes.ptr;
     size_t n = bytes.len;
     crc = ~crc;
+    for (; n >= 3 * LANE; n -= 3 * LANE, p += 3 * LANE) {
+        uint32_t second = 0, third = 0;
+        for (size_t i = 0; i < LANE; i += 8) {
+            crc = STEP_8(crc, pf_load_u64(p + i, PF_NATIVE_BIG));
+            second = STEP_8(second, pf_load_u64(p + LANE + i, PF_NATIVE_BIG));
+            third = STEP_8(third, pf_load_u64(p + 2 * LANE + i, PF_NATIVE_BIG));
+        }
+        crc = pass_lane(pass_lane(crc) ^ second) ^ third;
+    }
     for (; n >= 8; n -= 8, p += 8)
         crc = STEP_8(crc, pf_load_u64(p, PF_NATIVE_BIG));
     for (; n > 0; n--, p++)

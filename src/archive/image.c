@@ -252,3 +252,74 @@ perfile_status pf_archive_image(pf_archive *a, uint16_t number, uint16_t part, u
         perfile_source_close(&m->base);
     return st;
 }
+
+typedef struct copying {
+    perfile_sink *sink;
+    perfile_status status;
+    perfile_error error;
+    uint64_t written; /* of the chunk at hand */
+} copying;
+
+static void write_piece(void *user, perfile_bytes bytes)
+{
+    copying *x = user;
+    if (x->status == PERFILE_OK)
+        x->status = perfile_sink_write(x->sink, bytes, &x->error);
+    x->written += bytes.len;
+}
+
+/* Writes chunk `i`.  Zeros take the place of one that is damaged; what it had written in front of
+ * the damage can only be of a chunk that passed its first check. */
+static perfile_status copy_chunk(image *m, uint32_t i, copying *x, perfile_error *err)
+{
+    const pf_chunk *c = m->chunks[i];
+    pf_buffer_clear(&m->bytes);
+    x->written = 0;
+    perfile_status st = pf_archive_pieces(m->archive, c, &m->bytes, write_piece, x, err);
+    if (x->status != PERFILE_OK) {
+        if (err)
+            *err = x->error;
+        return x->status;
+    }
+    if (x->written || st == PERFILE_OK || !m->lost ||
+        (st != PERFILE_E_CORRUPT && st != PERFILE_E_UNSUPPORTED))
+        return st;
+    if (!m->counted[i])
+        add_lost(m, c->raw_off, c->raw_len);
+    m->counted[i] = true;
+    st = append_zeros(m, c->raw_len, err);
+    return st == PERFILE_OK
+               ? perfile_sink_write(x->sink, (perfile_bytes){m->bytes.ptr, m->bytes.len}, err)
+               : st;
+}
+
+static perfile_status copy_zeros(perfile_sink *sink, uint64_t n, perfile_error *err)
+{
+    static const uint8_t zeros[1 << 16];
+    perfile_status st = PERFILE_OK;
+    for (; n && st == PERFILE_OK;) {
+        const size_t some = n < sizeof zeros ? (size_t)n : sizeof zeros;
+        st = perfile_sink_write(sink, (perfile_bytes){zeros, some}, err);
+        n -= some;
+    }
+    return st;
+}
+
+perfile_status pf_archive_image_copy(perfile_source *source, perfile_sink *sink, perfile_error *err)
+{
+    image *m = (image *)source;
+    copying x = {.sink = sink};
+    uint64_t at = 0;
+    if (source->ops != &image_ops)
+        return pf_fail(err, PERFILE_E_USAGE, "archive", "it is no image");
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < m->n_chunks && st == PERFILE_OK; i++) {
+        st = copy_zeros(sink, m->chunks[i]->raw_off - at, err);
+        if (st == PERFILE_OK)
+            st = copy_chunk(m, i, &x, err);
+        at = end_of(m->chunks[i]);
+    }
+    pf_buffer_clear(&m->bytes);
+    m->at = m->next = 0;
+    return st == PERFILE_OK ? copy_zeros(sink, source->size - at, err) : st;
+}

@@ -76,9 +76,26 @@ static perfile_status decompress(pf_archive *a, const pf_chunk *c, perfile_bytes
     return PERFILE_OK;
 }
 
+/* Decoded bytes on their way to a caller, who gets them in pieces. */
+typedef struct pieces_out {
+    uint32_t crc; /* of those so far */
+    bool shown;   /* they were summed up while they were decoded */
+    pf_archive_piece *piece;
+    void *user;
+} pieces_out;
+
+static void sum_up(void *user, perfile_bytes bytes)
+{
+    pieces_out *x = user;
+    x->crc = pf_crc32c(x->crc, bytes);
+    x->shown = true;
+    if (x->piece)
+        x->piece(x->user, bytes);
+}
+
 /* Puts the records of a chunk together at `out`, which has room for c->raw_len bytes. */
 static perfile_status join_columns(pf_archive *a, const pf_chunk *c, perfile_bytes columns,
-                                   uint8_t *out, perfile_error *err)
+                                   uint8_t *out, pieces_out *pieces, perfile_error *err)
 {
     perfile_error why;
     if (!a->columns)
@@ -86,7 +103,8 @@ static perfile_status join_columns(pf_archive *a, const pf_chunk *c, perfile_byt
     if (!a->columns)
         return pf_fail_nomem(err, "archive");
     const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
-    const perfile_status st = pf_columns_decode(a->columns, columns, big, out, c->raw_len, &why);
+    const perfile_status st = pf_columns_decode_pieces(a->columns, columns, big, out, c->raw_len,
+                                                       sum_up, pieces, &why);
     if (st == PERFILE_E_CORRUPT)
         return fail(c, "archive.columns", why.message, err);
     return st == PERFILE_OK ? st : pf_fail_nomem(err, "archive");
@@ -94,7 +112,7 @@ static perfile_status join_columns(pf_archive *a, const pf_chunk *c, perfile_byt
 
 /* Decodes to `out`, which has room for c->raw_len bytes. */
 static perfile_status decode(pf_archive *a, const pf_chunk *c, perfile_bytes stored, uint8_t *out,
-                             perfile_error *err)
+                             pieces_out *pieces, perfile_error *err)
 {
     switch (c->codec) {
     case PF_CODEC_RAW:
@@ -104,7 +122,7 @@ static perfile_status decode(pf_archive *a, const pf_chunk *c, perfile_bytes sto
     case PF_CODEC_ZSTD:
         return decompress(a, c, stored, out, err);
     case PF_CODEC_COLUMNS:
-        return join_columns(a, c, stored, out, err);
+        return join_columns(a, c, stored, out, pieces, err);
     default:
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "archive.codec",
                        "the chunk at offset %llu has codec %u, which this library does not know",
@@ -112,10 +130,11 @@ static perfile_status decode(pf_archive *a, const pf_chunk *c, perfile_bytes sto
     }
 }
 
-perfile_status pf_archive_payload(pf_archive *a, const pf_chunk *c, pf_buffer *out,
-                                  perfile_error *err)
+perfile_status pf_archive_pieces(pf_archive *a, const pf_chunk *c, pf_buffer *out,
+                                 pf_archive_piece *piece, void *user, perfile_error *err)
 {
     const uint64_t at = c->offset + PF_ARCHIVE_HEADER + pf_chunk_meta_bytes(c);
+    pieces_out pieces = {.piece = piece, .user = user};
     perfile_bytes stored;
     perfile_status st = stored_bytes(a, at, pf_chunk_payload_bytes(c), &stored, err);
     if (st != PERFILE_OK)
@@ -126,13 +145,21 @@ perfile_status pf_archive_payload(pf_archive *a, const pf_chunk *c, pf_buffer *o
     if (!pf_buffer_reserve(out, (size_t)c->raw_len + 1)) /* so that out->ptr is not NULL */
         return pf_fail_nomem(err, "archive");
     uint8_t *raw = out->ptr + out->len;
-    st = decode(a, c, stored, raw, err);
+    st = decode(a, c, stored, raw, &pieces, err);
     if (st != PERFILE_OK)
         return st;
-    if (pf_crc32c(0, (perfile_bytes){raw, c->raw_len}) != c->raw_crc)
+    if (!pieces.shown)
+        sum_up(&pieces, (perfile_bytes){raw, c->raw_len});
+    if (pieces.crc != c->raw_crc)
         return fail(c, "archive.raw_crc", "the checksum of the decoded bytes is wrong", err);
     out->len += c->raw_len;
     return PERFILE_OK;
+}
+
+perfile_status pf_archive_payload(pf_archive *a, const pf_chunk *c, pf_buffer *out,
+                                  perfile_error *err)
+{
+    return pf_archive_pieces(a, c, out, NULL, NULL, err);
 }
 
 /* A payload that is read piece by piece. */
@@ -165,6 +192,19 @@ perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out
     if (st == PERFILE_OK)
         out->len += c->raw_len;
     return st;
+}
+
+perfile_status pf_archive_stored(pf_archive *a, const pf_chunk *c, perfile_bytes *stored,
+                                 perfile_error *err)
+{
+    const uint64_t at = c->offset + PF_ARCHIVE_HEADER + pf_chunk_meta_bytes(c);
+    perfile_status st = stored_bytes(a, at, pf_chunk_payload_bytes(c), stored, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (pf_crc32c(0, *stored) != c->payload_crc)
+        return fail(c, "archive.payload_crc", "the checksum of the payload is wrong", err);
+    stored->len = c->payload_len;
+    return PERFILE_OK;
 }
 
 perfile_status pf_archive_meta(pf_archive *a, const pf_chunk *c, pf_buffer *out, perfile_error *err)

@@ -47,12 +47,26 @@ void pf_archive_clear(pf_archive *a);
 perfile_status pf_archive_payload(pf_archive *a, const pf_chunk *c, pf_buffer *out,
                                   perfile_error *err);
 
+/* Gets decoded bytes of a chunk. */
+typedef void pf_archive_piece(void *user, perfile_bytes bytes);
+
+/* The same, and shows the bytes in pieces as they are decoded, which are in the cache then: what is
+ * stored has passed its check, what is decoded is checked at the end.  On a failure some pieces may
+ * have been shown. */
+perfile_status pf_archive_pieces(pf_archive *a, const pf_chunk *c, pf_buffer *out,
+                                 pf_archive_piece *piece, void *user, perfile_error *err);
+
 /* Decodes the records of a chunk with the codec COLUMNS that are apart (archive/columns.h): each at
  * its place in `out`, which is made as large as the chunk, and whose other bytes are undefined; where
  * they are is appended to `ranges`, pf_columns_range each.  Checks what it reads.  Errors as of
  * pf_archive_payload(). */
 perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out, pf_buffer *ranges,
                                 uint64_t *n_records, perfile_error *err);
+
+/* Shows the payload of a chunk as it is stored, without padding, until the next call on `a`.
+ * PERFILE_E_CORRUPT: its checksum is wrong. */
+perfile_status pf_archive_stored(pf_archive *a, const pf_chunk *c, perfile_bytes *stored,
+                                 perfile_error *err);
 
 /* Appends the metadata of a chunk to `out`.  PERFILE_E_CORRUPT: its checksum is wrong. */
 perfile_status pf_archive_meta(pf_archive *a, const pf_chunk *c, pf_buffer *out,
