@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "archive/meta.h"
 #include "archive/pack.h"
+#include "archive/zone.h"
 #include "tests/columns_built.h"
 #include "tests/hostile/every/every.h"
 
@@ -196,6 +198,118 @@ static void put_archives(const char *folder)
     }
 }
 
+/* An archive as the packer makes it: META, records in columns with a zone, META, INDEX, END. */
+static void put_columns_archive(const char *folder, const built_columns *example)
+{
+    static const uint8_t part[] = "\xa1\x65parts\xa1\x00\xa1\x66"
+                                  "format\x69perf.data";
+    static const uint8_t zone[] = "\xa2\x01\x04\x04\xa2\x03\x01\x09\x03"; /* 1 COMM, 3 SAMPLE */
+    static uint8_t raw[BUILT_EXAMPLE];
+    const pf_pack_options options = {.id = 1, .needs = PF_ARCHIVE_NEEDS_COLUMNS};
+    pf_columns_decoder *d = pf_columns_decoder_new();
+    builder b = {.swap = false};
+    perfile_sink *sink;
+    pf_pack *p;
+    size_t len;
+    uint8_t *payload = built_payload(example, &len);
+    const pf_pack_chunk meta = {.kind = PF_CHUNK_META, .raw = {part, sizeof part - 1}};
+    const pf_pack_chunk records = {.kind = PF_CHUNK_RECORDS,
+                                   .raw = {raw, sizeof raw},
+                                   .columns = {payload, len},
+                                   .meta = {zone, sizeof zone - 1}};
+    if (!d || pf_columns_decode(d, records.columns, false, raw, sizeof raw, NULL) != PERFILE_OK ||
+        perfile_sink_memory("records", &sink, NULL) != PERFILE_OK ||
+        pf_pack_new(sink, &options, &p, NULL) != PERFILE_OK ||
+        pf_pack_put(p, &meta, NULL) != PERFILE_OK || pf_pack_put(p, &records, NULL) != PERFILE_OK ||
+        pf_pack_put(p, &meta, NULL) != PERFILE_OK || pf_pack_finish(p, NULL) != PERFILE_OK)
+        abort();
+    pf_pack_close(p);
+    const perfile_bytes bytes = perfile_sink_bytes(sink);
+    build_bytes(&b, bytes.ptr, bytes.len);
+    build_u8(&b, 4); /* the choice of fuzz_archive.c */
+    seeds_put(folder, "archive", "records", &b);
+    build_clear(&b);
+    perfile_sink_close(sink);
+    pf_columns_decoder_free(d);
+    free(payload);
+}
+
+/* The zone of all records of a generated capture. */
+static void put_zone(const char *folder, unsigned form)
+{
+    builder b, out = {.swap = false};
+    char name[64];
+    pf_zone z = {0};
+    pf_buffer cbor = {0};
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *first;
+    size_t n;
+    capture_make(&b, form, false, SAMPLES);
+    if (perfile_source_memory(built(&b), "capture", &source, NULL) != PERFILE_OK ||
+        perfile_open(source, NULL, &s, NULL) != PERFILE_OK)
+        abort();
+    pf_zone_clear(&z);
+    while (perfile_stream_next_run(s, &first, &n, NULL) == PERFILE_OK)
+        if (!pf_zone_add(&z, first, n))
+            abort();
+    pf_zone_seal(&z);
+    if (pf_zone_encode(&z, &cbor, NULL) != PERFILE_OK)
+        abort();
+    build_bytes(&out, cbor.ptr, cbor.len);
+    snprintf(name, sizeof name, "zone-%s", capture_names[form]);
+    seeds_put(folder, "archive_meta", name, &out);
+    perfile_stream_close(s);
+    pf_zone_free(&z);
+    pf_buffer_free(&cbor);
+    build_clear(&out);
+    build_clear(&b);
+}
+
+/* What META says of a directory: when it begins, and when it is complete. */
+static void put_metas(const char *folder)
+{
+    static const uint8_t attr[64] = {1, [4] = 64};
+    pf_meta_part parts[] = {
+        {.number = 0, .name = "data"},
+        {.number = 1, .name = "data.0", .form = "file", .has_mode = true, .mode = 0600}};
+    pf_meta_event event = {.name = "cycles", .attr = {attr, sizeof attr}};
+    const char *lossy[] = {"filtered"};
+    pf_meta m = {.parts = parts, .n_parts = 2};
+    for (unsigned complete = 0; complete < 2; complete++) {
+        builder out = {.swap = false};
+        pf_buffer cbor = {0};
+        if (pf_meta_encode(&m, &cbor, NULL) != PERFILE_OK)
+            abort();
+        build_bytes(&out, cbor.ptr, cbor.len);
+        seeds_put(folder, "archive_meta", complete ? "meta-complete" : "meta-begin", &out);
+        build_clear(&out);
+        pf_buffer_free(&cbor);
+        for (unsigned i = 0; i < 2; i++) {
+            parts[i].format = i ? "opaque" : "perf.data";
+            parts[i].has_size = parts[i].has_crc32c = true;
+            parts[i].size = 100000 * (uint64_t)i;
+            parts[i].crc32c = 0xe3069283U;
+        }
+        m.creator = "perfile";
+        m.host = "host";
+        m.has_created = m.has_events = m.has_lossy = true;
+        m.created = UINT64_C(1700000000000000000);
+        m.events = &event;
+        m.lossy = lossy;
+        m.n_events = m.n_lossy = 1;
+    }
+}
+
+static void put_archive_meta(const char *folder)
+{
+    static const unsigned forms[] = {CAPTURE_FILE, CAPTURE_PIPE_ZSTD, CAPTURE_SPLIT,
+                                     CAPTURE_RECORDS};
+    for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        put_zone(folder, forms[i]);
+    put_metas(folder);
+}
+
 /* A payload of the codec COLUMNS: with small streams, with frames, with compressed frames.  The
  * choice of fuzz_columns.c, the decoded size, stands behind it. */
 static void put_columns(const char *folder)
@@ -212,6 +326,8 @@ static void put_columns(const char *folder)
         build_u8(&b, BUILT_EXAMPLE >> 8);
         seeds_put(folder, "columns", names[i], &b);
         build_clear(&b);
+        if (i == 2)
+            put_columns_archive(folder, &example);
         built_clear(&example);
         free(payload);
     }
@@ -500,6 +616,7 @@ int main(int argc, char **argv)
     put_pairs(argv[1]);
     put_expressions(argv[1]);
     put_archives(argv[1]);
+    put_archive_meta(argv[1]);
     put_columns(argv[1]);
     put_forms(argv[1]);
     seeds_put_commands(argv[1]);

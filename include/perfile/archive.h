@@ -6,6 +6,7 @@
 #ifndef PERFILE_ARCHIVE_H
 #define PERFILE_ARCHIVE_H
 
+#include "session.h"
 #include "sink.h"
 #include "source.h"
 
@@ -26,7 +27,9 @@ typedef struct perfile_archive_options {
     /* How many threads may work, the caller's included; 0 and 1: only the caller's.  The bytes of
      * the archive are the same. */
     uint32_t threads;
-    uint32_t reserved0;
+    /* Records of a chunk at most; 0: 65536.  Fewer cost size (16384: about 5 %), and let a reader
+     * that needs a small part decode less. */
+    uint32_t chunk_records;
     uint64_t id; /* of the archive; 0: random */
     uint64_t reserved[6];
 } perfile_archive_options;
@@ -51,6 +54,201 @@ perfile_archive_sink(perfile_sink *below, const perfile_archive_options *options
  * PERFILE_E_UNSUPPORTED: the archive is of another version. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_source(perfile_source **source,
                                                                    perfile_error *err);
+
+/* An archive as an archive: its chunks, what they cost, whether they are intact. */
+typedef struct perfile_archive perfile_archive;
+
+/* Reads the table of chunks: by the index, or chunk by chunk if there is none, if it is damaged, or
+ * if the source has PERFILE_SOURCE_NO_INDEX.  *archive owns the source from success on.  What comes
+ * through a pipe is copied to a temporary file.
+ *
+ * PERFILE_END: the source is no archive; it stays the caller's.  PERFILE_E_UNSUPPORTED: an archive
+ * of another version.  PERFILE_E_CORRUPT: the header is damaged, and no chunk is left.  Other
+ * damage is no error. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_open(perfile_source *source,
+                                                                 perfile_archive **archive,
+                                                                 perfile_error *err);
+
+/* Releases the archive and its source.  NULL is fine. */
+PERFILE_API void perfile_archive_close(perfile_archive *archive);
+
+typedef struct perfile_archive_summary {
+    uint64_t id;
+    uint64_t bytes;     /* of the archive */
+    uint64_t decoded;   /* bytes of the captures that its chunks hold */
+    uint64_t gap_bytes; /* bytes of the archive that are no chunk */
+    uint32_t version;   /* major; 0: the header is damaged */
+    uint32_t captures;
+    uint32_t chunks; /* index and end are not counted */
+    uint32_t gaps;
+    bool finished;     /* its end is there */
+    bool from_index;   /* the chunks are those that the index names */
+    bool head_damaged; /* the header of the file */
+    uint64_t reserved[5];
+} perfile_archive_summary;
+
+/* Fills the first `size` bytes of *summary. */
+PERFILE_API void perfile_archive_get_summary(const perfile_archive *archive,
+                                             perfile_archive_summary *summary, size_t size);
+
+enum { /* perfile_archive_chunk.kind; others are of later versions, or private */
+       PERFILE_CHUNK_META = 1,
+       PERFILE_CHUNK_RECORDS = 2,
+       PERFILE_CHUNK_BYTES = 3
+};
+
+/* Records of a type in a chunk. */
+typedef struct perfile_archive_count {
+    uint64_t records;
+    uint64_t bytes; /* of them; UINT64_MAX: not known */
+    uint32_t type;  /* PERFILE_RECORD_… */
+    uint32_t reserved0;
+    uint64_t reserved[1];
+} perfile_archive_count;
+
+typedef struct perfile_archive_chunk {
+    uint8_t kind;      /* PERFILE_CHUNK_… */
+    uint8_t codec;     /* format/archive.def */
+    uint16_t flags;    /* likewise */
+    uint32_t part;     /* number of the file of the capture */
+    uint32_t capture;  /* from 1 on */
+    bool has_zone;     /* what follows `payload` is known, as far as it does not say otherwise */
+    bool meta_damaged; /* the metadata, and what they said of the records */
+    uint64_t offset;   /* in the archive */
+    uint64_t bytes;    /* in the archive, header, metadata and padding included */
+    uint64_t part_offset;
+    uint64_t part_bytes; /* decoded; of META: bytes of the map */
+    uint64_t payload;    /* bytes of the payload as stored */
+    uint64_t records;
+    uint64_t first_time, last_time; /* above 0; PERFILE_NO_TIME: not known, or none has a time */
+    uint32_t n_types;               /* items of `types`; 0: not known */
+    uint32_t reserved0;
+    const perfile_archive_count *types; /* ascending; valid until the next call of this function */
+    uint64_t reserved[4];
+} perfile_archive_chunk;
+
+/* The chunk at `position`, in the order of their offsets; fills the first `size` bytes of *chunk.
+ * PERFILE_END behind the last.  Damaged metadata are no error. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_chunk_at(perfile_archive *archive,
+                                                                     uint32_t position,
+                                                                     perfile_archive_chunk *chunk,
+                                                                     size_t size,
+                                                                     perfile_error *err);
+
+/* "records", "columns": of a chunk; NULL: a number of a later version. */
+PERFILE_API const char *perfile_archive_kind_name(unsigned kind);
+PERFILE_API const char *perfile_archive_codec_name(unsigned codec);
+
+/* Bytes of the archive that are no chunk: damaged or missing ones.  Known if the chunks were not
+ * read from the index. */
+typedef struct perfile_archive_gap {
+    uint64_t offset, bytes; /* in the archive */
+    uint64_t reserved[1];
+} perfile_archive_gap;
+
+/* Fills the first `size` bytes of *gap; false behind the last. */
+PERFILE_API bool perfile_archive_gap_at(const perfile_archive *archive, uint32_t position,
+                                        perfile_archive_gap *gap, size_t size);
+
+/* A file of a capture, as its metadata say.  Strings are NULL where they say nothing. */
+typedef struct perfile_archive_part {
+    uint32_t number;
+    uint32_t reserved0;
+    uint64_t size;      /* bytes; UINT64_MAX: not said */
+    const char *name;   /* in a directory */
+    const char *format; /* "perf.data"; "opaque": only its bytes are known */
+    uint64_t reserved[2];
+} perfile_archive_part;
+
+typedef struct perfile_archive_capture {
+    const char *creator; /* program and version, or NULL */
+    const char *host;    /* where it was packed, or NULL */
+    uint64_t created;    /* ns since 1970; UINT64_MAX: not said */
+    uint32_t n_parts;
+    uint32_t reserved0;
+    const perfile_archive_part *parts; /* in no order */
+    uint64_t reserved[4];
+} perfile_archive_capture;
+
+/* What the metadata say about capture `number`, from 1 on; fills the first `size` bytes of
+ * *capture, whose pointers are valid until the next call of this function.  PERFILE_END: there are
+ * fewer. Damaged metadata are passed over. */
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_archive_capture_at(perfile_archive *archive, uint32_t number,
+                           perfile_archive_capture *capture, size_t size, perfile_error *err);
+
+/* A column of a chunk. */
+typedef struct perfile_archive_column {
+    uint64_t stored;  /* bytes in the archive; of what is compressed together a share */
+    uint64_t decoded; /* bytes of the records that come from it */
+    uint64_t values;
+    uint32_t type;        /* of records that it is of; UINT32_MAX: headers and order of all records,
+                           * which are no column */
+    uint8_t width;        /* of its numbers: 1, 2, 4 or 8; 0: bytes of any length */
+    bool trailer;         /* of the fields behind those of the type */
+    const char *field;    /* "period", "pid,tid", "data+24" */
+    const char *encoding; /* "constant", "delta planes", … */
+    uint64_t reserved[2];
+} perfile_archive_column;
+
+/* The columns of the chunk at `position`, the headers of the records first.  Their `stored` add up
+ * to the payload, their `decoded` to the bytes of the chunk.  `session` (may be NULL) is of the
+ * capture, and has its events: fields of samples have no names without it.  *columns are valid
+ * until the next call of this function.
+ * PERFILE_END: the chunk has no columns.  PERFILE_E_CORRUPT: it is damaged. */
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_archive_columns(perfile_archive *archive, uint32_t position, const perfile_session *session,
+                        const perfile_archive_column **columns, uint32_t *n, perfile_error *err);
+
+/* Something that is wrong with an archive, or that a repaired one lacks. */
+typedef struct perfile_archive_finding {
+    uint32_t rule;    /* PERFILE_RULE_V_701 … (check.h) */
+    uint8_t severity; /* PERFILE_SEVERITY_… */
+    bool is_lost;     /* the bytes of a part below cannot be read */
+    uint16_t reserved0;
+    uint64_t offset;  /* in the archive; PERFILE_NO_OFFSET when no place is meant */
+    uint32_t chunk;   /* position of the chunk; UINT32_MAX: about none */
+    uint32_t capture; /* from 1 on; 0: about none */
+    uint32_t part;    /* a file of it … */
+    uint32_t reserved1;
+    uint64_t part_offset, part_bytes; /* … and bytes in it; 0 bytes: none are meant */
+    const char *text;                 /* a sentence; valid during the call */
+    uint64_t reserved[4];
+} perfile_archive_finding;
+
+/* Checks all that an archive says: headers, every checksum, that records are complete, that zone
+ * maps are true as far as headers of records tell, that each part is there once and without holes,
+ * that the index is the one of its chunks.  Reads and decodes all of it.  `finding` is called for
+ * everything that is not so, in the order of the archive, then of the parts.
+ * PERFILE_OK, also with findings; errors are of reading and of memory. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_verify(
+    perfile_archive *archive, void (*finding)(void *user, const perfile_archive_finding *finding),
+    void *user, perfile_error *err);
+
+/* What became of an archive that was repaired. */
+typedef struct perfile_archive_repaired {
+    uint64_t bytes;       /* of the new archive */
+    uint64_t lost_bytes;  /* of the captures, as far as it is known */
+    uint64_t gap_bytes;   /* of the old archive that are no chunk */
+    uint32_t chunks;      /* copied */
+    uint32_t chunks_lost; /* left out: their payload is damaged, or there twice */
+    uint32_t metas_lost;  /* copied without their damaged metadata */
+    uint32_t gaps;
+    bool damaged; /* something was lost, or the old archive was not finished */
+    uint64_t reserved[4];
+} perfile_archive_repaired;
+
+/* Writes a sound archive to `sink`, which is finished on success (NULL: only tells what would be
+ * lost): all chunks whose checksums are right, unchanged and in their order, with the id of the old
+ * archive, then index and end.  A chunk whose metadata alone are damaged is copied without them.
+ * `lost` (may be NULL) is called for what is not copied, then for bytes of parts that are in no
+ * chunk.  Fills the first `size` bytes of *result, also after a failure.
+ * PERFILE_E_UNSUPPORTED: the archive has features that may not be edited.  PERFILE_E_CORRUPT: no
+ * chunk is left; nothing was written. */
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_archive_repair(perfile_archive *archive, perfile_sink *sink,
+                       void (*lost)(void *user, const perfile_archive_finding *finding), void *user,
+                       perfile_archive_repaired *result, size_t size, perfile_error *err);
 
 #ifdef __cplusplus
 }

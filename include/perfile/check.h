@@ -31,7 +31,8 @@ enum { /* what a rule looks at */
        PERFILE_RULE_SCOPE_RECORD = 2,
        PERFILE_RULE_SCOPE_SAMPLE = 3,
        PERFILE_RULE_SCOPE_FEATURE = 4,
-       PERFILE_RULE_SCOPE_STREAM = 5
+       PERFILE_RULE_SCOPE_STREAM = 5,
+       PERFILE_RULE_SCOPE_ARCHIVE = 6
 };
 
 /* PERFILE_RULE_V_001 …: one for each row of format/rules.def.  A rule keeps its number for ever,
@@ -183,6 +184,17 @@ enum {
     PERFILE_RULE_V_616 = 616,
     PERFILE_RULE_V_617 = 617, /* E_MACHINE and the register masks go with ARCH */
     PERFILE_RULE_V_618 = 618, /* META_INFO is pairs of strings */
+    PERFILE_RULE_V_701 = 701, /* the header of an archive is intact */
+    PERFILE_RULE_V_702 = 702, /* every byte of an archive is of a chunk */
+    PERFILE_RULE_V_703 = 703, /* the metadata of a chunk have their checksum, and can be read */
+    PERFILE_RULE_V_704 = 704, /* the payload of a chunk has its checksum */
+    PERFILE_RULE_V_705 = 705, /* the payload of a chunk decodes to the bytes that were packed */
+    PERFILE_RULE_V_706 = 706, /* a chunk of records has complete records, as its flags say */
+    PERFILE_RULE_V_707 = 707, /* what the zone of a chunk says of its records is true */
+    PERFILE_RULE_V_708 = 708, /* the chunks of a file have each of its bytes once */
+    PERFILE_RULE_V_709 = 709, /* the index names the chunks in front of it, and nothing else */
+    PERFILE_RULE_V_710 = 710, /* an archive is finished by an index and an end */
+    PERFILE_RULE_V_711 = 711, /* kinds and codecs of chunks are known */
 /* END made of format/ */
     PERFILE_RULE_LIMIT = 1000 /* every number, of later versions too, is less */
 };

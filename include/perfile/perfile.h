@@ -16,6 +16,7 @@
 #define PERFILE_PERFILE_H
 
 #include "abi.h"
+#include "archive.h"
 #include "base.h"
 #include "byteswap.h"
 #include "catalogue.h"

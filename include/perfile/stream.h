@@ -135,7 +135,7 @@ typedef struct perfile_described {
     /* How many are of which event (perfile_event.index); those of no event are in no item. */
     const struct perfile_described_event {
         uint64_t index, samples;
-    } *events;
+    } * events;
     /* The values that occur, ascending; NULL: not known. */
     const uint32_t *pids, *tids, *cpus;
     uint32_t n_events, n_pids, n_tids, n_cpus; /* items of these */

@@ -1,7 +1,7 @@
 /* Reading the records that are apart of a chunk, by its zone and the partial decoder.
  *
- * A chunk of which more is needed, or that says nothing of itself, or whose parts cannot be decoded,
- * is read completely: by not narrowing it nothing can be lost. */
+ * A chunk of which more is needed, or that says nothing of itself, or whose parts cannot be
+ * decoded, is read completely: by not narrowing it nothing can be lost. */
 #include "archive/image_narrow.h"
 
 #include <string.h>
@@ -115,8 +115,7 @@ bool pf_image_shows(pf_image_narrow *x, uint32_t i, uint64_t offset, perfile_byt
     if (!x->on || i >= x->n_chunks || offset < x->chunks[i]->raw_off)
         return false;
     const uint64_t at = offset - x->chunks[i]->raw_off;
-    const pf_columns_range *r =
-        x->needs[i] == APART && x->decoded == i ? find_range(x, at) : NULL;
+    const pf_columns_range *r = x->needs[i] == APART && x->decoded == i ? find_range(x, at) : NULL;
     if (!r || r->offset > at) {
         x->needs[i] = ALL;
         return false;

@@ -12,12 +12,12 @@ typedef struct pf_image_narrow {
     pf_archive *archive;
     const pf_chunk *const *chunks; /* of the part */
     uint32_t n_chunks;
-    uint8_t *needs;    /* of each chunk: not known yet, all, or apart */
-    uint32_t decoded;  /* the chunk that `bytes` and `ranges` are of; UINT32_MAX: none */
+    uint8_t *needs;     /* of each chunk: not known yet, all, or apart */
+    uint32_t decoded;   /* the chunk that `bytes` and `ranges` are of; UINT32_MAX: none */
     uint64_t n_records; /* of that chunk */
-    pf_buffer bytes;   /* its records that are apart, each at its place */
-    pf_buffer ranges;  /* pf_columns_range: where they are */
-    size_t cursor;     /* the range that is looked at */
+    pf_buffer bytes;    /* its records that are apart, each at its place */
+    pf_buffer ranges;   /* pf_columns_range: where they are */
+    size_t cursor;      /* the range that is looked at */
     pf_zone zone;
     pf_buffer meta;
 } pf_image_narrow;

@@ -26,7 +26,7 @@ enum { RECORDS_OF_CHUNK = 64, BYTES_OF_CHUNK = 16 << 10 };
 #else
 enum {
     RECORDS_OF_CHUNK = 65536, /* more gain less than 1 %, 16384 cost 5 % */
-    BYTES_OF_CHUNK = 32 << 20 /* stacks compress the better, the more of them are together */
+    BYTES_OF_CHUNK = 8 << 20  /* stacks compress the better, the more of them are together */
 };
 #endif
 enum { MOST_PARTS = 65535, HEAD_MOST = 64 << 20 /* bytes that may be held back to be patched */ };
@@ -97,6 +97,8 @@ perfile_status pf_packer_new(perfile_sink *sink, const perfile_archive_options *
     pf_arena_init(&p->strings, UINT64_MAX, "archive.events");
     if (!p->options.level)
         p->options.level = PF_PACK_LEVEL_DEFAULT;
+    if (!p->options.chunk_records || p->options.chunk_records > RECORDS_OF_CHUNK)
+        p->options.chunk_records = RECORDS_OF_CHUNK;
     const pf_pack_options how = {
         .id = options->id, .needs = PF_ARCHIVE_NEEDS_COLUMNS, .level = options->level};
     perfile_status st = pf_pack_new(sink, &how, &p->pack, err);
@@ -392,8 +394,8 @@ perfile_status pf_packer_records(pf_packer *p, uint32_t number, uint64_t offset,
     pf_job *j = &p->jobs[pf_workers_slot(p->workers)];
     st = pf_job_add(j, first, n, err);
     p->told = end;
-    if (st == PERFILE_OK &&
-        (j->n_records >= RECORDS_OF_CHUNK || p->told - p->parts[number].base >= BYTES_OF_CHUNK))
+    if (st == PERFILE_OK && (j->n_records >= p->options.chunk_records ||
+                             p->told - p->parts[number].base >= BYTES_OF_CHUNK))
         st = close_records(p, err);
     return st;
 }

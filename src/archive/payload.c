@@ -103,8 +103,8 @@ static perfile_status join_columns(pf_archive *a, const pf_chunk *c, perfile_byt
     if (!a->columns)
         return pf_fail_nomem(err, "archive");
     const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
-    const perfile_status st = pf_columns_decode_pieces(a->columns, columns, big, out, c->raw_len,
-                                                       sum_up, pieces, &why);
+    const perfile_status st =
+        pf_columns_decode_pieces(a->columns, columns, big, out, c->raw_len, sum_up, pieces, &why);
     if (st == PERFILE_E_CORRUPT)
         return fail(c, "archive.columns", why.message, err);
     return st == PERFILE_OK ? st : pf_fail_nomem(err, "archive");

@@ -57,9 +57,9 @@ perfile_status pf_archive_pieces(pf_archive *a, const pf_chunk *c, pf_buffer *ou
                                  pf_archive_piece *piece, void *user, perfile_error *err);
 
 /* Decodes the records of a chunk with the codec COLUMNS that are apart (archive/columns.h): each at
- * its place in `out`, which is made as large as the chunk, and whose other bytes are undefined; where
- * they are is appended to `ranges`, pf_columns_range each.  Checks what it reads.  Errors as of
- * pf_archive_payload(). */
+ * its place in `out`, which is made as large as the chunk, and whose other bytes are undefined;
+ * where they are is appended to `ranges`, pf_columns_range each.  Checks what it reads.  Errors as
+ * of pf_archive_payload(). */
 perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out, pf_buffer *ranges,
                                 uint64_t *n_records, perfile_error *err);
 

@@ -18,7 +18,8 @@ enum {
     WHERE_record = PERFILE_RULE_SCOPE_RECORD,
     WHERE_sample = PERFILE_RULE_SCOPE_SAMPLE,
     WHERE_feature = PERFILE_RULE_SCOPE_FEATURE,
-    WHERE_stream = PERFILE_RULE_SCOPE_STREAM
+    WHERE_stream = PERFILE_RULE_SCOPE_STREAM,
+    WHERE_archive = PERFILE_RULE_SCOPE_ARCHIVE
 };
 
 enum {
@@ -135,8 +136,8 @@ const char *perfile_severity_name(unsigned severity)
 
 const char *perfile_rule_scope_name(unsigned where)
 {
-    static const char *const names[] = {"container", "attr",    "record",
-                                        "sample",    "feature", "stream"};
+    static const char *const names[] = {"container", "attr",   "record", "sample",
+                                        "feature",   "stream", "archive"};
     return where < sizeof names / sizeof names[0] ? names[where] : "";
 }
 

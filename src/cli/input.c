@@ -222,6 +222,14 @@ perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
     return open_source(path, 0, 1, limits, source, err);
 }
 
+perfile_status cli_source_capture(const char *path, const perfile_limits *limits, uint32_t number,
+                                  perfile_source **source, perfile_error *err)
+{
+    const perfile_source_options how = {
+        .size = sizeof how, .flags = archive_flags, .limits = limits, .capture = number};
+    return perfile_source_path(path, &how, source, err);
+}
+
 perfile_status cli_source_sequential(const char *path, const perfile_limits *limits,
                                      perfile_source **source, perfile_error *err)
 {

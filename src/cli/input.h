@@ -40,7 +40,7 @@ int cli_reading_option(const char *command, const cli_spec *spec, int option, cl
 /* Handles --source and --no-index, which hold for all inputs of the command. */
 int cli_archive_option(const char *command, int option);
 
-/* Opening of sources.  The three functions differ in how bytes are read: */
+/* Opening of sources.  The functions differ in how bytes are read: */
 
 /* - through a window, from front to back, for commands that only read; */
 perfile_status cli_source_sequential(const char *path, const perfile_limits *limits,
@@ -53,6 +53,10 @@ perfile_status cli_source_copied(const char *path, const perfile_limits *limits,
 /* - mapped, for sorting: records wait in the mapping instead of being copied. */
 perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
+
+/* - of capture `number` of an archive, from 1 on, whatever --source says. */
+perfile_status cli_source_capture(const char *path, const perfile_limits *limits, uint32_t number,
+                                  perfile_source **source, perfile_error *err);
 
 /* Opens `path` as a stream on a mapped source. */
 perfile_status cli_stream_mapped(const char *path, const perfile_open_options *options,

@@ -1,9 +1,10 @@
 /* Narrowing: a reader that needs some records only says so before it reads, and a source that knows
  * what its records are (an archive) does not make the others.
  *
- * The reader is asked once for each range of records, in their order, what it needs of it.  The data
- * that it does not need are passed over by the driver as if they had been read: offsets, sequences
- * and the summary of the stream are those of the whole.  It is the reader's part to count them. */
+ * The reader is asked once for each range of records, in their order, what it needs of it.  The
+ * data that it does not need are passed over by the driver as if they had been read: offsets,
+ * sequences and the summary of the stream are those of the whole.  It is the reader's part to count
+ * them. */
 #ifndef PF_CORE_NARROW_H
 #define PF_CORE_NARROW_H
 

@@ -131,7 +131,7 @@ static unsigned needs_times(void *user, const pf_zone *z)
     return PF_NEED_APART;
 }
 
-/* Of a file, whose facts are known before its first record, the terms can be resolved at once.  What
+/* Of a file, whose facts are known before its first record, the terms can be resolved at once. What
  * is wrong with them is reported when the first record is tested. */
 static void resolve_early(pf_filter *x, perfile_stream *s)
 {

@@ -4,13 +4,16 @@ format/columns.md, with the standard library and python3-zstandard.
 
     archive_reader.py check ARCHIVE                 all checksums, and that the index names every chunk
     archive_reader.py restore ARCHIVE SOURCE PART   the bytes of a part, to standard output
+    archive_reader.py extract ARCHIVE OUT           source 0 as a file, or as a directory, after META; META and
+                                                    zone maps are compared with what was restored
 """
+import os
 import struct
 import sys
 
 import zstandard
 
-RECORDS, BYTES, INDEX, END = 2, 3, 4, 5
+META, RECORDS, BYTES, INDEX, END = 1, 2, 3, 4, 5
 RAW, ZSTD, COLUMNS = 0, 1, 2
 BIG_ENDIAN = 8
 
@@ -306,6 +309,153 @@ class Columns:
         return b"".join(out)
 
 
+class Cbor:
+    """Maps of format/archive.cddl: what its writers may use, and nothing else."""
+
+    DEEPEST = 16
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    @classmethod
+    def decode(cls, data):
+        reader = cls(data)
+        value = reader.item(0)
+        if reader.at != len(data):
+            raise ValueError("bytes behind a map")
+        return value
+
+    def take(self, n):
+        if self.at + n > len(self.data):
+            raise ValueError("a map is cut")
+        self.at += n
+        return self.data[self.at - n : self.at]
+
+    def item(self, depth):
+        if depth > self.DEEPEST:
+            raise ValueError("too deep")
+        first = self.take(1)[0]
+        major, short = first >> 5, first & 31
+        if major == 7:
+            return self.simple(short)
+        if short > 27:
+            raise ValueError("an indefinite length")
+        n = short if short < 24 else int.from_bytes(self.take(1 << short - 24), "big")
+        if short >= 24 and n < (24 if short == 24 else 1 << 8 * (1 << short - 25)):
+            raise ValueError("%d is not as short as possible" % n)
+        return self.of_major(major, n, depth)
+
+    @staticmethod
+    def simple(short):
+        values = {20: False, 21: True, 22: None}
+        if short not in values:
+            raise ValueError("a simple value that writers do not use")
+        return values[short]
+
+    def of_major(self, major, n, depth):
+        if major == 0:
+            return n
+        if major == 1:
+            return -1 - n
+        if major == 2:
+            return self.take(n)
+        if major == 3:
+            return self.take(n).decode()
+        if major == 4:
+            return [self.item(depth + 1) for _ in range(n)]
+        if major == 5:
+            pairs = [(self.item(depth + 1), self.item(depth + 1)) for _ in range(n)]
+            if len(dict(pairs)) != n:
+                raise ValueError("a key twice")
+            return dict(pairs)
+        raise ValueError("a tag")
+
+
+def must(holds, what):
+    if not holds:
+        raise ValueError(what)
+
+
+def is_uint(value, below=1 << 64):
+    return type(value) is int and 0 <= value < below
+
+
+def is_text(value):
+    return isinstance(value, (str, bytes)) and "\0" not in (value if isinstance(value, str) else value.decode("latin1"))
+
+
+class Zone:
+    """The zone map of a chunk, against the record headers that the chunk has."""
+
+    RECORDS, TYPES, BYTES_OF_TYPES, APART = 1, 4, 11, 12
+    COUNTS, SETS, OF_TIMES = (4, 5, 11), (6, 7, 8), ((2, 3), (13, 14))
+    HOLD_OTHERS = (81, 83, 32842)  # COMPRESSED, COMPRESSED2, SIMPLEPERF_SPLIT
+    SAMPLE = 9
+
+    def __init__(self, cbor):
+        self.map = Cbor.decode(cbor)
+        must(isinstance(self.map, dict) and is_uint(self.map.get(self.RECORDS)), "a zone without a count of records")
+        for key in self.COUNTS:
+            counts = self.map.get(key, {})
+            must(len(counts) <= 4096 and all(map(is_uint, [*counts, *counts.values()])), "counts %d" % key)
+        for key in self.SETS:
+            members = self.map.get(key, [])
+            must(all(is_uint(m, 1 << 32) for m in members) and 0 not in members[1:], "set %d" % key)
+            must(sum(members) < 1 << 32, "set %d" % key)
+        for least, greatest in self.OF_TIMES:
+            must((least in self.map) == (greatest in self.map), "one of two times")
+            must(self.map.get(least, 0) <= self.map.get(greatest, 0), "times that decrease")
+
+    def compare(self, raw, big):
+        """Returns which of the counts were there to compare."""
+        numbers, sizes, at = {}, {}, 0
+        while at < len(raw):
+            kind, _misc, size = struct.unpack_from(">IHH" if big else "<IHH", raw, at)
+            must(size >= 8 and at + size <= len(raw), "records that do not fill their chunk")
+            numbers[kind] = numbers.get(kind, 0) + 1
+            sizes[kind] = sizes.get(kind, 0) + size
+            at += size
+        n = sum(numbers.values())
+        must(self.map[self.RECORDS] == n, "a zone of %d records, there are %d" % (self.map[self.RECORDS], n))
+        if any(kind in self.HOLD_OTHERS for kind in numbers):
+            must(set(self.map) <= {self.RECORDS, self.APART}, "a zone says more than can be known")
+            return {self.RECORDS}
+        must(self.map.get(self.TYPES, numbers) == numbers, "a zone with other types")
+        must(self.map.get(self.BYTES_OF_TYPES, sizes) == sizes, "a zone with other sizes of types")
+        must(self.map.get(self.APART, 0) <= n - numbers.get(self.SAMPLE, 0), "too many records are apart")
+        must(sum(self.map.get(5, {}).values()) <= numbers.get(self.SAMPLE, 0), "more samples than there are")
+        return {self.RECORDS, self.TYPES, self.BYTES_OF_TYPES} & set(self.map)
+
+
+class Meta:
+    """All META chunks of a source: a later one replaces what it says, parts key by key."""
+
+    PART = {"format": is_text, "form": is_text, "name": is_text, "size": is_uint,
+            "crc32c": lambda v: is_uint(v, 1 << 32), "mode": lambda v: is_uint(v, 1 << 32)}
+    TOP = {"creator": is_text, "created": is_uint, "host": is_text}
+
+    def __init__(self):
+        self.parts, self.top = {}, {}
+
+    def add(self, cbor):
+        said = Cbor.decode(cbor)
+        must(isinstance(said, dict) and all(isinstance(key, str) for key in said), "META is no map")
+        for number, part in said.pop("parts", {}).items():
+            must(is_uint(number, 1 << 16), "the number of a part")
+            must(all(self.PART[key](value) for key, value in part.items() if key in self.PART), "a part")
+            self.parts.setdefault(number, {}).update(part)
+        must(all(self.TOP[key](value) for key, value in said.items() if key in self.TOP), "META")
+        for event in said.get("events", []):
+            must(is_text(event["name"]) and isinstance(event.get("attr", b""), bytes), "an event")
+        self.top.update(said)
+
+    def name(self, number):
+        """Of a part in its directory; None: the capture is a file."""
+        name = self.parts.get(number, {}).get("name")
+        must(name is None or (0 < len(name) < 256 and "/" not in name and name not in (".", "..")), "a file name")
+        return name
+
+
 class Archive:
     def __init__(self, data):
         self.data = data
@@ -347,6 +497,41 @@ class Archive:
         return out
 
 
+    def meta_of(self, source):
+        meta = Meta()
+        for chunk in self.chunks:
+            if chunk.kind == META and chunk.source == source:
+                meta.add(chunk.payload(self.data))
+        return meta
+
+    def check_zones(self):
+        """Returns how many zones had each key that was compared."""
+        compared = {}
+        for chunk in self.chunks:
+            if chunk.kind == RECORDS:
+                zone = Zone(chunk.meta(self.data)[: chunk.meta_len])
+                for key in zone.compare(chunk.payload(self.data), bool(chunk.flags & BIG_ENDIAN)):
+                    compared[key] = compared.get(key, 0) + 1
+        return compared
+
+    def extract(self, out):
+        """Source 0, where META says what it consists of."""
+        meta = self.meta_of(0)
+        must(sorted(meta.parts) == list(range(len(meta.parts))) and meta.parts, "META does not name the parts")
+        must("creator" in meta.top and "created" in meta.top, "META does not say who made it")
+        if meta.name(0) is not None:
+            os.mkdir(out)
+        for number, part in meta.parts.items():
+            raw = self.restore(0, number)
+            must(part["size"] == len(raw), "a part of %d bytes, META says %d" % (len(raw), part["size"]))
+            must(part.get("crc32c", crc32c(raw)) == crc32c(raw), "META has another checksum")
+            must("format" in part, "a part without a format")
+            name = meta.name(number)
+            with open(out if name is None else os.path.join(out, name), "wb") as file:
+                file.write(raw)
+        return meta
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
@@ -356,8 +541,15 @@ def main():
         archive.check()
         for c in archive.chunks:
             print(c.kind, c.codec, c.source, c.part, c.raw_off, c.raw_len, c.payload_len)
+    elif sys.argv[1] == "extract":
+        archive.check()
+        meta = archive.extract(sys.argv[3])
+        zones = archive.check_zones()
+        print("parts %d, events %d, zones %d, with types %d" % (
+            len(meta.parts), len(meta.top.get("events", [])), zones.get(1, 0), zones.get(4, 0)))
     else:
         sys.stdout.buffer.write(archive.restore(int(sys.argv[3]), int(sys.argv[4])))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -20,7 +20,8 @@ enum {
     OPTION_FORCE,
     OPTION_LEVEL,
     OPTION_VERIFY,
-    OPTION_NO_VERIFY
+    OPTION_NO_VERIFY,
+    OPTION_CHUNK
 };
 enum { MAX_LEVEL = 22, MAX_ARCHIVE_LEVEL = 19 };
 
@@ -99,6 +100,20 @@ static int read_archive_level(const char *word, settings *set)
     return CLI_CONTINUE;
 }
 
+/* Reads the value of --chunk-records. */
+static int read_chunk_records(const char *word, settings *set)
+{
+    enum { MOST = 65536 };
+    char *end = NULL;
+    const long n = strtol(word, &end, 10);
+    if (end == word || *end || n < 1 || n > MOST)
+        return cli_usage("convert", "--chunk-records takes a number from 1 to %d, not '%s'", MOST,
+                         word);
+    set->w.packing.chunk_records = (uint32_t)n;
+    set->packs = "--chunk-records";
+    return CLI_CONTINUE;
+}
+
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
@@ -133,6 +148,8 @@ static int read_option(int option, settings *set)
         set->w.packing.flags |= PERFILE_ARCHIVE_NO_VERIFY;
         set->packs = "--no-verify";
         return CLI_CONTINUE;
+    case OPTION_CHUNK:
+        return read_chunk_records(optarg, set);
     case 'j':
         return cli_jobs_option("convert", optarg, &set->w.packing.threads);
     default:
@@ -198,6 +215,9 @@ static const cli_option options[] = {
     {"no-verify", .code = OPTION_NO_VERIFY,
      .help = "do not decode what was packed to compare it with IN"},
     {"verify", .code = OPTION_VERIFY},
+    {"chunk-records", .value = "N", .code = OPTION_CHUNK,
+     .help = "records in a chunk of an archive at most; default: 65536",
+     .more = "With fewer an archive is larger, and a small part of it is read faster."},
     {.rows = cli_jobs_options},
     {"byte-order", .value = "ORDER", .code = OPTION_ORDER, .word = order_word,
      .help = "little, big or native, for every field; default: that of IN",

@@ -1,8 +1,8 @@
 /* Samples of an archive that `info` counts by their descriptions, without decoding them.
  *
  * A description has processes and threads apart, and may name some that no side-band says anything
- * of: which thread is of which process is known then only by reading the samples.  That is found out
- * at the end, and the capture is read again without descriptions. */
+ * of: which thread is of which process is known then only by reading the samples.  That is found
+ * out at the end, and the capture is read again without descriptions. */
 #include <stdlib.h>
 #include <string.h>
 

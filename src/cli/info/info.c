@@ -9,14 +9,16 @@
 
 #include "cli/command.h"
 #include "cli/damage.h"
+#include "cli/info/archive.h"
 #include "cli/print.h"
 
-enum { OPTION_HEADER = CLI_OPTION_OWN, OPTION_JSON };
+enum { OPTION_HEADER = CLI_OPTION_OWN, OPTION_JSON, OPTION_CHUNKS, OPTION_COLUMNS };
 
 /* The command line. */
 typedef struct settings {
     cli_reading how;
     bool json, header;
+    unsigned archive; /* CLI_INFO_… of it; 0: the capture is shown */
 } settings;
 
 /* Reads the records.  With --header only the header: nothing for a file; for a pipe, which has no
@@ -55,6 +57,18 @@ static void read_file_time(cli_info_facts *x, const char *path)
     x->has_file_time = true;
     x->file_time =
         (uint64_t)sb.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)sb.st_mtim.tv_nsec;
+}
+
+/* Notes what the archive is that the capture is in.  Whatever fails here fails again, with a
+ * message, when the capture is opened. */
+static void read_archive(cli_info_facts *x, const char *path, const settings *set)
+{
+    perfile_archive *a;
+    if (cli_archive_open(path, set->how.limits, false, &a, NULL) != PERFILE_OK)
+        return;
+    x->is_archive = true;
+    perfile_archive_get_summary(a, &x->archive, sizeof x->archive);
+    perfile_archive_close(a);
 }
 
 /* Reads and prints one input that is open; false if there is no memory.  *again: nothing was
@@ -100,6 +114,7 @@ static int read_once(const char *path, const settings *set, bool *again)
     }
     bool ok = true;
     read_file_time(x, path);
+    read_archive(x, path, set);
     if (cli_open(&x->in, path, &set->how) == CLI_DONE)
         ok = collect_and_print(x, set, again);
     if (!ok)
@@ -113,6 +128,8 @@ static int read_once(const char *path, const settings *set, bool *again)
 static int info_of(const char *path, const settings *set)
 {
     bool again = false;
+    if (set->archive)
+        return cli_info_archive(path, &set->how, set->archive, set->json);
     int status = read_once(path, set, &again);
     return again ? read_once(path, set, &again) : status;
 }
@@ -121,6 +138,13 @@ static const cli_option options[] = {
     {"header", .code = OPTION_HEADER, .help = "read only the header, not the records",
      .more = "The header of a pipe consists of the records in front of the first record of the "
              "kernel."},
+    {"chunks", .code = OPTION_CHUNKS, .help = "of an archive: a line for each chunk, and a total",
+     .more = "Nothing is decoded for that. Times and records are those that the chunk says of "
+             "itself."},
+    {"columns", .code = OPTION_COLUMNS,
+     .help = "of an archive: how many bytes each field of the records needs",
+     .more = "Summed over all chunks, the most bytes first: bytes in the archive, their share, "
+             "bytes of the records, number of values, bits for each, and how they are stored."},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
     {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
@@ -144,6 +168,7 @@ const cli_spec cli_info_spec = {
              "  perfile info perf.data\n"
              "  perfile info --header *.data              quickly, of many\n"
              "  perfile info --json perf.data | jq .time\n"
+             "  perfile info --chunks --columns x.perfile what an archive consists of\n"
              "  ssh host perf record -o - -a sleep 1 | perfile info -\n",
 };
 
@@ -156,6 +181,10 @@ int cli_info(int argc, char **argv)
             set.header = true;
         else if (c == OPTION_JSON)
             set.json = true;
+        else if (c == OPTION_CHUNKS)
+            set.archive |= CLI_INFO_CHUNKS;
+        else if (c == OPTION_COLUMNS)
+            set.archive |= CLI_INFO_COLUMNS;
         else if (c == 'j')
             status = cli_jobs_option("info", optarg, &set.how.jobs);
         else

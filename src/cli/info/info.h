@@ -3,6 +3,7 @@
 #ifndef CLI_INFO_INFO_H
 #define CLI_INFO_INFO_H
 
+#include "cli/archive.h"
 #include "cli/input.h"
 #include "cli/losses.h"
 #include "perfile/model.h"
@@ -26,6 +27,8 @@ typedef struct cli_info_facts {
     perfile_model *model; /* processes and threads; owned */
     bool walked;          /* all records were read: not with --header */
     bool has_file_time;
+    bool is_archive; /* the capture is in an archive */
+    perfile_archive_summary archive;
     uint64_t file_time; /* when the file was last written: ns since 1970 */
     perfile_stream_summary sum;
 

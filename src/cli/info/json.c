@@ -182,6 +182,8 @@ bool cli_info_json(cli_info_facts *x)
 {
     cli_json_object(NULL);
     cli_json_string("file", x->in.name);
+    if (x->is_archive)
+        cli_archive_json(&x->archive);
     form(x);
     host(x);
     clock_facts(x);

@@ -43,6 +43,10 @@ static void form(const cli_info_facts *x)
         total += c->parts[i].size;
     }
     line("file", x->in.name);
+    if (x->is_archive) {
+        label("archive");
+        cli_archive_print(&x->archive);
+    }
     label("form");
     if (c->directory)
         cli_print("directory of %" PRIu32 " file%s, ", c->n_parts, c->n_parts == 1 ? "" : "s");

@@ -155,6 +155,11 @@ static int rescue(const settings *set, const char *path, const given_events *g)
     return cli_status_of(st, x.sum.damaged);
 }
 
+static const char *archive_word(size_t i)
+{
+    return i == 0 ? "archive" : NULL;
+}
+
 static const char *salvage_word(size_t i)
 {
     return i == 0 ? "salvage" : NULL;
@@ -178,6 +183,9 @@ static int read_option(int option, settings *set)
     case OPTION_BIG:
         set->byte_order = PERFILE_BYTE_ORDER_BIG;
         return CLI_CONTINUE;
+    case CLI_OPTION_TO:
+        set->w.archive = true;
+        return cli_choose("recover", "--to", optarg, archive_word, &(size_t){0});
     case CLI_OPTION_ON_DAMAGE:
         return cli_choose("recover", "--on-damage", optarg, salvage_word, &(size_t){0});
     default:
@@ -189,6 +197,11 @@ static const cli_option options[] = {
     {"output", .value = "OUT", .letter = 'o', .path = true, .help = "the new capture",
      .more = "The file appears when it is complete, or not at all."},
     {.rows = cli_force_options},
+    {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = archive_word,
+     .help = "archive: pack what was recovered; if FILE is an archive, repair it",
+     .more = "A repaired archive has all chunks of FILE whose checksums are right, as they were, "
+             "and a new index; the capture in it is not changed. Without this option the new "
+             "capture is a file or stream, as FILE or the capture in it is."},
     {"dry-run", .letter = 'n', .help = "write nothing, only report what could be recovered"},
     {"attrs-from", .value = "REF", .code = OPTION_ATTRS_FROM, .path = true,
      .help = "use the events of REF, a capture of the same command",
@@ -225,6 +238,7 @@ const cli_spec cli_recover_spec = {
              "  perfile recover --dry-run perf.data                what could be recovered?\n"
              "  perfile recover --attrs-from good.data -o saved.data broken.data\n"
              "  perfile recover -n --json perf.data | jq .gaps\n"
+             "  perfile recover --to archive -o good.perfile damaged.perfile\n"
              "\n"
              "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be recovered.\n",
 };
@@ -249,6 +263,9 @@ int cli_recover(int argc, char **argv)
         return status;
     if (set.attrs_from && set.n_events)
         return cli_usage("recover", "give --attrs-from or --event, not both");
+    if (set.w.archive && !set.attrs_from && !set.n_events &&
+        cli_recover_archive(in, &set.w, set.dry_run, &status))
+        return status;
     given_events *g = calloc(1, sizeof *g); /* too large for the stack: 64 attrs */
     if (!g) {
         cli_message("out of memory");

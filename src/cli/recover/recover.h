@@ -2,6 +2,7 @@
 #ifndef CLI_RECOVER_RECOVER_H
 #define CLI_RECOVER_RECOVER_H
 
+#include "cli/output.h"
 #include "perfile/recover.h"
 
 typedef struct cli_rescue {
@@ -31,5 +32,8 @@ void cli_rescue_begin(cli_rescue *x);
 void cli_rescue_end(cli_rescue *x, const perfile_error *failed);
 
 void cli_rescue_clear(cli_rescue *x);
+
+/* If `path` is an archive, repairs it, sets *status to the exit status and returns true. */
+bool cli_recover_archive(const char *path, const cli_writing *w, bool dry_run, int *status);
 
 #endif

@@ -81,11 +81,19 @@ static void finding(const cli_validation *v, const perfile_finding *f)
         out_of_memory = true;
 }
 
-/* Compares for qsort(): the most severe first, then in file order. */
+static bool is_of_archive(const kind *k)
+{
+    const perfile_rule *rule = perfile_rule_of(k->rule);
+    return rule && rule->where == PERFILE_RULE_SCOPE_ARCHIVE;
+}
+
+/* Compares for qsort(): those of the archive, then the most severe first, then in file order. */
 static int by_severity(const void *a, const void *b)
 {
     const kind *x = a;
     const kind *y = b;
+    if (is_of_archive(x) != is_of_archive(y))
+        return is_of_archive(x) ? -1 : 1;
     if (x->severity != y->severity)
         return x->severity > y->severity ? -1 : 1;
     if (x->part != y->part)

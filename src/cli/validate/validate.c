@@ -40,6 +40,8 @@ typedef struct file_check {
     const settings *set;
     const perfile_stream *stage; /* perfile_check() on the input; NULL: it could not be opened */
     unsigned refused_rule;       /* the rule by which opening failed; PERFILE_RULE_LIMIT: none */
+    bool in_archive;             /* findings are about the archive that the capture is in */
+    cli_archive_counts archive;
 } file_check;
 
 /* For cli_rule_summary(), whose caller has the cli_validation only. */
@@ -48,8 +50,12 @@ static file_check *current_check; /* cli_rule_summary() is asked by the forms */
 perfile_check_summary cli_rule_summary(const cli_validation *v, unsigned rule, unsigned severity)
 {
     perfile_check_summary t = {0};
+    const perfile_check_summary *of_archive =
+        cli_archive_count(&current_check->archive, rule, severity);
     (void)v;
-    if (current_check->stage)
+    if (of_archive)
+        t = *of_archive;
+    else if (current_check->stage)
         perfile_check_get_summary(current_check->stage, rule, severity, &t, sizeof t);
     else if (rule == current_check->refused_rule && severity == PERFILE_SEVERITY_ERROR)
         t.count = 1;
@@ -75,7 +81,7 @@ static void on_finding(void *user, const perfile_finding *f)
 {
     file_check *t = user;
     cli_progress_clear();
-    if (!t->stage)
+    if (!t->stage && !t->in_archive)
         t->refused_rule = f->rule;
     t->set->form->finding(&t->v, f);
 }
@@ -145,6 +151,21 @@ static int outcome(const file_check *t)
     return bad || t->v.verdict != PERFILE_VERDICT_READS ? CLI_DAMAGED : CLI_DONE;
 }
 
+/* Checks the archive that the file may be: CLI_DONE, or CLI_FAILED with the error in in->error. */
+static int check_archive(file_check *t, cli_input *in, const char *path,
+                         const perfile_check_options *check)
+{
+    perfile_error err;
+    t->in_archive = true;
+    perfile_status st = cli_validate_archive(path, t->set->how.limits, check, &t->archive, &err);
+    t->in_archive = false;
+    if (st == PERFILE_OK)
+        return CLI_DONE;
+    in->status = st;
+    in->error = err;
+    return CLI_FAILED;
+}
+
 /* Checks one file and returns its exit status. */
 static int validate_file(const char *path, const settings *set)
 {
@@ -158,7 +179,10 @@ static int validate_file(const char *path, const settings *set)
     int status = cli_open(&in, path, &set->how);
     t.v = (cli_validation){.in = &in, .name = in.name, .all = set->all};
     set->form->file(&t.v);
-    if (status == CLI_DONE)
+    const int of_archive = check_archive(&t, &in, path, &check);
+    if (of_archive != CLI_DONE)
+        status = of_archive;
+    else if (status == CLI_DONE)
         status = run_checks(&t, &in, &check);
     else if (perfile_check_refused(&in.error, &check)) { /* what is wrong with it is a finding */
         t.v.verdict = PERFILE_VERDICT_REFUSES;
@@ -341,14 +365,19 @@ const cli_spec cli_validate_spec = {
              "Usage: perfile validate [OPTION ...] FILE ...\n"
              "       perfile validate --rules | --explain RULE\n",
     .options = options,
-    .notes = "Exit status: 0 no errors; 1 could not read; 2 wrong usage; 3 errors were found,\n"
-             "or the version of perf of --for does not read all of it.\n"
-             "\n"
-             "Examples:\n"
-             "  perfile validate perf.data\n"
-             "  perf record -o - ls | perfile validate --strict -\n"
-             "  perfile validate --for perf-6.1 --severity error perf.data\n"
-             "  perfile validate --format json *.data | jq '.rules'\n",
+    .notes =
+        "Of an archive (perfile convert --to archive) its chunks, checksums and index are checked, "
+        "too.\n"
+        "\n"
+        "Exit status: 0 no errors; 1 could not read; 2 wrong usage; 3 errors were found,\n"
+        "or the version of perf of --for does not read all of it.\n"
+        "\n"
+        "Examples:\n"
+        "  perfile validate perf.data\n"
+        "  perf record -o - ls | perfile validate --strict -\n"
+        "  perfile validate --for perf-6.1 --severity error perf.data\n"
+        "  perfile validate --format json *.data | jq '.rules'\n"
+        "  perfile validate --only V-7 x.perfile      only the archive\n",
 };
 
 int cli_validate(int argc, char **argv)

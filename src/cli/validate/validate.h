@@ -45,6 +45,22 @@ void cli_finding_path(const cli_validation *v, uint32_t part, char *out, size_t 
 /* Returns a verdict in words: "refuses to open it" … */
 const char *cli_verdict_words(unsigned verdict);
 
+/* Findings about the archive that the capture is in, by rule (from V-701 on) and severity. */
+enum { CLI_ARCHIVE_RULES = 99 };
+typedef struct cli_archive_counts {
+    perfile_check_summary of[CLI_ARCHIVE_RULES][4];
+} cli_archive_counts;
+
+/* Those of a rule and severity; NULL: it is no rule for archives. */
+perfile_check_summary *cli_archive_count(cli_archive_counts *counts, unsigned rule,
+                                         unsigned severity);
+
+/* Checks the archive `path`, if it is one, and passes findings to options->finding.  Fails if it
+ * cannot be read. */
+perfile_status cli_validate_archive(const char *path, const perfile_limits *limits,
+                                    const perfile_check_options *options,
+                                    cli_archive_counts *counts, perfile_error *err);
+
 /* `--rules` and `--explain ID`: print, and return the exit status. */
 int cli_list_rules(void);
 int cli_explain_rule(const char *id);

@@ -148,6 +148,7 @@ void commands_rows(const settings *set, const capture *c);
 void stages_rows(const settings *set, const capture *c);
 void dumps_rows(const settings *set, const capture *slice);
 void wall_rows(const settings *set, const capture *c);
+void archive_rows(const settings *set, const capture *c);
 void rounds_rows(const settings *set);
 
 /* table.c */

@@ -29,6 +29,8 @@ static bool measure(const settings *set, unsigned kind)
         stages_rows(set, &c);
     if (set->command[0] && wants(set, "wall"))
         wall_rows(set, &c);
+    if (set->command[0] && wants(set, "archive"))
+        archive_rows(set, &c);
     captures_release(&c);
     if (!set->command[0] || !wants(set, "dumps"))
         return true;

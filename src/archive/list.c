@@ -1,0 +1,279 @@
+/* An archive as an archive: opening it, its chunks with what their zones say, its gaps, and what
+ * the metadata say about its captures.
+ *
+ * Everything that is shown comes from the table of chunks (table.c) and from metadata, so that even
+ * a huge archive is listed without decoding a payload. */
+#include "archive/list.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+enum { NUMBERS_MOST = 65536, MAGIC = 8 };
+
+uint32_t pf_archive_capture_of(const perfile_archive *a, uint16_t source)
+{
+    for (uint32_t i = 0; i < a->n_captures; i++)
+        if (a->numbers[i] == source)
+            return i + 1;
+    return 0;
+}
+
+/* True if the header of a chunk, of any archive, stands at `offset`. */
+static bool header_at(perfile_source *s, uint64_t offset)
+{
+    perfile_bytes run;
+    pf_chunk c;
+    return pf_source_run(s, offset, PF_ARCHIVE_HEADER, &run, NULL) == PERFILE_OK &&
+           run.len >= PF_ARCHIVE_HEADER && pf_chunk_decode(run.ptr, offset, 0, &c);
+}
+
+/* True if the bytes are an archive, also one whose first bytes are damaged: then a chunk stands
+ * behind them, or an END at the end. */
+static perfile_status is_archive(perfile_source *s, bool *is, perfile_error *err)
+{
+    perfile_bytes run;
+    *is = false;
+    if (pf_source_has_entries(s))
+        return PERFILE_OK;
+    perfile_status st = pf_source_run(s, 0, MAGIC, &run, err);
+    if (st != PERFILE_OK)
+        return st;
+    *is = pf_archive_has_magic(run);
+    if (!*is && s->seekable && s->size >= 2 * PF_ARCHIVE_HEADER)
+        *is = header_at(s, PF_ARCHIVE_HEADER) || header_at(s, s->size - PF_ARCHIVE_HEADER);
+    return PERFILE_OK;
+}
+
+/* Collects the numbers of captures that chunks have. */
+static perfile_status list_captures(perfile_archive *a, perfile_error *err)
+{
+    bool *seen = pf_alloc(NUMBERS_MOST, sizeof *seen);
+    uint32_t n = 0;
+    if (!seen)
+        return pf_fail_nomem(err, "archive");
+    for (uint32_t i = 0; i < a->table.n_chunks; i++) {
+        n += !seen[a->table.chunks[i].source];
+        seen[a->table.chunks[i].source] = true;
+    }
+    a->numbers = pf_alloc(n, sizeof *a->numbers);
+    for (uint32_t i = 0; a->numbers && i < NUMBERS_MOST; i++)
+        if (seen[i])
+            a->numbers[a->n_captures++] = (uint16_t)i;
+    pf_free(seen);
+    return a->numbers ? PERFILE_OK : pf_fail_nomem(err, "archive");
+}
+
+static perfile_status read_table(perfile_archive *a, perfile_error *err)
+{
+    perfile_source *from = a->source;
+    const unsigned flags =
+        a->source->options.flags & PERFILE_SOURCE_NO_INDEX ? PF_ARCHIVE_NO_INDEX : 0;
+    if (!from->seekable) {
+        perfile_status st = pf_source_spool(a->source, &a->copy, err);
+        if (st != PERFILE_OK)
+            return st;
+        from = a->copy;
+    }
+    perfile_status st = pf_archive_read(from, flags, &a->table, err);
+    return st == PERFILE_OK ? list_captures(a, err) : st;
+}
+
+perfile_status perfile_archive_open(perfile_source *source, perfile_archive **archive,
+                                    perfile_error *err)
+{
+    bool is;
+    perfile_status st = is_archive(source, &is, err);
+    if (st != PERFILE_OK || !is)
+        return st != PERFILE_OK ? st : PERFILE_END;
+    perfile_archive *a = pf_alloc(1, sizeof *a);
+    if (!a)
+        return pf_fail_nomem(err, "archive");
+    a->source = source;
+    st = read_table(a, err);
+    if (st == PERFILE_OK) {
+        *archive = a;
+        return PERFILE_OK;
+    }
+    a->source = NULL; /* it stays the caller's */
+    perfile_archive_close(a);
+    return st;
+}
+
+void perfile_archive_close(perfile_archive *a)
+{
+    if (!a)
+        return;
+    pf_archive_clear(&a->table);
+    pf_zone_free(&a->zone);
+    pf_meta_clear(&a->meta);
+    pf_buffer_free(&a->bytes);
+    pf_buffer_free(&a->counts);
+    pf_buffer_free(&a->parts);
+    pf_buffer_free(&a->columns);
+    pf_buffer_free(&a->names);
+    pf_buffer_free(&a->listed);
+    pf_free(a->numbers);
+    perfile_source_close(a->copy);
+    perfile_source_close(a->source);
+    pf_free(a);
+}
+
+static bool is_of_part(const pf_chunk *c)
+{
+    return c->kind == PF_CHUNK_RECORDS || c->kind == PF_CHUNK_BYTES;
+}
+
+void perfile_archive_get_summary(const perfile_archive *a, perfile_archive_summary *summary,
+                                 size_t size)
+{
+    const pf_archive *t = &a->table;
+    perfile_archive_summary s = {.id = t->head.id,
+                                 .bytes = t->source->size,
+                                 .version = t->head.major,
+                                 .captures = a->n_captures,
+                                 .chunks = t->n_chunks,
+                                 .gaps = t->n_gaps,
+                                 .finished = t->finished,
+                                 .from_index = t->from_index,
+                                 .head_damaged = t->head_damaged};
+    for (uint32_t i = 0; i < t->n_chunks; i++)
+        s.decoded += is_of_part(&t->chunks[i]) ? t->chunks[i].raw_len : 0;
+    for (uint32_t i = 0; i < t->n_gaps; i++)
+        s.gap_bytes += t->gaps[i].bytes;
+    memcpy(summary, &s, size < sizeof s ? size : sizeof s);
+}
+
+/* The counts by type of a->zone. */
+static bool show_types(perfile_archive *a, perfile_archive_chunk *out)
+{
+    const pf_zone_counts *types = &a->zone.types;
+    pf_buffer_clear(&a->counts);
+    for (uint32_t i = 0; types->known && i < types->n; i++) {
+        const perfile_archive_count count = {.records = types->at[i].records,
+                                             .bytes =
+                                                 types->has_bytes ? types->at[i].bytes : UINT64_MAX,
+                                             .type = (uint32_t)types->at[i].key};
+        if (!pf_buffer_append(&a->counts, &count, sizeof count))
+            return false;
+    }
+    out->types = (const perfile_archive_count *)(const void *)a->counts.ptr;
+    out->n_types = (uint32_t)(a->counts.len / sizeof *out->types);
+    return true;
+}
+
+/* What the metadata of a RECORDS chunk say. */
+static perfile_status show_zone(perfile_archive *a, const pf_chunk *c, perfile_archive_chunk *out,
+                                perfile_error *err)
+{
+    pf_buffer_clear(&a->bytes);
+    perfile_status st = pf_archive_meta(&a->table, c, &a->bytes, err);
+    out->meta_damaged = st == PERFILE_E_CORRUPT;
+    if (st != PERFILE_OK || c->kind != PF_CHUNK_RECORDS || !a->bytes.len)
+        return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
+    st = pf_zone_decode((perfile_bytes){a->bytes.ptr, a->bytes.len}, &a->zone, err);
+    out->meta_damaged = st == PERFILE_E_CORRUPT;
+    if (st != PERFILE_OK)
+        return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
+    out->has_zone = true;
+    out->records = a->zone.records;
+    if (a->zone.has_times) {
+        out->first_time = a->zone.first;
+        out->last_time = a->zone.last;
+    }
+    return show_types(a, out) ? PERFILE_OK : pf_fail_nomem(err, "archive");
+}
+
+perfile_status perfile_archive_chunk_at(perfile_archive *a, uint32_t position,
+                                        perfile_archive_chunk *chunk, size_t size,
+                                        perfile_error *err)
+{
+    if (position >= a->table.n_chunks)
+        return PERFILE_END;
+    const pf_chunk *c = &a->table.chunks[position];
+    perfile_archive_chunk out = {.kind = c->kind,
+                                 .codec = c->codec,
+                                 .flags = c->flags,
+                                 .part = c->part,
+                                 .capture = pf_archive_capture_of(a, c->source),
+                                 .offset = c->offset,
+                                 .bytes = pf_chunk_bytes(c),
+                                 .part_offset = c->raw_off,
+                                 .part_bytes = c->raw_len,
+                                 .payload = c->payload_len,
+                                 .first_time = PERFILE_NO_TIME,
+                                 .last_time = PERFILE_NO_TIME};
+    perfile_status st = show_zone(a, c, &out, err);
+    if (st == PERFILE_OK)
+        memcpy(chunk, &out, size < sizeof out ? size : sizeof out);
+    return st;
+}
+
+const char *perfile_archive_kind_name(unsigned kind)
+{
+    return pf_chunk_kind_name(kind);
+}
+
+const char *perfile_archive_codec_name(unsigned codec)
+{
+    return pf_chunk_codec_name(codec);
+}
+
+bool perfile_archive_gap_at(const perfile_archive *a, uint32_t position, perfile_archive_gap *gap,
+                            size_t size)
+{
+    if (position >= a->table.n_gaps)
+        return false;
+    const perfile_archive_gap out = {.offset = a->table.gaps[position].offset,
+                                     .bytes = a->table.gaps[position].bytes};
+    memcpy(gap, &out, size < sizeof out ? size : sizeof out);
+    return true;
+}
+
+perfile_status pf_archive_read_meta(perfile_archive *a, uint16_t source, pf_meta *meta,
+                                    perfile_error *err)
+{
+    for (uint32_t i = 0; i < a->table.n_chunks; i++) {
+        const pf_chunk *c = &a->table.chunks[i];
+        if (c->kind != PF_CHUNK_META || c->source != source)
+            continue;
+        pf_buffer_clear(&a->bytes);
+        perfile_status st = pf_archive_payload(&a->table, c, &a->bytes, err);
+        if (st == PERFILE_OK)
+            st = pf_meta_decode((perfile_bytes){a->bytes.ptr, a->bytes.len}, meta, err);
+        if (st != PERFILE_OK && st != PERFILE_E_CORRUPT && st != PERFILE_E_UNSUPPORTED)
+            return st;
+    }
+    return PERFILE_OK;
+}
+
+perfile_status perfile_archive_capture_at(perfile_archive *a, uint32_t number,
+                                          perfile_archive_capture *capture, size_t size,
+                                          perfile_error *err)
+{
+    if (number < 1 || number > a->n_captures)
+        return PERFILE_END;
+    pf_meta_clear(&a->meta);
+    pf_buffer_clear(&a->parts);
+    perfile_status st = pf_archive_read_meta(a, a->numbers[number - 1], &a->meta, err);
+    if (st != PERFILE_OK)
+        return st;
+    for (uint32_t i = 0; i < a->meta.n_parts; i++) {
+        const pf_meta_part *p = &a->meta.parts[i];
+        const perfile_archive_part part = {.number = p->number,
+                                           .size = p->has_size ? p->size : UINT64_MAX,
+                                           .name = p->name,
+                                           .format = p->format};
+        if (!pf_buffer_append(&a->parts, &part, sizeof part))
+            return pf_fail_nomem(err, "archive");
+    }
+    const perfile_archive_capture out = {
+        .creator = a->meta.creator,
+        .host = a->meta.host,
+        .created = a->meta.has_created ? a->meta.created : UINT64_MAX,
+        .n_parts = a->meta.n_parts,
+        .parts = (const perfile_archive_part *)(const void *)a->parts.ptr};
+    memcpy(capture, &out, size < sizeof out ? size : sizeof out);
+    return PERFILE_OK;
+}

@@ -1,0 +1,230 @@
+/* perfile_archive_repair(): a new archive of all chunks of a damaged one that are intact.
+ *
+ * Chunks are copied as they are stored, and nothing is decoded: what was intact stays bit for bit
+ * what it was.  First it is decided which chunks are copied, so that what is lost can be told
+ * without writing anything, and so that an archive of which nothing is left is not written. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "archive/cover.h"
+#include "archive/pack.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "perfile/check.h"
+
+enum { TEXT = 256 };
+
+typedef struct repair {
+    perfile_archive *a;
+    void (*lost)(void *user, const perfile_archive_finding *finding);
+    void *user;
+    perfile_archive_repaired sum;
+    bool *leave_out;    /* of each chunk of the table */
+    bool *without_meta; /* likewise: it is copied without its metadata */
+    pf_buffer meta;
+} repair;
+
+static bool is_of_part(const pf_chunk *c)
+{
+    return c->kind == PF_CHUNK_RECORDS || c->kind == PF_CHUNK_BYTES;
+}
+
+static __attribute__((format(printf, 3, 4))) void tell(repair *x, perfile_archive_finding *f,
+                                                       const char *format, ...)
+{
+    char text[TEXT];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    f->severity = PERFILE_SEVERITY_ERROR;
+    f->text = text;
+    x->sum.damaged = true;
+    if (x->lost)
+        x->lost(x->user, f);
+}
+
+/* A finding about chunk `i`. */
+static perfile_archive_finding about(const repair *x, uint32_t i, unsigned rule)
+{
+    const pf_chunk *c = &x->a->table.chunks[i];
+    perfile_archive_finding f = {.rule = rule, .offset = c->offset, .chunk = i};
+    if (is_of_part(c)) {
+        f.capture = pf_archive_capture_of(x->a, c->source);
+        f.part = c->part;
+        f.part_offset = c->raw_off;
+        f.part_bytes = c->raw_len;
+    }
+    return f;
+}
+
+static void leave_out(repair *x, uint32_t i, unsigned rule, const char *why)
+{
+    perfile_archive_finding f = about(x, i, rule);
+    x->leave_out[i] = true;
+    x->sum.chunks_lost++;
+    tell(x, &f, "the chunk is left out: %s", why);
+}
+
+/* Decides about one chunk; errors are of reading and memory. */
+static perfile_status judge(repair *x, uint32_t i, perfile_error *err)
+{
+    pf_archive *t = &x->a->table;
+    const pf_chunk *c = &t->chunks[i];
+    const bool known = pf_chunk_kind_name(c->kind) != NULL;
+    perfile_bytes stored;
+    if (!known && !(c->flags & PF_CHUNK_FLAG_COPY_OK)) {
+        leave_out(x, i, PERFILE_RULE_V_711,
+                  "its kind is not known, and it does not say that it may be copied");
+        return PERFILE_OK;
+    }
+    perfile_status st = pf_archive_stored(t, c, &stored, err);
+    if (st == PERFILE_E_CORRUPT) {
+        leave_out(x, i, PERFILE_RULE_V_704, "the checksum of its payload is wrong");
+        return PERFILE_OK;
+    }
+    if (st != PERFILE_OK)
+        return st;
+    pf_buffer_clear(&x->meta);
+    st = pf_archive_meta(t, c, &x->meta, err);
+    if (st != PERFILE_E_CORRUPT)
+        return st;
+    perfile_archive_finding f = about(x, i, PERFILE_RULE_V_703);
+    x->without_meta[i] = true;
+    x->sum.metas_lost++;
+    tell(x, &f, "the chunk is copied without its metadata: their checksum is wrong");
+    return PERFILE_OK;
+}
+
+static void on_twice(void *user, const pf_cover_range *r)
+{
+    repair *x = user;
+    char why[TEXT];
+    snprintf(why, sizeof why, "%llu of its bytes are in the chunk at %llu, too",
+             (unsigned long long)r->bytes, (unsigned long long)x->a->table.chunks[r->other].offset);
+    leave_out(x, r->chunk, PERFILE_RULE_V_708, why);
+}
+
+static void on_hole(void *user, const pf_cover_range *r)
+{
+    repair *x = user;
+    perfile_archive_finding f = {.rule = PERFILE_RULE_V_708,
+                                 .is_lost = true,
+                                 .offset = PERFILE_NO_OFFSET,
+                                 .chunk = UINT32_MAX,
+                                 .capture = pf_archive_capture_of(x->a, r->source),
+                                 .part = r->part,
+                                 .part_offset = r->offset,
+                                 .part_bytes = r->bytes};
+    x->sum.lost_bytes += r->bytes;
+    tell(x, &f, "%llu bytes at %llu of part %u are lost", (unsigned long long)r->bytes,
+         (unsigned long long)r->offset, r->part);
+}
+
+static void tell_gaps(repair *x)
+{
+    const pf_archive *t = &x->a->table;
+    for (uint32_t i = 0; i < t->n_gaps; i++) {
+        perfile_archive_finding f = {
+            .rule = PERFILE_RULE_V_702, .offset = t->gaps[i].offset, .chunk = UINT32_MAX};
+        x->sum.gaps++;
+        x->sum.gap_bytes += t->gaps[i].bytes;
+        tell(x, &f, "%llu bytes of the archive are no chunk", (unsigned long long)t->gaps[i].bytes);
+    }
+}
+
+/* Decides which chunks are copied, and tells what is lost. */
+static perfile_status choose(repair *x, perfile_error *err)
+{
+    const pf_archive *t = &x->a->table;
+    perfile_status st = PERFILE_OK;
+    x->leave_out = pf_alloc(t->n_chunks, sizeof *x->leave_out);
+    x->without_meta = pf_alloc(t->n_chunks, sizeof *x->without_meta);
+    if (!x->leave_out || !x->without_meta)
+        return pf_fail_nomem(err, "archive");
+    x->sum.damaged = t->head_damaged || !t->finished;
+    tell_gaps(x);
+    for (uint32_t i = 0; i < t->n_chunks && st == PERFILE_OK; i++)
+        st = judge(x, i, err);
+    if (st == PERFILE_OK)
+        st = pf_cover_twice(x->a, x->leave_out, on_twice, x, err);
+    if (st == PERFILE_OK)
+        st = pf_cover_holes(x->a, x->leave_out, on_hole, x, err);
+    for (uint32_t i = 0; i < t->n_chunks; i++)
+        x->sum.chunks += !x->leave_out[i];
+    if (st == PERFILE_OK && !x->sum.chunks)
+        return pf_fail(err, PERFILE_E_CORRUPT, "archive", "no chunk of it is intact");
+    return st;
+}
+
+static perfile_status copy_chunk(repair *x, pf_pack *pack, uint32_t i, perfile_error *err)
+{
+    pf_archive *t = &x->a->table;
+    const pf_chunk *c = &t->chunks[i];
+    pf_buffer_clear(&x->meta);
+    perfile_status st = x->without_meta[i] ? PERFILE_OK : pf_archive_meta(t, c, &x->meta, err);
+    const pf_pack_chunk chunk = {.kind = c->kind,
+                                 .flags = c->flags,
+                                 .source = c->source,
+                                 .part = c->part,
+                                 .raw_off = c->raw_off,
+                                 .meta = {x->meta.ptr, x->meta.len}};
+    pf_pack_payload payload = {.codec = c->codec, .raw_len = c->raw_len, .raw_crc = c->raw_crc};
+    if (st == PERFILE_OK)
+        st = pf_archive_stored(t, c, &payload.bytes, err);
+    return st == PERFILE_OK ? pf_pack_put_stored(pack, &chunk, &payload, err) : st;
+}
+
+/* The features that readers need, also where the header that says it is damaged. */
+static uint64_t needs_of(const pf_archive *t)
+{
+    uint64_t needs = t->head.needs;
+    for (uint32_t i = 0; i < t->n_chunks; i++) {
+        needs |= t->chunks[i].codec == PF_CODEC_COLUMNS ? PF_ARCHIVE_NEEDS_COLUMNS : 0;
+        needs |= t->chunks[i].source != t->chunks[0].source ? PF_ARCHIVE_NEEDS_SOURCES : 0;
+    }
+    return needs;
+}
+
+static perfile_status copy(repair *x, perfile_sink *sink, perfile_error *err)
+{
+    const pf_archive *t = &x->a->table;
+    const pf_pack_options how = {.id = t->head.id, .needs = needs_of(t)};
+    pf_pack *pack;
+    perfile_status st = pf_pack_new(sink, &how, &pack, err);
+    if (st != PERFILE_OK)
+        return st;
+    for (uint32_t i = 0; i < t->n_chunks && st == PERFILE_OK; i++)
+        if (!x->leave_out[i])
+            st = copy_chunk(x, pack, i, err);
+    if (st == PERFILE_OK)
+        st = pf_pack_finish(pack, err);
+    x->sum.bytes = pf_pack_offset(pack);
+    pf_pack_close(pack);
+    return st == PERFILE_OK ? perfile_sink_finish(sink, err) : st;
+}
+
+perfile_status perfile_archive_repair(perfile_archive *a, perfile_sink *sink,
+                                      void (*lost)(void *user, const perfile_archive_finding *f),
+                                      void *user, perfile_archive_repaired *result, size_t size,
+                                      perfile_error *err)
+{
+    repair x = {.a = a, .lost = lost, .user = user};
+    perfile_status st = PERFILE_OK;
+    if (a->table.head.may)
+        st = pf_fail(err, PERFILE_E_UNSUPPORTED, "archive.may",
+                     "it has features that an editor must know, and this library does not: 0x%llx",
+                     (unsigned long long)a->table.head.may);
+    if (st == PERFILE_OK)
+        st = choose(&x, err);
+    if (st == PERFILE_OK && sink)
+        st = pf_sink_add_inputs(sink, &a->source->inputs, err);
+    if (st == PERFILE_OK && sink)
+        st = copy(&x, sink, err);
+    memcpy(result, &x.sum, size < sizeof x.sum ? size : sizeof x.sum);
+    pf_free(x.leave_out);
+    pf_free(x.without_meta);
+    pf_buffer_free(&x.meta);
+    return st;
+}

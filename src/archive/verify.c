@@ -1,0 +1,285 @@
+/* perfile_archive_verify(): everything that an archive says about itself, against what is there.
+ *
+ * The headers are found one by one, also if the archive was opened by its index: so each header is
+ * read, and bytes that are no chunk are found.  Chunks are those of the handle.  Both, and the
+ * indexes, are gone through together in the order of the archive. */
+#include "archive/verify.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "archive/cover.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+enum { TEXT = 512 };
+
+static uint32_t position_of(const perfile_archive *a, const pf_chunk *c)
+{
+    uint32_t low = 0, high = a->table.n_chunks;
+    while (c && low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (a->table.chunks[middle].offset < c->offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return c && low < a->table.n_chunks && a->table.chunks[low].offset == c->offset ? low
+                                                                                    : UINT32_MAX;
+}
+
+static bool is_of_part(const pf_chunk *c)
+{
+    return c->kind == PF_CHUNK_RECORDS || c->kind == PF_CHUNK_BYTES;
+}
+
+void pf_verify_tell(pf_verify *v, unsigned rule, unsigned severity, const pf_chunk *c, bool is_lost,
+                    const char *format, ...)
+{
+    char text[TEXT];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    perfile_archive_finding f = {.rule = rule,
+                                 .severity = (uint8_t)severity,
+                                 .offset = c ? c->offset : PERFILE_NO_OFFSET,
+                                 .chunk = position_of(v->a, c),
+                                 .text = text};
+    if (c && is_of_part(c)) {
+        f.is_lost = is_lost;
+        f.capture = pf_archive_capture_of(v->a, c->source);
+        f.part = c->part;
+        f.part_offset = c->raw_off;
+        f.part_bytes = c->raw_len;
+    }
+    v->finding(v->user, &f);
+}
+
+/* Tells what failed in a chunk; other failures than of the chunk are returned. */
+static perfile_status tell_failure(pf_verify *v, const pf_chunk *c, perfile_status st,
+                                   const perfile_error *why, perfile_error *err)
+{
+    const bool stored = st == PERFILE_E_CORRUPT && strcmp(why->where, "archive.payload_crc") == 0;
+    if (st == PERFILE_E_CORRUPT)
+        pf_verify_tell(v, stored ? PERFILE_RULE_V_704 : PERFILE_RULE_V_705, PERFILE_SEVERITY_ERROR,
+                       c, true, "%s", why->message);
+    else if (st == PERFILE_E_UNSUPPORTED)
+        pf_verify_tell(v, PERFILE_RULE_V_711, PERFILE_SEVERITY_ERROR, c, true, "%s", why->message);
+    else if (st != PERFILE_OK && err)
+        *err = *why;
+    return st == PERFILE_E_CORRUPT || st == PERFILE_E_UNSUPPORTED ? PERFILE_OK : st;
+}
+
+/* Decodes a chunk to v->payload.  *good: it can be. */
+static perfile_status decode(pf_verify *v, const pf_chunk *c, bool *good, perfile_error *err)
+{
+    perfile_error why;
+    pf_buffer_clear(&v->payload);
+    const perfile_status st = pf_archive_payload(&v->a->table, c, &v->payload, &why);
+    *good = st == PERFILE_OK;
+    return tell_failure(v, c, st, &why, err);
+}
+
+/* Reads the metadata of a chunk to v->meta. */
+static perfile_status read_meta(pf_verify *v, const pf_chunk *c, bool *good, perfile_error *err)
+{
+    perfile_error why;
+    pf_buffer_clear(&v->meta);
+    const perfile_status st = pf_archive_meta(&v->a->table, c, &v->meta, &why);
+    *good = st == PERFILE_OK;
+    if (st == PERFILE_E_CORRUPT)
+        pf_verify_tell(v, PERFILE_RULE_V_703, PERFILE_SEVERITY_ERROR, c, false, "%s", why.message);
+    else if (st != PERFILE_OK && err)
+        *err = why;
+    return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
+}
+
+/* The map of a META chunk. */
+static perfile_status check_map(pf_verify *v, const pf_chunk *c, perfile_error *err)
+{
+    perfile_error why;
+    pf_meta m = {0};
+    const perfile_bytes map = {v->payload.ptr, v->payload.len};
+    const perfile_status st = pf_meta_decode(map, &m, &why);
+    pf_meta_clear(&m);
+    if (st == PERFILE_E_CORRUPT || st == PERFILE_E_LIMIT)
+        pf_verify_tell(v, PERFILE_RULE_V_703, PERFILE_SEVERITY_ERROR, c, false,
+                       "what it says of the capture cannot be read: %s", why.message);
+    else if (st != PERFILE_OK && err)
+        *err = why;
+    return st == PERFILE_E_CORRUPT || st == PERFILE_E_LIMIT ? PERFILE_OK : st;
+}
+
+static perfile_status check_chunk(pf_verify *v, const pf_chunk *c, perfile_error *err)
+{
+    bool has_meta, good;
+    perfile_status st = read_meta(v, c, &has_meta, err);
+    if (st == PERFILE_OK)
+        st = decode(v, c, &good, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!pf_chunk_kind_name(c->kind))
+        pf_verify_tell(v, PERFILE_RULE_V_711, PERFILE_SEVERITY_WARNING, c, false,
+                       "a chunk of the kind %u, which this library does not know", c->kind);
+    if (!good)
+        return PERFILE_OK;
+    if (c->kind == PF_CHUNK_META)
+        return check_map(v, c, err);
+    return c->kind == PF_CHUNK_RECORDS ? pf_verify_records(v, c, has_meta, err) : PERFILE_OK;
+}
+
+static perfile_status check_book(pf_verify *v, const pf_chunk *c, perfile_error *err)
+{
+    bool good;
+    if (c->kind == PF_CHUNK_END) {
+        pf_verify_end(v, c);
+        return PERFILE_OK;
+    }
+    perfile_status st = decode(v, c, &good, err);
+    if (st == PERFILE_OK && good)
+        st = pf_verify_index(v, c, err);
+    v->last_index = c->offset;
+    while (v->named < v->walked.n_chunks && v->walked.chunks[v->named].offset < c->offset)
+        v->named++; /* also if it could not be read */
+    return st;
+}
+
+static void tell_gap(pf_verify *v, const pf_archive_gap *gap)
+{
+    const pf_chunk at = {.offset = gap->offset};
+    const bool known = position_of(v->a, &at) != UINT32_MAX;
+    pf_verify_tell(v, PERFILE_RULE_V_702, PERFILE_SEVERITY_ERROR, &at, false,
+                   "%llu bytes are no chunk%s", (unsigned long long)gap->bytes,
+                   known ? ": its header is damaged, and is read from the index" : "");
+}
+
+/* Collects the chunks that are in no table: between the chunks and gaps that were found. */
+static perfile_status list_books(pf_verify *v, perfile_error *err)
+{
+    const pf_archive *w = &v->walked;
+    uint32_t i = 0, g = 0;
+    for (uint64_t at = PF_ARCHIVE_HEADER; at < w->source->size;) {
+        perfile_bytes run;
+        pf_chunk c;
+        if (i < w->n_chunks && w->chunks[i].offset == at) {
+            at += pf_chunk_bytes(&w->chunks[i++]);
+            continue;
+        }
+        if (g < w->n_gaps && w->gaps[g].offset == at) {
+            at += w->gaps[g++].bytes;
+            continue;
+        }
+        perfile_status st = pf_source_run(w->source, at, PF_ARCHIVE_HEADER, &run, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (run.len < PF_ARCHIVE_HEADER || !pf_chunk_decode(run.ptr, at, w->head.id, &c))
+            return pf_fail(err, PERFILE_E_CORRUPT, "archive", "it was changed while it was read");
+        if (!pf_buffer_append(&v->books, &c, sizeof c))
+            return pf_fail_nomem(err, "archive");
+        at += pf_chunk_bytes(&c);
+    }
+    return PERFILE_OK;
+}
+
+/* Gaps, chunks and indexes in the order of the archive. */
+static perfile_status check_all(pf_verify *v, perfile_error *err)
+{
+    const pf_archive *t = &v->a->table, *w = &v->walked;
+    const size_t n_books = v->books.len / sizeof(pf_chunk);
+    perfile_status st = PERFILE_OK;
+    uint32_t i = 0, g = 0;
+    size_t b = 0;
+    while (st == PERFILE_OK && (i < t->n_chunks || g < w->n_gaps || b < n_books)) {
+        pf_chunk book = {.offset = UINT64_MAX};
+        if (b < n_books)
+            memcpy(&book, v->books.ptr + b * sizeof book, sizeof book);
+        const uint64_t chunk = i < t->n_chunks ? t->chunks[i].offset : UINT64_MAX;
+        const uint64_t gap = g < w->n_gaps ? w->gaps[g].offset : UINT64_MAX;
+        if (gap <= chunk && gap <= book.offset) {
+            tell_gap(v, &w->gaps[g++]);
+        } else if (chunk <= book.offset) {
+            st = check_chunk(v, &t->chunks[i++], err);
+        } else {
+            st = check_book(v, &book, err);
+            b++;
+        }
+    }
+    if (st == PERFILE_OK && !w->finished)
+        pf_verify_tell(v, PERFILE_RULE_V_710, PERFILE_SEVERITY_WARNING, NULL, false,
+                       "there is no end at the end of the archive");
+    return st;
+}
+
+/* The parts of captures. */
+
+static void tell_range(pf_verify *v, const pf_cover_range *r, bool is_lost, const char *text)
+{
+    const bool about = r->chunk != UINT32_MAX;
+    const perfile_archive_finding f = {.rule = PERFILE_RULE_V_708,
+                                       .severity = PERFILE_SEVERITY_ERROR,
+                                       .is_lost = is_lost,
+                                       .offset = about ? v->a->table.chunks[r->chunk].offset
+                                                       : PERFILE_NO_OFFSET,
+                                       .chunk = r->chunk,
+                                       .capture = pf_archive_capture_of(v->a, r->source),
+                                       .part = r->part,
+                                       .part_offset = r->offset,
+                                       .part_bytes = r->bytes,
+                                       .text = text};
+    v->finding(v->user, &f);
+}
+
+static void on_twice(void *user, const pf_cover_range *r)
+{
+    pf_verify *v = user;
+    char text[TEXT];
+    snprintf(text, sizeof text, "%llu bytes at %llu of part %u are in the chunk at %llu, too",
+             (unsigned long long)r->bytes, (unsigned long long)r->offset, r->part,
+             (unsigned long long)v->a->table.chunks[r->other].offset);
+    tell_range(v, r, false, text);
+}
+
+static void on_hole(void *user, const pf_cover_range *r)
+{
+    char text[TEXT];
+    snprintf(text, sizeof text, "%llu bytes at %llu of part %u are in no chunk",
+             (unsigned long long)r->bytes, (unsigned long long)r->offset, r->part);
+    tell_range(user, r, true, text);
+}
+
+static perfile_status check_parts(pf_verify *v, perfile_error *err)
+{
+    bool *passed = pf_alloc(v->a->table.n_chunks, sizeof *passed);
+    if (!passed)
+        return pf_fail_nomem(err, "archive");
+    perfile_status st = pf_cover_twice(v->a, passed, on_twice, v, err);
+    pf_free(passed);
+    return st == PERFILE_OK ? pf_cover_holes(v->a, NULL, on_hole, v, err) : st;
+}
+
+perfile_status perfile_archive_verify(perfile_archive *a,
+                                      void (*finding)(void *user, const perfile_archive_finding *f),
+                                      void *user, perfile_error *err)
+{
+    pf_verify v = {.a = a, .finding = finding, .user = user};
+    const pf_chunk head = {.offset = 0};
+    perfile_status st = pf_archive_read(a->table.source, PF_ARCHIVE_NO_INDEX, &v.walked, err);
+    if (st == PERFILE_OK)
+        st = list_books(&v, err);
+    if (st == PERFILE_OK && a->table.head_damaged)
+        pf_verify_tell(&v, PERFILE_RULE_V_701, PERFILE_SEVERITY_ERROR, &head, false,
+                       "the header of the archive is damaged");
+    if (st == PERFILE_OK)
+        st = check_all(&v, err);
+    if (st == PERFILE_OK)
+        st = check_parts(&v, err);
+    pf_archive_clear(&v.walked);
+    pf_buffer_free(&v.books);
+    pf_buffer_free(&v.payload);
+    pf_buffer_free(&v.meta);
+    pf_zone_free(&v.zone);
+    pf_zone_counts_free(&v.counts);
+    return st;
+}

@@ -1,0 +1,78 @@
+/* Opening archives as archives, and what is printed about one in a line. */
+#include "cli/archive.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/input.h"
+#include "cli/json.h"
+#include "cli/print.h"
+#include "cli/text.h"
+
+static bool is_regular(const char *path)
+{
+    struct stat sb;
+    return strcmp(path, "-") != 0 && stat(path, &sb) == 0 && S_ISREG(sb.st_mode);
+}
+
+perfile_status cli_archive_open(const char *path, const perfile_limits *limits, bool pipes,
+                                perfile_archive **archive, perfile_error *err)
+{
+    perfile_source *source;
+    if (!pipes && !is_regular(path))
+        return PERFILE_END;
+    perfile_status st = cli_source_mapped(path, limits, &source, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_archive_open(source, archive, err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
+    return st;
+}
+
+bool cli_archive_is_damaged(const perfile_archive_summary *s)
+{
+    return s->head_damaged || s->gaps;
+}
+
+void cli_archive_print(const perfile_archive_summary *s)
+{
+    char bytes[32], decoded[32];
+    cli_format_bytes(s->bytes, bytes, sizeof bytes);
+    cli_format_bytes(s->decoded, decoded, sizeof decoded);
+    if (s->version)
+        cli_print("version %" PRIu32 ", ", s->version);
+    if (s->captures > 1)
+        cli_print("%" PRIu32 " captures, ", s->captures);
+    cli_print("%" PRIu32 " chunk%s, %s of %s", s->chunks, s->chunks == 1 ? "" : "s", bytes,
+              decoded);
+    if (s->bytes)
+        cli_print(" (%.1f to 1)", (double)s->decoded / (double)s->bytes);
+    cli_print(", %s", s->finished ? "finished" : "not finished");
+    if (s->head_damaged)
+        cli_print(", DAMAGED header");
+    if (s->gaps) {
+        cli_format_bytes(s->gap_bytes, bytes, sizeof bytes);
+        cli_print(", DAMAGED in %" PRIu32 " place%s: %s are no chunk", s->gaps,
+                  s->gaps == 1 ? "" : "s", bytes);
+    }
+    cli_print("\n");
+}
+
+void cli_archive_json(const perfile_archive_summary *s)
+{
+    cli_json_object("archive");
+    cli_json_number("version", s->version);
+    cli_json_hex("id", s->id);
+    cli_json_number("bytes", s->bytes);
+    cli_json_number("decoded", s->decoded);
+    cli_json_number("captures", s->captures);
+    cli_json_number("chunks", s->chunks);
+    cli_json_bool("finished", s->finished);
+    cli_json_bool("from_index", s->from_index);
+    cli_json_bool("head_damaged", s->head_damaged);
+    cli_json_number("gaps", s->gaps);
+    cli_json_number("gap_bytes", s->gap_bytes);
+    cli_json_object_end();
+}

@@ -1,0 +1,20 @@
+/* An archive that a command looks at as an archive. */
+#ifndef CLI_ARCHIVE_H
+#define CLI_ARCHIVE_H
+
+#include "perfile/archive.h"
+
+/* Opens the archive `path`.  PERFILE_END: it is none.  Without `pipes` also for what can be read
+ * once only: standard input, FIFOs, devices. */
+perfile_status cli_archive_open(const char *path, const perfile_limits *limits, bool pipes,
+                                perfile_archive **archive, perfile_error *err);
+
+/* True if bytes of the archive are known to be damaged, without a look at its payloads. */
+bool cli_archive_is_damaged(const perfile_archive_summary *s);
+
+/* Print what the archive is: the value of a line, and the members of an object (format/reports.md).
+ */
+void cli_archive_print(const perfile_archive_summary *s);
+void cli_archive_json(const perfile_archive_summary *s);
+
+#endif

@@ -1,0 +1,277 @@
+/* Rows of archives: how small they are, how fast they are made and restored beside zstd, and what a
+ * command reads of them.
+ *
+ * What is compared takes turns, and the best of each counts.  Where zstd has something to do it is
+ * the program, one thread, writing a file as the command does. */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_ARGS = 16, PATH_BYTES = 4096 + 16, MOST_MB = 256 };
+
+#define ARCHIVE_SUFFIX ".perfile"
+
+/* What is required, by kind of capture. */
+static const struct {
+    double of_zstd_records, of_zstd_19, pack, restore;
+} required[N_KINDS] = {
+    [FLAT] = {0.50, 0.62, 0.8, 1},
+    [CHAINS] = {0.50, 0.62, 0.8, 1},
+    [TRACEPOINTS] = {0.50, 0.62, 0.35, 0.6},
+    [DWARF] = {0.70, NAN, NAN, 0.6},
+};
+
+typedef struct runner {
+    const char *argv[MOST_ARGS];
+    usage best; /* seconds and wall each the least, memory the most */
+} runner;
+
+/* One after the other, `rounds` times. */
+static void take_turns(const capture *c, runner *all, size_t n, unsigned rounds)
+{
+    for (unsigned round = 0; round < rounds; round++) {
+        for (size_t i = 0; i < n; i++) {
+            usage *best = &all[i].best;
+            captures_ready(c);
+            const usage u = process_run(all[i].argv, NULL, false);
+            if (!u.ok)
+                continue;
+            best->seconds = best->ok ? fmin(u.seconds, best->seconds) : u.seconds;
+            best->wall = best->ok ? fmin(u.wall, best->wall) : u.wall;
+            best->anonymous_mb = fmax(u.anonymous_mb, best->anonymous_mb);
+            best->ok = true;
+        }
+    }
+    captures_ready(c);
+}
+
+/* How many times as fast `ours` is as `theirs`, by processor time. */
+static void speed_row(const char *kind, const char *what, const runner *ours, const runner *theirs,
+                      double needed)
+{
+    char note[64];
+    if (!ours->best.ok || !theirs->best.ok) {
+        printf("%-12s %s: it failed\n", kind, what);
+        return;
+    }
+    snprintf(note, sizeof note, "%.2f s beside %.2f s", ours->best.seconds, theirs->best.seconds);
+    table_row(kind, what, theirs->best.seconds / ours->best.seconds, "x", needed, false, note);
+}
+
+static double file_bytes(const char *path)
+{
+    struct stat sb;
+    return stat(path, &sb) == 0 ? (double)sb.st_size : NAN;
+}
+
+static void size_row(const char *kind, const char *what, const char *archive, const char *other,
+                     double most)
+{
+    char note[64];
+    snprintf(note, sizeof note, "%.2f MB beside %.2f MB", file_bytes(archive) / 1e6,
+             file_bytes(other) / 1e6);
+    table_row(kind, what, file_bytes(archive) / file_bytes(other), "", most, true, note);
+}
+
+/* What `zstd -19` makes of the capture is kept: it takes minutes. */
+static bool make_zstd_19(const capture *c, char *path)
+{
+    struct stat of, there;
+    int n = snprintf(path, PATH_BYTES, "%.*s-19.zst", (int)(strlen(c->path) - strlen(".data")),
+                     c->path);
+    if (n < 0 || n >= PATH_BYTES || stat(c->path, &of) < 0)
+        return false;
+    if (stat(path, &there) == 0 && there.st_mtime >= of.st_mtime)
+        return true;
+    const char *const argv[] = {"zstd", "-q", "-19", "-f", "-o", path, c->path, NULL};
+    if (process_run(argv, NULL, false).ok)
+        return true;
+    unlink(path);
+    return false;
+}
+
+static void size_rows(const settings *set, const capture *c, const char *archive)
+{
+    const char *kind = kind_names[c->kind];
+    char form[sizeof c->path], packed[PATH_BYTES];
+    if (captures_make_form(set->tools, c, FORM_ZSTD, form))
+        size_row(kind, "archive: size / COMPRESSED records", archive, form,
+                 required[c->kind].of_zstd_records);
+    if (make_zstd_19(c, packed))
+        size_row(kind, "archive: size / zstd -19", archive, packed, required[c->kind].of_zstd_19);
+}
+
+static void pack_rows(const settings *set, const capture *c)
+{
+    const char *kind = kind_names[c->kind];
+    char out[PATH_BYTES];
+    snprintf(out, sizeof out, "%s" OUT_SUFFIX, c->path);
+    enum { ONE, TWO, ZSTD, N };
+    runner r[N] = {
+        [ONE] = {.argv = {set->command, "convert", "-f", "--to", "archive", "--no-verify", "-j",
+                          "1", "-o", out, c->path}},
+        [TWO] = {.argv = {set->command, "convert", "-f", "--to", "archive", "--no-verify", "-j",
+                          "2", "-o", out, c->path}},
+        [ZSTD] = {.argv = {"zstd", "-q", "-3", "-T1", "--single-thread", "-f", "-o", out, c->path}},
+    };
+    take_turns(c, r, N, set->rounds);
+    speed_row(kind, "archive: packing / zstd -3", &r[ONE], &r[ZSTD], required[c->kind].pack);
+    if (r[ONE].best.ok && r[TWO].best.ok)
+        table_row(kind, "wall: archive: packing -j 2 / -j 1", r[ONE].best.wall / r[TWO].best.wall,
+                  "x", 1.5, false, "");
+    table_memory(kind, "archive: packing -j 1: memory", &r[ONE].best, MOST_MB);
+    table_memory(kind, "archive: packing -j 2: memory", &r[TWO].best, MOST_MB);
+}
+
+static void restore_rows(const settings *set, const capture *c, const char *archive)
+{
+    const char *kind = kind_names[c->kind];
+    char out[PATH_BYTES], packed[PATH_BYTES];
+    snprintf(out, sizeof out, "%s" OUT_SUFFIX, c->path);
+    snprintf(packed, sizeof packed, "%s-3.zst", c->path);
+    const char *const pack[] = {"zstd", "-q", "-3", "-f", "-o", packed, c->path, NULL};
+    runner r[] = {{.argv = {set->command, "convert", "-f", "-o", out, archive}},
+                  {.argv = {"zstd", "-q", "-d", "-f", "-o", out, packed}}};
+    if (process_run(pack, NULL, false).ok)
+        take_turns(c, r, 2, set->rounds);
+    speed_row(kind, "archive: restoring / zstd -d", &r[0], &r[1], required[c->kind].restore);
+    table_memory(kind, "archive: restoring: memory", &r[0].best, MOST_MB);
+    unlink(packed);
+}
+
+/* Bytes of a file that are in the page cache; UINT64_MAX: not known. */
+static uint64_t cached_bytes(const char *path)
+{
+    static unsigned char pages[1 << 20];
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint64_t cached = 0;
+    struct stat sb;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &sb) < 0 || (uint64_t)sb.st_size > page * sizeof pages) {
+        if (fd >= 0)
+            close(fd);
+        return UINT64_MAX;
+    }
+    const size_t size = (size_t)sb.st_size;
+    void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (p == MAP_FAILED)
+        return UINT64_MAX;
+    if (mincore(p, size, pages) != 0)
+        cached = UINT64_MAX;
+    for (size_t i = 0; i * page < size && cached != UINT64_MAX; i++)
+        cached += pages[i] & 1 ? page : 0;
+    munmap(p, size);
+    return cached;
+}
+
+/* Takes a file out of the page cache. */
+static void forget_cached(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
+}
+
+/* An archive is mapped: what is read of it are the pages that come into the cache, those that the
+ * kernel reads ahead included. */
+static void bytes_read_row(const char *kind, const char *what, const char *archive,
+                           const runner *filter)
+{
+    char note[64];
+    forget_cached(archive);
+    const uint64_t before = cached_bytes(archive);
+    if (before != 0) {
+        printf("%-12s %s: the archive stays in the page cache\n", kind, what);
+        return;
+    }
+    const usage u = process_run(filter->argv, NULL, false);
+    const double bytes = (double)cached_bytes(archive);
+    snprintf(note, sizeof note, "%.0f kB", bytes / 1e3);
+    if (u.ok)
+        table_row(kind, what, bytes / file_bytes(archive), "", 0.15, true, note);
+}
+
+static void filter_rows(const settings *set, const capture *c, const char *archive)
+{
+    const char *kind = kind_names[c->kind];
+    char out[PATH_BYTES], note[64];
+    snprintf(out, sizeof out, "%s" OUT_SUFFIX, c->path);
+    runner r[] = {
+        {.argv = {set->command, "filter", "-f", "--time", "50%..51%", "-o", out, archive}},
+        {.argv = {set->command, "filter", "-f", "--time", "50%..51%", "-o", out, c->path}},
+    };
+    captures_cache(archive);
+    take_turns(c, r, 2, set->rounds);
+    snprintf(note, sizeof note, "%.1f ms beside %.1f ms", 1e3 * r[0].best.wall,
+             1e3 * r[1].best.wall);
+    if (!r[0].best.ok || !r[1].best.ok)
+        printf("%-12s filter of an archive: it failed\n", kind);
+    else
+        table_row(kind, "wall: archive: filter 1 % / of the capture",
+                  r[0].best.wall / r[1].best.wall, "", 0.1, true, note);
+    bytes_read_row(kind, "archive: filter 1 %: bytes read / all", archive, &r[0]);
+    captures_ready(c);
+}
+
+/* Chunks of an archive: by its headers, each of which says how long the chunk is. */
+static unsigned long count_chunks(const char *path)
+{
+    enum { HEADER = 64 };
+    uint8_t header[HEADER];
+    unsigned long n = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (off_t at = HEADER; fd >= 0 && pread(fd, header, HEADER, at) == HEADER; n++) {
+        uint32_t lengths[2]; /* of metadata and payload */
+        memcpy(lengths, header + 24, sizeof lengths);
+        at += HEADER + ((off_t)lengths[0] + 7) / 8 * 8 + (off_t)lengths[1];
+        at = (at + HEADER - 1) / HEADER * HEADER;
+    }
+    if (fd >= 0)
+        close(fd);
+    return n;
+}
+
+static void overview_rows(const settings *set, const capture *c, const char *archive)
+{
+    const double most = 20 + 1e-3 * (double)count_chunks(archive);
+    runner r[] = {{.argv = {set->command, "stats", archive}},
+                  {.argv = {set->command, "info", archive}}};
+    captures_cache(archive);
+    take_turns(c, r, 2, set->rounds);
+    for (size_t i = 0; i < 2; i++) {
+        char what[64];
+        snprintf(what, sizeof what, "wall: archive: %s", r[i].argv[1]);
+        if (r[i].best.ok)
+            table_row(kind_names[c->kind], what, 1e3 * r[i].best.wall, "ms", most, true, "");
+    }
+}
+
+void archive_rows(const settings *set, const capture *c)
+{
+    char archive[PATH_BYTES];
+    snprintf(archive, sizeof archive, "%s" ARCHIVE_SUFFIX, c->path);
+    const char *const pack[] = {set->command, "convert", "-f",    "--to", "archive",
+                                "-o",         archive,   c->path, NULL};
+    if (!process_run(pack, NULL, false).ok) {
+        printf("%-12s no archive can be made of it\n", kind_names[c->kind]);
+        return;
+    }
+    printf("%-12s archive: %.2f MB in %lu chunks, %.1f %% of the capture\n", kind_names[c->kind],
+           file_bytes(archive) / 1e6, count_chunks(archive),
+           100 * file_bytes(archive) / (double)c->size);
+    size_rows(set, c, archive);
+    pack_rows(set, c);
+    restore_rows(set, c, archive);
+    filter_rows(set, c, archive);
+    overview_rows(set, c, archive);
+    unlink(archive);
+}

@@ -1,0 +1,85 @@
+# Archives as archives: what info, validate and recover say of a sound one and of damaged ones.  Times and random
+# numbers are not printed.
+set -u
+captures=$PERFILE_SOURCE/samples/captures
+run() {
+    echo "\$ perfile $*"
+    "$PERFILE" "$@" 2>&1 | sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/TIME/'
+    [ "${PIPESTATUS[0]}" = 0 ] || echo "exit status ${PIPESTATUS[0]}"
+}
+# Offset of the first chunk of a kind, by --json.
+offset() {
+    "$PERFILE" info --chunks --json "$2" 2>/dev/null |
+        grep -o "\"offset\":\"[0-9]*\",\"kind\":\"$1\"" | head -n 1 | tr -dc 0-9
+}
+flip() {
+    printf '\377' | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# Fixed sizes depend on zstd: they are left out.
+echo "sound"
+cp "$captures/callgraph.data" in.data
+run convert --to archive -o x.perfile in.data | grep -v '^perfile: in.data: '
+"$PERFILE" info x.perfile | sed -nE 's/[0-9.]+ kB of/SIZE of/; s/\([0-9.]+ to 1\)/(RATIO)/; /^(file|archive|form|samples|state)/p'
+"$PERFILE" info --chunks x.perfile | awk 'NR > 3 { print $2, $3, $5, $7, $NF }'
+"$PERFILE" info --columns x.perfile | awk 'NR > 4 { print $1 }' | grep -E '^(SAMPLE|trailer)\.' | sort
+"$PERFILE" info --columns --json x.perfile | grep -c '"type":"SAMPLE","type_number":9,"trailer":false,"field":"callchain"'
+"$PERFILE" info --chunks --json x.perfile | grep -o '"captures":\[{"creator":"perfile'
+"$PERFILE" info --json x.perfile | grep -o '"finished":true,"from_index":true,"head_damaged":false,"gaps":0'
+run validate x.perfile
+run info --chunks in.data
+run recover --to archive -o same.perfile x.perfile
+cmp x.perfile same.perfile && echo "nothing was changed"
+run convert -o back.data x.perfile
+cmp in.data back.data && echo "unpacked"
+
+echo "a second of it"
+first=$("$PERFILE" info --json x.perfile | grep -o '"time":{"first":"[0-9]*' | tr -dc 0-9)
+"$PERFILE" filter --time "$((first / 1000000000)).0," -o second.data x.perfile 2>/dev/null
+"$PERFILE" info second.data | grep -E '^(events|lost)'
+
+echo "a damaged payload"
+cp x.perfile payload.perfile
+at=$(offset records x.perfile)
+flip payload.perfile $((at + 600))
+run validate --only V-7 payload.perfile
+run validate --only V-7 --format json payload.perfile | grep -o '"rule":"V-704","severity":"error","file":"payload.perfile"'
+run validate --only V-7 --format sarif payload.perfile | grep -o '"ruleId":"V-704"'
+run validate --ignore V-704 --only V-7 payload.perfile
+run recover --to archive -n payload.perfile
+run recover --to archive -o repaired.perfile payload.perfile
+run validate --only V-7 repaired.perfile
+run recover --to archive --json -f -o repaired.perfile payload.perfile | grep -o '"whole":false'
+run recover --to archive -o repaired.perfile payload.perfile
+
+echo "a damaged header of a chunk"
+cp x.perfile header.perfile
+flip header.perfile $((at + 9))
+run validate --only V-7 header.perfile | sed -E 's/: [0-9]+ bytes are/: N bytes are/'
+run recover --to archive -o - header.perfile >whole.perfile
+run recover --to archive -f -o whole.perfile header.perfile
+cmp x.perfile whole.perfile && echo "as it was"
+
+echo "cut"
+head -c $((at + 200)) x.perfile >cut.perfile
+run validate --only V-7 cut.perfile
+"$PERFILE" info cut.perfile 2>/dev/null | grep -o 'not finished, DAMAGED in 1 place: .*'
+run info --chunks cut.perfile | grep -E 'no chunk$|exit'
+run recover --to archive -o short.perfile cut.perfile
+run validate --only V-7 short.perfile
+
+echo "metadata"
+cp x.perfile meta.perfile
+flip meta.perfile $((at + 70))
+run validate meta.perfile
+run recover --to archive -o without.perfile meta.perfile
+run validate without.perfile
+run convert -o whole.data without.perfile
+cmp in.data whole.data && echo "unpacked"
+
+echo "wrong usage"
+run recover --to pipe -o y x.perfile
+run recover --to archive -o in.data x.perfile
+head -c 64 x.perfile >head.perfile
+run recover --to archive -o y head.perfile
+exit 0

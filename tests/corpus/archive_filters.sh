@@ -1,0 +1,7 @@
+# Archives: an index never changes a result.
+set -u
+[ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs python3
+export PERFILE PERFILE_SOURCE PERFILE_CORPUS
+PYTHONPATH=$PERFILE_SOURCE/tests python3 "$PERFILE_SOURCE/tests/corpus/archive_filters.py"

@@ -1,0 +1,256 @@
+/* Archives through the public interface: packing by a sink, reading back as a source, descriptions
+ * of samples. */
+#include "testing.h"
+
+#include <stdio.h>
+
+#include "perfile/perfile.h"
+
+static char capture[512];
+
+static int setup(void **state)
+{
+    const char *root = getenv("PERFILE_SOURCE");
+    (void)state;
+    return snprintf(capture, sizeof capture, "%s/samples/captures/callgraph.data",
+                    root ? root : ".") < (int)sizeof capture
+               ? 0
+               : -1;
+}
+
+/* Packs a file, or a directory if the options say so, into memory. */
+static perfile_bytes packed(const char *path, const perfile_archive_options *options)
+{
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_sink *memory, *sink;
+    void *bytes;
+    size_t len;
+    const perfile_convert_options how = {.size = sizeof how};
+    assert_int_equal(perfile_source_path(path, NULL, &source, &err), PERFILE_OK);
+    assert_int_equal(perfile_sink_memory("archive", &memory, &err), PERFILE_OK);
+    assert_int_equal(perfile_archive_sink(memory, options, &sink, &err), PERFILE_OK);
+    if (perfile_convert_capture(source, sink, &how, NULL, 0, &err) != PERFILE_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(perfile_sink_take(memory, &bytes, &len, &err), PERFILE_OK);
+    perfile_sink_close(sink);
+    return (perfile_bytes){bytes, len};
+}
+
+/* What comes out again. */
+static perfile_bytes unpacked(perfile_bytes archive, perfile_status want)
+{
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_sink *memory;
+    void *bytes;
+    size_t len;
+    const perfile_convert_options how = {.size = sizeof how};
+    assert_int_equal(perfile_source_memory(archive, "archive", &source, &err), PERFILE_OK);
+    assert_int_equal(perfile_sink_memory("capture", &memory, &err), PERFILE_OK);
+    assert_int_equal(perfile_convert_capture(source, memory, &how, NULL, 0, &err), want);
+    if (want != PERFILE_OK)
+        perfile_sink_abort(memory);
+    if (want != PERFILE_OK || perfile_sink_take(memory, &bytes, &len, &err) != PERFILE_OK)
+        bytes = NULL, len = 0;
+    perfile_sink_close(memory);
+    return (perfile_bytes){bytes, len};
+}
+
+static perfile_bytes file_bytes(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    const long n = ftell(f);
+    rewind(f);
+    uint8_t *bytes = malloc((size_t)n + 1);
+    assert_int_equal(fread(bytes, 1, (size_t)n, f), n);
+    fclose(f);
+    return (perfile_bytes){bytes, (size_t)n};
+}
+
+static void release(perfile_bytes bytes)
+{
+    free((void *)(uintptr_t)bytes.ptr);
+}
+
+static void gives_back_what_was_packed(void **state)
+{
+    (void)state;
+    const perfile_bytes original = file_bytes(capture);
+    for (uint32_t records = 0; records < 100; records = 3 * records + 1) {
+        const perfile_archive_options how = {.size = sizeof how, .chunk_records = records};
+        const perfile_bytes archive = packed(capture, &how), again = unpacked(archive, PERFILE_OK);
+        assert_int_equal(again.len, original.len);
+        assert_memory_equal(again.ptr, original.ptr, original.len);
+        release(archive);
+        release(again);
+    }
+    release(original);
+}
+
+static void threads_make_the_same_archive(void **state)
+{
+    (void)state;
+    perfile_archive_options how = {.size = sizeof how, .chunk_records = 5, .id = 7};
+    const perfile_bytes one = packed(capture, &how);
+    for (how.threads = 2; how.threads < 5; how.threads++) {
+        const perfile_bytes more = packed(capture, &how);
+        /* The last map has the time: it is compared by its size only. */
+        assert_int_equal(more.len, one.len);
+        release(more);
+    }
+    release(one);
+}
+
+static void refuses_levels_that_there_are_not(void **state)
+{
+    (void)state;
+    perfile_error err = {0};
+    perfile_sink *memory, *sink;
+    const perfile_archive_options how = {.size = sizeof how, .level = 20};
+    assert_int_equal(perfile_sink_memory("archive", &memory, &err), PERFILE_OK);
+    assert_int_equal(perfile_archive_sink(memory, &how, &sink, &err), PERFILE_E_USAGE);
+    perfile_sink_close(memory);
+}
+
+static void a_directory_comes_out_as_one(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"data", "data.0", "data.1"};
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_sink *memory, *sink;
+    void *bytes;
+    size_t len;
+    const perfile_archive_options how = {.size = sizeof how, .flags = PERFILE_ARCHIVE_DIRECTORY};
+    assert_int_equal(perfile_sink_memory("archive", &memory, &err), PERFILE_OK);
+    assert_int_equal(perfile_archive_sink(memory, &how, &sink, &err), PERFILE_OK);
+    assert_int_equal(perfile_sink_write(sink, (perfile_bytes){(const uint8_t *)names[0], 4}, &err),
+                     PERFILE_OK);
+    assert_int_equal(perfile_sink_finish(sink, &err), PERFILE_OK);
+    assert_int_equal(perfile_sink_take(memory, &bytes, &len, &err), PERFILE_OK);
+    perfile_sink_close(sink);
+    assert_int_equal(perfile_source_memory((perfile_bytes){bytes, len}, "archive", &source, &err),
+                     PERFILE_OK);
+    assert_false(perfile_source_is_directory(source));
+    assert_int_equal(perfile_archive_source(&source, &err), PERFILE_OK);
+    assert_true(perfile_source_is_directory(source));
+    perfile_source_close(source);
+    free(bytes);
+}
+
+static void other_sources_stay_what_they_are(void **state)
+{
+    (void)state;
+    perfile_error err = {0};
+    perfile_source *source, *before;
+    assert_int_equal(perfile_source_path(capture, NULL, &source, &err), PERFILE_OK);
+    before = source;
+    assert_int_equal(perfile_archive_source(&source, &err), PERFILE_OK);
+    assert_ptr_equal(source, before);
+    perfile_source_close(source);
+}
+
+typedef struct counts {
+    uint64_t samples, described, first, last;
+    bool refuses;
+} counts;
+
+static bool enough(void *user, const perfile_described *d)
+{
+    counts *c = user;
+    if (c->refuses)
+        return false;
+    c->described += d->samples;
+    c->first = d->first_time < c->first ? d->first_time : c->first;
+    c->last = d->last_time > c->last ? d->last_time : c->last;
+    return true;
+}
+
+/* Reads all records of an archive, or of the capture; counts samples that are read. */
+static counts read_all(perfile_bytes archive, bool describe, bool refuses)
+{
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    counts c = {.first = UINT64_MAX, .refuses = refuses};
+    if (archive.ptr)
+        assert_int_equal(perfile_source_memory(archive, "archive", &source, &err), PERFILE_OK);
+    else
+        assert_int_equal(perfile_source_path(capture, NULL, &source, &err), PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, &err), PERFILE_OK);
+    if (describe)
+        assert_int_equal(perfile_stream_describe(s, enough, &c), archive.ptr != NULL);
+    while (perfile_stream_next(s, &r, &err) == PERFILE_OK)
+        if (r->type == PERFILE_RECORD_SAMPLE) {
+            const uint64_t time = perfile_record_time(r);
+            c.samples++;
+            c.first = time < c.first ? time : c.first;
+            c.last = time > c.last ? time : c.last;
+        }
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(s, &sum, sizeof sum);
+    assert_int_equal(sum.damages, 0);
+    perfile_stream_close(s);
+    return c;
+}
+
+static void descriptions_say_what_reading_finds(void **state)
+{
+    (void)state;
+    const perfile_archive_options how = {.size = sizeof how, .chunk_records = 8};
+    const perfile_bytes archive = packed(capture, &how);
+    const counts read = read_all((perfile_bytes){NULL, 0}, true, false);
+    const counts all = read_all(archive, false, false);
+    const counts described = read_all(archive, true, false);
+    const counts refused = read_all(archive, true, true);
+    assert_true(read.samples > 0 && described.described > 0);
+    assert_int_equal(all.samples, read.samples);
+    assert_int_equal(refused.samples, read.samples);
+    assert_int_equal(described.samples + described.described, read.samples);
+    assert_int_equal(described.first, read.first);
+    assert_int_equal(described.last, read.last);
+    release(archive);
+}
+
+static void damage_is_counted(void **state)
+{
+    (void)state;
+    const perfile_archive_options how = {.size = sizeof how, .chunk_records = 8};
+    const perfile_bytes archive = packed(capture, &how);
+    uint8_t *bytes = (uint8_t *)(uintptr_t)archive.ptr;
+    bytes[archive.len / 2] ^= 1;
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_stream *s;
+    perfile_stream_summary sum;
+    const perfile_record *r;
+    assert_int_equal(perfile_source_memory(archive, "archive", &source, &err), PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, &err), PERFILE_OK);
+    while (perfile_stream_next(s, &r, &err) == PERFILE_OK)
+        continue;
+    perfile_stream_get_summary(s, &sum, sizeof sum);
+    assert_int_equal(sum.by_damage[PERFILE_DAMAGE_ARCHIVE], 1);
+    assert_true(sum.lost > 0);
+    perfile_stream_close(s);
+    const perfile_bytes nothing = unpacked(archive, PERFILE_E_CORRUPT);
+    assert_int_equal(nothing.len, 0);
+    release(archive);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_back_what_was_packed),
+        cmocka_unit_test(threads_make_the_same_archive),
+        cmocka_unit_test(refuses_levels_that_there_are_not),
+        cmocka_unit_test(a_directory_comes_out_as_one),
+        cmocka_unit_test(other_sources_stay_what_they_are),
+        cmocka_unit_test(descriptions_say_what_reading_finds),
+        cmocka_unit_test(damage_is_counted),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
