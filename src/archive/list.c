@@ -29,6 +29,13 @@ static bool header_at(perfile_source *s, uint64_t offset)
            run.len >= PF_ARCHIVE_HEADER && pf_chunk_decode(run.ptr, offset, 0, &c);
 }
 
+bool pf_archive_cut_chunk(const pf_archive *a, const pf_archive_gap *gap, pf_chunk *c)
+{
+    perfile_bytes run;
+    return pf_source_run(a->source, gap->offset, PF_ARCHIVE_HEADER, &run, NULL) == PERFILE_OK &&
+           run.len >= PF_ARCHIVE_HEADER && pf_chunk_decode(run.ptr, gap->offset, a->head.id, c);
+}
+
 /* True if the bytes are an archive, also one whose first bytes are damaged: then a chunk stands
  * behind them, or an END at the end. */
 static perfile_status is_archive(perfile_source *s, bool *is, perfile_error *err)

@@ -25,6 +25,10 @@ struct perfile_archive {
 /* The capture, from 1 on, that the number `source` in chunk headers stands for; 0: none. */
 uint32_t pf_archive_capture_of(const perfile_archive *a, uint16_t source);
 
+/* True if the header of a chunk stands at the beginning of the gap: then *c is the chunk, of which
+ * the end is missing. */
+bool pf_archive_cut_chunk(const pf_archive *a, const pf_archive_gap *gap, pf_chunk *c);
+
 /* Puts together the metadata of the capture with the number `source` in chunk headers, those that
  * can be read. */
 perfile_status pf_archive_read_meta(perfile_archive *a, uint16_t source, pf_meta *meta,

@@ -45,10 +45,9 @@ static __attribute__((format(printf, 3, 4))) void tell(repair *x, perfile_archiv
         x->lost(x->user, f);
 }
 
-/* A finding about chunk `i`. */
-static perfile_archive_finding about(const repair *x, uint32_t i, unsigned rule)
+/* A finding about a chunk; `i` is its position, UINT32_MAX: it has none. */
+static perfile_archive_finding about(const repair *x, const pf_chunk *c, uint32_t i, unsigned rule)
 {
-    const pf_chunk *c = &x->a->table.chunks[i];
     perfile_archive_finding f = {.rule = rule, .offset = c->offset, .chunk = i};
     if (is_of_part(c)) {
         f.capture = pf_archive_capture_of(x->a, c->source);
@@ -61,7 +60,7 @@ static perfile_archive_finding about(const repair *x, uint32_t i, unsigned rule)
 
 static void leave_out(repair *x, uint32_t i, unsigned rule, const char *why)
 {
-    perfile_archive_finding f = about(x, i, rule);
+    perfile_archive_finding f = about(x, &x->a->table.chunks[i], i, rule);
     x->leave_out[i] = true;
     x->sum.chunks_lost++;
     tell(x, &f, "the chunk is left out: %s", why);
@@ -90,7 +89,7 @@ static perfile_status judge(repair *x, uint32_t i, perfile_error *err)
     st = pf_archive_meta(t, c, &x->meta, err);
     if (st != PERFILE_E_CORRUPT)
         return st;
-    perfile_archive_finding f = about(x, i, PERFILE_RULE_V_703);
+    perfile_archive_finding f = about(x, c, i, PERFILE_RULE_V_703);
     x->without_meta[i] = true;
     x->sum.metas_lost++;
     tell(x, &f, "the chunk is copied without its metadata: their checksum is wrong");
@@ -126,11 +125,15 @@ static void tell_gaps(repair *x)
 {
     const pf_archive *t = &x->a->table;
     for (uint32_t i = 0; i < t->n_gaps; i++) {
-        perfile_archive_finding f = {
-            .rule = PERFILE_RULE_V_702, .offset = t->gaps[i].offset, .chunk = UINT32_MAX};
+        pf_chunk c = {.offset = t->gaps[i].offset};
+        const bool is_cut = pf_archive_cut_chunk(t, &t->gaps[i], &c);
+        perfile_archive_finding f = about(x, &c, UINT32_MAX, PERFILE_RULE_V_702);
+        f.is_lost = f.part_bytes > 0;
+        x->sum.lost_bytes += f.part_bytes;
         x->sum.gaps++;
         x->sum.gap_bytes += t->gaps[i].bytes;
-        tell(x, &f, "%llu bytes of the archive are no chunk", (unsigned long long)t->gaps[i].bytes);
+        tell(x, &f, "%llu bytes of the archive are no chunk%s",
+             (unsigned long long)t->gaps[i].bytes, is_cut ? ": the rest of it is missing" : "");
     }
 }
 

@@ -148,11 +148,16 @@ static perfile_status check_book(pf_verify *v, const pf_chunk *c, perfile_error 
 
 static void tell_gap(pf_verify *v, const pf_archive_gap *gap)
 {
-    const pf_chunk at = {.offset = gap->offset};
+    pf_chunk at = {.offset = gap->offset}, cut;
     const bool known = position_of(v->a, &at) != UINT32_MAX;
-    pf_verify_tell(v, PERFILE_RULE_V_702, PERFILE_SEVERITY_ERROR, &at, false,
+    const bool is_cut = pf_archive_cut_chunk(&v->walked, gap, &cut);
+    if (is_cut)
+        at = cut;
+    pf_verify_tell(v, PERFILE_RULE_V_702, PERFILE_SEVERITY_ERROR, &at, is_cut,
                    "%llu bytes are no chunk%s", (unsigned long long)gap->bytes,
-                   known ? ": its header is damaged, and is read from the index" : "");
+                   known    ? ": its header is damaged, and is read from the index"
+                   : is_cut ? ": the rest of it is missing"
+                            : "");
 }
 
 /* Collects the chunks that are in no table: between the chunks and gaps that were found. */

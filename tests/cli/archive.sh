@@ -5,7 +5,8 @@ captures=$PERFILE_SOURCE/samples/captures
 run() {
     echo "\$ perfile $*"
     "$PERFILE" "$@" 2>&1 | sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/TIME/'
-    [ "${PIPESTATUS[0]}" = 0 ] || echo "exit status ${PIPESTATUS[0]}"
+    local status=${PIPESTATUS[0]}
+    [ "$status" = 0 ] || echo "exit status $status"
 }
 # Offset of the first chunk of a kind, by --json.
 offset() {
@@ -21,7 +22,7 @@ echo "sound"
 cp "$captures/callgraph.data" in.data
 run convert --to archive -o x.perfile in.data | grep -v '^perfile: in.data: '
 "$PERFILE" info x.perfile | sed -nE 's/[0-9.]+ kB of/SIZE of/; s/\([0-9.]+ to 1\)/(RATIO)/; /^(file|archive|form|samples|state)/p'
-"$PERFILE" info --chunks x.perfile | awk 'NR > 3 { print $2, $3, $5, $7, $NF }'
+"$PERFILE" info --chunks x.perfile | awk 'NR > 3 && $1 != "total" { print $2, $3, $5, $7, $NF }'
 "$PERFILE" info --columns x.perfile | awk 'NR > 4 { print $1 }' | grep -E '^(SAMPLE|trailer)\.' | sort
 "$PERFILE" info --columns --json x.perfile | grep -c '"type":"SAMPLE","type_number":9,"trailer":false,"field":"callchain"'
 "$PERFILE" info --chunks --json x.perfile | grep -o '"captures":\[{"creator":"perfile'
@@ -56,15 +57,14 @@ echo "a damaged header of a chunk"
 cp x.perfile header.perfile
 flip header.perfile $((at + 9))
 run validate --only V-7 header.perfile | sed -E 's/: [0-9]+ bytes are/: N bytes are/'
-run recover --to archive -o - header.perfile >whole.perfile
-run recover --to archive -f -o whole.perfile header.perfile
+run recover --to archive -o whole.perfile header.perfile
 cmp x.perfile whole.perfile && echo "as it was"
 
 echo "cut"
 head -c $((at + 200)) x.perfile >cut.perfile
 run validate --only V-7 cut.perfile
 "$PERFILE" info cut.perfile 2>/dev/null | grep -o 'not finished, DAMAGED in 1 place: .*'
-run info --chunks cut.perfile | grep -E 'no chunk$|exit'
+run info --chunks cut.perfile | grep -E '^[0-9]+: |exit'
 run recover --to archive -o short.perfile cut.perfile
 run validate --only V-7 short.perfile
 

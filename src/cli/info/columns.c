@@ -186,7 +186,7 @@ static void print_json(const rows *all, const row *sum)
         cli_json_object_end();
     }
     cli_json_array_end();
-    cli_json_object("total");
+    cli_json_object("column_total");
     cli_json_number("stored", sum->stored);
     cli_json_number("decoded", sum->decoded);
     cli_json_object_end();

@@ -155,9 +155,11 @@ static int rescue(const settings *set, const char *path, const given_events *g)
     return cli_status_of(st, x.sum.damaged);
 }
 
-static const char *archive_word(size_t i)
+/* Words of --to. */
+static const char *form_word(size_t i)
 {
-    return i == 0 ? "archive" : NULL;
+    static const char *const words[] = {"perf.data", "archive"};
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
 }
 
 static const char *salvage_word(size_t i)
@@ -168,7 +170,13 @@ static const char *salvage_word(size_t i)
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
+    size_t which = 0;
+    int status;
     switch (option) {
+    case CLI_OPTION_TO:
+        status = cli_choose("recover", "--to", optarg, form_word, &which);
+        set->w.archive = which == 1;
+        return status;
     case 'n':
         set->dry_run = true;
         return CLI_CONTINUE;
@@ -183,9 +191,6 @@ static int read_option(int option, settings *set)
     case OPTION_BIG:
         set->byte_order = PERFILE_BYTE_ORDER_BIG;
         return CLI_CONTINUE;
-    case CLI_OPTION_TO:
-        set->w.archive = true;
-        return cli_choose("recover", "--to", optarg, archive_word, &(size_t){0});
     case CLI_OPTION_ON_DAMAGE:
         return cli_choose("recover", "--on-damage", optarg, salvage_word, &(size_t){0});
     default:
@@ -197,11 +202,13 @@ static const cli_option options[] = {
     {"output", .value = "OUT", .letter = 'o', .path = true, .help = "the new capture",
      .more = "The file appears when it is complete, or not at all."},
     {.rows = cli_force_options},
-    {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = archive_word,
-     .help = "archive: pack what was recovered; if FILE is an archive, repair it",
-     .more = "A repaired archive has all chunks of FILE whose checksums are right, as they were, "
-             "and a new index; the capture in it is not changed. Without this option the new "
-             "capture is a file or stream, as FILE or the capture in it is."},
+    {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = form_word,
+     .help = "perf.data (default), or archive: pack what was recovered; if FILE is an archive, "
+             "repair it",
+     .more =
+         "perf.data is a file, or a stream if FILE is one. A repaired archive has all chunks of "
+         "FILE whose checksums are right, as they were, and a new index; the capture in it is "
+         "not changed."},
     {"dry-run", .letter = 'n', .help = "write nothing, only report what could be recovered"},
     {"attrs-from", .value = "REF", .code = OPTION_ATTRS_FROM, .path = true,
      .help = "use the events of REF, a capture of the same command",

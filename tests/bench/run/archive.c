@@ -12,9 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "perfile/perfile.h"
+
 enum { MOST_ARGS = 16, PATH_BYTES = 4096 + 16, MOST_MB = 256 };
 
 #define ARCHIVE_SUFFIX ".perfile"
+#define ONE_PERCENT    "50%..51%" /* of the time */
 
 /* What is required, by kind of capture. */
 static const struct {
@@ -82,16 +85,18 @@ static void size_row(const char *kind, const char *what, const char *archive, co
 static bool make_zstd_19(const capture *c, char *path)
 {
     struct stat of, there;
+    char part[PATH_BYTES + 8];
     int n = snprintf(path, PATH_BYTES, "%.*s-19.zst", (int)(strlen(c->path) - strlen(".data")),
                      c->path);
     if (n < 0 || n >= PATH_BYTES || stat(c->path, &of) < 0)
         return false;
     if (stat(path, &there) == 0 && there.st_mtime >= of.st_mtime)
         return true;
-    const char *const argv[] = {"zstd", "-q", "-19", "-f", "-o", path, c->path, NULL};
-    if (process_run(argv, NULL, false).ok)
+    snprintf(part, sizeof part, "%s.part", path);
+    const char *const argv[] = {"zstd", "-q", "-19", "-f", "-o", part, c->path, NULL};
+    if (process_run(argv, NULL, false).ok && rename(part, path) == 0)
         return true;
-    unlink(path);
+    unlink(part);
     return false;
 }
 
@@ -144,59 +149,74 @@ static void restore_rows(const settings *set, const capture *c, const char *arch
     unlink(packed);
 }
 
-/* Bytes of a file that are in the page cache; UINT64_MAX: not known. */
-static uint64_t cached_bytes(const char *path)
+/* Takes a file out of the page cache. */
+static void forget_cached(int fd)
+{
+    (void)fsync(fd);
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+/* Bytes of a mapped file that are in the page cache; NAN: not known. */
+static double cached_bytes(void *mapped, size_t size)
 {
     static unsigned char pages[1 << 20];
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uint64_t cached = 0;
-    struct stat sb;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &sb) < 0 || (uint64_t)sb.st_size > page * sizeof pages) {
-        if (fd >= 0)
-            close(fd);
-        return UINT64_MAX;
-    }
-    const size_t size = (size_t)sb.st_size;
-    void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (p == MAP_FAILED)
-        return UINT64_MAX;
-    if (mincore(p, size, pages) != 0)
-        cached = UINT64_MAX;
-    for (size_t i = 0; i * page < size && cached != UINT64_MAX; i++)
-        cached += pages[i] & 1 ? page : 0;
-    munmap(p, size);
+    double cached = 0;
+    if (size > page * sizeof pages || mincore(mapped, size, pages) != 0)
+        return NAN;
+    for (size_t i = 0; i * page < size; i++)
+        cached += pages[i] & 1 ? (double)page : 0;
     return cached;
 }
 
-/* Takes a file out of the page cache. */
-static void forget_cached(const char *path)
+static bool filter_bytes(perfile_bytes archive)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    (void)fsync(fd);
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-    close(fd);
+    static const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_TIME, .text = ONE_PERCENT};
+    const perfile_filter_options options = {.size = sizeof options, .n_terms = 1, .terms = &term};
+    perfile_source *source;
+    perfile_sink *sink;
+    perfile_status st = perfile_sink_memory("filtered", &sink, NULL);
+    if (st != PERFILE_OK)
+        return false;
+    st = perfile_source_memory(archive, "archive", &source, NULL);
+    if (st == PERFILE_OK) /* closes the source in any case */
+        st = perfile_filter_capture(source, sink, &options, NULL, NULL, 0, NULL, 0, NULL);
+    perfile_sink_close(sink);
+    return st == PERFILE_OK;
 }
 
-/* An archive is mapped: what is read of it are the pages that come into the cache, those that the
- * kernel reads ahead included. */
-static void bytes_read_row(const char *kind, const char *what, const char *archive,
-                           const runner *filter)
+/* How many bytes of an archive a filter touches, in pages; NAN: not known.  By the library, on a
+ * mapping without reading ahead that begins with an empty page cache: the command maps the archive,
+ * too, but how much the kernel reads ahead depends on the machine. */
+static double filter_reads(const char *archive)
+{
+    struct stat sb;
+    double bytes = NAN;
+    const int fd = open(archive, O_RDONLY | O_CLOEXEC);
+    void *p = MAP_FAILED;
+    if (fd >= 0 && fstat(fd, &sb) == 0)
+        p = mmap(NULL, (size_t)sb.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    if (p != MAP_FAILED) {
+        const size_t size = (size_t)sb.st_size;
+        (void)madvise(p, size, MADV_RANDOM);
+        forget_cached(fd);
+        if (cached_bytes(p, size) == 0 && filter_bytes((perfile_bytes){p, size}))
+            bytes = cached_bytes(p, size);
+        munmap(p, size);
+    }
+    if (fd >= 0)
+        close(fd);
+    return bytes;
+}
+
+static void bytes_read_row(const char *kind, const char *what, const char *archive)
 {
     char note[64];
-    forget_cached(archive);
-    const uint64_t before = cached_bytes(archive);
-    if (before != 0) {
-        printf("%-12s %s: the archive stays in the page cache\n", kind, what);
-        return;
-    }
-    const usage u = process_run(filter->argv, NULL, false);
-    const double bytes = (double)cached_bytes(archive);
+    const double bytes = filter_reads(archive);
     snprintf(note, sizeof note, "%.0f kB", bytes / 1e3);
-    if (u.ok)
+    if (isnan(bytes))
+        printf("%-12s %s: not known\n", kind, what);
+    else
         table_row(kind, what, bytes / file_bytes(archive), "", 0.15, true, note);
 }
 
@@ -206,8 +226,8 @@ static void filter_rows(const settings *set, const capture *c, const char *archi
     char out[PATH_BYTES], note[64];
     snprintf(out, sizeof out, "%s" OUT_SUFFIX, c->path);
     runner r[] = {
-        {.argv = {set->command, "filter", "-f", "--time", "50%..51%", "-o", out, archive}},
-        {.argv = {set->command, "filter", "-f", "--time", "50%..51%", "-o", out, c->path}},
+        {.argv = {set->command, "filter", "-f", "--time", ONE_PERCENT, "-o", out, archive}},
+        {.argv = {set->command, "filter", "-f", "--time", ONE_PERCENT, "-o", out, c->path}},
     };
     captures_cache(archive);
     take_turns(c, r, 2, set->rounds);
@@ -218,7 +238,7 @@ static void filter_rows(const settings *set, const capture *c, const char *archi
     else
         table_row(kind, "wall: archive: filter 1 % / of the capture",
                   r[0].best.wall / r[1].best.wall, "", 0.1, true, note);
-    bytes_read_row(kind, "archive: filter 1 %: bytes read / all", archive, &r[0]);
+    bytes_read_row(kind, "archive: filter 1 %: bytes read / all", archive);
     captures_ready(c);
 }
 
