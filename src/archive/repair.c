@@ -30,19 +30,20 @@ static bool is_of_part(const pf_chunk *c)
     return c->kind == PF_CHUNK_RECORDS || c->kind == PF_CHUNK_BYTES;
 }
 
-static __attribute__((format(printf, 3, 4))) void tell(repair *x, perfile_archive_finding *f,
+static __attribute__((format(printf, 3, 4))) void tell(repair *x, const perfile_archive_finding *f,
                                                        const char *format, ...)
 {
     char text[TEXT];
+    perfile_archive_finding told = *f;
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    f->severity = PERFILE_SEVERITY_ERROR;
-    f->text = text;
+    told.severity = PERFILE_SEVERITY_ERROR;
+    told.text = text;
     x->sum.damaged = true;
     if (x->lost)
-        x->lost(x->user, f);
+        x->lost(x->user, &told);
 }
 
 /* A finding about a chunk; `i` is its position, UINT32_MAX: it has none. */

@@ -147,9 +147,9 @@ struct perfile_stream {
     perfile_open_options options; /* limits point to `limits` */
     perfile_limits limits;
     const char *name;
-    pf_inputs inputs;         /* of the lowest stream: the sources that are read for it */
+    pf_inputs inputs;                 /* of the lowest stream: the sources that are read for it */
     struct pf_describing *describing; /* of perfile_stream_describe(), or NULL */
-    pf_source_origin *origin; /* likewise; NULL: the capture is in no archive */
+    pf_source_origin *origin;         /* likewise; NULL: the capture is in no archive */
     pf_usual_fn
         *sampled_by; /* the decoder that wrote `sample`; NULL: `sample` must be cleared first */
     perfile_sample sample; /* result of perfile_stream_sample() */

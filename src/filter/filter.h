@@ -198,8 +198,8 @@ void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uin
 perfile_status pf_filter_select_ahead(pf_filter *x, perfile_stream *s, perfile_error *err);
 perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile_error *err);
 
-/* narrow.c: passes over ranges of a capture in an archive without selected records, in the pass that
- * begins. */
+/* narrow.c: passes over ranges of a capture in an archive without selected records, in the pass
+ * that begins. */
 void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_stage);
 
 /* world.c: terms that need names of threads, mapped files or cgroups */

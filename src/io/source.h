@@ -69,9 +69,9 @@ typedef struct pf_source_ops {
     perfile_status (*entry)(const perfile_source *s, const char *entry, perfile_source **source,
                             perfile_error *err);
     /* From now on records that `how` does not need are not shown.  With NULL the samples of ranges
-     * without other data are not, for whom counts only.  absent(): true if those from `offset` on are
-     * not; how many is in *absent.  Reading them is allowed and shows them.  NULL: the kind does not
-     * know records. */
+     * without other data are not, for whom counts only.  absent(): true if those from `offset` on
+     * are not; how many is in *absent.  Reading them is allowed and shows them.  NULL: the kind
+     * does not know records. */
     void (*narrow)(perfile_source *s, const pf_narrow *how);
     bool (*absent)(perfile_source *s, uint64_t offset, pf_absent *absent);
     /* Releases what the kind holds, not `s` itself; may be NULL. */

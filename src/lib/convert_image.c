@@ -400,8 +400,8 @@ static perfile_status copy_unknown(pf_image *m, perfile_error *err)
     return st == PERFILE_OK ? finish(m, err) : st;
 }
 
-/* Copies a file out of an archive.  Its records were walked when it was packed, and each of its bytes
- * is under a checksum: nothing is learned by walking them again. */
+/* Copies a file out of an archive.  Its records were walked when it was packed, and each of its
+ * bytes is under a checksum: nothing is learned by walking them again. */
 static perfile_status copy_out(pf_image *m, perfile_error *err)
 {
     m->bytes = pf_alloc(1, sizeof *m->bytes);

@@ -148,10 +148,8 @@ static bool count_absent(pf_perf_stream *p, perfile_passed *passed)
         pf_perf_narrow(&p->base, NULL);
     if (!pf_perf_absent(p, &absent))
         return false;
-    *passed = (perfile_passed){.samples = absent.records,
-                               .sample_bytes = absent.bytes,
-                               .offset = p->pos,
-                               .part = p->part};
+    *passed = (perfile_passed){
+        .samples = absent.records, .sample_bytes = absent.bytes, .offset = p->pos, .part = p->part};
     pf_perf_skip(&p->base, absent.records, absent.bytes);
     return true;
 }

@@ -148,7 +148,7 @@ def main():
         killed += status == -signal.SIGKILL
         partly += 0 < check(how) < whole
     print("%d writers of %d bytes stopped, %d of them killed; %d left a part" % (tried, size, killed, partly))
-    if tried < TURNS // chosen.CASES or killed < tried // 5 or partly < tried // 4:
+    if tried < TURNS // chosen.CASES or killed < tried // 12 or partly < tried // 5:
         sys.exit("too few of them")
 
 

@@ -112,14 +112,7 @@ static void own_by_hand(by_hand *h, const perfile_record *r, bool *pid, bool *ti
         break;
 #define TASK(p, t) *pid = *tid = true, note(&h->pids, p), note(&h->tids, t)
     switch (r->type) {
-        OWN(FORK, fork, fork, TASK(v.fork.pid, v.fork.tid); TASK(v.fork.ppid, v.fork.ptid);)
-        OWN(EXIT, exit, exit, TASK(v.exit.pid, v.exit.tid); TASK(v.exit.ppid, v.exit.ptid);)
-        OWN(COMM, comm, comm, TASK(v.comm.pid, v.comm.tid);)
         OWN(READ, read, read, TASK(v.read.pid, v.read.tid);)
-        OWN(MMAP, mmap, mmap, TASK(v.mmap.pid, v.mmap.tid);)
-        OWN(MMAP2, mmap2, mmap2, TASK(v.mmap2.pid, v.mmap2.tid);)
-        OWN(NAMESPACES, namespaces, namespaces, TASK(v.namespaces.pid, v.namespaces.tid);)
-        OWN(ITRACE_START, itrace_start, itrace, TASK(v.itrace.pid, v.itrace.tid);)
         OWN(SWITCH_CPU_WIDE, switch_cpu_wide, wide, note(&h->pids, v.wide.next_prev_pid);
             note(&h->tids, v.wide.next_prev_tid);)
         OWN(AUXTRACE, auxtrace, aux, note(&h->tids, v.aux.tid); note(&h->cpus, v.aux.cpu);
@@ -128,8 +121,6 @@ static void own_by_hand(by_hand *h, const perfile_record *r, bool *pid, bool *ti
             note(&h->cpus, v.error.cpu); *tid = v.error.tid != UINT32_MAX;
             *cpu = v.error.cpu != UINT32_MAX;)
         OWN(STAT, stat, stat, note(&h->cpus, v.stat.cpu); *cpu = v.stat.cpu != UINT32_MAX;)
-        OWN(HEADER_BUILD_ID, header_build_id, build_id,
-            if (v.build_id.has_pid) note(&h->pids, (uint32_t)v.build_id.pid);)
         OWN(LOST, lost, lost, add_lost(h, v.lost.lost);)
         OWN(LOST_SAMPLES, lost_samples, lost_samples, add_lost(h, v.lost_samples.lost);)
     default:
@@ -178,9 +169,10 @@ static void count_by_hand(by_hand *h, const perfile_record *r)
     h->records++;
     h->apart += apart;
     h->hides |= hides;
-    if (has_pid)
+    /* The sets are those of the data. */
+    if (has_pid && !apart)
         note(&h->pids, pid), note(&h->tids, tid);
-    if (has_cpu)
+    if (has_cpu && !apart)
         note(&h->cpus, cpu);
     own_by_hand(h, r, &has_pid, &has_tid, &has_cpu);
     h->pids.lacking |= !apart && !has_pid;
@@ -300,7 +292,7 @@ static void conditions_hold(const pf_zone *z, const perfile_record *r)
         assert_true(yes || !s->known || pf_zone_is_apart(r));
         for (unsigned i = 0; i < CONDITIONS; i++) {
             assert_int_equal(perfile_expr_test(conditions[f].is[i], r, &yes, NULL), PERFILE_OK);
-            assert_true(!yes || pf_zone_set_has(s, conditions[f].value[i]));
+            assert_true(!yes || pf_zone_is_apart(r) || pf_zone_set_has(s, conditions[f].value[i]));
         }
     }
 }
