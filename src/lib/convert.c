@@ -206,7 +206,10 @@ static perfile_status keep_all(pf_convert *x, perfile_error *err)
 {
     pf_source_origin *origin = pf_source_origin_join(x->source->origin);
     x->sink->patchable = x->sink->patchable && !pf_sink_wants_records(x->sink);
-    x->keeps = !pf_convert_forced(x) && (origin || pf_sink_wants_records(x->sink));
+    const bool forced = pf_convert_forced(x);
+    x->keeps = (!forced || x->options.on_damage == PERFILE_ON_DAMAGE_COPY) &&
+               (origin || pf_sink_wants_records(x->sink));
+    x->zeros = forced;
     if (x->keeps)
         x->options.on_damage = PERFILE_ON_DAMAGE_COPY;
     perfile_status st = pf_convert_image(x, err);

@@ -300,7 +300,7 @@ static perfile_status swap_facts(const pf_image *m, perfile_error *err)
 static perfile_status finish(pf_image *m, perfile_error *err)
 {
     const pf_source_origin *origin = m->x->source ? m->x->source->origin : m->stream->origin;
-    if (!m->x->keeps || !origin || !origin->lost.places)
+    if (!m->x->keeps || m->x->zeros || !origin || !origin->lost.places)
         return perfile_sink_finish(m->x->sink, err);
     const pf_source_lost *lost = &origin->lost;
     perfile_status st = pf_fail(err, PERFILE_E_CORRUPT, "archive.lost",

@@ -67,13 +67,21 @@ perfile_status pf_perf_count_rest(pf_perf_stream *p, uint64_t *rest, perfile_err
     return PERFILE_OK;
 }
 
-/* Sets *bytes to the lost bytes from p->pos on if the source keeps them valid until it is closed;
- * otherwise leaves it empty. */
+/* Sets *bytes to the lost bytes from p->pos to the end of the part if the source keeps them valid
+ * until it is closed, or, in an archive, until it is read again; otherwise leaves it empty. */
 static perfile_status view_lost_bytes(const pf_perf_stream *p, perfile_bytes *bytes,
                                       perfile_error *err)
 {
     perfile_source *source = p->file->source;
-    return source->lasting ? pf_source_view(source, p->pos, 1, bytes, err) : PERFILE_OK;
+    if (source->lasting)
+        return pf_source_view(source, p->pos, 1, bytes, err);
+    if (!source->origin || !source->seekable || p->file->end == PF_SIZE_UNKNOWN ||
+        p->file->end - p->pos > source->limits.window_bytes)
+        return PERFILE_OK;
+    perfile_status st = pf_source_run(source, p->pos, (size_t)(p->file->end - p->pos), bytes, err);
+    if (st == PERFILE_OK && bytes->len < p->file->end - p->pos)
+        *bytes = (perfile_bytes){NULL, 0};
+    return st;
 }
 
 perfile_status pf_walk_stop_part(pf_perf_stream *p, unsigned damage, uint64_t offset,
