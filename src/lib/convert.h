@@ -24,6 +24,7 @@ typedef struct pf_convert {
     bool to_directory;            /* the output is */
     bool byteswaps;               /* the output has the other byte order */
     bool zeros;                   /* with `keeps`: zeros may stand for what an archive has lost */
+    bool lost;                    /* … and do */
     bool keeps;                   /* every byte goes into an archive, or comes out of one */
     uint64_t target_losses;       /* kinds of losses that the stage for an older version reported */
 } pf_convert;

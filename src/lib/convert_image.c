@@ -300,9 +300,23 @@ static perfile_status swap_facts(const pf_image *m, perfile_error *err)
 static perfile_status finish(pf_image *m, perfile_error *err)
 {
     const pf_source_origin *origin = m->x->source ? m->x->source->origin : m->stream->origin;
-    if (!m->x->keeps || m->x->zeros || !origin || !origin->lost.places)
+    if (!m->x->keeps || !origin || !origin->lost.places)
         return perfile_sink_finish(m->x->sink, err);
     const pf_source_lost *lost = &origin->lost;
+    if (m->x->zeros) {
+        const perfile_note note = {.kind = PERFILE_NOTE_DAMAGE,
+                                   .number = UINT32_MAX,
+                                   .damage = PERFILE_DAMAGE_ARCHIVE,
+                                   .count = 1,
+                                   .bytes = lost->bytes,
+                                   .offset = lost->offset,
+                                   .part = lost->part};
+        pf_notes_add(&m->x->notes, &note);
+        m->x->lost = true;
+        m->x->result.copied.damages = lost->places;
+        m->x->result.copied.lost = lost->bytes;
+        return perfile_sink_finish(m->x->sink, err);
+    }
     perfile_status st = pf_fail(err, PERFILE_E_CORRUPT, "archive.lost",
                                 "the archive is damaged: %llu bytes of the capture are lost, in "
                                 "%llu places, the first at its offset %llu",

@@ -50,7 +50,9 @@ ONE_FILE = FORMS[:3]
 
 # What does not change what is written, and what is tried elsewhere (tests/cli, tests/corpus).
 NEUTRAL = {"--help", "--json", "--report", "--force", "--output", "--from", "--on-damage", "--max-memory",
-           "--dry-run", "--progress", "--no-progress", "--quiet", "--allow-growth", "--input", "--jobs"}
+           "--dry-run", "--progress", "--no-progress", "--quiet", "--allow-growth", "--input", "--jobs",
+           # Of archives, which perf does not read: corpus.archive, corpus.archive_filters, unit.archive_sink.
+           "--level", "--no-verify", "--chunk-records", "--source", "--no-index"}
 NO_WRITERS = {"info", "list", "stats", "validate", "dump"}
 
 
@@ -110,7 +112,7 @@ def split_cases():
 
 
 WRITERS = {"convert": convert_cases, "filter": filter_cases, "sort": lambda: ONE_FILE, "merge": merge_cases,
-           "split": split_cases, "recover": lambda: [[]]}
+           "split": split_cases, "recover": lambda: [[], ["--to", "perf.data"]]}
 # Options of damage, which tests/corpus/recover.sh tries.
 OF_DAMAGE = {"recover": {"--attrs-from", "--event", "--big-endian"}}
 

@@ -90,18 +90,61 @@ static void gives_back_what_was_packed(void **state)
     release(original);
 }
 
-static void threads_make_the_same_archive(void **state)
+static void threads_pack_the_same(void **state)
 {
     (void)state;
     perfile_archive_options how = {.size = sizeof how, .chunk_records = 5, .id = 7};
     const perfile_bytes one = packed(capture, &how);
     for (how.threads = 2; how.threads < 5; how.threads++) {
-        const perfile_bytes more = packed(capture, &how);
-        /* The last map has the time: it is compared by its size only. */
-        assert_int_equal(more.len, one.len);
+        /* Maps have the time; corpus.archive compares all other chunks. */
+        const perfile_bytes more = packed(capture, &how), again = unpacked(more, PERFILE_OK);
+        const perfile_bytes first = unpacked(one, PERFILE_OK);
+        assert_int_equal(again.len, first.len);
+        assert_memory_equal(again.ptr, first.ptr, first.len);
+        release(first);
+        release(again);
         release(more);
     }
     release(one);
+}
+
+static void options_change_the_size_only(void **state)
+{
+    (void)state;
+    const perfile_bytes original = file_bytes(capture);
+    for (int32_t level = 1; level <= 19; level += 9) {
+        const perfile_archive_options how = {
+            .size = sizeof how, .level = level, .flags = PERFILE_ARCHIVE_NO_VERIFY};
+        const perfile_bytes archive = packed(capture, &how), again = unpacked(archive, PERFILE_OK);
+        assert_int_equal(again.len, original.len);
+        assert_memory_equal(again.ptr, original.ptr, original.len);
+        release(archive);
+        release(again);
+    }
+    release(original);
+}
+
+static void captures_have_numbers(void **state)
+{
+    (void)state;
+    const perfile_archive_options how = {.size = sizeof how};
+    const perfile_bytes archive = packed(capture, &how);
+    char path[] = "numbered.XXXXXX";
+    FILE *f = fdopen(mkstemp(path), "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(archive.ptr, 1, archive.len, f), archive.len);
+    fclose(f);
+    for (uint32_t number = 1; number < 3; number++) {
+        const perfile_source_options from = {.size = sizeof from, .capture = number};
+        perfile_error err = {0};
+        perfile_source *source;
+        assert_int_equal(perfile_source_path(path, &from, &source, &err), PERFILE_OK);
+        assert_int_equal(perfile_archive_source(&source, &err),
+                         number == 1 ? PERFILE_OK : PERFILE_E_USAGE);
+        perfile_source_close(source);
+    }
+    remove(path);
+    release(archive);
 }
 
 static void refuses_levels_that_there_are_not(void **state)
@@ -245,7 +288,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_back_what_was_packed),
-        cmocka_unit_test(threads_make_the_same_archive),
+        cmocka_unit_test(threads_pack_the_same),
+        cmocka_unit_test(options_change_the_size_only),
+        cmocka_unit_test(captures_have_numbers),
         cmocka_unit_test(refuses_levels_that_there_are_not),
         cmocka_unit_test(a_directory_comes_out_as_one),
         cmocka_unit_test(other_sources_stay_what_they_are),

@@ -427,6 +427,14 @@ static perfile_status give_new_event(const void *o, perfile_error *err)
     return close_all(perfile_writer_add_event(w, o, NULL, err), NULL, w, sink);
 }
 
+static perfile_status give_archive_options(const void *o, perfile_error *err)
+{
+    perfile_sink *below = memory_sink(), *sink;
+    perfile_status st = perfile_archive_sink(below, o, &sink, err);
+    perfile_sink_close(st == PERFILE_OK ? sink : below);
+    return st;
+}
+
 static perfile_status give_put_options(const void *o, perfile_error *err)
 {
     perfile_writer *w;
@@ -518,6 +526,7 @@ static const struct {
     GIVEN(emit_options),
     GIVEN(writer_options),
     GIVEN(copy_options),
+    GIVEN(archive_options),
     GIVEN(new_event),
     GIVEN(put_options),
     GIVEN(encode_options),
