@@ -141,8 +141,9 @@ static int check_settings(settings *set)
     perfile_error err;
     if (!set->how.by)
         return cli_usage("split", "missing method: give --every, --size, --records or --by");
-    if (set->w.directory)
-        return cli_usage("split", "--to takes perf.data or pipe, not 'dir'");
+    if (set->w.directory || set->w.archive)
+        return cli_usage("split", "--to takes perf.data or pipe, not '%s'",
+                         set->w.archive ? "archive" : "dir");
     set->how.pattern = set->w.out;
     if (perfile_split_check(&set->how, &err) != PERFILE_OK)
         return cli_usage_error("split", &err);
