@@ -29,7 +29,8 @@ typedef struct settings {
 static int read_option(int option, settings *set)
 {
     if (option == CLI_OPTION_TO && strcmp(optarg, "dir") == 0)
-        return cli_usage("sort", "--to takes perf.data, pipe or archive, not 'dir': the result is one file");
+        return cli_usage(
+            "sort", "--to takes perf.data, pipe or archive, not 'dir': the result is one file");
     if (option == 'm')
         return cli_writing_memory("sort", optarg, &set->max_memory);
     if (option == 'j')
