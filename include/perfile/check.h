@@ -183,6 +183,23 @@ enum {
     PERFILE_RULE_V_616 = 616,
     PERFILE_RULE_V_617 = 617, /* E_MACHINE and the register masks go with ARCH */
     PERFILE_RULE_V_618 = 618, /* META_INFO is pairs of strings */
+    /* a perfmon buffer has version 0, a known architecture and known flags */
+    PERFILE_RULE_V_701 = 701,
+    PERFILE_RULE_V_702 = 702, /* the frequency of a perfmon buffer is above 0 */
+    /* the records of a perfmon buffer end behind its header and inside the file */
+    PERFILE_RULE_V_703 = 703,
+    /* nothing lies behind the records of a perfmon buffer but the rest of its pages */
+    PERFILE_RULE_V_704 = 704,
+    PERFILE_RULE_V_705 = 705, /* the type of a perfmon record is 1 to 6 */
+    PERFILE_RULE_V_706 = 706, /* a LAST_BRANCH record has at most 32 branches */
+    PERFILE_RULE_V_707 = 707, /* the first record of a perfmon buffer is TIME */
+    PERFILE_RULE_V_708 = 708, /* the times of a perfmon buffer do not go back */
+    /* reserved flags of perfmon records and unknown bits of branches are 0 */
+    PERFILE_RULE_V_709 = 709,
+    PERFILE_RULE_V_710 = 710, /* TICK, COUNT and VALUE have an event */
+    PERFILE_RULE_V_711 = 711, /* a perfmon buffer was not full */
+    /* the group of a perfmon event is 1 to 4 in one of the layouts of ids */
+    PERFILE_RULE_V_712 = 712,
 /* END made of format/ */
     PERFILE_RULE_LIMIT = 1000 /* every number, of later versions too, is less */
 };

@@ -56,6 +56,13 @@ enum {
     PERFILE_DAMAGE_BAD_DIRECTORY = 25, /* a part of the directory is missing or unusable */
     PERFILE_DAMAGE_OVERRUN = 26, /* the writer of a ring buffer went past its reader */
     PERFILE_DAMAGE_IMPLAUSIBLE = 27, /* a record that cannot be as it says */
+    PERFILE_DAMAGE_BAD_ARCH = 28, /* unknown architecture */
+    PERFILE_DAMAGE_BAD_FLAGS = 29, /* unknown flags */
+    PERFILE_DAMAGE_BAD_TICKS_PER_SECOND = 30, /* the frequency of the times is not above 0 */
+    PERFILE_DAMAGE_BAD_CAPTURE_END = 31, /* the end of the records lies inside the header */
+    /* an unknown type, so that the size of the record is not known */
+    PERFILE_DAMAGE_BAD_RECORD_TYPE = 32,
+    PERFILE_DAMAGE_BAD_BRANCH_COUNT = 33, /* more branches than a record can have */
 /* END made of format/ */
     PERFILE_N_DAMAGES
 };
