@@ -30,8 +30,10 @@ enum { /* perfile_note.kind */
        PERFILE_NOTE_TARGET =
            15, /* a version of perf does not know it: perfile_target_loss.sentence */
        PERFILE_NOTE_NOT_RECORDED =
-           16,                  /* no event has what a term of a filter asks its samples for */
-       PERFILE_NOTE_EMPTY = 17, /* a filter selects nothing: what there is instead */
+           16,                    /* no event has what a term of a filter asks its samples for */
+       PERFILE_NOTE_EMPTY = 17,   /* a filter selects nothing: what there is instead */
+       PERFILE_NOTE_FORMAT = 18,  /* the other format has no place for it */
+       PERFILE_NOTE_ASSUMED = 19, /* the input does not say it: what was taken instead */
        PERFILE_N_NOTES
 };
 
