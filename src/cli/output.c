@@ -245,13 +245,23 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
 int cli_writing_open(const cli_writing *w, const char *path, bool directory,
                      perfile_source **source, perfile_sink **sink)
 {
+    return cli_writing_open_several(w, &path, 1, directory, source, sink);
+}
+
+int cli_writing_open_several(const cli_writing *w, const char *const *paths, size_t n,
+                             bool directory, perfile_source **source, perfile_sink **sink)
+{
+    const char *path = paths[0];
     perfile_error err;
+    const perfile_source_options how = {.size = sizeof how, .limits = w->limits};
     const cli_output o = {.out = w->out,
                           .replace = w->replace,
                           .directory = directory,
-                          .inputs = &path,
-                          .n_inputs = 1};
-    if (cli_source_copied(path, w->limits, source, &err) != PERFILE_OK) {
+                          .inputs = paths,
+                          .n_inputs = n};
+    perfile_status st = n == 1 ? cli_source_copied(path, w->limits, source, &err)
+                               : perfile_source_files(paths, n, &how, source, &err);
+    if (st != PERFILE_OK) {
         cli_report_error(cli_input_name(path), &err);
         return CLI_FAILED;
     }

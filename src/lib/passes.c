@@ -77,10 +77,8 @@ perfile_status pf_passes_spool(pf_passes *p, perfile_error *err)
 static perfile_status open_source(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
-    perfile_status st =
-        pf_source_has_entries(p->source)
-            ? perfile_source_path(p->source->name, &p->source->options, &source, err)
-            : pf_source_tee(&p->tee, &source, err);
+    perfile_status st = pf_source_has_entries(p->source) ? pf_source_again(p->source, &source, err)
+                                                         : pf_source_tee(&p->tee, &source, err);
     if (st != PERFILE_OK)
         return st;
     st = perfile_open(source, &p->how, stream, err);

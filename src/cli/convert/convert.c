@@ -2,6 +2,7 @@
  * compression, or for an older version of perf.  The work is perfile_convert_capture(). */
 #include "cli/convert/convert.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,10 @@ enum {
     OPTION_TARGET,
     OPTION_KEEP,
     OPTION_DROP,
-    OPTION_FORCE
+    OPTION_FORCE,
+    OPTION_LAYOUT,
+    OPTION_RATE,
+    OPTION_CPU
 };
 enum { MAX_LEVEL = 22 };
 
@@ -25,6 +29,9 @@ enum { MAX_LEVEL = 22 };
 typedef struct settings {
     cli_writing w;
     perfile_convert_options how;
+    perfile_perfmon_options perfmon;
+    perfile_perfmon_rate *rates;
+    uint32_t *cpus;
 } settings;
 
 enum { LITTLE, BIG, NATIVE };
@@ -82,6 +89,70 @@ static int read_target(const char *word, settings *set)
     return cli_choose("convert", "--target", word, target_word, &which);
 }
 
+static const char *layout_word(size_t i)
+{
+    static const char *const words[] = {"a", "b"};
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
+}
+
+static int read_layout(const char *word, settings *set)
+{
+    size_t which;
+    int status = cli_choose("convert", "--layout", word, layout_word, &which);
+    set->perfmon.layout = which == 0 ? PERFILE_PERFMON_LAYOUT_A : PERFILE_PERFMON_LAYOUT_B;
+    return status;
+}
+
+/* Reads a number at *at, also in hexadecimal, and moves *at behind it. */
+static bool number_at(const char **at, uint64_t most, uint64_t *number)
+{
+    char *end;
+    if (**at < '0' || **at > '9')
+        return false;
+    errno = 0;
+    *number = strtoull(*at, &end, 0);
+    *at = end;
+    return errno == 0 && *number <= most;
+}
+
+/* Reads the value of --rate, EVENT=N. */
+static int read_rate(const char *word, settings *set)
+{
+    const char *at = word;
+    uint64_t event, rate;
+    if (!number_at(&at, UINT16_MAX, &event) || *at++ != '=' || !number_at(&at, UINT64_MAX, &rate) ||
+        *at || rate == 0)
+        return cli_usage("convert", "--rate takes EVENT=N, such as 0x801=10007, not '%s'", word);
+    perfile_perfmon_rate *more =
+        realloc(set->rates, (set->perfmon.n_rates + 1) * sizeof *set->rates);
+    if (!more) {
+        cli_message("out of memory");
+        return CLI_FAILED;
+    }
+    set->rates = more;
+    more[set->perfmon.n_rates++] = (perfile_perfmon_rate){.event = (uint32_t)event, .rate = rate};
+    return CLI_CONTINUE;
+}
+
+/* Reads the value of --cpu, N[,N...]. */
+static int read_cpus(const char *word, settings *set)
+{
+    const char *at = word;
+    do {
+        uint64_t cpu;
+        uint32_t *more = realloc(set->cpus, (set->perfmon.n_cpus + 1) * sizeof *more);
+        if (!more) {
+            cli_message("out of memory");
+            return CLI_FAILED;
+        }
+        set->cpus = more;
+        if (!number_at(&at, UINT16_MAX - 1, &cpu) || (*at && *at != ','))
+            return cli_usage("convert", "--cpu takes processors such as 0,1,3, not '%s'", word);
+        more[set->perfmon.n_cpus++] = (uint32_t)cpu;
+    } while (*at++);
+    return CLI_CONTINUE;
+}
+
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
@@ -101,6 +172,12 @@ static int read_option(int option, settings *set)
     case OPTION_DROP:
         set->how.flags |= PERFILE_CONVERT_DROP_UNKNOWN;
         return CLI_CONTINUE;
+    case OPTION_LAYOUT:
+        return read_layout(optarg, set);
+    case OPTION_RATE:
+        return read_rate(optarg, set);
+    case OPTION_CPU:
+        return read_cpus(optarg, set);
     case OPTION_FORCE: /* --force is older than --on-damage and still implies copy; -f does not */
         set->w.replace = true;
         if (!set->w.has_on_damage)
@@ -119,8 +196,9 @@ static bool target_has_directories(const settings *set)
 }
 
 /* Runs the conversion and returns the exit status. */
-static int convert(settings *set, const char *path)
+static int convert(settings *set, const cli_inputs *in)
 {
+    const char *path = in->at[0];
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink = NULL;
@@ -128,7 +206,8 @@ static int convert(settings *set, const char *path)
     /* A directory stays a directory, unless --to or the target does not allow that. */
     bool directory =
         set->w.has_form ? set->w.directory : cli_is_directory(path) && target_has_directories(set);
-    if (cli_writing_open(&set->w, path, directory, &source, &sink) != CLI_DONE)
+    if (cli_writing_open_several(&set->w, (const char *const *)in->at, in->n, directory, &source,
+                                 &sink) != CLI_DONE)
         return CLI_FAILED;
     set->how.note = cli_conversion_note;
     set->how.progress = cli_writing_progress;
@@ -141,6 +220,9 @@ static int convert(settings *set, const char *path)
                          : !set->w.has_on_damage || set->w.fail ? PERFILE_ON_DAMAGE_FAIL
                                                                 : set->w.on_damage;
     set->how.user = &x;
+    set->perfmon.rates = set->rates;
+    set->perfmon.cpus = set->cpus;
+    set->how.perfmon = &set->perfmon;
     cli_writing_begin(x.name);
     cli_conversion_begin(&x);
     perfile_status st =
@@ -188,6 +270,18 @@ static const cli_option options[] = {
      .more = "fail reports what is wrong and where. An intact capture is copied with any of them, "
              "except that stop, resync and salvage rewrite directories. `perfile recover` "
              "examines more closely what can be trusted."},
+    {"layout", .value = "L", .code = OPTION_LAYOUT, .word = layout_word,
+     .help = "perfmon buffers to perf.data: ids of events have a group of 6 bits (a) or 5 (b)",
+     .more = "Without it the ids that there are decide; if they do not, it is a."},
+    {"rate", .value = "EVENT=N", .code = OPTION_RATE,
+     .help = "perfmon buffers to perf.data: a sample of this event (its id) stands for N of them",
+     .more = "It may be given for each event. Buffers do not say it; without it periods count "
+             "samples."},
+    {"cpu", .value = "N[,N ...]", .code = OPTION_CPU,
+     .help = "perfmon buffers to perf.data: processors of the buffers, in ascending order",
+     .more = "Without it they follow from the names of the files, PREFIX.ITERATION.CPU.cpuperf, or "
+             "from "
+             "their order."},
     {"json", .code = CLI_OPTION_JSON,
      .help = "a JSON object with everything that changed, see format/reports.md",
      .more = "It goes to standard output. --report json is the same."},
@@ -202,34 +296,51 @@ const cli_spec cli_convert_spec = {
              "byte for "
              "byte.\n"
              "\n"
-             "Usage: perfile convert [OPTION ...] -o OUT IN\n",
+             "Usage: perfile convert [OPTION ...] -o OUT IN\n"
+             "       perfile convert --to perf.data [OPTION ...] -o OUT BUFFER ...\n",
     .options = options,
-    .notes = "Examples:\n"
-             "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
-             "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
-             "  perfile convert --byte-order little -o here.data s390.data\n"
-             "  perfile convert --compress=9 -o small.data perf.data\n"
-             "\n"
-             "Exit status: 0 converted; 3 converted, but IN was damaged; 1 not converted.\n",
+    .notes =
+        "Examples:\n"
+        "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
+        "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
+        "  perfile convert --byte-order little -o here.data s390.data\n"
+        "  perfile convert --compress=9 -o small.data perf.data\n"
+        "  perfile convert --to perf.data --rate 0x801=10007 -o fuchsia.data cpuperf.0.*.cpuperf\n"
+        "\n"
+        "Exit status: 0 converted; 3 converted, but IN was damaged; 1 not converted.\n",
 };
+
+/* What can be said about the options when all of them were read. */
+static int check_settings(const settings *set)
+{
+    int status = cli_writing_check("convert", &set->w);
+    if (status != CLI_CONTINUE)
+        return status;
+    if (set->how.flags & PERFILE_CONVERT_COMPRESS && set->how.flags & PERFILE_CONVERT_DECOMPRESS)
+        return cli_usage("convert", "give --compress or --decompress, not both");
+    if (set->w.directory && !target_has_directories(set))
+        return cli_usage("convert", "%s cannot read directories: give --to perf.data or pipe",
+                         set->how.target);
+    return CLI_CONTINUE;
+}
 
 int cli_convert(int argc, char **argv)
 {
-    settings set = {.w = {.may_copy = true}, .how = {.size = sizeof set.how}};
-    const char *in;
+    settings set = {.w = {.may_copy = true},
+                    .how = {.size = sizeof set.how},
+                    .perfmon = {.size = sizeof set.perfmon}};
+    cli_inputs in = {0};
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
                 (c = cli_next_option("convert", argc, argv, &cli_convert_spec)) != -1;)
         status = read_option(c, &set);
-    if (status != CLI_CONTINUE)
-        return status;
-    status = cli_writing_input("convert", argc, argv, &set.w, &in);
-    if (status != CLI_CONTINUE)
-        return status;
-    if (set.how.flags & PERFILE_CONVERT_COMPRESS && set.how.flags & PERFILE_CONVERT_DECOMPRESS)
-        return cli_usage("convert", "give --compress or --decompress, not both");
-    if (set.w.directory && !target_has_directories(&set))
-        return cli_usage("convert", "%s cannot read directories: give --to perf.data or pipe",
-                         set.how.target);
-    return convert(&set, in);
+    if (status == CLI_CONTINUE)
+        status = cli_read_inputs("convert", argc, argv, &in);
+    if (status == CLI_CONTINUE)
+        status = check_settings(&set);
+    if (status == CLI_CONTINUE)
+        status = convert(&set, &in);
+    free(set.rates);
+    free(set.cpus);
+    return status;
 }
