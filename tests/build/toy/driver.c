@@ -164,7 +164,7 @@ static perfile_status open_toy(perfile_source *source, const perfile_open_option
 }
 
 static const perfile_output outputs[] = {
-    {"toy", NULL, "a file", "toy", PERFILE_FORM_FILE, false},
+    {.name = "toy", .doc = "a file", .format = "toy", .form = PERFILE_FORM_FILE},
 };
 
 const pf_driver pf_toy_driver = {
