@@ -72,18 +72,19 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_open(perfile_source 
 /* Releases the archive and its source.  NULL is fine. */
 PERFILE_API void perfile_archive_close(perfile_archive *archive);
 
+/* What an archive is as a whole. */
 typedef struct perfile_archive_summary {
-    uint64_t id;
+    uint64_t id;        /* random, the same in each of its chunks */
     uint64_t bytes;     /* of the archive */
     uint64_t decoded;   /* bytes of the captures that its chunks hold */
     uint64_t gap_bytes; /* bytes of the archive that are no chunk */
     uint32_t version;   /* major; 0: the header is damaged */
-    uint32_t captures;
-    uint32_t chunks; /* index and end are not counted */
-    uint32_t gaps;
-    bool finished;     /* its end is there */
-    bool from_index;   /* the chunks are those that the index names */
-    bool head_damaged; /* the header of the file */
+    uint32_t captures;  /* that its chunks name */
+    uint32_t chunks;    /* index and end are not counted */
+    uint32_t gaps;      /* runs of bytes that are no chunk: perfile_archive_gap_at() */
+    bool finished;      /* its end is there */
+    bool from_index;    /* the chunks are those that the index names */
+    bool head_damaged;  /* the header of the file */
     uint64_t reserved[5];
 } perfile_archive_summary;
 
@@ -99,27 +100,28 @@ enum { /* perfile_archive_chunk.kind; others are of later versions, or private *
 
 /* Records of a type in a chunk. */
 typedef struct perfile_archive_count {
-    uint64_t records;
-    uint64_t bytes; /* of them; UINT64_MAX: not known */
-    uint32_t type;  /* PERFILE_RECORD_… */
+    uint64_t records; /* how many */
+    uint64_t bytes;   /* of them; UINT64_MAX: not known */
+    uint32_t type;    /* PERFILE_RECORD_… */
     uint32_t reserved0;
     uint64_t reserved[1];
 } perfile_archive_count;
 
+/* What the header and the metadata of a chunk say. */
 typedef struct perfile_archive_chunk {
-    uint8_t kind;      /* PERFILE_CHUNK_… */
-    uint8_t codec;     /* format/archive.def */
-    uint16_t flags;    /* likewise */
-    uint32_t part;     /* number of the file of the capture */
-    uint32_t capture;  /* from 1 on */
-    bool has_zone;     /* what follows `payload` is known, as far as it does not say otherwise */
-    bool meta_damaged; /* the metadata, and what they said of the records */
-    uint64_t offset;   /* in the archive */
-    uint64_t bytes;    /* in the archive, header, metadata and padding included */
-    uint64_t part_offset;
-    uint64_t part_bytes; /* decoded; of META: bytes of the map */
-    uint64_t payload;    /* bytes of the payload as stored */
-    uint64_t records;
+    uint8_t kind;         /* PERFILE_CHUNK_… */
+    uint8_t codec;        /* format/archive.def */
+    uint16_t flags;       /* likewise */
+    uint32_t part;        /* number of the file of the capture */
+    uint32_t capture;     /* from 1 on */
+    bool has_zone;        /* what follows `payload` is known, as far as it does not say otherwise */
+    bool meta_damaged;    /* the metadata, and what they said of the records */
+    uint64_t offset;      /* in the archive */
+    uint64_t bytes;       /* in the archive, header, metadata and padding included */
+    uint64_t part_offset; /* of its first byte in that file */
+    uint64_t part_bytes;  /* decoded; of META: bytes of the map */
+    uint64_t payload;     /* bytes of the payload as stored */
+    uint64_t records;     /* that it holds */
     uint64_t first_time, last_time; /* above 0; PERFILE_NO_TIME: not known, or none has a time */
     uint32_t n_types;               /* items of `types`; 0: not known */
     uint32_t reserved0;
@@ -152,7 +154,7 @@ PERFILE_API bool perfile_archive_gap_at(const perfile_archive *archive, uint32_t
 
 /* A file of a capture, as its metadata say.  Strings are NULL where they say nothing. */
 typedef struct perfile_archive_part {
-    uint32_t number;
+    uint32_t number; /* as in perfile_archive_chunk.part */
     uint32_t reserved0;
     uint64_t size;      /* bytes; UINT64_MAX: not said */
     const char *name;   /* in a directory */
@@ -160,11 +162,12 @@ typedef struct perfile_archive_part {
     uint64_t reserved[2];
 } perfile_archive_part;
 
+/* One of the captures in an archive, as its metadata say. */
 typedef struct perfile_archive_capture {
     const char *creator; /* program and version, or NULL */
     const char *host;    /* where it was packed, or NULL */
     uint64_t created;    /* ns since 1970; UINT64_MAX: not said */
-    uint32_t n_parts;
+    uint32_t n_parts;    /* items of `parts` */
     uint32_t reserved0;
     const perfile_archive_part *parts; /* in no order */
     uint64_t reserved[4];
@@ -179,9 +182,9 @@ perfile_archive_capture_at(perfile_archive *archive, uint32_t number,
 
 /* A column of a chunk. */
 typedef struct perfile_archive_column {
-    uint64_t stored;  /* bytes in the archive; of what is compressed together a share */
-    uint64_t decoded; /* bytes of the records that come from it */
-    uint64_t values;
+    uint64_t stored;      /* bytes in the archive; of what is compressed together a share */
+    uint64_t decoded;     /* bytes of the records that come from it */
+    uint64_t values;      /* that it has */
     uint32_t type;        /* of records that it is of; UINT32_MAX: headers and order of all records,
                            * which are no column */
     uint8_t width;        /* of its numbers: 1, 2, 4 or 8; 0: bytes of any length */
@@ -233,8 +236,8 @@ typedef struct perfile_archive_repaired {
     uint32_t chunks;      /* copied */
     uint32_t chunks_lost; /* left out: their payload is damaged, or there twice */
     uint32_t metas_lost;  /* copied without their damaged metadata */
-    uint32_t gaps;
-    bool damaged; /* something was lost, or the old archive was not finished */
+    uint32_t gaps;        /* runs of bytes that are no chunk */
+    bool damaged;         /* something was lost, or the old archive was not finished */
     uint64_t reserved[4];
 } perfile_archive_repaired;
 

@@ -128,16 +128,20 @@ typedef struct perfile_passed {
  * fetch the next record then and skip again behind it. */
 PERFILE_API void perfile_stream_pass(perfile_stream *s, perfile_passed *passed, size_t size);
 
+/* How many samples of a chunk are of an event. */
+typedef struct perfile_described_event {
+    uint64_t index;   /* perfile_event.index */
+    uint64_t samples; /* how many */
+} perfile_described_event;
+
 /* Samples that an archive describes as a whole: those of one chunk. */
 typedef struct perfile_described {
     uint64_t samples, sample_bytes; /* how many, and their bytes as stored */
     uint64_t first_time, last_time; /* least and greatest; 0 counts.  PERFILE_NO_TIME: not known */
-    /* How many are of which event (perfile_event.index); those of no event are in no item. */
-    const struct perfile_described_event {
-        uint64_t index, samples;
-    } * events;
-    /* The values that occur, ascending; NULL: not known. */
-    const uint32_t *pids, *tids, *cpus;
+    const perfile_described_event *events;     /* those of no event are in no item */
+    const uint32_t *pids;                      /* that occur, ascending; NULL: not known */
+    const uint32_t *tids;                      /* likewise */
+    const uint32_t *cpus;                      /* likewise */
     uint32_t n_events, n_pids, n_tids, n_cpus; /* items of these */
     uint64_t reserved[4];
 } perfile_described;

@@ -8,7 +8,7 @@ struct pf_describing {
     pf_narrow narrow;
     bool (*enough)(void *user, const perfile_described *d);
     void *user;
-    pf_buffer events; /* struct perfile_described_event */
+    pf_buffer events; /* perfile_described_event */
 };
 
 void pf_stream_narrow(perfile_stream *s, const pf_narrow *how)
@@ -27,7 +27,7 @@ const pf_zone_count *pf_zone_only_samples(const pf_zone *z)
 
 static bool add_event(pf_buffer *events, const pf_zone_count *count)
 {
-    const struct perfile_described_event e = {count->key, count->records};
+    const perfile_described_event e = {count->key, count->records};
     return pf_buffer_append(events, &e, sizeof e);
 }
 
@@ -42,19 +42,19 @@ static unsigned describe(void *user, const pf_zone *z)
     for (uint32_t i = 0; i < z->events.n; i++)
         if (!add_event(&x->events, &z->events.at[i]))
             return PF_NEED_ALL;
-    const perfile_described d = {
-        .samples = samples->records,
-        .sample_bytes = samples->bytes,
-        .first_time = z->has_data_times ? z->data_first : PERFILE_NO_TIME,
-        .last_time = z->has_data_times ? z->data_last : PERFILE_NO_TIME,
-        .events = (const struct perfile_described_event *)(const void *)x->events.ptr,
-        .n_events = z->events.n,
-        .pids = z->pids.known ? z->pids.at : NULL,
-        .n_pids = z->pids.known ? z->pids.n : 0,
-        .tids = z->tids.known ? z->tids.at : NULL,
-        .n_tids = z->tids.known ? z->tids.n : 0,
-        .cpus = z->cpus.known ? z->cpus.at : NULL,
-        .n_cpus = z->cpus.known ? z->cpus.n : 0};
+    const perfile_described d = {.samples = samples->records,
+                                 .sample_bytes = samples->bytes,
+                                 .first_time = z->has_data_times ? z->data_first : PERFILE_NO_TIME,
+                                 .last_time = z->has_data_times ? z->data_last : PERFILE_NO_TIME,
+                                 .events =
+                                     (const perfile_described_event *)(const void *)x->events.ptr,
+                                 .n_events = z->events.n,
+                                 .pids = z->pids.known ? z->pids.at : NULL,
+                                 .n_pids = z->pids.known ? z->pids.n : 0,
+                                 .tids = z->tids.known ? z->tids.at : NULL,
+                                 .n_tids = z->tids.known ? z->tids.n : 0,
+                                 .cpus = z->cpus.known ? z->cpus.at : NULL,
+                                 .n_cpus = z->cpus.known ? z->cpus.n : 0};
     return x->enough(x->user, &d) ? PF_NEED_APART : PF_NEED_ALL;
 }
 
