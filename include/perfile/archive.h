@@ -44,6 +44,50 @@ PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_archive_sink(perfile_sink *below, const perfile_archive_options *options,
                      perfile_sink **sink, perfile_error *err);
 
+/* An archive as an archive: its chunks, what they cost, whether they are intact. */
+typedef struct perfile_archive perfile_archive;
+
+/* Writes an archive of several captures, or captures behind those of an archive. */
+typedef struct perfile_archive_writer perfile_archive_writer;
+
+/* Makes a writer to `below`, which it owns from success on.  Of the options `id`
+ * counts, and `level` for metadata and index.
+ *
+ * With `after`, an archive, what is written continues that one: `below` appends to its bytes, or
+ * has been given a copy of them.  Nothing that is there is changed, so that a reader of the former
+ * archive may go on.  `after` is needed during the call only, and `id` does not count.
+ *
+ * PERFILE_E_CORRUPT: `after` is damaged or was not finished; repair it first.
+ * PERFILE_E_UNSUPPORTED: it has features that the library does not know, or its header does not
+ * allow several captures. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_writer_new(
+    perfile_sink *below, const perfile_archive *after, const perfile_archive_options *options,
+    perfile_archive_writer **writer, perfile_error *err);
+
+/* Makes the sink of one more capture, like that of perfile_archive_sink().  It has to be finished
+ * before the next call on the writer, and closed before it; if it cannot be, the writer can only be
+ * closed.  PERFILE_E_USAGE: a level that there is not, or another capture is not finished. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_writer_capture(
+    perfile_archive_writer *writer, const perfile_archive_options *options, perfile_sink **sink,
+    perfile_error *err);
+
+/* Adds capture `number` (from 1 on; 0: each) of another archive, chunk by chunk as they are stored
+ * there: each checksum is compared, and nothing is decoded.
+ *
+ * PERFILE_E_USAGE: there is no such capture.  PERFILE_E_UNSUPPORTED: the archive has features that
+ * an editor must know.  PERFILE_E_CORRUPT: it is damaged or was not finished; if that was not known
+ * when the call began, the writer can only be closed. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_writer_copy(
+    perfile_archive_writer *writer, perfile_archive *from, uint32_t number, perfile_error *err);
+
+/* Writes index and end, and finishes the sink below. */
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_archive_writer_finish(perfile_archive_writer *writer, perfile_error *err);
+
+/* Releases the writer and the sink below.  Without a successful perfile_archive_writer_finish() it
+ * has no index, and a file does not appear.  NULL is fine. */
+PERFILE_API void perfile_archive_writer_close(perfile_archive_writer *writer);
+
 /* If the bytes of *source are an archive, puts a source in its place that has the capture in it: a
  * file, or a directory; that one owns the former from success on.  Else nothing happens.  The
  * options of the source say which capture (perfile_source_options.capture).
@@ -54,9 +98,6 @@ perfile_archive_sink(perfile_sink *below, const perfile_archive_options *options
  * PERFILE_E_UNSUPPORTED: the archive is of another version. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_source(perfile_source **source,
                                                                    perfile_error *err);
-
-/* An archive as an archive: its chunks, what they cost, whether they are intact. */
-typedef struct perfile_archive perfile_archive;
 
 /* Reads the table of chunks: by the index, or chunk by chunk if there is none, if it is damaged, or
  * if the source has PERFILE_SOURCE_NO_INDEX.  *archive owns the source from success on.  What comes

@@ -70,6 +70,16 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_path(const char *path,
                                                               perfile_sink **sink,
                                                               perfile_error *err);
 
+/* Writes behind the bytes of the file `path`, which exists.  What it has is not changed; what is
+ * written counts from perfile_sink_finish() on: without it, closing cuts the file to the size that
+ * it had.  Until then other programs cannot append to it with this function.  The file loses the
+ * mode bits that inputs do not grant.
+ * PERFILE_E_USAGE: it is no regular file.  PERFILE_E_IO with EBUSY: another program appends. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_append(const char *path,
+                                                                const perfile_sink_options *options,
+                                                                perfile_sink **sink,
+                                                                perfile_error *err);
+
 /* Writes to `fd` from where it stands.  It stays the caller's and must stay open. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_fd(int fd, const char *name,
                                                             const perfile_sink_options *options,

@@ -74,10 +74,12 @@ perfile_status pf_pack_new(perfile_sink *sink, const pf_pack_options *options, p
         return pf_fail_nomem(err, "archive");
     p->sink = sink;
     p->id = options->id;
+    p->at = options->offset;
+    p->last_index = options->last_index;
     p->level = options->level ? options->level : PF_PACK_LEVEL_DEFAULT;
     p->zstd = ZSTD_createCCtx();
     perfile_status st = p->zstd ? choose_id(&p->id, err) : pf_fail_nomem(err, "archive");
-    if (st == PERFILE_OK)
+    if (st == PERFILE_OK && !p->at)
         st = write_head(p, options->needs, err);
     if (st == PERFILE_OK)
         *pack = p;
@@ -233,6 +235,20 @@ perfile_status pf_pack_put(pf_pack *p, const pf_pack_chunk *chunk, perfile_error
     else
         st = pf_pack_compress(p->zstd, p->level, chunk->raw, &p->packed, &payload, err);
     return st == PERFILE_OK ? pf_pack_put_stored(p, chunk, &payload, err) : st;
+}
+
+perfile_status pf_pack_copy(pf_pack *p, pf_archive *from, const pf_chunk *c, uint16_t source,
+                            perfile_bytes meta, perfile_error *err)
+{
+    const pf_pack_chunk chunk = {.kind = c->kind,
+                                 .flags = c->flags,
+                                 .source = source,
+                                 .part = c->part,
+                                 .raw_off = c->raw_off,
+                                 .meta = meta};
+    pf_pack_payload payload = {.codec = c->codec, .raw_len = c->raw_len, .raw_crc = c->raw_crc};
+    perfile_status st = pf_archive_stored(from, c, &payload.bytes, err);
+    return st == PERFILE_OK ? pf_pack_put_stored(p, &chunk, &payload, err) : st;
 }
 
 uint64_t pf_pack_offset(const pf_pack *p)

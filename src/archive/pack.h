@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include "archive/header.h"
+#include "archive/table.h"
 #include "io/out.h"
 
 typedef struct pf_pack pf_pack;
@@ -16,6 +17,9 @@ typedef struct pf_pack_options {
     uint64_t id;    /* of the archive; 0: random */
     uint64_t needs; /* PF_ARCHIVE_NEEDS_… */
     int level;      /* of zstd, 1 to PF_PACK_LEVEL_MOST; 0: 3 */
+    /* To continue a finished archive with that id: */
+    uint64_t offset;     /* bytes that it has; 0: it is a new archive */
+    uint64_t last_index; /* offset of its last index */
 } pf_pack_options;
 
 /* What a chunk is, of the members of pf_chunk that the caller decides. */
@@ -29,7 +33,8 @@ typedef struct pf_pack_chunk {
     perfile_bytes meta;    /* CBOR, or empty */
 } pf_pack_chunk;
 
-/* Writes the header of the archive to `sink`, which is borrowed and must be empty.
+/* Writes the header of a new archive to `sink`, which is borrowed and must be empty.  To continue
+ * an archive nothing is written yet.
  * PERFILE_E_USAGE: a level that there is not. */
 perfile_status pf_pack_new(perfile_sink *sink, const pf_pack_options *options, pf_pack **p,
                            perfile_error *err);
@@ -58,7 +63,12 @@ pf_pack_payload pf_pack_columns(perfile_bytes raw, perfile_bytes columns);
 perfile_status pf_pack_put_stored(pf_pack *p, const pf_pack_chunk *chunk,
                                   const pf_pack_payload *payload, perfile_error *err);
 
-/* Offset at which the next chunk will stand: bytes written so far. */
+/* Writes a chunk of the archive `from` as it is stored there, for the capture `source`, with this
+ * metadata.  PERFILE_E_CORRUPT: the checksum of its payload is wrong; nothing was written. */
+perfile_status pf_pack_copy(pf_pack *p, pf_archive *from, const pf_chunk *c, uint16_t source,
+                            perfile_bytes meta, perfile_error *err);
+
+/* Offset at which the next chunk will stand: bytes of the archive so far. */
 uint64_t pf_pack_offset(const pf_pack *p);
 
 /* Writes INDEX and END.  The sink is not finished. */

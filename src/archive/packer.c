@@ -41,7 +41,8 @@ typedef struct part {
 } part;
 
 struct pf_packer {
-    pf_pack *pack;
+    pf_pack *pack; /* borrowed */
+    uint16_t source;
     perfile_archive_options options;
     pf_workers *workers;
     pf_job *jobs; /* one for each slot */
@@ -86,12 +87,17 @@ static perfile_status start(pf_packer *p, perfile_error *err)
     return pf_workers_new(threads, p->n_jobs, work, p, &p->workers, err);
 }
 
-perfile_status pf_packer_new(perfile_sink *sink, const perfile_archive_options *options,
+perfile_status pf_packer_new(pf_pack *pack, uint16_t source, const perfile_archive_options *options,
                              pf_packer **packer, perfile_error *err)
 {
+    if (options->level < 0 || options->level > PF_PACK_LEVEL_MOST)
+        return pf_fail(err, PERFILE_E_USAGE, "archive.level", "level %d; there are 1 to %d",
+                       options->level, PF_PACK_LEVEL_MOST);
     pf_packer *p = pf_alloc(1, sizeof *p);
     if (!p)
         return pf_fail_nomem(err, "archive");
+    p->pack = pack;
+    p->source = source;
     p->options = *options;
     p->created = now();
     pf_arena_init(&p->strings, UINT64_MAX, "archive.events");
@@ -99,11 +105,7 @@ perfile_status pf_packer_new(perfile_sink *sink, const perfile_archive_options *
         p->options.level = PF_PACK_LEVEL_DEFAULT;
     if (!p->options.chunk_records || p->options.chunk_records > RECORDS_OF_CHUNK)
         p->options.chunk_records = RECORDS_OF_CHUNK;
-    const pf_pack_options how = {
-        .id = options->id, .needs = PF_ARCHIVE_NEEDS_COLUMNS, .level = options->level};
-    perfile_status st = pf_pack_new(sink, &how, &p->pack, err);
-    if (st == PERFILE_OK)
-        st = start(p, err);
+    perfile_status st = start(p, err);
     if (st == PERFILE_OK)
         *packer = p;
     else
@@ -128,7 +130,6 @@ void pf_packer_close(pf_packer *p)
     pf_free(p->about.events);
     pf_buffer_free(&p->meta);
     pf_arena_free(&p->strings);
-    pf_pack_close(p->pack);
     pf_free(p);
 }
 
@@ -146,6 +147,7 @@ static perfile_status take_oldest(pf_packer *p, perfile_error *err)
     }
     const pf_pack_chunk chunk = {.kind = j->records ? PF_CHUNK_RECORDS : PF_CHUNK_BYTES,
                                  .flags = j->flags,
+                                 .source = p->source,
                                  .part = j->part,
                                  .raw_off = j->raw_off,
                                  .meta = {j->meta.ptr, j->meta.len}};
@@ -253,7 +255,8 @@ static perfile_status put_meta(pf_packer *p, uint32_t first, bool complete, perf
     pf_buffer_clear(&p->meta);
     perfile_status st = pf_meta_encode(&m, &p->meta, err);
     pf_free(m.parts);
-    const pf_pack_chunk chunk = {.kind = PF_CHUNK_META, .raw = {p->meta.ptr, p->meta.len}};
+    const pf_pack_chunk chunk = {
+        .kind = PF_CHUNK_META, .source = p->source, .raw = {p->meta.ptr, p->meta.len}};
     return st == PERFILE_OK ? pf_pack_put(p->pack, &chunk, err) : st;
 }
 
@@ -430,7 +433,5 @@ static perfile_status put_rest(pf_packer *p, perfile_error *err)
 perfile_status pf_packer_finish(pf_packer *p, perfile_error *err)
 {
     perfile_status st = put_rest(p, err);
-    if (st == PERFILE_OK)
-        st = put_meta(p, 0, true, err);
-    return st == PERFILE_OK ? pf_pack_finish(p->pack, err) : st;
+    return st == PERFILE_OK ? put_meta(p, 0, true, err) : st;
 }

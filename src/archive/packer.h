@@ -14,8 +14,9 @@
 
 typedef struct pf_packer pf_packer;
 
-/* Writes the header of an archive to `sink`, which is borrowed.  The options are complete. */
-perfile_status pf_packer_new(perfile_sink *sink, const perfile_archive_options *options,
+/* Packs a capture, whose chunks get the number `source`, with `pack`, which is borrowed.  The
+ * options are complete. */
+perfile_status pf_packer_new(pf_pack *pack, uint16_t source, const perfile_archive_options *options,
                              pf_packer **packer, perfile_error *err);
 
 /* NULL is fine. */
@@ -41,7 +42,7 @@ perfile_status pf_packer_patch(pf_packer *p, uint32_t part, uint64_t offset, per
 perfile_status pf_packer_records(pf_packer *p, uint32_t part, uint64_t offset,
                                  const perfile_record *first, size_t n, perfile_error *err);
 
-/* Writes all that is left, metadata, index and end.  The sink is not finished. */
+/* Writes all that is left, and the metadata.  Index and end are the caller's. */
 perfile_status pf_packer_finish(pf_packer *p, perfile_error *err);
 
 #endif

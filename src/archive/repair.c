@@ -168,16 +168,8 @@ static perfile_status copy_chunk(repair *x, pf_pack *pack, uint32_t i, perfile_e
     const pf_chunk *c = &t->chunks[i];
     pf_buffer_clear(&x->meta);
     perfile_status st = x->without_meta[i] ? PERFILE_OK : pf_archive_meta(t, c, &x->meta, err);
-    const pf_pack_chunk chunk = {.kind = c->kind,
-                                 .flags = c->flags,
-                                 .source = c->source,
-                                 .part = c->part,
-                                 .raw_off = c->raw_off,
-                                 .meta = {x->meta.ptr, x->meta.len}};
-    pf_pack_payload payload = {.codec = c->codec, .raw_len = c->raw_len, .raw_crc = c->raw_crc};
-    if (st == PERFILE_OK)
-        st = pf_archive_stored(t, c, &payload.bytes, err);
-    return st == PERFILE_OK ? pf_pack_put_stored(pack, &chunk, &payload, err) : st;
+    const perfile_bytes meta = {x->meta.ptr, x->meta.len};
+    return st == PERFILE_OK ? pf_pack_copy(pack, t, c, c->source, meta, err) : st;
 }
 
 /* The features that readers need, also where the header that says it is damaged. */

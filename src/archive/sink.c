@@ -1,6 +1,8 @@
-/* perfile_archive_sink(): a sink that packs what is written to it.
+/* perfile_archive_sink(), perfile_archive_writer_capture(): sinks that pack what is written to
+ * them.
  *
- * It is the sink of part 0, the only file or the file `data` of a directory, and owns the packer.
+ * Such a sink is that of part 0, the only file or the file `data` of a directory, and owns the
+ * packer; the only capture of an archive owns the writer, too.
  * Sinks of data.N are parts of their own, which belong to it.
  *
  * It can be patched where nothing is packed yet: what stands in front of the first record is held
@@ -9,7 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "archive/packer.h"
+#include "archive/writer.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -23,7 +25,8 @@ struct archive_sink {
     archive_sink *main; /* the sink of part 0, which may be this one */
     uint32_t number;    /* of the part */
     /* Of the sink of part 0: */
-    perfile_sink *below;
+    perfile_archive_writer *writer;
+    bool owns_writer;
     pf_packer *packer;
     archive_sink **parts; /* of data.N at N; NULL: not requested yet */
     uint32_t n_parts;
@@ -73,27 +76,27 @@ static perfile_status finish(perfile_sink *sink, perfile_error *err)
         if (s->parts[i])
             st = perfile_sink_finish(&s->parts[i]->base, err);
     if (st == PERFILE_OK)
-        st = pf_packer_finish(s->packer, err);
-    return st == PERFILE_OK ? perfile_sink_finish(s->below, err) : st;
+        st = pf_archive_writer_end(s->writer, s->packer, err);
+    return st == PERFILE_OK && s->owns_writer ? perfile_archive_writer_finish(s->writer, err) : st;
 }
 
 static void abort_output(perfile_sink *sink)
 {
     archive_sink *s = (archive_sink *)sink;
     if (s->main == s)
-        perfile_sink_abort(s->below);
+        perfile_sink_abort(s->writer->below);
 }
 
 static perfile_status reads(perfile_sink *sink, perfile_error *err)
 {
     const archive_sink *s = (const archive_sink *)sink;
-    return pf_sink_add_inputs(s->main->below, &sink->inputs, err);
+    return pf_sink_add_inputs(s->main->writer->below, &sink->inputs, err);
 }
 
 static const char *temporary(const perfile_sink *sink)
 {
     const archive_sink *s = (const archive_sink *)sink;
-    return perfile_sink_temporary(s->main->below);
+    return perfile_sink_temporary(s->main->writer->below);
 }
 
 static void close_sink(perfile_sink *sink)
@@ -106,7 +109,8 @@ static void close_sink(perfile_sink *sink)
             perfile_sink_close(&s->parts[i]->base);
     pf_free(s->parts);
     pf_packer_close(s->packer);
-    perfile_sink_close(s->below);
+    if (s->owns_writer)
+        perfile_archive_writer_close(s->writer);
 }
 
 static const pf_sink_ops file_ops = {.write = write_bytes,
@@ -172,8 +176,9 @@ static const pf_sink_ops directory_ops = {.write = write_bytes,
                                           .temporary = temporary,
                                           .close = close_sink};
 
-perfile_status perfile_archive_sink(perfile_sink *below, const perfile_archive_options *options,
-                                    perfile_sink **sink, perfile_error *err)
+perfile_status perfile_archive_writer_capture(perfile_archive_writer *w,
+                                              const perfile_archive_options *options,
+                                              perfile_sink **sink, perfile_error *err)
 {
     perfile_archive_options how;
     archive_sink *s;
@@ -181,13 +186,14 @@ perfile_status perfile_archive_sink(perfile_sink *below, const perfile_archive_o
     if (st != PERFILE_OK)
         return st;
     const bool directory = how.flags & PERFILE_ARCHIVE_DIRECTORY;
-    st = pf_sink_new(sizeof *s, directory ? &directory_ops : &file_ops, perfile_sink_name(below),
+    st = pf_sink_new(sizeof *s, directory ? &directory_ops : &file_ops, perfile_sink_name(w->below),
                      NULL, PF_SINK_BUFFER, &s, err);
     if (st != PERFILE_OK)
         return st;
     s->main = s;
+    s->writer = w;
     s->base.patchable = true;
-    st = pf_packer_new(below, &how, &s->packer, err);
+    st = pf_archive_writer_begin(w, &how, &s->packer, err);
     if (st == PERFILE_OK)
         st = pf_packer_part(s->packer, directory ? "data" : NULL, err);
     if (st != PERFILE_OK) {
@@ -195,7 +201,23 @@ perfile_status perfile_archive_sink(perfile_sink *below, const perfile_archive_o
         return st;
     }
     s->numbers = 1;
-    s->below = below;
     *sink = &s->base;
     return PERFILE_OK;
+}
+
+perfile_status perfile_archive_sink(perfile_sink *below, const perfile_archive_options *options,
+                                    perfile_sink **sink, perfile_error *err)
+{
+    perfile_archive_writer *w;
+    perfile_status st = perfile_archive_writer_new(below, NULL, options, &w, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_archive_writer_capture(w, options, sink, err);
+    if (st == PERFILE_OK) {
+        ((archive_sink *)*sink)->owns_writer = true;
+    } else {
+        w->below = NULL; /* it stays the caller's */
+        perfile_archive_writer_close(w);
+    }
+    return st;
 }

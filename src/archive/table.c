@@ -188,6 +188,7 @@ static bool read_indexes(pf_archive *a)
         good = add_index(a, offset, &at);
     }
     pf_buffer_free(&list);
+    a->last_index = end.raw_off;
     return good && at == size;
 }
 

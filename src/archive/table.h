@@ -21,9 +21,10 @@ typedef struct pf_archive {
     perfile_source *source; /* borrowed */
     pf_archive_head head;   /* `id` is known even if the header is damaged */
     bool head_damaged;
-    bool finished;    /* an END stands at its end */
-    bool from_index;  /* the chunks were read from the index, not found one by one */
-    pf_chunk *chunks; /* META, RECORDS, BYTES and kinds that are not known, by offset */
+    bool finished;       /* an END stands at its end */
+    bool from_index;     /* the chunks were read from the index, not found one by one */
+    uint64_t last_index; /* with `from_index`: offset of the last index */
+    pf_chunk *chunks;    /* META, RECORDS, BYTES and kinds that are not known, by offset */
     uint32_t n_chunks, cap_chunks;
     pf_archive_gap *gaps; /* by offset; none with `from_index` */
     uint32_t n_gaps, cap_gaps;

@@ -75,6 +75,11 @@ int cli_archive_option(const char *command, int option)
     return CLI_CONTINUE;
 }
 
+uint32_t cli_archive_capture(void)
+{
+    return capture_number;
+}
+
 int cli_reading_option(const char *command, const cli_spec *spec, int option, cli_reading *how)
 {
     switch (option) {

@@ -40,6 +40,9 @@ int cli_reading_option(const char *command, const cli_spec *spec, int option, cl
 /* Handles --source and --no-index, which hold for all inputs of the command. */
 int cli_archive_option(const char *command, int option);
 
+/* The number that was given with --source; 0: none. */
+uint32_t cli_archive_capture(void);
+
 /* Opening of sources.  The functions differ in how bytes are read: */
 
 /* - through a window, from front to back, for commands that only read; */

@@ -261,7 +261,7 @@ int cli_reject_terminal(const char *command, const char *out, const char *what)
         what);
 }
 
-static bool file_exists(const char *path)
+bool cli_file_exists(const char *path)
 {
     struct stat sb;
     return stat(path, &sb) == 0;
@@ -281,7 +281,7 @@ int cli_read_inputs(const char *command, int argc, char **argv, cli_inputs *in)
      * pipe or a file may be meant as the input, so nothing is guessed then. */
     if (!isatty(STDIN_FILENO))
         return cli_usage(command, "missing input: give a FILE, or - for standard input");
-    if (!file_exists(default_path))
+    if (!cli_file_exists(default_path))
         return cli_usage(command, "missing input: give a FILE (there is no %s here)", default_path);
     *in = (cli_inputs){default_paths, 1};
     return CLI_CONTINUE;

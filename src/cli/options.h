@@ -48,6 +48,8 @@ uint32_t cli_jobs(uint32_t requested);
  * operands and these files. */
 int cli_next_option(const char *command, int argc, char **argv, const cli_spec *spec);
 
+bool cli_file_exists(const char *path);
+
 /* The input files of a command line. */
 typedef struct cli_inputs {
     char **at;

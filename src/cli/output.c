@@ -232,6 +232,17 @@ static perfile_status pack(const cli_output *o, perfile_sink **sink, perfile_err
     return st;
 }
 
+/* Opens a sink behind the bytes of OUT.  Its size is looked up when the file is locked. */
+static perfile_status append(const cli_output *o, const perfile_sink_options *how,
+                             perfile_sink **sink, perfile_error *err)
+{
+    struct stat sb;
+    perfile_status st = perfile_sink_append(o->out, how, sink, err);
+    if (st == PERFILE_OK && stat(o->out, &sb) == 0)
+        cli_signals_appended(o->out, (uint64_t)sb.st_size);
+    return st;
+}
+
 int cli_output_open(const cli_output *o, perfile_sink **sink)
 {
     perfile_error err;
@@ -247,7 +258,8 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
     const bool delay_signals = !open_may_block(o->out);
     if (delay_signals)
         cli_signals_hold(true);
-    perfile_status st = o->directory && !o->archive
+    perfile_status st = o->append ? append(o, &how, sink, &err)
+                        : o->directory && !o->archive
                             ? perfile_sink_directory(o->out, &how, sink, &err)
                             : perfile_sink_path(o->out, &how, sink, &err);
     if (st == PERFILE_OK && o->archive)
@@ -302,6 +314,7 @@ void cli_writing_begin(const char *name)
 void cli_writing_end(perfile_sink *sink)
 {
     cli_signals_file(NULL);
-    cli_signals_temporary(NULL);
+    if (sink)
+        cli_signals_temporary(NULL);
     perfile_sink_close(sink);
 }

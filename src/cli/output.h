@@ -76,7 +76,7 @@ perfile_status cli_protect_inputs(const char *const *inputs, size_t n, perfile_e
 void cli_report_not_copied(const char *in);
 
 /* To be called around the work of a command that writes: sets the name of the input for the
- * progress line and for signal handlers; clears it and closes `sink`, which may be NULL. */
+ * progress line and for signal handlers; clears it and closes `sink`.  NULL: the output goes on. */
 void cli_writing_begin(const char *name);
 void cli_writing_end(perfile_sink *sink);
 
@@ -89,6 +89,7 @@ int cli_writing_open(const cli_writing *w, const char *path, bool directory,
 typedef struct cli_output {
     const char *out; /* "-" is standard output */
     bool replace;
+    bool append; /* behind the bytes of OUT, which exists */
     bool directory;
     const char *const *inputs; /* paths and "-", reference captures (--attrs-from) included */
     size_t n_inputs;

@@ -1,9 +1,11 @@
 /* Signal handlers.
  *
- * Handlers only call async-signal-safe functions (write, unlink, rmdir, _exit, signal, raise), so
- * names are built by hand, and the name of the input is escaped before, when it is set. */
+ * Handlers only call async-signal-safe functions (write, open, ftruncate, close, unlink, rmdir,
+ * _exit, signal, raise), so names are built by hand, and the name of the input is escaped before,
+ * when it is set. */
 #include "cli/signals.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -17,6 +19,8 @@
 static const char *volatile input_name;
 static char printable_name[4096]; /* what `input_name` points at: the name as it may be shown */
 static const char *volatile temporary_path;
+static const char *volatile appended_path;
+static off_t appended_size; /* set before appended_path */
 
 /* Writes a text to standard error; write() may write less than asked. */
 static void put(const char *text)
@@ -49,9 +53,23 @@ static bool remove_part(const char *path, long n)
     return unlink(name) == 0;
 }
 
+/* Cuts off what was appended. */
+static void cut_appended(void)
+{
+    if (!appended_path)
+        return;
+    const int fd = open(appended_path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (ftruncate(fd, appended_size) < 0)
+        put("perfile: what was appended is there, but not complete\n");
+    close(fd);
+}
+
 /* Removes the unfinished output: a file, or a directory with data, data.0, data.1 … in it. */
 static void remove_temporary(void)
 {
+    cut_appended();
     if (!temporary_path || unlink(temporary_path) == 0)
         return;
     (void)remove_part(temporary_path, -1);
@@ -120,4 +138,11 @@ void cli_signals_file(const char *name)
 void cli_signals_temporary(const char *path)
 {
     temporary_path = path;
+}
+
+void cli_signals_appended(const char *path, uint64_t size)
+{
+    appended_path = NULL;
+    appended_size = (off_t)size;
+    appended_path = path;
 }

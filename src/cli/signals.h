@@ -4,6 +4,7 @@
 #define CLI_SIGNALS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Installs the handlers: SIGINT, SIGTERM, SIGHUP and SIGPIPE remove the temporary output; SIGBUS
  * reports the truncated input; SIGXFSZ is ignored. */
@@ -15,6 +16,10 @@ void cli_signals_file(const char *name);
 /* Sets the path of the unfinished output that the handlers remove; NULL: none.  `path` must stay
  * valid until the next call. */
 void cli_signals_temporary(const char *path);
+
+/* Sets the path of a file to which is appended, and the size to which the handlers cut it; NULL:
+ * none.  Else as cli_signals_temporary(). */
+void cli_signals_appended(const char *path, uint64_t size);
 
 /* With true, delays signals that end the process until the call with false. */
 void cli_signals_hold(bool hold);

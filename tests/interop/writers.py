@@ -52,7 +52,7 @@ ONE_FILE = FORMS[:3]
 NEUTRAL = {"--help", "--json", "--report", "--force", "--output", "--from", "--on-damage", "--max-memory",
            "--dry-run", "--progress", "--no-progress", "--quiet", "--allow-growth", "--input", "--jobs",
            # Of archives, which perf does not read: corpus.archive, corpus.archive_filters, unit.archive_sink.
-           "--level", "--no-verify", "--chunk-records", "--source", "--no-index"}
+           "--level", "--no-verify", "--chunk-records", "--append", "--source", "--no-index"}
 NO_WRITERS = {"info", "list", "stats", "validate", "dump"}
 
 

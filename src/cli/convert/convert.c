@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/convert/archive.h"
 #include "cli/input.h"
 #include "cli/output.h"
 
@@ -21,7 +22,8 @@ enum {
     OPTION_LEVEL,
     OPTION_VERIFY,
     OPTION_NO_VERIFY,
-    OPTION_CHUNK
+    OPTION_CHUNK,
+    OPTION_APPEND
 };
 enum { MAX_LEVEL = 22, MAX_ARCHIVE_LEVEL = 19 };
 
@@ -30,6 +32,8 @@ typedef struct settings {
     cli_writing w;
     perfile_convert_options how;
     const char *packs; /* an option that only --to archive has, or NULL */
+    bool repack;       /* archives among the inputs are decoded */
+    bool append;
 } settings;
 
 enum { LITTLE, BIG, NATIVE };
@@ -97,6 +101,7 @@ static int read_archive_level(const char *word, settings *set)
                          MAX_ARCHIVE_LEVEL, word);
     set->w.packing.level = (int32_t)level;
     set->packs = "--level";
+    set->repack = true;
     return CLI_CONTINUE;
 }
 
@@ -111,6 +116,7 @@ static int read_chunk_records(const char *word, settings *set)
                          word);
     set->w.packing.chunk_records = (uint32_t)n;
     set->packs = "--chunk-records";
+    set->repack = true;
     return CLI_CONTINUE;
 }
 
@@ -150,6 +156,10 @@ static int read_option(int option, settings *set)
         return CLI_CONTINUE;
     case OPTION_CHUNK:
         return read_chunk_records(optarg, set);
+    case OPTION_APPEND:
+        set->append = true;
+        set->packs = "--append";
+        return CLI_CONTINUE;
     case 'j':
         return cli_jobs_option("convert", optarg, &set->w.packing.threads);
     default:
@@ -164,19 +174,12 @@ static bool target_has_directories(const settings *set)
            perfile_target_has_feature(set->how.target, PERFILE_FEATURE_DIR_FORMAT);
 }
 
-/* Runs the conversion and returns the exit status. */
-static int convert(settings *set, const char *path)
+/* Completes the options of the library. */
+static void complete(settings *set)
 {
-    perfile_error err = {0};
-    perfile_source *source;
-    perfile_sink *sink = NULL;
-    cli_conversion x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
     /* A directory stays a directory, unless --to or the target does not allow that. */
     set->w.packing.threads = cli_jobs(set->w.packing.threads);
     set->w.keeps_directory = target_has_directories(set);
-    bool directory = set->w.directory;
-    if (cli_writing_open(&set->w, path, directory, &source, &sink) != CLI_DONE)
-        return CLI_FAILED;
     set->how.note = cli_conversion_note;
     set->how.progress = cli_writing_progress;
     set->how.form = set->w.form;
@@ -187,6 +190,17 @@ static int convert(settings *set, const char *path)
     set->how.on_damage = set->w.copy                            ? PERFILE_ON_DAMAGE_COPY
                          : !set->w.has_on_damage || set->w.fail ? PERFILE_ON_DAMAGE_FAIL
                                                                 : set->w.on_damage;
+}
+
+/* Runs the conversion of one input and returns the exit status. */
+static int convert(settings *set, const char *path)
+{
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_sink *sink = NULL;
+    cli_conversion x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
+    if (cli_writing_open(&set->w, path, set->w.directory, &source, &sink) != CLI_DONE)
+        return CLI_FAILED;
     set->how.user = &x;
     cli_writing_begin(x.name);
     cli_conversion_begin(&x);
@@ -215,6 +229,9 @@ static const cli_option options[] = {
     {"no-verify", .code = OPTION_NO_VERIFY,
      .help = "do not decode what was packed to compare it with IN"},
     {"verify", .code = OPTION_VERIFY},
+    {"append", .code = OPTION_APPEND,
+     .help = "add to the captures of an archive OUT, if it is there",
+     .more = "What it has is not changed. If that fails or is interrupted, OUT is as it was."},
     {"chunk-records", .value = "N", .code = OPTION_CHUNK,
      .help = "records in a chunk of an archive at most; default: 65536",
      .more = "With fewer an archive is larger, and a small part of it is read faster."},
@@ -256,40 +273,79 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_convert_spec = {
-    .about = "perfile convert writes a capture in another form.  What needs no change is copied "
-             "byte for "
-             "byte.\n"
-             "\n"
-             "Usage: perfile convert [OPTION ...] -o OUT IN\n",
+    .about =
+        "perfile convert writes a capture in another form.  What needs no change is copied "
+        "byte for "
+        "byte.\n"
+        "\n"
+        "Usage: perfile convert [OPTION ...] -o OUT IN\n"
+        "       perfile convert --to archive [OPTION ...] -o OUT IN ...\n"
+        "\n"
+        "An archive can have several captures: one of each IN.  An IN that is an archive itself "
+        "is "
+        "copied as it is, with all its captures; --level and --chunk-records pack it again.\n",
+
     .options = options,
     .notes = "Examples:\n"
              "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
              "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
              "  perfile convert --byte-order little -o here.data s390.data\n"
              "  perfile convert --compress=9 -o small.data perf.data\n"
+             "  perfile convert --to archive --append -o year.perfile today.data\n"
              "\n"
              "Exit status: 0 converted; 3 converted, but IN was damaged; 1 not converted.\n",
 };
 
+/* True if the options ask for more than the same bytes. */
+static bool changes_captures(const settings *set)
+{
+    const perfile_convert_options *how = &set->how;
+    return how->flags || how->byte_order || how->target || set->w.has_on_damage || set->w.copy ||
+           set->w.from;
+}
+
+/* Checks that the options go together: CLI_CONTINUE, or CLI_USAGE. */
+static int check(const settings *set, const cli_inputs *in)
+{
+    if (!set->w.archive && in->n > 1)
+        return cli_usage("convert",
+                         "'%s' is a second input: only an archive holds several (--to archive)",
+                         in->at[1]);
+    if (set->how.flags & PERFILE_CONVERT_COMPRESS && set->how.flags & PERFILE_CONVERT_DECOMPRESS)
+        return cli_usage("convert", "give --compress or --decompress, not both");
+    if (set->packs && !set->w.archive)
+        return cli_usage("convert", "%s is for archives: give --to archive", set->packs);
+    if (set->append && strcmp(set->w.out, "-") == 0)
+        return cli_usage("convert", "--append needs a file: OUT is standard output");
+    if (set->w.directory && !target_has_directories(set))
+        return cli_usage("convert", "%s cannot read directories: give --to perf.data or pipe",
+                         set->how.target);
+    return CLI_CONTINUE;
+}
+
 int cli_convert(int argc, char **argv)
 {
     settings set = {.w = {.may_copy = true}, .how = {.size = sizeof set.how}};
-    const char *in;
+    cli_inputs in = {0};
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
                 (c = cli_next_option("convert", argc, argv, &cli_convert_spec)) != -1;)
         status = read_option(c, &set);
+    if (status == CLI_CONTINUE)
+        status = cli_read_inputs("convert", argc, argv, &in);
+    if (status == CLI_CONTINUE)
+        status = cli_writing_check("convert", &set.w);
+    if (status == CLI_CONTINUE)
+        status = check(&set, &in);
     if (status != CLI_CONTINUE)
         return status;
-    status = cli_writing_input("convert", argc, argv, &set.w, &in);
-    if (status != CLI_CONTINUE)
-        return status;
-    if (set.how.flags & PERFILE_CONVERT_COMPRESS && set.how.flags & PERFILE_CONVERT_DECOMPRESS)
-        return cli_usage("convert", "give --compress or --decompress, not both");
-    if (set.packs && !set.w.archive)
-        return cli_usage("convert", "%s is for archives: give --to archive", set.packs);
-    if (set.w.directory && !target_has_directories(&set))
-        return cli_usage("convert", "%s cannot read directories: give --to perf.data or pipe",
-                         set.how.target);
-    return convert(&set, in);
+    complete(&set);
+    if (!set.w.archive)
+        return convert(&set, in.at[0]);
+    const cli_archive_output o = {.w = &set.w,
+                                  .how = &set.how,
+                                  .inputs = in,
+                                  .append = set.append,
+                                  .repack = set.repack || changes_captures(&set)};
+    return cli_convert_to_archive(&o);
 }

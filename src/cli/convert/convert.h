@@ -7,7 +7,8 @@
 typedef struct cli_conversion {
     const char *name; /* of the input, for messages */
     const char *out;
-    bool json; /* one JSON object on standard output instead of messages */
+    bool json;          /* one JSON object on standard output instead of messages */
+    bool copied_chunks; /* the input is an archive, and its chunks were copied */
     perfile_convert_summary sum;
 } cli_conversion;
 

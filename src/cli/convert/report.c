@@ -60,7 +60,8 @@ static void json_end(const cli_conversion *x, const perfile_error *failed)
         cli_json_null("out");
     else
         cli_json_string("out", x->out);
-    cli_json_string("form", s->directory                   ? "dir"
+    cli_json_string("form", x->copied_chunks               ? "archive"
+                            : s->directory                 ? "dir"
                             : s->form == PERFILE_FORM_PIPE ? "pipe"
                                                            : "perf.data");
     cli_json_string("endian", s->byte_order == PERFILE_BYTE_ORDER_BIG ? "big" : "little");
@@ -71,7 +72,8 @@ static void json_end(const cli_conversion *x, const perfile_error *failed)
     cli_json_number("losses", c->losses);
     cli_json_number("damages", c->damages);
     cli_json_number("lost", c->lost);
-    cli_json_bool("same", s->same && !failed); /* OUT has the bytes of IN */
+    /* OUT has the bytes of IN. */
+    cli_json_bool("same", (s->same || x->copied_chunks) && !failed);
     if (failed)
         cli_json_string("error", failed->message);
     cli_json_object_end();

@@ -1,0 +1,80 @@
+# Archives of several captures: made at once, by appending, of other archives; and an append that does not end well.
+set -u
+captures=$PERFILE_SOURCE/samples/captures
+run() {
+    echo "\$ perfile $*"
+    "$PERFILE" "$@" 2>&1
+    local status=$?
+    [ "$status" = 0 ] || echo "exit status $status"
+}
+# restored ARCHIVE NUMBER NAME: whether capture NUMBER of ARCHIVE is that file.
+restored() {
+    "$PERFILE" convert -f --source "$2" -o back "$1" 2>/dev/null
+    cmp back "$captures/$3.data" && echo "$1: capture $2 is $3"
+}
+
+echo "several"
+run convert --to archive -o all.perfile "$captures/callgraph.data" "$captures/pipe.data" 2>&1 | grep -v '^[$]\|stream\|ends'
+restored all.perfile 1 callgraph
+restored all.perfile 2 pipe
+cp "$captures/callgraph.data" a.data
+cp "$captures/group.data" b.data
+run convert -o two.data a.data b.data
+
+echo "appended"
+cp all.perfile before
+run convert --to archive --append -o all.perfile b.data
+cmp -n "$(wc -c <before)" before all.perfile && echo "nothing in front of it has changed"
+restored all.perfile 3 group
+run convert --to archive --append -o new.perfile b.data
+restored new.perfile 1 group
+run convert --to archive --append -o a.data b.data
+run convert --to archive --append -o all.perfile all.perfile
+run convert --to archive --append -o - b.data
+run convert --append -o all.perfile b.data
+head -c "$(wc -c <before)" all.perfile | cmp - before && echo "as it was"
+
+echo "archives of archives"
+run convert --to archive -o joined.perfile new.perfile all.perfile
+restored joined.perfile 1 group
+restored joined.perfile 2 callgraph
+restored joined.perfile 4 group
+"$PERFILE" info --chunks --source 1 joined.perfile | awk 'NR > 3 { print $NF }' | sort -u | grep / | cut -d/ -f1 | uniq -c
+run convert --to archive --source 2 -o one.perfile all.perfile
+restored one.perfile 1 pipe
+run convert --to archive --source 2 --level 19 -o packed.perfile all.perfile 2>&1 | grep -v stream
+restored packed.perfile 1 pipe
+run convert --to archive --json -o json.perfile one.perfile
+head -c 300 one.perfile >cut.perfile
+run convert --to archive -o no.perfile cut.perfile
+run convert --to archive --append -o cut.perfile b.data
+ls no.perfile 2>&1 | sed "s/.*no.perfile'*/no.perfile/"
+
+echo "interrupted, killed, locked"
+mkfifo slow
+cp one.perfile kept.perfile
+writer() {
+    cat "/proc/$1/task/$1/children" | cut -d' ' -f1
+}
+# The writer waits for its second input; what it has of the first is in the file by then, or in its buffers.
+interrupt() {
+    timeout 60 "$PERFILE" convert --to archive --append -o one.perfile a.data - <slow 2>/dev/null &
+    local pid=$!
+    exec 7>slow
+    sleep 0.3
+    [ "$1" != LOCK ] || run convert --to archive --append -o one.perfile b.data
+    [ "$1" != LOCK ] || kill -TERM "$(writer "$pid")"
+    [ "$1" = LOCK ] || kill -"$1" "$(writer "$pid")"
+    wait "$pid" 2>/dev/null
+    exec 7>&-
+}
+for signal in HUP TERM LOCK; do
+    interrupt $signal
+    cmp one.perfile kept.perfile && echo "$signal: as it was"
+done
+interrupt KILL
+restored one.perfile 1 pipe
+run recover --to archive -f -o whole.perfile one.perfile >/dev/null
+run convert --to archive --append -o whole.perfile b.data
+"$PERFILE" validate --only V-7 --source 1 whole.perfile
+exit 0
