@@ -48,8 +48,8 @@ void *pf_pool_get(pf_pool *p, size_t n)
         return NULL;
     n = (n + mask) & ~mask;
     if (n > p->left || !p->at) {
-        /* Without a block the pool was reset, and `total` is what all blocks of the time before
-         * had together. */
+        /* Without a block `total` is what all blocks in front of the last reset had together, or
+         * what is expected. */
         size_t size = p->blocks ? 0 : p->total;
         size = size > LEAST ? size : LEAST;
         size = size > n ? size : n;
@@ -87,6 +87,12 @@ void pf_pool_reset(pf_pool *p)
         p->at = (uint8_t *)p->blocks->bytes;
         p->left = p->total;
     }
+}
+
+void pf_pool_expect(pf_pool *p, size_t n)
+{
+    if (!p->blocks && p->total < n)
+        p->total = n;
 }
 
 void pf_pool_free(pf_pool *p)

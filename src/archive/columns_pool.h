@@ -23,6 +23,10 @@ void *pf_pool_get(pf_pool *p, size_t n);
 /* Takes everything back.  What the pool holds afterwards is one block, or nothing. */
 void pf_pool_reset(pf_pool *p);
 
+/* All pieces together will have about `n` bytes: a pool that holds nothing gets one block for
+ * them, of which only what is used costs memory. */
+void pf_pool_expect(pf_pool *p, size_t n);
+
 void pf_pool_free(pf_pool *p);
 
 #endif

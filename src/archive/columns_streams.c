@@ -152,6 +152,7 @@ void pf_streams_open(pf_streams *s, const pf_columns_input *input, size_t raw_le
                       .small = nothing,
                       .small_end = nothing};
     pf_pool_reset(&s->pool);
+    pf_pool_expect(&s->pool, raw_len < PF_ARCHIVE_MOST_RAW_LEN ? raw_len + raw_len / 8 : 0);
     if (!read_table(s)) {
         pf_streams_fail(s, "its sizes do not add up");
         return;

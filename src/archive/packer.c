@@ -29,6 +29,7 @@ enum {
     BYTES_OF_CHUNK = 8 << 20  /* stacks compress the better, the more of them are together */
 };
 #endif
+enum { SMALL = 1 << 20, ROOM = BYTES_OF_CHUNK + (2 << 20) /* of what is pending */ };
 enum { MOST_PARTS = 65535, HEAD_MOST = 64 << 20 /* bytes that may be held back to be patched */ };
 
 typedef struct part {
@@ -291,6 +292,10 @@ perfile_status pf_packer_write(pf_packer *p, uint32_t number, perfile_bytes byte
 {
     part *x = &p->parts[number];
     perfile_status st = PERFILE_OK;
+    /* What is not small gets room for a chunk at once: each step of growing touches new memory. */
+    const size_t len = x->pending.len + bytes.len;
+    if (len > SMALL && len < ROOM && !pf_buffer_reserve(&x->pending, ROOM - x->pending.len))
+        return pf_fail_nomem(err, "archive");
     if (!pf_buffer_append(&x->pending, bytes.ptr, bytes.len))
         return pf_fail_nomem(err, "archive");
     const bool mine = p->open && p->at == number;
