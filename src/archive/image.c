@@ -15,6 +15,14 @@
 #include "base/error.h"
 #include "io/source_kind.h"
 
+enum { KEPT = 4, KEPT_BYTES = 8 << 20 };
+
+/* A chunk that was decoded, for the next pass. */
+typedef struct kept_chunk {
+    uint32_t chunk;
+    pf_buffer bytes;
+} kept_chunk;
+
 typedef struct image {
     perfile_source base;
     pf_archive *archive;
@@ -24,9 +32,12 @@ typedef struct image {
     bool *counted;           /* of each: it is in `lost` already */
     uint32_t n_chunks;
     pf_buffer bytes; /* decoded: those of the part from `at` on */
+    bool is_partial; /* of some of their records only some words are right */
     uint64_t at;
     uint32_t next; /* index of the chunk behind `bytes` */
     pf_image_narrow narrow;
+    kept_chunk kept[KEPT];
+    uint32_t n_kept;
 } image;
 
 static uint64_t end_of(const pf_chunk *c)
@@ -78,6 +89,34 @@ static perfile_status append_zeros(image *m, size_t n, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* Appends the bytes of chunk `i`.  A reader that narrows makes several passes and needs few chunks:
+ * the first ones are kept for the passes that follow. */
+static perfile_status decode(image *m, uint32_t i, perfile_error *err)
+{
+    const pf_chunk *c = m->chunks[i];
+    uint64_t words;
+    if (pf_image_words(&m->narrow, i, &words) &&
+        pf_archive_words(m->archive, c, words, &m->bytes, NULL) == PERFILE_OK) {
+        m->is_partial = true;
+        return PERFILE_OK;
+    }
+    for (uint32_t k = 0; k < m->n_kept; k++) {
+        const pf_buffer *kept = &m->kept[k].bytes;
+        if (m->kept[k].chunk == i)
+            return pf_buffer_append(&m->bytes, kept->ptr, kept->len)
+                       ? PERFILE_OK
+                       : pf_fail_nomem(err, "archive");
+    }
+    const size_t had = m->bytes.len;
+    perfile_status st = pf_archive_payload(m->archive, c, &m->bytes, err);
+    if (st != PERFILE_OK || !m->narrow.on || m->n_kept == KEPT || c->raw_len > KEPT_BYTES)
+        return st;
+    kept_chunk *kept = &m->kept[m->n_kept];
+    kept->chunk = i;
+    m->n_kept += pf_buffer_append(&kept->bytes, m->bytes.ptr + had, m->bytes.len - had);
+    return PERFILE_OK;
+}
+
 /* Appends what comes behind the bytes that are there, whose end is `end`: a chunk, or zeros where
  * there is none. */
 static perfile_status decode_next(image *m, uint64_t end, perfile_error *err)
@@ -89,7 +128,7 @@ static perfile_status decode_next(image *m, uint64_t end, perfile_error *err)
         return fail_missing(m, end, hole, err);
     if (hole)
         return append_zeros(m, hole < ZEROS ? (size_t)hole : ZEROS, err);
-    perfile_status st = pf_archive_payload(m->archive, c, &m->bytes, err);
+    perfile_status st = decode(m, m->next, err);
     if (m->lost && (st == PERFILE_E_CORRUPT || st == PERFILE_E_UNSUPPORTED)) {
         if (!m->counted[m->next])
             add_lost(m, c->raw_off, c->raw_len);
@@ -148,6 +187,8 @@ static void close_image(perfile_source *s)
     pf_free(m->counted);
     pf_image_narrow_free(&m->narrow);
     pf_buffer_free(&m->bytes);
+    for (uint32_t i = 0; i < m->n_kept; i++)
+        pf_buffer_free(&m->kept[i].bytes);
 }
 
 static void narrow(perfile_source *s, const pf_narrow *how)
@@ -156,6 +197,11 @@ static void narrow(perfile_source *s, const pf_narrow *how)
     if (s->options.flags & PERFILE_SOURCE_NO_INDEX)
         return; /* the zones are a part of it */
     pf_image_narrow_begin(&m->narrow, m->archive, m->chunks, m->n_chunks, how);
+    if (m->is_partial) {
+        pf_buffer_clear(&m->bytes);
+        m->at = m->next = 0;
+        m->is_partial = false;
+    }
 }
 
 static bool absent(perfile_source *s, uint64_t offset, pf_absent *out)

@@ -9,13 +9,13 @@
 #include "archive/zone.h"
 #include "base/alloc.h"
 
-enum { NOT_KNOWN = 0, ALL, APART };
+enum { NOT_KNOWN = 0, ALL, APART, WORDS };
 
 void pf_image_narrow_begin(pf_image_narrow *x, pf_archive *a, const pf_chunk *const *chunks,
                            uint32_t n, const pf_narrow *how)
 {
     pf_free(x->needs);
-    x->needs = pf_alloc(n, sizeof *x->needs);
+    x->needs = how && !how->needs ? NULL : pf_alloc(n, sizeof *x->needs);
     x->on = x->needs != NULL;
     x->how = how;
     x->archive = a;
@@ -44,7 +44,15 @@ static uint8_t decide(pf_image_narrow *x, const pf_chunk *c)
         return ALL;
     if (!x->how)
         return pf_zone_only_samples(&x->zone) ? APART : ALL;
-    return x->how->needs(x->how->user, &x->zone) == PF_NEED_APART ? APART : ALL;
+    switch (x->how->needs(x->how->user, &x->zone)) {
+    case PF_NEED_APART:
+        return APART;
+    case PF_NEED_WORDS:
+        x->words = x->how->words;
+        return c->codec == PF_CODEC_COLUMNS ? WORDS : ALL;
+    default:
+        return ALL;
+    }
 }
 
 /* Decodes the records of chunk `i` that are apart; false: it cannot be. */
@@ -110,6 +118,12 @@ bool pf_image_absent(pf_image_narrow *x, uint32_t i, uint64_t offset, pf_absent 
     return true;
 }
 
+bool pf_image_words(const pf_image_narrow *x, uint32_t i, uint64_t *words)
+{
+    *words = x->words;
+    return x->on && x->needs[i] == WORDS;
+}
+
 bool pf_image_shows(pf_image_narrow *x, uint32_t i, uint64_t offset, perfile_bytes *run)
 {
     if (!x->on || i >= x->n_chunks || offset < x->chunks[i]->raw_off)
@@ -117,7 +131,8 @@ bool pf_image_shows(pf_image_narrow *x, uint32_t i, uint64_t offset, perfile_byt
     const uint64_t at = offset - x->chunks[i]->raw_off;
     const pf_columns_range *r = x->needs[i] == APART && x->decoded == i ? find_range(x, at) : NULL;
     if (!r || r->offset > at) {
-        x->needs[i] = ALL;
+        if (x->needs[i] != WORDS)
+            x->needs[i] = ALL;
         return false;
     }
     *run = (perfile_bytes){x->bytes.ptr + at, (size_t)(r->offset + (uint64_t)r->bytes - at)};

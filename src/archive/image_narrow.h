@@ -12,7 +12,8 @@ typedef struct pf_image_narrow {
     pf_archive *archive;
     const pf_chunk *const *chunks; /* of the part */
     uint32_t n_chunks;
-    uint8_t *needs;     /* of each chunk: not known yet, all, or apart */
+    uint8_t *needs;     /* of each chunk: not known yet, all, apart, or words */
+    uint64_t words;     /* then */
     uint32_t decoded;   /* the chunk that `bytes` and `ranges` are of; UINT32_MAX: none */
     uint64_t n_records; /* of that chunk */
     pf_buffer bytes;    /* its records that are apart, each at its place */
@@ -28,6 +29,9 @@ void pf_image_narrow_free(pf_image_narrow *x);
 
 /* See pf_source_ops.absent; `i` is the first chunk that ends behind `offset`. */
 bool pf_image_absent(pf_image_narrow *x, uint32_t i, uint64_t offset, pf_absent *out);
+
+/* True if only some words of the data of chunk `i` are needed: which is in *words. */
+bool pf_image_words(const pf_image_narrow *x, uint32_t i, uint64_t *words);
 
 /* Shows records that are apart, from `offset` on.  False: all of the chunk is needed, which it is
  * from then on. */

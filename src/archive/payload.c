@@ -175,22 +175,41 @@ static perfile_status read_piece(void *user, size_t offset, size_t len, perfile_
     return stored_bytes(p->archive, p->at + offset, (uint32_t)len, bytes, err);
 }
 
-perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out, pf_buffer *ranges,
-                                uint64_t *n_records, perfile_error *err)
+/* Decodes what is wanted of a chunk. */
+static perfile_status decode_some(pf_archive *a, const pf_chunk *c, const pf_columns_want *want,
+                                  pf_buffer *out, pf_buffer *ranges, uint64_t *n_records,
+                                  perfile_error *err)
 {
     pieces p = {a, c->offset + PF_ARCHIVE_HEADER + pf_chunk_meta_bytes(c)};
     const pf_columns_input input = {
         .read = read_piece, .user = &p, .len = c->payload_len, .stays = a->source->lasting};
-    const pf_columns_want want = {.apart_only = true, .words = PF_COLUMNS_ALL_WORDS};
     if (!a->columns)
         a->columns = pf_columns_decoder_new();
     if (!a->columns || !pf_buffer_reserve(out, (size_t)c->raw_len + 1))
         return pf_fail_nomem(err, "archive");
     const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
-    perfile_status st = pf_columns_decode_some(a->columns, &input, &want, big, out->ptr + out->len,
+    perfile_status st = pf_columns_decode_some(a->columns, &input, want, big, out->ptr + out->len,
                                                c->raw_len, ranges, n_records, err);
     if (st == PERFILE_OK)
         out->len += c->raw_len;
+    return st;
+}
+
+perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out, pf_buffer *ranges,
+                                uint64_t *n_records, perfile_error *err)
+{
+    const pf_columns_want want = {.apart_only = true, .words = PF_COLUMNS_ALL_WORDS};
+    return decode_some(a, c, &want, out, ranges, n_records, err);
+}
+
+perfile_status pf_archive_words(pf_archive *a, const pf_chunk *c, uint64_t words, pf_buffer *out,
+                                perfile_error *err)
+{
+    const pf_columns_want want = {.words = words};
+    pf_buffer ranges = {0};
+    uint64_t n_records;
+    perfile_status st = decode_some(a, c, &want, out, &ranges, &n_records, err);
+    pf_buffer_free(&ranges);
     return st;
 }
 

@@ -188,7 +188,7 @@ static perfile_status choose(shared *x, uint32_t wanted, perfile_error *err)
                      "it holds %u capture%s, there is no %u", n, n == 1 ? "" : "s", wanted);
     else if (!wanted && n > 1)
         st = pf_fail(err, PERFILE_E_USAGE, "source.capture",
-                     "it holds %u captures: say which, from 1 to %u", n, n);
+                     "it holds %u captures: say which, from 1 to %u (--source)", n, n);
     uint32_t at = wanted ? wanted : 1;
     for (uint32_t i = 0; i < PARTS_MOST && at; i++)
         if (seen[i] && --at == 0)

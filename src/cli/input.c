@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/captures.h"
 #include "cli/command.h"
 #include "cli/damage.h"
 #include "cli/print.h"
@@ -184,7 +185,8 @@ static int failure(const cli_input *in)
 
 const char *cli_input_name(const char *path)
 {
-    return strcmp(path, "-") == 0 ? "standard input" : path;
+    const char *capture = cli_capture_name(path);
+    return capture ? capture : strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
 /* Progress of the passes in front of a filtered stream. */
@@ -211,7 +213,8 @@ static perfile_status open_source(const char *path, uint32_t flags, uint32_t thr
                                         .flags = flags | archive_flags,
                                         .threads = threads,
                                         .limits = limits,
-                                        .capture = capture_number};
+                                        .capture = cli_capture_of(path) ? cli_capture_of(path)
+                                                                        : capture_number};
     return perfile_source_path(path, &how, source, err);
 }
 

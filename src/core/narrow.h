@@ -13,17 +13,22 @@
 
 enum { /* what is needed of a range */
        PF_NEED_ALL = 0,
-       PF_NEED_APART = 1 /* no data: only what pf_zone_is_apart() */
+       PF_NEED_APART = 1, /* no data: only what pf_zone_is_apart() */
+       PF_NEED_WORDS = 2  /* of data only some words; the others may be anything */
 };
 
 struct pf_narrow { /* pf_narrow: see io/source.h */
     /* PF_NEED_…; the zone is sealed, and valid during the call only. */
-    unsigned (*needs)(void *user, const pf_zone *zone);
+    unsigned (*needs)(void *user, const pf_zone *zone); /* NULL: all is needed of all ranges */
     void *user;
+    /* With PF_NEED_WORDS, set by needs(): which 8-byte words of the body are needed; bit 63 is word
+     * 63 and all behind it. */
+    uint64_t words;
 };
 
-/* Narrows what `s` will read; *how must live until it is closed.  To be called before the first
- * run.  Nothing happens where a stage is below, or the source does not know its records. */
+/* Narrows what `s` will read; *how must live until it is closed, or narrowed in another way.  To be
+ * called before the first run.  Nothing happens where a stage is below, or the source does not know
+ * its records. */
 void pf_stream_narrow(perfile_stream *s, const pf_narrow *how);
 
 /* Frees what perfile_stream_describe() has made; NULL is fine. */

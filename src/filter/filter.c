@@ -184,6 +184,7 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
         if (st != PERFILE_OK)
             return st;
     }
+    pf_filter_widen(x, s);
     if (st != PERFILE_END)
         return st;
     if (collecting) {

@@ -201,6 +201,8 @@ perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile
 /* narrow.c: passes over ranges of a capture in an archive without selected records, in the pass
  * that begins. */
 void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_stage);
+/* Ends that: the next reader of the source needs everything. */
+void pf_filter_widen(pf_filter *x, perfile_stream *s);
 
 /* world.c: terms that need names of threads, mapped files or cgroups */
 

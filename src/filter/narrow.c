@@ -110,7 +110,7 @@ static unsigned needs_selected(void *user, const pf_zone *z)
     const pf_zone_count *samples = pf_zone_only_samples(z);
     const bool counts_here = !x->selection_known || !x->in_stage;
     if (!samples || !z->pids.known || x->is_part || !is_unselected(x, z))
-        return PF_NEED_ALL;
+        return samples && x->narrow.words && !x->is_part ? PF_NEED_WORDS : PF_NEED_ALL;
     if (counts_here && !add_seen(x, z))
         return PF_NEED_ALL;
     if (counts_here)
@@ -118,6 +118,25 @@ static unsigned needs_selected(void *user, const pf_zone *z)
     if (x->in_stage)
         x->result.records += samples->records;
     return PF_NEED_APART;
+}
+
+/* The words of samples that the selecting pass looks at, in all layouts; 0: not known, or there are
+ * terms that look at more. */
+static uint64_t words_looked_at(const pf_filter *x)
+{
+    uint64_t words = 0, fields = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID |
+                                 PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU;
+    if (!x->resolved || x->n_wheres || pf_filter_has(x, PERFILE_FILTER_BY_CGROUP))
+        return 0;
+    if (pf_filter_has(x, PERFILE_FILTER_BY_IP) || pf_filter_has(x, PERFILE_FILTER_BY_DSO))
+        fields |= PERFILE_SAMPLE_IP;
+    for (uint32_t i = 0; i < perfile_session_n_events(x->session); i++) {
+        const perfile_layout *l = perfile_session_event(x->session, i)->layout;
+        for (unsigned bit = 0; bit < sizeof l->sample_slot; bit++)
+            if (fields >> bit & 1 && l->sample_slot[bit] >= 0)
+                words |= UINT64_C(1) << (l->sample_slot[bit] < 63 ? l->sample_slot[bit] : 63);
+    }
+    return words;
 }
 
 /* The same of the collecting pass, which needs the times of samples, and the side-band. */
@@ -151,5 +170,12 @@ void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_
         resolve_early(x, s);
     x->in_stage = in_stage;
     x->narrow = (pf_narrow){.needs = collecting ? needs_times : needs_selected, .user = x};
+    x->narrow.words = collecting || in_stage ? 0 : words_looked_at(x);
+    pf_stream_narrow(s, &x->narrow);
+}
+
+void pf_filter_widen(pf_filter *x, perfile_stream *s)
+{
+    x->narrow = (pf_narrow){.needs = NULL};
     pf_stream_narrow(s, &x->narrow);
 }

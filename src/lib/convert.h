@@ -1,6 +1,7 @@
 /* The inside of perfile_convert_capture(), which writes a capture in another form, byte order,
  * compression or format, or for an older version of perf.  convert.c chooses the way,
- * convert_image.c copies bytes, convert_copy.c passes records through a writer. */
+ * convert_image.c copies bytes and convert_swap.c swaps them on the way, convert_copy.c passes
+ * records through a writer. */
 #ifndef PF_LIB_CONVERT_H
 #define PF_LIB_CONVERT_H
 
@@ -60,6 +61,8 @@ perfile_status pf_convert_on_kept(void *user, const perfile_record *r, const per
 
 /* lib/convert_image.c: output in the form of the input, every byte at its offset. */
 perfile_status pf_convert_image(pf_convert *x, perfile_error *err);
+
+/* lib/convert_look.c. */
 /* For a seekable source: sets *packed to whether the capture has compressed records. */
 perfile_status pf_convert_is_packed(pf_convert *x, bool *packed, perfile_error *err);
 /* For a seekable source: reads it to its end, and sets *damaged to whether it has damage. */

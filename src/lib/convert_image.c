@@ -1,15 +1,10 @@
 /* Converting without moving a byte: the output has the form of the input, file by file.
  *
- * Records are walked in order while the bytes in front of them are copied (copy_below()).  If the
- * source is not mapped, its bytes are in memory only while the stream reads them; then a tee copies
- * each of them when it is read, and nothing is copied here.
+ * Records are walked in order while the bytes in front of them are copied (pf_image_copy_below()).
+ * If the source is not mapped, its bytes are in memory only while the stream reads them; then a tee
+ * copies each of them when it is read, and nothing is copied here.
  *
- * For another byte order each run of records is swapped into a buffer and written in place of its
- * bytes.  At the end driver->byteswap_facts() overwrites header, sections and features of a file
- * with their swapped bytes, for which the sink must be able to write at an offset again.
- *
- * Damaged bytes are copied as they are, but for a header that was read as such: it is swapped, so
- * that a reader of the output finds the same damage at the same offset. */
+ * For another byte order, convert_swap.c swaps records and facts where they stand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +13,8 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "core/swap.h"
-#include "io/out.h"
-#include "lib/convert.h"
+#include "lib/convert_image.h"
 #include "schema/frame.h"
-#include "schema/swap.h"
 #include "schema/family.h"
 
 enum {
@@ -31,27 +23,7 @@ enum {
     PROGRESS_BYTES = 8 << 20 /* between two calls of the progress callback */
 };
 
-typedef struct pf_image {
-    pf_convert *x;
-    pf_tee tee;             /* copies bytes of a source that is not mapped when they are read */
-    perfile_source **bytes; /* sources of the files; owned if the input is a directory */
-    uint32_t n_files;
-    perfile_stream *stream;
-    perfile_sink *sink; /* for the file that is being copied */
-    uint32_t part;      /* index of that file */
-    uint64_t copied;    /* bytes of that file that are in the output */
-    pf_buffer swapped;  /* a run of records in the other byte order */
-    /* perfile_section: where in the output the bodies of simpleperf's fragments are that wait for
-     * the record joined from them. */
-    pf_buffer fragments;
-    uint64_t done;     /* bytes of the files before `part` */
-    uint64_t total;    /* bytes of all files */
-    uint64_t reported; /* position at the last call of the progress callback */
-} pf_image;
-
-/* Copies the bytes of the current file from m->copied up to offset `end`, or to the end of the file
- * if that comes first. */
-static perfile_status copy_below(pf_image *m, uint64_t end, perfile_error *err)
+perfile_status pf_image_copy_below(pf_image *m, uint64_t end, perfile_error *err)
 {
     perfile_source *from = m->bytes[m->part];
     if (pf_tee_copies(&m->tee))
@@ -81,7 +53,7 @@ static perfile_status copy_rest(pf_image *m, perfile_error *err)
 {
     if (pf_tee_copies(&m->tee))
         return pf_tee_rest(&m->tee, err);
-    return copy_below(m, UINT64_MAX, err);
+    return pf_image_copy_below(m, UINT64_MAX, err);
 }
 
 /* Ends the current file and those without records, up to the file with index `part`. */
@@ -97,95 +69,6 @@ static perfile_status go_to_part(pf_image *m, uint32_t part, perfile_error *err)
             st = pf_sink_part(m->x->sink, m->part - 1, &m->sink, err);
     }
     return st;
-}
-
-/* `joined` is the record made from the fragments that wait: swaps it, and overwrites the bodies of
- * the fragments in the output with its swapped bytes, one range after the other. */
-static perfile_status swap_fragments(pf_image *m, const perfile_record *joined, perfile_error *err)
-{
-    const perfile_section *body = (const perfile_section *)(const void *)m->fragments.ptr;
-    const perfile_section *end = body + m->fragments.len / sizeof *body;
-    size_t size = perfile_record_size(joined), at = 0;
-    perfile_error why;
-    perfile_status st = PERFILE_OK;
-    pf_buffer_clear(&m->swapped);
-    if (!pf_buffer_reserve(&m->swapped, size))
-        return pf_fail_nomem(err, "convert");
-    if (pf_swap_record(joined, m->swapped.ptr, &why) != PERFILE_OK &&
-        (st = pf_convert_on_kept(m->x, joined, NULL, &why)) != PERFILE_OK && err)
-        *err = why;
-    for (; body < end && at < size && st == PERFILE_OK; body++) {
-        size_t some = body->size < size - at ? (size_t)body->size : size - at;
-        st = pf_sink_patch(m->sink, body->offset, (perfile_bytes){m->swapped.ptr + at, some}, err);
-        at += some;
-    }
-    pf_buffer_clear(&m->fragments);
-    return st;
-}
-
-/* Remembers the body of a fragment for swap_fragments().  A number of the record may lie across two
- * fragments, so that a fragment alone cannot be swapped. */
-static perfile_status note_fragment(pf_image *m, const perfile_record *r, perfile_error *err)
-{
-    perfile_section body = {r->offset + PF_PERF_RECORD_HEADER, r->body.len};
-    if (!pf_sink_can_patch(m->sink))
-        return pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.split",
-                       "fragments of a record are byte-swapped when the last of them has come, by "
-                       "overwriting them: write to a file");
-    return pf_buffer_append(&m->fragments, &body, sizeof body) ? PERFILE_OK
-                                                               : pf_fail_nomem(err, "convert");
-}
-
-/* Writes a run of records, which lie one after the other in memory and in the file, in the other
- * byte order.  A record that cannot be swapped completely ends the call of pf_swap_run(); it is
- * reported, and swapping goes on with the record behind it. */
-static perfile_status swap_run(pf_image *m, const perfile_record *first, size_t n,
-                               perfile_error *err)
-{
-    const perfile_record *last = &first[n - 1];
-    size_t size = (size_t)(last->header - first->header) + perfile_record_size(last);
-    perfile_status st = PERFILE_OK;
-    pf_buffer_clear(&m->swapped);
-    if (!pf_buffer_reserve(&m->swapped, size))
-        st = pf_fail_nomem(err, "convert");
-    for (size_t done = 0; done < n && st == PERFILE_OK; done++) {
-        perfile_error why;
-        const perfile_record *from = &first[done];
-        done += pf_swap_run(from, n - done, m->swapped.ptr + (from->header - first->header), &why);
-        if (done < n && (st = pf_convert_on_kept(m->x, &first[done], NULL, &why)) != PERFILE_OK &&
-            err)
-            *err = why;
-    }
-    /* copy_below() may reuse the memory that `first` points to: nothing below reads the records,
-     * only first->offset, which is in the stream. */
-    if (st == PERFILE_OK)
-        st = copy_below(m, first->offset, err);
-    if (st == PERFILE_OK)
-        st = perfile_sink_write(m->sink, (perfile_bytes){m->swapped.ptr, size}, err);
-    m->copied += size;
-    return st;
-}
-
-/* Writes a run in the other byte order.  Inner records are not in the file, but for the record
- * joined from fragments, which goes over these.  Compressed records end in an error: convert() has
- * looked for them, but by the feature that announces them. */
-static perfile_status swap_records(pf_image *m, const perfile_record *first, size_t n,
-                                   perfile_error *err)
-{
-    if (first->flags & PERFILE_REC_INNER)
-        return m->fragments.len ? swap_fragments(m, first, err) : PERFILE_OK;
-    if (first->flags & PERFILE_REC_ENVELOPE) {
-        perfile_status st =
-            pf_is_fragment(first)
-                ? note_fragment(m, first, err)
-                : pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.compressed",
-                          "a compressed record, but no COMPRESSED feature announces "
-                          "them: decompress them");
-        pf_error_at(err, first->offset);
-        if (st != PERFILE_OK)
-            return st;
-    }
-    return swap_run(m, first, n, err);
 }
 
 /* Counts the records of a run, and reports progress. */
@@ -207,7 +90,6 @@ static void count(pf_image *m, const perfile_record *first, size_t n)
  * size, the header is swapped (see the top of this file); all else will be copied as it is. */
 static perfile_status handle_damage(pf_image *m, const perfile_record *r, perfile_error *err)
 {
-    uint8_t header[PF_PERF_RECORD_HEADER];
     perfile_note note = {.kind = PERFILE_NOTE_DAMAGE,
                          .number = UINT32_MAX,
                          .damage = r->damage,
@@ -218,22 +100,7 @@ static perfile_status handle_damage(pf_image *m, const perfile_record *r, perfil
     if (!pf_convert_forced(m->x))
         return pf_fail_damage(err, r->damage, "convert", r->offset);
     pf_notes_add(&m->x->notes, &note);
-    bool framed =
-        r->damage == PERFILE_DAMAGE_BAD_SIZE || r->damage == PERFILE_DAMAGE_TRUNCATED_RECORD;
-    perfile_source *from = m->bytes[m->part];
-    perfile_bytes run;
-    if (!m->x->byteswaps || !framed || r->flags & PERFILE_REC_INNER || !from->seekable ||
-        r->body.len < sizeof header)
-        return PERFILE_OK;
-    perfile_status st = pf_source_run(from, r->offset, sizeof header, &run, err);
-    if (st != PERFILE_OK || run.len < sizeof header)
-        return st;
-    pf_swap_header(header, run.ptr);
-    st = copy_below(m, r->offset, err);
-    m->copied += sizeof header;
-    return st == PERFILE_OK
-               ? perfile_sink_write(m->sink, (perfile_bytes){header, sizeof header}, err)
-               : st;
+    return m->x->byteswaps ? pf_image_swap_damaged(m, r, err) : PERFILE_OK;
 }
 
 /* Copies a run, and says where its records are.  What is inside an envelope is no part of the file.
@@ -244,7 +111,7 @@ static perfile_status tell_records(pf_image *m, const perfile_record *first, siz
     const perfile_record *last = &first[n - 1];
     if (first->flags & PERFILE_REC_INNER || first->family != PERFILE_FAMILY_PERF)
         return PERFILE_OK;
-    perfile_status st = copy_below(m, last->offset + perfile_record_size(last), err);
+    perfile_status st = pf_image_copy_below(m, last->offset + perfile_record_size(last), err);
     return st == PERFILE_OK ? pf_sink_records(m->sink, first->offset, first, n, err) : st;
 }
 
@@ -259,41 +126,11 @@ static perfile_status copy_run(pf_image *m, const perfile_record *first, size_t 
         return handle_damage(m, first, err);
     count(m, first, n);
     if (m->x->byteswaps)
-        return swap_records(m, first, n, err);
+        return pf_image_swap(m, first, n, err);
     if (pf_sink_wants_records(m->sink))
         return tell_records(m, first, n, err);
-    return first->offset < m->copied + COPY_BYTES ? PERFILE_OK : copy_below(m, first->offset, err);
-}
-
-/* Before the first record, when byte-swapping: writes the swapped header of a pipe.  For a file,
- * the facts are swapped at the end, so the sink must be able to overwrite. */
-static perfile_status begin(pf_image *m, perfile_error *err)
-{
-    pf_convert *x = m->x;
-    if (!x->byteswaps)
-        return PERFILE_OK;
-    if (x->head.form == PERFILE_FORM_FILE && !pf_sink_can_patch(x->sink))
-        return pf_fail(err, PERFILE_E_USAGE, "convert.sink",
-                       "'%s' cannot take the file form, whose header is written last: write to a "
-                       "file, or choose the form pipe",
-                       perfile_sink_name(x->sink));
-    if (x->head.form != PERFILE_FORM_PIPE)
-        return PERFILE_OK;
-    uint8_t header[PF_HEAD_BYTES];
-    x->driver->byteswap_head((perfile_bytes){x->first, sizeof x->first}, header);
-    m->copied = sizeof header;
-    return perfile_sink_write(m->sink, (perfile_bytes){header, sizeof header}, err);
-}
-
-/* Overwrites header, sections and features of a file with their swapped bytes. */
-static perfile_status swap_facts(const pf_image *m, perfile_error *err)
-{
-    const pf_byteswap_copy t = {.stream = m->stream,
-                                .bytes = m->bytes[0],
-                                .sink = m->x->sink,
-                                .kept = pf_convert_on_kept,
-                                .user = m->x};
-    return m->x->driver->byteswap_facts(&t, err);
+    return first->offset < m->copied + COPY_BYTES ? PERFILE_OK
+                                                  : pf_image_copy_below(m, first->offset, err);
 }
 
 /* Finishes the output, unless bytes that should be in it are lost in a damaged archive. */
@@ -337,7 +174,7 @@ static perfile_status copy(pf_image *m, perfile_error *err)
     for (uint32_t i = 0; i < c->n_parts; i++)
         m->total += c->parts[i].size == UINT64_MAX ? 0 : c->parts[i].size;
     if (st == PERFILE_OK)
-        st = begin(m, err);
+        st = pf_image_swap_head(m, err);
     while (st == PERFILE_OK &&
            (st = perfile_stream_next_run(m->stream, &first, &n, err)) == PERFILE_OK)
         st = copy_run(m, first, n, err);
@@ -346,7 +183,7 @@ static perfile_status copy(pf_image *m, perfile_error *err)
     if (st == PERFILE_OK)
         st = copy_rest(m, err);
     if (st == PERFILE_OK && m->x->byteswaps && m->x->head.form == PERFILE_FORM_FILE)
-        st = swap_facts(m, err);
+        st = pf_image_swap_facts(m, err);
     return st == PERFILE_OK ? finish(m, err) : st;
 }
 
@@ -466,66 +303,4 @@ perfile_status pf_convert_image(pf_convert *x, perfile_error *err)
     pf_buffer_free(&m.swapped);
     pf_buffer_free(&m.fragments);
     return st;
-}
-
-/* Opens the file that shows whether there are compressed records: of a directory `data`. */
-static perfile_status open_first(const pf_convert *x, pf_tee *tee, perfile_stream **s,
-                                 perfile_error *err)
-{
-    perfile_source *data;
-    if (!x->from_directory)
-        return pf_convert_open_tee(x, tee, s, err);
-    perfile_status st = pf_source_entry(x->source, "data", &data, err);
-    if (st != PERFILE_OK)
-        return st;
-    st = pf_convert_open(x, data, s, err);
-    if (st != PERFILE_OK)
-        perfile_source_close(data);
-    return st;
-}
-
-perfile_status pf_convert_is_damaged(pf_convert *x, bool *damaged, perfile_error *err)
-{
-    pf_tee tee = {.below = x->source};
-    const perfile_record *first;
-    perfile_stream *s;
-    perfile_stream_summary sum;
-    size_t n;
-    perfile_status st = pf_convert_open_tee(x, &tee, &s, err);
-    if (st != PERFILE_OK)
-        return st;
-    while ((st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK)
-        continue;
-    perfile_stream_get_summary(s, &sum, sizeof sum);
-    *damaged = sum.damages != 0;
-    perfile_stream_close(s);
-    return st < 0 ? st : PERFILE_OK;
-}
-
-/* A recording with compression has the feature COMPRESSED, in a pipe in front of the kernel's
- * records; without it the first record of the kernel answers "no".  With it, the records are
- * searched, because some tools leave the feature when they decompress. */
-perfile_status pf_convert_is_packed(pf_convert *x, bool *packed, perfile_error *err)
-{
-    pf_tee tee = {.below = x->source};
-    perfile_stream *s;
-    *packed = false;
-    perfile_status st = open_first(x, &tee, &s, err);
-    if (st != PERFILE_OK)
-        return st;
-    const perfile_session *session = perfile_stream_session(s);
-    while (st == PERFILE_OK && !*packed) {
-        const perfile_record *first;
-        size_t n;
-        st = perfile_stream_next_run(s, &first, &n, err);
-        bool announced = perfile_session_feature(session, PERFILE_FEATURE_COMPRESSED) != NULL;
-        if (st == PERFILE_OK && !announced && first->type < PERFILE_RECORD_USER)
-            break;
-        *packed = st == PERFILE_OK && (first->type == PERFILE_RECORD_COMPRESSED ||
-                                       first->type == PERFILE_RECORD_COMPRESSED2);
-        /* Only `data` was read: other files of the directory may be compressed. */
-        *packed |= st == PERFILE_END && announced && x->from_directory;
-    }
-    perfile_stream_close(s);
-    return st < 0 ? st : PERFILE_OK;
 }

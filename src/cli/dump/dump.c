@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/captures.h"
 #include "cli/command.h"
 #include "cli/dump/offset.h"
 #include "cli/input.h"
@@ -467,6 +468,8 @@ int cli_dump(int argc, char **argv)
     cli_inputs in;
     if (status == CLI_CONTINUE)
         status = cli_read_inputs("dump", argc, argv, &in);
+    if (status == CLI_CONTINUE)
+        status = cli_each_capture(&in);
     if (status == CLI_CONTINUE)
         status = complete_settings(&set);
     if (status == CLI_CONTINUE)

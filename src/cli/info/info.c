@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/captures.h"
 #include "cli/command.h"
 #include "cli/damage.h"
 #include "cli/info/archive.h"
@@ -194,6 +195,8 @@ int cli_info(int argc, char **argv)
     }
     cli_inputs in;
     int status = cli_read_inputs("info", argc, argv, &in);
+    if (status == CLI_CONTINUE && !set.archive)
+        status = cli_each_capture(&in);
     if (status != CLI_CONTINUE)
         return status;
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/captures.h"
 #include "cli/command.h"
 #include "cli/damage.h"
 #include "cli/json.h"
@@ -184,6 +185,8 @@ int cli_list(int argc, char **argv)
         status = read_subject(argc, argv, &set.subject);
     if (status == CLI_CONTINUE)
         status = cli_read_inputs("list", argc, argv, &in);
+    if (status == CLI_CONTINUE)
+        status = cli_each_capture(&in);
     if (status == CLI_CONTINUE && set.header && cli_selects(&set.select))
         status = cli_usage("list", "--header reads no records: options that select records cannot "
                                    "be used with it");

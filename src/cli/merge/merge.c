@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "cli/captures.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/output.h"
@@ -396,6 +397,8 @@ int cli_merge(int argc, char **argv)
     cli_inputs in;
     if (status == CLI_CONTINUE)
         status = cli_read_inputs("merge", argc, argv, &in);
+    if (status == CLI_CONTINUE)
+        status = cli_each_capture(&in);
     if (status == CLI_CONTINUE) {
         set.paths = in.at;
         set.n = in.n;

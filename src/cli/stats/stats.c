@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/captures.h"
 #include "cli/command.h"
 #include "cli/damage.h"
 #include "cli/input.h"
@@ -378,6 +379,8 @@ int cli_stats(int argc, char **argv)
     cli_inputs in;
     if (status == CLI_CONTINUE)
         status = cli_read_inputs("stats", argc, argv, &in);
+    if (status == CLI_CONTINUE)
+        status = cli_each_capture(&in);
     if (status == CLI_CONTINUE)
         status = cli_selection_check("stats", &set.select);
     if (status == CLI_CONTINUE) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/captures.h"
 #include "cli/command.h"
 #include "cli/progress.h"
 
@@ -179,7 +180,9 @@ static int validate_file(const char *path, const settings *set)
     int status = cli_open(&in, path, &set->how);
     t.v = (cli_validation){.in = &in, .name = in.name, .all = set->all};
     set->form->file(&t.v);
-    const int of_archive = check_archive(&t, &in, path, &check);
+    /* The first of several captures stands for the archive, too. */
+    const int of_archive =
+        cli_capture_of(path) > 1 ? CLI_DONE : check_archive(&t, &in, path, &check);
     if (of_archive != CLI_DONE)
         status = of_archive;
     else if (status == CLI_DONE)
@@ -395,5 +398,7 @@ int cli_validate(int argc, char **argv)
         return cli_list_rules();
     cli_inputs in;
     status = cli_read_inputs("validate", argc, argv, &in);
+    if (status == CLI_CONTINUE)
+        status = cli_each_capture(&in);
     return status == CLI_CONTINUE ? validate_files(&in, &set) : status;
 }
