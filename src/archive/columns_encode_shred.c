@@ -99,7 +99,7 @@ PF_INLINE void push(pf_shred *x, pf_shred_column *c, uint64_t v)
 static void push_blob(pf_shred *x, pf_shred_column *c, const uint8_t *bytes, size_t len)
 {
     push(x, c, len);
-    x->failed |= !pf_buffer_append(&c->heap, bytes, len);
+    x->failed |= !pf_buffer_reserve_large(&c->heap, len) || !pf_buffer_append(&c->heap, bytes, len);
 }
 
 PF_INLINE uint64_t load(const uint8_t *p, unsigned width, bool swap)

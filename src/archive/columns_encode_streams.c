@@ -69,7 +69,7 @@ static int log_of(size_t n)
 static bool add_frame(pf_streams_out *s, perfile_bytes bytes, pf_buffer *to, size_t *len)
 {
     const size_t bound = ZSTD_compressBound(bytes.len);
-    if (!s->zstd || !pf_buffer_reserve(to, bound))
+    if (!s->zstd || !pf_buffer_reserve_large(to, bound))
         return false;
     (void)ZSTD_CCtx_reset(s->zstd, ZSTD_reset_session_and_parameters);
     (void)ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, s->level);

@@ -34,6 +34,7 @@ static uint8_t *new_block(pf_pool *p, size_t n)
         n > SIZE_MAX - sizeof *block ? NULL : pf_realloc(NULL, sizeof *block + n, 1);
     if (!block)
         return NULL;
+    pf_prefer_large_pages(block, sizeof *block + n);
     block->next = p->blocks;
     p->blocks = block;
     return (uint8_t *)block->bytes;

@@ -15,14 +15,6 @@
 #include "base/error.h"
 #include "io/source_kind.h"
 
-enum { KEPT = 4, KEPT_BYTES = 8 << 20 };
-
-/* A chunk that was decoded, for the next pass. */
-typedef struct kept_chunk {
-    uint32_t chunk;
-    pf_buffer bytes;
-} kept_chunk;
-
 typedef struct image {
     perfile_source base;
     pf_archive *archive;
@@ -36,8 +28,6 @@ typedef struct image {
     uint64_t at;
     uint32_t next; /* index of the chunk behind `bytes` */
     pf_image_narrow narrow;
-    kept_chunk kept[KEPT];
-    uint32_t n_kept;
 } image;
 
 static uint64_t end_of(const pf_chunk *c)
@@ -89,8 +79,7 @@ static perfile_status append_zeros(image *m, size_t n, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Appends the bytes of chunk `i`.  A reader that narrows makes several passes and needs few chunks:
- * the first ones are kept for the passes that follow. */
+/* Appends the bytes of chunk `i`, or of what is needed of it. */
 static perfile_status decode(image *m, uint32_t i, perfile_error *err)
 {
     const pf_chunk *c = m->chunks[i];
@@ -100,21 +89,7 @@ static perfile_status decode(image *m, uint32_t i, perfile_error *err)
         m->is_partial = true;
         return PERFILE_OK;
     }
-    for (uint32_t k = 0; k < m->n_kept; k++) {
-        const pf_buffer *kept = &m->kept[k].bytes;
-        if (m->kept[k].chunk == i)
-            return pf_buffer_append(&m->bytes, kept->ptr, kept->len)
-                       ? PERFILE_OK
-                       : pf_fail_nomem(err, "archive");
-    }
-    const size_t had = m->bytes.len;
-    perfile_status st = pf_archive_payload(m->archive, c, &m->bytes, err);
-    if (st != PERFILE_OK || !m->narrow.on || m->n_kept == KEPT || c->raw_len > KEPT_BYTES)
-        return st;
-    kept_chunk *kept = &m->kept[m->n_kept];
-    kept->chunk = i;
-    m->n_kept += pf_buffer_append(&kept->bytes, m->bytes.ptr + had, m->bytes.len - had);
-    return PERFILE_OK;
+    return pf_archive_payload(m->archive, c, &m->bytes, err);
 }
 
 /* Appends what comes behind the bytes that are there, whose end is `end`: a chunk, or zeros where
@@ -187,8 +162,6 @@ static void close_image(perfile_source *s)
     pf_free(m->counted);
     pf_image_narrow_free(&m->narrow);
     pf_buffer_free(&m->bytes);
-    for (uint32_t i = 0; i < m->n_kept; i++)
-        pf_buffer_free(&m->kept[i].bytes);
 }
 
 static void narrow(perfile_source *s, const pf_narrow *how)

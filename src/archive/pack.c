@@ -102,7 +102,7 @@ perfile_status pf_pack_compress(ZSTD_CCtx *zstd, int level, perfile_bytes raw, p
 {
     const size_t bound = ZSTD_compressBound(raw.len);
     pf_buffer_clear(packed);
-    if (!pf_buffer_reserve(packed, bound))
+    if (!pf_buffer_reserve_large(packed, bound))
         return pf_fail_nomem(err, "archive");
     (void)ZSTD_CCtx_reset(zstd, ZSTD_reset_session_and_parameters);
     (void)ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level);

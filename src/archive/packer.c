@@ -294,7 +294,7 @@ perfile_status pf_packer_write(pf_packer *p, uint32_t number, perfile_bytes byte
     perfile_status st = PERFILE_OK;
     /* What is not small gets room for a chunk at once: each step of growing touches new memory. */
     const size_t len = x->pending.len + bytes.len;
-    if (len > SMALL && len < ROOM && !pf_buffer_reserve(&x->pending, ROOM - x->pending.len))
+    if (len > SMALL && len < ROOM && !pf_buffer_reserve_large(&x->pending, ROOM - x->pending.len))
         return pf_fail_nomem(err, "archive");
     if (!pf_buffer_append(&x->pending, bytes.ptr, bytes.len))
         return pf_fail_nomem(err, "archive");

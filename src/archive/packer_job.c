@@ -82,7 +82,7 @@ perfile_status pf_job_end_records(pf_job *j, perfile_error *err)
 static bool make_room(pf_job *j)
 {
     pf_buffer_clear(&j->again);
-    return pf_buffer_reserve(&j->again, j->raw.len + 1);
+    return pf_buffer_reserve_large(&j->again, j->raw.len + 1);
 }
 
 /* True if the payload decodes to the bytes that were written.  Without memory it is not known. */

@@ -142,7 +142,7 @@ perfile_status pf_archive_pieces(pf_archive *a, const pf_chunk *c, pf_buffer *ou
     if (pf_crc32c(0, stored) != c->payload_crc)
         return fail(c, "archive.payload_crc", "the checksum of the payload is wrong", err);
     stored.len = c->payload_len;
-    if (!pf_buffer_reserve(out, (size_t)c->raw_len + 1)) /* so that out->ptr is not NULL */
+    if (!pf_buffer_reserve_large(out, (size_t)c->raw_len + 1)) /* so that out->ptr is not NULL */
         return pf_fail_nomem(err, "archive");
     uint8_t *raw = out->ptr + out->len;
     st = decode(a, c, stored, raw, &pieces, err);
@@ -185,7 +185,7 @@ static perfile_status decode_some(pf_archive *a, const pf_chunk *c, const pf_col
         .read = read_piece, .user = &p, .len = c->payload_len, .stays = a->source->lasting};
     if (!a->columns)
         a->columns = pf_columns_decoder_new();
-    if (!a->columns || !pf_buffer_reserve(out, (size_t)c->raw_len + 1))
+    if (!a->columns || !pf_buffer_reserve_large(out, (size_t)c->raw_len + 1))
         return pf_fail_nomem(err, "archive");
     const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
     perfile_status st = pf_columns_decode_some(a->columns, &input, want, big, out->ptr + out->len,

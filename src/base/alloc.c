@@ -1,6 +1,5 @@
-/* The allocator of the library: the C library's, with a counter for tests of failing allocations,
- * and large pages for large memory: of 8 MiB the first use of each 4 KiB page costs more than
- * decoding into it. */
+/* The allocator of the library: the C library's, with a counter for tests of failing allocations.
+ */
 #include "base/alloc.h"
 
 #include <stdlib.h>
@@ -18,28 +17,10 @@ static int fails_by_test(void)
     return n == pf_alloc_fail_at;
 }
 
-/* Asks for large pages; returns `p`, which may be NULL.  Memory of that size is a mapping of its
- * own.  All of it is named: a mapping of two kinds of pages cannot grow, so that realloc() would
- * copy it. */
-static void *prefer_large_pages(void *p, size_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    const size_t least = 4 << 20;
-    const uintptr_t page = 4096, from = (uintptr_t)p & ~(page - 1);
-    if (p && bytes >= least)
-        (void)madvise((void *)from, ((uintptr_t)p + bytes - from + page - 1) & ~(page - 1),
-                      MADV_HUGEPAGE);
-#else
-    (void)bytes;
-#endif
-    return p;
-}
-
 void *pf_alloc(size_t n, size_t width)
 {
     /* calloc() checks the product; with 0 items it might return NULL, which means failure here. */
-    void *p = fails_by_test() ? NULL : calloc(n ? n : 1, width);
-    return prefer_large_pages(p, p ? n * width : 0);
+    return fails_by_test() ? NULL : calloc(n ? n : 1, width);
 }
 
 void *pf_realloc(void *old, size_t n, size_t width)
@@ -47,7 +28,7 @@ void *pf_realloc(void *old, size_t n, size_t width)
     size_t bytes;
     if (pf_mul_size(n, width, &bytes) || fails_by_test())
         return NULL;
-    return prefer_large_pages(realloc(old, bytes ? bytes : 1), bytes);
+    return realloc(old, bytes ? bytes : 1);
 }
 
 void pf_free(void *p)
@@ -66,4 +47,19 @@ void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width)
     if (moved)
         *cap = more;
     return moved;
+}
+
+/* All of the mapping is named: one of two kinds of pages cannot grow, so that realloc() would copy
+ * it. */
+void pf_prefer_large_pages(void *p, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const size_t least = 4 << 20; /* what is smaller has no mapping of its own */
+    const uintptr_t page = 4096, from = (uintptr_t)p & ~(page - 1);
+    if (p && bytes >= least)
+        (void)madvise((void *)from, ((uintptr_t)p + bytes - from + page - 1) & ~(page - 1),
+                      MADV_HUGEPAGE);
+#else
+    (void)p, (void)bytes;
+#endif
 }

@@ -16,6 +16,10 @@ void *pf_realloc(void *old, size_t n, size_t width);
 
 void pf_free(void *p);
 
+/* For memory that will be used from one end to the other, of which many megabytes are used at once:
+ * asks for large pages, since the first use of each small one costs more than decoding into it. */
+void pf_prefer_large_pages(void *p, size_t bytes);
+
 /* For tests: the number of allocations so far, and the number of the one that fails (0: none).  The
  * counter is atomic; which allocation fails is only predictable in one thread. */
 extern uint64_t pf_alloc_count;

@@ -34,6 +34,16 @@ bool pf_buffer_grow(pf_buffer *b, size_t n)
     return true;
 }
 
+bool pf_buffer_reserve_large(pf_buffer *b, size_t n)
+{
+    if (b->cap - b->len >= n)
+        return true;
+    if (!pf_buffer_grow(b, n))
+        return false;
+    pf_prefer_large_pages(b->ptr - b->head, b->head + b->cap);
+    return true;
+}
+
 void pf_buffer_free(pf_buffer *b)
 {
     pf_buffer_clear(b);

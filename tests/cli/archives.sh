@@ -50,6 +50,17 @@ run convert --to archive -o no.perfile cut.perfile
 run convert --to archive --append -o cut.perfile b.data
 ls no.perfile 2>&1 | sed "s/.*no.perfile'*/no.perfile/"
 
+echo "each capture is an input"
+"$PERFILE" info joined.perfile | grep -E '^(file|form)'
+"$PERFILE" info --source 2 joined.perfile | grep -E '^(file|form)'
+"$PERFILE" list events joined.perfile | grep ':$'
+"$PERFILE" stats --json joined.perfile | grep -o '"file":"[^"]*"'
+"$PERFILE" dump --format jsonl joined.perfile 2>/dev/null | cksum | cut -d' ' -f1
+for i in 1 2 3 4; do "$PERFILE" dump --format jsonl --source "$i" joined.perfile 2>/dev/null; done | cksum | cut -d' ' -f1
+run validate --only V-7 joined.perfile
+run merge -f --offset 2=0 --offset 3=0 -o merged.data all.perfile
+run filter --pid 1 -o no.data all.perfile
+
 echo "interrupted, killed, locked"
 mkfifo slow
 cp one.perfile kept.perfile

@@ -209,7 +209,7 @@ static int check_inputs(settings *set)
     size_t pipes = 0;
     for (size_t i = 0; i < set->n; i++) {
         bool is_stdin = strcmp(set->paths[i], "-") == 0;
-        set->in[i].name = is_stdin ? "standard input" : set->paths[i];
+        set->in[i].name = cli_input_name(set->paths[i]);
         set->in[i].from = set->w.from;
         set->in[i].summary = &set->summaries[i];
         set->in[i].summary_size = sizeof set->summaries[i];
