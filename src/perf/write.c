@@ -267,6 +267,7 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
     w->base.form = o.form;
     w->base.swap = pf_byte_order_swaps(o.byte_order);
     w->base.directory = pf_sink_has_parts(sink);
+    w->tells = pf_sink_wants_records(sink);
     w->progressive = o.progressive;
     w->compressed2 = o.compressed2;
     w->as_stored = o.as_stored;

@@ -69,6 +69,7 @@ typedef struct pf_perf_writer {
     const pf_release *target; /* the version of perf that must read it; NULL: any */
     bool begun;               /* what stands in front of the records is written */
     bool kernel;              /* a record of the kernel was written */
+    bool tells;               /* the sink wants to know which bytes are records (io/out.h) */
     bool finished;
     perfile_error broken; /* the error that broke the output; status PERFILE_OK: none */
     pf_buffer facts;      /* bytes of attrs, ids, names and features, referred to by position */
@@ -87,6 +88,14 @@ typedef struct pf_perf_writer {
     perfile_section types;              /* event types */
     uint64_t data_start;                /* offset of the first record */
     uint64_t plain_bytes, packed_bytes; /* bytes before and after compression */
+
+    /* With `tells`: whether the events of this session, at that generation, were those of the
+     * capture that is written. */
+    const perfile_session *told;
+    uint64_t told_generation;
+    uint32_t told_attrs;
+    bool told_same;
+    uint32_t n_attr_records; /* HEADER_ATTR records that were put: each describes one event more */
 
     pf_write_part *parts; /* `data` first, then data.0 … */
     uint32_t n_parts;

@@ -64,6 +64,7 @@ static inline perfile_status put_record(pf_perf_writer *w, const perfile_record 
     if (w->base.directory && r->part != w->at)
         st = pf_write_select_part(w, r->part, err);
     w->kernel |= r->type < PERFILE_RECORD_USER;
+    w->n_attr_records += r->type == PERFILE_RECORD_HEADER_ATTR;
     if (w->level && st == PERFILE_OK) {
         if (r->type < PERFILE_RECORD_USER)
             return pf_write_compress(w, r, err);
@@ -215,7 +216,7 @@ static inline bool put_fast(pf_perf_writer *w, const perfile_record *r)
     /* All rare conditions joined, for one branch. */
     const uint64_t odd = (uint64_t)(w->broken.status | w->level | sink->error.status) |
                          (uint64_t)(w->finished | !w->begun | w->base.directory | w->base.swap) |
-                         (uint64_t)sink->finished | w->base.extra_left | w->span.len;
+                         (uint64_t)(sink->finished | w->tells) | w->base.extra_left | w->span.len;
     if (odd || !is_plain(r, 0) || sink->buffer.cap - sink->buffer.len < size)
         return false;
     pf_copy_small(sink->buffer.ptr + sink->buffer.len, r->header, size);
@@ -261,10 +262,79 @@ put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_error 
     return st == PERFILE_OK ? flushed : st;
 }
 
+/* How many of first[0 .. n), from the first on, lie one behind the other in memory and in the
+ * capture: as many as the sink can be told of at once. */
+static size_t adjacent(const perfile_record *first, size_t n)
+{
+    size_t i = 1;
+    while (i < n && i < PERFILE_RUN_RECORDS && !first[i - 1].extra.len &&
+           first[i].header == first[i - 1].header + perfile_record_size(&first[i - 1]) &&
+           first[i].part == first->part && first[i].session == first->session &&
+           first[i].flags == first->flags)
+        i++;
+    return i;
+}
+
+/* True if the events of the session are those of the capture that is written, in this order: an
+ * archive counts samples by the number of their event. */
+static bool has_events_of(pf_perf_writer *w, const perfile_session *s)
+{
+    const uint64_t generation = perfile_session_generation(s);
+    if (w->told == s && w->told_generation == generation && w->told_attrs == w->n_attr_records)
+        return w->told_same;
+    bool same = perfile_session_n_events(s) == w->n_events + w->n_attr_records;
+    for (uint32_t i = 0; i < w->n_events && same; i++) {
+        const pf_written_event *e = pf_write_event_at(w, i);
+        const perfile_bytes attr = perfile_session_event(s, i)->stored;
+        same = e->attr_len == attr.len && memcmp(w->facts.ptr + e->attr, attr.ptr, attr.len) == 0;
+    }
+    w->told = s;
+    w->told_generation = generation;
+    w->told_attrs = w->n_attr_records;
+    w->told_same = same;
+    return same;
+}
+
+/* Tells the sink of records that were just written.  Those in envelopes of this writer, and those
+ * of which nothing is known, are only bytes. */
+static perfile_status tell(pf_perf_writer *w, const perfile_record *first, size_t n,
+                           perfile_error *err)
+{
+    perfile_sink *sink = w->part->sink;
+    const perfile_record *last = &first[n - 1];
+    uint64_t bytes = last->extra.ptr ? last->extra.len : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (first[i].body.ptr != first[i].header + PF_PERF_RECORD_HEADER)
+            return PERFILE_OK;
+        bytes += perfile_record_size(&first[i]);
+    }
+    if (w->level || !first->session || !has_events_of(w, first->session))
+        return PERFILE_OK;
+    return pf_sink_records(sink, perfile_sink_count(sink) - bytes, first, n, err);
+}
+
+/* put_run(), for a sink that wants to know where records are. */
+static perfile_status put_told(pf_perf_writer *w, const perfile_record *first, size_t n,
+                               perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (size_t done = 0; done < n && st == PERFILE_OK;) {
+        const perfile_record *r = &first[done];
+        const size_t some = adjacent(r, n - done);
+        st = put_run(w, r, some, err);
+        if (st == PERFILE_OK)
+            st = pf_write_flush_span(w, err);
+        if (st == PERFILE_OK)
+            st = tell(w, r, some, err);
+        done += some;
+    }
+    return st;
+}
+
 bool pf_write_takes_samples(const perfile_writer *writer, bool swapped)
 {
     const pf_perf_writer *w = (const pf_perf_writer *)writer;
-    return w->begun && !w->level && !w->base.directory && !w->base.extra_left &&
+    return w->begun && !w->level && !w->base.directory && !w->base.extra_left && !w->tells &&
            w->base.swap == swapped;
 }
 
@@ -291,6 +361,8 @@ perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first,
     pf_perf_writer *w = (pf_perf_writer *)writer;
     const bool samples = seen.n == n && seen.adjacent && !seen.other;
     perfile_status st = pf_write_check_usable(w, err);
+    if (st == PERFILE_OK && w->tells)
+        return put_told(w, first, n, err);
     if (st != PERFILE_OK || !samples || !can_copy_plain(w) || first->flags & PERFILE_REC_SWAPPED)
         return st == PERFILE_OK ? put_run(w, first, n, err) : st;
     const perfile_bytes last = first[n - 1].body;
@@ -304,7 +376,9 @@ perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first,
 perfile_status pf_write_put(perfile_writer *writer, const perfile_record *r, perfile_error *err)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
-    return put_fast(w, r) ? PERFILE_OK : put_run(w, r, 1, err);
+    if (put_fast(w, r))
+        return PERFILE_OK;
+    return (w->tells ? put_told : put_run)(w, r, 1, err);
 }
 
 perfile_status pf_write_record(pf_perf_writer *w, perfile_bytes bytes, uint32_t part,
