@@ -16,7 +16,11 @@ extern "C" {
 
 enum {                                     /* perfile_archive_options.flags */
        PERFILE_ARCHIVE_DIRECTORY = 1 << 0, /* what is packed is a directory: the sink has parts */
-       PERFILE_ARCHIVE_NO_VERIFY = 1 << 1  /* do not decode each chunk again to compare */
+       PERFILE_ARCHIVE_NO_VERIFY = 1 << 1, /* do not decode each chunk again to compare */
+       /* What is packed differs from the capture that it was made of; the metadata say so.
+        * perfile_convert_capture() sets these marks by itself. */
+       PERFILE_ARCHIVE_EXPANDED = 1 << 2, /* the content of compressed records is in their place */
+       PERFILE_ARCHIVE_SCRUBBED = 1 << 3  /* it is what perfile_scrub() yields */
 };
 
 /* Set `size`; zeros are the defaults. */
@@ -205,13 +209,16 @@ typedef struct perfile_archive_part {
 
 /* One of the captures in an archive, as its metadata say. */
 typedef struct perfile_archive_capture {
-    const char *creator; /* program and version, or NULL */
-    const char *host;    /* where it was packed, or NULL */
-    uint64_t created;    /* ns since 1970; UINT64_MAX: not said */
-    uint32_t n_parts;    /* items of `parts` */
-    uint32_t reserved0;
+    const char *creator;               /* program and version, or NULL */
+    const char *host;                  /* where it was packed, or NULL */
+    uint64_t created;                  /* ns since 1970; UINT64_MAX: not said */
+    uint32_t n_parts;                  /* items of `parts` */
+    uint32_t n_lossy;                  /* items of `lossy` */
     const perfile_archive_part *parts; /* in no order */
-    uint64_t reserved[4];
+    /* How the capture differs from what was to be packed: "expanded", "scrubbed", or what other
+     * programs say.  Without any it is byte for byte the same. */
+    const char *const *lossy;
+    uint64_t reserved[3];
 } perfile_archive_capture;
 
 /* What the metadata say about capture `number`, from 1 on; fills the first `size` bytes of

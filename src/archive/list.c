@@ -280,6 +280,8 @@ perfile_status perfile_archive_capture_at(perfile_archive *a, uint32_t number,
         .host = a->meta.host,
         .created = a->meta.has_created ? a->meta.created : UINT64_MAX,
         .n_parts = a->meta.n_parts,
+        .n_lossy = a->meta.n_lossy,
+        .lossy = a->meta.lossy,
         .parts = (const perfile_archive_part *)(const void *)a->parts.ptr};
     memcpy(capture, &out, size < sizeof out ? size : sizeof out);
     return PERFILE_OK;

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "io/out.h"
 
 /* A key of a map whose value is a text or number, and the member of the struct for it. */
 typedef struct key {
@@ -48,6 +49,33 @@ bool pf_meta_name_is_safe(perfile_bytes name)
         return false;
     const bool dots = name.ptr[0] == '.' && name.ptr[name.len - 1] == '.';
     return !(dots && name.len <= 2);
+}
+
+/* The words of `lossy`. */
+static const struct {
+    uint32_t bit;
+    const char *word;
+} lossy_words[PF_META_LOSSY_WORDS] = {{PF_LOSSY_EXPANDED, "expanded"},
+                                      {PF_LOSSY_SCRUBBED, "scrubbed"},
+                                      {PF_LOSSY_FILTERED, "filtered"},
+                                      {PF_LOSSY_RECOVERED, "recovered"}};
+
+uint32_t pf_meta_lossy_bits(const pf_meta *m)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < m->n_lossy; i++)
+        for (size_t k = 0; k < PF_META_LOSSY_WORDS; k++)
+            bits |= strcmp(m->lossy[i], lossy_words[k].word) == 0 ? lossy_words[k].bit : 0;
+    return bits;
+}
+
+uint32_t pf_meta_lossy_words(uint32_t bits, const char *words[PF_META_LOSSY_WORDS])
+{
+    uint32_t n = 0;
+    for (size_t k = 0; k < PF_META_LOSSY_WORDS; k++)
+        if (bits & lossy_words[k].bit)
+            words[n++] = lossy_words[k].word;
+    return n;
 }
 
 /* Encoding. */

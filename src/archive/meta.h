@@ -17,6 +17,7 @@
 enum {
     PF_META_MOST_PARTS = 65536,   /* parts of a source; their numbers are below that */
     PF_META_MOST_NAME = 255,      /* bytes of a part's name */
+    PF_META_LOSSY_WORDS = 4,      /* known words of `lossy` */
     PF_META_MOST_BYTES = 64 << 20 /* of all strings and lists that were decoded into one pf_meta */
 };
 
@@ -70,6 +71,12 @@ perfile_status pf_meta_decode(perfile_bytes cbor, pf_meta *m, perfile_error *err
 
 /* The part with this number; NULL: nothing is said of it.  Of what was decoded. */
 const pf_meta_part *pf_meta_part_of(const pf_meta *m, uint32_t number);
+
+/* The bits PF_LOSSY_… (io/out.h) of the words in m->lossy; words that are not known have none. */
+uint32_t pf_meta_lossy_bits(const pf_meta *m);
+
+/* The words of these bits; returns how many. */
+uint32_t pf_meta_lossy_words(uint32_t bits, const char *words[PF_META_LOSSY_WORDS]);
 
 /* Releases what was decoded; *m says nothing then. */
 void pf_meta_clear(pf_meta *m);

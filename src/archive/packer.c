@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "core/session.h"
 #include "archive/meta.h"
+#include "io/out.h"
 #include "io/workers.h"
 #include "perfile/session.h"
 #include "perfile/version.h"
@@ -54,6 +55,7 @@ struct pf_packer {
     uint32_t at;
     uint64_t told;
     uint64_t created;
+    uint32_t lossy;                 /* PF_LOSSY_… */
     const perfile_session *session; /* of the last records; `events` are of its generation */
     uint64_t generation;
     pf_buffer meta; /* scratch */
@@ -101,6 +103,8 @@ perfile_status pf_packer_new(pf_pack *pack, uint16_t source, const perfile_archi
     p->source = source;
     p->options = *options;
     p->created = now();
+    p->lossy = (options->flags & PERFILE_ARCHIVE_EXPANDED ? PF_LOSSY_EXPANDED : 0U) |
+               (options->flags & PERFILE_ARCHIVE_SCRUBBED ? PF_LOSSY_SCRUBBED : 0U);
     pf_arena_init(&p->strings, UINT64_MAX, "archive.events");
     if (!p->options.level)
         p->options.level = PF_PACK_LEVEL_DEFAULT;
@@ -234,7 +238,13 @@ static perfile_status put_meta(pf_packer *p, uint32_t first, bool complete, perf
     char creator[48];
     snprintf(creator, sizeof creator, "perfile %d.%d.%d", PERFILE_VERSION_MAJOR,
              PERFILE_VERSION_MINOR, PERFILE_VERSION_PATCH);
-    pf_meta m = {.creator = creator, .has_created = true, .created = p->created};
+    const char *lossy[PF_META_LOSSY_WORDS];
+    pf_meta m = {.creator = creator,
+                 .has_created = true,
+                 .created = p->created,
+                 .has_lossy = p->lossy != 0,
+                 .lossy = lossy,
+                 .n_lossy = pf_meta_lossy_words(p->lossy, lossy)};
     m.parts = pf_alloc(p->n_parts, sizeof *m.parts);
     if (!m.parts)
         return pf_fail_nomem(err, "archive");
@@ -280,6 +290,15 @@ perfile_status pf_packer_part(pf_packer *p, const char *name, perfile_error *err
     p->n_parts++;
     /* Chunks are in the order of the calls: those that wait come first. */
     return put_meta(p, p->n_parts - 1, false, err);
+}
+
+perfile_status pf_packer_mark(pf_packer *p, uint32_t lossy, perfile_error *err)
+{
+    if ((p->lossy & lossy) == lossy)
+        return PERFILE_OK;
+    p->lossy |= lossy;
+    /* At once: what is written from here on may never be finished. */
+    return put_meta(p, p->n_parts, false, err);
 }
 
 void pf_packer_hold(pf_packer *p, uint32_t number, bool hold)

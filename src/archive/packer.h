@@ -22,6 +22,9 @@ perfile_status pf_packer_new(pf_pack *pack, uint16_t source, const perfile_archi
 /* NULL is fine. */
 void pf_packer_close(pf_packer *p);
 
+/* The capture differs from what was to be packed in these ways, too: PF_LOSSY_… (io/out.h). */
+perfile_status pf_packer_mark(pf_packer *p, uint32_t lossy, perfile_error *err);
+
 /* Adds a part: its number is that of the calls before.  `name`: in a directory, else NULL. */
 perfile_status pf_packer_part(pf_packer *p, const char *name, perfile_error *err);
 

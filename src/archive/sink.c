@@ -66,6 +66,12 @@ static perfile_status records(perfile_sink *sink, uint64_t offset, const perfile
     return pf_packer_records(s->main->packer, s->number, offset, first, n, err);
 }
 
+static perfile_status mark(perfile_sink *sink, uint32_t lossy, perfile_error *err)
+{
+    const archive_sink *s = (const archive_sink *)sink;
+    return pf_packer_mark(s->main->packer, lossy, err);
+}
+
 static perfile_status finish(perfile_sink *sink, perfile_error *err)
 {
     archive_sink *s = (archive_sink *)sink;
@@ -116,6 +122,7 @@ static void close_sink(perfile_sink *sink)
 static const pf_sink_ops file_ops = {.write = write_bytes,
                                      .patch = patch,
                                      .records = records,
+                                     .mark = mark,
                                      .finish = finish,
                                      .abort = abort_output,
                                      .reads = reads,
@@ -169,6 +176,7 @@ static perfile_status get_part(perfile_sink *sink, uint32_t n, perfile_sink **pa
 static const pf_sink_ops directory_ops = {.write = write_bytes,
                                           .patch = patch,
                                           .records = records,
+                                          .mark = mark,
                                           .part = get_part,
                                           .finish = finish,
                                           .abort = abort_output,

@@ -167,6 +167,7 @@ static perfile_status read_meta(shared *x, perfile_error *err)
         }
     }
     pf_buffer_free(&map);
+    x->origin.lossy = pf_meta_lossy_bits(&x->meta);
     return st;
 }
 

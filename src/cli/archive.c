@@ -76,3 +76,17 @@ void cli_archive_json(const perfile_archive_summary *s)
     cli_json_number("gap_bytes", s->gap_bytes);
     cli_json_object_end();
 }
+
+void cli_archive_print_lossy(const perfile_archive_capture *c)
+{
+    for (uint32_t i = 0; i < c->n_lossy; i++)
+        cli_print("%s%s", i ? ", " : "", c->lossy[i]);
+}
+
+void cli_archive_json_lossy(const perfile_archive_capture *c)
+{
+    cli_json_array("lossy");
+    for (uint32_t i = 0; i < c->n_lossy; i++)
+        cli_json_string(NULL, c->lossy[i]);
+    cli_json_array_end();
+}

@@ -17,4 +17,8 @@ bool cli_archive_is_damaged(const perfile_archive_summary *s);
 void cli_archive_print(const perfile_archive_summary *s);
 void cli_archive_json(const perfile_archive_summary *s);
 
+/* Print how a capture differs from what was packed: "expanded, scrubbed"; an array `lossy`. */
+void cli_archive_print_lossy(const perfile_archive_capture *c);
+void cli_archive_json_lossy(const perfile_archive_capture *c);
+
 #endif

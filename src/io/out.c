@@ -241,6 +241,17 @@ perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const perfile_r
                                                                   : keep_error(s, &e, err);
 }
 
+perfile_status pf_sink_mark(perfile_sink *s, uint32_t lossy, perfile_error *err)
+{
+    perfile_error e;
+    if (!s->ops->mark || !lossy)
+        return PERFILE_OK;
+    perfile_status st = check_writable(s, err);
+    if (st != PERFILE_OK)
+        return st;
+    return s->ops->mark(s, lossy, &e) == PERFILE_OK ? PERFILE_OK : keep_error(s, &e, err);
+}
+
 /* Copies and checks the caller's options. */
 static perfile_status fill_options(perfile_sink_options *o, const perfile_sink_options *given,
                                    perfile_error *err)

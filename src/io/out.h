@@ -37,6 +37,8 @@ typedef struct pf_sink_ops {
      * what the bytes are. */
     perfile_status (*records)(perfile_sink *s, uint64_t offset, const perfile_record *first,
                               size_t n, perfile_error *err);
+    /* See pf_sink_mark().  NULL: the kind has no place for marks. */
+    perfile_status (*mark)(perfile_sink *s, uint32_t lossy, perfile_error *err);
     /* Called when the buffer is empty: waits for pending writes and syncs if the options ask for
      * it.  Returns 0 or a negative errno. */
     int (*flush)(perfile_sink *s);
@@ -142,6 +144,19 @@ static inline bool pf_sink_wants_records(const perfile_sink *s)
  * What is not said costs nothing but size. */
 perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const perfile_record *first,
                                size_t n, perfile_error *err);
+
+/* Ways in which a capture differs from what was packed.  Each is a word of an archive's metadata:
+ * `lossy` of format/archive.cddl. */
+enum {
+    PF_LOSSY_EXPANDED = 1 << 0,
+    PF_LOSSY_SCRUBBED = 1 << 1,
+    PF_LOSSY_FILTERED = 1 << 2,
+    PF_LOSSY_RECOVERED = 1 << 3
+};
+
+/* Says that what is written differs in these ways (PF_LOSSY_…).  Before the first byte: an archive
+ * that is never finished has the mark, too.  Other kinds have no place for it. */
+perfile_status pf_sink_mark(perfile_sink *s, uint32_t lossy, perfile_error *err);
 
 /* Writes what is buffered and gives the file its final name now, before it is finished.  For
  * captures that are readable while they are being written. */

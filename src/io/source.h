@@ -92,6 +92,7 @@ typedef struct pf_source_origin {
     uint32_t users;
     void (*release)(struct pf_source_origin *o); /* called when there are no users any more */
     pf_source_lost lost;                         /* found so far */
+    uint32_t lossy;                              /* PF_LOSSY_… (io/out.h), as the archive says */
 } pf_source_origin;
 
 /* Another user, who calls pf_source_origin_leave().  NULL is fine for both. */

@@ -64,12 +64,13 @@ static void read_file_time(cli_info_facts *x, const char *path)
  * message, when the capture is opened. */
 static void read_archive(cli_info_facts *x, const char *path, const settings *set)
 {
-    perfile_archive *a;
-    if (cli_archive_open(path, set->how.limits, false, &a, NULL) != PERFILE_OK)
+    const uint32_t number = cli_archive_capture() ? cli_archive_capture() : 1;
+    if (cli_archive_open(path, set->how.limits, false, &x->archive_of, NULL) != PERFILE_OK)
         return;
-    x->is_archive = true;
-    perfile_archive_get_summary(a, &x->archive, sizeof x->archive);
-    perfile_archive_close(a);
+    perfile_archive_get_summary(x->archive_of, &x->archive, sizeof x->archive);
+    if (perfile_archive_capture_at(x->archive_of, number, &x->packed, sizeof x->packed, NULL) !=
+        PERFILE_OK)
+        x->packed = (perfile_archive_capture){0};
 }
 
 /* Reads and prints one input that is open; false if there is no memory.  *again: nothing was
@@ -99,6 +100,7 @@ static bool collect_and_print(cli_info_facts *x, const settings *set, bool *agai
 static void release(cli_info_facts *x)
 {
     perfile_model_close(x->model);
+    perfile_archive_close(x->archive_of);
     free(x->events);
     free(x->described_pids.at);
     free(x->described_tids.at);

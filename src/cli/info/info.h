@@ -27,9 +27,10 @@ typedef struct cli_info_facts {
     perfile_model *model; /* processes and threads; owned */
     bool walked;          /* all records were read: not with --header */
     bool has_file_time;
-    bool is_archive; /* the capture is in an archive */
+    perfile_archive *archive_of; /* the archive that the capture is in, owned; NULL: none */
     perfile_archive_summary archive;
-    uint64_t file_time; /* when the file was last written: ns since 1970 */
+    perfile_archive_capture packed; /* what the archive says about the capture */
+    uint64_t file_time;             /* when the file was last written: ns since 1970 */
     perfile_stream_summary sum;
 
     cli_event_counts *events; /* by the index of the event; owned */

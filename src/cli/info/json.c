@@ -182,8 +182,10 @@ bool cli_info_json(cli_info_facts *x)
 {
     cli_json_object(NULL);
     cli_json_string("file", x->in.name);
-    if (x->is_archive)
+    if (x->archive_of) {
         cli_archive_json(&x->archive);
+        cli_archive_json_lossy(&x->packed);
+    }
     form(x);
     host(x);
     clock_facts(x);

@@ -43,9 +43,14 @@ static void form(const cli_info_facts *x)
         total += c->parts[i].size;
     }
     line("file", x->in.name);
-    if (x->is_archive) {
+    if (x->archive_of) {
         label("archive");
         cli_archive_print(&x->archive);
+    }
+    if (x->packed.n_lossy) {
+        label("changed");
+        cli_archive_print_lossy(&x->packed);
+        cli_print(": not byte for byte what was packed\n");
     }
     label("form");
     if (c->directory)
