@@ -39,6 +39,7 @@
 #include "records.h"
 #include "recover.h"
 #include "ring.h"
+#include "scrub.h"
 #include "session.h"
 #include "sink.h"
 #include "sort.h"

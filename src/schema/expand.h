@@ -25,12 +25,18 @@
 #define PF_SECOND_OF(a, b, ...) b
 
 /* The bits of pf_row.has that follow from the kind and name of a field, or from the length of a
- * string.  Used by has.inc through PF_SECOND(): a combination that is not listed here gives 0. */
+ * string or the kind of a blob.  Used by has.inc through PF_SECOND(): a combination that is not
+ * listed here gives 0. */
 #define PF_IS_TIME_time   ~, PF_HAS_TIME
 #define PF_IS_PID_pid     ~, PF_HAS_PID
 #define PF_IS_TID_tid     ~, PF_HAS_TID
 #define PF_IS_CPU_cpu     ~, PF_HAS_CPU
 #define PF_STRING_OF_LEFT ~, PF_HAS_STRING
+#define PF_SLACK_OF_STACK ~, PF_HAS_SLACK
+
+/* … of structs, for the tables that use them. */
+#include "schema/has.inc"
+#include "perfile/format/structs.def"
 
 /* Layouts whose struct has the member `present`: their decoders store it at the end.  Used by
  * decode.inc through PF_SECOND(); all other layouts store nothing. */
@@ -60,7 +66,7 @@ enum {
      PF_PERF_##since,                                                                              \
      marks,                                                                                        \
      PF_HAS_##id,                                                                                  \
-     PF_HAS_##id ? pf_own_##id : NULL,                                                             \
+     PF_HAS_##id & ~PF_HAS_SLACK ? pf_own_##id : NULL,                                             \
      PF_##contract,                                                                                \
      #name,                                                                                        \
      doc,                                                                                          \

@@ -10,7 +10,7 @@
 
 /* Samples have no fields at places that hold for all of them: core/layout.h has the places for each
  * event. */
-enum { PF_HAS_sample = 0 };
+enum { PF_HAS_sample = PF_HAS_stack_user & PF_HAS_SLACK };
 #include "schema/has.inc"
 #include "perfile/format/records.def"
 #include "schema/has.inc"

@@ -123,7 +123,10 @@ enum {                       /* pf_row.has, bits */
        PF_HAS_PID = 1 << 1,
        PF_HAS_TID = 1 << 2,
        PF_HAS_CPU = 1 << 3,
-       PF_HAS_STRING = 1 << 4 /* the last field is a string, up to the trailer or the end */
+       PF_HAS_STRING = 1 << 4, /* the last field is a string, up to the trailer or the end */
+       /* It may have bytes that mean nothing: padding, what is behind the NUL of a string or behind
+          the valid part of a stack. */
+       PF_HAS_SLACK = 1 << 5
 };
 
 typedef struct pf_row {
