@@ -4,6 +4,7 @@
 
 #include "copy.h"
 #include "byteswap.h"
+#include "scrub.h"
 #include "target.h"
 
 #ifdef __cplusplus
@@ -14,7 +15,13 @@ enum {                                        /* perfile_convert_options.flags *
        PERFILE_CONVERT_DROP_UNKNOWN = 1 << 0, /* as PERFILE_COPY_DROP_UNKNOWN */
        PERFILE_CONVERT_FORCE = 1 << 1,        /* on_damage COPY, unless another policy is given */
        PERFILE_CONVERT_COMPRESS = 1 << 2,     /* … with `level` */
-       PERFILE_CONVERT_DECOMPRESS = 1 << 3
+       PERFILE_CONVERT_DECOMPRESS = 1 << 3,
+       /* As DECOMPRESS, but only if there are compressed records: else nothing changes.  A pipe is
+        * taken to have some.  An archive gets the mark "expanded". */
+       PERFILE_CONVERT_EXPAND = 1 << 4,
+       /* Zeros in place of bytes that mean nothing: see perfile_scrub().  Compressed records are
+        * decompressed.  An archive gets the mark "scrubbed". */
+       PERFILE_CONVERT_SCRUB = 1 << 5
 };
 
 /* Set `size`; with zeros the output has the bytes of the input. */
@@ -45,7 +52,9 @@ typedef struct perfile_convert_summary {
     bool directory;              /* of the output */
     bool same;                   /* every byte of the output is that of the input */
     bool damaged;                /* the input was; not with FAIL */
-    uint64_t reserved[6];
+    uint64_t scrubbed_records;   /* with SCRUB: as in perfile_scrub_summary */
+    uint64_t scrubbed_bytes;     /* likewise */
+    uint64_t reserved[4];
 } perfile_convert_summary;
 
 /* Reads the capture on `source`, writes it to `sink` in the form that is asked for, and finishes

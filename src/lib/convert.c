@@ -146,7 +146,8 @@ static perfile_status plan(pf_convert *x, perfile_error *err)
     x->to_directory = pf_sink_has_parts(x->sink);
     if (x->to_directory && o->form == PERFILE_FORM_PIPE)
         return pf_fail(err, PERFILE_E_USAGE, "convert.form", "a directory holds files, not a pipe");
-    if (o->flags & PERFILE_CONVERT_COMPRESS && o->flags & PERFILE_CONVERT_DECOMPRESS)
+    if (o->flags & PERFILE_CONVERT_COMPRESS &&
+        o->flags & (PERFILE_CONVERT_DECOMPRESS | PERFILE_CONVERT_EXPAND))
         return pf_fail(err, PERFILE_E_USAGE, "convert.flags", "compress or decompress, not both");
     x->result.directory = x->to_directory;
     x->result.form = x->to_directory ? (uint32_t)PERFILE_FORM_FILE
@@ -166,8 +167,8 @@ static bool same_format(const pf_convert *x)
 /* True if everything keeps its offset: same format and form, and nothing left out or repacked. */
 static bool keeps_places(const pf_convert *x)
 {
-    const uint32_t rewriting =
-        PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS | PERFILE_CONVERT_DECOMPRESS;
+    const uint32_t rewriting = PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS |
+                               PERFILE_CONVERT_DECOMPRESS | PERFILE_CONVERT_SCRUB;
     bool same_form =
         x->from_directory == x->to_directory && (!x->known || x->result.form == x->head.form);
     return same_form && same_format(x) && !x->options.target && !(x->options.flags & rewriting);
@@ -181,6 +182,37 @@ static perfile_status spool(pf_convert *x, perfile_error *err)
     if (st == PERFILE_OK)
         perfile_source_close(pipe);
     return st;
+}
+
+/* Resolves EXPAND, which becomes DECOMPRESS if there are compressed records.  A file in a pipe can
+ * be searched for them once it is spooled; a pipe is taken to have some.  What cannot be read has
+ * none: the usual way reports that, or packs the bytes. */
+static perfile_status expand(pf_convert *x, perfile_error *err)
+{
+    bool packed = false;
+    perfile_error why;
+    perfile_status st = PERFILE_OK;
+    if (!(x->options.flags & PERFILE_CONVERT_EXPAND))
+        return PERFILE_OK;
+    x->options.flags &= ~(uint32_t)PERFILE_CONVERT_EXPAND;
+    if (!x->known && !x->from_directory)
+        return PERFILE_OK;
+    if (!x->source->seekable && x->head.form == PERFILE_FORM_FILE)
+        st = spool(x, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!x->source->seekable)
+        packed = true;
+    else
+        st = pf_convert_is_packed(x, &packed, &why);
+    if (st == PERFILE_E_IO || st == PERFILE_E_NOMEM) {
+        if (err)
+            *err = why;
+        return st;
+    }
+    x->options.flags |= packed ? PERFILE_CONVERT_DECOMPRESS : 0;
+    x->lossy |= packed ? PF_LOSSY_EXPANDED : 0;
+    return PERFILE_OK;
 }
 
 /* Sets *image to false if damage must be left out of the output and there is some: bytes then move.
@@ -222,6 +254,7 @@ static perfile_status keep_all(pf_convert *x, perfile_error *err)
 static perfile_status convert_other(pf_convert *x, perfile_error *err)
 {
     const perfile_convert_options *o = &x->options;
+    x->options.flags &= ~(uint32_t)PERFILE_CONVERT_EXPAND; /* only perf has compressed records */
     x->to_directory = pf_sink_has_parts(x->sink);
     bool rewritten = o->flags || o->byte_order || o->target || x->to_directory ||
                      o->on_damage < PERFILE_ON_DAMAGE_FAIL || !same_format(x);
@@ -241,6 +274,8 @@ static perfile_status convert(pf_convert *x, perfile_error *err)
     st = read_header(x, err);
     if (st == PERFILE_OK)
         st = plan(x, err);
+    if (st == PERFILE_OK)
+        st = expand(x, err);
     if (st != PERFILE_OK)
         return st;
     bool image = keeps_places(x);
@@ -283,6 +318,8 @@ perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sin
         st = perfile_archive_source(&x.source, err);
     if (st == PERFILE_OK)
         st = pf_sink_add_inputs(sink, &x.source->inputs, err);
+    if (st == PERFILE_OK && x.source->origin) /* what is packed again stays what it is */
+        st = pf_sink_mark(sink, x.source->origin->lossy, err);
     x.source->passing = true;
     if (st == PERFILE_OK)
         st = convert(&x, err);

@@ -5,6 +5,7 @@
 #ifndef PF_LIB_CONVERT_H
 #define PF_LIB_CONVERT_H
 
+#include "io/out.h"
 #include "io/tee.h"
 #include "lib/notes.h"
 #include "core/driver.h"
@@ -27,6 +28,7 @@ typedef struct pf_convert {
     bool zeros;                   /* with `keeps`: zeros may stand for what an archive has lost */
     bool lost;                    /* … and do */
     bool keeps;                   /* every byte goes into an archive, or comes out of one */
+    uint32_t lossy;               /* PF_LOSSY_… that the output is, should it be an archive */
     uint64_t target_losses;       /* kinds of losses that the stage for an older version reported */
 } pf_convert;
 

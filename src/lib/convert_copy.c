@@ -1,5 +1,6 @@
 /* Converting through a writer: a stream on the input, on it the stages that the options ask for
- * (first older versions of perf, then byte order), and perfile_copy() into a writer. */
+ * (first scrubbing, then older versions of perf, then byte order), and perfile_copy() into a
+ * writer. */
 #include "base/error.h"
 #include "lib/convert.h"
 
@@ -8,8 +9,8 @@ enum { DEFAULT_LEVEL = 1 }; /* of zstd, as for `perf record -z` */
 /* True if COMPRESSED records can be copied without decompressing them. */
 static bool stay_packed(const pf_convert *x)
 {
-    const uint32_t rewriting =
-        PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS | PERFILE_CONVERT_DECOMPRESS;
+    const uint32_t rewriting = PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS |
+                               PERFILE_CONVERT_DECOMPRESS | PERFILE_CONVERT_SCRUB;
     /* The chunks of a file are one zstd stream, each decompressed with what was before.  Files of a
      * directory have a stream each, which cannot be joined without decompressing. */
     return !x->byteswaps && !x->options.target && !(x->options.flags & rewriting) &&
@@ -109,7 +110,7 @@ static perfile_status write_all(pf_convert *x, perfile_stream *s, perfile_error 
 perfile_status pf_convert_copy(pf_convert *x, perfile_error *err)
 {
     pf_tee tee = {.below = x->source};
-    perfile_stream *s = NULL;
+    perfile_stream *s = NULL, *scrub = NULL;
     /* A directory cannot be read through a tee: the stream takes the source over. */
     bool direct = x->from_directory;
     perfile_status st =
@@ -120,6 +121,13 @@ perfile_status pf_convert_copy(pf_convert *x, perfile_error *err)
         st = pf_convert_check_damage(x, s, err);
     if (st == PERFILE_OK && !direct && x->source->seekable)
         st = note_gaps(x, s, err);
+    if (st == PERFILE_OK && x->options.flags & PERFILE_CONVERT_SCRUB) {
+        st = perfile_scrub(s, &s, err);
+        scrub = s;
+        x->lossy |= PF_LOSSY_SCRUBBED;
+    }
+    if (st == PERFILE_OK)
+        st = pf_sink_mark(x->sink, x->lossy, err);
     if (st == PERFILE_OK && x->options.target)
         st = add_target(x, &s, err);
     if (st == PERFILE_OK && !x->known) { /* plan() had no header to know the byte order from */
@@ -135,6 +143,12 @@ perfile_status pf_convert_copy(pf_convert *x, perfile_error *err)
     }
     if (st == PERFILE_OK)
         st = write_all(x, s, err);
+    if (scrub) {
+        perfile_scrub_summary sum;
+        perfile_scrub_get_summary(scrub, &sum, sizeof sum);
+        x->result.scrubbed_records = sum.records;
+        x->result.scrubbed_bytes = sum.bytes;
+    }
     perfile_stream_close(s);
     return st;
 }

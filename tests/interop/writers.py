@@ -51,8 +51,9 @@ ONE_FILE = FORMS[:3]
 # What does not change what is written, and what is tried elsewhere (tests/cli, tests/corpus).
 NEUTRAL = {"--help", "--json", "--report", "--force", "--output", "--from", "--on-damage", "--max-memory",
            "--dry-run", "--progress", "--no-progress", "--quiet", "--allow-growth", "--input", "--jobs",
-           # Of archives, which perf does not read: corpus.archive, corpus.archive_filters, unit.archive_sink.
-           "--level", "--no-verify", "--chunk-records", "--append", "--source", "--no-index"}
+           # Of archives, which perf does not read: corpus.archive, corpus.archive_filters, unit.archive_sink,
+           # cli.scrub.
+           "--level", "--no-verify", "--chunk-records", "--append", "--source", "--no-index", "--expand"}
 NO_WRITERS = {"info", "list", "stats", "validate", "dump"}
 
 
@@ -64,9 +65,13 @@ def convert_cases():
         yield form + ["--compress"]
         yield form + ["--decompress"]
         yield form + ["--drop-unknown"]
+        yield form + ["--scrub"]
         for version in VERSIONS:
             yield form + ["--target", version]
     yield ["--keep-unknown"]
+    yield ["--scrub", "--byte-order", "big"]
+    yield ["--scrub", "--compress"]
+    yield ["--scrub", "--to", "pipe", "--target", "perf-5.10"]
     for version in VERSIONS:
         for more in ["--byte-order", "big"], ["--to", "pipe", "--byte-order", "big"], ["--drop-unknown"], \
                 ["--compress"], ["--to", "pipe", "--compress"]:

@@ -81,7 +81,10 @@ static int add(packing *p, const char *path)
     const cli_writing *w = p->o->w;
     perfile_archive *from;
     perfile_error err;
-    p->report = (cli_conversion){.name = cli_input_name(path), .out = w->out, .json = w->json};
+    p->report = (cli_conversion){.name = cli_input_name(path),
+                                 .out = w->out,
+                                 .json = w->json,
+                                 .scrubs = p->o->how->flags & PERFILE_CONVERT_SCRUB};
     cli_writing_begin(p->report.name);
     const perfile_status st =
         p->o->repack ? PERFILE_END : cli_archive_open(path, w->limits, false, &from, &err);

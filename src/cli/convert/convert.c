@@ -23,7 +23,9 @@ enum {
     OPTION_VERIFY,
     OPTION_NO_VERIFY,
     OPTION_CHUNK,
-    OPTION_APPEND
+    OPTION_APPEND,
+    OPTION_EXPAND,
+    OPTION_SCRUB
 };
 enum { MAX_LEVEL = 22, MAX_ARCHIVE_LEVEL = 19 };
 
@@ -156,6 +158,12 @@ static int read_option(int option, settings *set)
         return CLI_CONTINUE;
     case OPTION_CHUNK:
         return read_chunk_records(optarg, set);
+    case OPTION_EXPAND:
+        set->how.flags |= PERFILE_CONVERT_EXPAND;
+        return CLI_CONTINUE;
+    case OPTION_SCRUB:
+        set->how.flags |= PERFILE_CONVERT_SCRUB;
+        return CLI_CONTINUE;
     case OPTION_APPEND:
         set->append = true;
         set->packs = "--append";
@@ -198,7 +206,10 @@ static int convert(settings *set, const char *path)
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink = NULL;
-    cli_conversion x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
+    cli_conversion x = {.name = cli_input_name(path),
+                        .out = set->w.out,
+                        .json = set->w.json,
+                        .scrubs = set->how.flags & PERFILE_CONVERT_SCRUB};
     if (cli_writing_open(&set->w, path, set->w.directory, &source, &sink) != CLI_DONE)
         return CLI_FAILED;
     set->how.user = &x;
@@ -248,6 +259,18 @@ static const cli_option options[] = {
     {"decompress", .code = OPTION_DECOMPRESS, .help = "replace compressed records by their content",
      .more = "Without this option and --compress they are copied where their content does not "
              "change."},
+    {"expand", .code = OPTION_EXPAND,
+     .help = "pack the content of compressed records into an archive, not these",
+     .more = "The archive is smaller, and commands find what they search in it without reading all "
+             "of it. Then convert gives back a capture with the same records, not the bytes of IN: "
+             "the archive says so (perfile info). An IN without compressed records is packed as it "
+             "is."},
+    {"scrub", .code = OPTION_SCRUB,
+     .help = "zero the bytes that mean nothing: of user stacks, strings and padding",
+     .more = "The kernel leaves old bytes of its buffer behind the valid part of each stack "
+             "(--call-graph dwarf): memory of other processes, and up to half of the capture. No "
+             "command shows them. Archives get smaller, and say that they are scrubbed. "
+             "Compressed records are decompressed."},
     {"target", .value = "VERSION", .code = OPTION_TARGET, .word = target_word,
      .help = "for this version of perf, 3.8 to 7.3, such as perf-4.19, perf-5.10, perf-6.1",
      .more = "What that version does not know is left out or rewritten to what it knows, and each "
@@ -313,6 +336,11 @@ static int check(const settings *set, const cli_inputs *in)
                          in->at[1]);
     if (set->how.flags & PERFILE_CONVERT_COMPRESS && set->how.flags & PERFILE_CONVERT_DECOMPRESS)
         return cli_usage("convert", "give --compress or --decompress, not both");
+    if (set->how.flags & PERFILE_CONVERT_COMPRESS && set->how.flags & PERFILE_CONVERT_EXPAND)
+        return cli_usage("convert", "give --compress or --expand, not both");
+    if (set->how.flags & PERFILE_CONVERT_EXPAND && !set->w.archive)
+        return cli_usage("convert",
+                         "--expand is for archives: give --to archive, or --decompress instead");
     if (set->packs && !set->w.archive)
         return cli_usage("convert", "%s is for archives: give --to archive", set->packs);
     if (set->append && strcmp(set->w.out, "-") == 0)

@@ -9,6 +9,7 @@ typedef struct cli_conversion {
     const char *out;
     bool json;          /* one JSON object on standard output instead of messages */
     bool copied_chunks; /* the input is an archive, and its chunks were copied */
+    bool scrubs;        /* the summary tells what was zeroed */
     perfile_convert_summary sum;
 } cli_conversion;
 

@@ -2,6 +2,8 @@
  * JSON object on standard output, which is begun before the conversion and ended after it. */
 #include "cli/convert/convert.h"
 
+#include <inttypes.h>
+
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
@@ -72,6 +74,10 @@ static void json_end(const cli_conversion *x, const perfile_error *failed)
     cli_json_number("losses", c->losses);
     cli_json_number("damages", c->damages);
     cli_json_number("lost", c->lost);
+    if (x->scrubs) {
+        cli_json_number("scrubbed_records", s->scrubbed_records);
+        cli_json_number("scrubbed_bytes", s->scrubbed_bytes);
+    }
     /* OUT has the bytes of IN. */
     cli_json_bool("same", (s->same || x->copied_chunks) && !failed);
     if (failed)
@@ -91,6 +97,10 @@ void cli_conversion_end(cli_conversion *x, const perfile_error *failed)
     cli_progress_clear();
     if (x->json)
         json_end(x, failed);
+    if (!failed && !x->json && x->scrubs)
+        cli_message("%s: %" PRIu64 " bytes of %" PRIu64 " record%s zeroed", x->name,
+                    x->sum.scrubbed_bytes, x->sum.scrubbed_records,
+                    x->sum.scrubbed_records == 1 ? "" : "s");
     if (!failed)
         return;
     cli_report_error(x->name, failed);
