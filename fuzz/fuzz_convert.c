@@ -1,5 +1,6 @@
-/* Any bytes, converted to anything: what convert wrote opens, and its records are those of the
- * input; without options the bytes are. */
+/* Any bytes, converted to anything, also into an archive: what convert wrote opens, and its records
+ * are those of the input; without options the bytes are.  Scrubbed, they are those of the stage on
+ * the input, which changes no field. */
 #include <string.h>
 
 #include "ensure.h"
@@ -7,11 +8,13 @@
 #include "schema/frame.h"
 #include "perfile/perfile.h"
 #include "tests/dripping.h"
+#include "tests/transcript.h"
 
 typedef struct wanted {
     bool bytes;   /* not only types and sizes */
     bool unknown; /* records that no table describes, too */
     bool resync;
+    bool scrubbed; /* by the stage */
 } wanted;
 
 typedef struct found {
@@ -61,7 +64,8 @@ static bool read_all(perfile_bytes bytes, const wanted *w, found *f)
         perfile_source_close(source);
         return false;
     }
-    perfile_status st;
+    perfile_status st = w->scrubbed ? perfile_scrub(s, &s, NULL) : PERFILE_OK;
+    ENSURE(st == PERFILE_OK);
     while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK) {
         if (!counts(r, w))
             continue;
@@ -72,6 +76,43 @@ static bool read_all(perfile_bytes bytes, const wanted *w, found *f)
     }
     perfile_stream_close(s);
     return st == PERFILE_END;
+}
+
+/* What decoders see of a stream, hashed; *sum is of the stage, twice of one on it. */
+static uint64_t see_all(perfile_bytes bytes, unsigned stages, perfile_scrub_summary *sum)
+{
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    const perfile_open_options how = {
+        .size = sizeof how, .limits = &small_limits, .on_damage = PERFILE_ON_DAMAGE_RESYNC};
+    transcript t = {0};
+    ENSURE(perfile_source_memory(bytes, "capture", &source, NULL) == PERFILE_OK);
+    if (perfile_open(source, &how, &s, NULL) != PERFILE_OK) {
+        perfile_source_close(source);
+        return 0;
+    }
+    for (unsigned i = 0; i < stages; i++)
+        ENSURE(perfile_scrub(s, &s, NULL) == PERFILE_OK);
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
+        tell_number(&t, "type", r->type);
+        tell_number(&t, "offset", r->offset);
+        tell_number(&t, "size", r->body.len);
+        tell_signed(&t, "walk", perfile_record_walk(r, 0, &transcript_visitor, &t, NULL));
+        tell_signed(&t, "trailer",
+                    perfile_record_walk_trailer(r, 0, &transcript_visitor, &t, NULL));
+    }
+    perfile_scrub_get_summary(s, sum, sizeof *sum);
+    perfile_stream_close(s);
+    return t.hash;
+}
+
+static void check_scrubbing(perfile_bytes in)
+{
+    perfile_scrub_summary none, once, twice;
+    const uint64_t before = see_all(in, 0, &none);
+    ENSURE(see_all(in, 1, &once) == before && none.records == 0);
+    ENSURE(see_all(in, 2, &twice) == before && twice.records == 0 && once.bytes >= once.records);
 }
 
 static uint64_t losses;
@@ -90,6 +131,7 @@ static void compare(perfile_bytes in, perfile_bytes out, const perfile_convert_o
     wanted w = {.bytes = !turns,
                 .unknown = !(how->flags & PERFILE_CONVERT_DROP_UNKNOWN),
                 .resync = how->flags & PERFILE_CONVERT_FORCE};
+    const bool scrubs = how->flags & PERFILE_CONVERT_SCRUB;
     found one, other;
     if (sum->same)
         ENSURE(in.len == out.len && (in.len == 0 || memcmp(in.ptr, out.ptr, in.len) == 0));
@@ -97,8 +139,37 @@ static void compare(perfile_bytes in, perfile_bytes out, const perfile_convert_o
     /* Bytes of no record that were turned may look like other ones. */
     if (sum->copied.damages && turns)
         return;
+    w.scrubbed = scrubs;
     ENSURE(read_all(in, &w, &one));
     ENSURE(one.records == other.records && one.hash == other.hash);
+}
+
+/* What is in an archive, as a block that is released by free(). */
+static perfile_bytes unpacked(perfile_bytes archive)
+{
+    const perfile_convert_options how = {.size = sizeof how, .limits = &small_limits};
+    perfile_source *source;
+    perfile_sink *sink;
+    void *block;
+    size_t len;
+    ENSURE(perfile_source_memory(archive, "archive", &source, NULL) == PERFILE_OK);
+    ENSURE(perfile_sink_memory("again", &sink, NULL) == PERFILE_OK);
+    ENSURE(perfile_convert_capture(source, sink, &how, NULL, 0, NULL) == PERFILE_OK);
+    ENSURE(perfile_sink_take(sink, &block, &len, NULL) == PERFILE_OK);
+    perfile_sink_close(sink);
+    return (perfile_bytes){block, len};
+}
+
+/* The same for what was packed. */
+static void compare_packed(perfile_bytes in, perfile_bytes archive,
+                           const perfile_convert_options *how, const perfile_convert_summary *sum)
+{
+    const perfile_bytes out = unpacked(archive);
+    if (sum->same) /* also of what no driver reads */
+        ENSURE(in.len == out.len && (in.len == 0 || memcmp(in.ptr, out.ptr, in.len) == 0));
+    else
+        compare(in, out, how, sum);
+    free((void *)(uintptr_t)out.ptr);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -117,7 +188,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         how.flags |= PERFILE_CONVERT_FORCE;
     if (chosen >> 7 & 1)
         how.flags |= PERFILE_CONVERT_DROP_UNKNOWN;
-    bool pipe = chosen >> 8 & 1;
+    if (chosen >> 9 & 1)
+        how.flags |= PERFILE_CONVERT_SCRUB;
+    if (chosen >> 10 & 1 && !(how.flags & PERFILE_CONVERT_COMPRESS))
+        how.flags |= PERFILE_CONVERT_EXPAND;
+    bool pipe = chosen >> 8 & 1, packs = chosen >> 11 & 1;
     perfile_error err = {0};
     perfile_source_options options = {.size = sizeof options, .limits = &small_limits};
     perfile_source *source;
@@ -133,15 +208,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ENSURE(dripping_open(&d, false, &options, &source, NULL) == PERFILE_OK);
     else
         ENSURE(perfile_source_memory(in, "input", &source, NULL) == PERFILE_OK);
+    perfile_sink *below;
     ENSURE(perfile_sink_memory("output", &sink, NULL) == PERFILE_OK);
+    below = sink;
+    if (packs)
+        ENSURE(perfile_archive_sink(below, NULL, &sink, NULL) == PERFILE_OK);
     losses = 0;
     perfile_status st = perfile_convert_capture(source, sink, &how, &sum, sizeof sum, &err);
     ENSURE(sum.copied.losses == losses);
     if (st == PERFILE_OK)
-        compare(in, perfile_sink_bytes(sink), &how, &sum);
+        (packs ? compare_packed : compare)(in, perfile_sink_bytes(below), &how, &sum);
     else
         ENSURE(st < 0 && err.where && err.message[0]);
     perfile_sink_close(sink);
+    if (how.flags & PERFILE_CONVERT_SCRUB)
+        check_scrubbing(in);
     free(block);
     return 0;
 }

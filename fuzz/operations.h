@@ -124,6 +124,7 @@ static inline perfile_status operate_convert(const operation *o, perfile_source 
     how.flags = o->on_damage > PERFILE_ON_DAMAGE_STOP ? PERFILE_CONVERT_FORCE : 0;
     how.flags |= o->variant & 64 ? PERFILE_CONVERT_COMPRESS : 0;
     how.flags |= (o->variant & 192) == 128 ? PERFILE_CONVERT_DECOMPRESS : 0;
+    how.flags |= o->variant % 7 == 0 ? PERFILE_CONVERT_SCRUB : 0;
     return perfile_convert_capture(source, sink, &how, NULL, 0, err);
 }
 
