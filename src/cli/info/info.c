@@ -64,7 +64,8 @@ static void read_file_time(cli_info_facts *x, const char *path)
  * message, when the capture is opened. */
 static void read_archive(cli_info_facts *x, const char *path, const settings *set)
 {
-    const uint32_t number = cli_archive_capture() ? cli_archive_capture() : 1;
+    const uint32_t given = cli_capture_of(path) ? cli_capture_of(path) : cli_archive_capture();
+    const uint32_t number = given ? given : 1;
     if (cli_archive_open(path, set->how.limits, false, &x->archive_of, NULL) != PERFILE_OK)
         return;
     perfile_archive_get_summary(x->archive_of, &x->archive, sizeof x->archive);
