@@ -78,6 +78,29 @@ static bool read_all(perfile_bytes bytes, const wanted *w, found *f)
     return st == PERFILE_END;
 }
 
+/* The fields of a record; of a stack only the bytes that the number behind it says are valid. */
+typedef struct seen {
+    transcript t; /* first: the other callbacks get this struct, too */
+    perfile_bytes stack;
+} seen;
+
+static void on_value(void *user, const perfile_field *field, const perfile_value *value)
+{
+    seen *x = user;
+    perfile_bytes stack = x->stack;
+    x->stack.len = 0;
+    if (field->kind == PERFILE_KIND_STACK) {
+        x->stack = value->u.bytes;
+        tell_number(&x->t, "stack", value->width);
+        return;
+    }
+    if (stack.len && field->kind == PERFILE_KIND_SIZE && value->number < stack.len)
+        stack.len = (size_t)value->number;
+    if (stack.len)
+        tell_bytes(&x->t, "valid", stack);
+    transcript_on_value(&x->t, field, value);
+}
+
 /* What decoders see of a stream, hashed; *sum is of the stage, twice of one on it. */
 static uint64_t see_all(perfile_bytes bytes, unsigned stages, perfile_scrub_summary *sum)
 {
@@ -86,7 +109,10 @@ static uint64_t see_all(perfile_bytes bytes, unsigned stages, perfile_scrub_summ
     const perfile_record *r;
     const perfile_open_options how = {
         .size = sizeof how, .limits = &small_limits, .on_damage = PERFILE_ON_DAMAGE_RESYNC};
-    transcript t = {0};
+    static const perfile_visitor visitor = {sizeof visitor, on_value, transcript_on_begin,
+                                            transcript_on_end};
+    seen x = {.stack = {NULL, 0}};
+    transcript *t = &x.t;
     ENSURE(perfile_source_memory(bytes, "capture", &source, NULL) == PERFILE_OK);
     if (perfile_open(source, &how, &s, NULL) != PERFILE_OK) {
         perfile_source_close(source);
@@ -95,21 +121,21 @@ static uint64_t see_all(perfile_bytes bytes, unsigned stages, perfile_scrub_summ
     for (unsigned i = 0; i < stages; i++)
         ENSURE(perfile_scrub(s, &s, NULL) == PERFILE_OK);
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
-        tell_number(&t, "type", r->type);
-        tell_number(&t, "offset", r->offset);
-        tell_number(&t, "size", r->body.len);
-        tell_signed(&t, "walk", perfile_record_walk(r, 0, &transcript_visitor, &t, NULL));
-        tell_signed(&t, "trailer",
-                    perfile_record_walk_trailer(r, 0, &transcript_visitor, &t, NULL));
+        x.stack.len = 0;
+        tell_number(t, "type", r->type);
+        tell_number(t, "offset", r->offset);
+        tell_number(t, "size", r->body.len);
+        tell_signed(t, "walk", perfile_record_walk(r, 0, &visitor, &x, NULL));
+        tell_signed(t, "trailer", perfile_record_walk_trailer(r, 0, &visitor, &x, NULL));
     }
     perfile_scrub_get_summary(s, sum, sizeof *sum);
     perfile_stream_close(s);
-    return t.hash;
+    return t->hash;
 }
 
 static void check_scrubbing(perfile_bytes in)
 {
-    perfile_scrub_summary none, once, twice;
+    perfile_scrub_summary none = {0}, once = {0}, twice = {0};
     const uint64_t before = see_all(in, 0, &none);
     ENSURE(see_all(in, 1, &once) == before && none.records == 0);
     ENSURE(see_all(in, 2, &twice) == before && twice.records == 0 && once.bytes >= once.records);

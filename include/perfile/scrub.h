@@ -15,7 +15,7 @@ extern "C" {
  * - what is behind the NUL of a string, up to the end of its field;
  * - padding between fields (PERFILE_FIELD_PAD).
  *
- * No size changes, and no field that a decoder gives.  Bytes behind the last field that is known,
+ * No size changes, and no field but those copies.  Bytes behind the last field that is known,
  * trailers and what lies behind a record stay as they are.  So do records that cannot be read,
  * unknown types, compressed records (what is in them is yielded by itself, scrubbed), and fragments
  * with the record that is joined from them.  Session, container and offsets are those of the input.

@@ -268,9 +268,9 @@ static const cli_option options[] = {
     {"scrub", .code = OPTION_SCRUB,
      .help = "zero the bytes that mean nothing: of user stacks, strings and padding",
      .more = "The kernel leaves old bytes of its buffer behind the valid part of each stack "
-             "(--call-graph dwarf): memory of other processes, and up to half of the capture. No "
-             "command shows them. Archives get smaller, and say that they are scrubbed. "
-             "Compressed records are decompressed."},
+             "(--call-graph dwarf): memory of other processes, and up to half of the capture. "
+             "Archives get smaller, and say that they are scrubbed. Compressed records are "
+             "decompressed."},
     {"target", .value = "VERSION", .code = OPTION_TARGET, .word = target_word,
      .help = "for this version of perf, 3.8 to 7.3, such as perf-4.19, perf-5.10, perf-6.1",
      .more = "What that version does not know is left out or rewritten to what it knows, and each "
