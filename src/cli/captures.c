@@ -16,8 +16,10 @@ typedef struct capture {
     uint32_t number;
 } capture;
 
+/* They live until the next command line, as argv does. */
 static capture *captures;
 static size_t n_captures;
+static cli_inputs expanded;
 
 static const capture *find(const char *path)
 {
@@ -82,22 +84,35 @@ static bool append(cli_inputs *to, char *path)
     return true;
 }
 
+/* Releases those of an earlier command line. */
+static void release(void)
+{
+    for (size_t i = 0; i < n_captures; i++) {
+        free(captures[i].path);
+        free(captures[i].name);
+    }
+    free(captures);
+    free(expanded.at);
+    captures = NULL;
+    n_captures = 0;
+    expanded = (cli_inputs){0};
+}
+
 int cli_each_capture(cli_inputs *in)
 {
-    static cli_inputs all; /* lives as long as the process, as argv does */
     bool ok = true;
+    release();
     if (cli_archive_capture())
         return CLI_CONTINUE;
-    all = (cli_inputs){0};
     for (size_t i = 0; i < in->n && ok; i++) {
         const uint32_t n = count(in->at[i]);
         for (uint32_t k = 1; k <= n && ok; k++)
-            ok = append(&all, n == 1 ? in->at[i] : add(in->at[i], k));
+            ok = append(&expanded, n == 1 ? in->at[i] : add(in->at[i], k));
     }
     if (!ok) {
         cli_message("out of memory");
         return CLI_FAILED;
     }
-    *in = all;
+    *in = expanded;
     return CLI_CONTINUE;
 }
