@@ -60,7 +60,15 @@ void cli_archive_print(const perfile_archive_summary *s)
     cli_print("\n");
 }
 
-void cli_archive_json(const perfile_archive_summary *s)
+void cli_archive_json_lossy(const perfile_archive_capture *c)
+{
+    cli_json_array("lossy");
+    for (uint32_t i = 0; i < c->n_lossy; i++)
+        cli_json_string(NULL, c->lossy[i]);
+    cli_json_array_end();
+}
+
+void cli_archive_json(const perfile_archive_summary *s, const perfile_archive_capture *c)
 {
     cli_json_object("archive");
     cli_json_number("version", s->version);
@@ -74,6 +82,8 @@ void cli_archive_json(const perfile_archive_summary *s)
     cli_json_bool("head_damaged", s->head_damaged);
     cli_json_number("gaps", s->gaps);
     cli_json_number("gap_bytes", s->gap_bytes);
+    if (c)
+        cli_archive_json_lossy(c);
     cli_json_object_end();
 }
 
@@ -81,12 +91,4 @@ void cli_archive_print_lossy(const perfile_archive_capture *c)
 {
     for (uint32_t i = 0; i < c->n_lossy; i++)
         cli_print("%s%s", i ? ", " : "", c->lossy[i]);
-}
-
-void cli_archive_json_lossy(const perfile_archive_capture *c)
-{
-    cli_json_array("lossy");
-    for (uint32_t i = 0; i < c->n_lossy; i++)
-        cli_json_string(NULL, c->lossy[i]);
-    cli_json_array_end();
 }

@@ -12,10 +12,10 @@ perfile_status cli_archive_open(const char *path, const perfile_limits *limits, 
 /* True if bytes of the archive are known to be damaged, without a look at its payloads. */
 bool cli_archive_is_damaged(const perfile_archive_summary *s);
 
-/* Print what the archive is: the value of a line, and the members of an object (format/reports.md).
- */
+/* Print what the archive is: the value of a line, and an object (format/reports.md), which also has
+ * how the capture `c` differs from what was packed; NULL: of none. */
 void cli_archive_print(const perfile_archive_summary *s);
-void cli_archive_json(const perfile_archive_summary *s);
+void cli_archive_json(const perfile_archive_summary *s, const perfile_archive_capture *c);
 
 /* Print how a capture differs from what was packed: "expanded, scrubbed"; an array `lossy`. */
 void cli_archive_print_lossy(const perfile_archive_capture *c);

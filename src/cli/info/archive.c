@@ -40,7 +40,7 @@ int cli_info_archive(const char *path, const cli_reading *how, unsigned what, bo
     if (json) {
         cli_json_object(NULL);
         cli_json_string("file", name);
-        cli_archive_json(&s);
+        cli_archive_json(&s, NULL);
     } else {
         cli_print("%-13s%s", "file", name);
         cli_print("\n%-13s", "archive");

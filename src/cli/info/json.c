@@ -182,10 +182,8 @@ bool cli_info_json(cli_info_facts *x)
 {
     cli_json_object(NULL);
     cli_json_string("file", x->in.name);
-    if (x->archive_of) {
-        cli_archive_json(&x->archive);
-        cli_archive_json_lossy(&x->packed);
-    }
+    if (x->archive_of)
+        cli_archive_json(&x->archive, &x->packed);
     form(x);
     host(x);
     clock_facts(x);
