@@ -59,16 +59,18 @@ static void read_file_time(cli_info_facts *x, const char *path)
         (uint64_t)sb.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)sb.st_mtim.tv_nsec;
 }
 
-/* Notes what the archive is that the capture is in.  Whatever fails here fails again, with a
- * message, when the capture is opened. */
-static void read_archive(cli_info_facts *x, const char *path, const settings *set)
+/* Notes what the archive is that the capture is in: `open`, or else the file itself.  Whatever
+ * fails here has failed when the capture was opened. */
+static void read_archive(cli_info_facts *x, const char *path, perfile_archive *open,
+                         const settings *set)
 {
-    perfile_archive *a;
-    if (cli_archive_open(path, set->how.limits, false, &a, NULL) != PERFILE_OK)
+    perfile_archive *a = open;
+    if (!a && cli_archive_open(path, set->how.limits, false, &a, NULL) != PERFILE_OK)
         return;
     x->is_archive = true;
     perfile_archive_get_summary(a, &x->archive, sizeof x->archive);
-    perfile_archive_close(a);
+    if (a != open)
+        perfile_archive_close(a);
 }
 
 /* Reads and prints one input that is open; false if there is no memory.  *again: nothing was
@@ -104,9 +106,12 @@ static void release(cli_info_facts *x)
     free(x);
 }
 
-/* Reads one input and prints, unless it must be read again; returns its exit status. */
-static int read_once(const char *path, const settings *set, bool *again)
+/* Reads one input and prints, unless it must be read again; returns its exit status.  *open: the
+ * archive that an input is which can be read once only. */
+static int read_once(const char *path, const settings *set, perfile_archive **open, bool *again)
 {
+    cli_reading how = set->how;
+    how.archive = open;
     cli_info_facts *x = calloc(1, sizeof *x);
     if (!x) {
         cli_message("%s: out of memory", path);
@@ -114,9 +119,10 @@ static int read_once(const char *path, const settings *set, bool *again)
     }
     bool ok = true;
     read_file_time(x, path);
-    read_archive(x, path, set);
-    if (cli_open(&x->in, path, &set->how) == CLI_DONE)
+    if (cli_open(&x->in, path, &how) == CLI_DONE) {
+        read_archive(x, path, *open, set);
         ok = collect_and_print(x, set, again);
+    }
     if (!ok)
         cli_message("%s: out of memory", x->in.name);
     int status = *again ? cli_close_without_damage(&x->in) : cli_close(&x->in);
@@ -127,11 +133,15 @@ static int read_once(const char *path, const settings *set, bool *again)
 /* Does one input and returns its exit status. */
 static int info_of(const char *path, const settings *set)
 {
+    perfile_archive *open = NULL;
     bool again = false;
     if (set->archive)
         return cli_info_archive(path, &set->how, set->archive, set->json);
-    int status = read_once(path, set, &again);
-    return again ? read_once(path, set, &again) : status;
+    int status = read_once(path, set, &open, &again);
+    if (again)
+        status = read_once(path, set, &open, &again);
+    perfile_archive_close(open);
+    return status;
 }
 
 static const cli_option options[] = {
