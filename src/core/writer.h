@@ -52,6 +52,7 @@ struct perfile_writer {
     bool directory;      /* the sink has parts */
     bool swap;           /* the other byte order than this machine's */
     bool packs;          /* compresses records */
+    bool of_session;     /* a copy: its events and records are those of one session, in its order */
     bool input_stays;    /* stable records may be written later: they are valid until pf_sink_wait()
                           */
     uint32_t form;       /* PERFILE_FORM_… */

@@ -8,6 +8,7 @@
  * Only facts of the container (PERFILE_ORIGIN_CONTAINER) are copied here.  Facts that the session
  * learned from records are in these records, which are copied themselves. */
 #include "base/error.h"
+#include "core/writer.h"
 #include "lib/copy.h"
 #include "schema/frame.h"
 #include "perfile/field.h"
@@ -138,6 +139,7 @@ static perfile_status write_features(pf_copy *x, perfile_error *err)
 
 perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
 {
+    x->writer->of_session = true;
     if (x->joins_parts) {
         perfile_note note = {.kind = PERFILE_NOTE_PARTS,
                              .number = UINT32_MAX,

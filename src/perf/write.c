@@ -210,6 +210,7 @@ static void close_writer(perfile_writer *writer)
     pf_buffer_free(&w->aux_index);
     pf_buffer_free(&w->scratch);
     pf_buffer_free(&w->own);
+    pf_buffer_free(&w->gathered);
     pf_free(w);
 }
 
@@ -272,6 +273,7 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
     w->as_stored = o.as_stored;
     w->level = o.compress_level;
     w->base.packs = w->level > 0;
+    w->tells = pf_sink_wants_records(sink) && !w->level;
     w->target = target;
     /* A target reads attrs of the size that it knows; longer ones may be refused. */
     w->attr_size = target && !o.attr_size ? target->attr_size : o.attr_size;

@@ -64,6 +64,7 @@ typedef struct pf_perf_writer {
     bool progressive;         /* the file can be read while it is written */
     bool as_stored;           /* events are not checked: records need not be attributable */
     bool compressed2;         /* envelopes are COMPRESSED2, not COMPRESSED */
+    bool tells;               /* the sinks want to know where records are: write_told.c */
     int level;                /* of compression; 0: none */
     uint32_t attr_size;       /* bytes of every attr that is written; 0: as many as needed */
     const pf_release *target; /* the version of perf that must read it; NULL: any */
@@ -74,7 +75,8 @@ typedef struct pf_perf_writer {
     pf_buffer facts;      /* bytes of attrs, ids, names and features, referred to by position */
     pf_buffer events;     /* pf_written_event */
     uint32_t n_events;
-    pf_buffer event_types; /* the section of event types, as stored */
+    uint32_t n_attr_records; /* HEADER_ATTR records of a session that were written */
+    pf_buffer event_types;   /* the section of event types, as stored */
     pf_written_feature features[PERFILE_N_FEATURES];
     pf_buffer updates;   /* EVENT_UPDATE records that go in front of the other records */
     pf_buffer aux_index; /* offset and size of each AUXTRACE record, as stored */
@@ -82,6 +84,7 @@ typedef struct pf_perf_writer {
      * makes records of its own (front of a pipe, an envelope) in `own`. */
     pf_buffer scratch;
     pf_buffer own;
+    pf_buffer gathered;  /* of write_told.c */
     uint64_t entry_size; /* bytes of an entry of the attr section */
     perfile_section attrs;
     perfile_section types;              /* event types */
@@ -174,6 +177,13 @@ perfile_status pf_write_flush_span(pf_perf_writer *w, perfile_error *err);
 perfile_status pf_write_begin(pf_perf_writer *w, perfile_error *err);
 /* Empties w->scratch and reserves `n` bytes of it at *at. */
 perfile_status pf_write_scratch(pf_perf_writer *w, size_t n, uint8_t **at, perfile_error *err);
+
+/* perf/write_put.c: writes n records as a run, and what is in the span unless it is stable. */
+perfile_status pf_write_put_run(pf_perf_writer *w, const perfile_record *first, size_t n,
+                                perfile_error *err);
+/* perf/write_told.c: the same, and says to the sink, an archive, where they are. */
+perfile_status pf_write_put_told(pf_perf_writer *w, const perfile_record *first, size_t n,
+                                 perfile_error *err);
 
 /* perf/write_layout.c: sections in front of the records of a file; those behind, and the header. */
 perfile_status pf_write_file_front(pf_perf_writer *w, perfile_error *err);

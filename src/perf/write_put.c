@@ -64,6 +64,7 @@ static inline perfile_status put_record(pf_perf_writer *w, const perfile_record 
     if (w->base.directory && r->part != w->at)
         st = pf_write_select_part(w, r->part, err);
     w->kernel |= r->type < PERFILE_RECORD_USER;
+    w->n_attr_records += r->type == PERFILE_RECORD_HEADER_ATTR && r->session;
     if (w->level && st == PERFILE_OK) {
         if (r->type < PERFILE_RECORD_USER)
             return pf_write_compress(w, r, err);
@@ -213,9 +214,10 @@ static inline bool put_fast(pf_perf_writer *w, const perfile_record *r)
     const size_t size = PF_PERF_RECORD_HEADER + r->body.len;
     perfile_sink *sink = w->part->sink;
     /* All rare conditions joined, for one branch. */
-    const uint64_t odd = (uint64_t)(w->broken.status | w->level | sink->error.status) |
-                         (uint64_t)(w->finished | !w->begun | w->base.directory | w->base.swap) |
-                         (uint64_t)sink->finished | w->base.extra_left | w->span.len;
+    const uint64_t odd =
+        (uint64_t)(w->broken.status | w->level | sink->error.status) |
+        (uint64_t)(w->finished | !w->begun | w->base.directory | w->base.swap | w->tells) |
+        (uint64_t)sink->finished | w->base.extra_left | w->span.len;
     if (odd || !is_plain(r, 0) || sink->buffer.cap - sink->buffer.len < size)
         return false;
     pf_copy_small(sink->buffer.ptr + sink->buffer.len, r->header, size);
@@ -227,8 +229,8 @@ static inline bool put_fast(pf_perf_writer *w, const perfile_record *r)
 
 /* Writes n records.  Bytes that are not stable are flushed before it returns.  Not inlined: keeps
  * pf_write_put() small for the fast path. */
-static __attribute__((noinline)) perfile_status
-put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_error *err)
+__attribute__((noinline)) perfile_status
+pf_write_put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_error *err)
 {
     bool stable = true;
     perfile_status st = pf_write_check_usable(w, err);
@@ -264,7 +266,7 @@ put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_error 
 bool pf_write_takes_samples(const perfile_writer *writer, bool swapped)
 {
     const pf_perf_writer *w = (const pf_perf_writer *)writer;
-    return w->begun && !w->level && !w->base.directory && !w->base.extra_left &&
+    return w->begun && !w->level && !w->base.directory && !w->base.extra_left && !w->tells &&
            w->base.swap == swapped;
 }
 
@@ -291,8 +293,10 @@ perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first,
     pf_perf_writer *w = (pf_perf_writer *)writer;
     const bool samples = seen.n == n && seen.adjacent && !seen.other;
     perfile_status st = pf_write_check_usable(w, err);
+    if (st == PERFILE_OK && w->tells)
+        return pf_write_put_told(w, first, n, err);
     if (st != PERFILE_OK || !samples || !can_copy_plain(w) || first->flags & PERFILE_REC_SWAPPED)
-        return st == PERFILE_OK ? put_run(w, first, n, err) : st;
+        return st == PERFILE_OK ? pf_write_put_run(w, first, n, err) : st;
     const perfile_bytes last = first[n - 1].body;
     w->kernel = true;
     st = add_span(w, first->header, (size_t)(last.ptr + last.len - first->header), first->flags,
@@ -304,7 +308,9 @@ perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first,
 perfile_status pf_write_put(perfile_writer *writer, const perfile_record *r, perfile_error *err)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
-    return put_fast(w, r) ? PERFILE_OK : put_run(w, r, 1, err);
+    if (put_fast(w, r))
+        return PERFILE_OK;
+    return (w->tells ? pf_write_put_told : pf_write_put_run)(w, r, 1, err);
 }
 
 perfile_status pf_write_record(pf_perf_writer *w, perfile_bytes bytes, uint32_t part,

@@ -1,0 +1,115 @@
+/* Records that go into an archive, which wants to know where they are: they become columns there,
+ * and have zones, instead of being mere bytes.
+ *
+ * Only records of a session are told whose events are those of the output, in their order: the zone
+ * of a chunk counts events by their number.  What is not told costs size, and readers cannot pass
+ * over it. */
+#include "perf/write.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "io/out.h"
+
+/* Bytes of a record in the output, without those that follow by pf_write_extra(). */
+static size_t bytes_of(const perfile_record *r)
+{
+    return PF_PERF_RECORD_HEADER + r->body.len + (r->extra.ptr ? r->extra.len : 0);
+}
+
+/* How many records from the first on are contiguous in memory, go to one part, and have nothing
+ * behind them that would lie between two. */
+static size_t count_adjacent(const perfile_record *first, size_t n)
+{
+    size_t i = 0;
+    for (; i < n; i++) {
+        const perfile_record *r = &first[i];
+        if (r->body.len && r->body.ptr != r->header + PF_PERF_RECORD_HEADER)
+            break;
+        if (i && (r->part != first->part || first[i - 1].extra.len ||
+                  r->header != r[-1].header + PF_PERF_RECORD_HEADER + r[-1].body.len))
+            break;
+    }
+    return i;
+}
+
+/* True if all have their bytes in memory and go to one part, so that they can be copied to lie one
+ * behind the other. */
+static bool can_gather(const perfile_record *first, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (first[i].extra.len || first[i].part != first->part ||
+            first[i].flags & PERFILE_REC_PAYLOAD_CUT)
+            return false;
+    return true;
+}
+
+/* Copies scattered records into w->gathered; `copies` has room for them. */
+static perfile_status gather(pf_perf_writer *w, const perfile_record *first, size_t n,
+                             perfile_record *copies, perfile_error *err)
+{
+    size_t all = 0, at = 0;
+    for (size_t i = 0; i < n; i++)
+        all += bytes_of(&first[i]);
+    pf_buffer_clear(&w->gathered);
+    if (!pf_buffer_reserve(&w->gathered, all))
+        return pf_fail_nomem(err, "writer.gathered");
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *to = w->gathered.ptr + at;
+        memcpy(to, first[i].header, PF_PERF_RECORD_HEADER);
+        if (first[i].body.len)
+            memcpy(to + PF_PERF_RECORD_HEADER, first[i].body.ptr, first[i].body.len);
+        copies[i] = first[i];
+        copies[i].header = to;
+        copies[i].body.ptr = to + PF_PERF_RECORD_HEADER;
+        copies[i].flags &= (uint8_t)~PERFILE_REC_STABLE;
+        at += bytes_of(&first[i]);
+    }
+    return PERFILE_OK;
+}
+
+/* True if a reader of the output numbers the events as `s` does. */
+static bool has_events_of(const pf_perf_writer *w, const perfile_session *s)
+{
+    return w->base.of_session && s &&
+           perfile_session_n_events(s) == w->n_events + w->n_attr_records;
+}
+
+/* Writes contiguous records, and says where they are. */
+static perfile_status put_adjacent(pf_perf_writer *w, const perfile_record *first, size_t n,
+                                   perfile_error *err)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += bytes_of(&first[i]);
+    perfile_status st = pf_write_put_run(w, first, n, err);
+    if (st == PERFILE_OK)
+        st = pf_write_flush_span(w, err);
+    if (st != PERFILE_OK || !has_events_of(w, first->session))
+        return st;
+    perfile_sink *sink = w->part->sink;
+    return pf_sink_records(sink, perfile_sink_count(sink) - bytes, first, n, err);
+}
+
+perfile_status pf_write_put_told(pf_perf_writer *w, const perfile_record *first, size_t n,
+                                 perfile_error *err)
+{
+    perfile_record copies[PERFILE_RUN_RECORDS];
+    perfile_status st = PERFILE_OK;
+    while (n && st == PERFILE_OK) {
+        size_t some = count_adjacent(first, n);
+        const size_t most = n < PERFILE_RUN_RECORDS ? n : PERFILE_RUN_RECORDS;
+        if (some < most && can_gather(first, most)) {
+            some = most;
+            st = gather(w, first, some, copies, err);
+            if (st == PERFILE_OK)
+                st = put_adjacent(w, copies, some, err);
+        } else {
+            st = some ? put_adjacent(w, first, some, err) : pf_write_put_run(w, first, 1, err);
+            some = some ? some : 1;
+        }
+        first += some;
+        n -= some;
+    }
+    return st;
+}
