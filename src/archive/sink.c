@@ -66,6 +66,13 @@ static perfile_status records(perfile_sink *sink, uint64_t offset, const perfile
     return pf_packer_records(s->main->packer, s->number, offset, first, n, err);
 }
 
+static perfile_status stored(perfile_sink *sink, const pf_stored *range, perfile_error *err)
+{
+    const archive_sink *s = (const archive_sink *)sink;
+    pf_packer_hold(s->main->packer, s->number, sink->patchable);
+    return pf_packer_stored(s->main->packer, s->number, range, err);
+}
+
 static perfile_status finish(perfile_sink *sink, perfile_error *err)
 {
     archive_sink *s = (archive_sink *)sink;
@@ -116,6 +123,7 @@ static void close_sink(perfile_sink *sink)
 static const pf_sink_ops file_ops = {.write = write_bytes,
                                      .patch = patch,
                                      .records = records,
+                                     .stored = stored,
                                      .finish = finish,
                                      .abort = abort_output,
                                      .reads = reads,
@@ -135,6 +143,7 @@ static perfile_status new_part(archive_sink *s, uint32_t n, perfile_error *err)
     x->main = s;
     x->number = s->numbers;
     x->base.patchable = true;
+    x->base.takes_stored = s->base.takes_stored;
     st = pf_packer_part(s->packer, name, err);
     if (st != PERFILE_OK) {
         perfile_sink_close(&x->base);
@@ -169,6 +178,7 @@ static perfile_status get_part(perfile_sink *sink, uint32_t n, perfile_sink **pa
 static const pf_sink_ops directory_ops = {.write = write_bytes,
                                           .patch = patch,
                                           .records = records,
+                                          .stored = stored,
                                           .part = get_part,
                                           .finish = finish,
                                           .abort = abort_output,
@@ -193,6 +203,8 @@ perfile_status perfile_archive_writer_capture(perfile_archive_writer *w,
     s->main = s;
     s->writer = w;
     s->base.patchable = true;
+    /* Who asks for a level or for other chunks than usual wants them encoded again. */
+    s->base.takes_stored = !how.level && !how.chunk_records;
     st = pf_archive_writer_begin(w, &how, &s->packer, err);
     if (st == PERFILE_OK)
         st = pf_packer_part(s->packer, directory ? "data" : NULL, err);

@@ -152,6 +152,10 @@ perfile_status pf_write_set_broken(pf_perf_writer *w, perfile_status st, const p
 bool pf_write_takes_samples(const perfile_writer *w, bool swapped);
 perfile_status pf_write_samples(perfile_writer *w, perfile_bytes samples, bool lasting,
                                 perfile_error *err);
+/* perf/write_told.c: ranges of records as they are stored in another archive. */
+bool pf_write_takes_stored(const perfile_writer *w, const perfile_session *session);
+perfile_status pf_write_stored(perfile_writer *w, const struct pf_stored *range,
+                               perfile_error *err);
 /* The other functions of pf_writer_ops: see core/writer.h. */
 perfile_status pf_write_event(perfile_writer *w, perfile_bytes attr, const perfile_words *ids,
                               perfile_error *err);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/narrow.h"
 #include "io/out.h"
 
 /* Bytes of a record in the output, without those that follow by pf_write_extra(). */
@@ -111,5 +112,31 @@ perfile_status pf_write_put_told(pf_perf_writer *w, const perfile_record *first,
         first += some;
         n -= some;
     }
+    return st;
+}
+
+bool pf_write_takes_stored(const perfile_writer *writer, const perfile_session *session)
+{
+    const pf_perf_writer *w = (const pf_perf_writer *)writer;
+    return w->tells && pf_sink_takes_stored(w->base.sink) && !w->base.extra_left &&
+           perfile_session_swapped(session) == w->base.swap && has_events_of(w, session);
+}
+
+perfile_status pf_write_stored(perfile_writer *writer, const pf_stored *range, perfile_error *err)
+{
+    pf_perf_writer *w = (pf_perf_writer *)writer;
+    perfile_status st = pf_write_check_at_record(w, err);
+    if (st == PERFILE_OK)
+        st = pf_write_begin(w, err);
+    if (st == PERFILE_OK && w->base.directory && range->part != w->at)
+        st = pf_write_select_part(w, range->part, err);
+    if (st == PERFILE_OK)
+        st = pf_write_flush_span(w, err);
+    if (st == PERFILE_OK)
+        st = pf_sink_stored(w->part->sink, range, range->bytes, err);
+    if (st != PERFILE_OK)
+        return st;
+    w->kernel = true;
+    w->part->bytes += range->bytes;
     return st;
 }
