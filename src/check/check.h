@@ -76,6 +76,8 @@ typedef struct pf_check {
     bool off[PERFILE_RULE_LIMIT]; /* rules that the caller deselected */
     uint8_t flags;                /* PERFILE_FINDING_… of the next finding, cleared by it */
     bool begun, done;             /* the first fill has run; the end was reached */
+    bool part_begun;              /* the part that is checked had a record … */
+    uint64_t part_time;           /* … and a time so far, as pf_record_order() has it; 0: none */
     bool damaged; /* the stream had damage: rules about missing records do not apply */
     pf_check_tally tally[PERFILE_RULE_LIMIT][2]; /* selected findings, by PF_FULL or PF_LESSER */
     /* All findings, also deselected ones: the verdicts on versions of perf need them. */
@@ -200,6 +202,9 @@ void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id);
 void pf_check_record(pf_check *c, const perfile_record *r);
 /* A record of another family than perf's: only what its table row says is checked. */
 void pf_check_other_family(pf_check *c, const perfile_record *r);
+/* perfmon.c: what holds for Zircon perfmon buffers. */
+void pf_check_perfmon_container(pf_check *c, const perfile_container *k);
+void pf_check_perfmon_record(pf_check *c, const perfile_record *r);
 /* Reports the one finding of a record that cannot be decoded because of `damage`. */
 void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage);
 /* Size and misc of the header, for samples too. */

@@ -132,6 +132,8 @@ static void check_damages(pf_check *c, const perfile_container *k)
             continue;
         if (d->damage == PERFILE_DAMAGE_TRUNCATED_HEADER)
             rule = PERFILE_RULE_V_001;
+        if (d->damage == PERFILE_DAMAGE_BAD_VERSION)
+            rule = PERFILE_RULE_V_801;
         perfile_extent as = {.role = d->role};
         bool outside = d->damage == PERFILE_DAMAGE_OUT_OF_BOUNDS;
         pf_report_offset(c, rule, PF_FULL, d->offset, NULL, "%s%s%s",
@@ -285,6 +287,8 @@ void pf_check_container(pf_check *c)
     check_damages(c, k);
     if (k->form == PERFILE_FORM_NONE)
         return;
+    if (k->family == PERFILE_FAMILY_PERFMON)
+        pf_check_perfmon_container(c, k);
     if (k->family != PERFILE_FAMILY_PERF)
         return; /* all that follows is about perf.data */
     check_header(c, k);

@@ -256,7 +256,7 @@ bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
     const uint8_t *p = find_first(e, s, &w, &native);
     /* The driver has put the time into records that do not store it themselves. */
     if (!p && s->timed && e->subject.r->flags & PERFILE_REC_TIMED) {
-        *out = (pf_number){e->subject.r->time, false};
+        *out = (pf_number){perfile_record_time(e->subject.r), false};
         return true;
     }
     if (!p) {
@@ -266,7 +266,7 @@ bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
         return true;
     }
     out->n = load(p, w->type, !native && is_swapped(e->subject.r));
-    out->negative = w->type == PERFILE_STORED_S32 && (int64_t)out->n < 0;
+    out->negative = pf_is_signed(w->type) && (int64_t)out->n < 0;
     if (w->width) { /* a bit field, which has no sign */
         uint64_t mask = w->width < 64 ? (UINT64_C(1) << w->width) - 1 : UINT64_MAX;
         *out = (pf_number){out->n >> w->shift & mask, false};

@@ -8,6 +8,7 @@
  * Only facts of the container (PERFILE_ORIGIN_CONTAINER) are copied here.  Facts that the session
  * learned from records are in these records, which are copied themselves. */
 #include "base/error.h"
+#include "core/writer.h"
 #include "lib/copy.h"
 #include "schema/frame.h"
 #include "perfile/field.h"
@@ -136,6 +137,16 @@ static perfile_status write_features(pf_copy *x, perfile_error *err)
     return st;
 }
 
+/* Headers that the container has as stored bytes, for a format that writes them again. */
+static perfile_status write_headers(pf_copy *x, perfile_error *err)
+{
+    const pf_writer_ops *ops = x->writer->ops;
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; ops->header && i < x->container->n_parts && st == PERFILE_OK; i++)
+        st = ops->header(x->writer, &x->container->parts[i], err);
+    return st;
+}
+
 perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
 {
     if (x->joins_parts) {
@@ -150,7 +161,7 @@ perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
         return PERFILE_OK;
     }
     x->begun = true;
-    perfile_status st = PERFILE_OK;
+    perfile_status st = write_headers(x, err);
     uint32_t n = perfile_session_n_events(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);
