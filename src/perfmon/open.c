@@ -353,6 +353,7 @@ const pf_driver pf_perfmon_driver = {
     .probe = probe,
     .open = open_perfmon,
     .create = pf_perfmon_create,
+    .translate = pf_perfmon_translate,
     .outputs = outputs,
     .n_outputs = 1,
 };

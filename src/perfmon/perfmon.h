@@ -142,6 +142,10 @@ typedef struct pf_perfmon_name {
 } pf_perfmon_name;
 bool pf_perfmon_name_of(const char *file, pf_perfmon_name *name);
 
+/* pf_driver.translate: see translate.h. */
+perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **stream,
+                                    perfile_error *err);
+
 perfile_status pf_perfmon_create(perfile_sink *sink, const perfile_writer_options *options,
                                  perfile_writer **writer, perfile_error *err);
 
