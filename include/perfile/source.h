@@ -65,6 +65,13 @@ PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_source_path(const char *path, const perfile_source_options *options,
                     perfile_source **source, perfile_error *err);
 
+/* Opens several files as if they were in one directory, for captures that are one: their names
+ * without folders tell the driver what they are, and must differ.  Each is opened when the driver
+ * asks for it. */
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_source_files(const char *const *paths, size_t n, const perfile_source_options *options,
+                     perfile_source **source, perfile_error *err);
+
 /* Reads from `fd`, which stays the caller's and must stay open.  A regular file is read from its
  * beginning, whatever the file position; `name` is for messages. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_fd(int fd, const char *name,

@@ -5,10 +5,14 @@
 #include "cli/command.h"
 #include "cli/output.h"
 
-/* True for the record files of `perf record --threads`, and for hidden files, . and .. */
+/* True for the record files of `perf record --threads`, for perfmon buffers, and for hidden files,
+ * . and .. */
 static bool is_record_file(const char *name)
 {
-    return strcmp(name, "data") == 0 || strncmp(name, "data.", 5) == 0 || name[0] == '.';
+    static const char buffer[] = ".cpuperf";
+    const size_t n = strlen(name);
+    return strcmp(name, "data") == 0 || strncmp(name, "data.", 5) == 0 || name[0] == '.' ||
+           (n > sizeof buffer && strcmp(name + n - (sizeof buffer - 1), buffer) == 0);
 }
 
 void cli_report_not_copied(const char *in)

@@ -75,6 +75,11 @@ static perfile_status by_evidence(perfile_source *source, const pf_driver **driv
             return st;
         most = best_driver(peek, source, driver, &rival);
     }
+    if (!most && source->ordered)
+        return pf_fail(
+            err, PERFILE_E_USAGE, "options.from",
+            "several inputs are one capture only if they are perfmon buffers, one of each "
+            "processor");
     if (!most)
         *foreign = pf_foreign(peek);
     if (rival)

@@ -48,10 +48,8 @@ static unsigned probe_directory(const perfile_source *dir)
     return any && !other ? DIRECTORY_BITS : 0;
 }
 
-static unsigned probe(perfile_bytes peek, const perfile_source *source)
+static unsigned probe_header(perfile_bytes peek)
 {
-    if (source && pf_source_has_entries(source))
-        return probe_directory(source);
     if (peek.len < PF_PERFMON_HEADER)
         return 0;
     const pf_perfmon_header h = pf_perfmon_header_of(peek.ptr);
@@ -65,6 +63,31 @@ static unsigned probe(perfile_bytes peek, const perfile_source *source)
         peek.ptr[PF_PERFMON_HEADER] >= PF_PERFMON_TYPES)
         return 0;
     return EVIDENCE_BITS;
+}
+
+/* Files that were given one by one: the first of them is a buffer. */
+static unsigned probe_files(const perfile_source *files)
+{
+    char **names = NULL;
+    size_t n = 0;
+    perfile_source *first = NULL;
+    perfile_bytes peek;
+    unsigned evidence = 0;
+    if (pf_source_list(files, "", &names, &n, NULL) != PERFILE_OK)
+        return 0;
+    if (n && pf_source_entry(files, names[0], &first, NULL) == PERFILE_OK &&
+        pf_source_run(first, 0, PROBE_BYTES, &peek, NULL) == PERFILE_OK)
+        evidence = probe_header(peek);
+    perfile_source_close(first);
+    pf_free(names);
+    return evidence;
+}
+
+static unsigned probe(perfile_bytes peek, const perfile_source *source)
+{
+    if (!source || !pf_source_has_entries(source))
+        return probe_header(peek);
+    return source->ordered ? probe_files(source) : probe_directory(source);
 }
 
 static void close_stream(perfile_stream *s)
@@ -252,7 +275,7 @@ static perfile_status open_directory(pf_perfmon_stream *p, const perfile_source 
 {
     char **names = NULL;
     size_t n = 0;
-    const char *first = NULL;
+    const char *first = NULL; /* of those that have such a name */
     pf_perfmon_name one = {0}, name;
     perfile_status st = pf_source_list(dir, "", &names, &n, err);
     if (st != PERFILE_OK)
@@ -261,15 +284,18 @@ static perfile_status open_directory(pf_perfmon_stream *p, const perfile_source 
     if (!p->parts)
         st = pf_fail_nomem(err, "perfmon");
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
-        if (!pf_perfmon_name_of(names[i], &name))
+        const bool named = pf_perfmon_name_of(names[i], &name);
+        if (!named && !dir->ordered)
             continue;
-        if (!first) {
+        if (!named) /* given one by one, they may be called anything: their ranks count */
+            name = (pf_perfmon_name){.trace = (uint32_t)i};
+        if (named && !first) {
             first = names[i];
             one = name;
         }
         pf_perfmon_part part = {.cpu = name.trace, .name = copy_name(names[i])};
-        if (name.iteration != one.iteration || name.prefix != one.prefix ||
-            memcmp(names[i], first, name.prefix) != 0)
+        if (named && (name.iteration != one.iteration || name.prefix != one.prefix ||
+                      memcmp(names[i], first, name.prefix) != 0))
             st = pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon",
                          "'%s' has several captures, '%s' and '%s': put the files of one into a "
                          "directory of its own",
