@@ -16,16 +16,21 @@
 
 enum { NO_PART = UINT32_MAX, WRITE_BYTES = 64 << 10 };
 
+/* What is known about a part of the input. */
+typedef struct input_part {
+    uint8_t header[PF_PERFMON_HEADER];
+    uint32_t cpu;
+    bool used; /* a record of it was written */
+} input_part;
+
 typedef struct pf_perfmon_writer {
     perfile_writer base;
-    pf_buffer out;  /* not yet given to the sink; of a pipe: the whole buffer */
-    uint64_t bytes; /* of the records */
-    uint64_t time;  /* said last, as perfile_record.time */
-    uint32_t part;  /* of the records so far */
-    uint32_t flags; /* of the headers of all parts */
-    uint8_t header[PF_PERFMON_HEADER];
-    bool has_header;
-    bool timed; /* a time was said */
+    pf_buffer out;   /* not yet given to the sink; of a pipe: the whole buffer */
+    uint64_t bytes;  /* of the records */
+    uint64_t time;   /* said last, as perfile_record.time */
+    pf_buffer parts; /* input_part: of the input */
+    uint32_t part;   /* of the record before; NO_PART: there was none */
+    bool timed;      /* a time was said */
     bool patches;
     bool begun;
 } pf_perfmon_writer;
@@ -35,33 +40,37 @@ static pf_perfmon_writer *writer_of(perfile_writer *w)
     return (pf_perfmon_writer *)(void *)w;
 }
 
-/* The header of a part of the input.  All of a capture agree, but for the flag FULL. */
+static input_part *part_at(const pf_perfmon_writer *w, uint32_t i)
+{
+    return i < w->parts.len / sizeof(input_part) ? (input_part *)(void *)w->parts.ptr + i : NULL;
+}
+
+/* The header of a part of the input.  All of a capture agree, but for the flag FULL and the end. */
 static perfile_status put_header(perfile_writer *writer, const perfile_part *part,
                                  perfile_error *err)
 {
     pf_perfmon_writer *w = writer_of(writer);
+    input_part p = {.cpu = part->cpu};
     if (part->header.len != PF_PERFMON_HEADER)
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon.header",
                        "the input has no header of a perfmon buffer");
-    const pf_perfmon_header h = pf_perfmon_header_of(part->header.ptr);
-    if (!w->has_header)
-        memcpy(w->header, part->header.ptr, PF_PERFMON_HEADER);
-    w->has_header = true;
-    w->flags |= h.flags;
-    return PERFILE_OK;
+    memcpy(p.header, part->header.ptr, PF_PERFMON_HEADER);
+    return pf_buffer_append(&w->parts, &p, sizeof p) ? PERFILE_OK : pf_fail_nomem(err, "perfmon");
 }
 
 static perfile_status begin(pf_perfmon_writer *w, perfile_error *err)
 {
+    const input_part *first = part_at(w, 0);
     if (w->begun)
         return PERFILE_OK;
-    if (!w->has_header)
+    if (!first)
         return pf_fail(err, PERFILE_E_USAGE, "perfmon.header",
                        "a perfmon buffer is written from perfmon buffers only");
     w->begun = true;
     w->patches = pf_sink_can_patch(w->base.sink);
-    return pf_buffer_append(&w->out, w->header, sizeof w->header) ? PERFILE_OK
-                                                                  : pf_fail_nomem(err, "perfmon");
+    return pf_buffer_append(&w->out, first->header, PF_PERFMON_HEADER)
+               ? PERFILE_OK
+               : pf_fail_nomem(err, "perfmon");
 }
 
 /* Gives the sink what is ready, unless the header has to be known first. */
@@ -96,12 +105,19 @@ static perfile_status check_record(pf_perfmon_writer *w, const perfile_record *r
     if (r->family != PF_FAMILY_AT_perfmon)
         return pf_fail(err, PERFILE_E_USAGE, "writer.put", "a record of family %u, not perfmon",
                        r->family);
-    if (w->part == NO_PART)
-        w->part = r->part;
-    if (r->part != w->part)
+    if (r->part == w->part)
+        return PERFILE_OK;
+    input_part *part = part_at(w, r->part);
+    const input_part *before = part_at(w, w->part);
+    if (!part)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.put", "a record of part %u, of %zu", r->part,
+                       w->parts.len / sizeof *part);
+    if (before && before->cpu != part->cpu)
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon",
-                       "a perfmon buffer holds the records of one processor: write one for each, "
-                       "with split --by cpu, or perf.data");
+                       "a perfmon buffer holds the records of one processor: give a name with %%d "
+                       "for one of each (sort, merge, split --by cpu), or convert --to perf.data");
+    part->used = true;
+    w->part = r->part;
     return PERFILE_OK;
 }
 
@@ -121,8 +137,14 @@ static perfile_status put(perfile_writer *writer, const perfile_record *r, perfi
     } else if (timed && (!w->timed || w->time != r->time)) {
         room = append_time(w, r->time);
     }
-    room = room && append(w, r->header, PF_PERFMON_RECORD_HEADER) &&
-           (r->body.len == 0 || append(w, r->body.ptr, r->body.len));
+    room = room && append(w, r->header, PF_PERFMON_RECORD_HEADER);
+    if (pf_perfmon_is(r, PF_PERFMON_TIME)) { /* merging may have moved it */
+        uint8_t body[sizeof(uint64_t)];
+        pf_store_u64(body, r->time ^ PF_TICKS_BIAS, pf_perfmon_swap());
+        room = room && append(w, body, sizeof body);
+    } else {
+        room = room && (r->body.len == 0 || append(w, r->body.ptr, r->body.len));
+    }
     if (!room)
         return pf_fail_nomem(err, "perfmon");
     return w->out.len < WRITE_BYTES ? PERFILE_OK : flush(w, err);
@@ -138,22 +160,37 @@ static perfile_status run(perfile_writer *w, const perfile_record *first, size_t
     return st;
 }
 
-/* Completes the header: the end, and whether any of the inputs was full. */
+/* The header: that of the first part with records, FULL if one of those was, and the end. */
+static void complete_header(const pf_perfmon_writer *w, uint8_t *header)
+{
+    uint32_t flags = 0;
+    const input_part *from = NULL, *part;
+    for (uint32_t i = 0; (part = part_at(w, i)); i++) {
+        if (!part->used)
+            continue;
+        from = from ? from : part;
+        flags |= pf_perfmon_header_of(part->header).flags;
+    }
+    memcpy(header, (from ? from : part_at(w, 0))->header, PF_PERFMON_HEADER);
+    if (from)
+        pf_store_u32(header + PF_PERFMON_FLAGS_AT, flags, pf_perfmon_swap());
+    pf_store_u64(header + PF_PERFMON_END_AT, PF_PERFMON_HEADER + w->bytes, pf_perfmon_swap());
+}
+
 static perfile_status finish(perfile_writer *writer, perfile_error *err)
 {
     pf_perfmon_writer *w = writer_of(writer);
+    uint8_t header[PF_PERFMON_HEADER];
     perfile_status st = begin(w, err);
     if (st != PERFILE_OK)
         return st;
-    pf_store_u32(w->header + PF_PERFMON_FLAGS_AT, w->flags, pf_perfmon_swap());
-    pf_store_u64(w->header + PF_PERFMON_END_AT, PF_PERFMON_HEADER + w->bytes, pf_perfmon_swap());
-    const perfile_bytes header = {w->header, sizeof w->header};
+    complete_header(w, header);
     if (w->patches) {
         st = flush(w, err);
         if (st == PERFILE_OK)
-            st = pf_sink_patch(writer->sink, 0, header, err);
+            st = pf_sink_patch(writer->sink, 0, (perfile_bytes){header, sizeof header}, err);
     } else {
-        memcpy(w->out.ptr, w->header, sizeof w->header);
+        memcpy(w->out.ptr, header, sizeof header);
         st = perfile_sink_write(writer->sink, (perfile_bytes){w->out.ptr, w->out.len}, err);
     }
     return st == PERFILE_OK ? perfile_sink_finish(writer->sink, err) : st;
@@ -167,6 +204,7 @@ static void give_up(perfile_writer *w)
 static void close_writer(perfile_writer *w)
 {
     pf_buffer_free(&writer_of(w)->out);
+    pf_buffer_free(&writer_of(w)->parts);
     pf_free(w);
 }
 

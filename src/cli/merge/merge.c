@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/per_cpu.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 
@@ -304,7 +305,15 @@ static int merge_paths(settings *set)
         return CLI_FAILED;
     }
     int status = check_inputs(set);
-    return status == CLI_CONTINUE ? merge(set) : status;
+    if (status != CLI_CONTINUE || !cli_is_per_cpu(&set->w, set->paths[0]))
+        return status == CLI_CONTINUE ? merge(set) : status;
+    cli_per_cpu x = {.command = "merge",
+                     .in = set->in,
+                     .n = set->n,
+                     .w = &set->w,
+                     .max_memory = set->max_memory / set->n,
+                     .merge_flags = set->flags};
+    return cli_write_per_cpu(&x);
 }
 
 static const cli_option options[] = {

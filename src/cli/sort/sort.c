@@ -11,6 +11,7 @@
 #include "cli/input.h"
 #include "cli/json.h"
 #include "cli/output.h"
+#include "cli/per_cpu.h"
 #include "cli/progress.h"
 #include "cli/text.h"
 #include "perfile/copy.h"
@@ -198,14 +199,16 @@ const cli_spec cli_sort_spec = {
         "\n"
         "Usage: perfile sort [OPTION ...] -o OUT IN\n",
     .options = options,
-    .notes = "Examples:\n"
-             "  perfile sort -o sorted.data samples/captures/threads.data\n"
-             "  perfile sort --max-memory 64M -f -o sorted.data samples/captures/tracepoints.data\n"
-             "  perfile sort --to pipe -o - samples/captures/zstd.data | perfile stats -\n"
-             "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
-             "  perfile sort -o one.data perf.data.dir             one file from a directory\n"
-             "\n"
-             "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n",
+    .notes =
+        "Examples:\n"
+        "  perfile sort -o sorted.data samples/captures/threads.data\n"
+        "  perfile sort --max-memory 64M -f -o sorted.data samples/captures/tracepoints.data\n"
+        "  perfile sort --to pipe -o - samples/captures/zstd.data | perfile stats -\n"
+        "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
+        "  perfile sort -o one.data perf.data.dir             one file from a directory\n"
+        "  perfile sort -o 'sorted.%d' buffers/              a perfmon buffer for each processor\n"
+        "\n"
+        "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n",
 };
 
 int cli_sort(int argc, char **argv)
@@ -221,5 +224,10 @@ int cli_sort(int argc, char **argv)
     if (status != CLI_CONTINUE)
         return status;
     set.name = cli_input_name(set.in);
-    return sort(&set);
+    if (!cli_is_per_cpu(&set.w, set.in))
+        return sort(&set);
+    const perfile_merge_source in = {.name = set.in};
+    cli_per_cpu x = {
+        .command = "sort", .in = &in, .n = 1, .w = &set.w, .max_memory = set.max_memory};
+    return cli_write_per_cpu(&x);
 }
