@@ -137,13 +137,11 @@ static perfile_status write_features(pf_copy *x, perfile_error *err)
     return st;
 }
 
-/* Headers that the container has as stored bytes, for a format that writes them again. */
-static perfile_status write_headers(pf_copy *x, perfile_error *err)
+perfile_status pf_copy_headers(perfile_writer *w, const perfile_container *c, perfile_error *err)
 {
-    const pf_writer_ops *ops = x->writer->ops;
     perfile_status st = PERFILE_OK;
-    for (uint32_t i = 0; ops->header && i < x->container->n_parts && st == PERFILE_OK; i++)
-        st = ops->header(x->writer, &x->container->parts[i], err);
+    for (uint32_t i = 0; w->ops->header && i < c->n_parts && st == PERFILE_OK; i++)
+        st = w->ops->header(w, &c->parts[i], err);
     return st;
 }
 
@@ -161,7 +159,7 @@ perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
         return PERFILE_OK;
     }
     x->begun = true;
-    perfile_status st = write_headers(x, err);
+    perfile_status st = pf_copy_headers(x->writer, x->container, err);
     uint32_t n = perfile_session_n_events(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);

@@ -49,7 +49,7 @@ static unsigned number_bits(unsigned layout)
 
 static const known_event *find(uint16_t arch, unsigned layout, uint16_t id)
 {
-    const unsigned group = id >> number_bits(layout);
+    const unsigned group = (unsigned)id >> number_bits(layout);
     const unsigned number = id & ((1U << number_bits(layout)) - 1);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].arch == arch && known[i].group == group && known[i].number == number)
@@ -61,7 +61,7 @@ void pf_perfmon_event_name(char name[PF_PERFMON_NAME], uint16_t arch, unsigned l
 {
     static const char *const groups[GROUPS] = {
         [ARCH] = "arch", [FIXED] = "fixed", [MODEL] = "model", [MISC] = "misc"};
-    const unsigned group = id >> number_bits(layout);
+    const unsigned group = (unsigned)id >> number_bits(layout);
     const unsigned number = id & ((1U << number_bits(layout)) - 1);
     const known_event *e = find(arch, layout, id);
     if (id == 0)

@@ -6,7 +6,7 @@
  *
  * A directory of files PREFIX.ITERATION.TRACE.cpuperf is one capture with a part for each file, in
  * the order of their processors. */
-#include "perfmon/perfmon.h"
+#include "perfmon/repair.h"
 
 #include <string.h>
 
@@ -168,6 +168,8 @@ static void show_part(pf_perfmon_stream *p, uint32_t i)
     const uint64_t size = part->source->size;
     const uint64_t file = size == PF_SIZE_UNKNOWN ? h.capture_end : size;
     uint64_t end = h.capture_end < file ? h.capture_end : file;
+    const perfile_assume *assume = p->base.options.assume;
+    bool ends = false;
     part->damages = failed_checks(&h);
     for (unsigned k = 0; k < N_CHECKS; k++) {
         if (!(part->damages >> k & 1))
@@ -176,10 +178,16 @@ static void show_part(pf_perfmon_stream *p, uint32_t i)
                                                                 .role = PERFILE_EXTENT_HEADER,
                                                                 .offset = header_checks[k].offset};
         pf_stream_damage(&p->base, header_checks[k].damage, header_checks[k].offset, 0);
-        if (header_checks[k].ends)
-            end = PF_PERFMON_HEADER;
+        ends |= header_checks[k].ends;
     }
-    part->end = end > PF_PERFMON_HEADER && h.capture_end > end ? h.capture_end : end;
+    if (ends)
+        end = PF_PERFMON_HEADER;
+    part->end = !ends && h.capture_end > end ? h.capture_end : end;
+    if (assume && assume->data.size) {
+        const uint64_t size_left = file - PF_PERFMON_HEADER;
+        end = PF_PERFMON_HEADER + (assume->data.size < size_left ? assume->data.size : size_left);
+        part->end = end;
+    }
     p->shown[i] = (perfile_part){.name = part->name,
                                  .size = size,
                                  .header = {part->header, PF_PERFMON_HEADER},
@@ -382,4 +390,5 @@ const pf_driver pf_perfmon_driver = {
     .translate = pf_perfmon_translate,
     .outputs = outputs,
     .n_outputs = 1,
+    .repair = &pf_perfmon_repair,
 };

@@ -1,10 +1,13 @@
 /* The record walk: runs of records, part by part, and what is told where no record can be read.
  *
  * Nothing says where a record begins but the size of the one before it, so an unknown type ends a
- * part.  What was read before stays valid, and the next part is read. */
-#include "perfmon/perfmon.h"
+ * part, unless the policy is to search for the next chain of records (repair.c).  What was read
+ * before stays valid, and the next part is read. */
+#include "perfmon/repair.h"
 
 #include "base/error.h"
+
+enum { STEP = 4 /* records are aligned to this */ };
 
 /* The time of a TIME record as perfile_record.time has it: see pf_family.ticks. */
 static uint64_t ordered(int64_t ticks)
@@ -19,13 +22,31 @@ static void begin_part(pf_perfmon_stream *p, uint32_t part)
     p->timed = p->damaged = false;
 }
 
-/* Delivers damage at p->pos as the only item of the run: `lost` bytes are passed over. */
-static void tell_damage(pf_perfmon_stream *p, unsigned damage, perfile_bytes lost)
+/* Delivers damage at p->pos as the only item of the run.  What follows is lost, or with another
+ * policy than STOP what is in front of the next chain of records. */
+static perfile_status tell_damage(pf_perfmon_stream *p, unsigned damage, perfile_error *err)
 {
     perfile_stream *s = &p->base;
-    pf_stream_damage(s, damage, p->pos, lost.len);
+    perfile_source *source = p->parts[p->at].source;
+    const uint64_t size = source->size;
+    const uint64_t end = size < p->parts[p->at].end ? size : p->parts[p->at].end;
+    uint64_t next = end;
+    if (s->options.on_damage > PERFILE_ON_DAMAGE_STOP && damage != PERFILE_DAMAGE_TRUNCATED_DATA) {
+        perfile_status st = pf_perfmon_next_chain(source, p->pos + STEP, end, &next, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    uint64_t lost = next > p->pos ? next - p->pos : 0;
+    if (source->size == PF_SIZE_UNKNOWN && lost) { /* the header may promise anything */
+        perfile_bytes there;
+        perfile_status st = pf_source_run(source, p->pos, 1, &there, err);
+        if (st != PERFILE_OK)
+            return st;
+        lost = there.len < lost ? there.len : lost;
+    }
+    pf_stream_damage(s, damage, p->pos, lost);
     s->run[0] = (perfile_record){.family = PERFILE_FAMILY_DAMAGE,
-                                 .body = lost,
+                                 .body = {NULL, (size_t)lost},
                                  .offset = p->pos,
                                  .sequence = PERFILE_NO_SEQUENCE,
                                  .envelope = PERFILE_NO_SEQUENCE,
@@ -33,7 +54,10 @@ static void tell_damage(pf_perfmon_stream *p, unsigned damage, perfile_bytes los
                                  .damage = damage,
                                  .session = s->session};
     s->n_run = 1;
-    p->damaged = true;
+    p->pos = next;
+    p->damaged = next >= end;
+    p->timed = false;
+    return PERFILE_OK;
 }
 
 static inline void add(pf_perfmon_stream *p, const uint8_t *at, const pf_frame *f, uint8_t flags)
@@ -105,7 +129,7 @@ static perfile_status fill_part(pf_perfmon_stream *p, perfile_error *err)
     s->summary.records += s->n_run;
     s->summary.bytes += p->pos - from;
     if (damage && s->n_run == 0)
-        tell_damage(p, damage, run);
+        return tell_damage(p, damage, err);
     return PERFILE_OK; /* damage behind records is met again by the next run */
 }
 

@@ -172,8 +172,14 @@ static void complete_header(const pf_perfmon_writer *w, uint8_t *header)
         flags |= pf_perfmon_header_of(part->header).flags;
     }
     memcpy(header, (from ? from : part_at(w, 0))->header, PF_PERFMON_HEADER);
-    if (from)
-        pf_store_u32(header + PF_PERFMON_FLAGS_AT, flags, pf_perfmon_swap());
+    /* What a recovered buffer is written with is sound. */
+    const pf_perfmon_header h = pf_perfmon_header_of(header);
+    if (!from)
+        flags = h.flags;
+    pf_store_u16(header, 0, pf_perfmon_swap());
+    if (h.arch > PF_PERFMON_ARM64)
+        pf_store_u16(header + PF_PERFMON_ARCH_AT, 0, pf_perfmon_swap());
+    pf_store_u32(header + PF_PERFMON_FLAGS_AT, flags & PF_PERFMON_FULL, pf_perfmon_swap());
     pf_store_u64(header + PF_PERFMON_END_AT, PF_PERFMON_HEADER + w->bytes, pf_perfmon_swap());
 }
 
