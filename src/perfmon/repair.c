@@ -34,9 +34,10 @@ static bool is_chain(const uint8_t *p, size_t left, bool whole)
 }
 
 perfile_status pf_perfmon_next_chain(perfile_source *source, uint64_t from, uint64_t end,
-                                     uint64_t *found, perfile_error *err)
+                                     uint64_t *next, bool *found, perfile_error *err)
 {
-    *found = end;
+    *found = false;
+    *next = end;
     for (uint64_t at = from; at < end;) {
         perfile_bytes run;
         const uint64_t left = end - at;
@@ -50,12 +51,13 @@ perfile_status pf_perfmon_next_chain(perfile_source *source, uint64_t from, uint
         size_t i = 0;
         for (; i < run.len && (whole || run.len - i >= CHAIN_BYTES); i += STEP)
             if (is_chain(run.ptr + i, run.len - i, whole)) {
-                *found = at + i;
+                *next = at + i;
+                *found = true;
                 return PERFILE_OK;
             }
         at += i;
         if (whole) { /* the end of the input, if that comes first */
-            *found = at < end ? at : end;
+            *next = at < end ? at : end;
             return PERFILE_OK;
         }
     }

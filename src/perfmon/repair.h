@@ -5,9 +5,9 @@
 #include "perfmon/perfmon.h"
 
 /* Searches [from, end) for the next place where records that can be trusted begin, with a TIME.
- * *found is `end`, or the end of the input, if there is none. */
+ * If there is none, *next is `end`, or the end of the input if that comes first. */
 perfile_status pf_perfmon_next_chain(perfile_source *source, uint64_t from, uint64_t end,
-                                     uint64_t *found, perfile_error *err);
+                                     uint64_t *next, bool *found, perfile_error *err);
 
 extern const pf_repair_ops pf_perfmon_repair;
 

@@ -22,28 +22,42 @@ static void begin_part(pf_perfmon_stream *p, uint32_t part)
     p->timed = p->damaged = false;
 }
 
-/* Delivers damage at p->pos as the only item of the run.  What follows is lost, or with another
- * policy than STOP what is in front of the next chain of records. */
+/* Where reading goes on behind damage at p->pos, *found; else what is left of the part is lost:
+ * *next is its end. */
+static perfile_status find_next(pf_perfmon_stream *p, unsigned damage, uint64_t *next, bool *found,
+                                perfile_error *err)
+{
+    const pf_perfmon_part *part = &p->parts[p->at];
+    const uint64_t size = part->source->size;
+    const bool searches = p->base.options.on_damage > PERFILE_ON_DAMAGE_STOP;
+    perfile_bytes there;
+    *found = false;
+    *next = size < part->end ? size : part->end;
+    if (damage == PERFILE_DAMAGE_TRUNCATED_DATA) {
+        *next = p->pos;
+        return PERFILE_OK;
+    }
+    if (searches)
+        return pf_perfmon_next_chain(part->source, p->pos + STEP, part->end, next, found, err);
+    if (size != PF_SIZE_UNKNOWN)
+        return PERFILE_OK;
+    /* The header may promise anything: what is there counts. */
+    perfile_status st = pf_source_run(part->source, p->pos, 1, &there, err);
+    if (st == PERFILE_OK && there.len < *next - p->pos)
+        *next = p->pos + there.len;
+    return st;
+}
+
+/* Delivers damage at p->pos as the only item of the run. */
 static perfile_status tell_damage(pf_perfmon_stream *p, unsigned damage, perfile_error *err)
 {
     perfile_stream *s = &p->base;
-    perfile_source *source = p->parts[p->at].source;
-    const uint64_t size = source->size;
-    const uint64_t end = size < p->parts[p->at].end ? size : p->parts[p->at].end;
-    uint64_t next = end;
-    if (s->options.on_damage > PERFILE_ON_DAMAGE_STOP && damage != PERFILE_DAMAGE_TRUNCATED_DATA) {
-        perfile_status st = pf_perfmon_next_chain(source, p->pos + STEP, end, &next, err);
-        if (st != PERFILE_OK)
-            return st;
-    }
-    uint64_t lost = next > p->pos ? next - p->pos : 0;
-    if (source->size == PF_SIZE_UNKNOWN && lost) { /* the header may promise anything */
-        perfile_bytes there;
-        perfile_status st = pf_source_run(source, p->pos, 1, &there, err);
-        if (st != PERFILE_OK)
-            return st;
-        lost = there.len < lost ? there.len : lost;
-    }
+    uint64_t next;
+    bool found;
+    perfile_status st = find_next(p, damage, &next, &found, err);
+    if (st != PERFILE_OK)
+        return st;
+    const uint64_t lost = next > p->pos ? next - p->pos : 0;
     pf_stream_damage(s, damage, p->pos, lost);
     s->run[0] = (perfile_record){.family = PERFILE_FAMILY_DAMAGE,
                                  .body = {NULL, (size_t)lost},
@@ -55,7 +69,7 @@ static perfile_status tell_damage(pf_perfmon_stream *p, unsigned damage, perfile
                                  .session = s->session};
     s->n_run = 1;
     p->pos = next;
-    p->damaged = next >= end;
+    p->damaged = !found;
     p->timed = false;
     return PERFILE_OK;
 }

@@ -1,7 +1,7 @@
 """Zircon perfmon buffers, read by a reader of its own: what `dump --format jsonl` has to print, and what a
 conversion to perf.data has to hold.
 
-    perfmon.py dump BUFFER DUMP                  the lines of DUMP are those that BUFFER asks for
+    perfmon.py dump BUFFER DUMP [STATUS]         the lines of DUMP are those that BUFFER asks for
     perfmon.py convert DUMP SCRIPT [-l LAYOUT] [-r EVENT=N]... CPU=BUFFER...
                                                  DUMP, of the converted file, has the records of the buffers, and
                                                  SCRIPT, the output of perf script -D, shows them
@@ -391,7 +391,11 @@ def check_script(c, want, script):
 def main():
     if sys.argv[1] == "dump":
         data = open(sys.argv[2], "rb").read()
-        compare(sys.argv[2], [json.loads(x) for x in open(sys.argv[3])], lines(data))
+        want = lines(data)
+        compare(sys.argv[2], [json.loads(x) for x in open(sys.argv[3])], want)
+        status = 0 if not want[-1]["errors"] else 3 if want[-1]["records"] else 1
+        if len(sys.argv) > 4 and int(sys.argv[4]) != status:
+            sys.exit("%s: status %s, not %d" % (sys.argv[2], sys.argv[4], status))
         return
     p = argparse.ArgumentParser()
     p.add_argument("mode")
