@@ -47,7 +47,6 @@ typedef struct stack {
 
 struct pf_perfmon_making {
     pf_perfmon_survey survey;
-    pf_translation t;
     perfile_stream *stream;
     const perfile_record *at, *end; /* of the run */
     pf_buffer out;                  /* records to be handed over */
@@ -93,8 +92,7 @@ static uint8_t *put_header(uint8_t *at, uint32_t type, uint16_t misc, size_t siz
 static uint64_t branch_flags(const pf_perfmon_survey *v, uint64_t info)
 {
     const uint64_t mispred = info >> MISPREDICTED_BIT & 1;
-    const uint64_t predicted = v->mispredicts && !mispred ? 2 : 0;
-    return mispred | predicted | (info & UINT16_MAX) << 4;
+    return mispred | (v->mispredicts && !mispred ? 2 : 0) | (info & UINT16_MAX) << 4;
 }
 
 static uint8_t *put_branches(const pf_perfmon_making *m, uint8_t *at, const sample *s)
@@ -358,9 +356,8 @@ perfile_status pf_perfmon_making_next(void *making, perfile_bytes *span, perfile
         begin_part(m, 0);
         st = pf_perfmon_front(&m->survey, &m->out, err);
     }
-    while (st == PERFILE_OK && m->out.len < SPAN_BYTES && !(m->over && m->at == m->end)) {
+    while (st == PERFILE_OK && m->out.len < SPAN_BYTES && !(m->over && m->at == m->end))
         st = m->at == m->end ? next_run(m, err) : add_record(m, m->at++, err);
-    }
     *span = (perfile_bytes){m->out.ptr, m->out.len};
     return st == PERFILE_OK && m->out.len == 0 ? PERFILE_END : st;
 }
@@ -380,10 +377,8 @@ perfile_status pf_perfmon_making_new(pf_perfmon_survey *v, const pf_translation 
         pf_free(m);
         return st;
     }
-    m->held_most = m->stream->limits.held_bytes;
-    if (m->held_most > HELD_MOST)
-        m->held_most = HELD_MOST;
-    m->t = *t;
+    const uint64_t most = m->stream->limits.held_bytes;
+    m->held_most = most < HELD_MOST ? most : HELD_MOST;
     m->interrupt = 1;
     m->top = NONE;
     m->survey = *v;
