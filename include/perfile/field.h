@@ -171,8 +171,8 @@ typedef struct perfile_field {
 typedef struct perfile_value {
     uint64_t offset; /* from the first byte of the record's header, or of the feature's payload */
     uint64_t width;  /* bytes as stored, padding of text included; 0 for CALC */
-    uint64_t number; /* of integers; S32 is sign-extended, S64 as its bits; attr and branch flags as in a
-                      * little-endian file */
+    uint64_t number; /* of integers; S32 is sign-extended, S64 as its bits; attr and branch flags as
+                      * in a little-endian file */
     union {
         perfile_bytes bytes; /* TEXT, BLOB */
         perfile_words words;

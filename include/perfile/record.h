@@ -34,8 +34,7 @@ enum {
     PERFILE_REC_INNER = 1 << 3,       /* came out of an envelope */
     PERFILE_REC_PARTIAL = 1 << 4,     /* bytes that were not asked for are zero */
     PERFILE_REC_PAYLOAD_CUT = 1 << 5, /* the input ends inside the bytes behind the record */
-    PERFILE_REC_TIMED =
-        1 << 6 /* `time` is the record's: a record in front of it said it */
+    PERFILE_REC_TIMED = 1 << 6        /* `time` is the record's: a record in front of it said it */
 };
 
 /* Where there is no time, process or thread, position in the stream. */

@@ -12,9 +12,8 @@
 #include "perfmon/translate.h"
 
 enum {
-    HELD_MOST = INT32_MAX, /* places in `branches` have 32 bits */
-    SPAN_BYTES = 64 << 10, /* of records that are handed over at once */
-    NONE = UINT32_MAX,
+    HELD_MOST = INT32_MAX,   /* places in `branches` have 32 bits */
+    SPAN_BYTES = 64 << 10,   /* of records that are handed over at once */
     FIXED_BYTES = 8 + 6 * 8, /* header, and IDENTIFIER to PERIOD */
     MOST_BYTES = FIXED_BYTES + 8 + PF_PERFMON_MOST_BRANCHES * 24 + 16,
     LOST_BYTES = 8 + 16 + 32,
@@ -23,6 +22,8 @@ enum {
     BRANCHES_AT = 12, /* in the body of a LAST_BRANCH */
     MISPREDICTED_BIT = 16
 };
+
+#define NONE UINT32_MAX /* no candidate */
 
 /* A sample that waits for the end of its interrupt. */
 typedef struct sample {

@@ -14,7 +14,8 @@
 #include "io/out.h"
 #include "perfmon/perfmon.h"
 
-enum { NO_PART = UINT32_MAX, WRITE_BYTES = 64 << 10 };
+enum { WRITE_BYTES = 64 << 10 };
+#define NO_PART UINT32_MAX
 
 /* What is known about a part of the input. */
 typedef struct input_part {

@@ -238,7 +238,14 @@ static uint64_t sample_known, read_known, branch_known;
 /* Bytes of an attr that has all members: of two that are told apart by a flag, one counts. */
 static long attr_size(void)
 {
-    enum { BYTES_u8 = 1, BYTES_u16 = 2, BYTES_u32 = 4, BYTES_s32 = 4, BYTES_u64 = 8, BYTES_s64 = 8 };
+    enum {
+        BYTES_u8 = 1,
+        BYTES_u16 = 2,
+        BYTES_u32 = 4,
+        BYTES_s32 = 4,
+        BYTES_u64 = 8,
+        BYTES_s64 = 8
+    };
     enum { BYTES_string = 0, BYTES_cstr = 0 };
     long bytes = 0;
     bool is_attr = false, counts = true;
