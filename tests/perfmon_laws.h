@@ -191,7 +191,8 @@ static inline void perfmon_check_converted(perfile_bytes out, const perfmon_fact
 static inline void perfmon_convert(perfile_bytes b, const perfmon_facts *f, uint32_t form,
                                    uint64_t chosen)
 {
-    const perfile_perfmon_options perfmon = {.size = sizeof perfmon, .layout = chosen % 3};
+    const perfile_perfmon_options perfmon = {.size = sizeof perfmon,
+                                             .layout = (uint32_t)(chosen % 3)};
     const perfile_convert_options how = {.size = sizeof how,
                                          .from = "perfmon",
                                          .format = "perf.data",
@@ -316,24 +317,41 @@ static inline void perfmon_dump(perfile_bytes b, uint64_t chosen)
     perfile_sink_close(sink);
 }
 
-/* All of it. */
-static inline void perfmon_laws(perfile_bytes b, uint64_t chosen)
+/* The same records from a pipe, and behind damage at least those in front of it. */
+static inline void perfmon_pieces(perfile_bytes b, const perfmon_facts *f, const perfmon_read *stop,
+                                  uint64_t chosen)
+{
+    perfmon_read piped, on, on_piped;
+    const size_t most = 1 + chosen % 900;
+    ENSURE(perfmon_read_all(b, PERFILE_ON_DAMAGE_STOP, most, &piped) == f->header);
+    ENSURE(piped.records == stop->records && piped.hash == stop->hash &&
+           piped.sound == stop->sound);
+    ENSURE(perfmon_read_all(b, PERFILE_ON_DAMAGE_RESYNC, 0, &on) == f->header);
+    ENSURE(on.records >= stop->records);
+    ENSURE(perfmon_read_all(b, PERFILE_ON_DAMAGE_RESYNC, most, &on_piped) == f->header);
+    ENSURE(on.records == on_piped.records && on.hash == on_piped.hash);
+}
+
+enum { PERFMON_LAWS = 5 };
+
+/* One of the laws, or with `which` from PERFMON_LAWS on all of them. */
+static inline void perfmon_laws(perfile_bytes b, uint64_t chosen, unsigned which)
 {
     const perfmon_facts f = perfmon_look(b);
-    perfmon_read stop, other;
+    const bool all = which >= PERFMON_LAWS;
+    perfmon_read stop;
     ENSURE(perfmon_read_all(b, PERFILE_ON_DAMAGE_STOP, 0, &stop) == f.header);
     ENSURE(stop.records == f.records && stop.data == f.data);
-    ENSURE(perfmon_read_all(b, PERFILE_ON_DAMAGE_STOP, 1 + chosen % 900, &other) == f.header);
-    ENSURE(other.records == stop.records && other.hash == stop.hash && other.sound == stop.sound);
-    perfmon_read_all(b, PERFILE_ON_DAMAGE_RESYNC, 0, &other);
-    ENSURE(other.records >= stop.records);
-    ENSURE(perfmon_read_all(b, PERFILE_ON_DAMAGE_RESYNC, 1 + chosen % 900, &stop) == f.header);
-    ENSURE(other.records == stop.records && other.hash == stop.hash);
-    perfmon_read_all(b, PERFILE_ON_DAMAGE_STOP, 0, &stop);
-    perfmon_dump(b, chosen);
-    perfmon_convert(b, &f, chosen & 1 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE, chosen >> 1);
-    perfmon_rewrite(b, &f, &stop);
-    perfmon_filter(b, &f, chosen);
+    if (all || which == 0)
+        perfmon_pieces(b, &f, &stop, chosen);
+    if (all || which == 1)
+        perfmon_dump(b, chosen);
+    if (all || which == 2)
+        perfmon_convert(b, &f, chosen & 1 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE, chosen >> 1);
+    if (all || which == 3)
+        perfmon_rewrite(b, &f, &stop);
+    if (all || which == 4)
+        perfmon_filter(b, &f, chosen);
 }
 
 #endif

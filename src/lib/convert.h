@@ -13,6 +13,7 @@
 
 typedef struct pf_convert {
     perfile_convert_options options;
+    perfile_perfmon_options perfmon; /* options.perfmon points to it, if it was given */
     perfile_convert_summary result;
     pf_notes notes;         /* losses of converting; those of copying are noted by lib/copy.c */
     perfile_source *source; /* owned; NULL once a stream has taken it over */

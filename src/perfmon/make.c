@@ -98,7 +98,7 @@ static uint64_t branch_flags(const pf_perfmon_survey *v, uint64_t info)
 
 static uint8_t *put_branches(const pf_perfmon_making *m, uint8_t *at, const sample *s)
 {
-    const uint8_t *from = m->branches.ptr + s->at;
+    const uint8_t *from = s->n_branches ? m->branches.ptr + s->at : NULL;
     at = put_u64(at, s->n_branches);
     for (uint32_t i = 0; i < s->n_branches; i++, from += PF_PERFMON_BRANCH) {
         at = put_u64(at, pf_load_u64(from, pf_perfmon_swap()));

@@ -37,15 +37,18 @@ static unsigned probe_directory(const perfile_source *dir)
 {
     char **names = NULL;
     size_t n = 0;
-    bool any = false, other = false;
+    bool any = false;
+    perfile_source *data;
+    if (pf_source_entry(dir, "data", &data, NULL) == PERFILE_OK) {
+        perfile_source_close(data);
+        return 0;
+    }
     if (pf_source_list(dir, "", &names, &n, NULL) != PERFILE_OK)
         return 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         any |= is_name_of_buffer(names[i]);
-        other |= strcmp(names[i], "data") == 0;
-    }
     pf_free(names);
-    return any && !other ? DIRECTORY_BITS : 0;
+    return any ? DIRECTORY_BITS : 0;
 }
 
 static unsigned probe_header(perfile_bytes peek)

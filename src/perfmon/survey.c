@@ -25,8 +25,7 @@ static perfile_status begin(pf_perfmon_survey *v, const pf_translation *t, perfi
     v->n_buffers = c->n_parts;
     v->buffers = pf_alloc(c->n_parts, sizeof *v->buffers);
     v->position = pf_alloc(PF_PERFMON_IDS, sizeof *v->position);
-    v->events = pf_alloc(PF_PERFMON_IDS, sizeof *v->events);
-    if (!v->buffers || !v->position || !v->events)
+    if (!v->buffers || !v->position)
         return pf_fail_nomem(err, "perfmon");
     for (size_t i = 0; i < PF_PERFMON_IDS; i++)
         v->position[i] = PF_PERFMON_NO_EVENT;
@@ -49,16 +48,30 @@ static perfile_status begin(pf_perfmon_survey *v, const pf_translation *t, perfi
     return PERFILE_OK;
 }
 
-/* The entry of the event, made at its first appearance. */
-static pf_perfmon_event *event_of(pf_perfmon_survey *v, uint16_t id)
+/* Makes room for one more event. */
+static perfile_status add_event(pf_perfmon_survey *v, pf_perfmon_event event, perfile_error *err)
 {
-    if (id == 0)
-        return &v->none;
-    if (v->position[id] == PF_PERFMON_NO_EVENT) {
-        v->position[id] = (uint16_t)v->n_events;
-        v->events[v->n_events++] = (pf_perfmon_event){.id = id, .rate = 1};
-    }
-    return &v->events[v->position[id]];
+    pf_perfmon_event *more = pf_array_more(v->events, v->n_events, &v->events_cap, sizeof *more);
+    if (!more)
+        return pf_fail_nomem(err, "perfmon");
+    v->events = more;
+    if (v->n_events == PF_PERFMON_NO_EVENT)
+        return pf_fail(err, PERFILE_E_LIMIT, "perfmon", "the capture has too many events");
+    v->position[event.id] = (uint16_t)v->n_events;
+    v->events[v->n_events++] = event;
+    return PERFILE_OK;
+}
+
+/* The entry of the event, made at its first appearance. */
+static perfile_status event_of(pf_perfmon_survey *v, uint16_t id, pf_perfmon_event **event,
+                               perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    if (id && v->position[id] == PF_PERFMON_NO_EVENT)
+        st = add_event(v, (pf_perfmon_event){.id = id, .rate = 1}, err);
+    if (st == PERFILE_OK)
+        *event = id ? &v->events[v->position[id]] : &v->none;
+    return st;
 }
 
 static void widen(pf_perfmon_survey *v, int64_t ticks)
@@ -136,7 +149,10 @@ static perfile_status note_record(pf_perfmon_survey *v, group *g, const perfile_
     v->losses.reserved_flags += r->header[PF_PERFMON_TAG_AT] != 0;
     if (state)
         return PERFILE_OK;
-    pf_perfmon_event *e = event_of(v, r->misc);
+    pf_perfmon_event *e;
+    st = event_of(v, r->misc, &e, err);
+    if (st != PERFILE_OK)
+        return st;
     v->has_none |= r->misc == 0;
     if (!b->first_event)
         b->first_event = r->misc;
@@ -173,10 +189,9 @@ static perfile_status finish(pf_perfmon_survey *v, const perfile_perfmon_options
     if (v->has_none || v->n_events == 0) {
         v->none.rate = 1;
         v->none.id = 0;
-        if (v->n_events == PF_PERFMON_NO_EVENT)
-            return pf_fail(err, PERFILE_E_LIMIT, "perfmon", "the capture has too many events");
-        v->position[0] = (uint16_t)v->n_events;
-        v->events[v->n_events++] = v->none;
+        perfile_status st = add_event(v, v->none, err);
+        if (st != PERFILE_OK)
+            return st;
         v->has_none = true;
     }
     v->layout = v->evidence == 1 << PF_PERFMON_LAYOUT_B ? PF_PERFMON_LAYOUT_B : PF_PERFMON_LAYOUT_A;

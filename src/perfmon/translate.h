@@ -55,7 +55,7 @@ typedef struct pf_perfmon_survey {
     uint32_t n_buffers;
     uint16_t *position; /* of each id in `events`; PF_PERFMON_NO_EVENT: it has none */
     pf_perfmon_event *events;
-    uint32_t n_events;
+    uint32_t n_events, events_cap;
     pf_perfmon_event none; /* event 0, before it is put behind the others */
     bool has_none;
     pf_arena arena;                     /* counts the memory of `aspaces` */

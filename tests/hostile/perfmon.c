@@ -31,7 +31,7 @@ static void check(const uint8_t *bytes, size_t n, uint64_t chosen)
     ENSURE(block);
     if (n)
         memcpy(block, bytes, n);
-    perfmon_laws((perfile_bytes){block, n}, chosen);
+    perfmon_laws((perfile_bytes){block, n}, chosen, PERFMON_LAWS);
     free(block);
 }
 
