@@ -19,7 +19,7 @@ enum { /* perfile_sort_options.flags */
         */
        PERFILE_SORT_WHOLE = 1 << 0,
        /* One FINISHED_ROUND, behind the last record, instead of one after every few MiB; also if no
-        * record has a time.  Not of a stream that is sorted already. */
+        * record has a time. */
        PERFILE_SORT_ONE_ROUND = 1 << 1
 };
 

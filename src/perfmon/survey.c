@@ -140,7 +140,9 @@ static perfile_status note_record(pf_perfmon_survey *v, group *g, const perfile_
     if (type == PF_PERFMON_TIME) {
         end_group(v, g);
         g->open = true;
+        const int64_t before = b->last_time;
         b->last_time = pf_perfmon_time(r);
+        v->goes_back |= b->has_time && b->last_time < before;
         if (!b->has_time)
             b->first_time = b->last_time;
         b->has_time = true;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "core/stream.h"
 #include "perfile/live.h"
 
 static void say(const pf_translation *t, uint32_t kind, uint64_t count, const char *text)
@@ -90,13 +91,16 @@ perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **st
     pf_perfmon_survey survey = {0};
     perfile_session *session = NULL;
     pf_perfmon_making *making = NULL;
+    bool sorted = false;
     perfile_status st = pf_perfmon_survey_run(&survey, t, err);
     if (st == PERFILE_OK)
         st = perfile_session_new(&so, &session, err);
     if (st == PERFILE_OK)
         st = pf_perfmon_session(&survey, session, err);
-    if (st == PERFILE_OK)
+    if (st == PERFILE_OK) {
         *t->losses += report(&survey, t);
+        sorted = survey.n_buffers == 1 && !survey.goes_back;
+    }
     if (st == PERFILE_OK)
         st = pf_perfmon_making_new(&survey, t, &making, err);
     if (st != PERFILE_OK) {
@@ -112,5 +116,7 @@ perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **st
     perfile_session_close(session);
     if (st != PERFILE_OK)
         pf_perfmon_making_free(making);
+    else if (sorted) /* sorting need not hold the samples */
+        (*stream)->sorted_by = PERFILE_SORTED_BY_TIME;
     return st;
 }

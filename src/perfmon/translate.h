@@ -51,6 +51,7 @@ typedef struct pf_perfmon_survey {
     unsigned evidence; /* bits 1 << PF_PERFMON_LAYOUT_… */
     bool mispredicts;  /* some branch has the bit: the hardware knows it */
     bool any_branches; /* some event has LAST_BRANCH records */
+    bool goes_back;    /* some time is below the one before it */
     pf_perfmon_buffer *buffers;
     uint32_t n_buffers;
     uint16_t *position; /* of each id in `events`; PF_PERFMON_NO_EVENT: it has none */
