@@ -97,6 +97,11 @@ PERFILE_API const char *perfile_source_name(const perfile_source *source);
 /* True if the source is a directory, whose files are opened by the driver that knows it. */
 PERFILE_API bool perfile_source_is_directory(const perfile_source *source);
 
+/* True for names that files with records have in the directory of a capture: data, data.0 … of
+ * perf, PREFIX.ITERATION.TRACE.cpuperf of Fuchsia.  Other files in it are neither read nor copied.
+ */
+PERFILE_API bool perfile_is_record_file(const char *name);
+
 /* Releases the source.  NULL is fine.  A stream that was opened on it owns it already. */
 PERFILE_API void perfile_source_close(perfile_source *source);
 

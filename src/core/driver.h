@@ -77,6 +77,7 @@ typedef struct pf_driver {
      * only. */
     perfile_status (*translate)(const pf_translation *t, perfile_stream **stream,
                                 perfile_error *err);
+    bool names_files; /* files of a directory have names of their own, not `data`, data.N */
     const pf_repair_ops *repair; /* NULL: damaged captures cannot be repaired */
 } pf_driver;
 

@@ -264,9 +264,12 @@ static perfile_status convert_other(pf_convert *x, perfile_error *err)
     x->from_directory = pf_source_has_entries(x->source);
     if (!same_format(x))
         return pf_convert_translate(x, err);
-    bool rewritten = o->flags || o->byte_order || o->target || x->to_directory ||
-                     o->on_damage < PERFILE_ON_DAMAGE_FAIL || x->from_directory;
+    const bool image =
+        x->from_directory ? x->to_directory && x->driver->names_files : !x->to_directory;
+    bool rewritten =
+        o->flags || o->byte_order || o->target || !image || o->on_damage < PERFILE_ON_DAMAGE_FAIL;
     x->result.form = PERFILE_FORM_FILE;
+    x->result.directory = x->to_directory;
     return rewritten ? pf_convert_copy(x, err) : keep_all(x, err);
 }
 

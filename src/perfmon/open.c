@@ -393,5 +393,6 @@ const pf_driver pf_perfmon_driver = {
     .translate = pf_perfmon_translate,
     .outputs = outputs,
     .n_outputs = 1,
+    .names_files = true,
     .repair = &pf_perfmon_repair,
 };

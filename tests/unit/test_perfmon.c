@@ -178,15 +178,33 @@ static void names_of_files(void **state)
     assert_true(pf_perfmon_name_of("a.b.00.1.cpuperf", &n));
     assert_int_equal(n.prefix, 3);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        if (pf_perfmon_name_of(wrong[i], &n))
+        if (pf_perfmon_name_of(wrong[i], &n) || perfile_is_record_file(wrong[i]))
             fail_msg("'%s' is no name of a buffer", wrong[i]);
+}
+
+/* Names that files with records have in a directory, of any format. */
+static void files_of_directories(void **state)
+{
+    (void)state;
+    static const char *const right[] = {"data", "data.0", "data.17", "cpuperf.3.12.cpuperf",
+                                        "a.b.00.1.cpuperf"};
+    static const char *const wrong[] = {"",        "dat",        "datas",  "data.", "data.x",
+                                        "data.0x", "data.0.old", "xdata",  "x.0",   ".0",
+                                        "0",       "kcore_dir",  "../data"};
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++)
+        if (!perfile_is_record_file(right[i]))
+            fail_msg("'%s' is a name of a file with records", right[i]);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        if (perfile_is_record_file(wrong[i]))
+            fail_msg("'%s' is no name of a file with records", wrong[i]);
+    assert_false(perfile_is_record_file("../a.0.1.cpuperf"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_rule_has_a_case), cmocka_unit_test(names_of_events),
+        cmocka_unit_test(each_rule_has_a_case),  cmocka_unit_test(names_of_events),
         cmocka_unit_test(evidence_for_a_layout), cmocka_unit_test(ticks_to_ns),
-        cmocka_unit_test(names_of_files)};
+        cmocka_unit_test(names_of_files),        cmocka_unit_test(files_of_directories)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
