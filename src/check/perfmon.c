@@ -1,4 +1,4 @@
-/* Rules for Zircon perfmon buffers (V-7xx), but for those that the driver meets as damage.  The
+/* Rules for Zircon perfmon buffers (V-8xx), but for those that the driver meets as damage.  The
  * state that records share is that of their part: each buffer has times of its own order. */
 #include <inttypes.h>
 
@@ -23,7 +23,7 @@ enum {
 #include "perfile/format/perfmon.def"
 };
 
-void pf_check_perfmon_container(pf_check *c, const perfile_container *k)
+static void check_container(pf_check *c, const perfile_container *k)
 {
     for (uint32_t i = 0; i < k->n_parts; i++) {
         const perfile_part *part = &k->parts[i];
@@ -74,7 +74,7 @@ static uint64_t unknown_info(const perfile_record *r)
     return bits & ~(uint64_t)KNOWN_INFO;
 }
 
-void pf_check_perfmon_record(pf_check *c, const perfile_record *r)
+static void check_record(pf_check *c, const perfile_record *r)
 {
     const unsigned type = perfile_record_stored_type(r);
     const uint64_t info = type == TYPE_LAST_BRANCH ? unknown_info(r) : 0;
@@ -91,3 +91,8 @@ void pf_check_perfmon_record(pf_check *c, const perfile_record *r)
         pf_report(c, PERFILE_RULE_V_812, PF_FULL, r, "record.event",
                   "event 0x%x is of no known group", r->misc);
 }
+
+const pf_check_family pf_check_perfmon = {.family = PERFILE_FAMILY_PERFMON,
+                                          .bad_version = PERFILE_RULE_V_801,
+                                          .container = check_container,
+                                          .record = check_record};
