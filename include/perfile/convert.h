@@ -44,7 +44,7 @@ typedef struct perfile_perfmon_options {
     uint32_t reserved0;
     const perfile_perfmon_rate *rates; /* n_rates of them; an event without one has rate 1 */
     size_t n_rates;
-    const uint32_t *cpus; /* processors of the buffers, in their order; NULL: as their files say */
+    const uint32_t *cpus; /* as in perfile_assume */
     size_t n_cpus;
     uint64_t reserved[4];
 } perfile_perfmon_options;

@@ -175,7 +175,10 @@ perfile_status pf_convert_translate(pf_convert *x, perfile_error *err)
                                 .options = &x->options,
                                 .losses = &x->target_losses};
     const perfile_sort_options sorting = {.size = sizeof sorting, .flags = PERFILE_SORT_ONE_ROUND};
-    const perfile_open_options reading = pf_convert_reading(x);
+    const perfile_assume assume = {
+        .size = sizeof assume, .cpus = x->perfmon.cpus, .n_cpus = x->perfmon.n_cpus};
+    perfile_open_options reading = pf_convert_reading(x);
+    reading.assume = assume.cpus ? &assume : NULL;
     perfile_stream *s = NULL;
     perfile_status st = check_translated(x, err);
     if (st != PERFILE_OK)

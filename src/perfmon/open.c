@@ -279,6 +279,30 @@ static void insert_part(pf_perfmon_stream *p, pf_perfmon_part part)
     p->parts[at] = part;
 }
 
+/* Gives the parts, which are in the order of their names, the processors that the caller says. */
+static void assume_cpus(pf_perfmon_stream *p, const uint32_t *cpus)
+{
+    const uint32_t n = p->n_parts;
+    p->n_parts = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        pf_perfmon_part part = p->parts[i];
+        part.cpu = cpus[i];
+        insert_part(p, part);
+    }
+}
+
+/* What the caller says about the processors of `n` files, NULL: nothing. */
+static perfile_status assumed_cpus(const pf_perfmon_stream *p, size_t n, const uint32_t **cpus,
+                                   perfile_error *err)
+{
+    const perfile_assume *assume = p->base.options.assume;
+    *cpus = assume ? assume->cpus : NULL;
+    if (*cpus && assume->n_cpus != n)
+        return pf_fail(err, PERFILE_E_USAGE, "assume.cpus", "%llu processors for %zu buffers",
+                       (unsigned long long)assume->n_cpus, n);
+    return PERFILE_OK;
+}
+
 /* Opens the files of a directory that have the name of a buffer.  They must be of one prefix and
  * iteration: several iterations are several captures. */
 static perfile_status open_directory(pf_perfmon_stream *p, const perfile_source *dir,
@@ -288,11 +312,14 @@ static perfile_status open_directory(pf_perfmon_stream *p, const perfile_source 
     size_t n = 0;
     const char *first = NULL; /* of those that have such a name */
     pf_perfmon_name one = {0}, name;
+    const uint32_t *cpus = NULL;
     perfile_status st = pf_source_list(dir, "", &names, &n, err);
     if (st != PERFILE_OK)
         return st;
+    if (dir->ordered)
+        st = assumed_cpus(p, n, &cpus, err);
     p->parts = pf_alloc(n < MOST_PARTS ? n + 1 : MOST_PARTS, sizeof *p->parts);
-    if (!p->parts)
+    if (st == PERFILE_OK && !p->parts)
         st = pf_fail_nomem(err, "perfmon");
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         const bool named = pf_perfmon_name_of(names[i], &name);
@@ -304,7 +331,7 @@ static perfile_status open_directory(pf_perfmon_stream *p, const perfile_source 
             first = names[i];
             one = name;
         }
-        pf_perfmon_part part = {.cpu = name.trace, .name = copy_name(names[i])};
+        pf_perfmon_part part = {.cpu = cpus ? cpus[i] : name.trace, .name = copy_name(names[i])};
         if (named && (name.iteration != one.iteration || name.prefix != one.prefix ||
                       memcmp(names[i], first, name.prefix) != 0))
             st = pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon",
@@ -326,6 +353,10 @@ static perfile_status open_directory(pf_perfmon_stream *p, const perfile_source 
     if (st == PERFILE_OK && p->n_parts == 0)
         st = pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon",
                      "'%s' has no file PREFIX.ITERATION.TRACE.cpuperf", dir->name);
+    if (st == PERFILE_OK && !dir->ordered)
+        st = assumed_cpus(p, p->n_parts, &cpus, err);
+    if (st == PERFILE_OK && !dir->ordered && cpus)
+        assume_cpus(p, cpus);
     pf_free(names);
     return st;
 }
@@ -334,6 +365,7 @@ static perfile_status open_directory(pf_perfmon_stream *p, const perfile_source 
 static perfile_status open_file(pf_perfmon_stream *p, perfile_source *source, perfile_error *err)
 {
     pf_perfmon_name name;
+    const uint32_t *cpus;
     const char *slash = strrchr(source->name, '/');
     p->parts = pf_alloc(1, sizeof *p->parts);
     if (!p->parts)
@@ -342,7 +374,10 @@ static perfile_status open_file(pf_perfmon_stream *p, perfile_source *source, pe
     p->parts[0].source = source;
     if (pf_perfmon_name_of(slash ? slash + 1 : source->name, &name))
         p->parts[0].cpu = name.trace;
-    return PERFILE_OK;
+    perfile_status st = assumed_cpus(p, 1, &cpus, err);
+    if (cpus && st == PERFILE_OK)
+        p->parts[0].cpu = cpus[0];
+    return st;
 }
 
 static perfile_status open_perfmon(perfile_source *source, const perfile_open_options *options,

@@ -5,13 +5,17 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-enum { KNOWN_INFO = 0x1ffff, MISPREDICTED = 1 << 16, INFO_AT = 16, BRANCHES_BODY = 12 };
+enum {
+    KNOWN_INFO = 0x1ffff,
+    MISPREDICTED = 1 << 16,
+    INFO_AT = 16,
+    BRANCHES_BODY = 12,
+    ANY_CPU = UINT16_MAX /* -1 in a CPU_MAP */
+};
 
-static perfile_status begin(pf_perfmon_survey *v, const pf_translation *t, perfile_stream *s,
-                            perfile_error *err)
+static perfile_status begin(pf_perfmon_survey *v, perfile_stream *s, perfile_error *err)
 {
     const perfile_container *c = perfile_stream_container(s);
-    const perfile_perfmon_options *o = t->options->perfmon;
     const pf_perfmon_header h = pf_perfmon_header_of(c->parts[0].header.ptr);
     for (uint32_t i = 0; i < c->n_damages; i++) {
         const uint32_t damage = c->damages[i].damage;
@@ -19,9 +23,6 @@ static perfile_status begin(pf_perfmon_survey *v, const pf_translation *t, perfi
             damage == PERFILE_DAMAGE_BAD_TICKS_PER_SECOND)
             return pf_fail_damage(err, damage, "perfmon.header", c->damages[i].offset);
     }
-    if (o && o->n_cpus && o->n_cpus != c->n_parts)
-        return pf_fail(err, PERFILE_E_USAGE, "perfmon.cpus", "%zu processors for %u buffers",
-                       o->n_cpus, c->n_parts);
     v->n_buffers = c->n_parts;
     v->buffers = pf_alloc(c->n_parts, sizeof *v->buffers);
     v->position = pf_alloc(PF_PERFMON_IDS, sizeof *v->position);
@@ -36,11 +37,11 @@ static perfile_status begin(pf_perfmon_survey *v, const pf_translation *t, perfi
     v->aspaces.seed = pf_session_seed(perfile_stream_session(s));
     for (uint32_t i = 0; i < c->n_parts; i++) {
         pf_perfmon_buffer *b = &v->buffers[i];
-        b->cpu = o && o->n_cpus ? o->cpus[i] : c->parts[i].cpu;
+        b->cpu = c->parts[i].cpu;
         b->full = pf_perfmon_header_of(c->parts[i].header.ptr).flags & PF_PERFMON_FULL;
-        if (i && b->cpu <= v->buffers[i - 1].cpu)
-            return pf_fail(err, PERFILE_E_USAGE, "perfmon.cpus",
-                           "processors of buffers must differ and be in ascending order");
+        if (b->cpu >= ANY_CPU)
+            return pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon.cpus",
+                           "processor %u: records of perf have numbers below %d", b->cpu, ANY_CPU);
     }
     for (uint32_t i = 0; i < c->n_extents; i++)
         if (c->extents[i].role == PERFILE_EXTENT_TAIL)
@@ -220,7 +221,7 @@ perfile_status pf_perfmon_survey_run(pf_perfmon_survey *v, const pf_translation 
     group g = {0};
     perfile_status st = t->pass(t->user, &s, err);
     if (st == PERFILE_OK)
-        st = begin(v, t, s, err);
+        st = begin(v, s, err);
     while (st == PERFILE_OK && (st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK) {
         if (first->part != g.part) {
             end_part(v, &g);

@@ -376,10 +376,9 @@ static const cli_option options[] = {
      .more = "It may be given for each event. Buffers do not say it; without it periods count "
              "samples."},
     {"cpu", .value = "N[,N ...]", .code = OPTION_CPU,
-     .help = "perfmon buffers to perf.data: processors of the buffers, in ascending order",
+     .help = "perfmon buffers to perf.data: processors of the buffers, in the order of the files",
      .more = "Without it they follow from the names of the files, PREFIX.ITERATION.CPU.cpuperf, or "
-             "from "
-             "their order."},
+             "from their order. Files of a directory are in the order of their names."},
     {"json", .code = CLI_OPTION_JSON,
      .help = "a JSON object with everything that changed, see format/reports.md",
      .more = "It goes to standard output. --report json is the same."},
