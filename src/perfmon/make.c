@@ -48,6 +48,7 @@ typedef struct stack {
 
 struct pf_perfmon_making {
     pf_perfmon_survey survey;
+    const pf_translation *t;
     perfile_stream *stream;
     const perfile_record *at, *end; /* of the run */
     pf_buffer out;                  /* records to be handed over */
@@ -360,7 +361,12 @@ perfile_status pf_perfmon_making_next(void *making, perfile_bytes *span, perfile
     while (st == PERFILE_OK && m->out.len < SPAN_BYTES && !(m->over && m->at == m->end))
         st = m->at == m->end ? next_run(m, err) : add_record(m, m->at++, err);
     *span = (perfile_bytes){m->out.ptr, m->out.len};
-    return st == PERFILE_OK && m->out.len == 0 ? PERFILE_END : st;
+    if (st != PERFILE_OK || m->out.len)
+        return st;
+    pf_perfmon_say_loss(m->t, m->survey.losses.aspaces, "address space",
+                        "of branches left out: that of their sample stays");
+    m->survey.losses.aspaces = 0;
+    return PERFILE_END;
 }
 
 perfile_status pf_perfmon_making_new(pf_perfmon_survey *v, const pf_translation *t,
@@ -383,6 +389,7 @@ perfile_status pf_perfmon_making_new(pf_perfmon_survey *v, const pf_translation 
     m->interrupt = 1;
     m->top = NONE;
     m->survey = *v;
+    m->t = t;
     *making = m;
     return PERFILE_OK;
 }

@@ -20,24 +20,26 @@ static void say(const pf_translation *t, uint32_t kind, uint64_t count, const ch
         t->options->note(t->options->user, &note);
 }
 
-/* "12 buffers …", of a count that is not 0. */
-static void say_loss(const pf_translation *t, uint64_t *losses, uint64_t count, const char *what)
+/* "12 buffers without a TIME": nothing of a count that is 0. */
+static void say_count(const pf_translation *t, uint32_t kind, uint64_t count, const char *noun,
+                      const char *rest)
 {
     char text[160];
-    if (!count)
-        return;
-    snprintf(text, sizeof text, "%" PRIu64 " %s", count, what);
-    say(t, PERFILE_NOTE_FORMAT, count, text);
-    ++*losses;
+    snprintf(text, sizeof text, "%" PRIu64 " %s%s %s", count, noun, count == 1 ? "" : "s", rest);
+    if (count)
+        say(t, kind, count, text);
 }
 
-static void say_assumed(const pf_translation *t, uint64_t count, const char *what)
+void pf_perfmon_say_loss(const pf_translation *t, uint64_t count, const char *noun,
+                         const char *rest)
 {
-    char text[160];
-    if (!count)
-        return;
-    snprintf(text, sizeof text, "%" PRIu64 " %s", count, what);
-    say(t, PERFILE_NOTE_ASSUMED, count, text);
+    say_count(t, PERFILE_NOTE_FORMAT, count, noun, rest);
+    *t->losses += count != 0;
+}
+
+static void say_assumed(const pf_translation *t, uint64_t count, const char *noun, const char *rest)
+{
+    say_count(t, PERFILE_NOTE_ASSUMED, count, noun, rest);
 }
 
 /* Events without a rate count samples: not those of COUNT and VALUE records alone. */
@@ -49,34 +51,33 @@ static uint64_t without_rate(const pf_perfmon_survey *v)
     return n;
 }
 
-/* What the survey found.  Returns how many of them are losses. */
-static uint64_t report(const pf_perfmon_survey *v, const pf_translation *t)
+/* What the survey found. */
+static void report(const pf_perfmon_survey *v, const pf_translation *t)
 {
     const pf_perfmon_losses *l = &v->losses;
     const perfile_perfmon_options *o = t->options->perfmon;
-    uint64_t losses = 0;
-    say_assumed(t, without_rate(v),
-                "events without a rate: periods of their samples are sample counts, not event "
-                "counts (give --rate EVENT=N)");
+    say_assumed(t, without_rate(v), "event",
+                "without a rate: periods of samples are sample counts, not event counts (give "
+                "--rate EVENT=N)");
     if (!(o && o->layout) && v->evidence != 1 << PF_PERFMON_LAYOUT_A &&
         v->evidence != 1 << PF_PERFMON_LAYOUT_B)
         say(t, PERFILE_NOTE_ASSUMED, 1,
             v->evidence ? "event ids are of both layouts: layout a was taken (give --layout)"
                         : "no event id says which layout it has: layout a was taken (give "
                           "--layout)");
-    say_assumed(t, l->negative, "times below 0 became 1 ns");
-    say_assumed(t, l->untimed, "records before the first TIME got its time");
-    say_assumed(t, l->timeless, "buffers without any TIME: their records are at 1 ns");
-    say_loss(t, &losses, l->kinds,
-             "samples of TICK, or of TIME with an event, look like a COUNT of their rate");
-    say_loss(t, &losses, l->empty_times, "TIME records without a sample left out");
-    say_loss(t, &losses, l->reserved_flags, "records lost their reserved flags");
-    say_loss(t, &losses, l->info, "branches lost unknown bits of their info");
-    say_loss(t, &losses, l->tail, "bytes behind the last record left out");
-    return losses;
+    say_assumed(t, l->negative, "time", "below 0: 1 ns was taken");
+    say_assumed(t, l->untimed, "record", "before the first TIME: its time was taken");
+    say_assumed(t, l->timeless, "buffer", "without any TIME: records are at 1 ns");
+    pf_perfmon_say_loss(t, l->kinds, "sample",
+                        "of TICK, or of TIME with an event, like those of a COUNT of the rate");
+    pf_perfmon_say_loss(t, l->empty_times, "TIME record", "without a sample left out");
+    pf_perfmon_say_loss(t, l->reserved_flags, "record", "with reserved flags: the flags left out");
+    pf_perfmon_say_loss(t, l->info, "info word",
+                        "of branches with unknown bits: the bits left out");
+    pf_perfmon_say_loss(t, l->tail, "byte", "behind the last record left out");
 }
 
-/* The callbacks of the stream: the records, and at the end what they lost. */
+/* See perfile_stream_callbacks.close. */
 static void close_making(void *making)
 {
     pf_perfmon_making_free(making);
@@ -98,7 +99,7 @@ perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **st
     if (st == PERFILE_OK)
         st = pf_perfmon_session(&survey, session, err);
     if (st == PERFILE_OK) {
-        *t->losses += report(&survey, t);
+        report(&survey, t);
         sorted = survey.n_buffers == 1 && !survey.goes_back;
     }
     if (st == PERFILE_OK)

@@ -66,6 +66,11 @@ typedef struct pf_perfmon_survey {
     pf_perfmon_losses losses;
 } pf_perfmon_survey;
 
+/* Tells what the output does not have, "12 bytes behind …", and counts it as one loss; nothing if
+ * `count` is 0. */
+void pf_perfmon_say_loss(const pf_translation *t, uint64_t count, const char *noun,
+                         const char *rest);
+
 /* Reads the capture to its end.  `t` is that of the driver. */
 perfile_status pf_perfmon_survey_run(pf_perfmon_survey *v, const pf_translation *t,
                                      perfile_error *err);
@@ -100,7 +105,8 @@ perfile_status pf_perfmon_front(const pf_perfmon_survey *v, pf_buffer *out, perf
 perfile_status pf_perfmon_session(const pf_perfmon_survey *v, perfile_session *s,
                                   perfile_error *err);
 
-/* The second pass: records in the order of the buffers.  It owns the survey. */
+/* The second pass: records in the order of the buffers.  It owns the survey, and tells at its end
+ * what only it can count. */
 typedef struct pf_perfmon_making pf_perfmon_making;
 perfile_status pf_perfmon_making_new(pf_perfmon_survey *v, const pf_translation *t,
                                      pf_perfmon_making **making, perfile_error *err);
