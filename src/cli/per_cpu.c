@@ -1,4 +1,5 @@
-/* A file for each processor: the sorted or merged stream is split by processor.  See per_cpu.h. */
+/* Files of one processor each, sorted or merged: the stream is split by processor, or converted.
+ * See per_cpu.h. */
 #include "cli/per_cpu.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/convert/convert.h"
 #include "cli/input.h"
 #include "cli/print.h"
 #include "cli/progress.h"
@@ -62,19 +64,63 @@ static perfile_status open_all(void *user, perfile_stream **stream, perfile_erro
     return st;
 }
 
-bool cli_is_per_cpu(const cli_writing *w, const char *path)
+cli_per_cpu_way cli_per_cpu_way_of(const cli_writing *w, const char *path)
 {
     const perfile_open_options reading = {
         .size = sizeof reading, .from = w->from, .limits = w->limits};
     perfile_stream *s = NULL;
-    if (!strchr(w->out, '%') || strcmp(path, "-") == 0 || w->has_form)
-        return false;
+    const bool named = strchr(w->out, '%') && !w->has_form;
+    if (strcmp(path, "-") == 0 || !(named || (w->has_form && w->format)))
+        return CLI_PER_CPU_NONE;
     if (cli_stream_mapped(path, &reading, &s, NULL) != PERFILE_OK)
-        return false;
+        return CLI_PER_CPU_NONE;
     const perfile_container *c = perfile_stream_container(s);
-    const bool is = c->n_parts && c->parts[0].has_cpu;
+    cli_per_cpu_way way = CLI_PER_CPU_NONE;
+    if (c->n_parts && c->parts[0].has_cpu)
+        way = named                               ? CLI_PER_CPU_FILES
+              : strcmp(c->format, w->format) != 0 ? CLI_PER_CPU_CONVERTED
+                                                  : CLI_PER_CPU_NONE;
     perfile_stream_close(s);
-    return is;
+    return way;
+}
+
+/* All files as one capture of another format: its records are in order of time. */
+static int write_converted(const cli_per_cpu *x)
+{
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_sink *sink;
+    cli_conversion report = {
+        .name = cli_input_name(x->in[0].name), .out = x->w->out, .json = x->w->json};
+    const perfile_convert_options how = {.size = sizeof how,
+                                         .form = x->w->form,
+                                         .format = x->w->format,
+                                         .from = x->w->from,
+                                         .limits = x->w->limits,
+                                         .on_damage = x->w->fail        ? PERFILE_ON_DAMAGE_FAIL
+                                                      : x->w->on_damage ? x->w->on_damage
+                                                                        : PERFILE_ON_DAMAGE_STOP,
+                                         .note = cli_conversion_note,
+                                         .progress = cli_writing_progress,
+                                         .user = &report};
+    const char **paths = calloc(x->n, sizeof *paths);
+    if (!paths) {
+        cli_message("out of memory");
+        return CLI_FAILED;
+    }
+    for (size_t i = 0; i < x->n; i++)
+        paths[i] = x->in[i].name;
+    const int status = cli_writing_open_several(x->w, paths, x->n, false, &source, &sink);
+    free(paths);
+    if (status != CLI_DONE)
+        return status;
+    cli_writing_begin(report.name);
+    cli_conversion_begin(&report);
+    const perfile_status st =
+        perfile_convert_capture(source, sink, &how, &report.sum, sizeof report.sum, &err);
+    cli_conversion_end(&report, st == PERFILE_OK ? NULL : &err);
+    cli_writing_end(sink);
+    return cli_status_of(st, report.sum.damaged);
 }
 
 /* The library has made its temporary folder, or removed it (NULL): see split. */
@@ -88,7 +134,8 @@ static void on_temporary(void *user, const char *path)
         cli_signals_hold(false);
 }
 
-int cli_write_per_cpu(cli_per_cpu *x)
+/* Sorts, merges, and writes a file for each processor. */
+static int write_files(cli_per_cpu *x)
 {
     perfile_error err = {0};
     perfile_split_summary sum = {0};
@@ -120,4 +167,17 @@ int cli_write_per_cpu(cli_per_cpu *x)
         cli_message("%s: wrote %" PRIu64 " records, and a file for each of %" PRIu64 " processors",
                     x->in[0].name, sum.written, sum.parts);
     return cli_status_of(st, sum.damages);
+}
+
+int cli_write_per_cpu(cli_per_cpu *x, cli_per_cpu_way way)
+{
+    bool changes = x->merge_flags != 0;
+    for (size_t i = 0; i < x->n; i++)
+        changes |= x->in[i].has_offset;
+    if (way == CLI_PER_CPU_CONVERTED && changes)
+        return cli_usage(x->command,
+                         "'%s' is converted, by the clock that its processors share: options of "
+                         "merging do not apply",
+                         x->in[0].name);
+    return way == CLI_PER_CPU_CONVERTED ? write_converted(x) : write_files(x);
 }

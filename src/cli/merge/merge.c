@@ -305,15 +305,18 @@ static int merge_paths(settings *set)
         return CLI_FAILED;
     }
     int status = check_inputs(set);
-    if (status != CLI_CONTINUE || !cli_is_per_cpu(&set->w, set->paths[0]))
-        return status == CLI_CONTINUE ? merge(set) : status;
+    if (status != CLI_CONTINUE)
+        return status;
+    const cli_per_cpu_way way = cli_per_cpu_way_of(&set->w, set->paths[0]);
+    if (way == CLI_PER_CPU_NONE)
+        return merge(set);
     cli_per_cpu x = {.command = "merge",
                      .in = set->in,
                      .n = set->n,
                      .w = &set->w,
                      .max_memory = set->max_memory / set->n,
                      .merge_flags = set->flags};
-    return cli_write_per_cpu(&x);
+    return cli_write_per_cpu(&x, way);
 }
 
 static const cli_option options[] = {

@@ -224,10 +224,11 @@ int cli_sort(int argc, char **argv)
     if (status != CLI_CONTINUE)
         return status;
     set.name = cli_input_name(set.in);
-    if (!cli_is_per_cpu(&set.w, set.in))
+    const cli_per_cpu_way way = cli_per_cpu_way_of(&set.w, set.in);
+    if (way == CLI_PER_CPU_NONE)
         return sort(&set);
     const perfile_merge_source in = {.name = set.in};
     cli_per_cpu x = {
         .command = "sort", .in = &in, .n = 1, .w = &set.w, .max_memory = set.max_memory};
-    return cli_write_per_cpu(&x);
+    return cli_write_per_cpu(&x, way);
 }
