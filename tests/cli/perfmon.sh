@@ -127,17 +127,76 @@ fails 2 'several inputs are one capture only if' convert --to perf.data -o no "$
 
 # Conversion to perf.data: what is assumed and lost is told and counted.
 "$PERFILE" convert --to perf.data --json -o made.data "$all" >report.json
-jq -e '.losses == 2 and ([.notes[].kind] | sort | unique == ["assumed", "format"])' report.json >/dev/null
+jq -e '.losses == 3 and ([.notes[].kind] | sort | unique == ["assumed", "format"])' report.json >/dev/null
 "$PERFILE" info made.data >out.txt
 has out.txt state intact
 fails 2 'which the capture does not have' convert --to perf.data --rate 0x999=5 -f -o made.data "$all"
 fails 2 'EVENT=N' convert --to perf.data --rate five -f -o made.data "$all"
-fails 2 'ascending order' convert --to perf.data --cpu 3,3 -f -o made.data several/cpu.0.0.cpuperf several/cpu.0.7.cpuperf
+
+# Processors that the user says are those of the files as they were given; in a directory, of their names in order.
+fails 1 'both of processor 3' convert --to perf.data --cpu 3,3 -f -o made.data several/cpu.0.0.cpuperf several/cpu.0.7.cpuperf
+fails 2 '1 processors for 2 buffers' convert --to perf.data --cpu 3 -f -o made.data several
+samples_of() { # samples FILE has of CPU
+    "$PERFILE" stats --by cpu "$1" | awk -v cpu="$2" '$NF == cpu { print $1 }'
+}
+"$PERFILE" convert --to perf.data -o zero.data several 2>/dev/null
+n=$(samples_of zero.data 0) m=$(samples_of zero.data 7)
+[ "$n" ] && [ "$m" ] && [ "$n" != "$m" ]
+"$PERFILE" convert --to perf.data --cpu 5,2 -o given.data several/cpu.0.0.cpuperf several/cpu.0.7.cpuperf 2>/dev/null
+[ "$(samples_of given.data 5)" = "$n" ] && [ "$(samples_of given.data 2)" = "$m" ]
+"$PERFILE" convert --to perf.data --cpu 5,2 -f -o given.data several/cpu.0.7.cpuperf several/cpu.0.0.cpuperf 2>/dev/null
+[ "$(samples_of given.data 5)" = "$m" ] && [ "$(samples_of given.data 2)" = "$n" ]
+"$PERFILE" convert --to perf.data --cpu 9,4 -f -o given.data several 2>/dev/null
+[ "$(samples_of given.data 9)" = "$n" ] && [ "$(samples_of given.data 4)" = "$m" ]
+
+# Sort and merge make perf.data of the buffers of all processors, as convert does.
+"$PERFILE" sort --to perf.data -o sorted.data several 2>/dev/null
+cmp sorted.data zero.data
+"$PERFILE" merge --to perf.data -o merged.data several/cpu.0.0.cpuperf several/cpu.0.7.cpuperf 2>/dev/null
+cmp merged.data zero.data
+"$PERFILE" sort --to pipe -o - several 2>/dev/null | "$PERFILE" stats --type sample - >out.txt
+has out.txt $((n + m)) 100.0%
+fails 2 'do not apply' merge --to perf.data --offset 2=1s -f -o merged.data several/cpu.0.0.cpuperf several/cpu.0.7.cpuperf
+
+# Archives have every byte, and the names of the files of a directory; what is damaged, too.
+for file in "$all" "$sampling" "$captures/perfmon-counting.cpuperf" "$captures/perfmon-empty.cpuperf"; do
+    "$PERFILE" convert --to archive -f -o one.perfile "$file" 2>/dev/null
+    "$PERFILE" convert -f -o back one.perfile
+    cmp back "$file"
+    for form in jsonl text; do
+        "$PERFILE" dump --format $form "$file" >wanted
+        "$PERFILE" dump --format $form one.perfile | cmp - wanted
+    done
+done
+"$PERFILE" convert --to archive -o several.perfile several
+"$PERFILE" validate several.perfile | grep -q ' 0 errors'
+"$PERFILE" convert -o again several.perfile
+diff -r several again
+"$PERFILE" convert -o copied several
+diff -r several copied
+"$PERFILE" convert -f -o copied several.perfile
+diff -r several copied
+"$PERFILE" dump --format jsonl several >wanted
+"$PERFILE" dump --format jsonl several.perfile | cmp - wanted
+"$PERFILE" convert --to perf.data -o unpacked.data several.perfile 2>/dev/null
+cmp unpacked.data zero.data
+"$PERFILE" convert --to archive -o captures.perfile "$sampling" several "$all"
+"$PERFILE" convert --source 2 -f -o again captures.perfile
+diff -r several again
+"$PERFILE" convert --source 3 -f -o back captures.perfile
+cmp back "$all"
+head -c 700 "$all" >cut
+cp "$all" bad
+printf '\x09' | dd of=bad bs=1 seek=400 conv=notrunc status=none
+for file in cut bad; do
+    "$PERFILE" convert --to archive -f -o one.perfile $file 2>/dev/null || [ $? = 3 ]
+    "$PERFILE" convert -f -o back one.perfile 2>/dev/null || [ $? = 3 ]
+    cmp back $file
+done
 "$PERFILE" convert --to pipe -o - - <"$sampling" 2>/dev/null | "$PERFILE" stats --type sample - >out.txt
 has out.txt 20 100.0% 1528 total
 
 # Cut, and with a wrong end.
-head -c 700 "$all" >cut
 "$PERFILE" recover -o rest cut 2>err.txt || [ $? = 3 ]
 "$PERFILE" validate rest >out.txt
 has out.txt 0 errors,
@@ -149,3 +208,14 @@ cp "$all" end
 printf '\0\2' | dd of=end bs=1 seek=16 conv=notrunc status=none
 "$PERFILE" recover -f -o whole end 2>err.txt || [ $? = 3 ]
 cmp whole "$all"
+
+# Those of a directory one by one, under the numbers of their processors.
+mkdir damaged
+cp end damaged/cpu.0.1.cpuperf
+cp "$sampling" damaged/cpu.0.4.cpuperf
+fails 1 'one processor' recover -o no damaged
+status=0
+"$PERFILE" recover -o 'good.0.%d.cpuperf' damaged 2>err.txt || status=$?
+[ "$status" = 3 ]
+cmp good.0.1.cpuperf "$all"
+cmp good.0.4.cpuperf "$sampling"
