@@ -107,6 +107,11 @@ cp "$sampling" several/cpu.0.0.cpuperf
 cp "$all" several/cpu.0.7.cpuperf
 "$PERFILE" list cpus several >out.txt
 has out.txt 7 - - - - 25
+for condition in 'cpu == 7' 'has(cpu) && cpu > 0'; do
+    "$PERFILE" filter --where "$condition" --to perfmon -f -o seven several 2>/dev/null
+    records "$all" >wanted
+    records seven | cmp - wanted
+done
 fails 1 'one processor' convert --to perfmon -o no several
 fails 1 'one processor' sort -o no several
 fails 1 'one processor' merge -o no several/cpu.0.0.cpuperf several/cpu.0.7.cpuperf
