@@ -191,7 +191,7 @@ int main(int argc, char **argv)
     buffer b = {.random = argc > 5 ? strtoull(argv[5], NULL, 10) : 1};
     const int all = strcmp(kind, "all") == 0, sampling = strcmp(kind, "sampling") == 0;
     const int counting = strcmp(kind, "counting") == 0, empty = strcmp(kind, "empty") == 0;
-    if (argc < 2 || argc > 6 || !(all || sampling || counting || empty)) {
+    if (argc < 2 || argc > 6 || argv[1][0] == '-' || !(all || sampling || counting || empty)) {
         fprintf(stderr,
                 "usage: make_perfmon OUT [all|empty|sampling|counting [ARCH [N [SEED]]]]\n");
         return 2;

@@ -34,7 +34,7 @@ enum { /* perfile_perfmon_options.layout: how ids of events split into group and
 typedef struct perfile_perfmon_rate {
     uint32_t event; /* id as stored */
     uint32_t reserved0;
-    uint64_t rate;
+    uint64_t rate; /* events of each sample, at least 1 */
 } perfile_perfmon_rate;
 
 /* What perfmon buffers do not say, for a conversion to perf.data.  Set `size`. */
@@ -43,9 +43,9 @@ typedef struct perfile_perfmon_options {
     uint32_t layout; /* PERFILE_PERFMON_LAYOUT_… */
     uint32_t reserved0;
     const perfile_perfmon_rate *rates; /* n_rates of them; an event without one has rate 1 */
-    size_t n_rates;
-    const uint32_t *cpus; /* as in perfile_assume */
-    size_t n_cpus;
+    size_t n_rates;                    /* items of `rates` */
+    const uint32_t *cpus;              /* as in perfile_assume */
+    size_t n_cpus;                     /* items of `cpus` */
     uint64_t reserved[4];
 } perfile_perfmon_options;
 

@@ -412,10 +412,7 @@ static perfile_status open_perfmon(perfile_source *source, const perfile_open_op
 }
 
 static const perfile_output outputs[] = {
-    {.name = "perfmon",
-     .doc = "a file",
-     .format = "perfmon",
-     .form = PERFILE_FORM_FILE},
+    {.name = "perfmon", .doc = "a file", .format = "perfmon", .form = PERFILE_FORM_FILE},
 };
 
 const pf_driver pf_perfmon_driver = {

@@ -312,7 +312,7 @@ static const cli_option options[] = {
      .help = "replace OUT if it exists; --force also means --on-damage copy",
      .more = "Only the long form implies that, for compatibility."},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
-     .help = "perf.data, pipe, dir or archive; default: that of IN",
+     .help = "perf.data, pipe, dir, perfmon or archive; default: that of IN",
      .more = "perf.data (or file) is a file, pipe a stream, dir a directory. Other files in a "
              "directory, such as kcore_dir, are not copied; a message names them. An archive has "
              "every byte of IN, whatever IN is, compressed and under checksums; all commands read "
@@ -410,7 +410,7 @@ const cli_spec cli_convert_spec = {
              "  perfile convert --compress=9 -o small.data perf.data\n"
              "  perfile convert --to archive --append -o year.perfile today.data\n"
              "  perfile convert --to perf.data --rate 0x801=10007 -o fuchsia.data "
-             "cpuperf.0.*.cpuperf\n"
+             "samples/captures/perfmon-sampling.cpuperf\n"
              "\n"
              "Exit status: 0 converted; 3 converted, but IN was damaged; 1 not converted.\n",
 };

@@ -219,7 +219,7 @@ static int check_inputs(settings *set)
     if (pipes > 1)
         return cli_usage("merge", "standard input can be given only once");
     if (set->w.has_form && set->w.directory)
-        return cli_usage("merge", "--to takes perf.data, pipe or archive");
+        return cli_usage("merge", "--to takes perf.data, pipe, perfmon or archive");
     if (set->w.has_form && set->w.form == PERFILE_FORM_FILE && strcmp(set->w.out, "-") == 0)
         return cli_usage("merge", "standard output needs --to pipe");
     for (size_t i = 0; i < set->n_offsets; i++) {
@@ -350,7 +350,7 @@ static const cli_option options[] = {
     {.rows = cli_output_options},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
-     .help = "perf.data, pipe or archive; default: that of the first input"},
+     .help = "perf.data, pipe, perfmon or archive; default: that of the first input"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
      .help = "stop: merge what is in front of the damage (default); resync: continue where records "
              "begin again; salvage: continue with records that can be trusted; fail: write nothing",

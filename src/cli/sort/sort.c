@@ -31,7 +31,8 @@ static int read_option(int option, settings *set)
 {
     if (option == CLI_OPTION_TO && strcmp(optarg, "dir") == 0)
         return cli_usage(
-            "sort", "--to takes perf.data, pipe or archive, not 'dir': the result is one file");
+            "sort",
+            "--to takes perf.data, pipe, perfmon or archive, not 'dir': the result is one file");
     if (option == 'm')
         return cli_writing_memory("sort", optarg, &set->max_memory);
     if (option == 'j')
@@ -171,7 +172,7 @@ static const cli_option options[] = {
     {.rows = cli_output_options},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
-     .help = "perf.data, pipe or archive; default: pipe if IN is one, else perf.data"},
+     .help = "perf.data, pipe, perfmon or archive; default: pipe if IN is one, else as IN"},
     {"max-memory", .value = "SIZE", .letter = 'm',
      .help = "memory for sorting, default 256M; temporary files are used beyond that",
      .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G behind it, at least "
