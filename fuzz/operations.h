@@ -3,6 +3,8 @@
 #ifndef FUZZ_OPERATIONS_H
 #define FUZZ_OPERATIONS_H
 
+#include <stdlib.h>
+
 #include "limits.h"
 #include "perfile/perfile.h"
 
@@ -14,7 +16,8 @@ enum {
     OPERATION_SORT,
     OPERATION_SPLIT, /* to files called `pattern` */
     OPERATION_RECOVER,
-    OPERATION_MERGE, /* with nothing else: to one file, by time */
+    OPERATION_MERGE,   /* with nothing else: to one file, by time */
+    OPERATION_ARCHIVE, /* pack, check, list and repair it; the sink gets what comes out again */
     OPERATIONS
 };
 
@@ -29,7 +32,7 @@ typedef struct operation {
 static inline bool operation_writes(unsigned what)
 {
     return what == OPERATION_CONVERT || what == OPERATION_FILTER || what == OPERATION_SORT ||
-           what == OPERATION_RECOVER || what == OPERATION_MERGE;
+           what == OPERATION_RECOVER || what == OPERATION_MERGE || what == OPERATION_ARCHIVE;
 }
 
 static inline perfile_open_options operation_reading(const operation *o)
@@ -176,6 +179,98 @@ static inline perfile_status operate_merge(const operation *o, perfile_source *s
     return perfile_merge_captures(&in, 1, sink, &writing, NULL, 0, err);
 }
 
+static inline void operation_found(void *user, const perfile_archive_finding *f)
+{
+    (void)user, (void)f;
+}
+
+/* Packs a capture as it is into memory; *below is the archive. */
+static inline perfile_status operate_pack(const operation *o, perfile_source *source,
+                                          perfile_sink **below, perfile_error *err)
+{
+    const perfile_archive_options how = {
+        .size = sizeof how, .id = 1, .level = 1, .chunk_records = o->variant & 15};
+    const perfile_convert_options as_is = {
+        .size = sizeof as_is, .on_damage = PERFILE_ON_DAMAGE_COPY, .limits = &small_limits};
+    void *bytes;
+    size_t len;
+    perfile_sink *memory = NULL, *sink = NULL;
+    perfile_status st = perfile_sink_memory("archive", &memory, err);
+    if (st == PERFILE_OK)
+        st = perfile_archive_sink(memory, &how, &sink, err);
+    if (st != PERFILE_OK) {
+        perfile_sink_close(memory);
+        perfile_source_close(source);
+        return st;
+    }
+    st = perfile_convert_capture(source, sink, &as_is, NULL, 0, err);
+    /* The archive outlives the sink that has packed it. */
+    if (st == PERFILE_OK)
+        st = perfile_sink_take(memory, &bytes, &len, err);
+    perfile_sink_close(sink);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_sink_memory("archive", below, err);
+    if (st == PERFILE_OK)
+        st = perfile_sink_write(*below, (perfile_bytes){(const uint8_t *)bytes, len}, err);
+    free(bytes);
+    return st;
+}
+
+/* Looks at all of an archive, and repairs it to `repaired`. */
+static inline perfile_status operate_look(perfile_bytes bytes, perfile_sink *repaired,
+                                          perfile_error *err)
+{
+    perfile_archive_repaired sum;
+    perfile_archive_chunk chunk;
+    perfile_archive_capture capture;
+    const perfile_archive_column *columns;
+    perfile_archive *a = NULL;
+    perfile_source *source = NULL;
+    uint32_t n;
+    perfile_status st = perfile_source_memory(bytes, "archive", &source, err);
+    if (st == PERFILE_OK)
+        st = perfile_archive_open(source, &a, err);
+    if (st != PERFILE_OK) {
+        perfile_source_close(source);
+        return st;
+    }
+    st = perfile_archive_verify(a, operation_found, NULL, err);
+    if (st == PERFILE_OK)
+        st = perfile_archive_capture_at(a, 1, &capture, sizeof capture, err);
+    for (uint32_t i = 0; st == PERFILE_OK; i++) {
+        st = perfile_archive_chunk_at(a, i, &chunk, sizeof chunk, err);
+        if (st != PERFILE_OK)
+            break;
+        st = perfile_archive_columns(a, i, NULL, &columns, &n, err);
+        st = st == PERFILE_END ? PERFILE_OK : st;
+    }
+    if (st == PERFILE_END)
+        st = perfile_archive_repair(a, repaired, operation_found, NULL, &sum, sizeof sum, err);
+    perfile_archive_close(a);
+    return st;
+}
+
+static inline perfile_status operate_archive(const operation *o, perfile_source *source,
+                                             perfile_sink *sink, perfile_error *err)
+{
+    const perfile_convert_options as_is = {
+        .size = sizeof as_is, .on_damage = PERFILE_ON_DAMAGE_COPY, .limits = &small_limits};
+    perfile_sink *packed = NULL, *repaired = NULL;
+    perfile_status st = operate_pack(o, source, &packed, err);
+    if (st == PERFILE_OK)
+        st = perfile_sink_memory("repaired", &repaired, err);
+    if (st == PERFILE_OK)
+        st = operate_look(perfile_sink_bytes(packed), repaired, err);
+    if (st == PERFILE_OK)
+        st = perfile_source_memory(perfile_sink_bytes(repaired), "archive", &source, err);
+    if (st == PERFILE_OK)
+        st = perfile_convert_capture(source, sink, &as_is, NULL, 0, err);
+    perfile_sink_close(packed);
+    perfile_sink_close(repaired);
+    return st;
+}
+
 /* Closes `source` in any case; `sink` stays the caller's. */
 static inline perfile_status operate(const operation *o, perfile_source *source, perfile_sink *sink,
                                      perfile_error *err)
@@ -192,6 +287,8 @@ static inline perfile_status operate(const operation *o, perfile_source *source,
         return operate_split(o, source, err);
     case OPERATION_RECOVER:
         return perfile_recover_capture(source, sink, &recovering, NULL, 0, err);
+    case OPERATION_ARCHIVE:
+        return operate_archive(o, source, sink, err);
     case OPERATION_MERGE:
         return operate_merge(o, source, sink, err);
     default:

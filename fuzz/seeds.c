@@ -163,6 +163,45 @@ static void put_lives(const char *folder)
     put_live(folder, "size-beyond", 2, 60000);
 }
 
+/* `value` as the choices of `bytes` bytes: the last one is taken first, as the highest. */
+static void build_choices(builder *b, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        build_u8(b, (uint8_t)(value >> 8 * i));
+}
+
+/* An archive with the choices of fuzz_archive_verify.c: what is done with it, the capture, and more
+ * of that. */
+static void put_verified(const char *folder, const char *name, builder *archive)
+{
+    const size_t whole = archive->b.len;
+    for (unsigned i = 0; i < 8; i++) {
+        char numbered[96];
+        archive->b.len = whole;
+        build_choices(archive, i % 4 | i / 4 << 2 | i * 37 << 4 | (uint64_t)(i & 3) << 29, 4);
+        snprintf(numbered, sizeof numbered, "%s-%u", name, i);
+        seeds_put(folder, "archive_verify", numbered, archive);
+    }
+    archive->b.len = whole;
+}
+
+/* A capture with the choices of fuzz_archive_pack.c: packed as one, and as bytes with a script. */
+static void put_packed(const char *folder, const char *name, builder *capture, unsigned turn)
+{
+    const size_t whole = capture->b.len;
+    char numbered[96];
+    dice d = {turn + 99};
+    for (unsigned i = 0; i < 3; i++) {
+        capture->b.len = whole;
+        for (unsigned k = 0; i && k < 96; k++)
+            build_u8(capture, (uint8_t)roll(&d, 256));
+        build_choices(capture, (turn * 37 + i * 11) % 0x10000 | (uint64_t)(i == 0) << 16, 3);
+        snprintf(numbered, sizeof numbered, "%s-%u", name, i);
+        seeds_put(folder, "archive_pack", numbered, capture);
+    }
+    capture->b.len = whole;
+}
+
 /* Archives of some text: empty, one chunk, several with metadata, unfinished. */
 static void put_archives(const char *folder)
 {
@@ -193,6 +232,8 @@ static void put_archives(const char *folder)
         build_bytes(&b, bytes.ptr, bytes.len);
         build_u8(&b, 4); /* the choice of fuzz_archive.c */
         seeds_put(folder, "archive", names[i], &b);
+        b.b.len--;
+        put_verified(folder, names[i], &b);
         build_clear(&b);
         perfile_sink_close(sink);
     }
@@ -228,6 +269,8 @@ static void put_columns_archive(const char *folder, const built_columns *example
     build_bytes(&b, bytes.ptr, bytes.len);
     build_u8(&b, 4); /* the choice of fuzz_archive.c */
     seeds_put(folder, "archive", "records", &b);
+    b.b.len--;
+    put_verified(folder, "records", &b);
     build_clear(&b);
     perfile_sink_close(sink);
     pf_columns_decoder_free(d);
@@ -442,13 +485,6 @@ static void put_pairs(const char *folder)
     }
 }
 
-/* `value` as the choices of `bytes` bytes: the last one is taken first, as the highest. */
-static void build_choices(builder *b, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        build_u8(b, (uint8_t)(value >> 8 * i));
-}
-
 /* Seeds of the targets that look at all that is done with a capture. */
 static void put_whole(const char *folder, const char *name, const builder *capture, unsigned turn)
 {
@@ -469,7 +505,7 @@ static void put_whole(const char *folder, const char *name, const builder *captu
     build_choices(&b, turn % 4 == 3 ? 8 + 16 * turn % 240 : turn % 6, 1);
     seeds_put(folder, "model", name, &b);
     /* fuzz_failing.c: each operation, with memory, callbacks, files and directories */
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 9; i++) {
         b.b.len = whole;
         build_choices(&b, turn * 131 + i * 17, 2);
         build_choices(&b,
@@ -575,6 +611,7 @@ int main(int argc, char **argv)
         seeds_put(argv[1], "recover", name, &b);
         put_whole(argv[1], name, &b, form);
         put_directory(argv[1], name, &b, form);
+        put_packed(argv[1], name, &b, form);
         size_t whole = b.b.len;
         build_u8(&b, (uint8_t)(form & 1)); /* from a pipe */
         build_u8(&b, (uint8_t)(form * 37));

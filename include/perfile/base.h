@@ -109,7 +109,8 @@ typedef struct perfile_limits {
     uint64_t spool_bytes;   /* temporary file for file-form bytes from a pipe: 64 GiB */
     uint64_t held_bytes;    /* records that wait for one behind them (perfile_target()): 64 MiB */
     uint64_t model_bytes;   /* what a perfile_model keeps of the records it was fed: 512 MiB */
-    /* Decompressed bytes of a stream for each compressed one, beyond inflate_bytes: 1024. */
+    /* Decompressed bytes of a stream, or of the chunks of an archive, for each compressed one,
+     * beyond inflate_bytes: 1024. */
     uint64_t inflate_ratio;
     /* Bytes of all parts that perfile_split_capture() writes for each byte of its input, beyond
      * 16 MiB: 20. */

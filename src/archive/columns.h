@@ -17,7 +17,10 @@ enum {
     PF_COLUMNS_MOST_OPS = 4096,        /* of all classes together */
     PF_COLUMNS_MOST_COLUMNS = 4096,    /* of a chunk */
     PF_COLUMNS_MOST_ENTRIES = 1 << 20, /* of the dictionary of a numeric column */
-    PF_COLUMNS_BLOB_BYTES = 4          /* decoded bytes of the chunk for each blob, at least */
+    PF_COLUMNS_BLOB_BYTES = 4,         /* decoded bytes of the chunk for each blob, at least */
+    /* Bytes of the head and the small streams: so many, and so many for each decoded byte. */
+    PF_COLUMNS_HEAD_BYTES = 1 << 20,
+    PF_COLUMNS_HEAD_RATIO = 4
 };
 
 enum { /* operations */

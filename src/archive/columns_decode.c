@@ -15,9 +15,8 @@ pf_columns_decoder *pf_columns_decoder_new(void)
     pf_columns_decoder *d = pf_alloc(1, sizeof *d);
     if (!d)
         return NULL;
-    d->columns = pf_alloc(PF_COLUMNS_MOST_COLUMNS, sizeof *d->columns);
     d->streams.zstd = ZSTD_createDCtx();
-    if (d->columns && d->streams.zstd)
+    if (d->streams.zstd)
         return d;
     pf_columns_decoder_free(d);
     return NULL;

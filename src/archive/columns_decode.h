@@ -61,7 +61,8 @@ struct pf_columns_decoder {
     bool has_gaps;            /* the payload says the sizes of gaps */
     size_t n_gaps;            /* then: how many there are */
     pf_column gaps;           /* then: their sizes */
-    pf_column *columns;       /* PF_COLUMNS_MOST_COLUMNS */
+    pf_column *columns;       /* room for the most that a payload had so far */
+    uint32_t cap_columns;     /* of them */
     uint32_t n_columns;       /* of this payload */
     pf_columns_budget budget; /* of the columns */
     pf_columns_mark *marks;   /* of each column, and of the end, for columns_list.c; else NULL */

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+
 static void fail(pf_columns_decoder *d, const char *why)
 {
     pf_streams_fail(&d->streams, why);
@@ -182,6 +184,21 @@ uint64_t pf_next_gap(pf_columns_decoder *d)
     return pf_column_has(&d->streams, c) ? (uint32_t)c->block.values[c->at++] : 0;
 }
 
+/* Room for the columns.  One takes some KiB, so that a payload of few must not pay for the most. */
+static void make_columns(pf_columns_decoder *d)
+{
+    if (d->n_columns <= d->cap_columns)
+        return;
+    pf_free(d->columns);
+    d->columns = pf_alloc(d->n_columns, sizeof *d->columns);
+    d->cap_columns = d->columns ? d->n_columns : 0;
+    if (d->columns)
+        return;
+    d->n_columns = 0;
+    d->streams.bad = "out of memory";
+    d->streams.status = PERFILE_E_NOMEM;
+}
+
 /* What the operations need of the columns that they name. */
 static void mark_columns(pf_columns_decoder *d)
 {
@@ -249,6 +266,7 @@ void pf_columns_read_head(pf_columns_decoder *d)
     if (d->has_gaps && !s->bad)
         read_gaps(d);
     d->n_columns = bounded(d, PF_COLUMNS_MOST_COLUMNS, "too many columns");
+    make_columns(d);
     mark_columns(d);
     for (uint32_t i = 0; i < d->n_columns && !s->bad; i++) {
         mark(d, i);

@@ -159,7 +159,8 @@ void pf_streams_open(pf_streams *s, const pf_columns_input *input, size_t raw_le
     }
     const uint32_t head_len = load(s->table + 4), raw0 = load(s->table + 8);
     const uint32_t stored0 = stored_size(s, 0);
-    if (raw0 > PF_ARCHIVE_MOST_RAW_LEN || head_len > raw0) {
+    const uint64_t most0 = PF_COLUMNS_HEAD_BYTES + PF_COLUMNS_HEAD_RATIO * (uint64_t)raw_len;
+    if (raw0 > PF_ARCHIVE_MOST_RAW_LEN || raw0 > most0 || head_len > raw0) {
         pf_streams_fail(s, "its sizes do not add up");
         return;
     }

@@ -100,6 +100,20 @@ static uint64_t size_of(const pf_meta *m, uint16_t part, uint64_t end)
     return p && p->has_size ? p->size : end;
 }
 
+/* True if one of `n` chunks, which are sorted by part, is of this part. */
+static bool has_part(const pf_chunk *const *at, uint32_t n, uint16_t part)
+{
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (at[middle]->part < part)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && at[low]->part == part;
+}
+
 /* The holes of one capture, whose chunks are s->at[*i] and following. */
 static void holes_of(const sorted *s, uint32_t *i, uint16_t source, const pf_meta *m,
                      pf_cover_fn *hole, void *user)
@@ -116,10 +130,7 @@ static void holes_of(const sorted *s, uint32_t *i, uint16_t source, const pf_met
     }
     for (uint32_t p = 0; p < m->n_parts; p++) {
         const uint16_t part = (uint16_t)m->parts[p].number;
-        bool there = false;
-        for (uint32_t j = *i; j < k && !there; j++)
-            there = s->at[j]->part == part;
-        if (!there)
+        if (!has_part(&s->at[*i], k - *i, part))
             tell_hole(source, part, 0, size_of(m, part, 0), hole, user);
     }
     *i = k;

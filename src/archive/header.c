@@ -100,6 +100,8 @@ perfile_status pf_archive_head_decode(perfile_bytes bytes, pf_archive_head *h, p
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "archive.major",
                        "version %u.%u with a header of %u bytes; this library reads version %d",
                        h->major, h->minor, h->length, PF_ARCHIVE_MAJOR);
+    if (!h->id) /* of chunks it would be any */
+        return pf_fail(err, PERFILE_E_CORRUPT, "archive.id", "an archive has no id 0");
     if (h->needs & ~known)
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "archive.needs",
                        "it needs features that this library does not know: 0x%llx",

@@ -52,7 +52,7 @@ enum {
 void pf_archive_head_encode(const pf_archive_head *h, uint8_t *out);
 
 /* Reads the header of a file from the first bytes of it.  PERFILE_E_TRUNCATED: fewer than
- * PF_ARCHIVE_HEADER.  PERFILE_E_CORRUPT: magic or checksum are wrong.  PERFILE_E_UNSUPPORTED:
+ * PF_ARCHIVE_HEADER.  PERFILE_E_CORRUPT: magic, checksum or id are wrong.  PERFILE_E_UNSUPPORTED:
  * another major version, or a feature that this reader does not know; *h is filled then. */
 perfile_status pf_archive_head_decode(perfile_bytes bytes, pf_archive_head *h, perfile_error *err);
 

@@ -8,7 +8,6 @@
 
 #include "archive/image_narrow.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -186,30 +185,17 @@ static bool absent(perfile_source *s, uint64_t offset, pf_absent *out)
 static const pf_source_ops image_ops = {
     .run = run, .narrow = narrow, .absent = absent, .close = close_image};
 
-static int by_raw_off(const void *a, const void *b)
-{
-    const pf_chunk *x = *(const pf_chunk *const *)a, *y = *(const pf_chunk *const *)b;
-    return (x->raw_off > y->raw_off) - (x->raw_off < y->raw_off);
-}
-
-static bool belongs(const pf_chunk *c, uint16_t number, uint16_t part)
-{
-    return (c->kind == PF_CHUNK_RECORDS || c->kind == PF_CHUNK_BYTES) && c->source == number &&
-           c->part == part && c->raw_len;
-}
-
 /* Collects the chunks of the part. */
 static perfile_status collect(image *m, uint16_t number, perfile_error *err)
 {
-    const pf_archive *a = m->archive;
-    m->chunks = pf_alloc(a->n_chunks, sizeof *m->chunks);
-    m->counted = pf_alloc(a->n_chunks, sizeof *m->counted);
+    const pf_archive_span all = pf_archive_of_part(m->archive, number, m->part);
+    m->chunks = pf_alloc(all.n, sizeof *m->chunks);
+    m->counted = pf_alloc(all.n, sizeof *m->counted);
     if (!m->chunks || !m->counted)
         return pf_fail_nomem(err, "archive");
-    for (uint32_t i = 0; i < a->n_chunks; i++)
-        if (belongs(&a->chunks[i], number, m->part))
-            m->chunks[m->n_chunks++] = &a->chunks[i];
-    qsort(m->chunks, m->n_chunks, sizeof *m->chunks, by_raw_off);
+    for (uint32_t i = 0; i < all.n; i++)
+        if (all.at[i]->raw_len)
+            m->chunks[m->n_chunks++] = all.at[i];
     for (uint32_t i = 1; i < m->n_chunks; i++)
         if (m->chunks[i]->raw_off < end_of(m->chunks[i - 1])) {
             perfile_status st = pf_fail(err, PERFILE_E_CORRUPT, "archive.raw_off",

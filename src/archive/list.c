@@ -10,14 +10,19 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-enum { NUMBERS_MOST = 65536, MAGIC = 8 };
+enum { MAGIC = 8 };
 
 uint32_t pf_archive_capture_of(const perfile_archive *a, uint16_t source)
 {
-    for (uint32_t i = 0; i < a->n_captures; i++)
-        if (a->numbers[i] == source)
-            return i + 1;
-    return 0;
+    uint32_t low = 0, high = a->n_captures;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (a->numbers[middle] < source)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < a->n_captures && a->numbers[low] == source ? low + 1 : 0;
 }
 
 /* True if the header of a chunk, of any archive, stands at `offset`. */
@@ -53,23 +58,27 @@ static perfile_status is_archive(perfile_source *s, bool *is, perfile_error *err
     return PERFILE_OK;
 }
 
+static bool is_of_part(const pf_chunk *c)
+{
+    return c->kind == PF_CHUNK_RECORDS || c->kind == PF_CHUNK_BYTES;
+}
+
 /* Collects the numbers of captures that chunks have. */
 static perfile_status list_captures(perfile_archive *a, perfile_error *err)
 {
-    bool *seen = pf_alloc(NUMBERS_MOST, sizeof *seen);
+    const pf_archive *t = &a->table;
     uint32_t n = 0;
-    if (!seen)
-        return pf_fail_nomem(err, "archive");
-    for (uint32_t i = 0; i < a->table.n_chunks; i++) {
-        n += !seen[a->table.chunks[i].source];
-        seen[a->table.chunks[i].source] = true;
+    for (uint32_t i = 0; i < t->n_chunks; i++) {
+        n += i == 0 || t->order[i]->source != t->order[i - 1]->source;
+        a->decoded += is_of_part(&t->chunks[i]) ? t->chunks[i].raw_len : 0;
     }
     a->numbers = pf_alloc(n, sizeof *a->numbers);
-    for (uint32_t i = 0; a->numbers && i < NUMBERS_MOST; i++)
-        if (seen[i])
-            a->numbers[a->n_captures++] = (uint16_t)i;
-    pf_free(seen);
-    return a->numbers ? PERFILE_OK : pf_fail_nomem(err, "archive");
+    if (!a->numbers)
+        return pf_fail_nomem(err, "archive");
+    for (uint32_t i = 0; i < t->n_chunks; i++)
+        if (i == 0 || t->order[i]->source != t->order[i - 1]->source)
+            a->numbers[a->n_captures++] = t->order[i]->source;
+    return PERFILE_OK;
 }
 
 static perfile_status read_table(perfile_archive *a, perfile_error *err)
@@ -127,17 +136,13 @@ void perfile_archive_close(perfile_archive *a)
     pf_free(a);
 }
 
-static bool is_of_part(const pf_chunk *c)
-{
-    return c->kind == PF_CHUNK_RECORDS || c->kind == PF_CHUNK_BYTES;
-}
-
 void perfile_archive_get_summary(const perfile_archive *a, perfile_archive_summary *summary,
                                  size_t size)
 {
     const pf_archive *t = &a->table;
     perfile_archive_summary s = {.id = t->head.id,
                                  .bytes = t->source->size,
+                                 .decoded = a->decoded,
                                  .version = t->head.major,
                                  .captures = a->n_captures,
                                  .chunks = t->n_chunks,
@@ -145,8 +150,6 @@ void perfile_archive_get_summary(const perfile_archive *a, perfile_archive_summa
                                  .finished = t->finished,
                                  .from_index = t->from_index,
                                  .head_damaged = t->head_damaged};
-    for (uint32_t i = 0; i < t->n_chunks; i++)
-        s.decoded += is_of_part(&t->chunks[i]) ? t->chunks[i].raw_len : 0;
     for (uint32_t i = 0; i < t->n_gaps; i++)
         s.gap_bytes += t->gaps[i].bytes;
     memcpy(summary, &s, size < sizeof s ? size : sizeof s);
@@ -241,15 +244,14 @@ bool perfile_archive_gap_at(const perfile_archive *a, uint32_t position, perfile
 perfile_status pf_archive_read_meta(perfile_archive *a, uint16_t source, pf_meta *meta,
                                     perfile_error *err)
 {
-    for (uint32_t i = 0; i < a->table.n_chunks; i++) {
-        const pf_chunk *c = &a->table.chunks[i];
-        if (c->kind != PF_CHUNK_META || c->source != source)
-            continue;
+    const pf_archive_span maps = pf_archive_metas(&a->table, source);
+    for (uint32_t i = 0; i < maps.n; i++) {
         pf_buffer_clear(&a->bytes);
-        perfile_status st = pf_archive_payload(&a->table, c, &a->bytes, err);
+        perfile_status st = pf_archive_map(&a->table, maps.at[i], &a->bytes, err);
         if (st == PERFILE_OK)
             st = pf_meta_decode((perfile_bytes){a->bytes.ptr, a->bytes.len}, meta, err);
-        if (st != PERFILE_OK && st != PERFILE_E_CORRUPT && st != PERFILE_E_UNSUPPORTED)
+        if (st != PERFILE_OK && st != PERFILE_E_CORRUPT && st != PERFILE_E_UNSUPPORTED &&
+            st != PERFILE_E_LIMIT)
             return st;
     }
     return PERFILE_OK;

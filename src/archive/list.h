@@ -1,5 +1,5 @@
-/* The handle of an archive that is looked at as an archive.  For list.c, list_columns.c, verify*.c
- * and repair.c only. */
+/* The handle of an archive that is looked at as an archive.  For list.c, list_columns.c, verify*.c,
+ * repair.c and source.c only. */
 #ifndef PF_ARCHIVE_LIST_H
 #define PF_ARCHIVE_LIST_H
 
@@ -14,8 +14,9 @@ struct perfile_archive {
     perfile_source *copy;   /* of a pipe, owned; NULL: none */
     uint16_t *numbers;      /* of the captures in the headers of chunks, ascending */
     uint32_t n_captures;
-    pf_zone zone;    /* of the chunk that was shown last */
-    pf_buffer bytes; /* metadata or payload of a chunk */
+    uint64_t decoded; /* bytes that RECORDS and BYTES chunks hold */
+    pf_zone zone;     /* of the chunk that was shown last */
+    pf_buffer bytes;  /* metadata or payload of a chunk */
     pf_buffer counts;
     pf_meta meta; /* of the capture that was shown last */
     pf_buffer parts;

@@ -12,7 +12,7 @@
 #include "perfile/field.h"
 #include "schema/frame.h"
 
-enum { NAME = 96, DEPTH = 8 };
+enum { NAME = 96, DEPTH = 8, WALKS_LEAST = 256 << 10, WALKS_RATIO = 64 };
 
 /* The search for the fields of a record that stand at a value. */
 typedef struct search {
@@ -105,19 +105,21 @@ static perfile_record record_at(const pf_buffer *bytes, size_t offset, bool swap
                             .session = session};
 }
 
-/* Finds the name of the value at l->at of a record. */
-static void name_column(const pf_columns_listed *l, const perfile_record *r,
+/* Finds the name of the value at l->at of a record; without `walk` its offset is the name. */
+static void name_column(const pf_columns_listed *l, const perfile_record *r, bool walk,
                         perfile_archive_column *c, search *x)
 {
     static const perfile_visitor visitor = {
         .size = sizeof visitor, .value = on_value, .begin = on_begin, .end = on_end};
     *x = (search){.from = l->at, .end = l->at + (uint64_t)l->len, .whole_list = l->width == 0};
     c->type = r->type;
-    (void)perfile_record_walk(r, PERFILE_WALK_PADDING, &visitor, x, NULL);
+    if (walk)
+        (void)perfile_record_walk(r, PERFILE_WALK_PADDING, &visitor, x, NULL);
     if (x->len)
         return;
     x->depth = 0;
-    (void)perfile_record_walk_trailer(r, PERFILE_WALK_PADDING, &visitor, x, NULL);
+    if (walk)
+        (void)perfile_record_walk_trailer(r, PERFILE_WALK_PADDING, &visitor, x, NULL);
     c->trailer = x->len > 0;
     if (!x->len)
         snprintf(x->name, sizeof x->name, "+%u", l->at);
@@ -138,7 +140,7 @@ static const char *encoding_of(const pf_columns_listed *l)
 
 /* Adds a column; its name goes behind the others, and becomes a pointer when all are there. */
 static bool add_column(perfile_archive *a, const pf_columns_listed *l, const perfile_record *r,
-                       bool first)
+                       bool walk, bool first)
 {
     search x = {.len = 0};
     perfile_archive_column c = {.stored = l->stored,
@@ -148,7 +150,7 @@ static bool add_column(perfile_archive *a, const pf_columns_listed *l, const per
                                 .width = l->width,
                                 .encoding = first ? "" : encoding_of(l)};
     if (r)
-        name_column(l, r, &c, &x);
+        name_column(l, r, walk, &c, &x);
     else
         snprintf(x.name, sizeof x.name, "%s", first ? "headers" : "unused");
     return pf_buffer_append(&a->names, x.name, strlen(x.name) + 1) &&
@@ -177,18 +179,25 @@ perfile_status perfile_archive_columns(perfile_archive *a, uint32_t position,
     if (!c || c->codec != PF_CODEC_COLUMNS)
         return PERFILE_END;
     const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
-    perfile_status st = list(a, c, err);
+    perfile_status st = pf_archive_check_ratio(&a->table, a->decoded, err);
+    if (st == PERFILE_OK)
+        st = list(a, c, err);
     if (st != PERFILE_OK)
         return st;
     const pf_columns_listed *l = (const pf_columns_listed *)(const void *)a->listed.ptr;
     const size_t n_listed = a->listed.len / sizeof *l;
     pf_buffer_clear(&a->names);
     pf_buffer_clear(&a->columns);
+    /* Each walk goes through a whole record: thousands of columns of a large one cost more than
+     * their names are worth. */
+    uint64_t walks = WALKS_LEAST + WALKS_RATIO * (uint64_t)c->raw_len;
     for (size_t i = 0; i < n_listed; i++) {
         perfile_record r = {.body.len = 0};
         if (l[i].placed)
             r = record_at(&a->bytes, l[i].record, big != (bool)PF_NATIVE_BIG, session);
-        if (!add_column(a, &l[i], l[i].placed ? &r : NULL, i == 0))
+        const bool walk = walks >= r.body.len;
+        walks -= walk ? r.body.len : 0;
+        if (!add_column(a, &l[i], l[i].placed ? &r : NULL, walk, i == 0))
             return pf_fail_nomem(err, "archive");
     }
     perfile_archive_column *all = (perfile_archive_column *)(void *)a->columns.ptr;

@@ -33,9 +33,10 @@ struct pf_pack {
     int level;
     uint64_t at; /* offset in the archive */
     ZSTD_CCtx *zstd;
-    pf_buffer packed;    /* of one chunk */
-    pf_buffer index;     /* header and metadata of the chunks since the last index */
-    uint64_t last_index; /* offset of it; 0: there is none */
+    pf_buffer packed;       /* of one chunk */
+    pf_buffer index;        /* header and metadata of the chunks since the last index */
+    pf_buffer index_packed; /* not `packed`: that may have the chunk that comes behind it */
+    uint64_t last_index;    /* offset of it; 0: there is none */
 };
 
 static perfile_status choose_id(uint64_t *id, perfile_error *err)
@@ -182,7 +183,8 @@ static perfile_status write_index(pf_pack *p, perfile_error *err)
     const perfile_bytes none = {NULL, 0}, entries = {p->index.ptr, p->index.len};
     const uint64_t at = p->at;
     pf_pack_payload payload;
-    perfile_status st = pf_pack_compress(p->zstd, p->level, entries, &p->packed, &payload, err);
+    perfile_status st =
+        pf_pack_compress(p->zstd, p->level, entries, &p->index_packed, &payload, err);
     pf_chunk c = {.kind = PF_CHUNK_INDEX,
                   .flags = PF_CHUNK_FLAG_SKIP_OK,
                   .codec = payload.codec,
@@ -272,5 +274,6 @@ void pf_pack_close(pf_pack *p)
     ZSTD_freeCCtx(p->zstd);
     pf_buffer_free(&p->packed);
     pf_buffer_free(&p->index);
+    pf_buffer_free(&p->index_packed);
     pf_free(p);
 }

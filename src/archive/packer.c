@@ -245,7 +245,7 @@ static perfile_status put_meta(pf_packer *p, uint32_t first, bool complete, perf
                  .has_lossy = p->lossy != 0,
                  .lossy = lossy,
                  .n_lossy = pf_meta_lossy_words(p->lossy, lossy)};
-    m.parts = pf_alloc(p->n_parts, sizeof *m.parts);
+    m.parts = pf_alloc(p->n_parts - first, sizeof *m.parts);
     if (!m.parts)
         return pf_fail_nomem(err, "archive");
     for (uint32_t i = first; i < p->n_parts; i++) {
@@ -408,12 +408,12 @@ perfile_status pf_packer_records(pf_packer *p, uint32_t number, uint64_t offset,
     const part *x = &p->parts[number];
     const bool swapped = first->flags & PERFILE_REC_SWAPPED;
     perfile_status st = note_events(p, first->session, err);
-    if (st == PERFILE_OK && offset < x->base)
-        return PERFILE_OK; /* these bytes are packed already */
     if (st == PERFILE_OK && p->open &&
         (p->at != number || p->told != offset ||
          !pf_job_accepts(&p->jobs[pf_workers_slot(p->workers)], swapped)))
         st = close_records(p, err);
+    if (st == PERFILE_OK && (offset < x->base || end > x->base + x->pending.len))
+        return PERFILE_OK; /* these bytes are packed already, or were never written */
     if (st == PERFILE_OK && !p->open)
         st = open_records(p, number, offset, first, err);
     if (st != PERFILE_OK)

@@ -56,6 +56,18 @@ static perfile_status stored_bytes(pf_archive *a, uint64_t offset, size_t n, per
     return PERFILE_OK;
 }
 
+/* True if the window of a frame that has been found whole is not larger than the format allows.
+ * zstd compares it only when it decodes in pieces.  A frame in one segment has no window of its
+ * own. */
+static bool has_valid_window(perfile_bytes frame)
+{
+    enum { DESCRIPTOR_AT = 4, SINGLE_SEGMENT = 0x20, LOG_LEAST = 10 };
+    if (frame.len < DESCRIPTOR_AT + 2 || frame.ptr[DESCRIPTOR_AT] & SINGLE_SEGMENT)
+        return true;
+    const unsigned window = frame.ptr[DESCRIPTOR_AT + 1]; /* exponent and eighths */
+    return window <= (PF_ARCHIVE_MOST_WINDOW_LOG - LOG_LEAST) << 3;
+}
+
 /* Decompresses one frame to `out`, which has room for c->raw_len bytes. */
 static perfile_status decompress(pf_archive *a, const pf_chunk *c, perfile_bytes frame,
                                  uint8_t *out, perfile_error *err)
@@ -66,7 +78,7 @@ static perfile_status decompress(pf_archive *a, const pf_chunk *c, perfile_bytes
         return pf_fail_nomem(err, "archive");
     (void)ZSTD_DCtx_setParameter(a->zstd, ZSTD_d_windowLogMax, PF_ARCHIVE_MOST_WINDOW_LOG);
     if (ZSTD_getFrameContentSize(frame.ptr, frame.len) != c->raw_len ||
-        ZSTD_findFrameCompressedSize(frame.ptr, frame.len) != frame.len)
+        ZSTD_findFrameCompressedSize(frame.ptr, frame.len) != frame.len || !has_valid_window(frame))
         return fail(c, "archive.payload", "it is no frame of as many bytes as its header says",
                     err);
     const size_t n = ZSTD_decompressDCtx(a->zstd, out, c->raw_len, frame.ptr, frame.len);
@@ -244,6 +256,7 @@ void pf_archive_clear(pf_archive *a)
     ZSTD_freeDCtx(a->zstd);
     pf_columns_decoder_free(a->columns);
     pf_free(a->chunks);
+    pf_free(a->order);
     pf_free(a->gaps);
     pf_buffer_free(&a->stored);
     *a = (pf_archive){0};

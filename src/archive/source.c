@@ -10,13 +10,22 @@
 #include <string.h>
 
 #include "archive/image.h"
+#include "archive/list.h"
 #include "archive/meta.h"
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "io/source_kind.h"
 #include "perfile/archive.h"
 
 enum { PARTS_MOST = 65536, NAME_BYTES = 24 };
+
+/* A file of a directory. */
+typedef struct entry_of_part {
+    uint32_t part;
+    const char *name;     /* NULL: `own` */
+    char own[NAME_BYTES]; /* what perf calls it */
+} entry_of_part;
 
 typedef struct shared {
     pf_source_origin origin; /* first: release() gets it */
@@ -24,6 +33,8 @@ typedef struct shared {
     perfile_source *pipe; /* that archive.source is a copy of; NULL: none */
     uint16_t number;      /* of the source in the archive */
     pf_meta meta;
+    entry_of_part *entries; /* of a directory, by name */
+    uint32_t n_entries;
 } shared;
 
 static void release(pf_source_origin *o)
@@ -32,6 +43,7 @@ static void release(pf_source_origin *o)
     perfile_source *below = x->archive.source;
     pf_archive_clear(&x->archive);
     pf_meta_clear(&x->meta);
+    pf_free(x->entries);
     perfile_source_close(below);
     perfile_source_close(x->pipe);
     pf_free(x);
@@ -50,50 +62,66 @@ static perfile_status open_image(shared *x, uint32_t part, const perfile_source_
     return st;
 }
 
-/* The name of a part in its directory.  Where the metadata are lost, it is what perf calls it. */
-static const char *name_of(const shared *x, uint32_t part, char buf[NAME_BYTES])
+static const char *name_of(const entry_of_part *e)
+{
+    return e->name ? e->name : e->own;
+}
+
+/* Where the metadata are lost, a part has the name that perf gives it. */
+static void make_entry(const shared *x, uint32_t part, entry_of_part *e)
 {
     const pf_meta_part *about = pf_meta_part_of(&x->meta, part);
-    if (about && about->name)
-        return about->name;
+    *e = (entry_of_part){.part = part, .name = about ? about->name : NULL};
     if (part)
-        snprintf(buf, NAME_BYTES, "data.%u", part - 1);
-    return part ? buf : "data";
+        snprintf(e->own, sizeof e->own, "data.%u", part - 1);
+    else
+        snprintf(e->own, sizeof e->own, "data");
 }
 
-static uint32_t parts_of(const shared *x)
+/* qsort() order: by name, then by number. */
+static int compare_entries(const void *a, const void *b)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < x->archive.n_chunks; i++)
-        if (x->archive.chunks[i].source == x->number && x->archive.chunks[i].part >= n)
-            n = (uint32_t)x->archive.chunks[i].part + 1;
-    for (uint32_t i = 0; i < x->meta.n_parts; i++)
-        if (x->meta.parts[i].number >= n)
-            n = x->meta.parts[i].number + 1;
-    return n;
+    const entry_of_part *x = a, *y = b;
+    const int names = strcmp(name_of(x), name_of(y));
+    return names ? names : (x->part > y->part) - (x->part < y->part);
 }
 
-/* True if some part belongs to the capture: it has chunks, or is said to be there. */
-static bool is_there(const shared *x, uint32_t part)
+/* Collects the parts that belong to the capture: they have chunks, or are said to be there.  Of
+ * several with the same name the one with the lowest number counts. */
+static perfile_status collect_entries(shared *x, perfile_error *err)
 {
-    if (pf_meta_part_of(&x->meta, part))
-        return true;
-    for (uint32_t i = 0; i < x->archive.n_chunks; i++)
-        if (x->archive.chunks[i].source == x->number && x->archive.chunks[i].part == part &&
-            x->archive.chunks[i].kind != PF_CHUNK_META)
-            return true;
-    return false;
+    const pf_archive_span all = pf_archive_of_parts(&x->archive, x->number);
+    bool *there = pf_alloc(PARTS_MOST, sizeof *there);
+    uint32_t n = 0, kept = 0;
+    for (uint32_t i = 0; there && i < all.n; i++)
+        there[all.at[i]->part] = true;
+    for (uint32_t i = 0; there && i < x->meta.n_parts; i++)
+        there[x->meta.parts[i].number] = true;
+    for (uint32_t i = 0; there && i < PARTS_MOST; i++)
+        n += there[i];
+    x->entries = there ? pf_alloc(n, sizeof *x->entries) : NULL;
+    for (uint32_t i = 0; x->entries && i < PARTS_MOST; i++)
+        if (there[i])
+            make_entry(x, i, &x->entries[x->n_entries++]);
+    pf_free(there);
+    if (!x->entries)
+        return pf_fail_nomem(err, "archive");
+    if (n)
+        qsort(x->entries, n, sizeof *x->entries, compare_entries);
+    for (uint32_t i = 0; i < n; i++)
+        if (!kept || strcmp(name_of(&x->entries[kept - 1]), name_of(&x->entries[i])) != 0)
+            x->entries[kept++] = x->entries[i];
+    x->n_entries = kept;
+    return PERFILE_OK;
 }
 
 static perfile_status list(const perfile_source *s, const char *prefix, pf_buffer *names, size_t *n,
                            perfile_error *err)
 {
     const shared *x = (const shared *)s->origin;
-    char buf[NAME_BYTES];
-    const uint32_t parts = parts_of(x);
-    for (uint32_t i = 0; i < parts; i++) {
-        const char *name = name_of(x, i, buf);
-        if (strncmp(name, prefix, strlen(prefix)) != 0 || !is_there(x, i))
+    for (uint32_t i = 0; i < x->n_entries; i++) {
+        const char *name = name_of(&x->entries[i]);
+        if (strncmp(name, prefix, strlen(prefix)) != 0)
             continue;
         if (!pf_buffer_append(names, name, strlen(name) + 1))
             return pf_fail_nomem(err, "archive");
@@ -102,15 +130,20 @@ static perfile_status list(const perfile_source *s, const char *prefix, pf_buffe
     return PERFILE_OK;
 }
 
+static int compare_name(const void *name, const void *entry)
+{
+    return strcmp(name, name_of(entry));
+}
+
 static perfile_status entry(const perfile_source *s, const char *name, perfile_source **source,
                             perfile_error *err)
 {
     shared *x = (shared *)s->origin;
-    char buf[NAME_BYTES];
-    const uint32_t parts = parts_of(x);
-    for (uint32_t i = 0; i < parts; i++)
-        if (strcmp(name_of(x, i, buf), name) == 0 && is_there(x, i))
-            return open_image(x, i, &s->options, source, err);
+    const entry_of_part *e =
+        x->n_entries ? bsearch(name, x->entries, x->n_entries, sizeof *x->entries, compare_name)
+                     : NULL;
+    if (e)
+        return open_image(x, e->part, &s->options, source, err);
     return pf_fail_io(err, ENOENT, "archive.part", "there is no '%s' in the archive", name);
 }
 
@@ -151,17 +184,15 @@ perfile_status pf_archive_source_again(const perfile_source *source, perfile_sou
 static perfile_status read_meta(shared *x, perfile_error *err)
 {
     pf_archive *a = &x->archive;
+    const pf_archive_span maps = pf_archive_metas(a, x->number);
     pf_buffer map = {0};
     perfile_status st = PERFILE_OK;
-    for (uint32_t i = 0; i < a->n_chunks && st == PERFILE_OK; i++) {
-        const pf_chunk *c = &a->chunks[i];
-        if (c->kind != PF_CHUNK_META || c->source != x->number)
-            continue;
+    for (uint32_t i = 0; i < maps.n && st == PERFILE_OK; i++) {
         pf_buffer_clear(&map);
-        st = pf_archive_payload(a, c, &map, err);
+        st = pf_archive_map(a, maps.at[i], &map, err);
         if (st == PERFILE_OK)
             st = pf_meta_decode((perfile_bytes){map.ptr, map.len}, &x->meta, err);
-        if (st == PERFILE_E_CORRUPT || st == PERFILE_E_UNSUPPORTED) {
+        if (st == PERFILE_E_CORRUPT || st == PERFILE_E_UNSUPPORTED || st == PERFILE_E_LIMIT) {
             x->origin.lost.places++;
             st = PERFILE_OK;
         }
@@ -171,31 +202,62 @@ static perfile_status read_meta(shared *x, perfile_error *err)
     return st;
 }
 
+/* Bytes of a part that no chunk holds, as far as it is said how long it is. */
+static uint64_t missing_of(const shared *x, uint32_t part, uint64_t end, uint64_t held)
+{
+    const pf_meta_part *about = pf_meta_part_of(&x->meta, part);
+    if (about && about->has_size && about->size > end)
+        end = about->size;
+    return end > held ? end - held : 0;
+}
+
+/* Refuses a capture that is too large, decoded, for the bytes of the archive: zeros in the place of
+ * what is missing are as many bytes as others. */
+static perfile_status check_sizes(const shared *x, perfile_error *err)
+{
+    const pf_archive_span all = pf_archive_of_parts(&x->archive, x->number);
+    uint64_t decoded = 0, missing = 0;
+    for (uint32_t i = 0; i < all.n;) {
+        const uint32_t part = all.at[i]->part;
+        uint64_t end = 0, held = 0;
+        for (; i < all.n && all.at[i]->part == part; i++) {
+            const pf_chunk *c = all.at[i];
+            if (c->kind != PF_CHUNK_RECORDS && c->kind != PF_CHUNK_BYTES)
+                continue;
+            held += c->raw_len;
+            end = c->raw_off + c->raw_len > end ? c->raw_off + c->raw_len : end;
+        }
+        decoded += held;
+        if (pf_add_u64(missing, missing_of(x, part, end, held), &missing))
+            missing = UINT64_MAX;
+    }
+    for (uint32_t i = 0; i < x->meta.n_parts; i++) {
+        const uint32_t part = x->meta.parts[i].number;
+        if (part < PARTS_MOST &&
+            pf_archive_of_part(&x->archive, x->number, (uint16_t)part).n == 0 &&
+            pf_add_u64(missing, missing_of(x, part, 0, 0), &missing))
+            missing = UINT64_MAX;
+    }
+    if (pf_add_u64(decoded, missing, &decoded))
+        decoded = UINT64_MAX;
+    return pf_archive_check_ratio(&x->archive, decoded, err);
+}
+
 /* Chooses the capture: number `wanted` counted from 1, or the only one. */
 static perfile_status choose(shared *x, uint32_t wanted, perfile_error *err)
 {
     const pf_archive *a = &x->archive;
     uint32_t n = 0;
-    bool *seen = pf_alloc(PARTS_MOST, sizeof *seen);
-    if (!seen)
-        return pf_fail_nomem(err, "archive");
-    for (uint32_t i = 0; i < a->n_chunks; i++) {
-        n += !seen[a->chunks[i].source];
-        seen[a->chunks[i].source] = true;
-    }
-    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < a->n_chunks; i++)
+        if (i == 0 || a->order[i]->source != a->order[i - 1]->source)
+            x->number = ++n == (wanted ? wanted : 1) ? a->order[i]->source : x->number;
     if (wanted > n && wanted > 1)
-        st = pf_fail(err, PERFILE_E_USAGE, "source.capture",
-                     "it holds %u capture%s, there is no %u", n, n == 1 ? "" : "s", wanted);
-    else if (!wanted && n > 1)
-        st = pf_fail(err, PERFILE_E_USAGE, "source.capture",
-                     "it holds %u captures: say which, from 1 to %u (--source)", n, n);
-    uint32_t at = wanted ? wanted : 1;
-    for (uint32_t i = 0; i < PARTS_MOST && at; i++)
-        if (seen[i] && --at == 0)
-            x->number = (uint16_t)i;
-    pf_free(seen);
-    return st;
+        return pf_fail(err, PERFILE_E_USAGE, "source.capture",
+                       "it holds %u capture%s, there is no %u", n, n == 1 ? "" : "s", wanted);
+    if (!wanted && n > 1)
+        return pf_fail(err, PERFILE_E_USAGE, "source.capture",
+                       "it holds %u captures: say which, from 1 to %u (--source)", n, n);
+    return PERFILE_OK;
 }
 
 /* True if the bytes are an archive, also one whose first bytes are damaged. */
@@ -218,6 +280,19 @@ static bool is_archive(perfile_source *s, bool *is, perfile_status *st, perfile_
     return *is;
 }
 
+/* True if the capture is a directory: part 0 has a name, or there are others. */
+static bool is_directory(const shared *x)
+{
+    const pf_archive_span all = pf_archive_of_parts(&x->archive, x->number);
+    const pf_meta_part *first = pf_meta_part_of(&x->meta, 0);
+    bool is = first && first->name;
+    for (uint32_t i = 0; i < all.n && !is; i++)
+        is = all.at[i]->part != 0;
+    for (uint32_t i = 0; i < x->meta.n_parts && !is; i++)
+        is = x->meta.parts[i].number != 0;
+    return is;
+}
+
 static perfile_status open_shared(shared *x, perfile_source **image, perfile_error *err)
 {
     const perfile_source *below = x->archive.source;
@@ -228,12 +303,14 @@ static perfile_status open_shared(shared *x, perfile_source **image, perfile_err
         st = choose(x, options.capture, err);
     if (st == PERFILE_OK)
         st = read_meta(x, err);
+    if (st == PERFILE_OK)
+        st = check_sizes(x, err);
     if (st != PERFILE_OK)
         return st;
-    const pf_meta_part *first = pf_meta_part_of(&x->meta, 0);
-    const bool directory = (first && first->name) || parts_of(x) > 1;
-    return directory ? open_directory(x, &options, image, err)
-                     : open_image(x, 0, &options, image, err);
+    if (!is_directory(x))
+        return open_image(x, 0, &options, image, err);
+    st = collect_entries(x, err);
+    return st == PERFILE_OK ? open_directory(x, &options, image, err) : st;
 }
 
 /* Where the bytes are read from: the source itself, or a copy of a pipe. */
@@ -262,6 +339,57 @@ void pf_archive_source_undo(perfile_source *image)
 {
     give_back((shared *)image->origin);
     perfile_source_close(image);
+}
+
+/* A source of the bytes of another one, which is borrowed. */
+typedef struct view_of {
+    perfile_source base;
+    perfile_source *below;
+} view_of;
+
+static perfile_status view_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                               perfile_error *err)
+{
+    return pf_source_run(((view_of *)s)->below, offset, need, run, err);
+}
+
+static perfile_status view_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                                perfile_error *err)
+{
+    return pf_source_view(((view_of *)s)->below, offset, need, run, err);
+}
+
+static const pf_source_ops view_ops = {.run = view_run, .view = view_view};
+
+perfile_status perfile_archive_capture_source(perfile_archive *archive, uint32_t number,
+                                              perfile_source **source, perfile_error *err)
+{
+    perfile_source *below = archive->table.source, *s;
+    perfile_source_options options = below->options;
+    view_of *v;
+    options.capture = number;
+    perfile_status st =
+        pf_source_new(sizeof *v, &view_ops, perfile_source_name(below), &options, &v, err);
+    if (st != PERFILE_OK)
+        return st;
+    v->below = below;
+    s = &v->base;
+    s->size = below->size;
+    s->stable = below->stable;
+    s->lasting = below->lasting;
+    s->seekable = true;
+    if (!pf_inputs_join(&s->inputs, &below->inputs))
+        st = pf_fail_nomem(err, "archive");
+    if (st == PERFILE_OK)
+        st = perfile_archive_source(&s, err);
+    if (st == PERFILE_OK && !s->origin)
+        st = pf_fail(err, PERFILE_E_CORRUPT, "archive.header",
+                     "the header is damaged, and no chunk stands behind it");
+    if (st == PERFILE_OK)
+        *source = s;
+    else
+        perfile_source_close(s);
+    return st;
 }
 
 perfile_status perfile_archive_source(perfile_source **source, perfile_error *err)

@@ -142,12 +142,14 @@ static bool add_entries(pf_archive *a, perfile_bytes entries, uint64_t *at)
     return entries.len == 0;
 }
 
-/* Adds what one index names, and passes over it and an END behind it. */
+/* Adds what one index names, and passes over it and an END behind it.  It repeats what lies in
+ * front of it: one that claims more is not decoded. */
 static bool add_index(pf_archive *a, uint64_t offset, uint64_t *at)
 {
     pf_chunk index, end;
     pf_buffer entries = {0};
     bool good = chunk_at(a, offset, &index) && index.kind == PF_CHUNK_INDEX &&
+                index.raw_len <= offset &&
                 pf_archive_payload(a, &index, &entries, NULL) == PERFILE_OK &&
                 add_entries(a, (perfile_bytes){entries.ptr, entries.len}, at) && *at == offset;
     pf_buffer_free(&entries);
@@ -239,8 +241,9 @@ perfile_status pf_archive_read(perfile_source *source, unsigned flags, pf_archiv
         return st;
     if (!(flags & PF_ARCHIVE_NO_INDEX) && !a->head_damaged && read_indexes(a)) {
         a->from_index = a->finished = true;
-        return PERFILE_OK;
+    } else {
+        a->n_chunks = 0;
+        st = walk(a, err);
     }
-    a->n_chunks = 0;
-    return walk(a, err);
+    return st == PERFILE_OK ? pf_archive_sort(a, err) : st;
 }

@@ -26,7 +26,9 @@ typedef struct pf_archive {
     uint64_t last_index; /* with `from_index`: offset of the last index */
     pf_chunk *chunks;    /* META, RECORDS, BYTES and kinds that are not known, by offset */
     uint32_t n_chunks, cap_chunks;
-    pf_archive_gap *gaps; /* by offset; none with `from_index` */
+    const pf_chunk **order; /* n_chunks: by capture and part; see pf_archive_metas() */
+    uint64_t maps_end;      /* offset of the first META chunk that is too much */
+    pf_archive_gap *gaps;   /* by offset; none with `from_index` */
     uint32_t n_gaps, cap_gaps;
     void *zstd;                  /* ZSTD_DCtx; NULL: not needed yet */
     pf_columns_decoder *columns; /* NULL: not needed yet */
@@ -42,6 +44,33 @@ perfile_status pf_archive_read(perfile_source *source, unsigned flags, pf_archiv
                                perfile_error *err);
 
 void pf_archive_clear(pf_archive *a);
+
+/* Some of the chunks. */
+typedef struct pf_archive_span {
+    const pf_chunk *const *at;
+    uint32_t n;
+} pf_archive_span;
+
+/* Chunks of the capture with the number `source` in the headers: all of them, in no order; its META
+ * chunks, by offset; all others, by part; RECORDS and BYTES of one part, by place in it, of the
+ * same place the one in front first. */
+pf_archive_span pf_archive_of_capture(const pf_archive *a, uint16_t source);
+pf_archive_span pf_archive_metas(const pf_archive *a, uint16_t source);
+pf_archive_span pf_archive_of_parts(const pf_archive *a, uint16_t source);
+pf_archive_span pf_archive_of_part(const pf_archive *a, uint16_t source, uint16_t part);
+
+/* Makes a->order and a->maps_end of the chunks.  PERFILE_E_NOMEM. */
+perfile_status pf_archive_sort(pf_archive *a, perfile_error *err);
+
+/* Fails with PERFILE_E_LIMIT if an archive whose chunks hold `decoded` bytes is refused: a few
+ * bytes of zstd can stand for any number of bytes. */
+perfile_status pf_archive_check_ratio(const pf_archive *a, uint64_t decoded, perfile_error *err);
+
+/* Fails with PERFILE_E_LIMIT if the META chunks up to this one hold too much for the archive. */
+perfile_status pf_archive_map_fits(const pf_archive *a, const pf_chunk *c, perfile_error *err);
+
+/* Appends the map of a META chunk that fits to `out`: else like pf_archive_payload(). */
+perfile_status pf_archive_map(pf_archive *a, const pf_chunk *c, pf_buffer *out, perfile_error *err);
 
 /* Appends the decoded bytes of a chunk to `out`, after all its checks.  PERFILE_E_CORRUPT: one of
  * them failed; nothing is appended then.  PERFILE_E_UNSUPPORTED: the codec is not known. */

@@ -101,8 +101,9 @@ static perfile_status check_map(pf_verify *v, const pf_chunk *c, perfile_error *
 {
     perfile_error why;
     pf_meta m = {0};
-    const perfile_bytes map = {v->payload.ptr, v->payload.len};
-    const perfile_status st = pf_meta_decode(map, &m, &why);
+    perfile_status st = pf_archive_map_fits(&v->a->table, c, &why);
+    if (st == PERFILE_OK)
+        st = pf_meta_decode((perfile_bytes){v->payload.ptr, v->payload.len}, &m, &why);
     pf_meta_clear(&m);
     if (st == PERFILE_E_CORRUPT || st == PERFILE_E_LIMIT)
         pf_verify_tell(v, PERFILE_RULE_V_703, PERFILE_SEVERITY_ERROR, c, false,
@@ -186,6 +187,20 @@ static perfile_status list_books(pf_verify *v, perfile_error *err)
         at += pf_chunk_bytes(&c);
     }
     return PERFILE_OK;
+}
+
+/* All that will be decoded. */
+static perfile_status check_ratio(const pf_verify *v, perfile_error *err)
+{
+    uint64_t decoded = 0;
+    for (uint32_t i = 0; i < v->a->table.n_chunks; i++)
+        decoded += v->a->table.chunks[i].raw_len;
+    for (size_t i = 0; i < v->books.len / sizeof(pf_chunk); i++) {
+        pf_chunk c;
+        memcpy(&c, v->books.ptr + i * sizeof c, sizeof c);
+        decoded += c.raw_len;
+    }
+    return pf_archive_check_ratio(&v->a->table, decoded, err);
 }
 
 /* Gaps, chunks and indexes in the order of the archive. */
@@ -273,6 +288,8 @@ perfile_status perfile_archive_verify(perfile_archive *a,
     perfile_status st = pf_archive_read(a->table.source, PF_ARCHIVE_NO_INDEX, &v.walked, err);
     if (st == PERFILE_OK)
         st = list_books(&v, err);
+    if (st == PERFILE_OK)
+        st = check_ratio(&v, err);
     if (st == PERFILE_OK && a->table.head_damaged)
         pf_verify_tell(&v, PERFILE_RULE_V_701, PERFILE_SEVERITY_ERROR, &head, false,
                        "the header of the archive is damaged");

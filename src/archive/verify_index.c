@@ -16,10 +16,15 @@ static void tell(pf_verify *v, const pf_chunk *index, const char *what, uint64_t
 /* True if there is no chunk at `offset` because its header is damaged. */
 static bool in_gap(const pf_archive *w, uint64_t offset)
 {
-    for (uint32_t i = 0; i < w->n_gaps; i++)
-        if (offset >= w->gaps[i].offset && offset - w->gaps[i].offset < w->gaps[i].bytes)
-            return true;
-    return false;
+    uint32_t low = 0, high = w->n_gaps; /* the last gap that begins at or in front of it */
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (w->gaps[middle].offset <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && offset - w->gaps[low - 1].offset < w->gaps[low - 1].bytes;
 }
 
 /* True if the entry is header and metadata of the chunk; metadata that are damaged where the chunk

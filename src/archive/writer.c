@@ -5,6 +5,9 @@
  * they are stored there: a chunk depends on nothing but its header, and that is made anew. */
 #include "archive/writer.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "archive/list.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -100,28 +103,45 @@ perfile_status pf_archive_writer_end(perfile_archive_writer *w, pf_packer *packe
     return st;
 }
 
-/* Copies the chunks of one capture, which has the number `from` in their headers. */
+static int by_offset(const void *a, const void *b)
+{
+    const pf_chunk *x = *(const pf_chunk *const *)a, *y = *(const pf_chunk *const *)b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static perfile_status copy_chunk(perfile_archive_writer *w, perfile_archive *a, const pf_chunk *c,
+                                 uint16_t number, perfile_error *err)
+{
+    if (!pf_chunk_kind_name(c->kind) && !(c->flags & PF_CHUNK_FLAG_COPY_OK))
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "archive.copy",
+                       "the chunk at %llu is of an unknown kind, and does not say that it may be "
+                       "copied",
+                       (unsigned long long)c->offset);
+    pf_buffer_clear(&a->bytes);
+    perfile_status st = pf_archive_meta(&a->table, c, &a->bytes, err);
+    const perfile_bytes meta = {a->bytes.ptr, a->bytes.len};
+    return st == PERFILE_OK ? pf_pack_copy(w->pack, &a->table, c, number, meta, err) : st;
+}
+
+/* Copies the chunks of one capture, which has the number `from` in their headers, in their order.
+ */
 static perfile_status copy_capture(perfile_archive_writer *w, perfile_archive *a, uint16_t from,
                                    perfile_error *err)
 {
     pf_archive *t = &a->table;
+    const pf_archive_span all = pf_archive_of_capture(t, from);
     uint16_t number = 0;
     perfile_status st = next_number(w, &number, err);
-    for (uint32_t i = 0; i < t->n_chunks && st == PERFILE_OK; i++) {
-        const pf_chunk *c = &t->chunks[i];
-        if (c->source != from)
-            continue;
-        if (!pf_chunk_kind_name(c->kind) && !(c->flags & PF_CHUNK_FLAG_COPY_OK))
-            return pf_fail(err, PERFILE_E_UNSUPPORTED, "archive.copy",
-                           "the chunk at %llu is of an unknown kind, and does not say that it may "
-                           "be copied",
-                           (unsigned long long)c->offset);
-        pf_buffer_clear(&a->bytes);
-        st = pf_archive_meta(t, c, &a->bytes, err);
-        const perfile_bytes meta = {a->bytes.ptr, a->bytes.len};
-        if (st == PERFILE_OK)
-            st = pf_pack_copy(w->pack, t, c, number, meta, err);
+    const pf_chunk **chunks = pf_alloc(all.n, sizeof *chunks);
+    if (st == PERFILE_OK && !chunks)
+        st = pf_fail_nomem(err, "archive");
+    if (st == PERFILE_OK && all.n) {
+        memcpy(chunks, all.at, all.n * sizeof *chunks);
+        qsort(chunks, all.n, sizeof *chunks, by_offset);
     }
+    for (uint32_t i = 0; i < all.n && st == PERFILE_OK; i++)
+        st = copy_chunk(w, a, chunks[i], number, err);
+    pf_free(chunks);
     return st;
 }
 

@@ -54,7 +54,7 @@ void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width)
 void pf_prefer_large_pages(void *p, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    const size_t least = 4 << 20; /* what is smaller has no mapping of its own */
+    const size_t least = 4 << 20; /* two large pages: what is smaller may share them with others */
     const uintptr_t page = 4096, from = (uintptr_t)p & ~(page - 1);
     if (p && bytes >= least)
         (void)madvise((void *)from, ((uintptr_t)p + bytes - from + page - 1) & ~(page - 1),

@@ -10,7 +10,7 @@
 #include "cli/print.h"
 #include "cli/text.h"
 
-static bool is_regular(const char *path)
+bool cli_is_regular(const char *path)
 {
     struct stat sb;
     return strcmp(path, "-") != 0 && stat(path, &sb) == 0 && S_ISREG(sb.st_mode);
@@ -20,7 +20,7 @@ perfile_status cli_archive_open(const char *path, const perfile_limits *limits, 
                                 perfile_archive **archive, perfile_error *err)
 {
     perfile_source *source;
-    if (!pipes && !is_regular(path))
+    if (!pipes && !cli_is_regular(path))
         return PERFILE_END;
     perfile_status st = cli_source_mapped(path, limits, &source, err);
     if (st != PERFILE_OK)

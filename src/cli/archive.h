@@ -9,6 +9,9 @@
 perfile_status cli_archive_open(const char *path, const perfile_limits *limits, bool pipes,
                                 perfile_archive **archive, perfile_error *err);
 
+/* False if `path` can be read once only: standard input, FIFOs, devices; and for directories. */
+bool cli_is_regular(const char *path);
+
 /* True if bytes of the archive are known to be damaged, without a look at its payloads. */
 bool cli_archive_is_damaged(const perfile_archive_summary *s);
 

@@ -106,8 +106,13 @@ int cli_each_capture(cli_inputs *in)
         return CLI_CONTINUE;
     for (size_t i = 0; i < in->n && ok; i++) {
         const uint32_t n = count(in->at[i]);
-        for (uint32_t k = 1; k <= n && ok; k++)
-            ok = append(&expanded, n == 1 ? in->at[i] : add(in->at[i], k));
+        /* Each is opened on its own, which costs a look at all chunks: too many are not opened at
+         * all, and whoever opens the path says that one must be chosen. */
+        const bool each = n > 1 && n <= CLI_MOST_CAPTURES;
+        if (!each)
+            ok = append(&expanded, in->at[i]);
+        for (uint32_t k = 1; each && k <= n && ok; k++)
+            ok = append(&expanded, add(in->at[i], k));
     }
     if (!ok) {
         cli_message("out of memory");

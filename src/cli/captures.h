@@ -4,7 +4,10 @@
 
 #include "cli/options.h"
 
-/* Puts the captures of archives that have several in the place of these, unless --source was given.
+enum { CLI_MOST_CAPTURES = 128 /* of an archive that are inputs without --source */ };
+
+/* Puts the captures of archives that have several in the place of these, unless --source was given
+ * or there are more than CLI_MOST_CAPTURES.
  * The new paths are those of the archives; the functions below, and those that open inputs, know
  * them by their address.  CLI_CONTINUE, or CLI_FAILED without memory. */
 int cli_each_capture(cli_inputs *in);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/archive.h"
 #include "cli/captures.h"
 #include "cli/command.h"
 #include "cli/damage.h"
@@ -230,14 +231,6 @@ perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
     return open_source(path, 0, 1, limits, source, err);
 }
 
-perfile_status cli_source_capture(const char *path, const perfile_limits *limits, uint32_t number,
-                                  perfile_source **source, perfile_error *err)
-{
-    const perfile_source_options how = {
-        .size = sizeof how, .flags = archive_flags, .limits = limits, .capture = number};
-    return perfile_source_path(path, &how, source, err);
-}
-
 perfile_status cli_source_sequential(const char *path, const perfile_limits *limits,
                                      perfile_source **source, perfile_error *err)
 {
@@ -266,13 +259,36 @@ static perfile_status open_source_for_reading(const cli_reading *how, const char
     return open_source(path, flags, threads, options->limits, source, err);
 }
 
+/* Opens a source of the capture in the archive that an input is which can be read once only; of
+ * another input the source itself. */
+static perfile_status open_source_of_archive(const cli_reading *how, const char *path,
+                                             const perfile_open_options *options,
+                                             perfile_source **source, perfile_error *err)
+{
+    if (!*how->archive) {
+        perfile_status st = open_source_for_reading(how, path, options, source, err);
+        if (st != PERFILE_OK)
+            return st;
+        st = perfile_archive_open(*source, how->archive, err);
+        if (st == PERFILE_END)
+            return PERFILE_OK;
+        if (st != PERFILE_OK) {
+            perfile_source_close(*source);
+            return st;
+        }
+    }
+    return perfile_archive_capture_source(*how->archive, capture_number, source, err);
+}
+
 /* Opens a stream for a command that only reads. */
 static perfile_status open_unfiltered(const char *path, const perfile_open_options *options,
                                       const cli_reading *how, perfile_stream **stream,
                                       perfile_error *err)
 {
     perfile_source *source;
-    perfile_status st = open_source_for_reading(how, path, options, &source, err);
+    perfile_status st = how->archive && !cli_is_regular(path)
+                            ? open_source_of_archive(how, path, options, &source, err)
+                            : open_source_for_reading(how, path, options, &source, err);
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 

@@ -8,6 +8,7 @@
 #define CLI_INPUT_H
 
 #include "cli/options.h"
+#include "perfile/archive.h"
 #include "perfile/model.h"
 
 /* How to read: the options that all reading commands have, and what the command itself needs. */
@@ -23,6 +24,10 @@ typedef struct cli_reading {
     const struct cli_selection *selection; /* options that select records, or NULL */
     bool with_sideband; /* besides the selected records, the side-band that `filter` keeps */
     bool model;         /* cli_input.model is needed */
+    /* Where the archive goes if the input is one that can be read once only: the caller looks at it
+     * as an archive, too, and closes it behind the input.  What is there is read once more.  NULL:
+     * it does not matter. */
+    perfile_archive **archive;
     void (*waiting)(void *user); /* see perfile_open_options; may be NULL */
     void *waiting_user;
 } cli_reading;
@@ -56,10 +61,6 @@ perfile_status cli_source_copied(const char *path, const perfile_limits *limits,
 /* - mapped, for sorting: records wait in the mapping instead of being copied. */
 perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
-
-/* - of capture `number` of an archive, from 1 on, whatever --source says. */
-perfile_status cli_source_capture(const char *path, const perfile_limits *limits, uint32_t number,
-                                  perfile_source **source, perfile_error *err);
 
 /* Opens `path` as a stream on a mapped source. */
 perfile_status cli_stream_mapped(const char *path, const perfile_open_options *options,

@@ -41,7 +41,9 @@ const cli_option cli_common_options[] = {
              "this option, the command stops, or reports what is missing in its answer; the "
              "message names the limit."},
     {"source", .value = "N", .code = CLI_OPTION_CAPTURE,
-     .help = "which capture of an archive that holds several, from 1 on"},
+     .help = "which capture of an archive that holds several, from 1 on",
+     .more = "Without it, merge and the commands that only read take each capture as an input, if "
+             "there are no more than 128."},
     {"no-index", .code = CLI_OPTION_NO_INDEX,
      .help = "of an archive: find its chunks one by one, without its index",
      .more = "The result is the same unless the archive is damaged."},

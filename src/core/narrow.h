@@ -21,7 +21,7 @@ struct pf_narrow { /* pf_narrow: see io/source.h */
     /* PF_NEED_…; the zone is sealed, and valid during the call only. */
     unsigned (*needs)(void *user, const pf_zone *zone); /* NULL: all is needed of all ranges */
     void *user;
-    /* With PF_NEED_WORDS, set by needs(): which 8-byte words of the body are needed; bit 63 is word
+    /* With PF_NEED_WORDS, the same for all ranges: which 8-byte words of the body are needed; bit 63 is word
      * 63 and all behind it. */
     uint64_t words;
 };

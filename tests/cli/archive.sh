@@ -2,12 +2,7 @@
 # numbers are not printed.
 set -u
 captures=$PERFILE_SOURCE/samples/captures
-run() {
-    echo "\$ perfile $*"
-    "$PERFILE" "$@" 2>&1 | sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/TIME/'
-    local status=${PIPESTATUS[0]}
-    [ "$status" = 0 ] || echo "exit status $status"
-}
+. "$PERFILE_SOURCE/tests/cli/run.inc"
 # Offset of the first chunk of a kind, by --json.
 offset() {
     "$PERFILE" info --chunks --json "$2" 2>/dev/null |
@@ -76,6 +71,21 @@ run recover --to archive -o without.perfile meta.perfile
 run validate without.perfile
 run convert -o whole.data without.perfile
 cmp in.data whole.data && echo "unpacked"
+
+echo "standard input"
+cat x.perfile | run validate -
+cat payload.perfile | run validate --only V-7 -
+cat payload.perfile | run validate --only V-7 --format json - | grep -o '"rule":"V-704","severity":"error","file":"standard input"'
+cat cut.perfile | run validate --only V-7 -
+cat in.data | run validate -
+head -c 100 x.perfile | run validate -
+for file in x cut; do
+    "$PERFILE" info $file.perfile >of-file 2>/dev/null
+    cat $file.perfile | "$PERFILE" info - >of-pipe 2>/dev/null
+    # A file has a time, and what to do next.
+    diff of-file of-pipe | sed 's/^\([<>] [a-z]*\).*/\1/'
+done
+cat x.perfile | "$PERFILE" info --json - | grep -o '"finished":true,"from_index":true'
 
 echo "wrong usage"
 run recover --to pipe -o y x.perfile

@@ -1,12 +1,7 @@
 # Archives of several captures: made at once, by appending, of other archives; and an append that does not end well.
 set -u
 captures=$PERFILE_SOURCE/samples/captures
-run() {
-    echo "\$ perfile $*"
-    "$PERFILE" "$@" 2>&1
-    local status=$?
-    [ "$status" = 0 ] || echo "exit status $status"
-}
+. "$PERFILE_SOURCE/tests/cli/run.inc"
 # restored ARCHIVE NUMBER NAME: whether capture NUMBER of ARCHIVE is that file.
 restored() {
     "$PERFILE" convert -f --source "$2" -o back "$1" 2>/dev/null
@@ -60,6 +55,19 @@ for i in 1 2 3 4; do "$PERFILE" dump --format jsonl --source "$i" joined.perfile
 run validate --only V-7 joined.perfile
 run merge -f --offset 2=0 --offset 3=0 -o merged.data all.perfile
 run filter --pid 1 -o no.data all.perfile
+
+echo "many captures"
+: >empty
+many=()
+for i in {1..128}; do many+=(empty); done
+"$PERFILE" convert --to archive -o many.perfile "${many[@]}" 2>/dev/null
+"$PERFILE" stats many.perfile 2>&1 | grep -c 'capture [0-9]*:'
+"$PERFILE" convert --to archive --append -o many.perfile empty 2>/dev/null
+for i in "info" "list events" "dump" "stats" "validate" "merge -o no.data"; do
+    # shellcheck disable=SC2086
+    run $i many.perfile
+done
+run info --source 129 many.perfile 2>&1 | grep -v '^created'
 
 echo "interrupted, killed, locked"
 mkfifo slow

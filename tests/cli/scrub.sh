@@ -4,12 +4,7 @@ set -u
 . "$PERFILE_SOURCE/tests/needs.bash"
 needs python3
 captures=$PERFILE_SOURCE/samples/captures
-run() {
-    echo "\$ perfile $*"
-    "$PERFILE" "$@" 2>&1
-    local status=$?
-    [ "$status" = 0 ] || echo "exit status $status"
-}
+. "$PERFILE_SOURCE/tests/cli/run.inc"
 # changed ARCHIVE [OPTION ...]: what info says of it.
 changed() {
     "$PERFILE" info "$@" | grep ^changed || echo "not changed"

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 
+import cost_archives
 from chosen import CASES, chosen
 
 TID, TIME, ID = 1 << 1, 1 << 2, 1 << 16
@@ -207,6 +208,10 @@ class Run:
 def make(perfile, name, size):
     """Makes the input; returns its path and how many bytes of records and facts it holds, uncompressed."""
     path = "%s-%d.data" % (name, size)
+    if name in cost_archives.INPUTS:
+        content, decoded = cost_archives.INPUTS[name](size)
+        open(path, "wb").write(content)
+        return path, len(content) + decoded
     if name == "parts":
         os.mkdir(path)
         half = shared_ids(size)
@@ -229,7 +234,7 @@ def make(perfile, name, size):
 def judge(what, n, run, line, factor):
     """What of a run lies above its line."""
     wrong = []
-    if run.status not in (0, 1, 3):
+    if run.status not in (0, 1, 3) and "say which" not in run.said: # of several captures in an archive
         wrong.append("%s: exit status %d: %s" % (what, run.status, run.said[-300:]))
     if run.status and not (run.said or run.output):
         wrong.append("%s: exit status %d without a word" % (what, run.status))
@@ -272,18 +277,22 @@ def main():
         sys.exit("\n".join(wrong))
     runs, worst = 0, {}
     only = os.environ.get("ONLY")
-    for name in list(INPUTS) + list(MADE_BY_COMMAND):
+    for name in list(INPUTS) + list(MADE_BY_COMMAND) + list(cost_archives.INPUTS):
         if only and only not in name:
             continue
         made = {}
+        lines = cost_archives.LINES if name in cost_archives.INPUTS else LINES
         for command in commands:
             step = size // SMALL.get(command, 1)
-            if step not in made:
+            if step not in made and command in lines:
                 made[step] = [make(perfile, name, s) for s in (step // 4, step // 2, step)]
-            for words in LINES[command]:
+            line = dict(table[command])
+            if name in cost_archives.INPUTS: # as stored, decoded, and decoded once more to compare: format/limits.md
+                line["memory0"] += 3 << 27
+            for words in lines.get(command, []):
                 if not chosen():
                     continue
-                wrong += measure(perfile, command, words, made[step], table[command], worst)
+                wrong += measure(perfile, command, words, made[step], line, worst)
                 runs += 3
         for paths in made.values():
             for path, _ in paths:

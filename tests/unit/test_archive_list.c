@@ -182,6 +182,34 @@ static void an_archive_is_listed(void **state)
     release(b);
 }
 
+/* The capture of an archive that is open, by its number, as often as one likes. */
+static void a_capture_is_opened_again(void **state)
+{
+    (void)state;
+    const perfile_bytes b = packed("callgraph.data");
+    for (unsigned damaged = 0; damaged < 2; damaged++) {
+        uint8_t *bytes = exact(b.ptr, b.len);
+        if (damaged)
+            bytes[9] ^= 1; /* of the header: its chunks say what it is */
+        perfile_archive *a = opened((perfile_bytes){bytes, b.len});
+        perfile_error err;
+        perfile_source *source;
+        for (uint32_t number = 0; number < 2; number++) {
+            const perfile_convert_options as_is = {.size = sizeof as_is};
+            perfile_sink *sink = memory_sink();
+            assert_int_equal(perfile_archive_capture_source(a, number, &source, &err), PERFILE_OK);
+            assert_int_equal(perfile_convert_capture(source, sink, &as_is, NULL, 0, &err),
+                             PERFILE_OK);
+            assert_int_equal(perfile_sink_count(sink), 11128);
+            perfile_sink_close(sink);
+        }
+        assert_int_equal(perfile_archive_capture_source(a, 2, &source, &err), PERFILE_E_USAGE);
+        perfile_archive_close(a);
+        free(bytes);
+    }
+    release(b);
+}
+
 static void what_is_no_archive_is_told(void **state)
 {
     (void)state;
@@ -585,6 +613,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_archive_is_listed),
+        cmocka_unit_test(a_capture_is_opened_again),
         cmocka_unit_test(what_is_no_archive_is_told),
         cmocka_unit_test(columns_have_the_names_of_fields),
         cmocka_unit_test(columns_of_samples_need_a_session),

@@ -8,8 +8,8 @@
 #include "cli/print.h"
 #include "cli/signals.h"
 
-static perfile_status print_parts(perfile_archive *a, const char *path, const cli_reading *how,
-                                  unsigned what, bool json, bool *damaged, perfile_error *err)
+static perfile_status print_parts(perfile_archive *a, const cli_reading *how, unsigned what,
+                                  bool json, bool *damaged, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     if (what & CLI_INFO_CHUNKS)
@@ -17,7 +17,7 @@ static perfile_status print_parts(perfile_archive *a, const char *path, const cl
     if (st == PERFILE_OK && what == (CLI_INFO_CHUNKS | CLI_INFO_COLUMNS) && !json)
         cli_print("\n");
     if (st == PERFILE_OK && what & CLI_INFO_COLUMNS)
-        st = cli_info_columns(a, path, how, json, damaged, err);
+        st = cli_info_columns(a, how, json, damaged, err);
     return st;
 }
 
@@ -47,7 +47,7 @@ int cli_info_archive(const char *path, const cli_reading *how, unsigned what, bo
         cli_archive_print(&s);
         cli_print("\n");
     }
-    st = print_parts(a, path, how, what, json, &damaged, &err);
+    st = print_parts(a, how, what, json, &damaged, &err);
     if (json) {
         cli_json_object_end();
         cli_json_line();

@@ -13,7 +13,7 @@ int cli_info_archive(const char *path, const cli_reading *how, unsigned what, bo
 
 /* The parts of it.  Errors are of reading; PERFILE_E_NOMEM. */
 perfile_status cli_info_chunks(perfile_archive *a, bool json, bool *damaged, perfile_error *err);
-perfile_status cli_info_columns(perfile_archive *a, const char *path, const cli_reading *how,
-                                bool json, bool *damaged, perfile_error *err);
+perfile_status cli_info_columns(perfile_archive *a, const cli_reading *how, bool json,
+                                bool *damaged, perfile_error *err);
 
 #endif

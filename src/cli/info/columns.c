@@ -24,28 +24,67 @@ typedef struct row {
     uint64_t stored, decoded, values;
 } row;
 
+/* All rows, and a table to find them: positions plus 1 by hash, at most half full. */
 typedef struct rows {
     row *at;
     size_t n, cap;
+    size_t *slots;
+    size_t n_slots;
 } rows;
+
+static size_t hash_of(bool trailer, uint32_t type, uint8_t width, const char *field,
+                      const char *encoding)
+{
+    uint64_t h = (trailer ? 0 : type) + ((uint64_t)width << 32) + ((uint64_t)trailer << 40);
+    for (unsigned i = 0; i < 2; i++)
+        for (const char *p = i ? encoding : field; *p; p++)
+            h = (h ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
+    return (size_t)(h ^ h >> 29);
+}
+
+static bool is_row_of(const row *r, const perfile_archive_column *c)
+{
+    return r->trailer == c->trailer && (c->trailer || r->type == c->type) && r->width == c->width &&
+           strcmp(r->field, c->field) == 0 && strcmp(r->encoding, c->encoding) == 0;
+}
+
+/* Makes room for one more row.  False: no memory. */
+static bool grow(rows *all)
+{
+    if (all->n < all->cap)
+        return true;
+    const size_t cap = all->cap ? 2 * all->cap : 64;
+    row *more = realloc(all->at, cap * sizeof *more);
+    if (!more)
+        return false;
+    all->at = more;
+    all->cap = cap;
+    size_t *slots = calloc(2 * cap, sizeof *slots);
+    if (!slots)
+        return false;
+    free(all->slots);
+    all->slots = slots;
+    all->n_slots = 2 * cap; /* a power of two */
+    for (size_t i = 0; i < all->n; i++) {
+        const row *r = &all->at[i];
+        size_t at = hash_of(r->trailer, r->type, r->width, r->field, r->encoding);
+        while (slots[at & (2 * cap - 1)])
+            at++;
+        slots[at & (2 * cap - 1)] = i + 1;
+    }
+    return true;
+}
 
 /* The row of a column, made if there is none; NULL: no memory. */
 static row *row_of(rows *all, const perfile_archive_column *c)
 {
-    for (size_t i = 0; i < all->n; i++) {
-        row *r = &all->at[i];
-        if (r->trailer == c->trailer && (c->trailer || r->type == c->type) &&
-            r->width == c->width && strcmp(r->field, c->field) == 0 &&
-            strcmp(r->encoding, c->encoding) == 0)
-            return r;
-    }
-    if (all->n == all->cap) {
-        const size_t cap = all->cap ? 2 * all->cap : 64;
-        row *more = realloc(all->at, cap * sizeof *more);
-        if (!more)
-            return NULL;
-        all->at = more;
-        all->cap = cap;
+    if (!grow(all))
+        return NULL;
+    size_t at = hash_of(c->trailer, c->type, c->width, c->field, c->encoding), *slot;
+    while (*(slot = &all->slots[at & (all->n_slots - 1)])) {
+        if (is_row_of(&all->at[*slot - 1], c))
+            return &all->at[*slot - 1];
+        at++;
     }
     row *r = &all->at[all->n];
     *r = (row){.type = c->type,
@@ -55,7 +94,7 @@ static row *row_of(rows *all, const perfile_archive_column *c)
                .width = c->width};
     if (!r->field)
         return NULL;
-    all->n++;
+    *slot = ++all->n;
     return r;
 }
 
@@ -68,55 +107,74 @@ static int by_stored(const void *a, const void *b)
     return strcmp(x->field, y->field);
 }
 
-/* Adds the columns of all chunks of one capture.  Chunks that are damaged are passed over. */
-static perfile_status add_chunks(perfile_archive *a, uint32_t capture, const perfile_session *s,
-                                 rows *all, bool *damaged, perfile_error *err)
-{
-    perfile_archive_chunk c;
-    perfile_status st;
-    for (uint32_t i = 0; (st = perfile_archive_chunk_at(a, i, &c, sizeof c, err)) == PERFILE_OK;
-         i++) {
-        const perfile_archive_column *columns;
-        uint32_t n = 0;
-        if (c.capture != capture)
-            continue;
-        st = perfile_archive_columns(a, i, s, &columns, &n, err);
-        *damaged |= st == PERFILE_E_CORRUPT;
-        if (st < 0 && st != PERFILE_E_CORRUPT)
-            return st;
-        for (uint32_t k = 0; k < n && st == PERFILE_OK; k++) {
-            row *r = row_of(all, &columns[k]);
-            if (!r)
-                return PERFILE_E_NOMEM;
-            r->stored += columns[k].stored;
-            r->decoded += columns[k].decoded;
-            r->values += columns[k].values;
-        }
-    }
-    return st == PERFILE_END ? PERFILE_OK : st;
-}
+/* The capture whose chunks are looked at. */
+typedef struct capture {
+    perfile_archive *archive;
+    const cli_reading *how;
+    uint32_t number, opened; /* `opened`: how many captures so far */
+    perfile_stream *stream;  /* NULL: it cannot be opened, and samples have no names of fields */
+} capture;
 
-/* Opens the capture, so that its events are known: those of a pipe are in its first records.  NULL:
- * it cannot be opened, and samples have no names of fields. */
-static perfile_stream *open_capture(const char *path, const cli_reading *how, uint32_t number)
+/* Opens the capture, so that its events are known: those of a pipe are in its first records.  Each
+ * one costs as much as opening the archive, so that there is an end to it. */
+static void open_capture(capture *x, uint32_t number)
 {
+    enum { MOST_OPENED = 1024 };
     perfile_source *source;
-    perfile_stream *stream = NULL;
     const perfile_record *r;
     const perfile_open_options options = {
-        .size = sizeof options, .from = how->from, .limits = how->limits};
-    if (strcmp(path, "-") == 0 ||
-        cli_source_capture(path, how->limits, number, &source, NULL) != PERFILE_OK)
-        return NULL;
-    if (perfile_open(source, &options, &stream, NULL) != PERFILE_OK) {
+        .size = sizeof options, .from = x->how->from, .limits = x->how->limits};
+    perfile_stream_close(x->stream);
+    x->stream = NULL;
+    x->number = number;
+    if (x->opened++ >= MOST_OPENED ||
+        perfile_archive_capture_source(x->archive, number, &source, NULL) != PERFILE_OK)
+        return;
+    if (perfile_open(source, &options, &x->stream, NULL) != PERFILE_OK) {
         perfile_source_close(source);
-        return NULL;
+        x->stream = NULL;
+        return;
     }
-    const bool pipe = perfile_stream_container(stream)->form == PERFILE_FORM_PIPE;
-    while (pipe && perfile_stream_next(stream, &r, NULL) == PERFILE_OK)
+    const bool pipe = perfile_stream_container(x->stream)->form == PERFILE_FORM_PIPE;
+    while (pipe && perfile_stream_next(x->stream, &r, NULL) == PERFILE_OK)
         if (r->type < PERFILE_RECORD_USER)
             break;
-    return stream;
+}
+
+/* Adds the columns of a chunk. */
+static perfile_status add_chunk(const capture *x, uint32_t position, rows *all, bool *damaged,
+                                perfile_error *err)
+{
+    const perfile_session *s = x->stream ? perfile_stream_session(x->stream) : NULL;
+    const perfile_archive_column *columns;
+    uint32_t n = 0;
+    const perfile_status st = perfile_archive_columns(x->archive, position, s, &columns, &n, err);
+    *damaged |= st == PERFILE_E_CORRUPT;
+    for (uint32_t k = 0; k < n && st == PERFILE_OK; k++) {
+        row *r = row_of(all, &columns[k]);
+        if (!r)
+            return PERFILE_E_NOMEM;
+        r->stored += columns[k].stored;
+        r->decoded += columns[k].decoded;
+        r->values += columns[k].values;
+    }
+    return st == PERFILE_END || st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
+}
+
+/* Adds the columns of all chunks.  Those that are damaged are passed over. */
+static perfile_status add_chunks(capture *x, rows *all, bool *damaged, perfile_error *err)
+{
+    perfile_archive_chunk c;
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; st == PERFILE_OK; i++) {
+        st = perfile_archive_chunk_at(x->archive, i, &c, sizeof c, err);
+        if (st != PERFILE_OK || c.kind != PERFILE_CHUNK_RECORDS)
+            continue;
+        if (c.capture != x->number)
+            open_capture(x, c.capture);
+        st = add_chunk(x, i, all, damaged, err);
+    }
+    return st == PERFILE_END ? PERFILE_OK : st;
 }
 
 static void name_of(const row *r, char *out, size_t size)
@@ -192,20 +250,15 @@ static void print_json(const rows *all, const row *sum)
     cli_json_object_end();
 }
 
-perfile_status cli_info_columns(perfile_archive *a, const char *path, const cli_reading *how,
-                                bool json, bool *damaged, perfile_error *err)
+perfile_status cli_info_columns(perfile_archive *a, const cli_reading *how, bool json,
+                                bool *damaged, perfile_error *err)
 {
     static char name[] = "total";
-    perfile_archive_summary s;
     rows all = {0};
     row sum = {.type = UINT32_MAX, .field = name, .encoding = ""};
-    perfile_status st = PERFILE_OK;
-    perfile_archive_get_summary(a, &s, sizeof s);
-    for (uint32_t k = 1; k <= s.captures && st == PERFILE_OK; k++) {
-        perfile_stream *stream = open_capture(path, how, k);
-        st = add_chunks(a, k, stream ? perfile_stream_session(stream) : NULL, &all, damaged, err);
-        perfile_stream_close(stream);
-    }
+    capture x = {.archive = a, .how = how};
+    perfile_status st = add_chunks(&x, &all, damaged, err);
+    perfile_stream_close(x.stream);
     if (all.n)
         qsort(all.at, all.n, sizeof *all.at, by_stored);
     for (size_t i = 0; i < all.n; i++) {
@@ -220,5 +273,6 @@ perfile_status cli_info_columns(perfile_archive *a, const char *path, const cli_
     for (size_t i = 0; i < all.n; i++)
         free(all.at[i].field);
     free(all.at);
+    free(all.slots);
     return st;
 }

@@ -60,13 +60,16 @@ static void read_file_time(cli_info_facts *x, const char *path)
         (uint64_t)sb.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)sb.st_mtim.tv_nsec;
 }
 
-/* Notes what the archive is that the capture is in.  Whatever fails here fails again, with a
- * message, when the capture is opened. */
-static void read_archive(cli_info_facts *x, const char *path, const settings *set)
+/* Notes what the archive is that the capture is in: `open`, or else the file itself.  Whatever
+ * fails here has failed when the capture was opened. */
+static void read_archive(cli_info_facts *x, const char *path, perfile_archive *open,
+                         const settings *set)
 {
     const uint32_t given = cli_capture_of(path) ? cli_capture_of(path) : cli_archive_capture();
     const uint32_t number = given ? given : 1;
-    if (cli_archive_open(path, set->how.limits, false, &x->archive_of, NULL) != PERFILE_OK)
+    x->archive_of = open;
+    if (!open &&
+        cli_archive_open(path, set->how.limits, false, &x->archive_of, NULL) != PERFILE_OK)
         return;
     perfile_archive_get_summary(x->archive_of, &x->archive, sizeof x->archive);
     if (perfile_archive_capture_at(x->archive_of, number, &x->packed, sizeof x->packed, NULL) !=
@@ -98,19 +101,24 @@ static bool collect_and_print(cli_info_facts *x, const settings *set, bool *agai
     return set->json ? cli_info_json(x) : cli_info_text(x);
 }
 
-static void release(cli_info_facts *x)
+/* `open` is the caller's. */
+static void release(cli_info_facts *x, perfile_archive *open)
 {
     perfile_model_close(x->model);
-    perfile_archive_close(x->archive_of);
+    if (x->archive_of != open)
+        perfile_archive_close(x->archive_of);
     free(x->events);
     free(x->described_pids.at);
     free(x->described_tids.at);
     free(x);
 }
 
-/* Reads one input and prints, unless it must be read again; returns its exit status. */
-static int read_once(const char *path, const settings *set, bool *again)
+/* Reads one input and prints, unless it must be read again; returns its exit status.  *open: the
+ * archive that an input is which can be read once only. */
+static int read_once(const char *path, const settings *set, perfile_archive **open, bool *again)
 {
+    cli_reading how = set->how;
+    how.archive = open;
     cli_info_facts *x = calloc(1, sizeof *x);
     if (!x) {
         cli_message("%s: out of memory", path);
@@ -118,24 +126,29 @@ static int read_once(const char *path, const settings *set, bool *again)
     }
     bool ok = true;
     read_file_time(x, path);
-    read_archive(x, path, set);
-    if (cli_open(&x->in, path, &set->how) == CLI_DONE)
+    if (cli_open(&x->in, path, &how) == CLI_DONE) {
+        read_archive(x, path, *open, set);
         ok = collect_and_print(x, set, again);
+    }
     if (!ok)
         cli_message("%s: out of memory", x->in.name);
     int status = *again ? cli_close_without_damage(&x->in) : cli_close(&x->in);
-    release(x);
+    release(x, *open);
     return ok ? status : CLI_FAILED;
 }
 
 /* Does one input and returns its exit status. */
 static int info_of(const char *path, const settings *set)
 {
+    perfile_archive *open = NULL;
     bool again = false;
     if (set->archive)
         return cli_info_archive(path, &set->how, set->archive, set->json);
-    int status = read_once(path, set, &again);
-    return again ? read_once(path, set, &again) : status;
+    int status = read_once(path, set, &open, &again);
+    if (again)
+        status = read_once(path, set, &open, &again);
+    perfile_archive_close(open);
+    return status;
 }
 
 static const cli_option options[] = {

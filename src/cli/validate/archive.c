@@ -62,16 +62,29 @@ static void on_finding(void *user, const perfile_archive_finding *a)
     o->finding(o->user, &f);
 }
 
-perfile_status cli_validate_archive(const char *path, const perfile_limits *limits,
+perfile_status cli_validate_archive(const char *path, perfile_archive *open,
+                                    const perfile_limits *limits,
                                     const perfile_check_options *options,
                                     cli_archive_counts *counts, perfile_error *err)
 {
-    perfile_archive *a;
+    perfile_archive *a = open;
     receiver x = {counts, options};
-    perfile_status st = cli_archive_open(path, limits, false, &a, err);
-    if (st != PERFILE_OK)
+    if (!a && cli_archive_open(path, limits, false, &a, err) != PERFILE_OK)
         return PERFILE_OK; /* no archive, or the capture cannot be opened either */
-    st = perfile_archive_verify(a, on_finding, &x, err);
-    perfile_archive_close(a);
+    perfile_status st = perfile_archive_verify(a, on_finding, &x, err);
+    if (a != open)
+        perfile_archive_close(a);
     return st;
+}
+
+bool cli_archive_can_be_repaired(const cli_archive_counts *counts)
+{
+    /* What is wrong inside of chunks stays so. */
+    static const unsigned rules[] = {PERFILE_RULE_V_701, PERFILE_RULE_V_702, PERFILE_RULE_V_703,
+                                     PERFILE_RULE_V_704, PERFILE_RULE_V_709, PERFILE_RULE_V_710};
+    uint64_t n = 0;
+    for (unsigned i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        for (unsigned s = 0; s < 4; s++)
+            n += counts->of[rules[i] - PERFILE_RULE_V_701][s].count;
+    return n > 0;
 }

@@ -43,6 +43,7 @@ typedef struct file_check {
     unsigned refused_rule;       /* the rule by which opening failed; PERFILE_RULE_LIMIT: none */
     bool in_archive;             /* findings are about the archive that the capture is in */
     cli_archive_counts archive;
+    perfile_archive *opened; /* of an input that can be read once only; else NULL */
 } file_check;
 
 /* For cli_rule_summary(), whose caller has the cli_validation only. */
@@ -158,8 +159,10 @@ static int check_archive(file_check *t, cli_input *in, const char *path,
 {
     perfile_error err;
     t->in_archive = true;
-    perfile_status st = cli_validate_archive(path, t->set->how.limits, check, &t->archive, &err);
+    perfile_status st =
+        cli_validate_archive(path, t->opened, t->set->how.limits, check, &t->archive, &err);
     t->in_archive = false;
+    t->v.repairable = cli_archive_can_be_repaired(&t->archive);
     if (st == PERFILE_OK)
         return CLI_DONE;
     in->status = st;
@@ -173,11 +176,13 @@ static int validate_file(const char *path, const settings *set)
     cli_input in;
     file_check t = {.set = set, .refused_rule = PERFILE_RULE_LIMIT};
     perfile_check_options check = set->check;
+    cli_reading how = set->how;
+    how.archive = &t.opened;
     current_check = &t;
     check.finding = on_finding;
     check.user = &t;
     check.most = set->all ? 0 : (uint32_t)set->form->most; /* 0: no limit */
-    int status = cli_open(&in, path, &set->how);
+    int status = cli_open(&in, path, &how);
     t.v = (cli_validation){.in = &in, .name = in.name, .all = set->all};
     set->form->file(&t.v);
     /* The first of several captures stands for the archive, too. */
@@ -202,7 +207,9 @@ static int validate_file(const char *path, const settings *set)
     set->form->file_end(&t.v);
     if (status == CLI_DONE)
         status = outcome(&t);
-    return cli_worse(status, cli_close_without_damage(&in));
+    status = cli_worse(status, cli_close_without_damage(&in));
+    perfile_archive_close(t.opened);
+    return status;
 }
 
 static const cli_findings_form *const forms[] = {&cli_findings_text, &cli_findings_json,

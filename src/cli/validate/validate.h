@@ -17,6 +17,7 @@ typedef struct cli_validation {
     const char *failure; /* why it could not be read, or NULL */
     const char *version; /* of perf, --for; or NULL */
     unsigned verdict;    /* PERFILE_VERDICT_… of that version */
+    bool repairable;     /* the archive that it is in can be repaired */
 } cli_validation;
 
 /* A form of output: functions that are called in this order.  begin() and end() are called once,
@@ -55,11 +56,15 @@ typedef struct cli_archive_counts {
 perfile_check_summary *cli_archive_count(cli_archive_counts *counts, unsigned rule,
                                          unsigned severity);
 
-/* Checks the archive `path`, if it is one, and passes findings to options->finding.  Fails if it
- * cannot be read. */
-perfile_status cli_validate_archive(const char *path, const perfile_limits *limits,
+/* Checks the archive `open` or, if that is NULL, `path`, if it is one, and passes findings to
+ * options->finding.  Fails if it cannot be read. */
+perfile_status cli_validate_archive(const char *path, perfile_archive *open,
+                                    const perfile_limits *limits,
                                     const perfile_check_options *options,
                                     cli_archive_counts *counts, perfile_error *err);
+
+/* True if something was found that `perfile recover --to archive` puts right, or leaves out. */
+bool cli_archive_can_be_repaired(const cli_archive_counts *counts);
 
 /* `--rules` and `--explain ID`: print, and return the exit status. */
 int cli_list_rules(void);
