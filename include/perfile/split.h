@@ -13,6 +13,7 @@
 #ifndef PERFILE_SPLIT_H
 #define PERFILE_SPLIT_H
 
+#include "archive.h"
 #include "copy.h"
 #include "filter.h"
 #include "sink.h"
@@ -96,7 +97,9 @@ typedef struct perfile_split_capture_options {
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
     const char *format; /* as in perfile_writer_options; NULL: that of the input */
-    uint64_t reserved[5];
+    /* With a pattern: the parts become archives, made with these options.  NULL: they do not. */
+    const perfile_archive_options *archive;
+    uint64_t reserved[4];
 } perfile_split_capture_options;
 
 /* What a split did. */

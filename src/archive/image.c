@@ -176,10 +176,10 @@ static void narrow(perfile_source *s, const pf_narrow *how)
     }
 }
 
-static bool absent(perfile_source *s, uint64_t offset, pf_absent *out)
+static bool absent(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *out)
 {
     image *m = (image *)s;
-    return pf_image_absent(&m->narrow, find_chunk(m, offset), offset, out);
+    return pf_image_absent(&m->narrow, find_chunk(m, offset), offset, sequence, out);
 }
 
 static const pf_source_ops image_ops = {

@@ -9,7 +9,7 @@
 #include "archive/zone.h"
 #include "base/alloc.h"
 
-enum { NOT_KNOWN = 0, ALL, APART, WORDS };
+enum { NOT_KNOWN = 0, ALL, APART, WORDS, STORED, STORED_APART };
 
 void pf_image_narrow_begin(pf_image_narrow *x, pf_archive *a, const pf_chunk *const *chunks,
                            uint32_t n, const pf_narrow *how)
@@ -33,8 +33,44 @@ void pf_image_narrow_free(pf_image_narrow *x)
     pf_zone_free(&x->zone);
 }
 
-/* Asks what is needed of a chunk. */
-static uint8_t decide(pf_image_narrow *x, const pf_chunk *c)
+/* True if the payload is what was stored, by its checksum.  Nothing is decoded. */
+static bool is_sound(pf_image_narrow *x, const pf_chunk *c)
+{
+    perfile_bytes stored;
+    return pf_archive_stored(x->archive, c, &stored, NULL) == PERFILE_OK;
+}
+
+/* True if the chunk can be copied to another archive as it is: it holds what its zone says, and
+ * nothing that this library does not know. */
+static bool can_be_moved(pf_image_narrow *x, const pf_chunk *c)
+{
+    return x->zone.types.has_bytes && pf_zone_bytes(&x->zone) == c->raw_len &&
+           pf_zone_plain_samples(&x->zone) && !x->archive->head.may &&
+           pf_chunk_codec_name(c->codec) && is_sound(x, c);
+}
+
+/* Asks the reader what is needed of the chunk that `zone` is of. */
+static uint8_t ask(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
+{
+    switch (x->how->needs(x->how->user, &x->zone, sequence)) {
+    case PF_NEED_APART:
+        return APART;
+    case PF_NEED_WORDS:
+        x->words = x->how->words;
+        return c->codec == PF_CODEC_COLUMNS ? WORDS : ALL;
+    case PF_NEED_COUNTED:
+        return is_sound(x, c) ? APART : ALL;
+    case PF_NEED_STORED:
+        return can_be_moved(x, c) ? STORED : ALL;
+    case PF_NEED_STORED_APART:
+        return can_be_moved(x, c) ? STORED_APART : ALL;
+    default:
+        return ALL;
+    }
+}
+
+/* Finds out what is needed of a chunk, at whose first byte the reader is. */
+static uint8_t decide(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
 {
     pf_buffer_clear(&x->meta);
     if (c->kind != PF_CHUNK_RECORDS || !c->meta_len ||
@@ -44,15 +80,7 @@ static uint8_t decide(pf_image_narrow *x, const pf_chunk *c)
         return ALL;
     if (!x->how)
         return pf_zone_only_samples(&x->zone) ? APART : ALL;
-    switch (x->how->needs(x->how->user, &x->zone)) {
-    case PF_NEED_APART:
-        return APART;
-    case PF_NEED_WORDS:
-        x->words = x->how->words;
-        return c->codec == PF_CODEC_COLUMNS ? WORDS : ALL;
-    default:
-        return ALL;
-    }
+    return ask(x, c, sequence);
 }
 
 /* Decodes the records of chunk `i` that are apart; false: it cannot be. */
@@ -74,17 +102,24 @@ static bool decode_apart(pf_image_narrow *x, uint32_t i)
     return true;
 }
 
-/* True if only records that are apart are shown of chunk `i`, which is decoded then. */
-static bool is_apart(pf_image_narrow *x, uint32_t i, uint64_t offset)
+/* True if of chunk `i` only records that are apart are shown, which are decoded then, or none. */
+static bool is_narrow(pf_image_narrow *x, uint32_t i, uint64_t offset, uint64_t sequence)
 {
     if (!x->on || i >= x->n_chunks || offset < x->chunks[i]->raw_off)
         return false;
     if (x->needs[i] == NOT_KNOWN) {
-        x->needs[i] = decide(x, x->chunks[i]);
-        if (x->needs[i] == APART && !decode_apart(x, i))
+        /* Who enters a chunk in its middle needs it: the reader is asked of whole ranges. */
+        const bool begins = !x->how || offset == x->chunks[i]->raw_off;
+        x->decoded = UINT32_MAX;
+        x->needs[i] = begins ? decide(x, x->chunks[i], sequence) : ALL;
+        const bool shows = x->needs[i] == APART || x->needs[i] == STORED_APART;
+        if (shows && !decode_apart(x, i))
             x->needs[i] = ALL;
+        if (x->needs[i] == STORED)
+            x->decoded = i;
     }
-    return x->needs[i] == APART && x->decoded == i;
+    const uint8_t need = x->needs[i];
+    return (need == APART || need == STORED || need == STORED_APART) && x->decoded == i;
 }
 
 /* Moves to the first range that ends behind `at`; readers go forward. */
@@ -99,22 +134,35 @@ static const pf_columns_range *find_range(pf_image_narrow *x, uint64_t at)
     return x->cursor < n ? &r[x->cursor] : NULL;
 }
 
-bool pf_image_absent(pf_image_narrow *x, uint32_t i, uint64_t offset, pf_absent *out)
+bool pf_image_absent(pf_image_narrow *x, uint32_t i, uint64_t offset, uint64_t sequence,
+                     pf_absent *out)
 {
-    if (!is_apart(x, i, offset))
+    if (!is_narrow(x, i, offset, sequence))
         return false;
-    const uint64_t at = offset - x->chunks[i]->raw_off;
+    const pf_chunk *c = x->chunks[i];
+    const uint64_t at = offset - c->raw_off;
+    if (x->needs[i] == STORED || x->needs[i] == STORED_APART) {
+        const bool all = x->needs[i] == STORED;
+        *out = (pf_absent){.bytes = all ? c->raw_len : 0,
+                           .records = all ? x->zone.records : 0,
+                           .zone = &x->zone,
+                           .archive = x->archive,
+                           .chunk = c};
+        if (!all)
+            x->needs[i] = APART; /* it is given once */
+        return at == 0;
+    }
     const pf_columns_range *r = find_range(x, at);
     const pf_columns_range none = {0};
     const pf_columns_range *all = (const pf_columns_range *)(const void *)x->ranges.ptr;
     const pf_columns_range *before = x->cursor ? &all[x->cursor - 1] : &none;
     const uint64_t begin = (uint64_t)before->offset + before->bytes;
     const uint64_t first = (uint64_t)before->first + before->records;
-    const uint64_t end = r ? r->offset : x->chunks[i]->raw_len;
+    const uint64_t end = r ? r->offset : c->raw_len;
     const uint64_t last = r ? r->first : x->n_records;
     if (at != begin || at >= end)
         return false; /* among records that are shown, or at no record */
-    *out = (pf_absent){end - at, last - first};
+    *out = (pf_absent){.bytes = end - at, .records = last - first, .zone = &x->zone};
     return true;
 }
 

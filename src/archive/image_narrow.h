@@ -12,9 +12,9 @@ typedef struct pf_image_narrow {
     pf_archive *archive;
     const pf_chunk *const *chunks; /* of the part */
     uint32_t n_chunks;
-    uint8_t *needs;     /* of each chunk: not known yet, all, apart, or words */
+    uint8_t *needs;     /* of each chunk: not known yet, all, apart, words, or stored */
     uint64_t words;     /* then */
-    uint32_t decoded;   /* the chunk that `bytes` and `ranges` are of; UINT32_MAX: none */
+    uint32_t decoded;   /* the chunk that `zone`, `bytes` and `ranges` are of; UINT32_MAX: none */
     uint64_t n_records; /* of that chunk */
     pf_buffer bytes;    /* its records that are apart, each at its place */
     pf_buffer ranges;   /* pf_columns_range: where they are */
@@ -28,7 +28,8 @@ void pf_image_narrow_begin(pf_image_narrow *x, pf_archive *a, const pf_chunk *co
 void pf_image_narrow_free(pf_image_narrow *x);
 
 /* See pf_source_ops.absent; `i` is the first chunk that ends behind `offset`. */
-bool pf_image_absent(pf_image_narrow *x, uint32_t i, uint64_t offset, pf_absent *out);
+bool pf_image_absent(pf_image_narrow *x, uint32_t i, uint64_t offset, uint64_t sequence,
+                     pf_absent *out);
 
 /* True if only some words of the data of chunk `i` are needed: which is in *words. */
 bool pf_image_words(const pf_image_narrow *x, uint32_t i, uint64_t *words);

@@ -242,13 +242,18 @@ perfile_status pf_pack_put(pf_pack *p, const pf_pack_chunk *chunk, perfile_error
 perfile_status pf_pack_copy(pf_pack *p, pf_archive *from, const pf_chunk *c, uint16_t source,
                             perfile_bytes meta, perfile_error *err)
 {
-    const pf_pack_chunk chunk = {.kind = c->kind,
-                                 .flags = c->flags,
-                                 .source = source,
-                                 .part = c->part,
-                                 .raw_off = c->raw_off,
-                                 .meta = meta};
+    const pf_pack_chunk to = {
+        .source = source, .part = c->part, .raw_off = c->raw_off, .meta = meta};
+    return pf_pack_move(p, from, c, &to, err);
+}
+
+perfile_status pf_pack_move(pf_pack *p, pf_archive *from, const pf_chunk *c,
+                            const pf_pack_chunk *to, perfile_error *err)
+{
+    pf_pack_chunk chunk = *to;
     pf_pack_payload payload = {.codec = c->codec, .raw_len = c->raw_len, .raw_crc = c->raw_crc};
+    chunk.kind = c->kind;
+    chunk.flags = c->flags;
     perfile_status st = pf_archive_stored(from, c, &payload.bytes, err);
     return st == PERFILE_OK ? pf_pack_put_stored(p, &chunk, &payload, err) : st;
 }

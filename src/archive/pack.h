@@ -63,10 +63,15 @@ pf_pack_payload pf_pack_columns(perfile_bytes raw, perfile_bytes columns);
 perfile_status pf_pack_put_stored(pf_pack *p, const pf_pack_chunk *chunk,
                                   const pf_pack_payload *payload, perfile_error *err);
 
-/* Writes a chunk of the archive `from` as it is stored there, for the capture `source`, with this
- * metadata.  PERFILE_E_CORRUPT: the checksum of its payload is wrong; nothing was written. */
+/* Writes a chunk of the archive `from` as it is stored there, as a chunk of the capture `source`
+ * that holds the same bytes of the same part, with this metadata.  PERFILE_E_CORRUPT: the checksum
+ * of its payload is wrong; nothing was written. */
 perfile_status pf_pack_copy(pf_pack *p, pf_archive *from, const pf_chunk *c, uint16_t source,
                             perfile_bytes meta, perfile_error *err);
+
+/* The same at another place: source, part, offset in the part and metadata are those of `to`. */
+perfile_status pf_pack_move(pf_pack *p, pf_archive *from, const pf_chunk *c,
+                            const pf_pack_chunk *to, perfile_error *err);
 
 /* Offset at which the next chunk will stand: bytes of the archive so far. */
 uint64_t pf_pack_offset(const pf_pack *p);

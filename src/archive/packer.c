@@ -30,7 +30,7 @@ enum {
     BYTES_OF_CHUNK = 8 << 20  /* stacks compress the better, the more of them are together */
 };
 #endif
-enum { SMALL = 1 << 20, ROOM = BYTES_OF_CHUNK + (2 << 20) /* of what is pending */ };
+enum { SMALL = 128 << 10, ROOM = BYTES_OF_CHUNK + (2 << 20) /* of what is pending */ };
 enum { MOST_PARTS = 65535, HEAD_MOST = 64 << 20 /* bytes that may be held back to be patched */ };
 
 typedef struct part {
@@ -427,6 +427,43 @@ perfile_status pf_packer_records(pf_packer *p, uint32_t number, uint64_t offset,
     return st;
 }
 
+/* Writes all chunks that are being encoded. */
+static perfile_status drain(pf_packer *p, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    while (st == PERFILE_OK && pf_workers_submitted(p->workers))
+        st = take_oldest(p, err);
+    return st;
+}
+
+perfile_status pf_packer_stored(pf_packer *p, uint32_t number, const pf_stored *range,
+                                perfile_error *err)
+{
+    const pf_chunk *c = range->chunk;
+    perfile_status st = note_events(p, range->session, err);
+    if (st == PERFILE_OK)
+        st = close_records(p, err);
+    if (st == PERFILE_OK)
+        st = hold_or_put(p, number, p->parts[number].pending.len, err);
+    if (st == PERFILE_OK)
+        st = drain(p, err); /* chunks are in the order of the calls, whatever the threads do */
+    pf_buffer_clear(&p->meta);
+    if (st == PERFILE_OK)
+        st = pf_archive_meta(range->archive, c, &p->meta, err);
+    part *x = &p->parts[number];
+    const pf_pack_chunk to = {.source = p->source,
+                              .part = (uint16_t)number,
+                              .raw_off = x->base,
+                              .meta = {p->meta.ptr, p->meta.len}};
+    if (st == PERFILE_OK)
+        st = pf_pack_move(p->pack, range->archive, c, &to, err);
+    if (st != PERFILE_OK)
+        return st;
+    x->base += c->raw_len;
+    x->has_records = true;
+    return st;
+}
+
 /* What was held back, as chunks of its own. */
 static perfile_status put_head(pf_packer *p, uint32_t number, perfile_error *err)
 {
@@ -449,9 +486,7 @@ static perfile_status put_rest(pf_packer *p, perfile_error *err)
         if (st == PERFILE_OK && p->parts[i].head.len)
             st = put_head(p, i, err);
     }
-    while (st == PERFILE_OK && pf_workers_submitted(p->workers))
-        st = take_oldest(p, err);
-    return st;
+    return st == PERFILE_OK ? drain(p, err) : st;
 }
 
 perfile_status pf_packer_finish(pf_packer *p, perfile_error *err)

@@ -9,6 +9,7 @@
 #define PF_ARCHIVE_PACKER_H
 
 #include "archive/pack.h"
+#include "core/narrow.h"
 #include "perfile/archive.h"
 #include "perfile/record.h"
 
@@ -44,6 +45,12 @@ perfile_status pf_packer_patch(pf_packer *p, uint32_t part, uint64_t offset, per
  * Offsets ascend. */
 perfile_status pf_packer_records(pf_packer *p, uint32_t part, uint64_t offset,
                                  const perfile_record *first, size_t n, perfile_error *err);
+
+/* The next bytes of a part are the records of a chunk of another archive, which is copied as it is
+ * stored there: range->archive and ->chunk, whose checksum is compared.  What was written before is
+ * packed first. */
+perfile_status pf_packer_stored(pf_packer *p, uint32_t part, const pf_stored *range,
+                                perfile_error *err);
 
 /* Writes all that is left, and the metadata.  Index and end are the caller's. */
 perfile_status pf_packer_finish(pf_packer *p, perfile_error *err);

@@ -72,6 +72,13 @@ static perfile_status mark(perfile_sink *sink, uint32_t lossy, perfile_error *er
     return pf_packer_mark(s->main->packer, lossy, err);
 }
 
+static perfile_status stored(perfile_sink *sink, const pf_stored *range, perfile_error *err)
+{
+    const archive_sink *s = (const archive_sink *)sink;
+    pf_packer_hold(s->main->packer, s->number, sink->patchable);
+    return pf_packer_stored(s->main->packer, s->number, range, err);
+}
+
 static perfile_status finish(perfile_sink *sink, perfile_error *err)
 {
     archive_sink *s = (archive_sink *)sink;
@@ -123,6 +130,7 @@ static const pf_sink_ops file_ops = {.write = write_bytes,
                                      .patch = patch,
                                      .records = records,
                                      .mark = mark,
+                                     .stored = stored,
                                      .finish = finish,
                                      .abort = abort_output,
                                      .reads = reads,
@@ -142,6 +150,7 @@ static perfile_status new_part(archive_sink *s, uint32_t n, perfile_error *err)
     x->main = s;
     x->number = s->numbers;
     x->base.patchable = true;
+    x->base.takes_stored = s->base.takes_stored;
     st = pf_packer_part(s->packer, name, err);
     if (st != PERFILE_OK) {
         perfile_sink_close(&x->base);
@@ -177,6 +186,7 @@ static const pf_sink_ops directory_ops = {.write = write_bytes,
                                           .patch = patch,
                                           .records = records,
                                           .mark = mark,
+                                          .stored = stored,
                                           .part = get_part,
                                           .finish = finish,
                                           .abort = abort_output,
@@ -201,6 +211,8 @@ perfile_status perfile_archive_writer_capture(perfile_archive_writer *w,
     s->main = s;
     s->writer = w;
     s->base.patchable = true;
+    /* Who asks for a level or for other chunks than usual wants them encoded again. */
+    s->base.takes_stored = !how.level && !how.chunk_records;
     st = pf_archive_writer_begin(w, &how, &s->packer, err);
     if (st == PERFILE_OK)
         st = pf_packer_part(s->packer, directory ? "data" : NULL, err);

@@ -17,6 +17,28 @@ void pf_stream_narrow(perfile_stream *s, const pf_narrow *how)
         s->ops->narrow(s, how);
 }
 
+void pf_stream_give_stored(perfile_stream *s, const pf_stored_taker *taker)
+{
+    if (s->ops->give_stored)
+        s->ops->give_stored(s, taker);
+}
+
+uint64_t pf_zone_bytes(const pf_zone *z)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < z->types.n; i++)
+        bytes += z->types.at[i].bytes;
+    return bytes;
+}
+
+uint64_t pf_zone_plain_samples(const pf_zone *z)
+{
+    const pf_zone_count *samples = pf_zone_only_samples(z);
+    const pf_zone_count *rounds = pf_zone_counts_find(&z->types, PERFILE_RECORD_FINISHED_ROUND);
+    const bool plain = samples && z->apart == (rounds ? rounds->records : 0);
+    return plain ? samples->records : 0;
+}
+
 const pf_zone_count *pf_zone_only_samples(const pf_zone *z)
 {
     const pf_zone_count *samples = pf_zone_counts_find(&z->types, PERFILE_RECORD_SAMPLE);
@@ -32,8 +54,9 @@ static bool add_event(pf_buffer *events, const pf_zone_count *count)
 }
 
 /* pf_narrow.needs: describes the samples of the zone to the program. */
-static unsigned describe(void *user, const pf_zone *z)
+static unsigned describe(void *user, const pf_zone *z, uint64_t sequence)
 {
+    (void)sequence;
     struct pf_describing *x = user;
     const pf_zone_count *samples = pf_zone_only_samples(z);
     if (!samples || !z->events.known)

@@ -14,12 +14,36 @@
 enum { /* what is needed of a range */
        PF_NEED_ALL = 0,
        PF_NEED_APART = 1, /* no data: only what pf_zone_is_apart() */
-       PF_NEED_WORDS = 2  /* of data only some words; the others may be anything */
+       PF_NEED_WORDS = 2, /* of data only some words; the others may be anything */
+       /* No data, which passed() counts.  Unlike with APART they must be there: if the checksum of
+        * what is stored is wrong, all is needed. */
+       PF_NEED_COUNTED = 3,
+       PF_NEED_STORED = 4, /* nothing: stored() gets all of it; the same holds of the checksum */
+       PF_NEED_STORED_APART = 5 /* both: stored() gets all of it, then what is apart comes, too */
 };
 
+/* A range of records as an archive has it: samples and FINISHED_ROUND records. */
+typedef struct pf_stored {
+    struct pf_archive *archive;
+    const struct pf_chunk *chunk; /* of it */
+    const pf_zone *zone;          /* sealed */
+    uint64_t records, samples, bytes;
+    uint64_t offset; /* of the first in … */
+    uint32_t part;   /* … this part of the capture */
+    const perfile_session *session;
+} pf_stored;
+
 struct pf_narrow { /* pf_narrow: see io/source.h */
-    /* PF_NEED_…; the zone is sealed, and valid during the call only. */
-    unsigned (*needs)(void *user, const pf_zone *zone); /* NULL: all is needed of all ranges */
+    /* PF_NEED_…; the zone is sealed, and valid during the call only.  `sequence`: of the first
+     * record of the range. */
+    unsigned (*needs)(void *user, const pf_zone *zone,
+                      uint64_t sequence); /* NULL: all is needed of all ranges */
+    /* The stream passes over data of the range that needs() was asked of last, so many records,
+     * whatever was needed; those that stored() gets only do not count.  NULL: never. */
+    void (*passed)(void *user, const pf_zone *zone, uint64_t sequence, uint64_t records);
+    /* The stream comes to a range that is PF_NEED_STORED or _APART; records in front of it have
+     * been handed out.  *range is valid during the call. */
+    void (*stored)(void *user, const pf_stored *range);
     void *user;
     /* With PF_NEED_WORDS, the same for all ranges: which 8-byte words of the body are needed; bit 63 is word
      * 63 and all behind it. */
@@ -30,6 +54,29 @@ struct pf_narrow { /* pf_narrow: see io/source.h */
  * called before the first run.  Nothing happens where a stage is below, or the source does not know
  * its records. */
 void pf_stream_narrow(perfile_stream *s, const pf_narrow *how);
+
+/* A reader that can take ranges of records as they are stored, instead of the records. */
+typedef struct pf_stored_taker {
+    /* True if it can take a range with this zone, which may be handed out as records all the same.
+     */
+    bool (*wants)(void *user, const pf_zone *zone);
+    /* Takes it.  The records in front of it have been handed out.  Errors are the taker's to keep.
+     */
+    void (*take)(void *user, const pf_stored *range);
+    void *user;
+} pf_stored_taker;
+
+/* From now on `s` gives ranges to *taker where all of their records would be handed out unchanged.
+ * To be called before the first run; *taker must live until `s` is closed, or until it has been
+ * read to its end.  Nothing happens where `s` cannot do that. */
+void pf_stream_give_stored(perfile_stream *s, const pf_stored_taker *taker);
+
+/* Bytes of the records of a zone that knows those of each type. */
+uint64_t pf_zone_bytes(const pf_zone *z);
+
+/* The number of samples, if the zone can be that of a range that is given as it is stored: nothing
+ * but samples and FINISHED_ROUND records.  0: it cannot. */
+uint64_t pf_zone_plain_samples(const pf_zone *z);
 
 /* Frees what perfile_stream_describe() has made; NULL is fine. */
 struct pf_describing;

@@ -13,6 +13,9 @@
 #include "perfile/stream.h"
 #include "schema/rows.h"
 
+struct pf_stored; /* core/narrow.h */
+struct pf_stored_taker;
+
 /* The samples that come next: `n` of `size` bytes each, contiguous.  A perfile_record exists for
  * the first only. n 0: unknown, the next run will show. */
 typedef struct pf_peeked {
@@ -113,6 +116,8 @@ typedef struct pf_stream_ops {
     bool (*looked)(perfile_stream *s, const pf_looker *looker, pf_looked *out);
     /* See pf_stream_narrow(). */
     void (*narrow)(perfile_stream *s, const pf_narrow *how);
+    /* See pf_stream_give_stored(). */
+    void (*give_stored)(perfile_stream *s, const struct pf_stored_taker *taker);
     /* May be NULL: see perfile_stream_seek().  On failure the stream stays where it was. */
     perfile_status (*seek)(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err);
 } pf_stream_ops;

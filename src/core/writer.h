@@ -34,6 +34,11 @@ typedef struct pf_writer_ops {
     bool (*takes_samples)(const perfile_writer *w, bool swapped);
     perfile_status (*samples)(perfile_writer *w, perfile_bytes samples, bool lasting,
                               perfile_error *err);
+    /* Records as an archive stores them: pf_sink_stored().  Called only if takes_stored() has
+     * returned true for records of this session, of which all that came in front of them were put.
+     * NULL: never. */
+    bool (*takes_stored)(perfile_writer *w, const perfile_session *session);
+    perfile_status (*stored)(perfile_writer *w, const struct pf_stored *range, perfile_error *err);
     /* The end of a round: every buffer was read once more.  NULL: the format has no rounds. */
     perfile_status (*round)(perfile_writer *w, perfile_error *err);
 

@@ -185,7 +185,9 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
             return st;
     }
     pf_filter_widen(x, s);
-    if (st != PERFILE_END)
+    if (st == PERFILE_END)
+        st = pf_filter_narrow_status(x, err);
+    if (st != PERFILE_OK)
         return st;
     if (collecting) {
         x->collected = true;

@@ -81,10 +81,15 @@ struct perfile_filter_state {
     uint64_t window_end; /* end of the last time range: later side-band is not needed */
 
     /* Passes. */
-    pf_narrow narrow;                                       /* of the pass at hand */
-    bool in_stage;                                          /* that is the last one */
-    bool collected;                                         /* the collecting pass is done */
-    bool selection_known;                                   /* the selecting pass is done */
+    pf_narrow narrow;   /* of the pass at hand */
+    bool in_stage;      /* that is the last one */
+    bool counts_range;  /* the samples of the range that is passed over are all selected … */
+    bool range_counted; /* … and have been counted */
+    bool no_memory;     /* … for which there was no memory */
+    const pf_stored_taker *taker; /* of the stage: of ranges as they are stored; NULL: nobody */
+    bool holds;           /* the stage: records in front of the next one have not been handed out */
+    bool collected;       /* the collecting pass is done */
+    bool selection_known; /* the selecting pass is done */
     void (*progress)(void *user, const perfile_record *at); /* of any pass; may be NULL */
     void *progress_user;
     uint64_t first_time, last_time; /* of all samples; PERFILE_NO_TIME: no sample has a time */
@@ -198,9 +203,11 @@ void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uin
 perfile_status pf_filter_select_ahead(pf_filter *x, perfile_stream *s, perfile_error *err);
 perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile_error *err);
 
-/* narrow.c: passes over ranges of a capture in an archive without selected records, in the pass
- * that begins. */
+/* narrow.c: passes over ranges of a capture in an archive of whose records none or all are
+ * selected, in the pass that begins. */
 void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_stage);
+/* PERFILE_OK, or what went wrong while ranges were passed over. */
+perfile_status pf_filter_narrow_status(const pf_filter *x, perfile_error *err);
 /* Ends that: the next reader of the source needs everything. */
 void pf_filter_widen(pf_filter *x, perfile_stream *s);
 
@@ -230,6 +237,10 @@ perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected
                               perfile_error *err);
 /* Returns the records of the run that the selecting pass selected. */
 uint64_t pf_filter_known_selection(const pf_filter *x, const pf_run *run);
+/* Sets the bits of so many records from `sequence` on.  False: out of memory. */
+bool pf_filter_set_range(pf_filter *x, uint64_t sequence, uint64_t records);
+/* Returns how many of these records were selected. */
+uint64_t pf_filter_count_selected(const pf_filter *x, uint64_t sequence, uint64_t records);
 /* Returns how many records from `sequence` on were all selected, at most `most`. */
 uint64_t pf_filter_count_selected_ahead(const pf_filter *x, uint64_t sequence, uint64_t most);
 /* Adds the processes of a run to `seen` and `wanted`, and times of selected samples to kept_first

@@ -124,6 +124,26 @@ static uint64_t get_word(const pf_filter *x, uint64_t at)
     return shift ? word | (uint64_t)p[8] << (64 - shift) : word;
 }
 
+bool pf_filter_set_range(pf_filter *x, uint64_t sequence, uint64_t records)
+{
+    bool ok = true;
+    for (uint64_t n = 0; n < records && ok && !x->bits_incomplete; n += 64) {
+        const uint64_t left = records - n;
+        ok = set_word(x, sequence + n, left < 64 ? pf_run_bits((size_t)left) : UINT64_MAX);
+    }
+    return ok;
+}
+
+uint64_t pf_filter_count_selected(const pf_filter *x, uint64_t sequence, uint64_t records)
+{
+    uint64_t sum = 0;
+    for (uint64_t n = 0; n < records && (sequence + n) / 8 < x->selected_bits.len; n += 64) {
+        const uint64_t left = records - n, word = get_word(x, sequence + n);
+        sum += (uint64_t)__builtin_popcountll(left < 64 ? word & pf_run_bits((size_t)left) : word);
+    }
+    return sum;
+}
+
 /* Sets the bits of the selected records of a run, by their sequences. */
 static bool set_bits(pf_filter *x, const pf_run *run, uint64_t selected)
 {

@@ -1,11 +1,18 @@
 /* Ranges of records that a capture in an archive passes over, because their zones say that nothing
- * in them is selected.
+ * in them is selected, or everything.
  *
- * The result must be that of reading them: what is counted of data that is not selected (records,
- * samples, their processes, their times) is taken from the zone, and a range is passed over only if
- * its zone says all of that exactly, as it does where all data are samples.  While nothing is
- * selected yet, it must also say what a message about an empty result would need. */
+ * The result must be that of reading them: what is counted of data (records, samples, their
+ * processes, their times) is taken from the zone, and a range is passed over only if its zone says
+ * all of that exactly, as it does where all data are samples.  While nothing is selected yet, it
+ * must also say what a message about an empty result would need.
+ *
+ * In the last pass the bits of the selecting pass tell what is selected, whatever the terms are; a
+ * range that is passed on as a whole can go from archive to archive as it is stored.  The payload
+ * of a range with selected samples must be sound (core/narrow.h): what is damaged is read, so that
+ * it is reported. */
 #include "core/narrow.h"
+
+#include "base/error.h"
 #include "filter/filter.h"
 
 /* How values of a set or range lie to those that a term asks for. */
@@ -74,50 +81,188 @@ static bool is_unselected(pf_filter *x, const pf_zone *z)
 {
     if (!x->resolved || !x->given || x->invert)
         return false;
+    /* Terms for types are tested first: then nothing else is asked of samples. */
+    if (pf_filter_has(x, PERFILE_FILTER_BY_TYPE) &&
+        !pf_ranges_contain(&x->types, PERFILE_RECORD_SAMPLE))
+        return x->there.over || x->given & pf_place_kinds();
     for (unsigned k = 0; k < PF_PLACES; k++) {
         pf_observed_range values;
         if (!pf_filter_has(x, pf_places[k].kind))
             continue;
         const unsigned how = compare_place(x, z, k, &values);
-        if (how == OUTSIDE) {
-            if (!x->there.over) {
-                pf_observed_range *all = pf_observed_place(&x->there, k);
-                pf_observed_widen(all, values.least);
-                pf_observed_widen(all, values.most);
-            }
-            return true;
-        }
         if (how == PARTLY && !x->there.over)
             return false; /* which of the samples pass this test is not known */
+        if (!x->there.over) {
+            pf_observed_range *all = pf_observed_place(&x->there, k);
+            pf_observed_widen(all, values.least);
+            pf_observed_widen(all, values.most);
+        }
+        if (how == OUTSIDE)
+            return true;
     }
     return x->there.over && pf_filter_has(x, PERFILE_FILTER_BY_EVENT) && has_other_events(x, z);
 }
 
-/* Adds the processes of samples that are not selected. */
-static bool add_seen(pf_filter *x, const pf_zone *z)
+/* True if all samples of the zone have known events that fit. */
+static bool has_fitting_events(const pf_filter *x, const pf_zone *z)
+{
+    uint64_t samples = 0;
+    for (uint32_t i = 0; i < z->events.n; i++) {
+        const uint64_t event = z->events.at[i].key;
+        if (event >= x->n_events || !x->event_fits[event])
+            return false;
+        samples += z->events.at[i].records;
+    }
+    return z->events.known && samples == z->records - z->apart;
+}
+
+/* True if all samples of the zone are selected, by terms that zones can answer. */
+static bool is_selected(const pf_filter *x, const pf_zone *z)
+{
+    const uint32_t places = 1U << PERFILE_FILTER_BY_TIME | 1U << PERFILE_FILTER_BY_PID |
+                            1U << PERFILE_FILTER_BY_TID | 1U << PERFILE_FILTER_BY_CPU;
+    const uint32_t answered = places | 1U << PERFILE_FILTER_BY_EVENT | 1U << PERFILE_FILTER_BY_TYPE;
+    if (!x->resolved || x->generation != perfile_session_generation(x->session) || x->invert ||
+        x->options.every > 1 || x->options.head || x->given & ~answered)
+        return false;
+    for (unsigned k = 0; k < PF_PLACES; k++) {
+        pf_observed_range values;
+        if (pf_filter_has(x, pf_places[k].kind) && compare_place(x, z, k, &values) != INSIDE)
+            return false;
+    }
+    if (pf_filter_has(x, PERFILE_FILTER_BY_TYPE) &&
+        !pf_ranges_contain(&x->types, PERFILE_RECORD_SAMPLE))
+        return false;
+    return !pf_filter_has(x, PERFILE_FILTER_BY_EVENT) || has_fitting_events(x, z);
+}
+
+/* True if all that is counted of selected samples is known. */
+static bool can_count(const pf_filter *x, const pf_zone *z)
+{
+    return z->pids.known && (!x->has_sample_time || z->has_data_times);
+}
+
+/* Adds the processes of samples to those that were seen; if they are selected, to the wanted. */
+static bool add_processes(pf_filter *x, const pf_zone *z, bool selected)
 {
     bool is_new, ok = true;
-    for (uint32_t i = 0; i < z->pids.n && ok; i++)
-        ok = z->pids.at[i] == PERFILE_NO_PID || pf_pids_add(&x->seen, z->pids.at[i], &is_new);
+    for (uint32_t i = 0; i < z->pids.n && ok; i++) {
+        const uint32_t pid = z->pids.at[i];
+        ok = pid == PERFILE_NO_PID || (pf_pids_add(&x->seen, pid, &is_new) &&
+                                       (!selected || pf_pids_add(&x->wanted, pid, &is_new)));
+    }
     x->result.processes = x->seen.n;
+    x->result.kept_processes = x->wanted.n;
     return ok;
 }
 
+/* Counts the samples of a zone, all of which are selected, as pf_filter_count() would. */
+static void count_selected(pf_filter *x, const pf_zone *z)
+{
+    const uint64_t samples = z->records - z->apart;
+    x->no_memory |= !add_processes(x, z, true);
+    if (x->has_sample_time) {
+        x->kept_first = z->data_first < x->kept_first ? z->data_first : x->kept_first;
+        x->kept_last = z->data_last > x->kept_last ? z->data_last : x->kept_last;
+    }
+    x->result.samples += samples;
+    x->result.kept_samples += samples;
+    x->there.over = true;
+}
+
+/* pf_narrow.passed.  What is not counted here, needs_selected() has counted. */
+static void pass(void *user, const pf_zone *z, uint64_t sequence, uint64_t records)
+{
+    pf_filter *x = user;
+    if (x->counts_range && x->in_stage)
+        x->result.records += records;
+    if (!x->counts_range || x->in_stage)
+        return;
+    if (!x->range_counted)
+        count_selected(x, z);
+    x->range_counted = true;
+    x->no_memory |= !pf_filter_set_range(x, sequence, records);
+}
+
+/* How many records of a range of samples and FINISHED_ROUNDs are selected if all samples are. */
+static uint64_t count_with_rounds(const pf_filter *x, const pf_zone *z)
+{
+    return x->tests_sideband ? z->records : z->records - z->apart;
+}
+
+/* True if a range, all of whose records would be passed on, is given as it is stored. */
+static bool is_given(const pf_filter *x, const pf_zone *z)
+{
+    return x->taker && !x->holds && pf_zone_plain_samples(z) && x->taker->wants(x->taker->user, z);
+}
+
+/* pf_narrow.stored of the last pass. */
+static void give_stored(void *user, const pf_stored *range)
+{
+    pf_filter *x = user;
+    x->result.records += range->records;
+    x->result.kept += range->records;
+    x->result.selected += count_with_rounds(x, range->zone);
+    x->selects_any = true;
+    if (!x->selection_known)
+        count_selected(x, range->zone);
+    x->taker->take(x->taker->user, range);
+}
+
+/* What the last pass needs of a range if the selecting pass says what is selected. */
+static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
+{
+    const uint64_t selected = pf_filter_count_selected(x, sequence, z->records);
+    if (z->pids.known && is_unselected(x, z)) {
+        x->result.records += z->records - z->apart;
+        return PF_NEED_APART;
+    }
+    if (!selected) { /* or damaged: then the selecting pass has not seen it */
+        x->counts_range = true;
+        return PF_NEED_COUNTED;
+    }
+    return selected == count_with_rounds(x, z) && is_given(x, z) ? PF_NEED_STORED : PF_NEED_ALL;
+}
+
+/* What a pass needs of a range whose samples are all selected. */
+static unsigned needs_of_selected(pf_filter *x, const pf_zone *z)
+{
+    if (!x->in_stage) {
+        x->counts_range = true;
+        x->range_counted = false;
+        return PF_NEED_COUNTED;
+    }
+    /* Whether FINISHED_ROUNDs are selected is not known where they are tested. */
+    const bool rounds_kept = !z->apart || !x->tests_sideband || pf_filter_selects_all(x);
+    return rounds_kept && is_given(x, z) ? PF_NEED_STORED : PF_NEED_ALL;
+}
+
 /* pf_narrow.needs of the selecting pass and of the last one. */
-static unsigned needs_selected(void *user, const pf_zone *z)
+static unsigned needs_selected(void *user, const pf_zone *z, uint64_t sequence)
 {
     pf_filter *x = user;
     const pf_zone_count *samples = pf_zone_only_samples(z);
-    const bool counts_here = !x->selection_known || !x->in_stage;
-    if (!samples || !z->pids.known || x->is_part || !is_unselected(x, z))
-        return samples && x->narrow.words && !x->is_part ? PF_NEED_WORDS : PF_NEED_ALL;
-    if (counts_here && !add_seen(x, z))
+    x->counts_range = false;
+    if (!samples || x->is_part)
         return PF_NEED_ALL;
-    if (counts_here)
+    if (x->in_stage && x->selection_known && !x->bits_incomplete)
+        return needs_known(x, z, sequence);
+    if (can_count(x, z) && is_selected(x, z))
+        return needs_of_selected(x, z);
+    if (!z->pids.known || !is_unselected(x, z))
+        return x->narrow.words ? PF_NEED_WORDS : PF_NEED_ALL;
+    if (!x->in_stage || !x->selection_known) {
+        x->no_memory |= !add_processes(x, z, false);
         x->result.samples += samples->records;
+    }
     if (x->in_stage)
         x->result.records += samples->records;
     return PF_NEED_APART;
+}
+
+perfile_status pf_filter_narrow_status(const pf_filter *x, perfile_error *err)
+{
+    return x->no_memory ? pf_fail_nomem(err, "filter") : PERFILE_OK;
 }
 
 /* The words of samples that the selecting pass looks at, in all layouts; 0: not known, or there are
@@ -140,9 +285,10 @@ static uint64_t words_looked_at(const pf_filter *x)
 }
 
 /* The same of the collecting pass, which needs the times of samples, and the side-band. */
-static unsigned needs_times(void *user, const pf_zone *z)
+static unsigned needs_times(void *user, const pf_zone *z, uint64_t sequence)
 {
     pf_filter *x = user;
+    (void)sequence;
     if (!pf_zone_only_samples(z) || !z->has_data_times)
         return PF_NEED_ALL;
     x->first_time = z->data_first < x->first_time ? z->data_first : x->first_time;
@@ -169,7 +315,10 @@ void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_
     if (!collecting)
         resolve_early(x, s);
     x->in_stage = in_stage;
-    x->narrow = (pf_narrow){.needs = collecting ? needs_times : needs_selected, .user = x};
+    x->narrow = (pf_narrow){.needs = collecting ? needs_times : needs_selected,
+                            .passed = collecting ? NULL : pass,
+                            .stored = give_stored,
+                            .user = x};
     x->narrow.words = collecting || in_stage ? 0 : words_looked_at(x);
     pf_stream_narrow(s, &x->narrow);
 }

@@ -119,10 +119,13 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     }
     while (!g->left && !g->pieces.giving) {
         perfile_status st = PERFILE_OK;
-        if (dropped && !g->pieces.records.len)
+        x->holds = g->pieces.records.len != 0;
+        if (dropped && !x->holds)
             st = pf_filter_drop_ahead(x, s->below, err);
         if (st == PERFILE_OK)
             st = next_run_below(g, err);
+        if (st == PERFILE_END && pf_filter_narrow_status(x, err) != PERFILE_OK)
+            st = PERFILE_E_NOMEM;
         /* Held back until the record that they make is decided on. */
         if (st == PERFILE_OK && !x->only && pf_is_joined_fragment(g->first))
             st = pf_fragments_hold(&g->pieces, g->first, err);
@@ -175,6 +178,12 @@ static void skip(perfile_stream *s, uint64_t records, uint64_t bytes)
     s->below->ops->skip(s->below, records, bytes);
 }
 
+/* Records are passed on as they are; which ranges of them, narrow.c decides. */
+static void pass_on_stored(perfile_stream *s, const pf_stored_taker *taker)
+{
+    ((stage *)(void *)s)->x->taker = taker;
+}
+
 /* Extra bytes of a record, read through the stream below. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err)
@@ -200,8 +209,12 @@ static void close_stage(perfile_stream *s)
         closed(user);
 }
 
-static const pf_stream_ops stage_ops = {
-    .fill = fill, .extra = extra, .close = close_stage, .span = span, .skip = skip};
+static const pf_stream_ops stage_ops = {.fill = fill,
+                                        .extra = extra,
+                                        .close = close_stage,
+                                        .span = span,
+                                        .skip = skip,
+                                        .give_stored = pass_on_stored};
 
 /* Makes a view of the session if features have to change. */
 static perfile_status begin_session(stage *g, perfile_error *err)

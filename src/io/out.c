@@ -252,6 +252,21 @@ perfile_status pf_sink_mark(perfile_sink *s, uint32_t lossy, perfile_error *err)
     return s->ops->mark(s, lossy, &e) == PERFILE_OK ? PERFILE_OK : keep_error(s, &e, err);
 }
 
+perfile_status pf_sink_stored(perfile_sink *s, const struct pf_stored *range, uint64_t bytes,
+                              perfile_error *err)
+{
+    perfile_error e;
+    perfile_status st = check_writable(s, err);
+    if (st == PERFILE_OK)
+        st = write_buffer(s, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (s->ops->stored(s, range, &e) != PERFILE_OK)
+        return keep_error(s, &e, err);
+    s->passed += bytes;
+    return PERFILE_OK;
+}
+
 /* Copies and checks the caller's options. */
 static perfile_status fill_options(perfile_sink_options *o, const perfile_sink_options *given,
                                    perfile_error *err)

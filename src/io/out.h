@@ -16,6 +16,8 @@
 #include "perfile/record.h"
 #include "perfile/sink.h"
 
+struct pf_stored; /* core/narrow.h */
+
 /* Functions of one kind of sink; each may be NULL.  They report errors through *err or their
  * result; the caller in out.c keeps the error in the sink. */
 typedef struct pf_sink_ops {
@@ -39,6 +41,8 @@ typedef struct pf_sink_ops {
                               size_t n, perfile_error *err);
     /* See pf_sink_mark().  NULL: the kind has no place for marks. */
     perfile_status (*mark)(perfile_sink *s, uint32_t lossy, perfile_error *err);
+    /* See pf_sink_stored(); called when the buffer is empty.  NULL: the kind stores bytes. */
+    perfile_status (*stored)(perfile_sink *s, const struct pf_stored *range, perfile_error *err);
     /* Called when the buffer is empty: waits for pending writes and syncs if the options ask for
      * it.  Returns 0 or a negative errno. */
     int (*flush)(perfile_sink *s);
@@ -66,6 +70,7 @@ struct perfile_sink {
     uint32_t flags;      /* PERFILE_SINK_… */
     unsigned threads;    /* threads that may write, the caller included */
     bool patchable;      /* see pf_sink_can_patch() */
+    bool takes_stored;   /* see pf_sink_takes_stored() */
     bool finished;       /* perfile_sink_finish() succeeded */
     char *name;          /* for messages: the path, or the name that the caller gave */
     pf_inputs inputs;    /* what is read to make the output; must not be changed by it */
@@ -157,6 +162,17 @@ enum {
 /* Says that what is written differs in these ways (PF_LOSSY_…).  Before the first byte: an archive
  * that is never finished has the mark, too.  Other kinds have no place for it. */
 perfile_status pf_sink_mark(perfile_sink *s, uint32_t lossy, perfile_error *err);
+
+/* True if records can be written as another archive stores them: pf_sink_stored(). */
+static inline bool pf_sink_takes_stored(const perfile_sink *s)
+{
+    return s->ops->stored && s->takes_stored;
+}
+
+/* Writes a range of records, of `bytes` bytes, as it is stored in another archive (core/narrow.h).
+ */
+perfile_status pf_sink_stored(perfile_sink *s, const struct pf_stored *range, uint64_t bytes,
+                              perfile_error *err);
 
 /* Writes what is buffered and gives the file its final name now, before it is finished.  For
  * captures that are readable while they are being written. */

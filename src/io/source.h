@@ -39,6 +39,11 @@ typedef struct pf_narrow pf_narrow;
 /* Contiguous records that a source does not show. */
 typedef struct pf_absent {
     uint64_t bytes, records;
+    const struct pf_zone *zone; /* of the range that they are in; NULL: with narrow() of NULL */
+    /* If they are such a range, to be passed on as it is stored (core/narrow.h): where that is.  No
+     * records: some of it are shown all the same, and it is given once.  NULL: else. */
+    struct pf_archive *archive;
+    const struct pf_chunk *chunk;
 } pf_absent;
 
 /* Functions of one kind of source. */
@@ -70,10 +75,10 @@ typedef struct pf_source_ops {
                             perfile_error *err);
     /* From now on records that `how` does not need are not shown.  With NULL the samples of ranges
      * without other data are not, for whom counts only.  absent(): true if those from `offset` on
-     * are not; how many is in *absent.  Reading them is allowed and shows them.  NULL: the kind
-     * does not know records. */
+     * are not; how many is in *absent.  `sequence` is the number of the record at `offset`.
+     * Reading them is allowed and shows them.  NULL: the kind does not know records. */
     void (*narrow)(perfile_source *s, const pf_narrow *how);
-    bool (*absent)(perfile_source *s, uint64_t offset, pf_absent *absent);
+    bool (*absent)(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *absent);
     /* Releases what the kind holds, not `s` itself; may be NULL. */
     void (*close)(perfile_source *s);
 } pf_source_ops;

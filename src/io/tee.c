@@ -77,10 +77,11 @@ static void tee_narrow(perfile_source *s, const pf_narrow *how)
         t->below->ops->narrow(t->below, how);
 }
 
-static bool tee_absent(perfile_source *s, uint64_t offset, pf_absent *absent)
+static bool tee_absent(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *absent)
 {
     const pf_tee *t = ((const pf_tee_source *)s)->tee;
-    return !t->sink && t->below->ops->absent && t->below->ops->absent(t->below, offset, absent);
+    return !t->sink && t->below->ops->absent &&
+           t->below->ops->absent(t->below, offset, sequence, absent);
 }
 
 static const pf_source_ops tee_ops = {.run = tee_run,

@@ -268,6 +268,9 @@ static perfile_status copy_spans(pf_copy *x, perfile_error *err)
         const perfile_record first = {.part = all.part, .offset = all.offset};
         if (pf_progress_at(&x->progress, &first) && x->options.progress)
             x->options.progress(x->options.user, x->progress.done, x->progress.total);
+        st = pf_copy_stored_status(x, err); /* of ranges in front of these samples */
+        if (st != PERFILE_OK)
+            return st;
         st = ops->samples(x->writer, all.bytes, all.lasting, err);
         x->result.records += all.n;
         x->result.samples += all.n;
@@ -286,17 +289,22 @@ static perfile_status copy(pf_copy *x, perfile_error *err)
     if (sum.damages && !pf_copy_forced(x)) /* in the header, the attrs or the features */
         return pf_copy_refuse(&sum, err);
     perfile_status st = pf_copy_begin(x, err);
+    pf_copy_ask_stored(x);
     while (st == PERFILE_OK &&
            (st = perfile_stream_next_run(x->stream, &first, &n, err)) == PERFILE_OK) {
         if (pf_progress_at(&x->progress, first) && x->options.progress)
             x->options.progress(x->options.user, x->progress.done, x->progress.total);
-        st = pf_copy_run(x, first, n, err);
+        st = pf_copy_stored_status(x, err);
+        if (st == PERFILE_OK)
+            st = pf_copy_run(x, first, n, err);
         if (st == PERFILE_OK && pf_copy_wants_extra(x))
             st = copy_extra(x, first, err);
         if (st == PERFILE_OK)
             st = copy_spans(x, err);
     }
-    return st == PERFILE_END ? pf_copy_finish(x, err) : st;
+    if (st == PERFILE_END)
+        st = pf_copy_stored_status(x, err);
+    return st == PERFILE_OK ? pf_copy_finish(x, err) : st;
 }
 
 void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,

@@ -13,6 +13,7 @@
 #define PF_LIB_COPY_H
 
 #include "base/buffer.h"
+#include "core/narrow.h"
 #include "lib/notes.h"
 #include "lib/progress.h"
 #include "perfile/abi.h"
@@ -45,6 +46,11 @@ typedef struct pf_copy {
     pf_buffer build_ids; /* HEADER_BUILD_ID records in the layout of the feature BUILD_ID */
     uint64_t taken[PERFILE_N_FEATURES / 64]; /* bit set: records of this feature became a section */
 
+    /* Records that go from archive to archive as they are stored. */
+    pf_stored_taker taker;
+    perfile_status stored; /* of the last of them; final if it is an error, which is … */
+    perfile_error stored_error;
+
     pf_progress progress;
 } pf_copy;
 
@@ -68,6 +74,14 @@ perfile_status pf_copy_begin(pf_copy *x, perfile_error *err);
  * perfile_writer_extra() before the next run. */
 perfile_status pf_copy_run(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err);
 bool pf_copy_wants_extra(const pf_copy *x);
+/* lib/copy_stored.c.  True if a range of records with this zone, which come next, can be written as
+ * it is stored; then that is done by the other function, in the place of pf_copy_run(). */
+bool pf_copy_wants_stored(pf_copy *x, const pf_zone *zone);
+perfile_status pf_copy_stored(pf_copy *x, const pf_stored *range, perfile_error *err);
+/* Lets the stream of the copy give such ranges.  pf_copy_stored_status(): to be called after each
+ * call on the stream; returns the error of writing one. */
+void pf_copy_ask_stored(pf_copy *x);
+perfile_status pf_copy_stored_status(const pf_copy *x, perfile_error *err);
 /* Gives the writer the facts that follow the records, and finishes it. */
 perfile_status pf_copy_finish(pf_copy *x, perfile_error *err);
 void pf_copy_free(pf_copy *x);

@@ -103,6 +103,9 @@ static perfile_status begin_output(pf_splitting *s, perfile_error *err)
     const char *pattern = s->split.options.pattern, *name;
     pf_split_names names = {0};
     bool replace = s->split.options.flags & PERFILE_SPLIT_REPLACE;
+    if (!pattern && s->writing.archive)
+        return pf_fail(err, PERFILE_E_USAGE, "split.archive",
+                       "a function that opens the parts makes archives itself");
     if (!pattern)
         return s->writing.open ? PERFILE_OK
                                : pf_fail(err, PERFILE_E_USAGE, "split.pattern",
@@ -178,9 +181,12 @@ static perfile_status begin_passes(pf_splitting *s, perfile_source *source,
     return pf_passes_begin(&s->all, source, &how, err);
 }
 
-/* How many parts may be open at once under the limit of the process for open files. */
-static uint32_t parts_at_once(void)
+/* How many parts may be open at once under the limit of the process for open files, and of memory
+ * if each is packed. */
+static uint32_t parts_at_once(const pf_splitting *s)
 {
+    if (s->writing.archive)
+        return PF_SPLIT_OPEN_ARCHIVES;
     enum { OTHERS = 64 }; /* files that the process may have open besides */
     struct rlimit files;
     bool many = getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur >= PF_SPLIT_OPEN + OTHERS;
@@ -296,7 +302,7 @@ static perfile_status split_all(perfile_source **source, perfile_stream_open ope
     if (st == PERFILE_OK)
         st = pf_split_init(&s->split, &how, err);
     if (st == PERFILE_OK) {
-        s->lot = parts_at_once();
+        s->lot = parts_at_once(s);
         st = begin_passes(s, *source, open, user, err);
         if (st == PERFILE_OK)
             st = end_output(s, split(s, err), err);

@@ -10,7 +10,11 @@
 
 /* How many parts are written in one pass over the capture: as many files as may be open, and fewer
  * where the process may open few.  Each further lot of parts costs one or two passes. */
-enum { PF_SPLIT_OPEN = 512, PF_SPLIT_OPEN_LEAST = 128 };
+enum {
+    PF_SPLIT_OPEN = 512,
+    PF_SPLIT_OPEN_LEAST = 128,
+    PF_SPLIT_OPEN_ARCHIVES = 4 /* each may hold chunks of 8 MiB, decoded and encoded */
+};
 
 typedef struct pf_splitting {
     pf_passes all;

@@ -11,34 +11,16 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "lib/copy.h"
-#include "lib/split.h"
+#include "lib/split_lot.h"
+#include "perfile/archive.h"
 #include "schema/family.h"
 
 /* Bytes that each part may hold back when a pipe becomes files (see pf_copy.held_most).  Less than
  * of a single copy, because hundreds of parts are open. */
 enum { HELD_MOST = 256 << 10 };
 
-typedef struct output {
-    pf_filter *filter;
-    perfile_sink *sink;
-    perfile_writer *writer;
-    pf_session_view *view; /* features that differ from those of the capture; NULL: none do */
-    pf_copy copy;
-    uint64_t here; /* bit i: record i of the run goes to this part */
-} output;
-
-typedef struct lot {
-    pf_splitting *s;
-    perfile_stream *stream;
-    uint32_t first, n; /* parts of this lot: numbers first .. first + n - 1 */
-    bool files;        /* the capture has BUILD_ID: each part lists the files it maps */
-    output *at;        /* n outputs */
-    uint32_t parts[PERFILE_RUN_RECORDS]; /* number of the part of each record of the run */
-
-    /* Fragments wait for the record joined from them: it belongs to the parts that get them. */
-    pf_fragments fragments;
-} lot;
+typedef pf_split_output output;
+typedef pf_split_lot lot;
 
 /* Sets output.here of all parts of the lot for a run.  Returns true if a record of the run belongs
  * to one of them.  Numbers below l->first wrap around and are not less than l->n. */
@@ -66,6 +48,7 @@ static perfile_status select_sideband(lot *l, perfile_error *err)
     const perfile_record *first;
     size_t n;
     perfile_status st;
+    pf_split_narrow_lot(l, false);
     while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
         pf_split_report(l->s, first);
         if (!pf_split_is_plain(first))
@@ -80,7 +63,7 @@ static perfile_status select_sideband(lot *l, perfile_error *err)
         if (st != PERFILE_OK)
             return st;
     }
-    st = st == PERFILE_END ? PERFILE_OK : st;
+    st = st == PERFILE_END ? pf_split_lot_status(l, err) : st;
     for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
         st = pf_filter_find_ancestors(l->at[k].filter, &x->ancestors, err);
     return st;
@@ -181,6 +164,8 @@ static perfile_status write_run(lot *l, const perfile_record *first, size_t n, p
         st = add_needed(l, first, n, err);
     if (st == PERFILE_OK && l->fragments.records.len)
         st = put_fragments(l, first, err);
+    if (l->given && first->sequence < l->given_end)
+        l->given->here = 0; /* it has these: they stand in the range that it was given */
     for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
         if (l->at[k].here)
             st = put_selected(l->s, &l->at[k], first, err);
@@ -193,8 +178,12 @@ static perfile_status write_all(lot *l, perfile_error *err)
     const perfile_record *first;
     size_t n;
     perfile_status st;
+    pf_split_narrow_lot(l, true);
     while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
         pf_split_report(l->s, first);
+        st = pf_split_lot_status(l, err);
+        if (st != PERFILE_OK)
+            return st;
         if (pf_is_joined_fragment(first))
             st = pf_fragments_hold(&l->fragments, first, err);
         else if (pf_split_is_plain(first))
@@ -202,7 +191,7 @@ static perfile_status write_all(lot *l, perfile_error *err)
         if (st != PERFILE_OK)
             return st;
     }
-    return st == PERFILE_END ? PERFILE_OK : st;
+    return st == PERFILE_END ? pf_split_lot_status(l, err) : st;
 }
 
 /* Gives the copy of a part a view of the session in which features that depend on the records
@@ -232,6 +221,20 @@ static perfile_status end_session(output *o, perfile_error *err)
     return st == PERFILE_OK ? pf_filter_update_build_ids(o->filter, o->view, err) : st;
 }
 
+/* The file of a part, packed if the parts are archives. */
+static perfile_status open_file(pf_splitting *s, output *o, const char *name, perfile_error *err)
+{
+    perfile_status st = pf_out_set_next(s->set, name, &o->sink, err);
+    if (st != PERFILE_OK || !s->writing.archive)
+        return st;
+    o->file = o->sink;
+    o->sink = NULL;
+    st = perfile_archive_sink(o->file, s->writing.archive, &o->sink, err);
+    if (st != PERFILE_OK)
+        perfile_sink_close(o->file);
+    return st;
+}
+
 /* Opens sink and writer of the part at index `k` of the lot, and gives it the facts in front of the
  * records. */
 static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
@@ -251,7 +254,7 @@ static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
     const pf_inputs *inputs;
     char buffer[24];
     pf_split_describe(s, l->first + k, buffer, &part);
-    perfile_status st = s->set ? pf_out_set_next(s->set, part.name, &o->sink, err)
+    perfile_status st = s->set ? open_file(s, o, part.name, err)
                                : s->writing.open(s->writing.user, &part, &o->sink, err);
     if (st == PERFILE_OK && !s->set)
         st = pf_passes_inputs(&s->all, &inputs, err);
@@ -300,7 +303,7 @@ static perfile_status end_output(lot *l, uint32_t k, perfile_error *err)
     keep_notes(l, k);
     pf_split_describe(s, l->first + k, buffer, &part);
     part.written = o->copy.result.records;
-    part.bytes = perfile_sink_count(o->sink);
+    part.bytes = perfile_sink_count(o->file ? o->file : o->sink);
     s->sum.parts++;
     s->sum.written += part.written;
     s->sum.bytes += part.bytes;

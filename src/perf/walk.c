@@ -331,6 +331,7 @@ static void close_stream(perfile_stream *s)
     pf_free(p->ids);
     pf_free(p->extents);
     pf_free(p->damages);
+    pf_free(p->giving);
     pf_inflate_free(p->inflate);
     pf_buffer_free(&p->inner);
     pf_buffer_free(&p->split);

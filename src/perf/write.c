@@ -210,6 +210,7 @@ static void close_writer(perfile_writer *writer)
     pf_buffer_free(&w->aux_index);
     pf_buffer_free(&w->scratch);
     pf_buffer_free(&w->own);
+    pf_buffer_free(&w->gathered);
     pf_free(w);
 }
 
@@ -225,6 +226,8 @@ static const pf_writer_ops ops = {
     .extra = pf_write_extra,
     .takes_samples = pf_write_takes_samples,
     .samples = pf_write_samples,
+    .takes_stored = pf_write_takes_stored,
+    .stored = pf_write_stored,
     .round = pf_write_round,
     .finish = finish,
     .abort = give_up,
@@ -267,12 +270,12 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
     w->base.form = o.form;
     w->base.swap = pf_byte_order_swaps(o.byte_order);
     w->base.directory = pf_sink_has_parts(sink);
-    w->tells = pf_sink_wants_records(sink);
     w->progressive = o.progressive;
     w->compressed2 = o.compressed2;
     w->as_stored = o.as_stored;
     w->level = o.compress_level;
     w->base.packs = w->level > 0;
+    w->tells = pf_sink_wants_records(sink) && !w->level;
     w->target = target;
     /* A target reads attrs of the size that it knows; longer ones may be refused. */
     w->attr_size = target && !o.attr_size ? target->attr_size : o.attr_size;

@@ -83,6 +83,7 @@ typedef struct pf_perf_writer {
      * makes records of its own (front of a pipe, an envelope) in `own`. */
     pf_buffer scratch;
     pf_buffer own;
+    pf_buffer gathered;  /* of write_told.c */
     uint64_t entry_size; /* bytes of an entry of the attr section */
     perfile_section attrs;
     perfile_section types;              /* event types */
@@ -158,6 +159,10 @@ perfile_status pf_write_set_broken(pf_perf_writer *w, perfile_status st, const p
 bool pf_write_takes_samples(const perfile_writer *w, bool swapped);
 perfile_status pf_write_samples(perfile_writer *w, perfile_bytes samples, bool lasting,
                                 perfile_error *err);
+/* perf/write_told.c: ranges of records as they are stored in another archive. */
+bool pf_write_takes_stored(perfile_writer *w, const perfile_session *session);
+perfile_status pf_write_stored(perfile_writer *w, const struct pf_stored *range,
+                               perfile_error *err);
 /* The other functions of pf_writer_ops: see core/writer.h. */
 perfile_status pf_write_event(perfile_writer *w, perfile_bytes attr, const perfile_words *ids,
                               perfile_error *err);
@@ -183,6 +188,13 @@ perfile_status pf_write_flush_span(pf_perf_writer *w, perfile_error *err);
 perfile_status pf_write_begin(pf_perf_writer *w, perfile_error *err);
 /* Empties w->scratch and reserves `n` bytes of it at *at. */
 perfile_status pf_write_scratch(pf_perf_writer *w, size_t n, uint8_t **at, perfile_error *err);
+
+/* perf/write_put.c: writes n records as a run, and what is in the span unless it is stable. */
+perfile_status pf_write_put_run(pf_perf_writer *w, const perfile_record *first, size_t n,
+                                perfile_error *err);
+/* perf/write_told.c: the same, and says to the sink, an archive, where they are. */
+perfile_status pf_write_put_told(pf_perf_writer *w, const perfile_record *first, size_t n,
+                                 perfile_error *err);
 
 /* perf/write_layout.c: sections in front of the records of a file; those behind, and the header. */
 perfile_status pf_write_file_front(pf_perf_writer *w, perfile_error *err);

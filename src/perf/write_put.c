@@ -228,8 +228,8 @@ static inline bool put_fast(pf_perf_writer *w, const perfile_record *r)
 
 /* Writes n records.  Bytes that are not stable are flushed before it returns.  Not inlined: keeps
  * pf_write_put() small for the fast path. */
-static __attribute__((noinline)) perfile_status
-put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_error *err)
+__attribute__((noinline)) perfile_status
+pf_write_put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_error *err)
 {
     bool stable = true;
     perfile_status st = pf_write_check_usable(w, err);
@@ -260,75 +260,6 @@ put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_error 
         return st;
     perfile_status flushed = pf_write_flush_span(w, st == PERFILE_OK ? err : NULL);
     return st == PERFILE_OK ? flushed : st;
-}
-
-/* How many of first[0 .. n), from the first on, lie one behind the other in memory and in the
- * capture: as many as the sink can be told of at once. */
-static size_t adjacent(const perfile_record *first, size_t n)
-{
-    size_t i = 1;
-    while (i < n && i < PERFILE_RUN_RECORDS && !first[i - 1].extra.len &&
-           first[i].header == first[i - 1].header + perfile_record_size(&first[i - 1]) &&
-           first[i].part == first->part && first[i].session == first->session &&
-           first[i].flags == first->flags)
-        i++;
-    return i;
-}
-
-/* True if the events of the session are those of the capture that is written, in this order: an
- * archive counts samples by the number of their event. */
-static bool has_events_of(pf_perf_writer *w, const perfile_session *s)
-{
-    const uint64_t generation = perfile_session_generation(s);
-    if (w->told == s && w->told_generation == generation && w->told_attrs == w->n_attr_records)
-        return w->told_same;
-    bool same = perfile_session_n_events(s) == w->n_events + w->n_attr_records;
-    for (uint32_t i = 0; i < w->n_events && same; i++) {
-        const pf_written_event *e = pf_write_event_at(w, i);
-        const perfile_bytes attr = perfile_session_event(s, i)->stored;
-        same = e->attr_len == attr.len && memcmp(w->facts.ptr + e->attr, attr.ptr, attr.len) == 0;
-    }
-    w->told = s;
-    w->told_generation = generation;
-    w->told_attrs = w->n_attr_records;
-    w->told_same = same;
-    return same;
-}
-
-/* Tells the sink of records that were just written.  Those in envelopes of this writer, and those
- * of which nothing is known, are only bytes. */
-static perfile_status tell(pf_perf_writer *w, const perfile_record *first, size_t n,
-                           perfile_error *err)
-{
-    perfile_sink *sink = w->part->sink;
-    const perfile_record *last = &first[n - 1];
-    uint64_t bytes = last->extra.ptr ? last->extra.len : 0;
-    for (size_t i = 0; i < n; i++) {
-        if (first[i].body.ptr != first[i].header + PF_PERF_RECORD_HEADER)
-            return PERFILE_OK;
-        bytes += perfile_record_size(&first[i]);
-    }
-    if (w->level || !first->session || !has_events_of(w, first->session))
-        return PERFILE_OK;
-    return pf_sink_records(sink, perfile_sink_count(sink) - bytes, first, n, err);
-}
-
-/* put_run(), for a sink that wants to know where records are. */
-static perfile_status put_told(pf_perf_writer *w, const perfile_record *first, size_t n,
-                               perfile_error *err)
-{
-    perfile_status st = PERFILE_OK;
-    for (size_t done = 0; done < n && st == PERFILE_OK;) {
-        const perfile_record *r = &first[done];
-        const size_t some = adjacent(r, n - done);
-        st = put_run(w, r, some, err);
-        if (st == PERFILE_OK)
-            st = pf_write_flush_span(w, err);
-        if (st == PERFILE_OK)
-            st = tell(w, r, some, err);
-        done += some;
-    }
-    return st;
 }
 
 bool pf_write_takes_samples(const perfile_writer *writer, bool swapped)
@@ -362,9 +293,9 @@ perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first,
     const bool samples = seen.n == n && seen.adjacent && !seen.other;
     perfile_status st = pf_write_check_usable(w, err);
     if (st == PERFILE_OK && w->tells)
-        return put_told(w, first, n, err);
+        return pf_write_put_told(w, first, n, err);
     if (st != PERFILE_OK || !samples || !can_copy_plain(w) || first->flags & PERFILE_REC_SWAPPED)
-        return st == PERFILE_OK ? put_run(w, first, n, err) : st;
+        return st == PERFILE_OK ? pf_write_put_run(w, first, n, err) : st;
     const perfile_bytes last = first[n - 1].body;
     w->kernel = true;
     st = add_span(w, first->header, (size_t)(last.ptr + last.len - first->header), first->flags,
@@ -378,7 +309,7 @@ perfile_status pf_write_put(perfile_writer *writer, const perfile_record *r, per
     pf_perf_writer *w = (pf_perf_writer *)writer;
     if (put_fast(w, r))
         return PERFILE_OK;
-    return (w->tells ? put_told : put_run)(w, r, 1, err);
+    return (w->tells ? pf_write_put_told : pf_write_put_run)(w, r, 1, err);
 }
 
 perfile_status pf_write_record(pf_perf_writer *w, perfile_bytes bytes, uint32_t part,

@@ -10,7 +10,7 @@
 #include "split/split.h"
 
 /* Returns the number of the window of time; 0 before the first sample, and if there is none. */
-static uint64_t window_of(const pf_split *x, uint64_t time)
+uint64_t pf_split_window_of(const pf_split *x, uint64_t time)
 {
     uint64_t first = x->scan->first_time;
     return time < first || first == PERFILE_NO_TIME ? 0 : (time - first) / x->options.amount;
@@ -36,7 +36,7 @@ static uint64_t key_of(const pf_split *x, const perfile_record *r)
     switch (by) {
     case PERFILE_SPLIT_EVERY:
         time = perfile_record_time(r);
-        return time == PERFILE_NO_TIME ? x->key : window_of(x, time);
+        return time == PERFILE_NO_TIME ? x->key : pf_split_window_of(x, time);
     case PERFILE_SPLIT_PID:
     case PERFILE_SPLIT_TID:
         if (aux && by == PERFILE_SPLIT_TID)
@@ -92,7 +92,7 @@ static uint64_t of_samples(const pf_split *x, const perfile_record *first, size_
     for (size_t i = 0; i < found; i++) {
         uint64_t time = keys[at[i]];
         if (time - begin >= x->options.amount) {
-            window = window_of(x, time);
+            window = pf_split_window_of(x, time);
             begin = x->scan->first_time + window * x->options.amount;
         }
         keys[at[i]] = time < x->scan->first_time ? 0 : window;

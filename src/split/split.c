@@ -108,6 +108,9 @@ static perfile_status read_first_pass(pf_split *x, const perfile_record *first, 
     return st;
 }
 
+static perfile_status find_in(pf_split *x, const perfile_record *first, size_t n,
+                              perfile_error *err);
+
 /* Calls `each` for every run of the stream, but for damage and envelopes. */
 static perfile_status pass(pf_split *x, perfile_stream *s,
                            perfile_status (*each)(pf_split *x, const perfile_record *first,
@@ -118,13 +121,19 @@ static perfile_status pass(pf_split *x, perfile_stream *s,
     size_t n;
     perfile_status st;
     pf_split_begin_pass(x);
+    pf_split_narrow(x, s, each == find_in);
     while ((st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK) {
         if (x->progress)
             x->progress(x->progress_user, first);
+        st = pf_split_narrow_status(x, err);
+        if (st != PERFILE_OK)
+            return st;
         if (pf_split_is_plain(first) && (st = each(x, first, n, err)) != PERFILE_OK)
             return st;
     }
-    return st == PERFILE_END ? PERFILE_OK : st;
+    x->narrow = (pf_narrow){.needs = NULL};
+    pf_stream_narrow(s, &x->narrow);
+    return st == PERFILE_END ? pf_split_narrow_status(x, err) : st;
 }
 
 perfile_status pf_split_first_pass(pf_split *x, perfile_stream *s, perfile_error *err)
@@ -278,6 +287,24 @@ static perfile_status find_in(pf_split *x, const perfile_record *first, size_t n
     return st;
 }
 
+perfile_status pf_split_find_zone(pf_split *x, const pf_zone *z, uint64_t key, perfile_error *err)
+{
+    const pf_zone_count *samples = pf_zone_only_samples(z);
+    perfile_status st = x->stored ? PERFILE_OK : select_home(x, key, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_split_home *home = &pf_split_homes(x)[x->at];
+    home->records += samples->records;
+    home->samples += samples->records;
+    home->data_bytes += samples->bytes;
+    widen(&home->first_time, &home->last_time, z->data_first);
+    widen(&home->first_time, &home->last_time, z->data_last);
+    widen(&home->first_sample, &home->last_sample, z->data_first);
+    widen(&home->first_sample, &home->last_sample, z->data_last);
+    x->samples += samples->records;
+    return PERFILE_OK;
+}
+
 /* Comparisons for qsort(): by key; by name, with "none" last. */
 static int by_key(const void *a, const void *b)
 {
@@ -336,6 +363,11 @@ static uint32_t find_in_order(const pf_split *x, uint64_t key)
             high = middle;
     }
     return low ? low - 1 : 0;
+}
+
+uint32_t pf_split_part_of_key(const pf_split *x, uint64_t key)
+{
+    return x->in_order ? find_in_order(x, key) : pf_index_get(&x->places, key);
 }
 
 void pf_split_assign_parts(pf_split *x, const perfile_record *first, size_t n, uint32_t *parts)

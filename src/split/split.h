@@ -59,6 +59,14 @@ typedef struct pf_split {
 
     const perfile_session *session; /* of the pass that found the parts; borrowed */
 
+    /* Ranges that are passed over in the pass that runs, narrow.c: */
+    pf_narrow narrow;
+    uint64_t range_key; /* of all samples of the range */
+    bool finds;         /* the pass finds the parts */
+    bool range_counted;
+    perfile_status passed; /* the error of counting one, which is … */
+    perfile_error passed_error;
+
     /* Of the current pass. */
     uint64_t key;                                           /* of the record before */
     uint32_t at;                                            /* index of its part */
@@ -92,6 +100,25 @@ perfile_status pf_split_find(pf_split *x, perfile_stream *s, perfile_error *err)
 /* Sets parts[0 .. n) to the indices of the homes of the records of a run.  All runs of the capture
  * must come, in order. */
 void pf_split_assign_parts(pf_split *x, const perfile_record *first, size_t n, uint32_t *parts);
+
+/* Adds so many samples of the key, with times and bytes of this zone, to their part, which may be
+ * new. */
+perfile_status pf_split_find_zone(pf_split *x, const pf_zone *z, uint64_t key, perfile_error *err);
+
+/* narrow.c: ranges of a capture in an archive whose samples are all at home in one part.
+ * pf_split_narrow() narrows the first pass, and that which finds the parts; errors of ranges that
+ * were passed over are reported by pf_split_narrow_status(). */
+void pf_split_narrow(pf_split *x, perfile_stream *s, bool finds);
+perfile_status pf_split_narrow_status(const pf_split *x, perfile_error *err);
+/* Once the parts are known: true if all samples of the range are at home in part *part; *key is
+ * what the next record without a key inherits. */
+bool pf_split_zone_part(const pf_split *x, const pf_zone *z, uint64_t sequence, uint32_t *part,
+                        uint64_t *key);
+
+/* key.c: the window of a time. */
+uint64_t pf_split_window_of(const pf_split *x, uint64_t time);
+/* split.c: the part of a key, once the parts are known; UINT32_MAX: none. */
+uint32_t pf_split_part_of_key(const pf_split *x, uint64_t key);
 
 /* key.c: sets keys[0 .. n) to the keys of the records of a run, PF_SPLIT_NO_KEY for records
  * without. */

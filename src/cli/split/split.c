@@ -141,9 +141,8 @@ static int check_settings(settings *set)
     perfile_error err;
     if (!set->how.by)
         return cli_usage("split", "missing method: give --every, --size, --records or --by");
-    if (set->w.directory || set->w.archive)
-        return cli_usage("split", "--to takes perf.data or pipe, not '%s'",
-                         set->w.archive ? "archive" : "dir");
+    if (set->w.directory)
+        return cli_usage("split", "--to takes perf.data, pipe or archive, not 'dir'");
     set->how.pattern = set->w.out;
     if (perfile_split_check(&set->how, &err) != PERFILE_OK)
         return cli_usage_error("split", &err);
@@ -182,6 +181,8 @@ static int split(settings *set, const char *path)
         set->how.flags |= PERFILE_SPLIT_REPLACE;
     set->writing.form = set->w.form;
     set->writing.format = set->w.format;
+    set->w.packing.size = sizeof set->w.packing;
+    set->writing.archive = set->w.archive ? &set->w.packing : NULL;
     set->writing.from = set->w.from;
     set->writing.limits = set->w.limits;
     set->writing.on_damage = set->w.fail ? PERFILE_ON_DAMAGE_FAIL : set->w.on_damage;
@@ -243,7 +244,7 @@ static const cli_option options[] = {
      .more = "The last one for each thread and address is kept."},
     {"compact-state", .code = OPTION_COMPACT},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
-     .help = "perf.data or pipe; default: that of IN"},
+     .help = "perf.data, pipe or archive; default: that of IN"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
      .help = "stop: split what is in front of the damage (default); resync: continue where records "
              "begin again; salvage: continue with records that can be trusted; fail: write nothing",
