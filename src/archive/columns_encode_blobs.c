@@ -48,7 +48,7 @@ typedef struct dictionary {
 static bool reserve(pf_buffer *b, size_t bytes)
 {
     pf_buffer_clear(b);
-    return pf_buffer_reserve(b, bytes + 1);
+    return pf_buffer_reserve_large(b, bytes + 1);
 }
 
 /* The entry with these bytes, plus 1; 0: there is none, and the slot for it is in *slot (SIZE_MAX:

@@ -28,7 +28,7 @@ enum {
 static bool reserve(pf_buffer *b, size_t bytes)
 {
     pf_buffer_clear(b);
-    return pf_buffer_reserve(b, bytes + 1);
+    return pf_buffer_reserve_large(b, bytes + 1);
 }
 
 static unsigned table_log(size_t n)

@@ -15,6 +15,10 @@
 
 enum { FIRST_VALUES = 256, RECORD_HEADER = 8, MOST_RECORD = 65535 };
 
+/* Values of a column that has many are in a piece of a slab on large pages, as many as a chunk
+ * usually has records: growing by steps would touch twice as much memory. */
+enum { MANY_VALUES = 8192, PIECE_VALUES = 65536, PIECES = 8 };
+
 bool pf_shred_init(pf_shred *x)
 {
     x->ops = pf_alloc(PF_COLUMNS_MOST_OPS, sizeof *x->ops);
@@ -25,9 +29,13 @@ bool pf_shred_init(pf_shred *x)
 void pf_shred_free(pf_shred *x)
 {
     for (uint32_t i = 0; i < x->made_columns; i++) {
-        pf_free(x->columns[i].values);
+        if (!x->columns[i].in_slab)
+            pf_free(x->columns[i].values);
         pf_buffer_free(&x->columns[i].heap);
     }
+    for (uint32_t i = 0; i < x->n_slabs; i++)
+        pf_free(x->slabs[i]);
+    pf_free(x->slabs);
     pf_free(x->columns);
     pf_free(x->ops);
     pf_buffer_free(&x->class_of);
@@ -76,11 +84,47 @@ uint32_t pf_shred_column_of(pf_shred *x, const pf_column_key *key, unsigned widt
     return x->n_columns - 1;
 }
 
+/* Room for PIECE_VALUES, or NULL. */
+static uint64_t *take_piece(pf_shred *x)
+{
+    if (!x->pieces_left) {
+        uint64_t **slabs = pf_realloc(x->slabs, x->n_slabs + 1, sizeof *slabs);
+        if (!slabs)
+            return NULL;
+        x->slabs = slabs;
+        slabs[x->n_slabs] = pf_alloc_large(PIECES * PIECE_VALUES * sizeof(uint64_t));
+        if (!slabs[x->n_slabs])
+            return NULL;
+        x->n_slabs++;
+        x->pieces_left = PIECES;
+    }
+    return x->slabs[x->n_slabs - 1] + (PIECES - x->pieces_left--) * PIECE_VALUES;
+}
+
+/* Moves the values to memory for `cap`, which is many. */
+static uint64_t *move_values(pf_shred *x, pf_shred_column *c, uint32_t cap)
+{
+    const bool in_slab = cap <= PIECE_VALUES;
+    uint64_t *values = in_slab ? take_piece(x) : pf_alloc_large(cap * sizeof *values);
+    if (!values)
+        return NULL;
+    if (c->n)
+        memcpy(values, c->values, c->n * sizeof *values);
+    if (!c->in_slab)
+        pf_free(c->values);
+    c->in_slab = in_slab;
+    return values;
+}
+
 /* Makes room for one more value. */
 static bool grow(pf_shred *x, pf_shred_column *c)
 {
-    const uint32_t cap = c->cap ? 2 * c->cap : FIRST_VALUES;
-    uint64_t *values = cap > c->cap ? pf_realloc(c->values, cap, sizeof *values) : NULL;
+    uint32_t cap = c->cap ? 2 * c->cap : FIRST_VALUES;
+    const bool many = cap > MANY_VALUES;
+    cap = many && cap < PIECE_VALUES ? PIECE_VALUES : cap;
+    uint64_t *values = cap <= c->cap ? NULL
+                       : many        ? move_values(x, c, cap)
+                                     : pf_realloc(c->values, cap, sizeof *values);
     if (!values) {
         x->failed = true;
         return false;

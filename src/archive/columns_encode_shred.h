@@ -26,6 +26,7 @@ typedef struct pf_shred_column {
     uint8_t width; /* 0: blobs */
     uint8_t strategy;
     bool words;       /* blobs of 8-byte words that repeat */
+    bool in_slab;     /* `values` is a piece of a slab */
     uint32_t n, cap;  /* values */
     uint64_t *values; /* numbers; of blobs their lengths */
     pf_buffer heap;   /* bytes of blobs */
@@ -75,6 +76,8 @@ typedef struct pf_shred {
     bool refused; /* more kinds of records than a payload can describe */
     pf_shred_column *columns;
     uint32_t n_columns, made_columns; /* in use; with memory */
+    uint64_t **slabs;                 /* for values of columns that have many */
+    uint32_t n_slabs, pieces_left;    /* of the last slab */
     pf_shred_op *ops;                 /* PF_COLUMNS_MOST_OPS */
     uint32_t n_ops;
     pf_shred_class classes[PF_COLUMNS_MOST_CLASSES];

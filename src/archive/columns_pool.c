@@ -21,7 +21,10 @@
 #define PIECES_APART 0
 #endif
 
-enum { LEAST = 256 << 10 /* bytes of a block */ };
+enum {
+    LEAST = 256 << 10, /* bytes of a block */
+    LARGE = 1 << 20    /* on large pages from so many on */
+};
 
 struct pf_pool_block {
     pf_pool_block *next;
@@ -30,11 +33,11 @@ struct pf_pool_block {
 
 static uint8_t *new_block(pf_pool *p, size_t n)
 {
-    pf_pool_block *block =
-        n > SIZE_MAX - sizeof *block ? NULL : pf_realloc(NULL, sizeof *block + n, 1);
+    pf_pool_block *block = n > SIZE_MAX - sizeof *block ? NULL
+                           : n < LARGE                  ? pf_realloc(NULL, sizeof *block + n, 1)
+                                                        : pf_alloc_large(sizeof *block + n);
     if (!block)
         return NULL;
-    pf_prefer_large_pages(block, sizeof *block + n);
     block->next = p->blocks;
     p->blocks = block;
     return (uint8_t *)block->bytes;

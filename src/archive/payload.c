@@ -197,7 +197,9 @@ static perfile_status decode_some(pf_archive *a, const pf_chunk *c, const pf_col
         .read = read_piece, .user = &p, .len = c->payload_len, .stays = a->source->lasting};
     if (!a->columns)
         a->columns = pf_columns_decoder_new();
-    if (!a->columns || !pf_buffer_reserve_large(out, (size_t)c->raw_len + 1))
+    const size_t room = (size_t)c->raw_len + 1;
+    /* What is apart is a few records among many that are not touched. */
+    if (!a->columns || !(want->apart_only ? pf_buffer_reserve : pf_buffer_reserve_large)(out, room))
         return pf_fail_nomem(err, "archive");
     const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
     perfile_status st = pf_columns_decode_some(a->columns, &input, want, big, out->ptr + out->len,

@@ -2,6 +2,7 @@
  */
 #include "base/alloc.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -49,17 +50,20 @@ void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width)
     return moved;
 }
 
-/* All of the mapping is named: one of two kinds of pages cannot grow, so that realloc() would copy
- * it. */
-void pf_prefer_large_pages(void *p, size_t bytes)
+/* It begins at a large page, which the C library must not have touched: one small page in it, such
+ * as a header in front of the memory, and the system gives nothing but small ones for it.  Where
+ * address space is limited, small pages do. */
+void *pf_alloc_large(size_t bytes)
 {
+    const size_t page = 2 << 20;
+    if (bytes > PTRDIFF_MAX - page || fails_by_test())
+        return NULL;
+    const size_t rounded = (bytes + page - 1) / page * page;
+    void *p = aligned_alloc(page, rounded ? rounded : page);
+    if (!p)
+        return malloc(bytes ? bytes : 1);
 #ifdef MADV_HUGEPAGE
-    const size_t least = 4 << 20; /* two large pages: what is smaller may share them with others */
-    const uintptr_t page = 4096, from = (uintptr_t)p & ~(page - 1);
-    if (p && bytes >= least)
-        (void)madvise((void *)from, ((uintptr_t)p + bytes - from + page - 1) & ~(page - 1),
-                      MADV_HUGEPAGE);
-#else
-    (void)p, (void)bytes;
+    (void)madvise(p, rounded, MADV_HUGEPAGE);
 #endif
+    return p;
 }

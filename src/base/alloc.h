@@ -16,9 +16,11 @@ void *pf_realloc(void *old, size_t n, size_t width);
 
 void pf_free(void *p);
 
-/* For memory that will be used from one end to the other, of which many megabytes are used at once:
- * asks for large pages, since the first use of each small one costs more than decoding into it. */
-void pf_prefer_large_pages(void *p, size_t bytes);
+/* Memory for at least `bytes` that are used from one end to the other, on large pages (2 MiB) where
+ * the system has them: on a virtual machine the first use of a small page costs as much as copying
+ * a hundred kilobytes.  Not zeroed.  A large page counts as used as a whole, so that what is smaller
+ * than half of one should not be allocated like that. */
+void *pf_alloc_large(size_t bytes);
 
 /* For tests: the number of allocations so far, and the number of the one that fails (0: none).  The
  * counter is atomic; which allocation fails is only predictable in one thread. */

@@ -36,11 +36,22 @@ bool pf_buffer_grow(pf_buffer *b, size_t n)
 
 bool pf_buffer_reserve_large(pf_buffer *b, size_t n)
 {
+    enum { LEAST = 1 << 20 };
     if (b->cap - b->len >= n)
         return true;
-    if (!pf_buffer_grow(b, n))
+    if (n > PTRDIFF_MAX / 2 - b->len || b->cap > PTRDIFF_MAX / 4)
         return false;
-    pf_prefer_large_pages(b->ptr - b->head, b->head + b->cap);
+    const size_t want = b->len + n, twice = 2 * (b->head + b->cap);
+    if (want < LEAST)
+        return pf_buffer_grow(b, n);
+    const size_t cap = want > twice ? want : twice;
+    uint8_t *ptr = pf_alloc_large(cap);
+    if (!ptr)
+        return false;
+    if (b->len)
+        memcpy(ptr, b->ptr, b->len);
+    pf_free(b->head ? b->ptr - b->head : b->ptr);
+    *b = (pf_buffer){.ptr = ptr, .len = b->len, .cap = cap};
     return true;
 }
 

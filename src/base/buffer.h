@@ -27,7 +27,8 @@ static inline bool pf_buffer_reserve(pf_buffer *b, size_t n)
     return b->cap - b->len >= n || pf_buffer_grow(b, n);
 }
 
-/* The same for a buffer of many megabytes: asks for large pages, see pf_prefer_large_pages(). */
+/* The same for a buffer that is filled: from a megabyte on it gets large pages, see
+ * pf_alloc_large(). */
 bool pf_buffer_reserve_large(pf_buffer *b, size_t n);
 
 /* Appends `n` bytes; false if there is no memory.  `bytes` must not lie in the buffer itself. */

@@ -1,11 +1,11 @@
-/* Several threads make the text of an emitter.  Records are collected in jobs of 128 KiB; any
+/* Several threads make the text of an emitter.  Records are collected in jobs of 48 KiB; any
  * thread turns a job into text, and the caller's thread writes the texts to the sink in order. */
 #ifndef PF_EMIT_THREADS_H
 #define PF_EMIT_THREADS_H
 
 #include "emit/emitter.h"
 
-enum { PF_EMIT_JOB_BYTES = 128 << 10 }; /* records of a job: their text fits the level 2 cache */
+enum { PF_EMIT_JOB_BYTES = 48 << 10 }; /* records of a job: their text fits the level 2 cache */
 
 /* Gives the emitter `threads` threads (2 to PF_MOST_THREADS), the caller's included, and jobs of
  * `job_bytes` bytes of records.  All members of `e` must be set.  On failure `e` must still be

@@ -12,11 +12,12 @@
  * record that crosses a block boundary is contiguous.  Longer spans (more than PF_AHEAD_FRONT) and
  * views come from the mapping.
  *
- * How far to read ahead is found out while reading.  After a jump (the caller passes over the data
- * of AUXTRACE records, for example) one block is requested, and with each block that is used up one
- * more, up to the number of slots.  If the caller takes much longer for a block than reading it
- * takes, because it prints records, for example, the caller reads the next block itself: its
- * threads are better used for its own work. */
+ * How far to read ahead is found out while reading.  At the start and after a jump (the caller
+ * passes over the data of AUXTRACE records, for example) the caller reads one short block itself:
+ * many look at a few bytes only, and never need a thread.  Then two are requested, and with each
+ * block that is used up one more, up to the number of slots.  If the caller takes much longer for a
+ * block than reading it takes, because it prints records, for example, the caller reads the next
+ * block itself: its threads are better used for its own work. */
 #include "io/source_ahead.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@
 
 enum {
     BLOCKS_PER_THREAD = 4,
+    FIRST_BLOCK = 64 << 10, /* bytes of the block behind a jump */
     PAGE = 4096,
     EDGE = PF_AHEAD_FRONT, /* longest edge that is kept, in front of and behind a scanned range */
     SLOW = 3 /* the caller is slow if it takes this many times as long as reading and scanning */
@@ -69,7 +71,8 @@ typedef struct ahead {
     bool caller_is_slow;  /* see SLOW */
     uint64_t next_offset; /* offset of the next block to request */
     const pf_scan *scan;  /* registered by ahead_scanned(); NULL: none */
-    uint8_t *memory;      /* one allocation for all buffers and edges */
+    uint8_t *memory;      /* one allocation for all buffers */
+    uint8_t *edges;       /* one for all edges */
     /* Buffers that no block uses, as a stack: the one used last is the most likely to be cached. */
     pthread_mutex_t lock;
     uint8_t **buffers;
@@ -177,23 +180,26 @@ static const pf_scan *scan_for(const ahead *a, block *b)
     return b->notes ? a->scan : NULL;
 }
 
-/* Submits jobs up to the present depth.  A slow caller gets one block, which no thread is woken
- * for: the caller reads it itself when it waits for it. */
+/* Submits jobs up to the present depth.  The first block behind a jump, and those of a slow caller,
+ * are requested one by one, and no thread is woken for them: the caller reads them itself when it
+ * waits for them. */
 static void request_blocks(ahead *a)
 {
-    const unsigned depth = a->caller_is_slow ? 1 : a->depth;
+    const bool first = !a->current, alone = first || a->caller_is_slow;
+    const unsigned depth = alone ? 1 : a->depth;
+    const size_t most = first && FIRST_BLOCK < a->block ? FIRST_BLOCK : a->block;
     while (a->next_offset < a->base.size && pf_workers_submitted(a->workers) < depth) {
         block *b = &a->blocks[pf_workers_slot(a->workers)];
         uint64_t left = a->base.size - a->next_offset;
         b->offset = a->next_offset;
         b->scan = scan_for(a, b);
-        b->len = left < a->block ? (size_t)left : a->block;
+        b->len = left < most ? (size_t)left : most;
         a->next_offset += b->len;
-        (a->caller_is_slow ? pf_workers_submit_without_wakeup : pf_workers_submit)(a->workers);
+        (alone ? pf_workers_submit_without_wakeup : pf_workers_submit)(a->workers);
     }
 }
 
-/* Drops all blocks, requested or read, and begins again at `offset` with one block. */
+/* Drops all blocks, requested or read, and begins again at `offset`. */
 static void restart_at(ahead *a, uint64_t offset)
 {
     unsigned slot;
@@ -205,7 +211,6 @@ static void restart_at(ahead *a, uint64_t offset)
     a->len = 0;
     a->depth = 1;
     a->returned_ns = 0;
-    request_blocks(a);
 }
 
 /* PERFILE_E_IO for the bytes behind the current block: the errno of the read, or, without one, the
@@ -257,11 +262,12 @@ static void reread_block(ahead *a)
 static perfile_status advance(ahead *a, uint64_t offset, perfile_error *err)
 {
     const uint64_t asked = now_ns();
-    size_t tail = (size_t)(a->block_end - offset);
+    const size_t tail = (size_t)(a->block_end - offset);
+    const bool first = !a->current;
     unsigned slot;
     /* One block fewer than there are slots: the slot of the current block must not be reused while
      * the caller still reads from it. */
-    if (a->depth < a->n_blocks - 1)
+    if (!first && a->depth < a->n_blocks - 1)
         a->depth++;
     if (!pf_workers_submitted(a->workers))
         request_blocks(a);
@@ -280,7 +286,8 @@ static perfile_status advance(ahead *a, uint64_t offset, perfile_error *err)
     expose_block(a, b, tail);
     if (gap || b->len == 0)
         return fail_read(a, err);
-    request_blocks(a);
+    if (!first)
+        request_blocks(a);
     a->returned_ns = now_ns();
     return PERFILE_OK;
 }
@@ -379,6 +386,7 @@ static void free_blocks(ahead *a)
     pf_free(a->blocks);
     pf_free(a->buffers);
     pf_free(a->memory);
+    pf_free(a->edges);
 }
 
 static void ahead_close(perfile_source *s)
@@ -409,22 +417,24 @@ static size_t bytes_to_page(uintptr_t n)
 }
 
 /* Allocates slots and buffers and makes the workers.  Most buffers are never used when scans
- * succeed; untouched memory has no pages, so that they cost nothing. */
+ * succeed; untouched memory has no pages, so that they cost nothing.  Those at the front are used
+ * first. */
 static perfile_status make_blocks(ahead *a, unsigned threads, perfile_error *err)
 {
     const size_t buf = PF_AHEAD_FRONT + a->block + bytes_to_page(a->block);
-    const size_t edges = PF_AHEAD_FRONT + 2 * EDGE;
+    const size_t edge = PF_AHEAD_FRONT + 2 * EDGE;
     a->n_blocks = BLOCKS_PER_THREAD * threads;
     a->blocks = pf_alloc(a->n_blocks, sizeof *a->blocks);
     a->buffers = pf_alloc(a->n_blocks, sizeof *a->buffers);
-    a->memory = pf_realloc(NULL, PAGE + a->n_blocks * (buf + edges), 1);
-    if (!a->blocks || !a->buffers || !a->memory)
+    a->memory = pf_alloc_large(a->n_blocks * buf);
+    a->edges = pf_realloc(NULL, a->n_blocks * edge, 1);
+    if (!a->blocks || !a->buffers || !a->memory || !a->edges)
         return pf_fail_nomem(err, "source.ahead");
-    uint8_t *at = a->memory + bytes_to_page((uintptr_t)a->memory);
-    for (unsigned i = 0; i < a->n_blocks; i++, at += buf + edges) {
-        a->buffers[a->n_buffers++] = at;
-        a->blocks[i].edges = at + buf;
+    for (unsigned i = 0; i < a->n_blocks; i++) {
+        a->buffers[a->n_blocks - 1 - i] = a->memory + i * buf;
+        a->blocks[i].edges = a->edges + i * edge;
     }
+    a->n_buffers = a->n_blocks;
     return pf_workers_new(threads, a->n_blocks, read_block, a, &a->workers, err);
 }
 

@@ -127,7 +127,8 @@ static void windows_of_frames(void **state)
     (void)state;
     static const uint8_t raw[4] = {1, 2, 3, 4};
     for (unsigned more = 0; more < 2; more++) {
-        const uint8_t window = ((PF_ARCHIVE_MOST_WINDOW_LOG - 10) << 3) + more; /* and an eighth */
+        const uint8_t window =
+            (uint8_t)(((PF_ARCHIVE_MOST_WINDOW_LOG - 10) << 3) + more); /* and an eighth */
         const uint8_t frame[] = {0x28, 0xb5,       0x2f, 0xfd, 0x80, window, 4, 0, 0,
                                  0,    4 << 3 | 1, 0,    0,    1,    2,      3, 4};
         const pf_pack_payload payload = {.codec = PF_CODEC_ZSTD,

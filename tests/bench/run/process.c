@@ -67,10 +67,21 @@ static uint64_t drain(int fd)
     return sum;
 }
 
+/* True until a process that was started runs a program of its own. */
+static bool is_this_program(pid_t pid)
+{
+    char path[64], own[512], other[512];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    const ssize_t n = readlink("/proc/self/exe", own, sizeof own);
+    return n > 0 && readlink(path, other, sizeof other) == n && memcmp(own, other, (size_t)n) == 0;
+}
+
 /* Looks at the memory of a process, while there is one. */
 static void look_at_memory(pid_t pid, usage *u)
 {
     char path[64], line[256];
+    if (is_this_program(pid))
+        return;
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     FILE *f = fopen(path, "r");
     long kb;
