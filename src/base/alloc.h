@@ -18,8 +18,8 @@ void pf_free(void *p);
 
 /* Memory for at least `bytes` that are used from one end to the other, on large pages (2 MiB) where
  * the system has them: on a virtual machine the first use of a small page costs as much as copying
- * a hundred kilobytes.  Not zeroed.  A large page counts as used as a whole, so that what is smaller
- * than half of one should not be allocated like that. */
+ * a hundred kilobytes.  Not zeroed.  A large page counts as used as a whole, so that what is
+ * smaller than half of one should not be allocated like that. */
 void *pf_alloc_large(size_t bytes);
 
 /* For tests: the number of allocations so far, and the number of the one that fails (0: none).  The

@@ -45,8 +45,8 @@ struct pf_narrow { /* pf_narrow: see io/source.h */
      * been handed out.  *range is valid during the call. */
     void (*stored)(void *user, const pf_stored *range);
     void *user;
-    /* With PF_NEED_WORDS, the same for all ranges: which 8-byte words of the body are needed; bit 63 is word
-     * 63 and all behind it. */
+    /* With PF_NEED_WORDS, the same for all ranges: which 8-byte words of the body are needed; bit
+     * 63 is word 63 and all behind it. */
     uint64_t words;
 };
 

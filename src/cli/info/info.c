@@ -68,8 +68,7 @@ static void read_archive(cli_info_facts *x, const char *path, perfile_archive *o
     const uint32_t given = cli_capture_of(path) ? cli_capture_of(path) : cli_archive_capture();
     const uint32_t number = given ? given : 1;
     x->archive_of = open;
-    if (!open &&
-        cli_archive_open(path, set->how.limits, false, &x->archive_of, NULL) != PERFILE_OK)
+    if (!open && cli_archive_open(path, set->how.limits, false, &x->archive_of, NULL) != PERFILE_OK)
         return;
     perfile_archive_get_summary(x->archive_of, &x->archive, sizeof x->archive);
     if (perfile_archive_capture_at(x->archive_of, number, &x->packed, sizeof x->packed, NULL) !=
