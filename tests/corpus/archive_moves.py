@@ -241,13 +241,14 @@ def main():
         if not pack(os.path.abspath("made"), size):
             trial.fail("made: not packed")
             continue
-        for _ in range(24 // CASES):
-            words = words_of(values, SAMPLES)
+        for i in range(1 + 24 // CASES):
+            # The first selects most chunks as a whole, so that some move whatever the others are.
+            words = words_of(values, SAMPLES) if i else ["filter", "--json", "-f", "-o", "out", "--time", "5%..95%"]
             trial.compare("made, pipe %s, chunks of %d: %s" % (pipe, size, " ".join(words)), words)
         damage(trial, "made, pipe %s, chunks of %d" % (pipe, size))
     print("%d cases, %d of them refused, %d differ; %d chunks moved, %d of them small" % (
         trial.tried, trial.refused, trial.failed, trial.moved, small))
-    fine = enough("cases", trial.tried - trial.refused, 100, 60) and enough("moved chunks", trial.moved, 1000, 500)
+    fine = enough("cases", trial.tried - trial.refused, 100, 60) and enough("moved chunks", trial.moved, 320, 160)
     return trial.failed != 0 or not fine
 
 
