@@ -1,5 +1,5 @@
-/* Several threads make the text of an emitter.  Records are collected in jobs of 48 KiB; any
- * thread turns a job into text, and the caller's thread writes the texts to the sink in order. */
+/* Several threads make the text of an emitter.  Records are collected in jobs; any thread turns a
+ * job into text, and the caller's thread writes the texts to the sink in order. */
 #ifndef PF_EMIT_THREADS_H
 #define PF_EMIT_THREADS_H
 

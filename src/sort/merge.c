@@ -7,12 +7,9 @@
  *    little memory; its place depends on the bytes of the records alone, not on how runs are cut;
  *  - yields each record that is not is_plain() alone in its run: it may teach the session, or have
  *    a payload;
- *  - joins the fragments of a large simpleperf record, and yields the joined record behind them. */
-#include <string.h>
-
+ *  - yields the record that was joined from fragments behind the last of them (joined.c). */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "io/temporary.h"
 #include "stage/round.h"
 #include "sort/sort.h"
 #include "schema/frame.h"
@@ -155,13 +152,6 @@ static void prepare_slot(pf_sort *x, uint32_t i)
                          .envelope = PERFILE_NO_SEQUENCE,
                          .session = x->base.session};
     x->prepared |= UINT64_C(1) << i;
-}
-
-/* Returns slot `i` for a record of another kind; it must be prepared again afterwards. */
-static perfile_record *unprepared_slot(pf_sort *x, uint32_t i)
-{
-    x->prepared &= ~(UINT64_C(1) << i);
-    return &x->base.run[i];
 }
 
 /* Fills `r` from the record at `at`.  `end` is the end of bytes that are known to exist: if the
@@ -389,7 +379,7 @@ static bool emit_top(pf_sort *x)
         return emit_window(x, s);
     if (s->strands)
         return emit_strands(x, s);
-    perfile_record *r = unprepared_slot(x, base->n_run);
+    perfile_record *r = pf_sort_unprepared_slot(x, base->n_run);
     from_reader(x, s, r);
     if (base->n_run && !is_plain(r))
         return false; /* it must be first: the slot is written again in the next run */
@@ -403,54 +393,11 @@ static bool emit_top(pf_sort *x)
 /* Makes a FINISHED_ROUND the only record of the run. */
 static void make_round(pf_sort *x)
 {
-    *unprepared_slot(x, 0) = pf_round_record(x->base.session, x->sequence++);
+    *pf_sort_unprepared_slot(x, 0) = pf_round_record(x->base.session, x->sequence++);
     x->base.n_run = 1;
     x->result.rounds++;
     x->round_bytes = 0;
     x->timed = false;
-}
-
-/* If the run is a fragment: adds its body to the joined record, as a reader of the output will
- * do. */
-static perfile_status join_fragment(pf_sort *x, perfile_error *err)
-{
-    const perfile_record *r = &x->base.run[0];
-    x->in_fragments = x->base.n_run == 1 && r->flags & PERFILE_REC_ENVELOPE;
-    if (!x->in_fragments)
-        return PERFILE_OK;
-    if (x->joined.len + r->body.len > x->base.limits.split_bytes)
-        return pf_fail(err, PERFILE_E_LIMIT, "split_bytes",
-                       "a record in fragments has more than %llu bytes, the limit",
-                       (unsigned long long)x->base.limits.split_bytes);
-    x->joined_ready = pf_is_last_fragment(r);
-    if (!x->joined_ready && !pf_buffer_append(&x->joined, r->body.ptr, r->body.len))
-        return pf_fail_nomem(err, "sort");
-    return PERFILE_OK;
-}
-
-/* Behind the last fragment: makes the joined record the run, unless the bytes are no record of just
- * this size (then the run stays empty). */
-static void make_joined(pf_sort *x)
-{
-    perfile_record last = x->base.run[0];
-    x->joined_ready = x->in_fragments = false;
-    x->joined_yielded = true;
-    bool swap = last.flags & PERFILE_REC_SWAPPED;
-    size_t len = x->joined.len;
-    const uint8_t *at = x->joined.ptr;
-    if (len < PF_PERF_RECORD_HEADER)
-        return;
-    perfile_record *r = unprepared_slot(x, 0);
-    *r = (perfile_record){.flags = (uint8_t)(PERFILE_REC_INNER | (swap ? PERFILE_REC_SWAPPED : 0)),
-                          .offset = last.offset,
-                          .envelope = last.sequence,
-                          .part = last.part,
-                          .session = x->base.session};
-    pf_sort_frame(r, at, swap);
-    if (perfile_record_size(r) != len)
-        return;
-    r->sequence = x->sequence++;
-    x->base.n_run = 1;
 }
 
 /* Returns the block of the strand that is next, if the file was changed there since the first pass;
@@ -477,7 +424,7 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
         pf_buffer_clear(&x->joined);
     x->joined_yielded = false;
     if (x->joined_ready)
-        make_joined(x);
+        pf_sort_make_joined(x);
     if (base->n_run)
         return PERFILE_OK;
     if (x->pending.n) {
@@ -506,5 +453,5 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
     while (st == PERFILE_OK && x->n_heap && !run_is_full(x))
         if (!emit_top(x))
             break;
-    return st == PERFILE_OK ? join_fragment(x, err) : st;
+    return st == PERFILE_OK ? pf_sort_join_fragment(x, err) : st;
 }

@@ -132,6 +132,20 @@ uint64_t pf_sort_least_of_others(const pf_sort *x);
 /* Restores the heap after the strands, which are heap[0], have advanced. */
 void pf_sort_strands_advanced(pf_sort *x);
 
+/* joined.c: if the run is a fragment, adds its body to the joined record. */
+perfile_status pf_sort_join_fragment(pf_sort *x, perfile_error *err);
+/* Behind the last fragment: makes the joined record the run, unless the bytes are no record of just
+ * this size (then the run stays empty). */
+void pf_sort_make_joined(pf_sort *x);
+
+/* Returns slot `i` of the run for a record that is not of the mapping; merge.c prepares it again
+ * afterwards. */
+static inline perfile_record *pf_sort_unprepared_slot(pf_sort *x, uint32_t i)
+{
+    x->prepared &= ~(UINT64_C(1) << i);
+    return &x->base.run[i];
+}
+
 /* span.c: samples as bytes; see `span` and `skip` of pf_stream_ops. */
 pf_sample_span pf_sort_span(perfile_stream *s, uint64_t most);
 void pf_sort_skip(perfile_stream *s, uint64_t records, uint64_t bytes);

@@ -9,28 +9,12 @@ import sys
 
 from chosen import SEED
 from enough import enough
+from small_captures import PERFILE, captures, values_of
 
-PERFILE, SOURCE, CORPUS = (os.environ[name] for name in ("PERFILE", "PERFILE_SOURCE", "PERFILE_CORPUS"))
-MOST_BYTES = 1 << 20
 COMMANDS = (["filter", "-f", "-o", "out"], ["stats"], ["stats", "--by", "comm"],
             ["dump", "--format", "tsv", "--fields", "offset,type,time,pid,tid,cpu"], ["info", "--json"],
             ["list", "threads"])
 pick = random.Random(SEED)
-
-
-def captures():
-    for folder in (os.path.join(SOURCE, "samples", "captures"), CORPUS):
-        for path, _, names in sorted(os.walk(folder)):
-            for name in sorted(names):
-                file = os.path.join(path, name)
-                if name.endswith(".data") and os.path.getsize(file) <= MOST_BYTES:
-                    yield file
-
-
-def numbers(capture, field):
-    rows = subprocess.run([PERFILE, "dump", "--format", "tsv", "--fields", field, "--type", "SAMPLE", capture],
-                          capture_output=True, text=True).stdout.split("\n")[1:]
-    return sorted({row for row in rows if row and row != "-"})
 
 
 def selection(values):
@@ -87,7 +71,7 @@ def main():
             failed += 1
             continue
         os.symlink(capture, "capture")
-        values = {field: numbers(capture, field) for field in ("pid", "tid", "cpu")}
+        values = values_of(capture, ("pid", "tid", "cpu"))
         for command in COMMANDS:
             options = [] if command[0] == "info" else selection(values)
             if command[0] != "filter":

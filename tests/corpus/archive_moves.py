@@ -11,10 +11,9 @@ import sys
 
 from chosen import SEED
 from enough import enough
+from small_captures import PERFILE, captures, values_of
 
-PERFILE, SOURCE, CORPUS = (os.environ[name] for name in ("PERFILE", "PERFILE_SOURCE", "PERFILE_CORPUS"))
 CASES = int(os.environ.get("PERFILE_CASES") or 1)
-MOST_BYTES = 1 << 20
 SAMPLES = 200000 // CASES
 IP, TID, TIME, CPU, PERIOD, IDENTIFIER = 1, 2, 4, 128, 256, 65536
 pick = random.Random(SEED)
@@ -58,15 +57,6 @@ def make(path, samples, pipe=False):
         f.write(content)
 
 
-def captures():
-    for folder in (os.path.join(SOURCE, "samples", "captures"), CORPUS):
-        for path, _, names in sorted(os.walk(folder)):
-            for name in sorted(names):
-                file = os.path.join(path, name)
-                if name.endswith(".data") and os.path.getsize(file) <= MOST_BYTES:
-                    yield file
-
-
 def command(*words):
     done = subprocess.run([PERFILE] + [str(word) for word in words], capture_output=True)
     return done.returncode, done.stdout, done.stderr
@@ -94,11 +84,6 @@ def chunks(archive):
             found.append((at, end - at, begin, payload, (raw_crc, payload_crc, meta)))
         at = end
     return found
-
-
-def numbers(capture, field):
-    rows = command("dump", "--format", "tsv", "--fields", field, "--type", "SAMPLE", capture)[1].decode().split("\n")[1:]
-    return sorted({row for row in rows if row and row != "-"})
 
 
 def selection(values):
@@ -229,7 +214,7 @@ def main():
         if not pack(capture, size):
             trial.fail("%s: not packed" % capture)
             continue
-        values = {field: numbers(capture, field) for field in ("pid", "tid", "cpu", "event")}
+        values = values_of(capture, ("pid", "tid", "cpu", "event"))
         for _ in range(2):
             words = words_of(values, 50)
             trial.compare("%s, chunks of %d: %s" % (capture, size, " ".join(words)), words)

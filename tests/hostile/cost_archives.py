@@ -202,20 +202,20 @@ def one_large(size):
     return a.finish().result()
 
 
-def chunks(size):
+def tiny_chunks(size):
     a, at = begin()
     for i in range(size // 128):
         a.put(RECORDS, payload=sample(i), raw_off=at)
         at += 24
-    return a.finish().result()
+    return a
+
+
+def chunks(size):
+    return tiny_chunks(size).finish().result()
 
 
 def unfinished(size):
-    a, at = begin()
-    for i in range(size // 128):
-        a.put(RECORDS, payload=sample(i), raw_off=at)
-        at += 24
-    return a.result()
+    return tiny_chunks(size).result()
 
 
 def captures(size):
@@ -227,9 +227,11 @@ def captures(size):
 
 def chunks_of_captures(size):
     """As many captures as are inputs of their own, their chunks in turns."""
-    a = Archive()
-    for i in range(size // 128):
-        a.put(BYTES, payload=PIPE if i < 128 else b"", source=i % 128, raw_off=0 if i < 128 else len(PIPE))
+    a, front = Archive(), PIPE + attr()
+    for i in range(128):
+        a.put(BYTES, payload=front, source=i)
+    for i in range(max(0, (size - a.at) // 128)):
+        a.put(RECORDS, payload=sample(i), source=i % 128, raw_off=len(front) + 24 * (i // 128))
     return a.finish().result()
 
 

@@ -1,5 +1,6 @@
 /* Chunks that are copied from archive to archive as they are stored: in the middle of a part, with
  * any number of threads, and through the operations on captures. */
+#include "file_bytes.h"
 #include "testing.h"
 
 #include <stdio.h>
@@ -272,19 +273,6 @@ static void copies_move_chunks(void **state)
     release(got);
     release(out);
     release(archive);
-}
-
-static perfile_bytes file_bytes(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    fseek(f, 0, SEEK_END);
-    const long n = ftell(f);
-    rewind(f);
-    uint8_t *bytes = malloc((size_t)n + 1);
-    assert_int_equal(fread(bytes, 1, (size_t)n, f), n);
-    fclose(f);
-    return (perfile_bytes){bytes, (size_t)n};
 }
 
 /* The parts of a split of an archive, as archives, are those of the capture. */

@@ -1,5 +1,6 @@
 /* Archives through the public interface: packing by a sink, reading back as a source, descriptions
  * of samples. */
+#include "file_bytes.h"
 #include "testing.h"
 
 #include <stdio.h>
@@ -55,19 +56,6 @@ static perfile_bytes unpacked(perfile_bytes archive, perfile_status want)
         bytes = NULL, len = 0;
     perfile_sink_close(memory);
     return (perfile_bytes){bytes, len};
-}
-
-static perfile_bytes file_bytes(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    fseek(f, 0, SEEK_END);
-    const long n = ftell(f);
-    rewind(f);
-    uint8_t *bytes = malloc((size_t)n + 1);
-    assert_int_equal(fread(bytes, 1, (size_t)n, f), n);
-    fclose(f);
-    return (perfile_bytes){bytes, (size_t)n};
 }
 
 static void release(perfile_bytes bytes)

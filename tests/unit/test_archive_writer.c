@@ -1,5 +1,6 @@
 /* Archives of several captures: written one behind the other, appended, copied from other archives;
  * and files to which is appended. */
+#include "file_bytes.h"
 #include "testing.h"
 
 #include <errno.h>
@@ -21,19 +22,6 @@ static const char *capture_path(unsigned i)
         snprintf(path, sizeof path, "%s/samples/captures/%s.data", root ? root : ".", names[i]);
     assert_in_range(n, 1, PATH - 1);
     return path;
-}
-
-static perfile_bytes bytes_of(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    fseek(f, 0, SEEK_END);
-    const long n = ftell(f);
-    rewind(f);
-    uint8_t *bytes = malloc((size_t)n + 1);
-    assert_int_equal(fread(bytes, 1, (size_t)n, f), n);
-    fclose(f);
-    return (perfile_bytes){bytes, (size_t)n};
 }
 
 static void release(perfile_bytes bytes)
@@ -132,7 +120,7 @@ static void has_captures(const char *path, const unsigned *of, unsigned n)
         assert_int_equal(perfile_convert_capture(source, memory, NULL, NULL, 0, &err), PERFILE_OK);
         assert_int_equal(perfile_sink_take(memory, &bytes, &len, &err), PERFILE_OK);
         perfile_sink_close(memory);
-        const perfile_bytes original = bytes_of(capture_path(of[i]));
+        const perfile_bytes original = file_bytes(capture_path(of[i]));
         assert_int_equal(len, original.len);
         assert_memory_equal(bytes, original.ptr, len);
         free(bytes);
@@ -151,10 +139,10 @@ static void what_is_appended_changes_nothing_in_front_of_it(void **state)
 {
     (void)state;
     write_archive(archive_path, 1);
-    const perfile_bytes before = bytes_of(archive_path);
+    const perfile_bytes before = file_bytes(archive_path);
     append(archive_path, 1, true);
     append(archive_path, 2, true);
-    const perfile_bytes after = bytes_of(archive_path);
+    const perfile_bytes after = file_bytes(archive_path);
     assert_true(after.len > before.len);
     assert_memory_equal(after.ptr, before.ptr, before.len);
     has_captures(archive_path, (const unsigned[]){0, 1, 2}, N);
@@ -166,9 +154,9 @@ static void what_is_not_finished_is_cut_off(void **state)
 {
     (void)state;
     write_archive(archive_path, 1);
-    const perfile_bytes before = bytes_of(archive_path);
+    const perfile_bytes before = file_bytes(archive_path);
     append(archive_path, 1, false);
-    const perfile_bytes after = bytes_of(archive_path);
+    const perfile_bytes after = file_bytes(archive_path);
     assert_int_equal(after.len, before.len);
     assert_memory_equal(after.ptr, before.ptr, before.len);
     release(before);
@@ -196,7 +184,7 @@ static void captures_are_copied_without_decoding(void **state)
     perfile_archive_close(from);
 
     /* A damaged payload is found without decoding. */
-    perfile_bytes bytes = bytes_of(archive_path);
+    perfile_bytes bytes = file_bytes(archive_path);
     ((uint8_t *)(uintptr_t)bytes.ptr)[300] ^= 1;
     perfile_source *source;
     assert_int_equal(perfile_source_memory(bytes, "archive", &source, &err), PERFILE_OK);
@@ -235,7 +223,7 @@ static void refuses_what_cannot_be_continued(void **state)
     perfile_archive_close(after);
 
     /* An archive that was cut. */
-    const perfile_bytes bytes = bytes_of(archive_path);
+    const perfile_bytes bytes = file_bytes(archive_path);
     assert_int_equal(
         perfile_source_memory((perfile_bytes){bytes.ptr, bytes.len - 64}, "cut", &source, &err),
         PERFILE_OK);
@@ -287,7 +275,7 @@ static void appending_sinks(void **state)
     assert_int_equal(perfile_sink_flush(s, &err), PERFILE_OK);
     perfile_sink_abort(s);
     perfile_sink_close(s);
-    perfile_bytes bytes = bytes_of(path);
+    perfile_bytes bytes = file_bytes(path);
     assert_int_equal(bytes.len, 4);
     release(bytes);
     assert_int_equal(mode_of(path), 0644);
@@ -297,7 +285,7 @@ static void appending_sinks(void **state)
                      PERFILE_OK);
     assert_int_equal(perfile_sink_finish(s, &err), PERFILE_OK);
     perfile_sink_close(s);
-    bytes = bytes_of(path);
+    bytes = file_bytes(path);
     assert_int_equal(bytes.len, 7);
     assert_memory_equal(bytes.ptr, "one two", 7);
     release(bytes);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -770,6 +771,38 @@ static void read_ahead_anywhere(void **state)
     free(bytes);
 }
 
+/* Threads of this process; 0: not known. */
+static unsigned count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    unsigned n = 0;
+    while (tasks && readdir(tasks))
+        n++;
+    if (tasks)
+        closedir(tasks);
+    return n ? n - 2 : 0; /* "." and ".." */
+}
+
+/* Who looks at the first bytes only, as at those of an archive, needs no thread; who reads on
+ * gets them. */
+static void the_first_bytes_need_no_thread(void **state)
+{
+    (void)state;
+    enum { BYTES = 4 << 20, STEP = 4096 };
+    uint8_t *bytes = calloc(1, BYTES);
+    perfile_source *source;
+    perfile_bytes run;
+    const unsigned before = count_threads();
+    open_ahead((perfile_bytes){bytes, BYTES}, 3, PF_AHEAD_BLOCK, &source);
+    assert_int_equal(pf_source_run(source, 0, 64, &run, NULL), PERFILE_OK);
+    assert_int_equal(count_threads(), before);
+    for (uint64_t at = 0; at < BYTES; at += STEP)
+        assert_int_equal(pf_source_run(source, at, STEP, &run, NULL), PERFILE_OK);
+    assert_true(count_threads() > before || !before);
+    perfile_source_close(source);
+    free(bytes);
+}
+
 /* What was cut off meanwhile is an error, behind all that was there. */
 static void cut_while_read_ahead(void **state)
 {
@@ -803,6 +836,7 @@ int main(void)
         cmocka_unit_test(the_window_goes_back_over_what_it_has),
         cmocka_unit_test(a_large_sparse_file_maps),
         cmocka_unit_test(read_ahead_anywhere),
+        cmocka_unit_test(the_first_bytes_need_no_thread),
         cmocka_unit_test(cut_while_read_ahead),
         cmocka_unit_test(memory),
         cmocka_unit_test(pipes),
