@@ -51,8 +51,8 @@ void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width)
 }
 
 /* It begins at a large page, which the C library must not have touched: one small page in it, such
- * as a header in front of the memory, and the system gives nothing but small ones for it.  Where
- * address space is limited, small pages do. */
+ * as a header in front of the memory, and the system gives nothing but small ones for it.  If
+ * address space is too short for that, the memory is on small pages. */
 void *pf_alloc_large(size_t bytes)
 {
     const size_t page = 2 << 20;

@@ -15,11 +15,15 @@ enum { /* what is needed of a range */
        PF_NEED_ALL = 0,
        PF_NEED_APART = 1, /* no data: only what pf_zone_is_apart() */
        PF_NEED_WORDS = 2, /* of data only some words; the others may be anything */
-       /* No data, which passed() counts.  Unlike with APART they must be there: if the checksum of
-        * what is stored is wrong, all is needed. */
+       /* What is apart only, as with APART: the reader counts the data by the zone.  It may do so
+        * only if they can be read, so that a range whose stored bytes have a wrong checksum is
+        * shown whole. */
        PF_NEED_COUNTED = 3,
-       PF_NEED_STORED = 4, /* nothing: stored() gets all of it; the same holds of the checksum */
-       PF_NEED_STORED_APART = 5 /* both: stored() gets all of it, then what is apart comes, too */
+       /* No record: stored() gets the range as it is stored.  One with a wrong checksum is shown.
+        */
+       PF_NEED_STORED = 4,
+       /* The same, and then the records that are apart are shown as well. */
+       PF_NEED_STORED_APART = 5
 };
 
 /* A range of records as an archive has it: samples and FINISHED_ROUND records. */
@@ -34,12 +38,11 @@ typedef struct pf_stored {
 } pf_stored;
 
 struct pf_narrow { /* pf_narrow: see io/source.h */
-    /* PF_NEED_…; the zone is sealed, and valid during the call only.  `sequence`: of the first
-     * record of the range. */
-    unsigned (*needs)(void *user, const pf_zone *zone,
-                      uint64_t sequence); /* NULL: all is needed of all ranges */
-    /* The stream passes over data of the range that needs() was asked of last, so many records,
-     * whatever was needed; those that stored() gets only do not count.  NULL: never. */
+    /* What is needed of a range, PF_NEED_….  The zone is sealed, and valid during the call only;
+     * `sequence` is that of the first record of the range.  NULL: all is needed of all ranges. */
+    unsigned (*needs)(void *user, const pf_zone *zone, uint64_t sequence);
+    /* Called for each stretch of data that the stream passes over, `records` from `sequence` on, of
+     * the range that needs() was asked about last; not with PF_NEED_STORED.  May be NULL. */
     void (*passed)(void *user, const pf_zone *zone, uint64_t sequence, uint64_t records);
     /* The stream comes to a range that is PF_NEED_STORED or _APART; records in front of it have
      * been handed out.  *range is valid during the call. */
