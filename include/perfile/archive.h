@@ -229,9 +229,9 @@ perfile_archive_capture_at(perfile_archive *archive, uint32_t number,
                            perfile_archive_capture *capture, size_t size, perfile_error *err);
 
 /* Makes a source of capture `number` (0: the only one), as perfile_archive_source() does, without
- * reading the input again: what came through a pipe is there once.  *source reads what `archive`
- * has, and is closed before it; neither may be used from two threads at once. Errors as of
- * perfile_archive_source(); PERFILE_E_CORRUPT: nothing can be read. */
+ * reading the input or its index again: what came through a pipe is there once.  *source reads what
+ * `archive` has, and is closed before it; neither may be used from two threads at once. Errors as
+ * of perfile_archive_source(). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_capture_source(perfile_archive *archive,
                                                                            uint32_t number,
                                                                            perfile_source **source,

@@ -10,8 +10,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-enum { MAGIC = 8 };
-
 uint32_t pf_archive_capture_of(const perfile_archive *a, uint16_t source)
 {
     uint32_t low = 0, high = a->n_captures;
@@ -25,37 +23,11 @@ uint32_t pf_archive_capture_of(const perfile_archive *a, uint16_t source)
     return low < a->n_captures && a->numbers[low] == source ? low + 1 : 0;
 }
 
-/* True if the header of a chunk, of any archive, stands at `offset`. */
-static bool header_at(perfile_source *s, uint64_t offset)
-{
-    perfile_bytes run;
-    pf_chunk c;
-    return pf_source_run(s, offset, PF_ARCHIVE_HEADER, &run, NULL) == PERFILE_OK &&
-           run.len >= PF_ARCHIVE_HEADER && pf_chunk_decode(run.ptr, offset, 0, &c);
-}
-
 bool pf_archive_cut_chunk(const pf_archive *a, const pf_archive_gap *gap, pf_chunk *c)
 {
     perfile_bytes run;
     return pf_source_run(a->source, gap->offset, PF_ARCHIVE_HEADER, &run, NULL) == PERFILE_OK &&
            run.len >= PF_ARCHIVE_HEADER && pf_chunk_decode(run.ptr, gap->offset, a->head.id, c);
-}
-
-/* True if the bytes are an archive, also one whose first bytes are damaged: then a chunk stands
- * behind them, or an END at the end. */
-static perfile_status is_archive(perfile_source *s, bool *is, perfile_error *err)
-{
-    perfile_bytes run;
-    *is = false;
-    if (pf_source_has_entries(s))
-        return PERFILE_OK;
-    perfile_status st = pf_source_run(s, 0, MAGIC, &run, err);
-    if (st != PERFILE_OK)
-        return st;
-    *is = pf_archive_has_magic(run);
-    if (!*is && s->seekable && s->size >= 2 * PF_ARCHIVE_HEADER)
-        *is = header_at(s, PF_ARCHIVE_HEADER) || header_at(s, s->size - PF_ARCHIVE_HEADER);
-    return PERFILE_OK;
 }
 
 static bool is_of_part(const pf_chunk *c)
@@ -100,7 +72,7 @@ perfile_status perfile_archive_open(perfile_source *source, perfile_archive **ar
                                     perfile_error *err)
 {
     bool is;
-    perfile_status st = is_archive(source, &is, err);
+    perfile_status st = pf_archive_recognise(source, &is, err);
     if (st != PERFILE_OK || !is)
         return st != PERFILE_OK ? st : PERFILE_END;
     perfile_archive *a = pf_alloc(1, sizeof *a);

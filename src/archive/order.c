@@ -112,6 +112,16 @@ pf_archive_span pf_archive_of_part(const pf_archive *a, uint16_t source, uint16_
     return span(a, first_of(a, source, RANK_PART, part), end);
 }
 
+uint32_t pf_archive_find_capture(const pf_archive *a, uint32_t wanted, uint16_t *source)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < a->n_chunks && n < wanted; i = first_of(a, *source, RANKS, 0)) {
+        *source = a->order[i]->source;
+        n++;
+    }
+    return n;
+}
+
 perfile_status pf_archive_check_ratio(const pf_archive *a, uint64_t decoded, perfile_error *err)
 {
     const perfile_limits *l = &a->source->limits;

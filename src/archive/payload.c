@@ -253,13 +253,25 @@ perfile_status pf_archive_meta(pf_archive *a, const pf_chunk *c, pf_buffer *out,
                                                           : pf_fail_nomem(err, "archive");
 }
 
+void pf_archive_borrow(const pf_archive *from, perfile_source *source, pf_archive *a)
+{
+    *a = *from;
+    a->source = source;
+    a->borrowed = true;
+    a->zstd = NULL;
+    a->columns = NULL;
+    a->stored = (pf_buffer){0};
+}
+
 void pf_archive_clear(pf_archive *a)
 {
     ZSTD_freeDCtx(a->zstd);
     pf_columns_decoder_free(a->columns);
-    pf_free(a->chunks);
-    pf_free(a->order);
-    pf_free(a->gaps);
+    if (!a->borrowed) {
+        pf_free(a->chunks);
+        pf_free(a->order);
+        pf_free(a->gaps);
+    }
     pf_buffer_free(&a->stored);
     *a = (pf_archive){0};
 }

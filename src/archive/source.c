@@ -247,37 +247,16 @@ static perfile_status check_sizes(const shared *x, perfile_error *err)
 static perfile_status choose(shared *x, uint32_t wanted, perfile_error *err)
 {
     const pf_archive *a = &x->archive;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < a->n_chunks; i++)
-        if (i == 0 || a->order[i]->source != a->order[i - 1]->source)
-            x->number = ++n == (wanted ? wanted : 1) ? a->order[i]->source : x->number;
+    uint32_t n = pf_archive_find_capture(a, wanted ? wanted : 1, &x->number);
     if (wanted > n && wanted > 1)
         return pf_fail(err, PERFILE_E_USAGE, "source.capture",
                        "it holds %u capture%s, there is no %u", n, n == 1 ? "" : "s", wanted);
-    if (!wanted && n > 1)
+    uint16_t last;
+    n = wanted ? n : pf_archive_find_capture(a, UINT32_MAX, &last);
+    if (n > 1 && !wanted)
         return pf_fail(err, PERFILE_E_USAGE, "source.capture",
                        "it holds %u captures: say which, from 1 to %u (--source)", n, n);
     return PERFILE_OK;
-}
-
-/* True if the bytes are an archive, also one whose first bytes are damaged. */
-static bool is_archive(perfile_source *s, bool *is, perfile_status *st, perfile_error *err)
-{
-    enum { MAGIC = 8 };
-    perfile_bytes run;
-    pf_chunk c;
-    *is = false;
-    *st = pf_source_run(s, 0, MAGIC, &run, err);
-    if (*st != PERFILE_OK)
-        return false;
-    *is = pf_archive_has_magic(run);
-    const uint64_t size = s->size;
-    if (*is || !s->seekable || size < 3 * PF_ARCHIVE_HEADER || size % PF_ARCHIVE_HEADER)
-        return *is;
-    if (pf_source_run(s, PF_ARCHIVE_HEADER, PF_ARCHIVE_HEADER, &run, NULL) == PERFILE_OK &&
-        run.len >= PF_ARCHIVE_HEADER && pf_chunk_decode(run.ptr, PF_ARCHIVE_HEADER, 0, &c))
-        *is = true;
-    return *is;
 }
 
 /* True if the capture is a directory: part 0 has a name, or there are others. */
@@ -293,14 +272,11 @@ static bool is_directory(const shared *x)
     return is;
 }
 
-static perfile_status open_shared(shared *x, perfile_source **image, perfile_error *err)
+/* Opens the capture that is wanted, when the table is read. */
+static perfile_status open_chosen(shared *x, const perfile_source_options *options,
+                                  perfile_source **image, perfile_error *err)
 {
-    const perfile_source *below = x->archive.source;
-    const perfile_source_options options = below->options;
-    const unsigned flags = options.flags & PERFILE_SOURCE_NO_INDEX ? PF_ARCHIVE_NO_INDEX : 0;
-    perfile_status st = pf_archive_read(x->archive.source, flags, &x->archive, err);
-    if (st == PERFILE_OK)
-        st = choose(x, options.capture, err);
+    perfile_status st = choose(x, options->capture, err);
     if (st == PERFILE_OK)
         st = read_meta(x, err);
     if (st == PERFILE_OK)
@@ -308,9 +284,17 @@ static perfile_status open_shared(shared *x, perfile_source **image, perfile_err
     if (st != PERFILE_OK)
         return st;
     if (!is_directory(x))
-        return open_image(x, 0, &options, image, err);
+        return open_image(x, 0, options, image, err);
     st = collect_entries(x, err);
-    return st == PERFILE_OK ? open_directory(x, &options, image, err) : st;
+    return st == PERFILE_OK ? open_directory(x, options, image, err) : st;
+}
+
+static perfile_status open_shared(shared *x, perfile_source **image, perfile_error *err)
+{
+    const perfile_source_options options = x->archive.source->options;
+    const unsigned flags = options.flags & PERFILE_SOURCE_NO_INDEX ? PF_ARCHIVE_NO_INDEX : 0;
+    perfile_status st = pf_archive_read(x->archive.source, flags, &x->archive, err);
+    return st == PERFILE_OK ? open_chosen(x, &options, image, err) : st;
 }
 
 /* Where the bytes are read from: the source itself, or a copy of a pipe. */
@@ -361,43 +345,52 @@ static perfile_status view_view(perfile_source *s, uint64_t offset, size_t need,
 
 static const pf_source_ops view_ops = {.run = view_run, .view = view_view};
 
-perfile_status perfile_archive_capture_source(perfile_archive *archive, uint32_t number,
-                                              perfile_source **source, perfile_error *err)
+/* Makes the view that a capture of the archive is read through. */
+static perfile_status open_view(const perfile_archive *archive, perfile_source **source,
+                                perfile_error *err)
 {
-    perfile_source *below = archive->table.source, *s;
-    perfile_source_options options = below->options;
+    perfile_source *below = archive->table.source;
     view_of *v;
-    options.capture = number;
     perfile_status st =
-        pf_source_new(sizeof *v, &view_ops, perfile_source_name(below), &options, &v, err);
+        pf_source_new(sizeof *v, &view_ops, perfile_source_name(below), &below->options, &v, err);
     if (st != PERFILE_OK)
         return st;
     v->below = below;
-    s = &v->base;
-    s->size = below->size;
-    s->stable = below->stable;
-    s->lasting = below->lasting;
-    s->seekable = true;
-    if (!pf_inputs_join(&s->inputs, &below->inputs))
-        st = pf_fail_nomem(err, "archive");
+    v->base.size = below->size;
+    v->base.stable = below->stable;
+    v->base.lasting = below->lasting;
+    v->base.seekable = true;
+    *source = &v->base;
+    return pf_inputs_join(&v->base.inputs, &below->inputs) ? PERFILE_OK
+                                                           : pf_fail_nomem(err, "archive");
+}
+
+perfile_status perfile_archive_capture_source(perfile_archive *archive, uint32_t number,
+                                              perfile_source **source, perfile_error *err)
+{
+    perfile_source_options options = archive->table.source->options;
+    perfile_source *view = NULL;
+    options.capture = number;
+    shared *x = pf_alloc(1, sizeof *x);
+    if (!x)
+        return pf_fail_nomem(err, "archive");
+    x->origin = (pf_source_origin){.users = 1, .release = release};
+    perfile_status st = open_view(archive, &view, err);
+    pf_archive_borrow(&archive->table, view, &x->archive);
     if (st == PERFILE_OK)
-        st = perfile_archive_source(&s, err);
-    if (st == PERFILE_OK && !s->origin)
-        st = pf_fail(err, PERFILE_E_CORRUPT, "archive.header",
-                     "the header is damaged, and no chunk stands behind it");
-    if (st == PERFILE_OK)
-        *source = s;
-    else
-        perfile_source_close(s);
+        st = open_chosen(x, &options, source, err);
+    pf_source_origin_leave(&x->origin);
     return st;
 }
 
 perfile_status perfile_archive_source(perfile_source **source, perfile_error *err)
 {
-    perfile_status st = PERFILE_OK;
     perfile_source *image = NULL;
     bool is;
-    if ((*source)->origin || pf_source_has_entries(*source) || !is_archive(*source, &is, &st, err))
+    if ((*source)->origin)
+        return PERFILE_OK;
+    perfile_status st = pf_archive_recognise(*source, &is, err);
+    if (st != PERFILE_OK || !is)
         return st;
     shared *x = pf_alloc(1, sizeof *x);
     if (!x)

@@ -229,6 +229,31 @@ static perfile_status read_head(pf_archive *a, perfile_error *err)
     return found != PERFILE_OK ? found : a->head.id ? PERFILE_OK : st;
 }
 
+/* True if the header of a chunk, of any archive, stands at `offset`. */
+static bool header_at(perfile_source *s, uint64_t offset)
+{
+    perfile_bytes run;
+    pf_chunk c;
+    return pf_source_view(s, offset, PF_ARCHIVE_HEADER, &run, NULL) == PERFILE_OK &&
+           run.len >= PF_ARCHIVE_HEADER && pf_chunk_decode(run.ptr, offset, 0, &c);
+}
+
+perfile_status pf_archive_recognise(perfile_source *s, bool *is, perfile_error *err)
+{
+    enum { MAGIC = 8 };
+    perfile_bytes run;
+    *is = false;
+    if (pf_source_has_entries(s))
+        return PERFILE_OK;
+    perfile_status st = pf_source_run(s, 0, MAGIC, &run, err);
+    if (st != PERFILE_OK)
+        return st;
+    *is = pf_archive_has_magic(run);
+    if (!*is && s->seekable && s->size >= 2 * PF_ARCHIVE_HEADER)
+        *is = header_at(s, PF_ARCHIVE_HEADER) || header_at(s, s->size - PF_ARCHIVE_HEADER);
+    return PERFILE_OK;
+}
+
 perfile_status pf_archive_read(perfile_source *source, unsigned flags, pf_archive *a,
                                perfile_error *err)
 {

@@ -30,6 +30,7 @@ typedef struct pf_archive {
     uint64_t maps_end;      /* offset of the first META chunk that is too much */
     pf_archive_gap *gaps;   /* by offset; none with `from_index` */
     uint32_t n_gaps, cap_gaps;
+    bool borrowed;               /* chunks, order and gaps are those of another table */
     void *zstd;                  /* ZSTD_DCtx; NULL: not needed yet */
     pf_columns_decoder *columns; /* NULL: not needed yet */
     pf_buffer stored; /* a chunk as stored, of a source that does not show all of it at once */
@@ -37,11 +38,19 @@ typedef struct pf_archive {
 
 enum { PF_ARCHIVE_NO_INDEX = 1 << 0 /* find the chunks one by one, although there is an index */ };
 
+/* Says whether the bytes are an archive, also one whose first bytes are damaged: then a chunk
+ * stands behind the header, or an END at the end.  A directory is none. */
+perfile_status pf_archive_recognise(perfile_source *source, bool *is, perfile_error *err);
+
 /* Reads the table of an archive from a source that is seekable.  *a is all zeros before, and
  * cleared by the caller with pf_archive_clear(), also after a failure.  Fails if no id is found, or
  * the header is intact and of a version that cannot be read; damage behind it is no failure. */
 perfile_status pf_archive_read(perfile_source *source, unsigned flags, pf_archive *a,
                                perfile_error *err);
+
+/* Makes a table that reads from `source` what `from` found there, and borrows its chunks: `from`
+ * must outlive it.  Each decodes for itself. */
+void pf_archive_borrow(const pf_archive *from, perfile_source *source, pf_archive *a);
 
 void pf_archive_clear(pf_archive *a);
 
@@ -58,6 +67,10 @@ pf_archive_span pf_archive_of_capture(const pf_archive *a, uint16_t source);
 pf_archive_span pf_archive_metas(const pf_archive *a, uint16_t source);
 pf_archive_span pf_archive_of_parts(const pf_archive *a, uint16_t source);
 pf_archive_span pf_archive_of_part(const pf_archive *a, uint16_t source, uint16_t part);
+
+/* How many captures there are up to capture `wanted` (from 1 on), whose number in the headers is
+ * put into *source.  Costs as much as there are captures, not chunks. */
+uint32_t pf_archive_find_capture(const pf_archive *a, uint32_t wanted, uint16_t *source);
 
 /* Makes a->order and a->maps_end of the chunks.  PERFILE_E_NOMEM. */
 perfile_status pf_archive_sort(pf_archive *a, perfile_error *err);

@@ -262,7 +262,7 @@ def measure(perfile, command, words, inputs, line, worst):
     # Four times the input may take four times as long, and half as much again.
     (n0, t0), (n1, t1) = times[0], times[-1]
     if t1 > 1.5 * n1 / n0 * t0 + 0.4 * factor:
-        wrong.append("%s %s: %.2f s for %.2f MB, %.2f s for %.2f MB" % (command, words, t0, n0 / 1e6, t1, n1 / 1e6))
+        wrong.append("%s: %.2f s for %.2f MB, %.2f s for %.2f MB" % (" ".join(argv[1:]), t0, n0 / 1e6, t1, n1 / 1e6))
     return wrong
 
 
