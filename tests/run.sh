@@ -30,7 +30,8 @@ reports=log_path=$logs/sanitizer:exitcode=99
 # that to the others of cli/ and to the C programs, which go the same ways.
 leaks=
 case $program in
-*/corpus/*.sh | */interop/*.sh | */cli/outputs.sh | */cli/habits.sh | */cli/hostile_names.sh | */cli/completion.sh) leaks=:detect_leaks=0 ;;
+*/corpus/*.sh | */interop/*.sh | */cli/outputs.sh | */cli/habits.sh | */cli/hostile_names.sh | */cli/completion.sh | \
+    */cli/jobs.sh) leaks=:detect_leaks=0 ;;
 esac
 export ASAN_OPTIONS=$reports$leaks${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export UBSAN_OPTIONS=$reports:print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}

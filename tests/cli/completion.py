@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 
+from chosen import chosen
+
 PERFILE = os.environ["PERFILE"]
 SOURCE = os.environ["PERFILE_SOURCE"]
 SHELL, SCRIPT = sys.argv[1:]
@@ -112,6 +114,8 @@ def main():
         for o in everything - OLD if SHELL == "bash" else ():
             if any(mine.startswith(o) and mine != o for mine in options[c]):
                 continue  # an abbreviation
+            if not chosen():
+                continue
             known = "there is no option" not in run(c, o, "--help").stderr
             if known != (o in options[c]):
                 same(f"{c}: the command itself and {o}", {o} if known else set(), set(options[c]) & {o})

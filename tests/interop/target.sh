@@ -13,7 +13,7 @@ needs_perf 6.1
 export HOME=$PWD
 writes=$PERFILE_BUILD/tests/corpus/corpus_target
 [ -x "$writes" ] || { echo "the test program was not built"; exit 77; }
-failed=0 newer=0 others=0 refused=0
+failed=0 newer=0 others=0 refused=0 seen=0
 incomplete='failed|rror:|Couldn|unexpected|incompatible|was the|not terminated'
 
 say() {
