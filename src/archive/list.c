@@ -72,7 +72,7 @@ perfile_status perfile_archive_open(perfile_source *source, perfile_archive **ar
                                     perfile_error *err)
 {
     bool is;
-    perfile_status st = pf_archive_recognise(source, &is, err);
+    perfile_status st = pf_archive_recognise(source, true, &is, err);
     if (st != PERFILE_OK || !is)
         return st != PERFILE_OK ? st : PERFILE_END;
     perfile_archive *a = pf_alloc(1, sizeof *a);

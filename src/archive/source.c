@@ -389,7 +389,7 @@ perfile_status perfile_archive_source(perfile_source **source, perfile_error *er
     bool is;
     if ((*source)->origin)
         return PERFILE_OK;
-    perfile_status st = pf_archive_recognise(*source, &is, err);
+    perfile_status st = pf_archive_recognise(*source, false, &is, err);
     if (st != PERFILE_OK || !is)
         return st;
     shared *x = pf_alloc(1, sizeof *x);

@@ -238,7 +238,7 @@ static bool header_at(perfile_source *s, uint64_t offset)
            run.len >= PF_ARCHIVE_HEADER && pf_chunk_decode(run.ptr, offset, 0, &c);
 }
 
-perfile_status pf_archive_recognise(perfile_source *s, bool *is, perfile_error *err)
+perfile_status pf_archive_recognise(perfile_source *s, bool by_end, bool *is, perfile_error *err)
 {
     enum { MAGIC = 8 };
     perfile_bytes run;
@@ -250,7 +250,8 @@ perfile_status pf_archive_recognise(perfile_source *s, bool *is, perfile_error *
         return st;
     *is = pf_archive_has_magic(run);
     if (!*is && s->seekable && s->size >= 2 * PF_ARCHIVE_HEADER)
-        *is = header_at(s, PF_ARCHIVE_HEADER) || header_at(s, s->size - PF_ARCHIVE_HEADER);
+        *is = header_at(s, PF_ARCHIVE_HEADER) ||
+              (by_end && header_at(s, s->size - PF_ARCHIVE_HEADER));
     return PERFILE_OK;
 }
 

@@ -39,8 +39,10 @@ typedef struct pf_archive {
 enum { PF_ARCHIVE_NO_INDEX = 1 << 0 /* find the chunks one by one, although there is an index */ };
 
 /* Says whether the bytes are an archive, also one whose first bytes are damaged: then a chunk
- * stands behind the header, or an END at the end.  A directory is none. */
-perfile_status pf_archive_recognise(perfile_source *source, bool *is, perfile_error *err);
+ * stands behind the header or, with `by_end`, an END at the end, which is not looked at else: every
+ * capture that is opened would be read there.  A directory is none. */
+perfile_status pf_archive_recognise(perfile_source *source, bool by_end, bool *is,
+                                    perfile_error *err);
 
 /* Reads the table of an archive from a source that is seekable.  *a is all zeros before, and
  * cleared by the caller with pf_archive_clear(), also after a failure.  Fails if no id is found, or
