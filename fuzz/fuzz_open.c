@@ -54,7 +54,7 @@ static void on_damage(tally *y, const perfile_record *r, const perfile_open_opti
 static void on_record(tally *y, const perfile_record *r)
 {
     ENSURE(r->sequence == y->sequence++);
-    ENSURE(r->header + 8 == r->body.ptr);
+    ENSURE(r->header + perfile_record_size(r) - r->body.len == r->body.ptr);
     y->records++;
     if (r->flags & PERFILE_REC_INNER) {
         ENSURE(r->envelope < r->sequence);
@@ -85,6 +85,11 @@ static void data_range(const perfile_container *c, uint64_t size, uint64_t *star
     if (c->form == PERFILE_FORM_PIPE)
         return;
     *start = *end = 0;
+    for (uint32_t i = 0; c->family != PERFILE_FAMILY_PERF && i < c->n_extents; i++)
+        if (c->extents[i].role == PERFILE_EXTENT_RECORDS) {
+            *start = c->extents[i].offset;
+            *end = *start + c->extents[i].length;
+        }
     if (!c->has_sections)
         return;
     *start = c->data.offset < size ? c->data.offset : size;

@@ -47,6 +47,10 @@ static bool count_input(const uint8_t *block, size_t size, uint64_t *n)
     *n = 0;
     if (open_one(block, size, &s) != PERFILE_OK)
         return false;
+    if (perfile_stream_container(s)->family != PERFILE_FAMILY_PERF) {
+        perfile_stream_close(s);
+        return false;
+    }
     while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK)
         *n += !(r->flags & PERFILE_REC_ENVELOPE);
     perfile_stream_close(s);

@@ -53,6 +53,7 @@ static uint64_t decoded_unread;
 #define TELL_u32          tell_number
 #define TELL_u64          tell_number
 #define TELL_s32          tell_signed
+#define TELL_s64          tell_signed
 #define TELL_string       tell_bytes
 #define TELL_cstr         tell_bytes
 #define TELL_WORDS_u16    tell_words

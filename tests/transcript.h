@@ -95,9 +95,9 @@ static inline void tell_number(transcript *t, const char *name, uint64_t number)
     transcript_write(t, "%s %" PRIu64 "\n", name, number);
 }
 
-static inline void tell_signed(transcript *t, const char *name, int32_t number)
+static inline void tell_signed(transcript *t, const char *name, int64_t number)
 {
-    tell_number(t, name, (uint64_t)(int64_t)number);
+    tell_number(t, name, (uint64_t)number);
 }
 
 static inline void tell_bytes(transcript *t, const char *name, perfile_bytes b)

@@ -43,6 +43,7 @@ static inline void twin_on_value(void *user, const perfile_field *f, const perfi
     case PERFILE_STORED_U32:
     case PERFILE_STORED_U64:
     case PERFILE_STORED_S32:
+    case PERFILE_STORED_S64:
         if (f->kind == PERFILE_KIND_ATTR_FLAGS || f->kind == PERFILE_KIND_BRANCH_FLAGS) {
             uint64_t word = pf_load_u64(t->stored + v->offset, t->from_swapped);
             bool from_big = t->from_swapped != (bool)PF_NATIVE_BIG;

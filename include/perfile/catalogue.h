@@ -104,7 +104,7 @@ PERFILE_API bool perfile_struct_member(const perfile_struct *of, size_t position
  * are zero. */
 PERFILE_API bool perfile_member_is_there(const perfile_member *member, const void *decoded);
 
-/* The value of an integer (S32 sign-extended); 0 for other types. */
+/* The value of an integer (S32 sign-extended, S64 as its bits); 0 for other types. */
 PERFILE_API uint64_t perfile_member_number(const perfile_member *member, const void *decoded);
 
 /* Decodes a record of any type that has a row: as the decoder of its type in records.h does.

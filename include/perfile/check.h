@@ -195,6 +195,23 @@ enum {
     PERFILE_RULE_V_709 = 709, /* the index names the chunks in front of it, and nothing else */
     PERFILE_RULE_V_710 = 710, /* an archive is finished by an index and an end */
     PERFILE_RULE_V_711 = 711, /* kinds and codecs of chunks are known */
+    /* a perfmon buffer has version 0, a known architecture and known flags */
+    PERFILE_RULE_V_801 = 801,
+    PERFILE_RULE_V_802 = 802, /* the frequency of a perfmon buffer is above 0 */
+    /* the records of a perfmon buffer end behind its header and inside the file */
+    PERFILE_RULE_V_803 = 803,
+    /* nothing lies behind the records of a perfmon buffer but the rest of its pages */
+    PERFILE_RULE_V_804 = 804,
+    PERFILE_RULE_V_805 = 805, /* the type of a perfmon record is 1 to 6 */
+    PERFILE_RULE_V_806 = 806, /* a LAST_BRANCH record has at most 32 branches */
+    PERFILE_RULE_V_807 = 807, /* the first record of a perfmon buffer is TIME */
+    PERFILE_RULE_V_808 = 808, /* the times of a perfmon buffer do not go back */
+    /* reserved flags of perfmon records and unknown bits of branches are 0 */
+    PERFILE_RULE_V_809 = 809,
+    PERFILE_RULE_V_810 = 810, /* TICK, COUNT and VALUE have an event */
+    PERFILE_RULE_V_811 = 811, /* a perfmon buffer was not full */
+    /* the group of a perfmon event is 1 to 4 in one of the layouts of ids */
+    PERFILE_RULE_V_812 = 812,
 /* END made of format/ */
     PERFILE_RULE_LIMIT = 1000 /* every number, of later versions too, is less */
 };

@@ -53,8 +53,11 @@ typedef struct perfile_container_damage {
 
 /* A file of the capture: one, or several in a directory (`data`, `data.0`, …). */
 typedef struct perfile_part {
-    const char *name; /* NULL for a capture that is one file */
-    uint64_t size;    /* bytes of the file, UINT64_MAX when not known (a pipe) */
+    const char *name;     /* NULL for a capture that is one file */
+    uint64_t size;        /* bytes of the file, UINT64_MAX when not known (a pipe) */
+    perfile_bytes header; /* as stored, where the format has one that the container does not show */
+    uint32_t cpu;         /* the processor that the file is of … */
+    bool has_cpu;         /* … if it is of one */
     uint64_t reserved[2];
 } perfile_part;
 

@@ -24,6 +24,31 @@ enum {                                        /* perfile_convert_options.flags *
        PERFILE_CONVERT_SCRUB = 1 << 5
 };
 
+enum { /* perfile_perfmon_options.layout: how ids of events split into group and number */
+       PERFILE_PERFMON_LAYOUT_AUTO = 0, /* by the ids that there are; else A */
+       PERFILE_PERFMON_LAYOUT_A = 1,    /* 6 and 10 bits */
+       PERFILE_PERFMON_LAYOUT_B = 2     /* 5 and 11 bits */
+};
+
+/* How many events a sample of an event stands for. */
+typedef struct perfile_perfmon_rate {
+    uint32_t event; /* id as stored */
+    uint32_t reserved0;
+    uint64_t rate; /* events of each sample, at least 1 */
+} perfile_perfmon_rate;
+
+/* What perfmon buffers do not say, for a conversion to perf.data.  Set `size`. */
+typedef struct perfile_perfmon_options {
+    size_t size;
+    uint32_t layout; /* PERFILE_PERFMON_LAYOUT_… */
+    uint32_t reserved0;
+    const perfile_perfmon_rate *rates; /* n_rates of them; an event without one has rate 1 */
+    size_t n_rates;                    /* items of `rates` */
+    const uint32_t *cpus;              /* as in perfile_assume */
+    size_t n_cpus;                     /* items of `cpus` */
+    uint64_t reserved[4];
+} perfile_perfmon_options;
+
 /* Set `size`; with zeros the output has the bytes of the input. */
 typedef struct perfile_convert_options {
     size_t size;
@@ -41,7 +66,8 @@ typedef struct perfile_convert_options {
     uint32_t on_damage; /* PERFILE_ON_DAMAGE_FAIL (the default), COPY, STOP, RESYNC or SALVAGE */
     uint32_t reserved0;
     const char *format; /* as in perfile_writer_options; NULL: that of the input */
-    uint64_t reserved[5];
+    const perfile_perfmon_options *perfmon; /* of perfmon buffers; NULL: defaults */
+    uint64_t reserved[4];
 } perfile_convert_options;
 
 /* What perfile_convert_capture() did. */
@@ -60,6 +86,9 @@ typedef struct perfile_convert_summary {
 /* Reads the capture on `source`, writes it to `sink` in the form that is asked for, and finishes
  * the sink.  A sink made by perfile_sink_directory() makes a directory.  The source is closed in
  * any case; the sink stays the caller's.
+ *
+ * Another format: perfmon buffers become perf.data, as notes of kind FORMAT and ASSUMED tell;
+ * records are in order of time then.  No other format becomes another.
  *
  * What need not change does not: without options the bytes of the input are copied, and its records
  * are checked for damage.  With another byte order but the same form everything keeps its offset,

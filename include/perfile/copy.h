@@ -33,7 +33,9 @@ enum { /* perfile_note.kind */
            16,                  /* no event has what a term of a filter asks its samples for */
        PERFILE_NOTE_EMPTY = 17, /* a filter selects nothing: what there is instead */
        PERFILE_NOTE_UNKNOWN_FORMAT =
-           18, /* no capture that can be read: packed or unpacked as bytes */
+           18,                    /* no capture that can be read: packed or unpacked as bytes */
+       PERFILE_NOTE_FORMAT = 19,  /* the other format has no place for it */
+       PERFILE_NOTE_ASSUMED = 20, /* the input does not say it: what was taken instead */
        PERFILE_N_NOTES
 };
 

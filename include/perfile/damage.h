@@ -57,6 +57,13 @@ enum {
     PERFILE_DAMAGE_OVERRUN = 26, /* the writer of a ring buffer went past its reader */
     PERFILE_DAMAGE_IMPLAUSIBLE = 27, /* a record that cannot be as it says */
     PERFILE_DAMAGE_ARCHIVE = 28, /* bytes that are lost in a damaged archive */
+    PERFILE_DAMAGE_BAD_ARCH = 29, /* unknown architecture */
+    PERFILE_DAMAGE_BAD_FLAGS = 30, /* unknown flags */
+    PERFILE_DAMAGE_BAD_TICKS_PER_SECOND = 31, /* the frequency of the times is not above 0 */
+    PERFILE_DAMAGE_BAD_CAPTURE_END = 32, /* the end of the records lies inside the header */
+    /* an unknown type, so that the size of the record is not known */
+    PERFILE_DAMAGE_BAD_RECORD_TYPE = 33,
+    PERFILE_DAMAGE_BAD_BRANCH_COUNT = 34, /* more branches than a record can have */
 /* END made of format/ */
     PERFILE_N_DAMAGES
 };

@@ -108,6 +108,12 @@ PERFILE_API perfile_list perfile_schedstat_balance17_list(const perfile_schedsta
     size_t size);
 PERFILE_API perfile_list perfile_schedstat_moves_list(const perfile_schedstat_moves *items, size_t n,
     size_t size);
+PERFILE_API perfile_list perfile_perfmon_header_list(const perfile_perfmon_header *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_perfmon_tag_list(const perfile_perfmon_tag *items, size_t n,
+    size_t size);
+PERFILE_API perfile_list perfile_perfmon_branch_list(const perfile_perfmon_branch *items, size_t n,
+    size_t size);
 PERFILE_API perfile_list perfile_event_desc_entry_list(const perfile_event_desc_entry *items, size_t n,
     size_t size);
 PERFILE_API perfile_list perfile_topology_cpu_list(const perfile_topology_cpu *items, size_t n,

@@ -91,8 +91,10 @@ enum {
     PERFILE_KIND_CHAIN_TYPE = 71, /* how a call chain was made */
     PERFILE_KIND_E_MACHINE = 72, /* ELF machine */
     PERFILE_KIND_BUILD_ID_MISC = 73, /* misc of a build id record */
+    PERFILE_KIND_PERFMON_ARCH = 75, /* architecture of a perfmon buffer */
+    PERFILE_KIND_PERFMON_FLAGS = 76, /* state of a perfmon buffer */
     PERFILE_KIND_GROUP = 74, /* fields that belong together */
-    PERFILE_N_KINDS = 75, /* of this version */
+    PERFILE_N_KINDS = 77, /* of this version */
 /* END made of format/ */
 };
 /* clang-format on */
@@ -120,7 +122,8 @@ enum {
     PERFILE_STORED_STRINGS = 8, /* strings: value.strings */
     PERFILE_STORED_STRUCT = 9,  /* begin and end */
     PERFILE_STORED_LIST = 10,   /* begin and end; its items are begin and end with type ITEM */
-    PERFILE_STORED_ITEM = 11
+    PERFILE_STORED_ITEM = 11,
+    PERFILE_STORED_S64 = 12
 };
 
 /* perfile_field.flags */
@@ -168,8 +171,8 @@ typedef struct perfile_field {
 typedef struct perfile_value {
     uint64_t offset; /* from the first byte of the record's header, or of the feature's payload */
     uint64_t width;  /* bytes as stored, padding of text included; 0 for CALC */
-    uint64_t number; /* of integers; S32 is sign-extended; attr and branch flags as in a
-                      * little-endian file */
+    uint64_t number; /* of integers; S32 is sign-extended, S64 as its bits; attr and branch flags as
+                      * in a little-endian file */
     union {
         perfile_bytes bytes; /* TEXT, BLOB */
         perfile_words words;

@@ -34,8 +34,7 @@ enum {
     PERFILE_REC_INNER = 1 << 3,       /* came out of an envelope */
     PERFILE_REC_PARTIAL = 1 << 4,     /* bytes that were not asked for are zero */
     PERFILE_REC_PAYLOAD_CUT = 1 << 5, /* the input ends inside the bytes behind the record */
-    PERFILE_REC_TIMED =
-        1 << 6 /* `time` is the record's: other records said it, not its own bytes */
+    PERFILE_REC_TIMED = 1 << 6        /* `time` is the record's: a record in front of it said it */
 };
 
 /* Where there is no time, process or thread, position in the stream. */
@@ -68,8 +67,8 @@ struct perfile_record {
     uint32_t part;          /* which file of a directory: position in perfile_container.parts */
     uint32_t damage;        /* PERFILE_DAMAGE_… of a damage record */
     const perfile_session *session; /* facts that decoding needs; of the stream */
-    uint64_t time;                  /* with PERFILE_REC_TIMED, never of perf's own family: see
-                                       perfile_record_time(), which asks for it */
+    uint64_t time;                  /* with PERFILE_REC_TIMED, never of perf's own family: a number
+                                       of the family's own clock; perfile_record_time() makes ns */
 };
 
 /* The event that the record belongs to; NULL when it belongs to none, or to an unknown one.  Event

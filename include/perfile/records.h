@@ -337,6 +337,33 @@ typedef struct perfile_schedstat_moves {
     uint64_t reserved[2]; /* 0; for later members */
 } perfile_schedstat_moves;
 
+/* Header of a perfmon buffer. */
+typedef struct perfile_perfmon_header {
+    uint32_t reserved0; /* 0 */
+    uint16_t version; /* 0 */
+    uint16_t arch; /* architecture */
+    uint32_t flags; /* bit 0: the buffer was full, and records were dropped */
+    int64_t ticks_per_second; /* frequency of the times */
+    uint64_t capture_end; /* offset of the end of the records */
+} perfile_perfmon_header;
+
+/* Header of a perfmon record, behind its type. */
+typedef struct perfile_perfmon_tag {
+    uint32_t reserved0; /* 0 */
+    uint8_t reserved_flags; /* 0 */
+    uint16_t event; /* id of an event: group and number; 0: none */
+} perfile_perfmon_tag;
+
+/* One taken branch. */
+typedef struct perfile_perfmon_branch {
+    uint32_t reserved0; /* 0 */
+    uint64_t from; /* branch */
+    uint64_t to; /* target */
+    uint64_t info; /* cycles in bits 0-15, mispredicted in bit 16 */
+    uint16_t cycles; /* cycles since the branch before, 0: not known */
+    uint8_t mispred; /* 1: mispredicted */
+} perfile_perfmon_branch;
+
 /* SAMPLE: one sample. */
 typedef struct perfile_sample {
     uint64_t present; /* what is there: bits of sample_type */
@@ -1449,6 +1476,12 @@ PERFILE_API perfile_status perfile_schedstat_balance_next(perfile_list *list, pe
 PERFILE_API perfile_status perfile_schedstat_balance17_next(perfile_list *list, perfile_schedstat_balance17 *out,
     size_t size);
 PERFILE_API perfile_status perfile_schedstat_moves_next(perfile_list *list, perfile_schedstat_moves *out,
+    size_t size);
+PERFILE_API perfile_status perfile_perfmon_header_next(perfile_list *list, perfile_perfmon_header *out,
+    size_t size);
+PERFILE_API perfile_status perfile_perfmon_tag_next(perfile_list *list, perfile_perfmon_tag *out,
+    size_t size);
+PERFILE_API perfile_status perfile_perfmon_branch_next(perfile_list *list, perfile_perfmon_branch *out,
     size_t size);
 PERFILE_API perfile_status perfile_event_desc_entry_next(perfile_list *list, perfile_event_desc_entry *out,
     size_t size);

@@ -117,7 +117,7 @@ PERFILE_API void perfile_session_clock(const perfile_session *s, perfile_clock *
 
 /* Between the hardware clock (TSC and the like) and the session clock, with a clock that
  * has_conversion; both modulo 2^64.  PERFILE_E_UNSUPPORTED: it has none; PERFILE_E_CORRUPT: a shift
- * above 31, a mult above 2^32 - 1 or, for cycles, of 0. */
+ * above 32, a mult above 2^32 - 1 or, for cycles, of 0. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_clock_time(const perfile_clock *clock,
                                                                uint64_t cycles, uint64_t *time,
                                                                perfile_error *err);

@@ -17,7 +17,10 @@ enum {
 enum { /* perfile_sort_options.flags */
        /* Read a stream that is sorted already to its end before the first record is yielded, too.
         */
-       PERFILE_SORT_WHOLE = 1 << 0
+       PERFILE_SORT_WHOLE = 1 << 0,
+       /* One FINISHED_ROUND, behind the last record, instead of one after every few MiB; also if no
+        * record has a time. */
+       PERFILE_SORT_ONE_ROUND = 1 << 1
 };
 
 /* Set `size`; zeros are the defaults. */

@@ -65,6 +65,13 @@ PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_source_path(const char *path, const perfile_source_options *options,
                     perfile_source **source, perfile_error *err);
 
+/* Opens several files as if they were in one directory, for captures that are one: their names
+ * without folders tell the driver what they are, and must differ.  Each is opened when the driver
+ * asks for it. */
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_source_files(const char *const *paths, size_t n, const perfile_source_options *options,
+                     perfile_source **source, perfile_error *err);
+
 /* Reads from `fd`, which stays the caller's and must stay open.  A regular file is read from its
  * beginning, whatever the file position; `name` is for messages. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_fd(int fd, const char *name,
@@ -89,6 +96,11 @@ PERFILE_API const char *perfile_source_name(const perfile_source *source);
 
 /* True if the source is a directory, whose files are opened by the driver that knows it. */
 PERFILE_API bool perfile_source_is_directory(const perfile_source *source);
+
+/* True for names that files with records have in the directory of a capture: data, data.0 … of
+ * perf, PREFIX.ITERATION.TRACE.cpuperf of Fuchsia.  Other files in it are neither read nor copied.
+ */
+PERFILE_API bool perfile_is_record_file(const char *name);
 
 /* Releases the source.  NULL is fine.  A stream that was opened on it owns it already. */
 PERFILE_API void perfile_source_close(perfile_source *source);

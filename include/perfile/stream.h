@@ -43,7 +43,11 @@ typedef struct perfile_assume {
     bool has_features;       /* `features` and `features_shift` count */
     uint64_t features[4];    /* bitmap of the features that the table behind `data` lists */
     uint64_t features_shift; /* added to the offsets in that table, modulo 2^64 */
-    uint64_t reserved[7];
+    /* Processors of the files, where each is of one: in the order in which they were given, in a
+     * directory in that of the processors which their names say.  NULL: as their names say. */
+    const uint32_t *cpus;
+    uint64_t n_cpus; /* items of `cpus`, as many as there are files */
+    uint64_t reserved[5];
 } perfile_assume;
 
 /* How a capture is read.  Set `size`; zeros are the defaults. */

@@ -271,6 +271,13 @@ static perfile_status put_meta(pf_packer *p, uint32_t first, bool complete, perf
     return st == PERFILE_OK ? pf_pack_put(p->pack, &chunk, err) : st;
 }
 
+static char *copy_name(const char *name)
+{
+    const size_t n = strlen(name) + 1;
+    char *copy = pf_alloc(n, 1);
+    return copy ? memcpy(copy, name, n) : NULL;
+}
+
 perfile_status pf_packer_part(pf_packer *p, const char *name, perfile_error *err)
 {
     if (p->n_parts == MOST_PARTS)
@@ -280,13 +287,9 @@ perfile_status pf_packer_part(pf_packer *p, const char *name, perfile_error *err
         return pf_fail_nomem(err, "archive");
     p->parts = more;
     part *x = &p->parts[p->n_parts];
-    *x = (part){.name = NULL};
-    if (name) {
-        x->name = pf_alloc(strlen(name) + 1, 1);
-        if (!x->name)
-            return pf_fail_nomem(err, "archive");
-        memcpy(x->name, name, strlen(name) + 1);
-    }
+    *x = (part){.name = name ? copy_name(name) : NULL};
+    if (name && !x->name)
+        return pf_fail_nomem(err, "archive");
     p->n_parts++;
     /* Chunks are in the order of the calls: those that wait come first. */
     return put_meta(p, p->n_parts - 1, false, err);
@@ -299,6 +302,16 @@ perfile_status pf_packer_mark(pf_packer *p, uint32_t lossy, perfile_error *err)
     p->lossy |= lossy;
     /* At once: what is written from here on may never be finished. */
     return put_meta(p, p->n_parts, false, err);
+}
+
+perfile_status pf_packer_name(pf_packer *p, uint32_t number, const char *name, perfile_error *err)
+{
+    char *copy = copy_name(name);
+    if (!copy)
+        return pf_fail_nomem(err, "archive");
+    pf_free(p->parts[number].name);
+    p->parts[number].name = copy;
+    return put_meta(p, number, false, err);
 }
 
 void pf_packer_hold(pf_packer *p, uint32_t number, bool hold)

@@ -29,6 +29,9 @@ perfile_status pf_packer_mark(pf_packer *p, uint32_t lossy, perfile_error *err);
 /* Adds a part: its number is that of the calls before.  `name`: in a directory, else NULL. */
 perfile_status pf_packer_part(pf_packer *p, const char *name, perfile_error *err);
 
+/* Gives a part another name. */
+perfile_status pf_packer_name(pf_packer *p, uint32_t part, const char *name, perfile_error *err);
+
 /* The bytes in front of the first record of a part may be patched until the end: they are held
  * back. */
 void pf_packer_hold(pf_packer *p, uint32_t part, bool hold);

@@ -3,7 +3,7 @@
  *
  * Such a sink is that of part 0, the only file or the file `data` of a directory, and owns the
  * packer; the only capture of an archive owns the writer, too.
- * Sinks of data.N are parts of their own, which belong to it.
+ * Sinks of data.N are parts of their own, which belong to it; both may get other names.
  *
  * It can be patched where nothing is packed yet: what stands in front of the first record is held
  * back for writers that complete it at the end.  Who will not patch says so by clearing
@@ -137,12 +137,10 @@ static const pf_sink_ops file_ops = {.write = write_bytes,
                                      .temporary = temporary,
                                      .close = close_sink};
 
-/* Makes the sink of data.n. */
-static perfile_status new_part(archive_sink *s, uint32_t n, perfile_error *err)
+/* Makes the sink of part n. */
+static perfile_status new_part(archive_sink *s, uint32_t n, const char *name, perfile_error *err)
 {
-    char name[PART_NAME];
     archive_sink *x;
-    snprintf(name, sizeof name, "data.%u", n);
     perfile_status st =
         pf_sink_new(sizeof *x, &file_ops, s->base.name, NULL, PF_SINK_PART_BUFFER, &x, err);
     if (st != PERFILE_OK)
@@ -161,11 +159,10 @@ static perfile_status new_part(archive_sink *s, uint32_t n, perfile_error *err)
     return PERFILE_OK;
 }
 
-static perfile_status get_part(perfile_sink *sink, uint32_t n, perfile_sink **part,
-                               perfile_error *err)
+/* Makes room for the sinks of parts up to `n`. */
+static perfile_status reserve_parts(archive_sink *s, uint32_t n, perfile_error *err)
 {
     enum { MOST_PARTS = 65534 };
-    archive_sink *s = (archive_sink *)sink;
     if (n >= MOST_PARTS)
         return pf_fail(err, PERFILE_E_LIMIT, "sink.part", "data.%u: no recording has so many", n);
     if (n >= s->n_parts) {
@@ -176,10 +173,35 @@ static perfile_status get_part(perfile_sink *sink, uint32_t n, perfile_sink **pa
         while (s->n_parts <= n)
             s->parts[s->n_parts++] = NULL;
     }
-    perfile_status st = s->parts[n] ? PERFILE_OK : new_part(s, n, err);
+    return PERFILE_OK;
+}
+
+static perfile_status get_part(perfile_sink *sink, uint32_t n, perfile_sink **part,
+                               perfile_error *err)
+{
+    archive_sink *s = (archive_sink *)sink;
+    char name[PART_NAME];
+    snprintf(name, sizeof name, "data.%u", n);
+    perfile_status st = reserve_parts(s, n, err);
+    if (st == PERFILE_OK && !s->parts[n])
+        st = new_part(s, n, name, err);
     if (st == PERFILE_OK)
         *part = &s->parts[n]->base;
     return st;
+}
+
+static perfile_status name_file(perfile_sink *sink, uint32_t file, const char *name,
+                                perfile_error *err)
+{
+    archive_sink *s = (archive_sink *)sink;
+    if (file == 0)
+        return pf_packer_name(s->packer, 0, name, err);
+    perfile_status st = reserve_parts(s, file - 1, err);
+    if (st != PERFILE_OK)
+        return st;
+    const archive_sink *part = s->parts[file - 1];
+    return part ? pf_packer_name(s->packer, part->number, name, err)
+                : new_part(s, file - 1, name, err);
 }
 
 static const pf_sink_ops directory_ops = {.write = write_bytes,
@@ -188,6 +210,7 @@ static const pf_sink_ops directory_ops = {.write = write_bytes,
                                           .mark = mark,
                                           .stored = stored,
                                           .part = get_part,
+                                          .name_file = name_file,
                                           .finish = finish,
                                           .abort = abort_output,
                                           .reads = reads,

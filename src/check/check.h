@@ -76,6 +76,8 @@ typedef struct pf_check {
     bool off[PERFILE_RULE_LIMIT]; /* rules that the caller deselected */
     uint8_t flags;                /* PERFILE_FINDING_… of the next finding, cleared by it */
     bool begun, done;             /* the first fill has run; the end was reached */
+    bool part_begun;              /* the part that is checked had a record … */
+    uint64_t part_time;           /* … and a time so far, as pf_record_order() has it; 0: none */
     bool damaged; /* the stream had damage: rules about missing records do not apply */
     pf_check_tally tally[PERFILE_RULE_LIMIT][2]; /* selected findings, by PF_FULL or PF_LESSER */
     /* All findings, also deselected ones: the verdicts on versions of perf need them. */
@@ -200,6 +202,16 @@ void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id);
 void pf_check_record(pf_check *c, const perfile_record *r);
 /* A record of another family than perf's: only what its table row says is checked. */
 void pf_check_other_family(pf_check *c, const perfile_record *r);
+/* What holds for captures and records of one family that is not perf's. */
+typedef struct pf_check_family {
+    uint32_t family;      /* PERFILE_FAMILY_… */
+    unsigned bad_version; /* the rule that a container of an unknown version breaks */
+    void (*container)(pf_check *c, const perfile_container *k);
+    void (*record)(pf_check *c, const perfile_record *r); /* of those that can be decoded */
+} pf_check_family;
+/* The rules of a family; NULL: it has none of its own. */
+const pf_check_family *pf_check_family_of(uint32_t family);
+extern const pf_check_family pf_check_perfmon; /* perfmon.c: Zircon perfmon buffers */
 /* Reports the one finding of a record that cannot be decoded because of `damage`. */
 void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage);
 /* Size and misc of the header, for samples too. */

@@ -121,6 +121,7 @@ static void check_bitmap(pf_check *c, const perfile_container *k)
 static void check_damages(pf_check *c, const perfile_container *k)
 {
     char buf[40];
+    const pf_check_family *own = pf_check_family_of(k->family);
     for (uint32_t i = 0; i < k->n_damages; i++) {
         const perfile_container_damage *d = &k->damages[i];
         unsigned rule =
@@ -132,6 +133,8 @@ static void check_damages(pf_check *c, const perfile_container *k)
             continue;
         if (d->damage == PERFILE_DAMAGE_TRUNCATED_HEADER)
             rule = PERFILE_RULE_V_001;
+        if (d->damage == PERFILE_DAMAGE_BAD_VERSION && own)
+            rule = own->bad_version;
         perfile_extent as = {.role = d->role};
         bool outside = d->damage == PERFILE_DAMAGE_OUT_OF_BOUNDS;
         pf_report_offset(c, rule, PF_FULL, d->offset, NULL, "%s%s%s",
@@ -285,6 +288,9 @@ void pf_check_container(pf_check *c)
     check_damages(c, k);
     if (k->form == PERFILE_FORM_NONE)
         return;
+    const pf_check_family *own = pf_check_family_of(k->family);
+    if (own)
+        own->container(c, k);
     if (k->family != PERFILE_FAMILY_PERF)
         return; /* all that follows is about perf.data */
     check_header(c, k);

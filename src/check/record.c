@@ -339,6 +339,9 @@ void pf_check_other_family(pf_check *c, const perfile_record *r)
         pf_report(c, PERFILE_RULE_V_207, PF_FULL, r, "record",
                   "%s: %zu bytes behind the last field", d.row->name, d.left);
     }
+    const pf_check_family *own = pf_check_family_of(r->family);
+    if (own && !damage)
+        own->record(c, r);
 }
 
 /* Entry for all records but samples of perf's own family. */

@@ -68,6 +68,8 @@ static void finish(pf_check *c)
 static void begin_part(pf_check *c, uint32_t part)
 {
     c->part = part;
+    c->part_begun = false;
+    c->part_time = 0;
     c->max_time = 0; /* each part of a directory has an order of its own */
     if (c->cpu_time)
         memset(c->cpu_time, 0, PF_CHECK_CPUS * sizeof *c->cpu_time);

@@ -5,19 +5,13 @@
 #include "cli/command.h"
 #include "cli/output.h"
 
-/* True for the record files of `perf record --threads`, and for hidden files, . and .. */
-static bool is_record_file(const char *name)
-{
-    return strcmp(name, "data") == 0 || strncmp(name, "data.", 5) == 0 || name[0] == '.';
-}
-
 void cli_report_not_copied(const char *in)
 {
     char first[sizeof((struct dirent *)0)->d_name] = "";
     size_t n = 0;
     DIR *dir = cli_is_directory(in) ? opendir(in) : NULL;
     for (const struct dirent *e; dir && (e = readdir(dir));) {
-        if (is_record_file(e->d_name))
+        if (e->d_name[0] == '.' || perfile_is_record_file(e->d_name))
             continue;
         /* The message names the alphabetically first one: readdir() has no fixed order. */
         if (n++ == 0 || strcmp(e->d_name, first) < 0)

@@ -59,6 +59,8 @@ static void json_number(const perfile_field *f, const char *key, unsigned type, 
 {
     if (type == PERFILE_STORED_S32)
         cli_json_signed(key, (int64_t)value);
+    else if (type == PERFILE_STORED_S64)
+        cli_json_signed_decimal(key, (int64_t)value);
     else if (type != PERFILE_STORED_U64)
         cli_json_number(key, value);
     else if (is_hex(f))
@@ -193,7 +195,7 @@ static void put_number(const perfile_field *f, unsigned type, uint64_t value,
     char words[512];
     if (f->kind == PERFILE_KIND_SCALE)
         cli_print("%.17g", scale_of(value));
-    else if (type == PERFILE_STORED_S32)
+    else if (type == PERFILE_STORED_S32 || type == PERFILE_STORED_S64)
         cli_print("%" PRId64, (int64_t)value);
     else if (is_hex(f))
         cli_print("0x%" PRIx64, value);

@@ -107,6 +107,12 @@ void cli_json_decimal(const char *key, uint64_t value)
     fprintf(output_stream(), "\"%" PRIu64 "\"", value);
 }
 
+void cli_json_signed_decimal(const char *key, int64_t value)
+{
+    begin(key);
+    fprintf(output_stream(), "\"%" PRId64 "\"", value);
+}
+
 void cli_json_hex(const char *key, uint64_t value)
 {
     begin(key);

@@ -28,7 +28,8 @@ void cli_json_null(const char *key);
 
 /* Numbers and bytes as strings. */
 void cli_json_decimal(const char *key, uint64_t value); /* "123", for values that may pass 2^53 */
-void cli_json_hex(const char *key, uint64_t value);     /* "0x7b" */
+void cli_json_signed_decimal(const char *key, int64_t value);
+void cli_json_hex(const char *key, uint64_t value);        /* "0x7b" */
 void cli_json_bytes(const char *key, perfile_bytes bytes); /* "00ff" */
 
 /* A string.  Bytes that are not valid UTF-8 become {"hex":"…"}, a NULL string becomes null. */

@@ -277,8 +277,18 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
 int cli_writing_open(const cli_writing *w, const char *path, bool directory,
                      perfile_source **source, perfile_sink **sink)
 {
+    return cli_writing_open_several(w, &path, 1, directory, source, sink);
+}
+
+int cli_writing_open_several(const cli_writing *w, const char *const *paths, size_t n,
+                             bool directory, perfile_source **source, perfile_sink **sink)
+{
+    const char *path = paths[0];
     perfile_error err;
-    if (cli_source_copied(path, w->limits, source, &err) != PERFILE_OK) {
+    const perfile_source_options how = {.size = sizeof how, .limits = w->limits};
+    perfile_status st = n == 1 ? cli_source_copied(path, w->limits, source, &err)
+                               : perfile_source_files(paths, n, &how, source, &err);
+    if (st != PERFILE_OK) {
         cli_report_error(cli_input_name(path), &err);
         return CLI_FAILED;
     }
@@ -293,8 +303,8 @@ int cli_writing_open(const cli_writing *w, const char *path, bool directory,
                           .replace = w->replace,
                           .directory =
                               directory || (like_input && perfile_source_is_directory(*source)),
-                          .inputs = &path,
-                          .n_inputs = 1,
+                          .inputs = paths,
+                          .n_inputs = n,
                           .archive = w->archive,
                           .packing = w->packing};
     int status = cli_output_open(&o, sink);

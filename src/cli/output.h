@@ -85,6 +85,10 @@ void cli_writing_end(perfile_sink *sink);
 int cli_writing_open(const cli_writing *w, const char *path, bool directory,
                      perfile_source **source, perfile_sink **sink);
 
+/* The same for an input of several files. */
+int cli_writing_open_several(const cli_writing *w, const char *const *paths, size_t n,
+                             bool directory, perfile_source **source, perfile_sink **sink);
+
 /* What a command writes, and all files that it reads for that. */
 typedef struct cli_output {
     const char *out; /* "-" is standard output */

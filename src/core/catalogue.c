@@ -180,6 +180,7 @@ uint64_t perfile_member_number(const perfile_member *member, const void *decoded
         memcpy(&word, at, sizeof word);
         return (uint64_t)(int64_t)(int32_t)word;
     case PERFILE_STORED_U64:
+    case PERFILE_STORED_S64:
         memcpy(&two, at, sizeof two);
         return two;
     default:

@@ -1,7 +1,7 @@
 /* Conversion between the hardware clock (TSC and the like) and the session clock.
  * The arithmetic is that of linux/perf_event.h (cap_user_time_zero), modulo 2^64 throughout. */
 #include "base/error.h"
-#include "perfile/session.h"
+#include "core/session.h"
 
 /* Within these limits no product below overflows 64 bits, except where the result is meant to wrap.
  */
@@ -10,13 +10,26 @@ static perfile_status check(const perfile_clock *c, perfile_error *err)
     if (!c->has_conversion)
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "clock.has_conversion",
                        "the clock has no conversion from the hardware clock");
-    if (c->shift > 31)
-        return pf_fail(err, PERFILE_E_CORRUPT, "clock.shift", "shift %llu is above 31",
+    if (c->shift > 32)
+        return pf_fail(err, PERFILE_E_CORRUPT, "clock.shift", "shift %llu is above 32",
                        (unsigned long long)c->shift);
     if (c->mult > UINT32_MAX)
         return pf_fail(err, PERFILE_E_CORRUPT, "clock.mult", "mult %llu does not fit 32 bits",
                        (unsigned long long)c->mult);
     return PERFILE_OK;
+}
+
+uint64_t pf_ticks_to_ns(int64_t ticks, uint64_t shift, uint64_t mult)
+{
+    if (ticks <= 0)
+        return 1;
+    const uint64_t quot = (uint64_t)ticks >> shift;
+    const uint64_t rem = (uint64_t)ticks & ((UINT64_C(1) << shift) - 1);
+    uint64_t ns;
+    if (__builtin_mul_overflow(quot, mult, &ns) ||
+        __builtin_add_overflow(ns, rem * mult >> shift, &ns) || ns == PERFILE_NO_TIME)
+        return PERFILE_NO_TIME - 1; /* centuries away: a damaged clock */
+    return ns ? ns : 1;
 }
 
 perfile_status perfile_clock_time(const perfile_clock *clock, uint64_t cycles, uint64_t *time,

@@ -6,6 +6,7 @@
 
 #include "core/repair.h"
 #include "core/stream.h"
+#include "perfile/convert.h"
 #include "perfile/writer.h"
 
 enum {                      /* pf_driver.can: what options of a writer it knows */
@@ -32,6 +33,17 @@ typedef struct pf_byteswap_copy {
                            const perfile_error *why);
     void *user;
 } pf_byteswap_copy;
+
+/* A conversion to records of perf's own family, of a driver of another one. */
+typedef struct pf_translation {
+    /* Opens a stream on the capture, which the caller closes; may be called several times. */
+    perfile_status (*pass)(void *user, perfile_stream **stream, perfile_error *err);
+    /* Called for damage that the first pass meets.  PERFILE_OK goes on. */
+    perfile_status (*damage)(void *user, const perfile_record *r, perfile_error *err);
+    void *user;
+    const perfile_convert_options *options; /* `note` is called at once: kinds FORMAT and ASSUMED */
+    uint64_t *losses;                       /* counts those of kind FORMAT */
+} pf_translation;
 
 typedef struct pf_driver {
     const char *name; /* what --from takes */
@@ -60,6 +72,12 @@ typedef struct pf_driver {
      * converted capture is written from scratch. */
     void (*byteswap_head)(perfile_bytes bytes, uint8_t *out);
     perfile_status (*byteswap_facts)(const pf_byteswap_copy *t, perfile_error *err);
+    /* Makes a stream of the records and facts that perf would have of the capture.  They need not
+     * be in order of time.  `t` must outlive it.  NULL: captures can be written in their own format
+     * only. */
+    perfile_status (*translate)(const pf_translation *t, perfile_stream **stream,
+                                perfile_error *err);
+    bool names_files; /* files of a directory have names of their own, not `data`, data.N */
     const pf_repair_ops *repair; /* NULL: damaged captures cannot be repaired */
 } pf_driver;
 

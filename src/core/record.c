@@ -103,10 +103,27 @@ static uint64_t own_time(const perfile_record *r)
     return pf_record_own(r, PF_HAS_TIME, &own) && own.has_time ? own.time : PERFILE_NO_TIME;
 }
 
+/* The time of a record that other records said. */
+static uint64_t said_time(const perfile_record *r)
+{
+    const pf_family *f = pf_family_of(r->family);
+    const perfile_session *s = r->session;
+    if (!f || !f->ticks)
+        return r->time;
+    if (!s || !s->has_conversion)
+        return PERFILE_NO_TIME;
+    return pf_ticks_to_ns((int64_t)(r->time ^ PF_TICKS_BIAS), s->shift, s->mult);
+}
+
+uint64_t pf_record_order(const perfile_record *r)
+{
+    return r->flags & PERFILE_REC_TIMED ? r->time : perfile_record_time(r);
+}
+
 uint64_t perfile_record_time(const perfile_record *r)
 {
     if (r->family != PERFILE_FAMILY_PERF)
-        return r->flags & PERFILE_REC_TIMED ? r->time : own_time(r);
+        return r->flags & PERFILE_REC_TIMED ? said_time(r) : own_time(r);
     const uint8_t *word = field_word(r, PF_SLOT_TIME);
     return word ? pf_load_u64(word, is_swapped(r)) : own_time(r);
 }
@@ -146,10 +163,20 @@ static bool own_cpu(const perfile_record *r, uint32_t *cpu)
     return true;
 }
 
+/* The processor that the record's file is of. */
+static bool cpu_of_part(const perfile_record *r, uint32_t *cpu)
+{
+    const perfile_session *s = r->session;
+    if (!s || r->part >= s->n_cpus_of_parts)
+        return false;
+    *cpu = s->cpus_of_parts[r->part];
+    return true;
+}
+
 bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu)
 {
     if (r->family != PERFILE_FAMILY_PERF)
-        return own_cpu(r, cpu);
+        return own_cpu(r, cpu) || cpu_of_part(r, cpu);
     const uint8_t *word = field_word(r, PF_SLOT_CPU);
     if (!word)
         return own_cpu(r, cpu);

@@ -55,7 +55,9 @@ typedef struct pf_repair_ops {
      * file looks like a capture. */
     perfile_status (*guess)(perfile_source *source, const perfile_assume *given, pf_repair *r,
                             perfile_error *err);
-    /* Fills `r` with events from a second description in the file, at or after offset `from`;
+    /* The rest may be NULL, together: the format has no events, and its records hold no others.
+     *
+     * Fills `r` with events from a second description in the file, at or after offset `from`;
      * false: none. */
     bool (*find_events)(pf_repair *r, perfile_bytes file, bool swap, uint64_t from);
     /* How well `assume` (NULL: the events of the file) fits the first samples. */

@@ -67,6 +67,21 @@ void pf_session_free(perfile_session *s)
     pf_free(s);
 }
 
+void pf_session_set_conversion(perfile_session *s, uint64_t shift, uint64_t mult)
+{
+    s->has_conversion = true;
+    s->shift = shift;
+    s->mult = mult;
+    s->zero = s->cycles = s->mask = 0;
+    s->generation++;
+}
+
+void pf_session_set_cpus_of_parts(perfile_session *s, const uint32_t *cpus, uint32_t n)
+{
+    s->cpus_of_parts = cpus;
+    s->n_cpus_of_parts = n;
+}
+
 void pf_session_add_reader(perfile_session *s, pf_session_reader *reader)
 {
     reader->next = s->readers;

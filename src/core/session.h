@@ -96,6 +96,19 @@ static inline bool pf_session_collects(const perfile_record *r)
  * container, and after each pf_session_collect() that added something. */
 perfile_status pf_session_resolve(perfile_session *s, perfile_error *err);
 
+/* The conversion of the capture's own ticks to ns, of a format that has no TIME_CONV records.  The
+ * processor of each part; borrowed. */
+void pf_session_set_conversion(perfile_session *s, uint64_t shift, uint64_t mult);
+void pf_session_set_cpus_of_parts(perfile_session *s, const uint32_t *cpus, uint32_t n);
+
+/* The time in ns of `ticks` by a conversion, as perf computes it of a TIME_CONV record with zero 0.
+ * Times that perf would take for "no time" become 1. */
+uint64_t pf_ticks_to_ns(int64_t ticks, uint64_t shift, uint64_t mult);
+
+/* What orders records by time: the time as the family counts it, more exact than ns;
+ * PERFILE_NO_TIME without one. */
+uint64_t pf_record_order(const perfile_record *r);
+
 /* perfile_limits.model_bytes, for models of this session. */
 uint64_t pf_session_model_bytes(const perfile_session *s);
 

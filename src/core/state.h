@@ -74,6 +74,8 @@ struct perfile_session {
     bool has_conversion;
     bool is_short;
     uint64_t shift, mult, zero, cycles, mask;
+    const uint32_t *cpus_of_parts; /* NULL: parts are of no processor */
+    uint32_t n_cpus_of_parts;
 
     pf_session_reader *readers;
 

@@ -4,6 +4,7 @@
 #define PF_CORE_WRITER_H
 
 #include "core/stream.h"
+#include "perfile/container.h"
 #include "perfile/writer.h"
 
 typedef struct pf_writer_ops {
@@ -20,6 +21,10 @@ typedef struct pf_writer_ops {
                                  perfile_error *err);
     perfile_status (*feature)(perfile_writer *w, uint32_t number, perfile_bytes payload,
                               perfile_error *err);
+
+    /* The header of a file of the input (perfile_part.header), before its records.  NULL: the
+     * format makes its own. */
+    perfile_status (*header)(perfile_writer *w, const perfile_part *part, perfile_error *err);
 
     /* A record; the records of one run.  `seen` is what is known about the run (pf_framed; n 0:
      * nothing). */

@@ -54,6 +54,11 @@ PF_INLINE uint8_t *cbor_put_dec(uint8_t *at, uint64_t v)
     return cbor_put_number(at, v);
 }
 
+PF_INLINE uint8_t *cbor_put_signed_dec(uint8_t *at, int64_t v)
+{
+    return cbor_put_signed(at, v);
+}
+
 PF_INLINE uint8_t *cbor_put_hex(uint8_t *at, uint64_t v)
 {
     return cbor_put_number(at, v);

@@ -91,6 +91,14 @@ PF_INLINE uint8_t *pf_json_put_dec(uint8_t *at, uint64_t v)
     return pf_json_put_quote(pf_put_dec(at + 1, v));
 }
 
+PF_INLINE uint8_t *pf_json_put_signed_dec(uint8_t *at, int64_t v)
+{
+    if (v >= 0)
+        return pf_json_put_dec(at, (uint64_t)v);
+    memcpy(at, "\"-", 2);
+    return pf_json_put_quote(pf_put_dec(at + 2, 0 - (uint64_t)v));
+}
+
 PF_INLINE uint8_t *pf_json_put_hex(uint8_t *at, uint64_t v)
 {
     *at = '"';

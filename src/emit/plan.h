@@ -12,8 +12,9 @@ typedef enum pf_plan {
     PF_PLAN_SKIP,   /* padding, and counts that follow from the length of a list */
     PF_PLAN_NUMBER, /* up to 32 bits: a JSON number is exact */
     PF_PLAN_SIGNED,
-    PF_PLAN_DEC, /* 64 bits: in JSON a decimal string, because readers use doubles */
-    PF_PLAN_HEX, /* 64 bits: in JSON a string with 0x */
+    PF_PLAN_DEC,        /* 64 bits: in JSON a decimal string, because readers use doubles */
+    PF_PLAN_HEX,        /* 64 bits: in JSON a string with 0x */
+    PF_PLAN_SIGNED_DEC, /* DEC of a number that may be negative */
     PF_PLAN_TEXT,
     PF_PLAN_BYTES,
     PF_PLAN_CRC,     /* bytes that are shown as their CRC-32, under that name */
@@ -44,6 +45,8 @@ static inline pf_plan pf_number_plan(unsigned type, unsigned base)
 {
     if (type == PERFILE_STORED_S32)
         return PF_PLAN_SIGNED;
+    if (type == PERFILE_STORED_S64)
+        return PF_PLAN_SIGNED_DEC;
     if (type != PERFILE_STORED_U64)
         return PF_PLAN_NUMBER;
     return base == PERFILE_BASE_HEX || base == PERFILE_BASE_SCALE ? PF_PLAN_HEX : PF_PLAN_DEC;

@@ -71,6 +71,35 @@ static void put_type(pf_text_page *t, const perfile_record *r)
     pad_from(t, mark, TYPE_WIDTH);
 }
 
+/* The fields that the header of a record of another family has besides type and size: on the line
+ * of the record, or in hex mode one per line.  True if there are any. */
+static bool tag_fields(pf_text_page *t, const perfile_record *r)
+{
+    const pf_family *family = pf_family_of(r->family);
+    if (!family || !family->walk_tag)
+        return false;
+    const pf_context k = {0};
+    pf_cursor at =
+        pf_cur((perfile_bytes){r->header + family->tag_at, family->header - family->tag_at},
+               r->flags & PERFILE_REC_SWAPPED);
+    const pf_walker walker = {&pf_text_page_visitor, t, r->header, 0, 0};
+    family->walk_tag(&k, &at, &walker);
+    return true;
+}
+
+/* The same on the line of the record. */
+static void tag_in_line(pf_text_page *t, const perfile_record *r)
+{
+    const bool hex = t->hex;
+    t->hex = false;
+    t->base.out.len -= 2; /* each field on a shared line begins with two blanks */
+    t->in_line = 1;
+    if (!tag_fields(t, r))
+        PF_TEXT_LITERAL(t, "  ");
+    t->in_line = 0;
+    t->hex = hex;
+}
+
 /* The line of a record. */
 static void head_line(pf_text_page *t, const perfile_record *r)
 {
@@ -89,6 +118,8 @@ static void head_line(pf_text_page *t, const perfile_record *r)
     mark = t->base.out.len;
     if (r->family == PERFILE_FAMILY_PERF)
         pf_text_page_misc(t, r->type, r->misc);
+    else
+        tag_in_line(t, r);
     if (event) {
         pad_from(t, mark, MISC_WIDTH);
         pf_text_page_text(t, (perfile_bytes){(const uint8_t *)event->name, strlen(event->name)});
@@ -106,6 +137,8 @@ static void other_header(pf_text_page *t, const perfile_record *r)
     PF_TEXT_LITERAL(t, ", size ");
     pf_text_page_dec(t, perfile_record_size(r));
     pf_text_page_end(t);
+    (void)tag_fields(t, r);
+    pf_text_page_reset(t);
 }
 
 /* Hex mode: the header of a record as fields with their bytes.  Some types have a wide size field

@@ -3,6 +3,7 @@
 #include "emit/text.h"
 
 #include "perfile/perfile.h"
+#include "schema/family.h"
 
 void pf_text_offset(pf_text_page *t, uint64_t offset)
 {
@@ -94,6 +95,30 @@ static void put_declared_features(pf_text_page *t, const perfile_container *c)
     pf_text_page_end(t);
 }
 
+/* The header of each file of the capture, where the container has it as stored bytes. */
+static void stored_headers(pf_text_page *t)
+{
+    const perfile_emitter *e = &t->base;
+    const perfile_container *c = e->container;
+    const pf_family *family = pf_family_of((uint8_t)c->family);
+    const pf_context k = {0};
+    if (!family || !family->walk_file_header)
+        return;
+    for (uint32_t i = 0; i < c->n_parts; i++) {
+        const perfile_part *part = &c->parts[i];
+        pf_cursor at = pf_cur(part->header, perfile_session_swapped(e->session));
+        const pf_walker walker = {&pf_text_page_visitor, t, at.pos, 0, 0};
+        if (part->name) {
+            pf_text_page_line(t, 0);
+            pf_text_page_text(t, (perfile_bytes){(const uint8_t *)part->name, strlen(part->name)});
+            pf_text_page_end(t);
+        }
+        t->bytes = part->header.ptr;
+        family->walk_file_header(&k, &at, &walker);
+        pf_text_page_reset(t);
+    }
+}
+
 /* Format, version and byte order, and for files the sections and declared features. */
 static void header_lines(pf_text_page *t)
 {
@@ -115,8 +140,9 @@ static void header_lines(pf_text_page *t)
             put_extent(t, "event_types", &c->event_types);
         put_declared_features(t, c);
     }
-    pf_text_page_end(t);
     t->hex = hex;
+    stored_headers(t);
+    pf_text_page_end(t);
 }
 
 /* An event: its attr field by field, and its ids. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "perfile/abi.h"
+#include "schema/shapes.h"
 
 /* The value of a bit field of `word`. */
 static uint64_t part_of(uint64_t word, const perfile_bits *b)
@@ -186,7 +187,7 @@ static void put_plain(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
 {
     if (perfile_kind_base(kind) == PERFILE_BASE_HEX) {
         pf_text_page_0x(t, v);
-    } else if (type == PERFILE_STORED_S32 && (int64_t)v < 0) {
+    } else if (pf_is_signed(type) && (int64_t)v < 0) {
         PF_TEXT_LITERAL(t, "-");
         pf_text_page_dec(t, 0 - v);
     } else {
@@ -254,7 +255,7 @@ void pf_text_page_number(pf_text_page *t, unsigned kind, unsigned type, uint64_t
     case PERFILE_KIND_PID:
     case PERFILE_KIND_TID:
     case PERFILE_KIND_CPU:
-        if (type != PERFILE_STORED_S32 && all_ones(type, v))
+        if (!pf_is_signed(type) && all_ones(type, v))
             PF_TEXT_LITERAL(t, "-1"); /* how perf shows "no process", "no processor" */
         else
             put_plain(t, kind, type, v);

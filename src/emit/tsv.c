@@ -138,7 +138,9 @@ static bool put_number(pf_buffer *to, pf_plan plan, uint64_t v)
     if (!pf_buffer_reserve(to, VALUE_ROOM))
         return false;
     uint8_t *at = to->ptr + to->len;
-    bool negative = (plan == PF_PLAN_SIGNED || plan == PF_PLAN_SIGNEDS) && (int64_t)v < 0;
+    bool negative =
+        (plan == PF_PLAN_SIGNED || plan == PF_PLAN_SIGNEDS || plan == PF_PLAN_SIGNED_DEC) &&
+        (int64_t)v < 0;
     if (negative)
         *at++ = '-';
     if (plan == PF_PLAN_HEX || plan == PF_PLAN_HEXES || plan == PF_PLAN_FLAGS ||
@@ -362,7 +364,7 @@ static bool put_column(tsv *t, const perfile_record *r, uint32_t i)
     if (r->type == PERFILE_RECORD_SAMPLE && c->bit)
         put_fixed(e, r, c);
     else if (r->flags & PERFILE_REC_TIMED && c->bit == PERFILE_SAMPLE_TIME)
-        return put_number(&e->out, PF_PLAN_DEC, r->time);
+        return put_number(&e->out, PF_PLAN_DEC, perfile_record_time(r));
     else
         put_found(t, i);
     return true;

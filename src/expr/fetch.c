@@ -245,8 +245,23 @@ static bool common_number(perfile_expr *e, const pf_slot *s, pf_number *out)
     }
 }
 
-/* The order decides: fields of the record, then the time that the driver has put into it, then the
- * provider. */
+/* What is known of a record that does not store it: the time that the driver has put into it, and
+ * the processor of its file.  Records of perf store both where they have them. */
+static bool known_besides(const perfile_expr *e, const pf_slot *s, uint64_t *number)
+{
+    const perfile_record *r = e->subject.r;
+    uint32_t cpu;
+    if (s->timed && r->flags & PERFILE_REC_TIMED) {
+        *number = perfile_record_time(r);
+        return true;
+    }
+    if (!s->located || r->family == PERFILE_FAMILY_PERF || !perfile_record_cpu(r, &cpu))
+        return false;
+    *number = cpu;
+    return true;
+}
+
+/* The order decides: fields of the record, then what is known besides, then the provider. */
 bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
 {
     const pf_way *w;
@@ -254,9 +269,9 @@ bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
     if (s->of != PF_OF_FIELDS)
         return common_number(e, s, out);
     const uint8_t *p = find_first(e, s, &w, &native);
-    /* The driver has put the time into records that do not store it themselves. */
-    if (!p && s->timed && e->subject.r->flags & PERFILE_REC_TIMED) {
-        *out = (pf_number){e->subject.r->time, false};
+    uint64_t known;
+    if (!p && known_besides(e, s, &known)) {
+        *out = (pf_number){known, false};
         return true;
     }
     if (!p) {
@@ -266,7 +281,7 @@ bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
         return true;
     }
     out->n = load(p, w->type, !native && is_swapped(e->subject.r));
-    out->negative = w->type == PERFILE_STORED_S32 && (int64_t)out->n < 0;
+    out->negative = pf_is_signed(w->type) && (int64_t)out->n < 0;
     if (w->width) { /* a bit field, which has no sign */
         uint64_t mask = w->width < 64 ? (UINT64_C(1) << w->width) - 1 : UINT64_MAX;
         *out = (pf_number){out->n >> w->shift & mask, false};
@@ -346,5 +361,7 @@ bool pf_expr_has(perfile_expr *e, pf_slot *s)
     pf_expr_text text;
     if (s->of != PF_OF_FIELDS)
         return common_number(e, s, &number) || common_text(e, s, &text);
-    return find_first(e, s, &w, &native) || (s->provided && ask_provider(e, s));
+    uint64_t known;
+    return find_first(e, s, &w, &native) || known_besides(e, s, &known) ||
+           (s->provided && ask_provider(e, s));
 }

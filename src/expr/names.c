@@ -123,6 +123,7 @@ perfile_status pf_expr_find(perfile_expr *e, const char *name, const pf_slot *li
     } else {
         add_record_ways(e, s, name, &st, err);
         s->timed = strcmp(name, "time") == 0;
+        s->located = strcmp(name, "cpu") == 0;
         ask_provider(e, s, name);
     }
     if (st == PERFILE_OK && !s->classes)

@@ -107,6 +107,7 @@ typedef struct pf_slot {
     uint8_t classes;  /* PERFILE_EXPR_…: all that values of this name can be */
     bool element;     /* a member of the elements of the list in any(), all(), count() */
     bool timed;       /* the name `time`: also of records that carry one (PERFILE_REC_TIMED) */
+    bool located;     /* the name `cpu`: also of records whose file is of one processor */
     bool provided;    /* the provider knows the name: asked if a record does not have it */
     uint8_t provided_class; /* PERFILE_EXPR_… of the provider's value */
     bool fast;              /* a whole field of samples, in a word that the layout knows: */

@@ -64,8 +64,8 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
 {
     bool whole_cpu;
     unsigned class = pf_role_of(r);
-    if (class == PF_ROLE_FACT)
-        return true;
+    if (class == PF_ROLE_FACT) /* the writer makes records of a state again where it changes */
+        return !(pf_marks_of(r) & PF_ROW_STATE);
     if (x->no_sideband)
         return false;
     /* Facts are kept above. Data that is not selected is dropped: the default. */

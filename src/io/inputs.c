@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "perfile/source.h"
 
 /* Bound on the entries noted of a directory: more than any recording has, but a large directory
  * that was named by mistake may have more. */
@@ -53,11 +54,39 @@ static bool add(pf_inputs *in, const struct stat *sb, pf_input_kind kind, mode_t
     return true;
 }
 
-bool pf_inputs_is_part_name(const char *name)
+/* True if `name` is of the form: `*` in front of it stands for any bytes but '/', `#` for a decimal
+ * number.  Both are compared from their ends. */
+static bool is_like(const char *name, const char *form)
 {
-    if (strcmp(name, "data") == 0)
-        return true;
-    return strncmp(name, "data.", 5) == 0 && name[5] && !name[5 + strspn(name + 5, "0123456789")];
+    size_t n = strlen(name), f = strlen(form);
+    while (f && form[f - 1] != '*') {
+        const char c = form[--f];
+        if (n == 0)
+            return false;
+        if (c != '#') {
+            if (name[--n] != c)
+                return false;
+            continue;
+        }
+        const size_t end = n;
+        while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
+            n--;
+        if (n == end)
+            return false;
+    }
+    return f ? !memchr(name, '/', n) : n == 0;
+}
+
+bool perfile_is_record_file(const char *name)
+{
+    static const char *const forms[] = {
+#define FILE_NAME(form) form,
+#include "perfile/format/files.def"
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (is_like(name, forms[i]))
+            return true;
+    return false;
 }
 
 /* Adds one entry of an input directory.  Every file is protected; only files with records restrict
@@ -71,7 +100,7 @@ static bool add_entry(pf_inputs *in, int folder, const char *name)
         return add(in, &sb, PF_INPUT_DIRECTORY, ALL_MODES);
     if (!S_ISREG(sb.st_mode))
         return true; /* has no bytes of its own to protect */
-    mode_t mode = pf_inputs_is_part_name(name) ? sb.st_mode & ALL_MODES : (mode_t)ALL_MODES;
+    mode_t mode = perfile_is_record_file(name) ? sb.st_mode & ALL_MODES : (mode_t)ALL_MODES;
     return add(in, &sb, PF_INPUT_FILE, mode);
 }
 

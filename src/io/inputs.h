@@ -80,7 +80,4 @@ perfile_status pf_inputs_check_fd(pf_inputs *in, int fd, const char *name, perfi
  * another group, that group gets no more than the input grants to everybody. */
 mode_t pf_inputs_granted_mode(const pf_inputs *in, gid_t group);
 
-/* True for names of files with records in a perf.data directory: data, data.0, data.1 ... */
-bool pf_inputs_is_part_name(const char *name);
-
 #endif

@@ -15,6 +15,7 @@
 #include "base/options.h"
 #include "io/out_kind.h"
 #include "io/workers.h"
+#include "perfile/source.h"
 
 /* Writes of at least this size bypass the buffer: copying them costs more than a system call. */
 #define SINK_LARGE ((size_t)64 << 10)
@@ -224,6 +225,17 @@ perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, pe
     if (!pf_sink_has_parts(s))
         return pf_fail(err, PERFILE_E_USAGE, "sink.part", "'%s' is not a directory", s->name);
     return s->ops->part(s, n, part, err);
+}
+
+perfile_status pf_sink_name_file(perfile_sink *s, uint32_t file, const char *name,
+                                 perfile_error *err)
+{
+    if (!pf_sink_has_parts(s))
+        return pf_fail(err, PERFILE_E_USAGE, "sink.part", "'%s' is not a directory", s->name);
+    if (!perfile_is_record_file(name))
+        return pf_fail(err, PERFILE_E_USAGE, "sink.part",
+                       "'%s' is not what a file with records is called in a directory", name);
+    return s->ops->name_file(s, file, name, err);
 }
 
 perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const perfile_record *first,

@@ -35,6 +35,9 @@ typedef struct pf_sink_ops {
     int64_t (*patch)(perfile_sink *s, uint64_t offset, perfile_bytes bytes);
     /* See pf_sink_part(); NULL: the sink has no parts. */
     perfile_status (*part)(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err);
+    /* See pf_sink_name_file(); of kinds that have parts. */
+    perfile_status (*name_file)(perfile_sink *s, uint32_t file, const char *name,
+                                perfile_error *err);
     /* See pf_sink_records(); called when the buffer is empty.  NULL: it does not matter to the kind
      * what the bytes are. */
     perfile_status (*records)(perfile_sink *s, uint64_t offset, const perfile_record *first,
@@ -137,6 +140,12 @@ static inline bool pf_sink_has_parts(const perfile_sink *s)
 /* Yields the sink of part `n` (data.n), made at the first request; `s` owns it.  PERFILE_E_USAGE:
  * `s` has no parts.  PERFILE_E_LIMIT: `n` is larger than in any recording. */
 perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err);
+
+/* Gives a file of a directory another name than `data` (file 0) or data.N (file N + 1), before
+ * anything is written to it.  PERFILE_E_USAGE: `s` has no parts, or files with records are not
+ * called so. */
+perfile_status pf_sink_name_file(perfile_sink *s, uint32_t file, const char *name,
+                                 perfile_error *err);
 
 /* True if the kind wants to know which of the bytes are records: see pf_sink_records(). */
 static inline bool pf_sink_wants_records(const perfile_sink *s)

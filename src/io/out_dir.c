@@ -1,10 +1,11 @@
 /* A sink for a perf.data directory, which appears under its name when it is finished.
  *
  * Bytes written to the sink itself go to its file `data`; its parts are sinks of the files data.N
- * and have no parts themselves.  All files are written in a temporary directory next to the target.
- * At the end an old capture under the target name (file or directory) is exchanged for the new one
- * in one step where the system can, else moved away first.  Only a directory that contains nothing
- * but files of a capture is ever replaced or removed; this is checked once more after the exchange.
+ * and have no parts themselves.  Captures whose files are called otherwise say so first.  All files
+ * are written in a temporary directory next to the target. At the end an old capture under the
+ * target name (file or directory) is exchanged for the new one in one step where the system can,
+ * else moved away first.  Only a directory that contains nothing but files of a capture is ever
+ * replaced or removed; this is checked once more after the exchange.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,20 +22,28 @@
 #include "base/error.h"
 #include "io/out_fd.h"
 #include "io/out_place.h"
+#include "perfile/source.h"
 
 enum {
     MOST_PARTS = 1 << 16, /* more than perf makes for any recording */
     PART_NAME = 24        /* room for "data.N" */
 };
 
+/* A file beside that of the sink itself. */
+typedef struct out_dir_part {
+    perfile_sink *sink; /* NULL: not requested yet */
+    char *name;         /* NULL: data.N */
+} out_dir_part;
+
 typedef struct pf_out_dir {
     pf_out_fd data;
-    char *target;  /* final name of the directory */
-    char *path;    /* its name while it is written; NULL: not created yet */
-    bool appeared; /* the directory has its final name, or was removed; `path` stays allocated,
-                      since a signal handler may read it */
-    mode_t plain;  /* mode that new files get in that directory */
-    perfile_sink **parts; /* sink of data.N at index N; NULL: not requested yet */
+    char *target;    /* final name of the directory */
+    char *path;      /* its name while it is written; NULL: not created yet */
+    bool appeared;   /* the directory has its final name, or was removed; `path` stays allocated,
+                        since a signal handler may read it */
+    mode_t plain;    /* mode that new files get in that directory */
+    char *data_name; /* of the file of the sink itself; NULL: "data" */
+    out_dir_part *parts;
     uint32_t n_parts;
 } pf_out_dir;
 
@@ -45,9 +54,13 @@ typedef struct replaced {
     mode_t files;     /* bits of 0666 that all its files have */
 } replaced;
 
-static void name_of_part(char name[PART_NAME], uint32_t n)
+/* The name of part `n`, in `room` unless it was given another. */
+static const char *name_of_part(const pf_out_dir *d, uint32_t n, char room[PART_NAME])
 {
-    snprintf(name, PART_NAME, "data.%" PRIu32, n);
+    if (n < d->n_parts && d->parts[n].name)
+        return d->parts[n].name;
+    snprintf(room, PART_NAME, "data.%" PRIu32, n);
+    return room;
 }
 
 /* True if the directory `path` contains only regular files with the names of a capture; removes
@@ -62,7 +75,7 @@ static bool is_only_capture(const char *path, bool remove_files, mode_t *files)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         struct stat sb;
-        only = pf_inputs_is_part_name(e->d_name) &&
+        only = perfile_is_record_file(e->d_name) &&
                fstatat(dirfd(dir), e->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0 &&
                S_ISREG(sb.st_mode) && (!remove_files || unlinkat(dirfd(dir), e->d_name, 0) == 0);
         if (only && files)
@@ -172,7 +185,7 @@ static perfile_status reserve_parts(pf_out_dir *d, uint32_t n, perfile_error *er
     if (n < d->n_parts)
         return PERFILE_OK;
     /* New elements are zeroed: no sink yet. */
-    perfile_sink **parts = pf_realloc(d->parts, n + (size_t)1, sizeof *parts);
+    out_dir_part *parts = pf_realloc(d->parts, n + (size_t)1, sizeof *parts);
     if (!parts)
         return pf_fail_nomem(err, "sink");
     memset(parts + d->n_parts, 0, (n + (size_t)1 - d->n_parts) * sizeof *parts);
@@ -184,8 +197,8 @@ static perfile_status reserve_parts(pf_out_dir *d, uint32_t n, perfile_error *er
 /* Makes the sink of data.N.  Its name in messages is that under the target. */
 static perfile_status open_part(pf_out_dir *d, uint32_t n, perfile_sink **part, perfile_error *err)
 {
-    char name[PART_NAME];
-    name_of_part(name, n);
+    char room[PART_NAME];
+    const char *name = name_of_part(d, n, room);
     char *shown = join(d->target, name);
     if (!shown)
         return pf_fail_nomem(err, "sink");
@@ -212,10 +225,55 @@ static perfile_status dir_part(perfile_sink *s, uint32_t n, perfile_sink **part,
         return pf_fail(err, PERFILE_E_LIMIT, "sink.part", "'%s': data.%" PRIu32 " of %d at most",
                        s->name, n, MOST_PARTS);
     perfile_status st = reserve_parts(d, n, err);
-    if (st == PERFILE_OK && !d->parts[n])
-        st = open_part(d, n, &d->parts[n], err);
+    if (st == PERFILE_OK && !d->parts[n].sink)
+        st = open_part(d, n, &d->parts[n].sink, err);
     if (st == PERFILE_OK)
-        *part = d->parts[n];
+        *part = d->parts[n].sink;
+    return st;
+}
+
+/* Renames the file of the sink itself, which exists already. */
+static perfile_status name_data(pf_out_dir *d, char *name, perfile_error *err)
+{
+    char *from = join(d->path, d->data_name ? d->data_name : "data");
+    char *to = join(d->path, name);
+    perfile_status st = from && to ? PERFILE_OK : pf_fail_nomem(err, "sink");
+    if (st == PERFILE_OK && rename(from, to) < 0)
+        st = pf_sink_fail_io(&d->data.base, errno, "create", err);
+    pf_free(from);
+    pf_free(to);
+    if (st != PERFILE_OK)
+        return st;
+    pf_free(d->data_name);
+    d->data_name = name;
+    return PERFILE_OK;
+}
+
+static perfile_status name_part(pf_out_dir *d, uint32_t n, char *name, perfile_error *err)
+{
+    if (n >= MOST_PARTS)
+        return pf_fail(err, PERFILE_E_LIMIT, "sink.part", "'%s': more than %d files",
+                       d->data.base.name, MOST_PARTS);
+    perfile_status st = reserve_parts(d, n, err);
+    if (st == PERFILE_OK && d->parts[n].sink)
+        st = pf_fail(err, PERFILE_E_USAGE, "sink.part", "'%s' is written already", name);
+    if (st != PERFILE_OK)
+        return st;
+    pf_free(d->parts[n].name);
+    d->parts[n].name = name;
+    return PERFILE_OK;
+}
+
+static perfile_status dir_name_file(perfile_sink *s, uint32_t file, const char *name,
+                                    perfile_error *err)
+{
+    pf_out_dir *d = (pf_out_dir *)s;
+    char *copy = pf_out_copy_path(name, strlen(name));
+    if (!copy)
+        return pf_fail_nomem(err, "sink");
+    perfile_status st = file ? name_part(d, file - 1, copy, err) : name_data(d, copy, err);
+    if (st != PERFILE_OK)
+        pf_free(copy);
     return st;
 }
 
@@ -230,17 +288,16 @@ static perfile_status apply_modes(const pf_out_dir *d, const replaced *old, perf
     mode_t granted = pf_inputs_granted_mode(&s->inputs, sb.st_gid);
     mode_t files = (old->exists ? old->files : d->plain) & granted;
     mode_t folder = old->exists ? old->directory : directory_mode(d->plain) | 0700;
-    size_t len = strlen(d->path) + PART_NAME + 1;
-    char *file = pf_alloc(len, 1);
-    if (!file)
-        return pf_fail_nomem(err, "sink");
-    snprintf(file, len, "%s/data", d->path);
-    (void)chmod(file, files);
-    for (uint32_t i = 0; i < d->n_parts; i++) {
-        snprintf(file, len, "%s/data.%" PRIu32, d->path, i);
+    for (uint32_t i = 0; i <= d->n_parts; i++) {
+        char room[PART_NAME];
+        char *file = join(d->path, i              ? name_of_part(d, i - 1, room)
+                                   : d->data_name ? d->data_name
+                                                  : "data");
+        if (!file)
+            return pf_fail_nomem(err, "sink");
         (void)chmod(file, files);
+        pf_free(file);
     }
-    pf_free(file);
     (void)chmod(d->path, folder & (directory_mode(granted) | 0700));
     return PERFILE_OK;
 }
@@ -367,9 +424,12 @@ static void dir_close(perfile_sink *s)
 {
     const pf_out_dir *d = (const pf_out_dir *)s;
     dir_abort(s);
-    for (uint32_t i = 0; i < d->n_parts; i++)
-        perfile_sink_close(d->parts[i]);
+    for (uint32_t i = 0; i < d->n_parts; i++) {
+        perfile_sink_close(d->parts[i].sink);
+        pf_free(d->parts[i].name);
+    }
     pf_out_fd_close(s);
+    pf_free(d->data_name);
     pf_free(d->parts);
     pf_free(d->path);
     pf_free(d->target);
@@ -378,6 +438,7 @@ static void dir_close(perfile_sink *s)
 static const pf_sink_ops dir_ops = {.write = pf_out_fd_write,
                                     .patch = pf_out_fd_patch,
                                     .part = dir_part,
+                                    .name_file = dir_name_file,
                                     .flush = pf_out_fd_flush,
                                     .finish = dir_finish,
                                     .abort = dir_abort,

@@ -79,6 +79,8 @@ typedef struct pf_source_ops {
      * Reading them is allowed and shows them.  NULL: the kind does not know records. */
     void (*narrow)(perfile_source *s, const pf_narrow *how);
     bool (*absent)(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *absent);
+    /* Makes a source of the same entries; NULL: perfile_source_path() of its name does. */
+    perfile_status (*again)(const perfile_source *s, perfile_source **source, perfile_error *err);
     /* Releases what the kind holds, not `s` itself; may be NULL. */
     void (*close)(perfile_source *s);
 } pf_source_ops;
@@ -122,6 +124,7 @@ struct perfile_source {
     bool stable;   /* spans of run() stay valid until close (mapping, memory) */
     bool lasting;  /* spans of view() stay valid until close; also of a window with a mapping */
     bool seekable; /* run() accepts any offset; otherwise none below the last one asked for */
+    bool ordered;  /* its entries are in an order of the caller's, which list() keeps */
     bool passing;  /* mapped file that is copied once: pages well in front of a hint are released */
     bool live;     /* bytes come from a running program and may not arrive for long: run() with a
                     * `need` that is already met must not wait for more */
@@ -196,9 +199,14 @@ static inline bool pf_source_has_entries(const perfile_source *s)
 perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
                                perfile_source **source, perfile_error *err);
 
+/* Makes another source of the same directory, which is independent of `dir`. */
+perfile_status pf_source_again(const perfile_source *dir, perfile_source **source,
+                               perfile_error *err);
+
 /* Lists the names in the directory that begin with `prefix`; regular files and symbolic links only.
  * Sorted: names whose remainder behind the prefix is all digits first, by number, then the others
- * by bytes.  *names is one block, which the caller releases with pf_free(). */
+ * by bytes; of an `ordered` source in its own order.  *names is one block, which the caller
+ * releases with pf_free(). */
 perfile_status pf_source_list(const perfile_source *dir, const char *prefix, char ***names,
                               size_t *n, perfile_error *err);
 

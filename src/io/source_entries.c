@@ -29,6 +29,13 @@ perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
     return dir->ops->entry(dir, entry, source, err);
 }
 
+perfile_status pf_source_again(const perfile_source *dir, perfile_source **source,
+                               perfile_error *err)
+{
+    return dir->ops->again ? dir->ops->again(dir, source, err)
+                           : perfile_source_path(dir->name, &dir->options, source, err);
+}
+
 /* A name in the list of the kind, while it is sorted. */
 typedef struct entry_name {
     const char *name;
@@ -84,7 +91,7 @@ perfile_status pf_source_list(const perfile_source *dir, const char *prefix, cha
     const char *at = (const char *)text.ptr;
     for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
         entries[i] = (entry_name){at, at + strlen(prefix)};
-    if (count > 1)
+    if (count > 1 && !dir->ordered)
         qsort(entries, count, sizeof *entries, compare_by_rest);
     char *copy = (char *)(list + count);
     for (size_t i = 0; i < count; i++) {

@@ -23,17 +23,22 @@
 #include "core/readable.h"
 #include "perfile/field.h"
 
-perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perfile_stream **stream,
-                               perfile_error *err)
+perfile_open_options pf_convert_reading(const pf_convert *x)
 {
     uint32_t policy = x->options.on_damage == PERFILE_ON_DAMAGE_FAIL   ? PERFILE_ON_DAMAGE_STOP
                       : x->options.on_damage == PERFILE_ON_DAMAGE_COPY ? PERFILE_ON_DAMAGE_RESYNC
                                                                        : x->options.on_damage;
-    perfile_open_options how = {.size = sizeof how,
-                                .on_damage = policy,
-                                .deliver = PERFILE_DELIVER_DAMAGE,
-                                .from = x->options.from,
-                                .limits = x->options.limits};
+    return (perfile_open_options){.size = sizeof(perfile_open_options),
+                                  .on_damage = policy,
+                                  .deliver = PERFILE_DELIVER_DAMAGE,
+                                  .from = x->options.from,
+                                  .limits = x->options.limits};
+}
+
+perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perfile_stream **stream,
+                               perfile_error *err)
+{
+    const perfile_open_options how = pf_convert_reading(x);
     return perfile_open(source, &how, stream, err);
 }
 
@@ -256,9 +261,15 @@ static perfile_status convert_other(pf_convert *x, perfile_error *err)
     const perfile_convert_options *o = &x->options;
     x->options.flags &= ~(uint32_t)PERFILE_CONVERT_EXPAND; /* only perf has compressed records */
     x->to_directory = pf_sink_has_parts(x->sink);
-    bool rewritten = o->flags || o->byte_order || o->target || x->to_directory ||
-                     o->on_damage < PERFILE_ON_DAMAGE_FAIL || !same_format(x);
+    x->from_directory = pf_source_has_entries(x->source);
+    if (!same_format(x))
+        return pf_convert_translate(x, err);
+    const bool image =
+        x->from_directory ? x->to_directory && x->driver->names_files : !x->to_directory;
+    bool rewritten =
+        o->flags || o->byte_order || o->target || !image || o->on_damage < PERFILE_ON_DAMAGE_FAIL;
     x->result.form = PERFILE_FORM_FILE;
+    x->result.directory = x->to_directory;
     return rewritten ? pf_convert_copy(x, err) : keep_all(x, err);
 }
 
@@ -307,6 +318,11 @@ perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sin
     pf_convert x = {.source = source, .sink = sink};
     perfile_status st =
         pf_options_copy(&x.options, sizeof x.options, options, "convert.options", err);
+    if (st == PERFILE_OK && x.options.perfmon) {
+        st = pf_options_copy(&x.perfmon, sizeof x.perfmon, x.options.perfmon, "perfmon.options",
+                             err);
+        x.options.perfmon = &x.perfmon;
+    }
     uint32_t otherwise =
         x.options.flags & PERFILE_CONVERT_FORCE ? PERFILE_ON_DAMAGE_COPY : PERFILE_ON_DAMAGE_FAIL;
     if (st == PERFILE_OK)

@@ -13,6 +13,7 @@
 
 typedef struct pf_convert {
     perfile_convert_options options;
+    perfile_perfmon_options perfmon; /* options.perfmon points to it, if it was given */
     perfile_convert_summary result;
     pf_notes notes;         /* losses of converting; those of copying are noted by lib/copy.c */
     perfile_source *source; /* owned; NULL once a stream has taken it over */
@@ -37,6 +38,10 @@ static inline bool pf_convert_forced(const pf_convert *x)
 {
     return x->options.on_damage != PERFILE_ON_DAMAGE_FAIL;
 }
+
+/* How a pass reads the input: damage is delivered as records, and the policy of the options is
+ * mapped to that of a stream. */
+perfile_open_options pf_convert_reading(const pf_convert *x);
 
 /* Opens a stream on `source`, which it owns from success on.  Damage is delivered as records, and
  * the policy of the options is mapped to that of a stream: FAIL stops at the first damage, COPY
@@ -72,5 +77,7 @@ perfile_status pf_convert_is_damaged(pf_convert *x, bool *damaged, perfile_error
 
 /* lib/convert_copy.c: output made by a writer, from a stream with stages on it. */
 perfile_status pf_convert_copy(pf_convert *x, perfile_error *err);
+/* … from a stream that the driver of another format makes of the capture. */
+perfile_status pf_convert_translate(pf_convert *x, perfile_error *err);
 
 #endif

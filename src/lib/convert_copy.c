@@ -3,6 +3,9 @@
  * writer. */
 #include "base/error.h"
 #include "lib/convert.h"
+#include "lib/passes.h"
+#include "lib/registry.h"
+#include "perfile/sort.h"
 
 enum { DEFAULT_LEVEL = 1 }; /* of zstd, as for `perf record -z` */
 
@@ -104,6 +107,97 @@ static perfile_status write_all(pf_convert *x, perfile_stream *s, perfile_error 
         return st;
     st = perfile_copy(s, w, &copy, &x->result.copied, sizeof x->result.copied, err);
     perfile_writer_close(w);
+    return st;
+}
+
+/* The capture as records of perf's own family, in order of time.  Each pass of the driver's
+ * translation opens the capture anew. */
+typedef struct translating {
+    pf_convert *x;
+    pf_passes passes;
+    bool checked; /* the damage of header and facts was reported */
+} translating;
+
+static perfile_status open_pass(void *user, perfile_stream **stream, perfile_error *err)
+{
+    translating *t = user;
+    perfile_status st = pf_passes_open(&t->passes, stream, err);
+    if (st != PERFILE_OK || t->checked)
+        return st;
+    t->checked = true;
+    st = pf_convert_check_damage(t->x, *stream, err);
+    if (st != PERFILE_OK)
+        perfile_stream_close(*stream);
+    return st;
+}
+
+static perfile_status on_damage(void *user, const perfile_record *r, perfile_error *err)
+{
+    const translating *t = user;
+    const perfile_note note = {.kind = PERFILE_NOTE_DAMAGE,
+                               .number = UINT32_MAX,
+                               .damage = r->damage,
+                               .part = r->part,
+                               .count = 1,
+                               .bytes = r->body.len,
+                               .offset = r->offset};
+    if (!pf_convert_forced(t->x))
+        return pf_fail_damage(err, r->damage, "convert", r->offset);
+    pf_notes_add(&t->x->notes, &note);
+    t->x->result.damaged = true;
+    return PERFILE_OK;
+}
+
+/* Refuses options that a conversion to another format does not have. */
+static perfile_status check_translated(const pf_convert *x, perfile_error *err)
+{
+    const perfile_convert_options *o = &x->options;
+    const pf_driver *to = pf_driver_named(o->format);
+    if (!to)
+        return pf_fail(err, PERFILE_E_USAGE, "convert.format", "no format is called '%s'",
+                       o->format);
+    if (!x->driver->translate || to->family != PERFILE_FAMILY_PERF)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.format",
+                       "records of a capture of format %s cannot be written as %s", x->driver->name,
+                       o->format);
+    if (o->byte_order == PERFILE_BYTE_ORDER_BIG || x->to_directory)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.form",
+                       "a conversion to another format makes a little-endian file or a pipe");
+    return PERFILE_OK;
+}
+
+perfile_status pf_convert_translate(pf_convert *x, perfile_error *err)
+{
+    translating t = {.x = x};
+    const pf_translation how = {.pass = open_pass,
+                                .damage = on_damage,
+                                .user = &t,
+                                .options = &x->options,
+                                .losses = &x->target_losses};
+    const perfile_sort_options sorting = {.size = sizeof sorting, .flags = PERFILE_SORT_ONE_ROUND};
+    const perfile_assume assume = {
+        .size = sizeof assume, .cpus = x->perfmon.cpus, .n_cpus = x->perfmon.n_cpus};
+    perfile_open_options reading = pf_convert_reading(x);
+    reading.assume = assume.cpus ? &assume : NULL;
+    perfile_stream *s = NULL;
+    perfile_status st = check_translated(x, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = pf_passes_begin(&t.passes, x->source, &reading, err);
+    if (st == PERFILE_OK && !pf_passes_seekable(&t.passes))
+        st = pf_passes_spool(&t.passes, err);
+    x->source = t.passes.source;
+    x->result.form = x->options.form == PERFILE_FORM_PIPE ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
+    x->result.byte_order = PERFILE_BYTE_ORDER_LITTLE;
+    if (st == PERFILE_OK)
+        st = x->driver->translate(&how, &s, err);
+    if (st == PERFILE_OK)
+        st = perfile_sort(s, &sorting, &s, err);
+    if (st == PERFILE_OK && x->options.target)
+        st = add_target(x, &s, err);
+    if (st == PERFILE_OK)
+        st = write_all(x, s, err);
+    perfile_stream_close(s);
     return st;
 }
 

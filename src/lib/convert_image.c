@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "lib/convert_image.h"
+#include "lib/passes.h"
 #include "schema/frame.h"
 #include "schema/family.h"
 
@@ -216,12 +217,41 @@ static perfile_status open_files(pf_image *m, perfile_error *err)
     return st;
 }
 
+/* The same of a format whose files have names of their own: those of the stream's parts, which the
+ * output's get, too. */
+static perfile_status open_named_files(pf_image *m, perfile_error *err)
+{
+    pf_convert *x = m->x;
+    perfile_source *again;
+    perfile_status st = pf_passes_reopen(x->source, &again, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = pf_convert_open(x, again, &m->stream, err);
+    if (st != PERFILE_OK) {
+        perfile_source_close(again);
+        return st;
+    }
+    const perfile_container *c = perfile_stream_container(m->stream);
+    m->bytes = pf_alloc(c->n_parts, sizeof *m->bytes);
+    if (!m->bytes)
+        return pf_fail_nomem(err, "convert");
+    for (uint32_t i = 0; i < c->n_parts && st == PERFILE_OK; i++) {
+        st = pf_sink_name_file(x->sink, i, c->parts[i].name, err);
+        if (st == PERFILE_OK)
+            st = pf_source_entry(x->source, c->parts[i].name, &m->bytes[m->n_files], err);
+        m->n_files += st == PERFILE_OK;
+    }
+    return st;
+}
+
 /* Opens the stream to walk and the sources to copy from. */
 static perfile_status open_image(pf_image *m, perfile_error *err)
 {
     pf_convert *x = m->x;
     perfile_status st;
     m->sink = x->sink;
+    if (x->from_directory && x->driver->names_files)
+        return open_named_files(m, err);
     if (x->from_directory) {
         st = open_files(m, err);
         if (st == PERFILE_OK)

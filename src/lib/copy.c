@@ -12,6 +12,8 @@
  * copy_stream.c. */
 #include "lib/copy.h"
 
+#include "lib/registry.h"
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -331,9 +333,11 @@ perfile_status pf_copy_check(const pf_copy *x, perfile_error *err)
     const pf_writer_ops *ops = x->writer->ops;
     if (x->container->family == ops->family)
         return PERFILE_OK;
+    const pf_driver *from = x->container->format ? pf_driver_named(x->container->format) : NULL;
     return pf_fail(err, PERFILE_E_UNSUPPORTED, "copy",
-                   "records of a capture of format %s cannot be written as %s",
-                   x->container->format ? x->container->format : "another", ops->format);
+                   "records of a capture of format %s cannot be written as %s%s",
+                   x->container->format ? x->container->format : "another", ops->format,
+                   from && from->translate ? ": convert it first" : "");
 }
 
 void pf_copy_free(pf_copy *x)

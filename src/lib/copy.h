@@ -86,6 +86,10 @@ perfile_status pf_copy_stored_status(const pf_copy *x, perfile_error *err);
 perfile_status pf_copy_finish(pf_copy *x, perfile_error *err);
 void pf_copy_free(pf_copy *x);
 
+/* lib/copy_facts.c: gives the writer the headers that the container has as stored bytes, if the
+ * format writes them again. */
+perfile_status pf_copy_headers(perfile_writer *w, const perfile_container *c, perfile_error *err);
+
 /* Returns damage that a stream has counted as an error at the place of the first damage.  If there
  * are several kinds, the one with the lowest number is named. */
 perfile_status pf_copy_refuse(const perfile_stream_summary *sum, perfile_error *err);

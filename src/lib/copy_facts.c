@@ -8,6 +8,7 @@
  * Only facts of the container (PERFILE_ORIGIN_CONTAINER) are copied here.  Facts that the session
  * learned from records are in these records, which are copied themselves. */
 #include "base/error.h"
+#include "core/writer.h"
 #include "lib/copy.h"
 #include "schema/frame.h"
 #include "perfile/field.h"
@@ -136,6 +137,14 @@ static perfile_status write_features(pf_copy *x, perfile_error *err)
     return st;
 }
 
+perfile_status pf_copy_headers(perfile_writer *w, const perfile_container *c, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; w->ops->header && i < c->n_parts && st == PERFILE_OK; i++)
+        st = w->ops->header(w, &c->parts[i], err);
+    return st;
+}
+
 perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
 {
     if (x->joins_parts) {
@@ -150,7 +159,7 @@ perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
         return PERFILE_OK;
     }
     x->begun = true;
-    perfile_status st = PERFILE_OK;
+    perfile_status st = pf_copy_headers(x->writer, x->container, err);
     uint32_t n = perfile_session_n_events(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);

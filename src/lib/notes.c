@@ -38,10 +38,12 @@ static const struct {
     [PERFILE_NOTE_PARTS] = {"parts",
                             "%s one after the other: the records are not in order of time%s",
                             false},
-    /* The next three are reported at once with a text of their own, and never counted here. */
+    /* The next five are reported at once with a text of their own, and never counted here. */
     [PERFILE_NOTE_TARGET] = {"target", "%s%s", true},
     [PERFILE_NOTE_NOT_RECORDED] = {"unsaid", "%s%s", false},
     [PERFILE_NOTE_EMPTY] = {"empty", "%s%s", false},
+    [PERFILE_NOTE_FORMAT] = {"format", "%s%s", true},
+    [PERFILE_NOTE_ASSUMED] = {"assumed", "%s%s", false},
     [PERFILE_NOTE_UNKNOWN_FORMAT] = {"unknown-format",
                                      "%sno capture that can be read: kept as bytes%s", false},
     [PERFILE_NOTE_DECOMPRESSED] = {"decompressed", "%s decompressed%s", false},

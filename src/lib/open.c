@@ -18,7 +18,9 @@
 enum {
     /* A live pipe may hold nothing but its 16-byte header for a long time, so that waiting for more
      * would block. */
-    PEEK_BYTES = 16
+    PEEK_BYTES = 16,
+    /* What formats without a magic number need, asked for when none was recognized by less. */
+    PEEK_MORE = 32
 };
 
 /* Returns PERFILE_E_UNSUPPORTED with a message that lists the formats there are. */
@@ -33,30 +35,51 @@ static perfile_status no_driver(const char *from, perfile_error *err)
                    "no format is called '%s'; known: %s", from, known);
 }
 
+/* The driver with the highest score, and another one that has the same; returns the score. */
+static unsigned best_driver(perfile_bytes peek, const perfile_source *source,
+                            const pf_driver **driver, const pf_driver **rival)
+{
+    unsigned most = 0;
+    *rival = NULL;
+    for (size_t i = 0; pf_drivers[i]; i++) {
+        unsigned bits = pf_drivers[i]->probe(peek, source);
+        if (bits > most) {
+            *driver = pf_drivers[i];
+            *rival = NULL;
+            most = bits;
+        } else if (bits && bits == most) {
+            *rival = pf_drivers[i];
+        }
+    }
+    return most;
+}
+
 /* pf_driver_find() without a name.  A directory has no first bytes: its drivers probe its entries
  * through `source`. */
 static perfile_status by_evidence(perfile_source *source, const pf_driver **driver,
                                   const char **foreign, perfile_error *err)
 {
     perfile_bytes peek = {NULL, 0};
-    if (!pf_source_has_entries(source)) {
+    const bool bytes = !pf_source_has_entries(source);
+    if (bytes) {
         perfile_status st = pf_source_run(source, 0, PEEK_BYTES, &peek, err);
         if (st != PERFILE_OK)
             return st;
     }
-    unsigned most = 0;             /* score of *driver */
-    const pf_driver *rival = NULL; /* has the same score as *driver */
+    const pf_driver *rival;
     *driver = pf_drivers[0];
-    for (size_t i = 0; pf_drivers[i]; i++) {
-        unsigned bits = pf_drivers[i]->probe(peek, source);
-        if (bits > most) {
-            *driver = pf_drivers[i];
-            rival = NULL;
-            most = bits;
-        } else if (bits && bits == most) {
-            rival = pf_drivers[i];
-        }
+    unsigned most = best_driver(peek, source, driver, &rival);
+    if (!most && bytes && peek.len >= PEEK_BYTES && peek.len < PEEK_MORE) {
+        perfile_status st = pf_source_run(source, 0, PEEK_MORE, &peek, err);
+        if (st != PERFILE_OK)
+            return st;
+        most = best_driver(peek, source, driver, &rival);
     }
+    if (!most && source->ordered)
+        return pf_fail(
+            err, PERFILE_E_USAGE, "options.from",
+            "several inputs are one capture only if they are perfmon buffers, one of each "
+            "processor");
     if (!most)
         *foreign = pf_foreign(peek);
     if (rival)

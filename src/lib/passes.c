@@ -21,7 +21,7 @@ perfile_status pf_passes_reopen(const perfile_source *source, perfile_source **a
                                 perfile_error *err)
 {
     return source->origin ? pf_archive_source_again(source, again, err)
-                          : perfile_source_path(source->name, &source->options, again, err);
+                          : pf_source_again(source, again, err);
 }
 
 void pf_passes_of_streams(pf_passes *p,

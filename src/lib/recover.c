@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "io/out.h"
 #include "io/source.h"
+#include "lib/copy.h"
 #include "lib/foreign.h"
 #include "lib/passes.h"
 #include "lib/registry.h"
@@ -90,6 +91,8 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
                                       .byte_order = perfile_session_byte_order(x->session)};
         perfile_status st = perfile_writer_open(x->sink, &how, &x->writer, err);
         if (st == PERFILE_OK)
+            st = pf_copy_headers(x->writer, x->container, err);
+        if (st == PERFILE_OK)
             st = pf_recover_events(x, err); /* as stored, before records add ids to them */
         if (st != PERFILE_OK)
             return st;
@@ -128,7 +131,8 @@ static perfile_status repair_file(pf_recover *x, perfile_source *file, pf_repair
     const perfile_assume *given = x->options.assume;
     perfile_bytes bytes;
     perfile_status st = x->repair->guess(file, given, r, err);
-    if (st != PERFILE_OK || !file->lasting) /* to try events, all bytes must be in memory */
+    if (st != PERFILE_OK || !file->lasting ||
+        !x->repair->fit) /* to try events, all bytes must be in memory */
         return st;
     st = pf_source_view(file, 0, 1, &bytes, err);
     if (st != PERFILE_OK || bytes.len < file->size)

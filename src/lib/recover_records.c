@@ -134,7 +134,7 @@ static void count(pf_recover *x, const perfile_record *first, size_t n, pf_frame
         samples = n;
     } else {
         for (const perfile_record *r = first; r < first + n; r++) {
-            bytes += PF_PERF_RECORD_HEADER + r->body.len;
+            bytes += perfile_record_size(r);
             samples += r->type == PERFILE_RECORD_SAMPLE;
         }
     }

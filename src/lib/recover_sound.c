@@ -108,7 +108,8 @@ static bool some_swallows(const pf_repair_ops *repair, pf_verdict *verdict, cons
 {
     bool swallows = false;
     for (size_t i = 0; i < n && !swallows; i++) {
-        swallows = has_room(verdict, &r[i]) && repair && repair->swallows(&r[i]);
+        swallows =
+            has_room(verdict, &r[i]) && repair && repair->swallows && repair->swallows(&r[i]);
     }
     verdict->n_slack = 0;
     return swallows;
@@ -199,6 +200,6 @@ void pf_recover_ask_before_gaps(pf_recover *x)
     perfile_stream *s = x->stream; /* the driver's is at the bottom */
     while (s->below)
         s = s->below;
-    if (x->repair)
+    if (x->repair && x->repair->ask_before_gaps)
         x->repair->ask_before_gaps(s, on_gap, x);
 }

@@ -45,6 +45,45 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
                           &x->base.session, err);
 }
 
+/* The parts of the output, where those of the inputs have headers of their own: all of them, one
+ * input after the other.  Records of one processor may then be told from those of another. */
+static perfile_status begin_parts(pf_merge *x, perfile_error *err)
+{
+    const perfile_container *first = perfile_stream_container(x->inputs[0].stream);
+    const pf_family *family = pf_family_of((uint8_t)first->family);
+    perfile_clock clock, other;
+    uint32_t n = 0;
+    if (!family || !family->walk_file_header)
+        return PERFILE_OK;
+    for (uint32_t i = 0; i < x->n_inputs; i++) {
+        x->inputs[i].first_part = n;
+        n += perfile_stream_container(x->inputs[i].stream)->n_parts;
+    }
+    x->parts = pf_alloc(n, sizeof *x->parts);
+    x->cpus = pf_alloc(n, sizeof *x->cpus);
+    if (!x->parts || !x->cpus)
+        return pf_fail_nomem(err, "merge");
+    perfile_session_clock(x->inputs[0].session, &clock);
+    for (uint32_t i = 0; i < x->n_inputs; i++) {
+        const perfile_container *c = perfile_stream_container(x->inputs[i].stream);
+        perfile_session_clock(x->inputs[i].session, &other);
+        if (family->ticks && (other.shift != clock.shift || other.mult != clock.mult))
+            return pf_fail(err, PERFILE_E_USAGE, "merge",
+                           "%s and %s have clocks of different frequency", x->inputs[0].name,
+                           x->inputs[i].name);
+        for (uint32_t k = 0; k < c->n_parts; k++) {
+            x->cpus[x->n_parts] = c->parts[k].cpu;
+            x->parts[x->n_parts++] = c->parts[k];
+        }
+    }
+    x->base.container.parts = x->parts;
+    x->base.container.n_parts = x->n_parts;
+    pf_session_set_cpus_of_parts(x->base.session, x->cpus, x->n_parts);
+    if (clock.has_conversion)
+        pf_session_set_conversion(x->base.session, clock.shift, clock.mult);
+    return PERFILE_OK;
+}
+
 /* Plans the merge, from the inputs to the filled heap. */
 static perfile_status plan_merge(pf_merge *x, perfile_error *err)
 {
@@ -55,6 +94,8 @@ static perfile_status plan_merge(pf_merge *x, perfile_error *err)
         st = pf_merge_begin_input(x, &x->inputs[i], err);
     if (st == PERFILE_OK)
         st = begin_session(x, err);
+    if (st == PERFILE_OK)
+        st = begin_parts(x, err);
     if (st == PERFILE_OK)
         st = pf_merge_hosts(x, err);
     if (st == PERFILE_OK)

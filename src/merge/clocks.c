@@ -11,6 +11,7 @@
 #include "perfile/abi.h"
 #include "perfile/field.h"
 #include "merge/merge.h"
+#include "schema/family.h"
 
 /* CLOCK_... of <time.h>, as attr.clockid and CLOCK_DATA have them. */
 enum {
@@ -185,9 +186,43 @@ static void set_offsets(pf_merge *x)
     }
 }
 
-perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err)
+/* True if the inputs hold the buffers of different processors: these count the ticks of one clock.
+ */
+static bool are_of_one_counter(const pf_merge *x)
+{
+    for (uint32_t i = 1; i < x->n_parts; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (!x->parts[i].has_cpu || x->parts[i].cpu == x->parts[k].cpu)
+                return false;
+    return x->n_parts > 1;
+}
+
+/* Offsets of sort keys, which are ticks in some families. */
+static perfile_status set_key_offsets(pf_merge *x, perfile_error *err)
+{
+    const pf_family *family = pf_family_of((uint8_t)x->base.container.family);
+    perfile_clock clock;
+    perfile_session_clock(x->base.session, &clock);
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++) {
+        pf_merge_input *in = &x->inputs[i];
+        in->key_offset = in->offset;
+        if (!family || !family->ticks || !in->offset)
+            continue;
+        const bool back = in->offset >> 63;
+        st = perfile_clock_cycles(&clock, back ? 0 - in->offset : in->offset, &in->key_offset, err);
+        in->key_offset = back ? 0 - in->key_offset : in->key_offset;
+    }
+    return st;
+}
+
+/* Sets offsets and reasons of all inputs. */
+static perfile_status relate_clocks(pf_merge *x, perfile_error *err)
 {
     bool any = false;
+    if (are_of_one_counter(x))
+        for (uint32_t i = 1; i < x->n_inputs; i++)
+            x->inputs[i].host = x->inputs[0].host;
     /* Backwards, so that the first suitable input is the last one that sets clock_input: one whose
      * offset the caller did not give, else any that has times. */
     for (uint32_t i = x->n_inputs; i--;) {
@@ -211,4 +246,10 @@ perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err)
     choose_clock(x);
     set_offsets(x);
     return PERFILE_OK;
+}
+
+perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err)
+{
+    perfile_status st = relate_clocks(x, err);
+    return st == PERFILE_OK ? set_key_offsets(x, err) : st;
 }

@@ -35,7 +35,9 @@ bool pf_merge_skip_to_next(pf_merge *x, pf_merge_input *in)
     /* Records of facts are dropped here: they are in the sessions of the inputs and so in the
      * output. */
     for (; in->next < in->end; in->next++, in->next_key++) {
-        if (pf_marks_of(in->next) & (PF_ROW_SECTION | PF_ROW_STATE))
+        const bool state =
+            pf_marks_of(in->next) & PF_ROW_STATE && pf_role_of(in->next) != PF_ROLE_DATA;
+        if (state || pf_marks_of(in->next) & PF_ROW_SECTION)
             x->result.facts++; /* it is in the session, or the writer makes it again */
         else if (!never_goes_out(in, in->next))
             break;

@@ -265,6 +265,8 @@ void pf_merge_release(pf_merge *x)
         pf_pids_free(&in->moved_pids);
     }
     pf_free(x->inputs);
+    pf_free(x->parts);
+    pf_free(x->cpus);
     pf_free(x->heap);
     pf_index_free(&x->owners);
     pf_buffer_free(&x->bytes);

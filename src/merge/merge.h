@@ -102,6 +102,8 @@ typedef struct pf_merge_input {
     bool is_part;                /* other inputs hold other parts of the same recording */
     uint32_t clock_reason;       /* PERFILE_MERGE_CLOCK_... */
     uint64_t offset;             /* added to times, modulo 2^64 */
+    uint64_t key_offset;         /* the same, added to sort keys: in ticks where these are ticks */
+    uint32_t first_part;         /* of the input, among pf_merge.parts */
 
     /* Events and ids. */
     pf_merge_event *events;
@@ -136,6 +138,9 @@ typedef struct pf_merge {
     perfile_stream base;
     perfile_merge_options options;
     pf_merge_input *inputs;
+    perfile_part *parts; /* of the output, if the inputs' have headers or processors; else NULL */
+    uint32_t *cpus;      /* their processors */
+    uint32_t n_parts;
     uint32_t n_inputs;
     pf_merge_head *heap; /* inputs that have a record or a span at hand */
     uint32_t n_heap;
@@ -279,7 +284,7 @@ static inline bool pf_merge_round_is_due(const pf_merge *x, uint64_t bytes, bool
  * stay. */
 static inline uint64_t pf_merge_key(const pf_merge_input *in, uint64_t key)
 {
-    return key && key != PERFILE_NO_TIME ? key + in->offset : key;
+    return key && key != PERFILE_NO_TIME ? key + in->key_offset : key;
 }
 
 /* True for a sample that is not part of an envelope: it never repeats and is never skipped. */

@@ -435,7 +435,7 @@ perfile_status pf_merge_rewrite_record(pf_merge *x, pf_merge_input *in, const pe
     const pf_merge_plan *plan = NULL;
     *out = *r;
     out->session = x->base.session;
-    out->part = in->at;
+    out->part = x->parts ? in->first_part + r->part : in->at;
     if (r->flags & PERFILE_REC_TIMED)
         out->time = in->key;
     *drop = updates_unknown_event(in, r);

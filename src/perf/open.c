@@ -25,7 +25,7 @@ static const char data_name[] = "data";
 static unsigned probe(perfile_bytes peek, const perfile_source *source)
 {
     if (pf_source_has_entries(source))
-        return 1; /* a directory: open_perf() reports what is missing in it */
+        return source->ordered ? 0 : 1; /* a directory: open_perf() reports what is missing in it */
     pf_perf_header h;
     unsigned damage = pf_perf_header_begin(peek, &h);
     if (damage == PERFILE_DAMAGE_BAD_MAGIC)

@@ -156,6 +156,7 @@ enum {
 #define PF_C_u32          uint32_t
 #define PF_C_u64          uint64_t
 #define PF_C_s32          int32_t
+#define PF_C_s64          int64_t
 #define PF_C_string       perfile_bytes
 #define PF_C_cstr         perfile_bytes
 #define PF_C_WORDS_u16    perfile_words
@@ -211,6 +212,11 @@ void pf_show_begin(const pf_walker *w, const perfile_field *row, const pf_cursor
 void pf_show_end(const pf_walker *w, const perfile_field *row);
 void pf_show_list(const pf_context *k, pf_cursor *c, const pf_walker *w, const perfile_field *row,
                   const perfile_field *item, uint64_t n, size_t least, pf_walk_fn *walk);
+/* The item of a list of these structs: pf_item_branch_entry … */
+#define STRUCT(id, doc) extern const perfile_field pf_item_##id;
+#include "perfile/format/structs.def"
+#define STRUCT(id, doc) extern const perfile_field pf_item_##id;
+#include "perfile/format/features.def"
 /* The field that stands for bytes skipped by PAD; passed on only with PERFILE_WALK_PADDING. */
 extern const perfile_field pf_pad_row;
 
@@ -219,6 +225,7 @@ extern const perfile_field pf_pad_row;
 #define SHOW_u32                   pf_show_number
 #define SHOW_u64                   pf_show_number
 #define SHOW_s32(w, row, at, c, v) pf_show_number(w, row, at, c, (uint64_t)(int64_t)(v))
+#define SHOW_s64(w, row, at, c, v) pf_show_number(w, row, at, c, (uint64_t)(v))
 #define SHOW_string                pf_show_bytes
 #define SHOW_cstr                  pf_show_bytes
 #define SHOW_WORDS_u16             pf_show_words
@@ -244,6 +251,7 @@ void pf_put_padding(pf_put *w, uint64_t n);
 #define PUT_u32(w, v, kind)    pf_put_u32(w, v)
 #define PUT_u64(w, v, kind)    pf_put_u64(w, pf_bit_fields_from_little(v, kind, (w)->swap))
 #define PUT_s32(w, v, kind)    pf_put_u32(w, (uint32_t)(v))
+#define PUT_s64(w, v, kind)    pf_put_u64(w, (uint64_t)(v))
 #define PUT_string(w, v, kind) pf_put_string(w, v)
 #define PUT_cstr(w, v, kind)   pf_put_cstr(w, v)
 #define PUT_WORDS_u16(w, v)    pf_put_words(w, v, 2)
@@ -263,6 +271,7 @@ bool pf_strings_differ(perfile_strings a, perfile_strings b);
 #define DIFFER_u32(a, b)    ((a) != (b))
 #define DIFFER_u64(a, b)    ((a) != (b))
 #define DIFFER_s32(a, b)    ((a) != (b))
+#define DIFFER_s64(a, b)    ((a) != (b))
 #define DIFFER_string       pf_bytes_differ
 #define DIFFER_cstr         pf_bytes_differ
 #define DIFFER_WORDS_u16    pf_words_differ
@@ -302,6 +311,7 @@ void pf_byteswap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t 
 #define BYTESWAP_u16(to, v, kind, c) pf_store_u16(to, v, !(c)->swap)
 #define BYTESWAP_u32(to, v, kind, c) pf_store_u32(to, v, !(c)->swap)
 #define BYTESWAP_s32(to, v, kind, c) pf_store_u32(to, (uint32_t)(v), !(c)->swap)
+#define BYTESWAP_s64(to, v, kind, c) pf_store_u64(to, (uint64_t)(v), !(c)->swap)
 #define BYTESWAP_u64(to, v, kind, c)                                                               \
     pf_store_u64(to, pf_bit_fields_from_little(v, kind, !(c)->swap), !(c)->swap)
 #define BYTESWAP_string(to, v, kind, c)                                                            \

@@ -15,6 +15,9 @@
 /* The header of perf's own records: u32 type, u16 misc, u16 size, which counts the header. */
 enum { PF_PERF_RECORD_HEADER = 8, PF_PERF_SIZE_AT = 6 };
 
+/* See pf_family.ticks. */
+#define PF_TICKS_BIAS (UINT64_C(1) << 63)
+
 /* The public number of a type of another family.  The family is in the upper bits, so that numbers
  * of different families never collide. */
 #define PF_TYPE_OF(family, number) ((uint32_t)(family) << PERFILE_FAMILY_SHIFT | (number))
@@ -39,9 +42,20 @@ typedef struct pf_frame {
 
 struct pf_family {
     const char *name;
-    uint32_t header; /* bytes in front of the body */
-    bool rounds;     /* has FINISHED_ROUND records, which sort and merge write where a round ends */
-    /* Decode a header; write a byte-swapped header to `out`. */
+    const char *prefix; /* in front of the names of types in `dump --format jsonl`; NULL: none */
+    uint32_t header;    /* bytes in front of the body */
+    bool rounds; /* has FINISHED_ROUND records, which sort and merge write where a round ends */
+    /* perfile_record.time of its records are signed ticks with the top bit flipped (PF_TICKS_BIAS),
+     * so that they order as unsigned numbers; the session has their conversion to ns.  Otherwise it
+     * is ns. */
+    bool ticks;
+    /* The fields of a record's header besides type and size, and where they begin in it; NULL: it
+     * has none, or `misc` only.  The fields of perfile_part.header; NULL: the container has them.
+     */
+    uint32_t tag_at;
+    pf_walk_fn *walk_tag;
+    pf_walk_fn *walk_file_header;
+    /* Decode a header (the record is complete in memory); write a byte-swapped header to `out`. */
     pf_frame (*frame_at)(const uint8_t *header, bool swap);
     void (*byteswap_header)(uint8_t *out, const uint8_t *header);
     const pf_row *rows;
@@ -110,7 +124,7 @@ static inline unsigned pf_role_of(const perfile_record *r)
 {
     const pf_row *row = pf_row_of(r);
     if (row)
-        return row->role;
+        return row->marks & PF_ROW_STATE && r->misc ? PF_ROLE_DATA : row->role;
     return pf_is_of_tool(r) ? PF_ROLE_RECORDING : PF_ROLE_DATA;
 }
 

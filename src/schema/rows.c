@@ -59,6 +59,7 @@ static pf_frame frame_at(const uint8_t *header, bool swap)
 
 const pf_family pf_family_perf = {
     .name = "perf",
+    .prefix = "PERF_RECORD_",
     .header = PF_PERF_RECORD_HEADER,
     .rounds = true,
     .frame_at = frame_at,

@@ -97,7 +97,7 @@ enum { /* pf_row.marks, bits */
        PF_ROW_STAT_RUN = 1 << 8, /* of perf stat: likewise */
        /* Sets a value for all records behind it, such as the time.  The driver has copied the value
         * into these records (PERFILE_REC_TIMED); a writer writes such a record wherever the value
-        * changes. */
+        * changes.  One whose `misc` is not 0 is data as well. */
        PF_ROW_STATE = 1 << 9,
        PF_ROW_HAS_BEHIND = PF_ROW_BEHIND | PF_ROW_BEHIND_PADDED
 };

@@ -84,8 +84,14 @@ static inline unsigned pf_row_position(uint8_t family, const pf_row *row)
 /* Bytes of an integer type as stored and as decoded; 0 for others. */
 static inline unsigned pf_type_width(unsigned type)
 {
-    static const uint8_t widths[] = {1, 2, 4, 8, 4};
+    static const uint8_t widths[] = {1, 2, 4, 8, 4, [PERFILE_STORED_S64] = 8};
     return type < sizeof widths ? widths[type] : 0;
+}
+
+/* True for integers that may be negative. */
+static inline bool pf_is_signed(unsigned type)
+{
+    return type == PERFILE_STORED_S32 || type == PERFILE_STORED_S64;
 }
 
 #endif

@@ -31,6 +31,7 @@
 #define GET_u32(c, kind)    pf_cur_u32(c)
 #define GET_u64(c, kind)    pf_bit_fields_to_little(pf_cur_u64(c), PERFILE_KIND_##kind, (c)->swap)
 #define GET_s32(c, kind)    (int32_t) pf_cur_u32(c)
+#define GET_s64(c, kind)    (int64_t) pf_cur_u64(c)
 #define GET_string(c, kind) pf_text(pf_cur_string(c))
 #define GET_cstr(c, kind)   pf_text(pf_cur_cstr(c))
 
@@ -49,6 +50,7 @@ enum {
     PF_WIDTH_u32 = 4,
     PF_WIDTH_u64 = 8,
     PF_WIDTH_s32 = 4,
+    PF_WIDTH_s64 = 8,
     PF_WIDTH_string = PF_VARIABLE,
     PF_WIDTH_cstr = PF_VARIABLE
 };
@@ -60,6 +62,7 @@ enum {
     PF_ROW_u32 = PERFILE_STORED_U32,
     PF_ROW_u64 = PERFILE_STORED_U64,
     PF_ROW_s32 = PERFILE_STORED_S32,
+    PF_ROW_s64 = PERFILE_STORED_S64,
     PF_ROW_ulong = PERFILE_STORED_U64,
     PF_ROW_string = PERFILE_STORED_TEXT,
     PF_ROW_cstr = PERFILE_STORED_TEXT,

@@ -29,8 +29,7 @@ __attribute__((noinline)) void pf_walk_clear(void *o, size_t size)
 #include "perfile/format/features.def"
 
 #define PF_ITEM_ROW(id, doc)                                                                       \
-    static const perfile_field item_##id = {#id, doc, PERFILE_STORED_ITEM, 0, PERFILE_KIND_GROUP,  \
-                                            0};
+    const perfile_field pf_item_##id = {#id, doc, PERFILE_STORED_ITEM, 0, PERFILE_KIND_GROUP, 0};
 #define STRUCT(id, doc) PF_ITEM_ROW(id, doc)
 #include "perfile/format/structs.def"
 #define STRUCT(id, doc) PF_ITEM_ROW(id, doc)
@@ -183,12 +182,12 @@ static void show_joined_topology(const pf_context *k, pf_cursor *c, const pf_wal
         pf_cursor cpus = pf_cur(t.cpu.bytes, c->swap);
         pf_show_begin(w, &row_cpu_topology_cpu, c, t.cpu.n);
         for (size_t i = 0; i < t.cpu.n; i++) {
-            pf_show_begin(w, &item_topology_cpu, c, i);
+            pf_show_begin(w, &pf_item_topology_cpu, c, i);
             pf_walk_topology_cpu(k, &cpus, w);
             if (t.has_dies)
                 pf_show_number(w, &die_row, c->pos, c,
                                (uint64_t)(int64_t)(int32_t)perfile_word(&t.die_id, i));
-            pf_show_end(w, &item_topology_cpu);
+            pf_show_end(w, &pf_item_topology_cpu);
         }
         pf_show_end(w, &row_cpu_topology_cpu);
     }
@@ -213,11 +212,11 @@ static void show_joined_index(const pf_context *k, pf_cursor *c, const pf_walker
     pf_cursor guests = pf_cur(index.guests.bytes, c->swap);
     pf_show_begin(w, &row_id_index_entries, c, index.nr);
     for (uint64_t i = 0; i < index.nr; i++) {
-        pf_show_begin(w, &item_id_index_entry, &entries, i);
+        pf_show_begin(w, &pf_item_id_index_entry, &entries, i);
         pf_walk_id_index_entry(k, &entries, w);
         if (index.has_guests)
             pf_walk_id_index_guest(k, &guests, w);
-        pf_show_end(w, &item_id_index_entry);
+        pf_show_end(w, &pf_item_id_index_entry);
     }
     pf_show_end(w, &row_id_index_entries);
     *c = probe;

@@ -24,6 +24,7 @@ typedef struct in_order {
     uint64_t previous;    /* key of the record before */
     uint64_t sequence;    /* of the next record */
     uint64_t round_bytes; /* since the last FINISHED_ROUND */
+    uint64_t round_most;  /* … at which the next one is due */
     bool rounds;          /* records are of a family that has FINISHED_ROUND */
     bool timed;           /* there was a record with a time since the last FINISHED_ROUND */
     bool in_fragments;    /* the last record was a fragment: no round may come between */
@@ -59,7 +60,7 @@ static bool is_joined(const in_order *x, const perfile_record *r)
 
 static bool round_is_due(const in_order *x)
 {
-    return x->timed && x->rounds && !x->in_fragments && x->round_bytes >= PF_ROUND_BYTES;
+    return x->timed && x->rounds && !x->in_fragments && x->round_bytes >= x->round_most;
 }
 
 /* Makes a FINISHED_ROUND the only record of the run. */
@@ -127,7 +128,7 @@ static void copy_run(in_order *x)
         }
         if (x->in_fragments && x->fragments_ended && !is_joined(x, r))
             x->in_fragments = false; /* they were joined to no record */
-        if (!(x->timed && x->rounds) && x->round_bytes >= PF_ROUND_BYTES)
+        if (!(x->timed && x->rounds) && x->round_bytes >= x->round_most)
             x->round_bytes = 0; /* no round: it would say nothing about records without a time */
         if (round_is_due(x)) {
             if (x->base.n_run == 0)
@@ -205,6 +206,8 @@ perfile_status pf_sort_in_order(perfile_stream *below, const perfile_sort_option
         return pf_fail_nomem(err, "sort");
     pf_stream_on(&x->base, &in_order_ops, below);
     x->options = *options;
+    x->round_most = options->flags & PERFILE_SORT_ONE_ROUND ? UINT64_MAX : PF_ROUND_BYTES;
+    x->timed = options->flags & PERFILE_SORT_ONE_ROUND;
     x->totals.first_sample = UINT64_MAX;
     x->last_fragment = PERFILE_NO_SEQUENCE;
     x->total = pf_container_bytes(perfile_stream_container(below));

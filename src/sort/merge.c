@@ -233,7 +233,7 @@ static bool advance(pf_sort *x, pf_sort_source *s)
 static bool run_is_full(const pf_sort *x)
 {
     return x->base.n_run == PERFILE_RUN_RECORDS ||
-           (x->base.n_run && x->round_bytes >= PF_ROUND_BYTES);
+           (x->base.n_run && x->round_bytes >= x->round_most);
 }
 
 /* Notes in the stream what was seen of records that were just added to the run.  Nothing is known
@@ -308,7 +308,7 @@ static bool emit_window(pf_sort *x, pf_sort_source *s)
         x->keys[n++] = e->key;
         e++;
     } while (more && e < ready && e->key < bound && n < PERFILE_RUN_RECORDS &&
-             bytes < PF_ROUND_BYTES);
+             bytes < x->round_most);
     const bool emitted = n > first;
     const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest,
                             false};
@@ -360,7 +360,7 @@ static bool emit_strands(pf_sort *x, pf_sort_source *s)
         x->keys[n++] = key;
         pf_sort_strands_advance(all, one->at + size, x->base.below);
     } while (more && all->n_heap && all->heap[0].key < bound && n < PERFILE_RUN_RECORDS &&
-             bytes < PF_ROUND_BYTES);
+             bytes < x->round_most);
     const bool emitted = n > first;
     const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest,
                             false};
@@ -433,9 +433,9 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
     }
     bool over = x->n_heap == 0 && !x->to_refill;
     const bool rounds = x->timed && x->rounds;
-    if (!rounds && x->round_bytes >= PF_ROUND_BYTES)
+    if (!rounds && x->round_bytes >= x->round_most)
         x->round_bytes = 0; /* no round: it would say nothing about records without a time */
-    if (rounds && !x->in_fragments && (over || x->round_bytes >= PF_ROUND_BYTES)) {
+    if (rounds && !x->in_fragments && (over || x->round_bytes >= x->round_most)) {
         make_round(x);
         return PERFILE_OK;
     }

@@ -29,7 +29,7 @@ static uint64_t key_by_session(const pf_sort *x, const pf_sort_item *item)
     const pf_frame f = pf_frame_of(r.family, r.header, swap);
     r.type = f.type;
     r.misc = f.misc;
-    uint64_t time = pf_is_fragment(&r) ? PERFILE_NO_TIME : perfile_record_time(&r);
+    uint64_t time = pf_is_fragment(&r) ? PERFILE_NO_TIME : pf_record_order(&r);
     return time == PERFILE_NO_TIME ? item->key : time;
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "io/temporary.h"
+#include "stage/round.h"
 
 enum {
     MOST_BLOCKS = 8192,   /* of the mapped file; fewer with a small max_memory */
@@ -193,6 +194,8 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
     if (!x)
         return pf_fail_nomem(err, "sort");
     x->options = o;
+    x->round_most = o.flags & PERFILE_SORT_ONE_ROUND ? UINT64_MAX : PF_ROUND_BYTES;
+    x->timed = o.flags & PERFILE_SORT_ONE_ROUND;
     x->in_order = in_order;
     /* So that release() finds no file to close when share_memory() fails. */
     pf_sort_store_open(&x->loose, 0, NULL);

@@ -73,6 +73,7 @@ typedef struct pf_sort {
     uint64_t prepared;
     uint64_t sequence;       /* of the next record */
     uint64_t round_bytes;    /* since the last FINISHED_ROUND */
+    uint64_t round_most;     /* … at which the next one is due */
     bool timed;              /* there was a record with a time since then */
     bool in_fragments;       /* the last record was a fragment … */
     bool joined_ready;       /* … and the last one of its record: `joined` is complete */

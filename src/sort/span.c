@@ -34,7 +34,7 @@ static pf_sort *sort_of(perfile_stream *s)
 static bool may_span(const pf_sort *x)
 {
     return x->writing && x->n_heap && x->heap[0]->strands && !x->to_refill && !x->in_fragments &&
-           !x->joined_ready && x->round_bytes < PF_ROUND_BYTES;
+           !x->joined_ready && x->round_bytes < x->round_most;
 }
 
 /* Makes a span in the mapping of the top strand's range `some`, and extends it as long as the same
@@ -52,7 +52,7 @@ static void span_in_place(pf_sort *x, pf_sort_range some, uint64_t least, uint64
         if (all->n_heap == 0 || all->heap[0].strand != strand || x->pending.n >= most ||
             x->pending.bytes.len >= IN_PLACE_MOST)
             break;
-        const uint64_t left = PF_ROUND_BYTES - x->round_bytes, own = pf_sort_strands_bound(all);
+        const uint64_t left = x->round_most - x->round_bytes, own = pf_sort_strands_bound(all);
         if (pf_sort_strands_top(all)->at != some.end || x->pending.bytes.len >= left ||
             !pf_sort_strands_sample_is_next(all, least))
             break;
@@ -77,7 +77,7 @@ static void make_span(pf_sort *x, uint64_t most)
 {
     pf_sort_strands *all = &x->strands;
     const uint64_t least = pf_sort_least_of_others(x), own = pf_sort_strands_bound(all);
-    const uint64_t left = PF_ROUND_BYTES - x->round_bytes, some_bytes = to_gather(x, most);
+    const uint64_t left = x->round_most - x->round_bytes, some_bytes = to_gather(x, most);
     const uint64_t bytes = left < some_bytes ? left : some_bytes;
     if (!pf_sort_strands_sample_is_next(all, least))
         return;

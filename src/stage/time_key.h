@@ -40,7 +40,7 @@ static inline uint64_t pf_time_key_of(pf_time_clock *c, const perfile_record *r,
 /* The same, with the time taken from the record. */
 static inline uint64_t pf_time_key(pf_time_clock *c, const perfile_record *r)
 {
-    return pf_time_key_of(c, r, perfile_record_time(r));
+    return pf_time_key_of(c, r, pf_record_order(r));
 }
 
 /* The offset of the time in samples, where it is the same for all events. */

@@ -11,7 +11,7 @@ mkdir copy
 cp -r "$PERFILE_SOURCE"/{src,format,include,cmake,tests,CMakeLists.txt} copy/
 mkdir copy/src/toy
 cp "$toy"/*.[ch] "$toy"/records.def copy/src/toy/
-sed -i 's/^FAMILY(perf, .*/&\nFAMILY(toy, 3)/' copy/format/families.def
+sed -i 's/^FAMILY(perfmon, .*/&\nFAMILY(toy, 3)/' copy/format/families.def
 
 echo "what the toy family is, beside its room:"
 diff -ru "$PERFILE_SOURCE/format" copy/format || true

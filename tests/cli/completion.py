@@ -142,7 +142,8 @@ def main():
                     same(f"{c} {o}={word}: {said.stderr.strip()}", {word}, set())
     assert plain > 20, plain
     wanted = {"--by", "--sort", "--to", "--format", "--on-damage", "--byte-order", "--target", "--for", "--severity",
-              "--align", "--type", "--drop-field", "--only", "--ignore", "--explain", "--jobs", "--report"}
+              "--align", "--type", "--drop-field", "--only", "--ignore", "--explain", "--jobs", "--report",
+              "--layout"}
     same("options with words", {o for c, o in valued if got[f"perfile {c} {o} "] and
                                 options[c][o][1] not in ("FILE", "OUT", "IN", "REF", "PATTERN")}, wanted)
     for line in ("perfile stats --by pid,t", "perfile stats --by=pid,t"):

@@ -14,7 +14,7 @@ expect 1 "never changed" -f -o link.data group.data
 cmp -s group.data "$captures/group.data" || say "the input was changed"
 expect 2 "missing output: give -o OUT" group.data
 expect 2 "missing input: give " -o x
-expect 2 "perf.data, pipe, dir or archive" --to tar -o x group.data
+expect 2 "perf.data, pipe, dir, perfmon or archive" --to tar -o x group.data
 expect 0 "" --to file -o named.data group.data
 cmp -s named.data group.data || say "--to file is not --to perf.data"
 expect 2 "little, big or native" --byte-order middle -o x group.data

@@ -53,7 +53,7 @@ for time in +1.5ms -20us 3s 0.5 -0 007ns +1.500us 1.000000001s; do
     expect 0 "clocks: offset" --offset "2=$time" -o times.data b.data a.data
 done
 expect 2 "--align takes start" --align end -o x a.data b.data
-expect 2 "--to takes perf.data, pipe or archive" --to dir -o x a.data b.data
+expect 2 "--to takes perf.data, pipe, perfmon or archive" --to dir -o x a.data b.data
 expect 2 "standard output needs --to pipe" --to perf.data -o - a.data a.data
 expect 2 "at least 2M" -m 1M -o x a.data b.data
 expect 2 "--report takes json" --report text -o x a.data b.data

@@ -76,7 +76,7 @@ expect 0 "sorted" -o joined.data parts.dir
 expect 0 "sorted" --to pipe -o joined.pipe parts.dir
 [ -f joined.data ] && [ "$(first joined.pipe)" = "${magic}160000000" ] || say "a directory did not become one file"
 expect 2 "the result is one file" --to dir -o x in.data
-expect 2 "--to takes perf.data, pipe, dir or archive, not 'csv'" --to csv -o x in.data
+expect 2 "--to takes perf.data, pipe, dir, perfmon or archive, not 'csv'" --to csv -o x in.data
 
 # The report.
 "$PERFILE" sort --json -f -o out.data in.data 2>err |

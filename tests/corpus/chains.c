@@ -450,8 +450,9 @@ static void try_capture(const char *path, perfile_stream *s)
     if (only && !strstr(path, only))
         return;
     const unsigned one_of = own && !whole ? (step + 3) / 4 : step;
-    if (st.st_size > (whole ? MOST_BYTES : SMALL) || n_seen++ % one_of)
-        return;
+    if (st.st_size > (whole ? MOST_BYTES : SMALL) || n_seen++ % one_of ||
+        perfile_stream_container(s)->family != PERFILE_FAMILY_PERF)
+        return; /* the commands are told to write perf.data */
     n_tried++;
     while (perfile_stream_next_run(s, &first, &n, NULL) == PERFILE_OK)
         for (size_t i = 0; i < n; i++)

@@ -39,7 +39,7 @@ for r, n in list((before - after).items())[:2]:
     print("is gone:", n, r[:200])
 for r, n in list((after - before).items())[:2]:
     print("was not there:", n, r[:200])
-last = 0
+last = -2**63
 for r in records(sys.argv[2]):
     time = r.get("sample_id", r.get("body") or {}).get("time")
     if time is None or int(time) == 2**64 - 1:

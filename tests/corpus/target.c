@@ -176,7 +176,8 @@ static void one_version(const char *path, const char *version, const count *befo
 static void one_capture(const char *path, perfile_stream *s)
 {
     struct stat st;
-    if (stat(path, &st) != 0 || st.st_size > MOST_BYTES)
+    if (stat(path, &st) != 0 || st.st_size > MOST_BYTES ||
+        perfile_stream_container(s)->family != PERFILE_FAMILY_PERF)
         return;
     const count before = count_of(s);
     targeted t = {.loss = count_loss};

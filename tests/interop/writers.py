@@ -53,7 +53,9 @@ NEUTRAL = {"--help", "--json", "--report", "--force", "--output", "--from", "--o
            "--dry-run", "--progress", "--no-progress", "--quiet", "--allow-growth", "--input", "--jobs",
            # Of archives, which perf does not read: corpus.archive, corpus.archive_filters, unit.archive_sink,
            # cli.scrub.
-           "--level", "--no-verify", "--chunk-records", "--append", "--source", "--no-index", "--expand"}
+           "--level", "--no-verify", "--chunk-records", "--append", "--source", "--no-index", "--expand",
+           # Of perfmon buffers, which perf reads when they are converted: interop.perfmon.
+           "--layout", "--rate", "--cpu"}
 NO_WRITERS = {"info", "list", "stats", "validate", "dump"}
 
 

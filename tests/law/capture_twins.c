@@ -207,6 +207,8 @@ static void one_capture(const char *path, perfile_stream *s)
     const perfile_record *r;
     bool compressed = false;
     perfile_stream_summary sum;
+    if (perfile_stream_container(s)->family != PERFILE_FAMILY_PERF)
+        return; /* of one byte order on every machine */
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
         compressed |= (r->flags & PERFILE_REC_ENVELOPE) != 0;
     perfile_stream_get_summary(s, &sum, sizeof sum);

@@ -57,7 +57,7 @@ static void expect(const perfile_record *r, bool wanted)
 
 static size_t put_number(char *out, size_t size, const perfile_field *f, uint64_t v)
 {
-    if (f->type == PERFILE_STORED_S32 && (int64_t)v < 0)
+    if ((f->type == PERFILE_STORED_S32 || f->type == PERFILE_STORED_S64) && (int64_t)v < 0)
         return (size_t)snprintf(out, size, "-%llu", (unsigned long long)(0 - v));
     return (size_t)snprintf(out, size, "%llu", (unsigned long long)v);
 }

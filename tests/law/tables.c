@@ -265,9 +265,10 @@ static void every_member_was_told(void **state)
     (void)state;
     unsigned n = 0;
     for (unsigned i = 0; i < DECODED_N; i++)
-        /* The formats of tracepoints are walked only. */
+        /* The formats of tracepoints are walked only; families.c is about perfmon buffers. */
         if (!decoded_told[i] && strncmp(decoded_names[i], "tracing_f", 9) != 0 &&
-            strncmp(decoded_names[i], "tracing_s", 9) != 0) {
+            strncmp(decoded_names[i], "tracing_s", 9) != 0 &&
+            strncmp(decoded_names[i], "perfmon_", 8) != 0) {
             print_error("%s was never decoded\n", decoded_names[i]);
             n++;
         }

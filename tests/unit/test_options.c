@@ -389,6 +389,12 @@ static perfile_status give_convert_options(const void *o, perfile_error *err)
     return close_all(perfile_convert_capture(source(), sink, o, NULL, 0, err), NULL, NULL, sink);
 }
 
+static perfile_status give_perfmon_options(const void *o, perfile_error *err)
+{
+    const perfile_convert_options how = {.size = sizeof how, .perfmon = o};
+    return give_convert_options(&how, err);
+}
+
 static perfile_status give_recover_options(const void *o, perfile_error *err)
 {
     perfile_sink *sink = memory_sink();
@@ -522,6 +528,7 @@ static const struct {
     GIVEN(split_options),
     GIVEN(split_capture_options),
     GIVEN(convert_options),
+    GIVEN(perfmon_options),
     GIVEN(recover_options),
     GIVEN(emit_options),
     GIVEN(writer_options),

@@ -103,11 +103,12 @@ static void impossible_clocks(void **state)
         perfile_status time, cycles;
     } rows[] = {
         {false, 0, 1, PERFILE_E_UNSUPPORTED, PERFILE_E_UNSUPPORTED},
-        {true, 32, 1, PERFILE_E_CORRUPT, PERFILE_E_CORRUPT},
+        {true, 33, 1, PERFILE_E_CORRUPT, PERFILE_E_CORRUPT},
         {true, 65535, 1, PERFILE_E_CORRUPT, PERFILE_E_CORRUPT},
         {true, UINT64_MAX, 1, PERFILE_E_CORRUPT, PERFILE_E_CORRUPT},
         {true, 0, UINT64_C(1) << 32, PERFILE_E_CORRUPT, PERFILE_E_CORRUPT},
         {true, 31, 0, PERFILE_OK, PERFILE_E_CORRUPT},
+        {true, 32, 1, PERFILE_OK, PERFILE_OK},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

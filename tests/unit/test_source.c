@@ -624,6 +624,43 @@ static void directories(void **state)
     perfile_source_close(s);
 }
 
+/* Files that are given one by one: entries in that order, by their names without folders. */
+static void several_files(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"given/b/two", "given/a/one", "given/three"};
+    static const char *const names[] = {"two", "one", "three"};
+    static const char *const same[] = {"given/b/two", "given/a/two"};
+    static const char *const in[] = {"given/three", "-"};
+    assert_int_equal(system("rm -rf given && mkdir -p given/a given/b"), 0);
+    for (size_t i = 0; i < 3; i++)
+        put_file(paths[i], data, 10 * (i + 1));
+    perfile_source *s, *again, *e;
+    perfile_error err;
+    char **list;
+    size_t n;
+    assert_int_equal(perfile_source_files(paths, 3, NULL, &s, NULL), PERFILE_OK);
+    assert_true(pf_source_has_entries(s) && perfile_source_is_directory(s));
+    assert_int_equal(pf_source_again(s, &again, NULL), PERFILE_OK);
+    perfile_source_close(s);
+    assert_int_equal(pf_source_list(again, "", &list, &n, NULL), PERFILE_OK);
+    assert_int_equal(n, 3);
+    for (size_t i = 0; i < n; i++) {
+        assert_string_equal(list[i], names[i]);
+        assert_int_equal(pf_source_entry(again, names[i], &e, NULL), PERFILE_OK);
+        assert_string_equal(perfile_source_name(e), paths[i]);
+        read_all(e, 10 * (i + 1));
+        perfile_source_close(e);
+    }
+    pf_free(list);
+    assert_int_equal(pf_source_entry(again, "four", &e, &err), PERFILE_E_IO);
+    perfile_source_close(again);
+    assert_int_equal(perfile_source_files(paths, 0, NULL, &s, &err), PERFILE_E_USAGE);
+    assert_int_equal(perfile_source_files(same, 2, NULL, &s, &err), PERFILE_E_USAGE);
+    assert_string_equal(err.message, "two of the files are called 'two'");
+    assert_int_equal(perfile_source_files(in, 2, NULL, &s, &err), PERFILE_E_USAGE);
+}
+
 static void wrong_use_is_told(void **state)
 {
     (void)state;
@@ -847,6 +884,7 @@ int main(void)
         cmocka_unit_test(memory_grows_with_what_arrives),
         cmocka_unit_test(spool),
         cmocka_unit_test(directories),
+        cmocka_unit_test(several_files),
         cmocka_unit_test(wrong_use_is_told),
         cmocka_unit_test(limits_have_defaults),
         cmocka_unit_test(every_allocation_may_fail),

@@ -2,6 +2,7 @@
  * compression, or for an older version of perf.  The work is perfile_convert_capture(). */
 #include "cli/convert/convert.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,10 @@ enum {
     OPTION_CHUNK,
     OPTION_APPEND,
     OPTION_EXPAND,
-    OPTION_SCRUB
+    OPTION_SCRUB,
+    OPTION_LAYOUT,
+    OPTION_RATE,
+    OPTION_CPU
 };
 enum { MAX_LEVEL = 22, MAX_ARCHIVE_LEVEL = 19 };
 
@@ -36,6 +40,9 @@ typedef struct settings {
     const char *packs; /* an option that only --to archive has, or NULL */
     bool repack;       /* archives among the inputs are decoded */
     bool append;
+    perfile_perfmon_options perfmon;
+    perfile_perfmon_rate *rates;
+    uint32_t *cpus;
 } settings;
 
 enum { LITTLE, BIG, NATIVE };
@@ -122,6 +129,70 @@ static int read_chunk_records(const char *word, settings *set)
     return CLI_CONTINUE;
 }
 
+static const char *layout_word(size_t i)
+{
+    static const char *const words[] = {"a", "b"};
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
+}
+
+static int read_layout(const char *word, settings *set)
+{
+    size_t which;
+    int status = cli_choose("convert", "--layout", word, layout_word, &which);
+    set->perfmon.layout = which == 0 ? PERFILE_PERFMON_LAYOUT_A : PERFILE_PERFMON_LAYOUT_B;
+    return status;
+}
+
+/* Reads a number at *at, also in hexadecimal, and moves *at behind it. */
+static bool number_at(const char **at, uint64_t most, uint64_t *number)
+{
+    char *end;
+    if (**at < '0' || **at > '9')
+        return false;
+    errno = 0;
+    *number = strtoull(*at, &end, 0);
+    *at = end;
+    return errno == 0 && *number <= most;
+}
+
+/* Reads the value of --rate, EVENT=N. */
+static int read_rate(const char *word, settings *set)
+{
+    const char *at = word;
+    uint64_t event, rate;
+    if (!number_at(&at, UINT16_MAX, &event) || *at++ != '=' || !number_at(&at, UINT64_MAX, &rate) ||
+        *at || rate == 0)
+        return cli_usage("convert", "--rate takes EVENT=N, such as 0x801=10007, not '%s'", word);
+    perfile_perfmon_rate *more =
+        realloc(set->rates, (set->perfmon.n_rates + 1) * sizeof *set->rates);
+    if (!more) {
+        cli_message("out of memory");
+        return CLI_FAILED;
+    }
+    set->rates = more;
+    more[set->perfmon.n_rates++] = (perfile_perfmon_rate){.event = (uint32_t)event, .rate = rate};
+    return CLI_CONTINUE;
+}
+
+/* Reads the value of --cpu, N[,N...]. */
+static int read_cpus(const char *word, settings *set)
+{
+    const char *at = word;
+    do {
+        uint64_t cpu;
+        uint32_t *more = realloc(set->cpus, (set->perfmon.n_cpus + 1) * sizeof *more);
+        if (!more) {
+            cli_message("out of memory");
+            return CLI_FAILED;
+        }
+        set->cpus = more;
+        if (!number_at(&at, UINT16_MAX - 1, &cpu) || (*at && *at != ','))
+            return cli_usage("convert", "--cpu takes processors such as 0,1,3, not '%s'", word);
+        more[set->perfmon.n_cpus++] = (uint32_t)cpu;
+    } while (*at++);
+    return CLI_CONTINUE;
+}
+
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
@@ -168,6 +239,12 @@ static int read_option(int option, settings *set)
         set->append = true;
         set->packs = "--append";
         return CLI_CONTINUE;
+    case OPTION_LAYOUT:
+        return read_layout(optarg, set);
+    case OPTION_RATE:
+        return read_rate(optarg, set);
+    case OPTION_CPU:
+        return read_cpus(optarg, set);
     case 'j':
         return cli_jobs_option("convert", optarg, &set->w.packing.threads);
     default:
@@ -198,11 +275,15 @@ static void complete(settings *set)
     set->how.on_damage = set->w.copy                            ? PERFILE_ON_DAMAGE_COPY
                          : !set->w.has_on_damage || set->w.fail ? PERFILE_ON_DAMAGE_FAIL
                                                                 : set->w.on_damage;
+    set->perfmon.rates = set->rates;
+    set->perfmon.cpus = set->cpus;
+    set->how.perfmon = &set->perfmon;
 }
 
-/* Runs the conversion of one input and returns the exit status. */
-static int convert(settings *set, const char *path)
+/* Runs the conversion of one capture and returns the exit status. */
+static int convert(settings *set, const cli_inputs *in)
 {
+    const char *path = in->at[0];
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink = NULL;
@@ -210,7 +291,8 @@ static int convert(settings *set, const char *path)
                         .out = set->w.out,
                         .json = set->w.json,
                         .scrubs = set->how.flags & PERFILE_CONVERT_SCRUB};
-    if (cli_writing_open(&set->w, path, set->w.directory, &source, &sink) != CLI_DONE)
+    if (cli_writing_open_several(&set->w, (const char *const *)in->at, in->n, set->w.directory,
+                                 &source, &sink) != CLI_DONE)
         return CLI_FAILED;
     set->how.user = &x;
     cli_writing_begin(x.name);
@@ -230,7 +312,7 @@ static const cli_option options[] = {
      .help = "replace OUT if it exists; --force also means --on-damage copy",
      .more = "Only the long form implies that, for compatibility."},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
-     .help = "perf.data, pipe, dir or archive; default: that of IN",
+     .help = "perf.data, pipe, dir, perfmon or archive; default: that of IN",
      .more = "perf.data (or file) is a file, pipe a stream, dir a directory. Other files in a "
              "directory, such as kcore_dir, are not copied; a message names them. An archive has "
              "every byte of IN, whatever IN is, compressed and under checksums; all commands read "
@@ -286,6 +368,17 @@ static const cli_option options[] = {
      .more = "fail reports what is wrong and where. An intact capture is copied with any of them, "
              "except that stop, resync and salvage rewrite directories. `perfile recover` "
              "examines more closely what can be trusted."},
+    {"layout", .value = "L", .code = OPTION_LAYOUT, .word = layout_word,
+     .help = "perfmon buffers to perf.data: ids of events have a group of 6 bits (a) or 5 (b)",
+     .more = "Without it the ids that there are decide; if they do not, it is a."},
+    {"rate", .value = "EVENT=N", .code = OPTION_RATE,
+     .help = "perfmon buffers to perf.data: a sample of this event (its id) stands for N of them",
+     .more = "It may be given for each event. Buffers do not say it; without it periods count "
+             "samples."},
+    {"cpu", .value = "N[,N ...]", .code = OPTION_CPU,
+     .help = "perfmon buffers to perf.data: processors of the buffers, in the order of the files",
+     .more = "Without it they follow from the names of the files, PREFIX.ITERATION.CPU.cpuperf, or "
+             "from their order. Files of a directory are in the order of their names."},
     {"json", .code = CLI_OPTION_JSON,
      .help = "a JSON object with everything that changed, see format/reports.md",
      .more = "It goes to standard output. --report json is the same."},
@@ -303,6 +396,7 @@ const cli_spec cli_convert_spec = {
         "\n"
         "Usage: perfile convert [OPTION ...] -o OUT IN\n"
         "       perfile convert --to archive [OPTION ...] -o OUT IN ...\n"
+        "       perfile convert --to perf.data [OPTION ...] -o OUT BUFFER ...\n"
         "\n"
         "An archive can have several captures: one of each IN.  An IN that is an archive itself "
         "is "
@@ -315,6 +409,8 @@ const cli_spec cli_convert_spec = {
              "  perfile convert --byte-order little -o here.data s390.data\n"
              "  perfile convert --compress=9 -o small.data perf.data\n"
              "  perfile convert --to archive --append -o year.perfile today.data\n"
+             "  perfile convert --to perf.data --rate 0x801=10007 -o fuchsia.data "
+             "samples/captures/perfmon-sampling.cpuperf\n"
              "\n"
              "Exit status: 0 converted; 3 converted, but IN was damaged; 1 not converted.\n",
 };
@@ -330,7 +426,8 @@ static bool changes_captures(const settings *set)
 /* Checks that the options go together: CLI_CONTINUE, or CLI_USAGE. */
 static int check(const settings *set, const cli_inputs *in)
 {
-    if (!set->w.archive && in->n > 1)
+    /* With another --to the driver decides: the buffers of all processors are one capture. */
+    if (!set->w.has_form && in->n > 1)
         return cli_usage("convert",
                          "'%s' is a second input: only an archive holds several (--to archive)",
                          in->at[1]);
@@ -351,9 +448,25 @@ static int check(const settings *set, const cli_inputs *in)
     return CLI_CONTINUE;
 }
 
+/* Runs what the command line asks for and returns the exit status. */
+static int run(settings *set, const cli_inputs *in)
+{
+    complete(set);
+    if (!set->w.archive)
+        return convert(set, in);
+    const cli_archive_output o = {.w = &set->w,
+                                  .how = &set->how,
+                                  .inputs = *in,
+                                  .append = set->append,
+                                  .repack = set->repack || changes_captures(set)};
+    return cli_convert_to_archive(&o);
+}
+
 int cli_convert(int argc, char **argv)
 {
-    settings set = {.w = {.may_copy = true}, .how = {.size = sizeof set.how}};
+    settings set = {.w = {.may_copy = true},
+                    .how = {.size = sizeof set.how},
+                    .perfmon = {.size = sizeof set.perfmon}};
     cli_inputs in = {0};
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
@@ -365,15 +478,9 @@ int cli_convert(int argc, char **argv)
         status = cli_writing_check("convert", &set.w);
     if (status == CLI_CONTINUE)
         status = check(&set, &in);
-    if (status != CLI_CONTINUE)
-        return status;
-    complete(&set);
-    if (!set.w.archive)
-        return convert(&set, in.at[0]);
-    const cli_archive_output o = {.w = &set.w,
-                                  .how = &set.how,
-                                  .inputs = in,
-                                  .append = set.append,
-                                  .repack = set.repack || changes_captures(&set)};
-    return cli_convert_to_archive(&o);
+    if (status == CLI_CONTINUE)
+        status = run(&set, &in);
+    free(set.rates);
+    free(set.cpus);
+    return status;
 }

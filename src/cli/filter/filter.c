@@ -144,7 +144,7 @@ static const cli_option options[] = {
     {.rows = cli_output_options},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
-     .help = "perf.data, pipe, dir or archive; default: that of IN"},
+     .help = "perf.data, pipe, dir, perfmon or archive; default: that of IN"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
      .help = "stop: filter what is in front of the damage (default); resync: continue where "
              "records begin again; salvage: continue with records that can be trusted; fail: "

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/per_cpu.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 
@@ -218,7 +219,7 @@ static int check_inputs(settings *set)
     if (pipes > 1)
         return cli_usage("merge", "standard input can be given only once");
     if (set->w.has_form && set->w.directory)
-        return cli_usage("merge", "--to takes perf.data, pipe or archive");
+        return cli_usage("merge", "--to takes perf.data, pipe, perfmon or archive");
     if (set->w.has_form && set->w.form == PERFILE_FORM_FILE && strcmp(set->w.out, "-") == 0)
         return cli_usage("merge", "standard output needs --to pipe");
     for (size_t i = 0; i < set->n_offsets; i++) {
@@ -304,7 +305,18 @@ static int merge_paths(settings *set)
         return CLI_FAILED;
     }
     int status = check_inputs(set);
-    return status == CLI_CONTINUE ? merge(set) : status;
+    if (status != CLI_CONTINUE)
+        return status;
+    const cli_per_cpu_way way = cli_per_cpu_way_of(&set->w, set->paths[0]);
+    if (way == CLI_PER_CPU_NONE)
+        return merge(set);
+    cli_per_cpu x = {.command = "merge",
+                     .in = set->in,
+                     .n = set->n,
+                     .w = &set->w,
+                     .max_memory = set->max_memory / set->n,
+                     .merge_flags = set->flags};
+    return cli_write_per_cpu(&x, way);
 }
 
 static const cli_option options[] = {
@@ -338,7 +350,7 @@ static const cli_option options[] = {
     {.rows = cli_output_options},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
-     .help = "perf.data, pipe or archive; default: that of the first input"},
+     .help = "perf.data, pipe, perfmon or archive; default: that of the first input"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
      .help = "stop: merge what is in front of the damage (default); resync: continue where records "
              "begin again; salvage: continue with records that can be trusted; fail: write nothing",

@@ -4,8 +4,12 @@
  * give them: as a reference capture of the same command (--attrs-from), or in words (--event). */
 #include "cli/recover/recover.h"
 
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "cli/input.h"
@@ -155,6 +159,98 @@ static int rescue(const settings *set, const char *path, const given_events *g)
     return cli_status_of(st, x.sum.damaged);
 }
 
+/* A file of a directory that is recovered by itself. */
+typedef struct own_file {
+    char *path;
+    uint32_t cpu;
+} own_file;
+
+/* Opens the file to learn of which processor it is; false if it is of none, or cannot be read. */
+static bool cpu_of_file(const settings *set, const char *path, uint32_t *cpu)
+{
+    const perfile_open_options reading = {
+        .size = sizeof reading, .from = set->w.from, .limits = set->w.limits};
+    perfile_stream *s;
+    if (perfile_open_path(path, &reading, &s, NULL) != PERFILE_OK)
+        return false;
+    const perfile_container *c = perfile_stream_container(s);
+    const bool has = c->n_parts == 1 && c->parts[0].has_cpu;
+    *cpu = has ? c->parts[0].cpu : 0;
+    perfile_stream_close(s);
+    return has;
+}
+
+static int compare_cpus(const void *a, const void *b)
+{
+    const own_file *one = a, *other = b;
+    return (one->cpu > other->cpu) - (one->cpu < other->cpu);
+}
+
+/* Adds a file to the list, unless it is of no processor or cannot be read: CLI_DONE, or what its
+ * loss means for the exit status. */
+static int add_own_file(const settings *set, const char *path, own_file **files, size_t *n)
+{
+    uint32_t cpu;
+    if (!cpu_of_file(set, path, &cpu)) {
+        cli_message("%s: left out, it is no file of one processor that can be read", path);
+        return CLI_DAMAGED;
+    }
+    own_file *more = realloc(*files, (*n + 1) * sizeof *more);
+    char *copy = more ? strdup(path) : NULL;
+    *files = more ? more : *files;
+    if (!copy) {
+        cli_message("out of memory");
+        return CLI_FAILED;
+    }
+    more[(*n)++] = (own_file){copy, cpu};
+    return CLI_DONE;
+}
+
+/* Lists the files with records of a directory in the order of their processors. */
+static int list_own_files(const settings *set, const char *in, own_file **files, size_t *n)
+{
+    int status = CLI_DONE;
+    DIR *dir = opendir(in);
+    for (const struct dirent *e; dir && status != CLI_FAILED && (e = readdir(dir));) {
+        char path[PATH_MAX];
+        if (!perfile_is_record_file(e->d_name))
+            continue;
+        const int len = snprintf(path, sizeof path, "%s/%s", in, e->d_name);
+        if (len > 0 && (size_t)len < sizeof path)
+            status = cli_worse(status, add_own_file(set, path, files, n));
+    }
+    if (dir)
+        closedir(dir);
+    if (*n)
+        qsort(*files, *n, sizeof **files, compare_cpus);
+    return status;
+}
+
+/* Recovers each file of a directory by itself, to OUT with the number of its processor in the place
+ * of %d: the exit status. */
+static int rescue_each(const settings *set, const char *in, const given_events *g)
+{
+    own_file *files = NULL;
+    size_t n = 0;
+    const char *const mark = strstr(set->w.out, "%d");
+    const size_t front = (size_t)(mark - set->w.out), size = strlen(set->w.out) + 16;
+    char *out = malloc(size);
+    int status = out ? list_own_files(set, in, &files, &n) : CLI_FAILED;
+    if (n == 0)
+        status = CLI_FAILED;
+    for (size_t i = 0; i < n && status != CLI_FAILED; i++) {
+        settings one = *set;
+        one.w.out = out;
+        snprintf(out, size, "%.*s%" PRIu32 "%s", (int)front, set->w.out, files[i].cpu, mark + 2);
+        status = cli_worse(status, rescue(&one, files[i].path, g));
+    }
+    for (size_t i = 0; i < n; i++)
+        free(files[i].path);
+    free(files);
+    free(out);
+    return status;
+}
+
 /* Words of --to. */
 static const char *form_word(size_t i)
 {
@@ -200,7 +296,9 @@ static int read_option(int option, settings *set)
 
 static const cli_option options[] = {
     {"output", .value = "OUT", .letter = 'o', .path = true, .help = "the new capture",
-     .more = "The file appears when it is complete, or not at all."},
+     .more =
+         "The file appears when it is complete, or not at all. Perfmon buffers in a directory are "
+         "recovered one by one: give a name with %d, which becomes the number of the processor."},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = form_word,
      .help = "perf.data (default), or archive: pack what was recovered; if FILE is an archive, "
@@ -246,6 +344,7 @@ const cli_spec cli_recover_spec = {
              "  perfile recover --attrs-from good.data -o saved.data broken.data\n"
              "  perfile recover -n --json perf.data | jq .gaps\n"
              "  perfile recover --to archive -o good.perfile damaged.perfile\n"
+             "  perfile recover -o 'good.0.%d.cpuperf' buffers/    each perfmon buffer by itself\n"
              "\n"
              "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be recovered.\n",
 };
@@ -280,7 +379,9 @@ int cli_recover(int argc, char **argv)
     }
     status = read_given_events(&set, g);
     if (status == CLI_DONE)
-        status = rescue(&set, in, g);
+        status = set.w.out && strstr(set.w.out, "%d") && cli_is_directory(in)
+                     ? rescue_each(&set, in, g)
+                     : rescue(&set, in, g);
     perfile_stream_close(g->reference);
     free(g->events);
     free(g);

@@ -11,6 +11,7 @@
 #include "cli/input.h"
 #include "cli/json.h"
 #include "cli/output.h"
+#include "cli/per_cpu.h"
 #include "cli/progress.h"
 #include "cli/text.h"
 #include "perfile/copy.h"
@@ -30,7 +31,8 @@ static int read_option(int option, settings *set)
 {
     if (option == CLI_OPTION_TO && strcmp(optarg, "dir") == 0)
         return cli_usage(
-            "sort", "--to takes perf.data, pipe or archive, not 'dir': the result is one file");
+            "sort",
+            "--to takes perf.data, pipe, perfmon or archive, not 'dir': the result is one file");
     if (option == 'm')
         return cli_writing_memory("sort", optarg, &set->max_memory);
     if (option == 'j')
@@ -170,7 +172,7 @@ static const cli_option options[] = {
     {.rows = cli_output_options},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
-     .help = "perf.data, pipe or archive; default: pipe if IN is one, else perf.data"},
+     .help = "perf.data, pipe, perfmon or archive; default: pipe if IN is one, else as IN"},
     {"max-memory", .value = "SIZE", .letter = 'm',
      .help = "memory for sorting, default 256M; temporary files are used beyond that",
      .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G behind it, at least "
@@ -198,14 +200,16 @@ const cli_spec cli_sort_spec = {
         "\n"
         "Usage: perfile sort [OPTION ...] -o OUT IN\n",
     .options = options,
-    .notes = "Examples:\n"
-             "  perfile sort -o sorted.data samples/captures/threads.data\n"
-             "  perfile sort --max-memory 64M -f -o sorted.data samples/captures/tracepoints.data\n"
-             "  perfile sort --to pipe -o - samples/captures/zstd.data | perfile stats -\n"
-             "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
-             "  perfile sort -o one.data perf.data.dir             one file from a directory\n"
-             "\n"
-             "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n",
+    .notes =
+        "Examples:\n"
+        "  perfile sort -o sorted.data samples/captures/threads.data\n"
+        "  perfile sort --max-memory 64M -f -o sorted.data samples/captures/tracepoints.data\n"
+        "  perfile sort --to pipe -o - samples/captures/zstd.data | perfile stats -\n"
+        "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
+        "  perfile sort -o one.data perf.data.dir             one file from a directory\n"
+        "  perfile sort -o 'sorted.%d' buffers/              a perfmon buffer for each processor\n"
+        "\n"
+        "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n",
 };
 
 int cli_sort(int argc, char **argv)
@@ -221,5 +225,11 @@ int cli_sort(int argc, char **argv)
     if (status != CLI_CONTINUE)
         return status;
     set.name = cli_input_name(set.in);
-    return sort(&set);
+    const cli_per_cpu_way way = cli_per_cpu_way_of(&set.w, set.in);
+    if (way == CLI_PER_CPU_NONE)
+        return sort(&set);
+    const perfile_merge_source in = {.name = set.in};
+    cli_per_cpu x = {
+        .command = "sort", .in = &in, .n = 1, .w = &set.w, .max_memory = set.max_memory};
+    return cli_write_per_cpu(&x, way);
 }

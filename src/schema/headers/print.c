@@ -148,6 +148,7 @@ static void end(const char *id)
 #define TYPE_u32     "uint32_t"
 #define TYPE_u64     "uint64_t"
 #define TYPE_s32     "int32_t"
+#define TYPE_s64     "int64_t"
 #define TYPE_string  "perfile_bytes"
 #define TYPE_cstr    "perfile_bytes"
 #define WORDS_u16    "perfile_words"
@@ -232,11 +233,19 @@ static uint64_t sample_known, read_known, branch_known;
 #define BIT_prot(id, shift, doc)
 #define BIT_map_flags(id, shift, doc)
 #define BIT_ksym_flags(id, shift, doc)
+#define BIT_perfmon_flags(id, shift, doc)
 
 /* Bytes of an attr that has all members: of two that are told apart by a flag, one counts. */
 static long attr_size(void)
 {
-    enum { BYTES_u8 = 1, BYTES_u16 = 2, BYTES_u32 = 4, BYTES_s32 = 4, BYTES_u64 = 8 };
+    enum {
+        BYTES_u8 = 1,
+        BYTES_u16 = 2,
+        BYTES_u32 = 4,
+        BYTES_s32 = 4,
+        BYTES_u64 = 8,
+        BYTES_s64 = 8
+    };
     enum { BYTES_string = 0, BYTES_cstr = 0 };
     long bytes = 0;
     bool is_attr = false, counts = true;

@@ -1,0 +1,27 @@
+/* Ids of events: how they split into a group and a number, and what such an event is called.
+ *
+ * There are two layouts of the 16 bits, and no buffer says which it has: it follows from ids that
+ * only one of them can have, or the user says it. */
+#ifndef PF_PERFMON_EVENTS_H
+#define PF_PERFMON_EVENTS_H
+
+#include "perfmon/perfmon.h"
+
+enum {                          /* layouts */
+       PF_PERFMON_LAYOUT_A = 0, /* 6 bits of group, 10 of number */
+       PF_PERFMON_LAYOUT_B = 1  /* 5 bits of group, 11 of number */
+};
+
+enum { PF_PERFMON_NAME = 40 };
+
+/* What the id of a record of this stored type says about the layout: bits 1 << PF_PERFMON_LAYOUT_…
+ */
+unsigned pf_perfmon_evidence(unsigned type, uint16_t id);
+
+/* Writes the name of the event, "fixed:instructions_retired", to `name`. */
+void pf_perfmon_event_name(char name[PF_PERFMON_NAME], uint16_t arch, unsigned layout, uint16_t id);
+
+/* True if perf has the event among its hardware events: *config is its number there. */
+bool pf_perfmon_event_of_perf(uint16_t arch, unsigned layout, uint16_t id, uint64_t *config);
+
+#endif

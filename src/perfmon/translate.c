@@ -1,0 +1,123 @@
+/* pf_driver.translate: a stream of perf's records made of a capture of perfmon buffers, and what is
+ * said about it: what was assumed, and what the records of perf have no place for. */
+#include "perfmon/translate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "core/stream.h"
+#include "perfile/live.h"
+
+static void say(const pf_translation *t, uint32_t kind, uint64_t count, const char *text)
+{
+    const perfile_note note = {.kind = kind,
+                               .number = UINT32_MAX,
+                               .count = count,
+                               .offset = PERFILE_NO_OFFSET,
+                               .text = text};
+    if (t->options->note)
+        t->options->note(t->options->user, &note);
+}
+
+/* "12 buffers without a TIME": nothing of a count that is 0. */
+static void say_count(const pf_translation *t, uint32_t kind, uint64_t count, const char *noun,
+                      const char *rest)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%" PRIu64 " %s%s %s", count, noun, count == 1 ? "" : "s", rest);
+    if (count)
+        say(t, kind, count, text);
+}
+
+void pf_perfmon_say_loss(const pf_translation *t, uint64_t count, const char *noun,
+                         const char *rest)
+{
+    say_count(t, PERFILE_NOTE_FORMAT, count, noun, rest);
+    *t->losses += count != 0;
+}
+
+static void say_assumed(const pf_translation *t, uint64_t count, const char *noun, const char *rest)
+{
+    say_count(t, PERFILE_NOTE_ASSUMED, count, noun, rest);
+}
+
+/* Events without a rate count samples: not those of COUNT and VALUE records alone. */
+static uint64_t without_rate(const pf_perfmon_survey *v)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < v->n_events; i++)
+        n += v->events[i].id && !v->events[i].has_rate;
+    return n;
+}
+
+/* What the survey found. */
+static void report(const pf_perfmon_survey *v, const pf_translation *t)
+{
+    const pf_perfmon_losses *l = &v->losses;
+    const perfile_perfmon_options *o = t->options->perfmon;
+    say_assumed(t, without_rate(v), "event",
+                "without a rate: periods of samples are sample counts, not event counts (give "
+                "--rate EVENT=N)");
+    if (!(o && o->layout) && v->evidence != 1 << PF_PERFMON_LAYOUT_A &&
+        v->evidence != 1 << PF_PERFMON_LAYOUT_B)
+        say(t, PERFILE_NOTE_ASSUMED, 1,
+            v->evidence ? "event ids are of both layouts: layout a was taken (give --layout)"
+                        : "no event id says which layout it has: layout a was taken (give "
+                          "--layout)");
+    say_assumed(t, l->negative, "time", "below 0: 1 ns was taken");
+    say_assumed(t, l->untimed, "record", "before the first TIME: its time was taken");
+    say_assumed(t, l->timeless, "buffer", "without any TIME: records are at 1 ns");
+    pf_perfmon_say_loss(t, l->kinds, "sample",
+                        "of TICK, or of TIME with an event, like those of a COUNT of the rate");
+    pf_perfmon_say_loss(t, l->empty_times, "TIME record", "without a sample left out");
+    pf_perfmon_say_loss(t, l->reserved_flags, "record", "with reserved flags: the flags left out");
+    pf_perfmon_say_loss(t, l->info, "info word",
+                        "of branches with unknown bits: the bits left out");
+    pf_perfmon_say_loss(t, l->tail, "byte", "behind the last record left out");
+}
+
+/* See perfile_stream_callbacks.close. */
+static void close_making(void *making)
+{
+    pf_perfmon_making_free(making);
+}
+
+perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **stream,
+                                    perfile_error *err)
+{
+    const perfile_session_options so = {
+        .size = sizeof so, .byte_order = PERFILE_BYTE_ORDER_LITTLE, .limits = t->options->limits};
+    const perfile_open_options how = {.size = sizeof how, .limits = t->options->limits};
+    pf_perfmon_survey survey = {0};
+    perfile_session *session = NULL;
+    pf_perfmon_making *making = NULL;
+    bool sorted = false;
+    perfile_status st = pf_perfmon_survey_run(&survey, t, err);
+    if (st == PERFILE_OK)
+        st = perfile_session_new(&so, &session, err);
+    if (st == PERFILE_OK)
+        st = pf_perfmon_session(&survey, session, err);
+    if (st == PERFILE_OK) {
+        report(&survey, t);
+        sorted = survey.n_buffers == 1 && !survey.goes_back;
+    }
+    if (st == PERFILE_OK)
+        st = pf_perfmon_making_new(&survey, t, &making, err);
+    if (st != PERFILE_OK) {
+        perfile_session_close(session);
+        pf_perfmon_survey_free(&survey);
+        return st;
+    }
+    const perfile_stream_callbacks callbacks = {.size = sizeof callbacks,
+                                                .user = making,
+                                                .next = pf_perfmon_making_next,
+                                                .close = close_making};
+    st = perfile_stream_callback(&callbacks, "perfmon", session, &how, stream, err);
+    perfile_session_close(session);
+    if (st != PERFILE_OK)
+        pf_perfmon_making_free(making);
+    else if (sorted) /* sorting need not hold the samples */
+        (*stream)->sorted_by = PERFILE_SORTED_BY_TIME;
+    return st;
+}

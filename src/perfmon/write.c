@@ -1,0 +1,251 @@
+/* Writes perfmon buffers: the header of the input, then records as they are, and a TIME wherever
+ * the time of the next record is another than was said last.  So a filtered buffer keeps true
+ * times.
+ *
+ * `capture_end` is known at the end: the sink must be a file, or the whole buffer is kept in memory
+ * until then (a buffer is some MiB).  A buffer is of one processor: records of a second one are
+ * refused. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "core/writer.h"
+#include "io/out.h"
+#include "perfmon/perfmon.h"
+
+enum { WRITE_BYTES = 64 << 10 };
+#define NO_PART UINT32_MAX
+
+/* What is known about a part of the input. */
+typedef struct input_part {
+    uint8_t header[PF_PERFMON_HEADER];
+    uint32_t cpu;
+    bool used; /* a record of it was written */
+} input_part;
+
+typedef struct pf_perfmon_writer {
+    perfile_writer base;
+    pf_buffer out;   /* not yet given to the sink; of a pipe: the whole buffer */
+    uint64_t bytes;  /* of the records */
+    uint64_t time;   /* said last, as perfile_record.time */
+    pf_buffer parts; /* input_part: of the input */
+    uint32_t part;   /* of the record before; NO_PART: there was none */
+    bool timed;      /* a time was said */
+    bool patches;
+    bool begun;
+} pf_perfmon_writer;
+
+static pf_perfmon_writer *writer_of(perfile_writer *w)
+{
+    return (pf_perfmon_writer *)(void *)w;
+}
+
+static input_part *part_at(const pf_perfmon_writer *w, uint32_t i)
+{
+    return i < w->parts.len / sizeof(input_part) ? (input_part *)(void *)w->parts.ptr + i : NULL;
+}
+
+/* The header of a part of the input.  All of a capture agree, but for the flag FULL and the end. */
+static perfile_status put_header(perfile_writer *writer, const perfile_part *part,
+                                 perfile_error *err)
+{
+    pf_perfmon_writer *w = writer_of(writer);
+    input_part p = {.cpu = part->cpu};
+    if (part->header.len != PF_PERFMON_HEADER)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon.header",
+                       "the input has no header of a perfmon buffer");
+    memcpy(p.header, part->header.ptr, PF_PERFMON_HEADER);
+    return pf_buffer_append(&w->parts, &p, sizeof p) ? PERFILE_OK : pf_fail_nomem(err, "perfmon");
+}
+
+static perfile_status begin(pf_perfmon_writer *w, perfile_error *err)
+{
+    const input_part *first = part_at(w, 0);
+    if (w->begun)
+        return PERFILE_OK;
+    if (!first)
+        return pf_fail(err, PERFILE_E_USAGE, "perfmon.header",
+                       "a perfmon buffer is written from perfmon buffers only");
+    w->begun = true;
+    w->patches = pf_sink_can_patch(w->base.sink);
+    return pf_buffer_append(&w->out, first->header, PF_PERFMON_HEADER)
+               ? PERFILE_OK
+               : pf_fail_nomem(err, "perfmon");
+}
+
+/* Gives the sink what is ready, unless the header has to be known first. */
+static perfile_status flush(pf_perfmon_writer *w, perfile_error *err)
+{
+    const perfile_bytes out = {w->out.ptr, w->out.len};
+    if (!w->patches || out.len == 0)
+        return PERFILE_OK;
+    pf_buffer_clear(&w->out);
+    return perfile_sink_write(w->base.sink, out, err);
+}
+
+static bool append(pf_perfmon_writer *w, const void *bytes, size_t n)
+{
+    w->bytes += n;
+    return pf_buffer_append(&w->out, bytes, n);
+}
+
+/* A TIME record without an event. */
+static bool append_time(pf_perfmon_writer *w, uint64_t time)
+{
+    uint8_t r[PF_PERFMON_RECORD_HEADER + sizeof(uint64_t)] = {PF_PERFMON_TIME};
+    pf_store_u64(r + PF_PERFMON_RECORD_HEADER, time ^ PF_TICKS_BIAS, pf_perfmon_swap());
+    w->time = time;
+    w->timed = true;
+    return append(w, r, sizeof r);
+}
+
+static perfile_status check_record(pf_perfmon_writer *w, const perfile_record *r,
+                                   perfile_error *err)
+{
+    if (r->family != PF_FAMILY_AT_perfmon)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.put", "a record of family %u, not perfmon",
+                       r->family);
+    if (r->part == w->part)
+        return PERFILE_OK;
+    input_part *part = part_at(w, r->part);
+    const input_part *before = part_at(w, w->part);
+    if (!part)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.put", "a record of part %u, of %zu", r->part,
+                       w->parts.len / sizeof *part);
+    if (before && before->cpu != part->cpu)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon",
+                       "a perfmon buffer holds the records of one processor: give a name with %%d "
+                       "for one of each (sort, merge, split --by cpu), or convert --to perf.data");
+    part->used = true;
+    w->part = r->part;
+    return PERFILE_OK;
+}
+
+static perfile_status put(perfile_writer *writer, const perfile_record *r, perfile_error *err)
+{
+    pf_perfmon_writer *w = writer_of(writer);
+    perfile_status st = check_record(w, r, err);
+    bool room = true;
+    if (st == PERFILE_OK)
+        st = begin(w, err);
+    if (st != PERFILE_OK)
+        return st;
+    const bool timed = r->flags & PERFILE_REC_TIMED;
+    if (pf_perfmon_is(r, PF_PERFMON_TIME)) {
+        w->time = r->time;
+        w->timed = true;
+    } else if (timed && (!w->timed || w->time != r->time)) {
+        room = append_time(w, r->time);
+    }
+    room = room && append(w, r->header, PF_PERFMON_RECORD_HEADER);
+    if (pf_perfmon_is(r, PF_PERFMON_TIME)) { /* merging may have moved it */
+        uint8_t body[sizeof(uint64_t)];
+        pf_store_u64(body, r->time ^ PF_TICKS_BIAS, pf_perfmon_swap());
+        room = room && append(w, body, sizeof body);
+    } else {
+        room = room && (r->body.len == 0 || append(w, r->body.ptr, r->body.len));
+    }
+    if (!room)
+        return pf_fail_nomem(err, "perfmon");
+    return w->out.len < WRITE_BYTES ? PERFILE_OK : flush(w, err);
+}
+
+static perfile_status run(perfile_writer *w, const perfile_record *first, size_t n, pf_framed seen,
+                          perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    (void)seen;
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        st = put(w, &first[i], err);
+    return st;
+}
+
+/* The header: that of the first part with records, FULL if one of those was, and the end. */
+static void complete_header(const pf_perfmon_writer *w, uint8_t *header)
+{
+    uint32_t flags = 0;
+    const input_part *from = NULL, *part;
+    for (uint32_t i = 0; (part = part_at(w, i)); i++) {
+        if (!part->used)
+            continue;
+        from = from ? from : part;
+        flags |= pf_perfmon_header_of(part->header).flags;
+    }
+    memcpy(header, (from ? from : part_at(w, 0))->header, PF_PERFMON_HEADER);
+    /* What a recovered buffer is written with is sound. */
+    const pf_perfmon_header h = pf_perfmon_header_of(header);
+    if (!from)
+        flags = h.flags;
+    pf_store_u16(header, 0, pf_perfmon_swap());
+    if (h.arch > PF_PERFMON_ARM64)
+        pf_store_u16(header + PF_PERFMON_ARCH_AT, 0, pf_perfmon_swap());
+    pf_store_u32(header + PF_PERFMON_FLAGS_AT, flags & PF_PERFMON_FULL, pf_perfmon_swap());
+    pf_store_u64(header + PF_PERFMON_END_AT, PF_PERFMON_HEADER + w->bytes, pf_perfmon_swap());
+}
+
+static perfile_status finish(perfile_writer *writer, perfile_error *err)
+{
+    pf_perfmon_writer *w = writer_of(writer);
+    uint8_t header[PF_PERFMON_HEADER];
+    perfile_status st = begin(w, err);
+    if (st != PERFILE_OK)
+        return st;
+    complete_header(w, header);
+    if (w->patches) {
+        st = flush(w, err);
+        if (st == PERFILE_OK)
+            st = pf_sink_patch(writer->sink, 0, (perfile_bytes){header, sizeof header}, err);
+    } else {
+        memcpy(w->out.ptr, header, sizeof header);
+        st = perfile_sink_write(writer->sink, (perfile_bytes){w->out.ptr, w->out.len}, err);
+    }
+    return st == PERFILE_OK ? perfile_sink_finish(writer->sink, err) : st;
+}
+
+static void give_up(perfile_writer *w)
+{
+    perfile_sink_abort(w->sink);
+}
+
+static void close_writer(perfile_writer *w)
+{
+    pf_buffer_free(&writer_of(w)->out);
+    pf_buffer_free(&writer_of(w)->parts);
+    pf_free(w);
+}
+
+static uint64_t bytes_of(const perfile_writer *w)
+{
+    return ((const pf_perfmon_writer *)(const void *)w)->bytes;
+}
+
+static const pf_writer_ops ops = {
+    .format = "perfmon",
+    .family = PF_FAMILY_AT_perfmon,
+    .header = put_header,
+    .put = put,
+    .run = run,
+    .finish = finish,
+    .abort = give_up,
+    .close = close_writer,
+    .bytes = bytes_of,
+};
+
+perfile_status pf_perfmon_create(perfile_sink *sink, const perfile_writer_options *options,
+                                 perfile_writer **writer, perfile_error *err)
+{
+    if (options->byte_order == PERFILE_BYTE_ORDER_BIG)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.byte_order",
+                       "perfmon buffers are little-endian");
+    pf_perfmon_writer *w = pf_alloc(1, sizeof *w);
+    if (!w)
+        return pf_fail_nomem(err, "writer");
+    w->base.ops = &ops;
+    w->base.sink = sink;
+    w->base.swap = pf_perfmon_swap();
+    w->base.form = PERFILE_FORM_FILE;
+    w->part = NO_PART;
+    *writer = &w->base;
+    return PERFILE_OK;
+}

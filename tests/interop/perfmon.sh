@@ -1,0 +1,91 @@
+#!/bin/bash
+# Perfmon buffers, as samples/make_perfmon makes them: `dump --format jsonl` prints what the contract asks for, and
+# Debian's perf shows of the converted file what the buffers hold, both computed from the bytes by perfmon.py.
+set -eu
+here=$(dirname "$0")
+make=$PERFILE_BUILD/samples/make_perfmon
+captures=$PERFILE_SOURCE/samples/captures
+[ -x "$make" ] || { echo "no samples were built"; exit 77; }
+
+# dump BUFFER: the lines of the dump, and the exit status, are those that the buffer asks for.
+dump() {
+    local status=0
+    "$PERFILE" dump --from perfmon --format jsonl "$1" >dump.jsonl 2>/dev/null || status=$?
+    python3 "$here/perfmon.py" dump "$1" dump.jsonl "$status"
+}
+
+# converted [OPTION...] -- CPU=BUFFER...: the buffers as perf.data, and as perf shows it.
+converted() {
+    local options=() model=() files=() buffer
+    while [ "$1" != -- ]; do
+        case $1 in
+        --layout=*) model+=(-l "${1#*=}") ;;
+        --rate=*) model+=(-r "${1#*=}") ;;
+        esac
+        options+=("$1")
+        shift
+    done
+    shift
+    for buffer in "$@"; do files+=("${buffer#*=}"); done
+    "$PERFILE" convert --to perf.data -f ${options[@]+"${options[@]}"} -o made.data "${files[@]}" 2>notes.txt
+    "$PERFILE" dump --format jsonl made.data >made.jsonl
+    local script=-
+    if command -v perf >/dev/null; then
+        perf script -D -i made.data >script.txt 2>/dev/null
+        script=script.txt
+        perf report --stats -i made.data >stats.txt 2>/dev/null
+    fi
+    python3 "$here/perfmon.py" convert ${model[@]+"${model[@]}"} made.jsonl "$script" "$@"
+    "$PERFILE" validate made.data >verdict.txt || { cat verdict.txt; exit 1; }
+    # A stream has the same records.
+    "$PERFILE" convert --to pipe ${options[@]+"${options[@]}"} -o - "${files[@]}" 2>/dev/null |
+        "$PERFILE" dump --format jsonl - | jq -c 'select(.name == "PERF_RECORD_SAMPLE").body' >piped.jsonl
+    jq -c 'select(.name == "PERF_RECORD_SAMPLE").body' made.jsonl | cmp - piped.jsonl
+}
+
+for arch in 0 1 2; do
+    for kind in all empty sampling counting; do
+        "$make" "$kind-$arch.cpuperf" "$kind" "$arch" 60 "$arch"
+        dump "$kind-$arch.cpuperf"
+        converted -- "0=$kind-$arch.cpuperf"
+        converted --layout=b -- "0=$kind-$arch.cpuperf"
+    done
+    converted --rate=0x801=10007 --rate=0xc07=3 -- "0=sampling-$arch.cpuperf"
+done
+for capture in "$captures"/perfmon-*.cpuperf; do dump "$capture"; done
+
+# Several processors, by the names of their files and as a directory.
+mkdir several
+for cpu in 0 1 2 11; do "$make" "several/run.7.$cpu.cpuperf" sampling 1 50 "$((cpu + 5))"; done
+"$make" several/run.7.3.cpuperf all 1
+cpus=()
+for cpu in 0 1 2 3 11; do cpus+=("$cpu=several/run.7.$cpu.cpuperf"); done
+converted --rate=0x801=10007 -- "${cpus[@]}"
+cp made.data files.data
+"$PERFILE" convert --to perf.data -f --rate 0x801=10007 -o made.data several 2>/dev/null
+cmp files.data made.data
+
+# What is cut or wrong is told as the contract says.
+all=all-1.cpuperf
+for n in 0 10 23 24 25 28 50 100 1000 1211; do
+    head -c "$n" "$all" >cut.cpuperf
+    dump cut.cpuperf
+done
+# wrong OFFSET BYTES: the same with these bytes (of printf) there.
+wrong() {
+    cp "$all" wrong.cpuperf
+    # shellcheck disable=SC2059
+    printf "$2" | dd of=wrong.cpuperf bs=1 seek="$1" conv=notrunc status=none
+    dump wrong.cpuperf
+}
+wrong 0 '\1'
+wrong 2 '\7'
+wrong 4 '\376'
+wrong 15 '\200'
+wrong 16 '\5\0'
+wrong 16 '\0\1'
+wrong 17 '\200'
+wrong 24 '\0'
+wrong 64 '\7'
+wrong 100 '\41'
+wrong 100 '\40'
