@@ -1,8 +1,12 @@
 /* Every prefix and every damaged byte of small perfmon buffers (those of samples/captures) through
  * all operations: tests/perfmon_laws.h has what must hold, among it that every whole record in
- * front of the damage is read. */
+ * front of the damage is read.
+ *
+ * Where $PERFILE_CASES is set, as under sanitizers, one of so many is tried, others each time;
+ * $PERFILE_SEED takes those of another run again, and an argument tries all. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "perfmon_laws.h"
 
@@ -24,9 +28,23 @@ static size_t load(const char *name, uint8_t *bytes)
     return n;
 }
 
+static unsigned long cases = 1, turn;
+
+static void choose_cases(void)
+{
+    const char *text = getenv("PERFILE_CASES"), *again = getenv("PERFILE_SEED");
+    cases = text ? strtoul(text, NULL, 10) : 1;
+    cases = cases ? cases : 1;
+    turn = (again ? strtoul(again, NULL, 10) : (unsigned long)time(NULL)) % cases;
+    if (cases > 1)
+        printf("one case of %lu, PERFILE_SEED=%lu\n", cases, turn);
+}
+
 /* In a block of its own size: who reads behind it is caught. */
 static void check(const uint8_t *bytes, size_t n, uint64_t chosen)
 {
+    if (++turn % cases != 0)
+        return;
     uint8_t *block = malloc(n ? n : 1);
     ENSURE(block);
     if (n)
@@ -35,8 +53,11 @@ static void check(const uint8_t *bytes, size_t n, uint64_t chosen)
     free(block);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
+    if (argc == 1)
+        choose_cases();
     static const char *const names[] = {"perfmon-all.cpuperf", "perfmon-sampling.cpuperf",
                                         "perfmon-counting.cpuperf"};
     uint8_t bytes[MOST];

@@ -2,6 +2,7 @@
 # Perfmon buffers, as samples/make_perfmon makes them: `dump --format jsonl` prints what the contract asks for, and
 # Debian's perf shows of the converted file what the buffers hold, both computed from the bytes by perfmon.py.
 set -eu
+. "$PERFILE_SOURCE/tests/chosen.bash"
 here=$(dirname "$0")
 make=$PERFILE_BUILD/samples/make_perfmon
 captures=$PERFILE_SOURCE/samples/captures
@@ -47,10 +48,10 @@ for arch in 0 1 2; do
     for kind in all empty sampling counting; do
         "$make" "$kind-$arch.cpuperf" "$kind" "$arch" 60 "$arch"
         dump "$kind-$arch.cpuperf"
-        converted -- "0=$kind-$arch.cpuperf"
-        converted --layout=b -- "0=$kind-$arch.cpuperf"
+        ! chosen || converted -- "0=$kind-$arch.cpuperf"
+        ! chosen || converted --layout=b -- "0=$kind-$arch.cpuperf"
     done
-    converted --rate=0x801=10007 --rate=0xc07=3 -- "0=sampling-$arch.cpuperf"
+    ! chosen || converted --rate=0x801=10007 --rate=0xc07=3 -- "0=sampling-$arch.cpuperf"
 done
 for capture in "$captures"/perfmon-*.cpuperf; do dump "$capture"; done
 
