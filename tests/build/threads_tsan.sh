@@ -45,7 +45,7 @@ fi
 grep -q 'data race' trial.out
 
 # All rooms of the library: the emitters stand high.
-flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -D_FILE_OFFSET_BITS=64 -g -O1 -pthread
+flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -D_FILE_OFFSET_BITS=64 -g1 -O1 -pthread
     -fsanitize=thread -I"$PERFILE_SOURCE/src" -I"$PERFILE_SOURCE" -I"$PERFILE_SOURCE/tests"
     -I"$PERFILE_BUILD/include")
 read -ra cmocka < <(pkg-config --cflags --libs cmocka)
