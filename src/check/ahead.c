@@ -46,7 +46,8 @@ static void reset_times(pf_check_block *b)
 static void reset_counts(pf_check *c)
 {
     c->by_type[PERFILE_RECORD_SAMPLE] = 0;
-    c->unaligned_sizes = c->too_short = c->shorter_than_swapped = c->raw_samples = 0;
+    c->unaligned_sizes = c->too_short = c->shorter_than_swapped = 0;
+    c->raw_samples = c->nameless_values = 0;
     c->first_id_offset = 0;
     c->first_sample = UINT64_MAX;
     c->last_sample = 0;
@@ -131,6 +132,7 @@ static bool judge(pf_check_block *b, const perfile_record *r)
 {
     pf_check *c = &b->check;
     const uint64_t first = c->first_sample, last = c->last_sample, raw = c->raw_samples;
+    const uint64_t nameless = c->nameless_values;
     const uint32_t n_seen = c->n_seen;
     b->timed = b->is_round = false;
     if (r->type == PERFILE_RECORD_SAMPLE)
@@ -146,6 +148,7 @@ static bool judge(pf_check_block *b, const perfile_record *r)
     c->first_sample = first;
     c->last_sample = last;
     c->raw_samples = raw;
+    c->nameless_values = nameless;
     c->n_seen = n_seen;
     c->unaligned_sizes = c->too_short = c->shorter_than_swapped = 0;
     return false;
@@ -248,6 +251,7 @@ static bool merge_block(pf_check *c, const pf_looked *l)
     if (l->passed.rounds)
         c->last_type = PERFILE_RECORD_FINISHED_ROUND;
     c->raw_samples += judged->raw_samples;
+    c->nameless_values += judged->nameless_values;
     if (judged->first_id_offset &&
         (!c->first_id_offset || judged->first_id_offset < c->first_id_offset))
         c->first_id_offset = judged->first_id_offset;

@@ -197,6 +197,7 @@ static void check_values(pf_check *c, const perfile_record *r, const perfile_sam
 {
     const perfile_read_values *v = &s->values;
     if (!v->has_group) {
+        c->nameless_values += !v->has_id;
         if (v->has_id && v->id && c->has_ids && !perfile_session_event_by_id(c->session, v->id))
             pf_report(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values",
                       "no event has id %" PRIu64, v->id);
@@ -204,8 +205,10 @@ static void check_values(pf_check *c, const perfile_record *r, const perfile_sam
     }
     if (v->nr == 0)
         pf_report(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values", "the group has no counters");
-    perfile_list list = v->cntr;
+    perfile_list list = v->cntr, first = list;
     perfile_read_entry e;
+    if (perfile_read_entry_next(&first, &e, sizeof e) == PERFILE_OK)
+        c->nameless_values += !e.has_id;
     while (perfile_read_entry_next(&list, &e, sizeof e) == PERFILE_OK)
         if (e.has_id && c->has_ids && !perfile_session_event_by_id(c->session, e.id)) {
             pf_report(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values",

@@ -103,6 +103,13 @@ static bool holds_FIRST_READS_NO_ID(const pf_check *c, const pf_release *perf)
            !feature_of_header(c, PERFILE_FEATURE_STAT);
 }
 
+/* Samples with counter values that have no ids: perf takes a word for each id all the same. */
+static bool holds_READS_NO_ID(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return c->nameless_values != 0;
+}
+
 static bool is_big_endian(const pf_check *c)
 {
     return perfile_stream_container(&c->base)->byte_order == PERFILE_BYTE_ORDER_BIG;
