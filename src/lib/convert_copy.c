@@ -191,7 +191,7 @@ perfile_status pf_convert_translate(pf_convert *x, perfile_error *err)
     x->result.byte_order = PERFILE_BYTE_ORDER_LITTLE;
     if (st == PERFILE_OK)
         st = x->driver->translate(&how, &s, err);
-    if (st == PERFILE_OK)
+    if (st == PERFILE_OK && s->sorted_by != PERFILE_SORTED_BY_TIME)
         st = perfile_sort(s, &sorting, &s, err);
     if (st == PERFILE_OK && x->options.target)
         st = add_target(x, &s, err);

@@ -60,7 +60,8 @@ struct pf_perfmon_making {
     uint32_t part;
     uint64_t now; /* ns */
     uint64_t held_most;
-    bool begun, over;
+    bool sorted; /* as the survey found; a FINISHED_ROUND ends the records */
+    bool begun, over, ended;
 };
 
 static sample *sample_at(const pf_perfmon_making *m, uint32_t i)
@@ -284,6 +285,11 @@ static perfile_status add_branches(pf_perfmon_making *m, const perfile_record *r
     return PERFILE_OK;
 }
 
+static perfile_status fail_changed(perfile_error *err)
+{
+    return pf_fail(err, PERFILE_E_IO, "perfmon", "the input changed while it was read");
+}
+
 static perfile_status add_record(pf_perfmon_making *m, const perfile_record *r, perfile_error *err)
 {
     const unsigned type = perfile_record_stored_type(r);
@@ -292,13 +298,16 @@ static perfile_status add_record(pf_perfmon_making *m, const perfile_record *r, 
         perfile_status st = end_interrupt(m, err);
         if (st != PERFILE_OK)
             return st;
+        const uint64_t before = m->now;
         m->now = time_of(m, pf_perfmon_time(r));
+        if (m->sorted && m->now < before)
+            return fail_changed(err);
         if (r->misc == 0)
             return PERFILE_OK;
     }
     const uint32_t event = pf_perfmon_event_at(&m->survey, r->misc);
     if (event >= m->survey.n_events)
-        return pf_fail(err, PERFILE_E_IO, "perfmon", "the input changed while it was read");
+        return fail_changed(err);
     sample s = {.event = event, .pid = PERFILE_NO_PID, .period = m->survey.events[event].rate};
     switch (type) {
     case PF_PERFMON_COUNT:
@@ -346,6 +355,17 @@ static perfile_status next_run(pf_perfmon_making *m, perfile_error *err)
     return st;
 }
 
+/* Ends records that nobody sorts, and so makes rounds of. */
+static perfile_status end_sorted(pf_perfmon_making *m, perfile_error *err)
+{
+    m->ended = true;
+    if (!pf_buffer_reserve(&m->out, 8))
+        return pf_fail_nomem(err, "perfmon");
+    put_header(m->out.ptr + m->out.len, PERFILE_RECORD_FINISHED_ROUND, 0, 8);
+    m->out.len += 8;
+    return PERFILE_OK;
+}
+
 /* Two passes over a file that changes in between may find other records: what depends on the first
  * pass is checked. */
 perfile_status pf_perfmon_making_next(void *making, perfile_bytes *span, perfile_error *err)
@@ -360,6 +380,8 @@ perfile_status pf_perfmon_making_next(void *making, perfile_bytes *span, perfile
     }
     while (st == PERFILE_OK && m->out.len < SPAN_BYTES && !(m->over && m->at == m->end))
         st = m->at == m->end ? next_run(m, err) : add_record(m, m->at++, err);
+    if (st == PERFILE_OK && m->over && m->at == m->end && m->sorted && !m->ended)
+        st = end_sorted(m, err);
     *span = (perfile_bytes){m->out.ptr, m->out.len};
     if (st != PERFILE_OK || m->out.len)
         return st;
@@ -389,6 +411,7 @@ perfile_status pf_perfmon_making_new(pf_perfmon_survey *v, const pf_translation 
     m->interrupt = 1;
     m->top = NONE;
     m->survey = *v;
+    m->sorted = pf_perfmon_is_sorted(v);
     m->t = t;
     *making = m;
     return PERFILE_OK;

@@ -92,7 +92,7 @@ perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **st
     pf_perfmon_survey survey = {0};
     perfile_session *session = NULL;
     pf_perfmon_making *making = NULL;
-    bool sorted = false;
+    bool sorted = false; /* `making` owns the survey when this is asked for */
     perfile_status st = pf_perfmon_survey_run(&survey, t, err);
     if (st == PERFILE_OK)
         st = perfile_session_new(&so, &session, err);
@@ -100,7 +100,7 @@ perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **st
         st = pf_perfmon_session(&survey, session, err);
     if (st == PERFILE_OK) {
         report(&survey, t);
-        sorted = survey.n_buffers == 1 && !survey.goes_back;
+        sorted = pf_perfmon_is_sorted(&survey);
     }
     if (st == PERFILE_OK)
         st = pf_perfmon_making_new(&survey, t, &making, err);
@@ -117,7 +117,7 @@ perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **st
     perfile_session_close(session);
     if (st != PERFILE_OK)
         pf_perfmon_making_free(making);
-    else if (sorted) /* sorting need not hold the samples */
+    else if (sorted)
         (*stream)->sorted_by = PERFILE_SORTED_BY_TIME;
     return st;
 }

@@ -105,8 +105,14 @@ perfile_status pf_perfmon_front(const pf_perfmon_survey *v, pf_buffer *out, perf
 perfile_status pf_perfmon_session(const pf_perfmon_survey *v, perfile_session *s,
                                   perfile_error *err);
 
-/* The second pass: records in the order of the buffers.  It owns the survey, and tells at its end
- * what only it can count. */
+/* True if the records of the second pass are in order of time. */
+static inline bool pf_perfmon_is_sorted(const pf_perfmon_survey *v)
+{
+    return v->n_buffers == 1 && !v->goes_back;
+}
+
+/* The second pass: records in the order of the buffers, and a FINISHED_ROUND if they are sorted.
+ * It owns the survey, and tells at its end what only it can count. */
 typedef struct pf_perfmon_making pf_perfmon_making;
 perfile_status pf_perfmon_making_new(pf_perfmon_survey *v, const pf_translation *t,
                                      pf_perfmon_making **making, perfile_error *err);
