@@ -127,8 +127,9 @@ typedef struct pf_perfmon_stream {
     uint64_t pos; /* of the next record in that part */
     uint64_t time;
     uint64_t sequence;
-    bool timed;   /* the part had a TIME */
-    bool damaged; /* what is behind `pos` cannot be read */
+    bool timed;    /* the part had a TIME */
+    bool damaged;  /* what is behind `pos` cannot be read */
+    bool prepared; /* the slots of the run have what all records of the part have */
 } pf_perfmon_stream;
 
 /* Fills the next run (walk.c). */

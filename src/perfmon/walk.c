@@ -19,7 +19,23 @@ static void begin_part(pf_perfmon_stream *p, uint32_t part)
 {
     p->at = part;
     p->pos = PF_PERFMON_HEADER;
-    p->timed = p->damaged = false;
+    p->timed = p->damaged = p->prepared = false;
+}
+
+/* Fills in what all records of a part have. */
+static void prepare_slots(pf_perfmon_stream *p)
+{
+    const bool stable = p->parts[p->at].source->stable;
+    const perfile_record common = {.family = PF_FAMILY_AT_perfmon,
+                                   .flags =
+                                       (uint8_t)((stable ? PERFILE_REC_STABLE : 0) |
+                                                 (pf_perfmon_swap() ? PERFILE_REC_SWAPPED : 0)),
+                                   .envelope = PERFILE_NO_SEQUENCE,
+                                   .part = p->at,
+                                   .session = p->base.session};
+    for (size_t i = 0; i < PERFILE_RUN_RECORDS; i++)
+        p->base.run[i] = common;
+    p->prepared = true;
 }
 
 /* Where reading goes on behind damage at p->pos, *found; else what is left of the part is lost:
@@ -70,33 +86,27 @@ static perfile_status tell_damage(pf_perfmon_stream *p, unsigned damage, perfile
     s->n_run = 1;
     p->pos = next;
     p->damaged = !found;
-    p->timed = false;
+    p->timed = p->prepared = false;
     return PERFILE_OK;
 }
 
 static inline void add(pf_perfmon_stream *p, const uint8_t *at, const pf_frame *f, uint8_t flags)
 {
     perfile_record *r = &p->base.run[p->base.n_run++];
-    *r = (perfile_record){
-        .header = at,
-        .body = {at + PF_PERFMON_RECORD_HEADER, f->size - PF_PERFMON_RECORD_HEADER},
-        .type = f->type,
-        .misc = f->misc,
-        .family = PF_FAMILY_AT_perfmon,
-        .flags = flags,
-        .offset = p->pos,
-        .sequence = p->sequence++,
-        .envelope = PERFILE_NO_SEQUENCE,
-        .part = p->at,
-        .session = p->base.session};
+    r->header = at;
+    r->body = (perfile_bytes){at + PF_PERFMON_RECORD_HEADER, f->size - PF_PERFMON_RECORD_HEADER};
+    r->type = f->type;
+    r->misc = f->misc;
+    r->offset = p->pos;
+    r->sequence = p->sequence++;
+    r->flags = flags;
     if (*at == PF_PERFMON_TIME) {
         p->time = ordered(pf_perfmon_time(r));
         p->timed = true;
     }
-    if (p->timed) {
+    if (p->timed)
         r->flags |= PERFILE_REC_TIMED;
-        r->time = p->time;
-    }
+    r->time = p->timed ? p->time : 0;
     p->pos += f->size;
 }
 
@@ -104,8 +114,9 @@ static inline void add(pf_perfmon_stream *p, const uint8_t *at, const pf_frame *
  * the damage where it ends, 0 if there is none or more bytes are needed to tell. */
 static unsigned add_run(pf_perfmon_stream *p, perfile_bytes run, bool whole)
 {
-    const uint8_t flags = (uint8_t)((p->parts[p->at].source->stable ? PERFILE_REC_STABLE : 0) |
-                                    (pf_perfmon_swap() ? PERFILE_REC_SWAPPED : 0));
+    if (!p->prepared)
+        prepare_slots(p);
+    const uint8_t flags = p->base.run[0].flags & (PERFILE_REC_STABLE | PERFILE_REC_SWAPPED);
     size_t at = 0;
     while (at < run.len && p->base.n_run < PERFILE_RUN_RECORDS) {
         pf_frame f;

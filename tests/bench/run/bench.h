@@ -150,6 +150,7 @@ void dumps_rows(const settings *set, const capture *slice);
 void wall_rows(const settings *set, const capture *c);
 void archive_rows(const settings *set, const capture *c);
 void rounds_rows(const settings *set);
+void perfmon_rows(const settings *set);
 
 /* table.c */
 /* `value` in its unit; `required` NAN when there is none; `at_most`: less is better. */

@@ -116,6 +116,8 @@ int main(int argc, char **argv)
     }
     if (set.command[0] && wants(&set, "wall") && (!set.only || strcmp(set.only, "rounds") == 0))
         rounds_rows(&set);
+    if (set.command[0] && wants(&set, "perfmon") && (!set.only || strcmp(set.only, "perfmon") == 0))
+        perfmon_rows(&set);
     putchar('\n');
     table_print(stdout);
     if (set.json && !table_json(set.json)) {

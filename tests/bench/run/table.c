@@ -41,7 +41,7 @@ static bool holds(const struct row *r)
 void table_print(FILE *f)
 {
     size_t missed = 0;
-    fprintf(f, "%-12s %-46s %9s %-5s %9s  %s\n", "CAPTURE", "WHAT", "MEASURED", "", "REQUIRED", "");
+    fprintf(f, "%-12s %-52s %9s %-5s %9s  %s\n", "CAPTURE", "WHAT", "MEASURED", "", "REQUIRED", "");
     for (size_t i = 0; i < n_rows; i++) {
         const struct row *r = &rows[i];
         char required[32] = "";
@@ -50,7 +50,7 @@ void table_print(FILE *f)
         char value[32] = "-";
         if (!isnan(r->value))
             snprintf(value, sizeof value, "%.2f", r->value);
-        fprintf(f, "%-12s %-46s %9s %-5s %9s  %s%s%s\n", r->kind, r->what, value, r->unit, required,
+        fprintf(f, "%-12s %-52s %9s %-5s %9s  %s%s%s\n", r->kind, r->what, value, r->unit, required,
                 holds(r) ? "" : "MISSED", !holds(r) && r->note[0] ? "; " : "", r->note);
         missed += !holds(r);
     }
