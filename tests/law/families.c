@@ -123,7 +123,8 @@ static void one_record(const pf_family *f, const pf_row *row, dice *d, bool swap
     roll_body(d, &b, row->fixed);
     uint8_t *block = calloc(1, f->header + b.b.len);
     assert_non_null(block);
-    memcpy(block + f->header, b.b.ptr, b.b.len);
+    if (b.b.len)
+        memcpy(block + f->header, b.b.ptr, b.b.len);
     const perfile_record r = {.header = block,
                               .body = {block + f->header, b.b.len},
                               .type = row->number,
