@@ -30,6 +30,11 @@ words_of() {
 mkdir -p keep/in/D keep/in/D/sub
 cp "$captures/cpu-clock.data" keep/in/x0
 cp "$captures/dwarf.data" keep/in/y0
+mkdir keep/in/B keep/in/C # buffers of two processors, and two of one
+cp "$captures/perfmon-all.cpuperf" keep/in/B/a.0.0.cpuperf
+cp "$captures/perfmon-sampling.cpuperf" keep/in/B/a.0.1.cpuperf
+cp "$captures/perfmon-all.cpuperf" keep/in/C/a.0.0.cpuperf
+cp "$captures/perfmon-sampling.cpuperf" keep/in/C/b.0.0.cpuperf
 cp "$captures/cpu-clock.data" keep/in/D/data
 tail -c +265 "$captures/killed.data" | head -c 824 >keep/in/D/data.0
 echo beside >keep/in/D/sub/beside
@@ -40,6 +45,7 @@ ln -s in/x0 soft0
 ln -s "$PWD/soft0" softer0
 ln -s in/D soft-D
 ln -s in/D/data.0 soft-part0
+ln -s in/B soft-B
 
 # unchanged WHAT: whether all inputs are as they were, and nothing is left behind.
 unchanged() {
@@ -206,6 +212,25 @@ redirected() {
     unchanged "$command with standard output or error onto an input"
 }
 
+# A file for each processor (-o with %d), onto or into what is read: a directory of buffers, one that has two of a
+# processor, and buffers by themselves.
+per_processor() {
+    local command=$1 one
+    for one in in/B/a.0.%d.cpuperf soft-B/a.0.%d.cpuperf in/C/../B/a.0.%d.cpuperf in/B/new%d soft-B/new%d; do
+        try "1 2" "$command -o $one in/B" "$PERFILE" "$command" -f -o "$one" in/B
+        try "1 2" "$command -o $one soft-B" "$PERFILE" "$command" -f -o "$one" soft-B/
+    done
+    for one in in/C/a.0.%d.cpuperf in/C/b.0.%d.cpuperf in/C/new%d; do
+        try "1 2" "$command -o $one in/C" "$PERFILE" "$command" -f -o "$one" in/C
+    done
+    if [ "$command" = merge ]; then
+        try "1 2" "merge of two onto themselves" "$PERFILE" merge -f -o in/B/a.0.%d.cpuperf in/B/a.0.0.cpuperf in/B/a.0.1.cpuperf
+    fi
+    unchanged "$command, a file for each processor"
+    try "0 3" "$command, a file for each processor" "$PERFILE" "$command" -f -o elsewhere/%d in/B
+    [ -f elsewhere/0 ] && [ -f elsewhere/1 ] || say "$command: no file for each processor"
+}
+
 works_several() {
     case $1 in split | sort | filter | convert | recover) return 1 ;; esac
 }
@@ -242,6 +267,7 @@ for command in $commands; do
     grep -q -- '^ *-o\b' <<<"$help" || continue
     writers=$((writers + 1))
     writer "$command" ""
+    case $command in recover | sort | merge) per_processor "$command" ;; esac
     grep -q -- '^ *--to ' <<<"$help" && writer "$command" "--to dir"
     # Another form of the same file.
     for variant in "--to pipe" "--format jsonl"; do

@@ -22,6 +22,7 @@ enum { MAX_EVENTS = 64 };
 typedef struct settings {
     cli_writing w;
     const char *attrs_from; /* path of the reference capture, or NULL */
+    const char *folder;     /* the directory whose files are recovered one by one, or NULL */
     bool dry_run;
     uint32_t byte_order; /* PERFILE_BYTE_ORDER_… of the capture that --event describes */
     const char *events[MAX_EVENTS];
@@ -133,12 +134,17 @@ static int rescue(const settings *set, const char *path, const given_events *g)
         cli_report_error(x.name, &err);
         return CLI_FAILED;
     }
-    /* The reference capture is an input, too: it must not be overwritten. */
-    const char *const inputs[] = {path, set->attrs_from};
+    /* The reference capture and the folder are inputs, too: nothing of them is overwritten. */
+    const char *inputs[3] = {path};
+    size_t n_inputs = 1;
+    if (set->attrs_from)
+        inputs[n_inputs++] = set->attrs_from;
+    if (set->folder)
+        inputs[n_inputs++] = set->folder;
     const cli_output o = {.out = set->w.out,
                           .replace = set->w.replace,
                           .inputs = inputs,
-                          .n_inputs = set->attrs_from ? 2 : 1,
+                          .n_inputs = n_inputs,
                           .archive = set->w.archive,
                           .packing = set->w.packing};
     /* A dry run has no sink, but its messages must not go into an input, either. */
@@ -226,6 +232,18 @@ static int list_own_files(const settings *set, const char *in, own_file **files,
     return status;
 }
 
+/* Refuses two files of one processor: their outputs would have one name. */
+static int check_cpus(const own_file *files, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (files[i].cpu == files[i - 1].cpu) {
+            cli_message("'%s' and '%s' are both of processor %" PRIu32 ": recover them one by one",
+                        files[i - 1].path, files[i].path, files[i].cpu);
+            return CLI_FAILED;
+        }
+    return CLI_DONE;
+}
+
 /* Recovers each file of a directory by itself, to OUT with the number of its processor in the place
  * of %d: the exit status. */
 static int rescue_each(const settings *set, const char *in, const given_events *g)
@@ -238,9 +256,12 @@ static int rescue_each(const settings *set, const char *in, const given_events *
     int status = out ? list_own_files(set, in, &files, &n) : CLI_FAILED;
     if (n == 0)
         status = CLI_FAILED;
+    if (status != CLI_FAILED)
+        status = cli_worse(status, check_cpus(files, n));
     for (size_t i = 0; i < n && status != CLI_FAILED; i++) {
         settings one = *set;
         one.w.out = out;
+        one.folder = in;
         snprintf(out, size, "%.*s%" PRIu32 "%s", (int)front, set->w.out, files[i].cpu, mark + 2);
         status = cli_worse(status, rescue(&one, files[i].path, g));
     }
