@@ -123,17 +123,6 @@ static int write_converted(const cli_per_cpu *x)
     return cli_status_of(st, report.sum.damaged);
 }
 
-/* The library has made its temporary folder, or removed it (NULL): see split. */
-static void on_temporary(void *user, const char *path)
-{
-    (void)user;
-    if (!path)
-        cli_signals_hold(true);
-    cli_signals_temporary(path);
-    if (path)
-        cli_signals_hold(false);
-}
-
 /* Sorts, merges, and writes a file for each processor. */
 static int write_files(cli_per_cpu *x)
 {
@@ -147,13 +136,13 @@ static int write_files(cli_per_cpu *x)
                                                    .on_damage = x->w->fail ? PERFILE_ON_DAMAGE_FAIL
                                                                            : x->w->on_damage,
                                                    .limits = x->w->limits,
-                                                   .temporary = on_temporary,
+                                                   .temporary = cli_signals_on_temporary,
                                                    .progress = cli_writing_progress,
                                                    .user = x};
     if (perfile_split_check(&how, &err) != PERFILE_OK)
         return cli_usage_error(x->command, &err);
     cli_writing_begin(x->in[0].name);
-    cli_signals_hold(true); /* until on_temporary() registers the folder */
+    cli_signals_hold(true); /* until cli_signals_on_temporary() registers the folder */
     perfile_status st = perfile_split_stream(open_all, x, &how, &writing, &sum, sizeof sum, &err);
     cli_signals_file(NULL);
     cli_signals_temporary(NULL);

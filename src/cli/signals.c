@@ -146,3 +146,13 @@ void cli_signals_appended(const char *path, uint64_t size)
     appended_size = (off_t)size;
     appended_path = path;
 }
+
+void cli_signals_on_temporary(void *user, const char *path)
+{
+    (void)user;
+    if (!path)
+        cli_signals_hold(true);
+    cli_signals_temporary(path);
+    if (path)
+        cli_signals_hold(false);
+}

@@ -17,6 +17,12 @@ void cli_signals_file(const char *name);
  * valid until the next call. */
 void cli_signals_temporary(const char *path);
 
+/* perfile_split_capture_options.temporary: the library has made its temporary folder (`path`), or
+ * removed it (NULL).  Signals, which the caller holds, are delayed until the folder is registered
+ * for removal, and again while the files get their final names: otherwise an interrupt could leave
+ * the folder, or some of the parts, behind. */
+void cli_signals_on_temporary(void *user, const char *path);
+
 /* Sets the path of a file to which is appended, and the size to which the handlers cut it; NULL:
  * none.  Else as cli_signals_temporary(). */
 void cli_signals_appended(const char *path, uint64_t size);

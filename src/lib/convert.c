@@ -35,6 +35,21 @@ perfile_open_options pf_convert_reading(const pf_convert *x)
                                   .limits = x->options.limits};
 }
 
+perfile_status pf_convert_note_damage(pf_convert *x, const perfile_record *r, perfile_error *err)
+{
+    const perfile_note note = {.kind = PERFILE_NOTE_DAMAGE,
+                               .number = UINT32_MAX,
+                               .damage = r->damage,
+                               .part = r->part,
+                               .count = 1,
+                               .bytes = r->body.len,
+                               .offset = r->offset};
+    if (!pf_convert_forced(x))
+        return pf_fail_damage(err, r->damage, "convert", r->offset);
+    pf_notes_add(&x->notes, &note);
+    return PERFILE_OK;
+}
+
 perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perfile_stream **stream,
                                perfile_error *err)
 {

@@ -39,6 +39,9 @@ static inline bool pf_convert_forced(const pf_convert *x)
     return x->options.on_damage != PERFILE_ON_DAMAGE_FAIL;
 }
 
+/* Notes a damage record, or fails with its damage unless the conversion is forced. */
+perfile_status pf_convert_note_damage(pf_convert *x, const perfile_record *r, perfile_error *err);
+
 /* How a pass reads the input: damage is delivered as records, and the policy of the options is
  * mapped to that of a stream. */
 perfile_open_options pf_convert_reading(const pf_convert *x);

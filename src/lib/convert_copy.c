@@ -134,18 +134,9 @@ static perfile_status open_pass(void *user, perfile_stream **stream, perfile_err
 static perfile_status on_damage(void *user, const perfile_record *r, perfile_error *err)
 {
     const translating *t = user;
-    const perfile_note note = {.kind = PERFILE_NOTE_DAMAGE,
-                               .number = UINT32_MAX,
-                               .damage = r->damage,
-                               .part = r->part,
-                               .count = 1,
-                               .bytes = r->body.len,
-                               .offset = r->offset};
-    if (!pf_convert_forced(t->x))
-        return pf_fail_damage(err, r->damage, "convert", r->offset);
-    pf_notes_add(&t->x->notes, &note);
-    t->x->result.damaged = true;
-    return PERFILE_OK;
+    perfile_status st = pf_convert_note_damage(t->x, r, err);
+    t->x->result.damaged |= st == PERFILE_OK;
+    return st;
 }
 
 /* Refuses options that a conversion to another format does not have. */

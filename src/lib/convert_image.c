@@ -91,17 +91,8 @@ static void count(pf_image *m, const perfile_record *first, size_t n)
  * size, the header is swapped (see the top of this file); all else will be copied as it is. */
 static perfile_status handle_damage(pf_image *m, const perfile_record *r, perfile_error *err)
 {
-    perfile_note note = {.kind = PERFILE_NOTE_DAMAGE,
-                         .number = UINT32_MAX,
-                         .damage = r->damage,
-                         .part = r->part,
-                         .count = 1,
-                         .bytes = r->body.len,
-                         .offset = r->offset};
-    if (!pf_convert_forced(m->x))
-        return pf_fail_damage(err, r->damage, "convert", r->offset);
-    pf_notes_add(&m->x->notes, &note);
-    return m->x->byteswaps ? pf_image_swap_damaged(m, r, err) : PERFILE_OK;
+    perfile_status st = pf_convert_note_damage(m->x, r, err);
+    return st == PERFILE_OK && m->x->byteswaps ? pf_image_swap_damaged(m, r, err) : st;
 }
 
 /* Copies a run, and says where its records are.  What is inside an envelope is no part of the file.

@@ -149,19 +149,6 @@ static int check_settings(settings *set)
     return CLI_CONTINUE;
 }
 
-/* The library has made its temporary folder (`path`), or removed it (NULL).  Signals are delayed
- * until the folder is registered for removal, and again while the files get their final names:
- * otherwise an interrupt could leave the folder, or some of the parts, behind. */
-static void on_temporary(void *user, const char *path)
-{
-    (void)user;
-    if (!path)
-        cli_signals_hold(true);
-    cli_signals_temporary(path);
-    if (path)
-        cli_signals_hold(false);
-}
-
 /* Opens the input, splits, reports, and returns the exit status. */
 static int split(settings *set, const char *path)
 {
@@ -188,11 +175,11 @@ static int split(settings *set, const char *path)
     set->writing.on_damage = set->w.fail ? PERFILE_ON_DAMAGE_FAIL : set->w.on_damage;
     set->writing.note = cli_split_note;
     set->writing.done = cli_split_done;
-    set->writing.temporary = on_temporary;
+    set->writing.temporary = cli_signals_on_temporary;
     set->writing.progress = cli_writing_progress;
     set->writing.user = &x;
     cli_writing_begin(x.name);
-    cli_signals_hold(true); /* until on_temporary() registers the folder */
+    cli_signals_hold(true); /* until cli_signals_on_temporary() registers the folder */
     perfile_status st =
         perfile_split_capture(source, &set->how, &set->writing, &x.sum, sizeof x.sum, &err);
     cli_signals_file(NULL);
