@@ -3,6 +3,7 @@
 #include "perfmon/translate.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/error.h"
 
 enum {
@@ -212,6 +213,26 @@ static perfile_status finish(pf_perfmon_survey *v, const perfile_perfmon_options
     return PERFILE_OK;
 }
 
+/* An event has an id for each buffer: a small input can ask for very many. */
+static perfile_status check_ids(const pf_perfmon_survey *v, const perfile_stream *s,
+                                perfile_error *err)
+{
+    enum {
+        ID_BYTES = 40, /* in the ids of the attr, and in ID_INDEX */
+        ALWAYS = 16 << 20
+    };
+    const uint64_t ratio = s->limits.growth_ratio;
+    const uint64_t ids = (uint64_t)v->n_events * v->n_buffers;
+    uint64_t most;
+    if (ratio == UINT64_MAX ||
+        __builtin_mul_overflow(pf_container_bytes(perfile_stream_container(s)), ratio, &most) ||
+        pf_add_u64(most, ALWAYS, &most) || ids * ID_BYTES <= most)
+        return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_LIMIT, "growth_ratio",
+                   "%u events of %u buffers are %llu ids, which would have more than %llu bytes",
+                   v->n_events, v->n_buffers, (unsigned long long)ids, (unsigned long long)most);
+}
+
 perfile_status pf_perfmon_survey_run(pf_perfmon_survey *v, const pf_translation *t,
                                      perfile_error *err)
 {
@@ -243,6 +264,8 @@ perfile_status pf_perfmon_survey_run(pf_perfmon_survey *v, const pf_translation 
         end_part(v, &g);
         st = finish(v, t->options->perfmon, err);
     }
+    if (st == PERFILE_OK)
+        st = check_ids(v, s, err);
     perfile_stream_close(s);
     return st;
 }

@@ -15,6 +15,7 @@ import sys
 import threading
 
 import cost_archives
+import cost_perfmon
 from chosen import CASES, chosen
 
 TID, TIME, ID = 1 << 1, 1 << 2, 1 << 16
@@ -212,6 +213,8 @@ def make(perfile, name, size):
         content, decoded = cost_archives.INPUTS[name](size)
         open(path, "wb").write(content)
         return path, len(content) + decoded
+    if name in cost_perfmon.INPUTS:
+        return path, cost_perfmon.INPUTS[name](path, size)
     if name == "parts":
         os.mkdir(path)
         half = shared_ids(size)
@@ -277,11 +280,12 @@ def main():
         sys.exit("\n".join(wrong))
     runs, worst = 0, {}
     only = os.environ.get("ONLY")
-    for name in list(INPUTS) + list(MADE_BY_COMMAND) + list(cost_archives.INPUTS):
+    for name in list(INPUTS) + list(MADE_BY_COMMAND) + list(cost_archives.INPUTS) + list(cost_perfmon.INPUTS):
         if only and only not in name:
             continue
         made = {}
-        lines = cost_archives.LINES if name in cost_archives.INPUTS else LINES
+        lines = cost_archives.LINES if name in cost_archives.INPUTS else \
+            cost_perfmon.LINES if name in cost_perfmon.INPUTS else LINES
         for command in commands:
             step = size // SMALL.get(command, 1)
             if step not in made and command in lines:
@@ -289,6 +293,8 @@ def main():
             line = dict(table[command])
             if name in cost_archives.INPUTS: # as stored, decoded, and decoded once more to compare: format/limits.md
                 line["memory0"] += 3 << 27
+            if name in cost_perfmon.INPUTS and command == "convert":
+                line.update(cost_perfmon.CONVERT)
             for words in lines.get(command, []):
                 if not chosen():
                     continue
