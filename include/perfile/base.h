@@ -112,8 +112,8 @@ typedef struct perfile_limits {
     /* Decompressed bytes of a stream, or of the chunks of an archive, for each compressed one,
      * beyond inflate_bytes: 1024. */
     uint64_t inflate_ratio;
-    /* Bytes of all parts that perfile_split_capture() writes, or of ids that a conversion to another
-     * format makes, for each byte of its input, beyond 16 MiB: 20. */
+    /* Bytes of all parts that perfile_split_capture() writes, or of ids that a conversion to
+     * another format makes, for each byte of its input, beyond 16 MiB: 20. */
     uint64_t growth_ratio;
     uint64_t reserved[4];
 } perfile_limits;
