@@ -115,7 +115,8 @@ typedef struct perfile_limits {
     /* Bytes of all parts that perfile_split_capture() writes, or of ids that a conversion to
      * another format makes, for each byte of its input, beyond 16 MiB: 20. */
     uint64_t growth_ratio;
-    uint64_t reserved[4];
+    uint64_t profile_bytes; /* distinct stacks, frames and names of an export: 512 MiB */
+    uint64_t reserved[3];
 } perfile_limits;
 
 /* "0.1.0" of the library that runs. */

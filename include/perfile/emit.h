@@ -1,4 +1,5 @@
-/* Records into other forms: text for people, JSON lines, CBOR, tab-separated values.
+/* Records into other forms: text for people, JSON lines, CBOR, tab-separated values; and the forms
+ * that viewers of profiles read.
  *
  * An emitter is a thing that records are put into:
  *
@@ -37,6 +38,52 @@ enum {                            /* perfile_emit_options.flags */
        PERFILE_EMIT_RESOLVE = 1 << 2
 };
 
+/* Keys by which an export counts stacks apart: perfile_export_options.per. */
+enum {
+    PERFILE_PER_COMM = 1,  /* the name of the thread at the time of the sample */
+    PERFILE_PER_PID = 2,   /* the process */
+    PERFILE_PER_TID = 3,   /* the thread */
+    PERFILE_PER_EVENT = 4, /* the event, by its name */
+    PERFILE_PER_CPU = 5    /* the processor */
+};
+
+enum {                                     /* perfile_export_options.flags */
+       PERFILE_EXPORT_PERIODS = 1 << 0,    /* weights are sums of periods, not numbers of samples */
+       PERFILE_EXPORT_NO_LABELS = 1 << 1,  /* `per` is empty on purpose: nothing is counted apart */
+       PERFILE_EXPORT_MARK_KERNEL = 1 << 2, /* names of frames of the kernel end with _[k] */
+       PERFILE_EXPORT_MARK_JIT = 1 << 3 /* those of code generated at run time end with _[j] */
+};
+
+/* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros
+ * are the defaults. */
+typedef struct perfile_export_options {
+    size_t size;
+    uint32_t flags; /* PERFILE_EXPORT_… */
+    /* PERFILE_PER_…, in the order in which they stand in front of the frames; ended by 0.  Empty:
+     * PERFILE_PER_COMM. */
+    uint8_t per[8];
+    const char *title; /* of a picture, UTF-8; NULL: one is made.  Copied. */
+    uint64_t reserved[4];
+} perfile_export_options;
+
+/* What an export made of the records that were put into it. */
+typedef struct perfile_export_summary {
+    uint64_t samples;        /* that were read, and are in the output */
+    uint64_t period;         /* sum of their periods, up to UINT64_MAX */
+    uint64_t without_period; /* of them, those for which no period is known */
+    uint64_t without_stack;  /* of them, those of which no address is known */
+    uint64_t unreadable;     /* of them, those whose call chain could not be read */
+    uint64_t joined;         /* call chains whose user part came later (CALLCHAIN_DEFERRED) */
+    uint64_t not_joined;     /* those whose user part did not come */
+    uint64_t stacks;         /* distinct ones, with every beginning of one */
+    uint64_t frames;         /* distinct places in code */
+    uint64_t unmapped;       /* of them, those where nothing is known to be mapped */
+    uint64_t events;         /* different names of events that the samples are of */
+    uint64_t pruned;         /* frames that are too small to be shown in a picture */
+    uint64_t bytes;          /* of memory, out of perfile_limits.profile_bytes */
+    uint64_t reserved[8];
+} perfile_export_summary;
+
 /* How records are shown.  Set `size`; zeros are the defaults. */
 typedef struct perfile_emit_options {
     size_t size;
@@ -51,7 +98,8 @@ typedef struct perfile_emit_options {
     /* Fed with all that the records refer to; it must outlive the emitter.  NULL: names of threads
      * and of what is mapped are not known. */
     const perfile_model *model;
-    uint64_t reserved[2];
+    const perfile_export_options *exporting; /* of forms for viewers; NULL: the defaults.  Copied */
+    uint64_t reserved[1];
 } perfile_emit_options;
 
 /* What came of it, as exit status of a command. */
@@ -64,6 +112,11 @@ enum {
 /* The form at `position` ("text" …), NULL behind the last; and what it is, in words. */
 PERFILE_API const char *perfile_emit_format(size_t position);
 PERFILE_API const char *perfile_emit_format_doc(size_t position);
+
+/* The same of the forms for viewers ("folded" …), which add up what samples say, or show them over
+ * time.  They are opened like the others, and need a model to resolve addresses. */
+PERFILE_API const char *perfile_export_format(size_t position);
+PERFILE_API const char *perfile_export_format_doc(size_t position);
 
 /* Whether `fields` are columns of "tsv": names of fields as format/expressions.md has them (`time`,
  * `values.value`, `mmap2.filename`; no parts of words, no elements of lists), and `event`, `comm`,
@@ -96,6 +149,20 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_put(perfile_emitter 
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_put_run(perfile_emitter *e,
                                                                     const perfile_record *first,
                                                                     size_t n, perfile_error *err);
+
+/* Of forms for viewers: the records so far were all of their capture; its stream and model are not
+ * needed any more.  Those from now on come from another one, whose samples are added; `stream` and
+ * `model` as in perfile_emitter_open().  With NULL no more come until the next call.  PERFILE_E_USAGE: the form shows one capture only; PERFILE_E_NOMEM, PERFILE_E_LIMIT
+ * (profile_bytes). */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_continue(perfile_emitter *e,
+                                                                     perfile_stream *stream,
+                                                                     const perfile_model *model,
+                                                                     perfile_error *err);
+
+/* Of forms for viewers: what became of the records so far; complete behind
+ * perfile_emitter_finish().  Fills the first `size` bytes of *summary; all zeros for other forms. */
+PERFILE_API void perfile_emitter_get_summary(const perfile_emitter *e,
+                                             perfile_export_summary *summary, size_t size);
 
 /* Hands what was emitted so far to the sink. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_flush(perfile_emitter *e,

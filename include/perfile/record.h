@@ -97,7 +97,11 @@ PERFILE_API bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu);
  * place is known per event: nothing else is decoded. */
 PERFILE_API bool perfile_sample_field(const perfile_record *r, uint64_t bit, uint64_t *value);
 
-/* The same of the records first[0 .. n) of one run (perfile_stream_next_run()), for loops where a
+/* How many events a SAMPLE stands for: its own period, else the fixed one of its event; false when
+ * neither is known. */
+PERFILE_API bool perfile_sample_period(const perfile_record *r, uint64_t *period);
+
+/* The same as perfile_sample_field() of the records first[0 .. n) of one run (perfile_stream_next_run()), for loops where a
  * call per record would show: puts the values of those that have the field one after the other in
  * `values`, and where in the run they stand in `at` (may be NULL), both with room for `n`.  Returns
  * how many. */

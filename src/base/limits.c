@@ -28,6 +28,7 @@ perfile_status pf_limits_copy(perfile_limits *out, const perfile_limits *given, 
     set_default(&l.model_bytes, 512 * MIB);
     set_default(&l.inflate_ratio, 1024);
     set_default(&l.growth_ratio, 20);
+    set_default(&l.profile_bytes, 512 * MIB);
     *out = l;
     return PERFILE_OK;
 }

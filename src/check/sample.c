@@ -11,14 +11,9 @@
 #include "base/byte_order.h"
 #include "check/times.h"
 #include "check/world.h"
+#include "core/contexts.h"
 #include "core/layout.h"
 
-/* Entries of a call chain above the last page are contexts, not addresses: PERF_CONTEXT_… of
- * uapi/linux/perf_event.h. */
-#define CONTEXT_KERNEL   ((uint64_t)-128)
-#define CONTEXT_USER     ((uint64_t)-512)
-#define CONTEXT_DEFERRED ((uint64_t)-640)
-#define CONTEXT_LEAST    ((uint64_t)-4095)
 
 enum {
     LEAST_RAW = 8,  /* common fields of a tracepoint: type, flags, preempt_count, pid */
@@ -73,7 +68,7 @@ static inline size_t count_contexts(const uint8_t *at, size_t n, bool swap)
 {
     size_t contexts = 0;
     for (size_t i = 0; i < n; i++)
-        contexts += pf_load_u64(at + 8 * i, swap) >= CONTEXT_LEAST;
+        contexts += pf_load_u64(at + 8 * i, swap) >= PF_CONTEXT_LEAST;
     return contexts;
 }
 
@@ -85,9 +80,9 @@ static void check_contexts(pf_check *c, const perfile_record *r, const perfile_s
     size_t n = s->callchain.n;
     for (size_t i = 0; i < n; i++) {
         uint64_t v = pf_load_u64(at + 8 * i, s->callchain.swapped);
-        if (v < CONTEXT_LEAST || v == CONTEXT_KERNEL || v == CONTEXT_USER)
+        if (v < PF_CONTEXT_LEAST || v == PF_CONTEXT_KERNEL || v == PF_CONTEXT_USER)
             continue;
-        if (v == CONTEXT_DEFERRED) {
+        if (v == PF_CONTEXT_DEFERRED) {
             i++; /* the cookie may look like anything */
             if (i < n)
                 pf_check_cookie_announced(c, s->tid, perfile_word(&s->callchain, i));
@@ -107,12 +102,12 @@ static void check_callchain(pf_check *c, const perfile_record *r, const perfile_
     if (n == 0)
         return;
     uint64_t first = pf_load_u64(at, swap);
-    if (first < CONTEXT_LEAST)
+    if (first < PF_CONTEXT_LEAST)
         pf_report(c, PERFILE_RULE_V_309, PF_FULL, r, "sample.callchain",
                   "the call chain begins with 0x%" PRIx64 ", not with a context", first);
     /* Most chains have no other context than the usual one that they begin with. */
     size_t contexts = swap ? count_contexts(at, n, true) : count_contexts(at, n, false);
-    if (contexts != (first == CONTEXT_KERNEL || first == CONTEXT_USER))
+    if (contexts != (first == PF_CONTEXT_KERNEL || first == PF_CONTEXT_USER))
         check_contexts(c, r, s);
 }
 

@@ -54,4 +54,14 @@ static inline const perfile_layout *pf_layout_of(const perfile_record *r, uint32
     return a.layout;
 }
 
+/* The period of all samples of an event that is counted with a fixed one; false if the kernel
+ * adjusts it. */
+static inline bool pf_event_fixed_period(const perfile_event *e, uint64_t *period)
+{
+    if (e->attr->is_freq)
+        return false;
+    *period = e->attr->sample_period;
+    return true;
+}
+
 #endif

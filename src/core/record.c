@@ -217,6 +217,16 @@ bool perfile_sample_field(const perfile_record *r, uint64_t bit, uint64_t *value
 }
 
 /* With one layout the slot is looked up once for all records. */
+bool perfile_sample_period(const perfile_record *r, uint64_t *period)
+{
+    if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF)
+        return false;
+    if (perfile_sample_field(r, PERFILE_SAMPLE_PERIOD, period))
+        return true;
+    const perfile_event *e = perfile_record_event(r);
+    return e && pf_event_fixed_period(e, period);
+}
+
 size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit, uint64_t *values,
                              uint32_t *at)
 {

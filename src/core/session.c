@@ -42,6 +42,8 @@ perfile_status pf_session_new(bool swapped, const perfile_open_options *options,
     }
     pf_arena_init(&s->arena, limits.session_bytes, "session_bytes");
     s->model_bytes = limits.model_bytes;
+    s->held_bytes = limits.held_bytes;
+    s->profile_bytes = limits.profile_bytes;
     s->swapped = swapped;
     s->as_stored = options && options->as_stored;
     s->ids.seed = new_seed(s);
@@ -335,6 +337,16 @@ bool pf_session_has_tracepoint(const perfile_session *s, uint64_t config)
 uint64_t pf_session_model_bytes(const perfile_session *s)
 {
     return s->model_bytes;
+}
+
+uint64_t pf_session_held_bytes(const perfile_session *s)
+{
+    return s->held_bytes;
+}
+
+uint64_t pf_session_profile_bytes(const perfile_session *s)
+{
+    return s->profile_bytes;
 }
 
 const perfile_layout *pf_session_layout(const perfile_session *s)

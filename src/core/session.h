@@ -109,8 +109,10 @@ uint64_t pf_ticks_to_ns(int64_t ticks, uint64_t shift, uint64_t mult);
  * PERFILE_NO_TIME without one. */
 uint64_t pf_record_order(const perfile_record *r);
 
-/* perfile_limits.model_bytes, for models of this session. */
+/* Members of perfile_limits, for models of this session, records of it that wait, and profiles. */
 uint64_t pf_session_model_bytes(const perfile_session *s);
+uint64_t pf_session_held_bytes(const perfile_session *s);
+uint64_t pf_session_profile_bytes(const perfile_session *s);
 
 /* perfile_open_options.as_stored; false for NULL.  Decoders need it: schema/context.h. */
 bool pf_session_as_stored(const perfile_session *s);

@@ -81,9 +81,9 @@ struct perfile_session {
 
     pf_names names;
     pf_arena arena;
-    /* perfile_limits.model_bytes.  At the end, so that the members used for decoding share a cache
+    /* Members of perfile_limits.  At the end, so that the members used for decoding share a cache
      * line. */
-    uint64_t model_bytes;
+    uint64_t model_bytes, held_bytes, profile_bytes;
 };
 
 /* Appends an item; the array grows as needed. */

@@ -3,9 +3,12 @@
  * emitted. */
 #include "emit/emitter.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/crc32.h"
 #include "base/error.h"
+#include "emit/export.h"
 #include "emit/threads.h"
 
 enum {
@@ -68,6 +71,8 @@ perfile_status perfile_emitter_put_run(perfile_emitter *e, const perfile_record 
 {
     if (e->threads)
         return pf_emit_threads_put(e, first, n, err);
+    if (e->ops->exports)
+        return write_out_if_full(e, e->ops->exports->put_run(e, first, n, err), err);
     perfile_status st = PERFILE_OK;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++)
         st = pf_emitter_put_now(e, &first[i], err);
@@ -81,6 +86,16 @@ perfile_status perfile_emitter_finish(perfile_emitter *e, perfile_error *err)
     if (st == PERFILE_OK)
         st = e->ops->finish(e, err);
     return st == PERFILE_OK ? perfile_emitter_flush(e, err) : st;
+}
+
+void perfile_emitter_get_summary(const perfile_emitter *e, perfile_export_summary *summary,
+                                 size_t size)
+{
+    perfile_export_summary all = {0};
+    if (e->ops->exports)
+        e->ops->exports->summary(e, &all);
+    memset(summary, 0, size);
+    memcpy(summary, &all, size < sizeof all ? size : sizeof all);
 }
 
 /* The exit status of `dump`: damage alone is not a failure as long as something could be decoded.

@@ -1,4 +1,4 @@
-/* Internals of emitters: what the forms of `dump` (text, jsonl, cbor, tsv) share.
+/* Internals of emitters: what the forms of `dump` (text, jsonl, cbor, tsv) and of `export` share.
  *
  * A form is a table of functions, pf_emit_ops.  They append to the buffer `out` of the emitter;
  * emitter.c writes it to the sink in chunks of 64 KiB. No form calls the sink itself, so that an
@@ -24,7 +24,9 @@ typedef struct pf_emit_ops {
     perfile_status (*begin)(perfile_emitter *e, perfile_error *err);
     perfile_status (*put)(perfile_emitter *e, const perfile_record *r, perfile_error *err);
     perfile_status (*finish)(perfile_emitter *e, perfile_error *err);
-    /* All output for an input that could not be opened; instead of begin(). */
+    /* For viewers, see emit/export.h; NULL in the forms of `dump`. */
+    const struct pf_export_ops *exports;
+    /* All output for an input that could not be opened; instead of begin().  NULL: there is none. */
     perfile_status (*failure)(perfile_emitter *e, uint32_t damage, uint64_t offset,
                               perfile_error *err);
 } pf_emit_ops;
@@ -38,6 +40,7 @@ struct perfile_emitter {
     uint32_t flags;
     const perfile_model *model;      /* resolves names; may be NULL */
     const char *fields;              /* perfile_emit_options.fields, valid in open() only */
+    const perfile_export_options *exporting; /* likewise; complete */
     bool no_memory;                  /* `out` could not grow: its content is incomplete */
     bool decoded;                    /* something could be decoded: for the outcome */
     bool walk_only;                  /* tests: never use the fast path of emit/sample.inc … */
@@ -109,5 +112,6 @@ static inline const char *pf_emit_part_name(const perfile_emitter *e, uint32_t p
 
 /* All forms; lib/registry.c lists them. */
 extern const pf_emit_ops pf_emit_text, pf_emit_jsonl, pf_emit_cbor, pf_emit_tsv;
+extern const pf_emit_ops pf_emit_folded, pf_emit_flamegraph;
 
 #endif

@@ -28,4 +28,7 @@ const pf_driver *pf_driver_named(const char *name);
 /* All forms of output (`dump --format`), ended by NULL. */
 extern const pf_emit_ops *const pf_emit_forms[];
 
+/* All forms for viewers (`export --to`), ended by NULL. */
+extern const pf_emit_ops *const pf_export_forms[];
+
 #endif

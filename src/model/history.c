@@ -183,15 +183,12 @@ const pf_change *pf_history_floor(const pf_history *h, uint64_t key, uint64_t ti
     return best;
 }
 
-bool pf_history_sort(pf_history *h)
+/* The first change of the sorted all[from .. to) at or after (key, time); `to` if there is none. */
+static size_t lower_bound_in(const pf_history *h, size_t from, size_t to, uint64_t key,
+                             uint64_t time)
 {
-    return flush_tail(h, true);
-}
-
-size_t pf_history_lower_bound(const pf_history *h, uint64_t key, uint64_t time)
-{
-    size_t low = 0;
-    size_t high = h->n;
+    size_t low = from;
+    size_t high = to;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
         const pf_change *c = &h->all[mid];
@@ -201,6 +198,35 @@ size_t pf_history_lower_bound(const pf_history *h, uint64_t key, uint64_t time)
             high = mid;
     }
     return low;
+}
+
+const pf_change *pf_history_next(const pf_history *h, uint64_t key, uint64_t time)
+{
+    const pf_change *best = NULL;
+    if (time == UINT64_MAX)
+        return NULL;
+    for (size_t i = h->sorted; i < h->n; i++) {
+        const pf_change *c = &h->all[i];
+        if (c->key == key && c->time > time && (!best || c->time < best->time))
+            best = c;
+    }
+    for (unsigned i = 0; i < h->n_runs; i++) {
+        size_t end = run_end(h, i);
+        size_t at = lower_bound_in(h, h->run_begin[i], end, key, time + 1);
+        if (at < end && h->all[at].key == key && (!best || h->all[at].time < best->time))
+            best = &h->all[at];
+    }
+    return best;
+}
+
+bool pf_history_sort(pf_history *h)
+{
+    return flush_tail(h, true);
+}
+
+size_t pf_history_lower_bound(const pf_history *h, uint64_t key, uint64_t time)
+{
+    return lower_bound_in(h, 0, h->n, key, time);
 }
 
 void pf_history_free(pf_history *h)

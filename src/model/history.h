@@ -46,6 +46,9 @@ bool pf_history_add(pf_history *h, const pf_change *c);
 /* The latest change of `key` with a time up to `time`, or NULL.  Valid until the next add. */
 const pf_change *pf_history_floor(const pf_history *h, uint64_t key, uint64_t time);
 
+/* The first change of `key` with a time above `time`, or NULL.  Valid until the next add. */
+const pf_change *pf_history_next(const pf_history *h, uint64_t key, uint64_t time);
+
 /* Merges everything into one run, so that all[0 .. n) is sorted by (key, time, sequence).  False if
  * there is no memory. */
 bool pf_history_sort(pf_history *h);

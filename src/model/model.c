@@ -1,13 +1,9 @@
-/* The process model: collects processes, threads, names and mappings from side-band records, and
- * answers which name a thread had, and what was mapped at an address, at a given time.
+/* The process model: collects processes, threads, names and mappings from side-band records.
+ * ask.c answers which name a thread had, and what was mapped at an address, at a given time.
  *
  * Records arrive in stream order, not in time order, so that everything is stored with its time and
  * answers are searches "the latest up to time t" (history.h, space.h).  Records without a time
- * count as time 0, before the recording.  Records that cannot be decoded are ignored.
- *
- * Inheritance is not copied at a FORK, but followed at a query: a thread without a name of its own
- * asks its parent at the time of the fork, a process without a mapping at an address asks its
- * parent likewise, over at most GENERATIONS steps. */
+ * count as time 0, before the recording.  Records that cannot be decoded are ignored. */
 #include "perfile/model.h"
 
 #include <string.h>
@@ -17,10 +13,6 @@
 #include "base/error.h"
 #include "core/session.h"
 #include "model/state.h"
-
-/* Forks followed at a query: bounds its time, also for parents that form a circle. */
-enum { GENERATIONS = 32 };
-#define REMOVED UINT32_MAX /* pf_mapping_span.mapping of a KSYMBOL that was unregistered */
 
 void *pf_array_grow(pf_budget *budget, void *at, size_t *cap, size_t width)
 {
@@ -190,7 +182,7 @@ static bool feed_exit(perfile_model *m, const perfile_record *r, uint64_t time)
            add_change(m, pf_key(PF_CHANGE_END, e.tid), time, pf_pair(e.ppid, e.ptid), e.pid, 0);
 }
 
-/* Adds [addr, addr + len) to the space, as `mapping` or REMOVED.  The end is clamped to UINT64_MAX,
+/* Adds [addr, addr + len) to the space, as `mapping` or PF_SPAN_REMOVED.  The end is clamped to UINT64_MAX,
  * an empty range is ignored.  `may_repeat`: the same span may have been added before. */
 static bool add_span(perfile_model *m, pf_space *s, uint64_t addr, uint64_t len, uint64_t time,
                      uint32_t mapping, bool may_repeat)
@@ -323,7 +315,7 @@ static bool feed_ksymbol(perfile_model *m, const perfile_record *r, uint64_t tim
     if (o.flags & 1) { /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
         pf_change c = {.key = o.addr, .time = time, .sequence = m->sequence};
         return pf_history_add(&m->removed_symbols, &c) &&
-               add_span(m, &m->symbols, o.addr, o.len, time, REMOVED, true);
+               add_span(m, &m->symbols, o.addr, o.len, time, PF_SPAN_REMOVED, true);
     }
     perfile_mapping x = {.pid = PERFILE_NO_PID,
                          .tid = PERFILE_NO_PID,
@@ -382,62 +374,4 @@ perfile_status perfile_model_feed(perfile_model *m, const perfile_record *r, per
     }
     pf_model_drop_lists(m);
     return pf_model_add_record(m, r) ? PERFILE_OK : pf_model_fail(m, err);
-}
-
-/* Goes from thread to parent thread until one has a name that it got itself; then tries the main
- * thread of the process. */
-const char *perfile_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t time)
-{
-    uint32_t at = tid;    /* the ancestor that is asked now … */
-    uint64_t then = time; /* … and the time up to which its name counts for the thread */
-    for (int i = 0; i < GENERATIONS; i++) {
-        const pf_change *name = pf_history_floor(&m->history, pf_key(PF_CHANGE_NAME, at), then);
-        const pf_change *start = pf_history_floor(&m->history, pf_key(PF_CHANGE_START, at), then);
-        /* A name from before the start belongs to an earlier thread of that number. */
-        if (name && (!start || name->time >= start->time))
-            return (const char *)(uintptr_t)name->value;
-        if (!start || !(start->flags & PF_CHANGE_INHERITS))
-            break;
-        at = (uint32_t)start->value; /* ptid */
-        then = start->time;
-    }
-    if (tid == 0 && pid == 0)
-        return m->idle_name;
-    /* At most one level deep: there tid equals pid. */
-    return tid != pid ? perfile_model_comm(m, pid, pid, time) : NULL;
-}
-
-/* The mapping of a span, with its build id filled in. */
-static const perfile_mapping *mapping_of(const perfile_model *m, const pf_mapping_span *span)
-{
-    perfile_mapping *x = &m->mappings.at[span->mapping];
-    pf_model_fill_build_id(m, x);
-    return x;
-}
-
-/* Goes from process to parent process until one has a mapping at `addr` in its present image. */
-const perfile_mapping *perfile_model_mapping(const perfile_model *m, uint32_t pid, uint64_t addr,
-                                             uint64_t time)
-{
-    if (pid == PERFILE_NO_PID) {
-        const pf_mapping_span *symbol = pf_space_find(&m->symbols, addr, time);
-        /* A symbol lies over the mapping of the kernel text, which is asked next. */
-        if (symbol && symbol->mapping != REMOVED)
-            return mapping_of(m, symbol);
-    }
-    for (int i = 0; i < GENERATIONS; i++) {
-        uint32_t at = pf_index_get(&m->space_index, pid);
-        const pf_change *image = pf_history_floor(&m->history, pf_key(PF_CHANGE_IMAGE, pid), time);
-        const pf_mapping_span *span =
-            at != PF_INDEX_NONE ? pf_space_find(&m->spaces.at[at], addr, time) : NULL;
-        /* A span from before the present image was unmapped by exec, or is of an earlier process.
-         */
-        if (span && (!image || span->time >= image->time))
-            return mapping_of(m, span);
-        if (!image || !(image->flags & PF_CHANGE_INHERITS))
-            break;
-        pid = (uint32_t)image->value; /* ppid, at the time of the fork */
-        time = image->time;
-    }
-    return NULL;
 }

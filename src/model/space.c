@@ -285,6 +285,59 @@ const pf_mapping_span *pf_space_find(const pf_space *s, uint64_t addr, uint64_t 
     return best;
 }
 
+/* Narrows [*low, *high] to what lies on the same side of `begin` and of `end` as `addr`. */
+static void narrow(uint64_t begin, uint64_t end, uint64_t addr, uint64_t *low, uint64_t *high)
+{
+    const uint64_t edges[] = {begin, end};
+    for (unsigned i = 0; i < 2; i++) {
+        if (edges[i] <= addr && edges[i] > *low)
+            *low = edges[i];
+        if (edges[i] > addr && edges[i] - 1 < *high)
+            *high = edges[i] - 1;
+    }
+}
+
+/* The time of the first span in the list of `node` that is later than `time`; UINT64_MAX if there
+ * is none. */
+static uint64_t next_in(const pf_space_run *r, uint32_t node, uint64_t time)
+{
+    uint32_t low = r->list_start[node];
+    uint32_t end = r->list_start[node + 1];
+    uint32_t high = end;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (r->spans[r->lists[mid]].time <= time)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < end ? r->spans[r->lists[low]].time : UINT64_MAX;
+}
+
+void pf_space_reach(const pf_space *s, uint64_t addr, uint64_t time, uint64_t *low, uint64_t *high,
+                    uint64_t *next)
+{
+    for (uint32_t i = 0; i < s->n_tail; i++) {
+        const pf_mapping_span *x = &s->tail[i];
+        narrow(x->begin, x->end, addr, low, high);
+        if (x->begin <= addr && addr < x->end && x->time > time && x->time < *next)
+            *next = x->time;
+    }
+    for (uint32_t i = 0; i < s->n_runs; i++) {
+        const pf_space_run *r = &s->runs[i];
+        if (addr < r->bounds[0] || addr >= r->bounds[r->n_leaves]) {
+            narrow(r->bounds[0], r->bounds[r->n_leaves], addr, low, high);
+            continue;
+        }
+        uint32_t leaf = leaf_of(r, addr);
+        narrow(r->bounds[leaf], r->bounds[leaf + 1], addr, low, high);
+        for (uint32_t node = leaf + r->n_leaves; node >= 1; node >>= 1) {
+            uint64_t later = next_in(r, node, time);
+            *next = later < *next ? later : *next;
+        }
+    }
+}
+
 void pf_space_free(pf_space *s)
 {
     for (uint32_t i = 0; i < s->n_runs; i++)

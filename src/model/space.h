@@ -62,6 +62,13 @@ bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool may_repeat);
  * Valid until the next add. */
 const pf_mapping_span *pf_space_find(const pf_space *s, uint64_t addr, uint64_t time);
 
+/* How far the answer of pf_space_find() for `addr` and `time` reaches: no span begins or ends
+ * between *low and *high (both included), which contain `addr`, and no span is laid over them after
+ * `time` and before *next.  Each of the three is only narrowed: the caller sets them to 0,
+ * UINT64_MAX and UINT64_MAX first. */
+void pf_space_reach(const pf_space *s, uint64_t addr, uint64_t time, uint64_t *low, uint64_t *high,
+                    uint64_t *next);
+
 void pf_space_free(pf_space *s);
 
 #endif

@@ -8,15 +8,11 @@
  * layout. */
 #include "base/error.h"
 #include "core/attribution.h"
+#include "core/contexts.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
 #include "target/target.h"
 #include "schema/family.h"
-
-/* Markers in call chains (uapi/linux/perf_event.h): user addresses follow; a cookie follows, in
- * place of the user addresses. */
-#define CONTEXT_USER     ((uint64_t)-512)
-#define CONTEXT_DEFERRED ((uint64_t)-640)
 
 static bool is_swapped(const perfile_record *r)
 {
@@ -311,18 +307,18 @@ uint32_t pf_target_find_cookie(pf_target *t, const perfile_record *original,
     if (c.bad || nr < 2 || nr > pf_cur_left(&c) / 8)
         return 0;
     pf_cur_span(&c, 8 * (nr - 2));
-    if (pf_cur_u64(&c) != CONTEXT_DEFERRED)
+    if (pf_cur_u64(&c) != PF_CONTEXT_DEFERRED)
         return 0;
     *cookie = pf_cur_u64(&c);
     return (uint32_t)(PF_PERF_RECORD_HEADER + at);
 }
 
-/* Writes the user part of a chain; it begins with the marker CONTEXT_USER, which is added if the
+/* Writes the user part of a chain; it begins with the marker PF_CONTEXT_USER, which is added if the
  * CALLCHAIN_DEFERRED record did not have it.  Returns the end. */
 static uint8_t *put_chain(uint8_t *to, perfile_bytes chain, bool swapped)
 {
-    if (pf_load_u64(chain.ptr, swapped) != CONTEXT_USER) {
-        pf_store_u64(to, CONTEXT_USER, swapped);
+    if (pf_load_u64(chain.ptr, swapped) != PF_CONTEXT_USER) {
+        pf_store_u64(to, PF_CONTEXT_USER, swapped);
         to += 8;
     }
     memcpy(to, chain.ptr, chain.len);

@@ -12,7 +12,7 @@
 #include "core/releases.h"
 #include "core/stream.h"
 #include "perfile/target.h"
-#include "target/deferred.h"
+#include "stage/deferred.h"
 #include "stage/relayout.h"
 
 enum {

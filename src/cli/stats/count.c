@@ -102,17 +102,12 @@ static bool count_types(cli_counts *counts, cli_input *in)
     return add_types(counts, &low) && ok;
 }
 
-/* Counts a sample with its period as perf does: that of the sample, else the fixed period of its
- * event. */
+/* Counts a sample with its period. */
 static void count_sample(cli_group *g, const perfile_record *r)
 {
     const perfile_event *e = perfile_record_event(r);
     uint64_t period = 0;
-    bool has = perfile_sample_field(r, PERFILE_SAMPLE_PERIOD, &period);
-    if (!has && e && !e->attr->is_freq) {
-        has = true;
-        period = e->attr->sample_period;
-    }
+    bool has = perfile_sample_period(r, &period);
     cli_group_sample(g, e ? e->index : UINT32_MAX, has && e, period);
 }
 

@@ -1,0 +1,133 @@
+/* `perfile export`: samples of captures, resolved and added up, in the forms of viewers.
+ *
+ * The library's emitters do the work (perfile/emit.h).  All inputs go into one emitter; each is
+ * read with a model of its whole length, so that an address is resolved as it was mapped at the
+ * time of its sample. */
+#include "cli/export/export.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/captures.h"
+#include "cli/command.h"
+#include "cli/damage.h"
+#include "cli/export/settings.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+
+/* What is written: the emitter exists once an input could be opened. */
+typedef struct output {
+    perfile_sink *sink;
+    perfile_emitter *emitter;
+    perfile_error error; /* of writing, or of adding up */
+    perfile_status status;
+} output;
+
+/* Opens the emitter for the first input, or announces another one. */
+static perfile_status begin_input(output *o, const cli_export_settings *set, const cli_input *in)
+{
+    const perfile_emit_options options = {
+        .size = sizeof options, .model = in->model, .exporting = &set->exporting};
+    if (o->emitter)
+        return perfile_emitter_continue(o->emitter, in->stream, in->model, &o->error);
+    perfile_status st =
+        perfile_emitter_open(set->format, in->stream, o->sink, &options, &o->emitter, &o->error);
+    return st == PERFILE_OK ? perfile_emitter_begin(o->emitter, &o->error) : st;
+}
+
+/* Puts all records of an input into the emitter. */
+static perfile_status put_records(output *o, cli_input *in, cli_export_run *x)
+{
+    const perfile_record *first;
+    size_t n;
+    cli_losses losses = {0};
+    perfile_status st = PERFILE_OK;
+    while (st == PERFILE_OK && cli_next_run(in, &first, &n)) {
+        for (size_t i = 0; i < n; i++)
+            if (cli_losses_relevant(first[i].type))
+                cli_losses_feed(&losses, &first[i]);
+        if (first->family != PERFILE_FAMILY_PERF)
+            x->foreign++;
+        st = perfile_emitter_put_run(o->emitter, first, n, &o->error);
+    }
+    x->losses.lost_samples += losses.lost_samples;
+    x->lost_records += cli_losses_others(&losses, perfile_stream_session(in->stream));
+    return st == PERFILE_OK ? perfile_emitter_continue(o->emitter, NULL, NULL, &o->error) : st;
+}
+
+/* Exports one input; its exit status. */
+static int export_of(const char *path, const cli_export_settings *set, output *o,
+                     cli_export_run *x)
+{
+    cli_input in;
+    if (cli_open(&in, path, &set->how) == CLI_DONE) {
+        o->status = begin_input(o, set, &in);
+        if (o->status == PERFILE_OK)
+            o->status = put_records(o, &in, x);
+        x->damages += cli_damage_count(&in);
+    }
+    return cli_close(&in);
+}
+
+/* Ends the output; false if it is not complete. */
+static bool end_output(output *o, const cli_export_settings *set)
+{
+    if (o->status == PERFILE_OK)
+        o->status = perfile_emitter_finish(o->emitter, &o->error);
+    if (o->status == PERFILE_OK)
+        o->status = perfile_sink_finish(o->sink, &o->error);
+    if (o->status == PERFILE_OK || o->error.sys == EPIPE)
+        return o->status == PERFILE_OK;
+    cli_report_error(strcmp(set->output, "-") == 0 ? "standard output" : set->output, &o->error);
+    return false;
+}
+
+/* Exports all inputs to one output. */
+static int export_all(const cli_inputs *in, const cli_export_settings *set)
+{
+    const cli_output where = {.out = set->output,
+                              .replace = set->force,
+                              .inputs = (const char *const *)in->at,
+                              .n_inputs = in->n};
+    cli_export_run x = {.format = set->format,
+                        .out = set->output,
+                        .json = set->json,
+                        .weighs = set->exporting.flags & PERFILE_EXPORT_PERIODS,
+                        .per_event = strchr((const char *)set->exporting.per, PERFILE_PER_EVENT)};
+    output o = {0};
+    int status = CLI_DONE;
+    if (cli_output_open(&where, &o.sink) != CLI_DONE)
+        return CLI_FAILED;
+    for (size_t i = 0; i < in->n && o.status == PERFILE_OK && status != CLI_FAILED; i++, x.n_inputs++)
+        status = cli_worse(status, export_of(in->at[i], set, &o, &x));
+    bool written = status != CLI_FAILED && o.emitter && end_output(&o, set);
+    if (o.emitter)
+        perfile_emitter_get_summary(o.emitter, &x.sum, sizeof x.sum);
+    if (!written && o.error.sys != EPIPE)
+        status = CLI_FAILED;
+    cli_export_report(&x, written);
+    perfile_emitter_close(o.emitter);
+    cli_signals_temporary(NULL);
+    perfile_sink_close(o.sink);
+    return status;
+}
+
+int cli_export(int argc, char **argv)
+{
+    cli_export_settings set = {.output = "-"};
+    int status = CLI_CONTINUE;
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("export", argc, argv, &cli_export_spec)) != -1;)
+        status = cli_export_option(c, &set);
+    cli_inputs in;
+    if (status == CLI_CONTINUE)
+        status = cli_read_inputs("export", argc, argv, &in);
+    if (status == CLI_CONTINUE)
+        status = cli_each_capture(&in);
+    if (status == CLI_CONTINUE)
+        status = cli_export_complete(&set);
+    if (status == CLI_CONTINUE)
+        status = export_all(&in, &set);
+    cli_selection_free(&set.select);
+    return status;
+}

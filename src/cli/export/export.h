@@ -1,0 +1,26 @@
+/* `perfile export`: what was read, and the report on it. */
+#ifndef CLI_EXPORT_EXPORT_H
+#define CLI_EXPORT_EXPORT_H
+
+#include "cli/losses.h"
+#include "perfile/emit.h"
+
+/* A run of the command. */
+typedef struct cli_export_run {
+    const char *format;
+    const char *out;
+    bool json;   /* the report is a JSON object on standard output */
+    bool weighs; /* weights are periods */
+    bool per_event;
+    size_t n_inputs;
+    cli_losses losses;     /* of all inputs */
+    uint64_t lost_records; /* cli_losses_others() of each input, added up */
+    uint64_t foreign;      /* inputs that have no samples of perf: perfmon buffers */
+    uint64_t damages;      /* of all inputs */
+    perfile_export_summary sum;
+} cli_export_run;
+
+/* Prints the report.  `written`: the output is complete. */
+void cli_export_report(const cli_export_run *x, bool written);
+
+#endif

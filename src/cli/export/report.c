@@ -1,0 +1,90 @@
+/* The report of `export`: lines on standard error, or with --json an object on standard output. */
+#include "cli/export/export.h"
+
+#include <inttypes.h>
+
+#include "cli/command.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "cli/text.h"
+
+/* A message about a number, if it is not 0. */
+static void note(uint64_t n, const char *one, const char *many)
+{
+    char text[32];
+    if (n)
+        cli_message("%s %s", cli_format_grouped(n, text), n == 1 ? one : many);
+}
+
+/* What is not in the output, or less exact than it looks. */
+static void report_losses(const cli_export_run *x)
+{
+    const perfile_export_summary *s = &x->sum;
+    note(x->losses.lost_samples, "sample was lost while recording",
+         "samples were lost while recording");
+    note(x->lost_records, "record was lost while recording", "records were lost while recording");
+    note(s->unmapped, "place in code is not in anything that is known to be mapped",
+         "places in code are not in anything that is known to be mapped");
+    note(s->without_stack, "sample has no address", "samples have no address");
+    note(s->unreadable, "call chain could not be read", "call chains could not be read");
+    note(s->not_joined, "call chain lacks its user part, which did not come",
+         "call chains lack their user part, which did not come");
+    if (x->weighs)
+        note(s->without_period, "sample has no period and weighs nothing",
+             "samples have no period and weigh nothing");
+    note(s->pruned, "frame is too small to be shown", "frames are too small to be shown");
+    if (s->events > 1 && !x->per_event)
+        cli_message("%" PRIu64 " events are added up; --per event,comm or --event NAME tells them "
+                    "apart",
+                    s->events);
+}
+
+static void report_text(const cli_export_run *x)
+{
+    char samples[32], stacks[32], frames[32];
+    const perfile_export_summary *s = &x->sum;
+    cli_message("%s: %s sample%s, %s stack%s, %s frame%s", x->format,
+                cli_format_grouped(s->samples, samples), s->samples == 1 ? "" : "s",
+                cli_format_grouped(s->stacks, stacks), s->stacks == 1 ? "" : "s",
+                cli_format_grouped(s->frames, frames), s->frames == 1 ? "" : "s");
+    report_losses(x);
+}
+
+static void report_json(const cli_export_run *x, bool written)
+{
+    const perfile_export_summary *s = &x->sum;
+    cli_json_object(NULL);
+    cli_json_string("format", x->format);
+    if (written)
+        cli_json_string("out", x->out);
+    else
+        cli_json_null("out");
+    cli_json_number("inputs", x->n_inputs);
+    cli_json_number("samples", s->samples);
+    cli_json_decimal("period", s->period);
+    cli_json_number("stacks", s->stacks);
+    cli_json_number("frames", s->frames);
+    cli_json_number("unmapped", s->unmapped);
+    cli_json_number("events", s->events);
+    cli_json_number("without_period", s->without_period);
+    cli_json_number("without_stack", s->without_stack);
+    cli_json_number("unreadable", s->unreadable);
+    cli_json_number("joined", s->joined);
+    cli_json_number("not_joined", s->not_joined);
+    cli_json_number("pruned", s->pruned);
+    cli_json_number("lost_samples", x->losses.lost_samples);
+    cli_json_number("lost_records", x->lost_records);
+    cli_json_number("damages", x->damages);
+    cli_json_number("bytes", s->bytes);
+    cli_json_object_end();
+    cli_json_line();
+}
+
+void cli_export_report(const cli_export_run *x, bool written)
+{
+    cli_progress_clear();
+    if (x->json)
+        report_json(x, written);
+    else if (written)
+        report_text(x);
+}

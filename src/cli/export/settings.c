@@ -1,0 +1,194 @@
+/* The options of `perfile export`. */
+#include "cli/export/settings.h"
+
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/output.h"
+
+enum {
+    OPTION_TO = CLI_OPTION_OWN,
+    OPTION_PER,
+    OPTION_WEIGHT,
+    OPTION_MARK,
+    OPTION_TITLE
+};
+
+/* Words of --per, in the order of PERFILE_PER_…. */
+static const char *per_word(size_t i)
+{
+    static const char *const words[] = {"comm", "pid", "tid", "event", "cpu", "none"};
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
+}
+
+static const char *weight_word(size_t i)
+{
+    static const char *const words[] = {"samples", "period"};
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
+}
+
+static const char *mark_word(size_t i)
+{
+    static const char *const words[] = {"kernel", "jit"};
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
+}
+
+/* Calls `add` for the position of each word of a list. */
+static int read_list(const char *option, const char *list, cli_word *word_of,
+                     int (*add)(cli_export_settings *set, size_t which), cli_export_settings *set)
+{
+    int status = CLI_CONTINUE;
+    for (const char *p = list; status == CLI_CONTINUE; p++) {
+        char word[32];
+        const size_t n = strcspn(p, ",");
+        size_t which;
+        if (n >= sizeof word)
+            return cli_usage("export", "%s: there is no '%.*s'", option, (int)n, p);
+        memcpy(word, p, n);
+        word[n] = '\0';
+        status = cli_choose("export", option, word, word_of, &which);
+        if (status == CLI_CONTINUE)
+            status = add(set, which);
+        p += n;
+        if (!*p)
+            break;
+    }
+    return status;
+}
+
+static int add_key(cli_export_settings *set, size_t which)
+{
+    uint8_t *per = set->exporting.per;
+    const uint8_t key = (uint8_t)(PERFILE_PER_COMM + which);
+    const size_t n = strlen((const char *)per);
+    if (key > PERFILE_PER_CPU) {
+        set->exporting.flags |= PERFILE_EXPORT_NO_LABELS;
+        return n ? cli_usage("export", "--per none goes with no other key") : CLI_CONTINUE;
+    }
+    if (set->exporting.flags & PERFILE_EXPORT_NO_LABELS)
+        return cli_usage("export", "--per none goes with no other key");
+    if (strchr((const char *)per, key) && n)
+        return cli_usage("export", "--per: a key is given twice: '%s'", per_word(which));
+    per[n] = key; /* there are fewer keys than room */
+    return CLI_CONTINUE;
+}
+
+static int add_mark(cli_export_settings *set, size_t which)
+{
+    set->exporting.flags |= which ? PERFILE_EXPORT_MARK_JIT : PERFILE_EXPORT_MARK_KERNEL;
+    return CLI_CONTINUE;
+}
+
+static int format_option(cli_export_settings *set)
+{
+    size_t which;
+    int status = cli_choose("export", "--to", optarg, perfile_export_format, &which);
+    if (status == CLI_CONTINUE)
+        set->format = perfile_export_format(which);
+    return status;
+}
+
+static int weight_option(cli_export_settings *set)
+{
+    size_t which;
+    int status = cli_choose("export", "--weight", optarg, weight_word, &which);
+    if (status == CLI_CONTINUE && which)
+        set->exporting.flags |= PERFILE_EXPORT_PERIODS;
+    return status;
+}
+
+int cli_export_option(int option, cli_export_settings *set)
+{
+    if (cli_is_selection(option))
+        return cli_selection_option("export", option, &set->select);
+    switch (option) {
+    case OPTION_TO:
+        return format_option(set);
+    case OPTION_PER:
+        return read_list("--per", optarg, per_word, add_key, set);
+    case OPTION_WEIGHT:
+        return weight_option(set);
+    case OPTION_MARK:
+        return read_list("--mark", optarg, mark_word, add_mark, set);
+    case OPTION_TITLE:
+        set->exporting.title = optarg;
+        return CLI_CONTINUE;
+    case CLI_OPTION_JSON:
+        set->json = true;
+        return CLI_CONTINUE;
+    case 'o':
+        set->output = optarg;
+        return CLI_CONTINUE;
+    case 'f':
+        set->force = true;
+        return CLI_CONTINUE;
+    case 'j':
+        return cli_jobs_option("export", optarg, &set->how.jobs);
+    default:
+        return cli_reading_option("export", &cli_export_spec, option, &set->how);
+    }
+}
+
+int cli_export_complete(cli_export_settings *set)
+{
+    if (!set->format)
+        return cli_usage("export", "missing form: give --to %s", perfile_export_format(0));
+    if (set->json && strcmp(set->output, "-") == 0)
+        return cli_usage("export", "--json prints the report to standard output: give -o OUT");
+    int status = cli_selection_check("export", &set->select);
+    set->exporting.size = sizeof set->exporting;
+    set->how.selection = &set->select;
+    set->how.model = true;
+    set->how.with_sideband = true; /* deferred call chains, and what was lost */
+    return status;
+}
+
+static const cli_option options[] = {
+    {"to", .value = "FORM", .code = OPTION_TO, .word = perfile_export_format,
+     .help = "folded: a line for each stack, for flame graph scripts and viewers; flamegraph: a "
+             "picture to zoom and search, one HTML file for any browser",
+     .more = "In folded lines the outermost frame stands first, with ; between frames, and the "
+             "weight stands last. In names ; becomes :, and what could break a line becomes ?."},
+    {"per", .value = "KEY[,KEY ...]", .code = OPTION_PER, .word = per_word, .list = true,
+     .help = "count stacks apart, by: comm (default), pid, tid, event, cpu; or none",
+     .more = "Keys stand in front of the frames, in the order given."},
+    {"weight", .value = "WHAT", .code = OPTION_WEIGHT, .word = weight_word,
+     .help = "samples (default): their number; period: the sum of their periods"},
+    {"mark", .value = "LIST", .code = OPTION_MARK, .word = mark_word, .list = true,
+     .help = "let names of frames end with _[k] in the kernel (kernel), _[j] in code generated at "
+             "run time (jit)"},
+    {"title", .value = "TEXT", .code = OPTION_TITLE, .help = "flamegraph: the heading"},
+    {"output", .value = "OUT", .letter = 'o', .path = true,
+     .help = "write to this file, which appears when it is complete; default: standard output",
+     .more = "It must not exist."},
+    {"force", .letter = 'f', .help = "replace OUT if it exists"},
+    {"json", .code = CLI_OPTION_JSON,
+     .help = "report what was exported as a JSON object, see format/reports.md"},
+    {.rows = cli_jobs_options},
+    {.rows = cli_reading_options},
+    {.rows = cli_input_options},
+    {.rows = cli_common_options},
+    {.heading = "Which records:"},
+    {.rows = cli_select_options},
+    {0},
+};
+
+const cli_spec cli_export_spec = {
+    .about = "perfile export writes what samples add up to, in forms that viewers of profiles read.\n"
+             "\n"
+             "Usage: perfile export --to FORM [OPTION ...] [-o OUT] FILE ...\n",
+    .options = options,
+    .notes =
+        "If an option is given twice, either may match; different options must all match.\n"
+        "Several FILEs are added up.  A frame is [module+0xOFFSET], with the offset in the file;\n"
+        "[unknown+0xADDRESS] where nothing is known to be mapped.\n"
+        "\n"
+        "Examples:\n"
+        "  perfile export --to flamegraph -o flame.html samples/captures/callgraph.data\n"
+        "  perfile export --to folded samples/captures/callgraph.data | sort -k2 | head\n"
+        "  perfile export --to folded --per event,comm,tid --mark kernel "
+        "samples/captures/callgraph.data\n"
+        "  perfile export --to flamegraph --weight period --time 10%..20% -o flame.html perf.data\n"
+        "\n"
+        "Exit status: 0 exported; 3 exported, but a FILE was damaged; 1 nothing was written.\n",
+};

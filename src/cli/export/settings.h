@@ -1,0 +1,24 @@
+/* The command line of `perfile export`. */
+#ifndef CLI_EXPORT_SETTINGS_H
+#define CLI_EXPORT_SETTINGS_H
+
+#include "cli/input.h"
+#include "cli/select.h"
+#include "perfile/emit.h"
+
+typedef struct cli_export_settings {
+    cli_reading how;
+    cli_selection select;
+    const char *format; /* NULL: not given */
+    const char *output;
+    bool force, json;
+    perfile_export_options exporting;
+} cli_export_settings;
+
+/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+int cli_export_option(int option, cli_export_settings *set);
+
+/* Checks that the options go together, and sets what follows from them. */
+int cli_export_complete(cli_export_settings *set);
+
+#endif

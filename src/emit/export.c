@@ -1,0 +1,187 @@
+/* Adding up samples for the forms that viewers read (see export.h). */
+#include "emit/export.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "core/session.h"
+
+/* Fills in the label of a sample: what the keys of `per` ask for.  False if there is no memory or
+ * the limit is exceeded. */
+static bool make_label(pf_exporter *x, const pf_profiled *s, pf_label *label)
+{
+    bool ok = true;
+    char number[16];
+    *label = (pf_label){.pid = PF_NO_LABEL, .tid = PF_NO_LABEL, .cpu = PF_NO_LABEL};
+    for (const uint8_t *per = x->options.per; *per; per++) {
+        switch (*per) {
+        case PERFILE_PER_COMM:
+            label->comm = pf_profile_reader_comm(&x->reader, s->pid, s->tid, s->time, &ok);
+            if (label->comm || !ok)
+                break;
+            /* As perf calls threads without a name. */
+            snprintf(number, sizeof number, ":%" PRId32, (int32_t)s->tid);
+            label->comm = pf_profile_text(&x->profile, number);
+            ok = label->comm;
+            break;
+        case PERFILE_PER_PID:
+            label->pid = s->pid;
+            break;
+        case PERFILE_PER_TID:
+            label->tid = s->tid;
+            break;
+        case PERFILE_PER_EVENT:
+            label->event = pf_profile_reader_event(&x->reader, s->event, &ok);
+            break;
+        default: /* PERFILE_PER_CPU */
+            label->cpu = s->cpu;
+        }
+    }
+    return ok;
+}
+
+/* Counts a sample: pf_profile_reader.take. */
+static bool count(void *user, const pf_profiled *s)
+{
+    pf_exporter *x = user;
+    pf_label label;
+    if (!make_label(x, s, &label))
+        return false;
+    uint32_t number = pf_intern_add(&x->profile.labels, &label);
+    if (pf_add_u64(x->sum.period, s->period, &x->sum.period))
+        x->sum.period = UINT64_MAX;
+    return number != PF_INTERN_NONE && pf_profile_count(&x->profile, number, s->stack, s->period);
+}
+
+/* Begins to read the capture that base.session and base.model are of. */
+static perfile_status begin_input(pf_exporter *x, perfile_error *err)
+{
+    x->reading = true;
+    if (!pf_profile_reader_init(&x->reader, &x->profile, x->base.session, x->base.model, count, x))
+        return pf_fail_nomem(err, "export");
+    return PERFILE_OK;
+}
+
+/* Adds what the samples of a capture lacked to the summary. */
+static void add_counts(perfile_export_summary *sum, const pf_profile_counts *c)
+{
+    sum->samples += c->samples;
+    sum->without_period += c->without_period;
+    sum->without_stack += c->without_stack;
+    sum->unreadable += c->unreadable;
+    sum->joined += c->deferred;
+    sum->not_joined += c->deferred_missing;
+}
+
+perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
+{
+    if (!x->reading)
+        return PERFILE_OK;
+    perfile_status st = pf_profile_reader_end(&x->reader, err);
+    add_counts(&x->sum, &x->reader.counts);
+    for (size_t i = 0; i < x->reader.n_events; i++)
+        x->sum.events += x->reader.events[i].text != NULL;
+    pf_profile_reader_free(&x->reader);
+    x->reading = false;
+    return st;
+}
+
+/* Checks the keys, and sets the default. */
+static perfile_status read_keys(pf_exporter *x, perfile_error *err)
+{
+    uint8_t *per = x->options.per;
+    for (size_t i = 0; i < sizeof x->options.per && per[i]; i++)
+        if (per[i] > PERFILE_PER_CPU || i + 1 == sizeof x->options.per)
+            return pf_fail(err, PERFILE_E_USAGE, "export.per", "key %zu of `per` is %u", i, per[i]);
+    if (!per[0] && !(x->options.flags & PERFILE_EXPORT_NO_LABELS))
+        per[0] = PERFILE_PER_COMM;
+    return PERFILE_OK;
+}
+
+perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
+{
+    pf_exporter *x = (pf_exporter *)e;
+    x->options = *e->exporting;
+    perfile_status st = read_keys(x, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (x->options.title) {
+        size_t n = strlen(x->options.title) + 1;
+        x->title = pf_alloc(n, 1);
+        if (!x->title)
+            return pf_fail_nomem(err, "export");
+        memcpy(x->title, x->options.title, n);
+    }
+    if (!pf_profile_init(&x->profile, pf_session_profile_bytes(e->session)))
+        return pf_profile_fail(&x->profile, err);
+    return begin_input(x, err);
+}
+
+void pf_export_close(perfile_emitter *e)
+{
+    pf_exporter *x = (pf_exporter *)e;
+    pf_profile_reader_free(&x->reader);
+    pf_profile_free(&x->profile);
+    pf_free(x->title);
+}
+
+/* Nothing is written before the end. */
+perfile_status pf_export_begin(perfile_emitter *e, perfile_error *err)
+{
+    (void)e;
+    (void)err;
+    return PERFILE_OK;
+}
+
+perfile_status pf_export_put(perfile_emitter *e, const perfile_record *r, perfile_error *err)
+{
+    return pf_export_adds_up.put_run(e, r, 1, err);
+}
+
+static perfile_status put_run(perfile_emitter *e, const perfile_record *first, size_t n,
+                              perfile_error *err)
+{
+    pf_exporter *x = (pf_exporter *)e;
+    perfile_status st = PERFILE_OK;
+    if (!x->reading)
+        return pf_fail(err, PERFILE_E_USAGE, "emitter", "records of no capture");
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        st = pf_profile_reader_put(&x->reader, &first[i], err);
+    e->n_records += n;
+    return st;
+}
+
+static perfile_status next(perfile_emitter *e, perfile_error *err)
+{
+    pf_exporter *x = (pf_exporter *)e;
+    perfile_status st = pf_export_end_input(x, err);
+    return st == PERFILE_OK && e->stream ? begin_input(x, err) : st;
+}
+
+static void summary(const perfile_emitter *e, perfile_export_summary *out)
+{
+    const pf_exporter *x = (const pf_exporter *)e;
+    *out = x->sum;
+    if (x->reading)
+        add_counts(out, &x->reader.counts);
+    out->stacks = x->profile.stacks.n ? x->profile.stacks.n - 1 : 0; /* without the empty one */
+    out->frames = x->profile.frames.n;
+    for (uint32_t i = 0; i < x->profile.frames.n; i++)
+        out->unmapped += pf_profile_frame_at(&x->profile, i)->object == PF_NO_OBJECT;
+    out->bytes = x->profile.budget.used;
+}
+
+const pf_export_ops pf_export_adds_up = {put_run, next, summary};
+
+pf_tree_options pf_export_tree_options(const pf_exporter *x)
+{
+    pf_tree_options o = {.periods = x->options.flags & PERFILE_EXPORT_PERIODS,
+                         .mark_kernel = x->options.flags & PERFILE_EXPORT_MARK_KERNEL,
+                         .mark_jit = x->options.flags & PERFILE_EXPORT_MARK_JIT};
+    memcpy(o.per, x->options.per, sizeof o.per);
+    return o;
+}

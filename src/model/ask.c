@@ -1,0 +1,142 @@
+/* Answers of the model: which name a thread had, and what was mapped at an address, at a time.
+ *
+ * Inheritance is not copied at a FORK, but followed at a query: a thread without a name of its own
+ * asks its parent at the time of the fork, a process without a mapping at an address asks its
+ * parent likewise, over at most GENERATIONS steps.
+ *
+ * For the reach of an answer (ask.h) each search narrows the range of times to that between the
+ * change it found and the next one.  Parents are asked for the time of the fork, whatever time was
+ * asked for, so that their changes do not narrow it. */
+#include "model/ask.h"
+
+#include "model/state.h"
+
+/* Forks followed at a query: bounds its time, also for parents that form a circle. */
+enum { GENERATIONS = 32 };
+
+#define EVERYWHERE ((pf_reach){0, UINT64_MAX, 0, UINT64_MAX})
+
+/* Narrows the times to those from `first` on and before `next` (UINT64_MAX: there is no next). */
+static void narrow(pf_reach *reach, uint64_t first, uint64_t next)
+{
+    if (first > reach->first)
+        reach->first = first;
+    if (next != UINT64_MAX && next - 1 < reach->last)
+        reach->last = next - 1;
+}
+
+/* The latest change of `key` up to `time`; narrows *reach (may be NULL). */
+static const pf_change *floor_of(const perfile_model *m, uint64_t key, uint64_t time,
+                                 pf_reach *reach)
+{
+    const pf_change *c = pf_history_floor(&m->history, key, time);
+    if (reach) {
+        const pf_change *next = pf_history_next(&m->history, key, time);
+        narrow(reach, c ? c->time : 0, next ? next->time : UINT64_MAX);
+    }
+    return c;
+}
+
+/* Goes from thread to parent thread until one has a name that it got itself; NULL if none has. */
+static const char *own_comm(const perfile_model *m, uint32_t tid, uint64_t time, pf_reach *reach)
+{
+    for (int i = 0; i < GENERATIONS; i++) {
+        pf_reach *narrowed = i == 0 ? reach : NULL;
+        const pf_change *name = floor_of(m, pf_key(PF_CHANGE_NAME, tid), time, narrowed);
+        const pf_change *start = floor_of(m, pf_key(PF_CHANGE_START, tid), time, narrowed);
+        /* A name from before the start belongs to an earlier thread of that number. */
+        if (name && (!start || name->time >= start->time))
+            return (const char *)(uintptr_t)name->value;
+        if (!start || !(start->flags & PF_CHANGE_INHERITS))
+            break;
+        tid = (uint32_t)start->value; /* ptid */
+        time = start->time;           /* up to which the name of the parent counts */
+    }
+    return NULL;
+}
+
+/* The name of the thread, else of the main thread of its process. */
+static const char *comm_of(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t time,
+                           pf_reach *reach)
+{
+    const char *name = own_comm(m, tid, time, reach);
+    if (!name && tid != pid)
+        name = own_comm(m, pid, time, reach);
+    return name || pid ? name : m->idle_name;
+}
+
+const char *perfile_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t time)
+{
+    return comm_of(m, pid, tid, time, NULL);
+}
+
+const char *pf_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t time,
+                          pf_reach *reach)
+{
+    *reach = EVERYWHERE;
+    return comm_of(m, pid, tid, time, reach);
+}
+
+/* The mapping of a span, with its build id filled in. */
+static const perfile_mapping *mapping_of(const perfile_model *m, const pf_mapping_span *span)
+{
+    perfile_mapping *x = &m->mappings.at[span->mapping];
+    pf_model_fill_build_id(m, x);
+    return x;
+}
+
+/* The latest span over `addr`.  Narrows the addresses of *reach (may be NULL), with `times` also
+ * the times. */
+static const pf_mapping_span *span_at(const pf_space *s, uint64_t addr, uint64_t time,
+                                      pf_reach *reach, bool times)
+{
+    const pf_mapping_span *span = pf_space_find(s, addr, time);
+    if (reach) {
+        uint64_t next = UINT64_MAX;
+        pf_space_reach(s, addr, time, &reach->low, &reach->high, &next);
+        if (times)
+            narrow(reach, span ? span->time : 0, next);
+    }
+    return span;
+}
+
+/* Goes from process to parent process until one has a mapping at `addr` in its present image. */
+static const perfile_mapping *mapping_at(const perfile_model *m, uint32_t pid, uint64_t addr,
+                                         uint64_t time, pf_reach *reach)
+{
+    if (pid == PERFILE_NO_PID) {
+        const pf_mapping_span *symbol = span_at(&m->symbols, addr, time, reach, true);
+        /* A symbol lies over the mapping of the kernel text, which is asked next. */
+        if (symbol && symbol->mapping != PF_SPAN_REMOVED)
+            return mapping_of(m, symbol);
+    }
+    for (int i = 0; i < GENERATIONS; i++) {
+        uint32_t at = pf_index_get(&m->space_index, pid);
+        const pf_change *image =
+            floor_of(m, pf_key(PF_CHANGE_IMAGE, pid), time, i == 0 ? reach : NULL);
+        const pf_mapping_span *span =
+            at != PF_INDEX_NONE ? span_at(&m->spaces.at[at], addr, time, reach, i == 0) : NULL;
+        /* A span from before the present image was unmapped by exec, or is of an earlier process.
+         */
+        if (span && (!image || span->time >= image->time))
+            return mapping_of(m, span);
+        if (!image || !(image->flags & PF_CHANGE_INHERITS))
+            break;
+        pid = (uint32_t)image->value; /* ppid, at the time of the fork */
+        time = image->time;
+    }
+    return NULL;
+}
+
+const perfile_mapping *perfile_model_mapping(const perfile_model *m, uint32_t pid, uint64_t addr,
+                                             uint64_t time)
+{
+    return mapping_at(m, pid, addr, time, NULL);
+}
+
+const perfile_mapping *pf_model_mapping(const perfile_model *m, uint32_t pid, uint64_t addr,
+                                        uint64_t time, pf_reach *reach)
+{
+    *reach = EVERYWHERE;
+    return mapping_at(m, pid, addr, time, reach);
+}

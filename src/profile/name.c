@@ -1,0 +1,57 @@
+/* Names as text (see name.h). */
+#include "profile/name.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "perfile/text.h"
+
+bool pf_name_text(const char *text, pf_buffer *out)
+{
+    const uint8_t *p = (const uint8_t *)text;
+    size_t n = strlen(text);
+    const size_t most = n < PF_NAME_MOST ? n : PF_NAME_MOST;
+    if (!n)
+        return pf_buffer_append_u8(out, '?');
+    if (!pf_buffer_reserve(out, most + 4))
+        return false;
+    for (size_t i = 0, length; i < most; i += length) {
+        uint32_t code = 0;
+        length = perfile_utf8_char(p + i, n - i, &code);
+        if (length && perfile_is_printable(code) && code != ';') {
+            memcpy(out->ptr + out->len, p + i, length);
+            out->len += length;
+        } else {
+            out->ptr[out->len++] = code == ';' ? ':' : '?';
+            length = length ? length : 1;
+        }
+    }
+    return true;
+}
+
+/* The name behind the last slash. */
+static const char *base_name(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash && slash[1] ? slash + 1 : name;
+}
+
+bool pf_name_frame(const pf_profile *p, const pf_namer *namer, const pf_call_frame *frame,
+                   pf_buffer *out)
+{
+    char offset[32];
+    const pf_object *object = pf_profile_object_at(p, frame->object);
+    if (object && object->kind == PERFILE_MAPPING_SYMBOL)
+        return pf_name_text(object->name, out);
+    if (object && namer->function) {
+        const char *name = namer->function(namer->user, &object->first,
+                                           pf_object_address(object, frame->offset));
+        if (name)
+            return pf_name_text(name, out);
+    }
+    int n = snprintf(offset, sizeof offset, "+0x%" PRIx64 "]", frame->offset);
+    return pf_buffer_append_u8(out, '[') &&
+           pf_name_text(object ? base_name(object->name) : "unknown", out) &&
+           pf_buffer_append(out, offset, (size_t)n);
+}

@@ -1,0 +1,155 @@
+/* The tables of a profile (see profile.h), and what a mapping is in them. */
+#include "profile/profile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+
+bool pf_profile_init(pf_profile *p, uint64_t limit)
+{
+    const uint64_t seed = pf_index_seed(p);
+    *p = (pf_profile){.budget.limit = limit};
+    p->texts = (pf_texts){.seed = seed, .budget = &p->budget};
+    const struct {
+        pf_intern *table;
+        size_t width, key;
+    } tables[] = {
+        {&p->objects, sizeof(pf_object), offsetof(pf_object, first)},
+        {&p->frames, sizeof(pf_call_frame), sizeof(pf_call_frame)},
+        {&p->stacks, sizeof(pf_call_stack), sizeof(pf_call_stack)},
+        {&p->labels, sizeof(pf_label), sizeof(pf_label)},
+        {&p->sums, sizeof(pf_sum), offsetof(pf_sum, samples)},
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        *tables[i].table = (pf_intern){.seed = seed,
+                                       .budget = &p->budget,
+                                       .width = tables[i].width,
+                                       .key = tables[i].key};
+    /* Number 0, the empty stack.  No other stack has its key: their frames exist. */
+    const pf_call_stack empty = {PF_EMPTY_STACK, PF_INTERN_NONE};
+    return pf_intern_add(&p->stacks, &empty) == PF_EMPTY_STACK;
+}
+
+void pf_profile_free(pf_profile *p)
+{
+    pf_texts_free(&p->texts);
+    pf_intern_free(&p->objects);
+    pf_intern_free(&p->frames);
+    pf_intern_free(&p->stacks);
+    pf_intern_free(&p->labels);
+    pf_intern_free(&p->sums);
+}
+
+perfile_status pf_profile_fail(pf_profile *p, perfile_error *err)
+{
+    if (!p->budget.refused)
+        return pf_fail_nomem(err, "profile");
+    p->budget.refused = false;
+    return pf_fail(err, PERFILE_E_LIMIT, "profile_bytes",
+                   "stacks and names need more than %llu bytes",
+                   (unsigned long long)p->budget.limit);
+}
+
+const char *pf_profile_text(pf_profile *p, const char *text)
+{
+    return pf_texts_keep(&p->texts, (perfile_bytes){(const uint8_t *)text, strlen(text)});
+}
+
+uint32_t pf_profile_frame(pf_profile *p, uint32_t object, uint32_t code, uint64_t offset)
+{
+    const pf_call_frame frame = {offset, object, code};
+    return pf_intern_add(&p->frames, &frame);
+}
+
+uint32_t pf_profile_stack(pf_profile *p, uint32_t parent, uint32_t frame)
+{
+    const pf_call_stack stack = {parent, frame};
+    return pf_intern_add(&p->stacks, &stack);
+}
+
+/* True if `name` begins with `start`. */
+static bool begins(const char *name, const char *start)
+{
+    return strncmp(name, start, strlen(start)) == 0;
+}
+
+/* True if a mapping is of memory that no file is behind: perf expects generated code there, and
+ * looks for its symbols in /tmp/perf-PID.map. */
+static bool is_anonymous(const perfile_mapping *m)
+{
+    return m->pid != PERFILE_NO_PID && (strcmp(m->name, "//anon") == 0 ||
+                                        begins(m->name, "/dev/zero") ||
+                                        begins(m->name, "/anon_hugepage"));
+}
+
+/* True if offsets mean nothing in what is mapped, so that places are called by their address: the
+ * kernel itself, which is no file, and memory. */
+static bool is_without_offsets(const perfile_mapping *m)
+{
+    return is_anonymous(m) || begins(m->name, "[kernel.") || begins(m->name, "[guest.kernel.") ||
+           begins(m->name, "[stack") || begins(m->name, "/SYSV") ||
+           strcmp(m->name, "[heap]") == 0;
+}
+
+uint64_t pf_object_offset(const perfile_mapping *m, uint64_t addr)
+{
+    if (is_without_offsets(m))
+        return addr;
+    return m->kind == PERFILE_MAPPING_SYMBOL ? addr - m->addr : addr - m->addr + m->pgoff;
+}
+
+uint64_t pf_object_address(const pf_object *object, uint64_t offset)
+{
+    if (object->by_address)
+        return offset;
+    /* The offset of address 0, which wraps around, is what all offsets are greater by. */
+    return offset - pf_object_offset(&object->first, 0);
+}
+
+uint32_t pf_profile_object(pf_profile *p, const perfile_mapping *m)
+{
+    pf_object object = {.kind = m->kind, .build_id_size = m->build_id_size};
+    char map_file[32];
+    perfile_bytes name = perfile_mapping_dso(m);
+    if (is_anonymous(m)) {
+        int n = snprintf(map_file, sizeof map_file, "/tmp/perf-%u.map", (unsigned)m->pid);
+        name = (perfile_bytes){(const uint8_t *)map_file, (size_t)n};
+    }
+    object.name = pf_texts_keep(&p->texts, name);
+    if (!object.name)
+        return PF_INTERN_NONE;
+    memcpy(object.build_id, m->build_id, m->build_id_size);
+    const size_t before = p->objects.n;
+    uint32_t number = pf_intern_add(&p->objects, &object);
+    if (p->objects.n != before) {
+        pf_object *added = pf_intern_at(&p->objects, number);
+        added->first = *m;
+        added->first.name = object.name;
+        added->by_address = is_without_offsets(m);
+    }
+    return number;
+}
+
+bool pf_object_is_jit(const pf_object *object)
+{
+    const char *slash = strrchr(object->name, '/');
+    const char *name = slash ? slash + 1 : object->name;
+    const size_t n = strlen(name);
+    return (begins(name, "perf-") && n > 4 && strcmp(name + n - 4, ".map") == 0) ||
+           (begins(name, "jitted-") && n > 3 && strcmp(name + n - 3, ".so") == 0);
+}
+
+bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t period)
+{
+    const pf_sum key = {.label = label, .stack = stack};
+    uint32_t number = pf_intern_add(&p->sums, &key);
+    if (number == PF_INTERN_NONE)
+        return false;
+    pf_sum *sum = pf_intern_at(&p->sums, number);
+    sum->samples++;
+    if (pf_add_u64(sum->period, period, &sum->period))
+        sum->period = UINT64_MAX;
+    return true;
+}

@@ -1,0 +1,134 @@
+/* A profile: what samples add up to.
+ *
+ * Everything is kept once and has a number.  An *object* is a file or a piece of generated code; a
+ * *frame* is an offset in an object; a *stack* is a frame on top of another stack, so that stacks
+ * form a tree and a stack costs 8 bytes, however deep; a *label* is what a sum is counted for
+ * besides its stack: a thread, an event.  Memory is bounded by distinct stacks and labels, not by
+ * samples, and charged to perfile_limits.profile_bytes.
+ *
+ * A profile outlives the captures that are added to it (reader.h): names are copied. */
+#ifndef PF_PROFILE_PROFILE_H
+#define PF_PROFILE_PROFILE_H
+
+#include "perfile/model.h"
+#include "profile/intern.h"
+
+/* What kind of code a frame is. */
+enum {
+    PF_CODE_UNKNOWN = 0,
+    PF_CODE_USER,
+    PF_CODE_JIT, /* user code that was generated while the program ran */
+    PF_CODE_KERNEL,
+    PF_CODE_HYPERVISOR,
+    PF_CODE_GUEST
+};
+
+/* A file, or a symbol of generated kernel code.  The key is all up to `first`. */
+typedef struct pf_object {
+    const char *name;      /* as perf calls it (perfile_mapping_dso()), of the profile's texts */
+    uint8_t build_id[20];  /* build_id_size bytes are valid, the others are 0 */
+    uint8_t build_id_size; /* 0: not known */
+    uint8_t kind;          /* PERFILE_MAPPING_… */
+    uint16_t zero;
+    /* Where it was mapped first: for programs that look up symbols, and for formats that have
+     * addresses.  Its `name` is of the profile's texts, too. */
+    perfile_mapping first;
+    bool by_address; /* its frames have addresses, not offsets */
+} pf_object;
+
+#define PF_NO_OBJECT UINT32_MAX
+
+/* A place in code.  The key is all of it. */
+typedef struct pf_call_frame {
+    uint64_t offset; /* in the object; without an object, and in the kernel, an address */
+    uint32_t object; /* number, or PF_NO_OBJECT: nothing is known to be mapped at the address */
+    uint32_t code;   /* PF_CODE_… */
+} pf_call_frame;
+
+/* A frame called by those of another stack.  The key is all of it.  Number 0 is the empty stack,
+ * which has no frame and is its own parent. */
+typedef struct pf_call_stack {
+    uint32_t parent; /* the stack of the caller */
+    uint32_t frame;
+} pf_call_stack;
+
+enum { PF_EMPTY_STACK = 0 };
+
+/* What samples are counted for apart from their stack; the key is all of it.  Members that are not
+ * asked for are NULL and PF_NO_LABEL. */
+typedef struct pf_label {
+    const char *comm;  /* of the profile's texts; NULL: also if it is not known */
+    const char *event; /* likewise */
+    uint32_t pid, tid, cpu;
+    uint32_t zero;
+} pf_label;
+
+#define PF_NO_LABEL UINT32_MAX /* also PERFILE_NO_PID */
+
+/* Samples of one label and stack.  The key is label and stack. */
+typedef struct pf_sum {
+    uint32_t label, stack;
+    uint64_t samples;
+    uint64_t period; /* sum, up to UINT64_MAX */
+} pf_sum;
+
+typedef struct pf_profile {
+    pf_budget budget;
+    pf_texts texts; /* names of all kinds */
+    pf_intern objects, frames, stacks, labels, sums;
+} pf_profile;
+
+/* `limit`: bytes, perfile_limits.profile_bytes.  False if there is no memory. */
+bool pf_profile_init(pf_profile *p, uint64_t limit);
+void pf_profile_free(pf_profile *p);
+
+/* The profile's copy of a text.  NULL if there is no memory or the limit is exceeded. */
+const char *pf_profile_text(pf_profile *p, const char *text);
+
+/* Adds what is not there yet.  PF_INTERN_NONE if there is no memory or the limit is exceeded. */
+uint32_t pf_profile_frame(pf_profile *p, uint32_t object, uint32_t code, uint64_t offset);
+uint32_t pf_profile_stack(pf_profile *p, uint32_t parent, uint32_t frame);
+
+/* The object that a mapping shows, and the offset in it of `addr`, an address in the mapping. */
+uint32_t pf_profile_object(pf_profile *p, const perfile_mapping *mapping);
+uint64_t pf_object_offset(const perfile_mapping *mapping, uint64_t addr);
+
+/* The address in the first mapping of an object that an offset stands for. */
+uint64_t pf_object_address(const pf_object *object, uint64_t offset);
+
+/* True if it holds code that was generated while the program ran: memory without a file, or a file
+ * that perf or `perf inject --jit` makes for such code. */
+bool pf_object_is_jit(const pf_object *object);
+
+/* Counts a sample.  False if there is no memory or the limit is exceeded. */
+bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t period);
+
+/* The status of a failed addition: PERFILE_E_LIMIT or PERFILE_E_NOMEM. */
+perfile_status pf_profile_fail(pf_profile *p, perfile_error *err);
+
+static inline const pf_object *pf_profile_object_at(const pf_profile *p, uint32_t number)
+{
+    return number == PF_NO_OBJECT ? NULL : pf_intern_at(&p->objects, number);
+}
+
+static inline const pf_call_frame *pf_profile_frame_at(const pf_profile *p, uint32_t number)
+{
+    return pf_intern_at(&p->frames, number);
+}
+
+static inline const pf_call_stack *pf_profile_stack_at(const pf_profile *p, uint32_t number)
+{
+    return pf_intern_at(&p->stacks, number);
+}
+
+static inline const pf_label *pf_profile_label_at(const pf_profile *p, uint32_t number)
+{
+    return pf_intern_at(&p->labels, number);
+}
+
+static inline const pf_sum *pf_profile_sum_at(const pf_profile *p, uint32_t number)
+{
+    return pf_intern_at(&p->sums, number);
+}
+
+#endif

@@ -1,0 +1,327 @@
+/* Samples of a capture (see reader.h).
+ *
+ * Fields at fixed places are read there; the call chain stands behind them, and only behind READ
+ * values something has to be decoded to find it.  A chain in this machine's byte order is never
+ * copied here. */
+#include "profile/reader.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/attribution.h"
+#include "core/contexts.h"
+#include "core/layout.h"
+#include "core/sample_shape.h"
+#include "core/session.h"
+#include "schema/context.h"
+#include "schema/family.h"
+
+enum { THREAD_SLOTS = 4096 }; /* 160 KiB */
+
+/* The name of a thread at the times from `first` to `last`. */
+typedef struct pf_thread_slot {
+    uint64_t first, last;
+    const char *comm; /* of the profile; NULL: not known */
+    uint32_t pid, tid;
+    bool used;
+} pf_thread_slot;
+
+/* A call chain in this machine's byte order. */
+typedef struct chain {
+    const uint8_t *words;
+    size_t n;
+    size_t at; /* offset of its length in the body; 0: there is no chain */
+} chain;
+
+bool pf_profile_reader_init(pf_profile_reader *x, pf_profile *profile,
+                            const perfile_session *session, const perfile_model *model,
+                            bool (*take)(void *user, const pf_profiled *sample), void *user)
+{
+    *x = (pf_profile_reader){.profile = profile,
+                             .session = session,
+                             .model = model,
+                             .take = take,
+                             .user = user,
+                             .deferred = {.seed = pf_index_seed(x),
+                                          .limit = pf_session_held_bytes(session)}};
+    x->threads = pf_alloc(THREAD_SLOTS, sizeof *x->threads);
+    return x->threads && pf_resolver_init(&x->resolver, profile, model);
+}
+
+void pf_profile_reader_free(pf_profile_reader *x)
+{
+    pf_resolver_free(&x->resolver);
+    pf_deferred_free(&x->deferred);
+    pf_buffer_free(&x->chain);
+    pf_free(x->threads);
+    pf_free(x->events);
+    *x = (pf_profile_reader){0};
+}
+
+const char *pf_profile_reader_comm(pf_profile_reader *x, uint32_t pid, uint32_t tid, uint64_t time,
+                                   bool *ok)
+{
+    if (!x->model)
+        return NULL;
+    pf_thread_slot *s = &x->threads[(tid ^ pid * 0x9e3779b1U) % THREAD_SLOTS];
+    if (s->used && s->tid == tid && s->pid == pid && time >= s->first && time <= s->last)
+        return s->comm;
+    pf_reach reach;
+    const char *name = pf_model_comm(x->model, pid, tid, time, &reach);
+    const char *comm = name ? pf_profile_text(x->profile, name) : NULL;
+    *ok = *ok && (comm || !name);
+    *s = (pf_thread_slot){reach.first, reach.last, comm, pid, tid, comm || !name};
+    return comm;
+}
+
+const char *pf_profile_reader_event(pf_profile_reader *x, const perfile_event *e, bool *ok)
+{
+    if (!e)
+        return NULL;
+    if (e->index >= x->n_events) {
+        size_t n = (size_t)e->index + e->index / 2 + 8;
+        struct pf_event_text *grown = pf_realloc(x->events, n, sizeof *grown);
+        if (!grown) {
+            *ok = false;
+            return NULL;
+        }
+        memset(grown + x->n_events, 0, (n - x->n_events) * sizeof *grown);
+        x->events = grown;
+        x->n_events = n;
+    }
+    struct pf_event_text *known = &x->events[e->index];
+    if (known->name != e->name) { /* the first time, or a record gave it another name */
+        const char *text = pf_profile_text(x->profile, e->name);
+        if (!text) {
+            *ok = false;
+            return NULL;
+        }
+        *known = (struct pf_event_text){e->name, text};
+    }
+    return known->text;
+}
+
+/* The `slot`-th word of the body, NULL when it is not there. */
+static inline const uint8_t *word_at(const perfile_record *r, int slot)
+{
+    return slot >= 0 && r->body.len >= 8 * ((size_t)slot + 1) ? r->body.ptr + 8 * slot : NULL;
+}
+
+/* Reads fields of fixed place.  *ip is left alone if there is none; returns whether there is. */
+static inline bool read_fields(const perfile_record *r, const perfile_layout *l, pf_profiled *s,
+                               uint64_t *ip)
+{
+    const bool swap = r->flags & PERFILE_REC_SWAPPED;
+    const uint8_t *at = word_at(r, l->sample_slot[PF_SLOT_TID]);
+    if (at) {
+        s->pid = pf_load_u32(at, swap);
+        s->tid = pf_load_u32(at + 4, swap);
+    }
+    if ((at = word_at(r, l->sample_slot[PF_SLOT_TIME])))
+        s->time = pf_load_u64(at, swap);
+    if ((at = word_at(r, l->sample_slot[PF_SLOT_CPU])))
+        s->cpu = pf_load_u32(at, swap);
+    if ((at = word_at(r, l->sample_slot[PF_SLOT_PERIOD]))) {
+        s->period = pf_load_u64(at, swap);
+        s->has_period = true;
+    } else {
+        s->has_period = s->event && pf_event_fixed_period(s->event, &s->period);
+    }
+    if ((at = word_at(r, l->sample_slot[PF_SLOT_IP])))
+        *ip = pf_load_u64(at, swap);
+    return at;
+}
+
+/* Offset of the length of the call chain in the body; 0 if READ values in front of it cannot be
+ * read. */
+static size_t chain_offset(const perfile_record *r, const perfile_layout *l)
+{
+    size_t at = 8 * (size_t)__builtin_popcountll(l->sample_type & PF_SHAPE_WORDS);
+    if (!(l->sample_type & PERFILE_SAMPLE_READ))
+        return at;
+    const pf_context k = pf_context_of(l);
+    perfile_read_values values = {0};
+    pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
+    pf_cur_span(&c, at);
+    pf_decode_read_values(&k, &c, &values);
+    return c.bad ? 0 : (size_t)(c.pos - r->body.ptr);
+}
+
+/* Finds the call chain.  False if the sample should have one that cannot be read, or if there is no
+ * memory (*ok). */
+static bool find_chain(pf_profile_reader *x, const perfile_record *r, const perfile_layout *l,
+                       chain *out, bool *ok)
+{
+    const bool swap = r->flags & PERFILE_REC_SWAPPED;
+    if (!(l->sample_type & PERFILE_SAMPLE_CALLCHAIN))
+        return true;
+    size_t at = chain_offset(r, l);
+    if (!at || at > r->body.len || r->body.len - at < 8)
+        return false;
+    uint64_t n = pf_load_u64(r->body.ptr + at, swap);
+    if (n > (r->body.len - at - 8) / 8)
+        return false;
+    *out = (chain){r->body.ptr + at + 8, (size_t)n, at};
+    if (!swap)
+        return true;
+    if (!pf_buffer_reserve(&x->chain, 8 * out->n)) {
+        *ok = false;
+        return false;
+    }
+    for (size_t i = 0; i < out->n; i++)
+        pf_store_u64(x->chain.ptr + 8 * i, pf_load_u64(out->words + 8 * i, true), false);
+    out->words = x->chain.ptr;
+    return true;
+}
+
+/* Puts the user part that came later, as stored in `rest`, in the place of marker and cookie. */
+static bool join(pf_profile_reader *x, chain *c, perfile_bytes rest, bool swap)
+{
+    const size_t kept = c->n >= 2 ? c->n - 2 : 0;
+    pf_buffer joined = {0};
+    if (!pf_buffer_reserve(&joined, 8 * (kept + 1) + rest.len))
+        return false;
+    memcpy(joined.ptr, c->words, 8 * kept);
+    pf_store_u64(joined.ptr + 8 * kept, PF_CONTEXT_USER, false);
+    for (size_t i = 0; i < rest.len / 8; i++)
+        pf_store_u64(joined.ptr + 8 * (kept + 1 + i), pf_load_u64(rest.ptr + 8 * i, swap), false);
+    pf_buffer_free(&x->chain);
+    x->chain = joined;
+    c->words = joined.ptr;
+    c->n = kept + 1 + rest.len / 8;
+    return true;
+}
+
+/* Hands out the sample `r`.  `rest`: the user part of its call chain, if that came later. */
+static perfile_status give(pf_profile_reader *x, const perfile_record *r, const perfile_bytes *rest,
+                           perfile_error *err)
+{
+    uint64_t ip = 0;
+    pf_profiled s = {.record = r,
+                     .time = PERFILE_NO_TIME,
+                     .pid = PERFILE_NO_PID,
+                     .tid = PERFILE_NO_PID,
+                     .cpu = PF_NO_LABEL};
+    const pf_attribution a = pf_attribution_of(r);
+    bool has_ip = false, ok = true;
+    chain c = {0};
+    s.event = a.event;
+    if (a.layout) {
+        has_ip = read_fields(r, a.layout, &s, &ip);
+        if (!find_chain(x, r, a.layout, &c, &ok) && ok)
+            x->counts.unreadable++;
+    }
+    if (ok && rest)
+        ok = join(x, &c, *rest, r->flags & PERFILE_REC_SWAPPED);
+    if (ok && c.n)
+        s.stack = pf_resolve_chain(&x->resolver, s.pid, c.words, c.n, s.time);
+    if (ok && s.stack == PF_EMPTY_STACK && has_ip) {
+        pf_reach reach = {.last = UINT64_MAX};
+        uint32_t frame = pf_resolve_address(&x->resolver, s.pid, pf_code_of_misc(r->misc), ip,
+                                            s.time, &reach);
+        s.stack = frame == PF_INTERN_NONE ? PF_INTERN_NONE
+                                          : pf_profile_stack(x->profile, PF_EMPTY_STACK, frame);
+    }
+    x->counts.samples++;
+    x->counts.without_stack += s.stack == PF_EMPTY_STACK;
+    x->counts.without_period += !s.has_period;
+    if (!ok || s.stack == PF_INTERN_NONE || !x->take(x->user, &s))
+        return pf_profile_fail(x->profile, err);
+    return PERFILE_OK;
+}
+
+/* If the chain of a sample ends with a marker and a cookie, returns the offset of its length from
+ * the header on; else 0. */
+static uint32_t find_cookie(const perfile_record *r, uint64_t *cookie)
+{
+    const bool swap = r->flags & PERFILE_REC_SWAPPED;
+    uint32_t damage;
+    const perfile_layout *l = pf_layout_of(r, &damage);
+    if (!l || !(l->sample_type & PERFILE_SAMPLE_CALLCHAIN))
+        return 0;
+    size_t at = chain_offset(r, l);
+    if (!at || at > r->body.len || r->body.len - at < 24)
+        return 0;
+    uint64_t n = pf_load_u64(r->body.ptr + at, swap);
+    if (n < 2 || n > (r->body.len - at - 8) / 8)
+        return 0;
+    const uint8_t *marker = r->body.ptr + at + 8 * (size_t)(n - 1);
+    if (pf_load_u64(marker, swap) != PF_CONTEXT_DEFERRED)
+        return 0;
+    *cookie = pf_load_u64(marker + 8, swap);
+    return (uint32_t)(PF_PERF_RECORD_HEADER + at);
+}
+
+/* Hands out the samples at the front of the queue that wait for nothing; with `all` those that
+ * wait, too. */
+static perfile_status give_held(pf_profile_reader *x, bool all, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    while (st == PERFILE_OK && pf_deferred_n(&x->deferred)) {
+        const pf_held *e = pf_deferred_at(&x->deferred, 0);
+        if (e->state == PF_HELD_WAITING && !all &&
+            pf_deferred_size(&x->deferred) <= x->deferred.limit)
+            break;
+        if (e->state != PF_HELD_CHAIN) {
+            perfile_record r = e->record;
+            perfile_bytes bytes = pf_deferred_bytes(&x->deferred, e), rest = {0};
+            r.header = bytes.ptr;
+            r.body.ptr = bytes.ptr + PF_PERF_RECORD_HEADER;
+            if (e->state == PF_HELD_COMPLETE)
+                rest = pf_deferred_chain_of(&x->deferred, e);
+            x->counts.deferred += e->state == PF_HELD_COMPLETE;
+            x->counts.deferred_missing += e->state == PF_HELD_WAITING;
+            st = give(x, &r, e->state == PF_HELD_COMPLETE ? &rest : NULL, err);
+        }
+        pf_deferred_yield(&x->deferred);
+        pf_deferred_pop(&x->deferred);
+    }
+    return st;
+}
+
+/* A CALLCHAIN_DEFERRED record: the samples that wait for it are complete. */
+static perfile_status read_deferred(pf_profile_reader *x, const perfile_record *r,
+                                    perfile_error *err)
+{
+    perfile_callchain_deferred v;
+    uint32_t pid, tid = PERFILE_NO_PID;
+    uint64_t found;
+    if (perfile_callchain_deferred_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    if (!perfile_record_task(r, &pid, &tid))
+        tid = PERFILE_NO_PID;
+    const perfile_bytes rest = {v.ips.ptr, 8 * v.ips.n};
+    perfile_status st =
+        pf_deferred_complete(&x->deferred, tid, v.cookie, rest, &found, err);
+    return st == PERFILE_OK ? give_held(x, false, err) : st;
+}
+
+/* A sample that may have to wait: for its own chain, or because one before it does. */
+static perfile_status put_sample(pf_profile_reader *x, const perfile_record *r, perfile_error *err)
+{
+    uint64_t cookie = 0;
+    const uint32_t chain_at = find_cookie(r, &cookie);
+    uint32_t pid, tid = PERFILE_NO_PID;
+    if (!chain_at && !pf_deferred_n(&x->deferred))
+        return give(x, r, NULL, err);
+    if (chain_at && !perfile_record_task(r, &pid, &tid))
+        tid = PERFILE_NO_PID;
+    perfile_status st = pf_deferred_add(&x->deferred, r, chain_at, tid, cookie, err);
+    return st == PERFILE_OK ? give_held(x, false, err) : st;
+}
+
+perfile_status pf_profile_reader_put(pf_profile_reader *x, const perfile_record *r,
+                                     perfile_error *err)
+{
+    if (r->family != PERFILE_FAMILY_PERF)
+        return PERFILE_OK;
+    if (r->type == PERFILE_RECORD_SAMPLE)
+        return put_sample(x, r, err);
+    return r->type == PERFILE_RECORD_CALLCHAIN_DEFERRED ? read_deferred(x, r, err) : PERFILE_OK;
+}
+
+perfile_status pf_profile_reader_end(pf_profile_reader *x, perfile_error *err)
+{
+    return give_held(x, true, err);
+}

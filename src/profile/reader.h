@@ -1,0 +1,75 @@
+/* The samples of one capture, resolved: for each its stack, thread, event and weight.
+ *
+ * Records are put in as they come.  Samples go out one by one, in the order in which they came, to
+ * a function of the caller, which adds them up (pf_profile_count()) or writes them.  A sample whose
+ * user call chain comes later, in a CALLCHAIN_DEFERRED record, waits for it, and the samples behind
+ * it wait, too. */
+#ifndef PF_PROFILE_READER_H
+#define PF_PROFILE_READER_H
+
+#include "profile/resolve.h"
+#include "stage/deferred.h"
+
+/* A sample. */
+typedef struct pf_profiled {
+    const perfile_record *record; /* valid during the call */
+    const perfile_event *event;   /* NULL: not known */
+    uint64_t time;                /* PERFILE_NO_TIME: it has none */
+    uint64_t period;              /* perfile_sample_period(), else 0 */
+    uint32_t pid, tid;            /* PERFILE_NO_PID: it has none */
+    uint32_t cpu;                 /* PF_NO_LABEL: it has none */
+    uint32_t stack;               /* PF_EMPTY_STACK: nothing is known of where it was */
+    bool has_period;
+} pf_profiled;
+
+/* What the samples lacked. */
+typedef struct pf_profile_counts {
+    uint64_t samples;
+    uint64_t without_stack;     /* no call chain and no address */
+    uint64_t without_period;    /* neither their own nor a fixed one */
+    uint64_t unreadable;        /* the call chain could not be read; the address alone counts */
+    uint64_t deferred;          /* call chains that were joined … */
+    uint64_t deferred_missing;  /* … and those whose user part did not come, or too late */
+} pf_profile_counts;
+
+typedef struct pf_profile_reader {
+    pf_profile *profile;
+    const perfile_session *session;
+    const perfile_model *model;
+    pf_resolver resolver;
+    /* Gets each sample; false if there is no memory or the profile's limit is exceeded. */
+    bool (*take)(void *user, const pf_profiled *sample);
+    void *user;
+    pf_deferred deferred;
+    pf_buffer chain; /* a chain that had to be byte-swapped or joined */
+    struct pf_thread_slot *threads;
+    struct pf_event_text {
+        const char *name; /* of the session, to notice a new one */
+        const char *text; /* of the profile */
+    } *events;            /* by index of the event */
+    size_t n_events;
+    pf_profile_counts counts;
+} pf_profile_reader;
+
+/* Borrows all that it is given.  `model` must have been fed with the whole capture; NULL: nothing
+ * is known to be mapped, and no thread has a name.  False if there is no memory; to be freed in any
+ * case. */
+bool pf_profile_reader_init(pf_profile_reader *x, pf_profile *profile,
+                            const perfile_session *session, const perfile_model *model,
+                            bool (*take)(void *user, const pf_profiled *sample), void *user);
+void pf_profile_reader_free(pf_profile_reader *x);
+
+/* Puts a record in; those that are no samples are skipped.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
+perfile_status pf_profile_reader_put(pf_profile_reader *x, const perfile_record *r,
+                                     perfile_error *err);
+
+/* The capture ends: hands out the samples that still wait. */
+perfile_status pf_profile_reader_end(pf_profile_reader *x, perfile_error *err);
+
+/* Texts of the profile: the name of a thread at a time, NULL if it is not known; that of an event.
+ * *ok becomes false if there is no memory or the limit is exceeded, and is left alone else. */
+const char *pf_profile_reader_comm(pf_profile_reader *x, uint32_t pid, uint32_t tid, uint64_t time,
+                                   bool *ok);
+const char *pf_profile_reader_event(pf_profile_reader *x, const perfile_event *e, bool *ok);
+
+#endif

@@ -1,0 +1,244 @@
+/* Addresses to frames, chains to stacks (see resolve.h).
+ *
+ * Both caches are direct-mapped tables: a key has one slot, and a new entry takes the place of
+ * another one.  The seed keeps hostile input from choosing keys of one slot; even then an answer
+ * costs no more than a search in the model.  Chains are compared word by word, so that an answer is
+ * never wrong because of a hash.  When the memory for their words is full, all are forgotten. */
+#include "profile/resolve.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "core/contexts.h"
+
+enum {
+    ADDRESS_BITS = 15, /* slots, as a power of two: 1.3 MiB */
+    CHAIN_BITS = 16,   /* 3 MiB */
+    FIRST_WORDS = 1 << 16,
+    MOST_WORDS = 1 << 20 /* 8 MiB */
+};
+
+/* An address, and its frame at the times from `first` to `last`. */
+typedef struct pf_address_slot {
+    uint64_t addr, first, last;
+    uint32_t pid;
+    uint32_t frame; /* number + 1; 0: the slot is free */
+    uint32_t code;  /* PF_CODE_… that was asked for */
+} pf_address_slot;
+
+/* A chain of process `pid`, and its stack at the times from `first` to `last`. */
+typedef struct pf_chain_slot {
+    uint64_t hash, first, last;
+    uint32_t pid;
+    uint32_t at; /* of its words in pf_resolver.words */
+    uint32_t n;  /* of its words; 0: the slot is free */
+    uint32_t stack;
+} pf_chain_slot;
+
+bool pf_resolver_init(pf_resolver *x, pf_profile *profile, const perfile_model *model)
+{
+    *x = (pf_resolver){.profile = profile, .model = model, .seed = pf_index_seed(x) | 1};
+    x->addresses = pf_alloc((size_t)1 << ADDRESS_BITS, sizeof *x->addresses);
+    x->chains = pf_alloc((size_t)1 << CHAIN_BITS, sizeof *x->chains);
+    if (x->addresses && x->chains)
+        return true;
+    pf_resolver_free(x);
+    return false;
+}
+
+void pf_resolver_free(pf_resolver *x)
+{
+    pf_free(x->addresses);
+    pf_free(x->chains);
+    pf_free(x->words);
+    pf_free(x->frames);
+    *x = (pf_resolver){0};
+}
+
+unsigned pf_code_of_misc(uint16_t misc)
+{
+    switch (misc & PERFILE_MISC_CPUMODE_MASK) {
+    case PERFILE_MISC_CPUMODE_KERNEL:
+        return PF_CODE_KERNEL;
+    case PERFILE_MISC_CPUMODE_USER:
+        return PF_CODE_USER;
+    case PERFILE_MISC_CPUMODE_HYPERVISOR:
+        return PF_CODE_HYPERVISOR;
+    case PERFILE_MISC_CPUMODE_GUEST_KERNEL:
+    case PERFILE_MISC_CPUMODE_GUEST_USER:
+        return PF_CODE_GUEST;
+    default:
+        return PF_CODE_UNKNOWN;
+    }
+}
+
+/* Narrows the times of *reach to those from `first` to `last`. */
+static void narrow(pf_reach *reach, uint64_t first, uint64_t last)
+{
+    reach->first = first > reach->first ? first : reach->first;
+    reach->last = last < reach->last ? last : reach->last;
+}
+
+/* Works out the frame of an address of user or kernel code; narrows *during. */
+static uint32_t frame_of(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
+                         pf_reach *during)
+{
+    const perfile_mapping *m = pf_model_mapping(x->model, pid, addr, time, during);
+    if (!m)
+        return pf_profile_frame(x->profile, PF_NO_OBJECT, code, addr);
+    uint32_t object = pf_profile_object(x->profile, m);
+    if (object == PF_INTERN_NONE)
+        return PF_INTERN_NONE;
+    if (code == PF_CODE_USER && pf_object_is_jit(pf_profile_object_at(x->profile, object)))
+        code = PF_CODE_JIT;
+    return pf_profile_frame(x->profile, object, code, pf_object_offset(m, addr));
+}
+
+uint32_t pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
+                            uint64_t time, pf_reach *reach)
+{
+    /* Guests and hypervisors have mappings of their own, which no record describes. */
+    if (!x->model || (code != PF_CODE_USER && code != PF_CODE_KERNEL))
+        return pf_profile_frame(x->profile, PF_NO_OBJECT, code, addr);
+    if (code == PF_CODE_KERNEL)
+        pid = PERFILE_NO_PID;
+    uint64_t key = (addr ^ (uint64_t)pid << 40) * (x->seed | 1);
+    pf_address_slot *s = &x->addresses[(key ^ key >> 32) >> 3 & ((1U << ADDRESS_BITS) - 1)];
+    if (!s->frame || s->addr != addr || s->pid != pid || s->code != code || time < s->first ||
+        time > s->last) {
+        pf_reach during;
+        uint32_t frame = frame_of(x, pid, code, addr, time, &during);
+        if (frame == PF_INTERN_NONE)
+            return PF_INTERN_NONE;
+        *s = (pf_address_slot){addr, during.first, during.last, pid, frame + 1, code};
+    }
+    narrow(reach, s->first, s->last);
+    return s->frame - 1;
+}
+
+/* Adds what a marker says to *code.  False: nobody knows this marker. */
+static bool read_marker(uint64_t marker, unsigned *code)
+{
+    switch (marker) {
+    case PF_CONTEXT_USER:
+        *code = PF_CODE_USER;
+        return true;
+    case PF_CONTEXT_KERNEL:
+        *code = PF_CODE_KERNEL;
+        return true;
+    case PF_CONTEXT_HYPERVISOR:
+        *code = PF_CODE_HYPERVISOR;
+        return true;
+    case PF_CONTEXT_GUEST:
+    case PF_CONTEXT_GUEST_KERNEL:
+    case PF_CONTEXT_GUEST_USER:
+        *code = PF_CODE_GUEST;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Makes room for the frames of a chain of `n` entries. */
+static bool reserve_frames(pf_resolver *x, size_t n)
+{
+    if (n <= x->frames_cap)
+        return true;
+    size_t cap = n + n / 2 + 64;
+    uint32_t *frames = pf_realloc(x->frames, cap, sizeof *frames);
+    if (!frames)
+        return false;
+    x->frames = frames;
+    x->frames_cap = cap;
+    return true;
+}
+
+/* Works out the stack of a chain; narrows *reach. */
+static uint32_t stack_of(pf_resolver *x, uint32_t pid, const uint8_t *words, size_t n,
+                         uint64_t time, pf_reach *reach)
+{
+    unsigned code = PF_CODE_USER;
+    size_t n_frames = 0;
+    if (!reserve_frames(x, n))
+        return PF_INTERN_NONE;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t word;
+        memcpy(&word, words + 8 * i, 8);
+        if (word == PF_CONTEXT_DEFERRED)
+            break; /* a cookie follows, for a user part that did not come */
+        if (word >= PF_CONTEXT_LEAST) {
+            if (!read_marker(word, &code))
+                return PF_EMPTY_STACK;
+            continue;
+        }
+        uint32_t frame = pf_resolve_address(x, pid, code, word, time, reach);
+        if (frame == PF_INTERN_NONE)
+            return PF_INTERN_NONE;
+        x->frames[n_frames++] = frame;
+    }
+    uint32_t stack = PF_EMPTY_STACK;
+    while (n_frames && stack != PF_INTERN_NONE)
+        stack = pf_profile_stack(x->profile, stack, x->frames[--n_frames]);
+    return stack;
+}
+
+/* Hash of a chain: two products for each pair of words. */
+static uint64_t hash_chain(uint64_t seed, uint32_t pid, const uint8_t *words, size_t n)
+{
+    const uint64_t odd = 0x9e3779b97f4a7c15;
+    uint64_t a = seed ^ pid, b = seed + n, word;
+    for (; n >= 2; n -= 2, words += 16) {
+        memcpy(&word, words, 8);
+        a = (a ^ word) * odd;
+        memcpy(&word, words + 8, 8);
+        b = (b ^ word) * odd;
+        a ^= a >> 29;
+        b ^= b >> 31;
+    }
+    if (n) {
+        memcpy(&word, words, 8);
+        a = (a ^ word) * odd;
+    }
+    a = (a ^ a >> 32 ^ b) * odd;
+    return a ^ a >> 32;
+}
+
+/* Copies the words of a chain; false if it is not worth it, or there is no memory: then it is not
+ * remembered. */
+static bool keep_words(pf_resolver *x, const uint8_t *words, size_t n, uint32_t *at)
+{
+    if (n > MOST_WORDS / 16)
+        return false;
+    if (x->n_words + n > MOST_WORDS) {
+        memset(x->chains, 0, sizeof *x->chains << CHAIN_BITS);
+        x->n_words = 0;
+    }
+    if (x->n_words + n > x->words_cap) {
+        size_t cap = x->words_cap ? 2 * x->words_cap : FIRST_WORDS;
+        uint64_t *grown = pf_realloc(x->words, cap, sizeof *grown);
+        if (!grown)
+            return false;
+        x->words = grown;
+        x->words_cap = cap;
+    }
+    memcpy(x->words + x->n_words, words, 8 * n);
+    *at = (uint32_t)x->n_words;
+    x->n_words += n;
+    return true;
+}
+
+uint32_t pf_resolve_chain(pf_resolver *x, uint32_t pid, const uint8_t *words, size_t n,
+                          uint64_t time)
+{
+    const uint64_t hash = hash_chain(x->seed, pid, words, n);
+    pf_chain_slot *s = &x->chains[hash & ((1U << CHAIN_BITS) - 1)];
+    bool same = n && s->n == n && s->hash == hash && s->pid == pid &&
+                memcmp(x->words + s->at, words, 8 * n) == 0;
+    if (same && time >= s->first && time <= s->last)
+        return s->stack;
+    pf_reach reach = {.last = UINT64_MAX};
+    uint32_t stack = stack_of(x, pid, words, n, time, &reach), at = s->at;
+    if (stack != PF_INTERN_NONE && n && (same || keep_words(x, words, n, &at)))
+        *s = (pf_chain_slot){hash, reach.first, reach.last, pid, at, (uint32_t)n, stack};
+    return stack;
+}
