@@ -51,7 +51,7 @@ static bool count(void *user, const pf_profiled *s)
     pf_label label;
     if (!make_label(x, s, &label))
         return false;
-    uint32_t number = pf_intern_add(&x->profile.labels, &label);
+    uint32_t number = pf_profile_label(&x->profile, &label);
     if (pf_add_u64(x->sum.period, s->period, &x->sum.period))
         x->sum.period = UINT64_MAX;
     return number != PF_INTERN_NONE && pf_profile_count(&x->profile, number, s->stack, s->period);

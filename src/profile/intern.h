@@ -16,8 +16,11 @@ typedef struct pf_intern {
     pf_budget *budget; /* may be NULL */
     size_t width, key; /* bytes of an item; of them the key, a multiple of 8 */
     uint8_t *items;
-    size_t n, cap;       /* items in use, allocated */
-    uint32_t *slots;     /* a hash table: number + 1, 0: free */
+    size_t n, cap; /* items in use, allocated */
+    struct pf_intern_slot {
+        uint32_t number; /* + 1; 0: free */
+        uint32_t hash;   /* most keys that differ are told apart by it */
+    } *slots;            /* a hash table */
     size_t n_slots;      /* a power of two, at least twice `n` */
 } pf_intern;
 

@@ -10,7 +10,7 @@
 bool pf_profile_init(pf_profile *p, uint64_t limit)
 {
     const uint64_t seed = pf_index_seed(p);
-    *p = (pf_profile){.budget.limit = limit};
+    *p = (pf_profile){.budget.limit = limit, .last_label_number = PF_INTERN_NONE};
     p->texts = (pf_texts){.seed = seed, .budget = &p->budget};
     const struct {
         pf_intern *table;
@@ -141,13 +141,27 @@ bool pf_object_is_jit(const pf_object *object)
            (begins(name, "jitted-") && n > 3 && strcmp(name + n - 3, ".so") == 0);
 }
 
+uint32_t pf_profile_label(pf_profile *p, const pf_label *label)
+{
+    if (p->last_label_number != PF_INTERN_NONE &&
+        memcmp(label, &p->last_label, sizeof *label) == 0)
+        return p->last_label_number;
+    p->last_label = *label;
+    return p->last_label_number = pf_intern_add(&p->labels, label);
+}
+
 bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t period)
 {
-    const pf_sum key = {.label = label, .stack = stack};
-    uint32_t number = pf_intern_add(&p->sums, &key);
-    if (number == PF_INTERN_NONE)
-        return false;
-    pf_sum *sum = pf_intern_at(&p->sums, number);
+    struct pf_recent_sum *recent =
+        &p->recent[(stack * 0x9e3779b1U ^ label * 0x85ebca6bU) >> 16 & (PF_RECENT_SUMS - 1)];
+    if (!recent->number || recent->stack != stack || recent->label != label) {
+        const pf_sum key = {.label = label, .stack = stack};
+        uint32_t number = pf_intern_add(&p->sums, &key);
+        if (number == PF_INTERN_NONE)
+            return false;
+        *recent = (struct pf_recent_sum){label, stack, number + 1};
+    }
+    pf_sum *sum = pf_intern_at(&p->sums, recent->number - 1);
     sum->samples++;
     if (pf_add_u64(sum->period, period, &sum->period))
         sum->period = UINT64_MAX;

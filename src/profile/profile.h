@@ -72,10 +72,20 @@ typedef struct pf_sum {
     uint64_t period; /* sum, up to UINT64_MAX */
 } pf_sum;
 
+enum { PF_RECENT_SUMS = 1 << 10 };
+
 typedef struct pf_profile {
     pf_budget budget;
     pf_texts texts; /* names of all kinds */
     pf_intern objects, frames, stacks, labels, sums;
+    /* Caches of pf_profile_label() and pf_profile_count(): most samples are counted where others
+     * were shortly before. */
+    pf_label last_label;
+    uint32_t last_label_number; /* PF_INTERN_NONE: there is none */
+    struct pf_recent_sum {
+        uint32_t label, stack;
+        uint32_t number; /* + 1; 0: the slot is free */
+    } recent[PF_RECENT_SUMS];
 } pf_profile;
 
 /* `limit`: bytes, perfile_limits.profile_bytes.  False if there is no memory. */
@@ -99,6 +109,9 @@ uint64_t pf_object_address(const pf_object *object, uint64_t offset);
 /* True if it holds code that was generated while the program ran: memory without a file, or a file
  * that perf or `perf inject --jit` makes for such code. */
 bool pf_object_is_jit(const pf_object *object);
+
+/* The number of a label, which is added if it is new. */
+uint32_t pf_profile_label(pf_profile *p, const pf_label *label);
 
 /* Counts a sample.  False if there is no memory or the limit is exceeded. */
 bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t period);

@@ -135,9 +135,13 @@ static inline bool read_fields(const perfile_record *r, const perfile_layout *l,
 
 /* Offset of the length of the call chain in the body; 0 if READ values in front of it cannot be
  * read. */
-static size_t chain_offset(const perfile_record *r, const perfile_layout *l)
+static size_t chain_offset(pf_profile_reader *x, const perfile_record *r, const perfile_layout *l)
 {
-    size_t at = 8 * (size_t)__builtin_popcountll(l->sample_type & PF_SHAPE_WORDS);
+    if (x->layout != l) { /* samples of one event mostly follow each other */
+        x->layout = l;
+        x->fixed_bytes = 8 * (size_t)__builtin_popcountll(l->sample_type & PF_SHAPE_WORDS);
+    }
+    const size_t at = x->fixed_bytes;
     if (!(l->sample_type & PERFILE_SAMPLE_READ))
         return at;
     const pf_context k = pf_context_of(l);
@@ -156,7 +160,7 @@ static bool find_chain(pf_profile_reader *x, const perfile_record *r, const perf
     const bool swap = r->flags & PERFILE_REC_SWAPPED;
     if (!(l->sample_type & PERFILE_SAMPLE_CALLCHAIN))
         return true;
-    size_t at = chain_offset(r, l);
+    size_t at = chain_offset(x, r, l);
     if (!at || at > r->body.len || r->body.len - at < 8)
         return false;
     uint64_t n = pf_load_u64(r->body.ptr + at, swap);
@@ -193,64 +197,75 @@ static bool join(pf_profile_reader *x, chain *c, perfile_bytes rest, bool swap)
     return true;
 }
 
-/* Hands out the sample `r`.  `rest`: the user part of its call chain, if that came later. */
-static perfile_status give(pf_profile_reader *x, const perfile_record *r, const perfile_bytes *rest,
-                           perfile_error *err)
+/* A sample as it is stored. */
+typedef struct stored {
+    pf_profiled s;
+    chain c;
+    uint64_t ip;
+    bool has_ip;
+    bool waits; /* the chain ends with a marker and a cookie: its user part comes later */
+    bool ok;    /* false: there is no memory */
+} stored;
+
+/* Reads what is needed of the sample `r`. */
+static void read_sample(pf_profile_reader *x, const perfile_record *r, stored *out)
 {
-    uint64_t ip = 0;
-    pf_profiled s = {.record = r,
-                     .time = PERFILE_NO_TIME,
-                     .pid = PERFILE_NO_PID,
-                     .tid = PERFILE_NO_PID,
-                     .cpu = PF_NO_LABEL};
     const pf_attribution a = pf_attribution_of(r);
-    bool has_ip = false, ok = true;
-    chain c = {0};
-    s.event = a.event;
-    if (a.layout) {
-        has_ip = read_fields(r, a.layout, &s, &ip);
-        if (!find_chain(x, r, a.layout, &c, &ok) && ok)
-            x->counts.unreadable++;
-    }
-    if (ok && rest)
-        ok = join(x, &c, *rest, r->flags & PERFILE_REC_SWAPPED);
-    if (ok && c.n)
-        s.stack = pf_resolve_chain(&x->resolver, s.pid, c.words, c.n, s.time);
-    if (ok && s.stack == PF_EMPTY_STACK && has_ip) {
+    *out = (stored){.s = {.record = r,
+                          .event = a.event,
+                          .time = PERFILE_NO_TIME,
+                          .pid = PERFILE_NO_PID,
+                          .tid = PERFILE_NO_PID,
+                          .cpu = PF_NO_LABEL},
+                    .ok = true};
+    if (!a.layout)
+        return;
+    out->has_ip = read_fields(r, a.layout, &out->s, &out->ip);
+    out->s.unreadable = !find_chain(x, r, a.layout, &out->c, &out->ok);
+    if (out->c.n >= 2)
+        out->waits =
+            pf_load_u64(out->c.words + 8 * (out->c.n - 2), false) == PF_CONTEXT_DEFERRED;
+}
+
+/* Resolves a sample and hands it out. */
+static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
+{
+    pf_profiled *s = &in->s;
+    bool ok = in->ok;
+    if (ok && in->c.n)
+        s->stack = pf_resolve_chain(&x->resolver, s->pid, in->c.words, in->c.n, s->time);
+    if (ok && s->stack == PF_EMPTY_STACK && in->has_ip) {
         pf_reach reach = {.last = UINT64_MAX};
-        uint32_t frame = pf_resolve_address(&x->resolver, s.pid, pf_code_of_misc(r->misc), ip,
-                                            s.time, &reach);
-        s.stack = frame == PF_INTERN_NONE ? PF_INTERN_NONE
-                                          : pf_profile_stack(x->profile, PF_EMPTY_STACK, frame);
+        uint32_t frame = pf_resolve_address(&x->resolver, s->pid,
+                                            pf_code_of_misc(s->record->misc), in->ip, s->time,
+                                            &reach);
+        s->stack = frame == PF_INTERN_NONE ? PF_INTERN_NONE
+                                           : pf_profile_stack(x->profile, PF_EMPTY_STACK, frame);
     }
     x->counts.samples++;
-    x->counts.without_stack += s.stack == PF_EMPTY_STACK;
-    x->counts.without_period += !s.has_period;
-    if (!ok || s.stack == PF_INTERN_NONE || !x->take(x->user, &s))
+    x->counts.unreadable += s->unreadable;
+    x->counts.without_stack += s->stack == PF_EMPTY_STACK;
+    x->counts.without_period += !s->has_period;
+    if (!ok || s->stack == PF_INTERN_NONE || !x->take(x->user, s))
         return pf_profile_fail(x->profile, err);
     return PERFILE_OK;
 }
 
-/* If the chain of a sample ends with a marker and a cookie, returns the offset of its length from
- * the header on; else 0. */
-static uint32_t find_cookie(const perfile_record *r, uint64_t *cookie)
+/* Hands out an entry of the queue, with the user part of its call chain if that has come. */
+static perfile_status give_entry(pf_profile_reader *x, const pf_held *e, perfile_error *err)
 {
-    const bool swap = r->flags & PERFILE_REC_SWAPPED;
-    uint32_t damage;
-    const perfile_layout *l = pf_layout_of(r, &damage);
-    if (!l || !(l->sample_type & PERFILE_SAMPLE_CALLCHAIN))
-        return 0;
-    size_t at = chain_offset(r, l);
-    if (!at || at > r->body.len || r->body.len - at < 24)
-        return 0;
-    uint64_t n = pf_load_u64(r->body.ptr + at, swap);
-    if (n < 2 || n > (r->body.len - at - 8) / 8)
-        return 0;
-    const uint8_t *marker = r->body.ptr + at + 8 * (size_t)(n - 1);
-    if (pf_load_u64(marker, swap) != PF_CONTEXT_DEFERRED)
-        return 0;
-    *cookie = pf_load_u64(marker + 8, swap);
-    return (uint32_t)(PF_PERF_RECORD_HEADER + at);
+    const perfile_bytes bytes = pf_deferred_bytes(&x->deferred, e);
+    perfile_record r = e->record;
+    stored in;
+    r.header = bytes.ptr;
+    r.body.ptr = bytes.ptr + PF_PERF_RECORD_HEADER;
+    read_sample(x, &r, &in);
+    if (e->state == PF_HELD_COMPLETE && in.ok)
+        in.ok = join(x, &in.c, pf_deferred_chain_of(&x->deferred, e),
+                     r.flags & PERFILE_REC_SWAPPED);
+    x->counts.deferred += e->state == PF_HELD_COMPLETE;
+    x->counts.deferred_missing += e->state == PF_HELD_WAITING;
+    return give(x, &in, err);
 }
 
 /* Hands out the samples at the front of the queue that wait for nothing; with `all` those that
@@ -263,17 +278,8 @@ static perfile_status give_held(pf_profile_reader *x, bool all, perfile_error *e
         if (e->state == PF_HELD_WAITING && !all &&
             pf_deferred_size(&x->deferred) <= x->deferred.limit)
             break;
-        if (e->state != PF_HELD_CHAIN) {
-            perfile_record r = e->record;
-            perfile_bytes bytes = pf_deferred_bytes(&x->deferred, e), rest = {0};
-            r.header = bytes.ptr;
-            r.body.ptr = bytes.ptr + PF_PERF_RECORD_HEADER;
-            if (e->state == PF_HELD_COMPLETE)
-                rest = pf_deferred_chain_of(&x->deferred, e);
-            x->counts.deferred += e->state == PF_HELD_COMPLETE;
-            x->counts.deferred_missing += e->state == PF_HELD_WAITING;
-            st = give(x, &r, e->state == PF_HELD_COMPLETE ? &rest : NULL, err);
-        }
+        if (e->state != PF_HELD_CHAIN)
+            st = give_entry(x, e, err);
         pf_deferred_yield(&x->deferred);
         pf_deferred_pop(&x->deferred);
     }
@@ -297,17 +303,20 @@ static perfile_status read_deferred(pf_profile_reader *x, const perfile_record *
     return st == PERFILE_OK ? give_held(x, false, err) : st;
 }
 
-/* A sample that may have to wait: for its own chain, or because one before it does. */
+/* A sample, which may have to wait: for its own chain, or because one before it does. */
 static perfile_status put_sample(pf_profile_reader *x, const perfile_record *r, perfile_error *err)
 {
+    stored in;
+    read_sample(x, r, &in);
+    if (!in.waits && !pf_deferred_n(&x->deferred))
+        return give(x, &in, err);
     uint64_t cookie = 0;
-    const uint32_t chain_at = find_cookie(r, &cookie);
-    uint32_t pid, tid = PERFILE_NO_PID;
-    if (!chain_at && !pf_deferred_n(&x->deferred))
-        return give(x, r, NULL, err);
-    if (chain_at && !perfile_record_task(r, &pid, &tid))
-        tid = PERFILE_NO_PID;
-    perfile_status st = pf_deferred_add(&x->deferred, r, chain_at, tid, cookie, err);
+    uint32_t chain_at = 0;
+    if (in.waits) {
+        cookie = pf_load_u64(in.c.words + 8 * (in.c.n - 1), false);
+        chain_at = (uint32_t)(PF_PERF_RECORD_HEADER + in.c.at);
+    }
+    perfile_status st = pf_deferred_add(&x->deferred, r, chain_at, in.s.tid, cookie, err);
     return st == PERFILE_OK ? give_held(x, false, err) : st;
 }
 

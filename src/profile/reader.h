@@ -20,6 +20,7 @@ typedef struct pf_profiled {
     uint32_t cpu;                 /* PF_NO_LABEL: it has none */
     uint32_t stack;               /* PF_EMPTY_STACK: nothing is known of where it was */
     bool has_period;
+    bool unreadable; /* its call chain could not be read: `stack` is its address alone */
 } pf_profiled;
 
 /* What the samples lacked. */
@@ -42,6 +43,8 @@ typedef struct pf_profile_reader {
     void *user;
     pf_deferred deferred;
     pf_buffer chain; /* a chain that had to be byte-swapped or joined */
+    const perfile_layout *layout; /* of the sample before, and … */
+    size_t fixed_bytes;           /* … bytes of its fields of fixed place */
     struct pf_thread_slot *threads;
     struct pf_event_text {
         const char *name; /* of the session, to notice a new one */
