@@ -87,7 +87,7 @@ static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, uint32_t *numb
         }
         int n = snprintf(text, sizeof text, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu32,
                          at ? "," : "", node->depth, numbers[node->name] - 1, node->total,
-                         at ? node->code : PF_CODE_UNKNOWN);
+                         at ? node->code : PF_CODE_LABEL);
         pf_emit_bytes(&x->base, text, (size_t)n);
         if (x->base.out.len >= WRITE_BYTES) {
             perfile_status st = pf_emitter_write_out(&x->base, err);
