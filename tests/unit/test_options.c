@@ -531,6 +531,7 @@ static const struct {
     GIVEN(perfmon_options),
     GIVEN(recover_options),
     GIVEN(emit_options),
+    GIVEN(export_options),
     GIVEN(writer_options),
     GIVEN(copy_options),
     GIVEN(archive_options),
