@@ -13,7 +13,7 @@ check() {
             level["core"] = 2
             level["model"] = 3
             level["symbol"] = 4
-            n = split("perf archive perfmon ring emit check stage", leaf, " ")
+            n = split("perf archive perfmon ring check stage", leaf, " ")
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 5
             # Each family of records has a room of its own, for its formats.
@@ -25,8 +25,8 @@ check() {
                 formats[line] = 1
             }
             formats["perf"] = 1
-            level["expr"] = 6
-            n = split("filter sort merge target", leaf, " ")
+            level["expr"] = level["profile"] = 6
+            n = split("filter sort merge target emit", leaf, " ")
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 7
             level["split"] = 8
@@ -145,6 +145,8 @@ try fail src/io/x.c '#include "schema/x.h"'
 try fail src/perf/x.c '#include "archive/x.h"'
 try fail src/stage/x.h '#include "lib/x.h"'
 try fail src/stage/x.inc '#include "emit/x.h"'
+try pass src/emit/x.h '#include "profile/x.h"'
+try fail src/profile/x.h '#include "emit/x.h"'
 try fail src/base/x.c '#include "../io/x.h"'
 try fail src/base/x.c '#include "nowhere.h"'
 try fail src/base/x.c '#include "nowhere/x.h"'

@@ -108,6 +108,17 @@ def wrong_sort(capture, fits):
     return errors
 
 
+def wrong_export(capture, fits):
+    """The same for export, which has a report whatever happens."""
+    arguments = [command, "export", "--to", "folded", "--json", "-f", "-o", "folded", capture]
+    run = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    report = json.loads(run.stdout)
+    errors = list(fits.iter_errors(report))
+    if (run.returncode == 1) != (report["out"] is None):
+        errors.append(f"exit status {run.returncode}")
+    return errors
+
+
 def wrong_filter(capture, fits):
     """The same for filter."""
     out = "dir" if pathlib.Path(capture).is_dir() else "file"
