@@ -455,6 +455,10 @@ static void put_chains(const char *folder, bool swap)
     build_u64(&b, 0x400100);
     build_u64(&b, 5);
     build_end(&b, start);
+    const size_t whole = b.b.len;
+    build_choices(&b, 1, 2);
+    seeds_put(folder, "export", swap ? "chains-big" : "chains-little", &b);
+    b.b.len = whole;
     build_u8(&b, 2);
     seeds_put(folder, "target", swap ? "chains-big" : "chains-little", &b);
     build_clear(&b);
@@ -501,6 +505,10 @@ static void put_whole(const char *folder, const char *name, const builder *captu
         snprintf(numbered, sizeof numbered, "%s-%u", name, i);
         seeds_put(folder, "emit", numbered, &b);
     }
+    /* fuzz_export.c: keys, weights and marks in turns; twice the same capture */
+    b.b.len = whole;
+    build_choices(&b, 1 | (turn * 41 & 0x1fe), 2);
+    seeds_put(folder, "export", name, &b);
     b.b.len = whole;
     build_choices(&b, turn % 4 == 3 ? 8 + 16 * turn % 240 : turn % 6, 1);
     seeds_put(folder, "model", name, &b);

@@ -47,11 +47,11 @@ enum {
     PERFILE_PER_CPU = 5    /* the processor */
 };
 
-enum {                                     /* perfile_export_options.flags */
-       PERFILE_EXPORT_PERIODS = 1 << 0,    /* weights are sums of periods, not numbers of samples */
-       PERFILE_EXPORT_NO_LABELS = 1 << 1,  /* `per` is empty on purpose: nothing is counted apart */
+enum {                                    /* perfile_export_options.flags */
+       PERFILE_EXPORT_PERIODS = 1 << 0,   /* weights are sums of periods, not numbers of samples */
+       PERFILE_EXPORT_NO_LABELS = 1 << 1, /* `per` is empty on purpose: nothing is counted apart */
        PERFILE_EXPORT_MARK_KERNEL = 1 << 2, /* names of frames of the kernel end with _[k] */
-       PERFILE_EXPORT_MARK_JIT = 1 << 3 /* those of code generated at run time end with _[j] */
+       PERFILE_EXPORT_MARK_JIT = 1 << 3     /* those of code generated at run time end with _[j] */
 };
 
 /* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros
@@ -152,7 +152,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_put_run(perfile_emit
 
 /* Of forms for viewers: the records so far were all of their capture; its stream and model are not
  * needed any more.  Those from now on come from another one, whose samples are added; `stream` and
- * `model` as in perfile_emitter_open().  With NULL no more come until the next call.  PERFILE_E_USAGE: the form shows one capture only; PERFILE_E_NOMEM, PERFILE_E_LIMIT
+ * `model` as in perfile_emitter_open().  With NULL no more come until the next call.
+ * PERFILE_E_USAGE: the form shows one capture only; PERFILE_E_NOMEM, PERFILE_E_LIMIT
  * (profile_bytes). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_continue(perfile_emitter *e,
                                                                      perfile_stream *stream,
@@ -160,7 +161,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_continue(perfile_emi
                                                                      perfile_error *err);
 
 /* Of forms for viewers: what became of the records so far; complete behind
- * perfile_emitter_finish().  Fills the first `size` bytes of *summary; all zeros for other forms. */
+ * perfile_emitter_finish().  Fills the first `size` bytes of *summary; all zeros for other forms.
+ */
 PERFILE_API void perfile_emitter_get_summary(const perfile_emitter *e,
                                              perfile_export_summary *summary, size_t size);
 

@@ -101,10 +101,10 @@ PERFILE_API bool perfile_sample_field(const perfile_record *r, uint64_t bit, uin
  * neither is known. */
 PERFILE_API bool perfile_sample_period(const perfile_record *r, uint64_t *period);
 
-/* The same as perfile_sample_field() of the records first[0 .. n) of one run (perfile_stream_next_run()), for loops where a
- * call per record would show: puts the values of those that have the field one after the other in
- * `values`, and where in the run they stand in `at` (may be NULL), both with room for `n`.  Returns
- * how many. */
+/* The same as perfile_sample_field() of the records first[0 .. n) of one run
+ * (perfile_stream_next_run()), for loops where a call per record would show: puts the values of
+ * those that have the field one after the other in `values`, and where in the run they stand in
+ * `at` (may be NULL), both with room for `n`.  Returns how many. */
 PERFILE_API size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit,
                                          uint64_t *values, uint32_t *at);
 

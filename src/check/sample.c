@@ -14,7 +14,6 @@
 #include "core/contexts.h"
 #include "core/layout.h"
 
-
 enum {
     LEAST_RAW = 8,  /* common fields of a tracepoint: type, flags, preempt_count, pid */
     FIRST_IDS = 16, /* as many as the greatest attr is longer than the least, and more */

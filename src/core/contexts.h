@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#define PF_CONTEXT_HYPERVISOR   ((uint64_t)-32)
-#define PF_CONTEXT_KERNEL       ((uint64_t)-128)
-#define PF_CONTEXT_USER         ((uint64_t)-512)
+#define PF_CONTEXT_HYPERVISOR ((uint64_t)-32)
+#define PF_CONTEXT_KERNEL     ((uint64_t)-128)
+#define PF_CONTEXT_USER       ((uint64_t)-512)
 /* A cookie follows, in place of user addresses that a CALLCHAIN_DEFERRED record has. */
 #define PF_CONTEXT_DEFERRED     ((uint64_t)-640)
 #define PF_CONTEXT_GUEST        ((uint64_t)-2048)

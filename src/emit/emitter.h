@@ -26,7 +26,8 @@ typedef struct pf_emit_ops {
     perfile_status (*finish)(perfile_emitter *e, perfile_error *err);
     /* For viewers, see emit/export.h; NULL in the forms of `dump`. */
     const struct pf_export_ops *exports;
-    /* All output for an input that could not be opened; instead of begin().  NULL: there is none. */
+    /* All output for an input that could not be opened; instead of begin().  NULL: there is none.
+     */
     perfile_status (*failure)(perfile_emitter *e, uint32_t damage, uint64_t offset,
                               perfile_error *err);
 } pf_emit_ops;
@@ -38,11 +39,11 @@ struct perfile_emitter {
     const perfile_container *container;
     perfile_sink *sink;
     uint32_t flags;
-    const perfile_model *model;      /* resolves names; may be NULL */
-    const char *fields;              /* perfile_emit_options.fields, valid in open() only */
+    const perfile_model *model;              /* resolves names; may be NULL */
+    const char *fields;                      /* perfile_emit_options.fields, valid in open() only */
     const perfile_export_options *exporting; /* likewise; complete */
-    bool no_memory;                  /* `out` could not grow: its content is incomplete */
-    bool decoded;                    /* something could be decoded: for the outcome */
+    bool no_memory;                          /* `out` could not grow: its content is incomplete */
+    bool decoded;                            /* something could be decoded: for the outcome */
     bool walk_only;                  /* tests: never use the fast path of emit/sample.inc … */
     uint64_t n_fast_path;            /* … and how many bodies and trailers used it */
     struct pf_emit_threads *threads; /* NULL: only the caller's thread, see emit/threads.h */

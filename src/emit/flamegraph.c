@@ -73,8 +73,8 @@ static uint32_t next_shown(pf_exporter *x, const pf_tree *t, uint32_t at, uint64
 
 /* Writes the nodes, and renumbers their names in the order in which they occur: `numbers` has room
  * for one more than names. */
-static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, uint32_t *numbers,
-                                uint32_t *used, perfile_error *err)
+static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, uint32_t *numbers, uint32_t *used,
+                                perfile_error *err)
 {
     const uint64_t all = pf_tree_at(t, 0)->total;
     uint32_t n_used = 0, at = 0;

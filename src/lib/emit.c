@@ -99,8 +99,7 @@ perfile_status perfile_emitter_continue(perfile_emitter *e, perfile_stream *stre
                                         const perfile_model *model, perfile_error *err)
 {
     if (!e->ops->exports || !e->ops->exports->next)
-        return pf_fail(err, PERFILE_E_USAGE, "format", "'%s' shows one capture only",
-                       e->ops->name);
+        return pf_fail(err, PERFILE_E_USAGE, "format", "'%s' shows one capture only", e->ops->name);
     perfile_status st =
         stream ? pf_sink_add_inputs(e->sink, pf_stream_inputs(stream), err) : PERFILE_OK;
     if (st != PERFILE_OK)

@@ -182,8 +182,9 @@ static bool feed_exit(perfile_model *m, const perfile_record *r, uint64_t time)
            add_change(m, pf_key(PF_CHANGE_END, e.tid), time, pf_pair(e.ppid, e.ptid), e.pid, 0);
 }
 
-/* Adds [addr, addr + len) to the space, as `mapping` or PF_SPAN_REMOVED.  The end is clamped to UINT64_MAX,
- * an empty range is ignored.  `may_repeat`: the same span may have been added before. */
+/* Adds [addr, addr + len) to the space, as `mapping` or PF_SPAN_REMOVED.  The end is clamped to
+ * UINT64_MAX, an empty range is ignored.  `may_repeat`: the same span may have been added before.
+ */
 static bool add_span(perfile_model *m, pf_space *s, uint64_t addr, uint64_t len, uint64_t time,
                      uint32_t mapping, bool may_repeat)
 {

@@ -20,12 +20,12 @@ typedef struct pf_intern {
     struct pf_intern_slot {
         uint32_t number; /* + 1; 0: free */
         uint32_t hash;   /* most keys that differ are told apart by it */
-    } *slots;            /* a hash table */
+    } * slots;           /* a hash table */
     size_t n_slots;      /* a power of two, at least twice `n` */
 } pf_intern;
 
-/* The number of the item with this key, which is added if there is none.  PF_INTERN_NONE if there is
- * no memory or the budget is exhausted. */
+/* The number of the item with this key, which is added if there is none.  PF_INTERN_NONE if there
+ * is no memory or the budget is exhausted. */
 uint32_t pf_intern_add(pf_intern *t, const void *key);
 
 static inline void *pf_intern_at(const pf_intern *t, uint32_t number)

@@ -45,8 +45,8 @@ bool pf_name_frame(const pf_profile *p, const pf_namer *namer, const pf_call_fra
     if (object && object->kind == PERFILE_MAPPING_SYMBOL)
         return pf_name_text(object->name, out);
     if (object && namer->function) {
-        const char *name = namer->function(namer->user, &object->first,
-                                           pf_object_address(object, frame->offset));
+        const char *name =
+            namer->function(namer->user, &object->first, pf_object_address(object, frame->offset));
         if (name)
             return pf_name_text(name, out);
     }

@@ -23,10 +23,8 @@ bool pf_profile_init(pf_profile *p, uint64_t limit)
         {&p->sums, sizeof(pf_sum), offsetof(pf_sum, samples)},
     };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        *tables[i].table = (pf_intern){.seed = seed,
-                                       .budget = &p->budget,
-                                       .width = tables[i].width,
-                                       .key = tables[i].key};
+        *tables[i].table = (pf_intern){
+            .seed = seed, .budget = &p->budget, .width = tables[i].width, .key = tables[i].key};
     /* Number 0, the empty stack.  No other stack has its key: their frames exist. */
     const pf_call_stack empty = {PF_EMPTY_STACK, PF_INTERN_NONE};
     return pf_intern_add(&p->stacks, &empty) == PF_EMPTY_STACK;
@@ -79,9 +77,9 @@ static bool begins(const char *name, const char *start)
  * looks for its symbols in /tmp/perf-PID.map. */
 static bool is_anonymous(const perfile_mapping *m)
 {
-    return m->pid != PERFILE_NO_PID && (strcmp(m->name, "//anon") == 0 ||
-                                        begins(m->name, "/dev/zero") ||
-                                        begins(m->name, "/anon_hugepage"));
+    return m->pid != PERFILE_NO_PID &&
+           (strcmp(m->name, "//anon") == 0 || begins(m->name, "/dev/zero") ||
+            begins(m->name, "/anon_hugepage"));
 }
 
 /* True if offsets mean nothing in what is mapped, so that places are called by their address: the
@@ -89,8 +87,7 @@ static bool is_anonymous(const perfile_mapping *m)
 static bool is_without_offsets(const perfile_mapping *m)
 {
     return is_anonymous(m) || begins(m->name, "[kernel.") || begins(m->name, "[guest.kernel.") ||
-           begins(m->name, "[stack") || begins(m->name, "/SYSV") ||
-           strcmp(m->name, "[heap]") == 0;
+           begins(m->name, "[stack") || begins(m->name, "/SYSV") || strcmp(m->name, "[heap]") == 0;
 }
 
 uint64_t pf_object_offset(const perfile_mapping *m, uint64_t addr)
@@ -143,8 +140,7 @@ bool pf_object_is_jit(const pf_object *object)
 
 uint32_t pf_profile_label(pf_profile *p, const pf_label *label)
 {
-    if (p->last_label_number != PF_INTERN_NONE &&
-        memcmp(label, &p->last_label, sizeof *label) == 0)
+    if (p->last_label_number != PF_INTERN_NONE && memcmp(label, &p->last_label, sizeof *label) == 0)
         return p->last_label_number;
     p->last_label = *label;
     return p->last_label_number = pf_intern_add(&p->labels, label);

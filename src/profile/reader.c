@@ -38,13 +38,13 @@ bool pf_profile_reader_init(pf_profile_reader *x, pf_profile *profile,
                             const perfile_session *session, const perfile_model *model,
                             bool (*take)(void *user, const pf_profiled *sample), void *user)
 {
-    *x = (pf_profile_reader){.profile = profile,
-                             .session = session,
-                             .model = model,
-                             .take = take,
-                             .user = user,
-                             .deferred = {.seed = pf_index_seed(x),
-                                          .limit = pf_session_held_bytes(session)}};
+    *x = (pf_profile_reader){
+        .profile = profile,
+        .session = session,
+        .model = model,
+        .take = take,
+        .user = user,
+        .deferred = {.seed = pf_index_seed(x), .limit = pf_session_held_bytes(session)}};
     x->threads = pf_alloc(THREAD_SLOTS, sizeof *x->threads);
     return x->threads && pf_resolver_init(&x->resolver, profile, model);
 }
@@ -223,8 +223,7 @@ static void read_sample(pf_profile_reader *x, const perfile_record *r, stored *o
     out->has_ip = read_fields(r, a.layout, &out->s, &out->ip);
     out->s.unreadable = !find_chain(x, r, a.layout, &out->c, &out->ok);
     if (out->c.n >= 2)
-        out->waits =
-            pf_load_u64(out->c.words + 8 * (out->c.n - 2), false) == PF_CONTEXT_DEFERRED;
+        out->waits = pf_load_u64(out->c.words + 8 * (out->c.n - 2), false) == PF_CONTEXT_DEFERRED;
 }
 
 /* Resolves a sample and hands it out. */
@@ -236,9 +235,8 @@ static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
         s->stack = pf_resolve_chain(&x->resolver, s->pid, in->c.words, in->c.n, s->time);
     if (ok && s->stack == PF_EMPTY_STACK && in->has_ip) {
         pf_reach reach = {.last = UINT64_MAX};
-        uint32_t frame = pf_resolve_address(&x->resolver, s->pid,
-                                            pf_code_of_misc(s->record->misc), in->ip, s->time,
-                                            &reach);
+        uint32_t frame = pf_resolve_address(&x->resolver, s->pid, pf_code_of_misc(s->record->misc),
+                                            in->ip, s->time, &reach);
         s->stack = frame == PF_INTERN_NONE ? PF_INTERN_NONE
                                            : pf_profile_stack(x->profile, PF_EMPTY_STACK, frame);
     }
@@ -261,8 +259,8 @@ static perfile_status give_entry(pf_profile_reader *x, const pf_held *e, perfile
     r.body.ptr = bytes.ptr + PF_PERF_RECORD_HEADER;
     read_sample(x, &r, &in);
     if (e->state == PF_HELD_COMPLETE && in.ok)
-        in.ok = join(x, &in.c, pf_deferred_chain_of(&x->deferred, e),
-                     r.flags & PERFILE_REC_SWAPPED);
+        in.ok =
+            join(x, &in.c, pf_deferred_chain_of(&x->deferred, e), r.flags & PERFILE_REC_SWAPPED);
     x->counts.deferred += e->state == PF_HELD_COMPLETE;
     x->counts.deferred_missing += e->state == PF_HELD_WAITING;
     return give(x, &in, err);
@@ -298,8 +296,7 @@ static perfile_status read_deferred(pf_profile_reader *x, const perfile_record *
     if (!perfile_record_task(r, &pid, &tid))
         tid = PERFILE_NO_PID;
     const perfile_bytes rest = {v.ips.ptr, 8 * v.ips.n};
-    perfile_status st =
-        pf_deferred_complete(&x->deferred, tid, v.cookie, rest, &found, err);
+    perfile_status st = pf_deferred_complete(&x->deferred, tid, v.cookie, rest, &found, err);
     return st == PERFILE_OK ? give_held(x, false, err) : st;
 }
 

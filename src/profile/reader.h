@@ -26,11 +26,11 @@ typedef struct pf_profiled {
 /* What the samples lacked. */
 typedef struct pf_profile_counts {
     uint64_t samples;
-    uint64_t without_stack;     /* no call chain and no address */
-    uint64_t without_period;    /* neither their own nor a fixed one */
-    uint64_t unreadable;        /* the call chain could not be read; the address alone counts */
-    uint64_t deferred;          /* call chains that were joined … */
-    uint64_t deferred_missing;  /* … and those whose user part did not come, or too late */
+    uint64_t without_stack;    /* no call chain and no address */
+    uint64_t without_period;   /* neither their own nor a fixed one */
+    uint64_t unreadable;       /* the call chain could not be read; the address alone counts */
+    uint64_t deferred;         /* call chains that were joined … */
+    uint64_t deferred_missing; /* … and those whose user part did not come, or too late */
 } pf_profile_counts;
 
 typedef struct pf_profile_reader {
@@ -42,14 +42,14 @@ typedef struct pf_profile_reader {
     bool (*take)(void *user, const pf_profiled *sample);
     void *user;
     pf_deferred deferred;
-    pf_buffer chain; /* a chain that had to be byte-swapped or joined */
+    pf_buffer chain;              /* a chain that had to be byte-swapped or joined */
     const perfile_layout *layout; /* of the sample before, and … */
     size_t fixed_bytes;           /* … bytes of its fields of fixed place */
     struct pf_thread_slot *threads;
     struct pf_event_text {
         const char *name; /* of the session, to notice a new one */
         const char *text; /* of the profile */
-    } *events;            /* by index of the event */
+    } * events;           /* by index of the event */
     size_t n_events;
     pf_profile_counts counts;
 } pf_profile_reader;

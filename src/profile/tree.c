@@ -25,8 +25,7 @@ static uint32_t name_number(pf_tree *t, perfile_bytes name)
         return at;
     if (t->n_names == t->names_cap) {
         size_t cap = t->names_cap ? t->names_cap * 2 : 64;
-        const char **names =
-            pf_budget_realloc(budget, t->names, t->names_cap, cap, sizeof *names);
+        const char **names = pf_budget_realloc(budget, t->names, t->names_cap, cap, sizeof *names);
         if (!names)
             return PF_INTERN_NONE;
         t->names = names;
@@ -51,8 +50,7 @@ static uint32_t frame_name(pf_tree *t, const pf_tree_options *o, uint32_t number
         ok = pf_buffer_append(text, "_[k]", 4);
     if (ok && o->mark_jit && frame->code == PF_CODE_JIT)
         ok = pf_buffer_append(text, "_[j]", 4);
-    uint32_t name =
-        ok ? name_number(t, (perfile_bytes){text->ptr, text->len}) : PF_INTERN_NONE;
+    uint32_t name = ok ? name_number(t, (perfile_bytes){text->ptr, text->len}) : PF_INTERN_NONE;
     if (name != PF_INTERN_NONE)
         t->frame_names[number] = name + 1;
     return name;
@@ -70,9 +68,9 @@ static bool append_label(const pf_label *label, unsigned key, pf_buffer *text)
         return pf_name_text(label->event ? label->event : "unknown event", text);
     if (key == PERFILE_PER_COMM && label->comm)
         return pf_name_text(label->comm, text);
-    int n = key == PERFILE_PER_COMM ? snprintf(number, sizeof number, ":%" PRId32, (int32_t)value)
-                                    : snprintf(number, sizeof number, "%s %" PRId32, word,
-                                               (int32_t)value);
+    int n = key == PERFILE_PER_COMM
+                ? snprintf(number, sizeof number, ":%" PRId32, (int32_t)value)
+                : snprintf(number, sizeof number, "%s %" PRId32, word, (int32_t)value);
     return pf_buffer_append(text, number, (size_t)n);
 }
 

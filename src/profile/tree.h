@@ -10,10 +10,10 @@
 
 /* A node.  The key is parent and name. */
 typedef struct pf_node {
-    uint32_t parent; /* number; the root, 0, is its own */
-    uint32_t name;   /* in pf_tree.names */
-    uint64_t self;   /* weight of the samples that end here */
-    uint64_t total;  /* with those of all nodes above it; both up to UINT64_MAX */
+    uint32_t parent;            /* number; the root, 0, is its own */
+    uint32_t name;              /* in pf_tree.names */
+    uint64_t self;              /* weight of the samples that end here */
+    uint64_t total;             /* with those of all nodes above it; both up to UINT64_MAX */
     uint32_t first_child, next; /* next: the following child of the parent; 0: there is none */
     uint32_t code;              /* PF_CODE_… of its first frame; PF_CODE_LABEL of a label */
     uint32_t depth;             /* of the root: 0 */

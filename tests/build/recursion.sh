@@ -45,10 +45,8 @@ for cycle in sorted(" ".join(sorted(re.sub(".*:", "", x) for x in cycle)) for cy
     print(cycle)
 PYTHON
 
-# A thread without a name has that of its process, whose
-# own one is not looked for elsewhere.  What is merged to the end of a round is one round: the second call returns.
+# What is merged to the end of a round is one round: the second call returns.
 cat >bounded <<'X2'
-perfile_model_comm
 pf_sort_merge
 X2
 

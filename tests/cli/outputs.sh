@@ -22,6 +22,7 @@ words_of() {
     filter) echo "--every 2" ;;
     split) echo "--records 20" ;;
     list) echo "events" ;;
+    export) echo "--to folded" ;;
     *) return 1 ;;
     esac
 }

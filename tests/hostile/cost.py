@@ -155,6 +155,7 @@ LINES = {
     "stats": ["{in}", "--by comm,event {in}", "--by tid --json {in}"],
     "validate": ["{in}", "--format json {in}"],
     "dump": ["{in}", "--format jsonl {in}", "--format cbor {in}"],
+    "export": ["--to folded -o {out} {in}", "--to flamegraph -o {out} {in}"],
     "convert": ["--force --to pipe -o {out} {in}", "--force -o {out} {in}"],
     "filter": ["--comm n1 -o {out} {in}", "--pid 1 -o {out} {in}"],
     "merge": ["-o {out} {in}"],

@@ -154,8 +154,7 @@ static void assert_folded(const builder *b, const perfile_export_options *option
 {
     char text[8192];
     perfile_export_summary sum;
-    assert_int_equal(
-        export_to("folded", b, 1, options, NULL, text, sizeof text, &sum), PERFILE_OK);
+    assert_int_equal(export_to("folded", b, 1, options, NULL, text, sizeof text, &sum), PERFILE_OK);
     assert_string_equal(text, wanted);
 }
 
@@ -180,9 +179,8 @@ static void contexts_tell_user_from_kernel(void **state)
     /* Nobody knows this marker: the chain says nothing, and the address counts. */
     put_sample(&b, USER, 5, 103, 0x400030, CHAIN(PF_CONTEXT_USER, 0x400010, (uint64_t)-3000));
     put_sample(&b, USER, 5, 104, 0x400040, NULL, 0);
-    const perfile_export_options marks = {.size = sizeof marks,
-                                          .flags = PERFILE_EXPORT_MARK_KERNEL |
-                                                   PERFILE_EXPORT_MARK_JIT};
+    const perfile_export_options marks = {
+        .size = sizeof marks, .flags = PERFILE_EXPORT_MARK_KERNEL | PERFILE_EXPORT_MARK_JIT};
     assert_folded(&b, &marks,
                   "work;[perf-5.map+0x500020]_[j];[work+0x2010];"
                   "[[kernel.kallsyms]+0xffffffff81000001]_[k] 1\n"
@@ -237,8 +235,7 @@ static void deferred_chains_are_joined(void **state)
         put_sample(&b, KERNEL, 5, 100, 9,
                    CHAIN(PF_CONTEXT_KERNEL, 0x77, PF_CONTEXT_DEFERRED, 1234));
         put_sample(&b, USER, 5, 101, 0x400010, CHAIN(PF_CONTEXT_USER, 0x400010));
-        put_sample(&b, KERNEL, 5, 102, 9,
-                   CHAIN(PF_CONTEXT_KERNEL, 0x78, PF_CONTEXT_DEFERRED, 999));
+        put_sample(&b, KERNEL, 5, 102, 9, CHAIN(PF_CONTEXT_KERNEL, 0x78, PF_CONTEXT_DEFERRED, 999));
         put_deferred(&b, 5, 1234, CHAIN(0x400030, 0x400040));
         char text[1024];
         perfile_export_summary sum;
@@ -276,7 +273,8 @@ static void weights_are_numbers_or_periods(void **state)
         uint64_t type, flags;
         const char *lines;
     } cases[] = {
-        {PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, 0, "work;[unknown+0x9] 8000\n"},
+        {PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, 0,
+         "work;[unknown+0x9] 8000\n"},
         {PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, FREQ, ""},
     };
     const perfile_export_options periods = {.size = sizeof periods,
@@ -298,6 +296,33 @@ static void weights_are_numbers_or_periods(void **state)
     put_sample(&b, USER, 5, 100, 9, NULL, 0);
     put_sample(&b, USER, 5, 100, 9, NULL, 0);
     assert_folded(&b, &periods, ":5;[unknown+0x9] 20\n");
+}
+
+static void a_sample_says_its_period(void **state)
+{
+    (void)state;
+    const uint64_t bare = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME;
+    const struct {
+        uint64_t type, flags;
+        bool known;
+        uint64_t period;
+    } cases[] = {{CHAIN_TYPE, FREQ, true, 10}, {bare, 0, true, 4000}, {bare, FREQ, false, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        BUILDER b = {0};
+        perfile_stream *s;
+        const perfile_model *model;
+        const perfile_record *r;
+        uint64_t period = 0;
+        begin(&b, cases[i].type, 4000, cases[i].flags);
+        put_sample(&b, USER, 5, 100, 9, NULL, 0);
+        assert_int_equal(open_capture(built(&b), NULL, &s, &model), PERFILE_OK);
+        assert_int_equal(perfile_stream_next(s, &r, NULL), PERFILE_OK);
+        assert_false(perfile_sample_period(r, &period)); /* the attr */
+        assert_int_equal(perfile_stream_next(s, &r, NULL), PERFILE_OK);
+        assert_int_equal(perfile_sample_period(r, &period), cases[i].known);
+        assert_int_equal(period, cases[i].period);
+        perfile_stream_close(s);
+    }
 }
 
 static void keys_stand_in_front(void **state)
@@ -360,7 +385,8 @@ static void build_many(builder *b, size_t n)
 {
     begin(b, CHAIN_TYPE, 0, FREQ);
     for (size_t i = 0; i < n; i++)
-        put_sample(b, USER, 5, 100, 9, CHAIN(PF_CONTEXT_USER, 0x1000000 + i * 16, 0x2000, 0x3000 + i));
+        put_sample(b, USER, 5, 100, 9,
+                   CHAIN(PF_CONTEXT_USER, 0x1000000 + i * 16, 0x2000, 0x3000 + i));
 }
 
 static void a_limit_is_kept(void **state)
@@ -481,6 +507,7 @@ int main(void)
         cmocka_unit_test(deferred_chains_are_joined),
         cmocka_unit_test(names_cannot_break_a_line),
         cmocka_unit_test(weights_are_numbers_or_periods),
+        cmocka_unit_test(a_sample_says_its_period),
         cmocka_unit_test(keys_stand_in_front),
         cmocka_unit_test(captures_add_up),
         cmocka_unit_test(forms_are_listed_apart),

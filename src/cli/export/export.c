@@ -56,8 +56,7 @@ static perfile_status put_records(output *o, cli_input *in, cli_export_run *x)
 }
 
 /* Exports one input; its exit status. */
-static int export_of(const char *path, const cli_export_settings *set, output *o,
-                     cli_export_run *x)
+static int export_of(const char *path, const cli_export_settings *set, output *o, cli_export_run *x)
 {
     cli_input in;
     if (cli_open(&in, path, &set->how) == CLI_DONE) {
@@ -98,7 +97,8 @@ static int export_all(const cli_inputs *in, const cli_export_settings *set)
     int status = CLI_DONE;
     if (cli_output_open(&where, &o.sink) != CLI_DONE)
         return CLI_FAILED;
-    for (size_t i = 0; i < in->n && o.status == PERFILE_OK && status != CLI_FAILED; i++, x.n_inputs++)
+    for (size_t i = 0; i < in->n && o.status == PERFILE_OK && status != CLI_FAILED;
+         i++, x.n_inputs++)
         status = cli_worse(status, export_of(in->at[i], set, &o, &x));
     bool written = status != CLI_FAILED && o.emitter && end_output(&o, set);
     if (o.emitter)

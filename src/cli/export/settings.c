@@ -6,13 +6,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 
-enum {
-    OPTION_TO = CLI_OPTION_OWN,
-    OPTION_PER,
-    OPTION_WEIGHT,
-    OPTION_MARK,
-    OPTION_TITLE
-};
+enum { OPTION_TO = CLI_OPTION_OWN, OPTION_PER, OPTION_WEIGHT, OPTION_MARK, OPTION_TITLE };
 
 /* Words of --per, in the order of PERFILE_PER_…. */
 static const char *per_word(size_t i)
@@ -174,9 +168,10 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_export_spec = {
-    .about = "perfile export writes what samples add up to, in forms that viewers of profiles read.\n"
-             "\n"
-             "Usage: perfile export --to FORM [OPTION ...] [-o OUT] FILE ...\n",
+    .about =
+        "perfile export writes what samples add up to, in forms that viewers of profiles read.\n"
+        "\n"
+        "Usage: perfile export --to FORM [OPTION ...] [-o OUT] FILE ...\n",
     .options = options,
     .notes =
         "If an option is given twice, either may match; different options must all match.\n"

@@ -147,6 +147,7 @@ void loops_rows(const settings *set, const capture *c);
 void commands_rows(const settings *set, const capture *c);
 void stages_rows(const settings *set, const capture *c);
 void dumps_rows(const settings *set, const capture *slice);
+void exports_rows(const settings *set, const capture *c);
 void wall_rows(const settings *set, const capture *c);
 void archive_rows(const settings *set, const capture *c);
 void rounds_rows(const settings *set);

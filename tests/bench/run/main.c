@@ -25,6 +25,8 @@ static bool measure(const settings *set, unsigned kind)
         loops_rows(set, &c);
     if (set->command[0] && wants(set, "commands"))
         commands_rows(set, &c);
+    if (set->command[0] && wants(set, "exports"))
+        exports_rows(set, &c);
     if (set->command[0] && wants(set, "stages"))
         stages_rows(set, &c);
     if (set->command[0] && wants(set, "wall"))
