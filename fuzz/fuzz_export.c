@@ -101,14 +101,24 @@ static void check_folded(perfile_bytes text, const plan *p, const perfile_export
     }
 }
 
+/* Where `text` occurs first from `from` on, up to `end`. */
+static const uint8_t *find(const uint8_t *from, const uint8_t *end, const char *text)
+{
+    const size_t n = strlen(text);
+    for (; (size_t)(end - from) >= n; from++)
+        if (memcmp(from, text, n) == 0)
+            return from;
+    return NULL;
+}
+
 /* The data of the page are one JSON value, which nothing in them ends early. */
 static void check_page(perfile_bytes text)
 {
     static const char begin[] = "<script id='data' type='application/json'>", end[] = "</script>";
-    const uint8_t *from = memmem(text.ptr, text.len, begin, sizeof begin - 1);
+    const uint8_t *stop = text.ptr + text.len, *from = find(text.ptr, stop, begin);
     ENSURE(from);
     from += sizeof begin - 1;
-    const uint8_t *to = memmem(from, (size_t)(text.ptr + text.len - from), end, sizeof end - 1);
+    const uint8_t *to = find(from, stop, end);
     ENSURE(to);
     /* On one line, for the checker of JSON lines. */
     size_t n = (size_t)(to - from);

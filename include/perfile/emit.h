@@ -91,7 +91,7 @@ typedef struct perfile_emit_options {
     /* How many threads make the output, the caller's included; at most 256.  0 or 1: only the
      * caller's.  The output does not depend on it.  From perfile_emitter_begin() to
      * perfile_emitter_finish() the model must not be fed then; all calls still come from one
-     * thread. */
+     * thread.  Forms for viewers have no use for more than one. */
     uint32_t threads;
     /* "tsv": the columns, separated by commas; see perfile_emit_fields_check().  Copied. */
     const char *fields;

@@ -77,14 +77,29 @@ static void add_counts(perfile_export_summary *sum, const pf_profile_counts *c)
     sum->not_joined += c->deferred_missing;
 }
 
+/* Counts the names of events that are new with this capture; false if there is no memory or the
+ * limit is exceeded. */
+static bool count_events(pf_exporter *x)
+{
+    for (size_t i = 0; i < x->reader.n_events; i++) {
+        const char *text = x->reader.events[i].text;
+        if (!text || pf_index_get(&x->events, (uintptr_t)text) != PF_INDEX_NONE)
+            continue;
+        if (!pf_index_put(&x->events, (uintptr_t)text, 0))
+            return false;
+        x->sum.events++;
+    }
+    return true;
+}
+
 perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
 {
     if (!x->reading)
         return PERFILE_OK;
     perfile_status st = pf_profile_reader_end(&x->reader, err);
     add_counts(&x->sum, &x->reader.counts);
-    for (size_t i = 0; i < x->reader.n_events; i++)
-        x->sum.events += x->reader.events[i].text != NULL;
+    if (st == PERFILE_OK && !count_events(x))
+        st = pf_profile_fail(&x->profile, err);
     pf_profile_reader_free(&x->reader);
     x->reading = false;
     return st;
@@ -116,6 +131,7 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
             return pf_fail_nomem(err, "export");
         memcpy(x->title, x->options.title, n);
     }
+    x->events = (pf_index){.seed = pf_index_seed(x), .budget = &x->profile.budget};
     if (!pf_profile_init(&x->profile, pf_session_profile_bytes(e->session)))
         return pf_profile_fail(&x->profile, err);
     return begin_input(x, err);
@@ -125,6 +141,7 @@ void pf_export_close(perfile_emitter *e)
 {
     pf_exporter *x = (pf_exporter *)e;
     pf_profile_reader_free(&x->reader);
+    pf_index_free(&x->events);
     pf_profile_free(&x->profile);
     pf_free(x->title);
 }

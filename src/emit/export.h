@@ -24,7 +24,8 @@ typedef struct pf_exporter {
     perfile_emitter base;
     pf_profile profile;
     pf_profile_reader reader;
-    bool reading; /* `reader` is of the present capture */
+    bool reading;    /* `reader` is of the present capture */
+    pf_index events; /* the names of events so far (texts of the profile) */
     perfile_export_options options;
     char *title; /* a copy of options.title; NULL: none was given */
     perfile_export_summary sum;

@@ -240,6 +240,7 @@ static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
         s->stack = frame == PF_INTERN_NONE ? PF_INTERN_NONE
                                            : pf_profile_stack(x->profile, PF_EMPTY_STACK, frame);
     }
+    (void)pf_profile_reader_event(x, s->event, &ok);
     x->counts.samples++;
     x->counts.unreadable += s->unreadable;
     x->counts.without_stack += s->stack == PF_EMPTY_STACK;

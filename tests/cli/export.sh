@@ -6,7 +6,6 @@ run export --to folded --per event,cpu,tid --weight period captures/fields.data
 run export --to folded --per none --mark kernel,jit captures/clock.data
 run export --to folded --comm child --per pid,comm captures/cpu-clock.data
 run export --to folded captures/cpu-clock.data captures/big-endian.data captures/zstd.data -o added
-LC_ALL=C sort -c added 2>/dev/null || echo "in the order of the tree"
 awk '{ n += $NF } END { print n, "samples" }' added
 run export --to folded --json -o damaged captures/truncated-record.data
 run export --to folded captures/killed.data

@@ -18,7 +18,7 @@ import cost_archives
 import cost_perfmon
 from chosen import CASES, chosen
 
-TID, TIME, ID = 1 << 1, 1 << 2, 1 << 16
+TID, TIME, CALLCHAIN, ID = 1 << 1, 1 << 2, 1 << 5, 1 << 16
 SAMPLE_TYPE = TID | TIME | ID
 SANITIZED = "-fsanitize" in os.environ.get("PERFILE_CFLAGS", "")
 
@@ -57,8 +57,20 @@ def fork(pid, ppid, tid, ptid, time):
     return record(7, 0, struct.pack("<IIIIQ", pid, ppid, tid, ptid, time) + trailer(pid, tid, time))
 
 
-def header_attr(ids):
-    return record(64, 0, attr() + struct.pack("<%dQ" % len(ids), *ids))
+def header_attr(ids, sample_type=SAMPLE_TYPE):
+    return record(64, 0, attr(sample_type) + struct.pack("<%dQ" % len(ids), *ids))
+
+
+def chains(size, words, address):
+    """Samples with call chains, of which none is like another; `address(i, k)`: entry k of chain i."""
+    out, n, i = [header_attr([8], SAMPLE_TYPE | CALLCHAIN)], 0, 0
+    while n < size:
+        r = record(9, 2, struct.pack("<QIIQQ", 8, 1, 1, i, words) + struct.pack(
+            "<%dQ" % words, *(address(i, k) for k in range(words))))
+        out.append(r)
+        n += len(r)
+        i += 1
+    return b"PERFILE2" + struct.pack("<Q", 16) + b"".join(out), n
 
 
 def pipe(*records):

@@ -409,6 +409,15 @@ static perfile_status give_emit_options(const void *o, perfile_error *err)
     return close_all(perfile_emitter_open("jsonl", s, sink, o, &e, err), s, NULL, sink);
 }
 
+static perfile_status give_export_options(const void *o, perfile_error *err)
+{
+    perfile_stream *s = opened();
+    perfile_sink *sink = memory_sink();
+    perfile_emitter *e;
+    const perfile_emit_options emit = {.size = sizeof emit, .exporting = o};
+    return close_all(perfile_emitter_open("folded", s, sink, &emit, &e, err), s, NULL, sink);
+}
+
 static perfile_status give_writer_options(const void *o, perfile_error *err)
 {
     perfile_writer *w;

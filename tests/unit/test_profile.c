@@ -404,6 +404,7 @@ static void a_limit_is_kept(void **state)
     unsigned kept = 0;
     for (uint64_t bytes = 1000; bytes < UINT64_C(1) << 24; bytes *= 2) {
         const perfile_limits limits = {.size = sizeof limits, .profile_bytes = bytes};
+        sum = (perfile_export_summary){0};
         perfile_status st = export_to("folded", &b, 1, NULL, &limits, text, TEXT, &sum);
         assert_true(st == PERFILE_OK || st == PERFILE_E_LIMIT);
         assert_true(sum.bytes <= bytes);

@@ -46,8 +46,7 @@ static perfile_status put_records(output *o, cli_input *in, cli_export_run *x)
         for (size_t i = 0; i < n; i++)
             if (cli_losses_relevant(first[i].type))
                 cli_losses_feed(&losses, &first[i]);
-        if (first->family != PERFILE_FAMILY_PERF)
-            x->foreign++;
+        x->foreign |= first->family != PERFILE_FAMILY_PERF;
         st = perfile_emitter_put_run(o->emitter, first, n, &o->error);
     }
     x->losses.lost_samples += losses.lost_samples;
@@ -77,7 +76,8 @@ static bool end_output(output *o, const cli_export_settings *set)
         o->status = perfile_sink_finish(o->sink, &o->error);
     if (o->status == PERFILE_OK || o->error.sys == EPIPE)
         return o->status == PERFILE_OK;
-    cli_report_error(strcmp(set->output, "-") == 0 ? "standard output" : set->output, &o->error);
+    const char *name = strcmp(set->output, "-") == 0 ? "standard output" : set->output;
+    cli_report_error(o->error.status == PERFILE_E_IO ? name : set->format, &o->error);
     return false;
 }
 
@@ -97,13 +97,15 @@ static int export_all(const cli_inputs *in, const cli_export_settings *set)
     int status = CLI_DONE;
     if (cli_output_open(&where, &o.sink) != CLI_DONE)
         return CLI_FAILED;
-    for (size_t i = 0; i < in->n && o.status == PERFILE_OK && status != CLI_FAILED;
+    for (size_t i = 0;
+         i < in->n && o.status == PERFILE_OK && status != CLI_FAILED && status != CLI_USAGE;
          i++, x.n_inputs++)
         status = cli_worse(status, export_of(in->at[i], set, &o, &x));
-    bool written = status != CLI_FAILED && o.emitter && end_output(&o, set);
+    bool written =
+        (status == CLI_DONE || status == CLI_DAMAGED) && o.emitter && end_output(&o, set);
     if (o.emitter)
         perfile_emitter_get_summary(o.emitter, &x.sum, sizeof x.sum);
-    if (!written && o.error.sys != EPIPE)
+    if (!written && status != CLI_USAGE && o.error.sys != EPIPE)
         status = CLI_FAILED;
     cli_export_report(&x, written);
     perfile_emitter_close(o.emitter);

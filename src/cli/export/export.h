@@ -15,7 +15,7 @@ typedef struct cli_export_run {
     size_t n_inputs;
     cli_losses losses;     /* of all inputs */
     uint64_t lost_records; /* cli_losses_others() of each input, added up */
-    uint64_t foreign;      /* inputs that have no samples of perf: perfmon buffers */
+    bool foreign;          /* there were records of another family, which have no samples */
     uint64_t damages;      /* of all inputs */
     perfile_export_summary sum;
 } cli_export_run;
