@@ -47,7 +47,7 @@ static void put_string(pf_exporter *x, const char *text)
 static bool put_title(pf_exporter *x)
 {
     pf_buffer title = {0};
-    bool ok = pf_name_text(x->title ? x->title : "Flame graph", &title) &&
+    bool ok = pf_name_text(x->title ? x->title : "Flame graph", PF_FUNCTION_MOST, &title) &&
               pf_buffer_append_u8(&title, '\0');
     if (ok)
         put_string(x, (const char *)title.ptr);

@@ -7,11 +7,11 @@
 
 #include "perfile/text.h"
 
-bool pf_name_text(const char *text, pf_buffer *out)
+bool pf_name_text(const char *text, size_t most, pf_buffer *out)
 {
     const uint8_t *p = (const uint8_t *)text;
-    size_t n = strlen(text);
-    const size_t most = n < PF_NAME_MOST ? n : PF_NAME_MOST;
+    const size_t n = strlen(text);
+    most = n < most ? n : most;
     if (!n)
         return pf_buffer_append_u8(out, '?');
     if (!pf_buffer_reserve(out, most + 4))
@@ -43,15 +43,15 @@ bool pf_name_frame(const pf_profile *p, const pf_namer *namer, const pf_call_fra
     char offset[32];
     const pf_object *object = pf_profile_object_at(p, frame->object);
     if (object && object->kind == PERFILE_MAPPING_SYMBOL)
-        return pf_name_text(object->name, out);
+        return pf_name_text(object->name, PF_NAME_MOST, out);
     if (object && namer->function) {
         const char *name =
             namer->function(namer->user, &object->first, pf_object_address(object, frame->offset));
         if (name)
-            return pf_name_text(name, out);
+            return pf_name_text(name, PF_FUNCTION_MOST, out);
     }
     int n = snprintf(offset, sizeof offset, "+0x%" PRIx64 "]", frame->offset);
     return pf_buffer_append_u8(out, '[') &&
-           pf_name_text(object ? base_name(object->name) : "unknown", out) &&
+           pf_name_text(object ? base_name(object->name) : "unknown", PF_NAME_MOST, out) &&
            pf_buffer_append(out, offset, (size_t)n);
 }

@@ -15,7 +15,12 @@ typedef struct pf_namer {
     void *user;
 } pf_namer;
 
-enum { PF_NAME_MOST = 4096 }; /* bytes of a name; longer ones are cut */
+/* Bytes of a name; longer ones are cut, because a name of a capture may stand in the output as
+ * often as there are addresses in call chains. */
+enum {
+    PF_NAME_MOST = 256,      /* of files, threads and events */
+    PF_FUNCTION_MOST = 4096, /* of functions, which do not come from captures */
+};
 
 /* Appends the name of a frame: that of the function, else [module+0x1234] with the base name of the
  * object and the offset in it, else [unknown+0x1234] with the address.  False if there is no
@@ -23,8 +28,8 @@ enum { PF_NAME_MOST = 4096 }; /* bytes of a name; longer ones are cut */
 bool pf_name_frame(const pf_profile *p, const pf_namer *namer, const pf_call_frame *frame,
                    pf_buffer *out);
 
-/* Appends a text as one field of a line: control characters, `;`, and bytes that are no UTF-8
- * become `?` (`;` becomes `:`), an empty text `?`. */
-bool pf_name_text(const char *text, pf_buffer *out);
+/* Appends a text as one field of a line, its first `most` bytes if it is longer: control characters
+ * and bytes that are no UTF-8 become `?`, `;` becomes `:`, an empty text `?`. */
+bool pf_name_text(const char *text, size_t most, pf_buffer *out);
 
 #endif

@@ -65,9 +65,9 @@ static bool append_label(const pf_label *label, unsigned key, pf_buffer *text)
                                               : label->tid;
     const char *word = key == PERFILE_PER_PID ? "pid" : key == PERFILE_PER_CPU ? "cpu" : "tid";
     if (key == PERFILE_PER_EVENT)
-        return pf_name_text(label->event ? label->event : "unknown event", text);
+        return pf_name_text(label->event ? label->event : "unknown event", PF_NAME_MOST, text);
     if (key == PERFILE_PER_COMM && label->comm)
-        return pf_name_text(label->comm, text);
+        return pf_name_text(label->comm, PF_NAME_MOST, text);
     int n = key == PERFILE_PER_COMM
                 ? snprintf(number, sizeof number, ":%" PRId32, (int32_t)value)
                 : snprintf(number, sizeof number, "%s %" PRId32, word, (int32_t)value);

@@ -61,16 +61,16 @@ def header_attr(ids, sample_type=SAMPLE_TYPE):
     return record(64, 0, attr(sample_type) + struct.pack("<%dQ" % len(ids), *ids))
 
 
-def chains(size, words, address):
+def chains(size, words, address, *before):
     """Samples with call chains, of which none is like another; `address(i, k)`: entry k of chain i."""
-    out, n, i = [header_attr([8], SAMPLE_TYPE | CALLCHAIN)], 0, 0
+    out, n, i = [header_attr([8], SAMPLE_TYPE | CALLCHAIN), *before], 0, 0
     while n < size:
         r = record(9, 2, struct.pack("<QIIQQ", 8, 1, 1, i, words) + struct.pack(
             "<%dQ" % words, *(address(i, k) for k in range(words))))
         out.append(r)
         n += len(r)
         i += 1
-    return b"PERFILE2" + struct.pack("<Q", 16) + b"".join(out), n
+    return b"PERFILE2" + struct.pack("<Q", 16) + b"".join(out)
 
 
 def pipe(*records):
@@ -155,6 +155,10 @@ INPUTS = {
     "backwards": lambda size: fill(size, lambda i: sample(1, 1, size - i)),
     "cpu-ranges": cpu_ranges,
     "threads-and-mappings": threads_and_mappings,
+    "chains": lambda size: chains(size, 16, lambda i, k: 0x10000 + 16 * i + k),
+    "deep-chains": lambda size: chains(size, 8000, lambda i, k: 0x10000 + (i if k == 0 else k)),
+    "chains-in-long-names": lambda size: chains(size, 16, lambda i, k: 0x10000 + i % 3000 + 16 * k,
+                                                mmap2(1, 0x10000, "/" + "n" * 4000, 0), comm(1, 1, "c" * 60000, 0)),
 }
 MADE_BY_COMMAND = ("zstd", "parts")
 

@@ -265,6 +265,25 @@ static void names_cannot_break_a_line(void **state)
     assert_non_null(strstr(text, "\"all\",\"a:b?\\\"\\u003c?? 1\""));
 }
 
+static void long_names_are_cut(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    enum { LONG = 60000, KEPT = 256 };
+    char *name = malloc(LONG + 1), *wanted = malloc(2 * KEPT + 32);
+    assert_true(name && wanted);
+    memset(name, 'n', LONG);
+    name[LONG] = '\0';
+    begin(&b, CHAIN_TYPE, 0, FREQ);
+    put_comm(&b, 5, name, false, 0);
+    put_mmap(&b, 5, 0x400000, 0x1000, 0, name, 0);
+    put_sample(&b, USER, 5, 100, 0x400010, CHAIN(PF_CONTEXT_USER, 0x400010));
+    snprintf(wanted, 2 * KEPT + 32, "%.*s;[%.*s+0x10] 1\n", KEPT, name, KEPT, name);
+    assert_folded(&b, NULL, wanted);
+    free(name);
+    free(wanted);
+}
+
 static void weights_are_numbers_or_periods(void **state)
 {
     (void)state;
@@ -507,6 +526,7 @@ int main(void)
         cmocka_unit_test(mappings_count_at_the_time_of_the_sample),
         cmocka_unit_test(deferred_chains_are_joined),
         cmocka_unit_test(names_cannot_break_a_line),
+        cmocka_unit_test(long_names_are_cut),
         cmocka_unit_test(weights_are_numbers_or_periods),
         cmocka_unit_test(a_sample_says_its_period),
         cmocka_unit_test(keys_stand_in_front),
