@@ -162,8 +162,8 @@ def wrong_split(capture, fits):
 
 # A count in each report, to be found wrong.
 counts = {"recover": ["lost", "gaps"], "convert": ["notes", 0, "count"], "sort": ["records"],
-          "filter": ["kept"], "merge": ["inputs", 0, "samples"], "split": ["records"]}
-others = {"recover": wrong_rescue, "convert": wrong_conversion, "sort": wrong_sort,
+          "export": ["stacks"], "filter": ["kept"], "merge": ["inputs", 0, "samples"], "split": ["records"]}
+others = {"export": wrong_export, "recover": wrong_rescue, "convert": wrong_conversion, "sort": wrong_sort,
           "filter": wrong_filter, "merge": wrong_merge, "split": wrong_split}
 
 checked = failed = 0

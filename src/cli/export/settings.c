@@ -183,7 +183,7 @@ const cli_spec cli_export_spec = {
         "  perfile export --to folded samples/captures/callgraph.data | sort -k2 | head\n"
         "  perfile export --to folded --per event,comm,tid --mark kernel "
         "samples/captures/callgraph.data\n"
-        "  perfile export --to flamegraph --weight period --time 10%..20% -o flame.html perf.data\n"
+        "  perfile export --to flamegraph --weight period --time 10%..20% -o part.html perf.data\n"
         "\n"
         "Exit status: 0 exported; 3 exported, but a FILE was damaged; 1 nothing was written.\n",
 };
