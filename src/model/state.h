@@ -26,8 +26,8 @@ enum { /* pf_change.flags */
        PF_CHANGE_INHERITS = 1 << 1
 };
 
-#define PF_SPAN_REMOVED UINT32_MAX /* pf_mapping_span.mapping of a KSYMBOL that was unregistered   \
-                                    */
+/* pf_mapping_span.mapping of a KSYMBOL that was unregistered. */
+#define PF_SPAN_REMOVED UINT32_MAX
 
 /* The key of a change. */
 static inline uint64_t pf_key(uint32_t kind, uint32_t number)
