@@ -5,7 +5,8 @@
  *
  * KIND: all (every record type and odd case once, with the flag FULL), empty (no records), sampling
  * (N interrupts, each with its TIME, what overflowed and its last branches), counting (N readings
- * of counters and gauges).  ARCH: 0 unknown, 1 x86-64 (default), 2 arm64. */
+ * of counters and gauges), totals (N counters that are read once).  ARCH: 0 unknown, 1 x86-64
+ * (default), 2 arm64. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,6 +169,15 @@ static void put_counting(buffer *b, unsigned n)
     }
 }
 
+/* N counters that are read once, at the end. */
+static void put_totals(buffer *b, unsigned n)
+{
+    put_time(b, 0, INT64_C(812345678901));
+    put_time(b, 0, INT64_C(815345678901));
+    for (unsigned k = 0; k < n; k++)
+        put_number(b, COUNT, ID(k % 3 ? MODEL_GROUP : ARCH_GROUP, k), chance(b, 1000000000));
+}
+
 /* Writes the end of the records into the header, and the buffer to the file. */
 static int finish(buffer *b, const char *path)
 {
@@ -191,9 +201,11 @@ int main(int argc, char **argv)
     buffer b = {.random = argc > 5 ? strtoull(argv[5], NULL, 10) : 1};
     const int all = strcmp(kind, "all") == 0, sampling = strcmp(kind, "sampling") == 0;
     const int counting = strcmp(kind, "counting") == 0, empty = strcmp(kind, "empty") == 0;
-    if (argc < 2 || argc > 6 || argv[1][0] == '-' || !(all || sampling || counting || empty)) {
+    const int totals = strcmp(kind, "totals") == 0;
+    if (argc < 2 || argc > 6 || argv[1][0] == '-' ||
+        !(all || sampling || counting || totals || empty)) {
         fprintf(stderr,
-                "usage: make_perfmon OUT [all|empty|sampling|counting [ARCH [N [SEED]]]]\n");
+                "usage: make_perfmon OUT [all|empty|sampling|counting|totals [ARCH [N [SEED]]]]\n");
         return 2;
     }
     put_header(&b, arch, all ? FULL : 0);
@@ -203,5 +215,7 @@ int main(int argc, char **argv)
         put_sampling(&b, n);
     if (counting)
         put_counting(&b, n);
+    if (totals)
+        put_totals(&b, n);
     return finish(&b, argv[1]);
 }

@@ -40,7 +40,8 @@ static inline size_t perfmon_record(perfile_bytes b, size_t at, size_t left)
 typedef struct perfmon_facts {
     bool header, reads, converts;
     bool full;
-    size_t records, data, samples, branches;
+    size_t records, data, samples, branches, counts;
+    uint64_t counted; /* the sum of all COUNT records */
 } perfmon_facts;
 
 static inline perfmon_facts perfmon_look(perfile_bytes b)
@@ -58,6 +59,8 @@ static inline perfmon_facts perfmon_look(perfile_bytes b)
         f.records++;
         f.data += !state;
         f.branches += b.ptr[at] == 6;
+        f.counts += b.ptr[at] == 3;
+        f.counted += b.ptr[at] == 3 ? perfmon_number(b, at + 4, 8) : 0;
         f.samples += !state && b.ptr[at] != 6;
     }
     return f;
@@ -209,6 +212,44 @@ static inline void perfmon_convert(perfile_bytes b, const perfmon_facts *f, uint
     perfile_sink_close(sink);
 }
 
+/* As perf stat would have counted: refused if there is anything but counts; else their sum. */
+static inline void perfmon_count(perfile_bytes b, const perfmon_facts *f, uint64_t chosen)
+{
+    const perfile_perfmon_options perfmon = {.size = sizeof perfmon, .flags = PERFILE_PERFMON_STAT};
+    const perfile_convert_options how = {.size = sizeof how,
+                                         .from = "perfmon",
+                                         .format = "perf.data",
+                                         .form = chosen & 1 ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE,
+                                         .flags = PERFILE_CONVERT_FORCE,
+                                         .on_damage = PERFILE_ON_DAMAGE_STOP,
+                                         .limits = &small_limits,
+                                         .perfmon = &perfmon};
+    uint64_t sum = 0, errors = 0, rounds = 0;
+    const perfile_record *r;
+    perfile_stream *s;
+    perfile_sink *sink = perfmon_sink();
+    perfile_status st = perfile_convert_capture(perfmon_source(b), sink, &how, NULL, 0, NULL);
+    ENSURE(f->converts && f->counts == f->data ? st != PERFILE_E_CORRUPT : st < 0);
+    if (st == PERFILE_OK) {
+        const perfile_check_options check = {
+            .size = sizeof check, .finding = perfmon_finding, .user = &errors};
+        ENSURE(perfile_open(perfmon_source(perfile_sink_bytes(sink)), NULL, &s, NULL) ==
+               PERFILE_OK);
+        ENSURE(perfile_check(s, &check, &s, NULL) == PERFILE_OK);
+        while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
+            perfile_stat v;
+            rounds += r->type == PERFILE_RECORD_STAT_ROUND;
+            if (r->type != PERFILE_RECORD_STAT)
+                continue;
+            ENSURE(perfile_stat_decode(r, &v, sizeof v, NULL) == PERFILE_OK);
+            sum += v.val;
+        }
+        ENSURE(sum == f->counted && errors == 0 && rounds == 1);
+        perfile_stream_close(s);
+    }
+    perfile_sink_close(sink);
+}
+
 /* Written again without what is damaged, sorted, filtered, merged with nothing, recovered: each is
  * a buffer without damage, with the data records that it has to have. */
 static inline void perfmon_rewrite(perfile_bytes b, const perfmon_facts *f,
@@ -332,7 +373,7 @@ static inline void perfmon_pieces(perfile_bytes b, const perfmon_facts *f, const
     ENSURE(on.records == on_piped.records && on.hash == on_piped.hash);
 }
 
-enum { PERFMON_LAWS = 5 };
+enum { PERFMON_LAWS = 6 };
 
 /* One of the laws, or with `which` from PERFMON_LAWS on all of them. */
 static inline void perfmon_laws(perfile_bytes b, uint64_t chosen, unsigned which)
@@ -355,6 +396,8 @@ static inline void perfmon_laws(perfile_bytes b, uint64_t chosen, unsigned which
         perfmon_rewrite(b, &f, &stop);
     if (all || which == 4)
         perfmon_filter(b, &f, chosen);
+    if (all || which == 5)
+        perfmon_count(b, &f, chosen);
 }
 
 #endif

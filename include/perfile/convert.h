@@ -30,6 +30,12 @@ enum { /* perfile_perfmon_options.layout: how ids of events split into group and
        PERFILE_PERFMON_LAYOUT_B = 2     /* 5 and 11 bits */
 };
 
+enum { /* perfile_perfmon_options.flags */
+       /* As `perf stat record` would have counted: a STAT for each event and processor instead of
+        * samples.  Only of captures that have nothing but times and counts. */
+       PERFILE_PERFMON_STAT = 1 << 0
+};
+
 /* How many events a sample of an event stands for. */
 typedef struct perfile_perfmon_rate {
     uint32_t event; /* id as stored */
@@ -40,8 +46,8 @@ typedef struct perfile_perfmon_rate {
 /* What perfmon buffers do not say, for a conversion to perf.data.  Set `size`. */
 typedef struct perfile_perfmon_options {
     size_t size;
-    uint32_t layout; /* PERFILE_PERFMON_LAYOUT_… */
-    uint32_t reserved0;
+    uint32_t layout;                   /* PERFILE_PERFMON_LAYOUT_… */
+    uint32_t flags;                    /* PERFILE_PERFMON_… */
     const perfile_perfmon_rate *rates; /* n_rates of them; an event without one has rate 1 */
     size_t n_rates;                    /* items of `rates` */
     const uint32_t *cpus;              /* as in perfile_assume */

@@ -73,8 +73,9 @@ typedef struct pf_driver {
     void (*byteswap_head)(perfile_bytes bytes, uint8_t *out);
     perfile_status (*byteswap_facts)(const pf_byteswap_copy *t, perfile_error *err);
     /* Makes a stream of the records and facts that perf would have of the capture.  If they are in
-     * order of time (perfile_stream.sorted_by), a FINISHED_ROUND is the last one; else they are
-     * sorted.  `t` must outlive it.  NULL: captures can be written in their own format only. */
+     * order of time (perfile_stream.sorted_by), their last one ends what is sorted (FINISHED_ROUND,
+     * STAT_ROUND); else they are sorted.  `t` must outlive it.  NULL: captures can be written in
+     * their own format only. */
     perfile_status (*translate)(const pf_translation *t, perfile_stream **stream,
                                 perfile_error *err);
     bool names_files; /* files of a directory have names of their own, not `data`, data.N */

@@ -40,16 +40,18 @@ uint64_t pf_perfmon_sample_type(const pf_perfmon_event *e)
 static perfile_attr attr_of(const pf_perfmon_survey *v, uint32_t i)
 {
     const pf_perfmon_event *e = &v->events[i];
+    const uint64_t flags = UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL |
+                           (i == 0 ? UINT64_C(1) << PERFILE_ATTR_BIT_COMM : 0);
     perfile_attr a = {.size = ATTR_BYTES,
                       .type = PMU_TYPE,
                       .config = e->id,
                       .config1 = e->id | (v->layout == PF_PERFMON_LAYOUT_B ? LAYOUT_B_BIT : 0),
                       .is_period = true,
                       .sample_period = e->has_rate ? e->rate : 0,
-                      .sample_type = pf_perfmon_sample_type(e),
+                      .sample_type =
+                          v->stat ? (uint64_t)PERFILE_SAMPLE_IDENTIFIER : pf_perfmon_sample_type(e),
                       .branch_sample_type = e->has_branches ? BRANCHES_ANY : 0,
-                      .flags = UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL |
-                               (i == 0 ? UINT64_C(1) << PERFILE_ATTR_BIT_COMM : 0)};
+                      .flags = v->stat ? 0 : flags};
     if (e->id == 0) {
         a.type = PERFILE_TYPE_SOFTWARE;
         a.config = DUMMY;
@@ -112,11 +114,14 @@ static perfile_status add_features(const pf_perfmon_survey *v, perfile_session *
     SET_FEATURE(s, CMDLINE, cmdline, (&(perfile_cmdline){.cmdline = perfile_strings_of(words, 2)}));
     SET_FEATURE(s, PMU_MAPPINGS, pmu_mappings,
                 (&(perfile_pmu_mappings){.pmus = perfile_pmu_mapping_list(&pmu, 1, sizeof pmu)}));
-    SET_FEATURE(s, SAMPLE_TIME, sample_time,
-                (&(perfile_sample_time){.first_sample_time = any ? v->first_sample : 0,
-                                        .last_sample_time = any ? v->last_sample : 0}));
+    if (!v->stat)
+        SET_FEATURE(s, SAMPLE_TIME, sample_time,
+                    (&(perfile_sample_time){.first_sample_time = any ? v->first_sample : 0,
+                                            .last_sample_time = any ? v->last_sample : 0}));
     if (v->any_branches && st == PERFILE_OK)
         st = perfile_session_set_feature(s, PERFILE_FEATURE_BRANCH_STACK, (perfile_bytes){0}, err);
+    if (v->stat && st == PERFILE_OK)
+        st = perfile_session_set_feature(s, PERFILE_FEATURE_STAT, (perfile_bytes){0}, err);
     return st;
 }
 
@@ -202,8 +207,28 @@ static perfile_status put_names(const pf_perfmon_survey *v, pf_buffer *out, perf
     return st;
 }
 
+/* What perf stat report wants to know: sums over processors, of the whole run, not scaled; and that
+ * no thread was counted but everything on each processor. */
+static perfile_status put_stat_front(const pf_perfmon_survey *v, pf_buffer *out, perfile_error *err)
+{
+    enum { AGGREGATION = 0, INTERVAL = 1, SCALE = 2, GLOBAL = 1, STAT_BYTES = 96 };
+    const perfile_stat_setting settings[] = {
+        {.tag = AGGREGATION, .val = GLOBAL}, {.tag = INTERVAL}, {.tag = SCALE}};
+    const perfile_stat_config config = {
+        .data = perfile_stat_setting_list(settings, 3, sizeof *settings)};
+    const perfile_thread_map_entry all = {.pid = UINT64_MAX};
+    const perfile_thread_map threads = {.entries =
+                                            perfile_thread_map_entry_list(&all, 1, sizeof all)};
+    perfile_status st = PERFILE_OK;
+    APPEND(stat_config, &config, &little, STAT_BYTES);
+    APPEND(thread_map, &threads, &little, STAT_BYTES);
+    return st == PERFILE_OK ? put_cpus(v, out, err) : st;
+}
+
 perfile_status pf_perfmon_front(const pf_perfmon_survey *v, pf_buffer *out, perfile_error *err)
 {
+    if (v->stat)
+        return put_stat_front(v, out, err);
     const perfile_time_conv clock = {
         .time_shift = v->shift, .time_mult = v->mult, .has_short = true, .cap_user_time_zero = 1};
     enum { CLOCK_BYTES = 64 };

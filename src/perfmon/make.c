@@ -285,11 +285,6 @@ static perfile_status add_branches(pf_perfmon_making *m, const perfile_record *r
     return PERFILE_OK;
 }
 
-static perfile_status fail_changed(perfile_error *err)
-{
-    return pf_fail(err, PERFILE_E_IO, "perfmon", "the input changed while it was read");
-}
-
 static perfile_status add_record(pf_perfmon_making *m, const perfile_record *r, perfile_error *err)
 {
     const unsigned type = perfile_record_stored_type(r);
@@ -301,13 +296,13 @@ static perfile_status add_record(pf_perfmon_making *m, const perfile_record *r, 
         const uint64_t before = m->now;
         m->now = time_of(m, pf_perfmon_time(r));
         if (m->sorted && m->now < before)
-            return fail_changed(err);
+            return pf_perfmon_fail_changed(err);
         if (r->misc == 0)
             return PERFILE_OK;
     }
     const uint32_t event = pf_perfmon_event_at(&m->survey, r->misc);
     if (event >= m->survey.n_events)
-        return fail_changed(err);
+        return pf_perfmon_fail_changed(err);
     sample s = {.event = event, .pid = PERFILE_NO_PID, .period = m->survey.events[event].rate};
     switch (type) {
     case PF_PERFMON_COUNT:

@@ -14,7 +14,8 @@ enum {
     ANY_CPU = UINT16_MAX /* -1 in a CPU_MAP */
 };
 
-static perfile_status begin(pf_perfmon_survey *v, perfile_stream *s, perfile_error *err)
+static perfile_status begin(pf_perfmon_survey *v, perfile_stream *s,
+                            const perfile_perfmon_options *o, perfile_error *err)
 {
     const perfile_container *c = perfile_stream_container(s);
     const pf_perfmon_header h = pf_perfmon_header_of(c->parts[0].header.ptr);
@@ -24,6 +25,10 @@ static perfile_status begin(pf_perfmon_survey *v, perfile_stream *s, perfile_err
             damage == PERFILE_DAMAGE_BAD_TICKS_PER_SECOND)
             return pf_fail_damage(err, damage, "perfmon.header", c->damages[i].offset);
     }
+    v->stat = o && o->flags & PERFILE_PERFMON_STAT;
+    if (v->stat && o->n_rates)
+        return pf_fail(err, PERFILE_E_USAGE, "perfmon.rates",
+                       "a rate is of samples: counts of perf stat have none");
     v->n_buffers = c->n_parts;
     v->buffers = pf_alloc(c->n_parts, sizeof *v->buffers);
     v->position = pf_alloc(PF_PERFMON_IDS, sizeof *v->position);
@@ -131,6 +136,15 @@ static void end_part(pf_perfmon_survey *v, group *g)
     g->untimed = false;
 }
 
+/* The form of `perf stat` has no place for anything but times and counts. */
+static perfile_status fail_sample(const perfile_record *r, perfile_error *err)
+{
+    return pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon.stat",
+                   "there are samples (the first at offset %llu): only counts become those of perf "
+                   "stat",
+                   (unsigned long long)r->offset);
+}
+
 static perfile_status note_record(pf_perfmon_survey *v, group *g, const perfile_record *r,
                                   perfile_error *err)
 {
@@ -153,6 +167,8 @@ static perfile_status note_record(pf_perfmon_survey *v, group *g, const perfile_
     v->losses.reserved_flags += r->header[PF_PERFMON_TAG_AT] != 0;
     if (state)
         return PERFILE_OK;
+    if (v->stat && type != PF_PERFMON_COUNT)
+        return fail_sample(r, err);
     pf_perfmon_event *e;
     st = event_of(v, r->misc, &e, err);
     if (st != PERFILE_OK)
@@ -233,6 +249,11 @@ static perfile_status check_ids(const pf_perfmon_survey *v, const perfile_stream
                    v->n_events, v->n_buffers, (unsigned long long)ids, (unsigned long long)most);
 }
 
+perfile_status pf_perfmon_fail_changed(perfile_error *err)
+{
+    return pf_fail(err, PERFILE_E_IO, "perfmon", "the input changed while it was read");
+}
+
 perfile_status pf_perfmon_survey_run(pf_perfmon_survey *v, const pf_translation *t,
                                      perfile_error *err)
 {
@@ -242,7 +263,7 @@ perfile_status pf_perfmon_survey_run(pf_perfmon_survey *v, const pf_translation 
     group g = {0};
     perfile_status st = t->pass(t->user, &s, err);
     if (st == PERFILE_OK)
-        st = begin(v, s, err);
+        st = begin(v, s, t->options->perfmon, err);
     while (st == PERFILE_OK && (st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK) {
         if (first->part != g.part) {
             end_part(v, &g);

@@ -51,14 +51,23 @@ static uint64_t without_rate(const pf_perfmon_survey *v)
     return n;
 }
 
+static uint64_t full_buffers(const pf_perfmon_survey *v)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < v->n_buffers; i++)
+        n += v->buffers[i].full;
+    return n;
+}
+
 /* What the survey found. */
 static void report(const pf_perfmon_survey *v, const pf_translation *t)
 {
     const pf_perfmon_losses *l = &v->losses;
     const perfile_perfmon_options *o = t->options->perfmon;
-    say_assumed(t, without_rate(v), "event",
-                "without a rate: periods of samples are sample counts, not event counts (give "
-                "--rate EVENT=N)");
+    if (!v->stat)
+        say_assumed(t, without_rate(v), "event",
+                    "without a rate: periods of samples are sample counts, not event counts (give "
+                    "--rate EVENT=N)");
     if (!(o && o->layout) && v->evidence != 1 << PF_PERFMON_LAYOUT_A &&
         v->evidence != 1 << PF_PERFMON_LAYOUT_B)
         say(t, PERFILE_NOTE_ASSUMED, 1,
@@ -70,7 +79,12 @@ static void report(const pf_perfmon_survey *v, const pf_translation *t)
     say_assumed(t, l->timeless, "buffer", "without any TIME: records are at 1 ns");
     pf_perfmon_say_loss(t, l->kinds, "sample",
                         "of TICK, or of TIME with an event, like those of a COUNT of the rate");
-    pf_perfmon_say_loss(t, l->empty_times, "TIME record", "without a sample left out");
+    if (v->stat) {
+        pf_perfmon_say_loss(t, 1, "clock", "of ticks left out: perf stat knows durations in ns");
+        pf_perfmon_say_loss(t, full_buffers(v), "buffer", "that was full: its counts are too low");
+    }
+    pf_perfmon_say_loss(t, l->empty_times, "TIME record",
+                        v->stat ? "without a count left out" : "without a sample left out");
     pf_perfmon_say_loss(t, l->reserved_flags, "record", "with reserved flags: the flags left out");
     pf_perfmon_say_loss(t, l->info, "info word",
                         "of branches with unknown bits: the bits left out");
@@ -83,6 +97,31 @@ static void close_making(void *making)
     pf_perfmon_making_free(making);
 }
 
+static void close_counting(void *counting)
+{
+    pf_perfmon_counting_free(counting);
+}
+
+/* The functions of the second pass, which takes the survey over. */
+static perfile_status begin_second(pf_perfmon_survey *v, const pf_translation *t,
+                                   perfile_stream_callbacks *pass, perfile_error *err)
+{
+    pf_perfmon_making *making = NULL;
+    pf_perfmon_counting *counting = NULL;
+    perfile_status st;
+    if (v->stat) {
+        st = pf_perfmon_counting_new(v, t, &counting, err);
+        *pass = (perfile_stream_callbacks){
+            .user = counting, .next = pf_perfmon_counting_next, .close = close_counting};
+    } else {
+        st = pf_perfmon_making_new(v, t, &making, err);
+        *pass = (perfile_stream_callbacks){
+            .user = making, .next = pf_perfmon_making_next, .close = close_making};
+    }
+    pass->size = sizeof *pass;
+    return st;
+}
+
 perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **stream,
                                     perfile_error *err)
 {
@@ -91,8 +130,8 @@ perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **st
     const perfile_open_options how = {.size = sizeof how, .limits = t->options->limits};
     pf_perfmon_survey survey = {0};
     perfile_session *session = NULL;
-    pf_perfmon_making *making = NULL;
-    bool sorted = false; /* `making` owns the survey when this is asked for */
+    perfile_stream_callbacks pass;
+    bool sorted = false; /* the second pass owns the survey when this is asked for */
     perfile_status st = pf_perfmon_survey_run(&survey, t, err);
     if (st == PERFILE_OK)
         st = perfile_session_new(&so, &session, err);
@@ -100,23 +139,20 @@ perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **st
         st = pf_perfmon_session(&survey, session, err);
     if (st == PERFILE_OK) {
         report(&survey, t);
-        sorted = pf_perfmon_is_sorted(&survey);
+        /* Counts of perf stat have no time. */
+        sorted = survey.stat || pf_perfmon_is_sorted(&survey);
     }
     if (st == PERFILE_OK)
-        st = pf_perfmon_making_new(&survey, t, &making, err);
+        st = begin_second(&survey, t, &pass, err);
     if (st != PERFILE_OK) {
         perfile_session_close(session);
         pf_perfmon_survey_free(&survey);
         return st;
     }
-    const perfile_stream_callbacks callbacks = {.size = sizeof callbacks,
-                                                .user = making,
-                                                .next = pf_perfmon_making_next,
-                                                .close = close_making};
-    st = perfile_stream_callback(&callbacks, "perfmon", session, &how, stream, err);
+    st = perfile_stream_callback(&pass, "perfmon", session, &how, stream, err);
     perfile_session_close(session);
     if (st != PERFILE_OK)
-        pf_perfmon_making_free(making);
+        pass.close(pass.user);
     else if (sorted)
         (*stream)->sorted_by = PERFILE_SORTED_BY_TIME;
     return st;

@@ -49,6 +49,7 @@ typedef struct pf_perfmon_survey {
     uint64_t mult;
     unsigned layout;
     unsigned evidence; /* bits 1 << PF_PERFMON_LAYOUT_… */
+    bool stat;         /* the output is that of `perf stat record`: the capture only counts */
     bool mispredicts;  /* some branch has the bit: the hardware knows it */
     bool any_branches; /* some event has LAST_BRANCH records */
     bool goes_back;    /* some time is below the one before it */
@@ -70,6 +71,9 @@ typedef struct pf_perfmon_survey {
  * `count` is 0. */
 void pf_perfmon_say_loss(const pf_translation *t, uint64_t count, const char *noun,
                          const char *rest);
+
+/* The capture has other records or events than the survey found. */
+perfile_status pf_perfmon_fail_changed(perfile_error *err);
 
 /* Reads the capture to its end.  `t` is that of the driver. */
 perfile_status pf_perfmon_survey_run(pf_perfmon_survey *v, const pf_translation *t,
@@ -98,7 +102,7 @@ static inline uint64_t pf_perfmon_id(const pf_perfmon_survey *v, uint32_t event,
 }
 
 /* Makes the records that stand in front of all others: the clock, ids, processors, names of address
- * spaces. */
+ * spaces; of a capture that only counts, settings, threads and processors. */
 perfile_status pf_perfmon_front(const pf_perfmon_survey *v, pf_buffer *out, perfile_error *err);
 
 /* Makes events and features in a session. */
@@ -119,5 +123,12 @@ perfile_status pf_perfmon_making_new(pf_perfmon_survey *v, const pf_translation 
 void pf_perfmon_making_free(void *making);
 /* See perfile_stream_callbacks.next. */
 perfile_status pf_perfmon_making_next(void *making, perfile_bytes *span, perfile_error *err);
+
+/* The same where survey.stat is set: a STAT for each event and buffer, then STAT_ROUND. */
+typedef struct pf_perfmon_counting pf_perfmon_counting;
+perfile_status pf_perfmon_counting_new(pf_perfmon_survey *v, const pf_translation *t,
+                                       pf_perfmon_counting **counting, perfile_error *err);
+void pf_perfmon_counting_free(void *counting);
+perfile_status pf_perfmon_counting_next(void *counting, perfile_bytes *span, perfile_error *err);
 
 #endif

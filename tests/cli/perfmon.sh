@@ -136,6 +136,8 @@ jq -e '.losses == 3 and ([.notes[].kind] | sort | unique == ["assumed", "format"
 "$PERFILE" info made.data >out.txt
 has out.txt state intact
 fails 2 'which the capture does not have' convert --to perf.data --rate 0x999=5 -f -o made.data "$all"
+fails 1 'only counts become those' convert --to perf.data --stat -f -o made.data "$all"
+fails 2 'a rate is of samples' convert --to perf.data --stat --rate 0x801=5 -f -o made.data "$all"
 fails 2 'EVENT=N' convert --to perf.data --rate five -f -o made.data "$all"
 
 # Processors that the user says are those of the files as they were given; in a directory, of their names in order.
@@ -203,6 +205,7 @@ has out.txt 20 100.0% 1528 total
 
 # Cut, and with a wrong end.
 "$PERFILE" recover -o rest cut 2>err.txt || [ $? = 3 ]
+if grep sample err.txt; then exit 1; fi # perfmon has records of other names
 "$PERFILE" validate rest >out.txt
 has out.txt 0 errors,
 cp "$all" end

@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     if (argc == 1)
         choose_cases();
     static const char *const names[] = {"perfmon-all.cpuperf", "perfmon-sampling.cpuperf",
-                                        "perfmon-counting.cpuperf"};
+                                        "perfmon-counting.cpuperf", "perfmon-totals.cpuperf"};
     uint8_t bytes[MOST];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const size_t n = load(names[i], bytes);

@@ -5,6 +5,8 @@ conversion to perf.data has to hold.
     perfmon.py convert DUMP SCRIPT [-l LAYOUT] [-r EVENT=N]... CPU=BUFFER...
                                                  DUMP, of the converted file, has the records of the buffers, and
                                                  SCRIPT, the output of perf script -D, shows them
+    perfmon.py stat DUMP REPORT CPU=BUFFER...    the same of a conversion with --stat, and the output of
+                                                 perf stat report -x, (- where there is none)
 """
 import argparse
 import json
@@ -388,6 +390,53 @@ def check_script(c, want, script):
     compare("perf script -D", have, lines_)
 
 
+def check_stat(buffers, dump, report):
+    c = convert(buffers, None, {})
+    sums, spans = {}, []
+    for rank, (cpu, data) in enumerate(sorted(buffers)):
+        header, items = read(data)
+        records = [i[1] for i in items if i[0] == "record"]
+        shift, mult = c["shift"], c["mult"]
+        times = [((t >> shift) * mult + ((t & (1 << shift) - 1) * mult >> shift)) or 1 if t > 0 else 1
+                 for t in (r.time for r in records if r.type == 1)] or [0]
+        spans.append((times[0], times[-1]))
+        for r in records:
+            if r.type == 3:
+                sums[r.event, rank] = sums.get((r.event, rank), 0) + r.value
+    want = []
+    for e in c["events"]:
+        for rank, cpu in enumerate(c["cpus"]):
+            ns = spans[rank][1] - spans[rank][0] if (e, rank) in sums else 0
+            want.append(dict(id=str(len(want) + 1), cpu=cpu, thread=0, val=str(sums.get((e, rank), 0)), ena=str(ns),
+                             run=str(ns)))
+    for x, w in zip((x for x in dump if x["kind"] == "attr"), c["attrs"]):
+        a = x["attr"]
+        have = (a["type"], int(a["config"], 0), int(a["config1"], 0), int(a["sample_type"], 0), a["flags"], a["size"])
+        assert have == (w["type"], w["config"], w["config1"], 1 << 16, [], 80), have
+    features = {x["name"]: x.get("data") for x in dump if x["kind"] == "feature"}
+    assert "STAT" in features and "SAMPLE_TIME" not in features, list(features)
+    assert [e["name"] for e in features["EVENT_DESC"]["events"]] == [a["name"] for a in c["attrs"]]
+    records = [x for x in dump if x["kind"] == "record"]
+    types = [x["name"][len("PERF_RECORD_"):] for x in records]
+    assert types == ["STAT_CONFIG", "THREAD_MAP", "CPU_MAP"] + len(want) * ["STAT"] + ["STAT_ROUND"], types
+    compare("counts", [x["body"] for x in records[3:-1]], want)
+    last = records[-1]["body"]
+    wall = max(s[1] for s in spans) - min(s[0] for s in spans)
+    assert (int(last["type"]), int(last["time"])) == (1, wall), last
+    if report:
+        check_report(c, sums, report)
+
+
+def check_report(c, sums, report):
+    """perf stat report -x,: a line for each event with the sum of all processors."""
+    have = [line.split(",") for line in open(report) if "," in line]
+    want = []
+    for a, e in zip(c["attrs"], c["events"]):
+        counts = [sums[k] for k in sums if k[0] == e]
+        want.append((str(sum(counts) % 2**64) if counts else "<not counted>", a["name"]))
+    compare("perf stat report", [(x[0], x[2]) for x in have], want)
+
+
 def main():
     if sys.argv[1] == "dump":
         data = open(sys.argv[2], "rb").read()
@@ -409,10 +458,13 @@ def main():
     for b in a.buffers:
         cpu, path = b.split("=", 1)
         buffers.append((int(cpu), open(path, "rb").read()))
+    dump = [json.loads(x) for x in open(a.dump)]
+    if a.mode == "stat":
+        check_stat(buffers, dump, None if a.script == "-" else a.script)
+        return
     rates = {int(r.split("=")[0], 0): int(r.split("=")[1]) for r in a.rates}
     layout = None if a.layout is None else "ab".index(a.layout)
-    check_convert(convert(buffers, layout, rates), [json.loads(x) for x in open(a.dump)],
-                  None if a.script == "-" else a.script)
+    check_convert(convert(buffers, layout, rates), dump, None if a.script == "-" else a.script)
 
 
 main()

@@ -44,6 +44,20 @@ converted() {
     jq -c 'select(.name == "PERF_RECORD_SAMPLE").body' made.jsonl | cmp - piped.jsonl
 }
 
+# counted CPU=BUFFER...: the buffers as perf stat record would have counted.
+counted() {
+    local files=() buffer report=-
+    for buffer in "$@"; do files+=("${buffer#*=}"); done
+    "$PERFILE" convert --to perf.data --stat -f -o counted.data "${files[@]}" 2>notes.txt
+    "$PERFILE" validate counted.data >verdict.txt || { cat verdict.txt; exit 1; }
+    "$PERFILE" dump --format jsonl counted.data >counted.jsonl
+    if command -v perf >/dev/null; then
+        report=report.txt
+        perf stat -x, report -i counted.data >report.txt 2>&1
+    fi
+    python3 "$here/perfmon.py" stat counted.jsonl "$report" "$@"
+}
+
 for arch in 0 1 2; do
     for kind in all empty sampling counting; do
         "$make" "$kind-$arch.cpuperf" "$kind" "$arch" 60 "$arch"
@@ -65,6 +79,18 @@ converted --rate=0x801=10007 -- "${cpus[@]}"
 cp made.data files.data
 "$PERFILE" convert --to perf.data -f --rate 0x801=10007 -o made.data several 2>/dev/null
 cmp files.data made.data
+
+# Counts, of one processor and of several.
+for arch in 0 1 2; do
+    "$make" "totals.1.$arch.cpuperf" totals "$arch" 7 "$arch"
+    counted "$arch=totals.1.$arch.cpuperf"
+done
+for cpu in 0 2 5; do
+    "$make" counting.cpuperf counting 1 40 "$cpu"
+    "$PERFILE" filter --where 'type == COUNT' -o "counts.1.$cpu.cpuperf" counting.cpuperf 2>/dev/null
+done
+"$make" counts.1.3.cpuperf totals 1 3 # has no COUNT of some events
+counted 0=counts.1.0.cpuperf 2=counts.1.2.cpuperf 3=counts.1.3.cpuperf 5=counts.1.5.cpuperf
 
 # What is cut or wrong is told as the contract says.
 all=all-1.cpuperf

@@ -29,6 +29,7 @@ enum {
     OPTION_SCRUB,
     OPTION_LAYOUT,
     OPTION_RATE,
+    OPTION_STAT,
     OPTION_CPU
 };
 enum { MAX_LEVEL = 22, MAX_ARCHIVE_LEVEL = 19 };
@@ -243,6 +244,9 @@ static int read_option(int option, settings *set)
         return read_layout(optarg, set);
     case OPTION_RATE:
         return read_rate(optarg, set);
+    case OPTION_STAT:
+        set->perfmon.flags |= PERFILE_PERFMON_STAT;
+        return CLI_CONTINUE;
     case OPTION_CPU:
         return read_cpus(optarg, set);
     case 'j':
@@ -375,6 +379,9 @@ static const cli_option options[] = {
      .help = "perfmon buffers to perf.data: a sample of this event (its id) stands for N of them",
      .more = "It may be given for each event. Buffers do not say it; without it periods count "
              "samples."},
+    {"stat", .code = OPTION_STAT,
+     .help = "perfmon buffers to perf.data: counts as `perf stat record` has them",
+     .more = "For buffers of nothing but times and counts, for `perf stat report`."},
     {"cpu", .value = "N[,N ...]", .code = OPTION_CPU,
      .help = "perfmon buffers to perf.data: processors of the buffers, in the order of the files",
      .more = "Without it they follow from the names of the files, PREFIX.ITERATION.CPU.cpuperf, or "

@@ -197,15 +197,23 @@ static void json_end(const cli_rescue *x, const perfile_error *failed)
     cli_json_line();
 }
 
+/* True if there could be samples: each is of an event, which not every format has. */
+static bool has_samples(const cli_rescue *x)
+{
+    return x->sum.events || x->sum.samples;
+}
+
 /* Reports how many records were kept, or would be. */
 static void report_kept(const cli_rescue *x)
 {
     const perfile_recover_summary *s = &x->sum;
-    char bytes[32];
+    char bytes[32], samples[64] = "";
     cli_format_bytes(s->bytes, bytes, sizeof bytes);
-    cli_message("%s: %s %" PRIu64 " record%s, %" PRIu64 " sample%s of them, %s", x->name,
-                x->dry_run ? "would keep" : "kept", s->records, s->records == 1 ? "" : "s",
-                s->samples, s->samples == 1 ? "" : "s", bytes);
+    if (has_samples(x))
+        snprintf(samples, sizeof samples, "%" PRIu64 " sample%s of them, ", s->samples,
+                 s->samples == 1 ? "" : "s");
+    cli_message("%s: %s %" PRIu64 " record%s, %s%s", x->name, x->dry_run ? "would keep" : "kept",
+                s->records, s->records == 1 ? "" : "s", samples, bytes);
 }
 
 /* Reports what was lost, a line for each kind of loss. */
@@ -247,9 +255,9 @@ static void report_next_step(const cli_rescue *x)
     bool report = !x->dry_run && x->sum.samples;
     bool known = strcmp(path, "-") != 0 && (report ? cli_shell_word(path, file, sizeof file)
                                                    : cli_shell_file(path, file, sizeof file));
-    const char *what = x->dry_run       ? "nothing was written"
-                       : x->sum.samples ? NULL
-                                        : "there is no sample among them";
+    const char *what = x->dry_run                          ? "nothing was written"
+                       : !has_samples(x) || x->sum.samples ? NULL
+                                                           : "there is no sample among them";
     const char *next = x->dry_run ? "perfile recover -o OUT "
                        : report   ? "perf report -i "
                                   : "perfile dump ";
