@@ -26,14 +26,16 @@ mkdir -p "$folder" "$logs"
 cd "$folder" || exit 1
 
 reports=log_path=$logs/sanitizer:exitcode=99
-# To look for leaks takes as long as to look at a small capture.  Scripts that run the command a thousand times leave
-# that to the others of cli/ and to the C programs, which go the same ways.
-leaks=
+# What surrounds each global variable and what was not freed take a process longer than all the rest of looking at a small
+# capture.  Scripts, which start thousands of them, leave both to the C programs, which go the same ways; scripts of few
+# processes look for leaks.
+less=
 case $program in
 */corpus/*.sh | */interop/*.sh | */cli/outputs.sh | */cli/habits.sh | */cli/hostile_names.sh | */cli/completion.sh | \
-    */cli/jobs.sh) leaks=:detect_leaks=0 ;;
+    */cli/jobs.sh) less=:report_globals=0:detect_leaks=0 ;;
+*.sh) less=:report_globals=0 ;;
 esac
-export ASAN_OPTIONS=$reports$leaks${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+export ASAN_OPTIONS=$reports$less${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export UBSAN_OPTIONS=$reports:print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
 export LSAN_OPTIONS=$reports${LSAN_OPTIONS:+:$LSAN_OPTIONS}
 export TSAN_OPTIONS=$reports${TSAN_OPTIONS:+:$TSAN_OPTIONS}

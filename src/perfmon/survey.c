@@ -34,8 +34,6 @@ static perfile_status begin(pf_perfmon_survey *v, perfile_stream *s,
     v->position = pf_alloc(PF_PERFMON_IDS, sizeof *v->position);
     if (!v->buffers || !v->position)
         return pf_fail_nomem(err, "perfmon");
-    for (size_t i = 0; i < PF_PERFMON_IDS; i++)
-        v->position[i] = PF_PERFMON_NO_EVENT;
     v->arch = h.arch > PF_PERFMON_ARM64 ? 0 : h.arch;
     v->first_sample = UINT64_MAX;
     (void)pf_perfmon_conversion(h.ticks_per_second, &v->shift, &v->mult);
@@ -62,10 +60,10 @@ static perfile_status add_event(pf_perfmon_survey *v, pf_perfmon_event event, pe
     if (!more)
         return pf_fail_nomem(err, "perfmon");
     v->events = more;
-    if (v->n_events == PF_PERFMON_NO_EVENT)
+    if (v->n_events == PF_PERFMON_MOST_EVENTS)
         return pf_fail(err, PERFILE_E_LIMIT, "perfmon", "the capture has too many events");
-    v->position[event.id] = (uint16_t)v->n_events;
     v->events[v->n_events++] = event;
+    v->position[event.id] = (uint16_t)v->n_events;
     return PERFILE_OK;
 }
 
@@ -74,10 +72,10 @@ static perfile_status event_of(pf_perfmon_survey *v, uint16_t id, pf_perfmon_eve
                                perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    if (id && v->position[id] == PF_PERFMON_NO_EVENT)
+    if (id && v->position[id] == 0)
         st = add_event(v, (pf_perfmon_event){.id = id, .rate = 1}, err);
     if (st == PERFILE_OK)
-        *event = id ? &v->events[v->position[id]] : &v->none;
+        *event = id ? &v->events[pf_perfmon_event_at(v, id)] : &v->none;
     return st;
 }
 
@@ -220,11 +218,12 @@ static perfile_status finish(pf_perfmon_survey *v, const perfile_perfmon_options
             o->layout == PERFILE_PERFMON_LAYOUT_B ? PF_PERFMON_LAYOUT_B : PF_PERFMON_LAYOUT_A;
     for (size_t i = 0; o && i < o->n_rates; i++) {
         const uint32_t id = o->rates[i].event;
-        if (id >= PF_PERFMON_IDS || id == 0 || v->position[id] == PF_PERFMON_NO_EVENT)
+        if (id >= PF_PERFMON_IDS || id == 0 || v->position[id] == 0)
             return pf_fail(err, PERFILE_E_USAGE, "perfmon.rates",
                            "a rate for event 0x%x, which the capture does not have", id);
-        v->events[v->position[id]].has_rate = true;
-        v->events[v->position[id]].rate = o->rates[i].rate;
+        pf_perfmon_event *e = &v->events[pf_perfmon_event_at(v, (uint16_t)id)];
+        e->has_rate = true;
+        e->rate = o->rates[i].rate;
     }
     return PERFILE_OK;
 }

@@ -28,7 +28,7 @@ typedef struct pf_perfmon_buffer {
     int64_t first_time, last_time; /* ticks, in the order of the records */
 } pf_perfmon_buffer;
 
-enum { PF_PERFMON_IDS = 1 << 16, PF_PERFMON_NO_EVENT = UINT16_MAX };
+enum { PF_PERFMON_IDS = 1 << 16, PF_PERFMON_MOST_EVENTS = UINT16_MAX };
 
 /* Counts of what the output does not have. */
 typedef struct pf_perfmon_losses {
@@ -55,7 +55,7 @@ typedef struct pf_perfmon_survey {
     bool goes_back;    /* some time is below the one before it */
     pf_perfmon_buffer *buffers;
     uint32_t n_buffers;
-    uint16_t *position; /* of each id in `events`; PF_PERFMON_NO_EVENT: it has none */
+    uint16_t *position; /* of each id in `events`, + 1; 0: it has none */
     pf_perfmon_event *events;
     uint32_t n_events, events_cap;
     pf_perfmon_event none; /* event 0, before it is put behind the others */
@@ -80,10 +80,10 @@ perfile_status pf_perfmon_survey_run(pf_perfmon_survey *v, const pf_translation 
                                      perfile_error *err);
 void pf_perfmon_survey_free(pf_perfmon_survey *v);
 
-/* The position of the event of a record in v->events. */
+/* The position of the event of a record in v->events; UINT32_MAX: it has none. */
 static inline uint32_t pf_perfmon_event_at(const pf_perfmon_survey *v, uint16_t id)
 {
-    return v->position[id];
+    return (uint32_t)v->position[id] - 1;
 }
 
 /* The key of an address space: without bits of the x86-64 register that are not its address. */
