@@ -81,7 +81,10 @@ typedef struct perfile_export_summary {
     uint64_t events;         /* different names of events that the samples are of */
     uint64_t pruned;         /* frames that are too small to be shown in a picture */
     uint64_t bytes;          /* of memory, out of perfile_limits.profile_bytes */
-    uint64_t reserved[8];
+    uint64_t first_time;     /* of the samples, ns of the session clock; PERFILE_NO_TIME … */
+    uint64_t last_time;      /* … and 0: none has one */
+    bool events_apart;       /* the output tells them apart */
+    uint64_t reserved[5];
 } perfile_export_summary;
 
 /* How records are shown.  Set `size`; zeros are the defaults. */
@@ -117,6 +120,9 @@ PERFILE_API const char *perfile_emit_format_doc(size_t position);
  * time.  They are opened like the others, and need a model to resolve addresses. */
 PERFILE_API const char *perfile_export_format(size_t position);
 PERFILE_API const char *perfile_export_format_doc(size_t position);
+
+/* Whether the output of that form is not for terminals; false behind the last. */
+PERFILE_API bool perfile_export_format_is_binary(size_t position);
 
 /* Whether `fields` are columns of "tsv": names of fields as format/expressions.md has them (`time`,
  * `values.value`, `mmap2.filename`; no parts of words, no elements of lists), and `event`, `comm`,

@@ -51,10 +51,34 @@ static bool count(void *user, const pf_profiled *s)
     pf_label label;
     if (!make_label(x, s, &label))
         return false;
-    uint32_t number = pf_profile_label(&x->profile, &label);
+    const uint32_t number = pf_profile_label(&x->profile, &label);
+    const pf_export_ops *form = x->base.ops->exports;
     if (pf_add_u64(x->sum.period, s->period, &x->sum.period))
         x->sum.period = UINT64_MAX;
-    return number != PF_INTERN_NONE && pf_profile_count(&x->profile, number, s->stack, s->period);
+    if (s->time < x->sum.first_time)
+        x->sum.first_time = s->time;
+    if (s->time != PERFILE_NO_TIME && s->time >= x->sum.last_time)
+        x->sum.last_time = s->time;
+    if (number == PF_INTERN_NONE)
+        return false;
+    return form->take ? form->take(x, s, number)
+                      : pf_profile_count(&x->profile, number, s->stack, s->period);
+}
+
+/* Notes where a capture comes from: host, system and command line, as comments. */
+static perfile_status note_origin(pf_exporter *x, perfile_error *err)
+{
+    static const unsigned facts[] = {PERFILE_FACT_HOSTNAME, PERFILE_FACT_OSRELEASE,
+                                     PERFILE_FACT_ARCH, PERFILE_FACT_TOOL, PERFILE_FACT_CMDLINE};
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        const char *fact = perfile_session_fact(x->reader.session, facts[i]);
+        if (!fact)
+            continue;
+        fact = pf_profile_text(&x->profile, fact);
+        if (!fact || !pf_buffer_append(&x->comments, &fact, sizeof fact))
+            return pf_profile_fail(&x->profile, err);
+    }
+    return PERFILE_OK;
 }
 
 /* Begins to read the capture that base.session and base.model are of. */
@@ -97,6 +121,10 @@ perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
     if (!x->reading)
         return PERFILE_OK;
     perfile_status st = pf_profile_reader_end(&x->reader, err);
+    if (st == PERFILE_OK)
+        st = note_origin(x, err);
+    if (!x->wall_time && x->sum.first_time != PERFILE_NO_TIME)
+        (void)perfile_session_wall_time(x->reader.session, x->sum.first_time, &x->wall_time);
     add_counts(&x->sum, &x->reader.counts);
     if (st == PERFILE_OK && !count_events(x))
         st = pf_profile_fail(&x->profile, err);
@@ -112,8 +140,12 @@ static perfile_status read_keys(pf_exporter *x, perfile_error *err)
     for (size_t i = 0; i < sizeof x->options.per && per[i]; i++)
         if (per[i] > PERFILE_PER_CPU || i + 1 == sizeof x->options.per)
             return pf_fail(err, PERFILE_E_USAGE, "export.per", "key %zu of `per` is %u", i, per[i]);
+    const pf_export_ops *form = x->base.ops->exports;
     if (!per[0] && !(x->options.flags & PERFILE_EXPORT_NO_LABELS))
-        per[0] = PERFILE_PER_COMM;
+        memcpy(per, form->per, sizeof form->per);
+    const size_t n = strlen((const char *)per);
+    if (form->per_event && !strchr((const char *)per, PERFILE_PER_EVENT))
+        per[n] = PERFILE_PER_EVENT; /* there are fewer keys than room */
     return PERFILE_OK;
 }
 
@@ -121,6 +153,7 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
 {
     pf_exporter *x = (pf_exporter *)e;
     x->options = *e->exporting;
+    x->sum.first_time = PERFILE_NO_TIME;
     perfile_status st = read_keys(x, err);
     if (st != PERFILE_OK)
         return st;
@@ -143,6 +176,7 @@ void pf_export_close(perfile_emitter *e)
     pf_profile_reader_free(&x->reader);
     pf_index_free(&x->events);
     pf_profile_free(&x->profile);
+    pf_buffer_free(&x->comments);
     pf_free(x->title);
 }
 
@@ -156,11 +190,11 @@ perfile_status pf_export_begin(perfile_emitter *e, perfile_error *err)
 
 perfile_status pf_export_put(perfile_emitter *e, const perfile_record *r, perfile_error *err)
 {
-    return pf_export_adds_up.put_run(e, r, 1, err);
+    return pf_export_put_run(e, r, 1, err);
 }
 
-static perfile_status put_run(perfile_emitter *e, const perfile_record *first, size_t n,
-                              perfile_error *err)
+perfile_status pf_export_put_run(perfile_emitter *e, const perfile_record *first, size_t n,
+                                 perfile_error *err)
 {
     pf_exporter *x = (pf_exporter *)e;
     perfile_status st = PERFILE_OK;
@@ -172,17 +206,18 @@ static perfile_status put_run(perfile_emitter *e, const perfile_record *first, s
     return st;
 }
 
-static perfile_status next(perfile_emitter *e, perfile_error *err)
+perfile_status pf_export_next(perfile_emitter *e, perfile_error *err)
 {
     pf_exporter *x = (pf_exporter *)e;
     perfile_status st = pf_export_end_input(x, err);
     return st == PERFILE_OK && e->stream ? begin_input(x, err) : st;
 }
 
-static void summary(const perfile_emitter *e, perfile_export_summary *out)
+void pf_export_summary(const perfile_emitter *e, perfile_export_summary *out)
 {
     const pf_exporter *x = (const pf_exporter *)e;
     *out = x->sum;
+    out->events_apart = strchr((const char *)x->options.per, PERFILE_PER_EVENT);
     if (x->reading)
         add_counts(out, &x->reader.counts);
     out->stacks = x->profile.stacks.n ? x->profile.stacks.n - 1 : 0; /* without the empty one */
@@ -192,7 +227,38 @@ static void summary(const perfile_emitter *e, perfile_export_summary *out)
     out->bytes = x->profile.budget.used;
 }
 
-const pf_export_ops pf_export_adds_up = {put_run, next, summary};
+const pf_export_ops pf_export_adds_up = {.put_run = pf_export_put_run,
+                                         .next = pf_export_next,
+                                         .summary = pf_export_summary,
+                                         .per = {PERFILE_PER_COMM}};
+
+void pf_export_put_string(pf_exporter *x, const char *text)
+{
+    perfile_emitter *e = &x->base;
+    pf_emit_bytes(e, "\"", 1);
+    for (const char *p = text; *p;) {
+        const size_t plain = strcspn(p, "\"\\<");
+        pf_emit_bytes(e, p, plain);
+        p += plain;
+        if (*p == '<')
+            pf_emit_bytes(e, "\\u003c", 6);
+        else if (*p)
+            pf_emit_bytes(e, (const char[]){'\\', *p}, 2);
+        p += *p != '\0';
+    }
+    pf_emit_bytes(e, "\"", 1);
+}
+
+bool pf_export_is_clock(const char *event)
+{
+    static const char *const clocks[] = {"cpu-clock", "task-clock"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
+        const size_t n = strlen(clocks[i]);
+        is |= event && strncmp(event, clocks[i], n) == 0 && (!event[n] || event[n] == ':');
+    }
+    return is;
+}
 
 pf_tree_options pf_export_tree_options(const pf_exporter *x)
 {

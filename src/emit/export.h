@@ -9,6 +9,8 @@
 #include "profile/reader.h"
 #include "profile/tree.h"
 
+struct pf_exporter;
+
 /* What such forms have in addition to pf_emit_ops. */
 typedef struct pf_export_ops {
     perfile_status (*put_run)(perfile_emitter *e, const perfile_record *first, size_t n,
@@ -17,6 +19,12 @@ typedef struct pf_export_ops {
      * model of the emitter are those of it.  NULL: the form shows one only. */
     perfile_status (*next)(perfile_emitter *e, perfile_error *err);
     void (*summary)(const perfile_emitter *e, perfile_export_summary *out);
+    /* Gets each sample and its label; false if there is no memory or the limit of the profile is
+     * exceeded.  NULL: they are added up. */
+    bool (*take)(struct pf_exporter *x, const pf_profiled *sample, uint32_t label);
+    uint8_t per[8]; /* the keys that are taken if none are asked for */
+    bool per_event; /* PERFILE_PER_EVENT is always among them */
+    bool binary;    /* the output is not for terminals */
 } pf_export_ops;
 
 /* The emitter of such a form; a form may have a struct that begins with it. */
@@ -28,6 +36,9 @@ typedef struct pf_exporter {
     pf_index events; /* the names of events so far (texts of the profile) */
     perfile_export_options options;
     char *title; /* a copy of options.title; NULL: none was given */
+    uint64_t
+        wall_time; /* ns since 1970 of the first sample of the first capture that knows it; 0 */
+    pf_buffer comments; /* const char *: where captures come from, of the profile's texts */
     perfile_export_summary sum;
 } pf_exporter;
 
@@ -36,10 +47,21 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err);
 void pf_export_close(perfile_emitter *e);
 perfile_status pf_export_begin(perfile_emitter *e, perfile_error *err);
 perfile_status pf_export_put(perfile_emitter *e, const perfile_record *r, perfile_error *err);
-extern const pf_export_ops pf_export_adds_up;
+perfile_status pf_export_put_run(perfile_emitter *e, const perfile_record *first, size_t n,
+                                 perfile_error *err);
+perfile_status pf_export_next(perfile_emitter *e, perfile_error *err);
+void pf_export_summary(const perfile_emitter *e, perfile_export_summary *out);
+extern const pf_export_ops pf_export_adds_up; /* these, per thread name */
 
 /* To be called first in finish(): the last capture ends. */
 perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err);
+
+/* Writes a JSON string.  `text` is UTF-8 without control characters, as names are; `<` is escaped,
+ * so that no name can end the HTML element that it may stand in. */
+void pf_export_put_string(pf_exporter *x, const char *text);
+
+/* True if periods of the event are ns: cpu-clock, task-clock. */
+bool pf_export_is_clock(const char *event);
 
 /* The options that decide names and weights. */
 pf_tree_options pf_export_tree_options(const pf_exporter *x);

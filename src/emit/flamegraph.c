@@ -25,24 +25,6 @@ static void put(pf_exporter *x, const char *text)
     pf_emit_bytes(&x->base, text, strlen(text));
 }
 
-/* Writes a JSON string.  Names are UTF-8 without control characters already; `<` is escaped, so
- * that no name can end the element that the data stand in. */
-static void put_string(pf_exporter *x, const char *text)
-{
-    put(x, "\"");
-    for (const char *p = text; *p;) {
-        size_t plain = strcspn(p, "\"\\<");
-        pf_emit_bytes(&x->base, p, plain);
-        p += plain;
-        if (*p == '<')
-            put(x, "\\u003c");
-        else if (*p)
-            pf_emit_bytes(&x->base, (const char[]){'\\', *p}, 2);
-        p += *p != '\0';
-    }
-    put(x, "\"");
-}
-
 /* Writes a title that a program gave, made printable like a name. */
 static bool put_title(pf_exporter *x)
 {
@@ -50,7 +32,7 @@ static bool put_title(pf_exporter *x)
     bool ok = pf_name_text(x->title ? x->title : "Flame graph", PF_FUNCTION_MOST, &title) &&
               pf_buffer_append_u8(&title, '\0');
     if (ok)
-        put_string(x, (const char *)title.ptr);
+        pf_export_put_string(x, (const char *)title.ptr);
     pf_buffer_free(&title);
     return ok;
 }
@@ -99,7 +81,7 @@ static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, uint32_t *numb
     put(x, "],\n\"names\":[");
     for (uint32_t i = 0; i < n_used; i++) {
         put(x, i ? "," : "");
-        put_string(x, used[i] ? t->names[used[i]] : "all");
+        pf_export_put_string(x, used[i] ? t->names[used[i]] : "all");
     }
     return PERFILE_OK;
 }

@@ -45,6 +45,12 @@ const char *perfile_export_format_doc(size_t position)
     return form ? form->doc : NULL;
 }
 
+bool perfile_export_format_is_binary(size_t position)
+{
+    const pf_emit_ops *form = form_at(pf_export_forms, position);
+    return form && form->exports->binary;
+}
+
 /* Makes an emitter of the form called `format`.  PERFILE_E_USAGE if there is none. */
 static perfile_status new_emitter(const char *format, perfile_sink *sink, perfile_emitter **out,
                                   perfile_error *err)

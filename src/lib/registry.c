@@ -15,4 +15,10 @@ const pf_driver *const pf_drivers[] = {
 const pf_emit_ops *const pf_emit_forms[] = {&pf_emit_text, &pf_emit_jsonl, &pf_emit_cbor,
                                             &pf_emit_tsv, NULL};
 
-const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded, &pf_emit_flamegraph, NULL};
+/* Some need a library that not every build has (cmake/forms.cmake). */
+const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded, &pf_emit_flamegraph,
+                                              &pf_emit_speedscope,
+#ifdef PERFILE_WITH_PPROF
+                                              &pf_emit_pprof,
+#endif
+                                              NULL};

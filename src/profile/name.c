@@ -37,19 +37,30 @@ static const char *base_name(const char *name)
     return slash && slash[1] ? slash + 1 : name;
 }
 
+bool pf_name_function(const pf_profile *p, const pf_namer *namer, const pf_call_frame *frame,
+                      pf_buffer *out, bool *known)
+{
+    const pf_object *object = pf_profile_object_at(p, frame->object);
+    const char *name = NULL;
+    if (object && object->kind == PERFILE_MAPPING_SYMBOL)
+        name = object->name;
+    else if (object && namer->function)
+        name =
+            namer->function(namer->user, &object->first, pf_object_address(object, frame->offset));
+    *known = name;
+    return !name || pf_name_text(name, name == object->name ? PF_NAME_MOST : PF_FUNCTION_MOST, out);
+}
+
 bool pf_name_frame(const pf_profile *p, const pf_namer *namer, const pf_call_frame *frame,
                    pf_buffer *out)
 {
     char offset[32];
+    bool known;
     const pf_object *object = pf_profile_object_at(p, frame->object);
-    if (object && object->kind == PERFILE_MAPPING_SYMBOL)
-        return pf_name_text(object->name, PF_NAME_MOST, out);
-    if (object && namer->function) {
-        const char *name =
-            namer->function(namer->user, &object->first, pf_object_address(object, frame->offset));
-        if (name)
-            return pf_name_text(name, PF_FUNCTION_MOST, out);
-    }
+    if (!pf_name_function(p, namer, frame, out, &known))
+        return false;
+    if (known)
+        return true;
     int n = snprintf(offset, sizeof offset, "+0x%" PRIx64 "]", frame->offset);
     return pf_buffer_append_u8(out, '[') &&
            pf_name_text(object ? base_name(object->name) : "unknown", PF_NAME_MOST, out) &&

@@ -22,6 +22,11 @@ enum {
     PF_FUNCTION_MOST = 4096, /* of functions, which do not come from captures */
 };
 
+/* Appends the name of the function of a frame, and sets *known; appends nothing if it is not known.
+ * False if there is no memory. */
+bool pf_name_function(const pf_profile *p, const pf_namer *namer, const pf_call_frame *frame,
+                      pf_buffer *out, bool *known);
+
 /* Appends the name of a frame: that of the function, else [module+0x1234] with the base name of the
  * object and the offset in it, else [unknown+0x1234] with the address.  False if there is no
  * memory. */

@@ -38,19 +38,27 @@ static uint32_t name_number(pf_tree *t, perfile_bytes name)
     return (uint32_t)t->n_names++;
 }
 
-/* The number of the name of a frame, with its mark. */
+bool pf_tree_frame_name(const pf_profile *p, const pf_tree_options *o, const pf_call_frame *frame,
+                        pf_buffer *out)
+{
+    bool ok = pf_name_frame(p, &o->namer, frame, out);
+    if (ok && o->mark_kernel && frame->code == PF_CODE_KERNEL)
+        ok = pf_buffer_append(out, "_[k]", 4);
+    if (ok && o->mark_jit && frame->code == PF_CODE_JIT)
+        ok = pf_buffer_append(out, "_[j]", 4);
+    return ok;
+}
+
+/* The number of the name of a frame. */
 static uint32_t frame_name(pf_tree *t, const pf_tree_options *o, uint32_t number, pf_buffer *text)
 {
     if (t->frame_names[number])
         return t->frame_names[number] - 1;
     const pf_call_frame *frame = pf_profile_frame_at(t->profile, number);
     pf_buffer_clear(text);
-    bool ok = pf_name_frame(t->profile, &o->namer, frame, text);
-    if (ok && o->mark_kernel && frame->code == PF_CODE_KERNEL)
-        ok = pf_buffer_append(text, "_[k]", 4);
-    if (ok && o->mark_jit && frame->code == PF_CODE_JIT)
-        ok = pf_buffer_append(text, "_[j]", 4);
-    uint32_t name = ok ? name_number(t, (perfile_bytes){text->ptr, text->len}) : PF_INTERN_NONE;
+    uint32_t name = pf_tree_frame_name(t->profile, o, frame, text)
+                        ? name_number(t, (perfile_bytes){text->ptr, text->len})
+                        : PF_INTERN_NONE;
     if (name != PF_INTERN_NONE)
         t->frame_names[number] = name + 1;
     return name;

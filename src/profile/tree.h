@@ -29,6 +29,10 @@ typedef struct pf_tree_options {
     uint8_t per[8];             /* PERFILE_PER_…: the keys of labels, ended by 0 */
 } pf_tree_options;
 
+/* Appends the name of a frame (name.h), with its mark.  False if there is no memory. */
+bool pf_tree_frame_name(const pf_profile *p, const pf_tree_options *o, const pf_call_frame *frame,
+                        pf_buffer *out);
+
 typedef struct pf_tree {
     pf_profile *profile;
     pf_intern nodes;    /* charged to the profile's budget, as all of it */

@@ -91,8 +91,7 @@ static int export_all(const cli_inputs *in, const cli_export_settings *set)
     cli_export_run x = {.format = set->format,
                         .out = set->output,
                         .json = set->json,
-                        .weighs = set->exporting.flags & PERFILE_EXPORT_PERIODS,
-                        .per_event = strchr((const char *)set->exporting.per, PERFILE_PER_EVENT)};
+                        .weighs = set->exporting.flags & PERFILE_EXPORT_PERIODS};
     output o = {0};
     int status = CLI_DONE;
     if (cli_output_open(&where, &o.sink) != CLI_DONE)

@@ -36,7 +36,7 @@ static void report_losses(const cli_export_run *x)
         note(s->without_period, "sample has no period and weighs nothing",
              "samples have no period and weigh nothing");
     note(s->pruned, "frame is too small to be shown", "frames are too small to be shown");
-    if (s->events > 1 && !x->per_event)
+    if (s->events > 1 && !s->events_apart)
         cli_message("%" PRIu64 " events are added up; --per event,comm or --event NAME tells them "
                     "apart",
                     s->events);

@@ -79,6 +79,7 @@ static int format_option(cli_export_settings *set)
     int status = cli_choose("export", "--to", optarg, perfile_export_format, &which);
     if (status == CLI_CONTINUE)
         set->format = perfile_export_format(which);
+    set->binary = status == CLI_CONTINUE && perfile_export_format_is_binary(which);
     return status;
 }
 
@@ -129,7 +130,10 @@ int cli_export_complete(cli_export_settings *set)
         return cli_usage("export", "missing form: give --to %s", perfile_export_format(0));
     if (set->json && strcmp(set->output, "-") == 0)
         return cli_usage("export", "--json prints the report to standard output: give -o OUT");
-    int status = cli_selection_check("export", &set->select);
+    int status =
+        set->binary ? cli_reject_terminal("export", set->output, set->format) : (int)CLI_CONTINUE;
+    if (status == CLI_CONTINUE)
+        status = cli_selection_check("export", &set->select);
     set->exporting.size = sizeof set->exporting;
     set->how.selection = &set->select;
     set->how.model = true;
@@ -140,18 +144,22 @@ int cli_export_complete(cli_export_settings *set)
 static const cli_option options[] = {
     {"to", .value = "FORM", .code = OPTION_TO, .word = perfile_export_format,
      .help = "folded: a line for each stack, for flame graph scripts and viewers; flamegraph: a "
-             "picture to zoom and search, one HTML file for any browser",
+             "picture to zoom and search, one HTML file for any browser; speedscope: JSON for that "
+             "viewer, a profile for each thread; pprof: a profile for pprof, compressed",
      .more = "In folded lines the outermost frame stands first, with ; between frames, and the "
              "weight stands last. In names ; becomes :, and what could break a line becomes ?."},
     {"per", .value = "KEY[,KEY ...]", .code = OPTION_PER, .word = per_word, .list = true,
      .help = "count stacks apart, by: comm (default), pid, tid, event, cpu; or none",
-     .more = "Keys stand in front of the frames, in the order given."},
+     .more = "Keys stand in front of the frames, in the order given. The default of speedscope is "
+             "comm,pid,tid,event, each a profile of its own; of pprof all of them, as labels and "
+             "values."},
     {"weight", .value = "WHAT", .code = OPTION_WEIGHT, .word = weight_word,
      .help = "samples (default): their number; period: the sum of their periods"},
     {"mark", .value = "LIST", .code = OPTION_MARK, .word = mark_word, .list = true,
      .help = "let names of frames end with _[k] in the kernel (kernel), _[j] in code generated at "
              "run time (jit)"},
-    {"title", .value = "TEXT", .code = OPTION_TITLE, .help = "flamegraph: the heading"},
+    {"title", .value = "TEXT", .code = OPTION_TITLE,
+     .help = "flamegraph, speedscope: the heading"},
     {"output", .value = "OUT", .letter = 'o', .path = true,
      .help = "write to this file, which appears when it is complete; default: standard output",
      .more = "It must not exist."},
@@ -181,6 +189,7 @@ const cli_spec cli_export_spec = {
         "Examples:\n"
         "  perfile export --to flamegraph -o flame.html samples/captures/callgraph.data\n"
         "  perfile export --to folded samples/captures/callgraph.data | sort -k2 | head\n"
+        "  perfile export --to pprof -o work.pb.gz samples/captures/callgraph.data\n"
         "  perfile export --to folded --per event,comm,tid --mark kernel "
         "samples/captures/callgraph.data\n"
         "  perfile export --to flamegraph --weight period --time 10%..20% -o part.html perf.data\n"

@@ -10,6 +10,7 @@ typedef struct cli_export_settings {
     cli_reading how;
     cli_selection select;
     const char *format; /* NULL: not given */
+    bool binary;        /* its output is not for terminals */
     const char *output;
     bool force, json;
     perfile_export_options exporting;

@@ -1,0 +1,443 @@
+/* The form `pprof`: profile.proto of pprof, compressed by gzip.
+ *
+ * A message of it may be written in parts: what follows adds to the repeated fields in front of it.
+ * So each sample, location, mapping and function is packed by itself, and only the positions of
+ * texts are kept until the end.  Values of a sample are the number of samples, then the sum of the
+ * periods for each event; a capture of very many events has one value for all of them, and a label
+ * that says the event. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "emit/export.h"
+#include "emit/gzip.h"
+#include "pprof.pb-c.h"
+
+enum {
+    MOST_EVENTS = 32,   /* that have a value of their own */
+    COMMENT_MOST = 4096 /* bytes of a comment */
+};
+
+/* Texts that are always in the table, at these positions. */
+enum { EMPTY, SAMPLES, COUNT, NANOSECONDS, PERIOD, COMM, PID, TID, CPU, EVENT, N_WORDS };
+static const char *const words[N_WORDS] = {"",     "samples", "count", "nanoseconds", "period",
+                                           "comm", "pid",     "tid",   "cpu",         "event"};
+
+typedef struct writer {
+    pf_exporter *x;
+    pf_gzip gzip;
+    pf_buffer packed;   /* of the part that is being written */
+    pf_buffer name;     /* of a frame */
+    pf_buffer texts;    /* const char *: string_table behind the words, of the profile's texts */
+    pf_index positions; /* address of a text to its position among them */
+    const char *events[MOST_EVENTS]; /* those with a value */
+    size_t n_events;
+    bool per_event;     /* each event has a value; else all have one */
+    pf_buffer extents;  /* extent: of the addresses of each object */
+    pf_buffer ids;      /* uint64_t: locations of the sample */
+    pf_index functions; /* address of a name to its number */
+    uint64_t n_functions;
+} writer;
+
+/* From which address to which the frames of an object are. */
+typedef struct extent {
+    uint64_t first, last;
+    bool has_functions;
+} extent;
+
+/* Writes a part of the message. */
+static perfile_status put(writer *w, const Pprof__Profile *part, perfile_error *err)
+{
+    const size_t n = pprof__profile__get_packed_size(part);
+    pf_buffer_clear(&w->packed);
+    if (!pf_buffer_reserve(&w->packed, n + 1))
+        return pf_fail_nomem(err, "export");
+    return pf_gzip_put(
+        &w->gzip, (perfile_bytes){w->packed.ptr, pprof__profile__pack(part, w->packed.ptr)}, err);
+}
+
+/* The position in the table of a text of the profile; EMPTY for NULL.  A negative number: there is
+ * no memory. */
+static int64_t position_of(writer *w, const char *text)
+{
+    if (!text)
+        return EMPTY;
+    uint32_t at = pf_index_get(&w->positions, (uintptr_t)text);
+    if (at == PF_INDEX_NONE) {
+        at = (uint32_t)(w->texts.len / sizeof text);
+        if (!pf_index_put(&w->positions, (uintptr_t)text, at) ||
+            !pf_buffer_append(&w->texts, &text, sizeof text))
+            return -1;
+    }
+    return N_WORDS + (int64_t)at;
+}
+
+/* The profile's copy of a text, its first `most` bytes, as text fields of protobuf may have it:
+ * UTF-8. */
+static const char *clean_text(writer *w, const char *text, size_t most)
+{
+    pf_buffer_clear(&w->name);
+    if (!pf_name_text(text, most, &w->name) || !pf_buffer_append_u8(&w->name, 0))
+        return NULL;
+    return pf_profile_text(&w->x->profile, (const char *)w->name.ptr);
+}
+
+/* The same as a position; a negative number: there is no memory. */
+static int64_t clean_position(writer *w, const char *text)
+{
+    if (!text)
+        return EMPTY;
+    text = clean_text(w, text, PF_NAME_MOST);
+    return text ? position_of(w, text) : -1;
+}
+
+static perfile_status fail(writer *w, perfile_error *err)
+{
+    return pf_profile_fail(&w->x->profile, err);
+}
+
+/* Which value an event has; n_events: none of its own. */
+static size_t event_at(const writer *w, const char *event)
+{
+    size_t i = 0;
+    while (i < w->n_events && w->events[i] != event)
+        i++;
+    return i;
+}
+
+static void find_events(writer *w)
+{
+    const pf_profile *p = &w->x->profile;
+    w->per_event = true;
+    for (uint32_t i = 0; i < p->labels.n && w->per_event; i++) {
+        const char *event = pf_profile_label_at(p, i)->event;
+        if (event_at(w, event) < w->n_events)
+            continue;
+        w->per_event = w->n_events < MOST_EVENTS;
+        if (w->per_event)
+            w->events[w->n_events++] = event;
+    }
+}
+
+static perfile_status put_value_type(writer *w, int64_t type, int64_t unit, perfile_error *err)
+{
+    Pprof__ValueType value = PPROF__VALUE_TYPE__INIT;
+    Pprof__ValueType *values[1] = {&value};
+    Pprof__Profile part = PPROF__PROFILE__INIT;
+    value.type = type;
+    value.unit = unit;
+    part.sample_type = values;
+    part.n_sample_type = 1;
+    return type < 0 ? fail(w, err) : put(w, &part, err);
+}
+
+static perfile_status put_value_types(writer *w, perfile_error *err)
+{
+    perfile_status st = put_value_type(w, SAMPLES, COUNT, err);
+    if (!w->per_event)
+        return st == PERFILE_OK ? put_value_type(w, PERIOD, COUNT, err) : st;
+    for (size_t i = 0; i < w->n_events && st == PERFILE_OK; i++) {
+        const char *event = w->events[i];
+        st = put_value_type(w, event ? clean_position(w, event) : PERIOD,
+                            pf_export_is_clock(event) ? NANOSECONDS : COUNT, err);
+    }
+    return st;
+}
+
+/* The locations of a stack, innermost first; false if there is no memory. */
+static bool find_ids(writer *w, uint32_t stack)
+{
+    const pf_profile *p = &w->x->profile;
+    pf_buffer_clear(&w->ids);
+    for (; stack != PF_EMPTY_STACK; stack = pf_profile_stack_at(p, stack)->parent) {
+        const uint64_t id = pf_profile_stack_at(p, stack)->frame + UINT64_C(1);
+        if (!pf_buffer_append(&w->ids, &id, sizeof id))
+            return false;
+    }
+    return true;
+}
+
+/* The labels of a sample; how many.  0 ids of pid and tid are threads, so that absent is said by
+ * leaving them out. */
+static size_t find_labels(writer *w, const pf_label *label, Pprof__Label *out, bool *ok)
+{
+    const struct {
+        int64_t key;
+        uint32_t number;
+    } numbers[] = {{PID, label->pid}, {TID, label->tid}, {CPU, label->cpu}};
+    const struct {
+        int64_t key;
+        const char *text;
+    } texts[] = {{COMM, label->comm}, {EVENT, w->per_event ? NULL : label->event}};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (!texts[i].text)
+            continue;
+        out[n] = (Pprof__Label)PPROF__LABEL__INIT;
+        out[n].key = texts[i].key;
+        out[n].str = clean_position(w, texts[i].text);
+        *ok = *ok && out[n].str >= 0;
+        n++;
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (numbers[i].number == PF_NO_LABEL)
+            continue;
+        out[n] = (Pprof__Label)PPROF__LABEL__INIT;
+        out[n].key = numbers[i].key;
+        out[n].num = numbers[i].number;
+        n++;
+    }
+    return n;
+}
+
+/* A sum as the values have it, which are signed. */
+static int64_t value_of(uint64_t n)
+{
+    return n < INT64_MAX ? (int64_t)n : INT64_MAX;
+}
+
+static perfile_status put_sample(writer *w, const pf_sum *sum, perfile_error *err)
+{
+    enum { MOST_LABELS = 5 };
+    const pf_label *label = pf_profile_label_at(&w->x->profile, sum->label);
+    Pprof__Label labels[MOST_LABELS], *label_list[MOST_LABELS];
+    int64_t values[1 + MOST_EVENTS] = {value_of(sum->samples)};
+    Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples[1] = {&sample};
+    Pprof__Profile part = PPROF__PROFILE__INIT;
+    bool ok = find_ids(w, sum->stack);
+    values[1 + (w->per_event ? event_at(w, label->event) : 0)] = value_of(sum->period);
+    sample.n_location_id = w->ids.len / sizeof(uint64_t);
+    sample.location_id = (uint64_t *)(void *)w->ids.ptr;
+    sample.n_value = 1 + (w->per_event ? w->n_events : 1);
+    sample.value = values;
+    sample.n_label = find_labels(w, label, labels, &ok);
+    for (size_t i = 0; i < sample.n_label; i++)
+        label_list[i] = &labels[i];
+    sample.label = label_list;
+    part.n_sample = 1;
+    part.sample = samples;
+    return ok ? put(w, &part, err) : fail(w, err);
+}
+
+/* The name of a frame, of the profile's texts; NULL if there is no memory.  *known: it is that of a
+ * function. */
+static const char *name_of(writer *w, const pf_call_frame *frame, bool *known)
+{
+    const pf_profile *p = &w->x->profile;
+    const pf_tree_options options = pf_export_tree_options(w->x);
+    pf_buffer_clear(&w->name);
+    if (!pf_name_function(p, &options.namer, frame, &w->name, known))
+        return NULL;
+    pf_buffer_clear(&w->name);
+    if (!pf_tree_frame_name(p, &options, frame, &w->name) || !pf_buffer_append_u8(&w->name, 0))
+        return NULL;
+    return pf_profile_text(&w->x->profile, (const char *)w->name.ptr);
+}
+
+/* The id of the function with this name, which is written if it is new; 0 if there is no memory. */
+static uint64_t put_function(writer *w, const char *name, perfile_status *st, perfile_error *err)
+{
+    const uint32_t known = pf_index_get(&w->functions, (uintptr_t)name);
+    if (known != PF_INDEX_NONE)
+        return known + UINT64_C(1);
+    Pprof__Function function = PPROF__FUNCTION__INIT, *functions[1] = {&function};
+    Pprof__Profile part = PPROF__PROFILE__INIT;
+    function.name = function.system_name = position_of(w, name);
+    function.id = w->n_functions + 1;
+    part.n_function = 1;
+    part.function = functions;
+    if (function.name < 0 ||
+        !pf_index_put(&w->functions, (uintptr_t)name, (uint32_t)w->n_functions)) {
+        *st = fail(w, err);
+        return 0;
+    }
+    w->n_functions++;
+    *st = put(w, &part, err);
+    return function.id;
+}
+
+/* Widens the extent of the object of a frame. */
+static void widen(writer *w, const pf_call_frame *frame, uint64_t address, bool has_function)
+{
+    extent *e = (extent *)(void *)w->extents.ptr + frame->object;
+    e->first = address < e->first ? address : e->first;
+    e->last = address > e->last ? address : e->last;
+    e->has_functions |= has_function;
+}
+
+/* A frame without a known function has a line all the same, for viewers show nothing else; its
+ * mapping says that functions are to be looked up. */
+static perfile_status put_location(writer *w, uint32_t number, perfile_error *err)
+{
+    const pf_profile *p = &w->x->profile;
+    const pf_call_frame frame = *pf_profile_frame_at(p, number);
+    const pf_object *object = pf_profile_object_at(p, frame.object);
+    Pprof__Location location = PPROF__LOCATION__INIT, *locations[1] = {&location};
+    Pprof__Line line = PPROF__LINE__INIT, *lines[1] = {&line};
+    Pprof__Profile part = PPROF__PROFILE__INIT;
+    bool known;
+    perfile_status st = PERFILE_OK;
+    const char *name = name_of(w, &frame, &known);
+    if (!name)
+        return fail(w, err);
+    line.function_id = put_function(w, name, &st, err);
+    location.id = number + UINT64_C(1);
+    location.address = object ? pf_object_address(object, frame.offset) : frame.offset;
+    location.n_line = 1;
+    location.line = lines;
+    if (object) {
+        location.mapping_id = frame.object + UINT64_C(1);
+        widen(w, &frame, location.address, known);
+    }
+    part.n_location = 1;
+    part.location = locations;
+    return st == PERFILE_OK ? put(w, &part, err) : st;
+}
+
+static perfile_status put_mapping(writer *w, uint32_t number, perfile_error *err)
+{
+    const pf_object *object = pf_profile_object_at(&w->x->profile, number);
+    const extent *e = (const extent *)(const void *)w->extents.ptr + number;
+    const perfile_mapping *m = &object->first;
+    char id[2 * sizeof object->build_id + 1] = "";
+    Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings[1] = {&mapping};
+    Pprof__Profile part = PPROF__PROFILE__INIT;
+    for (size_t i = 0; i < object->build_id_size; i++)
+        snprintf(id + 2 * i, 3, "%02x", object->build_id[i]);
+    mapping.id = number + UINT64_C(1);
+    mapping.memory_start = m->addr;
+    mapping.memory_limit = m->len < UINT64_MAX - m->addr ? m->addr + m->len : UINT64_MAX;
+    mapping.file_offset = m->pgoff;
+    if (e->first <= e->last) { /* other segments of the file, as if they were mapped beside it */
+        if (e->first < mapping.memory_start) {
+            const uint64_t more = mapping.memory_start - e->first;
+            mapping.memory_start -= more;
+            mapping.file_offset -= more < mapping.file_offset ? more : mapping.file_offset;
+        }
+        if (e->last >= mapping.memory_limit)
+            mapping.memory_limit = e->last < UINT64_MAX ? e->last + 1 : UINT64_MAX;
+    }
+    mapping.has_functions = e->has_functions;
+    mapping.filename = clean_position(w, object->name);
+    mapping.build_id = id[0] ? clean_position(w, id) : EMPTY;
+    part.n_mapping = 1;
+    part.mapping = mappings;
+    return mapping.filename >= 0 && mapping.build_id >= 0 ? put(w, &part, err) : fail(w, err);
+}
+
+/* Frames, then the objects, whose extents are known by then. */
+static perfile_status put_code(writer *w, perfile_error *err)
+{
+    const pf_profile *p = &w->x->profile;
+    const extent none = {.first = UINT64_MAX};
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < p->objects.n && st == PERFILE_OK; i++)
+        if (!pf_buffer_append(&w->extents, &none, sizeof none))
+            st = pf_fail_nomem(err, "export");
+    for (uint32_t i = 0; i < p->frames.n && st == PERFILE_OK; i++)
+        st = put_location(w, i, err);
+    for (uint32_t i = 0; i < p->objects.n && st == PERFILE_OK; i++)
+        st = put_mapping(w, i, err);
+    return st;
+}
+
+/* Time, duration and comments. */
+static perfile_status put_origin(writer *w, perfile_error *err)
+{
+    const pf_exporter *x = w->x;
+    const size_t n = x->comments.len / sizeof(char *);
+    Pprof__Profile part = PPROF__PROFILE__INIT;
+    part.time_nanos = value_of(x->wall_time);
+    part.duration_nanos =
+        x->sum.first_time <= x->sum.last_time ? value_of(x->sum.last_time - x->sum.first_time) : 0;
+    perfile_status st = put(w, &part, err);
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+        const char *text =
+            clean_text(w, ((const char *const *)(const void *)x->comments.ptr)[i], COMMENT_MOST);
+        int64_t comment = text ? position_of(w, text) : -1;
+        part = (Pprof__Profile)PPROF__PROFILE__INIT;
+        part.n_comment = 1;
+        part.comment = &comment;
+        st = comment >= 0 ? put(w, &part, err) : fail(w, err);
+    }
+    return st;
+}
+
+static perfile_status put_text(writer *w, const char *text, perfile_error *err)
+{
+    Pprof__Profile part = PPROF__PROFILE__INIT;
+    char *texts[1];
+    memcpy(texts, &text, sizeof text); /* the library does not write to it */
+    part.n_string_table = 1;
+    part.string_table = texts;
+    return put(w, &part, err);
+}
+
+static perfile_status put_texts(writer *w, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    const char *const *texts = (const char *const *)(const void *)w->texts.ptr;
+    for (size_t i = 0; i < N_WORDS && st == PERFILE_OK; i++)
+        st = put_text(w, words[i], err);
+    for (size_t i = 0; i < w->texts.len / sizeof *texts && st == PERFILE_OK; i++)
+        st = put_text(w, texts[i], err);
+    return st;
+}
+
+static perfile_status write_all(writer *w, perfile_error *err)
+{
+    find_events(w);
+    perfile_status st = put_value_types(w, err);
+    for (uint32_t i = 0; i < w->x->profile.sums.n && st == PERFILE_OK; i++)
+        st = put_sample(w, pf_profile_sum_at(&w->x->profile, i), err);
+    if (st == PERFILE_OK)
+        st = put_code(w, err);
+    if (st == PERFILE_OK)
+        st = put_origin(w, err);
+    if (st == PERFILE_OK)
+        st = put_texts(w, err);
+    return st == PERFILE_OK ? pf_gzip_finish(&w->gzip, err) : st;
+}
+
+static perfile_status finish(perfile_emitter *e, perfile_error *err)
+{
+    pf_exporter *x = (pf_exporter *)e;
+    writer w = {.x = x};
+    perfile_status st = pf_export_end_input(x, err);
+    w.positions = w.functions = (pf_index){.seed = pf_index_seed(&w), .budget = &x->profile.budget};
+    if (st == PERFILE_OK && !pf_gzip_begin(&w.gzip, e))
+        st = pf_fail_nomem(err, "export");
+    if (st == PERFILE_OK)
+        st = write_all(&w, err);
+    pf_gzip_free(&w.gzip);
+    pf_buffer_free(&w.packed);
+    pf_buffer_free(&w.name);
+    pf_buffer_free(&w.texts);
+    pf_buffer_free(&w.extents);
+    pf_buffer_free(&w.ids);
+    pf_index_free(&w.positions);
+    pf_index_free(&w.functions);
+    return st;
+}
+
+/* Values are of events, so that these are always told apart. */
+static const pf_export_ops exports = {
+    .put_run = pf_export_put_run,
+    .next = pf_export_next,
+    .summary = pf_export_summary,
+    .per = {PERFILE_PER_COMM, PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT, PERFILE_PER_CPU},
+    .per_event = true,
+    .binary = true};
+
+const pf_emit_ops pf_emit_pprof = {
+    .name = "pprof",
+    .doc = "a profile for pprof and what reads its files, compressed",
+    .size = sizeof(pf_exporter),
+    .open = pf_export_open,
+    .close = pf_export_close,
+    .begin = pf_export_begin,
+    .put = pf_export_put,
+    .finish = finish,
+    .exports = &exports,
+};
