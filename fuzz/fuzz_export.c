@@ -111,6 +111,20 @@ static const uint8_t *find(const uint8_t *from, const uint8_t *end, const char *
     return NULL;
 }
 
+/* One JSON value, which may have lines. */
+static void check_json(perfile_bytes text)
+{
+    /* On one line, for the checker of JSON lines. */
+    uint64_t lines;
+    uint8_t *copy = malloc(text.len + 1);
+    ENSURE(copy);
+    for (size_t i = 0; i < text.len; i++)
+        copy[i] = text.ptr[i] == '\n' ? ' ' : text.ptr[i];
+    copy[text.len] = '\n';
+    ENSURE(well_json_lines((perfile_bytes){copy, text.len + 1}, &lines) && lines == 1);
+    free(copy);
+}
+
 /* The data of the page are one JSON value, which nothing in them ends early. */
 static void check_page(perfile_bytes text)
 {
@@ -120,16 +134,7 @@ static void check_page(perfile_bytes text)
     from += sizeof begin - 1;
     const uint8_t *to = find(from, stop, end);
     ENSURE(to);
-    /* On one line, for the checker of JSON lines. */
-    size_t n = (size_t)(to - from);
-    uint64_t lines;
-    uint8_t *copy = malloc(n + 1);
-    ENSURE(copy);
-    for (size_t i = 0; i < n; i++)
-        copy[i] = from[i] == '\n' ? ' ' : from[i];
-    copy[n] = '\n';
-    ENSURE(well_json_lines((perfile_bytes){copy, n + 1}, &lines) && lines == 1);
-    free(copy);
+    check_json((perfile_bytes){from, (size_t)(to - from)});
 }
 
 static void check_form(const plan *p, const char *form)
@@ -142,6 +147,8 @@ static void check_form(const plan *p, const char *form)
         check_folded(text, p, &sum);
     if (done && strcmp(form, "flamegraph") == 0)
         check_page(text);
+    if (done && strcmp(form, "speedscope") == 0)
+        check_json(text);
     ENSURE(sum.bytes <= p->options.limits->profile_bytes);
     ENSURE(export_form(p, form, &again, &same) == done);
     perfile_bytes other = perfile_sink_bytes(again);
