@@ -116,7 +116,8 @@ typedef struct perfile_limits {
      * another format makes, for each byte of its input, beyond 16 MiB: 20. */
     uint64_t growth_ratio;
     uint64_t profile_bytes; /* distinct stacks, frames and names of an export: 512 MiB */
-    uint64_t reserved[3];
+    uint64_t symbol_bytes;  /* what a perfile_symbols keeps of files with symbols: 1 GiB */
+    uint64_t reserved[2];
 } perfile_limits;
 
 /* "0.1.0" of the library that runs. */

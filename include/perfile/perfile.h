@@ -46,6 +46,7 @@
 #include "source.h"
 #include "split.h"
 #include "stream.h"
+#include "symbol.h"
 #include "target.h"
 #include "text.h"
 #include "version.h"

@@ -26,6 +26,7 @@ perfile_status pf_limits_copy(perfile_limits *out, const perfile_limits *given, 
     set_default(&l.spool_bytes, 64 * GIB);
     set_default(&l.held_bytes, 64 * MIB);
     set_default(&l.model_bytes, 512 * MIB);
+    set_default(&l.symbol_bytes, GIB);
     set_default(&l.inflate_ratio, 1024);
     set_default(&l.growth_ratio, 20);
     set_default(&l.profile_bytes, 512 * MIB);

@@ -1,0 +1,144 @@
+/* From addresses to functions: the symbols of mapped files, of the kernel and of generated code.
+ *
+ * A perfile_model says what was mapped at an address; this says which function lies there.
+ *
+ *     const perfile_mapping *m = perfile_model_mapping(model, pid, addr, time);
+ *     perfile_symbol symbol;
+ *     perfile_symbols_find(symbols, m, addr, time, &symbol, &err);
+ *
+ * Where a symbol may come from, in this order: the KSYMBOL record itself; the symbols that
+ * simpleperf stored in the capture; for anonymous memory the perf-PID.map of the process; for the
+ * kernel a kallsyms file; otherwise ELF files.  An ELF file is used if its build id is that of the
+ * mapping.  If the capture has no build id for the mapping, the file at its path is used unless the
+ * inode or the size contradicts, and the answer is not `verified`.  No answer is taken from another
+ * build: what cannot be named stays unknown, with the reason, and module and offset in any case.
+ *
+ * Files are opened when the first address in them is asked for, read with pread(), and treated as
+ * hostile input.  What is kept of them is bounded by perfile_limits.symbol_bytes; a file that does
+ * not fit is unknown for PERFILE_SYMBOL_TOO_LARGE. */
+#ifndef PERFILE_SYMBOL_H
+#define PERFILE_SYMBOL_H
+
+#include "model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Symbols of the files that a capture mentions, loaded as they are needed. */
+typedef struct perfile_symbols perfile_symbols;
+
+enum { /* perfile_symbols_options.flags */
+       /* Names as they are stored, not demangled. */
+       PERFILE_SYMBOLS_MANGLED = 1 << 0,
+       /* Use only what the capture holds and what the options name: no file of this machine at the
+        * path of a mapping (without `symfs`), no default directory, not its kernel's symbols. */
+       PERFILE_SYMBOLS_GIVEN_ONLY = 1 << 1
+};
+
+/* Where symbols are searched.  Set `size`; zeros are the defaults.  Texts are copied. */
+typedef struct perfile_symbols_options {
+    size_t size;
+    uint32_t flags;        /* PERFILE_SYMBOLS_… */
+    uint32_t n_debug_dirs; /* items of debug_dirs */
+    /* Put in front of the paths of mapped files; NULL: none.  Inodes are not compared then. */
+    const char *symfs;
+    /* Directories of debug files, each searched for .build-id/xx/yyyy.debug (debug packages),
+     * .build-id/xx/yyyy/elf, debug, vdso and kallsyms (perf's cache), PATH.debug, and the file that
+     * the debuglink of a mapped file names.  NULL: ~/.debug and /usr/lib/debug. */
+    const char *const *debug_dirs;
+    /* A copy of the recorded kernel's /proc/kallsyms.  NULL: that of perf's cache, else this
+     * machine's if it runs the recorded kernel. */
+    const char *kallsyms;
+    /* Directory of perf-PID.map files.  NULL: /tmp, where files of other users are not read, nor
+     * any if the capture names another host. */
+    const char *perf_map_dir;
+    const perfile_limits *limits; /* NULL: defaults; copied */
+    uint64_t reserved[4];
+} perfile_symbols_options;
+
+enum {                                /* perfile_symbol.origin: what named the function */
+       PERFILE_SYMBOL_NOTHING = 0,    /* unknown; see `reason` */
+       PERFILE_SYMBOL_SYMTAB = 1,     /* .symtab of the mapped file */
+       PERFILE_SYMBOL_DYNSYM = 2,     /* .dynsym of the mapped file */
+       PERFILE_SYMBOL_PLT = 3,        /* entry of a procedure linkage table, "NAME@plt" */
+       PERFILE_SYMBOL_DEBUG_FILE = 4, /* a separate debug file */
+       PERFILE_SYMBOL_PERF_MAP = 5,   /* perf-PID.map */
+       PERFILE_SYMBOL_KALLSYMS = 6,   /* kallsyms */
+       PERFILE_SYMBOL_KSYMBOL = 7,    /* a KSYMBOL record */
+       PERFILE_SYMBOL_CAPTURE = 8     /* feature FILE or FILE2 of simpleperf */
+};
+
+enum {                                    /* perfile_symbol.reason: why there is no name */
+       PERFILE_SYMBOL_FOUND = 0,          /* there is one */
+       PERFILE_SYMBOL_NO_MAPPING = 1,     /* it is not known what was mapped */
+       PERFILE_SYMBOL_NO_FILE = 2,        /* no file with symbols was found */
+       PERFILE_SYMBOL_OTHER_BUILD = 3,    /* only files with another build id, inode or size */
+       PERFILE_SYMBOL_NO_SYMBOLS = 4,     /* the file has no symbols and no debug file was found */
+       PERFILE_SYMBOL_NO_SYMBOL_HERE = 5, /* no symbol covers the address */
+       PERFILE_SYMBOL_DAMAGED = 6,        /* the file is not what its kind should be */
+       PERFILE_SYMBOL_TOO_LARGE = 7       /* perfile_limits.symbol_bytes */
+};
+
+/* The answer for an address.  Texts live as long as the perfile_symbols. */
+typedef struct perfile_symbol {
+    const char *name;    /* the function, demangled unless asked otherwise; NULL: unknown */
+    const char *mangled; /* its name as stored; NULL: unknown */
+    const char *module;  /* mapped file without folders, or [kernel.kallsyms] and the like; never
+                          * NULL, [unknown] without a mapping */
+    const char *file;    /* the file that has the symbol, as it was opened; NULL: none */
+    uint64_t offset; /* of the address in the module: addr - mapping.addr + mapping.pgoff; of the
+                      * kernel and of symbols of its own code from mapping.addr; the address
+                      * itself without a mapping */
+    uint64_t start;  /* address at which the function begins, as the process saw it */
+    uint64_t size;   /* bytes of the function */
+    uint8_t origin;  /* PERFILE_SYMBOL_SYMTAB … */
+    uint8_t reason;  /* PERFILE_SYMBOL_FOUND … */
+    bool verified;   /* the file has the build id of the mapping, or the capture has the symbol */
+    uint8_t reserved0[5];
+    uint64_t reserved[2];
+} perfile_symbol;
+
+enum { /* What this build of the library can do; perfile_symbols_built_in(). */
+       PERFILE_SYMBOLS_DEMANGLE = 1 << 0 /* names of C++ and Rust */
+};
+
+/* PERFILE_SYMBOLS_DEMANGLE …: the optional parts that the library was built with.  Symbols of ELF
+ * files and of text files are always found. */
+PERFILE_API uint32_t perfile_symbols_built_in(void);
+
+/* Opens nothing yet but the kallsyms file of the options.  `session` is asked for build ids, host
+ * and simpleperf's symbols whenever it has learned something, and must outlive `symbols`.
+ * PERFILE_E_USAGE; PERFILE_E_IO, PERFILE_E_LIMIT: options.kallsyms; PERFILE_E_NOMEM. */
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_symbols_open(const perfile_session *session, const perfile_symbols_options *options,
+                     perfile_symbols **symbols, perfile_error *err);
+
+/* The function at `addr` of what `mapping` says is mapped there at `time` (ns of the session clock,
+ * PERFILE_NO_TIME: any).  NULL as mapping gives [unknown].  What is unknown is an answer, not a
+ * failure: `symbol` is filled, its `reason` says why.  After the first query for a file, and for a
+ * name to be demangled, queries allocate nothing.  PERFILE_E_NOMEM. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_symbols_find(perfile_symbols *symbols,
+                                                                 const perfile_mapping *mapping,
+                                                                 uint64_t addr, uint64_t time,
+                                                                 perfile_symbol *symbol,
+                                                                 perfile_error *err);
+
+/* Writes "name", or "[module+0x1234]" for what is unknown, into `out` of `size` bytes (not 0), with
+ * a NUL, cut if it does not fit.  The text is not escaped: names come from files.  Returns the
+ * length of the whole text in bytes. */
+PERFILE_API size_t perfile_symbol_text(const perfile_symbol *symbol, char *out, size_t size);
+
+/* PERFILE_SYMBOL_NO_FILE … in words, e.g. "no file with symbols"; origins likewise, e.g. "symtab".
+ * Static; NULL for a number without meaning. */
+PERFILE_API const char *perfile_symbol_reason_text(unsigned reason);
+PERFILE_API const char *perfile_symbol_origin_text(unsigned origin);
+
+/* Releases `symbols` and every text of its answers.  NULL is fine. */
+PERFILE_API void perfile_symbols_close(perfile_symbols *symbols);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

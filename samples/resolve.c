@@ -1,0 +1,157 @@
+/* resolve [OPTION…] FILE: where each sample of a capture was, one line for each:
+ *
+ *     ADDRESS MODULE+OFFSET FUNCTION
+ *
+ * FUNCTION is ? where it is not known; then the reason follows.
+ *   --symfs DIR     files of the recorded machine lie below DIR
+ *   --debug DIR     debug files, instead of those in ~/.debug and /usr/lib/debug
+ *   --kallsyms FILE symbols of the recorded kernel
+ *   --maps DIR      perf-PID.map files
+ *   --chain         the addresses of call chains, too
+ *   --origin        behind the function, where its name is from */
+#include <inttypes.h>
+#include <perfile/perfile.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Entries of call chains that are no addresses, as perf_event_open(2) has them. */
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER   ((uint64_t)-512)
+#define CONTEXT_LOWEST ((uint64_t)-4095) /* from here on there are no addresses */
+
+typedef struct resolver {
+    perfile_model *model;
+    perfile_symbols *symbols;
+    bool chain, origin;
+} resolver;
+
+/* Names come from files: what could control a terminal is escaped. */
+static void print_text(const char *text)
+{
+    char shown[8192];
+    perfile_printable((perfile_bytes){(const uint8_t *)text, strlen(text)}, shown, sizeof shown);
+    fputs(shown, stdout);
+}
+
+static perfile_status print(const resolver *r, uint32_t pid, uint64_t addr, uint64_t time,
+                            perfile_error *err)
+{
+    perfile_symbol symbol;
+    const perfile_mapping *m = perfile_model_mapping(r->model, pid, addr, time);
+    perfile_status st = perfile_symbols_find(r->symbols, m, addr, time, &symbol, err);
+    if (st != PERFILE_OK)
+        return st;
+    printf("%" PRIx64 " ", addr);
+    print_text(symbol.module);
+    printf("+%" PRIx64 " ", symbol.offset);
+    print_text(symbol.name ? symbol.name : "?");
+    if (!symbol.name)
+        printf(" (%s)", perfile_symbol_reason_text(symbol.reason));
+    else if (r->origin)
+        printf(" (%s%s)", perfile_symbol_origin_text(symbol.origin),
+               symbol.verified ? "" : ", not verified");
+    putchar('\n');
+    return PERFILE_OK;
+}
+
+/* Contexts in call chains, at the end of the address space, say in whose memory the addresses
+ * behind them are. */
+static perfile_status print_chain(const resolver *r, const perfile_record *record, uint32_t pid,
+                                  perfile_error *err)
+{
+    perfile_sample s;
+    uint32_t space = pid;
+    uint64_t time = perfile_record_time(record);
+    if (perfile_sample_decode(record, &s, sizeof s, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+    for (size_t i = 0; i < s.callchain.n; i++) {
+        uint64_t addr = perfile_word(&s.callchain, i);
+        if (addr == CONTEXT_KERNEL)
+            space = PERFILE_NO_PID;
+        else if (addr == CONTEXT_USER)
+            space = pid;
+        if (addr >= CONTEXT_LOWEST)
+            continue;
+        perfile_status st = print(r, space, addr, time, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status print_sample(const resolver *r, const perfile_record *record,
+                                   perfile_error *err)
+{
+    uint32_t pid, tid;
+    uint64_t addr;
+    if (!perfile_record_task(record, &pid, &tid) ||
+        !perfile_sample_field(record, PERFILE_SAMPLE_IP, &addr))
+        return PERFILE_OK;
+    if (r->chain)
+        return print_chain(r, record, pid, err);
+    bool kernel = (record->misc & 7) == 1; /* cpumode */
+    return print(r, kernel ? PERFILE_NO_PID : pid, addr, perfile_record_time(record), err);
+}
+
+/* The whole capture teaches the model; then the samples are printed. */
+static perfile_status resolve(const char *path, resolver *r, const perfile_symbols_options *options,
+                              perfile_error *err)
+{
+    perfile_stream *first = NULL, *second = NULL;
+    const perfile_record *record;
+    perfile_status st = perfile_open_path(path, NULL, &first, err);
+    if (st == PERFILE_OK)
+        st = perfile_model_new(perfile_stream_session(first), &r->model, err);
+    while (st == PERFILE_OK && (st = perfile_stream_next(first, &record, err)) == PERFILE_OK)
+        st = perfile_model_feed(r->model, record, err);
+    if (st == PERFILE_END)
+        st = perfile_symbols_open(perfile_stream_session(first), options, &r->symbols, err);
+    if (st == PERFILE_OK)
+        st = perfile_open_path(path, NULL, &second, err);
+    while (st == PERFILE_OK && (st = perfile_stream_next(second, &record, err)) == PERFILE_OK)
+        if (record->type == PERFILE_RECORD_SAMPLE)
+            st = print_sample(r, record, err);
+    perfile_symbols_close(r->symbols);
+    perfile_stream_close(second);
+    perfile_model_close(r->model);
+    perfile_stream_close(first);
+    return st;
+}
+
+int main(int argc, char **argv)
+{
+    resolver r = {0};
+    perfile_error err;
+    const char *debug = NULL;
+    perfile_symbols_options options = {.size = sizeof options};
+    int i = 1;
+    for (; i + 1 < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+        if (strcmp(argv[i], "--chain") == 0)
+            r.chain = true;
+        else if (strcmp(argv[i], "--origin") == 0)
+            r.origin = true;
+        else if (strcmp(argv[i], "--symfs") == 0)
+            options.symfs = argv[++i];
+        else if (strcmp(argv[i], "--debug") == 0)
+            debug = argv[++i];
+        else if (strcmp(argv[i], "--kallsyms") == 0)
+            options.kallsyms = argv[++i];
+        else if (strcmp(argv[i], "--maps") == 0)
+            options.perf_map_dir = argv[++i];
+        else
+            break;
+    }
+    if (i + 1 != argc || (argv[i][0] == '-' && argv[i][1])) {
+        fprintf(stderr, "usage: resolve [--chain] [--origin] [--symfs DIR] [--debug DIR] "
+                        "[--kallsyms FILE] [--maps DIR] FILE\n");
+        return 2;
+    }
+    if (debug) {
+        options.debug_dirs = &debug;
+        options.n_debug_dirs = 1;
+    }
+    perfile_status st = resolve(argv[i], &r, &options, &err);
+    if (st < 0)
+        fprintf(stderr, "resolve: %s\n", err.message);
+    return st < 0;
+}

@@ -1,0 +1,182 @@
+/* The answer for an address. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "symbol/demangle.h"
+#include "symbol/state.h"
+
+/* The address in terms of the table; false: not in anything that the file loads. */
+static bool table_address(const pf_object *o, const perfile_mapping *m, uint64_t addr, uint64_t *at)
+{
+    uint64_t distance = addr - m->addr, offset = distance + m->pgoff;
+    switch (o->how) {
+    case PF_BY_SEGMENT:
+        for (size_t i = 0; i < o->n_segments; i++)
+            if (offset - o->segments[i].offset < o->segments[i].filesz) {
+                *at = offset - o->segments[i].offset + o->segments[i].vaddr;
+                return true;
+            }
+        return false;
+    case PF_BY_LENGTH:
+        /* What the loader maps are whole pages, of 4 KiB, 16 KiB or 64 KiB. */
+        for (uint64_t page = 1 << 12; page <= 1 << 16; page <<= 2) {
+            uint64_t first = o->segments[0].vaddr & ~(page - 1);
+            uint64_t end = o->segments[0].vaddr + o->segments[0].memsz + page - 1;
+            if ((end & ~(page - 1)) - first == m->len) {
+                *at = first + distance;
+                return true;
+            }
+        }
+        return false;
+    case PF_BY_ADDRESS:
+        *at = addr + o->shift;
+        return true;
+    case PF_BY_OFFSET:
+        *at = offset + o->shift;
+        return true;
+    default:
+        *at = distance + o->shift;
+        return true;
+    }
+}
+
+/* The name of a symbol for people.  NULL: no memory. */
+static const char *shown_name(perfile_symbols *s, pf_symtab *t, const pf_sym *sym)
+{
+    static const char plt[] = "@plt";
+    char text[PF_DEMANGLED_SIZE + sizeof plt], bare[PF_DEMANGLED_SIZE];
+    const char *name = pf_symtab_name(t, sym);
+    size_t i = (size_t)(sym - t->syms), len;
+    if ((s->flags & PERFILE_SYMBOLS_MANGLED) || name[0] != '_')
+        return name;
+    if (t->shown && t->shown[i])
+        return t->shown[i];
+    len = strlen(name);
+    if (sym->plt && len < sizeof bare) { /* "@plt" is not part of what is demangled */
+        memcpy(bare, name, len + 1);
+        bare[len - (sizeof plt - 1)] = 0;
+        name = bare;
+    }
+    if (!pf_demangle(name, text))
+        return pf_symtab_name(t, sym);
+    if (sym->plt)
+        memcpy(text + strlen(text), plt, sizeof plt);
+    if (!t->shown && !(t->shown = pf_budget_alloc(t->budget, t->n, sizeof *t->shown)))
+        return NULL;
+    return t->shown[i] = pf_symbols_keep(s, text);
+}
+
+static perfile_status answer(perfile_symbols *s, const pf_object *o, const perfile_mapping *m,
+                             uint64_t addr, perfile_symbol *out)
+{
+    uint64_t at;
+    out->file = o->file;
+    out->verified = o->verified;
+    out->reason = o->reason;
+    if (!o->table)
+        return PERFILE_OK;
+    const pf_sym *sym = table_address(o, m, addr, &at) ? pf_symtab_find(o->table, at) : NULL;
+    /* A kernel module where another one was, or none: other symbols than were recorded. */
+    if (sym && o->kernel_module && strcmp(o->kernel_module, o->table->names + sym->module) != 0)
+        sym = NULL;
+    if (!sym) {
+        out->reason = PERFILE_SYMBOL_NO_SYMBOL_HERE;
+        return PERFILE_OK;
+    }
+    out->mangled = pf_symtab_name(o->table, sym);
+    out->name = shown_name(s, o->table, sym);
+    if (!out->name) { /* no room for the demangled one */
+        if (pf_symbol_no_memory(&s->budget) == PERFILE_E_NOMEM)
+            return PERFILE_E_NOMEM;
+        out->name = out->mangled;
+    }
+    out->start = addr - (at - sym->start);
+    out->size = sym->end - sym->start;
+    out->origin = sym->origin;
+    return PERFILE_OK;
+}
+
+/* A KSYMBOL record has the symbol's name, address and length. */
+static perfile_status answer_ksymbol(perfile_symbols *s, const perfile_mapping *m,
+                                     perfile_symbol *out)
+{
+    const char *name = pf_symbols_keep(s, m->name);
+    if (!name && pf_symbol_no_memory(&s->budget) == PERFILE_E_NOMEM)
+        return PERFILE_E_NOMEM;
+    out->name = out->mangled = out->module = name ? name : m->name;
+    out->start = m->addr;
+    out->size = m->len;
+    out->origin = PERFILE_SYMBOL_KSYMBOL;
+    out->verified = true;
+    return PERFILE_OK;
+}
+
+perfile_status perfile_symbols_find(perfile_symbols *s, const perfile_mapping *m, uint64_t addr,
+                                    uint64_t time, perfile_symbol *symbol, perfile_error *err)
+{
+    (void)time; /* the mapping is of that time already */
+    perfile_symbol out = {.module = "[unknown]", .offset = addr};
+    perfile_status st = PERFILE_OK;
+    if (!m) {
+        out.reason = PERFILE_SYMBOL_NO_MAPPING;
+        *symbol = out;
+        return st;
+    }
+    out.offset = addr - m->addr;
+    if (m->kind == PERFILE_MAPPING_SYMBOL) {
+        st = answer_ksymbol(s, m, &out);
+    } else {
+        pf_object *o = NULL;
+        if (!pf_is_kernel(m))
+            out.offset += m->pgoff;
+        st = pf_object_of(s, m, &o);
+        if (st == PERFILE_OK) {
+            out.module = o->module;
+            st = answer(s, o, m, addr, &out);
+        } else if (st == PERFILE_E_LIMIT) { /* not even room for the object */
+            out.module = pf_base_name(m->name);
+            out.reason = PERFILE_SYMBOL_TOO_LARGE;
+            st = PERFILE_OK;
+        }
+    }
+    if (st != PERFILE_OK)
+        return pf_fail_nomem(err, "symbols");
+    *symbol = out;
+    return PERFILE_OK;
+}
+
+size_t perfile_symbol_text(const perfile_symbol *symbol, char *out, size_t size)
+{
+    int n = symbol->name ? snprintf(out, size, "%s", symbol->name)
+                         : snprintf(out, size, "[%s+%#llx]", symbol->module,
+                                    (unsigned long long)symbol->offset);
+    return n < 0 ? 0 : (size_t)n;
+}
+
+const char *perfile_symbol_reason_text(unsigned reason)
+{
+    static const char *const texts[] = {
+        [PERFILE_SYMBOL_FOUND] = "found",
+        [PERFILE_SYMBOL_NO_MAPPING] = "nothing is known to be mapped there",
+        [PERFILE_SYMBOL_NO_FILE] = "no file with symbols was found",
+        [PERFILE_SYMBOL_OTHER_BUILD] = "the file is of another build",
+        [PERFILE_SYMBOL_NO_SYMBOLS] = "the file has no symbols",
+        [PERFILE_SYMBOL_NO_SYMBOL_HERE] = "no symbol covers the address",
+        [PERFILE_SYMBOL_DAMAGED] = "the file is damaged",
+        [PERFILE_SYMBOL_TOO_LARGE] = "the symbols are more than symbol_bytes",
+    };
+    return reason < sizeof texts / sizeof texts[0] ? texts[reason] : NULL;
+}
+
+const char *perfile_symbol_origin_text(unsigned origin)
+{
+    static const char *const texts[] = {
+        [PERFILE_SYMBOL_NOTHING] = "nothing",       [PERFILE_SYMBOL_SYMTAB] = "symtab",
+        [PERFILE_SYMBOL_DYNSYM] = "dynsym",         [PERFILE_SYMBOL_PLT] = "plt",
+        [PERFILE_SYMBOL_DEBUG_FILE] = "debug file", [PERFILE_SYMBOL_PERF_MAP] = "perf map",
+        [PERFILE_SYMBOL_KALLSYMS] = "kallsyms",     [PERFILE_SYMBOL_KSYMBOL] = "ksymbol",
+        [PERFILE_SYMBOL_CAPTURE] = "capture",
+    };
+    return origin < sizeof texts / sizeof texts[0] ? texts[origin] : NULL;
+}

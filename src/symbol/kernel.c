@@ -1,0 +1,240 @@
+/* Symbols of the kernel.
+ *
+ * They are read once, from the first of: the kallsyms file of the options; for the build id of the
+ * recorded kernel the kallsyms in perf's cache, and an ELF file (vmlinux) there or among the debug
+ * files; /proc/kallsyms of this machine if it runs that kernel.
+ *
+ * A kernel may lie elsewhere at each boot.  The mapping of the kernel has the address of _text or
+ * _stext when it was recorded, so that the difference to the symbols' is known.  Modules have no
+ * such mark: their symbols count if kallsyms has a symbol of that module at the address. */
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/error.h"
+#include "symbol/state.h"
+#include "symbol/text.h"
+
+static uint64_t address_of(const pf_symtab *t, const char *name)
+{
+    const pf_sym *sym = pf_symtab_named(t, name);
+    return sym ? sym->start : 0;
+}
+
+/* The table is complete; the two marks may lose to other symbols at their address, so that they are
+ * looked up before. */
+static perfile_status complete(pf_kernel *k, int rules)
+{
+    k->text = address_of(&k->table, "_text");
+    k->stext = address_of(&k->table, "_stext");
+    pf_symtab_settle(&k->table, rules);
+    return pf_symtab_index(&k->table);
+}
+
+static perfile_status read_kallsyms(perfile_symbols *s, const char *path)
+{
+    pf_kernel *k = &s->kernel;
+    pf_symfile f;
+    pf_piece p = {0};
+    if (!pf_symfile_open(&f, path))
+        return PERFILE_OK;
+    perfile_status st = pf_symfile_read_all(&f, &s->budget, &p);
+    if (st == PERFILE_OK)
+        st = pf_kallsyms_add(&k->table, pf_piece_bytes(&p));
+    pf_piece_free(&p, &s->budget);
+    pf_symfile_close(&f);
+    if (st == PERFILE_OK)
+        st = complete(k, PF_RULES_KALLSYMS);
+    if (st == PERFILE_OK && k->table.n) {
+        k->has_modules = true;
+        k->file = pf_symbols_keep(s, path);
+        st = k->file ? st : pf_symbol_no_memory(&s->budget);
+    }
+    return st;
+}
+
+perfile_status pf_kernel_given(perfile_symbols *s, const char *path, perfile_error *err)
+{
+    pf_symfile f;
+    if (!pf_symfile_open(&f, path))
+        return pf_fail_io(err, 0, "symbols.kallsyms", "%s cannot be read as a file", path);
+    pf_symfile_close(&f);
+    s->kernel.tried = true;
+    perfile_status st = read_kallsyms(s, path);
+    if (st == PERFILE_E_LIMIT)
+        return pf_fail(err, st, "symbol_bytes", "%s has more symbols than the limit allows", path);
+    if (st == PERFILE_E_NOMEM)
+        return pf_fail_nomem(err, "symbols");
+    if (st != PERFILE_OK || !s->kernel.file)
+        return pf_fail(err, PERFILE_E_IO, "symbols.kallsyms",
+                       "%s has no symbols: needs lines of address, type and name", path);
+    return PERFILE_OK;
+}
+
+/* The build id of the recorded kernel as the capture lists it. */
+static perfile_bytes listed_build_id(const perfile_session *session)
+{
+    static const char prefix[] = "[kernel.";
+    uint32_t n = perfile_session_n_build_ids(session);
+    for (uint32_t i = 0; i < n; i++) {
+        const perfile_build_id *b = perfile_session_build_id(session, i);
+        if (b->filename.len >= sizeof prefix - 1 &&
+            memcmp(b->filename.ptr, prefix, sizeof prefix - 1) == 0 && b->pid == -1)
+            return b->id;
+    }
+    return (perfile_bytes){NULL, 0};
+}
+
+/* An ELF file of the kernel. */
+static perfile_status read_vmlinux(perfile_symbols *s, const char *path, perfile_bytes id)
+{
+    pf_kernel *k = &s->kernel;
+    pf_symfile f;
+    pf_elf elf;
+    if (!pf_symfile_open(&f, path))
+        return PERFILE_OK;
+    perfile_status st = pf_elf_open(&elf, &f, &s->budget);
+    if (st == PERFILE_OK) {
+        const pf_elf_section *symtab = pf_elf_section_of_type(&elf, PF_SHT_SYMTAB);
+        if (symtab && pf_same_build_id(id.ptr, (uint8_t)id.len, elf.build_id, elf.build_id_size)) {
+            st = pf_elf_add_symbols(&elf, symtab, PERFILE_SYMBOL_DEBUG_FILE, &k->table);
+            if (st == PERFILE_OK)
+                st = complete(k, PF_RULES_ELF);
+            if (st == PERFILE_OK && k->table.n && !(k->file = pf_symbols_keep(s, path)))
+                st = pf_symbol_no_memory(&s->budget);
+        }
+        pf_elf_close(&elf);
+    }
+    pf_symfile_close(&f);
+    return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
+}
+
+/* By build id in the directories. */
+static perfile_status find_by_build_id(perfile_symbols *s, perfile_bytes id)
+{
+    static const char *const forms[] = {"/kallsyms", "/elf", ".debug", "/debug"};
+    enum { FORMS = 4 };
+    char path[PF_PATH_SIZE], text[2 * 20 + 2];
+    perfile_status st = PERFILE_OK;
+    if (!pf_build_id_path(id.ptr, (uint8_t)id.len, text, sizeof text))
+        return st;
+    for (size_t i = 0; i < (size_t)s->n_debug_dirs * FORMS; i++) {
+        const char *form = forms[i % FORMS];
+        if (!pf_path(path, "%s/.build-id/%s%s", s->debug_dirs[i / FORMS], text, form))
+            continue;
+        st = i % FORMS ? read_vmlinux(s, path, id) : read_kallsyms(s, path);
+        if (st != PERFILE_OK || s->kernel.file)
+            break;
+    }
+    s->kernel.verified = s->kernel.file != NULL;
+    return st;
+}
+
+/* True if this machine runs the kernel with that build id. */
+static bool runs_build(perfile_symbols *s, perfile_bytes id)
+{
+    static const char notes[] = "/sys/kernel/notes";
+    pf_symfile f;
+    pf_piece p;
+    uint8_t found[20];
+    bool same = false;
+    if (!pf_symfile_open(&f, notes))
+        return false;
+    if (pf_symfile_read_all(&f, &s->budget, &p) == PERFILE_OK) {
+        uint8_t n = pf_build_id_of_notes(pf_piece_bytes(&p), false, found);
+        same = pf_same_build_id(id.ptr, (uint8_t)id.len, found, n);
+        pf_piece_free(&p, &s->budget);
+    }
+    pf_symfile_close(&f);
+    return same;
+}
+
+/* True if host and release are those of this machine. */
+static bool runs_release(const perfile_symbols *s)
+{
+    struct utsname here;
+    const char *release = perfile_session_fact(s->session, PERFILE_FACT_OSRELEASE);
+    const char *host = perfile_session_fact(s->session, PERFILE_FACT_HOSTNAME);
+    return release && host && uname(&here) == 0 && strcmp(release, here.release) == 0 &&
+           strcmp(host, here.nodename) == 0;
+}
+
+static perfile_status find_kernel(perfile_symbols *s)
+{
+    pf_kernel *k = &s->kernel;
+    perfile_bytes id = listed_build_id(s->session);
+    id.len = id.len <= 20 ? id.len : 20;
+    perfile_status st = find_by_build_id(s, id);
+    if (st != PERFILE_OK || k->file)
+        return st;
+    k->reason = PERFILE_SYMBOL_NO_FILE;
+    if (s->flags & PERFILE_SYMBOLS_GIVEN_ONLY)
+        return st;
+    if (id.len ? !runs_build(s, id) : !runs_release(s)) {
+        k->reason = id.len ? PERFILE_SYMBOL_OTHER_BUILD : PERFILE_SYMBOL_NO_FILE;
+        return st;
+    }
+    k->verified = id.len != 0;
+    k->same_boot_only = !k->verified;
+    return read_kallsyms(s, "/proc/kallsyms");
+}
+
+/* "nfs_ssc" of "[nfs_ssc]" and of ".../nfs-ssc.ko.xz"; "" of the kernel itself. */
+static const char *kernel_module(perfile_symbols *s, const char *name)
+{
+    char module[256];
+    size_t n = 0;
+    if (strncmp(name, "[kernel", 7) == 0 || strncmp(name, "[guest.kernel", 13) == 0)
+        return "";
+    const char *slash = strrchr(name, '/');
+    const char *from = slash ? slash + 1 : name + (name[0] == '[');
+    while (from[n] && from[n] != '.' && from[n] != ']' && n + 1 < sizeof module) {
+        module[n] = from[n] == '-' ? '_' : from[n];
+        n++;
+    }
+    module[n] = 0;
+    return pf_symbols_keep(s, module);
+}
+
+/* Sets how far the symbols of the kernel lie from where it was recorded; false: not known. */
+static bool set_shift(const pf_kernel *k, pf_object *o, uint64_t pgoff)
+{
+    const char *mark = strchr(o->key.name, ']');
+    mark = mark ? mark + 1 : "";
+    uint64_t here = strcmp(mark, "_text") == 0    ? k->text
+                    : strcmp(mark, "_stext") == 0 ? k->stext
+                                                  : 0;
+    o->shift = here ? here - pgoff : 0;
+    return !o->shift || !k->same_boot_only;
+}
+
+perfile_status pf_load_kernel(perfile_symbols *s, pf_object *o, uint64_t pgoff)
+{
+    pf_kernel *k = &s->kernel;
+    perfile_status st = PERFILE_OK;
+    if (!k->tried) {
+        st = find_kernel(s);
+        if (st != PERFILE_OK) {
+            pf_symtab_free(&k->table);
+            k->file = NULL;
+            k->reason = PERFILE_SYMBOL_TOO_LARGE;
+        }
+        k->tried = st != PERFILE_E_NOMEM;
+        st = k->tried ? PERFILE_OK : st;
+    }
+    o->reason = k->reason ? k->reason : PERFILE_SYMBOL_NO_FILE;
+    if (st != PERFILE_OK || !k->file)
+        return st;
+    o->how = PF_BY_ADDRESS;
+    o->kernel_module = kernel_module(s, o->key.name);
+    if (!o->kernel_module)
+        return pf_symbol_no_memory(&s->budget);
+    bool is_module = o->kernel_module[0] != 0;
+    if (is_module ? !k->has_modules : !set_shift(k, o, pgoff)) {
+        o->reason = is_module ? PERFILE_SYMBOL_NO_FILE : PERFILE_SYMBOL_OTHER_BUILD;
+        return st;
+    }
+    o->table = &k->table;
+    o->file = k->file;
+    o->verified = k->verified;
+    return st;
+}

@@ -1,0 +1,159 @@
+/* Objects: what is known of each mapped thing, found by what mappings say about it, and made at the
+ * first query for it. */
+#include <string.h>
+
+#include "symbol/state.h"
+
+enum { CPUMODE_KERNEL = 1, CPUMODE_GUEST_KERNEL = 4, CPUMODE_GUEST_USER = 5 };
+
+void pf_object_drop(perfile_symbols *s, pf_object *o)
+{
+    pf_symtab_free(&o->own);
+    pf_budget_free(&s->budget, o->segments, o->n_segments, sizeof *o->segments);
+    o->segments = NULL;
+    o->n_segments = 0;
+    o->table = NULL;
+    o->file = NULL;
+    o->verified = false;
+}
+
+perfile_status pf_object_complete(pf_object *o, int rules)
+{
+    pf_symtab_settle(&o->own, rules);
+    perfile_status st = pf_symtab_index(&o->own);
+    o->table = st == PERFILE_OK && o->own.n ? &o->own : NULL;
+    return st;
+}
+
+bool pf_is_kernel(const perfile_mapping *m)
+{
+    return m->pid == PERFILE_NO_PID || m->cpumode == CPUMODE_KERNEL ||
+           m->cpumode == CPUMODE_GUEST_KERNEL;
+}
+
+static pf_object_key key_of(const perfile_mapping *m)
+{
+    pf_object_key k = {.name = m->name, .is_kernel = pf_is_kernel(m)};
+    k.is_guest = m->cpumode == CPUMODE_GUEST_KERNEL || m->cpumode == CPUMODE_GUEST_USER;
+    if (!k.is_kernel && pf_is_anonymous(m->name)) {
+        k.pid = m->pid;
+        return k;
+    }
+    if (m->has_inode) {
+        k.ino = m->ino;
+        k.maj = m->maj;
+        k.min = m->min;
+    }
+    k.build_id_size =
+        m->build_id_size <= sizeof k.build_id ? m->build_id_size : (uint8_t)sizeof k.build_id;
+    memcpy(k.build_id, m->build_id, k.build_id_size);
+    return k;
+}
+
+static uint64_t hash_of(const perfile_symbols *s, const pf_object_key *k)
+{
+    uint64_t h = pf_index_hash(s->texts.seed, (const uint8_t *)k->name, strlen(k->name));
+    h = pf_index_hash(h, k->build_id, k->build_id_size);
+    uint64_t rest[3] = {k->ino, (uint64_t)k->maj << 32 | k->min, k->pid};
+    return pf_index_hash(h, (const uint8_t *)rest, sizeof rest);
+}
+
+static bool same_key(const pf_object_key *a, const pf_object_key *b)
+{
+    return a->ino == b->ino && a->maj == b->maj && a->min == b->min && a->pid == b->pid &&
+           a->build_id_size == b->build_id_size && a->is_kernel == b->is_kernel &&
+           a->is_guest == b->is_guest &&
+           (!a->build_id_size || memcmp(a->build_id, b->build_id, a->build_id_size) == 0) &&
+           strcmp(a->name, b->name) == 0;
+}
+
+const char *pf_base_name(const char *name)
+{
+    const char *slash = name[0] == '/' && name[1] != '/' ? strrchr(name, '/') : NULL;
+    return slash && slash[1] ? slash + 1 : name;
+}
+
+static bool keep_texts(perfile_symbols *s, pf_object *o, const perfile_mapping *m)
+{
+    perfile_bytes dso = perfile_mapping_dso(m);
+    const char *name = pf_texts_keep(&s->texts, dso);
+    o->key.name = pf_symbols_keep(s, m->name);
+    o->module = name ? pf_symbols_keep(s, pf_base_name(name)) : NULL;
+    return name && o->key.name && o->module;
+}
+
+/* Finds the symbols of an object.  A file that is too large leaves it without. */
+static perfile_status load(perfile_symbols *s, pf_object *o, const perfile_mapping *m)
+{
+    perfile_status st = PERFILE_OK;
+    o->own.budget = &s->budget;
+    o->reason = PERFILE_SYMBOL_NO_FILE;
+    if (pf_load_captured(s, o))
+        ;
+    else if (o->key.is_kernel)
+        st = o->key.is_guest ? PERFILE_OK : pf_load_kernel(s, o, m->pgoff);
+    else if (pf_is_anonymous(o->key.name))
+        st = o->key.is_guest ? PERFILE_OK : pf_load_perf_map(s, o);
+    else
+        st = pf_load_elf(s, o);
+    if (st == PERFILE_OK && o->table)
+        o->reason = PERFILE_SYMBOL_FOUND;
+    if (st == PERFILE_OK)
+        return st;
+    pf_object_drop(s, o);
+    o->reason = st == PERFILE_E_LIMIT ? PERFILE_SYMBOL_TOO_LARGE : PERFILE_SYMBOL_DAMAGED;
+    return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
+}
+
+/* Makes the object of a mapping.  On PERFILE_E_NOMEM while it is loaded there is none, so that the
+ * next query tries again. */
+static perfile_status add_object(perfile_symbols *s, const perfile_mapping *m,
+                                 const pf_object_key *key, uint64_t hash, uint32_t first,
+                                 pf_object **out)
+{
+    if (s->n_objects == s->objects_cap) {
+        size_t cap = s->objects_cap ? s->objects_cap * 2 : 16;
+        pf_object **more =
+            pf_budget_realloc(&s->budget, s->objects, s->objects_cap, cap, sizeof *more);
+        if (!more)
+            return pf_symbol_no_memory(&s->budget);
+        s->objects = more;
+        s->objects_cap = cap;
+    }
+    pf_object *o = pf_budget_alloc(&s->budget, 1, sizeof *o);
+    if (!o)
+        return pf_symbol_no_memory(&s->budget);
+    o->key = *key;
+    perfile_status st = keep_texts(s, o, m) ? load(s, o, m) : pf_symbol_no_memory(&s->budget);
+    if (st == PERFILE_OK && first == PF_INDEX_NONE &&
+        !pf_index_put(&s->object_index, hash, (uint32_t)s->n_objects))
+        st = pf_symbol_no_memory(&s->budget);
+    if (st != PERFILE_OK) {
+        pf_object_drop(s, o);
+        pf_budget_free(&s->budget, o, 1, sizeof *o);
+        return st;
+    }
+    if (first != PF_INDEX_NONE) {
+        o->next = s->objects[first]->next;
+        s->objects[first]->next = o;
+    }
+    s->objects[s->n_objects++] = o;
+    *out = o;
+    return PERFILE_OK;
+}
+
+perfile_status pf_object_of(perfile_symbols *s, const perfile_mapping *m, pf_object **out)
+{
+    pf_object_key key = key_of(m);
+    uint64_t hash = hash_of(s, &key);
+    uint32_t first = pf_index_get(&s->object_index, hash);
+    for (pf_object *o = first != PF_INDEX_NONE ? s->objects[first] : NULL; o; o = o->next)
+        if (same_key(&o->key, &key)) {
+            *out = o;
+            return PERFILE_OK;
+        }
+    perfile_status st = pf_captured_read(s);
+    if (st == PERFILE_E_NOMEM)
+        return st;
+    return add_object(s, m, &key, hash, first, out);
+}

@@ -1,0 +1,148 @@
+/* The interior of perfile_symbols: one pf_object for each thing that is mapped, loaded at the first
+ * query for an address in it. */
+#ifndef PF_SYMBOL_STATE_H
+#define PF_SYMBOL_STATE_H
+
+#include "model/index.h"
+#include "perfile/symbol.h"
+#include "symbol/elf.h"
+
+enum { PF_PATH_SIZE = 4096 }; /* longest path that is tried, with its NUL */
+
+/* How an address becomes one of the table. */
+enum {
+    PF_BY_SEGMENT, /* offset in the file, then by the program headers */
+    PF_BY_LENGTH,  /* the mapping is the only executable segment: of that only the address is known
+                    */
+    PF_BY_ADDRESS, /* plus pf_object.shift */
+    PF_BY_OFFSET,  /* offset in the file, plus `shift` */
+    PF_BY_DISTANCE /* distance from the start of the mapping, plus `shift` */
+};
+
+/* What a mapping says about the file, the key of objects. */
+typedef struct pf_object_key {
+    const char *name;     /* of the mapping */
+    uint64_t ino;         /* 0: not known */
+    uint32_t maj, min;    /* of the device */
+    uint32_t pid;         /* whose perf-PID.map counts; 0 for what all processes share */
+    uint8_t build_id[20]; /* as the mapping has it */
+    uint8_t build_id_size;
+    bool is_kernel, is_guest;
+} pf_object_key;
+
+/* A mapped thing.  Does not move, and lives as long as the perfile_symbols. */
+typedef struct pf_object {
+    pf_object_key key;
+    struct pf_object *next;   /* with the same hash */
+    const char *module;       /* perfile_symbol.module */
+    const char *file;         /* perfile_symbol.file; NULL: no symbols */
+    pf_symtab own;            /* its symbols, unless it shares a table */
+    pf_symtab *table;         /* where its symbols are; NULL: there are none */
+    pf_elf_segment *segments; /* of PF_BY_SEGMENT: those that are loaded; of PF_BY_LENGTH: one */
+    size_t n_segments;
+    uint64_t shift;            /* modulo 2^64 */
+    const char *kernel_module; /* of a kernel module: symbols in kallsyms must be of it; "": of the
+                                * kernel itself; NULL: else */
+    uint8_t how;               /* PF_BY_… */
+    uint8_t reason; /* why there are no symbols, PERFILE_SYMBOL_NO_FILE …; 0: there are */
+    bool verified;  /* perfile_symbol.verified */
+} pf_object;
+
+/* Symbols of a file that simpleperf stored in the capture. */
+typedef struct pf_captured {
+    const char *path;
+    uint64_t type; /* PF_DSO_… */
+    uint64_t min_vaddr, file_offset, memory_offset;
+    pf_symtab table;
+} pf_captured;
+
+enum { /* kinds of file of simpleperf */
+       PF_DSO_KERNEL = 0,
+       PF_DSO_KERNEL_MODULE = 1,
+       PF_DSO_ELF_FILE = 2,
+       PF_DSO_DEX_FILE = 3,
+       PF_DSO_SYMBOL_MAP_FILE = 4
+};
+
+/* The symbols of the kernel and its modules, one for a perfile_symbols. */
+typedef struct pf_kernel {
+    bool tried; /* nothing below is known before */
+    pf_symtab table;
+    const char *file;     /* NULL: none was found */
+    uint64_t text, stext; /* addresses of _text and _stext, 0: not there */
+    uint8_t reason;       /* why there is no table */
+    bool verified;        /* by build id */
+    bool same_boot_only;  /* of this machine's kernel, known by its release only */
+    bool has_modules;     /* kallsyms; not an ELF file */
+} pf_kernel;
+
+struct perfile_symbols {
+    const perfile_session *session; /* borrowed */
+    pf_budget budget;               /* limits.symbol_bytes */
+    pf_texts texts;                 /* names of files and modules, demangled names */
+    uint32_t flags;                 /* PERFILE_SYMBOLS_… */
+    const char *symfs;              /* "" : none */
+    const char **debug_dirs;
+    uint32_t n_debug_dirs;
+    const char *perf_map_dir; /* as given; NULL: /tmp */
+    pf_kernel kernel;
+    pf_object **objects;
+    size_t n_objects, objects_cap;
+    pf_index object_index; /* hash of a key to the position of the first object with it */
+    pf_index map_index;    /* pid to the position of the object that has its perf-PID.map */
+    pf_captured *captured; /* in order of the capture */
+    size_t n_captured, captured_cap;
+    pf_index captured_index; /* path (a pointer into texts) to the position in `captured` */
+    uint64_t generation;     /* of the session when simpleperf's features were looked for */
+    bool captured_read;      /* they were there */
+};
+
+/* All below return PERFILE_OK, also if nothing was found: then o->reason says why.  PERFILE_E_LIMIT
+ * and PERFILE_E_NOMEM leave an object without symbols, which pf_object_drop() cleans up. */
+
+/* symbol/elf_load.c: symbols of an ELF file and of its debug file. */
+perfile_status pf_load_elf(perfile_symbols *s, pf_object *o);
+
+/* symbol/kernel.c: reads the kallsyms file of the options, with messages. */
+perfile_status pf_kernel_given(perfile_symbols *s, const char *path, perfile_error *err);
+/* `pgoff`: of the mapping; with the name of the kernel's the recorded address of a symbol. */
+perfile_status pf_load_kernel(perfile_symbols *s, pf_object *o, uint64_t pgoff);
+
+/* symbol/perf_map.c: perf-PID.map. */
+bool pf_is_anonymous(const char *name);
+perfile_status pf_load_perf_map(perfile_symbols *s, pf_object *o);
+
+/* symbol/captured.c: reads simpleperf's features once they are there; finds a file of them. */
+perfile_status pf_captured_read(perfile_symbols *s);
+bool pf_load_captured(perfile_symbols *s, pf_object *o);
+
+/* symbol/objects.c: the object of a mapping, made if there is none. */
+perfile_status pf_object_of(perfile_symbols *s, const perfile_mapping *m, pf_object **object);
+
+/* True for what lies in the address space of the kernel, of host or guest. */
+bool pf_is_kernel(const perfile_mapping *m);
+
+/* The name of a mapping without folders; pseudo files keep theirs. */
+const char *pf_base_name(const char *name);
+
+/* The table is complete: makes it searchable and the one of the object. */
+perfile_status pf_object_complete(pf_object *o, int rules);
+
+/* Releases what was loaded. */
+void pf_object_drop(perfile_symbols *s, pf_object *o);
+
+/* Keeps a text for as long as `s`.  NULL: budget or memory; pf_symbol_no_memory(). */
+const char *pf_symbols_keep(perfile_symbols *s, const char *text);
+
+/* printf() into a path of PF_PATH_SIZE; false if it does not fit. */
+bool pf_path(char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "xx/yyyy…" of a build id, as directories have it; false if there is none. */
+bool pf_build_id_path(const uint8_t *id, uint8_t size, char *out, size_t out_size);
+
+static inline bool pf_same_build_id(const uint8_t *a, uint8_t na, const uint8_t *b, uint8_t nb)
+{
+    return na && na == nb && memcmp(a, b, na) == 0;
+}
+
+#endif

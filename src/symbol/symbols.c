@@ -1,0 +1,145 @@
+/* Opening and closing of perfile_symbols: options, directories, texts. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/options.h"
+#include "symbol/demangle.h"
+#include "symbol/state.h"
+
+uint32_t perfile_symbols_built_in(void)
+{
+    return pf_can_demangle() ? PERFILE_SYMBOLS_DEMANGLE : 0;
+}
+
+bool pf_path(char *path, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(path, PF_PATH_SIZE, format, args);
+    va_end(args);
+    return n > 0 && n < PF_PATH_SIZE;
+}
+
+bool pf_build_id_path(const uint8_t *id, uint8_t size, char *out, size_t out_size)
+{
+    static const char digits[] = "0123456789abcdef";
+    if (size < 2 || out_size < (size_t)size * 2 + 2)
+        return false;
+    for (unsigned i = 0; i < size; i++) {
+        *out++ = digits[id[i] >> 4];
+        *out++ = digits[id[i] & 15];
+        if (i == 0)
+            *out++ = '/';
+    }
+    *out = 0;
+    return true;
+}
+
+const char *pf_symbols_keep(perfile_symbols *s, const char *text)
+{
+    return pf_texts_keep(&s->texts, (perfile_bytes){(const uint8_t *)text, strlen(text)});
+}
+
+/* Copies the directories of the options, or the default ones. */
+static perfile_status set_debug_dirs(perfile_symbols *s, const perfile_symbols_options *o)
+{
+    char home_cache[PF_PATH_SIZE], system_dir[PF_PATH_SIZE];
+    const char *defaults[2], *const *dirs = o->debug_dirs;
+    uint32_t n = o->n_debug_dirs;
+    if (!dirs) {
+        const char *home = getenv("HOME");
+        n = 0;
+        if (!(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY)) {
+            if (home && home[0] && pf_path(home_cache, "%s/.debug", home))
+                defaults[n++] = home_cache;
+            if (pf_path(system_dir, "%s/usr/lib/debug", s->symfs))
+                defaults[n++] = system_dir;
+        }
+        dirs = defaults;
+    }
+    s->debug_dirs = pf_budget_alloc(&s->budget, n, sizeof *s->debug_dirs);
+    if (!s->debug_dirs)
+        return pf_symbol_no_memory(&s->budget);
+    for (; s->n_debug_dirs < n; s->n_debug_dirs++)
+        if (!(s->debug_dirs[s->n_debug_dirs] = pf_symbols_keep(s, dirs[s->n_debug_dirs])))
+            return pf_symbol_no_memory(&s->budget);
+    return PERFILE_OK;
+}
+
+static perfile_status set_options(perfile_symbols *s, const perfile_symbols_options *o,
+                                  perfile_error *err)
+{
+    const uint32_t known = PERFILE_SYMBOLS_MANGLED | PERFILE_SYMBOLS_GIVEN_ONLY;
+    if (o->flags & ~known)
+        return pf_fail(err, PERFILE_E_USAGE, "symbols.flags", "unknown flags: %#x",
+                       (unsigned)(o->flags & ~known));
+    if (o->n_debug_dirs && !o->debug_dirs)
+        return pf_fail(err, PERFILE_E_USAGE, "symbols.debug_dirs", "%u directories, but no list",
+                       (unsigned)o->n_debug_dirs);
+    s->flags = o->flags;
+    s->symfs = pf_symbols_keep(s, o->symfs ? o->symfs : "");
+    if (s->symfs && o->perf_map_dir)
+        s->perf_map_dir = pf_symbols_keep(s, o->perf_map_dir);
+    perfile_status st = s->symfs && (s->perf_map_dir || !o->perf_map_dir)
+                            ? set_debug_dirs(s, o)
+                            : pf_symbol_no_memory(&s->budget);
+    if (st == PERFILE_E_LIMIT)
+        return pf_fail(err, st, "symbol_bytes", "the options do not fit");
+    if (st != PERFILE_OK)
+        return pf_fail_nomem(err, "symbols");
+    return o->kallsyms ? pf_kernel_given(s, o->kallsyms, err) : PERFILE_OK;
+}
+
+perfile_status perfile_symbols_open(const perfile_session *session,
+                                    const perfile_symbols_options *options,
+                                    perfile_symbols **symbols, perfile_error *err)
+{
+    perfile_symbols_options o;
+    perfile_limits limits;
+    perfile_status st = pf_options_copy(&o, sizeof o, options, "symbols", err);
+    if (st == PERFILE_OK)
+        st = pf_limits_copy(&limits, o.limits, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_symbols *s = pf_alloc(1, sizeof *s);
+    if (!s)
+        return pf_fail_nomem(err, "symbols");
+    s->session = session;
+    s->budget.limit = limits.symbol_bytes;
+    s->texts.seed = s->object_index.seed = s->map_index.seed = s->captured_index.seed =
+        pf_index_seed(s);
+    s->texts.budget = s->object_index.budget = s->map_index.budget = s->captured_index.budget =
+        s->kernel.table.budget = &s->budget;
+    s->generation = UINT64_MAX;
+    st = set_options(s, &o, err);
+    if (st == PERFILE_OK)
+        *symbols = s;
+    else
+        perfile_symbols_close(s);
+    return st;
+}
+
+void perfile_symbols_close(perfile_symbols *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->n_objects; i++) {
+        pf_object_drop(s, s->objects[i]);
+        pf_budget_free(&s->budget, s->objects[i], 1, sizeof *s->objects[i]);
+    }
+    for (size_t i = 0; i < s->n_captured; i++)
+        pf_symtab_free(&s->captured[i].table);
+    pf_budget_free(&s->budget, s->captured, s->captured_cap, sizeof *s->captured);
+    pf_budget_free(&s->budget, s->objects, s->objects_cap, sizeof *s->objects);
+    pf_budget_free(&s->budget, s->debug_dirs, s->n_debug_dirs, sizeof *s->debug_dirs);
+    pf_symtab_free(&s->kernel.table);
+    pf_index_free(&s->object_index);
+    pf_index_free(&s->map_index);
+    pf_index_free(&s->captured_index);
+    pf_texts_free(&s->texts);
+    pf_free(s);
+}

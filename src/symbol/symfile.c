@@ -1,0 +1,122 @@
+/* Reading of files with symbols. */
+#include "symbol/symfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { FIRST_READ = 1 << 16 }; /* of a file whose size is not known */
+
+bool pf_symfile_open(pf_symfile *f, const char *path)
+{
+    struct stat st;
+    /* First stat(): opening a device may already do something. */
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 0) {
+        close(fd);
+        return false;
+    }
+    *f = (pf_symfile){.fd = fd,
+                      .size = (uint64_t)st.st_size,
+                      .ino = st.st_ino,
+                      .dev_major = major(st.st_dev),
+                      .dev_minor = minor(st.st_dev),
+                      .owner = st.st_uid};
+    return true;
+}
+
+pf_symfile pf_symfile_memory(perfile_bytes bytes)
+{
+    return (pf_symfile){.fd = -1, .memory = bytes, .size = bytes.len};
+}
+
+void pf_symfile_close(pf_symfile *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    f->fd = -1;
+}
+
+perfile_status pf_symbol_no_memory(pf_budget *budget)
+{
+    bool refused = budget && budget->refused;
+    if (budget)
+        budget->refused = false;
+    return refused ? PERFILE_E_LIMIT : PERFILE_E_NOMEM;
+}
+
+/* Up to `len` bytes at `offset`; fewer at the end of the file or after an error. */
+static size_t read_at(const pf_symfile *f, uint8_t *to, size_t len, uint64_t offset)
+{
+    size_t n = 0;
+    if (f->fd < 0) {
+        n = len < f->memory.len - (size_t)offset ? len : f->memory.len - (size_t)offset;
+        if (n)
+            memcpy(to, f->memory.ptr + offset, n);
+        return n;
+    }
+    while (n < len) {
+        ssize_t got = pread(f->fd, to + n, len - n, (off_t)(offset + n));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
+    return n;
+}
+
+perfile_status pf_symfile_read(const pf_symfile *f, uint64_t offset, uint64_t len,
+                               pf_budget *budget, pf_piece *piece)
+{
+    if (!pf_within(offset, len, f->size) || len >= SIZE_MAX || offset > INT64_MAX)
+        return PERFILE_E_CORRUPT;
+    pf_piece p = {.len = (size_t)len, .charged = (size_t)len + 1};
+    p.ptr = pf_budget_realloc(budget, NULL, 0, p.charged, 1);
+    if (!p.ptr)
+        return pf_symbol_no_memory(budget);
+    if (read_at(f, p.ptr, p.len, offset) != p.len) {
+        pf_piece_free(&p, budget);
+        return PERFILE_E_CORRUPT;
+    }
+    p.ptr[p.len] = 0;
+    *piece = p;
+    return PERFILE_OK;
+}
+
+perfile_status pf_symfile_read_all(const pf_symfile *f, pf_budget *budget, pf_piece *piece)
+{
+    if (f->size)
+        return pf_symfile_read(f, 0, f->size, budget, piece);
+    pf_piece p = {0};
+    for (size_t got = 1; got;) {
+        if (p.charged - p.len < 2) {
+            size_t room = p.charged ? p.charged * 2 : FIRST_READ;
+            uint8_t *more = pf_budget_realloc(budget, p.ptr, p.charged, room, 1);
+            if (!more) {
+                pf_piece_free(&p, budget);
+                return pf_symbol_no_memory(budget);
+            }
+            p.ptr = more;
+            p.charged = room;
+        }
+        got = read_at(f, p.ptr + p.len, p.charged - p.len - 1, p.len);
+        p.len += got;
+    }
+    p.ptr[p.len] = 0;
+    *piece = p;
+    return PERFILE_OK;
+}
+
+void pf_piece_free(pf_piece *piece, pf_budget *budget)
+{
+    pf_budget_free(budget, piece->ptr, piece->charged, 1);
+    *piece = (pf_piece){0};
+}
