@@ -77,6 +77,10 @@ static perfile_status add_symbol(collecting *c, pf_symtab *t)
     perfile_bytes name = c->shown.len ? c->shown : c->name;
     if (!name.len || pf_add_u64(sym.start, c->size, &sym.end))
         return PERFILE_OK;
+    if (!c->size) {
+        sym.open_end = true;
+        sym.end = UINT64_MAX;
+    }
     perfile_status st = pf_symtab_text(t, name, &sym.name);
     return st == PERFILE_OK ? pf_symtab_add(t, sym) : st;
 }

@@ -97,6 +97,18 @@ static uint64_t code_of(const pf_elf *e, const descriptors *d, const entry *s)
     return c.bad ? s->value : code;
 }
 
+/* The end of the section that a symbol is in. */
+static uint64_t section_end(const pf_elf *e, const entry *s, uint64_t addr)
+{
+    uint64_t end;
+    if (s->section >= e->n_sections)
+        return UINT64_MAX;
+    const pf_elf_section *section = &e->sections[s->section];
+    if (addr < section->addr || pf_add_u64(section->addr, section->size, &end) || addr >= end)
+        return UINT64_MAX; /* of a function descriptor, or damaged */
+    return end;
+}
+
 static perfile_status add_entry(const pf_elf *e, const entry *s, const descriptors *d,
                                 uint32_t name, uint8_t origin, pf_symtab *table)
 {
@@ -105,6 +117,10 @@ static perfile_status add_entry(const pf_elf *e, const entry *s, const descripto
         sym.start &= ~UINT64_C(1); /* the lowest bit says Thumb */
     if (pf_add_u64(sym.start, s->size, &sym.end))
         return PERFILE_OK;
+    if (!s->size) {
+        sym.open_end = true;
+        sym.end = section_end(e, s, sym.start);
+    }
     sym.binding = s->binding == STB_WEAK     ? PF_BIND_WEAK
                   : s->binding == STB_GLOBAL ? PF_BIND_GLOBAL
                                              : PF_BIND_LOCAL;

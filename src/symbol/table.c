@@ -1,9 +1,10 @@
 /* Tables of symbols.
  *
  * The rules of perf (tools/perf/util/symbol.c, 6.1) for symbols of one file:
- * - A symbol without size reaches to the next one, the last to the end of the page behind its own.
- *   In kallsyms the last symbol of the kernel or of a module reaches to the end of a page instead
- *   of to the next module.
+ * - A symbol without size reaches to the next one, the last to the end of the page behind its own;
+ *   here not beyond its section, so that _init is not the name of the PLT behind it.  In kallsyms
+ * the last symbol of the kernel or of a module reaches to the end of a page instead of to the next
+ * module.
  * - Of symbols that begin at the same address one stays: the one with a size; else the one that is
  *   not weak; else the global one; else the one with fewer underscores in front; else the one with
  *   the longer name; else the first, unless it is the alias SyS_… or compat_SyS_… of a system call.
@@ -82,12 +83,14 @@ static void find_ends(pf_symtab *t, int rules)
 {
     for (size_t i = 0; i < t->n; i++) {
         pf_sym *s = &t->syms[i];
-        if (s->end != s->start)
+        const pf_sym *next = i + 1 < t->n ? s + 1 : NULL;
+        if (!s->open_end)
             continue;
-        if (i + 1 == t->n || (rules == PF_RULES_KALLSYMS && !s->module != !t->syms[i + 1].module))
-            s->end = page_behind(s->start);
-        else
-            s->end = t->syms[i + 1].start;
+        uint64_t end = next && (rules != PF_RULES_KALLSYMS || !s->module == !next->module)
+                           ? next->start
+                           : page_behind(s->start);
+        s->end = end < s->end ? end : s->end;
+        s->open_end = false;
     }
 }
 

@@ -11,12 +11,13 @@ enum { PF_BIND_LOCAL, PF_BIND_GLOBAL, PF_BIND_WEAK };
 
 /* A symbol; texts are positions in pf_symtab.names. */
 typedef struct pf_sym {
-    uint64_t start, end; /* addresses; equal: no size is known */
+    uint64_t start, end; /* addresses; equal: another symbol of the same place has the size */
     uint32_t name;       /* its name as stored */
     uint32_t module;     /* kernel module that has it; 0: none */
     uint32_t order;      /* position in which it was added */
     uint8_t binding;     /* PF_BIND_… */
     uint8_t origin;      /* PERFILE_SYMBOL_SYMTAB … */
+    bool open_end;       /* no size is known; `end` is the farthest that it may reach */
     bool plt;            /* entry of a PLT: its name ends with "@plt" */
 } pf_sym;
 

@@ -98,7 +98,8 @@ static perfile_status add_kernel_symbol(pf_symtab *t, pf_cursor *line, module *l
     /* Marks of code and data on ARM begin with a dollar. */
     if (type.len != 1 || !type_counts(type.ptr[0]) || !name.len || name.ptr[0] == '$')
         return PERFILE_OK;
-    pf_sym sym = {.start = addr, .end = addr, .origin = PERFILE_SYMBOL_KALLSYMS};
+    pf_sym sym = {
+        .start = addr, .end = UINT64_MAX, .open_end = true, .origin = PERFILE_SYMBOL_KALLSYMS};
     sym.binding = (type.ptr[0] | 0x20) == 'w' ? PF_BIND_WEAK
                   : type.ptr[0] & 0x20        ? PF_BIND_LOCAL
                                               : PF_BIND_GLOBAL;
