@@ -10,4 +10,7 @@ void seeds_put(const char *folder, const char *target, const char *name, const b
 /* Command lines: each option of each command once, on captures of every form. */
 void seeds_put_commands(const char *folder);
 
+/* Files with symbols. */
+void seeds_put_symbols(const char *folder);
+
 #endif

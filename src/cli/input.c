@@ -37,14 +37,16 @@ const perfile_limits cli_unlimited = {
     .inflate_ratio = UINT64_MAX,
     .growth_ratio = UINT64_MAX,
     .profile_bytes = UINT64_MAX,
+    .symbol_bytes = UINT64_MAX,
 };
 
 /* True if --allow-growth lifts the limit of that name.  Keep in step with cli_unlimited. */
 static bool is_lifted(const char *limit)
 {
-    static const char *const names[] = {
-        "inflate_bytes", "zstd_window", "split_bytes",   "session_bytes", "spool_bytes",
-        "held_bytes",    "model_bytes", "inflate_ratio", "growth_ratio",  "profile_bytes"};
+    static const char *const names[] = {"inflate_bytes", "zstd_window",   "split_bytes",
+                                        "session_bytes", "spool_bytes",   "held_bytes",
+                                        "model_bytes",   "inflate_ratio", "growth_ratio",
+                                        "profile_bytes", "symbol_bytes"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], limit) == 0)
             return true;

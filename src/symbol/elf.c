@@ -18,12 +18,14 @@ typedef struct tables {
     uint16_t phentsize, phnum, shentsize, shnum, shstrndx;
 } tables;
 
-static bool read_header(pf_elf *e, tables *t)
+/* PERFILE_E_CORRUPT: no ELF header. */
+static perfile_status read_header(pf_elf *e, tables *t)
 {
     pf_piece p;
     uint64_t len = e->file->size < HEADER ? e->file->size : HEADER;
-    if (pf_symfile_read(e->file, 0, len, e->budget, &p) != PERFILE_OK)
-        return false;
+    perfile_status st = pf_symfile_read(e->file, 0, len, e->budget, &p);
+    if (st != PERFILE_OK)
+        return st;
     pf_cursor c = pf_cur(pf_piece_bytes(&p), false);
     perfile_bytes ident = pf_cur_span(&c, IDENT);
     bool ok = !c.bad && memcmp(ident.ptr, "\177ELF", 4) == 0 && ident.ptr[4] - 1U < 2 &&
@@ -47,7 +49,7 @@ static bool read_header(pf_elf *e, tables *t)
         ok = !c.bad;
     }
     pf_piece_free(&p, e->budget);
-    return ok;
+    return ok ? PERFILE_OK : PERFILE_E_CORRUPT;
 }
 
 static pf_elf_section section(const pf_elf *e, pf_cursor *c)
@@ -177,41 +179,44 @@ uint8_t pf_build_id_of_notes(perfile_bytes notes, bool swap, uint8_t id[20])
     return 0;
 }
 
-/* Searches the notes of a section or segment; true if the build id was there. */
-static bool find_build_id(pf_elf *e, uint64_t offset, uint64_t size)
+/* Searches the notes of a section or segment; damaged ones have no build id. */
+static perfile_status find_build_id(pf_elf *e, uint64_t offset, uint64_t size)
 {
     pf_piece p;
-    if (size > NOTES || pf_symfile_read(e->file, offset, size, e->budget, &p) != PERFILE_OK)
-        return false;
+    if (size > NOTES || e->build_id_size)
+        return PERFILE_OK;
+    perfile_status st = pf_symfile_read(e->file, offset, size, e->budget, &p);
+    if (st != PERFILE_OK)
+        return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
     e->build_id_size = pf_build_id_of_notes(pf_piece_bytes(&p), e->swap, e->build_id);
     pf_piece_free(&p, e->budget);
-    return e->build_id_size != 0;
+    return PERFILE_OK;
 }
 
-static void read_build_id(pf_elf *e)
+static perfile_status read_build_id(pf_elf *e)
 {
-    for (size_t i = 0; i < e->n_sections; i++)
-        if (e->sections[i].type == PF_SHT_NOTE &&
-            find_build_id(e, e->sections[i].offset, e->sections[i].size))
-            return;
-    for (size_t i = 0; i < e->n_segments; i++)
-        if (e->segments[i].type == PF_PT_NOTE &&
-            find_build_id(e, e->segments[i].offset, e->segments[i].filesz))
-            return;
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; st == PERFILE_OK && i < e->n_sections; i++)
+        if (e->sections[i].type == PF_SHT_NOTE)
+            st = find_build_id(e, e->sections[i].offset, e->sections[i].size);
+    for (size_t i = 0; st == PERFILE_OK && i < e->n_segments; i++)
+        if (e->segments[i].type == PF_PT_NOTE)
+            st = find_build_id(e, e->segments[i].offset, e->segments[i].filesz);
+    return st;
 }
 
 perfile_status pf_elf_open(pf_elf *elf, const pf_symfile *file, pf_budget *budget)
 {
     tables t;
     *elf = (pf_elf){.file = file, .budget = budget};
-    perfile_status st = read_header(elf, &t) ? PERFILE_OK : PERFILE_E_CORRUPT;
+    perfile_status st = read_header(elf, &t);
     if (st == PERFILE_OK)
         st = read_sections(elf, &t);
     if (st == PERFILE_OK)
         st = read_segments(elf, &t);
     if (st == PERFILE_OK)
-        read_build_id(elf);
-    else
+        st = read_build_id(elf);
+    if (st != PERFILE_OK)
         pf_elf_close(elf);
     return st;
 }
@@ -254,12 +259,13 @@ perfile_status pf_elf_read_section(const pf_elf *elf, const pf_elf_section *s, p
 }
 
 /* The name with its NUL, padded to 4 bytes, then the CRC. */
-bool pf_elf_debuglink(const pf_elf *elf, char *name, size_t size, uint32_t *crc)
+perfile_status pf_elf_debuglink(const pf_elf *elf, char *name, size_t size, uint32_t *crc)
 {
     pf_piece p;
     const pf_elf_section *s = pf_elf_section_named(elf, ".gnu_debuglink");
-    if (!s || pf_elf_read_section(elf, s, &p) != PERFILE_OK)
-        return false;
+    perfile_status st = s ? pf_elf_read_section(elf, s, &p) : PERFILE_E_CORRUPT;
+    if (st != PERFILE_OK)
+        return st;
     pf_cursor c = pf_cur(pf_piece_bytes(&p), elf->swap);
     perfile_bytes text = pf_cur_cstr(&c);
     pf_cur_span(&c, -text.len & 3U);
@@ -268,5 +274,5 @@ bool pf_elf_debuglink(const pf_elf *elf, char *name, size_t size, uint32_t *crc)
     if (ok)
         memcpy(name, text.ptr, text.len);
     pf_piece_free(&p, elf->budget);
-    return ok;
+    return ok ? PERFILE_OK : PERFILE_E_CORRUPT;
 }

@@ -80,8 +80,9 @@ const pf_elf_section *pf_elf_section_of_type(const pf_elf *elf, uint32_t type);
 perfile_status pf_elf_read_section(const pf_elf *elf, const pf_elf_section *section,
                                    pf_piece *piece);
 
-/* The file name and CRC-32 in .gnu_debuglink; false if there is none.  `name` is cut to `size`. */
-bool pf_elf_debuglink(const pf_elf *elf, char *name, size_t size, uint32_t *crc);
+/* The file name and CRC-32 in .gnu_debuglink.  PERFILE_E_CORRUPT: there is none, or no plain file
+ * name shorter than `size`.  PERFILE_E_LIMIT, PERFILE_E_NOMEM. */
+perfile_status pf_elf_debuglink(const pf_elf *elf, char *name, size_t size, uint32_t *crc);
 
 /* Adds the functions, objects and labels of .symtab or .dynsym (`section`) to `table`, by virtual
  * address; `origin` says where they are from.  PERFILE_E_CORRUPT, PERFILE_E_LIMIT,

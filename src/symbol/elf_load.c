@@ -93,44 +93,50 @@ static perfile_status find_mapped(loading *l)
     return st;
 }
 
-/* The checksum of a whole file. */
-static bool crc_is(const pf_symfile *f, pf_budget *budget, uint32_t wanted)
+/* Compares the checksum of a whole file. */
+static perfile_status check_crc(const pf_symfile *f, pf_budget *budget, uint32_t wanted, bool *same)
 {
     uint32_t crc = 0;
     for (uint64_t at = 0; at < f->size; at += CHUNK) {
         pf_piece p;
         uint64_t n = f->size - at < CHUNK ? f->size - at : CHUNK;
-        if (pf_symfile_read(f, at, n, budget, &p) != PERFILE_OK)
-            return false;
+        perfile_status st = pf_symfile_read(f, at, n, budget, &p);
+        if (st != PERFILE_OK)
+            return st;
         crc = pf_crc32(crc, pf_piece_bytes(&p));
         pf_piece_free(&p, budget);
     }
-    return crc == wanted;
+    *same = crc == wanted;
+    return PERFILE_OK;
+}
+
+/* True if `elf` has the build id of the mapped file, or, without that, of the mapping. */
+static bool has_same_id(const loading *l, const pf_elf *elf)
+{
+    const pf_elf *mapped = &l->mapped.elf;
+    const pf_object_key *k = &l->o->key;
+    if (l->mapped.is_open)
+        return pf_same_build_id(mapped->build_id, mapped->build_id_size, elf->build_id,
+                                elf->build_id_size);
+    return pf_same_build_id(k->build_id, k->build_id_size, elf->build_id, elf->build_id_size);
 }
 
 /* Opens l->debug.path if it is the debug file.  `crc`: of the debuglink; NULL: found otherwise. */
 static perfile_status try_debug(loading *l, const uint32_t *crc)
 {
-    const pf_elf *mapped = l->mapped.is_open ? &l->mapped.elf : NULL;
-    const pf_object_key *k = &l->o->key;
     opened *f = &l->debug;
     if (f->is_open)
         return PERFILE_OK;
     perfile_status st = open_file(l, f);
     if (!f->is_open)
         return st;
-    bool same = pf_elf_section_of_type(&f->elf, PF_SHT_SYMTAB);
-    if (same && mapped && !mapped->build_id_size && !f->elf.build_id_size && crc)
-        same = crc_is(&f->file, &l->s->budget, *crc);
-    else if (same && mapped)
-        same = pf_same_build_id(mapped->build_id, mapped->build_id_size, f->elf.build_id,
-                                f->elf.build_id_size);
-    else if (same)
-        same =
-            pf_same_build_id(k->build_id, k->build_id_size, f->elf.build_id, f->elf.build_id_size);
-    if (!same)
+    bool same = has_same_id(l, &f->elf);
+    if (crc && !l->mapped.elf.build_id_size && !f->elf.build_id_size)
+        st = check_crc(&f->file, &l->s->budget, *crc, &same);
+    if (st != PERFILE_OK || !same || !pf_elf_section_of_type(&f->elf, PF_SHT_SYMTAB))
         close_file(f);
-    return st;
+    l->damaged |= st == PERFILE_E_CORRUPT;
+    return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
 }
 
 /* The debug file that the mapped one names: beside it, in .debug beside it, and in the same folder
@@ -142,8 +148,11 @@ static perfile_status try_debuglink(loading *l)
     const perfile_symbols *s = l->s;
     const char *name = l->o->key.name, *slash = name[0] == '/' ? strrchr(name, '/') : NULL;
     perfile_status st = PERFILE_OK;
-    if (!l->mapped.is_open || !slash || !pf_elf_debuglink(&l->mapped.elf, link, sizeof link, &crc))
+    if (!l->mapped.is_open || !slash)
         return st;
+    st = pf_elf_debuglink(&l->mapped.elf, link, sizeof link, &crc);
+    if (st != PERFILE_OK)
+        return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
     int folder = (int)(slash - name);
     bool local = s->symfs[0] || !(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY);
     if (local && pf_path(l->debug.path, "%s%.*s/%s", s->symfs, folder, name, link))

@@ -129,23 +129,22 @@ static perfile_status find_by_build_id(perfile_symbols *s, perfile_bytes id)
     return st;
 }
 
-/* True if this machine runs the kernel with that build id. */
-static bool runs_build(perfile_symbols *s, perfile_bytes id)
+/* Compares the build id of the kernel that this machine runs. */
+static perfile_status check_build(perfile_symbols *s, perfile_bytes id, bool *same)
 {
-    static const char notes[] = "/sys/kernel/notes";
     pf_symfile f;
     pf_piece p;
     uint8_t found[20];
-    bool same = false;
-    if (!pf_symfile_open(&f, notes))
-        return false;
-    if (pf_symfile_read_all(&f, &s->budget, &p) == PERFILE_OK) {
+    if (!pf_symfile_open(&f, "/sys/kernel/notes"))
+        return PERFILE_OK;
+    perfile_status st = pf_symfile_read_all(&f, &s->budget, &p);
+    if (st == PERFILE_OK) {
         uint8_t n = pf_build_id_of_notes(pf_piece_bytes(&p), false, found);
-        same = pf_same_build_id(id.ptr, (uint8_t)id.len, found, n);
+        *same = pf_same_build_id(id.ptr, (uint8_t)id.len, found, n);
         pf_piece_free(&p, &s->budget);
     }
     pf_symfile_close(&f);
-    return same;
+    return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
 }
 
 /* True if host and release are those of this machine. */
@@ -169,7 +168,12 @@ static perfile_status find_kernel(perfile_symbols *s)
     k->reason = PERFILE_SYMBOL_NO_FILE;
     if (s->flags & PERFILE_SYMBOLS_GIVEN_ONLY)
         return st;
-    if (id.len ? !runs_build(s, id) : !runs_release(s)) {
+    bool runs = false;
+    if (id.len)
+        st = check_build(s, id, &runs);
+    else
+        runs = runs_release(s);
+    if (st != PERFILE_OK || !runs) {
         k->reason = id.len ? PERFILE_SYMBOL_OTHER_BUILD : PERFILE_SYMBOL_NO_FILE;
         return st;
     }
@@ -216,7 +220,7 @@ perfile_status pf_load_kernel(perfile_symbols *s, pf_object *o, uint64_t pgoff)
         if (st != PERFILE_OK) {
             pf_symtab_free(&k->table);
             k->file = NULL;
-            k->reason = PERFILE_SYMBOL_TOO_LARGE;
+            k->reason = st == PERFILE_E_LIMIT ? PERFILE_SYMBOL_TOO_LARGE : PERFILE_SYMBOL_DAMAGED;
         }
         k->tried = st != PERFILE_E_NOMEM;
         st = k->tried ? PERFILE_OK : st;

@@ -6,7 +6,8 @@
 #include "base/cursor.h"
 #include "perfile/symbol.h"
 
-/* The next line without its end; false behind the last. */
+/* The next line without its end; false behind the last.  One with a NUL in it counts as empty: no
+ * name has one. */
 static bool next_line(pf_cursor *c, pf_cursor *line)
 {
     size_t left = pf_cur_left(c);
@@ -18,6 +19,8 @@ static bool next_line(pf_cursor *c, pf_cursor *line)
         pf_cur_u8(c);
     if (pf_cur_left(line) && line->end[-1] == '\r')
         line->end--;
+    if (pf_cur_left(line) && memchr(line->pos, 0, pf_cur_left(line)))
+        line->pos = line->end;
     return true;
 }
 

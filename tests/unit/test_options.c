@@ -510,6 +510,18 @@ static perfile_status give_ring_stream_options(const void *o, perfile_error *err
     return perfile_ring_stream(o, &s, err);
 }
 
+static perfile_status give_symbols_options(const void *o, perfile_error *err)
+{
+    perfile_session *session;
+    perfile_symbols *symbols;
+    assert_int_equal(perfile_session_new(NULL, &session, NULL), PERFILE_OK);
+    perfile_status st = perfile_symbols_open(session, o, &symbols, err);
+    if (st == PERFILE_OK)
+        perfile_symbols_close(symbols);
+    perfile_session_close(session);
+    return st;
+}
+
 #define GIVEN(name)                                                                                \
     {                                                                                              \
         "perfile_" #name, give_##name                                                              \
@@ -537,6 +549,7 @@ static const struct {
     GIVEN(split_options),
     GIVEN(split_capture_options),
     GIVEN(convert_options),
+    GIVEN(symbols_options),
     GIVEN(perfmon_options),
     GIVEN(recover_options),
     GIVEN(emit_options),

@@ -1,0 +1,131 @@
+/* Small ELF files of either class and byte order: .text from ELF_BASE on, a symbol table, a build
+ * id. */
+#ifndef TESTS_ELF_MADE_H
+#define TESTS_ELF_MADE_H
+
+#include "builder.h"
+
+/* The only segment: this address is offset 0 in the file. */
+#define ELF_BASE UINT64_C(0x400000)
+enum { ELF_SEGMENT = 0x10000, ELF_LOCAL_FUNC = 0x02, ELF_GLOBAL_FUNC = 0x12, ELF_WEAK_FUNC = 0x22 };
+
+typedef struct elf_symbol {
+    const char *name;
+    uint64_t value, size; /* value: from ELF_BASE on */
+    uint8_t info;         /* binding and type */
+} elf_symbol;
+
+typedef struct elf_made {
+    bool is64, big;
+    uint16_t type, machine;  /* 0: EXEC, x86-64 */
+    const uint8_t *build_id; /* of 20 bytes; NULL: none */
+    const elf_symbol *symbols;
+    size_t n;
+} elf_made;
+
+static inline void elf_word(builder *b, bool is64, uint64_t v)
+{
+    if (is64)
+        build_u64(b, v);
+    else
+        build_u32(b, (uint32_t)v);
+}
+
+static inline void elf_section(builder *b, bool is64, uint32_t name, uint32_t type, uint64_t addr,
+                               uint64_t offset, uint64_t size, uint32_t link, uint64_t entsize)
+{
+    build_u32(b, name);
+    build_u32(b, type);
+    elf_word(b, is64, 0);
+    elf_word(b, is64, addr);
+    elf_word(b, is64, offset);
+    elf_word(b, is64, size);
+    build_u32(b, link);
+    build_u32(b, 0);
+    elf_word(b, is64, 1);
+    elf_word(b, is64, entsize);
+}
+
+static inline void elf_symbols(builder *b, const elf_made *m)
+{
+    uint32_t name = 1;
+    build_zeros(b, m->is64 ? 24 : 16);
+    for (size_t i = 0; i < m->n; i++) {
+        const elf_symbol *s = &m->symbols[i];
+        build_u32(b, name);
+        if (!m->is64) {
+            build_u32(b, (uint32_t)(ELF_BASE + s->value));
+            build_u32(b, (uint32_t)s->size);
+        }
+        build_u8(b, s->info);
+        build_u8(b, 0);
+        build_u16(b, 1); /* .text */
+        if (m->is64) {
+            build_u64(b, ELF_BASE + s->value);
+            build_u64(b, s->size);
+        }
+        name += (uint32_t)strlen(s->name) + 1;
+    }
+}
+
+/* Appends the file to `b`, which is empty. */
+static inline void elf_make(builder *b, const elf_made *m)
+{
+    static const char names[] = "\0.text\0.symtab\0.strtab\0.note\0";
+    const bool w = m->is64;
+    const size_t header = w ? 64 : 52, segment = w ? 56 : 32, sections = 5;
+    size_t symtab = header + segment, strings = symtab + (m->n + 1) * (w ? 24 : 16), length = 1;
+    for (size_t i = 0; i < m->n; i++)
+        length += strlen(m->symbols[i].name) + 1;
+    const size_t shstr = strings + length, note = (shstr + sizeof names + 3) & ~(size_t)3;
+    const size_t table = note + 36;
+    b->swap = m->big != (bool)PF_NATIVE_BIG;
+    build_bytes(b, "\177ELF", 4);
+    build_u8(b, w ? 2 : 1);
+    build_u8(b, m->big ? 2 : 1);
+    build_u8(b, 1);
+    build_zeros(b, 9);
+    build_u16(b, m->type ? m->type : 2);
+    build_u16(b, m->machine ? m->machine : 62);
+    build_u32(b, 1);
+    elf_word(b, w, ELF_BASE);
+    elf_word(b, w, header);
+    elf_word(b, w, table);
+    build_u32(b, 0);
+    build_u16(b, (uint16_t)header);
+    build_u16(b, (uint16_t)segment);
+    build_u16(b, 1);
+    build_u16(b, w ? 64 : 40);
+    build_u16(b, (uint16_t)(sections + 1));
+    build_u16(b, 4); /* names of sections */
+    build_u32(b, 1); /* PT_LOAD */
+    if (w)
+        build_u32(b, 5);
+    elf_word(b, w, 0);
+    elf_word(b, w, ELF_BASE);
+    elf_word(b, w, ELF_BASE);
+    elf_word(b, w, ELF_SEGMENT);
+    elf_word(b, w, ELF_SEGMENT);
+    if (!w)
+        build_u32(b, 5);
+    elf_word(b, w, 0x1000);
+    elf_symbols(b, m);
+    build_u8(b, 0);
+    for (size_t i = 0; i < m->n; i++)
+        build_bytes(b, m->symbols[i].name, strlen(m->symbols[i].name) + 1);
+    build_bytes(b, names, sizeof names);
+    build_zeros(b, note - b->b.len);
+    build_u32(b, 4);
+    build_u32(b, 20);
+    build_u32(b, 3);
+    build_bytes(b, "GNU", 4);
+    build_bytes(b, m->build_id ? m->build_id : (const uint8_t[20]){0}, 20);
+    elf_section(b, w, 0, 0, 0, 0, 0, 0, 0);
+    elf_section(b, w, 1, 1, ELF_BASE, 0, ELF_SEGMENT, 0, 0);
+    elf_section(b, w, 7, 2, 0, symtab, strings - symtab, 3, w ? 24 : 16);
+    elf_section(b, w, 15, 3, 0, strings, length, 0, 0);
+    elf_section(b, w, 1, 3, 0, shstr, sizeof names, 0, 0);
+    elf_section(b, w, 23, m->build_id ? 7 : 1, 0, note, 36, 0, 0);
+}
+
+#endif

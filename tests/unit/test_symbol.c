@@ -1,0 +1,628 @@
+/* Symbols: what names an address, and what does not. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "core/session.h"
+#include "elf_made.h"
+#include "perfile/perfile.h"
+#include "symbol/demangle.h"
+#include "symbol/elf.h"
+#include "symbol/state.h"
+#include "symbol/text.h"
+
+static const uint8_t id_a[20] = {0xaa, 1, 2, 3}, id_b[20] = {0xbb, 1, 2, 3};
+
+static perfile_bytes bytes_of(const char *text)
+{
+    return (perfile_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+/* The name at an address of a table; "?" for none. */
+static const char *at(const pf_symtab *t, uint64_t addr)
+{
+    const pf_sym *s = pf_symtab_find(t, addr);
+    return s ? pf_symtab_name(t, s) : "?";
+}
+
+/* A table of an ELF file with these symbols. */
+static void load(pf_symtab *t, const elf_made *m)
+{
+    BUILDER b = {0};
+    pf_elf elf;
+    elf_make(&b, m);
+    pf_symfile f = pf_symfile_memory(built(&b));
+    assert_int_equal(pf_elf_open(&elf, &f, NULL), PERFILE_OK);
+    assert_int_equal(elf.is64, m->is64);
+    assert_int_equal(elf.n_segments, 1);
+    assert_int_equal(elf.segments[0].vaddr, ELF_BASE);
+    assert_int_equal(elf.build_id_size, m->build_id ? 20 : 0);
+    const pf_elf_section *s = pf_elf_section_of_type(&elf, PF_SHT_SYMTAB);
+    assert_non_null(s);
+    *t = (pf_symtab){0};
+    assert_int_equal(pf_elf_add_symbols(&elf, s, PERFILE_SYMBOL_SYMTAB, t), PERFILE_OK);
+    pf_elf_close(&elf);
+    pf_symtab_settle(t, PF_RULES_ELF);
+    assert_int_equal(pf_symtab_index(t), PERFILE_OK);
+}
+
+/* Each rule of table.c by which one of several symbols names an address. */
+static void rules(void **state)
+{
+    (void)state;
+    static const elf_symbol symbols[] = {
+        {"outer", 0x100, 0x100, ELF_GLOBAL_FUNC},
+        {"inner", 0x140, 0x20, ELF_GLOBAL_FUNC},
+        {"innermost", 0x148, 8, ELF_LOCAL_FUNC},
+        {"empty", 0x300, 0, ELF_GLOBAL_FUNC},
+        {"sized", 0x300, 0x10, ELF_WEAK_FUNC},
+        {"weak", 0x320, 0x10, ELF_WEAK_FUNC},
+        {"local", 0x320, 0x10, ELF_LOCAL_FUNC},
+        {"loc", 0x340, 0x10, ELF_LOCAL_FUNC},
+        {"glob", 0x340, 0x10, ELF_GLOBAL_FUNC},
+        {"__name", 0x360, 0x10, ELF_GLOBAL_FUNC},
+        {"name", 0x360, 0x10, ELF_GLOBAL_FUNC},
+        {"short", 0x380, 0x10, ELF_GLOBAL_FUNC},
+        {"longer", 0x380, 0x10, ELF_GLOBAL_FUNC},
+        {"one", 0x3a0, 0x10, ELF_GLOBAL_FUNC},
+        {"two", 0x3a0, 0x10, ELF_GLOBAL_FUNC},
+        {"SyS_x", 0x3c0, 0x10, ELF_GLOBAL_FUNC},
+        {"sys_x", 0x3c0, 0x10, ELF_GLOBAL_FUNC},
+        {"label", 0x3e0, 0, 0x10},
+        {"object", 0x3f0, 0x10, 0x11},
+        {"tls", 0x3f0, 0x10, 0x16},
+        {"last", 0x800, 0, ELF_GLOBAL_FUNC},
+    };
+    static const struct {
+        uint64_t addr;
+        const char *name;
+    } wanted[] = {
+        {0xff, "?"},      {0x100, "outer"},     {0x13f, "outer"},     {0x140, "inner"},
+        {0x147, "inner"}, {0x148, "innermost"}, {0x14f, "innermost"}, {0x150, "inner"},
+        {0x15f, "inner"}, {0x160, "outer"},     {0x1ff, "outer"},     {0x200, "?"},
+        {0x300, "sized"}, {0x310, "?"},         {0x320, "local"},     {0x340, "glob"},
+        {0x360, "name"},  {0x380, "longer"},    {0x3a0, "one"},       {0x3c0, "sys_x"},
+        {0x3e0, "label"}, {0x3ef, "label"},     {0x3f0, "object"},    {0x400, "?"},
+        {0x800, "last"},  {0x1fff, "last"},     {0x2000, "?"},
+    };
+    for (unsigned form = 0; form < 4; form++) {
+        pf_symtab t;
+        load(&t, &(elf_made){.is64 = form & 1,
+                             .big = form & 2,
+                             .symbols = symbols,
+                             .n = sizeof symbols / sizeof symbols[0]});
+        for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+            assert_string_equal(at(&t, ELF_BASE + wanted[i].addr), wanted[i].name);
+        assert_string_equal(at(&t, 0), "?");
+        assert_string_equal(at(&t, UINT64_MAX), "?");
+        pf_symtab_free(&t);
+    }
+}
+
+/* Marks of code and data are no symbols where they are used. */
+static void mapping_symbols(void **state)
+{
+    (void)state;
+    static const elf_symbol symbols[] = {{"f", 0x100, 0x40, ELF_GLOBAL_FUNC},
+                                         {"$x", 0x100, 0, 0},
+                                         {"$d.1", 0x120, 0, 0},
+                                         {"$data", 0x130, 8, ELF_LOCAL_FUNC}};
+    pf_symtab t;
+    load(&t, &(elf_made){.is64 = true, .machine = PF_EM_AARCH64, .symbols = symbols, .n = 4});
+    assert_string_equal(at(&t, ELF_BASE + 0x100), "f");
+    assert_string_equal(at(&t, ELF_BASE + 0x121), "f");
+    assert_string_equal(at(&t, ELF_BASE + 0x131), "$data");
+    pf_symtab_free(&t);
+    load(&t, &(elf_made){.is64 = true, .symbols = symbols, .n = 4});
+    assert_string_equal(at(&t, ELF_BASE + 0x121), "$d.1");
+    pf_symtab_free(&t);
+    /* The lowest bit of an address says Thumb. */
+    static const elf_symbol thumb[] = {{"t", 0x101, 0x10, ELF_GLOBAL_FUNC}};
+    load(&t, &(elf_made){.machine = PF_EM_ARM, .symbols = thumb, .n = 1});
+    assert_string_equal(at(&t, ELF_BASE + 0x100), "t");
+    assert_string_equal(at(&t, ELF_BASE + 0x110), "?");
+    pf_symtab_free(&t);
+}
+
+/* Segments are what a search through all symbols says: the last that covers the address. */
+static void segments(void **state)
+{
+    (void)state;
+    uint32_t random = 1;
+    for (unsigned round = 0; round < 300; round++) {
+        pf_symtab t = {0};
+        uint32_t name;
+        assert_int_equal(pf_symtab_text(&t, bytes_of("x"), &name), PERFILE_OK);
+        for (unsigned i = 0; i < round % 23; i++) {
+            random = random * 1664525 + 1013904223;
+            uint64_t start = random >> 24, size = (random >> 16 & 63) + 1;
+            assert_int_equal(
+                pf_symtab_add(&t, (pf_sym){.start = start, .end = start + size, .name = name}),
+                PERFILE_OK);
+        }
+        pf_symtab_settle(&t, PF_RULES_ELF);
+        assert_int_equal(pf_symtab_index(&t), PERFILE_OK);
+        for (uint64_t addr = 0; addr < 400; addr++) {
+            const pf_sym *wanted = NULL;
+            for (size_t i = 0; i < t.n; i++)
+                if (t.syms[i].start <= addr && addr < t.syms[i].end)
+                    wanted = &t.syms[i];
+            assert_ptr_equal(pf_symtab_find(&t, addr), wanted);
+        }
+        pf_symtab_free(&t);
+    }
+}
+
+static void kallsyms(void **state)
+{
+    (void)state;
+    pf_symtab t = {0};
+    static const char text[] = "ffffffff81000000 T _text\n"
+                               "ffffffff81000100 t local_one\r\n"
+                               "ffffffff81000100 T global_one\n"
+                               "ffffffff81000200 W weak_one\n"
+                               "ffffffff81000200 r read_only\n"
+                               "ffffffff81000280 t $x\n"
+                               "no number at all\n"
+                               "ffffffff81000300\n"
+                               "fffffffff81000300 T too_long\n"
+                               "ffffffff81000400 T end_of_kernel\n"
+                               "ffffffffc0000000 t in_module\t[some_module]\n"
+                               "ffffffffc0000040 t too\t[some_module]\n"
+                               "ffffffffc0100000 t in_other [other]";
+    assert_int_equal(pf_kallsyms_add(&t, bytes_of(text)), PERFILE_OK);
+    pf_symtab_settle(&t, PF_RULES_KALLSYMS);
+    assert_int_equal(pf_symtab_index(&t), PERFILE_OK);
+    assert_string_equal(at(&t, 0xffffffff810000ff), "_text");
+    assert_string_equal(at(&t, 0xffffffff81000100), "global_one");
+    assert_string_equal(at(&t, 0xffffffff810003ff), "weak_one");
+    assert_string_equal(at(&t, 0xffffffff81001fff), "end_of_kernel");
+    assert_string_equal(at(&t, 0xffffffff81002000), "?");
+    assert_string_equal(at(&t, 0xffffffffc0000041), "too");
+    const pf_sym *s = pf_symtab_find(&t, 0xffffffffc0000000);
+    assert_non_null(s);
+    assert_string_equal(t.names + s->module, "some_module");
+    assert_string_equal(t.names + pf_symtab_find(&t, 0xffffffffc0100000)->module, "other");
+    pf_symtab_free(&t);
+    /* What the kernel shows to those who may not know. */
+    assert_int_equal(pf_kallsyms_add(&t, bytes_of("0000000000000000 T a\n0000000000000000 t b\n")),
+                     PERFILE_OK);
+    assert_int_equal(t.n, 0);
+    pf_symtab_free(&t);
+}
+
+static void perf_map(void **state)
+{
+    (void)state;
+    pf_symtab t = {0};
+    static const char text[] = "7f0000001000 20 first\n"
+                               "0x7f0000001020 0x10 with a blank and 0x\n"
+                               "7f0000001000 30 compiled again\n"
+                               "7f0000002000 0 empty\n"
+                               "7f0000003000 10\n"
+                               "zzz 10 no number\n"
+                               "ffffffffffffffff 10 too far\n"
+                               "7f0000004000 10 without end";
+    assert_int_equal(pf_perf_map_add(&t, bytes_of(text)), PERFILE_OK);
+    pf_symtab_settle(&t, PF_RULES_PERF_MAP);
+    assert_int_equal(pf_symtab_index(&t), PERFILE_OK);
+    assert_int_equal(t.n, 3);
+    assert_string_equal(at(&t, 0x7f0000001000), "compiled again");
+    assert_string_equal(at(&t, 0x7f0000001021), "with a blank and 0x");
+    assert_string_equal(at(&t, 0x7f0000002000), "?");
+    assert_string_equal(at(&t, 0x7f000000400f), "without end");
+    pf_symtab_free(&t);
+}
+
+static void demangling(void **state)
+{
+    (void)state;
+    char out[PF_DEMANGLED_SIZE], bomb[1024] = "_Z1f";
+    if (!pf_can_demangle()) {
+        assert_false(pf_demangle("_ZN1a1bEv", out));
+        assert_int_equal(perfile_symbols_built_in() & PERFILE_SYMBOLS_DEMANGLE, 0);
+        return;
+    }
+    assert_int_equal(perfile_symbols_built_in() & PERFILE_SYMBOLS_DEMANGLE,
+                     PERFILE_SYMBOLS_DEMANGLE);
+    static const char *const names[][2] = {
+        {"_ZN5outer3BoxIiE4spinEi", "outer::Box<int>::spin"},
+        {"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
+        {"_RNvCs1234_7mycrate3foo", "mycrate::foo"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_true(pf_demangle(names[i][0], out));
+        assert_string_equal(out, names[i][1]);
+    }
+    assert_false(pf_demangle("main", out));
+    assert_false(pf_demangle("_Z", out));
+    assert_false(pf_demangle("_ZN", out));
+    /* Each pair has the one before it twice: the whole text would have more bytes than there are
+     * atoms.  Template arguments are shown, parameters are not. */
+    strcpy(bomb, "_Z1fI1PI1QS0_E");
+    for (char digit = '0'; digit <= '9'; digit++)
+        snprintf(bomb + strlen(bomb), sizeof bomb - strlen(bomb), "1PIS%c_S%c_E", digit, digit);
+    for (char digit = 'A'; digit <= 'Z'; digit++)
+        snprintf(bomb + strlen(bomb), sizeof bomb - strlen(bomb), "1PIS%c_S%c_E", digit, digit);
+    strcat(bomb, "Evv");
+    pf_demangle(bomb, out); /* comes back */
+}
+
+/* Files as they lie on a machine, below the folder of the test. */
+static void put_file(const char *path, const elf_made *m)
+{
+    BUILDER b = {0};
+    elf_make(&b, m);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(b.b.ptr, b.b.len, 1, f), 1);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void put_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static const elf_symbol two[] = {{"first", 0x1000, 0x100, ELF_GLOBAL_FUNC},
+                                 {"second", 0x1200, 0x100, ELF_GLOBAL_FUNC}};
+
+static void put_files(void)
+{
+    mkdir("root", 0755);
+    mkdir("root/bin", 0755);
+    mkdir("cache", 0755);
+    mkdir("cache/.build-id", 0755);
+    mkdir("cache/.build-id/bb", 0755);
+    mkdir("cache/.build-id/bb/01020300000000000000000000000000000000", 0755);
+    put_file("root/bin/a", &(elf_made){.is64 = true, .build_id = id_a, .symbols = two, .n = 2});
+    put_file("root/bin/plain", &(elf_made){.is64 = true, .symbols = two, .n = 2});
+    put_file("cache/.build-id/bb/01020300000000000000000000000000000000/elf",
+             &(elf_made){.is64 = true, .big = true, .build_id = id_b, .symbols = two, .n = 2});
+    put_text("root/bin/text", "This is no ELF file.\n");
+    put_text("kallsyms", "ffffffff81000000 T _text\nffffffff81001000 T do_it\n"
+                         "ffffffffc0000000 t mod_it\t[some_module]\n");
+    put_text("perf-42.map", "7f0000000100 20 compiled\n");
+}
+
+typedef struct asked {
+    perfile_session *session;
+    perfile_symbols *symbols;
+} asked;
+
+static void open_symbols(asked *a, const perfile_limits *limits)
+{
+    static const char *const dirs[] = {"cache"};
+    perfile_symbols_options o = {.size = sizeof o,
+                                 .flags = PERFILE_SYMBOLS_GIVEN_ONLY,
+                                 .symfs = "root",
+                                 .debug_dirs = dirs,
+                                 .n_debug_dirs = 1,
+                                 .kallsyms = "kallsyms",
+                                 .perf_map_dir = ".",
+                                 .limits = limits};
+    put_files();
+    assert_int_equal(perfile_session_new(NULL, &a->session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_symbols_open(a->session, &o, &a->symbols, NULL), PERFILE_OK);
+}
+
+static void close_symbols(asked *a)
+{
+    perfile_symbols_close(a->symbols);
+    perfile_session_close(a->session);
+}
+
+static perfile_symbol ask(const asked *a, const perfile_mapping *m, uint64_t addr)
+{
+    perfile_symbol s;
+    assert_int_equal(perfile_symbols_find(a->symbols, m, addr, PERFILE_NO_TIME, &s, NULL),
+                     PERFILE_OK);
+    assert_non_null(s.module);
+    assert_true(!s.name == (s.origin == PERFILE_SYMBOL_NOTHING));
+    assert_true(!s.name == (s.reason != PERFILE_SYMBOL_FOUND));
+    assert_non_null(perfile_symbol_reason_text(s.reason));
+    assert_non_null(perfile_symbol_origin_text(s.origin));
+    return s;
+}
+
+static perfile_mapping mapping(const char *name, const uint8_t *id)
+{
+    perfile_mapping m = {.pid = 42,
+                         .tid = 42,
+                         .addr = 0x7f0000000000,
+                         .len = 0x4000,
+                         .pgoff = 0x1000,
+                         .name = name,
+                         .cpumode = 2};
+    if (id)
+        memcpy(m.build_id, id, 20);
+    m.build_id_size = id ? 20 : 0;
+    return m;
+}
+
+static void elf_files(void **state)
+{
+    (void)state;
+    asked a;
+    open_symbols(&a, NULL);
+    perfile_mapping m = mapping("/bin/a", id_a);
+    perfile_symbol s = ask(&a, &m, 0x7f0000000210);
+    assert_string_equal(s.name, "second");
+    assert_string_equal(s.mangled, "second");
+    assert_string_equal(s.module, "a");
+    assert_string_equal(s.file, "root/bin/a");
+    assert_int_equal(s.offset, 0x1210);
+    assert_int_equal(s.start, 0x7f0000000200);
+    assert_int_equal(s.size, 0x100);
+    assert_int_equal(s.origin, PERFILE_SYMBOL_SYMTAB);
+    assert_true(s.verified);
+    s = ask(&a, &m, 0x7f0000000100);
+    assert_int_equal(s.reason, PERFILE_SYMBOL_NO_SYMBOL_HERE);
+    char text[64];
+    assert_int_equal(perfile_symbol_text(&s, text, sizeof text), strlen("[a+0x1100]"));
+    assert_string_equal(text, "[a+0x1100]");
+    assert_int_equal(perfile_symbol_text(&s, text, 4), strlen("[a+0x1100]"));
+    assert_string_equal(text, "[a+");
+
+    m = mapping("/bin/a", NULL); /* the path alone */
+    s = ask(&a, &m, 0x7f0000000000);
+    assert_string_equal(s.name, "first");
+    assert_false(s.verified);
+    m = mapping("/bin/plain", id_a); /* the file has no build id */
+    assert_int_equal(ask(&a, &m, 0x7f0000000000).reason, PERFILE_SYMBOL_OTHER_BUILD);
+    m = mapping("/bin/a", id_b); /* another build at the path; the right one is in the cache */
+    s = ask(&a, &m, 0x7f0000000000);
+    assert_string_equal(s.name, "first");
+    assert_memory_equal(s.file, "cache/", 6);
+    static const uint8_t id_c[20] = {0xcc};
+    m = mapping("/bin/a", id_c);
+    s = ask(&a, &m, 0x7f0000000000);
+    assert_int_equal(s.reason, PERFILE_SYMBOL_OTHER_BUILD);
+    assert_string_equal(s.module, "a");
+    m = mapping("/bin/nothing", NULL);
+    assert_int_equal(ask(&a, &m, 0x7f0000000000).reason, PERFILE_SYMBOL_NO_FILE);
+    m = mapping("/bin", NULL);
+    assert_int_equal(ask(&a, &m, 0x7f0000000000).reason, PERFILE_SYMBOL_NO_FILE);
+    m = mapping("/bin/text", NULL);
+    assert_int_equal(ask(&a, &m, 0x7f0000000000).reason, PERFILE_SYMBOL_DAMAGED);
+    s = ask(&a, NULL, 0x1234);
+    assert_int_equal(s.reason, PERFILE_SYMBOL_NO_MAPPING);
+    assert_int_equal(s.offset, 0x1234);
+    close_symbols(&a);
+}
+
+static void other_sources(void **state)
+{
+    (void)state;
+    asked a;
+    open_symbols(&a, NULL);
+    perfile_mapping m = mapping("//anon", NULL);
+    perfile_symbol s = ask(&a, &m, 0x7f0000000101);
+    assert_string_equal(s.name, "compiled");
+    assert_int_equal(s.origin, PERFILE_SYMBOL_PERF_MAP);
+    assert_string_equal(s.module, "//anon");
+    m.name = "[heap]"; /* the same file */
+    assert_string_equal(ask(&a, &m, 0x7f0000000101).name, "compiled");
+    m.pid = 43;
+    assert_int_equal(ask(&a, &m, 0x7f0000000101).reason, PERFILE_SYMBOL_NO_FILE);
+
+    /* The kernel lay 0x1000000 higher when it was recorded. */
+    m = (perfile_mapping){.pid = PERFILE_NO_PID,
+                          .cpumode = 1,
+                          .addr = 0xffffffff82000000,
+                          .len = 0x1000000,
+                          .pgoff = 0xffffffff82000000,
+                          .name = "[kernel.kallsyms]_text"};
+    s = ask(&a, &m, 0xffffffff82001004);
+    assert_string_equal(s.name, "do_it");
+    assert_string_equal(s.module, "[kernel.kallsyms]");
+    assert_int_equal(s.offset, 0x1004);
+    assert_int_equal(s.start, 0xffffffff82001000);
+    m = (perfile_mapping){.pid = PERFILE_NO_PID,
+                          .cpumode = 1,
+                          .addr = 0xffffffffc0000000,
+                          .len = 0x1000,
+                          .name = "/lib/modules/x/some-module.ko.xz"};
+    assert_string_equal(ask(&a, &m, 0xffffffffc0000000).name, "mod_it");
+    m.name = "[other_module]";
+    assert_int_equal(ask(&a, &m, 0xffffffffc0000000).reason, PERFILE_SYMBOL_NO_SYMBOL_HERE);
+    m.cpumode = 4; /* of a guest, whose kernel is another one */
+    m.name = "[some_module]";
+    assert_int_equal(ask(&a, &m, 0xffffffffc0000000).reason, PERFILE_SYMBOL_NO_FILE);
+
+    m = (perfile_mapping){.pid = PERFILE_NO_PID,
+                          .cpumode = 1,
+                          .addr = 0xffffffffa0000000,
+                          .len = 0x40,
+                          .name = "bpf_prog_1",
+                          .kind = PERFILE_MAPPING_SYMBOL};
+    s = ask(&a, &m, 0xffffffffa0000010);
+    assert_string_equal(s.name, "bpf_prog_1");
+    assert_int_equal(s.offset, 0x10);
+    assert_int_equal(s.size, 0x40);
+    close_symbols(&a);
+}
+
+static void add_feature(const asked *a, uint32_t number, const builder *payload)
+{
+    perfile_feature f = {
+        .number = number, .size = payload->b.len, .payload = built(payload), .session = a->session};
+    assert_int_equal(pf_session_add_feature(a->session, &f, false, NULL), PERFILE_OK);
+}
+
+static void put_cstr(builder *b, const char *text)
+{
+    build_bytes(b, text, strlen(text) + 1);
+}
+
+/* A file of feature FILE: its code begins at 0x2000 in memory, and at 0x1000 in the file. */
+static void put_captured(builder *b, const char *path, uint32_t type)
+{
+    BUILDER one = {0};
+    put_cstr(&one, path);
+    build_u32(&one, type);
+    build_u64(&one, 0x2000);
+    build_u32(&one, 2);
+    build_u64(&one, 0x2100);
+    build_u32(&one, 0x10);
+    put_cstr(&one, "captured");
+    build_u64(&one, 0x2200);
+    build_u32(&one, 0x10);
+    put_cstr(&one, "_ZN1a1bEv");
+    if (type == PF_DSO_ELF_FILE)
+        build_u64(&one, 0x1000);
+    if (type == PF_DSO_DEX_FILE)
+        build_u32(&one, 0);
+    build_u32(b, (uint32_t)one.b.len);
+    build_bytes(b, one.b.ptr, one.b.len);
+}
+
+/* The symbols that simpleperf stores in features FILE and FILE2. */
+static void captured(void **state)
+{
+    (void)state;
+    asked a;
+    BUILDER file = {0}, file2 = {0};
+    /* path; type 2; min_vaddr 0x2000; a symbol at 0x2100 of 16 bytes; elf_file: offset 0x1000 */
+    static const uint8_t message[] = "\x0a\x04/two"
+                                     "\x10\x02"
+                                     "\x18\x80\x40"
+                                     "\x22\x0a\x08\x80\x42\x10\x10\x1a\x03one"
+                                     "\x32\x03\x08\x80\x20";
+    open_symbols(&a, NULL);
+    perfile_mapping m = mapping("/bin/a", id_a);
+    assert_int_equal(ask(&a, &m, 0x7f0000000210).origin, PERFILE_SYMBOL_SYMTAB);
+    put_captured(&file, "/data/lib.so", PF_DSO_ELF_FILE);
+    put_captured(&file, "/data/map", PF_DSO_SYMBOL_MAP_FILE);
+    put_captured(&file, "/data/code.dex", PF_DSO_DEX_FILE);
+    build_u32(&file2, sizeof message - 1);
+    build_bytes(&file2, message, sizeof message - 1);
+    add_feature(&a, PERFILE_FEATURE_FILE, &file);
+    add_feature(&a, PERFILE_FEATURE_FILE2, &file2);
+
+    m = mapping("/data/lib.so", NULL);
+    perfile_symbol s = ask(&a, &m, 0x7f0000000104);
+    assert_string_equal(s.name, "captured");
+    assert_int_equal(s.origin, PERFILE_SYMBOL_CAPTURE);
+    assert_int_equal(s.start, 0x7f0000000100);
+    assert_true(s.verified);
+    s = ask(&a, &m, 0x7f0000000200);
+    assert_string_equal(s.name, pf_can_demangle() ? "a::b" : "_ZN1a1bEv");
+    assert_string_equal(s.mangled, "_ZN1a1bEv");
+    assert_int_equal(ask(&a, &m, 0x7f0000000110).reason, PERFILE_SYMBOL_NO_SYMBOL_HERE);
+    m = mapping("/data/code.dex", NULL); /* symbols by offset in the file */
+    assert_string_equal(ask(&a, &m, 0x7f0000001100).name, "captured");
+    m = mapping("/data/map", NULL); /* by address */
+    m.addr = 0x2000;
+    assert_string_equal(ask(&a, &m, 0x2100).name, "captured");
+    m = mapping("/two", NULL);
+    assert_string_equal(ask(&a, &m, 0x7f000000010f).name, "one");
+    close_symbols(&a);
+}
+
+/* Whatever allocation fails: the status says so, and the next query answers. */
+static void no_memory(void **state)
+{
+    (void)state;
+    asked a;
+    perfile_symbol s;
+    perfile_mapping m = mapping("/bin/a", id_a);
+    for (uint64_t fail = 1;; fail++) {
+        open_symbols(&a, NULL);
+        pf_alloc_fail_at = pf_alloc_count + fail;
+        perfile_status st =
+            perfile_symbols_find(a.symbols, &m, 0x7f0000000210, PERFILE_NO_TIME, &s, NULL);
+        bool failed = pf_alloc_count >= pf_alloc_fail_at;
+        pf_alloc_fail_at = 0;
+        if (failed && st != PERFILE_OK)
+            assert_int_equal(st, PERFILE_E_NOMEM);
+        assert_string_equal(ask(&a, &m, 0x7f0000000210).name, "second");
+        close_symbols(&a);
+        if (!failed)
+            break;
+    }
+}
+
+/* A limit below what a file needs is an answer. */
+static void limited(void **state)
+{
+    (void)state;
+    asked a;
+    perfile_limits limits = {.size = sizeof limits, .symbol_bytes = 1 << 20};
+    open_symbols(&a, &limits);
+    perfile_mapping m = mapping("/bin/a", id_a);
+    assert_string_equal(ask(&a, &m, 0x7f0000000210).name, "second");
+    close_symbols(&a);
+    unsigned refused = 0;
+    for (limits.symbol_bytes = 1 << 15; limits.symbol_bytes > 64; limits.symbol_bytes -= 64) {
+        static const char *const dirs[] = {"cache"};
+        perfile_symbols_options o = {.size = sizeof o,
+                                     .symfs = "root",
+                                     .debug_dirs = dirs,
+                                     .n_debug_dirs = 1,
+                                     .limits = &limits,
+                                     .flags = PERFILE_SYMBOLS_GIVEN_ONLY};
+        perfile_error err;
+        assert_int_equal(perfile_session_new(NULL, &a.session, NULL), PERFILE_OK);
+        perfile_status st = perfile_symbols_open(a.session, &o, &a.symbols, &err);
+        if (st == PERFILE_OK) {
+            perfile_symbol s = ask(&a, &m, 0x7f0000000210);
+            assert_true(s.name || s.reason == PERFILE_SYMBOL_TOO_LARGE);
+            assert_string_equal(s.module, "a");
+            refused += !s.name;
+            perfile_symbols_close(a.symbols);
+        } else {
+            assert_int_equal(st, PERFILE_E_LIMIT);
+            assert_string_equal(err.where, "symbol_bytes");
+        }
+        perfile_session_close(a.session);
+    }
+    assert_true(refused > 10);
+}
+
+static void usage(void **state)
+{
+    (void)state;
+    perfile_session *session;
+    perfile_symbols *symbols;
+    perfile_error err;
+    perfile_symbols_options o = {.size = sizeof o, .flags = 1U << 31};
+    assert_int_equal(perfile_session_new(NULL, &session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_symbols_open(session, &o, &symbols, &err), PERFILE_E_USAGE);
+    o = (perfile_symbols_options){.size = sizeof o, .n_debug_dirs = 1};
+    assert_int_equal(perfile_symbols_open(session, &o, &symbols, &err), PERFILE_E_USAGE);
+    put_text("empty", "");
+    o = (perfile_symbols_options){.size = sizeof o, .kallsyms = "empty"};
+    assert_int_equal(perfile_symbols_open(session, &o, &symbols, &err), PERFILE_E_IO);
+    o.kallsyms = "is not there";
+    assert_int_equal(perfile_symbols_open(session, &o, &symbols, &err), PERFILE_E_IO);
+    assert_null(perfile_symbol_reason_text(99));
+    assert_null(perfile_symbol_origin_text(99));
+    perfile_symbols_close(NULL);
+    perfile_session_close(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules),     cmocka_unit_test(mapping_symbols),
+        cmocka_unit_test(segments),  cmocka_unit_test(kallsyms),
+        cmocka_unit_test(perf_map),  cmocka_unit_test(demangling),
+        cmocka_unit_test(elf_files), cmocka_unit_test(other_sources),
+        cmocka_unit_test(captured),  cmocka_unit_test(no_memory),
+        cmocka_unit_test(limited),   cmocka_unit_test(usage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
