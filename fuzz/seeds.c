@@ -665,6 +665,7 @@ int main(int argc, char **argv)
     put_columns(argv[1]);
     put_forms(argv[1]);
     seeds_put_commands(argv[1]);
+    seeds_put_symbols(argv[1]);
     put_dictionary(argv[1]);
     return 0;
 }
