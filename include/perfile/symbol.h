@@ -10,12 +10,13 @@
  * simpleperf stored in the capture; for anonymous memory the perf-PID.map of the process; for the
  * kernel a kallsyms file; otherwise ELF files.  An ELF file is used if its build id is that of the
  * mapping.  If the capture has no build id for the mapping, the file at its path is used unless the
- * inode or the size contradicts, and the answer is not `verified`.  No answer is taken from another
+ * device or inode contradicts, and the answer is not `verified`.  No answer is taken from another
  * build: what cannot be named stays unknown, with the reason, and module and offset in any case.
  *
- * Files are opened when the first address in them is asked for, read with pread(), and treated as
- * hostile input.  What is kept of them is bounded by perfile_limits.symbol_bytes; a file that does
- * not fit is unknown for PERFILE_SYMBOL_TOO_LARGE. */
+ * What a mapping needs is looked for once, when the first address in it is asked for: build ids and
+ * other facts that a capture tells at its end should be known by then.  Files are read with pread()
+ * and treated as hostile input.  What is kept of them is bounded by perfile_limits.symbol_bytes;
+ * the functions of a file that does not fit are unknown (PERFILE_SYMBOL_TOO_LARGE). */
 #ifndef PERFILE_SYMBOL_H
 #define PERFILE_SYMBOL_H
 
@@ -73,7 +74,7 @@ enum {                                    /* perfile_symbol.reason: why there is
        PERFILE_SYMBOL_FOUND = 0,          /* there is one */
        PERFILE_SYMBOL_NO_MAPPING = 1,     /* it is not known what was mapped */
        PERFILE_SYMBOL_NO_FILE = 2,        /* no file with symbols was found */
-       PERFILE_SYMBOL_OTHER_BUILD = 3,    /* only files with another build id, inode or size */
+       PERFILE_SYMBOL_OTHER_BUILD = 3,    /* only files with another build id or inode */
        PERFILE_SYMBOL_NO_SYMBOLS = 4,     /* the file has no symbols and no debug file was found */
        PERFILE_SYMBOL_NO_SYMBOL_HERE = 5, /* no symbol covers the address */
        PERFILE_SYMBOL_DAMAGED = 6,        /* the file is not what its kind should be */
@@ -100,7 +101,7 @@ typedef struct perfile_symbol {
 } perfile_symbol;
 
 enum { /* What this build of the library can do; perfile_symbols_built_in(). */
-       PERFILE_SYMBOLS_DEMANGLE = 1 << 0 /* names of C++ and Rust */
+       PERFILE_SYMBOLS_DEMANGLE = 1 << 0 /* names of C++ and Rust, by libiberty */
 };
 
 /* PERFILE_SYMBOLS_DEMANGLE …: the optional parts that the library was built with.  Symbols of ELF

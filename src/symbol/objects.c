@@ -31,6 +31,18 @@ bool pf_is_kernel(const perfile_mapping *m)
            m->cpumode == CPUMODE_GUEST_KERNEL;
 }
 
+/* The size of a build id without the zeros that make one of 16 bytes (MD5, UUID) or 8 (lld's fast
+ * ones) as long as a SHA-1. */
+static uint8_t without_padding(const uint8_t *id, uint8_t size)
+{
+    uint8_t n = size;
+    if (size != 20)
+        return size;
+    while (n && !id[n - 1])
+        n--;
+    return n > 16 ? 20 : n > 8 ? 16 : n ? 8 : 0;
+}
+
 static pf_object_key key_of(const perfile_mapping *m)
 {
     pf_object_key k = {.name = m->name, .is_kernel = pf_is_kernel(m)};
@@ -47,6 +59,7 @@ static pf_object_key key_of(const perfile_mapping *m)
     k.build_id_size =
         m->build_id_size <= sizeof k.build_id ? m->build_id_size : (uint8_t)sizeof k.build_id;
     memcpy(k.build_id, m->build_id, k.build_id_size);
+    k.build_id_size = without_padding(k.build_id, k.build_id_size);
     return k;
 }
 

@@ -140,9 +140,8 @@ bool pf_path(char *path, const char *format, ...) __attribute__((format(printf, 
 /* "xx/yyyy…" of a build id, as directories have it; false if there is none. */
 bool pf_build_id_path(const uint8_t *id, uint8_t size, char *out, size_t out_size);
 
-static inline bool pf_same_build_id(const uint8_t *a, uint8_t na, const uint8_t *b, uint8_t nb)
-{
-    return na && na == nb && memcmp(a, b, na) == 0;
-}
+/* True if two build ids are the same.  Some writers pad the shorter ones of other hashes with
+ * zeros. */
+bool pf_same_build_id(const uint8_t *a, uint8_t na, const uint8_t *b, uint8_t nb);
 
 #endif

@@ -39,6 +39,18 @@ bool pf_build_id_path(const uint8_t *id, uint8_t size, char *out, size_t out_siz
     return true;
 }
 
+bool pf_same_build_id(const uint8_t *a, uint8_t na, const uint8_t *b, uint8_t nb)
+{
+    uint8_t n = na < nb ? na : nb;
+    for (uint8_t i = n; i < na; i++)
+        if (a[i])
+            return false;
+    for (uint8_t i = n; i < nb; i++)
+        if (b[i])
+            return false;
+    return n && memcmp(a, b, n) == 0;
+}
+
 const char *pf_symbols_keep(perfile_symbols *s, const char *text)
 {
     return pf_texts_keep(&s->texts, (perfile_bytes){(const uint8_t *)text, strlen(text)});

@@ -592,6 +592,24 @@ static void limited(void **state)
     assert_true(refused > 10);
 }
 
+/* Build ids of other hashes than SHA-1 may be padded. */
+static void build_ids(void **state)
+{
+    (void)state;
+    static const uint8_t a[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    static const uint8_t b[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0, 0, 1};
+    char text[42];
+    assert_true(pf_same_build_id(a, 20, a, 16));
+    assert_true(pf_same_build_id(a, 16, a, 20));
+    assert_false(pf_same_build_id(a, 16, b, 20));
+    assert_false(pf_same_build_id(a, 20, b, 20));
+    assert_false(pf_same_build_id(a, 0, a, 0));
+    assert_true(pf_build_id_path(a, 3, text, sizeof text));
+    assert_string_equal(text, "01/0203");
+    assert_false(pf_build_id_path(a, 20, text, sizeof text - 1));
+    assert_false(pf_build_id_path(a, 1, text, sizeof text));
+}
+
 static void usage(void **state)
 {
     (void)state;
@@ -622,7 +640,8 @@ int main(void)
         cmocka_unit_test(perf_map),  cmocka_unit_test(demangling),
         cmocka_unit_test(elf_files), cmocka_unit_test(other_sources),
         cmocka_unit_test(captured),  cmocka_unit_test(no_memory),
-        cmocka_unit_test(limited),   cmocka_unit_test(usage),
+        cmocka_unit_test(limited),   cmocka_unit_test(build_ids),
+        cmocka_unit_test(usage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
