@@ -20,7 +20,7 @@
 #include "symbol/state.h"
 #include "symbol/text.h"
 
-static const uint8_t id_a[20] = {0xaa, 1, 2, 3}, id_b[20] = {0xbb, 1, 2, 3};
+static const uint8_t id_a[20] = {0xaa, 1, 2, 3, [19] = 9}, id_b[20] = {0xbb, 1, 2, 3, [19] = 9};
 
 static perfile_bytes bytes_of(const char *text)
 {
@@ -286,10 +286,10 @@ static void put_files(void)
     mkdir("cache", 0755);
     mkdir("cache/.build-id", 0755);
     mkdir("cache/.build-id/bb", 0755);
-    mkdir("cache/.build-id/bb/01020300000000000000000000000000000000", 0755);
+    mkdir("cache/.build-id/bb/01020300000000000000000000000000000009", 0755);
     put_file("root/bin/a", &(elf_made){.is64 = true, .build_id = id_a, .symbols = two, .n = 2});
     put_file("root/bin/plain", &(elf_made){.is64 = true, .symbols = two, .n = 2});
-    put_file("cache/.build-id/bb/01020300000000000000000000000000000000/elf",
+    put_file("cache/.build-id/bb/01020300000000000000000000000000000009/elf",
              &(elf_made){.is64 = true, .big = true, .build_id = id_b, .symbols = two, .n = 2});
     put_text("root/bin/text", "This is no ELF file.\n");
     put_text("kallsyms", "ffffffff81000000 T _text\nffffffff81001000 T do_it\n"
@@ -386,7 +386,7 @@ static void elf_files(void **state)
     s = ask(&a, &m, 0x7f0000000000);
     assert_string_equal(s.name, "first");
     assert_memory_equal(s.file, "cache/", 6);
-    static const uint8_t id_c[20] = {0xcc};
+    static const uint8_t id_c[20] = {0xcc, [19] = 9};
     m = mapping("/bin/a", id_c);
     s = ask(&a, &m, 0x7f0000000000);
     assert_int_equal(s.reason, PERFILE_SYMBOL_OTHER_BUILD);
