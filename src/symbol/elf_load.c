@@ -37,17 +37,21 @@ static void close_file(opened *f)
     f->is_open = false;
 }
 
-/* Opens the ELF file f->path; not finding it, or finding something else, is no error. */
-static perfile_status open_file(loading *l, opened *f)
+/* Opens the ELF file f->file.  Something else is no error. */
+static perfile_status open_elf(loading *l, opened *f)
 {
-    if (!pf_symfile_open(&f->file, f->path))
-        return PERFILE_OK;
     perfile_status st = pf_elf_open(&f->elf, &f->file, &l->s->budget);
     f->is_open = st == PERFILE_OK;
     if (st != PERFILE_OK)
         pf_symfile_close(&f->file);
     l->damaged |= st == PERFILE_E_CORRUPT;
     return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
+}
+
+/* Opens the ELF file f->path; not finding it is no error either. */
+static perfile_status open_file(loading *l, opened *f)
+{
+    return pf_symfile_open(&f->file, f->path) ? open_elf(l, f) : PERFILE_OK;
 }
 
 /* True if the file at the path of the mapping may be what was mapped: by build id, else by what is
@@ -74,6 +78,24 @@ static perfile_status try_mapped(loading *l, bool at_path)
     return st;
 }
 
+/* The [vdso] of this process, if it has the build id of the mapping. */
+static perfile_status try_vdso(loading *l)
+{
+    opened *f = &l->mapped;
+    perfile_bytes image;
+    perfile_status st = pf_own_vdso(&l->s->budget, &image);
+    if (st != PERFILE_OK || !image.len)
+        return st;
+    f->file = pf_symfile_memory(image);
+    strcpy(f->path, "[vdso]");
+    st = open_elf(l, f);
+    if (f->is_open && !is_mapped_file(l, f, false)) {
+        close_file(f);
+        l->other_build = true;
+    }
+    return st;
+}
+
 /* At its path, then in caches by build id. */
 static perfile_status find_mapped(loading *l)
 {
@@ -90,6 +112,9 @@ static perfile_status find_mapped(loading *l)
             pf_path(l->mapped.path, "%s/.build-id/%s/%s", s->debug_dirs[i / 2], l->id,
                     names[i % 2]))
             st = try_mapped(l, false);
+    if (st == PERFILE_OK && !l->mapped.is_open && l->o->key.build_id_size && !l->o->key.is_guest &&
+        !(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY) && strcmp(name, "[vdso]") == 0)
+        st = try_vdso(l);
     return st;
 }
 

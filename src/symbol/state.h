@@ -103,6 +103,9 @@ struct perfile_symbols {
 /* symbol/elf_load.c: symbols of an ELF file and of its debug file. */
 perfile_status pf_load_elf(perfile_symbols *s, pf_object *o);
 
+/* symbol/vdso.c: the [vdso] of this process, nothing if it is not found.  Valid until it ends. */
+perfile_status pf_own_vdso(pf_budget *budget, perfile_bytes *image);
+
 /* symbol/kernel.c: reads the kallsyms file of the options, with messages. */
 perfile_status pf_kernel_given(perfile_symbols *s, const char *path, perfile_error *err);
 /* `pgoff`: of the mapping; with the name of the kernel's the recorded address of a symbol. */

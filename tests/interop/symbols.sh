@@ -133,6 +133,24 @@ same_as_perf fixed.data local_spin global_spin
 same_as_perf shared.data local_spin library_spin inner_spin
 same_as_perf forking.data child_spin local_spin global_spin
 
+# Code that no file has: [vdso].
+cat >clock.c <<'END'
+#include <time.h>
+int main(void)
+{
+    struct timespec t;
+    long sum = 0;
+    for (int i = 0; i < 3000000; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        sum += t.tv_nsec;
+    }
+    return sum == 3;
+}
+END
+gcc -O1 -o clock clock.c
+record clock.data ./clock
+same_as_perf clock.data
+
 if command -v g++ >/dev/null; then
     g++ -O1 -o names names.cc
     record names.data ./names
