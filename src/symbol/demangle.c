@@ -24,7 +24,8 @@ static void collect(const char *part, size_t n, void *user)
     text *t = user;
     if (n >= PF_DEMANGLED_SIZE - t->len)
         longjmp(t->too_long, 1);
-    memcpy(t->out + t->len, part, n);
+    if (n) /* `part` may be NULL then */
+        memcpy(t->out + t->len, part, n);
     t->len += n;
 }
 
