@@ -157,7 +157,7 @@ perfile_status pf_captured_read(perfile_symbols *s)
     return PERFILE_OK;
 }
 
-bool pf_load_captured(perfile_symbols *s, pf_object *o)
+bool pf_load_captured(perfile_symbols *s, pf_symbol_object *o)
 {
     perfile_bytes name = {(const uint8_t *)o->key.name, strlen(o->key.name)};
     const char *path = s->n_captured ? pf_texts_find(&s->texts, name) : NULL;

@@ -22,7 +22,7 @@ typedef struct opened {
 
 typedef struct loading {
     perfile_symbols *s;
-    pf_object *o;
+    pf_symbol_object *o;
     opened mapped, debug;
     bool other_build, damaged; /* some candidate was */
     char id[2 * 20 + 2];       /* "xx/yyyy…"; empty: no build id is known */
@@ -58,7 +58,7 @@ static perfile_status open_file(loading *l, opened *f)
  * known of it.  Devices are compared where both are real: those of overlays are not. */
 static bool is_mapped_file(const loading *l, const opened *f, bool at_path)
 {
-    const pf_object_key *k = &l->o->key;
+    const pf_symbol_key *k = &l->o->key;
     if (k->build_id_size)
         return pf_same_build_id(k->build_id, k->build_id_size, f->elf.build_id,
                                 f->elf.build_id_size);
@@ -139,7 +139,7 @@ static perfile_status check_crc(const pf_symfile *f, pf_budget *budget, uint32_t
 static bool has_same_id(const loading *l, const pf_elf *elf)
 {
     const pf_elf *mapped = &l->mapped.elf;
-    const pf_object_key *k = &l->o->key;
+    const pf_symbol_key *k = &l->o->key;
     if (l->mapped.is_open)
         return pf_same_build_id(mapped->build_id, mapped->build_id_size, elf->build_id,
                                 elf->build_id_size);
@@ -212,7 +212,7 @@ static perfile_status find_debug(loading *l)
 
 /* Copies the segments that are loaded.  Of a debug file alone the offsets are lost: then only the
  * executable segment is of use, if there is but one. */
-static perfile_status keep_segments(pf_object *o, const pf_elf *elf, bool is_mapped)
+static perfile_status keep_segments(pf_symbol_object *o, const pf_elf *elf, bool is_mapped)
 {
     size_t n = 0, executable = 0;
     for (size_t i = 0; i < elf->n_segments; i++) {
@@ -247,7 +247,7 @@ static perfile_status add_table(loading *l, const opened *f, uint32_t type, uint
 /* In the order in which perf adds them: the full table, then the dynamic one, then the PLT. */
 static perfile_status add_symbols(loading *l)
 {
-    pf_object *o = l->o;
+    pf_symbol_object *o = l->o;
     const opened *mapped = &l->mapped;
     perfile_status st = l->debug.is_open
                             ? add_table(l, &l->debug, PF_SHT_SYMTAB, PERFILE_SYMBOL_DEBUG_FILE)
@@ -261,12 +261,12 @@ static perfile_status add_symbols(loading *l)
         l->damaged |= st == PERFILE_E_CORRUPT;
         st = st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
     }
-    return st == PERFILE_OK ? pf_object_complete(o, PF_RULES_ELF) : st;
+    return st == PERFILE_OK ? pf_symbol_object_complete(o, PF_RULES_ELF) : st;
 }
 
 static perfile_status load_files(loading *l)
 {
-    pf_object *o = l->o;
+    pf_symbol_object *o = l->o;
     perfile_status st = find_mapped(l);
     if (st == PERFILE_OK && !l->id[0] && l->mapped.is_open)
         pf_build_id_path(l->mapped.elf.build_id, l->mapped.elf.build_id_size, l->id, sizeof l->id);
@@ -286,7 +286,7 @@ static perfile_status load_files(loading *l)
     return o->file ? PERFILE_OK : pf_symbol_no_memory(&l->s->budget);
 }
 
-perfile_status pf_load_elf(perfile_symbols *s, pf_object *o)
+perfile_status pf_load_elf(perfile_symbols *s, pf_symbol_object *o)
 {
     loading *l = pf_alloc(1, sizeof *l);
     if (!l)

@@ -7,7 +7,8 @@
 #include "symbol/state.h"
 
 /* The address in terms of the table; false: not in anything that the file loads. */
-static bool table_address(const pf_object *o, const perfile_mapping *m, uint64_t addr, uint64_t *at)
+static bool table_address(const pf_symbol_object *o, const perfile_mapping *m, uint64_t addr,
+                          uint64_t *at)
 {
     uint64_t distance = addr - m->addr, offset = distance + m->pgoff;
     switch (o->how) {
@@ -67,8 +68,8 @@ static const char *shown_name(perfile_symbols *s, pf_symtab *t, const pf_sym *sy
     return t->shown[i] = pf_symbols_keep(s, text);
 }
 
-static perfile_status answer(perfile_symbols *s, const pf_object *o, const perfile_mapping *m,
-                             uint64_t addr, perfile_symbol *out)
+static perfile_status answer(perfile_symbols *s, const pf_symbol_object *o,
+                             const perfile_mapping *m, uint64_t addr, perfile_symbol *out)
 {
     uint64_t at;
     out->file = o->file;
@@ -127,10 +128,10 @@ perfile_status perfile_symbols_find(perfile_symbols *s, const perfile_mapping *m
     if (m->kind == PERFILE_MAPPING_SYMBOL) {
         st = answer_ksymbol(s, m, &out);
     } else {
-        pf_object *o = NULL;
+        pf_symbol_object *o = NULL;
         if (!pf_is_kernel(m))
             out.offset += m->pgoff;
-        st = pf_object_of(s, m, &o);
+        st = pf_symbol_object_of(s, m, &o);
         if (st == PERFILE_OK) {
             out.module = o->module;
             st = answer(s, o, m, addr, &out);

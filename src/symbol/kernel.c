@@ -200,7 +200,7 @@ static const char *kernel_module(perfile_symbols *s, const char *name)
 }
 
 /* Sets how far the symbols of the kernel lie from where it was recorded; false: not known. */
-static bool set_shift(const pf_kernel *k, pf_object *o, uint64_t pgoff)
+static bool set_shift(const pf_kernel *k, pf_symbol_object *o, uint64_t pgoff)
 {
     const char *mark = strchr(o->key.name, ']');
     mark = mark ? mark + 1 : "";
@@ -211,7 +211,7 @@ static bool set_shift(const pf_kernel *k, pf_object *o, uint64_t pgoff)
     return !o->shift || !k->same_boot_only;
 }
 
-perfile_status pf_load_kernel(perfile_symbols *s, pf_object *o, uint64_t pgoff)
+perfile_status pf_load_kernel(perfile_symbols *s, pf_symbol_object *o, uint64_t pgoff)
 {
     pf_kernel *k = &s->kernel;
     perfile_status st = PERFILE_OK;

@@ -6,7 +6,7 @@
 
 enum { CPUMODE_KERNEL = 1, CPUMODE_GUEST_KERNEL = 4, CPUMODE_GUEST_USER = 5 };
 
-void pf_object_drop(perfile_symbols *s, pf_object *o)
+void pf_symbol_object_drop(perfile_symbols *s, pf_symbol_object *o)
 {
     pf_symtab_free(&o->own);
     pf_budget_free(&s->budget, o->segments, o->n_segments, sizeof *o->segments);
@@ -17,7 +17,7 @@ void pf_object_drop(perfile_symbols *s, pf_object *o)
     o->verified = false;
 }
 
-perfile_status pf_object_complete(pf_object *o, int rules)
+perfile_status pf_symbol_object_complete(pf_symbol_object *o, int rules)
 {
     pf_symtab_settle(&o->own, rules);
     perfile_status st = pf_symtab_index(&o->own);
@@ -43,9 +43,9 @@ static uint8_t without_padding(const uint8_t *id, uint8_t size)
     return n > 16 ? 20 : n > 8 ? 16 : n ? 8 : 0;
 }
 
-static pf_object_key key_of(const perfile_mapping *m)
+static pf_symbol_key key_of(const perfile_mapping *m)
 {
-    pf_object_key k = {.name = m->name, .is_kernel = pf_is_kernel(m)};
+    pf_symbol_key k = {.name = m->name, .is_kernel = pf_is_kernel(m)};
     k.is_guest = m->cpumode == CPUMODE_GUEST_KERNEL || m->cpumode == CPUMODE_GUEST_USER;
     if (!k.is_kernel && pf_is_anonymous(m->name)) {
         k.pid = m->pid;
@@ -63,7 +63,7 @@ static pf_object_key key_of(const perfile_mapping *m)
     return k;
 }
 
-static uint64_t hash_of(const perfile_symbols *s, const pf_object_key *k)
+static uint64_t hash_of(const perfile_symbols *s, const pf_symbol_key *k)
 {
     uint64_t h = pf_index_hash(s->texts.seed, (const uint8_t *)k->name, strlen(k->name));
     h = pf_index_hash(h, k->build_id, k->build_id_size);
@@ -71,7 +71,7 @@ static uint64_t hash_of(const perfile_symbols *s, const pf_object_key *k)
     return pf_index_hash(h, (const uint8_t *)rest, sizeof rest);
 }
 
-static bool same_key(const pf_object_key *a, const pf_object_key *b)
+static bool same_key(const pf_symbol_key *a, const pf_symbol_key *b)
 {
     return a->ino == b->ino && a->maj == b->maj && a->min == b->min && a->pid == b->pid &&
            a->build_id_size == b->build_id_size && a->is_kernel == b->is_kernel &&
@@ -86,7 +86,7 @@ const char *pf_base_name(const char *name)
     return slash && slash[1] ? slash + 1 : name;
 }
 
-static bool keep_texts(perfile_symbols *s, pf_object *o, const perfile_mapping *m)
+static bool keep_texts(perfile_symbols *s, pf_symbol_object *o, const perfile_mapping *m)
 {
     perfile_bytes dso = perfile_mapping_dso(m);
     const char *name = pf_texts_keep(&s->texts, dso);
@@ -96,7 +96,7 @@ static bool keep_texts(perfile_symbols *s, pf_object *o, const perfile_mapping *
 }
 
 /* Finds the symbols of an object.  A file that is too large leaves it without. */
-static perfile_status load(perfile_symbols *s, pf_object *o, const perfile_mapping *m)
+static perfile_status load(perfile_symbols *s, pf_symbol_object *o, const perfile_mapping *m)
 {
     perfile_status st = PERFILE_OK;
     o->own.budget = &s->budget;
@@ -113,7 +113,7 @@ static perfile_status load(perfile_symbols *s, pf_object *o, const perfile_mappi
         o->reason = PERFILE_SYMBOL_FOUND;
     if (st == PERFILE_OK)
         return st;
-    pf_object_drop(s, o);
+    pf_symbol_object_drop(s, o);
     o->reason = st == PERFILE_E_LIMIT ? PERFILE_SYMBOL_TOO_LARGE : PERFILE_SYMBOL_DAMAGED;
     return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
 }
@@ -121,19 +121,19 @@ static perfile_status load(perfile_symbols *s, pf_object *o, const perfile_mappi
 /* Makes the object of a mapping.  On PERFILE_E_NOMEM while it is loaded there is none, so that the
  * next query tries again. */
 static perfile_status add_object(perfile_symbols *s, const perfile_mapping *m,
-                                 const pf_object_key *key, uint64_t hash, uint32_t first,
-                                 pf_object **out)
+                                 const pf_symbol_key *key, uint64_t hash, uint32_t first,
+                                 pf_symbol_object **out)
 {
     if (s->n_objects == s->objects_cap) {
         size_t cap = s->objects_cap ? s->objects_cap * 2 : 16;
-        pf_object **more =
+        pf_symbol_object **more =
             pf_budget_realloc(&s->budget, s->objects, s->objects_cap, cap, sizeof *more);
         if (!more)
             return pf_symbol_no_memory(&s->budget);
         s->objects = more;
         s->objects_cap = cap;
     }
-    pf_object *o = pf_budget_alloc(&s->budget, 1, sizeof *o);
+    pf_symbol_object *o = pf_budget_alloc(&s->budget, 1, sizeof *o);
     if (!o)
         return pf_symbol_no_memory(&s->budget);
     o->key = *key;
@@ -142,7 +142,7 @@ static perfile_status add_object(perfile_symbols *s, const perfile_mapping *m,
         !pf_index_put(&s->object_index, hash, (uint32_t)s->n_objects))
         st = pf_symbol_no_memory(&s->budget);
     if (st != PERFILE_OK) {
-        pf_object_drop(s, o);
+        pf_symbol_object_drop(s, o);
         pf_budget_free(&s->budget, o, 1, sizeof *o);
         return st;
     }
@@ -155,12 +155,13 @@ static perfile_status add_object(perfile_symbols *s, const perfile_mapping *m,
     return PERFILE_OK;
 }
 
-perfile_status pf_object_of(perfile_symbols *s, const perfile_mapping *m, pf_object **out)
+perfile_status pf_symbol_object_of(perfile_symbols *s, const perfile_mapping *m,
+                                   pf_symbol_object **out)
 {
-    pf_object_key key = key_of(m);
+    pf_symbol_key key = key_of(m);
     uint64_t hash = hash_of(s, &key);
     uint32_t first = pf_index_get(&s->object_index, hash);
-    for (pf_object *o = first != PF_INDEX_NONE ? s->objects[first] : NULL; o; o = o->next)
+    for (pf_symbol_object *o = first != PF_INDEX_NONE ? s->objects[first] : NULL; o; o = o->next)
         if (same_key(&o->key, &key)) {
             *out = o;
             return PERFILE_OK;

@@ -31,7 +31,7 @@ static bool may_use_default(const perfile_symbols *s)
     return !host || (uname(&here) == 0 && strcmp(here.nodename, host) == 0);
 }
 
-static perfile_status read_map(perfile_symbols *s, pf_object *o, const pf_symfile *f)
+static perfile_status read_map(perfile_symbols *s, pf_symbol_object *o, const pf_symfile *f)
 {
     pf_piece p;
     perfile_status st = pf_symfile_read_all(f, &s->budget, &p);
@@ -39,10 +39,10 @@ static perfile_status read_map(perfile_symbols *s, pf_object *o, const pf_symfil
         return st;
     st = pf_perf_map_add(&o->own, pf_piece_bytes(&p));
     pf_piece_free(&p, &s->budget);
-    return st == PERFILE_OK ? pf_object_complete(o, PF_RULES_PERF_MAP) : st;
+    return st == PERFILE_OK ? pf_symbol_object_complete(o, PF_RULES_PERF_MAP) : st;
 }
 
-static perfile_status load_map(perfile_symbols *s, pf_object *o)
+static perfile_status load_map(perfile_symbols *s, pf_symbol_object *o)
 {
     char path[PF_PATH_SIZE];
     pf_symfile f;
@@ -63,7 +63,7 @@ static perfile_status load_map(perfile_symbols *s, pf_object *o)
     return st;
 }
 
-perfile_status pf_load_perf_map(perfile_symbols *s, pf_object *o)
+perfile_status pf_load_perf_map(perfile_symbols *s, pf_symbol_object *o)
 {
     uint32_t at = pf_index_get(&s->map_index, o->key.pid);
     o->how = PF_BY_ADDRESS;
@@ -75,7 +75,7 @@ perfile_status pf_load_perf_map(perfile_symbols *s, pf_object *o)
         return st;
     }
     if (at < s->n_objects) {
-        const pf_object *owner = s->objects[at];
+        const pf_symbol_object *owner = s->objects[at];
         o->table = owner->table;
         o->file = owner->file;
         o->reason = owner->reason;

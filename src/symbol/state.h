@@ -1,5 +1,5 @@
-/* The interior of perfile_symbols: one pf_object for each thing that is mapped, loaded at the first
- * query for an address in it. */
+/* The interior of perfile_symbols: one pf_symbol_object for each thing that is mapped, loaded at
+ * the first query for an address in it. */
 #ifndef PF_SYMBOL_STATE_H
 #define PF_SYMBOL_STATE_H
 
@@ -14,13 +14,13 @@ enum {
     PF_BY_SEGMENT, /* offset in the file, then by the program headers */
     PF_BY_LENGTH,  /* the mapping is the only executable segment: of that only the address is known
                     */
-    PF_BY_ADDRESS, /* plus pf_object.shift */
+    PF_BY_ADDRESS, /* plus pf_symbol_object.shift */
     PF_BY_OFFSET,  /* offset in the file, plus `shift` */
     PF_BY_DISTANCE /* distance from the start of the mapping, plus `shift` */
 };
 
 /* What a mapping says about the file, the key of objects. */
-typedef struct pf_object_key {
+typedef struct pf_symbol_key {
     const char *name;     /* of the mapping */
     uint64_t ino;         /* 0: not known */
     uint32_t maj, min;    /* of the device */
@@ -28,16 +28,16 @@ typedef struct pf_object_key {
     uint8_t build_id[20]; /* as the mapping has it */
     uint8_t build_id_size;
     bool is_kernel, is_guest;
-} pf_object_key;
+} pf_symbol_key;
 
 /* A mapped thing.  Does not move, and lives as long as the perfile_symbols. */
-typedef struct pf_object {
-    pf_object_key key;
-    struct pf_object *next;   /* with the same hash */
-    const char *module;       /* perfile_symbol.module */
-    const char *file;         /* perfile_symbol.file; NULL: no symbols */
-    pf_symtab own;            /* its symbols, unless it shares a table */
-    pf_symtab *table;         /* where its symbols are; NULL: there are none */
+typedef struct pf_symbol_object {
+    pf_symbol_key key;
+    struct pf_symbol_object *next; /* with the same hash */
+    const char *module;            /* perfile_symbol.module */
+    const char *file;              /* perfile_symbol.file; NULL: no symbols */
+    pf_symtab own;                 /* its symbols, unless it shares a table */
+    pf_symtab *table;              /* where its symbols are; NULL: there are none */
     pf_elf_segment *segments; /* of PF_BY_SEGMENT: those that are loaded; of PF_BY_LENGTH: one */
     size_t n_segments;
     uint64_t shift;            /* modulo 2^64 */
@@ -46,7 +46,7 @@ typedef struct pf_object {
     uint8_t how;               /* PF_BY_… */
     uint8_t reason; /* why there are no symbols, PERFILE_SYMBOL_NO_FILE …; 0: there are */
     bool verified;  /* perfile_symbol.verified */
-} pf_object;
+} pf_symbol_object;
 
 /* Symbols of a file that simpleperf stored in the capture. */
 typedef struct pf_captured {
@@ -86,7 +86,7 @@ struct perfile_symbols {
     uint32_t n_debug_dirs;
     const char *perf_map_dir; /* as given; NULL: /tmp */
     pf_kernel kernel;
-    pf_object **objects;
+    pf_symbol_object **objects;
     size_t n_objects, objects_cap;
     pf_index object_index; /* hash of a key to the position of the first object with it */
     pf_index map_index;    /* pid to the position of the object that has its perf-PID.map */
@@ -98,10 +98,10 @@ struct perfile_symbols {
 };
 
 /* All below return PERFILE_OK, also if nothing was found: then o->reason says why.  PERFILE_E_LIMIT
- * and PERFILE_E_NOMEM leave an object without symbols, which pf_object_drop() cleans up. */
+ * and PERFILE_E_NOMEM leave an object without symbols, which pf_symbol_object_drop() cleans up. */
 
 /* symbol/elf_load.c: symbols of an ELF file and of its debug file. */
-perfile_status pf_load_elf(perfile_symbols *s, pf_object *o);
+perfile_status pf_load_elf(perfile_symbols *s, pf_symbol_object *o);
 
 /* symbol/vdso.c: the [vdso] of this process, nothing if it is not found.  Valid until it ends. */
 perfile_status pf_own_vdso(pf_budget *budget, perfile_bytes *image);
@@ -109,18 +109,19 @@ perfile_status pf_own_vdso(pf_budget *budget, perfile_bytes *image);
 /* symbol/kernel.c: reads the kallsyms file of the options, with messages. */
 perfile_status pf_kernel_given(perfile_symbols *s, const char *path, perfile_error *err);
 /* `pgoff`: of the mapping; with the name of the kernel's the recorded address of a symbol. */
-perfile_status pf_load_kernel(perfile_symbols *s, pf_object *o, uint64_t pgoff);
+perfile_status pf_load_kernel(perfile_symbols *s, pf_symbol_object *o, uint64_t pgoff);
 
 /* symbol/perf_map.c: perf-PID.map. */
 bool pf_is_anonymous(const char *name);
-perfile_status pf_load_perf_map(perfile_symbols *s, pf_object *o);
+perfile_status pf_load_perf_map(perfile_symbols *s, pf_symbol_object *o);
 
 /* symbol/captured.c: reads simpleperf's features once they are there; finds a file of them. */
 perfile_status pf_captured_read(perfile_symbols *s);
-bool pf_load_captured(perfile_symbols *s, pf_object *o);
+bool pf_load_captured(perfile_symbols *s, pf_symbol_object *o);
 
 /* symbol/objects.c: the object of a mapping, made if there is none. */
-perfile_status pf_object_of(perfile_symbols *s, const perfile_mapping *m, pf_object **object);
+perfile_status pf_symbol_object_of(perfile_symbols *s, const perfile_mapping *m,
+                                   pf_symbol_object **object);
 
 /* True for what lies in the address space of the kernel, of host or guest. */
 bool pf_is_kernel(const perfile_mapping *m);
@@ -129,10 +130,10 @@ bool pf_is_kernel(const perfile_mapping *m);
 const char *pf_base_name(const char *name);
 
 /* The table is complete: makes it searchable and the one of the object. */
-perfile_status pf_object_complete(pf_object *o, int rules);
+perfile_status pf_symbol_object_complete(pf_symbol_object *o, int rules);
 
 /* Releases what was loaded. */
-void pf_object_drop(perfile_symbols *s, pf_object *o);
+void pf_symbol_object_drop(perfile_symbols *s, pf_symbol_object *o);
 
 /* Keeps a text for as long as `s`.  NULL: budget or memory; pf_symbol_no_memory(). */
 const char *pf_symbols_keep(perfile_symbols *s, const char *text);

@@ -140,7 +140,7 @@ void perfile_symbols_close(perfile_symbols *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->n_objects; i++) {
-        pf_object_drop(s, s->objects[i]);
+        pf_symbol_object_drop(s, s->objects[i]);
         pf_budget_free(&s->budget, s->objects[i], 1, sizeof *s->objects[i]);
     }
     for (size_t i = 0; i < s->n_captured; i++)
