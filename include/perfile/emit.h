@@ -19,6 +19,7 @@
 
 #include "model.h"
 #include "sink.h"
+#include "symbol.h"
 #include "stream.h"
 
 #ifdef __cplusplus
@@ -63,7 +64,10 @@ typedef struct perfile_export_options {
      * PERFILE_PER_COMM. */
     uint8_t per[8];
     const char *title; /* of a picture, UTF-8; NULL: one is made.  Copied. */
-    uint64_t reserved[4];
+    /* Frames get the names of their functions, looked up so.  Borrowed until the emitter is closed.
+     * NULL: frames are places in files. */
+    const perfile_symbols_options *symbols;
+    uint64_t reserved[3];
 } perfile_export_options;
 
 /* What an export made of the records that were put into it. */
@@ -78,13 +82,14 @@ typedef struct perfile_export_summary {
     uint64_t stacks;         /* distinct ones, with every beginning of one */
     uint64_t frames;         /* distinct places in code */
     uint64_t unmapped;       /* of them, those where nothing is known to be mapped */
+    uint64_t named;          /* of them, those whose function is known */
     uint64_t events;         /* different names of events that the samples are of */
     uint64_t pruned;         /* frames that are too small to be shown in a picture */
     uint64_t bytes;          /* of memory, out of perfile_limits.profile_bytes */
     uint64_t first_time;     /* of the samples, ns of the session clock; PERFILE_NO_TIME … */
     uint64_t last_time;      /* … and 0: none has one */
     bool events_apart;       /* the output tells them apart */
-    uint64_t reserved[5];
+    uint64_t reserved[4];
 } perfile_export_summary;
 
 /* How records are shown.  Set `size`; zeros are the defaults. */

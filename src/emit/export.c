@@ -87,6 +87,8 @@ static perfile_status begin_input(pf_exporter *x, perfile_error *err)
     x->reading = true;
     if (!pf_profile_reader_init(&x->reader, &x->profile, x->base.session, x->base.model, count, x))
         return pf_fail_nomem(err, "export");
+    if (x->options.symbols)
+        return perfile_symbols_open(x->base.session, x->options.symbols, &x->symbols, err);
     return PERFILE_OK;
 }
 
@@ -123,6 +125,11 @@ perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
     perfile_status st = pf_profile_reader_end(&x->reader, err);
     if (st == PERFILE_OK)
         st = note_origin(x, err);
+    if (st == PERFILE_OK && x->symbols)
+        st = pf_name_functions(&x->profile, x->symbols, x->n_named, err);
+    x->n_named = (uint32_t)x->profile.frames.n;
+    perfile_symbols_close(x->symbols);
+    x->symbols = NULL;
     if (!x->wall_time && x->sum.first_time != PERFILE_NO_TIME)
         (void)perfile_session_wall_time(x->reader.session, x->sum.first_time, &x->wall_time);
     add_counts(&x->sum, &x->reader.counts);
@@ -176,6 +183,7 @@ void pf_export_close(perfile_emitter *e)
     pf_profile_reader_free(&x->reader);
     pf_index_free(&x->events);
     pf_profile_free(&x->profile);
+    perfile_symbols_close(x->symbols);
     pf_buffer_free(&x->comments);
     pf_free(x->title);
 }
@@ -222,8 +230,12 @@ void pf_export_summary(const perfile_emitter *e, perfile_export_summary *out)
         add_counts(out, &x->reader.counts);
     out->stacks = x->profile.stacks.n ? x->profile.stacks.n - 1 : 0; /* without the empty one */
     out->frames = x->profile.frames.n;
-    for (uint32_t i = 0; i < x->profile.frames.n; i++)
-        out->unmapped += pf_profile_frame_at(&x->profile, i)->object == PF_NO_OBJECT;
+    for (uint32_t i = 0; i < x->profile.frames.n; i++) {
+        const pf_call_frame *frame = pf_profile_frame_at(&x->profile, i);
+        const pf_object *object = pf_profile_object_at(&x->profile, frame->object);
+        out->unmapped += !object;
+        out->named += frame->function || (object && object->kind == PERFILE_MAPPING_SYMBOL);
+    }
     out->bytes = x->profile.budget.used;
 }
 

@@ -32,8 +32,10 @@ typedef struct pf_exporter {
     perfile_emitter base;
     pf_profile profile;
     pf_profile_reader reader;
-    bool reading;    /* `reader` is of the present capture */
-    pf_index events; /* the names of events so far (texts of the profile) */
+    bool reading;             /* `reader` is of the present capture */
+    perfile_symbols *symbols; /* of it; NULL: frames get no names */
+    uint32_t n_named;         /* frames of the captures before it */
+    pf_index events;          /* the names of events so far (texts of the profile) */
     perfile_export_options options;
     char *title; /* a copy of options.title; NULL: none was given */
     uint64_t

@@ -47,14 +47,15 @@ typedef struct extent {
 } extent;
 
 /* Writes a part of the message. */
-static perfile_status put(writer *w, const Pprof__Profile *part, perfile_error *err)
+static perfile_status put(writer *w, const PfPprof__Profile *part, perfile_error *err)
 {
-    const size_t n = pprof__profile__get_packed_size(part);
+    const size_t n = pf_pprof__profile__get_packed_size(part);
     pf_buffer_clear(&w->packed);
     if (!pf_buffer_reserve(&w->packed, n + 1))
         return pf_fail_nomem(err, "export");
-    return pf_gzip_put(
-        &w->gzip, (perfile_bytes){w->packed.ptr, pprof__profile__pack(part, w->packed.ptr)}, err);
+    return pf_gzip_put(&w->gzip,
+                       (perfile_bytes){w->packed.ptr, pf_pprof__profile__pack(part, w->packed.ptr)},
+                       err);
 }
 
 /* The position in the table of a text of the profile; EMPTY for NULL.  A negative number: there is
@@ -122,9 +123,9 @@ static void find_events(writer *w)
 
 static perfile_status put_value_type(writer *w, int64_t type, int64_t unit, perfile_error *err)
 {
-    Pprof__ValueType value = PPROF__VALUE_TYPE__INIT;
-    Pprof__ValueType *values[1] = {&value};
-    Pprof__Profile part = PPROF__PROFILE__INIT;
+    PfPprof__ValueType value = PF_PPROF__VALUE_TYPE__INIT;
+    PfPprof__ValueType *values[1] = {&value};
+    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
     value.type = type;
     value.unit = unit;
     part.sample_type = values;
@@ -160,7 +161,7 @@ static bool find_ids(writer *w, uint32_t stack)
 
 /* The labels of a sample; how many.  0 ids of pid and tid are threads, so that absent is said by
  * leaving them out. */
-static size_t find_labels(writer *w, const pf_label *label, Pprof__Label *out, bool *ok)
+static size_t find_labels(writer *w, const pf_label *label, PfPprof__Label *out, bool *ok)
 {
     const struct {
         int64_t key;
@@ -174,7 +175,7 @@ static size_t find_labels(writer *w, const pf_label *label, Pprof__Label *out, b
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!texts[i].text)
             continue;
-        out[n] = (Pprof__Label)PPROF__LABEL__INIT;
+        out[n] = (PfPprof__Label)PF_PPROF__LABEL__INIT;
         out[n].key = texts[i].key;
         out[n].str = clean_position(w, texts[i].text);
         *ok = *ok && out[n].str >= 0;
@@ -183,7 +184,7 @@ static size_t find_labels(writer *w, const pf_label *label, Pprof__Label *out, b
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (numbers[i].number == PF_NO_LABEL)
             continue;
-        out[n] = (Pprof__Label)PPROF__LABEL__INIT;
+        out[n] = (PfPprof__Label)PF_PPROF__LABEL__INIT;
         out[n].key = numbers[i].key;
         out[n].num = numbers[i].number;
         n++;
@@ -201,10 +202,10 @@ static perfile_status put_sample(writer *w, const pf_sum *sum, perfile_error *er
 {
     enum { MOST_LABELS = 5 };
     const pf_label *label = pf_profile_label_at(&w->x->profile, sum->label);
-    Pprof__Label labels[MOST_LABELS], *label_list[MOST_LABELS];
+    PfPprof__Label labels[MOST_LABELS], *label_list[MOST_LABELS];
     int64_t values[1 + MOST_EVENTS] = {value_of(sum->samples)};
-    Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples[1] = {&sample};
-    Pprof__Profile part = PPROF__PROFILE__INIT;
+    PfPprof__Sample sample = PF_PPROF__SAMPLE__INIT, *samples[1] = {&sample};
+    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
     bool ok = find_ids(w, sum->stack);
     values[1 + (w->per_event ? event_at(w, label->event) : 0)] = value_of(sum->period);
     sample.n_location_id = w->ids.len / sizeof(uint64_t);
@@ -227,7 +228,7 @@ static const char *name_of(writer *w, const pf_call_frame *frame, bool *known)
     const pf_profile *p = &w->x->profile;
     const pf_tree_options options = pf_export_tree_options(w->x);
     pf_buffer_clear(&w->name);
-    if (!pf_name_function(p, &options.namer, frame, &w->name, known))
+    if (!pf_name_function(p, frame, &w->name, known))
         return NULL;
     pf_buffer_clear(&w->name);
     if (!pf_tree_frame_name(p, &options, frame, &w->name) || !pf_buffer_append_u8(&w->name, 0))
@@ -241,8 +242,8 @@ static uint64_t put_function(writer *w, const char *name, perfile_status *st, pe
     const uint32_t known = pf_index_get(&w->functions, (uintptr_t)name);
     if (known != PF_INDEX_NONE)
         return known + UINT64_C(1);
-    Pprof__Function function = PPROF__FUNCTION__INIT, *functions[1] = {&function};
-    Pprof__Profile part = PPROF__PROFILE__INIT;
+    PfPprof__Function function = PF_PPROF__FUNCTION__INIT, *functions[1] = {&function};
+    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
     function.name = function.system_name = position_of(w, name);
     function.id = w->n_functions + 1;
     part.n_function = 1;
@@ -273,9 +274,9 @@ static perfile_status put_location(writer *w, uint32_t number, perfile_error *er
     const pf_profile *p = &w->x->profile;
     const pf_call_frame frame = *pf_profile_frame_at(p, number);
     const pf_object *object = pf_profile_object_at(p, frame.object);
-    Pprof__Location location = PPROF__LOCATION__INIT, *locations[1] = {&location};
-    Pprof__Line line = PPROF__LINE__INIT, *lines[1] = {&line};
-    Pprof__Profile part = PPROF__PROFILE__INIT;
+    PfPprof__Location location = PF_PPROF__LOCATION__INIT, *locations[1] = {&location};
+    PfPprof__Line line = PF_PPROF__LINE__INIT, *lines[1] = {&line};
+    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
     bool known;
     perfile_status st = PERFILE_OK;
     const char *name = name_of(w, &frame, &known);
@@ -301,8 +302,8 @@ static perfile_status put_mapping(writer *w, uint32_t number, perfile_error *err
     const extent *e = (const extent *)(const void *)w->extents.ptr + number;
     const perfile_mapping *m = &object->first;
     char id[2 * sizeof object->build_id + 1] = "";
-    Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings[1] = {&mapping};
-    Pprof__Profile part = PPROF__PROFILE__INIT;
+    PfPprof__Mapping mapping = PF_PPROF__MAPPING__INIT, *mappings[1] = {&mapping};
+    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
     for (size_t i = 0; i < object->build_id_size; i++)
         snprintf(id + 2 * i, 3, "%02x", object->build_id[i]);
     mapping.id = number + UINT64_C(1);
@@ -347,7 +348,7 @@ static perfile_status put_origin(writer *w, perfile_error *err)
 {
     const pf_exporter *x = w->x;
     const size_t n = x->comments.len / sizeof(char *);
-    Pprof__Profile part = PPROF__PROFILE__INIT;
+    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
     part.time_nanos = value_of(x->wall_time);
     part.duration_nanos =
         x->sum.first_time <= x->sum.last_time ? value_of(x->sum.last_time - x->sum.first_time) : 0;
@@ -356,7 +357,7 @@ static perfile_status put_origin(writer *w, perfile_error *err)
         const char *text =
             clean_text(w, ((const char *const *)(const void *)x->comments.ptr)[i], COMMENT_MOST);
         int64_t comment = text ? position_of(w, text) : -1;
-        part = (Pprof__Profile)PPROF__PROFILE__INIT;
+        part = (PfPprof__Profile)PF_PPROF__PROFILE__INIT;
         part.n_comment = 1;
         part.comment = &comment;
         st = comment >= 0 ? put(w, &part, err) : fail(w, err);
@@ -366,7 +367,7 @@ static perfile_status put_origin(writer *w, perfile_error *err)
 
 static perfile_status put_text(writer *w, const char *text, perfile_error *err)
 {
-    Pprof__Profile part = PPROF__PROFILE__INIT;
+    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
     char *texts[1];
     memcpy(texts, &text, sizeof text); /* the library does not write to it */
     part.n_string_table = 1;

@@ -37,27 +37,21 @@ static const char *base_name(const char *name)
     return slash && slash[1] ? slash + 1 : name;
 }
 
-bool pf_name_function(const pf_profile *p, const pf_namer *namer, const pf_call_frame *frame,
-                      pf_buffer *out, bool *known)
+bool pf_name_function(const pf_profile *p, const pf_call_frame *frame, pf_buffer *out, bool *known)
 {
     const pf_object *object = pf_profile_object_at(p, frame->object);
-    const char *name = NULL;
-    if (object && object->kind == PERFILE_MAPPING_SYMBOL)
-        name = object->name;
-    else if (object && namer->function)
-        name =
-            namer->function(namer->user, &object->first, pf_object_address(object, frame->offset));
+    const bool is_symbol = object && object->kind == PERFILE_MAPPING_SYMBOL;
+    const char *name = is_symbol ? object->name : frame->function;
     *known = name;
-    return !name || pf_name_text(name, name == object->name ? PF_NAME_MOST : PF_FUNCTION_MOST, out);
+    return !name || pf_name_text(name, is_symbol ? PF_NAME_MOST : PF_FUNCTION_MOST, out);
 }
 
-bool pf_name_frame(const pf_profile *p, const pf_namer *namer, const pf_call_frame *frame,
-                   pf_buffer *out)
+bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, pf_buffer *out)
 {
     char offset[32];
     bool known;
     const pf_object *object = pf_profile_object_at(p, frame->object);
-    if (!pf_name_function(p, namer, frame, out, &known))
+    if (!pf_name_function(p, frame, out, &known))
         return false;
     if (known)
         return true;
@@ -65,4 +59,24 @@ bool pf_name_frame(const pf_profile *p, const pf_namer *namer, const pf_call_fra
     return pf_buffer_append_u8(out, '[') &&
            pf_name_text(object ? base_name(object->name) : "unknown", PF_NAME_MOST, out) &&
            pf_buffer_append(out, offset, (size_t)n);
+}
+
+perfile_status pf_name_functions(pf_profile *p, perfile_symbols *symbols, uint32_t first,
+                                 perfile_error *err)
+{
+    for (uint32_t i = first; i < p->frames.n; i++) {
+        pf_call_frame *frame = pf_intern_at(&p->frames, i);
+        const pf_object *object = pf_profile_object_at(p, frame->object);
+        perfile_symbol symbol;
+        if (!object)
+            continue;
+        perfile_status st =
+            perfile_symbols_find(symbols, &object->first, pf_object_address(object, frame->offset),
+                                 PERFILE_NO_TIME, &symbol, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (symbol.name && !(frame->function = pf_profile_text(p, symbol.name)))
+            return pf_profile_fail(p, err);
+    }
+    return PERFILE_OK;
 }

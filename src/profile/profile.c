@@ -17,7 +17,7 @@ bool pf_profile_init(pf_profile *p, uint64_t limit)
         size_t width, key;
     } tables[] = {
         {&p->objects, sizeof(pf_object), offsetof(pf_object, first)},
-        {&p->frames, sizeof(pf_call_frame), sizeof(pf_call_frame)},
+        {&p->frames, sizeof(pf_call_frame), offsetof(pf_call_frame, function)},
         {&p->stacks, sizeof(pf_call_stack), sizeof(pf_call_stack)},
         {&p->labels, sizeof(pf_label), sizeof(pf_label)},
         {&p->sums, sizeof(pf_sum), offsetof(pf_sum, samples)},
@@ -57,7 +57,7 @@ const char *pf_profile_text(pf_profile *p, const char *text)
 
 uint32_t pf_profile_frame(pf_profile *p, uint32_t object, uint32_t code, uint64_t offset)
 {
-    const pf_call_frame frame = {offset, object, code};
+    const pf_call_frame frame = {offset, object, code, NULL};
     return pf_intern_add(&p->frames, &frame);
 }
 
@@ -123,7 +123,9 @@ uint32_t pf_profile_object(pf_profile *p, const perfile_mapping *m)
     if (p->objects.n != before) {
         pf_object *added = pf_intern_at(&p->objects, number);
         added->first = *m;
-        added->first.name = object.name;
+        added->first.name = pf_profile_text(p, m->name);
+        if (!added->first.name)
+            return PF_INTERN_NONE;
         added->by_address = is_without_offsets(m);
     }
     return number;

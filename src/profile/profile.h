@@ -31,18 +31,20 @@ typedef struct pf_object {
     uint8_t kind;          /* PERFILE_MAPPING_… */
     uint16_t zero;
     /* Where it was mapped first: for programs that look up symbols, and for formats that have
-     * addresses.  Its `name` is of the profile's texts, too. */
+     * addresses.  Its `name` is of the profile's texts, as it was
+     * stored. */
     perfile_mapping first;
     bool by_address; /* its frames have addresses, not offsets */
 } pf_object;
 
 #define PF_NO_OBJECT UINT32_MAX
 
-/* A place in code.  The key is all of it. */
+/* A place in code.  The key is all but the name. */
 typedef struct pf_call_frame {
     uint64_t offset; /* in the object; without an object, and in the kernel, an address */
     uint32_t object; /* number, or PF_NO_OBJECT: nothing is known to be mapped at the address */
     uint32_t code;   /* PF_CODE_… */
+    const char *function; /* of the profile's texts; NULL: it is not known */
 } pf_call_frame;
 
 /* A frame called by those of another stack.  The key is all of it.  Number 0 is the empty stack,

@@ -23,7 +23,6 @@ enum { PF_CODE_LABEL = 100 };
 
 /* What a tree is made of. */
 typedef struct pf_tree_options {
-    pf_namer namer;
     bool periods;               /* weights are periods, not numbers of samples */
     bool mark_kernel, mark_jit; /* names of such frames end with _[k], _[j] */
     uint8_t per[8];             /* PERFILE_PER_…: the keys of labels, ended by 0 */

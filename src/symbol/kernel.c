@@ -70,18 +70,26 @@ perfile_status pf_kernel_given(perfile_symbols *s, const char *path, perfile_err
     return PERFILE_OK;
 }
 
-/* The build id of the recorded kernel as the capture lists it. */
-static perfile_bytes listed_build_id(const perfile_session *session)
+/* The build id of the recorded kernel as the capture lists it.  *several: there are other ones, of
+ * other machines, as in what was merged. */
+static perfile_bytes listed_build_id(const perfile_session *session, bool *several)
 {
     static const char prefix[] = "[kernel.";
+    perfile_bytes id = {NULL, 0};
     uint32_t n = perfile_session_n_build_ids(session);
+    *several = false;
     for (uint32_t i = 0; i < n; i++) {
         const perfile_build_id *b = perfile_session_build_id(session, i);
-        if (b->filename.len >= sizeof prefix - 1 &&
-            memcmp(b->filename.ptr, prefix, sizeof prefix - 1) == 0 && b->pid == -1)
-            return b->id;
+        if (b->filename.len < sizeof prefix - 1 ||
+            memcmp(b->filename.ptr, prefix, sizeof prefix - 1) != 0 || b->pid != -1)
+            continue;
+        const size_t len = b->id.len <= 20 ? b->id.len : 20;
+        if (id.ptr)
+            *several |= !pf_same_build_id(id.ptr, (uint8_t)id.len, b->id.ptr, (uint8_t)len);
+        else
+            id = (perfile_bytes){b->id.ptr, len};
     }
-    return (perfile_bytes){NULL, 0};
+    return id;
 }
 
 /* An ELF file of the kernel. */
@@ -160,8 +168,12 @@ static bool runs_release(const perfile_symbols *s)
 static perfile_status find_kernel(perfile_symbols *s)
 {
     pf_kernel *k = &s->kernel;
-    perfile_bytes id = listed_build_id(s->session);
-    id.len = id.len <= 20 ? id.len : 20;
+    bool several;
+    const perfile_bytes id = listed_build_id(s->session, &several);
+    if (several) { /* there is one table, and no mapping says of which kernel it is */
+        k->reason = PERFILE_SYMBOL_OTHER_BUILD;
+        return PERFILE_OK;
+    }
     perfile_status st = find_by_build_id(s, id);
     if (st != PERFILE_OK || k->file)
         return st;

@@ -124,7 +124,7 @@ def main():
     for c, o in valued:
         offered = got[f"perfile {c} {o} "]
         behind = {re.sub("^" + o + "=", "", w) for w in got[f"perfile {c} {o}="]}
-        is_path = options[c][o][1] in ("FILE", "OUT", "IN", "REF", "PATTERN")
+        is_path = options[c][o][1] in ("FILE", "OUT", "IN", "REF", "PATTERN", "DIR")
         if is_path:
             assert any(w.replace("\\", "") == "a file" for w in offered), (c, o, offered)
             continue
@@ -143,9 +143,9 @@ def main():
     assert plain > 20, plain
     wanted = {"--by", "--sort", "--to", "--format", "--on-damage", "--byte-order", "--target", "--for", "--severity",
               "--align", "--type", "--drop-field", "--only", "--ignore", "--explain", "--jobs", "--report",
-              "--layout"}
+              "--layout", "--per", "--weight", "--mark"}
     same("options with words", {o for c, o in valued if got[f"perfile {c} {o} "] and
-                                options[c][o][1] not in ("FILE", "OUT", "IN", "REF", "PATTERN")}, wanted)
+                                options[c][o][1] not in ("FILE", "OUT", "IN", "REF", "PATTERN", "DIR")}, wanted)
     for line in ("perfile stats --by pid,t", "perfile stats --by=pid,t"):
         same(line, {re.sub("^--by=", "", w) for w in got[line]} - {""}, {"pid,tid", "pid,time", "pid,type"})
     print(f"{SHELL}: {len(lines)} command lines")

@@ -1,32 +1,32 @@
 # Samples as folded stacks and flame graphs: every key, weight and mark, several inputs, what is refused.
 . "$PERFILE_SOURCE/tests/cli/run.inc"
 ln -sfn "$PERFILE_SOURCE/samples/captures" captures
-run export --to folded captures/callgraph.data
-run export --to folded --per event,cpu,tid --weight period captures/fields.data
-run export --to folded --per none --mark kernel,jit captures/clock.data
-run export --to folded --comm child --per pid,comm captures/cpu-clock.data
-run export --to folded captures/cpu-clock.data captures/big-endian.data captures/zstd.data -o added
+run export --no-symbols --to folded captures/callgraph.data
+run export --no-symbols --to folded --per event,cpu,tid --weight period captures/fields.data
+run export --no-symbols --to folded --per none --mark kernel,jit captures/clock.data
+run export --no-symbols --to folded --comm child --per pid,comm captures/cpu-clock.data
+run export --no-symbols --to folded captures/cpu-clock.data captures/big-endian.data captures/zstd.data -o added
 awk '{ n += $NF } END { print n, "samples" }' added
-run export --to folded --json -o damaged captures/truncated-record.data
-run export --to folded captures/killed.data
-echo '$ … | perfile export --to folded -'
-"$PERFILE" export --to folded - <captures/pipe.data 2>&1 | tail -n 2
-run export --to folded captures/empty.data
-run export --to folded captures/garbage.data
-run export --to folded captures/perfmon-sampling.cpuperf
+run export --no-symbols --to folded --json -o damaged captures/truncated-record.data
+run export --no-symbols --to folded captures/killed.data
+echo '$ … | perfile export --no-symbols --to folded -'
+"$PERFILE" export --no-symbols --to folded - <captures/pipe.data 2>&1 | tail -n 2
+run export --no-symbols --to folded captures/empty.data
+run export --no-symbols --to folded captures/garbage.data
+run export --no-symbols --to folded captures/perfmon-sampling.cpuperf
 
 # One file, with nothing from elsewhere in it.
-run export --to flamegraph --title 'two </script> & "three"' -o flame.html captures/callgraph.data
+run export --no-symbols --to flamegraph --title 'two </script> & "three"' -o flame.html captures/callgraph.data
 grep -c '<script' flame.html
 grep -oE '(src|href|import|url)[=( ].{20}|https?:' flame.html
 grep -o '"title":.*"unit":"[a-z]*"' flame.html
-run export --to flamegraph -o flame.html captures/callgraph.data
+run export --no-symbols --to flamegraph -o flame.html captures/callgraph.data
 
 run export captures/callgraph.data
 run export --to foldd captures/callgraph.data
-run export --to folded --per comm,comm captures/callgraph.data
-run export --to folded --per none,comm captures/callgraph.data
-run export --to folded --mark inline captures/callgraph.data
-run export --to folded --json captures/callgraph.data
-run export --to folded nowhere.data
-run export --to folded -o captures/callgraph.data -f captures/callgraph.data
+run export --no-symbols --to folded --per comm,comm captures/callgraph.data
+run export --no-symbols --to folded --per none,comm captures/callgraph.data
+run export --no-symbols --to folded --mark inline captures/callgraph.data
+run export --no-symbols --to folded --json captures/callgraph.data
+run export --no-symbols --to folded nowhere.data
+run export --no-symbols --to folded -o captures/callgraph.data -f captures/callgraph.data

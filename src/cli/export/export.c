@@ -91,6 +91,7 @@ static int export_all(const cli_inputs *in, const cli_export_settings *set)
     cli_export_run x = {.format = set->format,
                         .out = set->output,
                         .json = set->json,
+                        .symbols = set->exporting.symbols,
                         .weighs = set->exporting.flags & PERFILE_EXPORT_PERIODS};
     output o = {0};
     int status = CLI_DONE;

@@ -9,8 +9,9 @@
 typedef struct cli_export_run {
     const char *format;
     const char *out;
-    bool json;   /* the report is a JSON object on standard output */
-    bool weighs; /* weights are periods */
+    bool json;    /* the report is a JSON object on standard output */
+    bool weighs;  /* weights are periods */
+    bool symbols; /* functions are looked up */
     size_t n_inputs;
     cli_losses losses;     /* of all inputs */
     uint64_t lost_records; /* cli_losses_others() of each input, added up */

@@ -28,6 +28,9 @@ static void report_losses(const cli_export_run *x)
     note(x->lost_records, "record was lost while recording", "records were lost while recording");
     note(s->unmapped, "place in code is not in anything that is known to be mapped",
          "places in code are not in anything that is known to be mapped");
+    if (x->symbols)
+        note(s->frames - s->unmapped - s->named, "place in code has no known function",
+             "places in code have no known function");
     note(s->without_stack, "sample has no address", "samples have no address");
     note(s->unreadable, "call chain could not be read", "call chains could not be read");
     note(s->not_joined, "call chain lacks its user part, which did not come",
@@ -68,6 +71,7 @@ static void report_json(const cli_export_run *x, bool written)
     cli_json_number("stacks", s->stacks);
     cli_json_number("frames", s->frames);
     cli_json_number("unmapped", s->unmapped);
+    cli_json_number("named", s->named);
     cli_json_number("events", s->events);
     cli_json_number("without_period", s->without_period);
     cli_json_number("without_stack", s->without_stack);

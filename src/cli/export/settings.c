@@ -96,6 +96,8 @@ int cli_export_option(int option, cli_export_settings *set)
 {
     if (cli_is_selection(option))
         return cli_selection_option("export", option, &set->select);
+    if (cli_is_symbols(option))
+        return cli_symbols_option("export", option, &set->symbols);
     switch (option) {
     case OPTION_TO:
         return format_option(set);
@@ -135,6 +137,7 @@ int cli_export_complete(cli_export_settings *set)
     if (status == CLI_CONTINUE)
         status = cli_selection_check("export", &set->select);
     set->exporting.size = sizeof set->exporting;
+    set->exporting.symbols = cli_symbols_chosen(&set->symbols, set->how.limits);
     set->how.selection = &set->select;
     set->how.model = true;
     set->how.with_sideband = true; /* deferred call chains, and what was lost */
@@ -158,8 +161,7 @@ static const cli_option options[] = {
     {"mark", .value = "LIST", .code = OPTION_MARK, .word = mark_word, .list = true,
      .help = "let names of frames end with _[k] in the kernel (kernel), _[j] in code generated at "
              "run time (jit)"},
-    {"title", .value = "TEXT", .code = OPTION_TITLE,
-     .help = "flamegraph, speedscope: the heading"},
+    {"title", .value = "TEXT", .code = OPTION_TITLE, .help = "flamegraph, speedscope: the heading"},
     {"output", .value = "OUT", .letter = 'o', .path = true,
      .help = "write to this file, which appears when it is complete; default: standard output",
      .more = "It must not exist."},
@@ -170,6 +172,8 @@ static const cli_option options[] = {
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
+    {.heading = "Names of functions:"},
+    {.rows = cli_symbols_options},
     {.heading = "Which records:"},
     {.rows = cli_select_options},
     {0},
@@ -183,8 +187,13 @@ const cli_spec cli_export_spec = {
     .options = options,
     .notes =
         "If an option is given twice, either may match; different options must all match.\n"
-        "Several FILEs are added up.  A frame is [module+0xOFFSET], with the offset in the file;\n"
-        "[unknown+0xADDRESS] where nothing is known to be mapped.\n"
+        "Several FILEs are added up.  A frame is the function that lies there: of an ELF file with "
+        "the\n"
+        "build id of what was mapped, of a debug file, of perf-PID.map, of the kernel's symbols.  "
+        "Where\n"
+        "none is known it is [module+0xOFFSET], with the offset in the file; [unknown+0xADDRESS] "
+        "where\n"
+        "nothing is known to be mapped.\n"
         "\n"
         "Examples:\n"
         "  perfile export --to flamegraph -o flame.html samples/captures/callgraph.data\n"

@@ -4,6 +4,7 @@
 
 #include "cli/input.h"
 #include "cli/select.h"
+#include "cli/symbols.h"
 #include "perfile/emit.h"
 
 typedef struct cli_export_settings {
@@ -13,6 +14,7 @@ typedef struct cli_export_settings {
     bool binary;        /* its output is not for terminals */
     const char *output;
     bool force, json;
+    cli_symbols symbols;
     perfile_export_options exporting;
 } cli_export_settings;
 

@@ -8,7 +8,8 @@ enum { PERF_ROUNDS = 2, MOST_MB = 64 /* of memory: distinct stacks, not samples 
 void exports_rows(const settings *set, const capture *c)
 {
     const char *kind = kind_names[c->kind];
-    const char *const ours[] = {set->command, "export", "--to", "folded", "-j", "1", c->path, NULL};
+    const char *const ours[] = {set->command, "export", "--no-symbols", "--to", "folded",
+                                "-j",         "1",      c->path,        NULL};
     const char *const theirs[] = {"perf", "script", "-F", "comm,pid,tid,event,ip",
                                   "-i",   c->path,  NULL};
     if (c->kind != CHAINS)
