@@ -403,6 +403,64 @@ static void elf_files(void **state)
     close_symbols(&a);
 }
 
+/* An entry of feature BUILD_ID: the kernel. */
+static void put_kernel(pf_buffer *b, const uint8_t *id)
+{
+    enum { SIZE = 60, NAME_AT = 36 };
+    uint8_t entry[SIZE] = {[4] = 1, [6] = SIZE};
+    memset(entry + 8, 0xff, 4); /* pid -1 */
+    memcpy(entry + 12, id, 20);
+    entry[32] = 20;
+    strcpy((char *)entry + NAME_AT, "[kernel.kallsyms]");
+    assert_true(pf_buffer_append(b, entry, sizeof entry));
+}
+
+/* The name of an address of the kernel where a capture lists these kernels. */
+static perfile_symbol ask_kernel(const uint8_t *one, const uint8_t *other)
+{
+    static const char *const dirs[] = {"cache"};
+    const perfile_session_options so = {.size = sizeof so, .byte_order = PERFILE_BYTE_ORDER_LITTLE};
+    const perfile_symbols_options o = {.size = sizeof o,
+                                       .flags = PERFILE_SYMBOLS_GIVEN_ONLY,
+                                       .debug_dirs = dirs,
+                                       .n_debug_dirs = 1};
+    const perfile_mapping m = {.pid = PERFILE_NO_PID,
+                               .cpumode = 1,
+                               .addr = 0xffffffff81000000,
+                               .len = 0x1000000,
+                               .pgoff = 0xffffffff81000000,
+                               .name = "[kernel.kallsyms]_text"};
+    pf_buffer ids = {0};
+    asked a;
+    put_kernel(&ids, one);
+    if (other)
+        put_kernel(&ids, other);
+    assert_int_equal(perfile_session_new(&so, &a.session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_session_set_feature(a.session, PERFILE_FEATURE_BUILD_ID,
+                                                 (perfile_bytes){ids.ptr, ids.len}, NULL),
+                     PERFILE_OK);
+    assert_int_equal(perfile_symbols_open(a.session, &o, &a.symbols, NULL), PERFILE_OK);
+    perfile_symbol s = ask(&a, &m, 0xffffffff81001004);
+    s.name = s.name && strcmp(s.name, "do_it") == 0 ? "do_it" : NULL; /* it is released now */
+    close_symbols(&a);
+    pf_buffer_free(&ids);
+    return s;
+}
+
+/* Of several kernels, as what was merged may have, nobody knows which one an address is of. */
+static void kernels(void **state)
+{
+    (void)state;
+    put_files();
+    put_text("cache/.build-id/bb/01020300000000000000000000000000000009/kallsyms",
+             "ffffffff81000000 T _text\nffffffff81001000 T do_it\n");
+    assert_string_equal(ask_kernel(id_b, NULL).name, "do_it");
+    assert_string_equal(ask_kernel(id_b, id_b).name, "do_it");
+    const perfile_symbol s = ask_kernel(id_b, id_a);
+    assert_null(s.name);
+    assert_int_equal(s.reason, PERFILE_SYMBOL_OTHER_BUILD);
+}
+
 static void other_sources(void **state)
 {
     (void)state;
@@ -641,7 +699,7 @@ int main(void)
         cmocka_unit_test(elf_files), cmocka_unit_test(other_sources),
         cmocka_unit_test(captured),  cmocka_unit_test(no_memory),
         cmocka_unit_test(limited),   cmocka_unit_test(build_ids),
-        cmocka_unit_test(usage),
+        cmocka_unit_test(usage),     cmocka_unit_test(kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
