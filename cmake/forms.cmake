@@ -1,6 +1,5 @@
 # Forms of `perfile export` that need libraries besides those of all others.  A build without them has the other forms.
 #   perfile_forms_sources, _include, _definitions, _libraries: what the library needs to have them
-#   perfile_forms_left_out: sources of those that it does not have
 #   perfile_forms_packages: their pkg-config names
 option(PERFILE_PPROF "Export to pprof, if libprotobuf-c, protoc-c and zlib are there" ON)
 
@@ -9,7 +8,6 @@ set(perfile_forms_include "")
 set(perfile_forms_definitions "")
 set(perfile_forms_libraries "")
 set(perfile_forms_packages "")
-set(perfile_forms_left_out "")
 
 if(PERFILE_PPROF)
   pkg_check_modules(PERFILE_PROTOBUF_C IMPORTED_TARGET libprotobuf-c)
@@ -31,7 +29,5 @@ if(PERFILE_PROTOBUF_C_FOUND AND PERFILE_ZLIB_FOUND AND PERFILE_PROTOC_C)
   list(APPEND perfile_forms_definitions PERFILE_WITH_PPROF)
   list(APPEND perfile_forms_libraries PkgConfig::PERFILE_PROTOBUF_C PkgConfig::PERFILE_ZLIB)
   list(APPEND perfile_forms_packages libprotobuf-c zlib)
-else()
-  list(APPEND perfile_forms_left_out "${PROJECT_SOURCE_DIR}/src/emit/pprof.c" "${PROJECT_SOURCE_DIR}/src/emit/gzip.c")
 endif()
 list(JOIN perfile_forms_packages " " perfile_forms_packages)

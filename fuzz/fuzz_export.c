@@ -118,10 +118,12 @@ static void check_json(perfile_bytes text)
     uint64_t lines;
     uint8_t *copy = malloc(text.len + 1);
     ENSURE(copy);
+    size_t n = 0;
     for (size_t i = 0; i < text.len; i++)
-        copy[i] = text.ptr[i] == '\n' ? ' ' : text.ptr[i];
-    copy[text.len] = '\n';
-    ENSURE(well_json_lines((perfile_bytes){copy, text.len + 1}, &lines) && lines == 1);
+        if (text.ptr[i] != '\n') /* they stand between values only */
+            copy[n++] = text.ptr[i];
+    copy[n++] = '\n';
+    ENSURE(well_json_lines((perfile_bytes){copy, n}, &lines) && lines == 1);
     free(copy);
 }
 

@@ -1,5 +1,9 @@
 /* gzip by zlib (see gzip.h).  The header has no name and no time, so that equal output is equal
  * files. */
+#include "emit/emitter.h"
+
+#ifdef PERFILE_WITH_PPROF /* cmake/forms.cmake */
+
 #include "emit/gzip.h"
 
 #include "base/error.h"
@@ -59,3 +63,5 @@ void pf_gzip_free(pf_gzip *g)
 {
     (void)deflateEnd(&g->z);
 }
+
+#endif

@@ -5,12 +5,15 @@
  * texts are kept until the end.  Values of a sample are the number of samples, then the sum of the
  * periods for each event; a capture of very many events has one value for all of them, and a label
  * that says the event. */
+#include "emit/export.h"
+
+#ifdef PERFILE_WITH_PPROF /* cmake/forms.cmake */
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "emit/export.h"
 #include "emit/gzip.h"
 #include "pprof.pb-c.h"
 
@@ -442,3 +445,5 @@ const pf_emit_ops pf_emit_pprof = {
     .finish = finish,
     .exports = &exports,
 };
+
+#endif
