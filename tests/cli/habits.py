@@ -54,6 +54,7 @@ for name in ("callgraph.data", "group.data", "killed.data", "bad-size.data", "ga
 pattern = {c: "o-%d" if c == "split" else "o" for c in writers}
 way = {c: ["--records", "5"] if c == "split" else [] for c in commands}
 way["list"] = ["events"]
+way["export"] = ["--to", "folded"]
 
 # Words that are nearly right.
 for wrong, right in (("stat", "stats"), ("inof", "info"), ("fliter", "filter"), ("Dump", "dump"), ("recove", "recover")):
@@ -220,7 +221,7 @@ check(open("o", "rb").read() == open("callgraph.data", "rb").read(), "convert --
 
 # --json, and its older spellings.
 for command in commands:
-    out = ["-f", "-o", pattern[command]] if command in writers else []
+    out = ["-f", "-o", pattern.get(command, "o")] if command in (*writers, "export") else [] # its report is beside it
     done = run(command, *way[command], "--json", *out, "callgraph.data")
     check(done.returncode == 0, command, "--json", done.stderr)
     for line in done.stdout.splitlines():
