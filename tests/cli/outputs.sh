@@ -278,7 +278,18 @@ for command in $commands; do
     done
     # Captures that are read besides, given by an option.
     # (-i FILE gives the input itself: then there is no other.)
+    # Symbols of the kernel are no capture.
+    if grep -q -- ' --kallsyms ' <<<"$help"; then
+        printf 'ffffffff81000000 T _text\n' >symbols-of-kernel
+        for out in symbols-of-kernel ./symbols-of-kernel "$PWD/symbols-of-kernel"; do
+            # shellcheck disable=SC2086
+            try 1 "$command onto the file of --kallsyms" "$PERFILE" "$command" $words --kallsyms symbols-of-kernel -f -o "$out" in/x0
+        done
+        [ "$(cat symbols-of-kernel)" = 'ffffffff81000000 T _text' ] || say "$command: the file of --kallsyms is overwritten"
+        unchanged "$command, --kallsyms"
+    fi
     for option in $(sed -n 's/^ *\(-[a-z], \)\{0,1\}\(--[a-z-]*\)[ =]\(REF\|FILE\)\b.*/\2/p' <<<"$help"); do
+        [ "$option" != --kallsyms ] || continue
         beside=in/y0
         works "$command" "$option in/x0" $beside || beside=
         # shellcheck disable=SC2086

@@ -55,8 +55,8 @@ NEUTRAL = {"--help", "--json", "--report", "--force", "--output", "--from", "--o
            # cli.scrub.
            "--level", "--no-verify", "--chunk-records", "--append", "--source", "--no-index", "--expand",
            # Of perfmon buffers, which perf reads when they are converted: interop.perfmon.
-           "--layout", "--rate", "--cpu"}
-NO_WRITERS = {"info", "list", "stats", "validate", "dump"}
+           "--layout", "--rate", "--cpu", "--stat"}
+NO_WRITERS = {"info", "list", "stats", "validate", "dump", "export"}  # of captures
 
 
 def convert_cases():

@@ -6,6 +6,7 @@
 #include "cli/export/export.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/captures.h"
@@ -81,13 +82,30 @@ static bool end_output(output *o, const cli_export_settings *set)
     return false;
 }
 
+/* Opens the output, which must be none of the files that are read. */
+static int open_output(const cli_inputs *in, const cli_export_settings *set, perfile_sink **sink)
+{
+    const char *kallsyms = set->symbols.options.kallsyms;
+    const char **read = malloc((in->n + 1) * sizeof *read);
+    if (!read) {
+        cli_message("out of memory");
+        return CLI_FAILED;
+    }
+    for (size_t i = 0; i < in->n; i++)
+        read[i] = in->at[i];
+    read[in->n] = kallsyms;
+    const cli_output where = {.out = set->output,
+                              .replace = set->force,
+                              .inputs = read,
+                              .n_inputs = in->n + (kallsyms != NULL)};
+    int status = cli_output_open(&where, sink);
+    free(read);
+    return status;
+}
+
 /* Exports all inputs to one output. */
 static int export_all(const cli_inputs *in, const cli_export_settings *set)
 {
-    const cli_output where = {.out = set->output,
-                              .replace = set->force,
-                              .inputs = (const char *const *)in->at,
-                              .n_inputs = in->n};
     cli_export_run x = {.format = set->format,
                         .out = set->output,
                         .json = set->json,
@@ -95,7 +113,7 @@ static int export_all(const cli_inputs *in, const cli_export_settings *set)
                         .weighs = set->exporting.flags & PERFILE_EXPORT_PERIODS};
     output o = {0};
     int status = CLI_DONE;
-    if (cli_output_open(&where, &o.sink) != CLI_DONE)
+    if (open_output(in, set, &o.sink) != CLI_DONE)
         return CLI_FAILED;
     for (size_t i = 0;
          i < in->n && o.status == PERFILE_OK && status != CLI_FAILED && status != CLI_USAGE;
