@@ -126,7 +126,7 @@ typedef struct pf_check {
     uint64_t unaligned_sizes;      /* records whose size must be a multiple of 8, and is not */
     uint64_t too_short;            /* records that newer versions reject as too short */
     uint64_t unswapped_ids;        /* ids in bytes that older versions do not byte-swap */
-    uint64_t raw_samples;          /* samples with RAW data */
+    uint64_t raw_samples;          /* samples of which RAW data is read only by its size */
     uint64_t nameless_values;      /* samples with READ values that have no ids */
     uint64_t shorter_than_swapped; /* records shorter than what some versions byte-swap of them */
     /* Offset from the attr, in HEADER_ATTR, of the first id that some record has; 0: none. */

@@ -218,6 +218,17 @@ static void check_abi(pf_check *c, const perfile_record *r, uint64_t abi, const 
                   abi);
 }
 
+/* True if a reader fails that takes the first four bytes of the raw data for their size: they are
+ * where the size is if 64-bit words are byte-swapped as a whole. */
+static bool needs_raw_size(const perfile_record *r, const perfile_sample *s)
+{
+    const uint64_t up_to_raw = 2 * (uint64_t)PERFILE_SAMPLE_RAW - 1;
+    const size_t left = (size_t)(r->body.ptr + r->body.len - s->raw.ptr);
+    if (s->present & ~(up_to_raw | PERFILE_SAMPLE_IDENTIFIER) || s->raw.len < sizeof(uint32_t))
+        return true; /* other fields are behind it */
+    return pf_load_u32(s->raw.ptr, r->flags & PERFILE_REC_SWAPPED) > left;
+}
+
 /* Rules for fields that most samples do not have. */
 static void check_rare_fields(pf_check *c, const perfile_record *r, const perfile_sample *s,
                               const pf_check_plan *plan)
@@ -225,7 +236,7 @@ static void check_rare_fields(pf_check *c, const perfile_record *r, const perfil
     if (s->present & PERFILE_SAMPLE_READ)
         check_values(c, r, s);
     if (s->present & PERFILE_SAMPLE_RAW) {
-        c->raw_samples++;
+        c->raw_samples += needs_raw_size(r, s);
         check_raw(c, r, s, plan);
     }
     if (s->present & PERFILE_SAMPLE_BRANCH_STACK)
