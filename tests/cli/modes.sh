@@ -16,6 +16,7 @@ words_of() {
     case $1 in
     filter) echo "--every 2" ;;
     split) echo "--records 1000000" ;;
+    export) echo "--to folded" ;;
     esac
 }
 
@@ -47,7 +48,7 @@ for command in $writers; do
     out=made name=made
     [ "$command" = split ] && out=made%d name=made0
     whole=
-    grep -q -- '^ *--to ' <<<"$("$PERFILE" "$command" --help)" && whole="--to perf.data"
+    [ "$command" != export ] && grep -q -- '^ *--to ' <<<"$("$PERFILE" "$command" --help)" && whole="--to perf.data"
     # umask, mode of the input, mode of the output
     for three in 022:600:600 022:640:640 022:644:644 077:644:600 000:604:604 002:664:664 022:400:400; do
         chosen || continue
@@ -260,7 +261,7 @@ for command in $writers; do
         [ -p $fifo ] || say "$command $way: the FIFO was replaced"
         case $rc/$command in # parts of a split have names of their own: one of them is in the way
         0/* | 3/*)
-            if [ "$command" = dump ]; then
+            if [ "$command" = dump ] || [ "$command" = export ]; then
                 [ -s got ] || say "$command $way: nothing came out of the FIFO"
             else
                 "$PERFILE" validate --severity error got >said 2>&1 || say "$command $way: out of the FIFO came: $(head -3 said)"
