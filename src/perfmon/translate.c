@@ -91,17 +91,6 @@ static void report(const pf_perfmon_survey *v, const pf_translation *t)
     pf_perfmon_say_loss(t, l->tail, "byte", "behind the last record left out");
 }
 
-/* See perfile_stream_callbacks.close. */
-static void close_making(void *making)
-{
-    pf_perfmon_making_free(making);
-}
-
-static void close_counting(void *counting)
-{
-    pf_perfmon_counting_free(counting);
-}
-
 /* The functions of the second pass, which takes the survey over. */
 static perfile_status begin_second(pf_perfmon_survey *v, const pf_translation *t,
                                    perfile_stream_callbacks *pass, perfile_error *err)
@@ -112,11 +101,11 @@ static perfile_status begin_second(pf_perfmon_survey *v, const pf_translation *t
     if (v->stat) {
         st = pf_perfmon_counting_new(v, t, &counting, err);
         *pass = (perfile_stream_callbacks){
-            .user = counting, .next = pf_perfmon_counting_next, .close = close_counting};
+            .user = counting, .next = pf_perfmon_counting_next, .close = pf_perfmon_counting_free};
     } else {
         st = pf_perfmon_making_new(v, t, &making, err);
         *pass = (perfile_stream_callbacks){
-            .user = making, .next = pf_perfmon_making_next, .close = close_making};
+            .user = making, .next = pf_perfmon_making_next, .close = pf_perfmon_making_free};
     }
     pass->size = sizeof *pass;
     return st;
