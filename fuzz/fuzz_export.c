@@ -91,7 +91,7 @@ static const uint8_t *check_line(const uint8_t *p, const uint8_t *end, uint64_t 
 static void check_folded(perfile_bytes text, const plan *p, const perfile_export_summary *sum)
 {
     uint64_t weight = 0;
-    const uint8_t *at = text.ptr, *end = at + text.len;
+    const uint8_t *at = text.ptr, *end = at ? at + text.len : NULL;
     while (at < end)
         at = check_line(at, end, &weight);
     if (!(p->exporting.flags & PERFILE_EXPORT_PERIODS)) {
