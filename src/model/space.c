@@ -247,12 +247,12 @@ bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool may_repeat)
     return true;
 }
 
-/* The latest span in the list of `node` with a time up to `time`, or NULL. */
-static const pf_mapping_span *floor_in(const pf_space_run *r, uint32_t node, uint64_t time)
+/* Where in r->lists the first span of `node` is that is later than `time`; behind its list if there
+ * is none. */
+static uint32_t later_in(const pf_space_run *r, uint32_t node, uint64_t time)
 {
     uint32_t low = r->list_start[node];
     uint32_t high = r->list_start[node + 1];
-    uint32_t begin = low;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
         if (r->spans[r->lists[mid]].time <= time)
@@ -260,7 +260,14 @@ static const pf_mapping_span *floor_in(const pf_space_run *r, uint32_t node, uin
         else
             high = mid;
     }
-    return low > begin ? &r->spans[r->lists[low - 1]] : NULL;
+    return low;
+}
+
+/* The latest span in the list of `node` with a time up to `time`, or NULL. */
+static const pf_mapping_span *floor_in(const pf_space_run *r, uint32_t node, uint64_t time)
+{
+    uint32_t at = later_in(r, node, time);
+    return at > r->list_start[node] ? &r->spans[r->lists[at - 1]] : NULL;
 }
 
 const pf_mapping_span *pf_space_find(const pf_space *s, uint64_t addr, uint64_t time)
@@ -301,17 +308,8 @@ static void narrow(uint64_t begin, uint64_t end, uint64_t addr, uint64_t *low, u
  * is none. */
 static uint64_t next_in(const pf_space_run *r, uint32_t node, uint64_t time)
 {
-    uint32_t low = r->list_start[node];
-    uint32_t end = r->list_start[node + 1];
-    uint32_t high = end;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (r->spans[r->lists[mid]].time <= time)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < end ? r->spans[r->lists[low]].time : UINT64_MAX;
+    uint32_t at = later_in(r, node, time);
+    return at < r->list_start[node + 1] ? r->spans[r->lists[at]].time : UINT64_MAX;
 }
 
 void pf_space_reach(const pf_space *s, uint64_t addr, uint64_t time, uint64_t *low, uint64_t *high,

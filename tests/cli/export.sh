@@ -29,4 +29,5 @@ run export --no-symbols --to folded --per none,comm captures/callgraph.data
 run export --no-symbols --to folded --mark inline captures/callgraph.data
 run export --no-symbols --to folded --json captures/callgraph.data
 run export --no-symbols --to folded nowhere.data
+run export --to folded --kallsyms nowhere captures/callgraph.data
 run export --no-symbols --to folded -o captures/callgraph.data -f captures/callgraph.data

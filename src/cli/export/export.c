@@ -77,8 +77,10 @@ static bool end_output(output *o, const cli_export_settings *set)
         o->status = perfile_sink_finish(o->sink, &o->error);
     if (o->status == PERFILE_OK || o->error.sys == EPIPE)
         return o->status == PERFILE_OK;
+    /* Without an emitter it was not the output that failed, but a file of the options. */
     const char *name = strcmp(set->output, "-") == 0 ? "standard output" : set->output;
-    cli_report_error(o->error.status == PERFILE_E_IO ? name : set->format, &o->error);
+    bool of_output = o->emitter && o->error.status == PERFILE_E_IO;
+    cli_report_error(of_output ? name : set->format, &o->error);
     return false;
 }
 
@@ -119,8 +121,7 @@ static int export_all(const cli_inputs *in, const cli_export_settings *set)
          i < in->n && o.status == PERFILE_OK && status != CLI_FAILED && status != CLI_USAGE;
          i++, x.n_inputs++)
         status = cli_worse(status, export_of(in->at[i], set, &o, &x));
-    bool written =
-        (status == CLI_DONE || status == CLI_DAMAGED) && o.emitter && end_output(&o, set);
+    bool written = (status == CLI_DONE || status == CLI_DAMAGED) && end_output(&o, set);
     if (o.emitter)
         perfile_emitter_get_summary(o.emitter, &x.sum, sizeof x.sum);
     if (!written && status != CLI_USAGE && o.error.sys != EPIPE)
