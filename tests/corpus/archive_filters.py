@@ -90,7 +90,7 @@ def main():
                     print("   ", result[0], len(result[1]), result[2][:200], result[3] and len(result[3]))
                 failed += 1
     print("%d selections, %d of them refused, %d differ" % (tried, skipped, failed))
-    if not enough("selections", tried - skipped, 120, 60 // CASES):
+    if not enough("selections", tried - skipped, 960 // CASES, 60 // CASES):
         failed += 1
     return failed != 0
 
