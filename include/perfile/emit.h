@@ -18,6 +18,7 @@
 #define PERFILE_EMIT_H
 
 #include "model.h"
+#include "profile.h"
 #include "sink.h"
 #include "symbol.h"
 #include "stream.h"
@@ -39,15 +40,6 @@ enum {                            /* perfile_emit_options.flags */
        PERFILE_EMIT_RESOLVE = 1 << 2
 };
 
-/* Keys by which an export counts stacks apart: perfile_export_options.per. */
-enum {
-    PERFILE_PER_COMM = 1,  /* the name of the thread at the time of the sample */
-    PERFILE_PER_PID = 2,   /* the process */
-    PERFILE_PER_TID = 3,   /* the thread */
-    PERFILE_PER_EVENT = 4, /* the event, by its name */
-    PERFILE_PER_CPU = 5    /* the processor */
-};
-
 enum {                                    /* perfile_export_options.flags */
        PERFILE_EXPORT_PERIODS = 1 << 0,   /* weights are sums of periods, not numbers of samples */
        PERFILE_EXPORT_NO_LABELS = 1 << 1, /* `per` is empty on purpose: nothing is counted apart */
@@ -60,8 +52,8 @@ enum {                                    /* perfile_export_options.flags */
 typedef struct perfile_export_options {
     size_t size;
     uint32_t flags; /* PERFILE_EXPORT_… */
-    /* PERFILE_PER_…, in the order in which they stand in front of the frames; ended by 0.  Empty:
-     * PERFILE_PER_COMM. */
+    /* PERFILE_PER_COMM … PERFILE_PER_CPU, in the order in which they stand in front of the frames;
+     * ended by 0.  Empty: PERFILE_PER_COMM. */
     uint8_t per[8];
     const char *title; /* of a picture, UTF-8; NULL: one is made.  Copied. */
     /* Frames get the names of their functions, looked up so.  Borrowed until the emitter is closed.

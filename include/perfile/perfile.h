@@ -35,6 +35,7 @@
 #include "merge.h"
 #include "merge_captures.h"
 #include "model.h"
+#include "profile.h"
 #include "record.h"
 #include "records.h"
 #include "recover.h"

@@ -1,8 +1,6 @@
 /* Adding up samples for the forms that viewers read (see export.h). */
 #include "emit/export.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,46 +8,12 @@
 #include "base/error.h"
 #include "core/session.h"
 
-/* Fills in the label of a sample: what the keys of `per` ask for.  False if there is no memory or
- * the limit is exceeded. */
-static bool make_label(pf_exporter *x, const pf_profiled *s, pf_label *label)
-{
-    bool ok = true;
-    char number[16];
-    *label = (pf_label){.pid = PF_NO_LABEL, .tid = PF_NO_LABEL, .cpu = PF_NO_LABEL};
-    for (const uint8_t *per = x->options.per; *per; per++) {
-        switch (*per) {
-        case PERFILE_PER_COMM:
-            label->comm = pf_profile_reader_comm(&x->reader, s->pid, s->tid, s->time, &ok);
-            if (label->comm || !ok)
-                break;
-            /* As perf calls threads without a name. */
-            snprintf(number, sizeof number, ":%" PRId32, (int32_t)s->tid);
-            label->comm = pf_profile_text(&x->profile, number);
-            ok = label->comm;
-            break;
-        case PERFILE_PER_PID:
-            label->pid = s->pid;
-            break;
-        case PERFILE_PER_TID:
-            label->tid = s->tid;
-            break;
-        case PERFILE_PER_EVENT:
-            label->event = pf_profile_reader_event(&x->reader, s->event, &ok);
-            break;
-        default: /* PERFILE_PER_CPU */
-            label->cpu = s->cpu;
-        }
-    }
-    return ok;
-}
-
 /* Counts a sample: pf_profile_reader.take. */
 static bool count(void *user, const pf_profiled *s)
 {
     pf_exporter *x = user;
     pf_label label;
-    if (!make_label(x, s, &label))
+    if (!pf_profile_reader_label(&x->reader, x->options.per, s, &label))
         return false;
     const uint32_t number = pf_profile_label(&x->profile, &label);
     const pf_export_ops *form = x->base.ops->exports;

@@ -62,7 +62,7 @@ typedef struct pf_label {
     const char *comm;  /* of the profile's texts; NULL: also if it is not known */
     const char *event; /* likewise */
     uint32_t pid, tid, cpu;
-    uint32_t zero;
+    uint32_t no_period; /* 1: periods of these samples are not known, where that is told apart */
 } pf_label;
 
 #define PF_NO_LABEL UINT32_MAX /* also PERFILE_NO_PID */

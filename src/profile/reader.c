@@ -5,6 +5,8 @@
  * copied here. */
 #include "profile/reader.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -14,6 +16,7 @@
 #include "core/layout.h"
 #include "core/sample_shape.h"
 #include "core/session.h"
+#include "perfile/profile.h"
 #include "schema/context.h"
 #include "schema/family.h"
 
@@ -100,6 +103,41 @@ const char *pf_profile_reader_event(pf_profile_reader *x, const perfile_event *e
         *known = (struct pf_event_text){e->name, text};
     }
     return known->text;
+}
+
+bool pf_profile_reader_label(pf_profile_reader *x, const uint8_t *per, const pf_profiled *s,
+                             pf_label *label)
+{
+    bool ok = true;
+    char number[16];
+    *label = (pf_label){.pid = PF_NO_LABEL, .tid = PF_NO_LABEL, .cpu = PF_NO_LABEL};
+    for (; *per; per++) {
+        switch (*per) {
+        case PERFILE_PER_COMM:
+            label->comm = pf_profile_reader_comm(x, s->pid, s->tid, s->time, &ok);
+            if (label->comm || !ok)
+                break;
+            snprintf(number, sizeof number, ":%" PRId32, (int32_t)s->tid);
+            label->comm = pf_profile_text(x->profile, number);
+            ok = label->comm;
+            break;
+        case PERFILE_PER_PID:
+            label->pid = s->pid;
+            break;
+        case PERFILE_PER_TID:
+            label->tid = s->tid;
+            break;
+        case PERFILE_PER_EVENT:
+            label->event = pf_profile_reader_event(x, s->event, &ok);
+            break;
+        case PERFILE_PER_CPU:
+            label->cpu = s->cpu;
+            break;
+        default: /* a key of places in code */
+            break;
+        }
+    }
+    return ok;
 }
 
 /* The `slot`-th word of the body, NULL when it is not there. */
@@ -216,7 +254,8 @@ static void read_sample(pf_profile_reader *x, const perfile_record *r, stored *o
                           .time = PERFILE_NO_TIME,
                           .pid = PERFILE_NO_PID,
                           .tid = PERFILE_NO_PID,
-                          .cpu = PF_NO_LABEL},
+                          .cpu = PF_NO_LABEL,
+                          .frame = PF_INTERN_NONE},
                     .ok = true};
     if (!a.layout)
         return;
@@ -233,12 +272,14 @@ static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
     bool ok = in->ok;
     if (ok && in->c.n)
         s->stack = pf_resolve_chain(&x->resolver, s->pid, in->c.words, in->c.n, s->time);
-    if (ok && s->stack == PF_EMPTY_STACK && in->has_ip) {
+    if (ok && in->has_ip && (x->own_frames || s->stack == PF_EMPTY_STACK)) {
         pf_reach reach = {.last = UINT64_MAX};
-        uint32_t frame = pf_resolve_address(&x->resolver, s->pid, pf_code_of_misc(s->record->misc),
-                                            in->ip, s->time, &reach);
-        s->stack = frame == PF_INTERN_NONE ? PF_INTERN_NONE
-                                           : pf_profile_stack(x->profile, PF_EMPTY_STACK, frame);
+        s->frame = pf_resolve_address(&x->resolver, s->pid, pf_code_of_misc(s->record->misc),
+                                      in->ip, s->time, &reach);
+        if (s->frame == PF_INTERN_NONE)
+            s->stack = PF_INTERN_NONE;
+        else if (s->stack == PF_EMPTY_STACK)
+            s->stack = pf_profile_stack(x->profile, PF_EMPTY_STACK, s->frame);
     }
     (void)pf_profile_reader_event(x, s->event, &ok);
     x->counts.samples++;

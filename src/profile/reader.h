@@ -19,6 +19,8 @@ typedef struct pf_profiled {
     uint32_t pid, tid;            /* PERFILE_NO_PID: it has none */
     uint32_t cpu;                 /* PF_NO_LABEL: it has none */
     uint32_t stack;               /* PF_EMPTY_STACK: nothing is known of where it was */
+    uint32_t frame; /* of the sample's own address, which need not be the innermost of the call
+                     * chain; PF_INTERN_NONE: it has none, or pf_profile_reader.own_frames is off */
     bool has_period;
     bool unreadable; /* its call chain could not be read: `stack` is its address alone */
 } pf_profiled;
@@ -41,6 +43,7 @@ typedef struct pf_profile_reader {
     /* Gets each sample; false if there is no memory or the profile's limit is exceeded. */
     bool (*take)(void *user, const pf_profiled *sample);
     void *user;
+    bool own_frames; /* samples are given their `frame` */
     pf_deferred deferred;
     pf_buffer chain;              /* a chain that had to be byte-swapped or joined */
     const perfile_layout *layout; /* of the sample before, and … */
@@ -68,6 +71,12 @@ perfile_status pf_profile_reader_put(pf_profile_reader *x, const perfile_record 
 
 /* The capture ends: hands out the samples that still wait. */
 perfile_status pf_profile_reader_end(pf_profile_reader *x, perfile_error *err);
+
+/* Fills in the label of a sample that `take` got: what the keys PERFILE_PER_… of `per`, ended by 0,
+ * ask for; keys of places in code are passed over.  A thread without a name is called :TID, as perf
+ * does.  False if there is no memory or the limit is exceeded. */
+bool pf_profile_reader_label(pf_profile_reader *x, const uint8_t *per, const pf_profiled *s,
+                             pf_label *label);
 
 /* Texts of the profile: the name of a thread at a time, NULL if it is not known; that of an event.
  * *ok becomes false if there is no memory or the limit is exceeded, and is left alone else. */

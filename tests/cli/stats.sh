@@ -8,3 +8,17 @@ done
 "$PERFILE" stats --by time=500us --sort key cpu-clock.data
 "$PERFILE" stats --raw zstd.data
 "$PERFILE" stats --json --by event,cpu group.data
+
+# By function: samples only, with those in call chains.
+cd "$PERFILE_SOURCE/samples/captures"
+for options in "--by dso,sym --top 3" "--by comm --total" "--sort total --by sym --comm child --top 3" \
+    "--by sym,parent --json --top 1" "--total --by event,pid,tid,cpu --sort key" "--by event,sym --sort samples --top 2"; do
+    echo "--no-symbols $options"
+    "$PERFILE" stats --no-symbols $options callgraph.data group.data
+done
+for options in "--by sym,time" "--by sym,type" "--by sym --sort bytes" "--sort total" "--parent x" "--by parent --parent ("; do
+    "$PERFILE" stats $options callgraph.data 2>&1
+    echo "$options: exit status $?"
+done
+"$PERFILE" stats --no-symbols --by sym truncated-record.data 2>&1
+echo "exit status $?"

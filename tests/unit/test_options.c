@@ -522,6 +522,18 @@ static perfile_status give_symbols_options(const void *o, perfile_error *err)
     return st;
 }
 
+static perfile_status give_profile_options(const void *o, perfile_error *err)
+{
+    perfile_session *session;
+    perfile_profile *profile;
+    assert_int_equal(perfile_session_new(NULL, &session, NULL), PERFILE_OK);
+    perfile_status st = perfile_profile_open(session, NULL, o, &profile, err);
+    if (st == PERFILE_OK)
+        perfile_profile_close(profile);
+    perfile_session_close(session);
+    return st;
+}
+
 #define GIVEN(name)                                                                                \
     {                                                                                              \
         "perfile_" #name, give_##name                                                              \
@@ -550,6 +562,7 @@ static const struct {
     GIVEN(split_capture_options),
     GIVEN(convert_options),
     GIVEN(symbols_options),
+    GIVEN(profile_options),
     GIVEN(perfmon_options),
     GIVEN(recover_options),
     GIVEN(emit_options),

@@ -12,15 +12,23 @@
 #include "cli/options.h"
 #include "cli/text.h"
 
-enum { TYPE, EVENT, CPU, PID, TID, COMM, DSO, TIME, N_KINDS };
+enum { TYPE, EVENT, CPU, PID, TID, COMM, DSO, TIME, SYM, PARENT, N_KINDS };
 
 static const struct {
     const char *name;
     const char *heading; /* '>': right-aligned, see table.h */
+    uint8_t per;         /* PERFILE_PER_… of the library's profiles; 0: it has no such key */
 } kinds[N_KINDS] = {
-    [TYPE] = {"type", "TYPE"}, [EVENT] = {"event", "EVENT"}, [CPU] = {"cpu", ">CPU"},
-    [PID] = {"pid", ">PID"},   [TID] = {"tid", ">TID"},      [COMM] = {"comm", "COMM"},
-    [DSO] = {"dso", "DSO"},    [TIME] = {"time", ">TIME"},
+    [TYPE] = {"type", "TYPE", 0},
+    [EVENT] = {"event", "EVENT", PERFILE_PER_EVENT},
+    [CPU] = {"cpu", ">CPU", PERFILE_PER_CPU},
+    [PID] = {"pid", ">PID", PERFILE_PER_PID},
+    [TID] = {"tid", ">TID", PERFILE_PER_TID},
+    [COMM] = {"comm", "COMM", PERFILE_PER_COMM},
+    [DSO] = {"dso", "DSO", PERFILE_PER_DSO},
+    [TIME] = {"time", ">TIME", 0},
+    [SYM] = {"sym", "SYMBOL", PERFILE_PER_SYMBOL},
+    [PARENT] = {"parent", "PARENT", PERFILE_PER_PARENT},
 };
 
 #define NO_VALUE UINT64_MAX /* the record has no value for the key */
@@ -50,7 +58,7 @@ static uint64_t read_step(const char *word)
 /* Returns a sentence with all keys, as an error message. */
 static const char *known_keys(void)
 {
-    static char text[128];
+    static char text[192];
     size_t len = 0;
     for (unsigned kind = 0; kind < N_KINDS && len < sizeof text; kind++) {
         const char *between = kind == 0 ? "the keys are " : kind + 1 < N_KINDS ? ", " : " and ";
@@ -259,6 +267,19 @@ int cli_key_resolved(const cli_keys *keys)
         if (keys->kind[k] == COMM || keys->kind[k] == DSO)
             return (int)k;
     return -1;
+}
+
+bool cli_keys_of_code(const cli_keys *keys)
+{
+    bool of_code = false;
+    for (unsigned k = 0; k < keys->n; k++)
+        of_code |= keys->kind[k] == SYM || keys->kind[k] == PARENT;
+    return of_code;
+}
+
+uint8_t cli_key_per(const cli_keys *keys, unsigned k)
+{
+    return kinds[keys->kind[k]].per;
 }
 
 bool cli_keys_type_only(const cli_keys *keys)

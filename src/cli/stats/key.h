@@ -10,7 +10,7 @@
 #include "cli/input.h"
 #include "cli/table.h"
 #include "cli/losses.h"
-#include "perfile/model.h"
+#include "perfile/profile.h"
 
 /* The keys of --by, in the order given. */
 typedef struct cli_keys {
@@ -54,6 +54,13 @@ uint64_t cli_key_value(const cli_keys *keys, unsigned k, const cli_input *in,
 
 /* Returns the first key that needs a model (names or mappings), -1 if none does. */
 int cli_key_resolved(const cli_keys *keys);
+
+/* True if some key is of places in code, which only samples have: then they are counted by a
+ * profile (profile.c) instead of the functions below. */
+bool cli_keys_of_code(const cli_keys *keys);
+
+/* PERFILE_PER_… of key `k`; 0: profiles do not have it. */
+uint8_t cli_key_per(const cli_keys *keys, unsigned k);
 
 /* True if `type` is the only key: then records are counted without being decoded. */
 bool cli_keys_type_only(const cli_keys *keys);

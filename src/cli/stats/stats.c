@@ -12,25 +12,20 @@
 #include "cli/json.h"
 #include "cli/print.h"
 #include "cli/select.h"
-#include "cli/stats/key.h"
+#include "cli/stats/settings.h"
 #include "cli/table.h"
 
-enum { OPTION_BY = CLI_OPTION_OWN, OPTION_SORT, OPTION_TOP, OPTION_RAW, OPTION_JSON };
+enum {
+    OPTION_BY = CLI_OPTION_OWN,
+    OPTION_SORT,
+    OPTION_TOP,
+    OPTION_TOTAL,
+    OPTION_PARENT,
+    OPTION_RAW,
+    OPTION_JSON
+};
 
-/* What rows are sorted by, and what PERCENT is a share of.  BY_SAMPLES and on are in the order of
- * sort_word(). */
-enum { BY_DEFAULT = 0, BY_SAMPLES, BY_PERIOD, BY_RECORDS, BY_BYTES, BY_KEY };
-
-/* The command line. */
-typedef struct settings {
-    cli_reading how;
-    cli_selection select;
-    cli_keys keys;
-    bool json;
-    bool heading; /* the name of each file is printed above its table */
-    int sort;     /* BY_… */
-    uint64_t top; /* 0: all */
-} settings;
+typedef cli_stats_settings settings;
 
 /* Arguments of order(), to which qsort() passes none. */
 static const cli_keys *sorted_keys;
@@ -59,7 +54,7 @@ static uint64_t sort_value(const cli_group *g, int by)
         return g->records;
     case BY_BYTES:
         return g->bytes;
-    default:
+    default: /* BY_KEY */
         return 0;
     }
 }
@@ -259,6 +254,8 @@ static int stats_of(const char *path, const settings *set)
     cli_input in;
     cli_counts counts;
     bool ok = true;
+    if (set->of_code)
+        return cli_stats_of_code(path, set);
     cli_counts_start(&counts, &set->keys);
     if (cli_open(&in, path, &set->how) == CLI_DONE) {
         ok = cli_count(&counts, &in);
@@ -274,7 +271,7 @@ static int stats_of(const char *path, const settings *set)
 
 static const char *sort_word(size_t i)
 {
-    static const char *const words[] = {"samples", "period", "count", "bytes", "key"};
+    static const char *const words[] = {"samples", "period", "count", "bytes", "key", "total"};
     return i < sizeof words / sizeof words[0] ? words[i] : NULL;
 }
 
@@ -304,6 +301,8 @@ static int read_option(int option, settings *set)
     char suggestion[128];
     if (cli_is_selection(option))
         return cli_selection_option("stats", option, &set->select);
+    if (cli_is_symbols(option))
+        return cli_symbols_option("stats", option, &set->symbols);
     switch (option) {
     case OPTION_BY: /* may be given again: keys are added */
         wrong = cli_keys_add(&set->keys, optarg);
@@ -313,6 +312,12 @@ static int read_option(int option, settings *set)
         return sort_option(set);
     case OPTION_TOP:
         return top_option(set);
+    case OPTION_TOTAL:
+        set->of_code = true;
+        return CLI_CONTINUE;
+    case OPTION_PARENT:
+        set->parent = optarg;
+        return CLI_CONTINUE;
     case OPTION_RAW:
         set->how.raw = true;
         return CLI_CONTINUE;
@@ -329,22 +334,35 @@ static int read_option(int option, settings *set)
 static const cli_option options[] = {
     {"by", .value = "KEY[,KEY ...]", .code = OPTION_BY, .word = cli_key_word, .list = true,
      .help = "one line for each value of the key, or combination of keys: type (default), event, "
-             "cpu, pid, tid, comm, dso, time=STEP (such as 1s, 10ms, 250us)",
-     .more = "dso is the file mapped at the address of a sample. Records without a value are "
-             "counted under -."},
+             "cpu, pid, tid, comm, dso, time=STEP (such as 1s, 10ms, 250us), sym, parent",
+     .more =
+         "dso is the file mapped at the address of a sample, sym the function there, parent the "
+         "function of its call chain that --parent names. Records without a value are counted "
+         "under -. With sym and parent, only samples are counted."},
     {"sort", .value = "ORDER", .code = OPTION_SORT, .word = sort_word,
      .help = "samples (default, if there are any), period, count, bytes or key; PERCENT is "
-             "the share of what the lines are sorted by",
+             "the share of what the lines are sorted by; with sym also total",
      .more = "period is the sum over the samples, count the number of records. With key, PERCENT "
-             "is the share of samples."},
+             "is the share of samples. With sym, period is the default where all samples are of "
+             "one event."},
     {"top", .value = "N", .code = OPTION_TOP, .help = "only the first N lines",
      .more = "One more line has the sum of the others."},
+    {"total", .code = OPTION_TOTAL,
+     .help = "with any of comm, pid, tid, cpu, event and dso: count samples only, also for those "
+             "that called them",
+     .more = "TOTAL is the share of the samples that have the line anywhere in their call chain, "
+             "as `perf report --children` shows it. With sym it is always shown."},
+    {"parent", .value = "REGEX", .code = OPTION_PARENT,
+     .help = "which functions the key parent is; default: ^sys_|^do_page_fault",
+     .more = "Of a call chain the innermost that matches counts."},
     {"raw", .code = OPTION_RAW, .help = "do not decompress compressed records"},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
     {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
+    {.heading = "Names of functions:"},
+    {.rows = cli_symbols_options},
     {.heading = "Which records:"},
     {.rows = cli_select_options},
     {0},
@@ -365,6 +383,8 @@ const cli_spec cli_stats_spec = {
              "  perfile stats perf.data                       like `perf report --stats`\n"
              "  perfile stats --by comm,event --top 10 perf.data\n"
              "  perfile stats --by dso --type sample --time 10%..20% perf.data\n"
+             "  perfile stats --by dso,sym --top 20 perf.data     like `perf report`\n"
+             "  perfile stats --by sym --sort total perf.data     what is behind most samples\n"
              "  perfile stats --by time=1s --sort key perf.data   samples per second\n"
              "  perfile stats --json perf.data | jq '.rows[0]'\n",
 };
@@ -383,11 +403,14 @@ int cli_stats(int argc, char **argv)
         status = cli_each_capture(&in);
     if (status == CLI_CONTINUE)
         status = cli_selection_check("stats", &set.select);
+    if (status == CLI_CONTINUE && set.keys.n == 0) /* without --by */
+        cli_keys_add(&set.keys, set.of_code ? "comm" : "type");
+    if (status == CLI_CONTINUE)
+        status = cli_stats_check(&set);
     if (status == CLI_CONTINUE) {
-        if (set.keys.n == 0) /* without --by */
-            cli_keys_add(&set.keys, "type");
         set.how.selection = &set.select;
-        set.how.model = cli_key_resolved(&set.keys) >= 0;
+        set.how.model = set.of_code || cli_key_resolved(&set.keys) >= 0;
+        set.how.with_sideband = set.of_code; /* call chains that come later */
         set.heading = !set.json && in.n > 1;
         status = CLI_DONE;
         for (size_t i = 0; i < in.n; i++)

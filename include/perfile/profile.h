@@ -1,0 +1,138 @@
+/* What samples add up to: the numbers that `perf report` shows.
+ *
+ * A profile counts the samples of one capture for each combination of a few keys, such as the
+ * mapped file and the function: those taken there, and those with it anywhere in their call chain.
+ *
+ *     perfile_profile_options options = {.size = sizeof options,
+ *                                        .per = {PERFILE_PER_DSO, PERFILE_PER_SYMBOL},
+ *                                        .symbols = &symbols_options};
+ *     perfile_profile_open(perfile_stream_session(stream), model, &options, &p, &err);
+ *     while (perfile_stream_next_run(stream, &first, &n, &err) == PERFILE_OK)
+ *         perfile_profile_put_run(p, first, n, &err);
+ *     perfile_profile_finish(p, &err);
+ *     for (size_t i = 0; perfile_profile_get_row(p, i, &row, sizeof row); i++)
+ *         …
+ *
+ * The model must have been fed with the whole capture: each address is resolved as it was mapped at
+ * the time of its sample.  Memory grows with distinct call chains, not with samples, and is bounded
+ * by perfile_limits.profile_bytes. */
+#ifndef PERFILE_PROFILE_H
+#define PERFILE_PROFILE_H
+
+#include "model.h"
+#include "symbol.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Keys by which samples are counted apart: perfile_profile_options.per, and the first five
+ * perfile_export_options.per. */
+enum {
+    PERFILE_PER_COMM = 1,   /* the name of the thread at the time of the sample */
+    PERFILE_PER_PID = 2,    /* the process */
+    PERFILE_PER_TID = 3,    /* the thread */
+    PERFILE_PER_EVENT = 4,  /* the event, by its name */
+    PERFILE_PER_CPU = 5,    /* the processor */
+    PERFILE_PER_DSO = 6,    /* what is mapped at the address */
+    PERFILE_PER_SYMBOL = 7, /* the function at the address; the address itself where unknown */
+    /* The function of the call chain, the innermost one, whose name
+     * perfile_profile_options.parent matches. */
+    PERFILE_PER_PARENT = 8
+};
+
+/* What is counted.  Set `size`; zeros are the defaults.  Texts are copied. */
+typedef struct perfile_profile_options {
+    size_t size;
+    uint32_t flags;  /* 0 */
+    uint8_t per[12]; /* PERFILE_PER_…, each once, ended by 0; empty: all samples are one row */
+    /* How names of functions are looked up.  Borrowed until the profile is finished.  NULL: they
+     * are not. */
+    const perfile_symbols_options *symbols;
+    /* Of PERFILE_PER_PARENT: an extended regular expression.  NULL: "^sys_|^do_page_fault", as
+     * `perf report` has it. */
+    const char *parent;
+    uint64_t reserved[3];
+} perfile_profile_options;
+
+/* The samples of one combination of values.  Members of keys that were not asked for are NULL and
+ * UINT32_MAX.  Texts live as long as the profile, and are not escaped. */
+typedef struct perfile_profile_row {
+    uint64_t samples; /* that were taken there */
+    uint64_t period;  /* sum of their periods, up to UINT64_MAX */
+    /* The same of the samples whose call chain has it, however often; those taken there included.
+     * The sums of several rows may be more than those of all samples. */
+    uint64_t total_samples;
+    uint64_t total_period;
+    const char *comm;   /* NULL: it is not known */
+    const char *event;  /* NULL: likewise */
+    const char *dso;    /* as perfile_mapping_dso(); NULL: nothing is known to be mapped there */
+    const char *symbol; /* a function, or [module+0x1234]; NULL: the samples have no address */
+    const char *parent; /* NULL: no function matches */
+    uint32_t pid;       /* PERFILE_NO_PID: not known */
+    uint32_t tid;       /* PERFILE_NO_PID: not known */
+    uint32_t cpu;       /* UINT32_MAX: not known */
+    uint16_t cpumode; /* of the code, PERFILE_MISC_CPUMODE_…; with PERFILE_PER_SYMBOL or …_DSO */
+    bool named;       /* `symbol` is a function */
+    /* The periods mean nothing: they are of several events, or some samples have none. */
+    bool mixed;
+    uint64_t reserved[4];
+} perfile_profile_row;
+
+/* What the samples add up to. */
+typedef struct perfile_profile_summary {
+    uint64_t samples;
+    uint64_t period;         /* sum of their periods, up to UINT64_MAX */
+    uint64_t rows;           /* how many there are; 0 before perfile_profile_finish() */
+    uint64_t without_period; /* samples for which no period is known */
+    uint64_t without_stack;  /* samples of which no address is known */
+    uint64_t unreadable;     /* samples whose call chain could not be read */
+    uint64_t joined;         /* call chains whose user part came later (CALLCHAIN_DEFERRED) */
+    uint64_t not_joined;     /* those whose user part did not come */
+    uint64_t frames;         /* distinct places in code */
+    uint64_t unmapped;       /* of them, those where nothing is known to be mapped */
+    uint64_t named;          /* of them, those whose function is known */
+    uint64_t bytes;          /* of memory, out of perfile_limits.profile_bytes */
+    bool has_chains;         /* some samples have callers: totals are more than what was taken */
+    bool mixed;              /* as perfile_profile_row.mixed, of all samples */
+    uint8_t reserved0[6];
+    uint64_t reserved[4];
+} perfile_profile_summary;
+
+/* Samples that are added up. */
+typedef struct perfile_profile perfile_profile;
+
+/* Borrows session and model until the profile is finished.  `model` NULL: nothing is known to be
+ * mapped, and no thread has a name.  PERFILE_E_USAGE: `per` or `parent` is none; PERFILE_E_NOMEM;
+ * PERFILE_E_IO, PERFILE_E_LIMIT: symbols->kallsyms. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_open(
+    const perfile_session *session, const perfile_model *model,
+    const perfile_profile_options *options, perfile_profile **profile, perfile_error *err);
+
+/* Puts n records in; those that are no samples are skipped.  PERFILE_E_NOMEM, PERFILE_E_LIMIT
+ * (profile_bytes). */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_put_run(perfile_profile *profile,
+                                                                    const perfile_record *first,
+                                                                    size_t n, perfile_error *err);
+
+/* No more records come: names functions, and makes the rows.  Called once.  Errors likewise. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_finish(perfile_profile *profile,
+                                                                   perfile_error *err);
+
+/* Fills the first `size` bytes of *row; false behind the last row.  Rows are in no order that means
+ * something. */
+PERFILE_API bool perfile_profile_get_row(const perfile_profile *profile, size_t i,
+                                         perfile_profile_row *row, size_t size);
+
+/* Fills the first `size` bytes of *summary. */
+PERFILE_API void perfile_profile_get_summary(const perfile_profile *profile,
+                                             perfile_profile_summary *summary, size_t size);
+
+/* Releases the profile and all texts of its rows.  NULL is fine. */
+PERFILE_API void perfile_profile_close(perfile_profile *profile);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

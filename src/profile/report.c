@@ -1,0 +1,246 @@
+/* perfile_profile_…(): samples of one capture, counted by where they were (perfile/profile.h).
+ *
+ * While records come, samples are added up by label and stack.  Names of functions and rows are
+ * made at the end, once for each distinct frame. */
+#include "perfile/profile.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "core/session.h"
+#include "profile/name.h"
+#include "profile/reader.h"
+#include "profile/rows.h"
+
+struct perfile_profile {
+    pf_profile profile;
+    pf_profile_reader reader;
+    pf_rows rows;
+    perfile_profile_options options;
+    uint8_t label_keys[8];    /* those of options.per that are of labels, and the event */
+    perfile_symbols *symbols; /* NULL: frames get no names */
+    regex_t parent;
+    bool has_parent; /* `parent` is compiled */
+    bool finished;
+    const char *event; /* of all samples, unless sum.mixed */
+    perfile_profile_summary sum;
+};
+
+/* Counts a sample: pf_profile_reader.take.  The sample's own frame is put on top of its call chain
+ * where that begins elsewhere: with a precise address it does. */
+static bool count(void *user, const pf_profiled *s)
+{
+    perfile_profile *x = user;
+    pf_label label;
+    if (!pf_profile_reader_label(&x->reader, x->label_keys, s, &label))
+        return false;
+    label.no_period = !s->has_period;
+    const uint32_t number = pf_profile_label(&x->profile, &label);
+    uint32_t stack = s->stack;
+    if (s->frame != PF_INTERN_NONE &&
+        (stack == PF_EMPTY_STACK || pf_profile_stack_at(&x->profile, stack)->frame != s->frame))
+        stack = pf_profile_stack(&x->profile, stack, s->frame);
+    if (number == PF_INTERN_NONE || stack == PF_INTERN_NONE)
+        return false;
+    x->sum.mixed |= label.no_period || (x->sum.samples && x->event != label.event);
+    x->event = label.event;
+    x->sum.samples++;
+    if (pf_add_u64(x->sum.period, s->period, &x->sum.period))
+        x->sum.period = UINT64_MAX;
+    return pf_profile_count(&x->profile, number, stack, s->period);
+}
+
+/* Checks the keys, and finds those of labels. */
+static perfile_status read_keys(perfile_profile *x, perfile_error *err)
+{
+    const uint8_t *per = x->options.per;
+    size_t n = 0, i = 0;
+    for (; i < sizeof x->options.per && per[i]; i++) {
+        if (per[i] > PERFILE_PER_PARENT || memchr(per, per[i], i))
+            return pf_fail(err, PERFILE_E_USAGE, "profile.per", "key %zu of `per` is %u", i,
+                           per[i]);
+        if (per[i] <= PERFILE_PER_CPU && per[i] != PERFILE_PER_EVENT)
+            x->label_keys[n++] = per[i];
+    }
+    if (i == sizeof x->options.per)
+        return pf_fail(err, PERFILE_E_USAGE, "profile.per", "`per` does not end with 0");
+    x->label_keys[n] = PERFILE_PER_EVENT; /* periods of different events are told apart */
+    return PERFILE_OK;
+}
+
+/* Compiles the expression of PERFILE_PER_PARENT. */
+static perfile_status read_parent(perfile_profile *x, perfile_error *err)
+{
+    char why[128];
+    if (!strchr((const char *)x->options.per, PERFILE_PER_PARENT))
+        return PERFILE_OK;
+    const char *text = x->options.parent ? x->options.parent : "^sys_|^do_page_fault";
+    const int failed = regcomp(&x->parent, text, REG_EXTENDED | REG_NOSUB);
+    x->has_parent = !failed;
+    if (!failed)
+        return PERFILE_OK;
+    regerror(failed, &x->parent, why, sizeof why);
+    return pf_fail(err, PERFILE_E_USAGE, "profile.parent", "not an expression: %s", why);
+}
+
+static perfile_status open_all(perfile_profile *x, const perfile_session *session,
+                               const perfile_model *model, perfile_error *err)
+{
+    perfile_status st = x->options.flags ? pf_fail(err, PERFILE_E_USAGE, "profile.flags",
+                                                   "unknown flags: %#x", x->options.flags)
+                                         : read_keys(x, err);
+    if (st == PERFILE_OK)
+        st = read_parent(x, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!pf_profile_init(&x->profile, pf_session_profile_bytes(session)))
+        return pf_profile_fail(&x->profile, err);
+    if (!pf_profile_reader_init(&x->reader, &x->profile, session, model, count, x))
+        return pf_fail_nomem(err, "profile");
+    x->reader.own_frames = true;
+    return x->options.symbols ? perfile_symbols_open(session, x->options.symbols, &x->symbols, err)
+                              : PERFILE_OK;
+}
+
+perfile_status perfile_profile_open(const perfile_session *session, const perfile_model *model,
+                                    const perfile_profile_options *options,
+                                    perfile_profile **profile, perfile_error *err)
+{
+    perfile_profile_options o;
+    *profile = NULL;
+    perfile_status st = pf_options_copy(&o, sizeof o, options, "profile", err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_profile *x = pf_alloc(1, sizeof *x);
+    if (!x)
+        return pf_fail_nomem(err, "profile");
+    x->options = o;
+    st = open_all(x, session, model, err);
+    if (st == PERFILE_OK)
+        *profile = x;
+    else
+        perfile_profile_close(x);
+    return st;
+}
+
+perfile_status perfile_profile_put_run(perfile_profile *x, const perfile_record *first, size_t n,
+                                       perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    if (x->finished)
+        return pf_fail(err, PERFILE_E_USAGE, "profile", "the profile is finished");
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        st = pf_profile_reader_put(&x->reader, &first[i], err);
+    return st;
+}
+
+/* Adds what the samples lacked, and what frames are known, to the summary. */
+static void sum_up(perfile_profile *x)
+{
+    const pf_profile_counts *c = &x->reader.counts;
+    perfile_profile_summary *sum = &x->sum;
+    sum->without_period = c->without_period;
+    sum->without_stack = c->without_stack;
+    sum->unreadable = c->unreadable;
+    sum->joined = c->deferred;
+    sum->not_joined = c->deferred_missing;
+    sum->frames = x->profile.frames.n;
+    for (uint32_t i = 0; i < x->profile.frames.n; i++) {
+        const pf_call_frame *frame = pf_profile_frame_at(&x->profile, i);
+        const pf_object *object = pf_profile_object_at(&x->profile, frame->object);
+        sum->unmapped += !object;
+        sum->named += frame->function || (object && object->kind == PERFILE_MAPPING_SYMBOL);
+    }
+    sum->rows = x->rows.rows.n;
+    sum->has_chains = x->rows.has_chains;
+}
+
+perfile_status perfile_profile_finish(perfile_profile *x, perfile_error *err)
+{
+    if (x->finished)
+        return pf_fail(err, PERFILE_E_USAGE, "profile", "the profile is finished");
+    x->finished = true;
+    perfile_status st = pf_profile_reader_end(&x->reader, err);
+    if (st == PERFILE_OK && x->symbols)
+        st = pf_name_functions(&x->profile, x->symbols, 0, err);
+    if (st == PERFILE_OK)
+        st = pf_rows_make(&x->rows, &x->profile, x->options.per, x->has_parent ? &x->parent : NULL,
+                          err);
+    if (st == PERFILE_OK)
+        sum_up(x);
+    perfile_symbols_close(x->symbols);
+    x->symbols = NULL;
+    pf_profile_reader_free(&x->reader);
+    return st;
+}
+
+/* PERFILE_MISC_CPUMODE_… of PF_CODE_…. */
+static uint16_t cpumode_of(uint32_t code)
+{
+    switch (code) {
+    case PF_CODE_USER:
+    case PF_CODE_JIT:
+        return PERFILE_MISC_CPUMODE_USER;
+    case PF_CODE_KERNEL:
+        return PERFILE_MISC_CPUMODE_KERNEL;
+    case PF_CODE_HYPERVISOR:
+        return PERFILE_MISC_CPUMODE_HYPERVISOR;
+    case PF_CODE_GUEST:
+        return PERFILE_MISC_CPUMODE_GUEST_KERNEL;
+    default:
+        return PERFILE_MISC_CPUMODE_UNKNOWN;
+    }
+}
+
+bool perfile_profile_get_row(const perfile_profile *x, size_t i, perfile_profile_row *row,
+                             size_t size)
+{
+    if (i >= x->rows.rows.n)
+        return false;
+    const pf_row *r = pf_intern_at(&x->rows.rows, (uint32_t)i);
+    const pf_label *label = pf_intern_at(&x->rows.labels, r->label);
+    const pf_place *place = pf_intern_at(&x->rows.places, r->place);
+    const perfile_profile_row all = {.samples = r->samples,
+                                     .period = r->period,
+                                     .total_samples = r->total_samples,
+                                     .total_period = r->total_period,
+                                     .comm = label->comm,
+                                     .event = label->event,
+                                     .dso = place->dso,
+                                     .symbol = place->symbol,
+                                     .parent = r->parent,
+                                     .pid = label->pid,
+                                     .tid = label->tid,
+                                     .cpu = label->cpu,
+                                     .cpumode = cpumode_of(place->code),
+                                     .named = place->named,
+                                     .mixed = r->mixed};
+    memset(row, 0, size);
+    memcpy(row, &all, size < sizeof all ? size : sizeof all);
+    return true;
+}
+
+void perfile_profile_get_summary(const perfile_profile *x, perfile_profile_summary *summary,
+                                 size_t size)
+{
+    perfile_profile_summary all = x->sum;
+    all.bytes = x->profile.budget.used;
+    memset(summary, 0, size);
+    memcpy(summary, &all, size < sizeof all ? size : sizeof all);
+}
+
+void perfile_profile_close(perfile_profile *x)
+{
+    if (!x)
+        return;
+    pf_profile_reader_free(&x->reader);
+    pf_rows_free(&x->rows);
+    pf_profile_free(&x->profile);
+    perfile_symbols_close(x->symbols);
+    if (x->has_parent)
+        regfree(&x->parent);
+    pf_free(x);
+}

@@ -1,0 +1,201 @@
+/* Making rows (see rows.h).
+ *
+ * Frames of one file and function are one *place*.  Each sum of the profile counts for the row of
+ * its innermost place, and for the total of the row of each place in its stack, once, also where a
+ * function calls itself. */
+#include "profile/rows.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "profile/name.h"
+
+/* True if a key is among them. */
+static bool has_key(const uint8_t *per, uint8_t key)
+{
+    return strchr((const char *)per, key) != NULL;
+}
+
+/* What is asked for of each label, numbered. */
+static bool number_labels(pf_rows *r, const uint8_t *per)
+{
+    const pf_profile *p = r->profile;
+    const bool comm = has_key(per, PERFILE_PER_COMM), event = has_key(per, PERFILE_PER_EVENT);
+    const bool pid = has_key(per, PERFILE_PER_PID), tid = has_key(per, PERFILE_PER_TID);
+    const bool cpu = has_key(per, PERFILE_PER_CPU);
+    for (uint32_t i = 0; i < p->labels.n; i++) {
+        const pf_label *whole = pf_profile_label_at(p, i);
+        const pf_label label = {.comm = comm ? whole->comm : NULL,
+                                .event = event ? whole->event : NULL,
+                                .pid = pid ? whole->pid : PF_NO_LABEL,
+                                .tid = tid ? whole->tid : PF_NO_LABEL,
+                                .cpu = cpu ? whole->cpu : PF_NO_LABEL};
+        r->label_of[i] = pf_intern_add(&r->labels, &label);
+        if (r->label_of[i] == PF_INTERN_NONE)
+            return false;
+    }
+    return true;
+}
+
+/* The name of the function of a frame, or what stands for it; NULL if there is no memory. */
+static const char *symbol_of(pf_rows *r, const pf_call_frame *frame, pf_buffer *text, bool *named)
+{
+    const pf_object *object = pf_profile_object_at(r->profile, frame->object);
+    const bool is_symbol = object && object->kind == PERFILE_MAPPING_SYMBOL;
+    const char *name = is_symbol ? object->name : frame->function;
+    *named = name;
+    if (name)
+        return name;
+    pf_buffer_clear(text);
+    return pf_name_frame(r->profile, frame, text) && pf_buffer_append_u8(text, 0)
+               ? pf_profile_text(r->profile, (const char *)text->ptr)
+               : NULL;
+}
+
+/* The place of each frame. */
+static bool number_places(pf_rows *r)
+{
+    pf_buffer text = {0};
+    bool ok = true;
+    const pf_profile *p = r->profile;
+    for (uint32_t i = 0; i < p->frames.n && ok; i++) {
+        const pf_call_frame *frame = pf_profile_frame_at(p, i);
+        const pf_object *object = pf_profile_object_at(p, frame->object);
+        pf_place place = {.dso = r->per_dso && object ? object->name : NULL};
+        bool named = false;
+        if (r->per_dso || r->per_symbol)
+            place.code = frame->code;
+        if (r->per_symbol) {
+            place.symbol = symbol_of(r, frame, &text, &named);
+            ok = place.symbol;
+        }
+        r->place_of[i] = ok ? pf_intern_add(&r->places, &place) : PF_INTERN_NONE;
+        ok = r->place_of[i] != PF_INTERN_NONE;
+        if (ok)
+            ((pf_place *)pf_intern_at(&r->places, r->place_of[i]))->named = named;
+    }
+    pf_buffer_free(&text);
+    return ok;
+}
+
+/* The function that `parent` matches in each stack, the innermost one.  A stack has a higher number
+ * than those of its callers, so that their answer is there.  False if there is no memory. */
+static bool find_parents(pf_rows *r, const regex_t *parent)
+{
+    const pf_profile *p = r->profile;
+    pf_budget *budget = &r->profile->budget;
+    r->parents = pf_budget_alloc(budget, p->stacks.n, sizeof *r->parents);
+    bool *matches = pf_budget_alloc(budget, p->frames.n, sizeof *matches);
+    const bool ok = r->parents && matches;
+    for (uint32_t i = 0; i < p->frames.n && ok; i++) {
+        const char *function = pf_profile_frame_at(p, i)->function;
+        matches[i] = function && regexec(parent, function, 0, NULL, 0) == 0;
+    }
+    for (uint32_t i = 1; i < p->stacks.n && ok; i++) {
+        const pf_call_stack *stack = pf_profile_stack_at(p, i);
+        r->parents[i] = matches[stack->frame] ? pf_profile_frame_at(p, stack->frame)->function
+                                              : r->parents[stack->parent];
+    }
+    pf_budget_free(budget, matches, matches ? p->frames.n : 0, sizeof *matches);
+    return ok;
+}
+
+/* Adds to a sum that ends at UINT64_MAX. */
+static void add(uint64_t *sum, uint64_t n)
+{
+    if (pf_add_u64(*sum, n, sum))
+        *sum = UINT64_MAX;
+}
+
+/* The row of a place for a sum, which counts for its total, once.  NULL if there is no memory. */
+static pf_row *add_total(pf_rows *r, uint32_t number, uint32_t place)
+{
+    const pf_sum *sum = pf_profile_sum_at(r->profile, number);
+    const pf_label *label = pf_profile_label_at(r->profile, sum->label);
+    const pf_row key = {.parent = r->parents ? r->parents[sum->stack] : NULL,
+                        .label = r->label_of[sum->label],
+                        .place = place};
+    const uint32_t at = pf_intern_add(&r->rows, &key);
+    if (at == PF_INTERN_NONE)
+        return NULL;
+    pf_row *row = pf_intern_at(&r->rows, at);
+    if (row->marked == number + 1)
+        return row;
+    row->mixed |= label->no_period || (row->total_samples && row->event != label->event);
+    row->event = label->event;
+    row->marked = number + 1;
+    add(&row->total_samples, sum->samples);
+    add(&row->total_period, sum->period);
+    return row;
+}
+
+/* Counts a sum for the rows of all its frames.  False if there is no memory. */
+static bool add_sum(pf_rows *r, uint32_t number, uint32_t nowhere)
+{
+    const pf_sum *sum = pf_profile_sum_at(r->profile, number);
+    uint32_t stack = sum->stack;
+    const bool empty = stack == PF_EMPTY_STACK;
+    uint32_t place = nowhere;
+    if (!empty)
+        place = r->place_of[pf_profile_stack_at(r->profile, stack)->frame];
+    pf_row *row = add_total(r, number, place);
+    if (!row)
+        return false;
+    add(&row->samples, sum->samples);
+    add(&row->period, sum->period);
+    if (empty)
+        return true;
+    for (;;) {
+        stack = pf_profile_stack_at(r->profile, stack)->parent;
+        if (stack == PF_EMPTY_STACK)
+            return true;
+        r->has_chains = true;
+        if (!add_total(r, number, r->place_of[pf_profile_stack_at(r->profile, stack)->frame]))
+            return false;
+    }
+}
+
+perfile_status pf_rows_make(pf_rows *r, pf_profile *profile, const uint8_t *per,
+                            const regex_t *parent, perfile_error *err)
+{
+    pf_budget *budget = &profile->budget;
+    const pf_intern empty = {.seed = profile->texts.seed, .budget = budget};
+    *r = (pf_rows){.profile = profile,
+                   .labels = empty,
+                   .places = empty,
+                   .rows = empty,
+                   .per_dso = has_key(per, PERFILE_PER_DSO),
+                   .per_symbol = has_key(per, PERFILE_PER_SYMBOL)};
+    r->labels.width = r->labels.key = sizeof(pf_label);
+    r->places.width = sizeof(pf_place);
+    r->places.key = offsetof(pf_place, named);
+    r->rows.width = sizeof(pf_row);
+    r->rows.key = offsetof(pf_row, samples);
+    r->place_of = pf_budget_alloc(budget, profile->frames.n, sizeof *r->place_of);
+    r->label_of = pf_budget_alloc(budget, profile->labels.n, sizeof *r->label_of);
+    if (!r->place_of || !r->label_of || !number_labels(r, per) || !number_places(r) ||
+        (parent && !find_parents(r, parent)))
+        return pf_profile_fail(profile, err);
+    const pf_place none = {.no_frame = 1};
+    const uint32_t nowhere = pf_intern_add(&r->places, &none);
+    bool ok = nowhere != PF_INTERN_NONE;
+    for (uint32_t i = 0; i < profile->sums.n && ok; i++)
+        ok = add_sum(r, i, nowhere);
+    return ok ? PERFILE_OK : pf_profile_fail(profile, err);
+}
+
+void pf_rows_free(pf_rows *r)
+{
+    if (!r->profile)
+        return;
+    pf_profile *p = r->profile;
+    pf_intern_free(&r->labels);
+    pf_intern_free(&r->places);
+    pf_intern_free(&r->rows);
+    pf_budget_free(&p->budget, r->place_of, p->frames.n, sizeof *r->place_of);
+    pf_budget_free(&p->budget, r->label_of, p->labels.n, sizeof *r->label_of);
+    if (r->parents)
+        pf_budget_free(&p->budget, r->parents, p->stacks.n, sizeof *r->parents);
+    *r = (pf_rows){0};
+}

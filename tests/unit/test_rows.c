@@ -1,0 +1,223 @@
+/* perfile_profile_…(): samples counted by file, function and caller.  Captures are built here, and
+ * the rows compared with those that they must give. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/contexts.h"
+#include "profile_captures.h"
+
+/* Puts a capture into a profile; the status of the first thing that fails.  The profile stays open
+ * behind the capture: its texts are its own. */
+static perfile_status profile_of(const builder *capture, const perfile_profile_options *options,
+                                 const perfile_limits *limits, perfile_profile **profile)
+{
+    perfile_stream *s;
+    const perfile_model *model;
+    const perfile_record *first;
+    size_t n;
+    perfile_error err;
+    *profile = NULL;
+    perfile_status st = open_capture(built(capture), limits, &s, &model);
+    assert_int_equal(st, PERFILE_OK);
+    st = perfile_profile_open(perfile_stream_session(s), model, options, profile, &err);
+    while (st == PERFILE_OK && (st = perfile_stream_next_run(s, &first, &n, &err)) == PERFILE_OK)
+        st = perfile_profile_put_run(*profile, first, n, &err);
+    if (st == PERFILE_END)
+        st = perfile_profile_finish(*profile, &err);
+    perfile_stream_close(s);
+    return st;
+}
+
+/* "comm dso symbol parent samples/period total/period" of a row, what is unknown as "-". */
+static void write_row(const perfile_profile_row *r, char *text, size_t size)
+{
+    const char *words[] = {r->comm, r->dso, r->symbol, r->parent};
+    size_t at = 0;
+    for (size_t i = 0; i < 4; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s ", words[i] ? words[i] : "-");
+    snprintf(text + at, size - at, "%d/%d %d/%d%s\n", (int)r->samples, (int)r->period,
+             (int)r->total_samples, (int)r->total_period, r->mixed ? " mixed" : "");
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* The rows of a capture in the order of their texts, which must be `wanted`. */
+static void assert_rows(const builder *b, const perfile_profile_options *options,
+                        const char *wanted)
+{
+    enum { MOST = 32 };
+    char lines[MOST][256], text[MOST * 256] = "";
+    perfile_profile *p;
+    perfile_profile_row row;
+    perfile_profile_summary sum;
+    assert_int_equal(profile_of(b, options, NULL, &p), PERFILE_OK);
+    perfile_profile_get_summary(p, &sum, sizeof sum);
+    size_t n = 0;
+    for (; perfile_profile_get_row(p, n, &row, sizeof row); n++) {
+        assert_true(n < MOST);
+        write_row(&row, lines[n], sizeof lines[n]);
+    }
+    assert_int_equal(n, sum.rows);
+    qsort(lines, n, sizeof lines[0], by_text);
+    for (size_t i = 0; i < n; i++)
+        strcat(text, lines[i]);
+    assert_string_equal(text, wanted);
+    perfile_profile_close(p);
+}
+
+/* Two threads in two files, and the kernel. */
+static void build_two(builder *b)
+{
+    begin(b, CHAIN_TYPE, 0, FREQ);
+    put_mmap(b, PERFILE_NO_PID, KERNEL_TEXT, 0x1000000, KERNEL_TEXT, "[kernel.kallsyms]_text", 0);
+    put_comm(b, 5, "work", false, 0);
+    put_mmap(b, 5, 0x400000, 0x1000, 0, "/bin/work", 0);
+    put_mmap(b, 5, 0x500000, 0x1000, 0, "/lib/c.so", 0);
+    put_sample(b, USER, 5, 100, 0x400010, CHAIN(PF_CONTEXT_USER, 0x400010, 0x400020));
+    put_sample(b, USER, 5, 101, 0x500010,
+               CHAIN(PF_CONTEXT_USER, 0x500010, 0x400020, 0x400020, 0x400020));
+    put_sample(b, KERNEL, 5, 102, KERNEL_TEXT + 1,
+               CHAIN(PF_CONTEXT_KERNEL, KERNEL_TEXT + 1, PF_CONTEXT_USER, 0x500010, 0x400020));
+    put_sample(b, USER, 6, 103, 0x400010, CHAIN(PF_CONTEXT_USER, 0x400010));
+}
+
+static void totals_count_a_sample_once(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    build_two(&b);
+    const perfile_profile_options dso = {.size = sizeof dso, .per = {PERFILE_PER_DSO}};
+    assert_rows(&b, &dso,
+                "- - - - 1/10 1/10\n"
+                "- /bin/work - - 1/10 3/30\n"
+                "- /lib/c.so - - 1/10 2/20\n"
+                "- [kernel.kallsyms] - - 1/10 1/10\n");
+    const perfile_profile_options both = {.size = sizeof both,
+                                          .per = {PERFILE_PER_COMM, PERFILE_PER_SYMBOL}};
+    assert_rows(&b, &both,
+                ":6 - [unknown+0x400010] - 1/10 1/10\n"
+                "work - [[kernel.kallsyms]+0xffffffff81000001] - 1/10 1/10\n"
+                "work - [c.so+0x10] - 1/10 2/20\n"
+                "work - [work+0x10] - 1/10 1/10\n"
+                "work - [work+0x20] - 0/0 3/30\n");
+    const perfile_profile_options all = {.size = sizeof all};
+    assert_rows(&b, &all, "- - - - 4/40 4/40\n");
+}
+
+/* Where the address of the sample is not in its call chain, as with precise events, it counts. */
+static void the_address_of_the_sample_counts(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    begin(&b, CHAIN_TYPE, 0, FREQ);
+    put_mmap(&b, 5, 0x400000, 0x1000, 0, "/bin/work", 0);
+    put_sample(&b, USER, 5, 100, 0x400018, CHAIN(PF_CONTEXT_USER, 0x400010, 0x400020));
+    put_sample(&b, USER, 5, 100, 0x400018, NULL, 0);
+    const perfile_profile_options symbol = {.size = sizeof symbol, .per = {PERFILE_PER_SYMBOL}};
+    assert_rows(&b, &symbol,
+                "- - [work+0x10] - 0/0 1/10\n"
+                "- - [work+0x18] - 2/20 2/20\n"
+                "- - [work+0x20] - 0/0 1/10\n");
+}
+
+/* Names come from a file of symbols: here of the kernel. */
+static void parents_are_found_by_name(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    const char *symbols = "ffffffff81000000 T _text\nffffffff81000100 T vfs_read\n"
+                          "ffffffff81000200 T sys_read\nffffffff81000300 T sys_enter\n"
+                          "ffffffff81000400 T end\n";
+    char path[] = "kallsyms-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, symbols, strlen(symbols)) == (ssize_t)strlen(symbols));
+    close(fd);
+    begin(&b, CHAIN_TYPE, 0, FREQ);
+    put_mmap(&b, PERFILE_NO_PID, KERNEL_TEXT, 0x1000000, KERNEL_TEXT, "[kernel.kallsyms]_text", 0);
+    put_sample(
+        &b, KERNEL, 5, 100, KERNEL_TEXT + 0x110,
+        CHAIN(PF_CONTEXT_KERNEL, KERNEL_TEXT + 0x110, KERNEL_TEXT + 0x210, KERNEL_TEXT + 0x310));
+    put_sample(&b, KERNEL, 5, 101, KERNEL_TEXT + 0x120, NULL, 0);
+    const perfile_symbols_options where = {
+        .size = sizeof where, .flags = PERFILE_SYMBOLS_GIVEN_ONLY, .kallsyms = path};
+    perfile_profile_options o = {
+        .size = sizeof o, .per = {PERFILE_PER_SYMBOL, PERFILE_PER_PARENT}, .symbols = &where};
+    assert_rows(&b, &o,
+                "- - sys_enter sys_read 0/0 1/10\n"
+                "- - sys_read sys_read 0/0 1/10\n"
+                "- - vfs_read - 1/10 1/10\n"
+                "- - vfs_read sys_read 1/10 1/10\n");
+    o.parent = "enter$";
+    assert_rows(&b, &o,
+                "- - sys_enter sys_enter 0/0 1/10\n"
+                "- - sys_read sys_enter 0/0 1/10\n"
+                "- - vfs_read - 1/10 1/10\n"
+                "- - vfs_read sys_enter 1/10 1/10\n");
+    unlink(path);
+}
+
+static void what_cannot_be_asked_is_refused(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    build_two(&b);
+    perfile_profile *p;
+    perfile_profile_options o = {.size = sizeof o, .per = {PERFILE_PER_PID, PERFILE_PER_PID}};
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+    o.per[1] = PERFILE_PER_PARENT + 1;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+    o.per[1] = PERFILE_PER_PARENT;
+    o.parent = "(";
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+    memset(o.per, PERFILE_PER_PID, sizeof o.per);
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+    o = (perfile_profile_options){.size = sizeof o};
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_OK);
+    assert_int_equal(perfile_profile_finish(p, NULL), PERFILE_E_USAGE);
+    assert_int_equal(perfile_profile_put_run(p, NULL, 0, NULL), PERFILE_E_USAGE);
+    perfile_profile_close(p);
+    perfile_profile_close(NULL);
+}
+
+/* Every limit, from none to enough: refused with a status, and nothing left behind. */
+static void limits_are_kept(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    build_two(&b);
+    const perfile_profile_options o = {.size = sizeof o,
+                                       .per = {PERFILE_PER_COMM, PERFILE_PER_SYMBOL}};
+    perfile_status st = PERFILE_E_LIMIT;
+    unsigned refused = 0;
+    for (uint64_t most = 1; st != PERFILE_OK; most += 64) {
+        perfile_profile *p;
+        perfile_limits limits = {.size = sizeof limits, .profile_bytes = most};
+        st = profile_of(&b, &o, &limits, &p);
+        assert_true(st == PERFILE_OK || st == PERFILE_E_LIMIT);
+        refused += st != PERFILE_OK;
+        perfile_profile_close(p);
+    }
+    assert_true(refused > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(totals_count_a_sample_once),
+        cmocka_unit_test(the_address_of_the_sample_counts),
+        cmocka_unit_test(parents_are_found_by_name),
+        cmocka_unit_test(what_cannot_be_asked_is_refused),
+        cmocka_unit_test(limits_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
