@@ -459,6 +459,9 @@ static void put_chains(const char *folder, bool swap)
     build_choices(&b, 1, 2);
     seeds_put(folder, "export", swap ? "chains-big" : "chains-little", &b);
     b.b.len = whole;
+    build_choices(&b, 1 | 0xc00, 2); /* dso, symbol */
+    seeds_put(folder, "profile", swap ? "chains-big" : "chains-little", &b);
+    b.b.len = whole;
     build_u8(&b, 2);
     seeds_put(folder, "target", swap ? "chains-big" : "chains-little", &b);
     build_clear(&b);
@@ -509,6 +512,10 @@ static void put_whole(const char *folder, const char *name, const builder *captu
     b.b.len = whole;
     build_choices(&b, 1 | (turn * 41 & 0x1fe), 2);
     seeds_put(folder, "export", name, &b);
+    /* fuzz_profile.c: keys in turns */
+    b.b.len = whole;
+    build_choices(&b, 1 | ((turn * 2654435761U >> 16) & 0x1ff8), 2);
+    seeds_put(folder, "profile", name, &b);
     b.b.len = whole;
     build_choices(&b, turn % 4 == 3 ? 8 + 16 * turn % 240 : turn % 6, 1);
     seeds_put(folder, "model", name, &b);

@@ -44,7 +44,11 @@ enum {                                    /* perfile_export_options.flags */
        PERFILE_EXPORT_PERIODS = 1 << 0,   /* weights are sums of periods, not numbers of samples */
        PERFILE_EXPORT_NO_LABELS = 1 << 1, /* `per` is empty on purpose: nothing is counted apart */
        PERFILE_EXPORT_MARK_KERNEL = 1 << 2, /* names of frames of the kernel end with _[k] */
-       PERFILE_EXPORT_MARK_JIT = 1 << 3     /* those of code generated at run time end with _[j] */
+       PERFILE_EXPORT_MARK_JIT = 1 << 3,    /* those of code generated at run time end with _[j] */
+       /* The first capture is what the others are compared with: "folded" has its weight in front
+        * of that of the others, "flamegraph" shows what grew and shrank.  Other forms:
+        * PERFILE_E_USAGE of perfile_emitter_open(). */
+       PERFILE_EXPORT_COMPARE = 1 << 6
 };
 
 /* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros
@@ -81,7 +85,10 @@ typedef struct perfile_export_summary {
     uint64_t first_time;     /* of the samples, ns of the session clock; PERFILE_NO_TIME … */
     uint64_t last_time;      /* … and 0: none has one */
     bool events_apart;       /* the output tells them apart */
-    uint64_t reserved[4];
+    /* With PERFILE_EXPORT_COMPARE: the samples of the first capture, which are not in `samples` and
+     * `period`; all else is of both. */
+    uint64_t before_samples;
+    uint64_t reserved[3];
 } perfile_export_summary;
 
 /* How records are shown.  Set `size`; zeros are the defaults. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "base/error.h"
 #include "core/session.h"
 
@@ -15,10 +14,10 @@ static bool count(void *user, const pf_profiled *s)
     pf_label label;
     if (!pf_profile_reader_label(&x->reader, x->options.per, s, &label))
         return false;
+    label.flags = x->before ? PF_LABEL_BEFORE : 0;
     const uint32_t number = pf_profile_label(&x->profile, &label);
     const pf_export_ops *form = x->base.ops->exports;
-    if (pf_add_u64(x->sum.period, s->period, &x->sum.period))
-        x->sum.period = UINT64_MAX;
+    pf_sum_add(&x->sum.period, s->period);
     if (s->time < x->sum.first_time)
         x->sum.first_time = s->time;
     if (s->time != PERFILE_NO_TIME && s->time >= x->sum.last_time)
@@ -125,6 +124,10 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
     pf_exporter *x = (pf_exporter *)e;
     x->options = *e->exporting;
     x->sum.first_time = PERFILE_NO_TIME;
+    x->before = x->compares = x->options.flags & PERFILE_EXPORT_COMPARE;
+    if (x->compares && !e->ops->exports->compares)
+        return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' compares no captures",
+                       e->ops->name);
     perfile_status st = read_keys(x, err);
     if (st != PERFILE_OK)
         return st;
@@ -182,6 +185,11 @@ perfile_status pf_export_next(perfile_emitter *e, perfile_error *err)
 {
     pf_exporter *x = (pf_exporter *)e;
     perfile_status st = pf_export_end_input(x, err);
+    if (x->before) { /* the first capture ended */
+        x->before = false;
+        x->sum.before_samples = x->sum.samples;
+        x->sum.samples = x->sum.period = 0;
+    }
     return st == PERFILE_OK && e->stream ? begin_input(x, err) : st;
 }
 
@@ -206,7 +214,8 @@ void pf_export_summary(const perfile_emitter *e, perfile_export_summary *out)
 const pf_export_ops pf_export_adds_up = {.put_run = pf_export_put_run,
                                          .next = pf_export_next,
                                          .summary = pf_export_summary,
-                                         .per = {PERFILE_PER_COMM}};
+                                         .per = {PERFILE_PER_COMM},
+                                         .compares = true};
 
 void pf_export_put_string(pf_exporter *x, const char *text)
 {

@@ -24,6 +24,7 @@ typedef struct pf_export_ops {
     bool (*take)(struct pf_exporter *x, const pf_profiled *sample, uint32_t label);
     uint8_t per[8]; /* the keys that are taken if none are asked for */
     bool per_event; /* PERFILE_PER_EVENT is always among them */
+    bool compares;  /* it can show samples of captures before beside those of others */
     bool binary;    /* the output is not for terminals */
 } pf_export_ops;
 
@@ -33,6 +34,8 @@ typedef struct pf_exporter {
     pf_profile profile;
     pf_profile_reader reader;
     bool reading;             /* `reader` is of the present capture */
+    bool before;              /* it is one that others will be compared with */
+    bool compares;            /* there was such a one */
     perfile_symbols *symbols; /* of it; NULL: frames get no names */
     uint32_t n_named;         /* frames of the captures before it */
     pf_index events;          /* the names of events so far (texts of the profile) */
@@ -53,7 +56,7 @@ perfile_status pf_export_put_run(perfile_emitter *e, const perfile_record *first
                                  perfile_error *err);
 perfile_status pf_export_next(perfile_emitter *e, perfile_error *err);
 void pf_export_summary(const perfile_emitter *e, perfile_export_summary *out);
-extern const pf_export_ops pf_export_adds_up; /* these, per thread name */
+extern const pf_export_ops pf_export_adds_up; /* these, per thread name; it can compare */
 
 /* To be called first in finish(): the last capture ends. */
 perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err);

@@ -4,7 +4,8 @@
  * This file writes the data, as JSON in a script element that is not run; the page that draws it is
  * flamegraph_page.c.  `nodes` has four numbers for each frame, in the order of the tree: depth,
  * position of its name in `names`, weight with all that it called, and kind (PF_CODE_…).  Frames
- * too small to be seen are left out, and counted in `pruned`. */
+ * too small to be seen are left out, and counted in `pruned`.  Where captures are compared,
+ * `before` has the weight that each of these frames had before. */
 #include "emit/flamegraph.h"
 
 #include <inttypes.h>
@@ -37,16 +38,19 @@ static bool put_title(pf_exporter *x)
     return ok;
 }
 
-static bool is_shown(const pf_node *node, uint64_t all)
+static bool is_shown(const pf_node *node, const uint64_t *all)
 {
-    return node->total && node->total >= all / LEAST_SHARE;
+    bool shown = false;
+    for (size_t when = PF_NOW; when <= PF_BEFORE; when++)
+        shown |= node->total[when] && node->total[when] >= all[when] / LEAST_SHARE;
+    return shown;
 }
 
 /* The next node that is shown; 0 at the end.  What lies on a node that is left out is so, too. */
-static uint32_t next_shown(pf_exporter *x, const pf_tree *t, uint32_t at, uint64_t all)
+static uint32_t next_shown(pf_exporter *x, const pf_tree *t, uint32_t at)
 {
     for (at = pf_tree_next(t, at); at; at = pf_tree_next(t, at)) {
-        if (is_shown(pf_tree_at(t, at), all))
+        if (is_shown(pf_tree_at(t, at), pf_tree_at(t, 0)->total))
             return at;
         x->sum.pruned++;
     }
@@ -58,7 +62,6 @@ static uint32_t next_shown(pf_exporter *x, const pf_tree *t, uint32_t at, uint64
 static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, uint32_t *numbers, uint32_t *used,
                                 perfile_error *err)
 {
-    const uint64_t all = pf_tree_at(t, 0)->total;
     uint32_t n_used = 0, at = 0;
     char text[96];
     do {
@@ -68,7 +71,7 @@ static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, uint32_t *numb
             numbers[node->name] = n_used;
         }
         int n = snprintf(text, sizeof text, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu32,
-                         at ? "," : "", node->depth, numbers[node->name] - 1, node->total,
+                         at ? "," : "", node->depth, numbers[node->name] - 1, node->total[PF_NOW],
                          at ? node->code : PF_CODE_LABEL);
         pf_emit_bytes(&x->base, text, (size_t)n);
         if (x->base.out.len >= WRITE_BYTES) {
@@ -76,7 +79,7 @@ static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, uint32_t *numb
             if (st != PERFILE_OK)
                 return st;
         }
-        at = next_shown(x, t, at, all);
+        at = next_shown(x, t, at);
     } while (at);
     put(x, "],\n\"names\":[");
     for (uint32_t i = 0; i < n_used; i++) {
@@ -84,6 +87,23 @@ static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, uint32_t *numb
         pf_export_put_string(x, used[i] ? t->names[used[i]] : "all");
     }
     return PERFILE_OK;
+}
+
+/* Writes the weights before, of the nodes that are shown. */
+static void put_before(pf_exporter *x, const pf_tree *t)
+{
+    const uint64_t pruned = x->sum.pruned; /* counted already */
+    char text[32];
+    put(x, ",\n\"before\":[");
+    uint32_t at = 0;
+    do {
+        int n = snprintf(text, sizeof text, "%s%" PRIu64, at ? "," : "",
+                         pf_tree_at(t, at)->total[PF_BEFORE]);
+        pf_emit_bytes(&x->base, text, (size_t)n);
+        at = next_shown(x, t, at);
+    } while (at);
+    put(x, "]");
+    x->sum.pruned = pruned;
 }
 
 /* Writes the data: everything that the script reads. */
@@ -99,7 +119,10 @@ static perfile_status put_data(pf_exporter *x, const pf_tree *t, perfile_error *
                                                          : ",\"unit\":\"samples\"");
         put(x, ",\"nodes\":[");
         st = put_nodes(x, t, numbers, used, err);
-        snprintf(text, sizeof text, "],\n\"pruned\":%" PRIu64 ",\"least\":\"%s\"}", x->sum.pruned,
+        put(x, "]");
+        if (x->compares)
+            put_before(x, t);
+        snprintf(text, sizeof text, ",\n\"pruned\":%" PRIu64 ",\"least\":\"%s\"}", x->sum.pruned,
                  LEAST_TEXT);
         put(x, text);
         put(x, "</script>\n");

@@ -4,7 +4,8 @@
  *
  * It is what scripts that collapse stacks print, and what most viewers of flame graphs read.
  * Names have no `;`, no control characters, and are UTF-8 (profile/name.h), so that a line is
- * frames, a space, and a number, whatever a capture says.  Lines come in the order of the tree. */
+ * frames, a space, and a number, whatever a capture says.  Lines come in the order of the tree.
+ * Compared captures have two numbers, before and now, as scripts for differences read them. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -35,17 +36,19 @@ static perfile_status write_lines(pf_exporter *x, const pf_tree *t, perfile_erro
 {
     pf_buffer path = {0}, ends = {0};
     perfile_status st = PERFILE_OK;
-    char weight[32];
+    char weight[64];
     for (uint32_t i = pf_tree_next(t, 0); i && st == PERFILE_OK; i = pf_tree_next(t, i)) {
         const pf_node *node = pf_tree_at(t, i);
         if (!extend_path(t, node, &path, &ends)) {
             st = pf_fail_nomem(err, "export");
             break;
         }
-        if (!node->self)
+        if (!node->self[PF_NOW] && !node->self[PF_BEFORE])
             continue;
-        int n = snprintf(weight, sizeof weight, " %" PRIu64 "\n", node->self);
         pf_emit_bytes(&x->base, path.ptr, path.len);
+        int n = x->compares ? snprintf(weight, sizeof weight, " %" PRIu64 " %" PRIu64 "\n",
+                                       node->self[PF_BEFORE], node->self[PF_NOW])
+                            : snprintf(weight, sizeof weight, " %" PRIu64 "\n", node->self[PF_NOW]);
         pf_emit_bytes(&x->base, weight, (size_t)n);
         if (x->base.out.len >= WRITE_BYTES || x->base.no_memory)
             st = pf_emitter_write_out(&x->base, err);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/error.h"
 
 bool pf_profile_init(pf_profile *p, uint64_t limit)
@@ -161,7 +160,6 @@ bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t pe
     }
     pf_sum *sum = pf_intern_at(&p->sums, recent->number - 1);
     sum->samples++;
-    if (pf_add_u64(sum->period, period, &sum->period))
-        sum->period = UINT64_MAX;
+    pf_sum_add(&sum->period, period);
     return true;
 }

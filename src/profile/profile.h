@@ -62,8 +62,13 @@ typedef struct pf_label {
     const char *comm;  /* of the profile's texts; NULL: also if it is not known */
     const char *event; /* likewise */
     uint32_t pid, tid, cpu;
-    uint32_t no_period; /* 1: periods of these samples are not known, where that is told apart */
+    uint32_t flags; /* PF_LABEL_… */
 } pf_label;
+
+enum {
+    PF_LABEL_NO_PERIOD = 1 << 0, /* periods are not known, where that is told apart */
+    PF_LABEL_BEFORE = 1 << 1     /* of captures that others are compared with */
+};
 
 #define PF_NO_LABEL UINT32_MAX /* also PERFILE_NO_PID */
 
@@ -73,6 +78,12 @@ typedef struct pf_sum {
     uint64_t samples;
     uint64_t period; /* sum, up to UINT64_MAX */
 } pf_sum;
+
+/* Adds to a sum of weights, which ends at UINT64_MAX. */
+static inline void pf_sum_add(uint64_t *sum, uint64_t n)
+{
+    *sum = n > UINT64_MAX - *sum ? UINT64_MAX : *sum + n;
+}
 
 enum { PF_RECENT_SUMS = 1 << 10 };
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "core/session.h"
@@ -37,7 +36,7 @@ static bool count(void *user, const pf_profiled *s)
     pf_label label;
     if (!pf_profile_reader_label(&x->reader, x->label_keys, s, &label))
         return false;
-    label.no_period = !s->has_period;
+    label.flags = s->has_period ? 0 : PF_LABEL_NO_PERIOD;
     const uint32_t number = pf_profile_label(&x->profile, &label);
     uint32_t stack = s->stack;
     if (s->frame != PF_INTERN_NONE &&
@@ -45,11 +44,10 @@ static bool count(void *user, const pf_profiled *s)
         stack = pf_profile_stack(&x->profile, stack, s->frame);
     if (number == PF_INTERN_NONE || stack == PF_INTERN_NONE)
         return false;
-    x->sum.mixed |= label.no_period || (x->sum.samples && x->event != label.event);
+    x->sum.mixed |= label.flags || (x->sum.samples && x->event != label.event);
     x->event = label.event;
     x->sum.samples++;
-    if (pf_add_u64(x->sum.period, s->period, &x->sum.period))
-        x->sum.period = UINT64_MAX;
+    pf_sum_add(&x->sum.period, s->period);
     return pf_profile_count(&x->profile, number, stack, s->period);
 }
 

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/error.h"
 #include "profile/name.h"
 
@@ -101,13 +100,6 @@ static bool find_parents(pf_rows *r, const regex_t *parent)
     return ok;
 }
 
-/* Adds to a sum that ends at UINT64_MAX. */
-static void add(uint64_t *sum, uint64_t n)
-{
-    if (pf_add_u64(*sum, n, sum))
-        *sum = UINT64_MAX;
-}
-
 /* The row of a place for a sum, which counts for its total, once.  NULL if there is no memory. */
 static pf_row *add_total(pf_rows *r, uint32_t number, uint32_t place)
 {
@@ -122,11 +114,11 @@ static pf_row *add_total(pf_rows *r, uint32_t number, uint32_t place)
     pf_row *row = pf_intern_at(&r->rows, at);
     if (row->marked == number + 1)
         return row;
-    row->mixed |= label->no_period || (row->total_samples && row->event != label->event);
+    row->mixed |= label->flags || (row->total_samples && row->event != label->event);
     row->event = label->event;
     row->marked = number + 1;
-    add(&row->total_samples, sum->samples);
-    add(&row->total_period, sum->period);
+    pf_sum_add(&row->total_samples, sum->samples);
+    pf_sum_add(&row->total_period, sum->period);
     return row;
 }
 
@@ -142,8 +134,8 @@ static bool add_sum(pf_rows *r, uint32_t number, uint32_t nowhere)
     pf_row *row = add_total(r, number, place);
     if (!row)
         return false;
-    add(&row->samples, sum->samples);
-    add(&row->period, sum->period);
+    pf_sum_add(&row->samples, sum->samples);
+    pf_sum_add(&row->period, sum->period);
     if (empty)
         return true;
     for (;;) {

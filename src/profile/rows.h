@@ -39,8 +39,8 @@ typedef struct pf_rows {
 } pf_rows;
 
 /* Makes the rows of all sums, for the keys PERFILE_PER_…, ended by 0.  The labels of the profile
- * have the event of the samples and `no_period`.  `parent`: a compiled expression, NULL: none.  To
- * be freed in any case.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
+ * have the event of the samples and PF_LABEL_NO_PERIOD.  `parent`: a compiled expression, NULL:
+ * none.  To be freed in any case.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_rows_make(pf_rows *r, pf_profile *profile, const uint8_t *per,
                             const regex_t *parent, perfile_error *err);
 void pf_rows_free(pf_rows *r);

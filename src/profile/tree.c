@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "perfile/emit.h"
 
 /* The number of a name, which is added if it is new; PF_INTERN_NONE if there is no memory. */
@@ -135,7 +134,9 @@ static bool read_path(pf_tree *t, uint32_t stack, size_t *n)
 static bool add_sum(pf_tree *t, const pf_tree_options *o, const pf_sum *sum, pf_buffer *text)
 {
     size_t n;
-    uint32_t at = label_node(t, o, pf_profile_label_at(t->profile, sum->label), text);
+    const pf_label *label = pf_profile_label_at(t->profile, sum->label);
+    const size_t when = label->flags & PF_LABEL_BEFORE ? PF_BEFORE : PF_NOW;
+    uint32_t at = label_node(t, o, label, text);
     if (at == PF_INTERN_NONE || !read_path(t, sum->stack, &n))
         return false;
     while (n) {
@@ -148,8 +149,7 @@ static bool add_sum(pf_tree *t, const pf_tree_options *o, const pf_sum *sum, pf_
             return false;
     }
     pf_node *node = pf_intern_at(&t->nodes, at);
-    if (pf_add_u64(node->self, o->periods ? sum->period : sum->samples, &node->self))
-        node->self = UINT64_MAX;
+    pf_sum_add(&node->self[when], o->periods ? sum->period : sum->samples);
     return true;
 }
 
@@ -213,11 +213,12 @@ static void add_totals(pf_tree *t)
 {
     for (uint32_t i = (uint32_t)t->nodes.n; i-- > 0;) {
         pf_node *node = pf_intern_at(&t->nodes, i);
-        if (pf_add_u64(node->total, node->self, &node->total))
-            node->total = UINT64_MAX;
         pf_node *parent = pf_intern_at(&t->nodes, node->parent);
-        if (i && pf_add_u64(parent->total, node->total, &parent->total))
-            parent->total = UINT64_MAX;
+        for (size_t when = 0; when < 2; when++) {
+            pf_sum_add(&node->total[when], node->self[when]);
+            if (i)
+                pf_sum_add(&parent->total[when], node->total[when]);
+        }
     }
 }
 

@@ -8,12 +8,14 @@
 
 #include "profile/name.h"
 
+enum { PF_NOW, PF_BEFORE }; /* of the captures, and of those they are compared with */
+
 /* A node.  The key is parent and name. */
 typedef struct pf_node {
     uint32_t parent;            /* number; the root, 0, is its own */
     uint32_t name;              /* in pf_tree.names */
-    uint64_t self;              /* weight of the samples that end here */
-    uint64_t total;             /* with those of all nodes above it; both up to UINT64_MAX */
+    uint64_t self[2];           /* PF_NOW, PF_BEFORE: weight of the samples that end here */
+    uint64_t total[2];          /* with those of all nodes above it; both up to UINT64_MAX */
     uint32_t first_child, next; /* next: the following child of the parent; 0: there is none */
     uint32_t code;              /* PF_CODE_… of its first frame; PF_CODE_LABEL of a label */
     uint32_t depth;             /* of the root: 0 */

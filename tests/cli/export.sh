@@ -22,6 +22,17 @@ grep -oE '(src|href|import|url)[=( ].{20}|https?:' flame.html
 grep -o '"title":.*"unit":"[a-z]*"' flame.html
 run export --no-symbols --to flamegraph -o flame.html captures/callgraph.data
 
+# Two captures, one compared with the other.
+for half in 0%..50% 50%..100%; do
+    "$PERFILE" filter --time $half -o "${half%%%*}.data" captures/cpu-clock.data 2>/dev/null
+done
+run export --no-symbols --to folded --per comm --json --compare 0.data -o changes 50.data
+cat changes
+run export --no-symbols --to folded --compare 0.data 0.data 50.data | tail -n 2
+run export --no-symbols --to pprof --compare 0.data -o no 50.data
+run export --no-symbols --to folded --compare nowhere.data 50.data
+run export --no-symbols --to folded --compare 0.data -f -o 0.data 50.data
+
 run export captures/callgraph.data
 run export --to foldd captures/callgraph.data
 run export --no-symbols --to folded --per comm,comm captures/callgraph.data

@@ -31,6 +31,17 @@ grep -q '42 samples' dom || { echo "FAILED: the number of samples"; failed=1; }
 shows none 0
 grep -q '>0 samples<' dom || { echo "FAILED: a capture without samples"; failed=1; }
 
+# Two captures, of which one has frames that the other has not: red and blue.
+for half in 0%..50% 50%..100%; do
+    "$PERFILE" filter --time $half -o "${half%%%*}.data" "$PERFILE_SOURCE/samples/captures/callgraph.data" 2>/dev/null || exit 1
+done
+"$PERFILE" export --no-symbols --to flamegraph --compare 0.data -o changes.html 50.data 2>/dev/null || exit 1
+shows changes 20
+grep -q '22 samples before, 20 now' dom && grep -q 'grew, by 50.00 points at most' dom && ! grep -q 'id="when"[^>]*hidden' dom ||
+    { echo "FAILED: what is compared"; failed=1; }
+opened small.html
+grep -q 'id="when"[^>]*hidden' dom || { echo "FAILED: nothing is compared, but there is a button for it"; failed=1; }
+
 # 900 frames deep, 3000 wide: the same page with other data.
 python3 - <<'PYTHON' || exit 1
 import json

@@ -55,6 +55,40 @@ static perfile_status export_to(const char *form, const builder *captures, size_
     return st;
 }
 
+/* The first of two captures is what the other is compared with. */
+static void captures_are_compared(void **state)
+{
+    (void)state;
+    char text[1024];
+    builder b[2] = {{.swap = false}, {.swap = false}};
+    for (size_t i = 0; i < 2; i++) {
+        begin(&b[i], CHAIN_TYPE, 0, FREQ);
+        put_comm(&b[i], 5, "work", false, 0);
+        put_mmap(&b[i], 5, 0x400000, 0x1000, 0, "/bin/work", 0);
+        put_sample(&b[i], USER, 5, 100, 0x400010, CHAIN(PF_CONTEXT_USER, 0x400010));
+        put_sample(&b[i], USER, 5, 101, 0x400010, CHAIN(PF_CONTEXT_USER, 0x400020 + i));
+    }
+    put_sample(&b[1], USER, 5, 102, 0x400010, CHAIN(PF_CONTEXT_USER, 0x400010));
+    perfile_export_summary sum;
+    perfile_export_options how = {.size = sizeof how, .flags = PERFILE_EXPORT_COMPARE};
+    assert_int_equal(export_to("folded", b, 2, &how, NULL, text, sizeof text, &sum), PERFILE_OK);
+    assert_string_equal(text, "work;[work+0x10] 1 2\n"
+                              "work;[work+0x20] 1 0\n"
+                              "work;[work+0x21] 0 1\n");
+    assert_int_equal(sum.before_samples, 2);
+    assert_int_equal(sum.samples, 3);
+    assert_int_equal(sum.period, 30);
+    how.flags |= PERFILE_EXPORT_PERIODS;
+    assert_int_equal(export_to("folded", b, 2, &how, NULL, text, sizeof text, &sum), PERFILE_OK);
+    assert_string_equal(text, "work;[work+0x10] 10 20\n"
+                              "work;[work+0x20] 10 0\n"
+                              "work;[work+0x21] 0 10\n");
+    assert_int_equal(export_to("speedscope", b, 2, &how, NULL, text, sizeof text, NULL),
+                     PERFILE_E_USAGE);
+    build_clear(&b[0]);
+    build_clear(&b[1]);
+}
+
 /* One capture as folded lines, which must be `wanted`. */
 static void assert_folded(const builder *b, const perfile_export_options *options,
                           const char *wanted)
@@ -429,6 +463,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts_tell_user_from_kernel),
         cmocka_unit_test(mappings_count_at_the_time_of_the_sample),
+        cmocka_unit_test(captures_are_compared),
         cmocka_unit_test(deferred_chains_are_joined),
         cmocka_unit_test(names_cannot_break_a_line),
         cmocka_unit_test(long_names_are_cut),

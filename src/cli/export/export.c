@@ -88,18 +88,20 @@ static bool end_output(output *o, const cli_export_settings *set)
 static int open_output(const cli_inputs *in, const cli_export_settings *set, perfile_sink **sink)
 {
     const char *kallsyms = set->symbols.options.kallsyms;
-    const char **read = malloc((in->n + 1) * sizeof *read);
+    const char **read = malloc((in->n + 2) * sizeof *read);
     if (!read) {
         cli_message("out of memory");
         return CLI_FAILED;
     }
     for (size_t i = 0; i < in->n; i++)
         read[i] = in->at[i];
-    read[in->n] = kallsyms;
-    const cli_output where = {.out = set->output,
-                              .replace = set->force,
-                              .inputs = read,
-                              .n_inputs = in->n + (kallsyms != NULL)};
+    size_t n = in->n;
+    if (kallsyms)
+        read[n++] = kallsyms;
+    if (set->before)
+        read[n++] = set->before;
+    const cli_output where = {
+        .out = set->output, .replace = set->force, .inputs = read, .n_inputs = n};
     int status = cli_output_open(&where, sink);
     free(read);
     return status;
@@ -112,11 +114,14 @@ static int export_all(const cli_inputs *in, const cli_export_settings *set)
                         .out = set->output,
                         .json = set->json,
                         .symbols = set->exporting.symbols,
+                        .compares = set->before,
                         .weighs = set->exporting.flags & PERFILE_EXPORT_PERIODS};
     output o = {0};
     int status = CLI_DONE;
     if (open_output(in, set, &o.sink) != CLI_DONE)
         return CLI_FAILED;
+    if (set->before)
+        status = export_of(set->before, set, &o, &x);
     for (size_t i = 0;
          i < in->n && o.status == PERFILE_OK && status != CLI_FAILED && status != CLI_USAGE;
          i++, x.n_inputs++)
@@ -125,7 +130,7 @@ static int export_all(const cli_inputs *in, const cli_export_settings *set)
     if (o.emitter)
         perfile_emitter_get_summary(o.emitter, &x.sum, sizeof x.sum);
     if (!written && status != CLI_USAGE && o.error.sys != EPIPE)
-        status = CLI_FAILED;
+        status = o.status == PERFILE_E_USAGE ? CLI_USAGE : CLI_FAILED;
     cli_export_report(&x, written);
     perfile_emitter_close(o.emitter);
     cli_signals_temporary(NULL);

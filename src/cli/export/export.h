@@ -9,9 +9,10 @@
 typedef struct cli_export_run {
     const char *format;
     const char *out;
-    bool json;    /* the report is a JSON object on standard output */
-    bool weighs;  /* weights are periods */
-    bool symbols; /* functions are looked up */
+    bool json;     /* the report is a JSON object on standard output */
+    bool weighs;   /* weights are periods */
+    bool symbols;  /* functions are looked up */
+    bool compares; /* with a capture before */
     size_t n_inputs;
     cli_losses losses;     /* of all inputs */
     uint64_t lost_records; /* cli_losses_others() of each input, added up */

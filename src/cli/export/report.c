@@ -49,6 +49,10 @@ static void report_text(const cli_export_run *x)
 {
     char samples[32], stacks[32], frames[32];
     const perfile_export_summary *s = &x->sum;
+    if (x->compares)
+        cli_message("compared with %s sample%s before",
+                    cli_format_grouped(s->before_samples, samples),
+                    s->before_samples == 1 ? "" : "s");
     cli_message("%s: %s sample%s, %s stack%s, %s frame%s", x->format,
                 cli_format_grouped(s->samples, samples), s->samples == 1 ? "" : "s",
                 cli_format_grouped(s->stacks, stacks), s->stacks == 1 ? "" : "s",
@@ -67,6 +71,8 @@ static void report_json(const cli_export_run *x, bool written)
         cli_json_null("out");
     cli_json_number("inputs", x->n_inputs);
     cli_json_number("samples", s->samples);
+    if (x->compares)
+        cli_json_number("before_samples", s->before_samples);
     cli_json_decimal("period", s->period);
     cli_json_number("stacks", s->stacks);
     cli_json_number("frames", s->frames);

@@ -6,7 +6,14 @@
 #include "cli/command.h"
 #include "cli/output.h"
 
-enum { OPTION_TO = CLI_OPTION_OWN, OPTION_PER, OPTION_WEIGHT, OPTION_MARK, OPTION_TITLE };
+enum {
+    OPTION_TO = CLI_OPTION_OWN,
+    OPTION_PER,
+    OPTION_WEIGHT,
+    OPTION_MARK,
+    OPTION_TITLE,
+    OPTION_COMPARE
+};
 
 /* Words of --per, in the order of PERFILE_PER_…. */
 static const char *per_word(size_t i)
@@ -110,6 +117,10 @@ int cli_export_option(int option, cli_export_settings *set)
     case OPTION_TITLE:
         set->exporting.title = optarg;
         return CLI_CONTINUE;
+    case OPTION_COMPARE:
+        set->before = optarg;
+        set->exporting.flags |= PERFILE_EXPORT_COMPARE;
+        return CLI_CONTINUE;
     case CLI_OPTION_JSON:
         set->json = true;
         return CLI_CONTINUE;
@@ -161,6 +172,11 @@ static const cli_option options[] = {
     {"mark", .value = "LIST", .code = OPTION_MARK, .word = mark_word, .list = true,
      .help = "let names of frames end with _[k] in the kernel (kernel), _[j] in code generated at "
              "run time (jit)"},
+    {"compare", .value = "BEFORE", .code = OPTION_COMPARE, .path = true,
+     .help = "flamegraph, folded: compare with this capture",
+     .more =
+         "A flame graph shows what grew in red, what shrank in blue, as shares of all; lines get "
+         "two weights, before and now."},
     {"title", .value = "TEXT", .code = OPTION_TITLE, .help = "flamegraph, speedscope: the heading"},
     {"output", .value = "OUT", .letter = 'o', .path = true,
      .help = "write to this file, which appears when it is complete; default: standard output",
@@ -201,6 +217,7 @@ const cli_spec cli_export_spec = {
         "  perfile export --to pprof -o work.pb.gz samples/captures/callgraph.data\n"
         "  perfile export --to folded --per event,comm,tid --mark kernel "
         "samples/captures/callgraph.data\n"
+        "  perfile export --to flamegraph --compare before.data -o changes.html after.data\n"
         "  perfile export --to flamegraph --weight period --time 10%..20% -o part.html perf.data\n"
         "\n"
         "Exit status: 0 exported; 3 exported, but a FILE was damaged; 1 nothing was written.\n",

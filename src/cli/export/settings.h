@@ -15,6 +15,7 @@ typedef struct cli_export_settings {
     const char *output;
     bool force, json;
     cli_symbols symbols;
+    const char *before; /* what the inputs are compared with; NULL: nothing */
     perfile_export_options exporting;
 } cli_export_settings;
 
