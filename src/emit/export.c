@@ -6,24 +6,32 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/session.h"
+#include "perfile/event.h"
+
+enum { WRITE_BYTES = 1 << 20 };
+
+uint32_t pf_export_label(pf_exporter *x, const pf_profiled *about)
+{
+    pf_label label;
+    if (!pf_profile_reader_label(&x->reader, x->options.per, about, &label))
+        return PF_INTERN_NONE;
+    label.flags = x->before ? PF_LABEL_BEFORE : 0;
+    return pf_profile_label(&x->profile, &label);
+}
 
 /* Counts a sample: pf_profile_reader.take. */
 static bool count(void *user, const pf_profiled *s)
 {
     pf_exporter *x = user;
-    pf_label label;
-    if (!pf_profile_reader_label(&x->reader, x->options.per, s, &label))
+    const uint32_t number = pf_export_label(x, s);
+    if (number == PF_INTERN_NONE)
         return false;
-    label.flags = x->before ? PF_LABEL_BEFORE : 0;
-    const uint32_t number = pf_profile_label(&x->profile, &label);
     const pf_export_ops *form = x->base.ops->exports;
     pf_sum_add(&x->sum.period, s->period);
     if (s->time < x->sum.first_time)
         x->sum.first_time = s->time;
     if (s->time != PERFILE_NO_TIME && s->time >= x->sum.last_time)
         x->sum.last_time = s->time;
-    if (number == PF_INTERN_NONE)
-        return false;
     return form->take ? form->take(x, s, number)
                       : pf_profile_count(&x->profile, number, s->stack, s->period);
 }
@@ -40,6 +48,8 @@ static perfile_status note_origin(pf_exporter *x, perfile_error *err)
         fact = pf_profile_text(&x->profile, fact);
         if (!fact || !pf_buffer_append(&x->comments, &fact, sizeof fact))
             return pf_profile_fail(&x->profile, err);
+        if (!x->facts[facts[i]])
+            x->facts[facts[i]] = fact;
     }
     return PERFILE_OK;
 }
@@ -93,8 +103,9 @@ perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
     x->n_named = (uint32_t)x->profile.frames.n;
     perfile_symbols_close(x->symbols);
     x->symbols = NULL;
-    if (!x->wall_time && x->sum.first_time != PERFILE_NO_TIME)
-        (void)perfile_session_wall_time(x->reader.session, x->sum.first_time, &x->wall_time);
+    if (!x->wall_time && x->sum.first_time != PERFILE_NO_TIME &&
+        perfile_session_wall_time(x->reader.session, x->sum.first_time, &x->wall_time))
+        x->wall_at = x->sum.first_time;
     add_counts(&x->sum, &x->reader.counts);
     if (st == PERFILE_OK && !count_events(x))
         st = pf_profile_fail(&x->profile, err);
@@ -168,6 +179,20 @@ perfile_status pf_export_put(perfile_emitter *e, const perfile_record *r, perfil
     return pf_export_put_run(e, r, 1, err);
 }
 
+/* Shows the form a record that is no sample. */
+static bool note(pf_exporter *x, const perfile_record *r)
+{
+    pf_profiled about = {.record = r,
+                         .event = perfile_record_event(r),
+                         .time = perfile_record_time(r),
+                         .pid = PERFILE_NO_PID,
+                         .tid = PERFILE_NO_PID,
+                         .cpu = PF_NO_LABEL};
+    (void)perfile_record_task(r, &about.pid, &about.tid);
+    (void)perfile_record_cpu(r, &about.cpu);
+    return x->base.ops->exports->note(x, &about);
+}
+
 perfile_status pf_export_put_run(perfile_emitter *e, const perfile_record *first, size_t n,
                                  perfile_error *err)
 {
@@ -175,8 +200,14 @@ perfile_status pf_export_put_run(perfile_emitter *e, const perfile_record *first
     perfile_status st = PERFILE_OK;
     if (!x->reading)
         return pf_fail(err, PERFILE_E_USAGE, "emitter", "records of no capture");
-    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
-        st = pf_profile_reader_put(&x->reader, &first[i], err);
+    const bool notes = e->ops->exports->note;
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+        const perfile_record *r = &first[i];
+        st = pf_profile_reader_put(&x->reader, r, err);
+        if (st == PERFILE_OK && notes && r->family == PERFILE_FAMILY_PERF &&
+            r->type != PERFILE_RECORD_SAMPLE && !note(x, r))
+            st = pf_profile_fail(&x->profile, err);
+    }
     e->n_records += n;
     return st;
 }
@@ -217,21 +248,46 @@ const pf_export_ops pf_export_adds_up = {.put_run = pf_export_put_run,
                                          .per = {PERFILE_PER_COMM},
                                          .compares = true};
 
-void pf_export_put_string(pf_exporter *x, const char *text)
+bool pf_export_quote(pf_buffer *out, const char *text)
 {
-    perfile_emitter *e = &x->base;
-    pf_emit_bytes(e, "\"", 1);
+    bool ok = pf_buffer_append_u8(out, '"');
     for (const char *p = text; *p;) {
         const size_t plain = strcspn(p, "\"\\<");
-        pf_emit_bytes(e, p, plain);
+        ok = ok && pf_buffer_append(out, p, plain);
         p += plain;
         if (*p == '<')
-            pf_emit_bytes(e, "\\u003c", 6);
+            ok = ok && pf_buffer_append(out, "\\u003c", 6);
         else if (*p)
-            pf_emit_bytes(e, (const char[]){'\\', *p}, 2);
+            ok = ok && pf_buffer_append(out, (const char[]){'\\', *p}, 2);
         p += *p != '\0';
     }
-    pf_emit_bytes(e, "\"", 1);
+    return ok && pf_buffer_append_u8(out, '"');
+}
+
+void pf_export_put_string(pf_exporter *x, const char *text)
+{
+    if (!pf_export_quote(&x->base.out, text))
+        x->base.no_memory = true;
+}
+
+void pf_export_put_text(pf_exporter *x, const char *text)
+{
+    pf_emit_bytes(&x->base, text, strlen(text));
+}
+
+void pf_export_put_number(pf_exporter *x, uint64_t n)
+{
+    char text[24];
+    const int length = snprintf(text, sizeof text, "%" PRIu64, n);
+    pf_emit_bytes(&x->base, text, (size_t)length);
+}
+
+perfile_status pf_export_write_some(pf_exporter *x, perfile_error *err)
+{
+    perfile_emitter *e = &x->base;
+    if (e->no_memory && x->profile.budget.refused)
+        return pf_profile_fail(&x->profile, err);
+    return e->out.len >= WRITE_BYTES || e->no_memory ? pf_emitter_write_out(e, err) : PERFILE_OK;
 }
 
 bool pf_export_is_clock(const char *event)

@@ -22,6 +22,10 @@ typedef struct pf_export_ops {
     /* Gets each sample and its label; false if there is no memory or the limit of the profile is
      * exceeded.  NULL: they are added up. */
     bool (*take)(struct pf_exporter *x, const pf_profiled *sample, uint32_t label);
+    /* Gets each other record of perf's own family, with what it says of time, task and processor
+     * (`period` and `stack` mean nothing), as it comes; its event is that of its id, if it has one.
+     * False likewise.  NULL: they are not of interest. */
+    bool (*note)(struct pf_exporter *x, const pf_profiled *about);
     uint8_t per[8]; /* the keys that are taken if none are asked for */
     bool per_event; /* PERFILE_PER_EVENT is always among them */
     bool compares;  /* it can show samples of captures before beside those of others */
@@ -42,8 +46,10 @@ typedef struct pf_exporter {
     perfile_export_options options;
     char *title; /* a copy of options.title; NULL: none was given */
     uint64_t
-        wall_time; /* ns since 1970 of the first sample of the first capture that knows it; 0 */
+        wall_time;    /* ns since 1970 of the first sample of the first capture that knows it; 0 */
+    uint64_t wall_at; /* the time of that sample by the session clock */
     pf_buffer comments; /* const char *: where captures come from, of the profile's texts */
+    const char *facts[PERFILE_N_FACTS]; /* of these the first of each kind; NULL: none is known */
     perfile_export_summary sum;
 } pf_exporter;
 
@@ -61,9 +67,21 @@ extern const pf_export_ops pf_export_adds_up; /* these, per thread name; it can 
 /* To be called first in finish(): the last capture ends. */
 perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err);
 
-/* Writes a JSON string.  `text` is UTF-8 without control characters, as names are; `<` is escaped,
- * so that no name can end the HTML element that it may stand in. */
+/* Finds the label of a sample or other record; without an event if `about->event` is NULL.
+ * PF_INTERN_NONE if there is no memory or the limit is exceeded. */
+uint32_t pf_export_label(pf_exporter *x, const pf_profiled *about);
+
+/* Appends a JSON string.  `text` is UTF-8 without control characters, as names are; `<` is escaped,
+ * so that no name can end the HTML element that it may stand in.  False if there is no memory. */
+bool pf_export_quote(pf_buffer *out, const char *text);
+
+/* Write to the output: a JSON string likewise, text as it is, a decimal number. */
 void pf_export_put_string(pf_exporter *x, const char *text);
+void pf_export_put_text(pf_exporter *x, const char *text);
+void pf_export_put_number(pf_exporter *x, uint64_t n);
+
+/* Hands the output to the sink if there is enough of it. */
+perfile_status pf_export_write_some(pf_exporter *x, perfile_error *err);
 
 /* True if periods of the event are ns: cpu-clock, task-clock. */
 bool pf_export_is_clock(const char *event);

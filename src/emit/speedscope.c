@@ -6,34 +6,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "emit/shown.h"
 #include "emit/timeline.h"
-
-enum { WRITE_BYTES = 1 << 20 };
 
 typedef struct speedscope {
     pf_exporter x;
     pf_timeline samples;
-    pf_intern names;     /* shown: frames as the viewer has them */
-    uint32_t *positions; /* of each frame in `names` */
+    pf_shown shown;
     pf_buffer name;
 } speedscope;
-
-/* A frame of the viewer.  The key is all of it. */
-typedef struct shown {
-    const char *name; /* of the profile's texts */
-    uint64_t object;  /* number; PF_NO_OBJECT */
-} shown;
 
 static perfile_status open(perfile_emitter *e, perfile_error *err)
 {
     speedscope *s = (speedscope *)(void *)e;
     perfile_status st = pf_export_open(e, err);
-    s->names = (pf_intern){.seed = pf_index_seed(s),
-                           .budget = &s->x.profile.budget,
-                           .width = sizeof(shown),
-                           .key = sizeof(shown)};
+    pf_shown_init(&s->shown, &s->x.profile);
     return st;
 }
 
@@ -41,8 +29,7 @@ static void close(perfile_emitter *e)
 {
     speedscope *s = (speedscope *)(void *)e;
     pf_timeline_free(&s->samples);
-    pf_intern_free(&s->names);
-    pf_free(s->positions);
+    pf_shown_free(&s->shown);
     pf_buffer_free(&s->name);
     pf_export_close(e);
 }
@@ -59,52 +46,15 @@ static bool take(pf_exporter *x, const pf_profiled *sample, uint32_t label)
 
 static void put(speedscope *s, const char *text)
 {
-    pf_emit_bytes(&s->x.base, text, strlen(text));
-}
-
-static void put_number(speedscope *s, uint64_t n)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, n);
-    put(s, text);
-}
-
-/* Writes a piece of the output if there is enough of it. */
-static perfile_status write_some(speedscope *s, perfile_error *err)
-{
-    perfile_emitter *e = &s->x.base;
-    return e->out.len >= WRITE_BYTES || e->no_memory ? pf_emitter_write_out(e, err) : PERFILE_OK;
-}
-
-/* Finds the names of all frames. */
-static perfile_status name_frames(speedscope *s, perfile_error *err)
-{
-    pf_profile *p = &s->x.profile;
-    const pf_tree_options options = pf_export_tree_options(&s->x);
-    s->positions = pf_alloc(p->frames.n + 1, sizeof *s->positions);
-    if (!s->positions)
-        return pf_fail_nomem(err, "export");
-    for (uint32_t i = 0; i < p->frames.n; i++) {
-        const pf_call_frame *frame = pf_profile_frame_at(p, i);
-        pf_buffer_clear(&s->name);
-        const char *name =
-            pf_tree_frame_name(p, &options, frame, &s->name) && pf_buffer_append_u8(&s->name, 0)
-                ? pf_profile_text(p, (const char *)s->name.ptr)
-                : NULL;
-        const shown key = {name, frame->object};
-        s->positions[i] = name ? pf_intern_add(&s->names, &key) : PF_INTERN_NONE;
-        if (s->positions[i] == PF_INTERN_NONE)
-            return pf_profile_fail(p, err);
-    }
-    return PERFILE_OK;
+    pf_export_put_text(&s->x, text);
 }
 
 static perfile_status put_frames(speedscope *s, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     put(s, "\"shared\":{\"frames\":[");
-    for (uint32_t i = 0; i < s->names.n && st == PERFILE_OK; i++) {
-        const shown *frame = pf_intern_at(&s->names, i);
+    for (uint32_t i = 0; i < s->shown.names.n && st == PERFILE_OK; i++) {
+        const pf_shown_name *frame = pf_shown_at(&s->shown, i);
         const pf_object *object = pf_profile_object_at(&s->x.profile, (uint32_t)frame->object);
         put(s, i ? ",\n{\"name\":" : "\n{\"name\":");
         pf_export_put_string(&s->x, frame->name);
@@ -117,7 +67,7 @@ static perfile_status put_frames(speedscope *s, perfile_error *err)
             pf_export_put_string(&s->x, (const char *)s->name.ptr);
         }
         put(s, "}");
-        st = write_some(s, err);
+        st = pf_export_write_some(&s->x, err);
     }
     put(s, "\n]},\n");
     return st;
@@ -149,13 +99,13 @@ static void put_stack(speedscope *s, uint32_t stack, pf_buffer *path)
     const pf_profile *p = &s->x.profile;
     path->len = 0;
     for (; stack != PF_EMPTY_STACK; stack = pf_profile_stack_at(p, stack)->parent) {
-        const uint32_t position = s->positions[pf_profile_stack_at(p, stack)->frame];
+        const uint32_t position = s->shown.positions[pf_profile_stack_at(p, stack)->frame];
         if (!pf_buffer_append(path, &position, sizeof position))
             s->x.base.no_memory = true;
     }
     put(s, "[");
     for (size_t i = path->len / sizeof(uint32_t); i-- > 0;) {
-        put_number(s, ((const uint32_t *)(const void *)path->ptr)[i]);
+        pf_export_put_number(&s->x, ((const uint32_t *)(const void *)path->ptr)[i]);
         put(s, i ? "," : "");
     }
     put(s, "]");
@@ -179,18 +129,18 @@ static perfile_status put_profile(speedscope *s, uint32_t number, pf_buffer *pat
     pf_export_put_string(&s->x, (const char *)s->name.ptr);
     put(s, ns ? ",\"unit\":\"nanoseconds\"" : ",\"unit\":\"none\"");
     put(s, ",\"startValue\":0,\"endValue\":");
-    put_number(s, sum);
+    pf_export_put_number(&s->x, sum);
     put(s, ",\n\"samples\":[");
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         put(s, i ? "," : "");
         put_stack(s, at[i].stack, path);
-        st = write_some(s, err);
+        st = pf_export_write_some(&s->x, err);
     }
     put(s, "],\n\"weights\":[");
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         put(s, i ? "," : "");
-        put_number(s, at[i].weight);
-        st = write_some(s, err);
+        pf_export_put_number(&s->x, at[i].weight);
+        st = pf_export_write_some(&s->x, err);
     }
     put(s, "]}");
     return st;
@@ -224,7 +174,7 @@ static perfile_status finish(perfile_emitter *e, perfile_error *err)
     if (st == PERFILE_OK)
         st = pf_timeline_sort(&s->samples, &s->x.profile, err);
     if (st == PERFILE_OK)
-        st = name_frames(s, err);
+        st = pf_shown_make(&s->shown, &s->x, err);
     if (st == PERFILE_OK)
         st = put_all(s, &path, err);
     pf_buffer_free(&path);

@@ -16,8 +16,10 @@ const pf_emit_ops *const pf_emit_forms[] = {&pf_emit_text, &pf_emit_jsonl, &pf_e
                                             &pf_emit_tsv, NULL};
 
 /* Some need a library that not every build has (cmake/forms.cmake). */
-const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded, &pf_emit_flamegraph,
+const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded,
+                                              &pf_emit_flamegraph,
                                               &pf_emit_speedscope,
+                                              &pf_emit_firefox,
 #ifdef PERFILE_WITH_PPROF
                                               &pf_emit_pprof,
 #endif

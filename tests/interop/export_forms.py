@@ -10,6 +10,7 @@ import sys
 
 from captures import PERFILE, SOURCE, captures, run
 from enough import enough
+from export_time import check_firefox
 
 counted = collections.Counter()
 KEYS = "comm,pid,tid,event"
@@ -155,6 +156,30 @@ def check_speedscope(data, periods):
     return sums
 
 
+def by_comm(path):
+    """{(comm, event): samples} as `perfile stats` counts them."""
+    output = run(PERFILE, "stats", "--json", "--by", "comm,event", "--type", "SAMPLE", path)[1]
+    sums = collections.Counter()
+    for row in json.loads(output)["rows"]:
+        sums[(row["comm"], row["event"])] += row["samples"]
+    return sums
+
+
+def as_stats(sums):
+    """Exports call a thread without a name :TID, `stats` does not name it."""
+    out = collections.Counter()
+    for (comm, event), n in sums.items():
+        out[(None if comm and re.fullmatch(r":-?\d+", comm) else comm, event)] += n
+    return out
+
+
+def compare_time(path, wanted):
+    """The forms that show time, against `perfile stats`."""
+    events = sorted({event for _, event in wanted if event})
+    wanted = as_stats(wanted)
+    return [same("firefox: samples", as_stats(check_firefox(export(path, "firefox", "--per", KEYS), events)), wanted)]
+
+
 def compare(path):
     samples, periods = folded(path, "samples"), folded(path, "period")
     if samples is None or periods is None:
@@ -167,6 +192,7 @@ def compare(path):
         for sums, weight in ((samples, "samples"), (periods, "period")):
             ours = check_speedscope(export(path, "speedscope", "--weight", weight), weight == "period")
             results.append(same("speedscope: " + weight, ours, sums))
+    results += compare_time(path, by_comm(path))
     if PROTOC:
         ours = check_pprof(decode_pprof(export(path, "pprof", "--per", KEYS)))
         apart = all(k[3] is not None for k in ours[0])
@@ -185,7 +211,7 @@ def main():
             print(f"FAILED {name}: {result}")
             failed = True
     print(dict(counted))
-    for what, least, own in (("captures", 150, 30), ("speedscope: samples", 1000, 500)):
+    for what, least, own in (("captures", 150, 30), ("speedscope: samples", 1000, 500), ("firefox: samples", 1000, 500)):
         if not enough(what, counted[what], least, own):
             failed = True
     sys.exit(failed)

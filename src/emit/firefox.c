@@ -1,0 +1,346 @@
+/* The form `firefox`: the processed profile of the Firefox Profiler, version 57.
+ *
+ * Its documents: docs-developer/CHANGELOG-formats.md and src/types/profile.ts of
+ * firefox-devtools/profiler.  Each label is a thread: pid and tid, and the event, for the profiler
+ * has no events.  Records that are no samples become markers, stretches on a processor too.
+ *
+ * Addresses are relative to their library: offsets in its file, for a capture does not say where
+ * the segments of a file belong.  With `codeId` they are what symbol servers are asked for. */
+#include "emit/firefox.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { NS_PER_MS = 1000000, DEBUG_ID_BYTES = 16, VERSION = 57, GECKO_VERSION = 31 };
+
+/* Their positions are PF_CODE_…. */
+static const struct {
+    const char *name, *color;
+} categories[] = {{"Other", "grey"},    {"User", "yellow"},      {"JIT", "blue"},
+                  {"Kernel", "orange"}, {"Hypervisor", "brown"}, {"Guest", "purple"}};
+
+static perfile_status open(perfile_emitter *e, perfile_error *err)
+{
+    pf_firefox *f = (pf_firefox *)(void *)e;
+    perfile_status st = pf_export_open(e, err);
+    pf_tracks_init(&f->tracks, &f->x.profile);
+    pf_shown_init(&f->shown, &f->x.profile);
+    f->positions = (pf_index){.seed = pf_index_seed(f), .budget = &f->x.profile.budget};
+    return st;
+}
+
+static void close(perfile_emitter *e)
+{
+    pf_firefox *f = (pf_firefox *)(void *)e;
+    pf_tracks_free(&f->tracks);
+    pf_shown_free(&f->shown);
+    pf_firefox_close_tables(f);
+    pf_buffer_free(&f->texts);
+    pf_index_free(&f->positions);
+    pf_buffer_free(&f->name);
+    pf_export_close(e);
+}
+
+static bool take(pf_exporter *x, const pf_profiled *sample, uint32_t label)
+{
+    return pf_tracks_take(&((pf_firefox *)(void *)x)->tracks, x, sample, label);
+}
+
+static bool note(pf_exporter *x, const pf_profiled *about)
+{
+    return pf_tracks_note(&((pf_firefox *)(void *)x)->tracks, x, about);
+}
+
+void pf_firefox_ms(pf_firefox *f, uint64_t ns)
+{
+    char text[40];
+    const uint64_t rest = ns % NS_PER_MS;
+    int n = snprintf(text, sizeof text, "%" PRIu64 ".%06" PRIu64, ns / NS_PER_MS, rest);
+    while (rest && text[n - 1] == '0')
+        n--;
+    pf_emit_bytes(&f->x.base, text, rest ? (size_t)n : (size_t)n - 7);
+}
+
+void pf_firefox_text(pf_firefox *f, const char *name, size_t most)
+{
+    pf_profile *p = &f->x.profile;
+    pf_buffer_clear(&f->name);
+    const char *text = pf_name_text(name, most, &f->name) && pf_buffer_append_u8(&f->name, 0)
+                           ? pf_profile_text(p, (const char *)f->name.ptr)
+                           : NULL;
+    uint32_t at = text ? pf_index_get(&f->positions, (uintptr_t)text) : 0;
+    if (at == PF_INDEX_NONE) {
+        at = (uint32_t)(f->texts.len / sizeof text);
+        if (!pf_index_put(&f->positions, (uintptr_t)text, at) ||
+            !pf_buffer_append(&f->texts, &text, sizeof text))
+            text = NULL;
+    }
+    if (!text)
+        f->x.base.no_memory = true; /* write_some() tells a limit from that */
+    pf_export_put_number(&f->x, at);
+}
+
+/* A name of a capture as a JSON string. */
+static void put_name(pf_firefox *f, const char *name)
+{
+    pf_buffer_clear(&f->name);
+    if (pf_name_text(name, PF_NAME_MOST, &f->name) && pf_buffer_append_u8(&f->name, 0))
+        pf_export_put_string(&f->x, (const char *)f->name.ptr);
+    else
+        f->x.base.no_memory = true;
+}
+
+/* How the profiler shows values of a kind. */
+static const char *format_of(const perfile_field *field)
+{
+    static const struct {
+        uint8_t kind;
+        const char *format;
+    } formats[] = {{PERFILE_KIND_PID, "pid"},
+                   {PERFILE_KIND_TID, "tid"},
+                   {PERFILE_KIND_SIZE, "bytes"},
+                   {PERFILE_KIND_DURATION, "nanoseconds"},
+                   {PERFILE_KIND_PATH, "file-path"}};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (formats[i].kind == field->kind)
+            return formats[i].format;
+    const bool number = field->type <= PERFILE_STORED_S32 || field->type == PERFILE_STORED_S64;
+    return number && perfile_kind_base(field->kind) == PERFILE_BASE_DEC ? "integer" : "string";
+}
+
+static void put_field(pf_firefox *f, const char *key, const char *label, const char *format)
+{
+    pf_firefox_put(f, "{\"key\":\"");
+    pf_firefox_put(f, key);
+    pf_firefox_put(f, "\",\"label\":");
+    pf_export_put_string(&f->x, label);
+    pf_firefox_put(f, ",\"format\":\"");
+    pf_firefox_put(f, format);
+    pf_firefox_put(f, "\"}");
+}
+
+/* What marks of a type have: the fields that were seen. */
+static void put_schema(pf_firefox *f, uint64_t type)
+{
+    const pf_intern *fields = &f->tracks.said.fields;
+    unsigned n = 0;
+    pf_firefox_put(f, ",\n{\"name\":\"");
+    pf_firefox_put(f, perfile_record_type_name((uint32_t)type));
+    pf_firefox_put(f, "\",\"display\":[\"marker-chart\",\"marker-table\"],\"fields\":[");
+    for (uint32_t i = 0; i < fields->n; i++) {
+        const pf_mark_field *m = pf_intern_at(fields, i);
+        if (m->type != type)
+            continue;
+        pf_firefox_put(f, n++ ? "," : "");
+        put_field(f, pf_marks_key(m->field), m->field->doc, format_of(m->field));
+    }
+    pf_firefox_put(f, "]}");
+}
+
+static void put_schemas(pf_firefox *f)
+{
+    pf_firefox_put(f, ",\"markerSchema\":[\n{\"name\":\"on-cpu\",\"display\":[\"marker-chart\","
+                      "\"marker-table\",\"timeline-overview\"],\"fields\":[");
+    put_field(f, "cpu", "processor", "integer");
+    pf_firefox_put(f, "]}");
+    for (uint32_t i = 0; i < f->tracks.said.types.n; i++)
+        put_schema(f, *(const uint64_t *)pf_intern_at(&f->tracks.said.types, i));
+    pf_firefox_put(f, "\n]");
+}
+
+/* A fact of the first capture that knows it. */
+static void put_fact(pf_firefox *f, const char *key, unsigned fact)
+{
+    if (!f->x.facts[fact])
+        return;
+    pf_firefox_put(f, ",\"");
+    pf_firefox_put(f, key);
+    pf_firefox_put(f, "\":");
+    put_name(f, f->x.facts[fact]);
+}
+
+/* ns since 1970 of the first time; 0: not known. */
+static uint64_t start_time(const pf_firefox *f)
+{
+    const uint64_t back = f->x.wall_at - f->tracks.first;
+    return f->x.wall_time && back <= f->x.wall_time ? f->x.wall_time - back : 0;
+}
+
+/* False if functions are still to be looked up for some frame. */
+static bool is_symbolicated(const pf_firefox *f)
+{
+    const pf_profile *p = &f->x.profile;
+    bool known = true;
+    for (uint32_t i = 0; i < p->frames.n && known; i++) {
+        const pf_call_frame *frame = pf_profile_frame_at(p, i);
+        known = frame->object == PF_NO_OBJECT || frame->function;
+    }
+    return known;
+}
+
+static void put_meta(pf_firefox *f)
+{
+    char versions[120];
+    snprintf(versions, sizeof versions, ",\"version\":%d,\"preprocessedProfileVersion\":%d",
+             GECKO_VERSION, VERSION);
+    pf_firefox_put(f, "{\"meta\":{\"interval\":1,\"startTime\":");
+    pf_firefox_ms(f, start_time(f));
+    pf_firefox_put(f, versions);
+    pf_firefox_put(f, ",\"processType\":0,\"stackwalk\":1,\"debug\":false,\"importedFrom\":"
+                      "\"perfile\",\"product\":");
+    put_name(f, f->x.title ? f->x.title : "perf");
+    put_fact(f, "oscpu", PERFILE_FACT_OSRELEASE);
+    put_fact(f, "platform", PERFILE_FACT_ARCH);
+    put_fact(f, "device", PERFILE_FACT_HOSTNAME);
+    put_fact(f, "arguments", PERFILE_FACT_CMDLINE);
+    pf_firefox_put(f, is_symbolicated(f) ? ",\"symbolicated\":true" : ",\"symbolicated\":false");
+    pf_firefox_put(f, ",\"sourceCodeIsNotOnSearchfox\":true,\"usesOnlyOneStackType\":true"
+                      ",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
+                      "\"threadCPUDelta\":\"ns\"},\n\"categories\":[");
+    for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++) {
+        pf_firefox_put(f, i ? ",{\"name\":\"" : "{\"name\":\"");
+        pf_firefox_put(f, categories[i].name);
+        pf_firefox_put(f, "\",\"color\":\"");
+        pf_firefox_put(f, categories[i].color);
+        pf_firefox_put(f, "\",\"subcategories\":[\"Other\"]}");
+    }
+    pf_firefox_put(f, "]");
+    put_schemas(f);
+    pf_firefox_put(f, "},\n");
+}
+
+static void put_hex(pf_firefox *f, const uint8_t *bytes, size_t n, const char *digits)
+{
+    for (size_t i = 0; i < n; i++)
+        pf_emit_bytes(&f->x.base, (const char[]){digits[bytes[i] >> 4], digits[bytes[i] & 15]}, 2);
+}
+
+/* Both ids of a build: all of it, and the form of Breakpad, a GUID of 16 bytes of which the first
+ * three numbers have their bytes swapped, and 0 as age. */
+static void put_ids(pf_firefox *f, const pf_object *object)
+{
+    static const uint8_t order[DEBUG_ID_BYTES] = {3, 2, 1,  0,  5,  4,  7,  6,
+                                                  8, 9, 10, 11, 12, 13, 14, 15};
+    uint8_t guid[DEBUG_ID_BYTES];
+    for (size_t i = 0; i < DEBUG_ID_BYTES; i++)
+        guid[i] = object->build_id[order[i]];
+    pf_firefox_put(f, ",\"breakpadId\":\"");
+    put_hex(f, guid, sizeof guid, "0123456789ABCDEF");
+    pf_firefox_put(f, "0\",\"codeId\":");
+    if (!object->build_id_size) {
+        pf_firefox_put(f, "null");
+        return;
+    }
+    pf_firefox_put(f, "\"");
+    put_hex(f, object->build_id, object->build_id_size, "0123456789abcdef");
+    pf_firefox_put(f, "\"");
+}
+
+static perfile_status put_libs(pf_firefox *f, perfile_error *err)
+{
+    const pf_profile *p = &f->x.profile;
+    perfile_status st = PERFILE_OK;
+    pf_firefox_put(f, "\"libs\":[");
+    for (uint32_t i = 0; i < p->objects.n && st == PERFILE_OK; i++) {
+        const pf_object *object = pf_profile_object_at(p, i);
+        const char *slash = strrchr(object->name, '/');
+        const char *base = slash && slash[1] ? slash + 1 : object->name;
+        const char *const names[][2] = {{"\"name\":", base},
+                                        {",\"path\":", object->name},
+                                        {",\"debugName\":", base},
+                                        {",\"debugPath\":", object->name}};
+        pf_firefox_put(f, i ? ",\n{" : "\n{");
+        for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+            pf_firefox_put(f, names[k][0]);
+            put_name(f, names[k][1]);
+        }
+        pf_firefox_put(f, ",\"arch\":");
+        put_name(f, f->x.facts[PERFILE_FACT_ARCH] ? f->x.facts[PERFILE_FACT_ARCH] : "?");
+        put_ids(f, object);
+        pf_firefox_put(f, "}");
+        st = pf_export_write_some(&f->x, err);
+    }
+    pf_firefox_put(f, "\n],\n");
+    return st;
+}
+
+static void put_text_at(pf_firefox *f, size_t i)
+{
+    pf_export_put_string(&f->x, ((const char *const *)(const void *)f->texts.ptr)[i]);
+}
+
+perfile_status pf_firefox_column(pf_firefox *f, const char *name, size_t n, pf_firefox_value *value,
+                                 perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    pf_firefox_put(f, "\"");
+    pf_firefox_put(f, name);
+    pf_firefox_put(f, "\":[");
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+        pf_firefox_put(f, i ? "," : "");
+        value(f, i);
+        st = pf_export_write_some(&f->x, err);
+    }
+    pf_firefox_put(f, "]");
+    if (f->x.profile.budget.refused)
+        st = pf_profile_fail(&f->x.profile, err);
+    return st;
+}
+
+/* The threads, then the texts, which are all known by then. */
+static perfile_status put_threads(pf_firefox *f, perfile_error *err)
+{
+    perfile_status st = pf_firefox_open_threads(f, err);
+    unsigned n = 0;
+    pf_firefox_put(f, "\"threads\":[");
+    for (uint32_t i = 0; i < f->tracks.n && st == PERFILE_OK; i++) {
+        if (!f->tracks.at[i].used)
+            continue;
+        pf_firefox_put(f, n++ ? ",\n" : "\n");
+        st = pf_firefox_put_thread(f, i, err);
+    }
+    pf_firefox_put(f, "\n],\n\"shared\":{");
+    if (st == PERFILE_OK)
+        st = pf_firefox_column(f, "stringArray", f->texts.len / sizeof(char *), put_text_at, err);
+    pf_firefox_put(f, "}}\n");
+    return st;
+}
+
+static perfile_status finish(perfile_emitter *e, perfile_error *err)
+{
+    pf_firefox *f = (pf_firefox *)(void *)e;
+    perfile_status st = pf_export_end_input(&f->x, err);
+    if (st == PERFILE_OK)
+        st = pf_tracks_sort(&f->tracks, &f->x.profile, err);
+    if (st == PERFILE_OK)
+        st = pf_shown_make(&f->shown, &f->x, err);
+    if (st != PERFILE_OK)
+        return st;
+    put_meta(f);
+    st = put_libs(f, err);
+    return st == PERFILE_OK ? put_threads(f, err) : st;
+}
+
+static const pf_export_ops exports = {
+    .put_run = pf_export_put_run,
+    .next = pf_export_next,
+    .summary = pf_export_summary,
+    .take = take,
+    .note = note,
+    .per = {PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT},
+};
+
+const pf_emit_ops pf_emit_firefox = {
+    .name = "firefox",
+    .doc = "JSON for the Firefox Profiler: samples and events of each thread over time",
+    .size = sizeof(pf_firefox),
+    .open = open,
+    .close = close,
+    .begin = pf_export_begin,
+    .put = pf_export_put,
+    .finish = finish,
+    .exports = &exports,
+};

@@ -1,0 +1,299 @@
+/* Tracks of threads (see tracks.h). */
+#include "emit/tracks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "emit/sched_switch.h"
+#include "schema/family.h"
+
+enum { MS = 1000000 };
+
+void pf_tracks_init(pf_tracks *t, pf_profile *p)
+{
+    pf_marks_init(&t->said, p);
+    t->first = UINT64_MAX;
+}
+
+void pf_tracks_free(pf_tracks *t)
+{
+    pf_timeline_free(&t->samples);
+    pf_timeline_free(&t->marks);
+    pf_timeline_free(&t->switches);
+    pf_marks_free(&t->said);
+    pf_free(t->at);
+}
+
+/* Makes room for all labels. */
+static bool grow(pf_tracks *t, pf_profile *p)
+{
+    if (p->labels.n > t->cap) {
+        const size_t cap = p->labels.n + p->labels.n / 2 + 16;
+        pf_track *at = pf_budget_realloc(&p->budget, t->at, t->cap, cap, sizeof *at);
+        if (!at)
+            return false;
+        t->at = at;
+        t->cap = cap;
+    }
+    for (; t->n < p->labels.n; t->n++)
+        t->at[t->n] = (pf_track){.first = UINT64_MAX,
+                                 .began = PERFILE_NO_TIME,
+                                 .ended = PERFILE_NO_TIME,
+                                 .shown = (uint32_t)t->n};
+    return true;
+}
+
+static void widen(uint64_t *first, uint64_t *last, uint64_t time)
+{
+    *first = time < *first ? time : *first;
+    *last = time > *last ? time : *last;
+}
+
+/* Something on the track of a label happened at a time.  The name is that of the latest. */
+static bool touch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uint32_t label)
+{
+    bool ok = label != PF_INTERN_NONE && grow(t, &x->profile);
+    if (!ok)
+        return false;
+    pf_track *track = &t->at[label];
+    if (about->time != PERFILE_NO_TIME) {
+        widen(&track->first, &track->last, about->time);
+        widen(&t->first, &t->last, about->time);
+    }
+    if (about->tid == PERFILE_NO_PID || (track->comm && about->time < track->named))
+        return true;
+    const char *comm = pf_profile_reader_comm(&x->reader, about->pid, about->tid, about->time, &ok);
+    if (comm) {
+        track->comm = comm;
+        track->named = about->time;
+    }
+    return ok;
+}
+
+static bool add_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uint32_t label,
+                       bool in)
+{
+    const pf_moment m = {.time = about->time, .weight = in, .label = label, .stack = about->cpu};
+    t->has_switches = true;
+    return label != PF_INTERN_NONE && pf_timeline_add(&t->switches, &x->profile, &m) &&
+           touch(t, x, about, label);
+}
+
+/* The thread of a sample of sched:sched_switch leaves its processor to another one, of which the
+ * process is not said. */
+static bool take_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *sample)
+{
+    pf_sched_switch s;
+    pf_profiled about = *sample;
+    pf_profile *p = &x->profile;
+    if (sample->time == PERFILE_NO_TIME || !pf_sched_switch_read(sample->record, sample->tid, &s))
+        return true;
+    about.event = NULL;
+    if (!add_switch(t, x, &about, pf_export_label(x, &about), false))
+        return false;
+    about.pid = PERFILE_NO_PID;
+    about.tid = s.next.tid;
+    uint32_t number = pf_export_label(x, &about);
+    if (number == PF_INTERN_NONE)
+        return false;
+    pf_label label = *pf_profile_label_at(p, number);
+    if (label.comm && s.next.comm[0]) {
+        label.comm = pf_profile_text(p, s.next.comm);
+        number = label.comm ? pf_profile_label(p, &label) : PF_INTERN_NONE;
+    }
+    return add_switch(t, x, &about, number, true);
+}
+
+bool pf_tracks_take(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
+{
+    const pf_moment m = {.time = sample->time,
+                         .weight = x->options.flags & PERFILE_EXPORT_PERIODS ? sample->period : 1,
+                         .label = label,
+                         .stack = sample->stack};
+    if (!pf_timeline_add(&t->samples, &x->profile, &m) || !touch(t, x, sample, label))
+        return false;
+    t->at[label].sampled = true;
+    return !pf_is_sched_switch(sample->event) || take_switch(t, x, sample);
+}
+
+static bool is_switch(uint32_t type)
+{
+    return type == PERFILE_RECORD_SWITCH || type == PERFILE_RECORD_SWITCH_CPU_WIDE;
+}
+
+/* True if a record is shown: what is measured, missing, or happens.  What existed before (time 0)
+ * did not happen then; losses need no time. */
+static bool is_mark(const pf_profiled *about)
+{
+    const unsigned role = pf_role_of(about->record);
+    if (!pf_row_of(about->record))
+        return false;
+    if (role == PF_ROLE_LOSS)
+        return true;
+    return (role == PF_ROLE_TASK || role == PF_ROLE_KERNEL || role == PF_ROLE_DATA) &&
+           about->time != PERFILE_NO_TIME && about->time != 0 &&
+           about->record->type != PERFILE_RECORD_CALLCHAIN_DEFERRED;
+}
+
+bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
+{
+    const perfile_record *r = noted->record;
+    pf_profiled about = *noted;
+    about.event = NULL; /* what happens to a thread is of no event */
+    if (is_switch(r->type))
+        return about.time == PERFILE_NO_TIME || add_switch(t, x, &about, pf_export_label(x, &about),
+                                                           !(r->misc & PERFILE_MISC_SWITCH_OUT));
+    if (!is_mark(&about))
+        return true;
+    const uint32_t said = pf_marks_describe(&t->said, &x->profile, r);
+    if (said == PF_INTERN_NONE)
+        return false;
+    if (pf_role_of(r) == PF_ROLE_TASK && t->said.tid != PERFILE_NO_PID) {
+        about.pid = t->said.pid;
+        about.tid = t->said.tid;
+    }
+    const uint32_t label = pf_export_label(x, &about);
+    const pf_moment m = {.time = about.time, .label = label, .stack = said};
+    if (label == PF_INTERN_NONE || !pf_timeline_add(&t->marks, &x->profile, &m) ||
+        !touch(t, x, &about, label))
+        return false;
+    pf_track *track = &t->at[label];
+    if (r->type == PERFILE_RECORD_FORK && about.time < track->began)
+        track->began = about.time;
+    if (r->type == PERFILE_RECORD_EXIT &&
+        (track->ended == PERFILE_NO_TIME || about.time > track->ended))
+        track->ended = about.time;
+    return true;
+}
+
+/* A label by which tracks of the same thread are found: the key of a table, and the first label
+ * that has it. */
+typedef struct same_thread {
+    pf_label key;
+    uint64_t label; /* + 1; 0: none yet */
+} same_thread;
+
+/* The entry of a label without its event, and without its process if `any_process`. */
+static same_thread *entry_of(pf_intern *table, pf_label key, bool any_process)
+{
+    key.event = NULL;
+    key.pid = any_process ? PF_NO_LABEL : key.pid;
+    const uint32_t number = pf_intern_add(table, &key);
+    return number == PF_INTERN_NONE ? NULL : pf_intern_at(table, number);
+}
+
+/* Makes the track of a label known to those of the same thread that have none. */
+static bool offer(pf_intern *table, const pf_profile *p, uint32_t label)
+{
+    for (unsigned any = 0; any < 2; any++) {
+        same_thread *e = entry_of(table, *pf_profile_label_at(p, label), any);
+        if (!e)
+            return false;
+        if (!e->label)
+            e->label = label + UINT64_C(1);
+    }
+    return true;
+}
+
+/* Decides where labels without samples are shown: those with a known process first, because those
+ * without look for them. */
+static bool place(pf_tracks *t, pf_profile *p, pf_intern *table)
+{
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->at[i].sampled && !offer(table, p, i))
+            return false;
+    for (unsigned unknown = 0; unknown < 2; unknown++)
+        for (uint32_t i = 0; i < t->n; i++) {
+            const pf_label *label = pf_profile_label_at(p, i);
+            if (t->at[i].sampled || (label->pid == PF_NO_LABEL) != unknown)
+                continue;
+            const same_thread *e = entry_of(table, *label, false);
+            if (!e)
+                return false;
+            if (e->label)
+                t->at[i].shown = (uint32_t)(e->label - 1);
+            else if (!offer(table, p, i))
+                return false;
+        }
+    return true;
+}
+
+/* The track of one label tells what it knows to that where it is shown. */
+static void join(pf_track *to, const pf_track *from)
+{
+    if (from->first <= from->last) {
+        widen(&to->first, &to->last, from->first);
+        widen(&to->first, &to->last, from->last);
+    }
+    if (from->comm && (!to->comm || from->named > to->named)) {
+        to->comm = from->comm;
+        to->named = from->named;
+    }
+    to->began = from->began < to->began ? from->began : to->began;
+    if (from->ended != PERFILE_NO_TIME && (to->ended == PERFILE_NO_TIME || from->ended > to->ended))
+        to->ended = from->ended;
+}
+
+static void relabel(const pf_tracks *t, pf_timeline *of)
+{
+    for (size_t i = 0; i < of->n; i++) {
+        of->at[i].label = t->at[of->at[i].label].shown;
+        t->at[of->at[i].label].used = true;
+    }
+}
+
+perfile_status pf_tracks_sort(pf_tracks *t, pf_profile *p, perfile_error *err)
+{
+    pf_intern table = {.seed = pf_index_seed(t),
+                       .budget = &p->budget,
+                       .width = sizeof(same_thread),
+                       .key = sizeof(pf_label)};
+    perfile_status st = grow(t, p) && place(t, p, &table) ? PERFILE_OK : pf_profile_fail(p, err);
+    pf_intern_free(&table);
+    if (st != PERFILE_OK)
+        return st;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->at[i].shown != i)
+            join(&t->at[t->at[i].shown], &t->at[i]);
+    pf_timeline *const lines[] = {&t->samples, &t->marks, &t->switches};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0] && st == PERFILE_OK; i++) {
+        relabel(t, lines[i]);
+        st = pf_timeline_sort(lines[i], p, err);
+    }
+    return st;
+}
+
+bool pf_tracks_slice(const pf_tracks *t, uint32_t label, size_t *at, pf_slice *out)
+{
+    const pf_moment *m = t->switches.at + t->switches.begins[label];
+    const size_t n = t->switches.begins[label + 1] - t->switches.begins[label];
+    size_t i = *at;
+    while (i < n && !m[i].weight)
+        i++;
+    if (i == n)
+        return false;
+    const uint64_t ended = t->at[label].ended, begin = m[i].time;
+    *out = (pf_slice){begin, t->last, m[i].stack};
+    if (ended != PERFILE_NO_TIME && ended >= begin)
+        out->end = ended;
+    while (i < n && m[i].weight)
+        i++;
+    if (i < n)
+        out->end = m[i].time;
+    *at = i;
+    return true;
+}
+
+uint64_t pf_tracks_time(const pf_tracks *t, uint64_t time, uint64_t *untimed)
+{
+    const bool any = t->first <= t->last;
+    if (time != PERFILE_NO_TIME)
+        return time - t->first;
+    uint64_t at = any ? t->last - t->first : 0;
+    if (pf_add_u64(at, (*untimed + any) * MS, &at))
+        at = UINT64_MAX;
+    ++*untimed;
+    return at;
+}
