@@ -52,7 +52,7 @@ static void widen(uint64_t *first, uint64_t *last, uint64_t time)
 }
 
 /* Something on the track of a label happened at a time.  The name is that of the latest. */
-static bool touch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uint32_t label)
+bool pf_tracks_touch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uint32_t label)
 {
     bool ok = label != PF_INTERN_NONE && grow(t, &x->profile);
     if (!ok)
@@ -78,7 +78,7 @@ static bool add_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, u
     const pf_moment m = {.time = about->time, .weight = in, .label = label, .stack = about->cpu};
     t->has_switches = true;
     return label != PF_INTERN_NONE && pf_timeline_add(&t->switches, &x->profile, &m) &&
-           touch(t, x, about, label);
+           pf_tracks_touch(t, x, about, label);
 }
 
 /* The thread of a sample of sched:sched_switch leaves its processor to another one, of which the
@@ -106,16 +106,22 @@ static bool take_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *sample)
     return add_switch(t, x, &about, number, true);
 }
 
-bool pf_tracks_take(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
+bool pf_tracks_add(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
 {
     const pf_moment m = {.time = sample->time,
                          .weight = x->options.flags & PERFILE_EXPORT_PERIODS ? sample->period : 1,
                          .label = label,
                          .stack = sample->stack};
-    if (!pf_timeline_add(&t->samples, &x->profile, &m) || !touch(t, x, sample, label))
+    if (!pf_timeline_add(&t->samples, &x->profile, &m) || !pf_tracks_touch(t, x, sample, label))
         return false;
     t->at[label].sampled = true;
-    return !pf_is_sched_switch(sample->event) || take_switch(t, x, sample);
+    return true;
+}
+
+bool pf_tracks_take(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
+{
+    return pf_tracks_add(t, x, sample, label) &&
+           (!pf_is_sched_switch(sample->event) || take_switch(t, x, sample));
 }
 
 static bool is_switch(uint32_t type)
@@ -157,7 +163,7 @@ bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
     const uint32_t label = pf_export_label(x, &about);
     const pf_moment m = {.time = about.time, .label = label, .stack = said};
     if (label == PF_INTERN_NONE || !pf_timeline_add(&t->marks, &x->profile, &m) ||
-        !touch(t, x, &about, label))
+        !pf_tracks_touch(t, x, &about, label))
         return false;
     pf_track *track = &t->at[label];
     if (r->type == PERFILE_RECORD_FORK && about.time < track->began)

@@ -43,6 +43,10 @@ void pf_tracks_free(pf_tracks *t);
 
 /* A sample, and another record.  False if there is no memory or the limit is exceeded. */
 bool pf_tracks_take(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label);
+/* A sample, of which the tracepoint sched:sched_switch is no switch. */
+bool pf_tracks_add(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label);
+/* A record that is shown by other means, so that its thread is known. */
+bool pf_tracks_touch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uint32_t label);
 bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *about);
 
 /* Sorts all by the label that it is shown with, then time.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */

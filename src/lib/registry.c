@@ -23,4 +23,7 @@ const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded,
 #ifdef PERFILE_WITH_PPROF
                                               &pf_emit_pprof,
 #endif
+#ifdef PERFILE_WITH_PERFETTO
+                                              &pf_emit_perfetto,
+#endif
                                               NULL};

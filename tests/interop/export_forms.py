@@ -10,7 +10,7 @@ import sys
 
 from captures import PERFILE, SOURCE, captures, run
 from enough import enough
-from export_time import check_firefox
+from export_time import check_firefox, check_perfetto
 
 counted = collections.Counter()
 KEYS = "comm,pid,tid,event"
@@ -57,18 +57,21 @@ def messages(text):
             if value.startswith('"'):
                 raw = re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m[1], 8)]), value[1:-1].encode())
                 raw = re.sub(rb"\\(.)", lambda m: {b"n": b"\n", b"t": b"\t", b"r": b"\r"}.get(m[1], m[1]), raw)
-                open_[-1][field].append(raw.decode())
+                open_[-1][field].append(raw.decode(errors="surrogateescape"))
             else:
                 open_[-1][field].append({"true": 1, "false": 0}[value] if value in ("true", "false") else int(value))
     return top
 
 
-def decode_pprof(data):
-    raw = gzip.decompress(data)
-    p = subprocess.run([PROTOC, "--decode=perftools.profiles.Profile", f"--proto_path={SOURCE}/tests/interop",
-                        "export_forms.proto"], input=raw, capture_output=True)
+def decode(raw, message, schema):
+    p = subprocess.run([PROTOC, "--decode=" + message, f"--proto_path={SOURCE}/tests/interop", schema], input=raw,
+                       capture_output=True)
     assert p.returncode == 0, p.stderr
     return messages(p.stdout.decode())
+
+
+def decode_pprof(data):
+    return decode(gzip.decompress(data), "perftools.profiles.Profile", "export_forms.proto")
 
 
 def one(message, field):
@@ -173,6 +176,15 @@ def as_stats(sums):
     return out
 
 
+def compare_perfetto(path, samples):
+    """Perfetto names threads, not samples: the sums are those of folded lines without the names."""
+    wanted = collections.Counter()
+    for key, n in samples.items():
+        wanted[key[1:]] += n
+    ours = check_perfetto(decode(export(path, "perfetto"), "perfetto.protos.Trace", "export_perfetto.proto"), counted)
+    return same("perfetto: samples", ours, wanted)
+
+
 def compare_time(path, wanted):
     """The forms that show time, against `perfile stats`."""
     events = sorted({event for _, event in wanted if event})
@@ -199,6 +211,7 @@ def compare(path):
         results.append(same("pprof: samples", ours[0] if apart else without_event(ours[0]),
                             samples if apart else without_event(samples)))
         results.append(same("pprof: period", ours[1], periods))
+        results.append(compare_perfetto(path, samples))
     return [r for r in results if r]
 
 

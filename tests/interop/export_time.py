@@ -94,3 +94,92 @@ def check_firefox(data, events):
         key = (named[1], named[2]) if several else (thread["name"], events[0] if len(events) == 1 else None)
         sums[key] += thread["samples"]["length"]
     return sums
+
+
+def one(message, field, default=None):
+    values = message.get(field, [])
+    assert len(values) <= 1, (field, values)
+    return values[0] if values else default
+
+
+class Sequence:
+    """What packets of one sequence may refer to."""
+    KINDS = {"function_names": "str", "build_ids": "str", "mapping_paths": "str", "mappings": None, "frames": None,
+             "callstacks": None}
+
+    def __init__(self):
+        self.interned = {kind: {} for kind in self.KINDS}
+        self.event = None
+
+    def add(self, data):
+        for kind in self.KINDS:
+            for item in data.get(kind, []):
+                iid = one(item, "iid")
+                assert iid and iid not in self.interned[kind], (kind, iid)
+                self.interned[kind][iid] = item
+        for m in data.get("mappings", []):
+            assert all(i in self.interned["mapping_paths"] for i in m["path_string_ids"]) and m["path_string_ids"]
+            assert one(m, "build_id", 0) == 0 or one(m, "build_id") in self.interned["build_ids"]
+            assert one(m, "start") <= one(m, "end")
+        for f in data.get("frames", []):
+            assert one(f, "function_name_id") in self.interned["function_names"] and "rel_pc" in f
+            assert one(f, "mapping_id", 0) == 0 or one(f, "mapping_id") in self.interned["mappings"]
+        for c in data.get("callstacks", []):
+            assert c["frame_ids"] and all(i in self.interned["frames"] for i in c["frame_ids"])
+
+    def stack(self, iid):
+        frames = (self.interned["frames"][i] for i in self.interned["callstacks"][iid]["frame_ids"])
+        return tuple(one(self.interned["function_names"][one(f, "function_name_id")], "str") for f in frames)
+
+
+def as_signed(n):
+    return n - (1 << 32) if n >= 1 << 31 else n
+
+
+def check_switches(bundle):
+    assert "cpu" in bundle and bundle["event"]
+    for event in bundle["event"]:
+        s = one(event, "sched_switch")
+        assert one(event, "timestamp") is not None and one(event, "pid") == one(s, "prev_pid") % (1 << 32)
+        assert {"prev_comm", "next_comm", "next_pid", "prev_state"} <= set(s), s
+    assert ascending([one(e, "timestamp") for e in bundle["event"]])
+    return len(bundle["event"])
+
+
+def check_perfetto(trace, found):
+    """{(pid, tid, event, frames…): samples}; adds to what was found."""
+    sequences, sums, members = {}, collections.Counter(), {}
+    for packet in trace["packet"]:
+        number, flags = one(packet, "trusted_packet_sequence_id"), one(packet, "sequence_flags")
+        assert number and flags in (2, 3) and (flags == 3) == (number not in sequences), (number, flags)
+        sequence = sequences.setdefault(number, Sequence())
+        if "trace_packet_defaults" in packet:
+            defaults = one(packet, "trace_packet_defaults")
+            assert one(defaults, "timestamp_clock_id") == 6
+            base = one(one(defaults, "perf_sample_defaults"), "timebase")
+            sequence.event = one(base, "name")
+            assert len({"counter", "tracepoint", "raw_event"} & set(base)) == 1, base
+        if "interned_data" in packet:
+            sequence.add(one(packet, "interned_data"))
+        if "process_tree" in packet:
+            for thread in one(packet, "process_tree")["threads"]:
+                key = one(thread, "tgid"), one(thread, "tid")
+                assert key not in members
+                members[key] = one(thread, "name")
+        if "ftrace_events" in packet:
+            found["perfetto: switches"] += check_switches(one(packet, "ftrace_events"))
+        if "clock_snapshot" in packet:
+            clocks = one(packet, "clock_snapshot")["clocks"]
+            assert one(clocks[0], "clock_id") == 6 and len(clocks) <= 2
+        if "perf_sample" in packet:
+            sample = one(packet, "perf_sample")
+            assert "timestamp" in packet
+            if "kernel_records_lost" in sample:
+                found["perfetto: losses"] += 1
+                continue
+            pid, tid = (as_signed(one(sample, k, (1 << 32) - 1)) for k in ("pid", "tid"))
+            assert (pid, tid) in members or -1 in (pid, tid), (pid, tid)
+            iid = one(sample, "callstack_iid", 0)
+            stack = sequence.stack(iid) if iid else ()
+            sums[(f"pid {pid}", f"tid {tid}", sequence.event, *stack)] += 1
+    return sums
