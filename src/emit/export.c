@@ -122,7 +122,7 @@ static perfile_status read_keys(pf_exporter *x, perfile_error *err)
         if (per[i] > PERFILE_PER_CPU || i + 1 == sizeof x->options.per)
             return pf_fail(err, PERFILE_E_USAGE, "export.per", "key %zu of `per` is %u", i, per[i]);
     const pf_export_ops *form = x->base.ops->exports;
-    if (!per[0] && !(x->options.flags & PERFILE_EXPORT_NO_LABELS))
+    if (form->all_keys || (!per[0] && !(x->options.flags & PERFILE_EXPORT_NO_LABELS)))
         memcpy(per, form->per, sizeof form->per);
     const size_t n = strlen((const char *)per);
     if (form->per_event && !strchr((const char *)per, PERFILE_PER_EVENT))

@@ -27,6 +27,7 @@ typedef struct pf_export_ops {
      * False likewise.  NULL: they are not of interest. */
     bool (*note)(struct pf_exporter *x, const pf_profiled *about);
     uint8_t per[8]; /* the keys that are taken if none are asked for */
+    bool all_keys;  /* all keys are taken, whatever is asked for */
     bool per_event; /* PERFILE_PER_EVENT is always among them */
     bool compares;  /* it can show samples of captures before beside those of others */
     bool binary;    /* the output is not for terminals */

@@ -199,7 +199,7 @@ static const pf_export_ops exports = {
     .take = take,
     .note = note,
     .per = {PERFILE_PER_COMM, PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT, PERFILE_PER_CPU},
-    .per_event = true,
+    .all_keys = true,
     .binary = true};
 
 const pf_emit_ops pf_emit_perfetto = {

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "emit/perfetto_packet.h"
+#include "emit/thread_names.h"
 
 enum {
     CLEARED = 1,
@@ -75,31 +76,9 @@ static perfile_status put_clock(pf_perfetto_writer *w, perfile_error *err)
     return pf_perfetto_put(w, &one, err);
 }
 
-/* A thread of the tree.  The key is its numbers. */
-typedef struct member {
-    uint32_t pid, tid;
-    const char *comm; /* its last name */
-    uint64_t named;
-} member;
-
-static bool add_member(pf_intern *members, const pf_label *label, const pf_track *track)
-{
-    const member key = {.pid = label->pid, .tid = label->tid};
-    if (label->pid == PF_NO_LABEL || label->tid == PF_NO_LABEL)
-        return true;
-    const uint32_t number = pf_intern_add(members, &key);
-    if (number == PF_INTERN_NONE)
-        return false;
-    member *one = pf_intern_at(members, number);
-    if (track->comm && (!one->comm || track->named >= one->named)) {
-        one->comm = track->comm;
-        one->named = track->named;
-    }
-    return true;
-}
-
 /* The main thread gives the process its name, and is a thread as well. */
-static perfile_status put_member(pf_perfetto_writer *w, const member *one, perfile_error *err)
+static perfile_status put_member(pf_perfetto_writer *w, const pf_named_thread *one,
+                                 perfile_error *err)
 {
     char *name = one->comm ? pf_perfetto_clean(one->comm, PF_NAME_MOST, &w->text) : NULL;
     pf_perfetto_packet part = PF_PERFETTO__TRACE_PACKET__INIT;
@@ -128,18 +107,11 @@ static perfile_status put_member(pf_perfetto_writer *w, const member *one, perfi
 
 static perfile_status put_tree(pf_perfetto_writer *w, perfile_error *err)
 {
-    pf_profile *p = &w->p->x.profile;
-    pf_intern members = {.seed = pf_index_seed(w),
-                         .budget = &p->budget,
-                         .width = sizeof(member),
-                         .key = offsetof(member, comm)};
-    perfile_status st = PERFILE_OK;
-    for (uint32_t i = 0; i < w->p->tracks.n && st == PERFILE_OK; i++)
-        if (!add_member(&members, pf_profile_label_at(p, i), &w->p->tracks.at[i]))
-            st = pf_profile_fail(&w->p->x.profile, err);
-    for (uint32_t i = 0; i < members.n && st == PERFILE_OK; i++)
-        st = put_member(w, pf_intern_at(&members, i), err);
-    pf_intern_free(&members);
+    pf_intern threads;
+    perfile_status st = pf_name_threads(&w->p->tracks, &w->p->x.profile, &threads, err);
+    for (uint32_t i = 0; i < threads.n && st == PERFILE_OK; i++)
+        st = put_member(w, pf_intern_at(&threads, i), err);
+    pf_intern_free(&threads);
     return st;
 }
 

@@ -76,7 +76,6 @@ static bool add_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, u
                        bool in)
 {
     const pf_moment m = {.time = about->time, .weight = in, .label = label, .stack = about->cpu};
-    t->has_switches = true;
     return label != PF_INTERN_NONE && pf_timeline_add(&t->switches, &x->profile, &m) &&
            pf_tracks_touch(t, x, about, label);
 }
@@ -93,7 +92,7 @@ static bool take_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *sample)
     about.event = NULL;
     if (!add_switch(t, x, &about, pf_export_label(x, &about), false))
         return false;
-    about.pid = PERFILE_NO_PID;
+    about.pid = s.next.tid ? PERFILE_NO_PID : 0; /* 0 is idle */
     about.tid = s.next.tid;
     uint32_t number = pf_export_label(x, &about);
     if (number == PF_INTERN_NONE)
@@ -182,19 +181,23 @@ typedef struct same_thread {
 } same_thread;
 
 /* The entry of a label without its event, and without its process if `any_process`. */
-static same_thread *entry_of(pf_intern *table, pf_label key, bool any_process)
+static same_thread *entry_of(const pf_tracks *t, pf_intern *table, pf_label key, bool any_process)
 {
     key.event = NULL;
     key.pid = any_process ? PF_NO_LABEL : key.pid;
+    if (t->by_thread) {
+        key.comm = NULL;
+        key.cpu = PF_NO_LABEL;
+    }
     const uint32_t number = pf_intern_add(table, &key);
     return number == PF_INTERN_NONE ? NULL : pf_intern_at(table, number);
 }
 
 /* Makes the track of a label known to those of the same thread that have none. */
-static bool offer(pf_intern *table, const pf_profile *p, uint32_t label)
+static bool offer(const pf_tracks *t, pf_intern *table, const pf_profile *p, uint32_t label)
 {
     for (unsigned any = 0; any < 2; any++) {
-        same_thread *e = entry_of(table, *pf_profile_label_at(p, label), any);
+        same_thread *e = entry_of(t, table, *pf_profile_label_at(p, label), any);
         if (!e)
             return false;
         if (!e->label)
@@ -203,27 +206,33 @@ static bool offer(pf_intern *table, const pf_profile *p, uint32_t label)
     return true;
 }
 
-/* Decides where labels without samples are shown: those with a known process first, because those
- * without look for them. */
+/* Decides where a label is shown: with another one of its thread, or as the first of it. */
+static bool place_one(pf_tracks *t, pf_profile *p, pf_intern *table, uint32_t label)
+{
+    const same_thread *e = entry_of(t, table, *pf_profile_label_at(p, label), false);
+    if (!e)
+        return false;
+    if (!e->label)
+        return offer(t, table, p, label);
+    t->at[label].shown = (uint32_t)(e->label - 1);
+    return true;
+}
+
+/* Decides where all that is no sample is shown: first what has a known process, because what has
+ * none looks for that. */
 static bool place(pf_tracks *t, pf_profile *p, pf_intern *table)
 {
-    for (uint32_t i = 0; i < t->n; i++)
-        if (t->at[i].sampled && !offer(table, p, i))
-            return false;
+    bool ok = true;
+    for (uint32_t i = 0; i < t->n && ok; i++)
+        if (t->at[i].sampled)
+            ok = t->by_thread ? place_one(t, p, table, i) : offer(t, table, p, i);
     for (unsigned unknown = 0; unknown < 2; unknown++)
-        for (uint32_t i = 0; i < t->n; i++) {
-            const pf_label *label = pf_profile_label_at(p, i);
-            if (t->at[i].sampled || (label->pid == PF_NO_LABEL) != unknown)
-                continue;
-            const same_thread *e = entry_of(table, *label, false);
-            if (!e)
-                return false;
-            if (e->label)
-                t->at[i].shown = (uint32_t)(e->label - 1);
-            else if (!offer(table, p, i))
-                return false;
+        for (uint32_t i = 0; i < t->n && ok; i++) {
+            const bool is_unknown = pf_profile_label_at(p, i)->pid == PF_NO_LABEL;
+            if (!t->at[i].sampled && is_unknown == unknown)
+                ok = place_one(t, p, table, i);
         }
-    return true;
+    return ok;
 }
 
 /* The track of one label tells what it knows to that where it is shown. */
@@ -242,10 +251,12 @@ static void join(pf_track *to, const pf_track *from)
         to->ended = from->ended;
 }
 
+/* Samples stay where they are. */
 static void relabel(const pf_tracks *t, pf_timeline *of)
 {
     for (size_t i = 0; i < of->n; i++) {
-        of->at[i].label = t->at[of->at[i].label].shown;
+        if (of != &t->samples)
+            of->at[i].label = t->at[of->at[i].label].shown;
         t->at[of->at[i].label].used = true;
     }
 }

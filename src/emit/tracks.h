@@ -2,8 +2,10 @@
  * time.  For forms that show what threads did.
  *
  * What is no sample has a label without an event; it is shown on the first track of samples of the
- * same thread.  Everything is charged to perfile_limits.profile_bytes: 32 bytes for each sample,
- * mark and switch, and what marks say, once. */
+ * same thread (with `by_thread` whatever its name and processor are at the time, so that stretches
+ * on a processor of one thread never overlap).  Everything is charged to
+ * perfile_limits.profile_bytes: 32 bytes for each sample, mark and switch, and what marks say,
+ * once. */
 #ifndef PF_EMIT_TRACKS_H
 #define PF_EMIT_TRACKS_H
 
@@ -29,7 +31,7 @@ typedef struct pf_tracks {
     pf_track *at; /* by label */
     size_t n, cap;
     uint64_t first, last; /* of all that have a time; first > last: none has */
-    bool has_switches;
+    bool by_thread;       /* to be set in front of sorting */
 } pf_tracks;
 
 /* A thread was on a processor. */

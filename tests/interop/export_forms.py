@@ -10,7 +10,7 @@ import sys
 
 from captures import PERFILE, SOURCE, captures, run
 from enough import enough
-from export_time import check_firefox, check_perfetto
+from export_time import check_chrome, check_firefox, check_perfetto
 
 counted = collections.Counter()
 KEYS = "comm,pid,tid,event"
@@ -189,7 +189,8 @@ def compare_time(path, wanted):
     """The forms that show time, against `perfile stats`."""
     events = sorted({event for _, event in wanted if event})
     wanted = as_stats(wanted)
-    return [same("firefox: samples", as_stats(check_firefox(export(path, "firefox", "--per", KEYS), events)), wanted)]
+    return [same("firefox: samples", as_stats(check_firefox(export(path, "firefox", "--per", KEYS), events)), wanted),
+            same("chrome: samples", as_stats(check_chrome(export(path, "chrome"), counted)), wanted)]
 
 
 def compare(path):
@@ -224,7 +225,8 @@ def main():
             print(f"FAILED {name}: {result}")
             failed = True
     print(dict(counted))
-    for what, least, own in (("captures", 150, 30), ("speedscope: samples", 1000, 500), ("firefox: samples", 1000, 500)):
+    for what, least, own in (("captures", 150, 30), ("speedscope: samples", 1000, 500), ("firefox: samples", 1000, 500),
+                             ("chrome: samples", 1000, 500), ("chrome: slices", 20, 5), ("chrome: values", 20, 5)):
         if not enough(what, counted[what], least, own):
             failed = True
     sys.exit(failed)

@@ -183,3 +183,45 @@ def check_perfetto(trace, found):
             stack = sequence.stack(iid) if iid else ()
             sums[(f"pid {pid}", f"tid {tid}", sequence.event, *stack)] += 1
     return sums
+
+
+def check_chrome(data, found):
+    """{(comm, event): samples} of trace events, by the rules of the Trace Event Format."""
+    trace = json.loads(data)
+    assert set(trace) == {"displayTimeUnit", "otherData", "traceEvents", "stackFrames"} and trace["displayTimeUnit"] == "ns"
+    stacks = trace["stackFrames"]
+    for number, frame in stacks.items():
+        assert type(frame["name"]) is str and type(frame["category"]) is str
+        assert int(frame.get("parent", 0)) < int(number) and frame.get("parent", "1") in stacks
+    sums, slices, named, counters = collections.Counter(), collections.defaultdict(list), set(), collections.defaultdict(list)
+    for event in trace["traceEvents"]:
+        phase, track = event["ph"], (event["pid"], event["tid"])
+        assert type(event["pid"]) is int and type(event["tid"]) is int and type(event["name"]) is str
+        if phase == "M":
+            assert event["name"] in ("process_name", "thread_name") and type(event["args"]["name"]) is str
+            assert (event["name"], track) not in named
+            named.add((event["name"], track))
+            continue
+        assert event["ts"] >= 0, event
+        if phase == "X":
+            assert event["dur"] >= 0
+            slices[track].append((event["ts"], event["ts"] + event["dur"]))
+        elif phase == "C":
+            assert type(event["args"]["value"]) is int
+            counters[event["pid"], event["name"]].append(event["ts"])
+        else:
+            assert phase == "i" and event["s"] == "t" and event.get("sf", "1") in stacks or "sf" not in event, event
+            if event["cat"] == "sample":
+                sums[event["args"].get("comm"), event["name"]] += 1
+            else:
+                assert event["cat"] == "record"
+                found["chrome: records"] += 1
+    for spans in slices.values():
+        spans.sort()
+        # As decimals of µs they are exact to the ns, but for the sum.
+        assert all(a[1] <= b[0] + 0.0005 for a, b in zip(spans, spans[1:])), spans
+        found["chrome: slices"] += len(spans)
+    for times in counters.values():
+        assert ascending(times)
+        found["chrome: values"] += len(times)
+    return sums

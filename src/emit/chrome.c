@@ -1,0 +1,316 @@
+/* The form `chrome`: trace events in JSON, as chrome://tracing and Perfetto read them.
+ *
+ * Its document: Trace Event Format.  Complete events ("X") are stretches of a thread on a
+ * processor; counters ("C") are the values of READ and STAT records and of samples.  Samples are
+ * instants ("i") with their stack (`sf`), not sample events ("P"): the document allows a stack in
+ * both, and viewers of today show the former only.  `stackFrames` has each stack by its caller.
+ * Times are µs from the first one, with ns as decimals. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "emit/counters.h"
+#include "emit/shown.h"
+#include "emit/thread_names.h"
+
+typedef struct chrome {
+    pf_exporter x;
+    pf_tracks tracks;
+    pf_counters counters;
+    pf_shown shown;
+    pf_buffer name;
+    bool any; /* an event was written */
+} chrome;
+
+static perfile_status open(perfile_emitter *e, perfile_error *err)
+{
+    chrome *c = (chrome *)(void *)e;
+    perfile_status st = pf_export_open(e, err);
+    pf_tracks_init(&c->tracks, &c->x.profile);
+    pf_shown_init(&c->shown, &c->x.profile);
+    c->tracks.by_thread = true;
+    return st;
+}
+
+static void close(perfile_emitter *e)
+{
+    chrome *c = (chrome *)(void *)e;
+    pf_tracks_free(&c->tracks);
+    pf_counters_free(&c->counters);
+    pf_shown_free(&c->shown);
+    pf_buffer_free(&c->name);
+    pf_export_close(e);
+}
+
+static bool take(pf_exporter *x, const pf_profiled *sample, uint32_t label)
+{
+    chrome *c = (chrome *)(void *)x;
+    const bool reads = sample->event && sample->event->attr->sample_type & PERFILE_SAMPLE_READ;
+    return pf_tracks_take(&c->tracks, x, sample, label) &&
+           (!reads || pf_counters_add(&c->counters, &x->profile, sample));
+}
+
+static bool note(pf_exporter *x, const pf_profiled *about)
+{
+    chrome *c = (chrome *)(void *)x;
+    return pf_counters_add(&c->counters, &x->profile, about) &&
+           pf_tracks_note(&c->tracks, x, about);
+}
+
+static void put(chrome *c, const char *text)
+{
+    pf_export_put_text(&c->x, text);
+}
+
+/* A name of a capture as a JSON string. */
+static void put_name(chrome *c, const char *name)
+{
+    pf_buffer_clear(&c->name);
+    if (pf_name_text(name, PF_NAME_MOST, &c->name) && pf_buffer_append_u8(&c->name, 0))
+        pf_export_put_string(&c->x, (const char *)c->name.ptr);
+    else
+        c->x.base.no_memory = true;
+}
+
+static void put_us(chrome *c, const char *key, uint64_t ns)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
+    put(c, key);
+    put(c, text);
+}
+
+/* Begins an event of a thread; threads and processes that are not known are -1. */
+static void begin(chrome *c, char phase, uint32_t pid, uint32_t tid)
+{
+    char text[80];
+    snprintf(text, sizeof text, "%s{\"ph\":\"%c\",\"pid\":%" PRId32 ",\"tid\":%" PRId32,
+             c->any ? ",\n" : "\n", phase, (int32_t)pid, (int32_t)tid);
+    c->any = true;
+    put(c, text);
+}
+
+static void put_metadata(chrome *c, const pf_named_thread *t, uint32_t tid, const char *what)
+{
+    begin(c, 'M', t->pid, tid);
+    put(c, ",\"name\":\"");
+    put(c, what);
+    put(c, "\",\"args\":{\"name\":");
+    put_name(c, t->comm);
+    put(c, "}}");
+}
+
+static perfile_status put_names(chrome *c, perfile_error *err)
+{
+    pf_intern threads;
+    perfile_status st = pf_name_threads(&c->tracks, &c->x.profile, &threads, err);
+    for (uint32_t i = 0; i < threads.n && st == PERFILE_OK; i++) {
+        const pf_named_thread *t = pf_intern_at(&threads, i);
+        if (t->comm && t->pid == t->tid)
+            put_metadata(c, t, t->tid, "process_name");
+        if (t->comm)
+            put_metadata(c, t, t->tid, "thread_name");
+        st = pf_export_write_some(&c->x, err);
+    }
+    pf_intern_free(&threads);
+    return st;
+}
+
+static void put_cpu(chrome *c, uint32_t cpu)
+{
+    if (cpu == PF_NO_LABEL)
+        return;
+    put(c, ",\"cpu\":");
+    pf_export_put_number(&c->x, cpu);
+}
+
+static void put_sample(chrome *c, const pf_label *l, const pf_moment *m, uint64_t time)
+{
+    begin(c, 'i', l->pid, l->tid);
+    put_us(c, ",\"s\":\"t\",\"ts\":", time);
+    put(c, ",\"cat\":\"sample\",\"name\":");
+    put_name(c, l->event ? l->event : "sample");
+    if (m->stack != PF_EMPTY_STACK) {
+        put(c, ",\"sf\":\"");
+        pf_export_put_number(&c->x, m->stack);
+        put(c, "\"");
+    }
+    put(c, ",\"args\":{\"weight\":");
+    pf_export_put_number(&c->x, m->weight);
+    put_cpu(c, l->cpu);
+    if (l->comm) {
+        put(c, ",\"comm\":");
+        put_name(c, l->comm);
+    }
+    put(c, "}}");
+}
+
+static void put_slice(chrome *c, const pf_label *l, const pf_slice *s)
+{
+    begin(c, 'X', l->pid, l->tid);
+    put_us(c, ",\"ts\":", s->begin - c->tracks.first);
+    put_us(c, ",\"dur\":", s->end - s->begin);
+    put(c, ",\"cat\":\"sched\",\"name\":\"on cpu\",\"args\":{\"thread\":");
+    pf_export_put_number(&c->x, l->tid);
+    put_cpu(c, s->cpu);
+    put(c, "}}");
+}
+
+static void put_mark(chrome *c, const pf_label *l, const pf_mark *mark, uint64_t time)
+{
+    const char *name = perfile_record_type_name((uint32_t)mark->type);
+    begin(c, 'i', l->pid, l->tid);
+    put_us(c, ",\"s\":\"t\",\"ts\":", time);
+    put(c, ",\"cat\":\"record\",\"name\":\"");
+    put(c, name);
+    put(c, "\",\"args\":{\"type\":\"");
+    put(c, name);
+    put(c, "\"");
+    put(c, mark->text);
+    put(c, "}}");
+}
+
+/* All of one label. */
+static perfile_status put_track(chrome *c, uint32_t label, perfile_error *err)
+{
+    const pf_tracks *t = &c->tracks;
+    const pf_label *l = pf_profile_label_at(&c->x.profile, label);
+    uint64_t untimed = 0;
+    size_t at = 0;
+    pf_slice slice;
+    perfile_status st = PERFILE_OK;
+    while (st == PERFILE_OK && pf_tracks_slice(t, label, &at, &slice)) {
+        put_slice(c, l, &slice);
+        st = pf_export_write_some(&c->x, err);
+    }
+    for (size_t i = t->marks.begins[label]; i < t->marks.begins[label + 1] && st == PERFILE_OK;
+         i++) {
+        const pf_moment *m = &t->marks.at[i];
+        put_mark(c, l, pf_marks_at(&t->said, m->stack), pf_tracks_time(t, m->time, &untimed));
+        st = pf_export_write_some(&c->x, err);
+    }
+    untimed = 0;
+    for (size_t i = t->samples.begins[label]; i < t->samples.begins[label + 1] && st == PERFILE_OK;
+         i++) {
+        const pf_moment *m = &t->samples.at[i];
+        put_sample(c, l, m, pf_tracks_time(t, m->time, &untimed));
+        st = pf_export_write_some(&c->x, err);
+    }
+    return st;
+}
+
+static perfile_status put_counters(chrome *c, perfile_error *err)
+{
+    const pf_tracks *t = &c->tracks;
+    uint64_t untimed = 0;
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < c->counters.n && st == PERFILE_OK; i++) {
+        const pf_counter *one = &c->counters.at[i];
+        const bool relative =
+            one->since_start || (one->time != PERFILE_NO_TIME && one->time < t->first);
+        begin(c, 'C', one->pid, one->pid);
+        put_us(c, ",\"ts\":", relative ? one->time : pf_tracks_time(t, one->time, &untimed));
+        put(c, ",\"name\":");
+        pf_export_put_string(&c->x, one->name);
+        put(c, ",\"args\":{\"value\":");
+        pf_export_put_number(&c->x, one->value);
+        put(c, "}}");
+        st = pf_export_write_some(&c->x, err);
+    }
+    return st;
+}
+
+static perfile_status put_stacks(chrome *c, perfile_error *err)
+{
+    const pf_profile *p = &c->x.profile;
+    perfile_status st = PERFILE_OK;
+    put(c, "\n],\n\"stackFrames\":{");
+    for (uint32_t i = PF_EMPTY_STACK + 1; i < p->stacks.n && st == PERFILE_OK; i++) {
+        const pf_call_stack *stack = pf_profile_stack_at(p, i);
+        const pf_call_frame *frame = pf_profile_frame_at(p, stack->frame);
+        const pf_object *object = pf_profile_object_at(p, frame->object);
+        put(c, i > PF_EMPTY_STACK + 1 ? ",\n\"" : "\n\"");
+        pf_export_put_number(&c->x, i);
+        put(c, "\":{\"name\":");
+        pf_export_put_string(&c->x, pf_shown_at(&c->shown, c->shown.positions[stack->frame])->name);
+        put(c, ",\"category\":");
+        put_name(c, object ? object->name : "[unknown]");
+        if (stack->parent != PF_EMPTY_STACK) {
+            put(c, ",\"parent\":\"");
+            pf_export_put_number(&c->x, stack->parent);
+            put(c, "\"");
+        }
+        put(c, "}");
+        st = pf_export_write_some(&c->x, err);
+    }
+    put(c, "\n}}\n");
+    return st;
+}
+
+/* Where the capture comes from: not part of the events. */
+static void put_facts(chrome *c)
+{
+    static const struct {
+        const char *key;
+        unsigned fact;
+    } facts[] = {{",\"hostname\":", PERFILE_FACT_HOSTNAME},
+                 {",\"os\":", PERFILE_FACT_OSRELEASE},
+                 {",\"arch\":", PERFILE_FACT_ARCH},
+                 {",\"tool\":", PERFILE_FACT_TOOL},
+                 {",\"command\":", PERFILE_FACT_CMDLINE}};
+    put(c, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"exporter\":\"perfile\"");
+    if (c->x.title) {
+        put(c, ",\"title\":");
+        put_name(c, c->x.title);
+    }
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        if (!c->x.facts[facts[i].fact])
+            continue;
+        put(c, facts[i].key);
+        put_name(c, c->x.facts[facts[i].fact]);
+    }
+    put(c, "},\n\"traceEvents\":[");
+}
+
+static perfile_status finish(perfile_emitter *e, perfile_error *err)
+{
+    chrome *c = (chrome *)(void *)e;
+    perfile_status st = pf_export_end_input(&c->x, err);
+    if (st == PERFILE_OK)
+        st = pf_tracks_sort(&c->tracks, &c->x.profile, err);
+    if (st == PERFILE_OK)
+        st = pf_shown_make(&c->shown, &c->x, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_counters_sort(&c->counters);
+    put_facts(c);
+    st = put_names(c, err);
+    for (uint32_t i = 0; i < c->tracks.n && st == PERFILE_OK; i++)
+        st = put_track(c, i, err);
+    if (st == PERFILE_OK)
+        st = put_counters(c, err);
+    return st == PERFILE_OK ? put_stacks(c, err) : st;
+}
+
+static const pf_export_ops exports = {
+    .put_run = pf_export_put_run,
+    .next = pf_export_next,
+    .summary = pf_export_summary,
+    .take = take,
+    .note = note,
+    .per = {PERFILE_PER_COMM, PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT, PERFILE_PER_CPU},
+    .all_keys = true,
+};
+
+const pf_emit_ops pf_emit_chrome = {
+    .name = "chrome",
+    .doc = "trace events in JSON, for chrome://tracing and Perfetto",
+    .size = sizeof(chrome),
+    .open = open,
+    .close = close,
+    .begin = pf_export_begin,
+    .put = pf_export_put,
+    .finish = finish,
+    .exports = &exports,
+};
