@@ -149,7 +149,8 @@ static void check_form(const plan *p, const char *form)
         check_folded(text, p, &sum);
     if (done && strcmp(form, "flamegraph") == 0)
         check_page(text);
-    if (done && strcmp(form, "speedscope") == 0)
+    if (done && (strcmp(form, "speedscope") == 0 || strcmp(form, "firefox") == 0 ||
+                 strcmp(form, "chrome") == 0))
         check_json(text);
     ENSURE(sum.bytes <= p->options.limits->profile_bytes);
     ENSURE(export_form(p, form, &again, &same) == done);

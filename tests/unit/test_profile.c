@@ -11,49 +11,10 @@
 
 #include "base/alloc.h"
 #include "core/contexts.h"
+#include "exporting.h"
 #include "model/ask.h"
 #include "perfile/perfile.h"
 #include "profile/profile.h"
-#include "profile_captures.h"
-
-/* Exports `n` captures to `text` (of `size` bytes); the status of the first thing that fails. */
-static perfile_status export_to(const char *form, const builder *captures, size_t n,
-                                const perfile_export_options *options, const perfile_limits *limits,
-                                char *text, size_t size, perfile_export_summary *sum)
-{
-    perfile_sink *sink;
-    perfile_emitter *e = NULL;
-    perfile_error err = {0};
-    perfile_status st = perfile_sink_memory("out", &sink, &err);
-    if (st != PERFILE_OK)
-        return st;
-    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
-        perfile_stream *s = NULL;
-        const perfile_model *model;
-        const perfile_record *r;
-        st = open_capture(built(&captures[i]), limits, &s, &model);
-        perfile_emit_options how = {.size = sizeof how, .exporting = options};
-        if (st == PERFILE_OK) {
-            how.model = model;
-            st = e ? perfile_emitter_continue(e, s, model, &err)
-                   : perfile_emitter_open(form, s, sink, &how, &e, &err);
-        }
-        while (st == PERFILE_OK && (st = perfile_stream_next(s, &r, &err)) == PERFILE_OK)
-            st = perfile_emitter_put(e, r, &err);
-        if (st == PERFILE_END)
-            st = perfile_emitter_continue(e, NULL, NULL, &err);
-        perfile_stream_close(s);
-    }
-    if (st == PERFILE_OK)
-        st = perfile_emitter_finish(e, &err);
-    if (e && sum)
-        perfile_emitter_get_summary(e, sum, sizeof *sum);
-    perfile_bytes out = perfile_sink_bytes(sink);
-    snprintf(text, size, "%.*s", (int)out.len, (const char *)out.ptr);
-    perfile_emitter_close(e);
-    perfile_sink_close(sink);
-    return st;
-}
 
 /* The first of two captures is what the other is compared with. */
 static void captures_are_compared(void **state)
@@ -375,13 +336,13 @@ static void a_limit_is_kept(void **state)
 static void no_memory_is_survived(void **state)
 {
     (void)state;
-    static char text[1 << 16];
+    static char text[1 << 17];
     BUILDER b = {0};
     build_many(&b, 60);
     put_comm(&b, 5, "work", false, 0);
     put_mmap(&b, 5, 0x2000, 0x1000, 0, "/bin/work", 0);
-    const char *const forms[] = {"folded", "flamegraph"};
-    for (size_t f = 0; f < 2; f++) {
+    const char *const forms[] = {"folded", "flamegraph", "speedscope", "firefox", "chrome"};
+    for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++) {
         perfile_status st = PERFILE_E_NOMEM;
         uint64_t n = 0;
         for (; st != PERFILE_OK && n < 10000; n++) {

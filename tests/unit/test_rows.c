@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/contexts.h"
-#include "profile_captures.h"
+#include "exporting.h"
 
 /* Puts a capture into a profile; the status of the first thing that fails.  The profile stays open
  * behind the capture: its texts are its own. */

@@ -157,16 +157,27 @@ int cli_export_complete(cli_export_settings *set)
 
 static const cli_option options[] = {
     {"to", .value = "FORM", .code = OPTION_TO, .word = perfile_export_format,
-     .help = "folded: a line for each stack, for flame graph scripts and viewers; flamegraph: a "
-             "picture to zoom and search, one HTML file for any browser; speedscope: JSON for that "
-             "viewer, a profile for each thread; pprof: a profile for pprof, compressed",
-     .more = "In folded lines the outermost frame stands first, with ; between frames, and the "
-             "weight stands last. In names ; becomes :, and what could break a line becomes ?."},
+     .help =
+         "folded: a line for each stack, for flame graph scripts and viewers; flamegraph: a "
+         "picture to zoom and search, one HTML file for any browser; speedscope: JSON for that "
+         "viewer, a profile for each thread; firefox: JSON for the Firefox Profiler; chrome: trace "
+         "events in JSON; pprof: a profile for pprof, compressed; perfetto: a trace for Perfetto",
+     .more =
+         "In folded lines the outermost frame stands first, with ; between frames, and the "
+         "weight stands last. In names ; becomes :, and what could break a line becomes ?.\n"
+         "The forms firefox, chrome and perfetto show time: samples of each thread, when it was on "
+         "a processor (SWITCH records, or samples of sched:sched_switch), and what else was "
+         "recorded. For firefox records that are no samples are markers, and each event has "
+         "threads of its own; addresses are offsets in the file. For chrome samples are instants "
+         "with a stack, and counter values (READ, STAT) are counters. For perfetto each event is "
+         "a packet sequence with its timebase; the clock of the capture counts as "
+         "CLOCK_BOOTTIME."},
     {"per", .value = "KEY[,KEY ...]", .code = OPTION_PER, .word = per_word, .list = true,
      .help = "count stacks apart, by: comm (default), pid, tid, event, cpu; or none",
-     .more = "Keys stand in front of the frames, in the order given. The default of speedscope is "
-             "comm,pid,tid,event, each a profile of its own; of pprof all of them, as labels and "
-             "values."},
+     .more =
+         "Keys stand in front of the frames, in the order given. The default of speedscope is "
+         "comm,pid,tid,event, each a profile of its own; of firefox pid,tid,event, each a thread; "
+         "of pprof all of them, as labels and values. For chrome and perfetto it is always all."},
     {"weight", .value = "WHAT", .code = OPTION_WEIGHT, .word = weight_word,
      .help = "samples (default): their number; period: the sum of their periods"},
     {"mark", .value = "LIST", .code = OPTION_MARK, .word = mark_word, .list = true,
@@ -177,7 +188,8 @@ static const cli_option options[] = {
      .more =
          "A flame graph shows what grew in red, what shrank in blue, as shares of all; lines get "
          "two weights, before and now."},
-    {"title", .value = "TEXT", .code = OPTION_TITLE, .help = "flamegraph, speedscope: the heading"},
+    {"title", .value = "TEXT", .code = OPTION_TITLE,
+     .help = "flamegraph, speedscope, firefox, chrome: the heading"},
     {"output", .value = "OUT", .letter = 'o', .path = true,
      .help = "write to this file, which appears when it is complete; default: standard output",
      .more = "It must not exist."},
@@ -215,6 +227,7 @@ const cli_spec cli_export_spec = {
         "  perfile export --to flamegraph -o flame.html samples/captures/callgraph.data\n"
         "  perfile export --to folded samples/captures/callgraph.data | sort -k2 | head\n"
         "  perfile export --to pprof -o work.pb.gz samples/captures/callgraph.data\n"
+        "  perfile export --to firefox -o work.json samples/captures/switch.data\n"
         "  perfile export --to folded --per event,comm,tid --mark kernel "
         "samples/captures/callgraph.data\n"
         "  perfile export --to flamegraph --compare before.data -o changes.html after.data\n"

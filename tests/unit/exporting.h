@@ -1,9 +1,11 @@
-/* Captures with call chains that unit tests build: pipes with one event, whose samples have
- * address, task, time, period and call chain. */
-#ifndef PROFILE_CAPTURES_H
-#define PROFILE_CAPTURES_H
+/* Captures made for tests of exports, and their export to memory. */
+#ifndef TEST_EXPORTING_H
+#define TEST_EXPORTING_H
+
+#include <stdio.h>
 
 #include "builder.h"
+#include "core/contexts.h"
 #include "perfile/perfile.h"
 
 #define CHAIN_TYPE                                                                                 \
@@ -97,6 +99,46 @@ static inline perfile_status open_capture(perfile_bytes bytes, const perfile_lim
     perfile_error err;
     perfile_status st = perfile_source_memory(bytes, "made", &source, &err);
     return st == PERFILE_OK ? perfile_filter_open(source, &all, &reading, stream, model, &err) : st;
+}
+
+/* Exports `n` captures to `text` (of `size` bytes); the status of the first thing that fails. */
+static inline perfile_status export_to(const char *form, const builder *captures, size_t n,
+                                       const perfile_export_options *options,
+                                       const perfile_limits *limits, char *text, size_t size,
+                                       perfile_export_summary *sum)
+{
+    perfile_sink *sink;
+    perfile_emitter *e = NULL;
+    perfile_error err = {0};
+    perfile_status st = perfile_sink_memory("out", &sink, &err);
+    if (st != PERFILE_OK)
+        return st;
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+        perfile_stream *s = NULL;
+        const perfile_model *model;
+        const perfile_record *r;
+        st = open_capture(built(&captures[i]), limits, &s, &model);
+        perfile_emit_options how = {.size = sizeof how, .exporting = options};
+        if (st == PERFILE_OK) {
+            how.model = model;
+            st = e ? perfile_emitter_continue(e, s, model, &err)
+                   : perfile_emitter_open(form, s, sink, &how, &e, &err);
+        }
+        while (st == PERFILE_OK && (st = perfile_stream_next(s, &r, &err)) == PERFILE_OK)
+            st = perfile_emitter_put(e, r, &err);
+        if (st == PERFILE_END)
+            st = perfile_emitter_continue(e, NULL, NULL, &err);
+        perfile_stream_close(s);
+    }
+    if (st == PERFILE_OK)
+        st = perfile_emitter_finish(e, &err);
+    if (e && sum)
+        perfile_emitter_get_summary(e, sum, sizeof *sum);
+    perfile_bytes out = perfile_sink_bytes(sink);
+    snprintf(text, size, "%.*s", (int)out.len, (const char *)out.ptr);
+    perfile_emitter_close(e);
+    perfile_sink_close(sink);
+    return st;
 }
 
 #define CHAIN(...)                                                                                 \
