@@ -73,9 +73,9 @@ bool pf_tracks_touch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uin
 }
 
 static bool add_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uint32_t label,
-                       bool in)
+                       unsigned what)
 {
-    const pf_moment m = {.time = about->time, .weight = in, .label = label, .stack = about->cpu};
+    const pf_moment m = {.time = about->time, .weight = what, .label = label, .stack = about->cpu};
     return label != PF_INTERN_NONE && pf_timeline_add(&t->switches, &x->profile, &m) &&
            pf_tracks_touch(t, x, about, label);
 }
@@ -90,7 +90,7 @@ static bool take_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *sample)
     if (sample->time == PERFILE_NO_TIME || !pf_sched_switch_read(sample->record, sample->tid, &s))
         return true;
     about.event = NULL;
-    if (!add_switch(t, x, &about, pf_export_label(x, &about), false))
+    if (!add_switch(t, x, &about, pf_export_label(x, &about), PF_SWITCH_OUT))
         return false;
     about.pid = s.next.tid ? PERFILE_NO_PID : 0; /* 0 is idle */
     about.tid = s.next.tid;
@@ -102,7 +102,7 @@ static bool take_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *sample)
         label.comm = pf_profile_text(p, s.next.comm);
         number = label.comm ? pf_profile_label(p, &label) : PF_INTERN_NONE;
     }
-    return add_switch(t, x, &about, number, true);
+    return add_switch(t, x, &about, number, PF_SWITCH_NEXT);
 }
 
 bool pf_tracks_add(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
@@ -148,8 +148,9 @@ bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
     pf_profiled about = *noted;
     about.event = NULL; /* what happens to a thread is of no event */
     if (is_switch(r->type))
-        return about.time == PERFILE_NO_TIME || add_switch(t, x, &about, pf_export_label(x, &about),
-                                                           !(r->misc & PERFILE_MISC_SWITCH_OUT));
+        return about.time == PERFILE_NO_TIME ||
+               add_switch(t, x, &about, pf_export_label(x, &about),
+                          r->misc & PERFILE_MISC_SWITCH_OUT ? PF_SWITCH_OUT : PF_SWITCH_IN);
     if (!is_mark(&about))
         return true;
     const uint32_t said = pf_marks_describe(&t->said, &x->profile, r);
@@ -251,13 +252,35 @@ static void join(pf_track *to, const pf_track *from)
         to->ended = from->ended;
 }
 
+bool pf_tracks_slice(const pf_tracks *t, uint32_t label, size_t *at, pf_slice *out)
+{
+    const pf_moment *m = t->switches.at + t->switches.begins[label];
+    const size_t n = t->switches.begins[label + 1] - t->switches.begins[label];
+    const uint64_t ended = t->at[label].ended;
+    size_t i = *at;
+    bool seen = false; /* it came by its own record */
+    while (i < n && m[i].weight == PF_SWITCH_OUT)
+        i++;
+    if (i == n)
+        return false;
+    *out = (pf_slice){m[i].time, t->last, m[i].stack};
+    for (; i < n && m[i].weight != PF_SWITCH_OUT; i++)
+        seen |= m[i].weight == PF_SWITCH_IN;
+    if (i < n)
+        out->end = m[i].time;
+    else if (ended != PERFILE_NO_TIME && ended >= out->begin)
+        out->end = ended;
+    *at = i;
+    return i < n || seen;
+}
+
 /* Samples stay where they are. */
 static void relabel(const pf_tracks *t, pf_timeline *of)
 {
     for (size_t i = 0; i < of->n; i++) {
         if (of != &t->samples)
             of->at[i].label = t->at[of->at[i].label].shown;
-        t->at[of->at[i].label].used = true;
+        t->at[of->at[i].label].used |= of != &t->switches;
     }
 }
 
@@ -279,28 +302,12 @@ perfile_status pf_tracks_sort(pf_tracks *t, pf_profile *p, perfile_error *err)
         relabel(t, lines[i]);
         st = pf_timeline_sort(lines[i], p, err);
     }
+    for (uint32_t i = 0; i < t->n && st == PERFILE_OK; i++) {
+        size_t at = 0;
+        pf_slice slice;
+        t->at[i].used |= pf_tracks_slice(t, i, &at, &slice);
+    }
     return st;
-}
-
-bool pf_tracks_slice(const pf_tracks *t, uint32_t label, size_t *at, pf_slice *out)
-{
-    const pf_moment *m = t->switches.at + t->switches.begins[label];
-    const size_t n = t->switches.begins[label + 1] - t->switches.begins[label];
-    size_t i = *at;
-    while (i < n && !m[i].weight)
-        i++;
-    if (i == n)
-        return false;
-    const uint64_t ended = t->at[label].ended, begin = m[i].time;
-    *out = (pf_slice){begin, t->last, m[i].stack};
-    if (ended != PERFILE_NO_TIME && ended >= begin)
-        out->end = ended;
-    while (i < n && m[i].weight)
-        i++;
-    if (i < n)
-        out->end = m[i].time;
-    *at = i;
-    return true;
 }
 
 uint64_t pf_tracks_time(const pf_tracks *t, uint64_t time, uint64_t *untimed)

@@ -12,6 +12,14 @@
 #include "emit/marks.h"
 #include "emit/timeline.h"
 
+/* What a thread did. */
+enum {
+    PF_SWITCH_OUT = 0, /* it left its processor */
+    PF_SWITCH_IN,      /* it came to it */
+    PF_SWITCH_NEXT /* likewise, as a record of another thread says: what it does later may be of no
+                    * interest to the recording */
+};
+
 /* What is known of a label. */
 typedef struct pf_track {
     const char *comm;      /* the last name of its thread, of the profile's texts, or NULL */
@@ -26,7 +34,7 @@ typedef struct pf_track {
 typedef struct pf_tracks {
     pf_timeline samples;
     pf_timeline marks;    /* `stack`: number in `said` */
-    pf_timeline switches; /* `weight`: 1 in, 0 out; `stack`: processor, PF_NO_LABEL: not known */
+    pf_timeline switches; /* `weight`: PF_SWITCH_…; `stack`: processor, PF_NO_LABEL: not known */
     pf_marks said;
     pf_track *at; /* by label */
     size_t n, cap;
@@ -55,8 +63,8 @@ bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *about);
 perfile_status pf_tracks_sort(pf_tracks *t, pf_profile *p, perfile_error *err);
 
 /* The next stretch on a processor of a label, `*at` being 0 at first; false behind the last.  They
- * do not overlap.  What has no end when the capture ends, ends then; what was on a processor before
- * the capture began is left out until it is seen to come back. */
+ * do not overlap.  One without an end is over when the capture or the thread ends; if it is known
+ * by PF_SWITCH_NEXT only, it is left out, as is what began before the capture. */
 bool pf_tracks_slice(const pf_tracks *t, uint32_t label, size_t *at, pf_slice *out);
 
 /* ns from the first time to `time`.  What has no time comes behind all others, in the order in
