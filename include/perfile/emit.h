@@ -45,10 +45,14 @@ enum {                                    /* perfile_export_options.flags */
        PERFILE_EXPORT_NO_LABELS = 1 << 1, /* `per` is empty on purpose: nothing is counted apart */
        PERFILE_EXPORT_MARK_KERNEL = 1 << 2, /* names of frames of the kernel end with _[k] */
        PERFILE_EXPORT_MARK_JIT = 1 << 3,    /* those of code generated at run time end with _[j] */
+       PERFILE_EXPORT_NO_UNWIND = 1 << 4,   /* copies of user stacks are not unwound */
+       PERFILE_EXPORT_INLINE = 1 << 5, /* functions that the compiler inlined get frames of their
+                                        * own, see perfile_symbols_source() */
+       PERFILE_EXPORT_MARK_INLINE = 1 << 6, /* names of such frames end with _[i] */
        /* The first capture is what the others are compared with: "folded" has its weight in front
         * of that of the others, "flamegraph" shows what grew and shrank.  Other forms:
         * PERFILE_E_USAGE of perfile_emitter_open(). */
-       PERFILE_EXPORT_COMPARE = 1 << 6
+       PERFILE_EXPORT_COMPARE = 1 << 7
 };
 
 /* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros
@@ -60,8 +64,9 @@ typedef struct perfile_export_options {
      * ended by 0.  Empty: PERFILE_PER_COMM. */
     uint8_t per[8];
     const char *title; /* of a picture, UTF-8; NULL: one is made.  Copied. */
-    /* Frames get the names of their functions, looked up so.  Borrowed until the emitter is closed.
-     * NULL: frames are places in files. */
+    /* Frames get the names of their functions, looked up so, and copies of user stacks are unwound.
+     * Borrowed until the emitter is closed.  NULL: frames are places in files, call chains end in
+     * the kernel where the capture has a copy of the user stack instead. */
     const perfile_symbols_options *symbols;
     uint64_t reserved[3];
 } perfile_export_options;
@@ -88,6 +93,13 @@ typedef struct perfile_export_summary {
     /* With PERFILE_EXPORT_COMPARE: the samples of the first capture, which are not in `samples` and
      * `period`; all else is of both. */
     uint64_t before_samples;
+    uint64_t unwound; /* copies of user stacks that were unwound to the outermost frame; of the
+                       * others, up to UINT32_MAX each, the innermost frames are there … */
+    uint32_t unwound_short;    /* … up to the end of the copy, or 127 of them */
+    uint32_t unwound_no_file;  /* … up to code whose file was not found */
+    uint32_t unwound_no_rules; /* … up to code of which its file does not say who called it */
+    uint32_t not_unwound; /* … up to registers or a stack that make no sense, or none at all: those
+                           * of 32-bit programs and of machines but x86-64 and aarch64 */
     uint64_t reserved[3];
 } perfile_export_summary;
 

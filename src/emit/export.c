@@ -60,9 +60,29 @@ static perfile_status begin_input(pf_exporter *x, perfile_error *err)
     x->reading = true;
     if (!pf_profile_reader_init(&x->reader, &x->profile, x->base.session, x->base.model, count, x))
         return pf_fail_nomem(err, "export");
-    if (x->options.symbols)
-        return perfile_symbols_open(x->base.session, x->options.symbols, &x->symbols, err);
-    return PERFILE_OK;
+    if (!x->options.symbols)
+        return PERFILE_OK;
+    perfile_status st = perfile_symbols_open(x->base.session, x->options.symbols, &x->symbols, err);
+    if (st != PERFILE_OK || x->options.flags & PERFILE_EXPORT_NO_UNWIND)
+        return st;
+    return pf_profile_reader_unwind(&x->reader, x->symbols) ? PERFILE_OK
+                                                            : pf_fail_nomem(err, "export");
+}
+
+/* Adds to a counter that stays at UINT32_MAX. */
+static void add_small(uint32_t *sum, uint64_t n)
+{
+    *sum = n < UINT32_MAX - *sum ? *sum + (uint32_t)n : UINT32_MAX;
+}
+
+/* Adds how the unwinding of a capture's samples ended to the summary. */
+static void add_unwound(perfile_export_summary *sum, const pf_unwinder *u)
+{
+    sum->unwound += u->ends[PF_UNWIND_COMPLETE];
+    add_small(&sum->unwound_short, u->ends[PF_UNWIND_SHORT]);
+    add_small(&sum->unwound_no_file, u->ends[PF_UNWIND_NO_FILE]);
+    add_small(&sum->unwound_no_rules, u->ends[PF_UNWIND_NO_RULES]);
+    add_small(&sum->not_unwound, u->ends[PF_UNWIND_UNSUPPORTED]);
 }
 
 /* Adds what the samples of a capture lacked to the summary. */
@@ -101,6 +121,8 @@ perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
     if (st == PERFILE_OK && x->symbols)
         st = pf_name_functions(&x->profile, x->symbols, x->n_named, err);
     x->n_named = (uint32_t)x->profile.frames.n;
+    add_unwound(&x->sum, &x->reader.unwinder);
+    pf_unwinder_free(&x->reader.unwinder);
     perfile_symbols_close(x->symbols);
     x->symbols = NULL;
     if (!x->wall_time && x->sum.first_time != PERFILE_NO_TIME &&
@@ -229,8 +251,10 @@ void pf_export_summary(const perfile_emitter *e, perfile_export_summary *out)
     const pf_exporter *x = (const pf_exporter *)e;
     *out = x->sum;
     out->events_apart = strchr((const char *)x->options.per, PERFILE_PER_EVENT);
-    if (x->reading)
+    if (x->reading) {
         add_counts(out, &x->reader.counts);
+        add_unwound(out, &x->reader.unwinder);
+    }
     out->stacks = x->profile.stacks.n ? x->profile.stacks.n - 1 : 0; /* without the empty one */
     out->frames = x->profile.frames.n;
     for (uint32_t i = 0; i < x->profile.frames.n; i++) {

@@ -56,10 +56,17 @@ void pf_profile_reader_free(pf_profile_reader *x)
 {
     pf_resolver_free(&x->resolver);
     pf_deferred_free(&x->deferred);
+    pf_unwinder_free(&x->unwinder);
     pf_buffer_free(&x->chain);
+    pf_buffer_free(&x->unwound);
     pf_free(x->threads);
     pf_free(x->events);
     *x = (pf_profile_reader){0};
+}
+
+bool pf_profile_reader_unwind(pf_profile_reader *x, perfile_symbols *symbols)
+{
+    return !x->model || pf_unwinder_init(&x->unwinder, x->session, symbols, x->model);
 }
 
 const char *pf_profile_reader_comm(pf_profile_reader *x, uint32_t pid, uint32_t tid, uint64_t time,
@@ -239,6 +246,7 @@ static bool join(pf_profile_reader *x, chain *c, perfile_bytes rest, bool swap)
 typedef struct stored {
     pf_profiled s;
     chain c;
+    const perfile_layout *layout; /* NULL: not known */
     uint64_t ip;
     bool has_ip;
     bool waits; /* the chain ends with a marker and a cookie: its user part comes later */
@@ -256,6 +264,7 @@ static void read_sample(pf_profile_reader *x, const perfile_record *r, stored *o
                           .tid = PERFILE_NO_PID,
                           .cpu = PF_NO_LABEL,
                           .frame = PF_INTERN_NONE},
+                    .layout = a.layout,
                     .ok = true};
     if (!a.layout)
         return;
@@ -265,11 +274,60 @@ static void read_sample(pf_profile_reader *x, const perfile_record *r, stored *o
         out->waits = pf_load_u64(out->c.words + 8 * (out->c.n - 2), false) == PF_CONTEXT_DEFERRED;
 }
 
+/* True if the chain has user addresses, or they come later. */
+static bool has_user_part(const chain *c)
+{
+    bool user = true; /* what is in front of the first marker */
+    for (size_t i = 0; i < c->n; i++) {
+        const uint64_t word = pf_load_u64(c->words + 8 * i, false);
+        if (word == PF_CONTEXT_DEFERRED || (user && word < PF_CONTEXT_LEAST))
+            return true;
+        if (word >= PF_CONTEXT_LEAST)
+            user = word == PF_CONTEXT_USER;
+    }
+    return false;
+}
+
+/* Makes a chain of that of a sample, or else of its address in the kernel, and user addresses. */
+static bool append_user_part(pf_profile_reader *x, stored *in)
+{
+    const size_t n = x->unwinder.n_addresses;
+    const bool kernel =
+        !in->c.n && in->has_ip && pf_code_of_misc(in->s.record->misc) == PF_CODE_KERNEL;
+    const uint64_t first[] = {PF_CONTEXT_KERNEL, in->ip}, marker = PF_CONTEXT_USER;
+    pf_buffer *b = &x->unwound;
+    pf_buffer_clear(b);
+    if (!pf_buffer_reserve(b, 8 * (in->c.n + n + 3)) ||
+        (in->c.n && !pf_buffer_append(b, in->c.words, 8 * in->c.n)) ||
+        (kernel && !pf_buffer_append(b, first, sizeof first)) ||
+        !pf_buffer_append(b, &marker, sizeof marker) ||
+        !pf_buffer_append(b, x->unwinder.addresses, 8 * n))
+        return false;
+    in->c = (chain){b->ptr, b->len / 8, in->c.at};
+    return true;
+}
+
+/* Unwinds the copied stack of a sample that has one, and no user part in its call chain. */
+static bool unwind(pf_profile_reader *x, stored *in)
+{
+    const uint64_t needed = PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER;
+    const perfile_record *r = in->s.record;
+    perfile_sample v;
+    if (!x->unwinder.symbols || !in->layout || (in->layout->sample_type & needed) != needed ||
+        in->s.unreadable || has_user_part(&in->c) ||
+        perfile_sample_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
+        return true;
+    if (pf_unwind(&x->unwinder, in->s.pid, in->s.time, r->flags & PERFILE_REC_SWAPPED, &v.regs_user,
+                  &v.stack_user) != PERFILE_OK)
+        return false;
+    return !x->unwinder.n_addresses || append_user_part(x, in);
+}
+
 /* Resolves a sample and hands it out. */
 static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
 {
     pf_profiled *s = &in->s;
-    bool ok = in->ok;
+    bool ok = in->ok && unwind(x, in);
     if (ok && in->c.n)
         s->stack = pf_resolve_chain(&x->resolver, s->pid, in->c.words, in->c.n, s->time);
     if (ok && in->has_ip && (x->own_frames || s->stack == PF_EMPTY_STACK)) {

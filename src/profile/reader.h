@@ -9,6 +9,7 @@
 
 #include "profile/resolve.h"
 #include "stage/deferred.h"
+#include "unwind/unwind.h"
 
 /* A sample. */
 typedef struct pf_profiled {
@@ -46,6 +47,8 @@ typedef struct pf_profile_reader {
     bool own_frames; /* samples are given their `frame` */
     pf_deferred deferred;
     pf_buffer chain;              /* a chain that had to be byte-swapped or joined */
+    pf_unwinder unwinder;         /* without `symbols`: copied stacks are not unwound */
+    pf_buffer unwound;            /* a chain with its user part unwound */
     const perfile_layout *layout; /* of the sample before, and … */
     size_t fixed_bytes;           /* … bytes of its fields of fixed place */
     struct pf_thread_slot *threads;
@@ -64,6 +67,10 @@ bool pf_profile_reader_init(pf_profile_reader *x, pf_profile *profile,
                             const perfile_session *session, const perfile_model *model,
                             bool (*take)(void *user, const pf_profiled *sample), void *user);
 void pf_profile_reader_free(pf_profile_reader *x);
+
+/* Copies of user stacks are unwound from now on, by the files that `symbols` finds, which is
+ * borrowed.  False if there is no memory. */
+bool pf_profile_reader_unwind(pf_profile_reader *x, perfile_symbols *symbols);
 
 /* Puts a record in; those that are no samples are skipped.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_profile_reader_put(pf_profile_reader *x, const perfile_record *r,

@@ -57,7 +57,7 @@ static pf_elf_section section(const pf_elf *e, pf_cursor *c)
     pf_elf_section s;
     s.name = pf_cur_u32(c);
     s.type = pf_cur_u32(c);
-    pf_elf_word(e, c); /* sh_flags */
+    s.flags = pf_elf_word(e, c);
     s.addr = pf_elf_word(e, c);
     s.offset = pf_elf_word(e, c);
     s.size = pf_elf_word(e, c);

@@ -33,6 +33,7 @@ enum {
 typedef struct pf_elf_section {
     uint32_t name; /* position in pf_elf.names */
     uint32_t type, link, info;
+    uint64_t flags; /* SHF_… */
     uint64_t addr, offset, size, entsize;
 } pf_elf_section;
 

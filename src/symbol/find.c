@@ -6,9 +6,8 @@
 #include "symbol/demangle.h"
 #include "symbol/state.h"
 
-/* The address in terms of the table; false: not in anything that the file loads. */
-static bool table_address(const pf_symbol_object *o, const perfile_mapping *m, uint64_t addr,
-                          uint64_t *at)
+bool pf_symbol_address(const pf_symbol_object *o, const perfile_mapping *m, uint64_t addr,
+                       uint64_t *at)
 {
     uint64_t distance = addr - m->addr, offset = distance + m->pgoff;
     switch (o->how) {
@@ -77,7 +76,7 @@ static perfile_status answer(perfile_symbols *s, const pf_symbol_object *o,
     out->reason = o->reason;
     if (!o->table)
         return PERFILE_OK;
-    const pf_sym *sym = table_address(o, m, addr, &at) ? pf_symtab_find(o->table, at) : NULL;
+    const pf_sym *sym = pf_symbol_address(o, m, addr, &at) ? pf_symtab_find(o->table, at) : NULL;
     /* A kernel module where another one was, or none: other symbols than were recorded. */
     if (sym && o->kernel_module && strcmp(o->kernel_module, o->table->names + sym->module) != 0)
         sym = NULL;

@@ -31,6 +31,11 @@ bool pf_is_kernel(const perfile_mapping *m)
            m->cpumode == CPUMODE_GUEST_KERNEL;
 }
 
+bool pf_is_elf(const pf_symbol_object *o)
+{
+    return !o->key.is_kernel && !pf_is_anonymous(o->key.name);
+}
+
 /* The size of a build id without the zeros that make one of 16 bytes (MD5, UUID) or 8 (lld's fast
  * ones) as long as a SHA-1. */
 static uint8_t without_padding(const uint8_t *id, uint8_t size)

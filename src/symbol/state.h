@@ -123,6 +123,14 @@ bool pf_load_captured(perfile_symbols *s, pf_symbol_object *o);
 perfile_status pf_symbol_object_of(perfile_symbols *s, const perfile_mapping *m,
                                    pf_symbol_object **object);
 
+/* The address in terms of the table, for ELF files as they were linked; false: not in anything that
+ * the file loads. */
+bool pf_symbol_address(const pf_symbol_object *o, const perfile_mapping *m, uint64_t addr,
+                       uint64_t *at);
+
+/* True for what is an ELF file of user code, or [vdso]. */
+bool pf_is_elf(const pf_symbol_object *o);
+
 /* True for what lies in the address space of the kernel, of host or guest. */
 bool pf_is_kernel(const perfile_mapping *m);
 

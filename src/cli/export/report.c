@@ -16,6 +16,18 @@ static void note(uint64_t n, const char *one, const char *many)
         cli_message("%s %s", cli_format_grouped(n, text), n == 1 ? one : many);
 }
 
+/* Call chains that end early: of copied stacks. */
+static void report_unwinding(const perfile_export_summary *s)
+{
+    note(s->unwound_short, "call chain ends with the copied part of the stack",
+         "call chains end with the copied part of the stack");
+    note(s->unwound_no_file, "call chain ends in code whose file was not found",
+         "call chains end in code whose file was not found");
+    note(s->unwound_no_rules, "call chain ends in code without call frame information",
+         "call chains end in code without call frame information");
+    note(s->not_unwound, "copied stack could not be unwound", "copied stacks could not be unwound");
+}
+
 /* What is not in the output, or less exact than it looks. */
 static void report_losses(const cli_export_run *x)
 {
@@ -35,6 +47,7 @@ static void report_losses(const cli_export_run *x)
     note(s->unreadable, "call chain could not be read", "call chains could not be read");
     note(s->not_joined, "call chain lacks its user part, which did not come",
          "call chains lack their user part, which did not come");
+    report_unwinding(s);
     if (x->weighs)
         note(s->without_period, "sample has no period and weighs nothing",
              "samples have no period and weigh nothing");
@@ -84,6 +97,11 @@ static void report_json(const cli_export_run *x, bool written)
     cli_json_number("unreadable", s->unreadable);
     cli_json_number("joined", s->joined);
     cli_json_number("not_joined", s->not_joined);
+    cli_json_number("unwound", s->unwound);
+    cli_json_number("unwound_short", s->unwound_short);
+    cli_json_number("unwound_no_file", s->unwound_no_file);
+    cli_json_number("unwound_no_rules", s->unwound_no_rules);
+    cli_json_number("not_unwound", s->not_unwound);
     cli_json_number("pruned", s->pruned);
     cli_json_number("lost_samples", x->losses.lost_samples);
     cli_json_number("lost_records", x->lost_records);

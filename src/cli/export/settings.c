@@ -12,7 +12,9 @@ enum {
     OPTION_WEIGHT,
     OPTION_MARK,
     OPTION_TITLE,
-    OPTION_COMPARE
+    OPTION_COMPARE,
+    OPTION_INLINE,
+    OPTION_NO_UNWIND
 };
 
 /* Words of --per, in the order of PERFILE_PER_…. */
@@ -30,7 +32,7 @@ static const char *weight_word(size_t i)
 
 static const char *mark_word(size_t i)
 {
-    static const char *const words[] = {"kernel", "jit"};
+    static const char *const words[] = {"kernel", "jit", "inline"};
     return i < sizeof words / sizeof words[0] ? words[i] : NULL;
 }
 
@@ -76,7 +78,9 @@ static int add_key(cli_export_settings *set, size_t which)
 
 static int add_mark(cli_export_settings *set, size_t which)
 {
-    set->exporting.flags |= which ? PERFILE_EXPORT_MARK_JIT : PERFILE_EXPORT_MARK_KERNEL;
+    static const uint32_t flags[] = {PERFILE_EXPORT_MARK_KERNEL, PERFILE_EXPORT_MARK_JIT,
+                                     PERFILE_EXPORT_MARK_INLINE};
+    set->exporting.flags |= flags[which];
     return CLI_CONTINUE;
 }
 
@@ -114,6 +118,12 @@ int cli_export_option(int option, cli_export_settings *set)
         return weight_option(set);
     case OPTION_MARK:
         return read_list("--mark", optarg, mark_word, add_mark, set);
+    case OPTION_INLINE:
+        set->exporting.flags |= PERFILE_EXPORT_INLINE;
+        return CLI_CONTINUE;
+    case OPTION_NO_UNWIND:
+        set->exporting.flags |= PERFILE_EXPORT_NO_UNWIND;
+        return CLI_CONTINUE;
     case OPTION_TITLE:
         set->exporting.title = optarg;
         return CLI_CONTINUE;
@@ -182,7 +192,14 @@ static const cli_option options[] = {
      .help = "samples (default): their number; period: the sum of their periods"},
     {"mark", .value = "LIST", .code = OPTION_MARK, .word = mark_word, .list = true,
      .help = "let names of frames end with _[k] in the kernel (kernel), _[j] in code generated at "
-             "run time (jit)"},
+             "run time (jit), _[i] of inlined functions (inline)"},
+    {"inline", .code = OPTION_INLINE,
+     .help = "show functions that the compiler inlined as frames of their own",
+     .more = "The debug information of the files says which these are."},
+    {"no-unwind", .code = OPTION_NO_UNWIND,
+     .help = "leave the user part of call chains out where the capture has a copy of the stack",
+     .more = "By default it is unwound (perf record --call-graph dwarf), with the files that were "
+             "recorded."},
     {"compare", .value = "BEFORE", .code = OPTION_COMPARE, .path = true,
      .help = "flamegraph, folded: compare with this capture",
      .more =

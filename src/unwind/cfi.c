@@ -1,0 +1,309 @@
+/* The table of entries by address, and the rules that their programs make (see cfi.h).
+ *
+ * A program sets rules for the registers as the address goes up; what holds at an address is found
+ * by executing it up to there, first that of the common entry, which says where it starts from.
+ * Programs are bounded by PROGRAM_STEPS, so that a hostile one costs little at each address. */
+#include "unwind/cfi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/cfi_entry.h"
+#include "unwind/leb.h"
+
+enum {
+    PROGRAM_STEPS = 1 << 14,
+    REMEMBERED = 8,         /* rows that a program may remember */
+    SAVED_IN_PROGRAM = 0x3f /* the low bits of an operation that holds a number */
+};
+
+/* By address; entries of one address as they stand in the section. */
+static int compare(const void *a, const void *b)
+{
+    const pf_cfi_entry *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static bool add_entry(pf_cfi *cfi, pf_cfi_entry entry)
+{
+    if (cfi->n == cfi->cap) {
+        size_t cap = cfi->cap ? cfi->cap * 2 : 64;
+        pf_cfi_entry *more =
+            pf_budget_realloc(cfi->budget, cfi->entries, cfi->cap, cap, sizeof *more);
+        if (!more)
+            return false;
+        cfi->entries = more;
+        cfi->cap = cap;
+    }
+    cfi->entries[cfi->n++] = entry;
+    return true;
+}
+
+perfile_status pf_cfi_index(pf_cfi *cfi)
+{
+    pf_fde fde;
+    uint64_t at = 0, here = 0;
+    bool sorted = true;
+    if (cfi->section.len > UINT32_MAX)
+        return PERFILE_E_LIMIT;
+    for (int what; (what = pf_cfi_next(cfi, &at, &fde)) != PF_CFI_END; here = at) {
+        if (what != PF_CFI_FDE)
+            continue;
+        sorted &= !cfi->n || cfi->entries[cfi->n - 1].start <= fde.start;
+        if (!add_entry(cfi, (pf_cfi_entry){fde.start, fde.end, (uint32_t)here}))
+            return pf_symbol_no_memory(cfi->budget);
+    }
+    if (!sorted)
+        qsort(cfi->entries, cfi->n, sizeof *cfi->entries, compare);
+    return PERFILE_OK;
+}
+
+void pf_cfi_free(pf_cfi *cfi)
+{
+    pf_budget_free(cfi->budget, cfi->entries, cfi->cap, sizeof *cfi->entries);
+    pf_piece_free(&cfi->section, cfi->budget);
+    *cfi = (pf_cfi){0};
+}
+
+/* The last entry that begins at or in front of `pc`, if it covers it. */
+static const pf_cfi_entry *entry_of(const pf_cfi *cfi, uint64_t pc)
+{
+    size_t low = 0, high = cfi->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (cfi->entries[middle].start <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && pc < cfi->entries[low - 1].end ? &cfi->entries[low - 1] : NULL;
+}
+
+/* The rules at one address. */
+typedef struct row {
+    pf_where cfa;
+    pf_where regs[PF_UNWIND_REGS];
+    bool is_signed;
+} row;
+
+typedef struct machine {
+    const pf_cfi *cfi;
+    const pf_cie *cie;
+    uint64_t pc, target;
+    row now, initial;
+    row remembered[REMEMBERED];
+    unsigned n_remembered;
+    unsigned steps; /* that are left */
+    bool ok;
+} machine;
+
+/* Rules of registers that are not followed (those of vectors …) are read and forgotten. */
+static void set(machine *m, uint64_t reg, uint8_t kind, int64_t value)
+{
+    if (reg < PF_UNWIND_REGS)
+        m->now.regs[reg] = (pf_where){value, kind, (uint8_t)reg};
+}
+
+static void restore(machine *m, uint64_t reg)
+{
+    if (reg < PF_UNWIND_REGS)
+        m->now.regs[reg] = m->initial.regs[reg];
+}
+
+static void set_cfa(machine *m, uint64_t reg, int64_t offset)
+{
+    m->ok &= reg < PF_UNWIND_REGS;
+    m->now.cfa = (pf_where){offset, PF_WHERE_REGISTER_OFFSET, (uint8_t)reg};
+}
+
+/* Offsets are modulo 2^64. */
+static int64_t scaled(uint64_t n, int64_t by)
+{
+    return (int64_t)(n * (uint64_t)by);
+}
+
+static void advance(machine *m, uint64_t by)
+{
+    const uint64_t to = m->pc + by * m->cie->code_align;
+    m->pc = to < m->pc ? UINT64_MAX : to;
+}
+
+/* An expression: its position, and the cursor moves behind it. */
+static int64_t expression(machine *m, pf_cursor *c)
+{
+    const int64_t at = c->pos - m->cfi->section.ptr;
+    pf_cur_span(c, pf_cur_uleb(c));
+    return at;
+}
+
+/* Operations about where the frame is. */
+static bool frame_operation(machine *m, uint8_t op, pf_cursor *c)
+{
+    const int64_t align = m->cie->data_align;
+    uint64_t reg;
+    switch (op) {
+    case 0x0c: /* def_cfa */
+        reg = pf_cur_uleb(c);
+        set_cfa(m, reg, (int64_t)pf_cur_uleb(c));
+        return true;
+    case 0x12: /* def_cfa_sf */
+        reg = pf_cur_uleb(c);
+        set_cfa(m, reg, scaled((uint64_t)pf_cur_sleb(c), align));
+        return true;
+    case 0x0d: /* def_cfa_register */
+        set_cfa(m, pf_cur_uleb(c), m->now.cfa.value);
+        return true;
+    case 0x0e: /* def_cfa_offset */
+        m->now.cfa.value = (int64_t)pf_cur_uleb(c);
+        m->ok &= m->now.cfa.kind == PF_WHERE_REGISTER_OFFSET;
+        return true;
+    case 0x13: /* def_cfa_offset_sf */
+        m->now.cfa.value = scaled((uint64_t)pf_cur_sleb(c), align);
+        m->ok &= m->now.cfa.kind == PF_WHERE_REGISTER_OFFSET;
+        return true;
+    case 0x0f: /* def_cfa_expression */
+        m->now.cfa = (pf_where){expression(m, c), PF_WHERE_IS_EXPRESSION, 0};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Operations about where registers are. */
+static bool register_operation(machine *m, uint8_t op, pf_cursor *c)
+{
+    const int64_t align = m->cie->data_align;
+    const uint64_t reg = pf_cur_uleb(c);
+    switch (op) {
+    case 0x05: /* offset_extended */
+        set(m, reg, PF_WHERE_SAVED, scaled(pf_cur_uleb(c), align));
+        return true;
+    case 0x11: /* offset_extended_sf */
+        set(m, reg, PF_WHERE_SAVED, scaled((uint64_t)pf_cur_sleb(c), align));
+        return true;
+    case 0x2f: /* GNU_negative_offset_extended */
+        set(m, reg, PF_WHERE_SAVED, scaled(0 - pf_cur_uleb(c), align));
+        return true;
+    case 0x14: /* val_offset */
+        set(m, reg, PF_WHERE_CFA, scaled(pf_cur_uleb(c), align));
+        return true;
+    case 0x15: /* val_offset_sf */
+        set(m, reg, PF_WHERE_CFA, scaled((uint64_t)pf_cur_sleb(c), align));
+        return true;
+    case 0x06: /* restore_extended */
+        restore(m, reg);
+        return true;
+    case 0x07:
+        set(m, reg, PF_WHERE_UNDEFINED, 0);
+        return true;
+    case 0x08: /* same_value */
+        set(m, reg, PF_WHERE_SAME, 0);
+        return true;
+    case 0x09: /* register */
+        set(m, reg, PF_WHERE_REGISTER, (int64_t)pf_cur_uleb(c));
+        return true;
+    case 0x10:
+        set(m, reg, PF_WHERE_AT_EXPRESSION, expression(m, c));
+        return true;
+    case 0x16: /* val_expression */
+        set(m, reg, PF_WHERE_IS_EXPRESSION, expression(m, c));
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The other operations whose upper bits are 0. */
+static bool operation(machine *m, uint8_t op, pf_cursor *c)
+{
+    switch (op) {
+    case 0x00: /* nop */
+        return true;
+    case 0x01: /* set_loc */
+        m->pc = pf_cfi_address(m->cfi, c, m->cie->encoding, &m->ok);
+        return true;
+    case 0x02: /* advance_loc1, 2, 4 */
+        advance(m, pf_cur_u8(c));
+        return true;
+    case 0x03:
+        advance(m, pf_cur_u16(c));
+        return true;
+    case 0x04:
+        advance(m, pf_cur_u32(c));
+        return true;
+    case 0x0a: /* remember_state */
+        m->ok &= m->n_remembered < REMEMBERED;
+        if (m->ok)
+            m->remembered[m->n_remembered++] = m->now;
+        return true;
+    case 0x0b: /* restore_state */
+        m->ok &= m->n_remembered > 0;
+        if (m->ok)
+            m->now = m->remembered[--m->n_remembered];
+        return true;
+    case 0x2d: /* aarch64: negate_ra_state */
+        m->now.is_signed = !m->now.is_signed;
+        return true;
+    case 0x2e: /* GNU_args_size */
+        pf_cur_uleb(c);
+        return true;
+    default:
+        return frame_operation(m, op, c) || register_operation(m, op, c);
+    }
+}
+
+/* Executes a program up to the address that is asked for. */
+static void execute(machine *m, perfile_bytes program)
+{
+    pf_cursor c = pf_cur(program, m->cfi->swap);
+    while (m->ok && pf_cur_left(&c)) {
+        const uint8_t op = pf_cur_u8(&c), low = op & SAVED_IN_PROGRAM;
+        if (!m->steps--) {
+            m->ok = false;
+            return;
+        }
+        if (op >> 6 == 1)
+            advance(m, low);
+        else if (op >> 6 == 2)
+            set(m, low, PF_WHERE_SAVED, scaled(pf_cur_uleb(&c), m->cie->data_align));
+        else if (op >> 6 == 3)
+            restore(m, low);
+        else
+            m->ok &= operation(m, op, &c);
+        m->ok &= !c.bad;
+        if (m->pc > m->target)
+            return;
+    }
+}
+
+bool pf_cfi_rule(const pf_cfi *cfi, uint64_t pc, pf_unwind_rule *rule, pf_where *wheres)
+{
+    pf_fde fde;
+    const pf_cfi_entry *entry = entry_of(cfi, pc);
+    uint64_t at = entry ? entry->at : 0;
+    if (!entry || pf_cfi_next(cfi, &at, &fde) != PF_CFI_FDE)
+        return false;
+    machine m = {.cfi = cfi, .cie = &fde.cie, .target = pc, .steps = PROGRAM_STEPS, .ok = true};
+    /* The program of the common entry holds from the start on. */
+    m.pc = pc;
+    execute(&m, fde.cie.program);
+    m.initial = m.now;
+    m.pc = fde.start;
+    execute(&m, fde.program);
+    if (!m.ok || m.now.cfa.kind == PF_WHERE_SAME)
+        return false;
+    *rule = (pf_unwind_rule){.kind = PF_RULE_FRAME,
+                             .return_column = (uint8_t)fde.cie.return_column,
+                             .is_signal = fde.cie.is_signal,
+                             .is_signed = m.now.is_signed,
+                             .swap = cfi->swap,
+                             .cfa = m.now.cfa,
+                             .expressions = pf_piece_bytes(&cfi->section),
+                             .first = rule->first};
+    for (unsigned i = 0; i < PF_UNWIND_REGS; i++)
+        if (m.now.regs[i].kind != PF_WHERE_SAME)
+            wheres[rule->n++] = m.now.regs[i];
+    return true;
+}
