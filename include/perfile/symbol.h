@@ -101,7 +101,8 @@ typedef struct perfile_symbol {
 } perfile_symbol;
 
 enum { /* What this build of the library can do; perfile_symbols_built_in(). */
-       PERFILE_SYMBOLS_DEMANGLE = 1 << 0 /* names of C++ and Rust, by libiberty */
+       PERFILE_SYMBOLS_DEMANGLE = 1 << 0, /* names of C++ and Rust, by libiberty */
+       PERFILE_SYMBOLS_SOURCE = 1 << 1    /* perfile_symbols_source(), by libdw */
 };
 
 /* PERFILE_SYMBOLS_DEMANGLE …: the optional parts that the library was built with.  Symbols of ELF
@@ -124,6 +125,27 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_symbols_find(perfile_symbols
                                                                  uint64_t addr, uint64_t time,
                                                                  perfile_symbol *symbol,
                                                                  perfile_error *err);
+
+/* A place in the source of a program.  Texts live as long as the perfile_symbols. */
+typedef struct perfile_source_place {
+    const char *function; /* demangled unless asked otherwise; NULL: unknown */
+    const char *file;     /* as the compiler was told, often a whole path; NULL: unknown */
+    uint32_t line;        /* from 1; 0: unknown */
+    bool is_inlined;      /* the function is part of the next one of the list */
+    uint8_t reserved0[3];
+    uint64_t reserved[2];
+} perfile_source_place;
+
+/* The places in the source that `addr` stands for, by the debug information of the file mapped
+ * there or of its debug file: *n places, innermost first.  All but the last are of functions that
+ * the compiler inlined, each into the next, at file and line of that.  *n is 0 if there is no debug
+ * information about the address, and in builds without PERFILE_SYMBOLS_SOURCE.  Give a caller's
+ * return address minus 1.  Each address is looked up once; debug information that exceeds
+ * perfile_limits.symbol_bytes counts as none.  *sources lives as long as `symbols`.
+ * PERFILE_E_NOMEM. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_symbols_source(
+    perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t addr, uint64_t time,
+    const perfile_source_place **sources, size_t *n, perfile_error *err);
 
 /* Writes "name", or "[module+0x1234]" for what is unknown, into `out` of `size` bytes (not 0), with
  * a NUL, cut if it does not fit.  The text is not escaped: names come from files.  Returns the

@@ -44,9 +44,18 @@ typedef struct pf_symbol_object {
     const char *kernel_module; /* of a kernel module: symbols in kallsyms must be of it; "": of the
                                 * kernel itself; NULL: else */
     uint8_t how;               /* PF_BY_… */
-    uint8_t reason; /* why there are no symbols, PERFILE_SYMBOL_NO_FILE …; 0: there are */
-    bool verified;  /* perfile_symbol.verified */
+    uint8_t reason;         /* why there are no symbols, PERFILE_SYMBOL_NO_FILE …; 0: there are */
+    bool verified;          /* perfile_symbol.verified */
+    bool dwarf_tried;       /* `dwarf` is what there is */
+    struct pf_dwarf *dwarf; /* its debug information; NULL: none */
+    pf_index places;        /* address in the file to the position in perfile_symbols.places */
 } pf_symbol_object;
+
+/* An answer of perfile_symbols_source(). */
+typedef struct pf_places {
+    perfile_source_place *list; /* NULL: there are none */
+    size_t n;
+} pf_places;
 
 /* Symbols of a file that simpleperf stored in the capture. */
 typedef struct pf_captured {
@@ -90,6 +99,8 @@ struct perfile_symbols {
     size_t n_objects, objects_cap;
     pf_index object_index; /* hash of a key to the position of the first object with it */
     pf_index map_index;    /* pid to the position of the object that has its perf-PID.map */
+    pf_places *places;
+    size_t n_places, places_cap;
     pf_captured *captured; /* in order of the capture */
     size_t n_captured, captured_cap;
     pf_index captured_index; /* path (a pointer into texts) to the position in `captured` */
@@ -102,6 +113,10 @@ struct perfile_symbols {
 
 /* symbol/elf_load.c: symbols of an ELF file and of its debug file. */
 perfile_status pf_load_elf(perfile_symbols *s, pf_symbol_object *o);
+
+/* symbol/source.c: releases the debug information of an object; all answers. */
+void pf_source_drop(perfile_symbols *s, pf_symbol_object *o);
+void pf_source_free(perfile_symbols *s);
 
 /* symbol/vdso.c: the [vdso] of this process, nothing if it is not found.  Valid until it ends. */
 perfile_status pf_own_vdso(pf_budget *budget, perfile_bytes *image);

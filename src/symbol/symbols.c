@@ -8,11 +8,13 @@
 #include "base/limits.h"
 #include "base/options.h"
 #include "symbol/demangle.h"
+#include "symbol/dwarf.h"
 #include "symbol/state.h"
 
 uint32_t perfile_symbols_built_in(void)
 {
-    return pf_can_demangle() ? PERFILE_SYMBOLS_DEMANGLE : 0;
+    return (pf_can_demangle() ? PERFILE_SYMBOLS_DEMANGLE : 0U) |
+           (pf_can_read_dwarf() ? PERFILE_SYMBOLS_SOURCE : 0U);
 }
 
 bool pf_path(char *path, const char *format, ...)
@@ -141,8 +143,10 @@ void perfile_symbols_close(perfile_symbols *s)
         return;
     for (size_t i = 0; i < s->n_objects; i++) {
         pf_symbol_object_drop(s, s->objects[i]);
+        pf_source_drop(s, s->objects[i]);
         pf_budget_free(&s->budget, s->objects[i], 1, sizeof *s->objects[i]);
     }
+    pf_source_free(s);
     for (size_t i = 0; i < s->n_captured; i++)
         pf_symtab_free(&s->captured[i].table);
     pf_budget_free(&s->budget, s->captured, s->captured_cap, sizeof *s->captured);
