@@ -63,6 +63,8 @@ static perfile_status begin_input(pf_exporter *x, perfile_error *err)
     if (!x->options.symbols)
         return PERFILE_OK;
     perfile_status st = perfile_symbols_open(x->base.session, x->options.symbols, &x->symbols, err);
+    if (x->options.flags & PERFILE_EXPORT_INLINE)
+        x->reader.resolver.symbols = x->symbols;
     if (st != PERFILE_OK || x->options.flags & PERFILE_EXPORT_NO_UNWIND)
         return st;
     return pf_profile_reader_unwind(&x->reader, x->symbols) ? PERFILE_OK
@@ -329,7 +331,8 @@ pf_tree_options pf_export_tree_options(const pf_exporter *x)
 {
     pf_tree_options o = {.periods = x->options.flags & PERFILE_EXPORT_PERIODS,
                          .mark_kernel = x->options.flags & PERFILE_EXPORT_MARK_KERNEL,
-                         .mark_jit = x->options.flags & PERFILE_EXPORT_MARK_JIT};
+                         .mark_jit = x->options.flags & PERFILE_EXPORT_MARK_JIT,
+                         .mark_inline = x->options.flags & PERFILE_EXPORT_MARK_INLINE};
     memcpy(o.per, x->options.per, sizeof o.per);
     return o;
 }

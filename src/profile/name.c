@@ -68,7 +68,7 @@ perfile_status pf_name_functions(pf_profile *p, perfile_symbols *symbols, uint32
         pf_call_frame *frame = pf_intern_at(&p->frames, i);
         const pf_object *object = pf_profile_object_at(p, frame->object);
         perfile_symbol symbol;
-        if (!object)
+        if (!object || frame->function) /* inlined functions have names already */
             continue;
         perfile_status st =
             perfile_symbols_find(symbols, &object->first, pf_object_address(object, frame->offset),

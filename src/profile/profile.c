@@ -56,7 +56,7 @@ const char *pf_profile_text(pf_profile *p, const char *text)
 
 uint32_t pf_profile_frame(pf_profile *p, uint32_t object, uint32_t code, uint64_t offset)
 {
-    const pf_call_frame frame = {offset, object, code, NULL};
+    const pf_call_frame frame = {.offset = offset, .object = object, .code = code};
     return pf_intern_add(&p->frames, &frame);
 }
 
@@ -64,6 +64,18 @@ uint32_t pf_profile_stack(pf_profile *p, uint32_t parent, uint32_t frame)
 {
     const pf_call_stack stack = {parent, frame};
     return pf_intern_add(&p->stacks, &stack);
+}
+
+uint32_t pf_profile_inlined(pf_profile *p, uint32_t frame, uint32_t inlined, const char *function)
+{
+    pf_call_frame key = *pf_profile_frame_at(p, frame);
+    key.inlined = inlined;
+    const size_t before = p->frames.n;
+    const char *name = pf_profile_text(p, function);
+    uint32_t number = name ? pf_intern_add(&p->frames, &key) : PF_INTERN_NONE;
+    if (number != PF_INTERN_NONE && p->frames.n != before)
+        ((pf_call_frame *)pf_intern_at(&p->frames, number))->function = name;
+    return number;
 }
 
 /* True if `name` begins with `start`. */

@@ -39,11 +39,14 @@ typedef struct pf_object {
 
 #define PF_NO_OBJECT UINT32_MAX
 
-/* A place in code.  The key is all but the name. */
+/* A place in code, or a function that was inlined there.  The key is all but the name. */
 typedef struct pf_call_frame {
-    uint64_t offset; /* in the object; without an object, and in the kernel, an address */
-    uint32_t object; /* number, or PF_NO_OBJECT: nothing is known to be mapped at the address */
-    uint32_t code;   /* PF_CODE_… */
+    uint64_t offset;  /* in the object; without an object, and in the kernel, an address */
+    uint32_t object;  /* number, or PF_NO_OBJECT: nothing is known to be mapped at the address */
+    uint32_t code;    /* PF_CODE_… */
+    uint32_t inlined; /* 0: the function that has the code; 1: the one that was inlined into it, 2:
+                       * the one that was inlined into that … */
+    uint32_t zero;
     const char *function; /* of the profile's texts; NULL: it is not known */
 } pf_call_frame;
 
@@ -111,6 +114,9 @@ const char *pf_profile_text(pf_profile *p, const char *text);
 /* Adds what is not there yet.  PF_INTERN_NONE if there is no memory or the limit is exceeded. */
 uint32_t pf_profile_frame(pf_profile *p, uint32_t object, uint32_t code, uint64_t offset);
 uint32_t pf_profile_stack(pf_profile *p, uint32_t parent, uint32_t frame);
+
+/* The frame of a function, with its name, that was inlined `inlined` levels deep into `frame`. */
+uint32_t pf_profile_inlined(pf_profile *p, uint32_t frame, uint32_t inlined, const char *function);
 
 /* The object that a mapping shows, and the offset in it of `addr`, an address in the mapping. */
 uint32_t pf_profile_object(pf_profile *p, const perfile_mapping *mapping);

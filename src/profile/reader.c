@@ -337,7 +337,7 @@ static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
         if (s->frame == PF_INTERN_NONE)
             s->stack = PF_INTERN_NONE;
         else if (s->stack == PF_EMPTY_STACK)
-            s->stack = pf_profile_stack(x->profile, PF_EMPTY_STACK, s->frame);
+            s->stack = pf_resolve_push(&x->resolver, PF_EMPTY_STACK, s->frame);
     }
     (void)pf_profile_reader_event(x, s->event, &ok);
     x->counts.samples++;

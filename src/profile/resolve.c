@@ -52,6 +52,8 @@ void pf_resolver_free(pf_resolver *x)
     pf_free(x->chains);
     pf_free(x->words);
     pf_free(x->frames);
+    pf_free(x->inlined);
+    pf_buffer_free(&x->inlined_frames);
     *x = (pf_resolver){0};
 }
 
@@ -178,7 +180,7 @@ static uint32_t stack_of(pf_resolver *x, uint32_t pid, const uint8_t *words, siz
     }
     uint32_t stack = PF_EMPTY_STACK;
     while (n_frames && stack != PF_INTERN_NONE)
-        stack = pf_profile_stack(x->profile, stack, x->frames[--n_frames]);
+        stack = pf_resolve_push(x, stack, x->frames[--n_frames]);
     return stack;
 }
 

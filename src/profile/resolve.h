@@ -7,7 +7,9 @@
 #ifndef PF_PROFILE_RESOLVE_H
 #define PF_PROFILE_RESOLVE_H
 
+#include "base/buffer.h"
 #include "model/ask.h"
+#include "perfile/symbol.h"
 #include "profile/profile.h"
 
 typedef struct pf_resolver {
@@ -19,6 +21,10 @@ typedef struct pf_resolver {
     size_t n_words, words_cap;
     uint32_t *frames; /* of the chain that is being worked out */
     size_t frames_cap;
+    perfile_symbols *symbols;   /* say which functions are inlined; NULL: that is not asked for */
+    struct pf_inlined *inlined; /* by number of the frame */
+    size_t n_inlined;
+    pf_buffer inlined_frames; /* uint32_t: numbers of frames */
     uint64_t seed;
 } pf_resolver;
 
@@ -38,6 +44,10 @@ uint32_t pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_
  * knows has no addresses.  PF_INTERN_NONE likewise. */
 uint32_t pf_resolve_chain(pf_resolver *x, uint32_t pid, const uint8_t *words, size_t n,
                           uint64_t time);
+
+/* A frame on top of a stack, and on top of it those of the functions that are inlined there.
+ * PF_INTERN_NONE likewise. */
+uint32_t pf_resolve_push(pf_resolver *x, uint32_t stack, uint32_t frame);
 
 /* PF_CODE_… of a record's misc. */
 unsigned pf_code_of_misc(uint16_t misc);

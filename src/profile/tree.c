@@ -45,6 +45,8 @@ bool pf_tree_frame_name(const pf_profile *p, const pf_tree_options *o, const pf_
         ok = pf_buffer_append(out, "_[k]", 4);
     if (ok && o->mark_jit && frame->code == PF_CODE_JIT)
         ok = pf_buffer_append(out, "_[j]", 4);
+    if (ok && o->mark_inline && frame->inlined)
+        ok = pf_buffer_append(out, "_[i]", 4);
     return ok;
 }
 

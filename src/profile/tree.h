@@ -25,9 +25,9 @@ enum { PF_CODE_LABEL = 100 };
 
 /* What a tree is made of. */
 typedef struct pf_tree_options {
-    bool periods;               /* weights are periods, not numbers of samples */
-    bool mark_kernel, mark_jit; /* names of such frames end with _[k], _[j] */
-    uint8_t per[8];             /* PERFILE_PER_…: the keys of labels, ended by 0 */
+    bool periods;                            /* weights are periods, not numbers of samples */
+    bool mark_kernel, mark_jit, mark_inline; /* names of such frames end with _[k], _[j], _[i] */
+    uint8_t per[8];                          /* PERFILE_PER_…: the keys of labels, ended by 0 */
 } pf_tree_options;
 
 /* Appends the name of a frame (name.h), with its mark.  False if there is no memory. */

@@ -106,9 +106,9 @@ static void add_ranges(pf_dwarf *d, spans *s, Dwarf_Die *die)
 }
 
 /* True if the unit says that its information is in another file. */
-static bool is_split(Dwarf_Die *unit)
+static bool is_split(Dwarf_Die *cu)
 {
-    return dwarf_hasattr(unit, DW_AT_dwo_name) || dwarf_hasattr(unit, DW_AT_GNU_dwo_name);
+    return dwarf_hasattr(cu, DW_AT_dwo_name) || dwarf_hasattr(cu, DW_AT_GNU_dwo_name);
 }
 
 static void list_units(pf_dwarf *d)
@@ -332,7 +332,7 @@ static size_t find_entries(Dwarf_Die *function, uint64_t at, Dwarf_Die found[PF_
 }
 
 /* From where an inlined function was called. */
-static void find_call(Dwarf_Die *unit, Dwarf_Die *inlined, pf_dwarf_place *place)
+static void find_call(Dwarf_Die *cu, Dwarf_Die *inlined, pf_dwarf_place *place)
 {
     Dwarf_Attribute attr;
     Dwarf_Word file, line;
@@ -341,7 +341,7 @@ static void find_call(Dwarf_Die *unit, Dwarf_Die *inlined, pf_dwarf_place *place
     if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attr), &line) == 0)
         place->line = line <= UINT32_MAX ? (uint32_t)line : 0;
     if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attr), &file) == 0 &&
-        dwarf_getsrcfiles(unit, &files, &n) == 0 && file < n)
+        dwarf_getsrcfiles(cu, &files, &n) == 0 && file < n)
         place->file = dwarf_filesrc(files, (size_t)file, NULL, NULL);
 }
 
