@@ -1,0 +1,382 @@
+/* Unwinding: rules of hand-made call frame information, applied to hand-made stacks. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "cfi_made.h"
+#include "perfile/perfile.h"
+#include "symbol/state.h"
+#include "unwind/unwind.h"
+
+#define STACK UINT64_C(0x7ffc00001000)
+#define CODE  UINT64_C(0x555500000000) /* where offset 0 of the file is mapped */
+enum { PID = 7 };
+
+/* A section of its own memory. */
+static void open_section(pf_cfi *cfi, bool eh, bool aarch64, bool swap)
+{
+    BUILDER b = {.swap = swap};
+    cfi_section(&b, eh, aarch64, CFI_BASE + CFI_AT);
+    *cfi = (pf_cfi){.addr = CFI_BASE + CFI_AT, .eh = eh, .swap = swap, .is64 = true};
+    cfi->section.ptr = pf_alloc(b.b.len, 1);
+    cfi->section.len = b.b.len;
+    assert_non_null(cfi->section.ptr);
+    memcpy(cfi->section.ptr, b.b.ptr, b.b.len);
+    assert_int_equal(pf_cfi_index(cfi), PERFILE_OK);
+}
+
+/* The offset of the CFA from a register at an address. */
+static void check_cfa(const pf_cfi *cfi, uint64_t at, uint8_t reg, int64_t offset, unsigned n)
+{
+    pf_unwind_rule rule = {0};
+    pf_where wheres[PF_UNWIND_REGS];
+    assert_true(pf_cfi_rule(cfi, CFI_BASE + at, &rule, wheres));
+    assert_int_equal(rule.cfa.kind, PF_WHERE_REGISTER_OFFSET);
+    assert_int_equal(rule.cfa.reg, reg);
+    assert_int_equal(rule.cfa.value, offset);
+    assert_int_equal(rule.n, n);
+}
+
+/* What holds where in a function, in both sections and byte orders. */
+static void rules(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < 4; form++) {
+        pf_cfi cfi;
+        pf_unwind_rule rule = {0};
+        pf_where wheres[PF_UNWIND_REGS];
+        open_section(&cfi, form & 1, false, form & 2);
+        assert_int_equal(cfi.n, sizeof cfi_x86_64 / sizeof cfi_x86_64[0]);
+        check_cfa(&cfi, CFI_LEAF, 7, 8, 1);
+        check_cfa(&cfi, CFI_LEAF + CFI_SIZE - 1, 7, 8, 1);
+        check_cfa(&cfi, CFI_FRAME + 3, 7, 8, 1);
+        check_cfa(&cfi, CFI_FRAME + 4, 7, 16, 2);
+        check_cfa(&cfi, CFI_FRAME + 8, 6, 16, 2);
+        check_cfa(&cfi, CFI_FRAME + 16, 7, 8, 2);
+        check_cfa(&cfi, CFI_FRAME + 24, 6, 16, 2);
+        assert_false(pf_cfi_rule(&cfi, CFI_BASE + CFI_LEAF - 1, &rule, wheres));
+        assert_false(pf_cfi_rule(&cfi, CFI_BASE + CFI_BARE, &rule, wheres));
+        assert_false(pf_cfi_rule(&cfi, CFI_BASE + CFI_OVERFLOW, &rule, wheres));
+        assert_false(pf_cfi_rule(&cfi, 0, &rule, wheres));
+        assert_false(pf_cfi_rule(&cfi, UINT64_MAX, &rule, wheres));
+        assert_true(pf_cfi_rule(&cfi, CFI_BASE + CFI_SIGNAL, &rule, wheres));
+        assert_int_equal(rule.is_signal, form & 1);
+        pf_cfi_free(&cfi);
+    }
+}
+
+/* Operations of expressions, and what ends them. */
+static void expressions(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t bytes[16]; /* the length first */
+        int end;
+        uint64_t value;
+    } cases[] = {
+        {{1, 0x35}, PF_UNWIND_MORE, 5},
+        {{3, 0x35, 0x33, 0x1c}, PF_UNWIND_MORE, 2},
+        {{3, 0x77, 0x7f, 0x96}, PF_UNWIND_MORE, STACK - 1},
+        {{3, 0x77, 8, 0x06}, PF_UNWIND_MORE, 0x1122334455667788},
+        {{4, 0x77, 8, 0x94, 2}, PF_UNWIND_MORE, PF_NATIVE_BIG ? 0x1122 : 0x7788},
+        {{3, 0x09, 0xff, 0x1f}, PF_UNWIND_MORE, 1},
+        {{4, 0x09, 0xf0, 0x32, 0x26}, PF_UNWIND_MORE, UINT64_MAX - 3},
+        {{4, 0x09, 0xf0, 0x30, 0x2d}, PF_UNWIND_MORE, 1},
+        {{6, 0x31, 0x28, 1, 0, 0x32, 0x33}, PF_UNWIND_MORE, 3},
+        {{4, 0x31, 0x32, 0x16, 0x1c}, PF_UNWIND_MORE, 1},
+        {{3, 0x10, 0x80, 0x01}, PF_UNWIND_MORE, 128},
+        {{4, 0x77, 0, 0x23, 16}, PF_UNWIND_MORE, STACK + 16},
+        {{0}, PF_UNWIND_UNSUPPORTED, 0},
+        {{1, 0x22}, PF_UNWIND_UNSUPPORTED, 0},
+        {{1, 0xff}, PF_UNWIND_UNSUPPORTED, 0},
+        {{2, 0x70, 0}, PF_UNWIND_UNSUPPORTED, 0},          /* a register that is not known */
+        {{3, 0x2f, 0xfd, 0xff}, PF_UNWIND_UNSUPPORTED, 0}, /* without end */
+        {{3, 0x2f, 0x10, 0}, PF_UNWIND_UNSUPPORTED, 0},
+        {{4, 0x77, 0x80, 0x08, 0x06}, PF_UNWIND_SHORT, 0},
+        {{3, 0x77, 0x78, 0x06}, PF_UNWIND_UNSUPPORTED, 0}, /* below the stack pointer */
+        {{16, 0x31}, PF_UNWIND_UNSUPPORTED, 0},
+    };
+    const uint64_t words[] = {1, 0x1122334455667788, 3};
+    const pf_unwind_stack stack = {{(const uint8_t *)words, sizeof words}, STACK, false};
+    const pf_unwind_frame frame = {.regs[7] = STACK, .known = 1 << 7};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const pf_unwind_rule rule = {.expressions = {cases[i].bytes, sizeof cases[i].bytes},
+                                     .swap = PF_NATIVE_BIG};
+        uint64_t value = 0;
+        assert_int_equal(pf_unwind_evaluate(&rule, 0, NULL, &frame, &stack, &value), cases[i].end);
+        assert_int_equal(value, cases[i].value);
+    }
+}
+
+/* A capture of one program, whose file is "code". */
+typedef struct world {
+    perfile_session *session;
+    perfile_symbols *symbols;
+    perfile_model *model;
+    pf_unwinder unwinder;
+    bool swap;
+} world;
+
+static void put_file(const char *path, const builder *b)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(b->b.ptr, 1, b->b.len, f), b->b.len);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void map_code(world *w)
+{
+    BUILDER b = {0};
+    size_t start = build_begin(&b, PERFILE_RECORD_MMAP, 2);
+    build_u32(&b, PID);
+    build_u32(&b, PID);
+    build_u64(&b, CODE);
+    build_u64(&b, CFI_SEGMENT);
+    build_u64(&b, 0);
+    build_text(&b, "/code");
+    build_end(&b, start);
+    const perfile_record r = {.session = w->session,
+                              .type = PERFILE_RECORD_MMAP,
+                              .misc = 2,
+                              .header = b.b.ptr,
+                              .body = {b.b.ptr + 8, b.b.len - 8}};
+    assert_int_equal(perfile_model_feed(w->model, &r, NULL), PERFILE_OK);
+}
+
+/* False if the symbols do not fit the limits. */
+static bool open_world(world *w, const char *arch, bool eh, bool aarch64, const perfile_limits *l)
+{
+    BUILDER elf = {.swap = w->swap}, name = {0};
+    const perfile_symbols_options o = {
+        .size = sizeof o, .flags = PERFILE_SYMBOLS_GIVEN_ONLY, .symfs = "unwind_root", .limits = l};
+    mkdir("unwind_root", 0777);
+    cfi_elf(&elf, eh, aarch64);
+    put_file("unwind_root/code", &elf);
+    assert_int_equal(perfile_session_new(NULL, &w->session, NULL), PERFILE_OK);
+    build_string(&name, arch);
+    assert_int_equal(
+        perfile_session_set_feature(w->session, PERFILE_FEATURE_ARCH, built(&name), NULL),
+        PERFILE_OK);
+    assert_int_equal(perfile_model_new(w->session, &w->model, NULL), PERFILE_OK);
+    map_code(w);
+    perfile_status st = perfile_symbols_open(w->session, &o, &w->symbols, NULL);
+    if (l && st == PERFILE_E_LIMIT)
+        return false;
+    assert_int_equal(st, PERFILE_OK);
+    assert_true(pf_unwinder_init(&w->unwinder, w->session, w->symbols, w->model));
+    return true;
+}
+
+static void close_world(world *w)
+{
+    pf_unwinder_free(&w->unwinder);
+    perfile_symbols_close(w->symbols);
+    perfile_model_close(w->model);
+    perfile_session_close(w->session);
+}
+
+/* Unwinds a stack; how it ended. */
+static int unwind(world *w, uint64_t abi, uint64_t mask, const uint64_t *regs, const void *stack,
+                  size_t size)
+{
+    uint64_t before[PF_UNWIND_UNSUPPORTED + 1];
+    const perfile_regs_user r = {.has_regs = true,
+                                 .abi = abi,
+                                 .mask = mask,
+                                 .regs =
+                                     perfile_words_u64(regs, (size_t)__builtin_popcountll(mask))};
+    const perfile_stack_user s = {
+        .has_data = true, .size = size, .data = {stack, size}, .dyn_size = size};
+    memcpy(before, w->unwinder.ends, sizeof before);
+    assert_int_equal(pf_unwind(&w->unwinder, PID, 5, false, &r, &s), PERFILE_OK);
+    for (int i = 0; i <= PF_UNWIND_UNSUPPORTED; i++)
+        if (w->unwinder.ends[i] != before[i])
+            return i;
+    return -1;
+}
+
+/* Bits of rbp, rsp, rip; x29, x30, sp, pc. */
+#define X86_MASK     (UINT64_C(7) << 6)
+#define AARCH64_MASK (UINT64_C(15) << 29)
+#define AT(function) (CODE + CFI_##function)
+
+static void check_addresses(const world *w, const uint64_t *wanted, size_t n)
+{
+    assert_int_equal(w->unwinder.n_addresses, n);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(w->unwinder.addresses[i], wanted[i]);
+}
+
+/* Through a PLT entry, a leaf, a function with a frame pointer, a signal handler's frame. */
+static void x86_64(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < 2; form++) {
+        world w = {0};
+        open_world(&w, "x86_64", form, false, NULL);
+        const uint64_t stack[] = {
+            77,
+            AT(FRAME) + 12, /* of the PLT entry, behind its push */
+            STACK + 48,
+            AT(LEAF) + 9,   /* saved by CFI_FRAME: rbp, return address */
+            AT(FRAME) + 12, /* of CFI_LEAF */
+            0,
+            STACK + 72, /* of CFI_FRAME, whose rbp is STACK + 48 */
+            AT(OUTER) + 3,
+            0,
+        };
+        uint64_t regs[] = {STACK + 16, STACK, AT(PLT) + 11};
+        const uint64_t wanted[] = {AT(PLT) + 11, AT(FRAME) + 11, AT(LEAF) + 8, AT(FRAME) + 11,
+                                   AT(OUTER) + 2};
+        uint64_t copy[sizeof stack / sizeof stack[0]];
+        memcpy(copy, stack, sizeof copy);
+        copy[6] = AT(OUTER) + 3; /* rbp is STACK + 40 */
+        copy[2] = STACK + 40;
+        assert_int_equal(unwind(&w, 2, X86_MASK, regs, copy, sizeof copy), PF_UNWIND_COMPLETE);
+        check_addresses(&w, wanted, 5);
+        /* The same from the cache; then less and less of the stack. */
+        assert_int_equal(unwind(&w, 2, X86_MASK, regs, copy, sizeof copy), PF_UNWIND_COMPLETE);
+        check_addresses(&w, wanted, 5);
+        assert_int_equal(unwind(&w, 2, X86_MASK, regs, copy, 56), PF_UNWIND_COMPLETE);
+        assert_int_equal(unwind(&w, 2, X86_MASK, regs, copy, 55), PF_UNWIND_SHORT);
+        check_addresses(&w, wanted, 4);
+        assert_int_equal(unwind(&w, 2, X86_MASK, regs, copy, 8), PF_UNWIND_SHORT);
+        check_addresses(&w, wanted, 1);
+        close_world(&w);
+    }
+}
+
+static void signals(void **state)
+{
+    (void)state;
+    world w = {0};
+    open_world(&w, "x86_64", true, false, NULL);
+    /* A handler that is a leaf, called by nobody: its return address is the trampoline. */
+    const uint64_t stack[] = {AT(SIGNAL), 0, 0, STACK + 48, AT(FRAME), 0, AT(OUTER) + 3};
+    const uint64_t regs[] = {0, STACK, AT(LEAF) + 1};
+    const uint64_t wanted[] = {AT(LEAF) + 1, AT(SIGNAL), AT(FRAME), AT(OUTER) + 2};
+    /* The byte in front of CFI_SIGNAL is of CFI_PLT: libc's trampoline has one of its own there. */
+    uint64_t inside[sizeof stack / sizeof stack[0]];
+    memcpy(inside, stack, sizeof stack);
+    inside[0]++;
+    assert_int_equal(unwind(&w, 2, X86_MASK, regs, inside, sizeof inside), PF_UNWIND_COMPLETE);
+    assert_int_equal(w.unwinder.n_addresses, 4);
+    assert_int_equal(w.unwinder.addresses[1], AT(SIGNAL) + 1);
+    for (size_t i = 2; i < 4; i++) /* what was interrupted is no caller */
+        assert_int_equal(w.unwinder.addresses[i], wanted[i]);
+    close_world(&w);
+}
+
+static void aarch64(void **state)
+{
+    (void)state;
+    world w = {0};
+    open_world(&w, "aarch64", true, true, NULL);
+    /* The return address of CFI_FRAME is signed. */
+    const uint64_t stack[] = {0x1234, AT(OUTER) + 8 + (UINT64_C(0x2b) << 48), 0, 0, 0};
+    const uint64_t regs[] = {0, AT(FRAME) + 16, STACK, AT(LEAF) + 4};
+    const uint64_t wanted[] = {AT(LEAF) + 4, AT(FRAME) + 15, AT(OUTER) + 7};
+    assert_int_equal(unwind(&w, 2, AARCH64_MASK, regs, stack, sizeof stack), PF_UNWIND_COMPLETE);
+    check_addresses(&w, wanted, 3);
+    assert_int_equal(unwind(&w, 2, AARCH64_MASK, regs, stack, 15), PF_UNWIND_SHORT);
+    /* A leaf that claims to be its own caller. */
+    const uint64_t same[] = {0, AT(LEAF) + 4, STACK, AT(LEAF) + 4};
+    assert_int_equal(unwind(&w, 2, AARCH64_MASK, same, stack, sizeof stack), PF_UNWIND_UNSUPPORTED);
+    close_world(&w);
+}
+
+/* What cannot be unwound says why. */
+static void reasons(void **state)
+{
+    (void)state;
+    world w = {0};
+    const uint64_t zeros[4] = {0}, regs[] = {0, STACK, AT(BARE)};
+    open_world(&w, "x86_64", true, false, NULL);
+    assert_int_equal(unwind(&w, 2, X86_MASK, regs, zeros, sizeof zeros), PF_UNWIND_NO_RULES);
+    assert_int_equal(unwind(&w, 1, X86_MASK, regs, zeros, sizeof zeros), PF_UNWIND_UNSUPPORTED);
+    assert_int_equal(w.unwinder.n_addresses, 0);
+    assert_int_equal(unwind(&w, 2, UINT64_C(3) << 6, regs, zeros, 32), PF_UNWIND_UNSUPPORTED);
+    const uint64_t nowhere[] = {0, STACK, 5};
+    assert_int_equal(unwind(&w, 2, X86_MASK, nowhere, zeros, sizeof zeros), PF_UNWIND_NO_FILE);
+    assert_int_equal(unwind(&w, 2, X86_MASK, regs, zeros, 0), -1);
+    /* By the frame pointer, if that leads to code. */
+    const uint64_t framed[] = {STACK + 8, STACK, AT(BARE)};
+    const uint64_t chain[] = {0, STACK + 16, AT(OUTER) + 1, 0}, wrong[] = {0, STACK + 16, 99, 0};
+    assert_int_equal(unwind(&w, 2, X86_MASK, framed, chain, sizeof chain), PF_UNWIND_COMPLETE);
+    assert_int_equal(w.unwinder.n_addresses, 2);
+    assert_int_equal(unwind(&w, 2, X86_MASK, framed, wrong, sizeof wrong), PF_UNWIND_NO_RULES);
+    assert_int_equal(w.unwinder.n_addresses, 1);
+    /* Without end: a leaf that returns to itself, as often as the stack says. */
+    uint64_t deep[200];
+    for (size_t i = 0; i < 200; i++)
+        deep[i] = AT(LEAF) + 1;
+    const uint64_t leaf[] = {0, STACK, AT(LEAF)};
+    assert_int_equal(unwind(&w, 2, X86_MASK, leaf, deep, sizeof deep), PF_UNWIND_SHORT);
+    assert_int_equal(w.unwinder.n_addresses, PF_UNWIND_FRAMES);
+    close_world(&w);
+    w = (world){0};
+    open_world(&w, "ppc64le", true, false, NULL);
+    assert_int_equal(unwind(&w, 2, X86_MASK, regs, zeros, sizeof zeros), PF_UNWIND_UNSUPPORTED);
+    close_world(&w);
+    /* A file of another machine. */
+    w = (world){0};
+    open_world(&w, "x86_64", true, true, NULL);
+    assert_int_equal(unwind(&w, 2, X86_MASK, regs, zeros, sizeof zeros), PF_UNWIND_NO_FILE);
+    close_world(&w);
+}
+
+/* However little memory rules and files may take, there is an answer. */
+static void limits(void **state)
+{
+    (void)state;
+    const uint64_t stack[] = {AT(OUTER) + 1, 0}, regs[] = {0, STACK, AT(LEAF)};
+    bool complete = false;
+    for (uint64_t bytes = 1000; bytes < 200000; bytes += 500) {
+        world w = {0};
+        const perfile_limits l = {.size = sizeof l, .symbol_bytes = bytes};
+        if (!open_world(&w, "x86_64", true, false, &l)) {
+            close_world(&w);
+            continue;
+        }
+        int end = unwind(&w, 2, X86_MASK, regs, stack, sizeof stack);
+        complete |= end == PF_UNWIND_COMPLETE;
+        assert_true(!complete || end == PF_UNWIND_COMPLETE);
+        close_world(&w);
+    }
+    assert_true(complete);
+}
+
+/* Addresses without debug information have no places in the source. */
+static void sources(void **state)
+{
+    (void)state;
+    world w = {0};
+    const perfile_source_place *places;
+    size_t n = 9;
+    open_world(&w, "x86_64", true, false, NULL);
+    const perfile_mapping *m = perfile_model_mapping(w.model, PID, AT(LEAF), 5);
+    assert_int_equal(perfile_symbols_source(w.symbols, m, AT(LEAF), 5, &places, &n, NULL),
+                     PERFILE_OK);
+    assert_int_equal(n, 0);
+    assert_int_equal(perfile_symbols_source(w.symbols, NULL, AT(LEAF), 5, &places, &n, NULL),
+                     PERFILE_OK);
+    assert_int_equal(n, 0);
+    close_world(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules),   cmocka_unit_test(expressions), cmocka_unit_test(x86_64),
+        cmocka_unit_test(signals), cmocka_unit_test(aarch64),     cmocka_unit_test(reasons),
+        cmocka_unit_test(limits),  cmocka_unit_test(sources),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
