@@ -1,7 +1,8 @@
-/* Seeds of fuzz_symbol_elf and fuzz_symbol_text. */
+/* Seeds of fuzz_symbol_elf, fuzz_symbol_text and fuzz_unwind. */
 #include <stdio.h>
 
 #include "seeds.h"
+#include "tests/cfi_made.h"
 #include "tests/elf_made.h"
 
 static const elf_symbol symbols[] = {
@@ -12,6 +13,29 @@ static const elf_symbol symbols[] = {
     {"object", 0x320, 0x10, 0x11},
     {"ifunc", 0x321, 0x40, 0x1a},
 };
+
+/* Call frame information, a stack of return addresses into its functions, registers, choices. */
+static void put_unwinding(const char *folder)
+{
+    static const uint64_t words[] = {CFI_LEAF + 1,   CFI_FRAME + 12, CFI_PLT + 11,
+                                     CFI_SIGNAL + 1, CFI_FRAME + 5,  CFI_OUTER + 1};
+    enum { N = sizeof words / sizeof words[0], WORDS = 256 / 8 };
+    char name[64];
+    for (unsigned i = 0; i < 8; i++) {
+        const bool aarch64 = i & 1, eh = i & 2, big = i & 4;
+        BUILDER b = {.swap = big};
+        cfi_section(&b, eh, aarch64, CFI_BASE + CFI_AT);
+        for (unsigned w = 0; w < WORDS; w++)
+            build_u64(&b, w % 3 ? CFI_BASE + words[w % N] : UINT64_C(0x7ffc00001000) + 8 * w);
+        b.swap = false;
+        build_u64(&b, CFI_BASE + CFI_FRAME + 9);
+        build_u64(&b, 64);
+        build_u64(&b, i);
+        build_u8(&b, (uint8_t)(aarch64 | big << 1 | eh << 2 | big << 3));
+        snprintf(name, sizeof name, "cfi-%u", i);
+        seeds_put(folder, "unwind", name, &b);
+    }
+}
 
 void seeds_put_symbols(const char *folder)
 {
@@ -44,4 +68,5 @@ void seeds_put_symbols(const char *folder)
         snprintf(name, sizeof name, "text-%u", i);
         seeds_put(folder, "symbol_text", name, &b);
     }
+    put_unwinding(folder);
 }

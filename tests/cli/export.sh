@@ -37,7 +37,7 @@ run export captures/callgraph.data
 run export --to foldd captures/callgraph.data
 run export --no-symbols --to folded --per comm,comm captures/callgraph.data
 run export --no-symbols --to folded --per none,comm captures/callgraph.data
-run export --no-symbols --to folded --mark inline captures/callgraph.data
+run export --no-symbols --to folded --mark inlined captures/callgraph.data
 run export --no-symbols --to folded --json captures/callgraph.data
 run export --no-symbols --to folded nowhere.data
 run export --to folded --kallsyms nowhere captures/callgraph.data
