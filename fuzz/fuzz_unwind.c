@@ -56,19 +56,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pf_budget budget = {.limit = 1 << 20};
     if (size < 1 + REGISTERS + STACK_BYTES)
         return 0;
-    const uint8_t choices = data[size - 1];
+    const uint8_t chosen = data[size - 1];
     const uint8_t *registers = data + size - 1 - REGISTERS;
     uint8_t *bytes = malloc(STACK_BYTES);
     ENSURE(bytes);
     memcpy(bytes, registers - STACK_BYTES, STACK_BYTES);
     const size_t n = size - 1 - REGISTERS - STACK_BYTES;
-    const pf_unwind_machine *m = choices & 1 ? &pf_unwind_aarch64 : &pf_unwind_x86_64;
-    const pf_unwind_stack stack = {{bytes, STACK_BYTES}, STACK, choices & 2};
+    const pf_unwind_machine *m = chosen & 1 ? &pf_unwind_aarch64 : &pf_unwind_x86_64;
+    const pf_unwind_stack stack = {{bytes, STACK_BYTES}, STACK, chosen & 2};
     pf_cfi cfi = {.budget = &budget,
                   .addr = SECTION,
-                  .eh = choices & 4,
-                  .swap = choices & 8,
-                  .is64 = !(choices & 16)};
+                  .eh = chosen & 4,
+                  .swap = chosen & 8,
+                  .is64 = !(chosen & 16)};
     cfi.section =
         (pf_piece){.ptr = pf_budget_alloc(&budget, n ? n : 1, 1), .len = n, .charged = n ? n : 1};
     ENSURE(cfi.section.ptr);

@@ -8,7 +8,9 @@
  *   --kallsyms FILE symbols of the recorded kernel
  *   --maps DIR      perf-PID.map files
  *   --chain         the addresses of call chains, too
- *   --origin        behind the function, where its name is from */
+ *   --origin        behind the function, where its name is from
+ *   --source        behind each line, a line " FUNCTION FILE:LINE" for each function that was
+ *                   inlined there, and one for the function that has the code */
 #include <inttypes.h>
 #include <perfile/perfile.h>
 #include <stdio.h>
@@ -22,7 +24,7 @@
 typedef struct resolver {
     perfile_model *model;
     perfile_symbols *symbols;
-    bool chain, origin;
+    bool chain, origin, source;
 } resolver;
 
 /* Names come from files: what could control a terminal is escaped. */
@@ -31,6 +33,23 @@ static void print_text(const char *text)
     char shown[8192];
     perfile_printable((perfile_bytes){(const uint8_t *)text, strlen(text)}, shown, sizeof shown);
     fputs(shown, stdout);
+}
+
+/* The places in the source of an address, innermost first. */
+static perfile_status print_source(const resolver *r, const perfile_mapping *m, uint64_t addr,
+                                   uint64_t time, perfile_error *err)
+{
+    const perfile_source_place *places;
+    size_t n;
+    perfile_status st = perfile_symbols_source(r->symbols, m, addr, time, &places, &n, err);
+    for (size_t i = 0; st == PERFILE_OK && i < n; i++) {
+        putchar(' ');
+        print_text(places[i].function ? places[i].function : "?");
+        putchar(' ');
+        print_text(places[i].file ? places[i].file : "?");
+        printf(":%u\n", (unsigned)places[i].line);
+    }
+    return st;
 }
 
 static perfile_status print(const resolver *r, uint32_t pid, uint64_t addr, uint64_t time,
@@ -51,7 +70,7 @@ static perfile_status print(const resolver *r, uint32_t pid, uint64_t addr, uint
         printf(" (%s%s)", perfile_symbol_origin_text(symbol.origin),
                symbol.verified ? "" : ", not verified");
     putchar('\n');
-    return PERFILE_OK;
+    return r->source ? print_source(r, m, addr, time, err) : PERFILE_OK;
 }
 
 /* Contexts in call chains, at the end of the address space, say in whose memory the addresses
@@ -130,6 +149,8 @@ int main(int argc, char **argv)
             r.chain = true;
         else if (strcmp(argv[i], "--origin") == 0)
             r.origin = true;
+        else if (strcmp(argv[i], "--source") == 0)
+            r.source = true;
         else if (strcmp(argv[i], "--symfs") == 0)
             options.symfs = argv[++i];
         else if (strcmp(argv[i], "--debug") == 0)
@@ -142,8 +163,8 @@ int main(int argc, char **argv)
             break;
     }
     if (i + 1 != argc || (argv[i][0] == '-' && argv[i][1])) {
-        fprintf(stderr, "usage: resolve [--chain] [--origin] [--symfs DIR] [--debug DIR] "
-                        "[--kallsyms FILE] [--maps DIR] FILE\n");
+        fprintf(stderr, "usage: resolve [--chain] [--origin] [--source] [--symfs DIR] "
+                        "[--debug DIR] [--kallsyms FILE] [--maps DIR] FILE\n");
         return 2;
     }
     if (debug) {
