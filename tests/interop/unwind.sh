@@ -144,7 +144,7 @@ fi
 # Inlined functions: those of perf, in programs whose functions have the same names in symbols and debug information.
 if "$PERFILE" export --to folded --per none --inline --mark inline pie.data 2>/dev/null | grep -q '_\[i\]'; then
     "$PERFILE" export --to folded --per none --inline pie.data 2>/dev/null |
-        sed -n 's/.*;\(compare;[^ ]*\) [0-9]*$/\1/p' | sort -u >our.inlined
+        grep -o ';compare;spin[a-z_]*\(;spin[a-z_]*\)*' | cut -c2- | sort -u >our.inlined
     perf script --inline -F ip,sym -i pie.data 2>/dev/null |
         awk '$2 ~ /^spin/ && /inlined/ {inlined = $2 ";" inlined; next} $2 == "compare" && inlined {print $2 ";" inlined}
              {inlined = ""}' | sed 's/;$//' | sort -u >perf.inlined
