@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (chosen >> 4 & 1)
         p.counting.symbols = &symbols;
     size_t n = 0;
-    for (uint8_t key = PERFILE_PER_COMM; key <= PERFILE_PER_PARENT; key++)
+    for (uint8_t key = PERFILE_PER_COMM; key <= PERFILE_PER_SOURCE; key++)
         if (chosen >> (4 + key) & 1)
             p.counting.per[n++] = key;
     uint8_t *block = malloc(c.left ? c.left : 1);

@@ -100,6 +100,10 @@ typedef struct perfile_export_summary {
     uint32_t unwound_no_rules; /* … up to code of which its file does not say who called it */
     uint32_t not_unwound; /* … up to registers or a stack that make no sense, or none at all: those
                            * of 32-bit programs and of machines but x86-64 and aarch64 */
+    /* Of the form "aux": */
+    uint64_t aux_files;   /* ring buffers */
+    uint64_t aux_bytes;   /* of their data */
+    uint64_t aux_missing; /* places where a ring buffer lacks data */
     uint64_t reserved[3];
 } perfile_export_summary;
 
@@ -139,6 +143,10 @@ PERFILE_API const char *perfile_export_format_doc(size_t position);
 
 /* Whether the output of that form is not for terminals; false behind the last. */
 PERFILE_API bool perfile_export_format_is_binary(size_t position);
+
+/* Whether that form writes several files, so that its sink is a directory
+ * (perfile_sink_directory()); false behind the last. */
+PERFILE_API bool perfile_export_format_is_directory(size_t position);
 
 /* Whether `fields` are columns of "tsv": names of fields as format/expressions.md has them (`time`,
  * `values.value`, `mmap2.filename`; no parts of words, no elements of lists), and `event`, `comm`,

@@ -38,16 +38,21 @@ enum {
     PERFILE_PER_SYMBOL = 7, /* the function at the address; the address itself where unknown */
     /* The function of the call chain, the innermost one, whose name
      * perfile_profile_options.parent matches. */
-    PERFILE_PER_PARENT = 8
+    PERFILE_PER_PARENT = 8,
+    PERFILE_PER_SOURCE = 9 /* the line of the source at the address: perfile_symbols_source() */
+};
+
+enum {                                    /* perfile_profile_options.flags */
+       PERFILE_PROFILE_NO_UNWIND = 1 << 0 /* copies of user stacks are not unwound */
 };
 
 /* What is counted.  Set `size`; zeros are the defaults.  Texts are copied. */
 typedef struct perfile_profile_options {
     size_t size;
-    uint32_t flags;  /* 0 */
+    uint32_t flags;  /* PERFILE_PROFILE_… */
     uint8_t per[12]; /* PERFILE_PER_…, each once, ended by 0; empty: all samples are one row */
-    /* How names of functions are looked up.  Borrowed until the profile is finished.  NULL: they
-     * are not. */
+    /* How names of functions are looked up; copies of user stacks are then unwound.  Borrowed until
+     * the profile is finished.  NULL: neither. */
     const perfile_symbols_options *symbols;
     /* Of PERFILE_PER_PARENT: an extended regular expression.  NULL: "^sys_|^do_page_fault", as
      * `perf report` has it. */
@@ -69,6 +74,7 @@ typedef struct perfile_profile_row {
     const char *dso;    /* as perfile_mapping_dso(); NULL: nothing is known to be mapped there */
     const char *symbol; /* a function, or [module+0x1234]; NULL: the samples have no address */
     const char *parent; /* NULL: no function matches */
+    const char *source; /* "file.c:123"; NULL: it is not known */
     uint32_t pid;       /* PERFILE_NO_PID: not known */
     uint32_t tid;       /* PERFILE_NO_PID: not known */
     uint32_t cpu;       /* UINT32_MAX: not known */
@@ -82,19 +88,24 @@ typedef struct perfile_profile_row {
 /* What the samples add up to. */
 typedef struct perfile_profile_summary {
     uint64_t samples;
-    uint64_t period;         /* sum of their periods, up to UINT64_MAX */
-    uint64_t rows;           /* how many there are; 0 before perfile_profile_finish() */
-    uint64_t without_period; /* samples for which no period is known */
-    uint64_t without_stack;  /* samples of which no address is known */
-    uint64_t unreadable;     /* samples whose call chain could not be read */
-    uint64_t joined;         /* call chains whose user part came later (CALLCHAIN_DEFERRED) */
-    uint64_t not_joined;     /* those whose user part did not come */
-    uint64_t frames;         /* distinct places in code */
-    uint64_t unmapped;       /* of them, those where nothing is known to be mapped */
-    uint64_t named;          /* of them, those whose function is known */
-    uint64_t bytes;          /* of memory, out of perfile_limits.profile_bytes */
-    bool has_chains;         /* some samples have callers: totals are more than what was taken */
-    bool mixed;              /* as perfile_profile_row.mixed, of all samples */
+    uint64_t period;           /* sum of their periods, up to UINT64_MAX */
+    uint64_t rows;             /* how many there are; 0 before perfile_profile_finish() */
+    uint64_t without_period;   /* samples for which no period is known */
+    uint64_t without_stack;    /* samples of which no address is known */
+    uint64_t unreadable;       /* samples whose call chain could not be read */
+    uint64_t joined;           /* call chains whose user part came later (CALLCHAIN_DEFERRED) */
+    uint64_t not_joined;       /* those whose user part did not come */
+    uint64_t frames;           /* distinct places in code */
+    uint64_t unmapped;         /* of them, those where nothing is known to be mapped */
+    uint64_t named;            /* of them, those whose function is known */
+    uint64_t bytes;            /* of memory, out of perfile_limits.profile_bytes */
+    uint64_t unwound;          /* as in perfile_export_summary, and the next four: */
+    uint32_t unwound_short;    /* the copy of the stack ends */
+    uint32_t unwound_no_file;  /* a file was not found */
+    uint32_t unwound_no_rules; /* it has no rules for the code */
+    uint32_t not_unwound;      /* not supported, or damaged */
+    bool has_chains;           /* some samples have callers: totals are more than what was taken */
+    bool mixed;                /* as perfile_profile_row.mixed, of all samples */
     uint8_t reserved0[6];
     uint64_t reserved[4];
 } perfile_profile_summary;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLI_MAX_KEYS = 8 };
+enum { CLI_MAX_KEYS = 10 };
 
 /* The counts for one key. */
 typedef struct cli_group {

@@ -1,6 +1,8 @@
 /* Adding up samples for the forms that viewers read (see export.h). */
 #include "emit/export.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"

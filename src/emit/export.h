@@ -31,6 +31,7 @@ typedef struct pf_export_ops {
     bool per_event; /* PERFILE_PER_EVENT is always among them */
     bool compares;  /* it can show samples of captures before beside those of others */
     bool binary;    /* the output is not for terminals */
+    bool directory; /* it is several files */
 } pf_export_ops;
 
 /* The emitter of such a form; a form may have a struct that begins with it. */

@@ -89,6 +89,12 @@ bool perfile_is_record_file(const char *name)
     return false;
 }
 
+bool pf_is_output_file(const char *name)
+{
+    return perfile_is_record_file(name) || strcmp(name, "index.json") == 0 ||
+           is_like(name, "aux.#");
+}
+
 /* Adds one entry of an input directory.  Every file is protected; only files with records restrict
  * the mode of outputs. */
 static bool add_entry(pf_inputs *in, int folder, const char *name)

@@ -80,4 +80,8 @@ perfile_status pf_inputs_check_fd(pf_inputs *in, int fd, const char *name, perfi
  * another group, that group gets no more than the input grants to everybody. */
 mode_t pf_inputs_granted_mode(const pf_inputs *in, gid_t group);
 
+/* True for the names of files that outputs are made of: those with records, and those of the form
+ * `aux` of `export`.  A directory with nothing else may be replaced by another output. */
+bool pf_is_output_file(const char *name);
+
 #endif

@@ -232,9 +232,9 @@ perfile_status pf_sink_name_file(perfile_sink *s, uint32_t file, const char *nam
 {
     if (!pf_sink_has_parts(s))
         return pf_fail(err, PERFILE_E_USAGE, "sink.part", "'%s' is not a directory", s->name);
-    if (!perfile_is_record_file(name))
+    if (!pf_is_output_file(name))
         return pf_fail(err, PERFILE_E_USAGE, "sink.part",
-                       "'%s' is not what a file with records is called in a directory", name);
+                       "'%s' is not what a file is called in an output", name);
     return s->ops->name_file(s, file, name, err);
 }
 

@@ -75,7 +75,7 @@ static bool is_only_capture(const char *path, bool remove_files, mode_t *files)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         struct stat sb;
-        only = perfile_is_record_file(e->d_name) &&
+        only = pf_is_output_file(e->d_name) &&
                fstatat(dirfd(dir), e->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0 &&
                S_ISREG(sb.st_mode) && (!remove_files || unlinkat(dirfd(dir), e->d_name, 0) == 0);
         if (only && files)

@@ -51,6 +51,12 @@ bool perfile_export_format_is_binary(size_t position)
     return form && form->exports->binary;
 }
 
+bool perfile_export_format_is_directory(size_t position)
+{
+    const pf_emit_ops *form = form_at(pf_export_forms, position);
+    return form && form->exports->directory;
+}
+
 /* Makes an emitter of the form called `format`.  PERFILE_E_USAGE if there is none. */
 static perfile_status new_emitter(const char *format, perfile_sink *sink, perfile_emitter **out,
                                   perfile_error *err)
@@ -104,7 +110,10 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
 perfile_status perfile_emitter_continue(perfile_emitter *e, perfile_stream *stream,
                                         const perfile_model *model, perfile_error *err)
 {
-    if (!e->ops->exports || !e->ops->exports->next)
+    const pf_export_ops *exports = e->ops->exports;
+    if (exports && !exports->next && !stream)
+        return PERFILE_OK; /* the only capture ends */
+    if (!exports || !exports->next)
         return pf_fail(err, PERFILE_E_USAGE, "format", "'%s' shows one capture only", e->ops->name);
     perfile_status st =
         stream ? pf_sink_add_inputs(e->sink, pf_stream_inputs(stream), err) : PERFILE_OK;
@@ -114,7 +123,7 @@ perfile_status perfile_emitter_continue(perfile_emitter *e, perfile_stream *stre
     e->session = stream ? perfile_stream_session(stream) : NULL;
     e->container = stream ? perfile_stream_container(stream) : NULL;
     e->model = model;
-    return e->ops->exports->next(e, err);
+    return exports->next(e, err);
 }
 
 perfile_status perfile_emit_failure(const char *format, perfile_sink *sink, uint32_t damage,

@@ -21,6 +21,7 @@ const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded,
                                               &pf_emit_speedscope,
                                               &pf_emit_firefox,
                                               &pf_emit_chrome,
+                                              &pf_emit_aux,
 #ifdef PERFILE_WITH_PPROF
                                               &pf_emit_pprof,
 #endif

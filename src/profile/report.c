@@ -57,7 +57,7 @@ static perfile_status read_keys(perfile_profile *x, perfile_error *err)
     const uint8_t *per = x->options.per;
     size_t n = 0, i = 0;
     for (; i < sizeof x->options.per && per[i]; i++) {
-        if (per[i] > PERFILE_PER_PARENT || memchr(per, per[i], i))
+        if (per[i] > PERFILE_PER_SOURCE || memchr(per, per[i], i))
             return pf_fail(err, PERFILE_E_USAGE, "profile.per", "key %zu of `per` is %u", i,
                            per[i]);
         if (per[i] <= PERFILE_PER_CPU && per[i] != PERFILE_PER_EVENT)
@@ -87,9 +87,10 @@ static perfile_status read_parent(perfile_profile *x, perfile_error *err)
 static perfile_status open_all(perfile_profile *x, const perfile_session *session,
                                const perfile_model *model, perfile_error *err)
 {
-    perfile_status st = x->options.flags ? pf_fail(err, PERFILE_E_USAGE, "profile.flags",
-                                                   "unknown flags: %#x", x->options.flags)
-                                         : read_keys(x, err);
+    perfile_status st =
+        x->options.flags & ~(uint32_t)PERFILE_PROFILE_NO_UNWIND
+            ? pf_fail(err, PERFILE_E_USAGE, "profile.flags", "unknown flags: %#x", x->options.flags)
+            : read_keys(x, err);
     if (st == PERFILE_OK)
         st = read_parent(x, err);
     if (st != PERFILE_OK)
@@ -99,8 +100,13 @@ static perfile_status open_all(perfile_profile *x, const perfile_session *sessio
     if (!pf_profile_reader_init(&x->reader, &x->profile, session, model, count, x))
         return pf_fail_nomem(err, "profile");
     x->reader.own_frames = true;
-    return x->options.symbols ? perfile_symbols_open(session, x->options.symbols, &x->symbols, err)
-                              : PERFILE_OK;
+    if (!x->options.symbols)
+        return PERFILE_OK;
+    st = perfile_symbols_open(session, x->options.symbols, &x->symbols, err);
+    if (st != PERFILE_OK || x->options.flags & PERFILE_PROFILE_NO_UNWIND)
+        return st;
+    return pf_profile_reader_unwind(&x->reader, x->symbols) ? PERFILE_OK
+                                                            : pf_fail_nomem(err, "profile");
 }
 
 perfile_status perfile_profile_open(const perfile_session *session, const perfile_model *model,
@@ -135,6 +141,11 @@ perfile_status perfile_profile_put_run(perfile_profile *x, const perfile_record 
     return st;
 }
 
+static uint32_t at_most(uint64_t n)
+{
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
 /* Adds what the samples lacked, and what frames are known, to the summary. */
 static void sum_up(perfile_profile *x)
 {
@@ -152,6 +163,12 @@ static void sum_up(perfile_profile *x)
         sum->unmapped += !object;
         sum->named += frame->function || (object && object->kind == PERFILE_MAPPING_SYMBOL);
     }
+    const uint64_t *ends = x->reader.unwinder.ends;
+    sum->unwound = ends[PF_UNWIND_COMPLETE];
+    sum->unwound_short = at_most(ends[PF_UNWIND_SHORT]);
+    sum->unwound_no_file = at_most(ends[PF_UNWIND_NO_FILE]);
+    sum->unwound_no_rules = at_most(ends[PF_UNWIND_NO_RULES]);
+    sum->not_unwound = at_most(ends[PF_UNWIND_UNSUPPORTED]);
     sum->rows = x->rows.rows.n;
     sum->has_chains = x->rows.has_chains;
 }
@@ -166,12 +183,12 @@ perfile_status perfile_profile_finish(perfile_profile *x, perfile_error *err)
         st = pf_name_functions(&x->profile, x->symbols, 0, err);
     if (st == PERFILE_OK)
         st = pf_rows_make(&x->rows, &x->profile, x->options.per, x->has_parent ? &x->parent : NULL,
-                          err);
+                          x->symbols, err);
     if (st == PERFILE_OK)
         sum_up(x);
+    pf_profile_reader_free(&x->reader);
     perfile_symbols_close(x->symbols);
     x->symbols = NULL;
-    pf_profile_reader_free(&x->reader);
     return st;
 }
 
@@ -210,6 +227,7 @@ bool perfile_profile_get_row(const perfile_profile *x, size_t i, perfile_profile
                                      .dso = place->dso,
                                      .symbol = place->symbol,
                                      .parent = r->parent,
+                                     .source = place->source,
                                      .pid = label->pid,
                                      .tid = label->tid,
                                      .cpu = label->cpu,

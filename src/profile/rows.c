@@ -5,6 +5,7 @@
  * function calls itself. */
 #include "profile/rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -52,6 +53,44 @@ static const char *symbol_of(pf_rows *r, const pf_call_frame *frame, pf_buffer *
                : NULL;
 }
 
+/* "file.c:123" of a frame; NULL if it is not known.  *ok becomes false if there is no memory. */
+static const char *source_of(pf_rows *r, const pf_call_frame *frame, perfile_symbols *symbols,
+                             bool *ok)
+{
+    const perfile_source_place *places;
+    size_t n;
+    char text[PF_NAME_MOST + 16];
+    const pf_object *object = pf_profile_object_at(r->profile, frame->object);
+    if (!object)
+        return NULL;
+    if (perfile_symbols_source(symbols, &object->first, pf_object_address(object, frame->offset),
+                               PERFILE_NO_TIME, &places, &n, NULL) != PERFILE_OK) {
+        *ok = false;
+        return NULL;
+    }
+    if (!n || !places[0].file)
+        return NULL;
+    const char *slash = strrchr(places[0].file, '/');
+    snprintf(text, sizeof text, "%.*s:%u", (int)PF_NAME_MOST, slash ? slash + 1 : places[0].file,
+             (unsigned)places[0].line);
+    const char *source = pf_profile_text(r->profile, text);
+    *ok = source;
+    return source;
+}
+
+/* The line of the source of each frame; false if there is no memory. */
+static bool find_sources(pf_rows *r, perfile_symbols *symbols)
+{
+    bool ok = true;
+    const pf_profile *p = r->profile;
+    r->sources = pf_budget_alloc(&r->profile->budget, p->frames.n, sizeof *r->sources);
+    if (!r->sources)
+        return false;
+    for (uint32_t i = 0; i < p->frames.n && ok; i++)
+        r->sources[i] = source_of(r, pf_profile_frame_at(p, i), symbols, &ok);
+    return ok;
+}
+
 /* The place of each frame. */
 static bool number_places(pf_rows *r)
 {
@@ -63,6 +102,8 @@ static bool number_places(pf_rows *r)
         const pf_object *object = pf_profile_object_at(p, frame->object);
         pf_place place = {.dso = r->per_dso && object ? object->name : NULL};
         bool named = false;
+        if (r->sources)
+            place.source = r->sources[i];
         if (r->per_dso || r->per_symbol)
             place.code = frame->code;
         if (r->per_symbol) {
@@ -149,7 +190,7 @@ static bool add_sum(pf_rows *r, uint32_t number, uint32_t nowhere)
 }
 
 perfile_status pf_rows_make(pf_rows *r, pf_profile *profile, const uint8_t *per,
-                            const regex_t *parent, perfile_error *err)
+                            const regex_t *parent, perfile_symbols *symbols, perfile_error *err)
 {
     pf_budget *budget = &profile->budget;
     const pf_intern empty = {.seed = profile->texts.seed, .budget = budget};
@@ -166,8 +207,9 @@ perfile_status pf_rows_make(pf_rows *r, pf_profile *profile, const uint8_t *per,
     r->rows.key = offsetof(pf_row, samples);
     r->place_of = pf_budget_alloc(budget, profile->frames.n, sizeof *r->place_of);
     r->label_of = pf_budget_alloc(budget, profile->labels.n, sizeof *r->label_of);
-    if (!r->place_of || !r->label_of || !number_labels(r, per) || !number_places(r) ||
-        (parent && !find_parents(r, parent)))
+    const bool per_source = symbols && has_key(per, PERFILE_PER_SOURCE);
+    if (!r->place_of || !r->label_of || (per_source && !find_sources(r, symbols)) ||
+        !number_labels(r, per) || !number_places(r) || (parent && !find_parents(r, parent)))
         return pf_profile_fail(profile, err);
     const pf_place none = {.no_frame = 1};
     const uint32_t nowhere = pf_intern_add(&r->places, &none);
@@ -187,6 +229,7 @@ void pf_rows_free(pf_rows *r)
     pf_intern_free(&r->rows);
     pf_budget_free(&p->budget, r->place_of, p->frames.n, sizeof *r->place_of);
     pf_budget_free(&p->budget, r->label_of, p->labels.n, sizeof *r->label_of);
+    pf_budget_free(&p->budget, r->sources, r->sources ? p->frames.n : 0, sizeof *r->sources);
     if (r->parents)
         pf_budget_free(&p->budget, r->parents, p->stacks.n, sizeof *r->parents);
     *r = (pf_rows){0};

@@ -12,6 +12,7 @@
 typedef struct pf_place {
     const char *dso;    /* of the profile's texts; NULL: not asked for, or nothing is mapped */
     const char *symbol; /* likewise; NULL: not asked for */
+    const char *source; /* likewise; NULL: also if it is not known */
     uint32_t code;      /* PF_CODE_… if one of them is asked for */
     uint32_t no_frame;  /* 1: the place of samples without an address */
     bool named;         /* `symbol` is a function */
@@ -34,15 +35,17 @@ typedef struct pf_rows {
     uint32_t *place_of;   /* of each frame */
     uint32_t *label_of;   /* of each label of the profile */
     const char **parents; /* of each stack, if `parent` was given; NULL: none */
+    const char **sources; /* of each frame, if asked for; NULL: not known */
     bool per_dso, per_symbol;
     bool has_chains; /* some stack has two frames or more */
 } pf_rows;
 
 /* Makes the rows of all sums, for the keys PERFILE_PER_…, ended by 0.  The labels of the profile
  * have the event of the samples and PF_LABEL_NO_PERIOD.  `parent`: a compiled expression, NULL:
- * none.  To be freed in any case.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
+ * none.  `symbols` know lines of the source; NULL: they are not known.  To be freed in any case.
+ * PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_rows_make(pf_rows *r, pf_profile *profile, const uint8_t *per,
-                            const regex_t *parent, perfile_error *err);
+                            const regex_t *parent, perfile_symbols *symbols, perfile_error *err);
 void pf_rows_free(pf_rows *r);
 
 #endif

@@ -33,6 +33,14 @@ run export --no-symbols --to pprof --compare 0.data -o no 50.data
 run export --no-symbols --to folded --compare nowhere.data 50.data
 run export --no-symbols --to folded --compare 0.data -f -o 0.data 50.data
 
+# The AUX area: a directory, also where there is none of it.
+run export --to aux -o aux captures/callgraph.data
+ls aux
+run export --to aux captures/callgraph.data
+run export --to aux -o aux captures/callgraph.data
+run export --to aux -f --json -o aux captures/callgraph.data
+run export --to aux -o twice captures/callgraph.data captures/clock.data
+
 run export captures/callgraph.data
 run export --to foldd captures/callgraph.data
 run export --no-symbols --to folded --per comm,comm captures/callgraph.data

@@ -174,7 +174,7 @@ static void what_cannot_be_asked_is_refused(void **state)
     perfile_profile *p;
     perfile_profile_options o = {.size = sizeof o, .per = {PERFILE_PER_PID, PERFILE_PER_PID}};
     assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
-    o.per[1] = PERFILE_PER_PARENT + 1;
+    o.per[1] = PERFILE_PER_SOURCE + 1;
     assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
     o.per[1] = PERFILE_PER_PARENT;
     o.parent = "(";

@@ -100,8 +100,11 @@ static int open_output(const cli_inputs *in, const cli_export_settings *set, per
         read[n++] = kallsyms;
     if (set->before)
         read[n++] = set->before;
-    const cli_output where = {
-        .out = set->output, .replace = set->force, .inputs = read, .n_inputs = n};
+    const cli_output where = {.out = set->output,
+                              .replace = set->force,
+                              .inputs = read,
+                              .n_inputs = n,
+                              .directory = set->directory};
     int status = cli_output_open(&where, sink);
     free(read);
     return status;
@@ -115,6 +118,7 @@ static int export_all(const cli_inputs *in, const cli_export_settings *set)
                         .json = set->json,
                         .symbols = set->exporting.symbols,
                         .compares = set->before,
+                        .aux = set->directory,
                         .weighs = set->exporting.flags & PERFILE_EXPORT_PERIODS};
     output o = {0};
     int status = CLI_DONE;

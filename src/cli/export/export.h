@@ -13,6 +13,7 @@ typedef struct cli_export_run {
     bool weighs;   /* weights are periods */
     bool symbols;  /* functions are looked up */
     bool compares; /* with a capture before */
+    bool aux;      /* the form has the AUX area, and no samples */
     size_t n_inputs;
     cli_losses losses;     /* of all inputs */
     uint64_t lost_records; /* cli_losses_others() of each input, added up */

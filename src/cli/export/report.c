@@ -62,6 +62,14 @@ static void report_text(const cli_export_run *x)
 {
     char samples[32], stacks[32], frames[32];
     const perfile_export_summary *s = &x->sum;
+    if (x->aux) {
+        cli_message("%s: %s bytes of %s ring buffer%s", x->format,
+                    cli_format_grouped(s->aux_bytes, samples),
+                    cli_format_grouped(s->aux_files, stacks), s->aux_files == 1 ? "" : "s");
+        note(s->aux_missing, "part of an AUX stream is missing",
+             "parts of AUX streams are missing");
+        return;
+    }
     if (x->compares)
         cli_message("compared with %s sample%s before",
                     cli_format_grouped(s->before_samples, samples),
@@ -103,6 +111,11 @@ static void report_json(const cli_export_run *x, bool written)
     cli_json_number("unwound_no_rules", s->unwound_no_rules);
     cli_json_number("not_unwound", s->not_unwound);
     cli_json_number("pruned", s->pruned);
+    if (x->aux) {
+        cli_json_number("aux_files", s->aux_files);
+        cli_json_number("aux_bytes", s->aux_bytes);
+        cli_json_number("aux_missing", s->aux_missing);
+    }
     cli_json_number("lost_samples", x->losses.lost_samples);
     cli_json_number("lost_records", x->lost_records);
     cli_json_number("damages", x->damages);

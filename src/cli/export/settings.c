@@ -91,6 +91,7 @@ static int format_option(cli_export_settings *set)
     if (status == CLI_CONTINUE)
         set->format = perfile_export_format(which);
     set->binary = status == CLI_CONTINUE && perfile_export_format_is_binary(which);
+    set->directory = status == CLI_CONTINUE && perfile_export_format_is_directory(which);
     return status;
 }
 
@@ -151,6 +152,8 @@ int cli_export_complete(cli_export_settings *set)
 {
     if (!set->format)
         return cli_usage("export", "missing form: give --to %s", perfile_export_format(0));
+    if (set->directory && strcmp(set->output, "-") == 0)
+        return cli_usage("export", "--to %s writes a directory: give -o OUT", set->format);
     if (set->json && strcmp(set->output, "-") == 0)
         return cli_usage("export", "--json prints the report to standard output: give -o OUT");
     int status =
@@ -171,10 +174,14 @@ static const cli_option options[] = {
          "folded: a line for each stack, for flame graph scripts and viewers; flamegraph: a "
          "picture to zoom and search, one HTML file for any browser; speedscope: JSON for that "
          "viewer, a profile for each thread; firefox: JSON for the Firefox Profiler; chrome: trace "
-         "events in JSON; pprof: a profile for pprof, compressed; perfetto: a trace for Perfetto",
+         "events in JSON; pprof: a profile for pprof, compressed; perfetto: a trace for Perfetto; "
+         "aux: the AUX area "
+         "for decoders, as a directory",
      .more =
          "In folded lines the outermost frame stands first, with ; between frames, and the "
          "weight stands last. In names ; becomes :, and what could break a line becomes ?.\n"
+         "The directory of aux has a file for each ring buffer, and index.json, which says what is "
+         "in them, when, and what is missing.\n"
          "The forms firefox, chrome and perfetto show time: samples of each thread, when it was on "
          "a processor (SWITCH records, or samples of sched:sched_switch), and what else was "
          "recorded. For firefox records that are no samples are markers, and each event has "

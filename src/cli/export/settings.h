@@ -12,6 +12,7 @@ typedef struct cli_export_settings {
     cli_selection select;
     const char *format; /* NULL: not given */
     bool binary;        /* its output is not for terminals */
+    bool directory;     /* its output is one */
     const char *output;
     bool force, json;
     cli_symbols symbols;

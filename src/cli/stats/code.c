@@ -38,12 +38,13 @@ int cli_stats_check(cli_stats_settings *set)
     for (unsigned k = 0; k < set->keys.n; k++)
         if (!cli_key_per(&set->keys, k))
             return cli_usage("stats",
-                             "%s does not go with sym, parent and --total, which count "
+                             "%s does not go with sym, srcline, parent and --total, which count "
                              "samples only",
                              cli_key_name(&set->keys, k));
     if (set->sort == BY_RECORDS || set->sort == BY_BYTES)
-        return cli_usage("stats", "with sym, parent and --total only samples are counted: --sort "
-                                  "takes samples, period, total or key");
+        return cli_usage("stats",
+                         "with sym, srcline, parent and --total only samples are counted: --sort "
+                         "takes samples, period, total or key");
     return CLI_CONTINUE;
 }
 
@@ -61,6 +62,8 @@ static const char *text_of(const perfile_profile_row *row, uint8_t per)
         return row->symbol;
     case PERFILE_PER_PARENT:
         return row->parent;
+    case PERFILE_PER_SOURCE:
+        return row->source;
     default:
         return NULL;
     }
@@ -328,6 +331,11 @@ static void print_json(const counts *c, const cli_input *in)
     cli_json_number("unreadable", c->sum.unreadable);
     cli_json_number("joined", c->sum.joined);
     cli_json_number("not_joined", c->sum.not_joined);
+    cli_json_number("unwound", c->sum.unwound);
+    cli_json_number("unwound_short", c->sum.unwound_short);
+    cli_json_number("unwound_no_file", c->sum.unwound_no_file);
+    cli_json_number("unwound_no_rules", c->sum.unwound_no_rules);
+    cli_json_number("not_unwound", c->sum.not_unwound);
     cli_json_object_end();
     cli_json_object("losses");
     cli_losses_json(&c->losses, perfile_stream_session(in->stream));

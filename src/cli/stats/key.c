@@ -12,7 +12,7 @@
 #include "cli/options.h"
 #include "cli/text.h"
 
-enum { TYPE, EVENT, CPU, PID, TID, COMM, DSO, TIME, SYM, PARENT, N_KINDS };
+enum { TYPE, EVENT, CPU, PID, TID, COMM, DSO, TIME, SYM, PARENT, SRCLINE, N_KINDS };
 
 static const struct {
     const char *name;
@@ -29,6 +29,7 @@ static const struct {
     [TIME] = {"time", ">TIME", 0},
     [SYM] = {"sym", "SYMBOL", PERFILE_PER_SYMBOL},
     [PARENT] = {"parent", "PARENT", PERFILE_PER_PARENT},
+    [SRCLINE] = {"srcline", "SRCLINE", PERFILE_PER_SOURCE},
 };
 
 #define NO_VALUE UINT64_MAX /* the record has no value for the key */
@@ -273,7 +274,7 @@ bool cli_keys_of_code(const cli_keys *keys)
 {
     bool of_code = false;
     for (unsigned k = 0; k < keys->n; k++)
-        of_code |= keys->kind[k] == SYM || keys->kind[k] == PARENT;
+        of_code |= keys->kind[k] >= SYM;
     return of_code;
 }
 

@@ -334,11 +334,11 @@ static int read_option(int option, settings *set)
 static const cli_option options[] = {
     {"by", .value = "KEY[,KEY ...]", .code = OPTION_BY, .word = cli_key_word, .list = true,
      .help = "one line for each value of the key, or combination of keys: type (default), event, "
-             "cpu, pid, tid, comm, dso, time=STEP (such as 1s, 10ms, 250us), sym, parent",
-     .more =
-         "dso is the file mapped at the address of a sample, sym the function there, parent the "
-         "function of its call chain that --parent names. Records without a value are counted "
-         "under -. With sym and parent, only samples are counted."},
+             "cpu, pid, tid, comm, dso, time=STEP (such as 1s, 10ms, 250us), sym, srcline, parent",
+     .more = "dso is the file mapped at the address of a sample, sym the function there, srcline "
+             "file and line of its source, parent the "
+             "function of its call chain that --parent names. Records without a value are counted "
+             "under -. With these three, only samples are counted."},
     {"sort", .value = "ORDER", .code = OPTION_SORT, .word = sort_word,
      .help = "samples (default, if there are any), period, count, bytes or key; PERCENT is "
              "the share of what the lines are sorted by; with sym also total",
