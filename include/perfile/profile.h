@@ -61,7 +61,8 @@ typedef struct perfile_profile_options {
 } perfile_profile_options;
 
 /* The samples of one combination of values.  Members of keys that were not asked for are NULL and
- * UINT32_MAX.  Texts live as long as the profile, and are not escaped. */
+ * UINT32_MAX.  Texts live as long as the profile, and are not escaped; names of captures are cut at
+ * 256 bytes. */
 typedef struct perfile_profile_row {
     uint64_t samples; /* that were taken there */
     uint64_t period;  /* sum of their periods, up to UINT64_MAX */

@@ -17,22 +17,35 @@ static bool has_key(const uint8_t *per, uint8_t key)
     return strchr((const char *)per, key) != NULL;
 }
 
+/* A name of a capture, its first PF_NAME_MOST bytes: it may stand in as many rows as there are
+ * addresses in call chains.  NULL stays NULL; *ok becomes false if there is no memory. */
+static const char *shorten(pf_profile *p, const char *name, bool *ok)
+{
+    if (!name || strlen(name) <= PF_NAME_MOST)
+        return name;
+    const char *text =
+        pf_texts_keep(&p->texts, (perfile_bytes){(const uint8_t *)name, PF_NAME_MOST});
+    *ok = *ok && text;
+    return text;
+}
+
 /* What is asked for of each label, numbered. */
 static bool number_labels(pf_rows *r, const uint8_t *per)
 {
-    const pf_profile *p = r->profile;
+    bool ok = true;
+    pf_profile *p = r->profile;
     const bool comm = has_key(per, PERFILE_PER_COMM), event = has_key(per, PERFILE_PER_EVENT);
     const bool pid = has_key(per, PERFILE_PER_PID), tid = has_key(per, PERFILE_PER_TID);
     const bool cpu = has_key(per, PERFILE_PER_CPU);
     for (uint32_t i = 0; i < p->labels.n; i++) {
         const pf_label *whole = pf_profile_label_at(p, i);
-        const pf_label label = {.comm = comm ? whole->comm : NULL,
-                                .event = event ? whole->event : NULL,
+        const pf_label label = {.comm = comm ? shorten(p, whole->comm, &ok) : NULL,
+                                .event = event ? shorten(p, whole->event, &ok) : NULL,
                                 .pid = pid ? whole->pid : PF_NO_LABEL,
                                 .tid = tid ? whole->tid : PF_NO_LABEL,
                                 .cpu = cpu ? whole->cpu : PF_NO_LABEL};
         r->label_of[i] = pf_intern_add(&r->labels, &label);
-        if (r->label_of[i] == PF_INTERN_NONE)
+        if (!ok || r->label_of[i] == PF_INTERN_NONE)
             return false;
     }
     return true;
@@ -43,10 +56,12 @@ static const char *symbol_of(pf_rows *r, const pf_call_frame *frame, pf_buffer *
 {
     const pf_object *object = pf_profile_object_at(r->profile, frame->object);
     const bool is_symbol = object && object->kind == PERFILE_MAPPING_SYMBOL;
-    const char *name = is_symbol ? object->name : frame->function;
-    *named = name;
-    if (name)
-        return name;
+    bool ok = true;
+    *named = is_symbol || frame->function;
+    if (is_symbol)
+        return shorten(r->profile, object->name, &ok);
+    if (frame->function)
+        return frame->function;
     pf_buffer_clear(text);
     return pf_name_frame(r->profile, frame, text) && pf_buffer_append_u8(text, 0)
                ? pf_profile_text(r->profile, (const char *)text->ptr)
@@ -96,17 +111,17 @@ static bool number_places(pf_rows *r)
 {
     pf_buffer text = {0};
     bool ok = true;
-    const pf_profile *p = r->profile;
+    pf_profile *p = r->profile;
     for (uint32_t i = 0; i < p->frames.n && ok; i++) {
         const pf_call_frame *frame = pf_profile_frame_at(p, i);
         const pf_object *object = pf_profile_object_at(p, frame->object);
-        pf_place place = {.dso = r->per_dso && object ? object->name : NULL};
+        pf_place place = {.dso = r->per_dso && object ? shorten(p, object->name, &ok) : NULL};
         bool named = false;
         if (r->sources)
             place.source = r->sources[i];
         if (r->per_dso || r->per_symbol)
             place.code = frame->code;
-        if (r->per_symbol) {
+        if (r->per_symbol && ok) {
             place.symbol = symbol_of(r, frame, &text, &named);
             ok = place.symbol;
         }

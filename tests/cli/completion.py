@@ -69,6 +69,9 @@ def ask(lines):
 failures = 0
 
 
+PATHS = ("FILE", "OUT", "IN", "REF", "PATTERN", "DIR", "BEFORE")
+
+
 def same(what, offered, wanted):
     global failures
     if offered != wanted:
@@ -124,7 +127,7 @@ def main():
     for c, o in valued:
         offered = got[f"perfile {c} {o} "]
         behind = {re.sub("^" + o + "=", "", w) for w in got[f"perfile {c} {o}="]}
-        is_path = options[c][o][1] in ("FILE", "OUT", "IN", "REF", "PATTERN", "DIR")
+        is_path = options[c][o][1] in PATHS
         if is_path:
             assert any(w.replace("\\", "") == "a file" for w in offered), (c, o, offered)
             continue
@@ -145,7 +148,7 @@ def main():
               "--align", "--type", "--drop-field", "--only", "--ignore", "--explain", "--jobs", "--report",
               "--layout", "--per", "--weight", "--mark"}
     same("options with words", {o for c, o in valued if got[f"perfile {c} {o} "] and
-                                options[c][o][1] not in ("FILE", "OUT", "IN", "REF", "PATTERN", "DIR")}, wanted)
+                                options[c][o][1] not in PATHS}, wanted)
     for line in ("perfile stats --by pid,t", "perfile stats --by=pid,t"):
         same(line, {re.sub("^--by=", "", w) for w in got[line]} - {""}, {"pid,tid", "pid,time", "pid,type"})
     print(f"{SHELL}: {len(lines)} command lines")
