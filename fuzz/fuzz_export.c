@@ -61,18 +61,30 @@ static bool export_form(const plan *p, const char *form, perfile_sink **sink,
     return any && st == PERFILE_OK;
 }
 
-/* Checks one line, up to its end: frames without control characters, none empty, and a number.
- * Returns where the next line begins. */
-static const uint8_t *check_line(const uint8_t *p, const uint8_t *end, uint64_t *sum)
+/* Reads the number that ends at `stop`; returns where the space in front of it is. */
+static const uint8_t *read_back(const uint8_t *p, const uint8_t *stop, uint64_t *value)
 {
-    const uint8_t *stop = memchr(p, '\n', (size_t)(end - p)), *at = stop;
-    uint64_t value = 0, unit = 1;
-    ENSURE(stop && stop > p);
+    const uint8_t *at = stop;
+    uint64_t unit = 1;
+    *value = 0;
     for (; at > p && at[-1] >= '0' && at[-1] <= '9'; unit *= 10)
-        value += unit * (uint64_t)(*--at - '0');
-    ENSURE(at < stop && at > p && at[-1] == ' ' && value > 0);
-    *sum += value;
-    const uint8_t *last = at - 1;
+        *value += unit * (uint64_t)(*--at - '0');
+    ENSURE(at < stop && at > p && at[-1] == ' ');
+    return at - 1;
+}
+
+/* Checks one line, up to its end: frames without control characters, none empty, and a number, of
+ * compared captures two.  Returns where the next line begins. */
+static const uint8_t *check_line(const uint8_t *p, const uint8_t *end, bool compares, uint64_t *sum)
+{
+    const uint8_t *stop = memchr(p, '\n', (size_t)(end - p));
+    uint64_t value, before = 0;
+    ENSURE(stop && stop > p);
+    const uint8_t *last = read_back(p, stop, &value);
+    if (compares)
+        last = read_back(p, last, &before);
+    ENSURE(value || before);
+    *sum += value + before;
     for (size_t length = 0, n; p <= last; p += n) {
         if (p == last || *p == ';') {
             ENSURE(length > 0);
@@ -93,11 +105,11 @@ static void check_folded(perfile_bytes text, const plan *p, const perfile_export
     uint64_t weight = 0;
     const uint8_t *at = text.ptr, *end = at ? at + text.len : NULL;
     while (at < end)
-        at = check_line(at, end, &weight);
+        at = check_line(at, end, p->exporting.flags & PERFILE_EXPORT_COMPARE, &weight);
     if (!(p->exporting.flags & PERFILE_EXPORT_PERIODS)) {
         /* Without a key, a sample without address has no line. */
         bool keys = !(p->exporting.flags & PERFILE_EXPORT_NO_LABELS);
-        ENSURE(weight == sum->samples - (keys ? 0 : sum->without_stack));
+        ENSURE(weight == sum->samples + sum->before_samples - (keys ? 0 : sum->without_stack));
     }
 }
 
@@ -139,8 +151,11 @@ static void check_page(perfile_bytes text)
     check_json((perfile_bytes){from, (size_t)(to - from)});
 }
 
-static void check_form(const plan *p, const char *form)
+static void check_form(const plan *of, const char *form)
 {
+    plan one = *of, *p = &one;
+    if (strcmp(form, "folded") != 0 && strcmp(form, "flamegraph") != 0)
+        p->exporting.flags &= ~(uint32_t)PERFILE_EXPORT_COMPARE; /* they cannot */
     perfile_sink *sink, *again;
     perfile_export_summary sum = {0}, same = {0};
     bool done = export_form(p, form, &sink, &sum);
@@ -177,7 +192,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
               .exporting = {.size = sizeof p.exporting,
                             .flags = (uint32_t)(chosen >> 3 & 1) * PERFILE_EXPORT_PERIODS |
                                      (uint32_t)(chosen >> 4 & 1) * PERFILE_EXPORT_MARK_KERNEL |
-                                     (uint32_t)(chosen >> 5 & 1) * PERFILE_EXPORT_MARK_JIT}};
+                                     (uint32_t)(chosen >> 5 & 1) * PERFILE_EXPORT_MARK_JIT |
+                                     (uint32_t)(chosen >> 9 & 1) * PERFILE_EXPORT_BRANCH_CHAINS |
+                                     (uint32_t)(chosen >> 10 & 1) * PERFILE_EXPORT_COMPARE}};
     memcpy(p.exporting.per, keys[chosen >> 6 & 3], sizeof keys[0]);
     if (!p.exporting.per[0])
         p.exporting.flags |= PERFILE_EXPORT_NO_LABELS;

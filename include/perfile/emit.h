@@ -52,7 +52,10 @@ enum {                                    /* perfile_export_options.flags */
        /* The first capture is what the others are compared with: "folded" has its weight in front
         * of that of the others, "flamegraph" shows what grew and shrank.  Other forms:
         * PERFILE_E_USAGE of perfile_emitter_open(). */
-       PERFILE_EXPORT_COMPARE = 1 << 7
+       PERFILE_EXPORT_COMPARE = 1 << 7,
+       /* The calls in branch stacks (`perf record --call-graph lbr`) take the place of the user
+        * part of call chains. */
+       PERFILE_EXPORT_BRANCH_CHAINS = 1 << 8
 };
 
 /* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros

@@ -62,6 +62,7 @@ static perfile_status begin_input(pf_exporter *x, perfile_error *err)
     x->reading = true;
     if (!pf_profile_reader_init(&x->reader, &x->profile, x->base.session, x->base.model, count, x))
         return pf_fail_nomem(err, "export");
+    x->reader.branch_chains = x->options.flags & PERFILE_EXPORT_BRANCH_CHAINS;
     if (!x->options.symbols)
         return PERFILE_OK;
     perfile_status st = perfile_symbols_open(x->base.session, x->options.symbols, &x->symbols, err);

@@ -17,6 +17,7 @@
 #include "core/sample_shape.h"
 #include "core/session.h"
 #include "perfile/profile.h"
+#include "profile/branches.h"
 #include "schema/context.h"
 #include "schema/family.h"
 
@@ -323,11 +324,23 @@ static bool unwind(pf_profile_reader *x, stored *in)
     return !x->unwinder.n_addresses || append_user_part(x, in);
 }
 
+/* Puts the calls of the branch stack in the place of the user part; false if there is no memory. */
+static bool take_branches(pf_profile_reader *x, stored *in)
+{
+    if (!x->branch_chains || !in->c.n || !pf_branches_are_calls(in->s.event))
+        return true;
+    if (!pf_branches_chain(in->s.record, in->c.words, in->c.n, &x->unwound))
+        return false;
+    if (x->unwound.len)
+        in->c = (chain){x->unwound.ptr, x->unwound.len / 8, in->c.at};
+    return true;
+}
+
 /* Resolves a sample and hands it out. */
 static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
 {
     pf_profiled *s = &in->s;
-    bool ok = in->ok && unwind(x, in);
+    bool ok = in->ok && take_branches(x, in) && unwind(x, in);
     if (ok && in->c.n)
         s->stack = pf_resolve_chain(&x->resolver, s->pid, in->c.words, in->c.n, s->time);
     if (ok && in->has_ip && (x->own_frames || s->stack == PF_EMPTY_STACK)) {

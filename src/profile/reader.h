@@ -44,7 +44,8 @@ typedef struct pf_profile_reader {
     /* Gets each sample; false if there is no memory or the profile's limit is exceeded. */
     bool (*take)(void *user, const pf_profiled *sample);
     void *user;
-    bool own_frames; /* samples are given their `frame` */
+    bool own_frames;    /* samples are given their `frame` */
+    bool branch_chains; /* branch stacks that are calls take the place of user call chains */
     pf_deferred deferred;
     pf_buffer chain;              /* a chain that had to be byte-swapped or joined */
     pf_unwinder unwinder;         /* without `symbols`: copied stacks are not unwound */

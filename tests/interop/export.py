@@ -170,11 +170,9 @@ def perf_differs(path):
     events = json.loads(run(PERFILE, "list", "events", "--json", path)[1] or "{}").get("events", [])
     for event in events:
         attr = event["attr"]
-        has = {name: int(str(attr.get(name, "0")), 0) for name in ("sample_type", "read_format", "branch_sample_type")}
+        has = {name: int(str(attr.get(name, "0")), 0) for name in ("sample_type", "read_format")}
         if has["sample_type"] & 0x3000:
             return "unwound by perf"
-        if has["sample_type"] & 0x800 and has["branch_sample_type"] & 0x800:
-            return "call chains from branch stacks"
         if has["sample_type"] & 0x10 and has["read_format"] & 8:
             return "a sample for each event of a group"
     info = json.loads(run(PERFILE, "info", "--json", path)[1] or "{}")
@@ -193,7 +191,7 @@ def against_perf(path):
     if status or INCOMPLETE.search(errors) or not output.strip():
         return "skipped"
     stacks = perf_stacks(output)
-    lines = folded(path, "--per", "comm")
+    lines = folded(path, "--per", "comm", "--branch-chains")
     if stacks is None or lines is None:
         return "skipped"
     ours = collections.Counter()

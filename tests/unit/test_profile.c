@@ -60,6 +60,71 @@ static void assert_folded(const builder *b, const perfile_export_options *option
     assert_string_equal(text, wanted);
 }
 
+/* A sample with a call chain and a branch stack. */
+static void put_branches(builder *b, const uint64_t *chain, size_t n, const uint64_t *branches,
+                         size_t n_branches)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_SAMPLE, USER);
+    build_u64(b, 0x400010);
+    build_u32(b, 5);
+    build_u32(b, 5);
+    build_u64(b, n);
+    for (size_t i = 0; i < n; i++)
+        build_u64(b, chain[i]);
+    build_u64(b, n_branches / 2);
+    for (size_t i = 0; i < n_branches; i++) {
+        build_u64(b, branches[i]);
+        if (i % 2)
+            build_u64(b, 0);
+    }
+    build_end(b, start);
+}
+
+/* Calls that the processor kept: where the last one went, then where each was made. */
+static void branch_stacks_are_call_chains_on_request(void **state)
+{
+    (void)state;
+    for (unsigned swap = 0; swap < 2; swap++) {
+        BUILDER b = {.swap = swap};
+        build_u64(&b, 0x32454c4946524550);
+        build_u64(&b, 16);
+        size_t start = build_begin(&b, PERFILE_RECORD_HEADER_ATTR, 0);
+        build_attr(&b, &(build_attr_plan){.type = 1,
+                                          .size = 96,
+                                          .period = 1,
+                                          .sample_type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID |
+                                                         PERFILE_SAMPLE_CALLCHAIN |
+                                                         PERFILE_SAMPLE_BRANCH_STACK,
+                                          .branch = PERFILE_BRANCH_CALL_STACK});
+        build_u64(&b, 7);
+        build_end(&b, start);
+        start = build_begin(&b, PERFILE_RECORD_MMAP, USER);
+        build_u32(&b, 5);
+        build_u32(&b, 5);
+        build_u64(&b, 0x400000);
+        build_u64(&b, 0x1000);
+        build_u64(&b, 0);
+        build_text(&b, "/bin/work");
+        build_end(&b, start);
+        /* Its own chain, which is short without frame pointers, and the calls. */
+        put_branches(&b, CHAIN(PF_CONTEXT_USER, 0x400014),
+                     CHAIN(0x400120, 0x400000, 0x400230, 0x400100));
+        /* No branches: its own chain. */
+        put_branches(&b, CHAIN(PF_CONTEXT_USER, 0x400014, 0x400024), NULL, 0);
+        put_branches(&b, CHAIN(PF_CONTEXT_USER, 0x400300), CHAIN(0x400120, 0x400000));
+        perfile_export_options how = {.size = sizeof how, .flags = PERFILE_EXPORT_NO_LABELS};
+        assert_folded(&b, &how,
+                      "[work+0x14] 1\n"
+                      "[work+0x24];[work+0x14] 1\n"
+                      "[work+0x300] 1\n");
+        how.flags |= PERFILE_EXPORT_BRANCH_CHAINS;
+        assert_folded(&b, &how,
+                      "[work+0x120];[work+0x0] 1\n"
+                      "[work+0x230];[work+0x120];[work+0x0] 1\n"
+                      "[work+0x24];[work+0x14] 1\n");
+    }
+}
+
 static void contexts_tell_user_from_kernel(void **state)
 {
     (void)state;
@@ -425,6 +490,7 @@ int main(void)
         cmocka_unit_test(contexts_tell_user_from_kernel),
         cmocka_unit_test(mappings_count_at_the_time_of_the_sample),
         cmocka_unit_test(captures_are_compared),
+        cmocka_unit_test(branch_stacks_are_call_chains_on_request),
         cmocka_unit_test(deferred_chains_are_joined),
         cmocka_unit_test(names_cannot_break_a_line),
         cmocka_unit_test(long_names_are_cut),

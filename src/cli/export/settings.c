@@ -14,7 +14,8 @@ enum {
     OPTION_TITLE,
     OPTION_COMPARE,
     OPTION_INLINE,
-    OPTION_NO_UNWIND
+    OPTION_NO_UNWIND,
+    OPTION_BRANCH_CHAINS
 };
 
 /* Words of --per, in the order of PERFILE_PER_…. */
@@ -125,6 +126,9 @@ int cli_export_option(int option, cli_export_settings *set)
     case OPTION_NO_UNWIND:
         set->exporting.flags |= PERFILE_EXPORT_NO_UNWIND;
         return CLI_CONTINUE;
+    case OPTION_BRANCH_CHAINS:
+        set->exporting.flags |= PERFILE_EXPORT_BRANCH_CHAINS;
+        return CLI_CONTINUE;
     case OPTION_TITLE:
         set->exporting.title = optarg;
         return CLI_CONTINUE;
@@ -203,6 +207,10 @@ static const cli_option options[] = {
     {"inline", .code = OPTION_INLINE,
      .help = "show functions that the compiler inlined as frames of their own",
      .more = "The debug information of the files says which these are."},
+    {"branch-chains", .code = OPTION_BRANCH_CHAINS,
+     .help = "take the user part of call chains from branch stacks",
+     .more = "Of events whose branch stacks are calls that have not returned (perf record "
+             "--call-graph lbr)."},
     {"no-unwind", .code = OPTION_NO_UNWIND,
      .help = "leave the user part of call chains out where the capture has a copy of the stack",
      .more = "By default it is unwound (perf record --call-graph dwarf), with the files that were "
