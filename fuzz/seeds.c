@@ -510,7 +510,7 @@ static void put_whole(const char *folder, const char *name, const builder *captu
     }
     /* fuzz_export.c: keys, weights and marks in turns; twice the same capture */
     b.b.len = whole;
-    build_choices(&b, 1 | (turn * 41 & 0x1fe) | (turn * 512 & 0x600), 2);
+    build_choices(&b, 1 | (turn * 41 & 0x1fe) | (turn * 512 & 0xfe00), 2);
     seeds_put(folder, "export", name, &b);
     /* fuzz_profile.c: keys in turns */
     b.b.len = whole;

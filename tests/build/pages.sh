@@ -13,7 +13,7 @@ named() {
 # may be that of any file.
 there() {
     if [[ $3 != */* ]]; then
-        [ -n "$(find "$1/src" "$1/include" "$1/format" "$1/tests" "$1/fuzz" "$1/samples" -name "$3" -print -quit 2>/dev/null)" ]
+        grep -qxF -- "$3" names
         return
     fi
     [ -e "$1/$3" ] || [ -e "$1/src/$3" ] || { [ -n "$2" ] && [ -e "$1/src/$2/$3" ]; } || [ -e "$1/include/$3" ] ||
@@ -23,6 +23,8 @@ there() {
 # check ROOT: prints each thing that is wrong; its status says whether there was none.
 check() {
     local root=$1 bad=0 page room name file
+    find "$root/src" "$root/include" "$root/format" "$root/tests" "$root/fuzz" "$root/samples" -printf '%f\n' 2>/dev/null |
+        sort -u >names
     for page in "$root"/ARCHITECTURE.md "$root"/src/*/README.md; do
         [ -e "$page" ] || continue
         room=
@@ -39,12 +41,12 @@ check() {
         [ -e "$room/README.md" ] || { echo "${room#"$root"/} has no README.md"; bad=1; }
     done
     while IFS= read -r file; do
-        [ "$(wc -l <"$file")" -gt 60 ] || continue
-        case $(head -n 1 "$file") in
-        '/*'* | '#!'* | '#'' '*) ;;
-        *) echo "${file#"$root"/}: does not begin with what it is for"; bad=1 ;;
-        esac
-    done < <(find "$root/src" "$root/include" "$root/tests" "$root/fuzz" "$root/samples" -name '*.[ch]' -o -name '*.inc' | sort)
+        echo "${file#"$root"/}: does not begin with what it is for"
+        bad=1
+    done < <(find "$root/src" "$root/include" "$root/tests" "$root/fuzz" "$root/samples" -name '*.[ch]' -print0 -o \
+        -name '*.inc' -print0 | sort -z | xargs -0 awk '
+            FNR == 1 { good = /^(\/\*|#!|# )/ }
+            FNR == 61 && !good { print FILENAME }')
     return "$bad"
 }
 
