@@ -503,7 +503,7 @@ int main(int argc, char **argv)
     if (whole)
         step = 1;
     else if (getenv("PERFILE_EVERY") && strtoul(getenv("PERFILE_EVERY"), NULL, 10) > 1)
-        step *= 4; /* under sanitizers */
+        step *= 8; /* under sanitizers */
     if (argc > 2)
         seed = (unsigned)strtoul(argv[2], NULL, 10);
     if (!getenv("PERFILE") || access(getenv("PERFILE"), X_OK) != 0) {
