@@ -145,7 +145,7 @@ def main():
     for why, n in skipped.most_common():
         print(n, why)
     print(", ".join("%d %s" % (n, what) for what, n in sorted(counted.items())))
-    for what, least, own in (("captures", 90, 15), ("rows", 6000, 250), ("totals", 15, 3)):
+    for what, least, own in (("captures", 90, 15), ("rows", 6000, 150), ("totals", 15, 3)):
         failed += not enough(what, counted[what], least, own)
     return failed != 0
 
