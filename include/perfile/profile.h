@@ -69,16 +69,16 @@ typedef struct perfile_profile_row {
     /* The same of the samples whose call chain has it, however often; those taken there included.
      * The sums of several rows may be more than those of all samples. */
     uint64_t total_samples;
-    uint64_t total_period;
-    const char *comm;   /* NULL: it is not known */
-    const char *event;  /* NULL: likewise */
-    const char *dso;    /* as perfile_mapping_dso(); NULL: nothing is known to be mapped there */
-    const char *symbol; /* a function, or [module+0x1234]; NULL: the samples have no address */
-    const char *parent; /* NULL: no function matches */
-    const char *source; /* "file.c:123"; NULL: it is not known */
-    uint32_t pid;       /* PERFILE_NO_PID: not known */
-    uint32_t tid;       /* PERFILE_NO_PID: not known */
-    uint32_t cpu;       /* UINT32_MAX: not known */
+    uint64_t total_period; /* up to UINT64_MAX */
+    const char *comm;      /* NULL: it is not known */
+    const char *event;     /* NULL: likewise */
+    const char *dso;       /* as perfile_mapping_dso(); NULL: nothing is known to be mapped there */
+    const char *symbol;    /* a function, or [module+0x1234]; NULL: the samples have no address */
+    const char *parent;    /* NULL: no function matches */
+    const char *source;    /* "file.c:123"; NULL: it is not known */
+    uint32_t pid;          /* PERFILE_NO_PID: not known */
+    uint32_t tid;          /* PERFILE_NO_PID: not known */
+    uint32_t cpu;          /* UINT32_MAX: not known */
     uint16_t cpumode; /* of the code, PERFILE_MISC_CPUMODE_…; with PERFILE_PER_SYMBOL or …_DSO */
     bool named;       /* `symbol` is a function */
     /* The periods mean nothing: they are of several events, or some samples have none. */
@@ -88,7 +88,7 @@ typedef struct perfile_profile_row {
 
 /* What the samples add up to. */
 typedef struct perfile_profile_summary {
-    uint64_t samples;
+    uint64_t samples;          /* that were put in */
     uint64_t period;           /* sum of their periods, up to UINT64_MAX */
     uint64_t rows;             /* how many there are; 0 before perfile_profile_finish() */
     uint64_t without_period;   /* samples for which no period is known */

@@ -38,7 +38,7 @@ mkdir -p standard
 touch standard/stdbool.h standard/stddef.h standard/stdint.h
 printf '#include <perfile/perfile.h>\n' | "$PERFILE_CC" -E -P -x c -nostdinc -DPERFILE_DECLARATIONS -Istandard \
     -I"$PWD/prefix/include" - >declarations
-if grep -nE '__(attribute|extension|inline|asm)|inline|#' declarations; then
+if grep -nE '__(attribute|extension|inline|asm)|\<inline\>|#' declarations; then
     echo "this is not standard C"
     exit 1
 fi
