@@ -66,11 +66,7 @@ static void put(chrome *c, const char *text)
 /* A name of a capture as a JSON string. */
 static void put_name(chrome *c, const char *name)
 {
-    pf_buffer_clear(&c->name);
-    if (pf_name_text(name, PF_NAME_MOST, &c->name) && pf_buffer_append_u8(&c->name, 0))
-        pf_export_put_string(&c->x, (const char *)c->name.ptr);
-    else
-        c->x.base.no_memory = true;
+    pf_export_put_name(&c->x, &c->name, name);
 }
 
 static void put_us(chrome *c, const char *key, uint64_t ns)

@@ -299,6 +299,15 @@ void pf_export_put_string(pf_exporter *x, const char *text)
         x->base.no_memory = true;
 }
 
+void pf_export_put_name(pf_exporter *x, pf_buffer *scratch, const char *name)
+{
+    pf_buffer_clear(scratch);
+    if (pf_name_text(name, PF_NAME_MOST, scratch) && pf_buffer_append_u8(scratch, 0))
+        pf_export_put_string(x, (const char *)scratch->ptr);
+    else
+        x->base.no_memory = true;
+}
+
 void pf_export_put_text(pf_exporter *x, const char *text)
 {
     pf_emit_bytes(&x->base, text, strlen(text));

@@ -82,6 +82,9 @@ void pf_export_put_string(pf_exporter *x, const char *text);
 void pf_export_put_text(pf_exporter *x, const char *text);
 void pf_export_put_number(pf_exporter *x, uint64_t n);
 
+/* Writes a name of a capture as a JSON string; `scratch` is the caller's, for its text. */
+void pf_export_put_name(pf_exporter *x, pf_buffer *scratch, const char *name);
+
 /* Hands the output to the sink if there is enough of it. */
 perfile_status pf_export_write_some(pf_exporter *x, perfile_error *err);
 

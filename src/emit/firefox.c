@@ -86,11 +86,7 @@ void pf_firefox_text(pf_firefox *f, const char *name, size_t most)
 /* A name of a capture as a JSON string. */
 static void put_name(pf_firefox *f, const char *name)
 {
-    pf_buffer_clear(&f->name);
-    if (pf_name_text(name, PF_NAME_MOST, &f->name) && pf_buffer_append_u8(&f->name, 0))
-        pf_export_put_string(&f->x, (const char *)f->name.ptr);
-    else
-        f->x.base.no_memory = true;
+    pf_export_put_name(&f->x, &f->name, name);
 }
 
 /* How the profiler shows values of a kind. */
