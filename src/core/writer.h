@@ -47,6 +47,10 @@ typedef struct pf_writer_ops {
     /* The end of a round: every buffer was read once more.  NULL: the format has no rounds. */
     perfile_status (*round)(perfile_writer *w, perfile_error *err);
 
+    /* Writes the records that wait in memory of w->input.  An error is that of the next call, too.
+     * NULL: none ever wait. */
+    void (*let_go)(perfile_writer *w);
+
     /* See perfile_writer_finish(), _abort(), _close(), _bytes().  `close` frees the writer and all
      * that it owns but not the sink. */
     perfile_status (*finish)(perfile_writer *w, perfile_error *err);
@@ -66,6 +70,8 @@ struct perfile_writer {
                           */
     uint32_t form;       /* PERFILE_FORM_… */
     uint64_t extra_left; /* bytes behind the last record that are still to come */
+    /* Records in memory that it holds may be written later, until let_go(); NULL: none. */
+    const perfile_source *input;
 };
 
 /* PERFILE_E_UNSUPPORTED: the format has no `what` ("features"). */

@@ -79,6 +79,8 @@ typedef struct pf_source_ops {
      * Reading them is allowed and shows them.  NULL: the kind does not know records. */
     void (*narrow)(perfile_source *s, const pf_narrow *how);
     bool (*absent)(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *absent);
+    /* See pf_source_holds().  NULL: never. */
+    bool (*holds)(const perfile_source *s, perfile_bytes bytes);
     /* Makes a source of the same entries; NULL: perfile_source_path() of its name does. */
     perfile_status (*again)(const perfile_source *s, perfile_source **source, perfile_error *err);
     /* Releases what the kind holds, not `s` itself; may be NULL. */
@@ -130,6 +132,8 @@ struct perfile_source {
                     * `need` that is already met must not wait for more */
     void (*waiting)(void *user); /* called before a read from a pipe blocks; may be NULL */
     void *waiting_user;
+    void (*moving)(void *user); /* see pf_source_holds(); may be NULL */
+    void *moving_user;
     perfile_source_options options; /* as given by the caller with defaults filled in; `limits`
                                        points to the member below */
     perfile_limits limits;
@@ -147,6 +151,13 @@ struct perfile_source {
  * and memory have no such limit. */
 perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                              perfile_error *err);
+
+/* True if these bytes, of spans that run() returned, stay where they are until `moving` is called:
+ * whoever sets it may use them longer than until the next call. */
+static inline bool pf_source_holds(const perfile_source *s, perfile_bytes bytes)
+{
+    return s->ops->holds && s->ops->holds(s, bytes);
+}
 
 /* Like pf_source_run(), for bytes that the caller keeps pointers to: attrs, ids, features.  The
  * span stays valid until close if the source is `lasting`. */

@@ -36,7 +36,7 @@
 #define WINDOW_ROOM  ((size_t)64 << 10)
 /* Small enough that bytes are still in the second-level cache when they are parsed, and when they
  * are written again. */
-#define WINDOW_FILE  ((size_t)256 << 10)
+#define WINDOW_FILE  ((size_t)512 << 10)
 #define WINDOW_MOST  ((size_t)4 << 20) /* resynchronisation after damage asks for that much */
 /* Input offset and buffer address agree modulo a page: the kernel copies from page-cache pages, up
  * to twice as fast when source and destination have the same offset in their page. */
@@ -50,6 +50,13 @@ static size_t window_max(const pf_window *w)
     return max < PTRDIFF_MAX ? (size_t)max : (size_t)PTRDIFF_MAX;
 }
 
+/* Nothing that run() returned is used any more: the buffer is about to change below it. */
+static void let_go(const pf_window *w)
+{
+    if (w->base.moving)
+        w->base.moving(w->base.moving_user);
+}
+
 /* Moves the data to the front of the buffer, keeping its offset within a page (WINDOW_PAGE) if that
  * is still a move towards the front and leaves room. */
 static void move_to_front(pf_window *w)
@@ -57,6 +64,7 @@ static void move_to_front(pf_window *w)
     size_t head = (size_t)(w->at % WINDOW_PAGE);
     if (head >= w->head || head + w->len >= w->cap)
         head = 0;
+    let_go(w);
     memmove(w->buf + head, w->buf + w->head, w->len);
     w->head = head;
     w->n_before = 0;
@@ -66,6 +74,7 @@ static void move_to_front(pf_window *w)
 static void start_at_page_offset(pf_window *w)
 {
     size_t head = (size_t)(w->at % WINDOW_PAGE);
+    let_go(w);
     w->head = head < w->cap ? head : 0;
     w->n_before = 0;
 }
@@ -76,6 +85,7 @@ static perfile_status grow(pf_window *w, size_t cap, perfile_error *err)
     uint8_t *memory = pf_realloc(NULL, cap + WINDOW_PAGE, 1);
     if (!memory)
         return pf_fail_nomem(err, "source.window");
+    let_go(w);
     uint8_t *buf = memory + (-(uintptr_t)memory & (WINDOW_PAGE - 1));
     if (w->cap)
         memcpy(buf, w->buf, w->cap);
@@ -90,19 +100,18 @@ static perfile_status grow(pf_window *w, size_t cap, perfile_error *err)
  * that the data is shorter than window_max(). */
 static perfile_status make_room(pf_window *w, perfile_error *err)
 {
-    size_t room = w->cap - w->head - w->len;
+    size_t room = w->cap - w->head - w->len, max = window_max(w);
     if (w->len == 0)
         start_at_page_offset(w);
     else if (room < WINDOW_ROOM && w->head >= w->len)
         move_to_front(w); /* copies no more than was consumed since the last move: amortised O(1) */
-    else if (room == 0 && w->head)
-        move_to_front(w);
+    else if (room == 0 && w->head && w->cap >= max)
+        move_to_front(w); /* as often as it takes: more memory is not allowed */
     if (w->head + w->len < w->cap)
         return PERFILE_OK;
 
-    /* The buffer is full of bytes that arrived and are wanted; a length in the input alone never
-     * leads here. */
-    size_t max = window_max(w);
+    /* More than half of the buffer are bytes that arrived and are wanted; a length in the input
+     * alone never leads here. */
     size_t cap = !w->cap ? WINDOW_FIRST : w->cap > max / 2 ? max : w->cap * 2;
     if (w->mapping.ptr)
         cap = w->cap ? cap : w->mapping.len < WINDOW_FILE ? w->mapping.len : WINDOW_FILE;
@@ -245,6 +254,15 @@ static perfile_status window_view(perfile_source *s, uint64_t offset, size_t nee
     return PERFILE_OK;
 }
 
+/* Bytes behind the data are overwritten by what is read next. */
+static bool window_holds(const perfile_source *s, perfile_bytes bytes)
+{
+    const pf_window *w = (const pf_window *)s;
+    const uintptr_t from = (uintptr_t)bytes.ptr - (uintptr_t)w->buf;
+    return w->base.moving && from < w->cap && bytes.len <= w->head + w->len - from &&
+           from <= w->head + w->len;
+}
+
 static void window_release(perfile_source *s, uint64_t offset, uint64_t len)
 {
     const pf_window *w = (const pf_window *)s;
@@ -262,8 +280,11 @@ static void window_close(perfile_source *s)
     pf_free(w->memory);
 }
 
-const pf_source_ops pf_window_ops = {
-    .run = window_run, .view = window_view, .release = window_release, .close = window_close};
+const pf_source_ops pf_window_ops = {.run = window_run,
+                                     .view = window_view,
+                                     .holds = window_holds,
+                                     .release = window_release,
+                                     .close = window_close};
 
 /* Calls the `waiting` callback if the next read() from a pipe would block. */
 static void notify_before_wait(const pf_window *w)

@@ -229,6 +229,7 @@ static const pf_writer_ops ops = {
     .takes_stored = pf_write_takes_stored,
     .stored = pf_write_stored,
     .round = pf_write_round,
+    .let_go = pf_write_let_go,
     .finish = finish,
     .abort = give_up,
     .close = close_writer,

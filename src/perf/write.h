@@ -184,6 +184,7 @@ perfile_status pf_write_record(pf_perf_writer *w, perfile_bytes bytes, uint32_t 
                                perfile_error *err);
 /* Writes the pending span. */
 perfile_status pf_write_flush_span(pf_perf_writer *w, perfile_error *err);
+void pf_write_let_go(perfile_writer *w);
 /* Writes what stands in front of the records; does nothing when called again. */
 perfile_status pf_write_begin(pf_perf_writer *w, perfile_error *err);
 /* Empties w->scratch and reserves `n` bytes of it at *at. */

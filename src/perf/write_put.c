@@ -176,6 +176,12 @@ static inline bool can_copy_plain(const pf_perf_writer *w)
     return w->begun && !w->level && !w->base.directory && !w->base.swap && !w->base.extra_left;
 }
 
+/* True if bytes that are not stable need not be written before their caller goes on. */
+static inline bool may_wait(const pf_perf_writer *w, perfile_bytes bytes)
+{
+    return w->base.input && pf_source_holds(w->base.input, bytes);
+}
+
 /* Writes the plain, adjacent records at the front of first[0 .. n); *taken is their number.  Small
  * rows of bytes that do not stay are copied into the buffer of the sink instead of making a span.
  */
@@ -195,7 +201,8 @@ static inline perfile_status put_plain(pf_perf_writer *w, const perfile_record *
     perfile_status st;
     *taken = (size_t)(r - first);
     w->kernel |= size != 0;
-    if (flags || size >= SMALL || w->span.len || size == 0)
+    if (flags || size >= SMALL || w->span.len || size == 0 ||
+        may_wait(w, (perfile_bytes){from, size}))
         return size ? add_span(w, from, size, flags, err) : PERFILE_OK;
     st = pf_sink_reserve(w->part->sink, size, &room);
     if (st != PERFILE_OK)
@@ -256,7 +263,7 @@ pf_write_put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfi
     }
     /* Also if one record was refused: those in front of it are in the span, and their memory may
      * change after this call. */
-    if (stable || !w->span.len)
+    if (stable || !w->span.len || may_wait(w, w->span))
         return st;
     perfile_status flushed = pf_write_flush_span(w, st == PERFILE_OK ? err : NULL);
     return st == PERFILE_OK ? flushed : st;
@@ -300,8 +307,13 @@ perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first,
     w->kernel = true;
     st = add_span(w, first->header, (size_t)(last.ptr + last.len - first->header), first->flags,
                   err);
-    return st == PERFILE_OK && !(first->flags & PERFILE_REC_STABLE) ? pf_write_flush_span(w, err)
-                                                                    : st;
+    const bool waits = first->flags & PERFILE_REC_STABLE || may_wait(w, w->span);
+    return st == PERFILE_OK && !waits ? pf_write_flush_span(w, err) : st;
+}
+
+void pf_write_let_go(perfile_writer *writer)
+{
+    (void)pf_write_flush_span((pf_perf_writer *)writer, NULL); /* the sink keeps the error */
 }
 
 perfile_status pf_write_put(perfile_writer *writer, const perfile_record *r, perfile_error *err)

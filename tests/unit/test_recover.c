@@ -99,6 +99,53 @@ static void whole_captures_come_back_whole(void **state)
     }
 }
 
+static perfile_sink *rescue_file(const char *path, uint32_t flags, perfile_recover_summary *sum)
+{
+    perfile_source *source;
+    perfile_sink *sink;
+    const perfile_source_options how = {.size = sizeof how, .flags = flags};
+    assert_int_equal(perfile_source_path(path, &how, &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_memory("rescued", &sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_recover_capture(source, sink, NULL, sum, sizeof *sum, NULL),
+                     PERFILE_OK);
+    return sink;
+}
+
+/* Records wait where they were read until the window moves.  Damage of all sizes cuts the rows, so
+ * that some are copied and some wait, and the window moves between and in them. */
+static void what_waits_in_the_window_is_written(void **state)
+{
+    static const uint32_t ways[] = {PERFILE_SOURCE_SEQUENTIAL, PERFILE_SOURCE_COPIED,
+                                    PERFILE_SOURCE_NO_MAP, 0};
+    static const uint8_t zeros[4096];
+    (void)state;
+    for (unsigned form = 0; form < 2; form++) {
+        BUILDER b = {0};
+        perfile_sink *expected, *sink;
+        perfile_recover_summary want, sum;
+        capture_make(&b, form ? CAPTURE_PIPE : CAPTURE_FILE, false, 100000);
+        for (size_t at = 200000, n = 8; at + n < b.b.len; at += 170000 + n, n = n * 3 % 4093 + 1)
+            memcpy(b.b.ptr + at, zeros, n);
+        assert_int_equal(rescue(built(&b), NULL, &expected, &want), PERFILE_OK);
+        assert_true(b.b.len > 4 << 20 && want.gaps > 9);
+        FILE *f = fopen("windowed", "w");
+        assert_non_null(f);
+        assert_int_equal(fwrite(b.b.ptr, 1, b.b.len, f), b.b.len);
+        assert_int_equal(fclose(f), 0);
+        for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+            sink = rescue_file("windowed", ways[i], &sum);
+            const perfile_bytes a = perfile_sink_bytes(expected), o = perfile_sink_bytes(sink);
+            assert_int_equal(o.len, a.len);
+            assert_memory_equal(o.ptr, a.ptr, a.len);
+            assert_int_equal(sum.records, want.records);
+            assert_int_equal(sum.gaps, want.gaps);
+            perfile_sink_close(sink);
+        }
+        perfile_sink_close(expected);
+        assert_int_equal(unlink("windowed"), 0);
+    }
+}
+
 /* With `put` bytes of text in it at `at`, or without `-put` bytes that stood there. */
 static perfile_status rescue_moved(perfile_bytes whole, size_t at, int put, content *after,
                                    perfile_recover_summary *sum)
@@ -513,6 +560,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_captures_come_back_whole),
+        cmocka_unit_test(what_waits_in_the_window_is_written),
         cmocka_unit_test(what_moved_is_found),
         cmocka_unit_test(killed_ones_get_their_size),
         cmocka_unit_test(header_is_guessed),
