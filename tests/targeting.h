@@ -63,12 +63,12 @@ static inline void take(result *out, perfile_stream *below, const char *version)
     while ((st = perfile_stream_next(out->s, &r, NULL)) == PERFILE_OK) {
         assert_true(out->n < MOST);
         assert_ptr_equal(r->session, perfile_stream_session(out->s));
+        assert_int_equal(perfile_record_copy(r, &out->records[out->n++], NULL), PERFILE_OK);
         if (r->extra.ptr)
             out->extra += r->extra.len;
         else
             while (r->extra.len && perfile_stream_extra(out->s, r, &piece, NULL) == PERFILE_OK)
                 out->extra += piece.len;
-        assert_int_equal(perfile_record_copy(r, &out->records[out->n++], NULL), PERFILE_OK);
     }
     assert_int_equal(st, PERFILE_END);
     perfile_target_get_summary(out->s, &out->sum, sizeof out->sum);

@@ -176,10 +176,10 @@ static perfile_status keep_run(pf_recover *x, const perfile_record *first, size_
     count(x, first, n, seen);
     if (x->writer)
         st = x->writer->ops->run(x->writer, first, n, seen, err);
-    if (st == PERFILE_OK && first->extra.len && !first->extra.ptr)
-        st = copy_extra(x, first, err);
     x->last = side_of(first + n - 1);
     x->last_part = first->part;
+    if (st == PERFILE_OK && first->extra.len && !first->extra.ptr)
+        st = copy_extra(x, first, err); /* which releases the record */
     return st;
 }
 

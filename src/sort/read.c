@@ -69,17 +69,34 @@ static uint64_t key_of_fragment(pf_sort *x, const perfile_record *r)
     return x->fragments_key;
 }
 
-/* Copies *r to *copy.  Its payload is appended to the payload file unless it is stable in memory,
- * and copy->extra.len is what was there of it. */
+/* Reading a payload releases the record in front of it: if it is not stable, *r gets a copy. */
+static perfile_status keep_record(pf_sort *x, perfile_record *r, perfile_error *err)
+{
+    if (r->flags & PERFILE_REC_STABLE)
+        return PERFILE_OK;
+    const size_t header = perfile_record_size(r) - r->body.len;
+    pf_buffer_clear(&x->record);
+    if (!pf_buffer_append(&x->record, r->header, header) ||
+        !pf_buffer_append(&x->record, r->body.ptr, r->body.len))
+        return pf_fail_nomem(err, "sort");
+    r->header = x->record.ptr;
+    r->body.ptr = x->record.ptr + header;
+    return PERFILE_OK;
+}
+
+/* Appends the payload of `r`, the record that the stream is at, to the payload file unless it is
+ * stable in memory.  *copy is `r`, or stands where `r` stays; copy->extra.len becomes what was
+ * there of the payload. */
 static perfile_status save_payload(pf_sort *x, const perfile_record *r, perfile_record *copy,
                                    perfile_error *err)
 {
     perfile_bytes payload;
-    perfile_status st;
-    *copy = *r;
     if (r->extra.ptr)
         return r->flags & PERFILE_REC_STABLE ? PERFILE_OK
                                              : pf_sort_store_payload(&x->loose, r->extra, err);
+    perfile_status st = keep_record(x, copy, err);
+    if (st != PERFILE_OK)
+        return st;
     copy->extra.len = 0;
     while ((st = perfile_stream_extra(x->base.below, r, &payload, err)) == PERFILE_OK) {
         st = pf_sort_store_payload(&x->loose, payload, err);
@@ -94,18 +111,14 @@ static perfile_status save_payload(pf_sort *x, const perfile_record *r, perfile_
 }
 
 /* Adds a record to the store.  Once the blocks are full even stable bytes are copied, so that the
- * second pass need not fetch records one by one from all over the file. */
+ * second pass need not fetch records one by one from all over the file.  `stays` is `r`, or the
+ * same record in the mapping of the file. */
 static perfile_status store_record(pf_sort *x, uint64_t key, const perfile_record *r,
-                                   perfile_error *err)
+                                   const perfile_record *stays, perfile_error *err)
 {
-    perfile_record copy;
-    if (r->extra.len) {
-        perfile_status st = save_payload(x, r, &copy, err);
-        if (st != PERFILE_OK)
-            return st;
-        r = &copy;
-    }
-    return pf_sort_store_add(&x->loose, key, r, x->blocks.full, err);
+    perfile_record copy = *stays;
+    perfile_status st = r->extra.len ? save_payload(x, r, &copy, err) : PERFILE_OK;
+    return st == PERFILE_OK ? pf_sort_store_add(&x->loose, key, &copy, x->blocks.full, err) : st;
 }
 
 /* True if `r` goes into the output.  False for records that are left out: FINISHED_ROUNDs (new ones
@@ -211,7 +224,7 @@ static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_e
     if (pf_sort_walkable(&stays) && !late && !x->in_order &&
         pf_sort_blocks_add(&x->blocks, &stays, key, &before))
         return PERFILE_OK;
-    return store_record(x, key, &stays, err);
+    return store_record(x, key, r, &stays, err);
 }
 
 /* True if the records of the run are contiguous, have the flags of the first, and no payload. */

@@ -105,6 +105,7 @@ static void free_stage(pf_sort *x)
     pf_sort_blocks_close(&x->blocks);
     pf_sort_store_close(&x->loose);
     pf_sort_store_close(&x->moved);
+    pf_buffer_free(&x->record);
     pf_buffer_free(&x->joined);
     pf_buffer_free(&x->payload_chunk);
     pf_free(x);

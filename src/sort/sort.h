@@ -41,6 +41,7 @@ typedef struct pf_sort {
     /* First pass. */
     pf_sort_blocks blocks;
     pf_sort_store loose; /* records that do not stay in the file */
+    pf_buffer record;    /* one with a payload that does not, while that is read */
     pf_time_clock clock;
     uint64_t previous;      /* key of the record before */
     uint64_t bytes;         /* of all records that will be yielded, with their payloads */

@@ -237,6 +237,33 @@ static void every_form(void **state)
     }
 }
 
+/* A payload larger than the window of a pipe is read in pieces, and the record in front of it is
+ * gone by then. */
+static void payload_in_pieces(void **state)
+{
+    enum { PAYLOAD = 3 << 20 };
+    BUILDER b;
+    (void)state;
+    make(&b, true, false, 3000, backward);
+    for (unsigned i = 0; i < 2; i++) {
+        size_t start = build_begin(&b, PERFILE_RECORD_AUXTRACE, 0);
+        build_u64(&b, PAYLOAD);
+        build_u64(&b, i * (uint64_t)PAYLOAD);
+        build_zeros(&b, 24);
+        build_end(&b, start);
+        for (uint32_t k = 0; k < PAYLOAD / 4; k++)
+            build_u32(&b, k * 2654435761U + i);
+        capture_sample(&b, 7 + i);
+    }
+    sorted_bag in = bag_of(open_memory(built(&b)));
+    dripping d = {.bytes = built(&b), .most = 1 << 16};
+    outcome o = sort_all(open_dripping(&d), 0);
+    expect_sorted("a payload in pieces", &in, &o);
+    d = (dripping){.bytes = built(&b), .most = 1 << 16};
+    o = sort_all(open_dripping(&d), LEAST);
+    expect_sorted("a payload in pieces, little memory", &in, &o);
+}
+
 /* Every refused allocation is told, and loses nothing (the sanitizers look). */
 static void refused_memory(void **state)
 {
@@ -365,11 +392,17 @@ static void temporary_files_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_laws_can_fail),    cmocka_unit_test(any_order_is_put_right),
-        cmocka_unit_test(runs_of_runs),         cmocka_unit_test(every_form),
-        cmocka_unit_test(refused_memory),       cmocka_unit_test(nothing_per_record),
-        cmocka_unit_test(recorded_captures),    cmocka_unit_test(wrong_use),
-        cmocka_unit_test(temporary_files_fail), cmocka_unit_test(what_is_mapped_is_not_held),
+        cmocka_unit_test(the_laws_can_fail),
+        cmocka_unit_test(any_order_is_put_right),
+        cmocka_unit_test(runs_of_runs),
+        cmocka_unit_test(every_form),
+        cmocka_unit_test(payload_in_pieces),
+        cmocka_unit_test(refused_memory),
+        cmocka_unit_test(nothing_per_record),
+        cmocka_unit_test(recorded_captures),
+        cmocka_unit_test(wrong_use),
+        cmocka_unit_test(temporary_files_fail),
+        cmocka_unit_test(what_is_mapped_is_not_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
