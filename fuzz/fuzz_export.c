@@ -25,7 +25,7 @@ static bool put_capture(const plan *p, perfile_bytes in, const char *form, perfi
     perfile_error err = {0};
     perfile_filter_options all = {.size = sizeof all};
     perfile_filter_open_options reading = {
-        .size = sizeof reading, .how = &p->options, .model = true};
+        .size = sizeof reading, .how = &p->options, .model = true, .translate = true};
     ENSURE(perfile_source_memory(in, "input", &source, NULL) == PERFILE_OK);
     if (perfile_filter_open(source, &all, &reading, &s, &model, &err) != PERFILE_OK)
         return false;

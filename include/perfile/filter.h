@@ -181,6 +181,11 @@ typedef struct perfile_filter_open_options {
     size_t size;
     const perfile_open_options *how; /* as for perfile_open() */
     bool model;                      /* fill *model */
+    /* The records of a capture of another family become perf's own, as perfile_convert_capture()
+     * makes them with default options, if its format can be converted: *stream has samples then.
+     * What they do not carry over is told by `note`; damage is in the summary of *stream, which has
+     * no records of it. */
+    bool translate;
     uint32_t passes; /* filled: passes that were made before the stream can be read */
     /* Filled (may be NULL): its status is PERFILE_E_LIMIT when the model reached
      * perfile_limits.model_bytes and knows nothing of later records, else PERFILE_OK.  With NULL

@@ -96,9 +96,10 @@ static location location_in_metadata(const perfile_session *s, unsigned kind)
 }
 
 /* Returns the location of the first damage of this kind: in a record, else in the container, else
- * in an event or feature. */
+ * in an event or feature.  A stream without records of damage has only the first offset of all. */
 static location first_location(const cli_input *in, unsigned kind)
 {
+    perfile_stream_summary sum;
     const perfile_container *c = perfile_stream_container(in->stream);
     if (in->damage[kind].seen) {
         uint32_t part = in->damage[kind].part;
@@ -108,7 +109,11 @@ static location first_location(const cli_input *in, unsigned kind)
     for (uint32_t i = 0; i < c->n_damages; i++)
         if (c->damages[i].damage == kind)
             return (location){.offset = c->damages[i].offset};
-    return location_in_metadata(perfile_stream_session(in->stream), kind);
+    perfile_stream_get_summary(in->stream, &sum, sizeof sum);
+    location at = location_in_metadata(perfile_stream_session(in->stream), kind);
+    if (at.offset == PERFILE_NO_OFFSET && sum.damages && sum.by_damage[kind] == sum.damages)
+        at.offset = sum.first_offset;
+    return at;
 }
 
 /* Reads N of a file name data.N; false for other names. */

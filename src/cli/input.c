@@ -312,6 +312,7 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
     perfile_filter_open_options reading = {.size = sizeof reading,
                                            .how = options,
                                            .model = how->model,
+                                           .translate = how->translate,
                                            .progress = on_pass,
                                            .note = on_note,
                                            .user = in,

@@ -42,6 +42,14 @@ int cli_symbols_option(const char *command, int option, cli_symbols *symbols)
     return CLI_CONTINUE;
 }
 
+int cli_symbols_need_source(const char *what)
+{
+    if (perfile_symbols_built_in() & PERFILE_SYMBOLS_SOURCE)
+        return CLI_CONTINUE;
+    cli_message("%s needs debug information, which this perfile was built without (libdw)", what);
+    return CLI_FAILED;
+}
+
 const perfile_symbols_options *cli_symbols_chosen(cli_symbols *symbols,
                                                   const perfile_limits *limits)
 {

@@ -22,6 +22,10 @@ bool cli_is_symbols(int option);
 /* Handles one: CLI_CONTINUE, or the exit status. */
 int cli_symbols_option(const char *command, int option, cli_symbols *symbols);
 
+/* CLI_CONTINUE if this perfile can read lines and inlined functions out of debug information, which
+ * `what` needs; else the exit status, after a message. */
+int cli_symbols_need_source(const char *what);
+
 /* The options for the library; NULL: no names are wanted. */
 const perfile_symbols_options *cli_symbols_chosen(cli_symbols *symbols,
                                                   const perfile_limits *limits);

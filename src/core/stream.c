@@ -200,14 +200,30 @@ perfile_source *pf_stream_mapped_source(perfile_stream *s)
     return source && source->lasting && !source->stable ? source : NULL;
 }
 
-void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost)
+void pf_summary_add_damage(perfile_stream_summary *sum, unsigned damage, uint64_t offset,
+                           uint64_t lost)
 {
-    perfile_stream_summary *sum = &s->summary;
     if (sum->damages++ == 0)
         sum->first_offset = offset;
     sum->lost += lost;
     if (damage < sizeof sum->by_damage / sizeof sum->by_damage[0])
         sum->by_damage[damage]++;
+}
+
+void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost)
+{
+    pf_summary_add_damage(&s->summary, damage, offset, lost);
+}
+
+void pf_stream_count_damage(perfile_stream *s, const perfile_stream_summary *of)
+{
+    perfile_stream_summary *sum = &s->summary;
+    if (of->damages && sum->damages == 0)
+        sum->first_offset = of->first_offset;
+    sum->damages += of->damages;
+    sum->lost += of->lost;
+    for (size_t i = 0; i < sizeof sum->by_damage / sizeof sum->by_damage[0]; i++)
+        sum->by_damage[i] += of->by_damage[i];
 }
 
 void pf_stream_notice(perfile_stream *s, uint64_t offset, const char *where, const char *format,

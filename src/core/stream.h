@@ -186,6 +186,10 @@ perfile_source *pf_stream_mapped_source(perfile_stream *s);
 
 /* Counts damage in the summary; `lost` bytes of the input are skipped because of it. */
 void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost);
+void pf_summary_add_damage(perfile_stream_summary *sum, unsigned damage, uint64_t offset,
+                           uint64_t lost);
+/* Counts the damage of another summary, that of what `s` is made from. */
+void pf_stream_count_damage(perfile_stream *s, const perfile_stream_summary *of);
 
 /* Calls options.notice, if it is set, with `where` and a formatted message. */
 void pf_stream_notice(perfile_stream *s, uint64_t offset, const char *where, const char *format,

@@ -12,11 +12,27 @@
 
 enum { WRITE_BYTES = 1 << 20 };
 
+/* The host of the present capture, which a pipe may tell late; false if there is no memory. */
+static bool find_host(pf_exporter *x)
+{
+    const char *hostname = perfile_session_fact(x->reader.session, PERFILE_FACT_HOSTNAME);
+    if (hostname != x->hostname) {
+        x->hostname = hostname;
+        x->host = hostname ? pf_profile_text(&x->profile, hostname) : NULL;
+    }
+    return x->host || !hostname;
+}
+
 uint32_t pf_export_label(pf_exporter *x, const pf_profiled *about)
 {
     pf_label label;
     if (!pf_profile_reader_label(&x->reader, x->options.per, about, &label))
         return PF_INTERN_NONE;
+    if (x->base.ops->exports->per_host) {
+        if (!find_host(x))
+            return PF_INTERN_NONE;
+        label.host = x->host;
+    }
     label.flags = x->before ? PF_LABEL_BEFORE : 0;
     return pf_profile_label(&x->profile, &label);
 }
@@ -60,6 +76,7 @@ static perfile_status note_origin(pf_exporter *x, perfile_error *err)
 static perfile_status begin_input(pf_exporter *x, perfile_error *err)
 {
     x->reading = true;
+    x->hostname = x->host = NULL;
     if (!pf_profile_reader_init(&x->reader, &x->profile, x->base.session, x->base.model, count, x))
         return pf_fail_nomem(err, "export");
     x->reader.branch_chains = x->options.flags & PERFILE_EXPORT_BRANCH_CHAINS;

@@ -29,6 +29,7 @@ typedef struct pf_export_ops {
     uint8_t per[8]; /* the keys that are taken if none are asked for */
     bool all_keys;  /* all keys are taken, whatever is asked for */
     bool per_event; /* PERFILE_PER_EVENT is always among them */
+    bool per_host;  /* labels say the host, too */
     bool compares;  /* it can show samples of captures before beside those of others */
     bool binary;    /* the output is not for terminals */
     bool directory; /* it is several files */
@@ -44,6 +45,8 @@ typedef struct pf_exporter {
     bool compares;            /* there was such a one */
     perfile_symbols *symbols; /* of it; NULL: frames get no names */
     uint32_t n_named;         /* frames of the captures before it */
+    const char *hostname;     /* of it, as the session has it … */
+    const char *host;         /* … and as a text of the profile */
     pf_index events;          /* the names of events so far (texts of the profile) */
     perfile_export_options options;
     char *title; /* a copy of options.title; NULL: none was given */

@@ -23,9 +23,9 @@ enum {
 };
 
 /* Texts that are always in the table, at these positions. */
-enum { EMPTY, SAMPLES, COUNT, NANOSECONDS, PERIOD, COMM, PID, TID, CPU, EVENT, N_WORDS };
-static const char *const words[N_WORDS] = {"",     "samples", "count", "nanoseconds", "period",
-                                           "comm", "pid",     "tid",   "cpu",         "event"};
+enum { EMPTY, SAMPLES, COUNT, NANOSECONDS, PERIOD, COMM, PID, TID, CPU, EVENT, HOST, N_WORDS };
+static const char *const words[N_WORDS] = {
+    "", "samples", "count", "nanoseconds", "period", "comm", "pid", "tid", "cpu", "event", "host"};
 
 typedef struct writer {
     pf_exporter *x;
@@ -173,7 +173,8 @@ static size_t find_labels(writer *w, const pf_label *label, PfPprof__Label *out,
     const struct {
         int64_t key;
         const char *text;
-    } texts[] = {{COMM, label->comm}, {EVENT, w->per_event ? NULL : label->event}};
+    } texts[] = {
+        {COMM, label->comm}, {HOST, label->host}, {EVENT, w->per_event ? NULL : label->event}};
     size_t n = 0;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!texts[i].text)
@@ -203,7 +204,7 @@ static int64_t value_of(uint64_t n)
 
 static perfile_status put_sample(writer *w, const pf_sum *sum, perfile_error *err)
 {
-    enum { MOST_LABELS = 5 };
+    enum { MOST_LABELS = 6 };
     const pf_label *label = pf_profile_label_at(&w->x->profile, sum->label);
     PfPprof__Label labels[MOST_LABELS], *label_list[MOST_LABELS];
     int64_t values[1 + MOST_EVENTS] = {value_of(sum->samples)};
@@ -432,6 +433,7 @@ static const pf_export_ops exports = {
     .summary = pf_export_summary,
     .per = {PERFILE_PER_COMM, PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT, PERFILE_PER_CPU},
     .per_event = true,
+    .per_host = true,
     .binary = true};
 
 const pf_emit_ops pf_emit_pprof = {

@@ -5,7 +5,6 @@
 #include "lib/convert.h"
 #include "lib/passes.h"
 #include "lib/registry.h"
-#include "perfile/sort.h"
 
 enum { DEFAULT_LEVEL = 1 }; /* of zstd, as for `perf record -z` */
 
@@ -165,7 +164,6 @@ perfile_status pf_convert_translate(pf_convert *x, perfile_error *err)
                                 .user = &t,
                                 .options = &x->options,
                                 .losses = &x->target_losses};
-    const perfile_sort_options sorting = {.size = sizeof sorting, .flags = PERFILE_SORT_ONE_ROUND};
     const perfile_assume assume = {
         .size = sizeof assume, .cpus = x->perfmon.cpus, .n_cpus = x->perfmon.n_cpus};
     perfile_open_options reading = pf_convert_reading(x);
@@ -181,9 +179,7 @@ perfile_status pf_convert_translate(pf_convert *x, perfile_error *err)
     x->result.form = x->options.form == PERFILE_FORM_PIPE ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
     x->result.byte_order = PERFILE_BYTE_ORDER_LITTLE;
     if (st == PERFILE_OK)
-        st = x->driver->translate(&how, &s, err);
-    if (st == PERFILE_OK && s->sorted_by != PERFILE_SORTED_BY_TIME)
-        st = perfile_sort(s, &sorting, &s, err);
+        st = pf_translate(x->driver, &how, &s, err);
     if (st == PERFILE_OK && x->options.target)
         st = add_target(x, &s, err);
     if (st == PERFILE_OK)

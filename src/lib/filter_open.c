@@ -115,7 +115,7 @@ static perfile_status open_all(pf_reading *x, bool model, perfile_stream **strea
 {
     perfile_stream *s;
     perfile_status st = PERFILE_OK;
-    if (model || perfile_filter_wants_pass(x->filter, NULL))
+    if (model || x->all.translate || perfile_filter_wants_pass(x->filter, NULL))
         st = make_seekable(x, err);
     if (st == PERFILE_OK && model)
         st = make_model(x, err);
@@ -160,6 +160,12 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
     x->user = asked.user;
     x->limit = asked.limit;
     st = pf_passes_begin(&x->all, source, &how, err);
+    x->all.translate = asked.translate;
+    x->all.converting = (perfile_convert_options){.size = sizeof x->all.converting,
+                                                  .format = "perf.data",
+                                                  .limits = how.limits,
+                                                  .note = asked.note,
+                                                  .user = asked.user};
     if (st == PERFILE_OK)
         st = perfile_filter_new(options, &x->filter, err);
     if (st == PERFILE_OK) {

@@ -7,6 +7,8 @@
 
 #include "archive/source.h"
 #include "base/error.h"
+#include "lib/registry.h"
+#include "perfile/sort.h"
 
 perfile_status pf_passes_begin(pf_passes *p, perfile_source *source,
                                const perfile_open_options *how, perfile_error *err)
@@ -99,9 +101,68 @@ static perfile_status open_source(pf_passes *p, perfile_stream **stream, perfile
     return st;
 }
 
+perfile_status pf_translate(const pf_driver *driver, const pf_translation *how,
+                            perfile_stream **stream, perfile_error *err)
+{
+    const perfile_sort_options sorting = {.size = sizeof sorting, .flags = PERFILE_SORT_ONE_ROUND};
+    perfile_stream *s;
+    perfile_status st = driver->translate(how, &s, err);
+    if (st == PERFILE_OK && s->sorted_by != PERFILE_SORTED_BY_TIME &&
+        (st = perfile_sort(s, &sorting, &s, err)) != PERFILE_OK)
+        perfile_stream_close(s);
+    if (st == PERFILE_OK)
+        *stream = s;
+    return st;
+}
+
+/* pf_translation.pass */
+static perfile_status open_untranslated(void *user, perfile_stream **stream, perfile_error *err)
+{
+    return open_source(user, stream, err);
+}
+
+/* pf_translation.damage: the translated stream has no records of damage, but counts it. */
+static perfile_status on_damage(void *user, const perfile_record *r, perfile_error *err)
+{
+    pf_passes *p = user;
+    (void)err;
+    pf_summary_add_damage(&p->damaged, r->damage, r->offset, r->body.len);
+    return PERFILE_OK;
+}
+
+/* Replaces a stream of another family by one of perf's records, if its driver can.  All passes tell
+ * the same: only the first is heard. */
+static perfile_status translate(pf_passes *p, perfile_stream **stream, perfile_error *err)
+{
+    const perfile_container *c = perfile_stream_container(*stream);
+    const pf_driver *driver = c->format ? pf_driver_named(c->format) : NULL;
+    if (c->family == PERFILE_FAMILY_PERF || !driver || !driver->translate)
+        return PERFILE_OK;
+    perfile_stream_close(*stream);
+    *stream = NULL;
+    if (p->n)
+        p->converting.note = NULL;
+    p->damaged = (perfile_stream_summary){0};
+    p->translation = (pf_translation){.pass = open_untranslated,
+                                      .damage = on_damage,
+                                      .user = p,
+                                      .options = &p->converting,
+                                      .losses = &p->losses};
+    perfile_status st = pf_translate(driver, &p->translation, stream, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_stream *lowest = *stream;
+    while (lowest->below)
+        lowest = lowest->below;
+    pf_stream_count_damage(lowest, &p->damaged);
+    return PERFILE_OK;
+}
+
 perfile_status pf_passes_open(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
     perfile_status st = p->source ? open_source(p, stream, err) : make_stream(p, stream, err);
+    if (st == PERFILE_OK && p->source && p->translate)
+        st = translate(p, stream, err);
     if (st != PERFILE_OK)
         return st;
     p->n++;

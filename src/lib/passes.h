@@ -8,8 +8,9 @@
 #define PF_LIB_PASSES_H
 
 #include "io/tee.h"
-#include "lib/progress.h"
+#include "core/driver.h"
 #include "core/stream.h"
+#include "lib/progress.h"
 
 typedef struct pf_passes {
     perfile_source *source; /* NULL: `make` makes the streams */
@@ -21,6 +22,13 @@ typedef struct pf_passes {
     pf_inputs inputs; /* with `make`: files that `ready` reads */
     pf_tee tee;       /* without a sink: gives each pass a source of its own on `source` */
     perfile_open_options how;
+    /* Captures of another family become records of perf, if their driver can (core/driver.h).
+     * `converting` says who is told of losses. */
+    bool translate;
+    perfile_convert_options converting;
+    pf_translation translation;     /* of the stream that was opened last, and of those before */
+    perfile_stream_summary damaged; /* what its first pass met */
+    uint64_t losses;
 
     uint32_t n;           /* passes begun so far */
     pf_progress progress; /* of the pass that runs */
@@ -52,6 +60,10 @@ bool pf_passes_seekable(const pf_passes *p);
 /* Reads the pipe p->source to its end into a temporary file.  On success p->source is that file,
  * and the pipe is closed. */
 perfile_status pf_passes_spool(pf_passes *p, perfile_error *err);
+
+/* Translates a capture to records of perf (pf_driver.translate), in order of time. */
+perfile_status pf_translate(const pf_driver *driver, const pf_translation *how,
+                            perfile_stream **stream, perfile_error *err);
 
 /* Begins the next pass.  The caller closes the stream, before or after later passes. */
 perfile_status pf_passes_open(pf_passes *p, perfile_stream **stream, perfile_error *err);

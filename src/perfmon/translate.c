@@ -66,14 +66,14 @@ static void report(const pf_perfmon_survey *v, const pf_translation *t)
     const perfile_perfmon_options *o = t->options->perfmon;
     if (!v->stat)
         say_assumed(t, without_rate(v), "event",
-                    "without a rate: periods of samples are sample counts, not event counts (give "
-                    "--rate EVENT=N)");
+                    "without a rate: periods of samples are sample counts, not event counts "
+                    "(convert --rate EVENT=N)");
     if (!(o && o->layout) && v->evidence != 1 << PF_PERFMON_LAYOUT_A &&
         v->evidence != 1 << PF_PERFMON_LAYOUT_B)
         say(t, PERFILE_NOTE_ASSUMED, 1,
-            v->evidence ? "event ids are of both layouts: layout a was taken (give --layout)"
-                        : "no event id says which layout it has: layout a was taken (give "
-                          "--layout)");
+            v->evidence ? "event ids are of both layouts: layout a was taken (convert --layout)"
+                        : "no event id says which layout it has: layout a was taken "
+                          "(convert --layout)");
     say_assumed(t, l->negative, "time", "below 0: 1 ns was taken");
     say_assumed(t, l->untimed, "record", "before the first TIME: its time was taken");
     say_assumed(t, l->timeless, "buffer", "without any TIME: records are at 1 ns");

@@ -64,6 +64,7 @@ enum { PF_EMPTY_STACK = 0 };
 typedef struct pf_label {
     const char *comm;  /* of the profile's texts; NULL: also if it is not known */
     const char *event; /* likewise */
+    const char *host;  /* likewise: of the machine that recorded */
     uint32_t pid, tid, cpu;
     uint32_t flags; /* PF_LABEL_… */
 } pf_label;

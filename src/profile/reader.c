@@ -21,7 +21,11 @@
 #include "schema/context.h"
 #include "schema/family.h"
 
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { THREAD_SLOTS = 8 };
+#else
 enum { THREAD_SLOTS = 4096 }; /* 160 KiB */
+#endif
 
 /* The name of a thread at the times from `first` to `last`. */
 typedef struct pf_thread_slot {

@@ -16,7 +16,7 @@
 
 enum {
     LEAST_STEP = 64 << 10,  /* bytes that a window loads at once, or a strand releases, at least */
-    SOURCE_STEP = 128 << 10 /* the same where the file is read through a window: half of it */
+    SOURCE_STEP = 256 << 10 /* the same where the file is read through a window: half of it */
 };
 
 /* Returns the key of a stored record as the session knows it now: its time, if it came before the
@@ -203,6 +203,18 @@ static perfile_status plan_windows(pf_sort *x, perfile_error *err)
     return st == PERFILE_OK ? open_windows(x, err) : st;
 }
 
+/* True if the file is in order, and is read through a window: then it is read so once more, which
+ * costs less than the page faults of its mapping.  Such a window holds no entries. */
+static bool is_read_again(const pf_sort_blocks *b)
+{
+    if (!b->windowed)
+        return false;
+    for (uint32_t i = 1; i < b->n; i++)
+        if (b->list[i].part != b->list[0].part || b->list[i].min < b->list[i - 1].max)
+            return false;
+    return true;
+}
+
 perfile_status pf_sort_plan(pf_sort *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -213,7 +225,7 @@ perfile_status pf_sort_plan(pf_sort *x, perfile_error *err)
     }
     if (st != PERFILE_OK)
         return st;
-    x->by_strands = x->blocks.n && !x->blocks.mixed;
+    x->by_strands = x->blocks.n && !x->blocks.mixed && !is_read_again(&x->blocks);
     st = x->by_strands ? open_strands(x, err) : plan_windows(x, err);
     return st == PERFILE_OK ? open_readers(x, err) : st;
 }

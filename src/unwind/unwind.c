@@ -12,9 +12,14 @@
 #include "base/error.h"
 #include "unwind/files.h"
 
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { SLOT_BITS = 5 };
+#else
+enum { SLOT_BITS = 15 }; /* slots, as a power of two: 1 MiB */
+#endif
+
 enum {
-    SLOT_BITS = 15, /* slots, as a power of two: 1 MiB */
-    ABI_64 = 2,     /* of registers: PERF_SAMPLE_REGS_ABI_64 */
+    ABI_64 = 2, /* of registers: PERF_SAMPLE_REGS_ABI_64 */
     EM_X86_64 = 62,
     EM_AARCH64 = 183
 };

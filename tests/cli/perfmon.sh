@@ -203,6 +203,14 @@ done
 "$PERFILE" convert --to pipe -o - - <"$sampling" 2>/dev/null | "$PERFILE" stats --type sample - >out.txt
 has out.txt 20 100.0% 1528 total
 
+# Exports say where a buffer is damaged, as all commands do.
+status=0
+"$PERFILE" export --to folded cut >out.txt 2>err.txt || status=$?
+[ "$status" = 3 ] && [ -s out.txt ]
+has err.txt cut: offset 156: a record runs past the end
+"$PERFILE" stats --by sym cut >out.txt 2>err.txt || [ $? = 3 ]
+has err.txt cut: offset 156: a record runs past the end
+
 # Cut, and with a wrong end.
 "$PERFILE" recover -o rest cut 2>err.txt || [ $? = 3 ]
 if grep sample err.txt; then exit 1; fi # perfmon has records of other names

@@ -80,6 +80,17 @@ def one(message, field):
     return values[0]
 
 
+def check_hosts(path, profile):
+    """All samples are of the host that `perfile info` names; a pipe may name it behind the first of them."""
+    texts = profile["string_table"]
+    info = json.loads(run(PERFILE, "info", "--json", path)[1])
+    said = {texts[one(x, "str")] for s in profile["sample"] for x in s["label"] if texts[one(x, "key")] == "host"}
+    without = sum(all(texts[one(x, "key")] != "host" for x in s["label"]) for s in profile["sample"])
+    host = info["host"].get("hostname")
+    assert said <= {host} and (not host or info["form"] == "pipe" or not without), (path, said, without, host)
+    counted["captures whose samples have a host"] += bool(said)
+
+
 def check_pprof(profile):
     """Sums by samples and by period, as folded() has them."""
     texts = profile["string_table"]
@@ -207,7 +218,9 @@ def compare(path):
             results.append(same("speedscope: " + weight, ours, sums))
     results += compare_time(path, by_comm(path))
     if PROTOC:
-        ours = check_pprof(decode_pprof(export(path, "pprof", "--per", KEYS)))
+        profile = decode_pprof(export(path, "pprof", "--per", KEYS))
+        check_hosts(path, profile)
+        ours = check_pprof(profile)
         apart = all(k[3] is not None for k in ours[0])
         results.append(same("pprof: samples", ours[0] if apart else without_event(ours[0]),
                             samples if apart else without_event(samples)))

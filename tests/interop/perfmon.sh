@@ -44,6 +44,21 @@ converted() {
     jq -c 'select(.name == "PERF_RECORD_SAMPLE").body' made.jsonl | cmp - piped.jsonl
 }
 
+# exported INPUT: what `export` and `stats` make of a buffer, or of a directory of them, is what they make of made.data,
+# into which it was converted without options.
+exported() {
+    local form
+    for form in $forms; do
+        "$PERFILE" export --to "$form" -f -o ours "$1" 2>export.txt
+        "$PERFILE" export --to "$form" -f -o theirs made.data 2>/dev/null
+        cmp ours theirs
+    done
+    grep -q ' samples, ' export.txt
+    "$PERFILE" stats --by comm,sym --json "$1" 2>/dev/null | jq -c .rows >ours
+    "$PERFILE" stats --by comm,sym --json made.data 2>/dev/null | jq -c .rows >theirs
+    cmp ours theirs
+}
+
 # counted CPU=BUFFER...: the buffers as perf stat record would have counted.
 counted() {
     local files=() buffer report=-
@@ -58,11 +73,15 @@ counted() {
     python3 "$here/perfmon.py" stat counted.jsonl "$report" "$@"
 }
 
+forms=$("$PERFILE" export --help | grep -oE '\b(folded|flamegraph|pprof|speedscope|firefox|perfetto|chrome)\b' | sort -u)
 for arch in 0 1 2; do
     for kind in all empty sampling counting; do
         "$make" "$kind-$arch.cpuperf" "$kind" "$arch" 60 "$arch"
         dump "$kind-$arch.cpuperf"
-        ! chosen || converted -- "0=$kind-$arch.cpuperf"
+        if chosen; then
+            converted -- "0=$kind-$arch.cpuperf"
+            [ "$kind" = empty ] || exported "$kind-$arch.cpuperf"
+        fi
         ! chosen || converted --layout=b -- "0=$kind-$arch.cpuperf"
     done
     ! chosen || converted --rate=0x801=10007 --rate=0xc07=3 -- "0=sampling-$arch.cpuperf"
@@ -79,6 +98,8 @@ converted --rate=0x801=10007 -- "${cpus[@]}"
 cp made.data files.data
 "$PERFILE" convert --to perf.data -f --rate 0x801=10007 -o made.data several 2>/dev/null
 cmp files.data made.data
+"$PERFILE" convert --to perf.data -f -o made.data several 2>/dev/null
+exported several
 
 # Counts, of one processor and of several.
 for arch in 0 1 2; do

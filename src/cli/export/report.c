@@ -33,8 +33,7 @@ static void report_losses(const cli_export_run *x)
 {
     const perfile_export_summary *s = &x->sum;
     if (x->foreign)
-        cli_message("only records of perf have samples: of perfmon buffers make perf.data first, "
-                    "with perfile convert --to perf.data");
+        cli_message("the records of another family than perf's cannot be exported");
     note(x->losses.lost_samples, "sample was lost while recording",
          "samples were lost while recording");
     note(x->lost_records, "record was lost while recording", "records were lost while recording");

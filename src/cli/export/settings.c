@@ -164,10 +164,13 @@ int cli_export_complete(cli_export_settings *set)
         set->binary ? cli_reject_terminal("export", set->output, set->format) : (int)CLI_CONTINUE;
     if (status == CLI_CONTINUE)
         status = cli_selection_check("export", &set->select);
+    if (status == CLI_CONTINUE && set->exporting.flags & PERFILE_EXPORT_INLINE)
+        status = cli_symbols_need_source("--inline");
     set->exporting.size = sizeof set->exporting;
     set->exporting.symbols = cli_symbols_chosen(&set->symbols, set->how.limits);
     set->how.selection = &set->select;
     set->how.model = true;
+    set->how.translate = true;
     set->how.with_sideband = true; /* deferred call chains, and what was lost */
     return status;
 }

@@ -45,6 +45,9 @@ int cli_stats_check(cli_stats_settings *set)
         return cli_usage("stats",
                          "with sym, srcline, parent and --total only samples are counted: --sort "
                          "takes samples, period, total or key");
+    for (unsigned k = 0; k < set->keys.n; k++)
+        if (cli_key_per(&set->keys, k) == PERFILE_PER_SOURCE)
+            return cli_symbols_need_source("--by srcline");
     return CLI_CONTINUE;
 }
 

@@ -409,6 +409,7 @@ int cli_stats(int argc, char **argv)
         status = cli_stats_check(&set);
     if (status == CLI_CONTINUE) {
         set.how.selection = &set.select;
+        set.how.translate = set.of_code;
         set.how.model = set.of_code || cli_key_resolved(&set.keys) >= 0;
         set.how.with_sideband = set.of_code; /* call chains that come later */
         set.heading = !set.json && in.n > 1;
