@@ -73,6 +73,16 @@ static int compare(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
+/* Symbols of a kernel without modules are in order as they come, and sorting those is half of
+ * loading them. */
+static bool is_in_order(const pf_symtab *t)
+{
+    for (size_t i = 1; i < t->n; i++)
+        if (compare(&t->syms[i - 1], &t->syms[i]) > 0)
+            return false;
+    return true;
+}
+
 static uint64_t page_behind(uint64_t addr)
 {
     uint64_t end = (addr & ~(PAGE - 1)) + (addr & (PAGE - 1) ? 2 : 1) * PAGE;
@@ -134,7 +144,8 @@ void pf_symtab_settle(pf_symtab *t, int rules)
 {
     if (!t->n)
         return;
-    qsort(t->syms, t->n, sizeof *t->syms, compare);
+    if (!is_in_order(t))
+        qsort(t->syms, t->n, sizeof *t->syms, compare);
     find_ends(t, rules);
     size_t kept = 0;
     for (size_t i = 1; i < t->n; i++) {

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The shared library has the binary interface that tests/abi/ says: tests/abi/README.md is for whoever sees
-# this fail.  The library is compiled once more, with debug information, without which nothing says what its types are.
+# The shared library has the binary interface that tests/abi/ says: tests/abi/README.md is for whoever sees this fail.
+# The library is compiled once more, with debug information, without which nothing says what its types are, and without the
+# libraries that it can do without, on which the interface does not depend.
 set -eu
 . "$PERFILE_SOURCE/tests/needs.bash"
 needs abidiff abidw
@@ -22,14 +23,23 @@ bash "$abi/update.sh" made
 diff -u "$abi/constants" made/tests/abi/constants || { echo "constants: see tests/abi/README.md"; failed=1; }
 
 "$PERFILE_CMAKE" -S "$PERFILE_SOURCE" -B build -DCMAKE_C_COMPILER="$PERFILE_CC" -DCMAKE_BUILD_TYPE=None \
-    -DCMAKE_C_FLAGS="-g -O0" -DPERFILE_BUILD_TESTS=OFF -DPERFILE_BUILD_SAMPLES=OFF >build.log
-"$PERFILE_CMAKE" --build build --target perfile_shared -j2 >>build.log 2>&1
+    -DCMAKE_C_FLAGS="-g -O0" -DPERFILE_BUILD_TESTS=OFF -DPERFILE_BUILD_SAMPLES=OFF \
+    -DPERFILE_DWARF=OFF -DPERFILE_SYMBOLS=OFF -DPERFILE_PPROF=OFF -DPERFILE_PERFETTO=OFF >build.log
+"$PERFILE_CMAKE" --build build --target perfile_shared perfile_command -j2 >>build.log 2>&1
 library=build/libperfile.so
 same library "$abi/perfile.abi" "$library" || {
     cat library.report
     echo "the interface is not that of tests/abi/perfile.abi: see tests/abi/README.md"
     failed=1
 }
+
+# What needs them says so.
+for command in "export --to folded --inline" "stats --by srcline"; do
+    status=0
+    # shellcheck disable=SC2086
+    build/perfile $command "$PERFILE_SOURCE/samples/captures/callgraph.data" >out 2>err || status=$?
+    [ "$status" = 1 ] && [ ! -s out ] && grep -q 'built without (libdw)' err || { echo "$command: $status"; cat err; failed=1; }
+done
 
 # The comparison, on interfaces that differ: a member, a parameter, a function, an enumerator.
 n=0
