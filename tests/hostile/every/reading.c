@@ -53,6 +53,10 @@ static const variant others[] = {
     {.run = cli_convert,
      .words = {"perfile convert", "--force", "--to=pipe", "-o/dev/null", "--report=json"},
      .piped = true},
+    {.run = cli_export, .words = {"perfile export", "--to=chrome", "--no-symbols"}},
+    {.run = cli_export,
+     .words = {"perfile export", "--to=speedscope", "--per=event,comm,cpu", "--branch-chains"},
+     .piped = true},
 };
 enum {
     N_USUAL = sizeof usual / sizeof usual[0],
