@@ -151,6 +151,31 @@ def wrong_merge(capture, fits):
     return errors
 
 
+def wrong_archive(capture, fits):
+    """What an archive of the capture consists of; also of a cut one."""
+    errors = []
+    packed = subprocess.run([command, "convert", "--to", "archive", "-f", "-o", "packed", capture], stderr=subprocess.PIPE)
+    if packed.returncode not in (0, 3):
+        return [f"convert --to archive: {packed.stderr}"]
+    content = pathlib.Path("packed").read_bytes()
+    pathlib.Path("cut").write_bytes(content[:len(content) * 2 // 3])
+    for archive in "packed", "cut":
+        run = subprocess.run([command, "info", "--chunks", "--columns", "--json", archive], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        if run.returncode == 1 and archive == "cut":
+            continue  # nothing is left of it
+        report = json.loads(run.stdout)
+        errors += fits.iter_errors(report)
+        total, chunks = report["total"], report["chunks"]
+        if run.returncode != (3 if archive == "cut" else 0):
+            errors.append(f"{archive}: exit status {run.returncode}")
+        if total["chunks"] != len(chunks) or total["bytes"] != sum(c["bytes"] for c in chunks):
+            errors.append(f"{archive}: the total is another number")
+        if report["column_total"]["stored"] != sum(c["stored"] for c in report["columns"]):
+            errors.append(f"{archive}: the total of the columns is another number")
+    return errors
+
+
 def wrong_split(capture, fits):
     """The same for split."""
     arguments = [command, "split", "--json", "--by", "cpu", "-f", "-o", "part-%s", capture]
@@ -166,9 +191,10 @@ def wrong_split(capture, fits):
 
 # A count in each report, to be found wrong.
 counts = {"recover": ["lost", "gaps"], "convert": ["notes", 0, "count"], "sort": ["records"],
-          "export": ["stacks"], "filter": ["kept"], "merge": ["inputs", 0, "samples"], "split": ["records"]}
+          "export": ["stacks"], "filter": ["kept"], "merge": ["inputs", 0, "samples"], "split": ["records"],
+          "archive": ["chunks", 0, "bytes"]}
 others = {"export": wrong_export, "recover": wrong_rescue, "convert": wrong_conversion, "sort": wrong_sort,
-          "filter": wrong_filter, "merge": wrong_merge, "split": wrong_split}
+          "filter": wrong_filter, "merge": wrong_merge, "split": wrong_split, "archive": wrong_archive}
 
 checked = failed = 0
 for words, fits in runs():
