@@ -55,16 +55,18 @@ __attribute__((noinline)) int recurse(int n)
     sink += pad[r & 63];
     return r + 1;
 }
+static volatile int handled;
 __attribute__((noinline)) static void handler(int s)
 {
-    spin(200000 + s); /* often seen, also on a busy machine: the timer counts the program's own time */
+    handled++;
+    spin(400000 + s); /* often seen, also on a busy machine: the timer counts the program's own time */
 }
 int main(void)
 {
     struct itimerval t = {{0, 2000}, {0, 2000}};
-    signal(SIGVTALRM, handler);
-    setitimer(ITIMER_VIRTUAL, &t, 0);
-    for (int i = 0; i < ROUNDS; i++) {
+    signal(SIGPROF, handler);
+    setitimer(ITIMER_PROF, &t, 0);
+    for (int i = 0; i < ROUNDS || (handled < 40 && i < 50 * ROUNDS); i++) {
         library_calls(recurse, i % 30);
         if (i % 50 == 0)
             recurse(200);
@@ -95,8 +97,8 @@ gcc $flags -shared -fPIC -o liblibrary.so library.c
 gcc $flags -fPIE -pie -o pie work.c -L. -llibrary -Wl,-rpath,"$PWD"
 gcc $flags -fno-pie -no-pie -o fixed work.c library.c
 
-record() { # record OUT COMMAND…
-    perf record -q -N -F 1500 -e cpu-clock --call-graph dwarf,8192 -o "$@" >record.log 2>&1
+record() { # record OUT COMMAND…: at a rate that is no multiple of the timer's
+    perf record -q -N -F 1613 -e cpu-clock --call-graph dwarf,8192 -o "$@" >record.log 2>&1
 }
 
 # same_as_perf CAPTURE NAME…: the chains are those of perf; each name is in some of them.
