@@ -167,7 +167,8 @@ def wrong_archive(capture, fits):
         report = json.loads(run.stdout)
         errors += fits.iter_errors(report)
         total, chunks = report["total"], report["chunks"]
-        if run.returncode != (3 if archive == "cut" else 0):
+        # If only the index is cut off, all chunks are there, and nothing is damaged.
+        if run.returncode not in ((0, 3) if archive == "cut" else (0,)):
             errors.append(f"{archive}: exit status {run.returncode}")
         if total["chunks"] != len(chunks) or total["bytes"] != sum(c["bytes"] for c in chunks):
             errors.append(f"{archive}: the total is another number")
