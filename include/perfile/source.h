@@ -20,7 +20,7 @@ enum {
      * SIGBUS when the file is truncated while it is mapped. */
     PERFILE_SOURCE_NO_MAP = 1 << 0,
     /* Records will be read from front to back, once or a few times: regular files are read into a
-     * window of 256 KiB to 4 MiB, which causes no page faults.  Longer payloads (AUX traces) and
+     * window of 512 KiB to 8 MiB, which causes no page faults.  Longer payloads (AUX traces) and
      * attrs and features are views of a mapping.  Records are valid until the next call, as those
      * of a pipe are.  The files of a directory are mapped. */
     PERFILE_SOURCE_SEQUENTIAL = 1 << 1,

@@ -259,8 +259,8 @@ static bool window_holds(const perfile_source *s, perfile_bytes bytes)
 {
     const pf_window *w = (const pf_window *)s;
     const uintptr_t from = (uintptr_t)bytes.ptr - (uintptr_t)w->buf;
-    return w->base.moving && from < w->cap && bytes.len <= w->head + w->len - from &&
-           from <= w->head + w->len;
+    const size_t end = w->head + w->len;
+    return w->base.moving && from <= end && bytes.len <= end - from;
 }
 
 static void window_release(perfile_source *s, uint64_t offset, uint64_t len)

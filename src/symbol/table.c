@@ -73,8 +73,7 @@ static int compare(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Symbols of a kernel without modules are in order as they come, and sorting those is half of
- * loading them. */
+/* Those of a kernel mostly come in order: sorting them would take as long as adding them. */
 static bool is_in_order(const pf_symtab *t)
 {
     for (size_t i = 1; i < t->n; i++)
