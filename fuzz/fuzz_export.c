@@ -1,10 +1,12 @@
 /* Any bytes as one or two captures, exported in every form: whatever names and call chains say,
  * folded lines keep their grammar and add up to the samples, a flame graph has one script element
- * of data which is JSON, and the same twice gives the same. */
+ * of data which is JSON, and each form is the same alone as beside the others. */
 #include "ensure.h"
 #include "limits.h"
 #include "perfile/perfile.h"
 #include "wellformed.h"
+
+enum { MOST_FORMS = 16 };
 
 /* What is exported, and how. */
 typedef struct plan {
@@ -13,9 +15,35 @@ typedef struct plan {
     perfile_export_options exporting;
 } plan;
 
-/* Puts one capture into the emitter, which is opened for the first one.  False if it is none. */
-static bool put_capture(const plan *p, perfile_bytes in, const char *form, perfile_sink *sink,
-                        perfile_emitter **e, perfile_status *st)
+/* One form and what it became. */
+typedef struct exported {
+    const char *form;
+    perfile_export_options how;
+    perfile_sink *sink;
+    perfile_emitter *e; /* NULL until a capture was opened */
+    bool opened;
+    perfile_status st;
+    perfile_export_summary sum;
+} exported;
+
+static void begin(exported *x, const plan *p, const char *form)
+{
+    *x = (exported){.form = form, .how = p->exporting};
+    if (strcmp(form, "folded") != 0 && strcmp(form, "flamegraph") != 0)
+        x->how.flags &= ~(uint32_t)PERFILE_EXPORT_COMPARE; /* they cannot */
+    ENSURE(perfile_sink_memory("export", &x->sink, NULL) == PERFILE_OK);
+}
+
+/* What an emitter may answer: done, or a limit, with its name. */
+static void note(exported *x, perfile_status st, const perfile_error *err)
+{
+    ENSURE(st == PERFILE_OK || (st == PERFILE_E_LIMIT && err->where && err->message[0]));
+    x->st = st;
+}
+
+/* Puts one capture into the emitters, which are opened for the first one.  Nothing if it is none.
+ */
+static void put_capture(const plan *p, perfile_bytes in, exported *x, size_t n_forms)
 {
     perfile_source *source;
     perfile_stream *s;
@@ -28,37 +56,43 @@ static bool put_capture(const plan *p, perfile_bytes in, const char *form, perfi
         .size = sizeof reading, .how = &p->options, .model = true, .translate = true};
     ENSURE(perfile_source_memory(in, "input", &source, NULL) == PERFILE_OK);
     if (perfile_filter_open(source, &all, &reading, &s, &model, &err) != PERFILE_OK)
-        return false;
-    perfile_emit_options how = {.size = sizeof how, .model = model, .exporting = &p->exporting};
-    *st = *e ? perfile_emitter_continue(*e, s, model, &err)
-             : perfile_emitter_open(form, s, sink, &how, e, &err);
-    while (*st == PERFILE_OK && (*st = perfile_stream_next_run(s, &first, &n, &err)) == PERFILE_OK)
-        *st = perfile_emitter_put_run(*e, first, n, &err);
-    if (*st == PERFILE_END)
-        *st = perfile_emitter_continue(*e, NULL, NULL, &err);
-    ENSURE(*st == PERFILE_OK || (*st == PERFILE_E_LIMIT && err.where && err.message[0]));
+        return;
+    for (size_t i = 0; i < n_forms; i++) {
+        perfile_emit_options how = {.size = sizeof how, .model = model, .exporting = &x[i].how};
+        if (x[i].st == PERFILE_OK)
+            note(&x[i],
+                 x[i].e ? perfile_emitter_continue(x[i].e, s, model, &err)
+                        : perfile_emitter_open(x[i].form, s, x[i].sink, &how, &x[i].e, &err),
+                 &err);
+    }
+    perfile_status st;
+    while ((st = perfile_stream_next_run(s, &first, &n, &err)) == PERFILE_OK)
+        for (size_t i = 0; i < n_forms; i++)
+            if (x[i].st == PERFILE_OK)
+                note(&x[i], perfile_emitter_put_run(x[i].e, first, n, &err), &err);
+    for (size_t i = 0; i < n_forms; i++)
+        if (st != PERFILE_END)
+            note(&x[i], st, &err);
+        else if (x[i].st == PERFILE_OK)
+            note(&x[i], perfile_emitter_continue(x[i].e, NULL, NULL, &err), &err);
     perfile_stream_close(s);
-    return true;
 }
 
-/* Exports in one form.  False if nothing is a capture, or a limit was exceeded. */
-static bool export_form(const plan *p, const char *form, perfile_sink **sink,
-                        perfile_export_summary *sum)
+/* Exports in all these forms at once. */
+static void export_forms(const plan *p, exported *x, size_t n_forms)
 {
-    perfile_emitter *e = NULL;
-    perfile_status st = PERFILE_OK;
-    perfile_error err = {0};
-    bool any = false;
-    ENSURE(perfile_sink_memory("export", sink, NULL) == PERFILE_OK);
-    for (size_t i = 0; i < 2 && st == PERFILE_OK; i++)
-        any |= p->in[i].len && put_capture(p, p->in[i], form, *sink, &e, &st);
-    if (any && st == PERFILE_OK)
-        st = perfile_emitter_finish(e, &err);
-    ENSURE(st == PERFILE_OK || st == PERFILE_E_LIMIT);
-    if (any)
-        perfile_emitter_get_summary(e, sum, sizeof *sum);
-    perfile_emitter_close(e);
-    return any && st == PERFILE_OK;
+    for (size_t i = 0; i < 2; i++)
+        if (p->in[i].len)
+            put_capture(p, p->in[i], x, n_forms);
+    for (size_t i = 0; i < n_forms; i++) {
+        perfile_error err = {0};
+        if (x[i].e && x[i].st == PERFILE_OK)
+            note(&x[i], perfile_emitter_finish(x[i].e, &err), &err);
+        x[i].opened = x[i].e;
+        if (x[i].e)
+            perfile_emitter_get_summary(x[i].e, &x[i].sum, sizeof x[i].sum);
+        perfile_emitter_close(x[i].e);
+    }
 }
 
 /* Reads the number that ends at `stop`; returns where the space in front of it is. */
@@ -100,15 +134,16 @@ static const uint8_t *check_line(const uint8_t *p, const uint8_t *end, bool comp
     return stop + 1;
 }
 
-static void check_folded(perfile_bytes text, const plan *p, const perfile_export_summary *sum)
+static void check_folded(perfile_bytes text, const exported *x)
 {
+    const perfile_export_summary *sum = &x->sum;
     uint64_t weight = 0;
     const uint8_t *at = text.ptr, *end = at ? at + text.len : NULL;
     while (at < end)
-        at = check_line(at, end, p->exporting.flags & PERFILE_EXPORT_COMPARE, &weight);
-    if (!(p->exporting.flags & PERFILE_EXPORT_PERIODS)) {
+        at = check_line(at, end, x->how.flags & PERFILE_EXPORT_COMPARE, &weight);
+    if (!(x->how.flags & PERFILE_EXPORT_PERIODS)) {
         /* Without a key, a sample without address has no line. */
-        bool keys = !(p->exporting.flags & PERFILE_EXPORT_NO_LABELS);
+        bool keys = !(x->how.flags & PERFILE_EXPORT_NO_LABELS);
         ENSURE(weight == sum->samples + sum->before_samples - (keys ? 0 : sum->without_stack));
     }
 }
@@ -151,51 +186,42 @@ static void check_page(perfile_bytes text)
     check_json((perfile_bytes){from, (size_t)(to - from)});
 }
 
-static void check_form(const plan *of, const char *form, bool twice)
+/* Checks what one form became. */
+static void check_form(const plan *p, const exported *x)
 {
-    plan one = *of, *p = &one;
-    if (strcmp(form, "folded") != 0 && strcmp(form, "flamegraph") != 0)
-        p->exporting.flags &= ~(uint32_t)PERFILE_EXPORT_COMPARE; /* they cannot */
-    perfile_sink *sink, *again;
-    perfile_export_summary sum = {0}, same = {0};
-    bool done = export_form(p, form, &sink, &sum);
-    perfile_bytes text = perfile_sink_bytes(sink);
-    if (done && strcmp(form, "folded") == 0)
-        check_folded(text, p, &sum);
-    if (done && strcmp(form, "flamegraph") == 0)
+    perfile_bytes text = perfile_sink_bytes(x->sink);
+    ENSURE(x->sum.bytes <= p->options.limits->profile_bytes);
+    if (!x->opened || x->st != PERFILE_OK)
+        return;
+    if (strcmp(x->form, "folded") == 0)
+        check_folded(text, x);
+    if (strcmp(x->form, "flamegraph") == 0)
         check_page(text);
-    if (done && (strcmp(form, "speedscope") == 0 || strcmp(form, "firefox") == 0 ||
-                 strcmp(form, "chrome") == 0))
+    if (strcmp(x->form, "speedscope") == 0 || strcmp(x->form, "firefox") == 0 ||
+        strcmp(x->form, "chrome") == 0)
         check_json(text);
-    ENSURE(sum.bytes <= p->options.limits->profile_bytes);
-    if (twice) {
-        ENSURE(export_form(p, form, &again, &same) == done);
-        perfile_bytes other = perfile_sink_bytes(again);
-        ENSURE(!done || (other.len == text.len && memcmp(&sum, &same, sizeof sum) == 0 &&
-                         (!text.len || memcmp(other.ptr, text.ptr, text.len) == 0)));
-        perfile_sink_close(again);
-    }
-    perfile_sink_close(sink);
 }
 
-/* True if form `i` of `n` is tried: the fuzzer chooses one, which makes it several times as fast;
- * replays try all. */
-static bool is_chosen(uint64_t chosen, size_t i, size_t n)
+/* The same form exported alone: the same bytes, whatever emitters stood beside it. */
+static void check_alone(const plan *p, const exported *x)
 {
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-    return (chosen >> 11) % n == i;
-#else
-    (void)chosen;
-    (void)n;
-    return i < n;
-#endif
+    exported alone;
+    begin(&alone, p, x->form);
+    export_forms(p, &alone, 1);
+    perfile_bytes text = perfile_sink_bytes(x->sink), other = perfile_sink_bytes(alone.sink);
+    ENSURE(alone.st == x->st && alone.opened == x->opened);
+    ENSURE(alone.st != PERFILE_OK ||
+           (other.len == text.len && memcmp(&alone.sum, &x->sum, sizeof alone.sum) == 0 &&
+            (!text.len || memcmp(other.ptr, text.ptr, text.len) == 0)));
+    perfile_sink_close(alone.sink);
 }
 
-/* True if the same is exported once more; replays always do. */
+/* True if the forms are exported once more, one by one: the fuzzer does so now and then, replays
+ * always. */
 static bool is_repeated(uint64_t chosen)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-    return (chosen >> 14 & 3) == 0;
+    return (chosen >> 11 & 15) == 0;
 #else
     (void)chosen;
     return true;
@@ -231,12 +257,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     p.in[0] = (perfile_bytes){block, c.left};
     if (chosen >> 8 & 1)
         p.in[1] = p.in[0];
+    exported x[MOST_FORMS];
     size_t n = 0;
-    while (perfile_export_format(n))
-        n++;
+    for (size_t i = 0; perfile_export_format(i); i++)
+        if (!perfile_export_format_is_directory(i)) { /* a directory is not in memory */
+            ENSURE(n < MOST_FORMS);
+            begin(&x[n++], &p, perfile_export_format(i));
+        }
+    export_forms(&p, x, n);
+    for (size_t i = 0; i < n; i++) {
+        check_form(&p, &x[i]);
+        if (is_repeated(chosen))
+            check_alone(&p, &x[i]);
+    }
     for (size_t i = 0; i < n; i++)
-        if (is_chosen(chosen, i, n) && !perfile_export_format_is_directory(i)) /* no memory */
-            check_form(&p, perfile_export_format(i), is_repeated(chosen));
+        perfile_sink_close(x[i].sink);
     free(block);
     return 0;
 }
