@@ -192,11 +192,16 @@ void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64
         s->release(s, part, offset, len);
 }
 
+perfile_source *pf_stream_source(perfile_stream *s)
+{
+    while (s->below)
+        s = s->below;
+    return s->source_of && s->container.n_parts == 1 ? s->source_of(s, 0) : NULL;
+}
+
 perfile_source *pf_stream_mapped_source(perfile_stream *s)
 {
-    if (s->below || !s->source_of || s->container.n_parts != 1)
-        return NULL;
-    perfile_source *source = s->source_of(s, 0);
+    perfile_source *source = s->below ? NULL : pf_stream_source(s);
     return source && source->lasting && !source->stable ? source : NULL;
 }
 

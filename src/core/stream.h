@@ -140,7 +140,7 @@ struct perfile_stream {
     perfile_session *session;
     /* See pf_stream_release().  NULL: nothing is released. */
     void (*release)(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
-    /* The source of a part; see pf_stream_mapped_source().  NULL: there is none. */
+    /* The source of a part; see pf_stream_source().  NULL: there is none. */
     perfile_source *(*source_of)(perfile_stream *s, uint32_t part);
     /* PERFILE_SORTED_BY_…, for all parts as one sequence.  A stage inherits it from the stream
      * below unless it sets another value when it is made. */
@@ -178,6 +178,10 @@ pf_framed pf_stream_framed(const perfile_stream *s, const perfile_record *first,
 /* The bytes [offset, offset + len) of a part will not be read again soon: see pf_source_release().
  */
 void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
+
+/* The source of a capture of one part, below all stages.  NULL: there is none, or there are
+ * several. */
+perfile_source *pf_stream_source(perfile_stream *s);
 
 /* The source of a capture of one file that is read through a window while the file is mapped, too:
  * offsets of the file are offsets of the mapping, which is valid until the source is closed.  NULL:

@@ -71,8 +71,13 @@ struct perfile_writer {
     uint32_t form;       /* PERFILE_FORM_… */
     uint64_t extra_left; /* bytes behind the last record that are still to come */
     /* Records in memory that it holds may be written later, until let_go(); NULL: none. */
-    const perfile_source *input;
+    perfile_source *input;
 };
+
+/* From now on records in memory of `source` may wait there to be written, so that they are not
+ * copied once more; what waits is written before the source changes it.  NULL: what waits is
+ * written now, and nothing waits any more, as it must be before the source is closed. */
+void pf_writer_read_from(perfile_writer *w, perfile_source *source);
 
 /* PERFILE_E_UNSUPPORTED: the format has no `what` ("features"). */
 perfile_status pf_writer_refuse(const perfile_writer *w, const char *what, perfile_error *err);

@@ -46,6 +46,9 @@ typedef struct pf_absent {
     const struct pf_chunk *chunk;
 } pf_absent;
 
+/* See pf_source_watch(). */
+typedef void pf_moving_fn(void *user);
+
 /* Functions of one kind of source. */
 typedef struct pf_source_ops {
     /* See pf_source_run(). */
@@ -79,7 +82,8 @@ typedef struct pf_source_ops {
      * Reading them is allowed and shows them.  NULL: the kind does not know records. */
     void (*narrow)(perfile_source *s, const pf_narrow *how);
     bool (*absent)(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *absent);
-    /* See pf_source_holds().  NULL: never. */
+    /* See pf_source_watch() and pf_source_holds().  NULL, both: never. */
+    bool (*watch)(perfile_source *s, pf_moving_fn *moving, void *user);
     bool (*holds)(const perfile_source *s, perfile_bytes bytes);
     /* Makes a source of the same entries; NULL: perfile_source_path() of its name does. */
     perfile_status (*again)(const perfile_source *s, perfile_source **source, perfile_error *err);
@@ -132,8 +136,6 @@ struct perfile_source {
                     * `need` that is already met must not wait for more */
     void (*waiting)(void *user); /* called before a read from a pipe blocks; may be NULL */
     void *waiting_user;
-    void (*moving)(void *user); /* see pf_source_holds(); may be NULL */
-    void *moving_user;
     perfile_source_options options; /* as given by the caller with defaults filled in; `limits`
                                        points to the member below */
     perfile_limits limits;
@@ -152,8 +154,15 @@ struct perfile_source {
 perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                              perfile_error *err);
 
+/* From now on `moving` is called before bytes change that run() returned; with NULL it is not any
+ * more.  False: this source does not call, or calls somebody else. */
+static inline bool pf_source_watch(perfile_source *s, pf_moving_fn *moving, void *user)
+{
+    return s->ops->watch && s->ops->watch(s, moving, user);
+}
+
 /* True if these bytes, of spans that run() returned, stay where they are until `moving` is called:
- * whoever sets it may use them longer than until the next call. */
+ * whoever watches may use them longer than until the next call. */
 static inline bool pf_source_holds(const perfile_source *s, perfile_bytes bytes)
 {
     return s->ops->holds && s->ops->holds(s, bytes);

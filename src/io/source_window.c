@@ -53,8 +53,8 @@ static size_t window_max(const pf_window *w)
 /* Nothing that run() returned is used any more: the buffer is about to change below it. */
 static void let_go(const pf_window *w)
 {
-    if (w->base.moving)
-        w->base.moving(w->base.moving_user);
+    if (w->moving)
+        w->moving(w->moving_user);
 }
 
 /* Moves the data to the front of the buffer, keeping its offset within a page (WINDOW_PAGE) if that
@@ -254,13 +254,23 @@ static perfile_status window_view(perfile_source *s, uint64_t offset, size_t nee
     return PERFILE_OK;
 }
 
+static bool window_watch(perfile_source *s, pf_moving_fn *moving, void *user)
+{
+    pf_window *w = (pf_window *)s;
+    if (w->moving && moving)
+        return false;
+    w->moving = moving;
+    w->moving_user = user;
+    return true;
+}
+
 /* Bytes behind the data are overwritten by what is read next. */
 static bool window_holds(const perfile_source *s, perfile_bytes bytes)
 {
     const pf_window *w = (const pf_window *)s;
     const uintptr_t from = (uintptr_t)bytes.ptr - (uintptr_t)w->buf;
     const size_t end = w->head + w->len;
-    return w->base.moving && from <= end && bytes.len <= end - from;
+    return w->moving && from <= end && bytes.len <= end - from;
 }
 
 static void window_release(perfile_source *s, uint64_t offset, uint64_t len)
@@ -282,6 +292,7 @@ static void window_close(perfile_source *s)
 
 const pf_source_ops pf_window_ops = {.run = window_run,
                                      .view = window_view,
+                                     .watch = window_watch,
                                      .holds = window_holds,
                                      .release = window_release,
                                      .close = window_close};

@@ -26,6 +26,9 @@ struct pf_window {
     uint64_t at;
     size_t n_before;
 
+    pf_moving_fn *moving; /* see pf_source_watch(); NULL: nobody watches */
+    void *moving_user;
+
     /* Mapping of the whole file, if it is a regular one.  view(), and a run() of more than
      * WINDOW_MOST bytes, is answered from it.  Empty: everything goes through the buffer. */
     perfile_bytes mapping;

@@ -369,9 +369,11 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     if (st == PERFILE_OK)
         st = pf_copy_check(x, err);
     w->input_stays = true;
+    pf_writer_read_from(w, pf_stream_source(s));
     if (st == PERFILE_OK)
         st = copy(x, err);
     w->input_stays = false;
+    pf_writer_read_from(w, NULL);
     /* A sink may write from another thread straight out of the stream's memory; the caller may
      * close the stream after this call. */
     const perfile_status settled = pf_sink_wait(w->sink, st == PERFILE_OK ? err : NULL);

@@ -74,23 +74,6 @@ static perfile_status deferred_error(const pf_recover *x, perfile_error *err)
     return x->failed.status;
 }
 
-/* perfile_source.moving: what waits to be written lies in the buffer of the source. */
-static void let_go(void *user)
-{
-    const pf_recover *x = user;
-    x->writer->ops->let_go(x->writer);
-}
-
-/* Records that are kept wait where they were read, so that they are not copied once more. */
-static void let_records_wait(pf_recover *x)
-{
-    if (!x->writer->ops->let_go)
-        return;
-    x->source->moving = let_go;
-    x->source->moving_user = x;
-    x->writer->input = x->source;
-}
-
 /* Reads x->stream to its end, and writes what is kept.  Without a sink everything is done but
  * writing, for `recover --dry-run`. */
 static perfile_status recover(pf_recover *x, perfile_error *err)
@@ -109,7 +92,7 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
                                       .byte_order = perfile_session_byte_order(x->session)};
         perfile_status st = perfile_writer_open(x->sink, &how, &x->writer, err);
         if (st == PERFILE_OK)
-            let_records_wait(x);
+            pf_writer_read_from(x->writer, x->source);
         if (st == PERFILE_OK)
             st = pf_copy_headers(x->writer, x->container, err);
         if (st == PERFILE_OK)
@@ -266,8 +249,8 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
     }
     if (st == PERFILE_OK)
         st = recover(&x, err);
-    if (x.writer && x.writer->input)
-        x.source->moving = NULL;
+    if (x.writer)
+        pf_writer_read_from(x.writer, NULL);
     perfile_writer_close(x.writer);
     perfile_stream_close(x.stream);
     perfile_source_close(x.reopened);

@@ -169,7 +169,7 @@ static void release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t 
         pf_source_release(p->parts[part].source, offset, len);
 }
 
-/* perfile_stream.source_of, for pf_stream_mapped_source(). */
+/* perfile_stream.source_of, for pf_stream_source(). */
 static perfile_source *source_of(perfile_stream *s, uint32_t part)
 {
     const pf_perf_stream *p = pf_perf_of(s);
