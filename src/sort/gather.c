@@ -35,8 +35,9 @@ static side side_of(const pf_sort_strands *s, uint32_t place)
 static void note_place(pf_sort_gathered *g, const pf_sort_strands *s, uint32_t strand,
                        const uint8_t *at)
 {
-    const pf_sort_block *b = pf_sort_strand_block(s, &s->all[strand]);
-    g->from[g->n] = (pf_sort_place){b->offset + (uint64_t)(at - b->start), b->part};
+    const pf_sort_strand *one = &s->all[strand];
+    g->from[g->n] =
+        (pf_sort_place){pf_sort_strand_offset(one, at), pf_sort_strand_block(s, one)->part};
 }
 
 /* Returns the heap position of the second strand, 1 or 2.  *third is the least key of all strands

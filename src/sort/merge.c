@@ -72,10 +72,9 @@ static void update_key(pf_sort_source *s)
         s->offset = e->at - (uintptr_t)any->start + any->offset;
     } else if (s->strands) {
         const pf_sort_strand *top = pf_sort_strands_top(s->strands);
-        const pf_sort_block *b = pf_sort_strand_block(s->strands, top);
         s->key = s->strands->heap[0].key;
-        s->part = b->part;
-        s->offset = b->offset + (uint64_t)(top->at - b->start);
+        s->part = pf_sort_strand_block(s->strands, top)->part;
+        s->offset = pf_sort_strand_offset(top, top->at);
     } else {
         s->key = s->reader->item->key;
         s->part = s->reader->item->part;
@@ -91,6 +90,8 @@ static perfile_status fill_source(pf_sort *x, pf_sort_source *s, perfile_error *
         st = pf_sort_window_fill(s->window, x->base.below, err);
     else if (s->reader)
         st = pf_sort_reader_fill(s->reader, (size_t)x->reader_window, err);
+    else
+        st = pf_sort_strands_fill(s->strands, err);
     if (st != PERFILE_OK)
         return st;
     bool more = s->window   ? s->window->at < s->window->ready
@@ -145,7 +146,7 @@ static void prepare_slot(pf_sort *x, uint32_t i)
 {
     /* Bytes in the window of a source are gone when it moves on; those of the mapping are
      * stable. */
-    const bool in_window = x->blocks.windowed && !x->by_strands;
+    const bool in_window = x->by_strands ? x->strands.window != NULL : x->blocks.windowed != NULL;
     x->base.run[i] =
         (perfile_record){.flags = (uint8_t)((in_window ? 0 : PERFILE_REC_STABLE) |
                                             (x->blocks.swap ? PERFILE_REC_SWAPPED : 0)),
@@ -213,7 +214,7 @@ static bool advance(pf_sort *x, pf_sort_source *s)
         needs_fill = s->window->next < s->window->end;
     } else if (s->strands) {
         more = s->strands->n_heap != 0;
-        needs_fill = false;
+        needs_fill = pf_sort_strands_need_fill(s->strands);
     } else {
         pf_sort_reader_next(s->reader);
         more = s->reader->item != NULL;
@@ -337,7 +338,6 @@ static bool emit_strands(pf_sort *x, pf_sort_source *s)
     bool more = true;
     do {
         const pf_sort_strand *one = pf_sort_strands_top(all);
-        const pf_sort_block *b = pf_sort_strand_block(all, one);
         const uint64_t key = all->heap[0].key;
         perfile_record *r = &x->base.run[n];
         if (one->kind == PF_STRAND_CHANGED)
@@ -345,8 +345,8 @@ static bool emit_strands(pf_sort *x, pf_sort_source *s)
         if (!(x->prepared >> n & 1))
             prepare_slot(x, n);
         from_mapping(r, one->at, one->end, x->blocks.swap);
-        r->offset = b->offset + (uint64_t)(one->at - b->start);
-        r->part = b->part;
+        r->offset = pf_sort_strand_offset(one, one->at);
+        r->part = pf_sort_strand_block(all, one)->part;
         more = is_plain_type(r->type);
         if (!more && n)
             break;

@@ -184,12 +184,26 @@ static perfile_status open_readers(pf_sort *x, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* True if the file is in order, and was read through a window to its end: then it is read so once
+ * more, which costs less than the page faults of its mapping. */
+static bool is_read_again(const pf_sort_blocks *b)
+{
+    if (!b->windowed)
+        return false;
+    for (uint32_t i = 1; i < b->n; i++)
+        if (b->list[i].part != b->list[0].part || b->list[i].min < b->list[i - 1].max)
+            return false;
+    return true;
+}
+
 /* Makes strands of the blocks.  Each strand is read from front to back once, so its pages can be
  * released soon; unless the whole file stays mapped. */
 static perfile_status open_strands(pf_sort *x, perfile_error *err)
 {
     const uint64_t step = x->step / 4 > LEAST_STEP ? x->step / 4 : LEAST_STEP;
-    return pf_sort_strands_open(&x->strands, &x->blocks, x->stays_mapped ? 0 : step, err);
+    if (is_read_again(&x->blocks))
+        return pf_sort_strands_open(&x->strands, &x->blocks, 0, x->blocks.windowed, err);
+    return pf_sort_strands_open(&x->strands, &x->blocks, x->stays_mapped ? 0 : step, NULL, err);
 }
 
 /* Makes windows, or moves the records if windows would need too much. */
@@ -203,18 +217,6 @@ static perfile_status plan_windows(pf_sort *x, perfile_error *err)
     return st == PERFILE_OK ? open_windows(x, err) : st;
 }
 
-/* True if the file is in order, and is read through a window: then it is read so once more, which
- * costs less than the page faults of its mapping.  Such a window holds no entries. */
-static bool is_read_again(const pf_sort_blocks *b)
-{
-    if (!b->windowed)
-        return false;
-    for (uint32_t i = 1; i < b->n; i++)
-        if (b->list[i].part != b->list[0].part || b->list[i].min < b->list[i - 1].max)
-            return false;
-    return true;
-}
-
 perfile_status pf_sort_plan(pf_sort *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -225,7 +227,7 @@ perfile_status pf_sort_plan(pf_sort *x, perfile_error *err)
     }
     if (st != PERFILE_OK)
         return st;
-    x->by_strands = x->blocks.n && !x->blocks.mixed && !is_read_again(&x->blocks);
+    x->by_strands = x->blocks.n && !x->blocks.mixed;
     st = x->by_strands ? open_strands(x, err) : plan_windows(x, err);
     return st == PERFILE_OK ? open_readers(x, err) : st;
 }

@@ -43,7 +43,7 @@ static void span_in_place(pf_sort *x, pf_sort_range some, uint64_t least, uint64
 {
     pf_sort_strands *all = &x->strands;
     x->pending.bytes.ptr = pf_sort_strands_top(all)->at;
-    x->pending.lasting = true; /* strands are of a mapped file */
+    x->pending.lasting = !all->window; /* else the file is mapped */
     for (;;) {
         const uint32_t strand = all->heap[0].strand;
         x->pending.n += some.n;
@@ -101,9 +101,8 @@ pf_sample_span pf_sort_span(perfile_stream *s, uint64_t most)
     if (x->pending.n == 0 && may_span(x) &&
         pf_buffer_reserve(&x->gather_buffer, (size_t)to_gather(x, most) + UINT16_MAX)) {
         const pf_sort_strand *top = pf_sort_strands_top(&x->strands);
-        const pf_sort_block *b = pf_sort_strand_block(&x->strands, top);
-        x->pending =
-            (pf_sample_span){.offset = b->offset + (uint64_t)(top->at - b->start), .part = b->part};
+        x->pending = (pf_sample_span){.offset = pf_sort_strand_offset(top, top->at),
+                                      .part = pf_sort_strand_block(&x->strands, top)->part};
         x->pending_at = 0;
         make_span(x, most);
         pf_sort_strands_advanced(x);

@@ -12,6 +12,9 @@
  * the hardware does not prefetch beyond the end of a page. */
 enum { AHEAD = 1024 };
 
+/* Bytes to read through a window at once: half of it. */
+enum { FILL_BYTES = 256 << 10 };
+
 /* The order of the heap; no two heads are equal, because strand numbers differ. */
 static inline bool before(const pf_sort_head *a, const pf_sort_head *b)
 {
@@ -37,8 +40,9 @@ static inline void sift(pf_sort_strands *s, uint32_t at, const pf_sort_head one)
 static void enter_block(const pf_sort_strands *s, pf_sort_strand *one)
 {
     const pf_sort_block *b = &s->blocks->list[one->next_block++];
-    one->at = b->start;
+    one->at = one->start = b->start;
     one->end = b->start + b->bytes;
+    one->offset = b->offset;
     one->clock = b->clock;
 }
 
@@ -70,7 +74,7 @@ static inline bool read_head(const pf_sort_strands *s, pf_sort_strand *one, uint
     const bool swap = s->blocks->swap;
     for (;;) {
         if (one->at == one->end) {
-            if (one->next_block == one->end_block)
+            if (one->next_block == one->end_block || s->window)
                 return false;
             enter_block(s, one);
         }
@@ -108,7 +112,7 @@ static bool continues(const pf_sort_block *a, const pf_sort_block *b)
 }
 
 perfile_status pf_sort_strands_open(pf_sort_strands *s, const pf_sort_blocks *b, uint64_t step,
-                                    perfile_error *err)
+                                    perfile_source *window, perfile_error *err)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->n; i++)
@@ -117,7 +121,8 @@ perfile_status pf_sort_strands_open(pf_sort_strands *s, const pf_sort_blocks *b,
                            .place = pf_time_place_of(b->session),
                            .all = pf_alloc(n, sizeof *s->all),
                            .heap = pf_alloc(n, sizeof *s->heap),
-                           .step = step};
+                           .step = step,
+                           .window = window};
     if (!s->all || !s->heap)
         return pf_fail_nomem(err, "sort");
     for (uint32_t i = 0; i < b->n; i++) {
@@ -127,12 +132,42 @@ perfile_status pf_sort_strands_open(pf_sort_strands *s, const pf_sort_blocks *b,
     }
     for (uint32_t i = 0; i < s->n; i++) {
         pf_sort_head one = {0, i};
-        if (!read_head(s, &s->all[i], &one.key))
+        if (s->window || !read_head(s, &s->all[i], &one.key))
             continue;
         uint32_t at = s->n_heap++;
         for (; at && before(&one, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
             s->heap[at] = s->heap[(at - 1) / 2];
         s->heap[at] = one;
+    }
+    return PERFILE_OK;
+}
+
+perfile_status pf_sort_strands_fill(pf_sort_strands *s, perfile_error *err)
+{
+    pf_sort_strand *one = &s->all[0];
+    while (pf_sort_strands_need_fill(s)) {
+        const pf_sort_block *b = &s->blocks->list[one->next_block];
+        uint64_t bytes = 0;
+        perfile_bytes run;
+        /* Adjacent blocks are read at once: the clock at the first of them is enough. */
+        enter_block(s, one);
+        for (bytes = b->bytes; bytes < FILL_BYTES && one->next_block < one->end_block;) {
+            const pf_sort_block *next = &s->blocks->list[one->next_block];
+            if (next->start != b->start + bytes)
+                break;
+            bytes += next->bytes;
+            one->next_block++;
+        }
+        perfile_status st = pf_source_run(s->window, b->offset, (size_t)bytes, &run, err);
+        if (st == PERFILE_OK && run.len < bytes)
+            st = pf_sort_fail_changed(b, err);
+        if (st != PERFILE_OK)
+            return st;
+        one->at = one->start = run.ptr;
+        one->end = run.ptr + bytes;
+        s->heap[0] = (pf_sort_head){s->reached, 0};
+        if (read_head(s, one, &s->heap[0].key))
+            s->n_heap = 1;
     }
     return PERFILE_OK;
 }
@@ -159,11 +194,11 @@ uint64_t pf_sort_strands_bound(const pf_sort_strands *s)
 static void release(const pf_sort_strands *s, pf_sort_strand *one, bool over,
                     perfile_stream *stream)
 {
-    const pf_sort_block *b = pf_sort_strand_block(s, one);
-    const uint64_t here = pf_sort_round_to_pages(b->offset + (uint64_t)(one->at - b->start));
+    const uint64_t here = pf_sort_round_to_pages(pf_sort_strand_offset(one, one->at));
     if (here < one->released + (over ? 1 : s->step))
         return;
-    pf_stream_release(stream, b->part, one->released, here - one->released);
+    pf_stream_release(stream, pf_sort_strand_block(s, one)->part, one->released,
+                      here - one->released);
     one->released = here;
 }
 
@@ -177,6 +212,7 @@ static inline void advance(pf_sort_strands *s, uint32_t place, const uint8_t *at
     pf_sort_strand *one = &s->all[head.strand];
     one->at = at;
     const bool more = read_head(s, one, &head.key);
+    s->reached = head.key;
     if (s->step)
         release(s, one, !more, stream);
     if (more)

@@ -20,6 +20,8 @@ enum {
 
 typedef struct pf_sort_strand {
     const uint8_t *at, *end;        /* the next record, and the end of its block */
+    const uint8_t *start;           /* address of the first byte of its block, … */
+    uint64_t offset;                /* … and where that byte is in the part */
     pf_time_clock clock;            /* state behind the record at `at` */
     uint32_t next_block, end_block; /* blocks behind that one: [next_block, end_block) */
     uint8_t kind;                   /* PF_STRAND_… */
@@ -40,12 +42,17 @@ typedef struct pf_sort_strands {
     pf_sort_head *heap;           /* strands that are not at their end; heap[0] is the least */
     uint32_t n, n_heap;
     uint64_t step; /* bytes of a strand whose pages are released at once; 0: pages stay mapped */
+    /* Not NULL: the blocks are a single strand, which is read through the window of this source, a
+     * few blocks at a time (pf_sort_strands_fill()).  `reached` is the key of the last record. */
+    perfile_source *window;
+    uint64_t reached;
 } pf_sort_strands;
 
 /* Makes strands of all blocks, which must not be mixed, and reads the first record of each.  `s`
- * must be closed on failure, too. */
+ * must be closed on failure, too.  With `window` all blocks must be one strand, and the first
+ * record is there after pf_sort_strands_fill(). */
 perfile_status pf_sort_strands_open(pf_sort_strands *s, const pf_sort_blocks *b, uint64_t step,
-                                    perfile_error *err);
+                                    perfile_source *window, perfile_error *err);
 void pf_sort_strands_close(pf_sort_strands *s);
 
 /* The strand with the least next record.  The heap must not be empty. */
@@ -60,6 +67,22 @@ static inline const pf_sort_block *pf_sort_strand_block(const pf_sort_strands *s
 {
     return &s->blocks->list[one->next_block - 1];
 }
+
+/* Where the byte at `at` of the block that a strand is in lies in its part. */
+static inline uint64_t pf_sort_strand_offset(const pf_sort_strand *one, const uint8_t *at)
+{
+    return one->offset + (uint64_t)(at - one->start);
+}
+
+/* True if all that was read through the window was passed, and more follows. */
+static inline bool pf_sort_strands_need_fill(const pf_sort_strands *s)
+{
+    return s->window && s->n_heap == 0 && s->all[0].next_block < s->all[0].end_block;
+}
+
+/* Reads the next blocks through the window, if pf_sort_strands_need_fill(); what was read before is
+ * gone then. */
+perfile_status pf_sort_strands_fill(pf_sort_strands *s, perfile_error *err);
 
 /* True if the next record of the top strand is a usual sample with a key below `bound`. */
 static inline bool pf_sort_strands_sample_is_next(const pf_sort_strands *s, uint64_t bound)
