@@ -295,11 +295,19 @@ static perfile_status open_unfiltered(const char *path, const perfile_open_optio
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
-perfile_status cli_stream_mapped(const char *path, const perfile_open_options *options,
+perfile_status cli_stream_copied(const char *path, const perfile_open_options *options,
                                  perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
-    perfile_status st = cli_source_mapped(path, options->limits, &source, err);
+    perfile_status st = cli_source_copied(path, options->limits, &source, err);
+    return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
+}
+
+perfile_status cli_stream_sequential(const char *path, const perfile_open_options *options,
+                                     perfile_stream **stream, perfile_error *err)
+{
+    perfile_source *source;
+    perfile_status st = cli_source_sequential(path, options->limits, &source, err);
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 

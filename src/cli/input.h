@@ -63,9 +63,12 @@ perfile_status cli_source_copied(const char *path, const perfile_limits *limits,
 perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
 
-/* Opens `path` as a stream on a mapped source. */
-perfile_status cli_stream_mapped(const char *path, const perfile_open_options *options,
+/* Opens `path` as a stream whose bytes are read by the way that is faster here. */
+perfile_status cli_stream_copied(const char *path, const perfile_open_options *options,
                                  perfile_stream **stream, perfile_error *err);
+/* The same through a window, for a look at what it is. */
+perfile_status cli_stream_sequential(const char *path, const perfile_open_options *options,
+                                     perfile_stream **stream, perfile_error *err);
 
 enum { CLI_N_DAMAGES = 64 }; /* room for every kind of damage (perfile/damage.h) */
 

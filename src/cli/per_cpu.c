@@ -26,7 +26,7 @@ static perfile_status open_sorted(const cli_per_cpu *x, const char *path, perfil
                                           .from = x->w->from,
                                           .limits = x->w->limits};
     const perfile_sort_options sorting = {.size = sizeof sorting, .max_memory = x->max_memory};
-    perfile_status st = cli_stream_mapped(path, &reading, s, err);
+    perfile_status st = cli_stream_copied(path, &reading, s, err);
     if (st != PERFILE_OK)
         return st;
     st = perfile_sort(*s, &sorting, s, err);
@@ -72,7 +72,7 @@ cli_per_cpu_way cli_per_cpu_way_of(const cli_writing *w, const char *path)
     const bool named = strchr(w->out, '%') && !w->has_form;
     if (strcmp(path, "-") == 0 || !(named || (w->has_form && w->format)))
         return CLI_PER_CPU_NONE;
-    if (cli_stream_mapped(path, &reading, &s, NULL) != PERFILE_OK)
+    if (cli_stream_sequential(path, &reading, &s, NULL) != PERFILE_OK)
         return CLI_PER_CPU_NONE;
     const perfile_container *c = perfile_stream_container(s);
     cli_per_cpu_way way = CLI_PER_CPU_NONE;

@@ -137,6 +137,29 @@ perfile_status pf_source_view(perfile_source *s, uint64_t offset, size_t need, p
     return (s->ops->view ? s->ops->view : s->ops->run)(s, offset, need, run, err);
 }
 
+perfile_status pf_source_read_by_runs(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
+                                      perfile_error *err)
+{
+    perfile_bytes run;
+    for (size_t done = 0; done < n; done += run.len) {
+        perfile_status st = pf_source_run(s, offset + done, 1, &run, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (run.len == 0)
+            return pf_fail(err, PERFILE_E_IO, "source.read", "'%s' was cut while it was read",
+                           s->name);
+        run.len = run.len < n - done ? run.len : n - done;
+        memcpy(to + done, run.ptr, run.len);
+    }
+    return PERFILE_OK;
+}
+
+perfile_status pf_source_read(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
+                              perfile_error *err)
+{
+    return (s->ops->read ? s->ops->read : pf_source_read_by_runs)(s, offset, to, n, err);
+}
+
 void pf_source_hint(perfile_source *s, uint64_t offset, size_t len)
 {
     if (s->ops->hint)

@@ -82,6 +82,9 @@ typedef struct pf_source_ops {
      * Reading them is allowed and shows them.  NULL: the kind does not know records. */
     void (*narrow)(perfile_source *s, const pf_narrow *how);
     bool (*absent)(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *absent);
+    /* See pf_source_read(); NULL: by way of run(). */
+    perfile_status (*read)(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
+                           perfile_error *err);
     /* See pf_source_watch() and pf_source_holds().  NULL, both: never. */
     bool (*watch)(perfile_source *s, pf_moving_fn *moving, void *user);
     bool (*holds)(const perfile_source *s, perfile_bytes bytes);
@@ -171,6 +174,11 @@ static inline bool pf_source_holds(const perfile_source *s, perfile_bytes bytes)
 /* Like pf_source_run(), for bytes that the caller keeps pointers to: attrs, ids, features.  The
  * span stays valid until close if the source is `lasting`. */
 perfile_status pf_source_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                              perfile_error *err);
+
+/* Copies `n` bytes to `to`; fewer are there: PERFILE_E_IO.  Spans of a window stay where they are.
+ */
+perfile_status pf_source_read(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
                               perfile_error *err);
 
 /* Announces that [offset, offset + len) will be read soon; a mapped file takes its page faults for

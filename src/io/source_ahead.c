@@ -29,6 +29,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "io/source_kind.h"
 #include "io/workers.h"
 
 enum {
@@ -389,6 +390,13 @@ static void free_blocks(ahead *a)
     pf_free(a->edges);
 }
 
+/* See pf_source_read(): by the caller itself, beside what the threads read. */
+static perfile_status ahead_read(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
+                                 perfile_error *err)
+{
+    return pf_source_pread(((const ahead *)s)->fd, s->name, offset, to, n, err);
+}
+
 static void ahead_close(perfile_source *s)
 {
     ahead *a = (ahead *)s;
@@ -402,6 +410,7 @@ static void ahead_close(perfile_source *s)
 
 static const pf_source_ops ahead_ops = {
     .run = ahead_run,
+    .read = ahead_read,
     .view = ahead_view,
     .scanned = ahead_scanned,
     .wait = ahead_wait,

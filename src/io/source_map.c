@@ -7,6 +7,7 @@
  * only. */
 #include "io/source_kind.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -70,6 +71,27 @@ static void map_hint(perfile_source *s, uint64_t offset, size_t len)
     for (uint64_t at = offset; at < end;
          at += FAULT_WINDOW - (uintptr_t)(m->ptr + at) % FAULT_WINDOW)
         (void)*(const volatile uint8_t *)(m->ptr + at);
+}
+
+perfile_status pf_source_pread(int fd, const char *name, uint64_t offset, uint8_t *to, size_t n,
+                               perfile_error *err)
+{
+    for (size_t done = 0; done < n;) {
+        const ssize_t r = pread(fd, to + done, n - done, (off_t)(offset + done));
+        const int sys = errno;
+        if (r > 0) {
+            done += (size_t)r;
+            continue;
+        }
+        if (r < 0 && sys == EINTR)
+            continue;
+        perfile_status st =
+            r < 0 ? pf_fail_io(err, sys, "source.read", "cannot read '%s'", name)
+                  : pf_fail(err, PERFILE_E_IO, "source.read", "the file was cut while it was read");
+        pf_error_at(err, offset + done);
+        return st;
+    }
+    return PERFILE_OK;
 }
 
 void pf_map_release(perfile_bytes whole, uint64_t offset, uint64_t len)

@@ -254,6 +254,15 @@ static perfile_status window_view(perfile_source *s, uint64_t offset, size_t nee
     return PERFILE_OK;
 }
 
+/* See pf_source_read().  What has a mapping is a regular file. */
+static perfile_status window_read(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
+                                  perfile_error *err)
+{
+    const pf_window *w = (const pf_window *)s;
+    return w->mapping.ptr ? pf_source_pread(w->fd, s->name, offset, to, n, err)
+                          : pf_source_read_by_runs(s, offset, to, n, err);
+}
+
 static bool window_watch(perfile_source *s, pf_moving_fn *moving, void *user)
 {
     pf_window *w = (pf_window *)s;
@@ -292,6 +301,7 @@ static void window_close(perfile_source *s)
 
 const pf_source_ops pf_window_ops = {.run = window_run,
                                      .view = window_view,
+                                     .read = window_read,
                                      .watch = window_watch,
                                      .holds = window_holds,
                                      .release = window_release,

@@ -90,8 +90,6 @@ static perfile_status fill_source(pf_sort *x, pf_sort_source *s, perfile_error *
         st = pf_sort_window_fill(s->window, x->base.below, err);
     else if (s->reader)
         st = pf_sort_reader_fill(s->reader, (size_t)x->reader_window, err);
-    else
-        st = pf_sort_strands_fill(s->strands, err);
     if (st != PERFILE_OK)
         return st;
     bool more = s->window   ? s->window->at < s->window->ready
@@ -146,7 +144,7 @@ static void prepare_slot(pf_sort *x, uint32_t i)
 {
     /* Bytes in the window of a source are gone when it moves on; those of the mapping are
      * stable. */
-    const bool in_window = x->by_strands ? x->strands.window != NULL : x->blocks.windowed != NULL;
+    const bool in_window = x->by_strands ? x->strands.source != NULL : x->blocks.windowed != NULL;
     x->base.run[i] =
         (perfile_record){.flags = (uint8_t)((in_window ? 0 : PERFILE_REC_STABLE) |
                                             (x->blocks.swap ? PERFILE_REC_SWAPPED : 0)),
@@ -214,7 +212,7 @@ static bool advance(pf_sort *x, pf_sort_source *s)
         needs_fill = s->window->next < s->window->end;
     } else if (s->strands) {
         more = s->strands->n_heap != 0;
-        needs_fill = pf_sort_strands_need_fill(s->strands);
+        needs_fill = false;
     } else {
         pf_sort_reader_next(s->reader);
         more = s->reader->item != NULL;
@@ -230,10 +228,11 @@ static bool advance(pf_sort *x, pf_sort_source *s)
     return !needs_fill;
 }
 
-/* A run ends where a round is due, so that the round can stand there. */
+/* A run ends where a round is due, so that the round can stand there, and where a strand was read
+ * on, so that its records stay valid. */
 static bool run_is_full(const pf_sort *x)
 {
-    return x->base.n_run == PERFILE_RUN_RECORDS ||
+    return x->base.n_run == PERFILE_RUN_RECORDS || (x->base.n_run && x->strands.refilled) ||
            (x->base.n_run && x->round_bytes >= x->round_most);
 }
 
@@ -360,7 +359,7 @@ static bool emit_strands(pf_sort *x, pf_sort_source *s)
         x->keys[n++] = key;
         pf_sort_strands_advance(all, one->at + size, x->base.below);
     } while (more && all->n_heap && all->heap[0].key < bound && n < PERFILE_RUN_RECORDS &&
-             bytes < x->round_most);
+             bytes < x->round_most && !all->refilled);
     const bool emitted = n > first;
     const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest,
                             false};
@@ -409,11 +408,23 @@ static const pf_sort_block *changed_block(const pf_sort *x)
     return top && top->kind == PF_STRAND_CHANGED ? pf_sort_strand_block(all, top) : NULL;
 }
 
+/* Why a strand is PF_STRAND_CHANGED: it could not be read, or it was changed. */
+static perfile_status fail_at(const pf_sort *x, const pf_sort_block *block, perfile_error *err)
+{
+    const perfile_error *failed = &x->strands.failed;
+    if (failed->status == PERFILE_OK)
+        return pf_sort_fail_changed(block, err);
+    if (err)
+        *err = *failed;
+    return failed->status;
+}
+
 perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
 {
     perfile_stream *base = &x->base;
     perfile_status st = PERFILE_OK;
     base->n_run = 0;
+    x->strands.refilled = false;
     /* Records of the last run are no longer used: release the payload, forget the joined record. */
     if (x->payload.extra.len) {
         pf_stream_release(base->below, x->payload.part, x->payload.offset,
@@ -449,7 +460,7 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
                                           : PERFILE_END;
     const pf_sort_block *block = base->n_run ? NULL : changed_block(x);
     if (st == PERFILE_OK && block)
-        st = pf_sort_fail_changed(block, err);
+        st = fail_at(x, block, err);
     while (st == PERFILE_OK && x->n_heap && !run_is_full(x))
         if (!emit_top(x))
             break;

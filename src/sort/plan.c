@@ -184,26 +184,13 @@ static perfile_status open_readers(pf_sort *x, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* True if the file is in order, and was read through a window to its end: then it is read so once
- * more, which costs less than the page faults of its mapping. */
-static bool is_read_again(const pf_sort_blocks *b)
-{
-    if (!b->windowed)
-        return false;
-    for (uint32_t i = 1; i < b->n; i++)
-        if (b->list[i].part != b->list[0].part || b->list[i].min < b->list[i - 1].max)
-            return false;
-    return true;
-}
-
 /* Makes strands of the blocks.  Each strand is read from front to back once, so its pages can be
- * released soon; unless the whole file stays mapped. */
+ * released soon; unless the whole file stays mapped.  The store `moved` needs no memory then. */
 static perfile_status open_strands(pf_sort *x, perfile_error *err)
 {
     const uint64_t step = x->step / 4 > LEAST_STEP ? x->step / 4 : LEAST_STEP;
-    if (is_read_again(&x->blocks))
-        return pf_sort_strands_open(&x->strands, &x->blocks, 0, x->blocks.windowed, err);
-    return pf_sort_strands_open(&x->strands, &x->blocks, x->stays_mapped ? 0 : step, NULL, err);
+    return pf_sort_strands_open(&x->strands, &x->blocks, x->stays_mapped ? 0 : step,
+                                x->moved.budget, err);
 }
 
 /* Makes windows, or moves the records if windows would need too much. */

@@ -43,14 +43,15 @@ static void span_in_place(pf_sort *x, pf_sort_range some, uint64_t least, uint64
 {
     pf_sort_strands *all = &x->strands;
     x->pending.bytes.ptr = pf_sort_strands_top(all)->at;
-    x->pending.lasting = !all->window; /* else the file is mapped */
+    x->pending.lasting = !all->source; /* the file is mapped */
+    all->refilled = false;
     for (;;) {
         const uint32_t strand = all->heap[0].strand;
         x->pending.n += some.n;
         x->pending.bytes.len = (size_t)(some.end - x->pending.bytes.ptr);
         pf_sort_strands_advance(all, some.end, x->base.below);
-        if (all->n_heap == 0 || all->heap[0].strand != strand || x->pending.n >= most ||
-            x->pending.bytes.len >= IN_PLACE_MOST)
+        if (all->n_heap == 0 || all->heap[0].strand != strand || all->refilled ||
+            x->pending.n >= most || x->pending.bytes.len >= IN_PLACE_MOST)
             break;
         const uint64_t left = x->round_most - x->round_bytes, own = pf_sort_strands_bound(all);
         if (pf_sort_strands_top(all)->at != some.end || x->pending.bytes.len >= left ||

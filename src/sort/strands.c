@@ -12,8 +12,14 @@
  * the hardware does not prefetch beyond the end of a page. */
 enum { AHEAD = 1024 };
 
-/* Bytes to read through a window at once: half of it. */
-enum { FILL_BYTES = 256 << 10 };
+/* Sizes of the buffers of a strand: any record fits into one, and those of few strands together
+ * into the cache (TOGETHER); longer reads cost less.  The gap keeps the bytes of one buffer from
+ * being adjacent to those of the other. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { LEAST_ROOM = 64 << 10, MOST_ROOM = 64 << 10, TOGETHER = 0, GAP = 64 };
+#else
+enum { LEAST_ROOM = 64 << 10, MOST_ROOM = 256 << 10, TOGETHER = 512 << 10, GAP = 64 };
+#endif
 
 /* The order of the heap; no two heads are equal, because strand numbers differ. */
 static inline bool before(const pf_sort_head *a, const pf_sort_head *b)
@@ -36,14 +42,49 @@ static inline void sift(pf_sort_strands *s, uint32_t at, const pf_sort_head one)
     heap[at] = one;
 }
 
-/* Moves the strand to the first record of its next block. */
+/* Moves the strand to the first record of its next block.  What is read into buffers is read across
+ * adjacent blocks: the clock at the first of them is enough. */
 static void enter_block(const pf_sort_strands *s, pf_sort_strand *one)
 {
     const pf_sort_block *b = &s->blocks->list[one->next_block++];
-    one->at = one->start = b->start;
-    one->end = b->start + b->bytes;
+    one->at = one->start = one->end = b->start;
     one->offset = b->offset;
+    one->block_end = b->offset + b->bytes;
     one->clock = b->clock;
+    if (!s->source) {
+        one->end = b->start + b->bytes;
+        return;
+    }
+    for (; one->next_block < one->end_block; one->next_block++) {
+        const pf_sort_block *next = &s->blocks->list[one->next_block];
+        if (next->offset != one->block_end)
+            break;
+        one->block_end += next->bytes;
+    }
+}
+
+/* True if bytes of the block follow behind those in the buffer. */
+static inline bool is_cut(const pf_sort_strands *s, const pf_sort_strand *one)
+{
+    return s->source && pf_sort_strand_offset(one, one->end) < one->block_end;
+}
+
+/* Reads the bytes from the next record on into the other buffer; into the same one if nothing of it
+ * was yielded.  False: s->failed says why. */
+static __attribute__((noinline)) bool refill(pf_sort_strands *s, pf_sort_strand *one)
+{
+    const uint64_t from = pf_sort_strand_offset(one, one->at), left = one->block_end - from;
+    const size_t n = left < s->room ? (size_t)left : s->room;
+    one->second ^= !one->fresh;
+    one->fresh = true;
+    uint8_t *to = s->buffers + (2 * (size_t)(one - s->all) + one->second) * (s->room + GAP);
+    s->refilled = true;
+    if (pf_source_read(s->source, from, to, n, &s->failed) != PERFILE_OK)
+        return false;
+    one->at = one->start = to;
+    one->end = to + n;
+    one->offset = from;
+    return true;
 }
 
 /* Returns the key of the next record, which is no usual sample; advances the clock of the
@@ -69,18 +110,23 @@ static bool mark_changed(pf_sort_strand *one, uint64_t *key)
 /* Reads the record at one->at, or the first one of the next block: sets kind and clock of the
  * strand.  *key is the key of the record before, and becomes that of this one.  FINISHED_ROUNDs are
  * skipped.  False: the strand has ended. */
-static inline bool read_head(const pf_sort_strands *s, pf_sort_strand *one, uint64_t *key)
+static inline bool read_head(pf_sort_strands *s, pf_sort_strand *one, uint64_t *key)
 {
     const bool swap = s->blocks->swap;
     for (;;) {
-        if (one->at == one->end) {
-            if (one->next_block == one->end_block || s->window)
+        if (one->at == one->end && !is_cut(s, one)) {
+            if (one->next_block == one->end_block)
                 return false;
             enter_block(s, one);
         }
         const size_t left = (size_t)(one->end - one->at);
         const pf_frame f =
             left < PF_PERF_RECORD_HEADER ? (pf_frame){0} : pf_frame_at(one->at, swap);
+        if ((left < PF_PERF_RECORD_HEADER || f.size > left) && is_cut(s, one)) {
+            if (!refill(s, one))
+                return mark_changed(one, key);
+            continue;
+        }
         if (f.size < PF_PERF_RECORD_HEADER || f.size > left)
             return mark_changed(one, key);
         if (f.type == PERFILE_RECORD_FINISHED_ROUND) {
@@ -99,6 +145,7 @@ static inline bool read_head(const pf_sort_strands *s, pf_sort_strand *one, uint
         }
         if (time < *key)
             return mark_changed(one, key);
+        one->fresh = false;
         *key = time;
         return true;
     }
@@ -111,8 +158,23 @@ static bool continues(const pf_sort_block *a, const pf_sort_block *b)
     return a->part == b->part && a->max <= b->min;
 }
 
+/* Gives each strand its buffers, if the file is read through a window and there is memory for them.
+ * False: out of memory. */
+static bool choose_buffers(pf_sort_strands *s, uint64_t memory)
+{
+    if (!s->blocks->windowed || s->n == 0 || memory / 2 / s->n < LEAST_ROOM + GAP)
+        return true;
+    s->room = TOGETHER / s->n < MOST_ROOM ? TOGETHER / s->n : MOST_ROOM;
+    s->room = s->room > LEAST_ROOM ? s->room : LEAST_ROOM;
+    s->room = s->room < memory / 2 / s->n - GAP ? s->room : (size_t)(memory / 2 / s->n) - GAP;
+    s->buffers = pf_realloc(NULL, 2 * (size_t)s->n, s->room + GAP);
+    s->source = s->blocks->windowed;
+    s->step = 0; /* the mapping has no pages to release */
+    return s->buffers != NULL;
+}
+
 perfile_status pf_sort_strands_open(pf_sort_strands *s, const pf_sort_blocks *b, uint64_t step,
-                                    perfile_source *window, perfile_error *err)
+                                    uint64_t memory, perfile_error *err)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->n; i++)
@@ -121,8 +183,7 @@ perfile_status pf_sort_strands_open(pf_sort_strands *s, const pf_sort_blocks *b,
                            .place = pf_time_place_of(b->session),
                            .all = pf_alloc(n, sizeof *s->all),
                            .heap = pf_alloc(n, sizeof *s->heap),
-                           .step = step,
-                           .window = window};
+                           .step = step};
     if (!s->all || !s->heap)
         return pf_fail_nomem(err, "sort");
     for (uint32_t i = 0; i < b->n; i++) {
@@ -130,9 +191,11 @@ perfile_status pf_sort_strands_open(pf_sort_strands *s, const pf_sort_blocks *b,
             s->all[s->n++] = (pf_sort_strand){.next_block = i, .released = b->list[i].offset};
         s->all[s->n - 1].end_block = i + 1;
     }
+    if (!choose_buffers(s, memory))
+        return pf_fail_nomem(err, "sort");
     for (uint32_t i = 0; i < s->n; i++) {
         pf_sort_head one = {0, i};
-        if (s->window || !read_head(s, &s->all[i], &one.key))
+        if (!read_head(s, &s->all[i], &one.key))
             continue;
         uint32_t at = s->n_heap++;
         for (; at && before(&one, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
@@ -142,40 +205,11 @@ perfile_status pf_sort_strands_open(pf_sort_strands *s, const pf_sort_blocks *b,
     return PERFILE_OK;
 }
 
-perfile_status pf_sort_strands_fill(pf_sort_strands *s, perfile_error *err)
-{
-    pf_sort_strand *one = &s->all[0];
-    while (pf_sort_strands_need_fill(s)) {
-        const pf_sort_block *b = &s->blocks->list[one->next_block];
-        uint64_t bytes = 0;
-        perfile_bytes run;
-        /* Adjacent blocks are read at once: the clock at the first of them is enough. */
-        enter_block(s, one);
-        for (bytes = b->bytes; bytes < FILL_BYTES && one->next_block < one->end_block;) {
-            const pf_sort_block *next = &s->blocks->list[one->next_block];
-            if (next->start != b->start + bytes)
-                break;
-            bytes += next->bytes;
-            one->next_block++;
-        }
-        perfile_status st = pf_source_run(s->window, b->offset, (size_t)bytes, &run, err);
-        if (st == PERFILE_OK && run.len < bytes)
-            st = pf_sort_fail_changed(b, err);
-        if (st != PERFILE_OK)
-            return st;
-        one->at = one->start = run.ptr;
-        one->end = run.ptr + bytes;
-        s->heap[0] = (pf_sort_head){s->reached, 0};
-        if (read_head(s, one, &s->heap[0].key))
-            s->n_heap = 1;
-    }
-    return PERFILE_OK;
-}
-
 void pf_sort_strands_close(pf_sort_strands *s)
 {
     pf_free(s->all);
     pf_free(s->heap);
+    pf_free(s->buffers);
 }
 
 uint64_t pf_sort_strands_bound(const pf_sort_strands *s)
@@ -212,7 +246,6 @@ static inline void advance(pf_sort_strands *s, uint32_t place, const uint8_t *at
     pf_sort_strand *one = &s->all[head.strand];
     one->at = at;
     const bool more = read_head(s, one, &head.key);
-    s->reached = head.key;
     if (s->step)
         release(s, one, !more, stream);
     if (more)

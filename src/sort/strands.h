@@ -19,10 +19,14 @@ enum {
 };
 
 typedef struct pf_sort_strand {
-    const uint8_t *at, *end;        /* the next record, and the end of its block */
-    const uint8_t *start;           /* address of the first byte of its block, … */
-    uint64_t offset;                /* … and where that byte is in the part */
-    pf_time_clock clock;            /* state behind the record at `at` */
+    const uint8_t *at, *end; /* the next record, and the end of its block */
+    const uint8_t *start;    /* address of the first byte of its block, … */
+    uint64_t offset;         /* … and where that byte is in the part */
+    /* Of strands that are read into buffers, where at, end and start lie instead. */
+    uint64_t block_end;  /* where the block, with all adjacent ones behind it, ends in the part */
+    bool second;         /* at lies in the second of the two buffers */
+    bool fresh;          /* nothing of that buffer was yielded yet */
+    pf_time_clock clock; /* state behind the record at `at` */
     uint32_t next_block, end_block; /* blocks behind that one: [next_block, end_block) */
     uint8_t kind;                   /* PF_STRAND_… */
     uint64_t released; /* offset in the part: pages of the strand before it were released */
@@ -42,17 +46,23 @@ typedef struct pf_sort_strands {
     pf_sort_head *heap;           /* strands that are not at their end; heap[0] is the least */
     uint32_t n, n_heap;
     uint64_t step; /* bytes of a strand whose pages are released at once; 0: pages stay mapped */
-    /* Not NULL: the blocks are a single strand, which is read through the window of this source, a
-     * few blocks at a time (pf_sort_strands_fill()).  `reached` is the key of the last record. */
-    perfile_source *window;
-    uint64_t reached;
+    /* Not NULL: the bytes come from this source, not from the mapping.  Each strand has two buffers
+     * of `room` bytes; when it reaches the end of one the next bytes are read into the other.  So
+     * what was yielded stays valid until the strand does that twice: whoever keeps addresses ends
+     * his run when `refilled` was set. */
+    perfile_source *source;
+    uint8_t *buffers;
+    size_t room;
+    bool refilled;
+    perfile_error failed; /* of a read: its status; then the strand is PF_STRAND_CHANGED */
 } pf_sort_strands;
 
 /* Makes strands of all blocks, which must not be mixed, and reads the first record of each.  `s`
- * must be closed on failure, too.  With `window` all blocks must be one strand, and the first
- * record is there after pf_sort_strands_fill(). */
+ * must be closed on failure, too.  Where the file is read through a window the strands are read
+ * into buffers, if `memory` bytes are enough for that: it costs less than the page faults of the
+ * mapping. */
 perfile_status pf_sort_strands_open(pf_sort_strands *s, const pf_sort_blocks *b, uint64_t step,
-                                    perfile_source *window, perfile_error *err);
+                                    uint64_t memory, perfile_error *err);
 void pf_sort_strands_close(pf_sort_strands *s);
 
 /* The strand with the least next record.  The heap must not be empty. */
@@ -73,16 +83,6 @@ static inline uint64_t pf_sort_strand_offset(const pf_sort_strand *one, const ui
 {
     return one->offset + (uint64_t)(at - one->start);
 }
-
-/* True if all that was read through the window was passed, and more follows. */
-static inline bool pf_sort_strands_need_fill(const pf_sort_strands *s)
-{
-    return s->window && s->n_heap == 0 && s->all[0].next_block < s->all[0].end_block;
-}
-
-/* Reads the next blocks through the window, if pf_sort_strands_need_fill(); what was read before is
- * gone then. */
-perfile_status pf_sort_strands_fill(pf_sort_strands *s, perfile_error *err);
 
 /* True if the next record of the top strand is a usual sample with a key below `bound`. */
 static inline bool pf_sort_strands_sample_is_next(const pf_sort_strands *s, uint64_t bound)

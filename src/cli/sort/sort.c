@@ -1,8 +1,7 @@
 /* `perfile sort`: one capture with all records in time order.
  *
- * The input is opened as a stream on a mapped source, perfile_sort() is put on it, and
- * perfile_copy() writes that stream: records wait in the mapping, or in temporary files beyond
- * --max-memory. */
+ * The input is opened as a stream, perfile_sort() is put on it, and perfile_copy() writes that
+ * stream: records wait in the file, or in temporary files beyond --max-memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -127,7 +126,7 @@ static perfile_status run(settings *set, perfile_sink *sink, perfile_sort_summar
     perfile_sort_options sorting = {
         .size = sizeof sorting, .max_memory = set->max_memory, .progress = cli_writing_progress};
     perfile_stream *s = NULL;
-    perfile_status st = cli_stream_mapped(set->in, &reading, &s, err);
+    perfile_status st = cli_stream_copied(set->in, &reading, &s, err);
     if (st == PERFILE_OK)
         st = perfile_sort(s, &sorting, &s, err);
     if (st == PERFILE_OK)
