@@ -9,7 +9,10 @@
 #include "../captures.h"
 #include "perfile/perfile.h"
 
-enum { SAMPLES = 60000 }; /* several windows */
+enum {
+    SAMPLES = 32000, /* several windows */
+    DEEP = 3000      /* addresses of the call chains of some samples: few fit into a buffer */
+};
 
 enum { IN_ORDER, EARLY, LATE, HALVES, N_ORDERS };
 
@@ -29,13 +32,32 @@ static uint32_t sample_at(unsigned order, uint32_t i)
     }
 }
 
-/* Samples in that order, with rounds that say nothing true. */
+/* A sample with a long call chain. */
+static void deep_sample(builder *b, uint32_t n)
+{
+    const size_t start = build_begin(b, PERFILE_RECORD_SAMPLE, 2);
+    build_u64(b, 71);
+    build_u64(b, 0x401000 + n);
+    build_u32(b, 100);
+    build_u32(b, 101);
+    build_u64(b, 5000 + 10 * (uint64_t)n);
+    build_u32(b, n % 2);
+    build_u32(b, 0);
+    build_u64(b, 1000);
+    build_u64(b, DEEP);
+    for (uint64_t i = 0; i < DEEP; i++)
+        build_u64(b, 0x401000 + i * n);
+    build_end(b, start);
+}
+
+/* Samples in that order, now and then eighty with long call chains, and rounds that say nothing
+ * true. */
 static void make(builder *b, unsigned order, bool swap)
 {
     *b = (builder){.swap = swap};
     capture_header(b);
     for (uint32_t i = 0; i < SAMPLES; i++) {
-        capture_sample(b, sample_at(order, i));
+        (i % 16384 < 80 ? deep_sample : capture_sample)(b, sample_at(order, i));
         if (i % 17001 == 17000)
             build_end(b, build_begin(b, PERFILE_RECORD_FINISHED_ROUND, 0));
     }
@@ -104,6 +126,25 @@ static perfile_status sorted_in_little_memory(perfile_source *source, perfile_si
     return sorted_with(source, sink, PERFILE_SORT_LEAST_MEMORY);
 }
 
+/* Records instead of spans of samples: all of a run must be there at once. */
+static perfile_status sorted_into_runs(perfile_source *source, perfile_sink *sink)
+{
+    const perfile_record *first;
+    size_t n;
+    perfile_stream *s;
+    perfile_status st = perfile_open(source, NULL, &s, NULL);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_sort(s, NULL, &s, NULL);
+    while (st == PERFILE_OK && (st = perfile_stream_next_run(s, &first, &n, NULL)) == PERFILE_OK)
+        for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+            const perfile_bytes whole = {first[i].header, perfile_record_size(&first[i])};
+            st = perfile_sink_write(sink, whole, NULL);
+        }
+    perfile_stream_close(s);
+    return st == PERFILE_END ? PERFILE_OK : st;
+}
+
 static void write_file(const char *name, perfile_bytes bytes)
 {
     FILE *f = fopen(name, "w");
@@ -138,7 +179,8 @@ static void do_job(job *one, perfile_bytes whole)
 
 static void the_way_of_reading_changes_nothing(void **state)
 {
-    static job *const jobs[] = {copied, all_kept, some_kept, sorted, sorted_in_little_memory};
+    static job *const jobs[] = {
+        copied, all_kept, some_kept, sorted, sorted_in_little_memory, sorted_into_runs};
     (void)state;
     for (unsigned order = 0; order < N_ORDERS; order++) {
         builder b;
