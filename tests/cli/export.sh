@@ -41,6 +41,7 @@ run export --to aux -o aux captures/callgraph.data
 run export --to aux -f --json -o aux captures/callgraph.data
 run export --to aux -o twice captures/callgraph.data captures/clock.data
 
+run export --to flamegraph -o picture.svg captures/callgraph.data
 run export captures/callgraph.data
 run export --to foldd captures/callgraph.data
 run export --no-symbols --to folded --per comm,comm captures/callgraph.data

@@ -152,10 +152,22 @@ int cli_export_option(int option, cli_export_settings *set)
     }
 }
 
+/* True if the output is called a picture but is a page: no browser would show it. */
+static bool is_called_svg(const cli_export_settings *set)
+{
+    static const char end[] = ".svg";
+    const size_t n = strlen(set->output), m = sizeof end - 1;
+    return strcmp(set->format, "flamegraph") == 0 && n >= m &&
+           strcmp(set->output + n - m, end) == 0;
+}
+
 int cli_export_complete(cli_export_settings *set)
 {
     if (!set->format)
         return cli_usage("export", "missing form: give --to %s", perfile_export_format(0));
+    if (is_called_svg(set))
+        return cli_usage("export", "--to %s writes an HTML page: let OUT end with .html, not .svg",
+                         set->format);
     if (set->directory && strcmp(set->output, "-") == 0)
         return cli_usage("export", "--to %s writes a directory: give -o OUT", set->format);
     if (set->json && strcmp(set->output, "-") == 0)
