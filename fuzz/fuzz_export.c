@@ -2,6 +2,7 @@
  * folded lines keep their grammar and add up to the samples, a flame graph has one script element
  * of data which is JSON, and each form is the same alone as beside the others. */
 #include "ensure.h"
+#include "folder.h"
 #include "limits.h"
 #include "perfile/perfile.h"
 #include "wellformed.h"
@@ -18,20 +19,32 @@ typedef struct plan {
 /* One form and what it became. */
 typedef struct exported {
     const char *form;
+    bool directory;
     perfile_export_options how;
     perfile_sink *sink;
     perfile_emitter *e; /* NULL until a capture was opened */
     bool opened;
+    bool complete; /* it takes no other capture */
     perfile_status st;
     perfile_export_summary sum;
 } exported;
 
-static void begin(exported *x, const plan *p, const char *form)
+static void begin(exported *x, const plan *p, size_t number)
 {
-    *x = (exported){.form = form, .how = p->exporting};
+    const char *form = perfile_export_format(number);
+    *x = (exported){
+        .form = form, .directory = perfile_export_format_is_directory(number), .how = p->exporting};
     if (strcmp(form, "folded") != 0 && strcmp(form, "flamegraph") != 0)
         x->how.flags &= ~(uint32_t)PERFILE_EXPORT_COMPARE; /* they cannot */
-    ENSURE(perfile_sink_memory("export", &x->sink, NULL) == PERFILE_OK);
+    if (x->directory)
+        x->sink = folder_new();
+    else
+        ENSURE(perfile_sink_memory("export", &x->sink, NULL) == PERFILE_OK);
+}
+
+static bool takes_records(const exported *x)
+{
+    return x->st == PERFILE_OK && !x->complete;
 }
 
 /* What an emitter may answer: done, or a limit, with its name. */
@@ -59,7 +72,7 @@ static void put_capture(const plan *p, perfile_bytes in, exported *x, size_t n_f
         return;
     for (size_t i = 0; i < n_forms; i++) {
         perfile_emit_options how = {.size = sizeof how, .model = model, .exporting = &x[i].how};
-        if (x[i].st == PERFILE_OK)
+        if (takes_records(&x[i]))
             note(&x[i],
                  x[i].e ? perfile_emitter_continue(x[i].e, s, model, &err)
                         : perfile_emitter_open(x[i].form, s, x[i].sink, &how, &x[i].e, &err),
@@ -68,13 +81,15 @@ static void put_capture(const plan *p, perfile_bytes in, exported *x, size_t n_f
     perfile_status st;
     while ((st = perfile_stream_next_run(s, &first, &n, &err)) == PERFILE_OK)
         for (size_t i = 0; i < n_forms; i++)
-            if (x[i].st == PERFILE_OK)
+            if (takes_records(&x[i]))
                 note(&x[i], perfile_emitter_put_run(x[i].e, first, n, &err), &err);
     for (size_t i = 0; i < n_forms; i++)
-        if (st != PERFILE_END)
+        if (st != PERFILE_END) {
             note(&x[i], st, &err);
-        else if (x[i].st == PERFILE_OK)
+        } else if (takes_records(&x[i])) {
             note(&x[i], perfile_emitter_continue(x[i].e, NULL, NULL, &err), &err);
+            x[i].complete = x[i].directory;
+        }
     perfile_stream_close(s);
 }
 
@@ -186,6 +201,13 @@ static void check_page(perfile_bytes text)
     check_json((perfile_bytes){from, (size_t)(to - from)});
 }
 
+/* Each ring buffer is a file, and nothing of its data is lost. */
+static void check_directory(const exported *x)
+{
+    uint64_t n;
+    ENSURE(folder_bytes(x->sink, &n) == x->sum.aux_bytes && n == x->sum.aux_files);
+}
+
 /* Checks what one form became. */
 static void check_form(const plan *p, const exported *x)
 {
@@ -198,15 +220,17 @@ static void check_form(const plan *p, const exported *x)
     if (strcmp(x->form, "flamegraph") == 0)
         check_page(text);
     if (strcmp(x->form, "speedscope") == 0 || strcmp(x->form, "firefox") == 0 ||
-        strcmp(x->form, "chrome") == 0)
+        strcmp(x->form, "chrome") == 0 || x->directory)
         check_json(text);
+    if (x->directory)
+        check_directory(x);
 }
 
 /* The same form exported alone: the same bytes, whatever emitters stood beside it. */
-static void check_alone(const plan *p, const exported *x)
+static void check_alone(const plan *p, const exported *x, size_t number)
 {
     exported alone;
-    begin(&alone, p, x->form);
+    begin(&alone, p, number);
     export_forms(p, &alone, 1);
     perfile_bytes text = perfile_sink_bytes(x->sink), other = perfile_sink_bytes(alone.sink);
     ENSURE(alone.st == x->st && alone.opened == x->opened);
@@ -259,16 +283,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         p.in[1] = p.in[0];
     exported x[MOST_FORMS];
     size_t n = 0;
-    for (size_t i = 0; perfile_export_format(i); i++)
-        if (!perfile_export_format_is_directory(i)) { /* a directory is not in memory */
-            ENSURE(n < MOST_FORMS);
-            begin(&x[n++], &p, perfile_export_format(i));
-        }
+    for (; perfile_export_format(n); n++) {
+        ENSURE(n < MOST_FORMS);
+        begin(&x[n], &p, n);
+    }
     export_forms(&p, x, n);
     for (size_t i = 0; i < n; i++) {
         check_form(&p, &x[i]);
         if (is_repeated(chosen))
-            check_alone(&p, &x[i]);
+            check_alone(&p, &x[i], i);
     }
     for (size_t i = 0; i < n; i++)
         perfile_sink_close(x[i].sink);

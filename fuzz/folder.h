@@ -1,0 +1,75 @@
+/* A directory in memory, as a sink: its own bytes are those of its first file. */
+#ifndef FUZZ_FOLDER_H
+#define FUZZ_FOLDER_H
+
+#include "ensure.h"
+#include "io/out_kind.h"
+#include "perfile/perfile.h"
+
+enum { FOLDER_MOST = 256 }; /* files; a small capture makes fewer */
+
+typedef struct folder {
+    perfile_sink base;
+    perfile_sink *files[FOLDER_MOST];
+    bool named[FOLDER_MOST + 1];
+} folder;
+
+static perfile_status folder_part(perfile_sink *s, uint32_t n, perfile_sink **part,
+                                  perfile_error *err)
+{
+    folder *f = (folder *)(void *)s;
+    ENSURE(n < FOLDER_MOST);
+    if (!f->files[n]) {
+        ENSURE(f->named[n + 1]);
+        perfile_status st = perfile_sink_memory("file", &f->files[n], err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    *part = f->files[n];
+    return PERFILE_OK;
+}
+
+/* The caller of this has seen that it is a plain name. */
+static perfile_status folder_name_file(perfile_sink *s, uint32_t file, const char *name,
+                                       perfile_error *err)
+{
+    folder *f = (folder *)(void *)s;
+    (void)err;
+    ENSURE(file <= FOLDER_MOST && name[0] && !f->named[file]);
+    f->named[file] = true;
+    return PERFILE_OK;
+}
+
+static void folder_close(perfile_sink *s)
+{
+    const folder *f = (const folder *)(const void *)s;
+    for (size_t i = 0; i < FOLDER_MOST; i++)
+        perfile_sink_close(f->files[i]);
+}
+
+static const pf_sink_ops folder_ops = {
+    .part = folder_part, .name_file = folder_name_file, .close = folder_close};
+
+static inline perfile_sink *folder_new(void)
+{
+    folder *f = NULL;
+    ENSURE(pf_sink_new(sizeof *f, &folder_ops, "folder", NULL, 0, &f, NULL) == PERFILE_OK);
+    f->base.patchable = true;
+    return &f->base;
+}
+
+/* Bytes of all files but the first one; *n of them. */
+static inline uint64_t folder_bytes(const perfile_sink *s, uint64_t *n)
+{
+    const folder *f = (const folder *)(const void *)s;
+    uint64_t sum = 0;
+    *n = 0;
+    for (size_t i = 0; i < FOLDER_MOST; i++)
+        if (f->files[i]) {
+            sum += perfile_sink_bytes(f->files[i]).len;
+            ++*n;
+        }
+    return sum;
+}
+
+#endif
