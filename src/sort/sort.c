@@ -130,8 +130,8 @@ static const pf_stream_ops sort_ops = {.fill = fill,
                                        .totals = totals};
 
 /* Shares max_memory: three eighths for records in memory and for the windows of runs, three eighths
- * for what moves out of the mapping or for its entries, a sixteenth for blocks, the rest for
- * buffers. */
+ * for what moves out of the mapping, for its entries or for buffers of strands, a sixteenth for
+ * blocks, the rest for buffers. */
 static perfile_status share_memory(pf_sort *x, const perfile_session *session, perfile_error *err)
 {
     uint64_t memory = x->options.max_memory;
