@@ -49,10 +49,11 @@ static inline void capture_trailer(builder *b, uint32_t n)
     build_u64(b, 70 + n % 2);
 }
 
-static inline void capture_sample(builder *b, uint32_t n)
+/* Sample number `n` of an event, up to its call chain, if the event has them. */
+static inline size_t capture_sample_begin(builder *b, uint32_t event, uint32_t n)
 {
     size_t start = build_begin(b, PERFILE_RECORD_SAMPLE, 2);
-    build_u64(b, 70 + n % 2);
+    build_u64(b, 70 + event);
     build_u64(b, 0x401000 + n);
     build_u32(b, 100);
     build_u32(b, 101);
@@ -60,6 +61,12 @@ static inline void capture_sample(builder *b, uint32_t n)
     build_u32(b, n % 2);
     build_u32(b, 0);
     build_u64(b, 1000);
+    return start;
+}
+
+static inline void capture_sample(builder *b, uint32_t n)
+{
+    size_t start = capture_sample_begin(b, n % 2, n);
     if (n % 2) {
         build_u64(b, 3);
         build_u64(b, (uint64_t)-512);

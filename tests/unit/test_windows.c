@@ -35,15 +35,7 @@ static uint32_t sample_at(unsigned order, uint32_t i)
 /* A sample with a long call chain. */
 static void deep_sample(builder *b, uint32_t n)
 {
-    const size_t start = build_begin(b, PERFILE_RECORD_SAMPLE, 2);
-    build_u64(b, 71);
-    build_u64(b, 0x401000 + n);
-    build_u32(b, 100);
-    build_u32(b, 101);
-    build_u64(b, 5000 + 10 * (uint64_t)n);
-    build_u32(b, n % 2);
-    build_u32(b, 0);
-    build_u64(b, 1000);
+    const size_t start = capture_sample_begin(b, 1, n);
     build_u64(b, DEEP);
     for (uint64_t i = 0; i < DEEP; i++)
         build_u64(b, 0x401000 + i * n);
@@ -155,8 +147,13 @@ static void write_file(const char *name, perfile_bytes bytes)
 
 static void do_job(job *one, perfile_bytes whole)
 {
-    static const uint32_t ways[] = {PERFILE_SOURCE_SEQUENTIAL, PERFILE_SOURCE_COPIED,
-                                    PERFILE_SOURCE_NO_MAP, 0};
+    static const struct {
+        uint32_t flags, threads;
+    } ways[] = {{PERFILE_SOURCE_SEQUENTIAL, 1},
+                {PERFILE_SOURCE_SEQUENTIAL, 2},
+                {PERFILE_SOURCE_COPIED, 1},
+                {PERFILE_SOURCE_NO_MAP, 1},
+                {0, 1}};
     perfile_source *source;
     perfile_sink *want, *got;
     assert_int_equal(perfile_source_memory(whole, "windows", &source, NULL), PERFILE_OK);
@@ -165,7 +162,8 @@ static void do_job(job *one, perfile_bytes whole)
     const perfile_bytes a = perfile_sink_bytes(want);
     assert_true(a.len > whole.len / 2);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        const perfile_source_options how = {.size = sizeof how, .flags = ways[i]};
+        const perfile_source_options how = {
+            .size = sizeof how, .flags = ways[i].flags, .threads = ways[i].threads};
         assert_int_equal(perfile_source_path("windows", &how, &source, NULL), PERFILE_OK);
         assert_int_equal(perfile_sink_memory("got", &got, NULL), PERFILE_OK);
         assert_int_equal(one(source, got), PERFILE_OK);
