@@ -73,10 +73,10 @@ static void report_text(const cli_export_run *x)
         cli_message("compared with %s sample%s before",
                     cli_format_grouped(s->before_samples, samples),
                     s->before_samples == 1 ? "" : "s");
-    cli_message("%s: %s sample%s, %s stack%s, %s frame%s", x->format,
+    cli_message("%s: %s sample%s, %s frame%s, %s node%s of the call tree", x->format,
                 cli_format_grouped(s->samples, samples), s->samples == 1 ? "" : "s",
-                cli_format_grouped(s->stacks, stacks), s->stacks == 1 ? "" : "s",
-                cli_format_grouped(s->frames, frames), s->frames == 1 ? "" : "s");
+                cli_format_grouped(s->frames, frames), s->frames == 1 ? "" : "s",
+                cli_format_grouped(s->stacks, stacks), s->stacks == 1 ? "" : "s");
     report_losses(x);
 }
 
