@@ -176,8 +176,8 @@ static inline bool pf_source_holds(const perfile_source *s, perfile_bytes bytes)
 perfile_status pf_source_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                               perfile_error *err);
 
-/* Copies `n` bytes to `to`; fewer are there: PERFILE_E_IO.  Spans of a window stay where they are.
- */
+/* Copies `n` bytes of a seekable source to `to`; fewer are there: PERFILE_E_IO.  Of files they are
+ * read past the window, which stays where it is; of other kinds it is a call of run(). */
 perfile_status pf_source_read(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
                               perfile_error *err);
 
