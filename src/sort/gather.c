@@ -18,8 +18,9 @@ enum {
 /* One of the two strands that gather_two() merges. */
 typedef struct side {
     const uint8_t *at, *end; /* next record, end of its block */
-    uint64_t key, last;      /* keys of the next record and of the one before it */
+    uint64_t key;            /* of the next record */
     size_t size;             /* of the next record */
+    uint32_t strand;
 } side;
 
 /* The strand at heap[place] as a side. */
@@ -27,16 +28,17 @@ static side side_of(const pf_sort_strands *s, uint32_t place)
 {
     const pf_sort_head *head = &s->heap[place];
     const pf_sort_strand *one = &s->all[head->strand];
-    return (side){one->at, one->end, head->key, head->key,
-                  pf_frame_at(one->at, s->blocks->swap).size};
+    return (side){one->at, one->end, head->key, pf_frame_at(one->at, s->blocks->swap).size,
+                  head->strand};
 }
 
-/* Notes where sample number g->n, at address `at` of this strand, lies in the input. */
-static void note_place(pf_sort_gathered *g, const pf_sort_strands *s, uint32_t strand,
+/* Notes where sample number `n` of those gathered, at address `at` of this strand, lies in the
+ * input. */
+static void note_place(pf_sort_gathered *g, uint64_t n, const pf_sort_strands *s, uint32_t strand,
                        const uint8_t *at)
 {
     const pf_sort_strand *one = &s->all[strand];
-    g->from[g->n] =
+    g->from[n] =
         (pf_sort_place){pf_sort_strand_offset(one, at), pf_sort_strand_block(s, one)->part};
 }
 
@@ -57,21 +59,83 @@ static uint32_t second_of(const pf_sort_strands *s, uint64_t *third)
     return second;
 }
 
-/* Advances a side to its next record.  False if that is no usual sample in order within the block;
- * `least` is the size of the shortest sample with a time. */
-static inline bool advance_side(side *d, const pf_sort_strands *s, size_t least, bool swap)
+/* `b` if `mask` is all ones, `a` if it is 0; without a branch. */
+static inline uint64_t choose(uint64_t a, uint64_t b, uint64_t mask)
 {
-    d->last = d->key;
+    return a ^ ((a ^ b) & mask);
+}
+
+static inline const uint8_t *choose_address(const uint8_t *a, const uint8_t *b, uint64_t mask)
+{
+    return (const uint8_t *)(uintptr_t)choose((uintptr_t)a, (uintptr_t)b, mask);
+}
+
+/* True if the next record of the side, a sample, lies in its block and has a time; `least` is the
+ * size of the shortest one. */
+static inline bool fits(const side *d, size_t least)
+{
+    return d->size >= least && d->size <= (size_t)(d->end - d->at);
+}
+
+/* Advances a side to its next record.  False if that is no usual sample in order within the block:
+ * then the key stays that of the record before.  A second `return` would make branches of the
+ * choices in merge_sides(). */
+static inline bool advance_side(side *d, size_t least, size_t time_at, bool swap)
+{
     d->at += d->size;
     const size_t left = (size_t)(d->end - d->at);
-    if (left < least)
-        return false;
-    const pf_frame f = pf_frame_at(d->at, swap);
-    d->size = f.size;
-    d->key = pf_load_u64(d->at + PF_PERF_RECORD_HEADER + s->place.at, swap);
+    const uint64_t before = d->key;
+    uint64_t key = 0;
+    pf_frame f = {0};
+    if (left >= least) {
+        f = pf_frame_at(d->at, swap);
+        key = pf_load_u64(d->at + time_at, swap);
+    }
     __builtin_prefetch((const void *)((uintptr_t)d->at + AHEAD));
-    return f.type == PERFILE_RECORD_SAMPLE && d->size >= least && d->size <= left &&
-           d->key >= d->last;
+    const bool usual = left >= least && f.type == PERFILE_RECORD_SAMPLE && f.size >= least &&
+                       f.size <= left && key >= before;
+    d->size = f.size;
+    d->key = usual ? key : before;
+    return usual;
+}
+
+/* Copies the samples of two sides by key, up to `bound`; those of sides[0] first where keys are
+ * equal.  The state of both is in registers, and that of the one whose turn it is is chosen and put
+ * back by masks: to address it by an index costs a store and a load for each step. */
+static void merge_sides(pf_sort_gathered *g, const pf_sort_strands *s, side *sides, uint64_t bound,
+                        uint64_t bytes, uint64_t most)
+{
+    const bool swap = s->blocks->swap;
+    const size_t least = PF_PERF_RECORD_HEADER + s->place.need;
+    const size_t time_at = PF_PERF_RECORD_HEADER + s->place.at;
+    uint8_t *to = g->to;
+    size_t at = g->bytes;
+    uint64_t n = g->n;
+    side a = sides[0], b = sides[1];
+    bool more = fits(&a, least) && fits(&b, least);
+    while (more && at < bytes && n < most) {
+        const uint64_t mask = 0 - (uint64_t)(b.key < a.key);
+        side d = {choose_address(a.at, b.at, mask), choose_address(a.end, b.end, mask),
+                  choose(a.key, b.key, mask), choose(a.size, b.size, mask), 0};
+        if (d.key >= bound)
+            break;
+        if (n < PERFILE_RUN_RECORDS)
+            note_place(g, n, s, mask ? b.strand : a.strand, d.at);
+        pf_copy_small(to + at, d.at, d.size);
+        at += d.size;
+        n++;
+        more = advance_side(&d, least, time_at, swap);
+        a.at = choose_address(d.at, a.at, mask);
+        b.at = choose_address(b.at, d.at, mask);
+        a.key = choose(d.key, a.key, mask);
+        b.key = choose(b.key, d.key, mask);
+        a.size = choose(d.size, a.size, mask);
+        b.size = choose(b.size, d.size, mask);
+    }
+    g->bytes = at;
+    g->n = n;
+    sides[0] = a;
+    sides[1] = b;
 }
 
 /* Merges the first two strands up to the next record of a third one.  Returns the number of
@@ -80,38 +144,18 @@ static uint64_t gather_two(pf_sort_gathered *g, pf_sort_strands *s, uint64_t bou
                            uint64_t most, perfile_stream *stream)
 {
     uint64_t third;
-    const bool swap = s->blocks->swap;
     const uint32_t second = second_of(s, &third);
-    const uint32_t strand[2] = {s->heap[0].strand, s->heap[second].strand};
-    const size_t least = PF_PERF_RECORD_HEADER + s->place.need;
     const uint64_t before = g->n;
-    if (s->all[strand[1]].kind != PF_STRAND_SAMPLE)
+    if (s->all[s->heap[second].strand].kind != PF_STRAND_SAMPLE)
         return 0;
-    /* Where keys are equal the strand that is first in the input goes first; sides[0] is that
-     * one. */
-    const bool exchanged = strand[1] < strand[0];
+    /* Where keys are equal the strand that is first in the input goes first. */
+    const bool exchanged = s->heap[second].strand < s->heap[0].strand;
     side sides[2] = {side_of(s, exchanged ? second : 0), side_of(s, exchanged ? 0 : second)};
-    bound = third < bound ? third : bound;
-    bool more = sides[0].size >= least && sides[0].size <= (size_t)(sides[0].end - sides[0].at) &&
-                sides[1].size >= least && sides[1].size <= (size_t)(sides[1].end - sides[1].at);
-    size_t at = g->bytes;
-    while (more && at < bytes && g->n < most) {
-        const size_t i = sides[1].key < sides[0].key;
-        side *d = &sides[i];
-        if (d->key >= bound)
-            break;
-        if (g->n < PERFILE_RUN_RECORDS)
-            note_place(g, s, strand[i ^ exchanged], d->at);
-        pf_copy_small(g->to + at, d->at, d->size);
-        at += d->size;
-        g->n++;
-        more = advance_side(d, s, least, swap);
-    }
-    g->bytes = at;
+    merge_sides(g, s, sides, third < bound ? third : bound, bytes, most);
     const uint8_t *const to[2] = {sides[exchanged].at, sides[!exchanged].at};
-    const uint64_t last[2] = {sides[exchanged].last, sides[!exchanged].last};
+    const uint64_t keys[2] = {sides[exchanged].key, sides[!exchanged].key};
     if (g->n > before)
-        pf_sort_strands_advance_two(s, second, to, last, stream);
+        pf_sort_strands_advance_two(s, second, to, keys, stream);
     return g->n - before;
 }
 
@@ -132,7 +176,7 @@ static bool gather_one(pf_sort_gathered *g, pf_sort_strands *s, uint64_t bound, 
             g->n += some.n - i;
             break;
         }
-        note_place(g, s, strand, at);
+        note_place(g, g->n, s, strand, at);
         at += pf_frame_at(at, s->blocks->swap).size;
     }
     if (some.n)

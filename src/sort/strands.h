@@ -100,7 +100,8 @@ uint64_t pf_sort_strands_bound(const pf_sort_strands *s);
 void pf_sort_strands_advance(pf_sort_strands *s, const uint8_t *at, perfile_stream *stream);
 
 /* The same for two strands at once, those at heap[0] and heap[second] (1 or 2): they advance to
- * at[0] and at[1].  last[0] and last[1] are the keys of the last records that they passed. */
+ * at[0] and at[1].  last[0] and last[1] are the keys of the last records that they passed, or of
+ * the records there if the caller has read them. */
 void pf_sort_strands_advance_two(pf_sort_strands *s, uint32_t second, const uint8_t *const at[2],
                                  const uint64_t last[2], perfile_stream *stream);
 
