@@ -163,7 +163,7 @@ static void the_milder_case_is_told_apart(void **state)
 }
 
 /* A directory is no bytes in memory.  Rules about archives are for others than the stage
- * (test_archive_list.c), and perfmon buffers are another format (test_perfmon.c). */
+ * (test_archive_verify.c), and perfmon buffers are another format (test_perfmon.c). */
 static bool is_elsewhere(const perfile_rule *rule)
 {
     return rule->number == PERFILE_RULE_V_018 || rule->where == PERFILE_RULE_SCOPE_ARCHIVE ||

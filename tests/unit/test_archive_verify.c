@@ -1,0 +1,371 @@
+/* What an archive says of itself is checked: every kind of damage is found, also what was written
+ * wrong, and a repaired archive is sound and has all that was intact. */
+#include "archives.h"
+
+#include "archive/header.h"
+#include "archive/pack.h"
+#include "archive/table.h"
+#include "archive/zone.h"
+#include "perfile/check.h"
+#include "random.h"
+
+enum { HEADER = PF_ARCHIVE_HEADER };
+
+/* Findings by rule. */
+typedef struct heard {
+    unsigned of[PERFILE_RULE_LIMIT], n, errors;
+    uint64_t lost_bytes;
+} heard;
+
+static void on_finding(void *user, const perfile_archive_finding *f)
+{
+    heard *h = user;
+    const perfile_rule *rule = perfile_rule_of(f->rule);
+    assert_non_null(rule);
+    assert_int_equal(rule->where, PERFILE_RULE_SCOPE_ARCHIVE);
+    assert_true(f->severity == rule->severity || f->severity == rule->lesser);
+    assert_true(f->text[0]);
+    h->of[f->rule]++;
+    h->n++;
+    h->errors += f->severity == PERFILE_SEVERITY_ERROR;
+    h->lost_bytes += f->is_lost ? f->part_bytes : 0;
+}
+
+static void verify(perfile_bytes b, heard *h)
+{
+    perfile_archive *a = opened(b);
+    *h = (heard){.n = 0};
+    assert_int_equal(perfile_archive_verify(a, on_finding, h, NULL), PERFILE_OK);
+    perfile_archive_close(a);
+}
+
+static void expect_sound(perfile_bytes b)
+{
+    heard h;
+    verify(b, &h);
+    assert_int_equal(h.n, 0);
+}
+
+static void captures_of_all_kinds_are_sound(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_ARCHIVED_KINDS; i++) {
+        const perfile_bytes b = packed(archived_kinds[i]);
+        expect_sound(b);
+        release(b);
+    }
+}
+
+/* Repair. */
+
+static perfile_bytes repaired(perfile_bytes b, perfile_archive_repaired *r, heard *h)
+{
+    perfile_archive *a = opened(b);
+    perfile_sink *sink = memory_sink();
+    perfile_archive_repaired dry;
+    *h = (heard){.n = 0};
+    assert_int_equal(perfile_archive_repair(a, NULL, on_finding, h, &dry, sizeof dry, NULL),
+                     PERFILE_OK);
+    *h = (heard){.n = 0};
+    assert_int_equal(perfile_archive_repair(a, sink, on_finding, h, r, sizeof *r, NULL),
+                     PERFILE_OK);
+    assert_int_equal(dry.chunks, r->chunks);
+    assert_int_equal(dry.lost_bytes, r->lost_bytes);
+    assert_int_equal(h->lost_bytes, r->lost_bytes);
+    perfile_archive_close(a);
+    const perfile_bytes out = taken(sink);
+    assert_int_equal(out.len, r->bytes);
+    return out;
+}
+
+/* A repaired archive is sound but for bytes that are lost, and repairing it changes nothing. */
+static void expect_repaired(perfile_bytes damaged, perfile_archive_repaired *r)
+{
+    heard lost, h, again_lost;
+    perfile_archive_repaired again;
+    const perfile_bytes b = repaired(damaged, r, &lost);
+    verify(b, &h);
+    assert_int_equal(h.n, h.of[PERFILE_RULE_V_708]);
+    assert_true(h.lost_bytes <= r->lost_bytes); /* of a cut chunk only its header knew */
+    const perfile_bytes c = repaired(b, &again, &again_lost);
+    assert_int_equal(c.len, b.len);
+    assert_memory_equal(c.ptr, b.ptr, b.len);
+    release(b);
+    release(c);
+}
+
+/* Damages a copy of the archive at `offset`, or cuts it there, and expects findings of a rule. */
+static perfile_archive_repaired expect_damage(perfile_bytes sound, uint64_t offset, bool cut,
+                                              unsigned rule)
+{
+    perfile_archive_repaired r;
+    heard h;
+    const size_t len = cut ? (size_t)offset : sound.len;
+    uint8_t *copy = exact(sound.ptr, len);
+    const perfile_bytes b = {copy, len};
+    if (!cut)
+        copy[offset] ^= 4;
+    verify(b, &h);
+    if (!h.of[rule])
+        fail_msg("V-%u is not found, of damage at %llu", rule, (unsigned long long)offset);
+    expect_repaired(b, &r);
+    free(copy);
+    return r;
+}
+
+static void each_place_of_damage_is_found(void **state)
+{
+    (void)state;
+    const perfile_bytes b = packed("callgraph.data");
+    const perfile_archive_chunk c = first_of(b, PERFILE_CHUNK_RECORDS);
+    const uint64_t end = b.len - HEADER;
+    pf_chunk last;
+    perfile_archive_repaired r;
+    assert_true(pf_chunk_decode(b.ptr + end, end, ARCHIVE_ID, &last));
+    r = expect_damage(b, 34, false, PERFILE_RULE_V_701);
+    assert_true(r.damaged && !r.chunks_lost && !r.lost_bytes);
+    r = expect_damage(b, c.offset + 20, false, PERFILE_RULE_V_702); /* read from the index */
+    assert_true(!r.chunks_lost && !r.lost_bytes);
+    r = expect_damage(b, c.offset + HEADER + 2, false, PERFILE_RULE_V_703);
+    assert_true(r.damaged && r.metas_lost == 1 && !r.lost_bytes);
+    r = expect_damage(b, c.offset + c.bytes - 70, false, PERFILE_RULE_V_704);
+    assert_true(r.damaged && r.chunks_lost == 1 && r.lost_bytes == c.part_bytes);
+    r = expect_damage(b, last.raw_off + HEADER + 5, false, PERFILE_RULE_V_704); /* the index */
+    assert_true(!r.chunks_lost && !r.lost_bytes);
+    r = expect_damage(b, end + 3, false, PERFILE_RULE_V_710);
+    assert_true(r.damaged && !r.chunks_lost);
+    r = expect_damage(b, c.offset + 100, true, PERFILE_RULE_V_710);
+    assert_true(r.damaged && r.gaps == 1 && r.lost_bytes == c.part_bytes);
+    release(b);
+}
+
+/* Every byte of an archive is under a checksum. */
+static void every_bit_counts(void **state)
+{
+    (void)state;
+    const perfile_bytes b = packed("callgraph.data");
+    for (unsigned i = 0; i < 150; i++) {
+        const uint32_t bit = random_below((uint32_t)(8 * b.len));
+        perfile_archive_repaired r;
+        heard h;
+        writable(b)[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        verify(b, &h);
+        if (h.n == 0)
+            fail_msg("bit %u", bit);
+        expect_repaired(b, &r);
+        writable(b)[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    expect_sound(b);
+    release(b);
+}
+
+/* Archives that were written wrong: all chunks of a sound one, some of them changed. */
+
+typedef struct copied {
+    pf_pack_chunk chunk;
+    pf_pack_payload payload;
+    unsigned copies;
+    pf_zone zone;
+    bool has_zone;
+} copied;
+
+typedef void change_fn(copied *c);
+
+static void copy_chunk(pf_archive *t, pf_pack *p, const pf_chunk *c, change_fn *change)
+{
+    pf_buffer meta = {0}, zone = {0};
+    copied x = {.copies = 1};
+    assert_int_equal(pf_archive_meta(t, c, &meta, NULL), PERFILE_OK);
+    x.chunk = (pf_pack_chunk){
+        .kind = c->kind, .flags = c->flags, .raw_off = c->raw_off, .meta = {meta.ptr, meta.len}};
+    x.payload = (pf_pack_payload){.codec = c->codec, .raw_len = c->raw_len, .raw_crc = c->raw_crc};
+    x.has_zone = c->kind == PF_CHUNK_RECORDS;
+    if (x.has_zone)
+        assert_int_equal(pf_zone_decode(x.chunk.meta, &x.zone, NULL), PERFILE_OK);
+    change(&x);
+    if (x.has_zone) {
+        assert_int_equal(pf_zone_encode(&x.zone, &zone, NULL), PERFILE_OK);
+        x.chunk.meta = (perfile_bytes){zone.ptr, zone.len};
+    }
+    assert_int_equal(pf_archive_stored(t, c, &x.payload.bytes, NULL), PERFILE_OK);
+    for (unsigned i = 0; i < x.copies; i++)
+        assert_int_equal(pf_pack_put_stored(p, &x.chunk, &x.payload, NULL), PERFILE_OK);
+    pf_zone_free(&x.zone);
+    pf_buffer_free(&zone);
+    pf_buffer_free(&meta);
+}
+
+static perfile_bytes rewritten(perfile_bytes sound, change_fn *change)
+{
+    const pf_pack_options how = {.id = ARCHIVE_ID, .needs = PF_ARCHIVE_NEEDS_COLUMNS};
+    perfile_sink *sink = memory_sink();
+    perfile_source *source;
+    pf_archive t = {0};
+    pf_pack *p;
+    assert_int_equal(perfile_source_memory(sound, "sound", &source, NULL), PERFILE_OK);
+    assert_int_equal(pf_archive_read(source, 0, &t, NULL), PERFILE_OK);
+    assert_int_equal(pf_pack_new(sink, &how, &p, NULL), PERFILE_OK);
+    for (uint32_t i = 0; i < t.n_chunks; i++)
+        copy_chunk(&t, p, &t.chunks[i], change);
+    assert_int_equal(pf_pack_finish(p, NULL), PERFILE_OK);
+    pf_pack_close(p);
+    pf_archive_clear(&t);
+    perfile_source_close(source);
+    return taken(sink);
+}
+
+static void change_nothing(copied *c)
+{
+    (void)c;
+}
+
+static void write_twice(copied *c)
+{
+    c->copies = c->chunk.kind == PF_CHUNK_RECORDS ? 2 : 1;
+}
+
+static void say_more_records(copied *c)
+{
+    c->zone.records += c->has_zone;
+}
+
+static void say_fewer_of_a_type(copied *c)
+{
+    if (c->has_zone)
+        c->zone.types.at[0].records--;
+}
+
+static void say_another_type(copied *c)
+{
+    if (c->has_zone)
+        c->zone.types.at[c->zone.types.n - 1].key++;
+}
+
+static void say_more_apart(copied *c)
+{
+    c->zone.apart += c->has_zone;
+}
+
+static void say_more_lost(copied *c)
+{
+    c->zone.lost += c->has_zone;
+}
+
+static void say_no_zone(copied *c)
+{
+    static const uint8_t text[] = "no CBOR";
+    if (!c->has_zone)
+        return;
+    c->has_zone = false;
+    c->chunk.meta = (perfile_bytes){text, sizeof text};
+}
+
+static void sum_wrongly(copied *c)
+{
+    if (c->chunk.kind == PF_CHUNK_RECORDS)
+        c->payload.raw_crc ^= 1;
+}
+
+static void call_bytes_records(copied *c)
+{
+    if (c->chunk.kind == PF_CHUNK_BYTES)
+        c->chunk.kind = PF_CHUNK_RECORDS;
+}
+
+static void leave_out_records(copied *c)
+{
+    c->copies = c->chunk.kind != PF_CHUNK_RECORDS;
+}
+
+static void use_another_codec(copied *c)
+{
+    if (c->chunk.kind == PF_CHUNK_RECORDS)
+        c->payload.codec = 9;
+}
+
+static void use_another_kind(copied *c)
+{
+    if (c->chunk.kind == PF_CHUNK_BYTES)
+        c->chunk.kind = 200;
+}
+
+static void what_was_written_wrong_is_found(void **state)
+{
+    (void)state;
+    static const struct {
+        change_fn *change;
+        unsigned rule;
+        unsigned lost; /* chunks that are left out by repairing */
+    } rows[] = {
+        {write_twice, PERFILE_RULE_V_708, 1},         {say_more_records, PERFILE_RULE_V_707, 0},
+        {say_fewer_of_a_type, PERFILE_RULE_V_707, 0}, {say_another_type, PERFILE_RULE_V_707, 0},
+        {say_more_apart, PERFILE_RULE_V_707, 0},      {say_more_lost, PERFILE_RULE_V_707, 0},
+        {say_no_zone, PERFILE_RULE_V_703, 0},         {sum_wrongly, PERFILE_RULE_V_705, 0},
+        {call_bytes_records, PERFILE_RULE_V_706, 0},  {leave_out_records, PERFILE_RULE_V_708, 0},
+        {use_another_codec, PERFILE_RULE_V_711, 0},   {use_another_kind, PERFILE_RULE_V_711, 2}};
+    const perfile_bytes sound = packed("callgraph.data");
+    perfile_bytes b = rewritten(sound, change_nothing);
+    expect_sound(b);
+    release(b);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        perfile_archive_repaired r;
+        heard h;
+        b = rewritten(sound, rows[i].change);
+        verify(b, &h);
+        if (!h.of[rows[i].rule])
+            fail_msg("row %zu: V-%u is not found", i, rows[i].rule);
+        const perfile_bytes again = repaired(b, &r, &h);
+        assert_int_equal(r.chunks_lost, rows[i].lost);
+        release(again);
+        release(b);
+    }
+    release(sound);
+}
+
+/* The header of a chunk is changed, with the right checksum, after the index was written. */
+static void an_index_that_lies_is_found(void **state)
+{
+    (void)state;
+    const perfile_bytes b = packed("callgraph.data");
+    const perfile_archive_chunk c = first_of(b, PERFILE_CHUNK_RECORDS);
+    perfile_archive_repaired r;
+    pf_chunk chunk;
+    heard h;
+    assert_true(pf_chunk_decode(b.ptr + c.offset, c.offset, ARCHIVE_ID, &chunk));
+    chunk.flags ^= PF_CHUNK_FLAG_COPY_OK;
+    pf_chunk_encode(&chunk, writable(b) + c.offset);
+    verify(b, &h);
+    assert_int_equal(h.n, 1);
+    assert_int_equal(h.of[PERFILE_RULE_V_709], 1);
+    expect_repaired(b, &r);
+    release(b);
+}
+
+static void nothing_is_made_of_nothing(void **state)
+{
+    (void)state;
+    const perfile_bytes b = packed("callgraph.data");
+    perfile_archive_repaired r;
+    heard h = {.n = 0};
+    perfile_archive *a = opened((perfile_bytes){b.ptr, HEADER});
+    perfile_sink *sink = memory_sink();
+    assert_int_equal(perfile_archive_repair(a, sink, on_finding, &h, &r, sizeof r, NULL),
+                     PERFILE_E_CORRUPT);
+    assert_int_equal(perfile_sink_count(sink), 0);
+    perfile_sink_close(sink);
+    perfile_archive_close(a);
+    release(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(captures_of_all_kinds_are_sound),
+        cmocka_unit_test(each_place_of_damage_is_found),
+        cmocka_unit_test(every_bit_counts),
+        cmocka_unit_test(what_was_written_wrong_is_found),
+        cmocka_unit_test(an_index_that_lies_is_found),
+        cmocka_unit_test(nothing_is_made_of_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
