@@ -329,6 +329,7 @@ perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t s
              (!x->compact || pf_role_of(&first[i]) != PF_ROLE_TASK ||
               pf_filter_note_state(x, &first[i], err) == PERFILE_OK);
     }
+    x->result.kept_processes = x->wanted.n;
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }
 

@@ -339,6 +339,35 @@ static void rows_are_dropped_where_they_lie(void **state)
     }
 }
 
+/* A context switch that is selected counts for the process on its other side, also in the last
+ * record. */
+static void other_sides_of_switches_count(void **state)
+{
+    (void)state;
+    const perfile_filter_term terms[] = {{.kind = PERFILE_FILTER_BY_CPU, .text = "0-9"}};
+    const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = terms};
+    for (uint32_t switches = 1; switches < 3; switches++) {
+        builder b = {.swap = false};
+        perfile_filter_summary sum;
+        perfile_sink *sink;
+        capture_pipe_header(&b, 1);
+        for (uint32_t i = 0; i < switches; i++) {
+            const size_t start = build_begin(&b, PERFILE_RECORD_SWITCH_CPU_WIDE, 0);
+            build_u32(&b, 300 + i);
+            build_u32(&b, 300 + i);
+            capture_trailer(&b, i);
+            build_end(&b, start);
+        }
+        assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+        assert_int_equal(filter_bytes((perfile_bytes){b.b.ptr, b.b.len}, &how, sink, &sum, NULL),
+                         PERFILE_OK);
+        assert_int_equal(sum.selected, switches);
+        assert_int_equal(sum.kept_processes, 1 + switches);
+        perfile_sink_close(sink);
+        build_clear(&b);
+    }
+}
+
 typedef struct told {
     uint64_t done, total;
 } told;
@@ -737,6 +766,7 @@ int main(void)
         cmocka_unit_test(sorted_records_are_tested_where_they_lie),
         cmocka_unit_test(facts_below_stay),
         cmocka_unit_test(rows_are_dropped_where_they_lie),
+        cmocka_unit_test(other_sides_of_switches_count),
         cmocka_unit_test(progress_is_told_of_what_is_dropped),
         cmocka_unit_test(what_is_not_wanted_is_read_once),
         cmocka_unit_test(wrong_terms_are_refused),
