@@ -175,17 +175,22 @@ static inline void capture_features(builder *b, const pf_row *const *rows, size_
     pf_session_free(s);
 }
 
+/* The attr of an event, as pipes have it. */
+static inline void capture_attr(builder *b, unsigned event)
+{
+    build_attr_plan plan = capture_plan(event);
+    size_t start = build_begin(b, PERFILE_RECORD_HEADER_ATTR, 0);
+    build_attr(b, &plan);
+    build_u64(b, 70 + event);
+    build_end(b, start);
+}
+
 static inline void capture_pipe_header(builder *b, unsigned events)
 {
     build_bytes(b, b->swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
     build_u64(b, 16);
-    for (unsigned i = 0; i < events; i++) {
-        build_attr_plan plan = capture_plan(i);
-        size_t start = build_begin(b, PERFILE_RECORD_HEADER_ATTR, 0);
-        build_attr(b, &plan);
-        build_u64(b, 70 + i);
-        build_end(b, start);
-    }
+    for (unsigned i = 0; i < events; i++)
+        capture_attr(b, i);
     size_t start = build_begin(b, PERFILE_RECORD_HEADER_FEATURE, 0);
     build_u64(b, PERFILE_FEATURE_HOSTNAME);
     build_string(b, "host");

@@ -72,7 +72,7 @@ static void put_planes(pf_numbers_coder *c, pf_streams_out *s, const uint64_t *v
     pf_streams_out_u8(s, (uint8_t)planes);
     for (unsigned j = 0; j < planes && !s->failed; j++) {
         fill_plane(c->bytes.ptr, v, n, j);
-        pf_streams_out_put(s, (perfile_bytes){c->bytes.ptr, n});
+        pf_streams_out_put_by_chance(s, (perfile_bytes){c->bytes.ptr, n});
     }
 }
 
@@ -158,7 +158,7 @@ static void put_dict(pf_numbers_coder *c, pf_streams_out *s, const pf_dict *dict
     for (unsigned j = 0; j < planes && !s->failed; j++) {
         fill_indexes(c->bytes.ptr + (packed ? j : 0), dict, n, j, packed ? planes : 1);
         if (!packed || j + 1 == planes)
-            pf_streams_out_put(s, (perfile_bytes){c->bytes.ptr, packed ? n * planes : n});
+            pf_streams_out_put_by_chance(s, (perfile_bytes){c->bytes.ptr, packed ? n * planes : n});
     }
 }
 

@@ -15,8 +15,8 @@
 
 enum { FIRST_VALUES = 256, RECORD_HEADER = 8, MOST_RECORD = 65535 };
 
-/* Values of a column that has many are in a piece of a slab on large pages, as many as a chunk
- * usually has records: growing by steps would touch twice as much memory. */
+/* Values of a column that has many are in a piece of a slab on large pages, as many as a chunk has
+ * records at most: growing by steps would touch twice as much memory. */
 enum { MANY_VALUES = 8192, PIECE_VALUES = 65536, PIECES = 8 };
 
 bool pf_shred_init(pf_shred *x)

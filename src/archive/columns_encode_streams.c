@@ -65,23 +65,52 @@ static int log_of(size_t n)
     return log;
 }
 
-/* Appends a frame with `bytes` to `to`; *len is its stored size. */
-static bool add_frame(pf_streams_out *s, perfile_bytes bytes, pf_buffer *to, size_t *len)
+/* Compresses to `to`, which has room for the bound; returns the size, or an error of zstd. */
+static size_t compress(pf_streams_out *s, uint8_t *to, size_t bound, perfile_bytes bytes)
 {
-    const size_t bound = ZSTD_compressBound(bytes.len);
-    if (!s->zstd || !pf_buffer_reserve_large(to, bound))
-        return false;
     (void)ZSTD_CCtx_reset(s->zstd, ZSTD_reset_session_and_parameters);
     (void)ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, s->level);
     if (bytes.len > WIDE_WINDOW)
         (void)ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_windowLog, log_of(bytes.len));
-    size_t n = ZSTD_compress2(s->zstd, to->ptr + to->len, bound, bytes.ptr, bytes.len);
+    return ZSTD_compress2(s->zstd, to, bound, bytes.ptr, bytes.len);
+}
+
+/* The same with hardly any match: of bytes that repeat by chance a match costs more than the codes
+ * of its bytes, which zstd does not count below level 13. */
+static size_t compress_codes(pf_streams_out *s, uint8_t *to, size_t bound, perfile_bytes bytes)
+{
+    enum { LONGEST_LEAST_MATCH = 7, LEAST_HASH_LOG = 6 };
+    (void)ZSTD_CCtx_reset(s->zstd, ZSTD_reset_session_and_parameters);
+    (void)ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, 1);
+    (void)ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_minMatch, LONGEST_LEAST_MATCH);
+    (void)ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_hashLog, LEAST_HASH_LOG);
+    return ZSTD_compress2(s->zstd, to, bound, bytes.ptr, bytes.len);
+}
+
+/* Appends a frame with `bytes` to `to`, what is smaller of both ways with `by_chance`; *len is its
+ * stored size. */
+static bool add_frame(pf_streams_out *s, perfile_bytes bytes, bool by_chance, pf_buffer *to,
+                      size_t *len)
+{
+    const size_t bound = ZSTD_compressBound(bytes.len);
+    if (!s->zstd || !pf_buffer_reserve_large(to, 2 * bound))
+        return false;
+    uint8_t *at = to->ptr + to->len;
+    size_t n = compress(s, at, bound, bytes);
+    /* A code has one bit at least. */
+    if (by_chance && !ZSTD_isError(n) && n > bytes.len / 8) {
+        const size_t other = compress_codes(s, at + bound, bound, bytes);
+        if (!ZSTD_isError(other) && other < n) {
+            n = other;
+            memcpy(at, at + bound, n);
+        }
+    }
     if (ZSTD_isError(n))
         return false;
     if (n >= bytes.len - bytes.len / SAVES_ONE_OF) { /* equal sizes say: not compressed */
         n = bytes.len;
         if (n)
-            memcpy(to->ptr + to->len, bytes.ptr, n);
+            memcpy(at, bytes.ptr, n);
     }
     to->len += n;
     *len = n;
@@ -95,7 +124,7 @@ static bool append_u32(pf_buffer *to, uint32_t v)
     return pf_buffer_append(to, bytes, sizeof bytes);
 }
 
-void pf_streams_out_put(pf_streams_out *s, perfile_bytes bytes)
+static void put(pf_streams_out *s, perfile_bytes bytes, bool by_chance)
 {
     const bool own = bytes.len >= SMALL;
     size_t len;
@@ -107,8 +136,19 @@ void pf_streams_out_put(pf_streams_out *s, perfile_bytes bytes)
         return;
     }
     const size_t at = s->frames.len;
-    s->failed = !add_frame(s, bytes, &s->frames, &len) || !append_u32(&s->sizes, (uint32_t)len) ||
+    s->failed = !add_frame(s, bytes, by_chance, &s->frames, &len) ||
+                !append_u32(&s->sizes, (uint32_t)len) ||
                 !append_u32(&s->crcs, pf_crc32c(0, (perfile_bytes){s->frames.ptr + at, len}));
+}
+
+void pf_streams_out_put(pf_streams_out *s, perfile_bytes bytes)
+{
+    put(s, bytes, false);
+}
+
+void pf_streams_out_put_by_chance(pf_streams_out *s, perfile_bytes bytes)
+{
+    put(s, bytes, true);
 }
 
 /* Frame 0 as stored, in s->first. */
@@ -120,7 +160,7 @@ static bool pack_first(pf_streams_out *s, size_t *head_len, size_t *raw0)
         return false;
     *raw0 = s->head.len;
     pf_buffer_clear(&s->first);
-    return add_frame(s, (perfile_bytes){s->head.ptr, s->head.len}, &s->first, &stored);
+    return add_frame(s, (perfile_bytes){s->head.ptr, s->head.len}, false, &s->first, &stored);
 }
 
 perfile_status pf_streams_out_finish(pf_streams_out *s, pf_buffer *out, perfile_error *err)

@@ -33,6 +33,9 @@ void pf_streams_out_v(pf_streams_out *s, uint64_t v);
 /* A stream: its bytes go among the small ones or to a frame, and the head refers to it. */
 void pf_streams_out_put(pf_streams_out *s, perfile_bytes bytes);
 
+/* The same for bytes that may repeat by chance only. */
+void pf_streams_out_put_by_chance(pf_streams_out *s, perfile_bytes bytes);
+
 /* Appends the payload. */
 perfile_status pf_streams_out_finish(pf_streams_out *s, pf_buffer *out, perfile_error *err);
 

@@ -47,6 +47,7 @@ struct pf_packer {
     uint16_t source;
     perfile_archive_options options;
     pf_workers *workers;
+    pf_toolbox box;
     pf_job *jobs; /* one for each slot */
     unsigned n_jobs;
     part *parts;
@@ -58,6 +59,9 @@ struct pf_packer {
     uint32_t lossy;                 /* PF_LOSSY_… */
     const perfile_session *session; /* of the last records; `events` are of its generation */
     uint64_t generation;
+    /* Session that jobs may ask, which notifies `reader` before it changes; NULL: none. */
+    const perfile_session *asked;
+    pf_session_reader reader;
     pf_buffer meta; /* scratch */
     pf_meta about;  /* events, borrowed strings in `strings` */
     pf_arena strings;
@@ -76,6 +80,30 @@ static void work(void *user, unsigned slot)
     pf_job_encode(&p->jobs[slot]);
 }
 
+/* pf_session_reader: no job asks the session any more when this returns. */
+static void stop_asking(void *user)
+{
+    pf_packer *p = user;
+    pf_job *j = &p->jobs[pf_workers_slot(p->workers)];
+    if (p->open && j->status == PERFILE_OK)
+        j->status = pf_job_catch_up(j, p->parts[p->at].pending.ptr, &j->error);
+    pf_workers_wait_all(p->workers);
+    pf_session_remove_reader(p->asked, &p->reader);
+    p->asked = NULL;
+}
+
+/* To be called before jobs are given records of this session, which may be NULL. */
+static void ask(pf_packer *p, const perfile_session *s)
+{
+    if (s == p->asked || p->n_jobs == 1)
+        return;
+    if (p->asked)
+        stop_asking(p);
+    if (s)
+        pf_session_add_reader(s, &p->reader);
+    p->asked = s;
+}
+
 static perfile_status start(pf_packer *p, perfile_error *err)
 {
     const unsigned threads = p->options.threads > 1 ? pf_workers_threads(p->options.threads) : 1;
@@ -84,9 +112,7 @@ static perfile_status start(pf_packer *p, perfile_error *err)
     if (!p->jobs)
         return pf_fail_nomem(err, "archive");
     for (unsigned i = 0; i < p->n_jobs; i++)
-        if (!pf_job_init(&p->jobs[i], p->options.level,
-                         !(p->options.flags & PERFILE_ARCHIVE_NO_VERIFY)))
-            return pf_fail_nomem(err, "archive");
+        pf_job_init(&p->jobs[i], &p->box, p->options.level, threads > 1);
     return pf_workers_new(threads, p->n_jobs, work, p, &p->workers, err);
 }
 
@@ -103,6 +129,8 @@ perfile_status pf_packer_new(pf_pack *pack, uint16_t source, const perfile_archi
     p->source = source;
     p->options = *options;
     p->created = now();
+    pf_toolbox_init(&p->box, !(options->flags & PERFILE_ARCHIVE_NO_VERIFY));
+    p->reader = (pf_session_reader){.before_change = stop_asking, .user = p};
     p->lossy = (options->flags & PERFILE_ARCHIVE_EXPANDED ? PF_LOSSY_EXPANDED : 0U) |
                (options->flags & PERFILE_ARCHIVE_SCRUBBED ? PF_LOSSY_SCRUBBED : 0U);
     pf_arena_init(&p->strings, UINT64_MAX, "archive.events");
@@ -123,9 +151,12 @@ void pf_packer_close(pf_packer *p)
     if (!p)
         return;
     pf_workers_free(p->workers);
+    if (p->asked)
+        pf_session_remove_reader(p->asked, &p->reader);
     for (unsigned i = 0; p->jobs && i < p->n_jobs; i++)
         pf_job_free(&p->jobs[i]);
     pf_free(p->jobs);
+    pf_toolbox_free(&p->box);
     for (uint32_t i = 0; i < p->n_parts; i++) {
         pf_free(p->parts[i].name);
         pf_buffer_free(&p->parts[i].head);
@@ -227,9 +258,7 @@ static perfile_status close_records(pf_packer *p, perfile_error *err)
         return PERFILE_OK;
     p->open = false;
     pf_job *j = &p->jobs[pf_workers_slot(p->workers)];
-    perfile_status st = pf_job_end_records(j, err);
-    const part *x = &p->parts[p->at];
-    return st == PERFILE_OK ? submit(p, j, p->at, (size_t)(p->told - x->base), err) : st;
+    return submit(p, j, p->at, (size_t)(p->told - p->parts[p->at].base), err);
 }
 
 /* A map about the parts from `first` on, as a chunk. */
@@ -406,6 +435,14 @@ static perfile_status open_records(pf_packer *p, uint32_t number, uint64_t offse
         st = free_job(p, &j, err);
     if (st != PERFILE_OK)
         return st;
+    part *x = &p->parts[number];
+    if (j->raw.cap > x->pending.cap) { /* what the job had last is large enough for a chunk */
+        const pf_buffer small = x->pending;
+        pf_buffer_clear(&j->raw);
+        (void)pf_buffer_append(&j->raw, small.ptr, small.len);
+        x->pending = j->raw;
+        j->raw = small;
+    }
     pf_job_begin_records(j, first->flags & PERFILE_REC_SWAPPED);
     p->open = p->parts[number].has_records = true;
     p->at = number;
@@ -413,11 +450,33 @@ static perfile_status open_records(pf_packer *p, uint32_t number, uint64_t offse
     return PERFILE_OK;
 }
 
+/* Bytes of records that lie one behind the other. */
+static uint64_t bytes_of(const perfile_record *first, size_t n)
+{
+    const perfile_record *last = &first[n - 1];
+    return (uint64_t)(last->body.ptr + last->body.len - first->header);
+}
+
+/* Adds records to the open chunk, as many as there is room for; *n becomes their number. */
+static perfile_status add_records(pf_packer *p, const perfile_record *first, size_t *n,
+                                  perfile_error *err)
+{
+    const part *x = &p->parts[p->at];
+    pf_job *j = &p->jobs[pf_workers_slot(p->workers)];
+    const size_t room = p->options.chunk_records - j->n_records;
+    *n = *n < room ? *n : room;
+    perfile_status st = pf_job_add(j, x->pending.ptr, first, *n, err);
+    p->told += bytes_of(first, *n);
+    if (st == PERFILE_OK &&
+        (j->n_records == p->options.chunk_records || p->told - x->base >= BYTES_OF_CHUNK))
+        st = close_records(p, err);
+    return st;
+}
+
 perfile_status pf_packer_records(pf_packer *p, uint32_t number, uint64_t offset,
                                  const perfile_record *first, size_t n, perfile_error *err)
 {
-    const perfile_record *last = &first[n - 1];
-    const uint64_t end = offset + (uint64_t)(last->body.ptr + last->body.len - first->header);
+    const uint64_t end = offset + bytes_of(first, n);
     const part *x = &p->parts[number];
     const bool swapped = first->flags & PERFILE_REC_SWAPPED;
     perfile_status st = note_events(p, first->session, err);
@@ -427,16 +486,14 @@ perfile_status pf_packer_records(pf_packer *p, uint32_t number, uint64_t offset,
         st = close_records(p, err);
     if (st == PERFILE_OK && (offset < x->base || end > x->base + x->pending.len))
         return PERFILE_OK; /* these bytes are packed already, or were never written */
-    if (st == PERFILE_OK && !p->open)
-        st = open_records(p, number, offset, first, err);
-    if (st != PERFILE_OK)
-        return st;
-    pf_job *j = &p->jobs[pf_workers_slot(p->workers)];
-    st = pf_job_add(j, first, n, err);
-    p->told = end;
-    if (st == PERFILE_OK && (j->n_records >= p->options.chunk_records ||
-                             p->told - p->parts[number].base >= BYTES_OF_CHUNK))
-        st = close_records(p, err);
+    ask(p, first->session);
+    for (size_t some; n && st == PERFILE_OK; first += some, n -= some) {
+        some = n;
+        if (!p->open)
+            st = open_records(p, number, end - bytes_of(first, n), first, err);
+        if (st == PERFILE_OK)
+            st = add_records(p, first, &some, err);
+    }
     return st;
 }
 

@@ -57,6 +57,7 @@ void pf_session_free(perfile_session *s)
 {
     if (!s)
         return;
+    pf_session_will_change(s);
     pf_names_free(&s->names);
     pf_ids_free(&s->ids);
     pf_ids_free(&s->instance_ids);
@@ -84,15 +85,20 @@ void pf_session_set_cpus_of_parts(perfile_session *s, const uint32_t *cpus, uint
     s->n_cpus_of_parts = n;
 }
 
-void pf_session_add_reader(perfile_session *s, pf_session_reader *reader)
+static pf_session_reader **readers_of(const perfile_session *s)
 {
-    reader->next = s->readers;
-    s->readers = reader;
+    return &((perfile_session *)(uintptr_t)s)->readers;
 }
 
-void pf_session_remove_reader(perfile_session *s, pf_session_reader *reader)
+void pf_session_add_reader(const perfile_session *s, pf_session_reader *reader)
 {
-    pf_session_reader **at = &s->readers;
+    reader->next = s->readers;
+    *readers_of(s) = reader;
+}
+
+void pf_session_remove_reader(const perfile_session *s, pf_session_reader *reader)
+{
+    pf_session_reader **at = readers_of(s);
     while (*at && *at != reader)
         at = &(*at)->next;
     if (*at)
@@ -101,8 +107,10 @@ void pf_session_remove_reader(perfile_session *s, pf_session_reader *reader)
 
 void pf_session_will_change(const perfile_session *s)
 {
-    for (const pf_session_reader *r = s->readers; r; r = r->next)
+    for (const pf_session_reader *r = s->readers, *next; r; r = next) {
+        next = r->next; /* it may remove itself */
         r->before_change(r->user);
+    }
 }
 
 perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err)

@@ -63,17 +63,18 @@ perfile_status pf_session_add_event_type(perfile_session *s, uint64_t event_id, 
  * only. */
 perfile_status pf_session_collect(perfile_session *s, const perfile_record *r, perfile_error *err);
 
-/* Something whose threads read the session.  It is notified before each change and must stop them
- * until then. */
+/* Something whose threads read the session.  It is notified before each change, and before the
+ * session is released, and must stop them until then. */
 typedef struct pf_session_reader {
     void (*before_change)(void *user); /* returns when no thread reads the session any more */
     void *user;
     struct pf_session_reader *next;
 } pf_session_reader;
 
-/* `reader` belongs to the caller and must not move before pf_session_remove_reader(). */
-void pf_session_add_reader(perfile_session *s, pf_session_reader *reader);
-void pf_session_remove_reader(perfile_session *s, pf_session_reader *reader);
+/* `reader` belongs to the caller and must not move before pf_session_remove_reader(), which it may
+ * call when it is notified.  Who reads a session is no fact of it: it may be const. */
+void pf_session_add_reader(const perfile_session *s, pf_session_reader *reader);
+void pf_session_remove_reader(const perfile_session *s, pf_session_reader *reader);
 
 /* Notifies the readers.  To be called before the session changes, or anything else that its readers
  * use. */

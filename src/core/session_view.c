@@ -114,6 +114,7 @@ void pf_session_view_free(pf_session_view *v)
 {
     if (!v)
         return;
+    pf_session_will_change(&v->shown);
     pf_buffer_free(&v->build_ids);
     pf_buffer_free(&v->list);
     pf_free(v);

@@ -1,10 +1,12 @@
 /* Archives through the public interface: packing by a sink, reading back as a source, descriptions
  * of samples. */
+#include "captures.h"
 #include "file_bytes.h"
 #include "testing.h"
 
 #include <stdio.h>
 
+#include "archive/header.h"
 #include "perfile/perfile.h"
 
 static char capture[512];
@@ -19,16 +21,14 @@ static int setup(void **state)
                : -1;
 }
 
-/* Packs a file, or a directory if the options say so, into memory. */
-static perfile_bytes packed(const char *path, const perfile_archive_options *options)
+/* Packs a capture, or a directory if the options say so, into memory. */
+static perfile_bytes packed_source(perfile_source *source, const perfile_archive_options *options)
 {
     perfile_error err = {0};
-    perfile_source *source;
     perfile_sink *memory, *sink;
     void *bytes;
     size_t len;
     const perfile_convert_options how = {.size = sizeof how};
-    assert_int_equal(perfile_source_path(path, NULL, &source, &err), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("archive", &memory, &err), PERFILE_OK);
     assert_int_equal(perfile_archive_sink(memory, options, &sink, &err), PERFILE_OK);
     if (perfile_convert_capture(source, sink, &how, NULL, 0, &err) != PERFILE_OK)
@@ -36,6 +36,14 @@ static perfile_bytes packed(const char *path, const perfile_archive_options *opt
     assert_int_equal(perfile_sink_take(memory, &bytes, &len, &err), PERFILE_OK);
     perfile_sink_close(sink);
     return (perfile_bytes){bytes, len};
+}
+
+static perfile_bytes packed(const char *path, const perfile_archive_options *options)
+{
+    perfile_error err = {0};
+    perfile_source *source;
+    assert_int_equal(perfile_source_path(path, NULL, &source, &err), PERFILE_OK);
+    return packed_source(source, options);
 }
 
 /* What comes out again. */
@@ -94,6 +102,85 @@ static void threads_pack_the_same(void **state)
         release(more);
     }
     release(one);
+}
+
+/* An archive whose chunks can be listed. */
+static perfile_archive *listed(perfile_bytes archive)
+{
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_archive *a;
+    assert_int_equal(perfile_source_memory(archive, "archive", &source, &err), PERFILE_OK);
+    assert_int_equal(perfile_archive_open(source, &a, &err), PERFILE_OK);
+    return a;
+}
+
+static void no_chunk_has_too_many_records(void **state)
+{
+    (void)state;
+    const perfile_archive_options how = {.size = sizeof how, .chunk_records = 5};
+    const perfile_bytes archive = packed(capture, &how);
+    perfile_archive *a = listed(archive);
+    perfile_archive_chunk c;
+    uint64_t records = 0;
+    for (uint32_t i = 0; perfile_archive_chunk_at(a, i, &c, sizeof c, NULL) == PERFILE_OK; i++) {
+        assert_true(c.records <= 5);
+        records += c.records;
+    }
+    assert_int_equal(records, 63); /* perfile stats of the capture */
+    perfile_archive_close(a);
+    release(archive);
+}
+
+/* A pipe whose second event is known only behind some of its samples. */
+static void late_event(builder *b)
+{
+    *b = (builder){.swap = false};
+    capture_pipe_header(b, 1);
+    for (uint32_t i = 0; i < 900; i++) {
+        if (i == 500)
+            capture_attr(b, 1);
+        capture_sample(b, i);
+    }
+}
+
+/* Chunks and zones are the same as with one thread: records are taken apart by what the session
+ * knew when they were read. */
+static void threads_do_not_ask_a_later_session(void **state)
+{
+    (void)state;
+    perfile_archive_options how = {.size = sizeof how, .id = 7};
+    builder b;
+    late_event(&b);
+    for (how.chunk_records = 70; how.chunk_records < 1000; how.chunk_records *= 3) {
+        perfile_bytes archives[3];
+        perfile_archive *a[3];
+        for (how.threads = 1; how.threads <= 3; how.threads++) {
+            perfile_source *source;
+            assert_int_equal(
+                perfile_source_memory((perfile_bytes){b.b.ptr, b.b.len}, "pipe", &source, NULL),
+                PERFILE_OK);
+            archives[how.threads - 1] = packed_source(source, &how);
+            a[how.threads - 1] = listed(archives[how.threads - 1]);
+        }
+        perfile_archive_chunk one, more;
+        for (uint32_t i = 0; perfile_archive_chunk_at(a[0], i, &one, sizeof one, NULL) == 0; i++)
+            for (unsigned k = 1; k < 3; k++) {
+                assert_int_equal(perfile_archive_chunk_at(a[k], i, &more, sizeof more, NULL), 0);
+                assert_int_equal(more.kind, one.kind);
+                if (one.kind == PERFILE_CHUNK_META)
+                    continue; /* it has the time, and may be longer */
+                assert_int_equal(more.bytes, one.bytes);
+                assert_memory_equal(archives[k].ptr + more.offset + PF_ARCHIVE_HEADER,
+                                    archives[0].ptr + one.offset + PF_ARCHIVE_HEADER,
+                                    one.bytes - PF_ARCHIVE_HEADER);
+            }
+        for (unsigned k = 0; k < 3; k++) {
+            perfile_archive_close(a[k]);
+            release(archives[k]);
+        }
+    }
+    build_clear(&b);
 }
 
 static void options_change_the_size_only(void **state)
@@ -277,6 +364,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_back_what_was_packed),
         cmocka_unit_test(threads_pack_the_same),
+        cmocka_unit_test(no_chunk_has_too_many_records),
+        cmocka_unit_test(threads_do_not_ask_a_later_session),
         cmocka_unit_test(options_change_the_size_only),
         cmocka_unit_test(captures_have_numbers),
         cmocka_unit_test(refuses_levels_that_there_are_not),
