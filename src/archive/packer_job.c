@@ -10,7 +10,10 @@
 #include "base/error.h"
 #include "schema/frame.h"
 
-enum { WORTH_PERCENT = 95 /* of the bytes: columns that need more are not used */ };
+enum {
+    WORTH_PERCENT = 95, /* of the bytes: columns that need more are not used */
+    AHEAD = 2048        /* bytes to prefetch: another processor has written them */
+};
 
 void pf_job_init(pf_job *j, pf_toolbox *box, int level, bool later)
 {
@@ -110,6 +113,7 @@ static size_t frame(pf_job *j, const uint8_t *raw)
     for (; n < PF_JOB_AT_ONCE && at < j->added; n++) {
         perfile_record *r = &j->some[n];
         const size_t left = j->added - at;
+        __builtin_prefetch((const void *)((uintptr_t)raw + at + AHEAD));
         const pf_frame f =
             left < PF_PERF_RECORD_HEADER ? (pf_frame){0} : pf_frame_at(raw + at, j->swapped);
         if (f.size < PF_PERF_RECORD_HEADER || f.size > left)
