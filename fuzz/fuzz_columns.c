@@ -66,18 +66,18 @@ static void compare_words(const uint8_t *whole, const uint8_t *part, size_t len)
     }
 }
 
-/* What was put together is the same as in `whole`; the rest is 0xaa. */
+/* What was put together stands one behind the other and is the same as in `whole`; the rest is
+ * 0xaa. */
 static void compare_ranges(const uint8_t *whole, const uint8_t *part, size_t len,
                            const pf_buffer *ranges)
 {
-    size_t at = 0;
+    size_t at = 0, end = 0;
     for (size_t i = 0; i < ranges->len / sizeof(pf_columns_range); i++) {
         pf_columns_range r;
         memcpy(&r, ranges->ptr + i * sizeof r, sizeof r);
-        ENSURE(r.offset >= at && r.offset <= len && r.bytes <= len - r.offset);
-        for (; at < r.offset; at++)
-            ENSURE(part[at] == 0xaa);
-        ENSURE(memcmp(whole + at, part + at, r.bytes) == 0 && r.records > 0);
+        ENSURE(r.offset >= end && r.offset <= len && r.bytes <= len - r.offset && r.at == at);
+        ENSURE(memcmp(whole + r.offset, part + at, r.bytes) == 0 && r.records > 0);
+        end = (size_t)r.offset + r.bytes;
         at += r.bytes;
     }
     for (; at < len; at++)

@@ -95,14 +95,16 @@ typedef struct pf_columns_input {
 /* Records that follow each other and were put together. */
 typedef struct pf_columns_range {
     uint32_t offset, bytes; /* among the decoded bytes of the chunk */
+    uint32_t at;            /* where they are in the output */
     uint32_t first;         /* the number of the first, among all records of the chunk */
     uint32_t records;       /* how many */
 } pf_columns_range;
 
-/* Decodes what is needed of a payload, each byte at its place in `out`, which has room for all
- * `raw_len`, and reads no frame that is not needed for it.  Appends to `ranges` where records were
- * put together, in their order (pf_columns_range each): with want->apart_only each run of such
- * records, else one range, of everything.  *n_records is the number of all records of the chunk.
+/* Decodes what is needed of a payload to `out`, which has room for all `raw_len` bytes, and reads
+ * no frame that is not needed for it.  Each byte is at its place or, with want->apart_only, one
+ * record behind the other.  Appends to `ranges` where records were put together, in their order
+ * (pf_columns_range each): with want->apart_only each run of such records, else one range, of
+ * everything.  *n_records is the number of all records of the chunk.
  *
  * What was not read was not checked.  PERFILE_E_CORRUPT as pf_columns_decode(); on an error
  * `ranges` and *n_records are unchanged. */

@@ -44,12 +44,14 @@ static void check_columns_end(pf_columns_decoder *d)
             pf_column_check_end(&d->streams, &d->columns[i]);
 }
 
-/* Appends the range of records that stand at out[from, to). */
-static void add_range(pf_columns_decoder *d, pf_buffer *ranges, uint64_t from, uint64_t to,
-                      size_t first, size_t end)
+/* Appends the range of records first to end, whose `bytes` bytes belong at `offset` and are at
+ * out[at]. */
+static void add_range(pf_columns_decoder *d, pf_buffer *ranges, uint64_t offset, size_t bytes,
+                      size_t at, size_t first, size_t end)
 {
-    const pf_columns_range range = {.offset = (uint32_t)from,
-                                    .bytes = (uint32_t)(to - from),
+    const pf_columns_range range = {.offset = (uint32_t)offset,
+                                    .bytes = (uint32_t)bytes,
+                                    .at = (uint32_t)at,
                                     .first = (uint32_t)first,
                                     .records = (uint32_t)(end - first)};
     if (d->streams.bad || end == first || pf_buffer_append(ranges, &range, sizeof range))
@@ -108,6 +110,7 @@ static void put_apart(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_
                       pf_buffer *ranges)
 {
     uint64_t at = 0;
+    size_t used = 0; /* of `out`: what is spread over a chunk would touch a page for each record */
     if (d->n_records == 0 && raw_len > 0)
         fail(d, "its records are shorter than the chunk");
     for (size_t i = 0; i < d->n_records && d->has_apart && !d->streams.bad;) {
@@ -120,10 +123,12 @@ static void put_apart(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_
         if (d->streams.bad || first == d->n_records)
             break;
         at += gap;
-        uint8_t *to = out + at;
-        i = put_same_kind(d, first, big, &to, out + raw_len);
-        add_range(d, ranges, at, (uint64_t)(to - out), first, i);
-        at = (uint64_t)(to - out);
+        uint8_t *from = out + used, *to = from;
+        i = put_same_kind(d, first, big, &to, from + (raw_len - at));
+        const size_t bytes = (size_t)(to - from);
+        add_range(d, ranges, at, bytes, used, first, i);
+        used += bytes;
+        at += bytes;
         if (i == d->n_records && at != raw_len)
             fail(d, "its records are shorter than the chunk");
     }
@@ -166,7 +171,7 @@ perfile_status pf_columns_decode_some(pf_columns_decoder *d, const pf_columns_in
         put_apart(d, big, out, raw_len, ranges);
     } else if (!d->streams.bad) {
         put_all(d, big, out, raw_len);
-        add_range(d, ranges, 0, raw_len, 0, d->n_records);
+        add_range(d, ranges, 0, raw_len, 0, 0, d->n_records);
     }
     if (d->streams.bad)
         ranges->len = had;

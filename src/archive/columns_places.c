@@ -16,6 +16,15 @@ static bool all_equal(const uint8_t *numbers, uint8_t number)
     return pf_load_u64(numbers, false) == number * UINT64_C(0x0101010101010101);
 }
 
+/* The same for 32. */
+static bool all_equal_32(const uint8_t *numbers, uint8_t number)
+{
+    const uint64_t all = number * UINT64_C(0x0101010101010101);
+    return ((pf_load_u64(numbers, false) ^ all) | (pf_load_u64(numbers + 8, false) ^ all) |
+            (pf_load_u64(numbers + 16, false) ^ all) | (pf_load_u64(numbers + 24, false) ^ all)) ==
+           0;
+}
+
 /* True if the table has `value` for all of eight class numbers. */
 static bool all_have(const uint8_t *table, const uint8_t *numbers, uint8_t value)
 {
@@ -38,6 +47,19 @@ size_t pf_class_run(const pf_columns_decoder *d, size_t i)
     while (end < d->n_records && d->shape[class_of[end]] == shape)
         end++;
     return end - i;
+}
+
+/* Passes by records of one class, 32 at once; returns the number of the first that it leaves. */
+static size_t pass_equal(const pf_columns_decoder *d, size_t i, bool apart, uint64_t *bytes)
+{
+    const size_t first = i;
+    if (i == d->n_records || d->kind[d->class_of[i]] != apart)
+        return i;
+    const uint8_t number = d->class_of[i];
+    while (d->n_records - i >= 32 && all_equal_32(d->class_of + i, number))
+        i += 32;
+    *bytes += (i - first) * (uint64_t)d->size[number];
+    return i;
 }
 
 /* Passes by eight records of the kind, if they are. */
@@ -64,8 +86,9 @@ size_t pf_class_pass(pf_columns_decoder *d, size_t i, bool apart, uint64_t *byte
         sum = d->size[d->class_of_all] * (uint64_t)(d->n_records - i);
         i = d->n_records;
     } else if (d->class_of) {
+        i = pass_equal(d, i, apart, &sum);
         while (d->n_records - i >= 8 && pass_eight(d, d->class_of + i, apart, &sum))
-            i += 8;
+            i = pass_equal(d, i + 8, apart, &sum);
         while (i < d->n_records && d->kind[d->class_of[i]] == apart)
             sum += d->size[d->class_of[i++]];
     }

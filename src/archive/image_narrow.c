@@ -74,7 +74,7 @@ static uint8_t decide(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
 {
     pf_buffer_clear(&x->meta);
     if (c->kind != PF_CHUNK_RECORDS || !c->meta_len ||
-        pf_archive_meta(x->archive, c, &x->meta, NULL) != PERFILE_OK ||
+        pf_archive_zone(x->archive, c, &x->meta, NULL) != PERFILE_OK ||
         pf_zone_decode((perfile_bytes){x->meta.ptr, x->meta.len}, &x->zone, NULL) != PERFILE_OK ||
         !x->zone.has_apart || (c->codec != PF_CODEC_COLUMNS && x->zone.apart))
         return ALL;
@@ -183,6 +183,7 @@ bool pf_image_shows(pf_image_narrow *x, uint32_t i, uint64_t offset, perfile_byt
             x->needs[i] = ALL;
         return false;
     }
-    *run = (perfile_bytes){x->bytes.ptr + at, (size_t)(r->offset + (uint64_t)r->bytes - at)};
+    const size_t within = (size_t)(at - r->offset);
+    *run = (perfile_bytes){x->bytes.ptr + r->at + within, r->bytes - within};
     return true;
 }

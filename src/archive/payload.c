@@ -204,9 +204,16 @@ static perfile_status decode_some(pf_archive *a, const pf_chunk *c, const pf_col
     const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
     perfile_status st = pf_columns_decode_some(a->columns, &input, want, big, out->ptr + out->len,
                                                c->raw_len, ranges, n_records, err);
-    if (st == PERFILE_OK)
-        out->len += c->raw_len;
-    return st;
+    if (st != PERFILE_OK)
+        return st;
+    size_t len = c->raw_len;
+    if (want->apart_only) {
+        const pf_columns_range *all = (const pf_columns_range *)(const void *)ranges->ptr;
+        const size_t n = ranges->len / sizeof *all;
+        len = n ? all[n - 1].at + all[n - 1].bytes : 0;
+    }
+    out->len += len;
+    return PERFILE_OK;
 }
 
 perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out, pf_buffer *ranges,
@@ -240,6 +247,26 @@ perfile_status pf_archive_stored(pf_archive *a, const pf_chunk *c, perfile_bytes
     return PERFILE_OK;
 }
 
+/* What the index has of the metadata of a chunk; empty: nothing that is known to be that. */
+static perfile_bytes indexed_meta(const pf_archive *a, const pf_chunk *c)
+{
+    const uint32_t i = (uint32_t)(c - a->chunks);
+    if (i >= a->n_indexed)
+        return (perfile_bytes){NULL, 0};
+    const uint32_t *at = (const uint32_t *)(const void *)a->indexed_at.ptr;
+    const perfile_bytes meta = {a->indexed.ptr + at[i], pf_chunk_meta_bytes(c)};
+    return pf_crc32c(0, meta) == c->meta_crc ? meta : (perfile_bytes){NULL, 0};
+}
+
+perfile_status pf_archive_zone(pf_archive *a, const pf_chunk *c, pf_buffer *out, perfile_error *err)
+{
+    const perfile_bytes meta = indexed_meta(a, c);
+    if (!meta.len)
+        return pf_archive_meta(a, c, out, err);
+    return pf_buffer_append(out, meta.ptr, c->meta_len) ? PERFILE_OK
+                                                        : pf_fail_nomem(err, "archive");
+}
+
 perfile_status pf_archive_meta(pf_archive *a, const pf_chunk *c, pf_buffer *out, perfile_error *err)
 {
     perfile_bytes stored;
@@ -257,7 +284,7 @@ void pf_archive_borrow(const pf_archive *from, perfile_source *source, pf_archiv
 {
     *a = *from;
     a->source = source;
-    a->borrowed = true;
+    a->borrowed = true; /* also what is indexed */
     a->zstd = NULL;
     a->columns = NULL;
     a->stored = (pf_buffer){0};
@@ -271,6 +298,8 @@ void pf_archive_clear(pf_archive *a)
         pf_free(a->chunks);
         pf_free(a->order);
         pf_free(a->gaps);
+        pf_buffer_free(&a->indexed);
+        pf_buffer_free(&a->indexed_at);
     }
     pf_buffer_free(&a->stored);
     *a = (pf_archive){0};

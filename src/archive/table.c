@@ -123,6 +123,18 @@ static perfile_status walk(pf_archive *a, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* Keeps the metadata of the last chunk, if there is room and all before are kept.  False: no
+ * memory. */
+static bool keep_indexed(pf_archive *a, perfile_bytes meta)
+{
+    const uint32_t at = (uint32_t)a->indexed.len;
+    if (a->n_indexed + 1 != a->n_chunks || meta.len > PF_ARCHIVE_MOST_INDEXED - at)
+        return true;
+    a->n_indexed++;
+    return pf_buffer_append(&a->indexed, meta.ptr, meta.len) &&
+           pf_buffer_append(&a->indexed_at, &at, sizeof at);
+}
+
 /* Adds the chunks that an index names, which must begin at *at and lie one behind the other. */
 static bool add_entries(pf_archive *a, perfile_bytes entries, uint64_t *at)
 {
@@ -133,7 +145,8 @@ static bool add_entries(pf_archive *a, perfile_bytes entries, uint64_t *at)
             is_bookkeeping(&c) || pf_chunk_bytes(&c) > a->source->size - offset)
             return false;
         const size_t bytes = PF_ARCHIVE_HEADER + (size_t)pf_chunk_meta_bytes(&c);
-        if (entries.len < bytes || !keep_chunk(a, &c))
+        const perfile_bytes meta = {entries.ptr + PF_ARCHIVE_HEADER, bytes - PF_ARCHIVE_HEADER};
+        if (entries.len < bytes || !keep_chunk(a, &c) || !keep_indexed(a, meta))
             return false;
         entries.ptr += bytes;
         entries.len -= bytes;
@@ -268,7 +281,7 @@ perfile_status pf_archive_read(perfile_source *source, unsigned flags, pf_archiv
     if (!(flags & PF_ARCHIVE_NO_INDEX) && !a->head_damaged && read_indexes(a)) {
         a->from_index = a->finished = true;
     } else {
-        a->n_chunks = 0;
+        a->n_chunks = a->n_indexed = 0;
         st = walk(a, err);
     }
     return st == PERFILE_OK ? pf_archive_sort(a, err) : st;

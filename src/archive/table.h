@@ -30,11 +30,17 @@ typedef struct pf_archive {
     uint64_t maps_end;      /* offset of the first META chunk that is too much */
     pf_archive_gap *gaps;   /* by offset; none with `from_index` */
     uint32_t n_gaps, cap_gaps;
+    /* Metadata of the first n_indexed chunks as the index has them, up to PF_ARCHIVE_MOST_INDEXED
+     * bytes, and where those of each are: readers that pass over chunks touch no byte of them. */
+    pf_buffer indexed, indexed_at; /* uint8_t; uint32_t */
+    uint32_t n_indexed;
     bool borrowed;               /* chunks, order and gaps are those of another table */
     void *zstd;                  /* ZSTD_DCtx; NULL: not needed yet */
     pf_columns_decoder *columns; /* NULL: not needed yet */
     pf_buffer stored; /* a chunk as stored, of a source that does not show all of it at once */
 } pf_archive;
+
+enum { PF_ARCHIVE_MOST_INDEXED = 1 << 20 };
 
 enum { PF_ARCHIVE_NO_INDEX = 1 << 0 /* find the chunks one by one, although there is an index */ };
 
@@ -101,9 +107,9 @@ typedef void pf_archive_piece(void *user, perfile_bytes bytes);
 perfile_status pf_archive_pieces(pf_archive *a, const pf_chunk *c, pf_buffer *out,
                                  pf_archive_piece *piece, void *user, perfile_error *err);
 
-/* Decodes the records of a chunk with the codec COLUMNS that are apart (archive/columns.h): each at
- * its place in `out`, which is made as large as the chunk, and whose other bytes are undefined;
- * where they are is appended to `ranges`, pf_columns_range each.  Checks what it reads.  Errors as
+/* Decodes the records of a chunk with the codec COLUMNS that are apart (archive/columns.h), one
+ * behind the other, to the empty buffer `out`; where they belong and where they are is appended to
+ * `ranges`, pf_columns_range each.  Checks what it reads.  Errors as
  * of pf_archive_payload(). */
 perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out, pf_buffer *ranges,
                                 uint64_t *n_records, perfile_error *err);
@@ -121,6 +127,10 @@ perfile_status pf_archive_stored(pf_archive *a, const pf_chunk *c, perfile_bytes
 
 /* Appends the metadata of a chunk to `out`.  PERFILE_E_CORRUPT: its checksum is wrong. */
 perfile_status pf_archive_meta(pf_archive *a, const pf_chunk *c, pf_buffer *out,
+                               perfile_error *err);
+
+/* The same by the index, if it has the metadata of the chunk `c` of a->chunks. */
+perfile_status pf_archive_zone(pf_archive *a, const pf_chunk *c, pf_buffer *out,
                                perfile_error *err);
 
 #endif

@@ -23,13 +23,15 @@
 
 /* WINDOW_FIRST: first buffer of a stream.  WINDOW_ROOM: less room than this behind the data is
  * worth a move.  WINDOW_FILE: first buffer of a file with a mapping.  WINDOW_MOST: largest span of
- * such a file that goes through the buffer.  WINDOW_PAGE: page size. */
+ * such a file that goes through the buffer.  WINDOW_HEAD: first read of such a file, and first one
+ * behind a jump; later ones are twice as long each.  WINDOW_PAGE: page size. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 /* Small, so that small inputs also make the window move and grow. */
 #define WINDOW_FIRST ((size_t)512)
 #define WINDOW_ROOM  ((size_t)64)
 #define WINDOW_FILE  ((size_t)512)
 #define WINDOW_MOST  ((size_t)4 << 10)
+#define WINDOW_HEAD  ((size_t)64)
 #define WINDOW_PAGE  ((size_t)8)
 #else
 #define WINDOW_FIRST ((size_t)1 << 20)
@@ -38,6 +40,9 @@
  * are written again. */
 #define WINDOW_FILE  ((size_t)512 << 10)
 #define WINDOW_MOST  ((size_t)4 << 20) /* resynchronisation after damage asks for that much */
+/* Most files that are looked at are not read on, and each page of the buffer costs its first use.
+ */
+#define WINDOW_HEAD  ((size_t)32 << 10)
 /* Input offset and buffer address agree modulo a page: the kernel copies from page-cache pages, up
  * to twice as fast when source and destination have the same offset in their page. */
 #define WINDOW_PAGE  ((size_t)4 << 10)
@@ -129,6 +134,11 @@ static perfile_status read_some(pf_window *w, size_t *got, perfile_error *err)
     *got = 0;
     if (w->base.size != PF_SIZE_UNKNOWN && n > w->base.size - end)
         n = (size_t)(w->base.size - end);
+    if (w->mapping.ptr && w->next_read < w->cap) {
+        const size_t most = w->next_read > WINDOW_HEAD ? w->next_read : WINDOW_HEAD;
+        n = n < most ? n : most;
+        w->next_read = 2 * most;
+    }
     int64_t r = n ? w->read(w, end, w->buf + w->head + w->len, n) : 0;
     if (r < 0) {
         perfile_status st =
@@ -164,6 +174,7 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
             w->head = kept ? w->head - (size_t)step_back : 0;
             w->len = kept ? w->len + (size_t)step_back : 0;
             w->n_before = kept ? w->n_before - (size_t)step_back : 0;
+            w->next_read = kept ? w->next_read : 0;
             return PERFILE_OK;
         }
         if (offset < w->at)

@@ -25,6 +25,7 @@ struct pf_window {
     size_t len;
     uint64_t at;
     size_t n_before;
+    size_t next_read; /* with a mapping: bytes of the next read at most; 0: WINDOW_HEAD */
 
     pf_moving_fn *moving; /* see pf_source_watch(); NULL: nobody watches */
     void *moving_user;
