@@ -334,6 +334,33 @@ static void descriptions_say_what_reading_finds(void **state)
     release(archive);
 }
 
+/* The index has the metadata of chunks once more: damage of the first costs nothing. */
+static void damaged_metadata_are_read_from_the_index(void **state)
+{
+    (void)state;
+    const perfile_archive_options how = {.size = sizeof how, .chunk_records = 8};
+    const perfile_bytes archive = packed(capture, &how);
+    const counts sound = read_all(archive, true, false);
+    perfile_archive *a = listed(archive);
+    perfile_archive_chunk c;
+    unsigned tried = 0;
+    for (uint32_t i = 0; perfile_archive_chunk_at(a, i, &c, sizeof c, NULL) == PERFILE_OK; i++) {
+        if (!c.has_zone)
+            continue;
+        uint8_t *bytes = exact(archive.ptr, archive.len);
+        bytes[c.offset + PF_ARCHIVE_HEADER + 1] ^= 1;
+        const counts damaged = read_all((perfile_bytes){bytes, archive.len}, true, false);
+        assert_int_equal(damaged.described, sound.described);
+        assert_int_equal(damaged.samples, sound.samples);
+        assert_int_equal(damaged.first, sound.first);
+        free(bytes);
+        tried++;
+    }
+    assert_true(tried > 3);
+    perfile_archive_close(a);
+    release(archive);
+}
+
 static void damage_is_counted(void **state)
 {
     (void)state;
@@ -372,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_directory_comes_out_as_one),
         cmocka_unit_test(other_sources_stay_what_they_are),
         cmocka_unit_test(descriptions_say_what_reading_finds),
+        cmocka_unit_test(damaged_metadata_are_read_from_the_index),
         cmocka_unit_test(damage_is_counted),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
