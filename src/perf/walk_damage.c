@@ -204,6 +204,11 @@ perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile
     pf_salvage_result a = pf_perf_look_ahead(&p->fit, *run, last, p->island);
     if (a.broken && pf_perf_check_intact(p))
         return pf_perf_fetch(p, PF_PERF_RECORD_HEADER, run, err);
+    if (a.broken) { /* who was asked may have read the source, whose window has moved then */
+        st = pf_perf_fetch(p, need, run, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
     p->trusted = p->pos + a.trusted;
     p->gap = a.broken;
     p->gap_damage = a.damage;
