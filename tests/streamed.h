@@ -60,7 +60,9 @@ static inline void streamed_record(transcript *t, perfile_stream *s, const perfi
         tell_end(t);
         return;
     }
-    tell_bytes(t, "header", (perfile_bytes){r->header, 8});
+    tell_bytes(
+        t, "header",
+        (perfile_bytes){r->header, perfile_record_size(r) - r->body.len}); /* of its family */
     tell_bytes(t, "body", r->body);
     const perfile_event *e = perfile_record_event(r);
     uint32_t damage = 0, pid, tid, cpu;
