@@ -450,13 +450,6 @@ static perfile_status open_records(pf_packer *p, uint32_t number, uint64_t offse
     return PERFILE_OK;
 }
 
-/* Bytes of records that lie one behind the other. */
-static uint64_t bytes_of(const perfile_record *first, size_t n)
-{
-    const perfile_record *last = &first[n - 1];
-    return (uint64_t)(last->body.ptr + last->body.len - first->header);
-}
-
 /* Adds records to the open chunk, as many as there is room for; *n becomes their number. */
 static perfile_status add_records(pf_packer *p, const perfile_record *first, size_t *n,
                                   perfile_error *err)
@@ -466,7 +459,7 @@ static perfile_status add_records(pf_packer *p, const perfile_record *first, siz
     const size_t room = p->options.chunk_records - j->n_records;
     *n = *n < room ? *n : room;
     perfile_status st = pf_job_add(j, x->pending.ptr, first, *n, err);
-    p->told += bytes_of(first, *n);
+    p->told += pf_job_bytes_of(first, *n);
     if (st == PERFILE_OK &&
         (j->n_records == p->options.chunk_records || p->told - x->base >= BYTES_OF_CHUNK))
         st = close_records(p, err);
@@ -476,7 +469,7 @@ static perfile_status add_records(pf_packer *p, const perfile_record *first, siz
 perfile_status pf_packer_records(pf_packer *p, uint32_t number, uint64_t offset,
                                  const perfile_record *first, size_t n, perfile_error *err)
 {
-    const uint64_t end = offset + bytes_of(first, n);
+    const uint64_t end = offset + pf_job_bytes_of(first, n);
     const part *x = &p->parts[number];
     const bool swapped = first->flags & PERFILE_REC_SWAPPED;
     perfile_status st = note_events(p, first->session, err);
@@ -490,7 +483,7 @@ perfile_status pf_packer_records(pf_packer *p, uint32_t number, uint64_t offset,
     for (size_t some; n && st == PERFILE_OK; first += some, n -= some) {
         some = n;
         if (!p->open)
-            st = open_records(p, number, end - bytes_of(first, n), first, err);
+            st = open_records(p, number, end - pf_job_bytes_of(first, n), first, err);
         if (st == PERFILE_OK)
             st = add_records(p, first, &some, err);
     }

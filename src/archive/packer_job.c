@@ -91,7 +91,6 @@ static perfile_status begin_alike(pf_job *j, const uint8_t *raw, const perfile_r
 perfile_status pf_job_add(pf_job *j, const uint8_t *raw, const perfile_record *first, size_t n,
                           perfile_error *err)
 {
-    const perfile_record *last = &first[n - 1];
     perfile_status st = PERFILE_OK;
     for (size_t i = 0; i < n; i++)
         j->aligned &= first[i].body.len % 8 == 0;
@@ -100,7 +99,7 @@ perfile_status pf_job_add(pf_job *j, const uint8_t *raw, const perfile_record *f
     else if (j->n_records == 0 || !is_like(j, first))
         st = begin_alike(j, raw, first, err);
     j->n_records += n;
-    j->added += (size_t)(last->body.ptr + last->body.len - first->header);
+    j->added += pf_job_bytes_of(first, n);
     j->taken = j->later ? j->taken : j->added;
     return st;
 }

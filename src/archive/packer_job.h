@@ -44,6 +44,13 @@ void pf_job_begin_records(pf_job *j, bool swapped);
 /* True if records of this byte order can be added. */
 bool pf_job_accepts(const pf_job *j, bool swapped);
 
+/* Bytes of 1 or more records that lie one behind the other. */
+static inline size_t pf_job_bytes_of(const perfile_record *first, size_t n)
+{
+    const perfile_record *last = &first[n - 1];
+    return (size_t)(last->body.ptr + last->body.len - first->header);
+}
+
 /* Adds records, which follow those before in the chunk.  `raw` has the bytes of the chunk so far,
  * these records included. */
 perfile_status pf_job_add(pf_job *j, const uint8_t *raw, const perfile_record *first, size_t n,
