@@ -105,8 +105,9 @@ enum { /* What this build of the library can do; perfile_symbols_built_in(). */
        PERFILE_SYMBOLS_SOURCE = 1 << 1    /* perfile_symbols_source(), by libdw */
 };
 
-/* PERFILE_SYMBOLS_DEMANGLE …: the optional parts that the library was built with.  Symbols of ELF
- * files and of text files are always found. */
+/* PERFILE_SYMBOLS_DEMANGLE …: the optional parts that the library was built with and that are
+ * installed: the first call loads libdw.  Symbols of ELF files and of text files are always
+ * found. */
 PERFILE_API uint32_t perfile_symbols_built_in(void);
 
 /* Opens nothing yet but the kallsyms file of the options.  `session` is asked for build ids, host

@@ -10,12 +10,12 @@
 #ifdef PF_HAVE_LIBDW
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <fcntl.h>
-#include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "symbol/libdw.h"
 
 enum {
     SHF_COMPRESSED_FLAG = 0x800,
@@ -43,6 +43,7 @@ typedef struct unit {
 } unit;
 
 struct pf_dwarf {
+    const pf_libdw *dw;
     pf_budget *budget;
     int fd;
     uint64_t charged;
@@ -54,7 +55,7 @@ struct pf_dwarf {
 
 bool pf_can_read_dwarf(void)
 {
-    return elf_version(EV_CURRENT) != EV_NONE;
+    return pf_libdw_load() != NULL;
 }
 
 /* Adds addresses; false if there is no room, which leaves them unknown. */
@@ -98,31 +99,33 @@ static const span *find_span(const spans *s, uint64_t at)
 /* Adds the addresses of an entry. */
 static void add_ranges(pf_dwarf *d, spans *s, Dwarf_Die *die)
 {
+    const pf_libdw *dw = d->dw;
     Dwarf_Addr base = 0, start, end;
-    const uint64_t at = dwarf_dieoffset(die);
-    for (ptrdiff_t next = 0; (next = dwarf_ranges(die, next, &base, &start, &end)) > 0;)
+    const uint64_t at = dw->dwarf_dieoffset(die);
+    for (ptrdiff_t next = 0; (next = dw->dwarf_ranges(die, next, &base, &start, &end)) > 0;)
         if (end > start && !add_span(d, s, (span){start, end, at}))
             return;
 }
 
 /* True if the unit says that its information is in another file. */
-static bool is_split(Dwarf_Die *cu)
+static bool is_split(const pf_libdw *dw, Dwarf_Die *cu)
 {
-    return dwarf_hasattr(cu, DW_AT_dwo_name) || dwarf_hasattr(cu, DW_AT_GNU_dwo_name);
+    return dw->dwarf_hasattr(cu, DW_AT_dwo_name) || dw->dwarf_hasattr(cu, DW_AT_GNU_dwo_name);
 }
 
 static void list_units(pf_dwarf *d)
 {
+    const pf_libdw *dw = d->dw;
     Dwarf_Off at = 0, next;
     size_t header;
     Dwarf_Half version;
-    for (; dwarf_next_unit(d->dwarf, at, &next, &header, &version, NULL, NULL, NULL, NULL, NULL) ==
-               0 &&
+    for (; dw->dwarf_next_unit(d->dwarf, at, &next, &header, &version, NULL, NULL, NULL, NULL,
+                               NULL) == 0 &&
            next > at;
          at = next) {
         Dwarf_Die die;
-        if (dwarf_offdie(d->dwarf, at + header, &die) && dwarf_tag(&die) == DW_TAG_compile_unit &&
-            !is_split(&die))
+        if (dw->dwarf_offdie(d->dwarf, at + header, &die) &&
+            dw->dwarf_tag(&die) == DW_TAG_compile_unit && !is_split(dw, &die))
             add_ranges(d, &d->units, &die);
     }
     qsort(d->units.list, d->units.n, sizeof *d->units.list, compare);
@@ -162,11 +165,13 @@ static bool measure(const pf_elf *elf, uint64_t *bytes)
 static perfile_status open_file(perfile_symbols *s, const pf_elf_opened *f, pf_dwarf **out)
 {
     uint64_t bytes;
-    if (!measure(&f->elf, &bytes) || f->file.fd < 0)
+    const pf_libdw *dw = pf_libdw_load();
+    if (!dw || !measure(&f->elf, &bytes) || f->file.fd < 0)
         return PERFILE_OK;
     pf_dwarf *d = pf_budget_alloc(&s->budget, 1, sizeof *d);
     if (!d)
         return pf_symbol_no_memory(&s->budget);
+    d->dw = dw;
     d->budget = &s->budget;
     d->fd = fcntl(f->file.fd, F_DUPFD_CLOEXEC, 0);
     perfile_status st = PERFILE_OK;
@@ -174,10 +179,10 @@ static perfile_status open_file(perfile_symbols *s, const pf_elf_opened *f, pf_d
         d->charged = bytes;
     else
         st = pf_symbol_no_memory(&s->budget);
-    if (st == PERFILE_OK && d->fd >= 0 && pf_can_read_dwarf())
-        d->elf = elf_begin(d->fd, ELF_C_READ, NULL);
+    if (st == PERFILE_OK && d->fd >= 0)
+        d->elf = dw->elf_begin(d->fd, ELF_C_READ, NULL);
     if (d->elf)
-        d->dwarf = dwarf_begin_elf(d->elf, DWARF_C_READ, NULL);
+        d->dwarf = dw->dwarf_begin_elf(d->elf, DWARF_C_READ, NULL);
     if (d->dwarf) {
         list_units(d);
         *out = d;
@@ -210,8 +215,8 @@ void pf_dwarf_close(pf_dwarf *d)
 {
     if (!d)
         return;
-    dwarf_end(d->dwarf);
-    elf_end(d->elf);
+    d->dw->dwarf_end(d->dwarf);
+    d->dw->elf_end(d->elf);
     if (d->fd >= 0)
         close(d->fd);
     for (unit *u = d->known, *next; u; u = next) {
@@ -235,20 +240,21 @@ static bool may_hold_functions(int tag)
 /* Lists the functions of a unit, walking the tree of its entries. */
 static void list_functions(pf_dwarf *d, Dwarf_Die *top, spans *functions)
 {
+    const pf_libdw *dw = d->dw;
     Dwarf_Die at[PF_DWARF_DEPTH];
     int depth = 0;
-    if (dwarf_child(top, &at[0]) != 0)
+    if (dw->dwarf_child(top, &at[0]) != 0)
         return;
     for (unsigned n = 0; depth >= 0 && n < MOST_ENTRIES; n++) {
-        const int tag = dwarf_tag(&at[depth]);
+        const int tag = dw->dwarf_tag(&at[depth]);
         if (tag == DW_TAG_subprogram)
             add_ranges(d, functions, &at[depth]);
         if (may_hold_functions(tag) && depth + 1 < PF_DWARF_DEPTH &&
-            dwarf_child(&at[depth], &at[depth + 1]) == 0) {
+            dw->dwarf_child(&at[depth], &at[depth + 1]) == 0) {
             depth++;
             continue;
         }
-        while (depth >= 0 && dwarf_siblingof(&at[depth], &at[depth]) != 0)
+        while (depth >= 0 && dw->dwarf_siblingof(&at[depth], &at[depth]) != 0)
             depth--;
     }
     qsort(functions->list, functions->n, sizeof *functions->list, compare);
@@ -257,7 +263,7 @@ static void list_functions(pf_dwarf *d, Dwarf_Die *top, spans *functions)
 /* The unit whose entry is `die`; NULL: there is no room. */
 static unit *unit_of(pf_dwarf *d, Dwarf_Die *die)
 {
-    const uint64_t at = dwarf_dieoffset(die);
+    const uint64_t at = d->dw->dwarf_dieoffset(die);
     for (unit **u = &d->known; *u; u = &(*u)->next)
         if ((*u)->at == at) {
             unit *found = *u;
@@ -275,18 +281,18 @@ static unit *unit_of(pf_dwarf *d, Dwarf_Die *die)
 }
 
 /* A text of an entry, or of the one that it refers to. */
-static const char *text_of(Dwarf_Die *die, unsigned name)
+static const char *text_of(const pf_libdw *dw, Dwarf_Die *die, unsigned name)
 {
     static const unsigned references[] = {DW_AT_abstract_origin, DW_AT_specification};
     Dwarf_Die at = *die;
     Dwarf_Attribute attr;
     for (unsigned n = 0; n < MOST_REFERENCES; n++) {
         bool refers = false;
-        if (dwarf_attr(&at, name, &attr))
-            return dwarf_formstring(&attr);
+        if (dw->dwarf_attr(&at, name, &attr))
+            return dw->dwarf_formstring(&attr);
         for (unsigned i = 0; i < 2 && !refers; i++) {
             Dwarf_Die to;
-            refers = dwarf_attr(&at, references[i], &attr) && dwarf_formref_die(&attr, &to);
+            refers = dw->dwarf_attr(&at, references[i], &attr) && dw->dwarf_formref_die(&attr, &to);
             if (refers)
                 at = to;
         }
@@ -296,16 +302,17 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
     return NULL;
 }
 
-static const char *function_of(Dwarf_Die *die)
+static const char *function_of(const pf_libdw *dw, Dwarf_Die *die)
 {
-    const char *name = text_of(die, DW_AT_linkage_name);
+    const char *name = text_of(dw, die, DW_AT_linkage_name);
     if (!name)
-        name = text_of(die, DW_AT_MIPS_linkage_name);
-    return name ? name : text_of(die, DW_AT_name);
+        name = text_of(dw, die, DW_AT_MIPS_linkage_name);
+    return name ? name : text_of(dw, die, DW_AT_name);
 }
 
 /* The entries at an address: a function, and those inlined there, outermost first; how many. */
-static size_t find_entries(Dwarf_Die *function, uint64_t at, Dwarf_Die found[PF_DWARF_DEPTH])
+static size_t find_entries(const pf_libdw *dw, Dwarf_Die *function, uint64_t at,
+                           Dwarf_Die found[PF_DWARF_DEPTH])
 {
     size_t n = 0;
     unsigned looked = 0;
@@ -313,18 +320,18 @@ static size_t find_entries(Dwarf_Die *function, uint64_t at, Dwarf_Die found[PF_
     found[n++] = *function;
     for (unsigned depth = 0; depth < PF_DWARF_DEPTH && n < PF_DWARF_DEPTH; depth++) {
         bool inside = false;
-        int more = dwarf_child(&block, &child);
+        int more = dw->dwarf_child(&block, &child);
         while (more == 0 && !inside && looked++ < MOST_ENTRIES) {
-            const int tag = dwarf_tag(&child);
+            const int tag = dw->dwarf_tag(&child);
             inside = (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
                       tag == DW_TAG_try_block || tag == DW_TAG_catch_block) &&
-                     dwarf_haspc(&child, at) == 1;
+                     dw->dwarf_haspc(&child, at) == 1;
             if (!inside)
-                more = dwarf_siblingof(&child, &child);
+                more = dw->dwarf_siblingof(&child, &child);
         }
         if (!inside)
             break;
-        if (dwarf_tag(&child) == DW_TAG_inlined_subroutine)
+        if (dw->dwarf_tag(&child) == DW_TAG_inlined_subroutine)
             found[n++] = child;
         block = child;
     }
@@ -332,43 +339,45 @@ static size_t find_entries(Dwarf_Die *function, uint64_t at, Dwarf_Die found[PF_
 }
 
 /* From where an inlined function was called. */
-static void find_call(Dwarf_Die *cu, Dwarf_Die *inlined, pf_dwarf_place *place)
+static void find_call(const pf_libdw *dw, Dwarf_Die *cu, Dwarf_Die *inlined, pf_dwarf_place *place)
 {
     Dwarf_Attribute attr;
     Dwarf_Word file, line;
     Dwarf_Files *files;
     size_t n;
-    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attr), &line) == 0)
+    if (dw->dwarf_formudata(dw->dwarf_attr(inlined, DW_AT_call_line, &attr), &line) == 0)
         place->line = line <= UINT32_MAX ? (uint32_t)line : 0;
-    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attr), &file) == 0 &&
-        dwarf_getsrcfiles(cu, &files, &n) == 0 && file < n)
-        place->file = dwarf_filesrc(files, (size_t)file, NULL, NULL);
+    if (dw->dwarf_formudata(dw->dwarf_attr(inlined, DW_AT_call_file, &attr), &file) == 0 &&
+        dw->dwarf_getsrcfiles(cu, &files, &n) == 0 && file < n)
+        place->file = dw->dwarf_filesrc(files, (size_t)file, NULL, NULL);
 }
 
 size_t pf_dwarf_find(pf_dwarf *d, uint64_t at, pf_dwarf_place places[PF_DWARF_DEPTH])
 {
+    const pf_libdw *dw = d->dw;
     Dwarf_Die cu, function, found[PF_DWARF_DEPTH];
     const span *of_unit = find_span(&d->units, at);
-    if (!of_unit || !dwarf_offdie(d->dwarf, of_unit->at, &cu))
+    if (!of_unit || !dw->dwarf_offdie(d->dwarf, of_unit->at, &cu))
         return 0;
     pf_dwarf_place here = {0};
-    Dwarf_Line *line = dwarf_getsrc_die(&cu, at);
+    Dwarf_Line *line = dw->dwarf_getsrc_die(&cu, at);
     int number;
     if (line) {
-        here.file = dwarf_linesrc(line, NULL, NULL);
-        here.line = dwarf_lineno(line, &number) == 0 && number > 0 ? (uint32_t)number : 0;
+        here.file = dw->dwarf_linesrc(line, NULL, NULL);
+        here.line = dw->dwarf_lineno(line, &number) == 0 && number > 0 ? (uint32_t)number : 0;
     }
     const unit *u = unit_of(d, &cu);
     const span *s = u ? find_span(&u->functions, at) : NULL;
-    size_t n =
-        s && dwarf_offdie(d->dwarf, s->at, &function) ? find_entries(&function, at, found) : 0;
+    size_t n = s && dw->dwarf_offdie(d->dwarf, s->at, &function)
+                   ? find_entries(dw, &function, at, found)
+                   : 0;
     for (size_t i = 0; i < n; i++) {
         Dwarf_Die *die = &found[n - 1 - i];
-        here.function = function_of(die);
+        here.function = function_of(dw, die);
         places[i] = here;
         here = (pf_dwarf_place){0};
         if (i + 1 < n)
-            find_call(&cu, die, &here);
+            find_call(dw, &cu, die, &here);
     }
     if (!n && (here.file || here.line))
         places[n++] = here;

@@ -16,7 +16,7 @@ typedef struct pf_dwarf_place {
     uint32_t line;        /* 0: unknown */
 } pf_dwarf_place;
 
-/* True if this build has libdw. */
+/* True if this build knows libdw, and it is installed. */
 bool pf_can_read_dwarf(void);
 
 /* Opens the debug information of an object; *dwarf is NULL if there is none.  PERFILE_E_LIMIT,

@@ -164,7 +164,7 @@ if "$PERFILE" export --to folded --per none --inline --mark inline pie.data 2>/d
         diff their.places our.places >places.diff || fail "places in the source: $(head -5 places.diff)"
     fi
 else
-    echo "built without libdw: inlined functions not compared"
+    echo "libdw is not there: inlined functions not compared"
 fi
 
 # Stripped, with the debug file elsewhere; then without it: call frame information is left.
