@@ -29,7 +29,7 @@ perfile_status pf_filter_select_ahead(pf_filter *x, perfile_stream *s, perfile_e
 static bool may_drop(const pf_filter *x)
 {
     /* The bits of the selecting pass answer again and again. */
-    if (x->selection_known && !x->bits_incomplete)
+    if (x->selection_known && !x->selected.incomplete)
         return x->resolved;
     return !x->selection_known && tests_fixed_fields_only(x) && x->options.every < 2 &&
            !x->options.head;

@@ -38,8 +38,8 @@ perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selec
     perfile_status st = pf_filter_resolve(x, run->first, err);
     if (st != PERFILE_OK)
         return st;
-    if (x->selection_known && !x->bits_incomplete) {
-        *selected = pf_filter_known_selection(x, run);
+    if (x->selection_known && !x->selected.incomplete) {
+        *selected = pf_selected_of(&x->selected, run);
         return PERFILE_OK;
     }
     uint64_t tested = records_to_test(x, run);
@@ -344,7 +344,7 @@ void perfile_filter_close(perfile_filter_state *x)
     pf_buffer_free(&x->build_ids);
     pf_index_free(&x->cgroup_of);
     pf_buffer_free(&x->cgroup_names);
-    pf_buffer_free(&x->selected_bits);
+    pf_selected_free(&x->selected);
     pf_ancestors_free(&x->ancestors);
     pf_pids_free(&x->seen);
     pf_pids_free(&x->wanted);

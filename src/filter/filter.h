@@ -23,6 +23,7 @@
 #include "filter/ancestors.h"
 #include "filter/ranges.h"
 #include "filter/observed.h"
+#include "filter/selected.h"
 #include "stage/pids.h"
 #include "stage/run.h"
 #include "filter/stretches.h"
@@ -97,8 +98,7 @@ struct perfile_filter_state {
     pf_texts texts;     /* paths of cgroups */
     pf_index cgroup_of; /* id -> index in cgroup_names */
     pf_buffer cgroup_names;
-    pf_buffer selected_bits; /* one for each record of the stream, by sequence: it is selected */
-    bool bits_incomplete;    /* selected_bits reached its limit: the last pass tests again */
+    pf_selected selected;    /* by the selecting pass */
     pf_stretches unselected; /* ranges without a selected record, which the last pass skips */
 
     /* Processes. */
@@ -232,25 +232,17 @@ bool pf_filter_matches_text(const pf_patterns *p, const char *name, bool path);
 
 /* True for side-band of class TASK that belongs to no process: mappings of the kernel. */
 bool pf_filter_is_kernel_mapping(const perfile_record *r);
-/* Remembers in the selecting pass: the bits, FORKs, and pf_filter_note_others(). */
+/* Remembers in the selecting pass: what is selected, FORKs, and pf_filter_note_others(). */
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err);
-/* Returns the records of the run that the selecting pass selected. */
-uint64_t pf_filter_known_selection(const pf_filter *x, const pf_run *run);
-/* Sets the bits of so many records from `sequence` on.  False: out of memory. */
-bool pf_filter_set_range(pf_filter *x, uint64_t sequence, uint64_t records);
-/* Returns how many of these records were selected. */
-uint64_t pf_filter_count_selected(const pf_filter *x, uint64_t sequence, uint64_t records);
-/* Returns how many records from `sequence` on were all selected, at most `most`. */
-uint64_t pf_filter_count_selected_ahead(const pf_filter *x, uint64_t sequence, uint64_t most);
 /* Adds the processes of a run to `seen` and `wanted`, and times of selected samples to kept_first
  * and kept_last. */
 perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selected,
                                perfile_error *err);
 /* True if a record that is not selected is kept. */
 bool pf_filter_keep(pf_filter *x, const perfile_record *r);
-/* pf_filter_note() without bits and FORKs: processes that records of other types refer to, and
- * side-band for compact.c. */
+/* pf_filter_note() without what is selected and FORKs: processes that records of other types refer
+ * to, and side-band for compact.c. */
 perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t selected,
                                      perfile_error *err);
 /* After the selecting pass: computes `needed` from `wanted` and the FORKs. */

@@ -1,5 +1,5 @@
 /* Which records are kept although they are not selected, and what the selecting pass remembers for
- * that: a bit for each selected record, and the processes that have selected records.
+ * that: the processes that have selected records.
  *
  * Records are handled by their class (`role` of their row in format/): side-band of a process is
  * kept if the process is needed, side-band of the system until the end of the time range, facts
@@ -11,8 +11,6 @@
 #include "core/layout.h"
 #include "filter/filter.h"
 #include "schema/family.h"
-
-enum { MAX_BITS_BYTES = 16 << 20 }; /* bytes of selected_bits: 128 million records */
 
 /* Returns the process of side-band of class TASK. In perf's records of that class it is always the
  * first field of the body. */
@@ -86,99 +84,6 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     default:
         return false;
     }
-}
-
-/* Sets the bits of `word` from bit `at` on; 64 bits from any position touch 9 bytes. False: out of
- * memory. Beyond the limit it sets bits_incomplete instead. */
-static bool set_word(pf_filter *x, uint64_t at, uint64_t word)
-{
-    enum { ROOM = 18 }; /* get_word() reads 9 bytes from any of these 64 bits on */
-    if (at / 8 >= MAX_BITS_BYTES) {
-        x->bits_incomplete = true;
-        return true;
-    }
-    if (at / 8 + ROOM > x->selected_bits.len) {
-        size_t more = (size_t)(at / 8 + ROOM - x->selected_bits.len);
-        if (!pf_buffer_reserve(&x->selected_bits, more))
-            return false;
-        memset(x->selected_bits.ptr + x->selected_bits.len, 0, more);
-        x->selected_bits.len += more;
-    }
-    uint8_t *p = x->selected_bits.ptr + at / 8;
-    unsigned shift = at % 8;
-    pf_store_u64(p, pf_load_u64(p, PF_NATIVE_BIG) | word << shift, PF_NATIVE_BIG);
-    if (shift)
-        p[8] |= (uint8_t)(word >> (64 - shift));
-    return true;
-}
-
-/* Returns 64 bits from bit `at` on. */
-static uint64_t get_word(const pf_filter *x, uint64_t at)
-{
-    enum { ROOM = 9 };
-    if (at / 8 + ROOM > x->selected_bits.len)
-        return 0; /* set_word() makes room for what it sets, so nothing is set here */
-    const uint8_t *p = x->selected_bits.ptr + at / 8;
-    unsigned shift = at % 8;
-    uint64_t word = pf_load_u64(p, PF_NATIVE_BIG) >> shift;
-    return shift ? word | (uint64_t)p[8] << (64 - shift) : word;
-}
-
-bool pf_filter_set_range(pf_filter *x, uint64_t sequence, uint64_t records)
-{
-    bool ok = true;
-    for (uint64_t n = 0; n < records && ok && !x->bits_incomplete; n += 64) {
-        const uint64_t left = records - n;
-        ok = set_word(x, sequence + n, left < 64 ? pf_run_bits((size_t)left) : UINT64_MAX);
-    }
-    return ok;
-}
-
-uint64_t pf_filter_count_selected(const pf_filter *x, uint64_t sequence, uint64_t records)
-{
-    uint64_t sum = 0;
-    for (uint64_t n = 0; n < records && (sequence + n) / 8 < x->selected_bits.len; n += 64) {
-        const uint64_t left = records - n, word = get_word(x, sequence + n);
-        sum += (uint64_t)__builtin_popcountll(left < 64 ? word & pf_run_bits((size_t)left) : word);
-    }
-    return sum;
-}
-
-/* Sets the bits of the selected records of a run, by their sequences. */
-static bool set_bits(pf_filter *x, const pf_run *run, uint64_t selected)
-{
-    const perfile_record *first = run->first;
-    bool ok = true;
-    /* Consecutive sequences: one word, whatever its position. */
-    if (run->consecutive)
-        return !selected || set_word(x, first->sequence, selected);
-    for (uint64_t left = selected; left && ok && !x->bits_incomplete; left &= left - 1)
-        ok = set_word(x, first[__builtin_ctzll(left)].sequence, 1);
-    return ok;
-}
-
-uint64_t pf_filter_known_selection(const pf_filter *x, const pf_run *run)
-{
-    const perfile_record *first = run->first;
-    uint64_t yes = 0;
-    if (run->consecutive)
-        return get_word(x, first->sequence) & run->all;
-    for (size_t i = 0; i < run->n; i++)
-        yes |= (get_word(x, first[i].sequence) & 1) << i;
-    return yes;
-}
-
-/* Goes on word by word until a bit is 0. */
-uint64_t pf_filter_count_selected_ahead(const pf_filter *x, uint64_t sequence, uint64_t most)
-{
-    enum { MOST = 1 << 17 }; /* ends the search: one span does not hold more records */
-    uint64_t n = 0, word = UINT64_MAX;
-    most = most < MOST ? most : MOST;
-    while (n < most && word == UINT64_MAX) {
-        word = get_word(x, sequence + n);
-        n += ~word ? (uint64_t)__builtin_ctzll(~word) : 64;
-    }
-    return n < most ? n : most;
 }
 
 /* Adds a process to `wanted`. False: out of memory. */
@@ -337,7 +242,7 @@ perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t s
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err)
 {
-    bool ok = x->bits_incomplete || set_bits(x, run, selected);
+    bool ok = pf_selected_set(&x->selected, run, selected);
     for (uint64_t left = run->all & ~run->samples; left && ok; left &= left - 1) {
         const perfile_record *r = &run->first[__builtin_ctzll(left)];
         if (r->type == PERFILE_RECORD_FORK)

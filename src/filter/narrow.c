@@ -181,7 +181,7 @@ static void pass(void *user, const pf_zone *z, uint64_t sequence, uint64_t recor
     if (!x->range_counted)
         count_selected(x, z);
     x->range_counted = true;
-    x->no_memory |= !pf_filter_set_range(x, sequence, records);
+    x->no_memory |= !pf_selected_set_range(&x->selected, sequence, records);
 }
 
 /* How many records of a range of samples and FINISHED_ROUNDs are selected if all samples are. */
@@ -212,7 +212,7 @@ static void give_stored(void *user, const pf_stored *range)
 /* What the last pass needs of a range if the selecting pass says what is selected. */
 static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
-    const uint64_t selected = pf_filter_count_selected(x, sequence, z->records);
+    const uint64_t selected = pf_selected_count(&x->selected, sequence, z->records);
     if (z->pids.known && is_unselected(x, z)) {
         x->result.records += z->records - z->apart;
         return PF_NEED_APART;
@@ -245,7 +245,7 @@ static unsigned needs_selected(void *user, const pf_zone *z, uint64_t sequence)
     x->counts_range = false;
     if (!samples || x->is_part)
         return PF_NEED_ALL;
-    if (x->in_stage && x->selection_known && !x->bits_incomplete)
+    if (x->in_stage && x->selection_known && !x->selected.incomplete)
         return needs_known(x, z, sequence);
     if (can_count(x, z) && is_selected(x, z))
         return needs_of_selected(x, z);

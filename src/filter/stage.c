@@ -160,10 +160,10 @@ static pf_sample_span span(perfile_stream *s, uint64_t most)
     pf_record_range here;
     const pf_sample_span none = {0};
     if (!g->begun || g->left || g->pieces.records.len || !x->selection_known ||
-        x->bits_incomplete || !x->resolved || !s->below->ops->span || !s->below->ops->place ||
+        x->selected.incomplete || !x->resolved || !s->below->ops->span || !s->below->ops->place ||
         !s->below->ops->place(s->below, &here))
         return none;
-    uint64_t known = pf_filter_count_selected_ahead(x, here.sequence, most);
+    uint64_t known = pf_selected_count_ahead(&x->selected, here.sequence, most);
     return known < PF_SPAN_WORTH ? none : s->below->ops->span(s->below, known);
 }
 

@@ -1,0 +1,112 @@
+/* The bits begin at the first record that was selected: where that is late in a large capture, the
+ * memory for those in front of it would cost more than all the rest of a selection of few. */
+#include "filter/selected.h"
+
+#include <string.h>
+
+#include "base/byte_order.h"
+
+enum { MOST_BYTES = 16 << 20 }; /* of the bits: 128 million records */
+
+/* Sets the bits of `word` from `sequence` on; 64 bits from any position touch 9 bytes. */
+static bool set_word(pf_selected *x, uint64_t sequence, uint64_t word)
+{
+    enum { ROOM = 18 }; /* get_word() reads 9 bytes from any of these 64 bits on */
+    if (!x->bits.len)
+        x->from = sequence;
+    const uint64_t at = sequence - x->from;
+    if (sequence < x->from || at / 8 >= MOST_BYTES) {
+        x->incomplete = true;
+        return true;
+    }
+    if (at / 8 + ROOM > x->bits.len) {
+        const size_t more = (size_t)(at / 8 + ROOM - x->bits.len);
+        if (!pf_buffer_reserve(&x->bits, more))
+            return false;
+        memset(x->bits.ptr + x->bits.len, 0, more);
+        x->bits.len += more;
+    }
+    uint8_t *p = x->bits.ptr + at / 8;
+    const unsigned shift = at % 8;
+    pf_store_u64(p, pf_load_u64(p, PF_NATIVE_BIG) | word << shift, PF_NATIVE_BIG);
+    if (shift)
+        p[8] |= (uint8_t)(word >> (64 - shift));
+    return true;
+}
+
+/* Returns the bits of 64 records from `sequence` on. */
+static uint64_t get_word(const pf_selected *x, uint64_t sequence)
+{
+    enum { ROOM = 9 };
+    const uint64_t before = sequence < x->from ? x->from - sequence : 0;
+    const uint64_t at = before ? 0 : sequence - x->from;
+    if (before >= 64 || at / 8 + ROOM > x->bits.len)
+        return 0; /* set_word() makes room for what it sets, so nothing is set here */
+    const uint8_t *p = x->bits.ptr + at / 8;
+    const unsigned shift = at % 8;
+    const uint64_t word = pf_load_u64(p, PF_NATIVE_BIG) >> shift << before;
+    return shift ? word | (uint64_t)p[8] << (64 - shift) : word;
+}
+
+bool pf_selected_set(pf_selected *x, const pf_run *run, uint64_t selected)
+{
+    const perfile_record *first = run->first;
+    bool ok = true;
+    if (!selected || x->incomplete)
+        return true;
+    /* Consecutive sequences: one word, whatever its position. */
+    if (run->consecutive)
+        return set_word(x, first->sequence, selected);
+    for (uint64_t left = selected; left && ok && !x->incomplete; left &= left - 1)
+        ok = set_word(x, first[__builtin_ctzll(left)].sequence, 1);
+    return ok;
+}
+
+bool pf_selected_set_range(pf_selected *x, uint64_t sequence, uint64_t records)
+{
+    bool ok = true;
+    for (uint64_t n = 0; n < records && ok && !x->incomplete; n += 64) {
+        const uint64_t left = records - n;
+        ok = set_word(x, sequence + n, left < 64 ? pf_run_bits((size_t)left) : UINT64_MAX);
+    }
+    return ok;
+}
+
+uint64_t pf_selected_of(const pf_selected *x, const pf_run *run)
+{
+    const perfile_record *first = run->first;
+    uint64_t yes = 0;
+    if (run->consecutive)
+        return get_word(x, first->sequence) & run->all;
+    for (size_t i = 0; i < run->n; i++)
+        yes |= (get_word(x, first[i].sequence) & 1) << i;
+    return yes;
+}
+
+uint64_t pf_selected_count(const pf_selected *x, uint64_t sequence, uint64_t records)
+{
+    uint64_t sum = 0;
+    for (uint64_t n = 0; n < records; n += 64) {
+        const uint64_t left = records - n, word = get_word(x, sequence + n);
+        sum += (uint64_t)__builtin_popcountll(left < 64 ? word & pf_run_bits((size_t)left) : word);
+    }
+    return sum;
+}
+
+/* Goes on word by word until a bit is 0. */
+uint64_t pf_selected_count_ahead(const pf_selected *x, uint64_t sequence, uint64_t most)
+{
+    enum { MOST = 1 << 17 }; /* ends the search: one span does not hold more records */
+    uint64_t n = 0, word = UINT64_MAX;
+    most = most < MOST ? most : MOST;
+    while (n < most && word == UINT64_MAX) {
+        word = get_word(x, sequence + n);
+        n += ~word ? (uint64_t)__builtin_ctzll(~word) : 64;
+    }
+    return n < most ? n : most;
+}
+
+void pf_selected_free(pf_selected *x)
+{
+    pf_buffer_free(&x->bits);
+}
