@@ -29,6 +29,7 @@ typedef struct pf_sample_span {
     uint64_t n;
     uint64_t offset; /* of the first */
     uint32_t part;
+    uint16_t size; /* of each; 0: they differ */
     bool lasting; /* the bytes are valid until the stream is closed, not only until the next call */
 } pf_sample_span;
 

@@ -1,8 +1,9 @@
-/* Samples that are tested before the stream makes records of them.
+/* Samples that are tested, or counted, before the stream makes records of them.
  *
  * pf_run_peek() shows runs of samples with one layout where they lie in memory. Terms on fields at
  * fixed offsets can be tested there, and samples of which none is selected are skipped: framing is
- * most of the cost of a sample that is dropped. */
+ * most of the cost of a sample that is dropped. Without terms it is most of the cost of all. */
+#include "core/layout.h"
 #include "filter/filter.h"
 
 /* True if all terms test fields at fixed offsets. */
@@ -68,4 +69,62 @@ perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile
         below->ops->skip(below, peeked.n, peeked.n * peeked.size);
     }
     return PERFILE_OK;
+}
+
+/* Adds the processes of the samples of a span, whose pids are at `word` of each. */
+static bool add_processes(pf_filter *x, const pf_sample_span *all, size_t word)
+{
+    const uint8_t *pids = all->bytes.ptr + word;
+    const uint32_t one = pf_load_u32(pids, false);
+    uint32_t others = 0, last = PERFILE_NO_PID;
+    bool ok = true;
+    for (uint64_t i = 1; i < all->n; i++)
+        others |= pf_load_u32(pids + i * all->size, false) ^ one;
+    for (uint64_t i = 0; i < (others ? all->n : 1) && ok; i++) {
+        const uint32_t pid = pf_load_u32(pids + i * all->size, false);
+        ok = pid == last || pf_filter_add_process(x, pid);
+        last = pid;
+    }
+    return ok;
+}
+
+/* The samples that come next, where they are of one size.  Of others the headers would have to be
+ * read twice, one after the other, which costs more than to make records of them. */
+static pf_sample_span span_of_one_size(perfile_stream *below, uint64_t most, size_t *slot)
+{
+    enum { MOST = 1024 }; /* they stay in the second-level cache */
+    const pf_sample_span none = {0};
+    pf_peeked peeked;
+    pf_run run;
+    if (!below->ops->span || !pf_run_peek(below, &peeked, &run) || peeked.n < PF_SPAN_WORTH ||
+        peeked.n > most || run.even->sample_slot[PF_SLOT_TID] < 0)
+        return none;
+    *slot = (size_t)run.even->sample_slot[PF_SLOT_TID];
+    pf_sample_span all = below->ops->span(below, most < MOST ? most : MOST);
+    if (!all.size) { /* they differ behind those that were shown */
+        all.n = peeked.n;
+        all.size = (uint16_t)peeked.size;
+        all.bytes.len = peeked.n * peeked.size;
+    }
+    return all;
+}
+
+/* Where there was no span, looking for the next one waits: twice as long each time. */
+pf_sample_span pf_filter_span_of_all(pf_filter *x, perfile_stream *below, uint64_t most)
+{
+    enum { MOST_WAIT = 31 }; /* runs */
+    const pf_sample_span none = {0};
+    size_t slot;
+    if (x->span_wait) {
+        x->span_wait--;
+        return none;
+    }
+    const pf_sample_span all = span_of_one_size(below, most, &slot);
+    x->span_waits = all.n ? 0 : 2 * x->span_waits + 1;
+    x->span_waits = x->span_waits < MOST_WAIT ? x->span_waits : MOST_WAIT;
+    x->span_wait = x->span_waits;
+    /* The pid is the low half of the field TID. */
+    if (all.n && !add_processes(x, &all, PF_PERF_RECORD_HEADER + 8 * slot))
+        x->no_memory = true;
+    return x->no_memory ? none : all;
 }

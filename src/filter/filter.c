@@ -150,7 +150,8 @@ bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
 void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s)
 {
     x->session = perfile_stream_session(s);
-    x->has_sample_time = perfile_session_feature(x->session, PERFILE_FEATURE_SAMPLE_TIME);
+    x->needs_kept_times = perfile_session_feature(x->session, PERFILE_FEATURE_SAMPLE_TIME) &&
+                          (x->is_part || !pf_filter_selects_all(x));
     x->generation = UINT64_MAX;
     x->resolved = false;
     x->n_events = 0;

@@ -115,8 +115,9 @@ struct perfile_filter_state {
 
     uint64_t countdown;             /* options.every: samples to drop before the next is kept */
     uint64_t counted;               /* options.head: samples selected so far */
-    bool has_sample_time;           /* the capture has feature SAMPLE_TIME */
-    uint64_t kept_first, kept_last; /* times of selected samples */
+    uint32_t span_wait, span_waits; /* pf_filter_span_of_all(): runs to wait; the last time */
+    bool needs_kept_times;          /* for the feature SAMPLE_TIME, where samples may be dropped */
+    uint64_t kept_first, kept_last; /* then: times of selected samples */
     pf_texts kept_files;            /* names of mappings that were kept … */
     bool dropped_files;             /* … and some were not */
     pf_buffer build_ids;            /* feature BUILD_ID of the output */
@@ -202,6 +203,9 @@ void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uin
  * selected. */
 perfile_status pf_filter_select_ahead(pf_filter *x, perfile_stream *s, perfile_error *err);
 perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile_error *err);
+/* Of a filter that selects all: the samples that come next, at most `most`, whose processes are
+ * counted; it does no harm if they are not taken. */
+pf_sample_span pf_filter_span_of_all(pf_filter *x, perfile_stream *below, uint64_t most);
 
 /* narrow.c: passes over ranges of a capture in an archive of whose records none or all are
  * selected, in the pass that begins. */
@@ -235,6 +239,8 @@ bool pf_filter_is_kernel_mapping(const perfile_record *r);
 /* Remembers in the selecting pass: what is selected, FORKs, and pf_filter_note_others(). */
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err);
+/* Adds a process with selected records; false: out of memory. */
+bool pf_filter_add_process(pf_filter *x, uint32_t pid);
 /* Adds the processes of a run to `seen` and `wanted`, and times of selected samples to kept_first
  * and kept_last. */
 perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selected,

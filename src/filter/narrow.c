@@ -139,7 +139,7 @@ static bool is_selected(const pf_filter *x, const pf_zone *z)
 /* True if all that is counted of selected samples is known. */
 static bool can_count(const pf_filter *x, const pf_zone *z)
 {
-    return z->pids.known && (!x->has_sample_time || z->has_data_times);
+    return z->pids.known && (!x->needs_kept_times || z->has_data_times);
 }
 
 /* Adds the processes of samples to those that were seen; if they are selected, to the wanted. */
@@ -161,7 +161,7 @@ static void count_selected(pf_filter *x, const pf_zone *z)
 {
     const uint64_t samples = z->records - z->apart;
     x->no_memory |= !add_processes(x, z, true);
-    if (x->has_sample_time) {
+    if (x->needs_kept_times) {
         x->kept_first = z->data_first < x->kept_first ? z->data_first : x->kept_first;
         x->kept_last = z->data_last > x->kept_last ? z->data_last : x->kept_last;
     }

@@ -151,17 +151,20 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Samples as bytes: those that the selecting pass selected without a gap are copied by the caller,
- * unread and unframed. */
+/* Samples as bytes: those that the selecting pass selected without a gap, or all, are copied by the
+ * caller, unframed. */
 static pf_sample_span span(perfile_stream *s, uint64_t most)
 {
     const stage *g = (const stage *)(void *)s;
-    const pf_filter *x = g->x;
+    pf_filter *x = g->x;
     pf_record_range here;
     const pf_sample_span none = {0};
-    if (!g->begun || g->left || g->pieces.records.len || !x->selection_known ||
-        x->selected.incomplete || !x->resolved || !s->below->ops->span || !s->below->ops->place ||
-        !s->below->ops->place(s->below, &here))
+    if (!g->begun || g->left || g->pieces.records.len || !x->resolved)
+        return none;
+    if (!x->selection_known && !x->only && pf_filter_selects_all(x))
+        return pf_filter_span_of_all(x, s->below, most);
+    if (!x->selection_known || x->selected.incomplete || !s->below->ops->span ||
+        !s->below->ops->place || !s->below->ops->place(s->below, &here))
         return none;
     uint64_t known = pf_selected_count_ahead(&x->selected, here.sequence, most);
     return known < PF_SPAN_WORTH ? none : s->below->ops->span(s->below, known);
@@ -174,6 +177,10 @@ static void skip(perfile_stream *s, uint64_t records, uint64_t bytes)
     x->result.records += records;
     x->result.kept += records;
     x->result.selected += records;
+    if (!x->selection_known) { /* the selecting pass counted the samples */
+        x->result.samples += records;
+        x->result.kept_samples += records;
+    }
     x->selects_any = true;
     s->below->ops->skip(s->below, records, bytes);
 }

@@ -9,29 +9,19 @@
 #include "perf/walk.h"
 
 enum {
-    EQUAL_RUN = 4,    /* fewer records of one size in a row: use the loop for mixed sizes */
-    MIXED_RUN = 64,   /* records that this loop does before equal sizes are tried again */
     CHAIN = 8,        /* headers in a row, each where the one before says: no coincidence */
     FALSE_HEADERS = 3 /* most headers of a chain that may be bytes in the payload of a record */
 };
 
-/* Counts samples of mixed sizes from `at` on and returns where it stopped.  Each load must wait for
- * the size before, but no branch depends on a size, so nothing is mispredicted. */
+/* Counts samples of mixed sizes from `at` on and returns where it stopped. */
 static inline __attribute__((always_inline)) size_t
 count_mixed_samples(perfile_bytes run, size_t at, bool swap, uint32_t ahead, perfile_passed *passed)
 {
-    size_t begin = at, n = 0;
-    for (; n < MIXED_RUN && run.len - at > UINT16_MAX; n++) {
-        const uint8_t *r = run.ptr + at;
-        uint16_t size = pf_load_u16(r + 6, swap);
-        if (pf_load_u32(r, swap) != PERFILE_RECORD_SAMPLE || size < PF_PERF_RECORD_HEADER)
-            break;
-        pf_perf_prefetch(r, ahead);
-        at += size;
-    }
+    size_t n;
+    const size_t end = pf_perf_pass_mixed(run, at, PF_MIXED_RUN, swap, ahead, &n);
     passed->samples += n;
-    passed->sample_bytes += at - begin;
-    return at;
+    passed->sample_bytes += end - at;
+    return end;
 }
 
 /* Adds the samples and rounds at the front of `run` to *passed and returns their bytes.  While
@@ -62,7 +52,7 @@ count_records(perfile_bytes run, bool swap, uint32_t ahead, perfile_passed *pass
         passed->sample_bytes += type == PERFILE_RECORD_SAMPLE ? n * size : 0;
         passed->rounds += type == PERFILE_RECORD_SAMPLE ? 0 : n;
         passed->round_bytes += type == PERFILE_RECORD_SAMPLE ? 0 : n * size;
-        if (n < EQUAL_RUN)
+        if (n < PF_EQUAL_RUN)
             at = count_mixed_samples(run, at, swap, ahead, passed);
     }
     return at;

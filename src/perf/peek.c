@@ -55,12 +55,12 @@ pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most)
     perfile_bytes run;
     if (!pf_perf_at_records(p) || pf_perf_fetch(p, PF_PERF_RECORD_HEADER, &run, NULL) != PERFILE_OK)
         return all;
-    size_t at = 0, end = run.len < BYTES ? run.len : BYTES;
+    size_t at = 0, end = run.len = run.len < BYTES ? run.len : BYTES;
     while (all.n < most && end - at >= PF_PERF_RECORD_HEADER) {
         const pf_frame f = pf_frame_at(run.ptr + at, p->swap);
         if (f.type != PERFILE_RECORD_SAMPLE || f.size < PF_PERF_RECORD_HEADER || f.size > end - at)
             break;
-        /* Records of one size: no load waits for another. */
+        /* Records of one size: no load waits for another, and nothing has to be fetched ahead. */
         const uint64_t header = pf_load_u64(run.ptr + at, PF_NATIVE_BIG);
         size_t n = 0, room = (end - at) / f.size;
         room = room < most - all.n ? room : (size_t)(most - all.n);
@@ -69,7 +69,15 @@ pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most)
             at += f.size;
         } while (n < room &&
                  ((pf_load_u64(run.ptr + at, PF_NATIVE_BIG) ^ header) & all_but_misc) == 0);
+        all.size = all.n ? 0 : (uint16_t)f.size;
         all.n += n;
+        if (n < PF_EQUAL_RUN) {
+            const uint64_t left = most - all.n;
+            at = pf_perf_pass_mixed(run, at, left < PF_MIXED_RUN ? left : PF_MIXED_RUN, p->swap,
+                                    pf_perf_prefetch_distance(f.size, 1), &n);
+            all.n += n;
+            all.size = n ? 0 : all.size;
+        }
     }
     all.bytes = (perfile_bytes){run.ptr, at};
     return all;

@@ -284,11 +284,8 @@ perfile_status pf_write_samples(perfile_writer *writer, perfile_bytes samples, b
     if (st != PERFILE_OK)
         return st;
     w->kernel = true;
-    st = pf_write_flush_span(w, err);
-    if (st != PERFILE_OK)
-        return st;
-    w->part->bytes += samples.len;
-    return (lasting ? pf_sink_write_stable : perfile_sink_write)(w->part->sink, samples, err);
+    st = add_span(w, samples.ptr, samples.len, lasting ? PERFILE_REC_STABLE : 0, err);
+    return st == PERFILE_OK && !lasting && !may_wait(w, w->span) ? pf_write_flush_span(w, err) : st;
 }
 
 /* If all records are known to be adjacent samples (`seen`), they are one span of bytes, and no

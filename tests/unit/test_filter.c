@@ -530,6 +530,71 @@ static void what_is_not_wanted_is_read_once(void **state)
     }
 }
 
+/* Rows of samples of one size, of three processes and of one that is seen once, between them
+ * others; one sample is too short for its fields. */
+static void samples_of_processes(builder *b, bool swap)
+{
+    enum { PID_AT = 8 + 8 + 8 };
+    *b = (builder){.swap = swap};
+    capture_pipe_header(b, 1);
+    for (uint32_t i = 0; i < 9000; i++) {
+        size_t start = b->b.len;
+        capture_sample(b, 2 * i);
+        const uint32_t pid = i == 4321 ? 77 : 100 + i / 700 % 3;
+        build_u16_at(b, start + PID_AT + (swap != (bool)PF_NATIVE_BIG ? 2 : 0), (uint16_t)pid);
+        if (i % 2000 == 1999 || (i > 6000 && i % 3 == 0)) {
+            build_zeros(b, 8);
+            build_end(b, start);
+        }
+        if (i == 5000) {
+            start = build_begin(b, PERFILE_RECORD_SAMPLE, 0);
+            build_u64(b, 70);
+            build_end(b, start);
+        }
+    }
+}
+
+/* Without terms everything is passed on, and the processes are counted all the same: of what lies
+ * in memory, and of what comes through a window. */
+static void without_terms_processes_are_counted(void **state)
+{
+    const perfile_filter_options how = {.size = sizeof how, .terms = none};
+    const perfile_filter_capture_options writing = {.size = sizeof writing};
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        BUILDER b = {0};
+        perfile_filter_summary sum;
+        perfile_copy_summary copied;
+        perfile_source *source;
+        perfile_sink *sink;
+        samples_of_processes(&b, i & 1);
+        counted c = {.d = {.bytes = built(&b), .most = 1 << 16, .state = 1}};
+        const perfile_source_callbacks calls = {.size = sizeof calls,
+                                                .user = &c,
+                                                .read = counted_read,
+                                                .seek = counted_seek,
+                                                .total = b.b.len};
+        assert_int_equal(i & 2 ? perfile_source_memory(built(&b), "m", &source, NULL)
+                               : perfile_source_callback(&calls, "c", NULL, &source, NULL),
+                         PERFILE_OK);
+        assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+        assert_int_equal(perfile_filter_capture(source, sink, &how, &writing, &sum, sizeof sum,
+                                                &copied, sizeof copied, NULL),
+                         PERFILE_OK);
+        assert_int_equal(sum.processes, 4);
+        assert_int_equal(sum.kept_processes, 4);
+        assert_int_equal(sum.samples, 9001);
+        assert_int_equal(sum.kept_samples, 9001);
+        assert_int_equal(sum.records, records_of(&b));
+        assert_int_equal(sum.kept, sum.records);
+        assert_int_equal(sum.selected, 9001);
+        assert_int_equal(copied.samples, 9001);
+        assert_int_equal(perfile_sink_bytes(sink).len, b.b.len);
+        assert_memory_equal(perfile_sink_bytes(sink).ptr, b.b.ptr, b.b.len);
+        perfile_sink_close(sink);
+    }
+}
+
 static void wrong_terms_are_refused(void **state)
 {
     static const struct {
@@ -769,6 +834,7 @@ int main(void)
         cmocka_unit_test(other_sides_of_switches_count),
         cmocka_unit_test(progress_is_told_of_what_is_dropped),
         cmocka_unit_test(what_is_not_wanted_is_read_once),
+        cmocka_unit_test(without_terms_processes_are_counted),
         cmocka_unit_test(wrong_terms_are_refused),
         cmocka_unit_test(days_of_the_wall_clock),
         cmocka_unit_test(odd_pids_and_many_ranges),
