@@ -8,19 +8,15 @@
  * Bytes about which nothing is said count as no records when much of them has come. */
 #include "archive/packer.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "archive/packer_about.h"
 #include "archive/packer_job.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/session.h"
-#include "archive/meta.h"
 #include "io/out.h"
 #include "io/workers.h"
-#include "perfile/session.h"
-#include "perfile/version.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { RECORDS_OF_CHUNK = 64, BYTES_OF_CHUNK = 16 << 10 };
@@ -55,24 +51,12 @@ struct pf_packer {
     bool open; /* a chunk of records is: of part `at`, from its base on to `told` */
     uint32_t at;
     uint64_t told;
-    uint64_t created;
-    uint32_t lossy;                 /* PF_LOSSY_… */
-    const perfile_session *session; /* of the last records; `events` are of its generation */
-    uint64_t generation;
+    pf_about about;
     /* Session that jobs may ask, which notifies `reader` before it changes; NULL: none. */
     const perfile_session *asked;
     pf_session_reader reader;
     pf_buffer meta; /* scratch */
-    pf_meta about;  /* events, borrowed strings in `strings` */
-    pf_arena strings;
 };
-
-static uint64_t now(void)
-{
-    struct timespec t = {0};
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
 
 static void work(void *user, unsigned slot)
 {
@@ -128,12 +112,11 @@ perfile_status pf_packer_new(pf_pack *pack, uint16_t source, const perfile_archi
     p->pack = pack;
     p->source = source;
     p->options = *options;
-    p->created = now();
     pf_toolbox_init(&p->box, !(options->flags & PERFILE_ARCHIVE_NO_VERIFY));
     p->reader = (pf_session_reader){.before_change = stop_asking, .user = p};
-    p->lossy = (options->flags & PERFILE_ARCHIVE_EXPANDED ? PF_LOSSY_EXPANDED : 0U) |
-               (options->flags & PERFILE_ARCHIVE_SCRUBBED ? PF_LOSSY_SCRUBBED : 0U);
-    pf_arena_init(&p->strings, UINT64_MAX, "archive.events");
+    pf_about_init(&p->about,
+                  (options->flags & PERFILE_ARCHIVE_EXPANDED ? PF_LOSSY_EXPANDED : 0U) |
+                      (options->flags & PERFILE_ARCHIVE_SCRUBBED ? PF_LOSSY_SCRUBBED : 0U));
     if (!p->options.level)
         p->options.level = PF_PACK_LEVEL_DEFAULT;
     if (!p->options.chunk_records || p->options.chunk_records > RECORDS_OF_CHUNK)
@@ -163,9 +146,8 @@ void pf_packer_close(pf_packer *p)
         pf_buffer_free(&p->parts[i].pending);
     }
     pf_free(p->parts);
-    pf_free(p->about.events);
+    pf_about_free(&p->about);
     pf_buffer_free(&p->meta);
-    pf_arena_free(&p->strings);
     pf_free(p);
 }
 
@@ -264,37 +246,23 @@ static perfile_status close_records(pf_packer *p, perfile_error *err)
 /* A map about the parts from `first` on, as a chunk. */
 static perfile_status put_meta(pf_packer *p, uint32_t first, bool complete, perfile_error *err)
 {
-    char creator[48];
-    snprintf(creator, sizeof creator, "perfile %d.%d.%d", PERFILE_VERSION_MAJOR,
-             PERFILE_VERSION_MINOR, PERFILE_VERSION_PATCH);
-    const char *lossy[PF_META_LOSSY_WORDS];
-    pf_meta m = {.creator = creator,
-                 .has_created = true,
-                 .created = p->created,
-                 .has_lossy = p->lossy != 0,
-                 .lossy = lossy,
-                 .n_lossy = pf_meta_lossy_words(p->lossy, lossy)};
-    m.parts = pf_alloc(p->n_parts - first, sizeof *m.parts);
-    if (!m.parts)
+    pf_meta_part *parts = pf_alloc(p->n_parts - first, sizeof *parts);
+    if (!parts)
         return pf_fail_nomem(err, "archive");
     for (uint32_t i = first; i < p->n_parts; i++) {
         const part *x = &p->parts[i];
-        m.parts[m.n_parts++] = (pf_meta_part){.number = i,
-                                              .name = x->name,
-                                              .format = !complete        ? NULL
-                                                        : x->has_records ? "perf.data"
-                                                                         : "opaque",
-                                              .has_size = complete,
-                                              .size = x->base + x->pending.len};
-    }
-    if (complete && p->about.n_events) {
-        m.has_events = true;
-        m.events = p->about.events;
-        m.n_events = p->about.n_events;
+        parts[i - first] = (pf_meta_part){.number = i,
+                                          .name = x->name,
+                                          .format = !complete        ? NULL
+                                                    : x->has_records ? "perf.data"
+                                                                     : "opaque",
+                                          .has_size = complete,
+                                          .size = x->base + x->pending.len};
     }
     pf_buffer_clear(&p->meta);
-    perfile_status st = pf_meta_encode(&m, &p->meta, err);
-    pf_free(m.parts);
+    perfile_status st =
+        pf_about_encode(&p->about, parts, p->n_parts - first, complete, &p->meta, err);
+    pf_free(parts);
     const pf_pack_chunk chunk = {
         .kind = PF_CHUNK_META, .source = p->source, .raw = {p->meta.ptr, p->meta.len}};
     return st == PERFILE_OK ? pf_pack_put(p->pack, &chunk, err) : st;
@@ -326,9 +294,9 @@ perfile_status pf_packer_part(pf_packer *p, const char *name, perfile_error *err
 
 perfile_status pf_packer_mark(pf_packer *p, uint32_t lossy, perfile_error *err)
 {
-    if ((p->lossy & lossy) == lossy)
+    if ((p->about.lossy & lossy) == lossy)
         return PERFILE_OK;
-    p->lossy |= lossy;
+    p->about.lossy |= lossy;
     /* At once: what is written from here on may never be finished. */
     return put_meta(p, p->n_parts, false, err);
 }
@@ -397,34 +365,6 @@ perfile_status pf_packer_patch(pf_packer *p, uint32_t number, uint64_t offset, p
     return PERFILE_OK;
 }
 
-/* Copies names and attrs of the events, when they have changed. */
-static perfile_status note_events(pf_packer *p, const perfile_session *s, perfile_error *err)
-{
-    if (!s || (s == p->session && perfile_session_generation(s) == p->generation))
-        return PERFILE_OK;
-    p->session = s;
-    p->generation = perfile_session_generation(s);
-    const uint32_t n = perfile_session_n_events(s);
-    pf_free(p->about.events);
-    pf_arena_free(&p->strings);
-    p->about.n_events = 0;
-    p->about.events = pf_alloc(n, sizeof *p->about.events);
-    if (!p->about.events)
-        return pf_fail_nomem(err, "archive");
-    for (uint32_t i = 0; i < n; i++) {
-        const perfile_event *e = perfile_session_event(s, i);
-        const perfile_bytes name = {(const uint8_t *)e->name, strlen(e->name)};
-        pf_meta_event *copy = &p->about.events[i];
-        perfile_status st = pf_arena_text(&p->strings, name, &copy->name, err);
-        if (st == PERFILE_OK)
-            st = pf_arena_copy(&p->strings, e->stored, &copy->attr, err);
-        if (st != PERFILE_OK)
-            return st;
-        p->about.n_events++;
-    }
-    return PERFILE_OK;
-}
-
 /* Opens a chunk of records at `offset`: what lies in front of it is bytes. */
 static perfile_status open_records(pf_packer *p, uint32_t number, uint64_t offset,
                                    const perfile_record *first, perfile_error *err)
@@ -472,7 +412,7 @@ perfile_status pf_packer_records(pf_packer *p, uint32_t number, uint64_t offset,
     const uint64_t end = offset + pf_job_bytes_of(first, n);
     const part *x = &p->parts[number];
     const bool swapped = first->flags & PERFILE_REC_SWAPPED;
-    perfile_status st = note_events(p, first->session, err);
+    perfile_status st = pf_about_events(&p->about, first->session, err);
     if (st == PERFILE_OK && p->open &&
         (p->at != number || p->told != offset ||
          !pf_job_accepts(&p->jobs[pf_workers_slot(p->workers)], swapped)))
@@ -503,7 +443,7 @@ perfile_status pf_packer_stored(pf_packer *p, uint32_t number, const pf_stored *
                                 perfile_error *err)
 {
     const pf_chunk *c = range->chunk;
-    perfile_status st = note_events(p, range->session, err);
+    perfile_status st = pf_about_events(&p->about, range->session, err);
     if (st == PERFILE_OK)
         st = close_records(p, err);
     if (st == PERFILE_OK)
