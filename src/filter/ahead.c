@@ -101,6 +101,8 @@ static pf_sample_span span_of_one_size(perfile_stream *below, uint64_t most, siz
         return none;
     *slot = (size_t)run.even->sample_slot[PF_SLOT_TID];
     pf_sample_span all = below->ops->span(below, most < MOST ? most : MOST);
+    if (all.n < peeked.n)
+        return none;
     if (!all.size) { /* they differ behind those that were shown */
         all.n = peeked.n;
         all.size = (uint16_t)peeked.size;
