@@ -9,7 +9,7 @@
 #include "archive/zone.h"
 #include "base/alloc.h"
 
-enum { NOT_KNOWN = 0, ALL, APART, WORDS, STORED, STORED_APART };
+enum { NOT_KNOWN = 0, ALL, NOTHING, APART, WORDS, STORED, STORED_APART };
 
 void pf_image_narrow_begin(pf_image_narrow *x, pf_archive *a, const pf_chunk *const *chunks,
                            uint32_t n, const pf_narrow *how)
@@ -53,6 +53,8 @@ static bool can_be_moved(pf_image_narrow *x, const pf_chunk *c)
 static uint8_t ask(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
 {
     switch (x->how->needs(x->how->user, &x->zone, sequence)) {
+    case PF_NEED_NOTHING:
+        return NOTHING;
     case PF_NEED_APART:
         return APART;
     case PF_NEED_WORDS:
@@ -83,7 +85,7 @@ static uint8_t decide(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
     return ask(x, c, sequence);
 }
 
-/* Decodes the records of chunk `i` that are apart; false: it cannot be. */
+/* Decodes the records of chunk `i` that are apart, if they are needed; false: it cannot be. */
 static bool decode_apart(pf_image_narrow *x, uint32_t i)
 {
     const pf_chunk *c = x->chunks[i];
@@ -91,7 +93,7 @@ static bool decode_apart(pf_image_narrow *x, uint32_t i)
     pf_buffer_clear(&x->bytes);
     x->decoded = UINT32_MAX;
     x->cursor = 0;
-    if (x->zone.apart) {
+    if (x->zone.apart && x->needs[i] != NOTHING) {
         if (pf_archive_apart(x->archive, c, &x->bytes, &x->ranges, &x->n_records, NULL) !=
             PERFILE_OK)
             return false;
@@ -112,14 +114,14 @@ static bool is_narrow(pf_image_narrow *x, uint32_t i, uint64_t offset, uint64_t 
         const bool begins = !x->how || offset == x->chunks[i]->raw_off;
         x->decoded = UINT32_MAX;
         x->needs[i] = begins ? decide(x, x->chunks[i], sequence) : ALL;
-        const bool shows = x->needs[i] == APART || x->needs[i] == STORED_APART;
-        if (shows && !decode_apart(x, i))
+        const uint8_t need = x->needs[i];
+        if ((need == NOTHING || need == APART || need == STORED_APART) && !decode_apart(x, i))
             x->needs[i] = ALL;
         if (x->needs[i] == STORED)
             x->decoded = i;
     }
     const uint8_t need = x->needs[i];
-    return (need == APART || need == STORED || need == STORED_APART) && x->decoded == i;
+    return need != ALL && need != WORDS && x->decoded == i;
 }
 
 /* Moves to the first range that ends behind `at`; readers go forward. */

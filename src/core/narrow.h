@@ -2,7 +2,7 @@
  * what its records are (an archive) does not make the others.
  *
  * The reader is asked once for each range of records, in their order, what it needs of it.  The
- * data that it does not need are passed over by the driver as if they had been read: offsets,
+ * records that it does not need are passed over by the driver as if they had been read: offsets,
  * sequences and the summary of the stream are those of the whole.  It is the reader's part to count
  * them. */
 #ifndef PF_CORE_NARROW_H
@@ -23,7 +23,8 @@ enum { /* what is needed of a range */
         */
        PF_NEED_STORED = 4,
        /* The same, and then the records that are apart are shown as well. */
-       PF_NEED_STORED_APART = 5
+       PF_NEED_STORED_APART = 5,
+       PF_NEED_NOTHING = 6 /* no record: nothing of the range is read */
 };
 
 /* A range of records as an archive has it: samples and FINISHED_ROUND records. */

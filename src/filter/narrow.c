@@ -237,6 +237,14 @@ static unsigned needs_of_selected(pf_filter *x, const pf_zone *z)
     return rounds_kept && is_given(x, z) ? PF_NEED_STORED : PF_NEED_ALL;
 }
 
+/* What is needed of a range besides its data.  FINISHED_ROUNDs are, in the last pass, which passes
+ * them on, and where they are tested. */
+static unsigned needs_of_others(const pf_filter *x, const pf_zone *z)
+{
+    return !x->in_stage && !x->tests_sideband && pf_zone_plain_samples(z) ? PF_NEED_NOTHING
+                                                                          : PF_NEED_APART;
+}
+
 /* pf_narrow.needs of the selecting pass and of the last one. */
 static unsigned needs_selected(void *user, const pf_zone *z, uint64_t sequence)
 {
@@ -257,7 +265,7 @@ static unsigned needs_selected(void *user, const pf_zone *z, uint64_t sequence)
     }
     if (x->in_stage)
         x->result.records += samples->records;
-    return PF_NEED_APART;
+    return needs_of_others(x, z);
 }
 
 perfile_status pf_filter_narrow_status(const pf_filter *x, perfile_error *err)
@@ -293,7 +301,7 @@ static unsigned needs_times(void *user, const pf_zone *z, uint64_t sequence)
         return PF_NEED_ALL;
     x->first_time = z->data_first < x->first_time ? z->data_first : x->first_time;
     x->last_time = z->data_last > x->last_time ? z->data_last : x->last_time;
-    return PF_NEED_APART;
+    return pf_zone_plain_samples(z) ? PF_NEED_NOTHING : PF_NEED_APART;
 }
 
 /* Of a file, whose facts are known before its first record, the terms can be resolved at once. What
