@@ -12,7 +12,7 @@ typedef struct pf_image_narrow {
     pf_archive *archive;
     const pf_chunk *const *chunks; /* of the part */
     uint32_t n_chunks;
-    uint8_t *needs;     /* of each chunk: not known yet, all, apart, words, or stored */
+    uint8_t *needs;     /* of each chunk: not known yet, all, nothing, apart, words, or stored */
     uint64_t words;     /* then */
     uint32_t decoded;   /* the chunk that `zone`, `bytes` and `ranges` are of; UINT32_MAX: none */
     uint64_t n_records; /* of that chunk */
