@@ -71,7 +71,7 @@ perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile
     return PERFILE_OK;
 }
 
-/* Adds the processes of the samples of a span, whose pids are at `word` of each. */
+/* Adds the processes of the samples of a span, all of one size, with their pids at `word`. */
 static bool add_processes(pf_filter *x, const pf_sample_span *all, size_t word)
 {
     const uint8_t *pids = all->bytes.ptr + word;

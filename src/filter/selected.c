@@ -83,10 +83,12 @@ uint64_t pf_selected_of(const pf_selected *x, const pf_run *run)
     return yes;
 }
 
+/* Looks at no more than the bits that there are: an archive may claim any number of records. */
 uint64_t pf_selected_count(const pf_selected *x, uint64_t sequence, uint64_t records)
 {
-    uint64_t sum = 0;
-    for (uint64_t n = 0; n < records; n += 64) {
+    uint64_t sum = 0, n = sequence < x->from ? (x->from - sequence) / 64 * 64 : 0;
+    const uint64_t end = x->from + 8 * (uint64_t)x->bits.len;
+    for (; n < records && sequence + n < end; n += 64) {
         const uint64_t left = records - n, word = get_word(x, sequence + n);
         sum += (uint64_t)__builtin_popcountll(left < 64 ? word & pf_run_bits((size_t)left) : word);
     }

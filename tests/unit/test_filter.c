@@ -432,6 +432,20 @@ static int counted_seek(void *user, uint64_t offset)
     return dripping_seek(&((counted *)user)->d, offset);
 }
 
+/* A source of these bytes that counts in *c what is read. */
+static perfile_source *counted_source(counted *c, perfile_bytes bytes)
+{
+    const perfile_source_callbacks calls = {.size = sizeof calls,
+                                            .user = c,
+                                            .read = counted_read,
+                                            .seek = counted_seek,
+                                            .total = bytes.len};
+    perfile_source *source;
+    *c = (counted){.d = {.bytes = bytes, .most = 1 << 16, .state = 1}};
+    assert_int_equal(perfile_source_callback(&calls, "counted", NULL, &source, NULL), PERFILE_OK);
+    return source;
+}
+
 /* So many samples, between which a process is named now and then. */
 static void many_samples(builder *b, uint32_t n, bool swap)
 {
@@ -495,17 +509,11 @@ static uint64_t percent_read(const char *times, bool swap, uint64_t kept)
     const perfile_filter_capture_options writing = {.size = sizeof writing};
     BUILDER b = {0};
     many_samples(&b, SAMPLES, swap);
-    counted c = {.d = {.bytes = built(&b), .most = 1 << 16, .state = 1}};
-    const perfile_source_callbacks calls = {.size = sizeof calls,
-                                            .user = &c,
-                                            .read = counted_read,
-                                            .seek = counted_seek,
-                                            .total = b.b.len};
-    perfile_source *source;
+    counted c;
+    perfile_source *source = counted_source(&c, built(&b));
     perfile_sink *sink;
     perfile_filter_summary sum;
     perfile_copy_summary copied;
-    assert_int_equal(perfile_source_callback(&calls, "counted", NULL, &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_filter_capture(source, sink, &how, &writing, &sum, sizeof sum, &copied,
                                             sizeof copied, NULL),
@@ -568,15 +576,11 @@ static void without_terms_processes_are_counted(void **state)
         perfile_source *source;
         perfile_sink *sink;
         samples_of_processes(&b, i & 1);
-        counted c = {.d = {.bytes = built(&b), .most = 1 << 16, .state = 1}};
-        const perfile_source_callbacks calls = {.size = sizeof calls,
-                                                .user = &c,
-                                                .read = counted_read,
-                                                .seek = counted_seek,
-                                                .total = b.b.len};
-        assert_int_equal(i & 2 ? perfile_source_memory(built(&b), "m", &source, NULL)
-                               : perfile_source_callback(&calls, "c", NULL, &source, NULL),
-                         PERFILE_OK);
+        counted c;
+        if (i & 2)
+            assert_int_equal(perfile_source_memory(built(&b), "m", &source, NULL), PERFILE_OK);
+        else
+            source = counted_source(&c, built(&b));
         assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
         assert_int_equal(perfile_filter_capture(source, sink, &how, &writing, &sum, sizeof sum,
                                                 &copied, sizeof copied, NULL),

@@ -79,6 +79,11 @@ static void those_in_front_cost_nothing(void **state)
     l.is[7] = true;
     equals(&x, &l);
     assert_true(x.bits.len < 64);
+    /* Nor does it cost anything to ask for more than there are. */
+    assert_int_equal(pf_selected_count(&x, 0, UINT64_MAX), 1);
+    assert_int_equal(pf_selected_count(&x, far, UINT64_MAX), 1);
+    assert_int_equal(pf_selected_count(&x, far + 8, UINT64_MAX), 0);
+    assert_int_equal(pf_selected_count(&x, 0, far), 0);
     pf_selected_free(&x);
 }
 
