@@ -71,7 +71,8 @@ typedef struct contender {
     uint64_t sum;
 } contender;
 
-/* contest.c: runs the contenders in turn, `rounds` times, and keeps the best time of each. */
+/* contest.c: runs the contenders in turn and keeps the best time of each, until none was better for
+ * `rounds` turns, eight times as many at most. */
 void contest(contender *all, size_t n, const capture *c, unsigned rounds);
 
 /* Processor time of this process, in seconds: others may be at work beside it. */
