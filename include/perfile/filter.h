@@ -13,7 +13,9 @@
  *   data and for their ancestors, up to the end of the selected time.  Records without a time, and
  *   those of time 0, count as older than the selected time.
  * - Side-band of the system and of the recording (mappings of the kernel, KSYMBOL, CGROUP,
- * ID_INDEX, FINISHED_ROUND …): kept; that of the kernel up to the end of the selected time.
+ *   ID_INDEX, FINISHED_ROUND …): kept; that of the kernel up to the end of the selected time.  Of
+ *   FINISHED_ROUNDs those that still close something: one is dropped if records in front of it
+ *   were, and none was kept, since the last one that was kept.
  * - Facts without which the rest cannot be read (HEADER_ATTR, HEADER_FEATURE …): kept.
  * - Losses (LOST, LOST_SAMPLES, THROTTLE, UNTHROTTLE): selected by time and processor only.
  * - AUXTRACE: selected by processor and thread, where it belongs to one.

@@ -43,6 +43,7 @@ static void skip_unselected_range(pf_filter *x, perfile_stream *below)
     if (!x->selection_known || !may_drop(x) || !pf_stretches_skip(&x->unselected, below, &passed))
         return;
     x->result.records += passed.records;
+    x->round_has_dropped = true;
     pf_filter_report_progress(x, &(perfile_record){.part = passed.part,
                                                    .sequence = passed.sequence + passed.records,
                                                    .offset = passed.offset + passed.bytes});
@@ -65,6 +66,7 @@ perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile
         if (st != PERFILE_OK)
             return st;
         pf_filter_count_run(x, &run, 0, 0);
+        x->round_has_dropped = true;
         pf_filter_report_progress(x, run.first);
         below->ops->skip(below, peeked.n, peeked.n * peeked.size);
     }

@@ -156,6 +156,8 @@ void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s)
     x->resolved = false;
     x->n_events = 0;
     x->countdown = x->counted = 0;
+    x->round_has_kept = x->round_has_dropped = false;
+    x->given_to = 0;
     x->unselected.next = 0;
 }
 
@@ -261,6 +263,10 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
         *keep = run->all;
         return PERFILE_OK;
     }
+    if (pf_filter_is_given(x, run)) {
+        *keep = 0;
+        return PERFILE_OK;
+    }
     if (!x->collected && pf_filter_needs_model(x))
         st = collect(x, first, run->n, err);
     if (st == PERFILE_OK)
@@ -273,6 +279,7 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
     *keep = pf_filter_selects_all(x) ? run->all : selected;
     if (!pf_filter_selects_all(x) && !x->only)
         st = keep_sideband(x, first, run->all & ~run->samples, keep, err);
+    pf_filter_drop_rounds(x, run, selected, keep);
     if (st == PERFILE_OK)
         pf_filter_count_run(x, run, selected, *keep);
     return st;

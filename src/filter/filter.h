@@ -88,7 +88,10 @@ struct perfile_filter_state {
     bool range_counted; /* … and have been counted */
     bool no_memory;     /* … for which there was no memory */
     const pf_stored_taker *taker; /* of the stage: of ranges as they are stored; NULL: nobody */
-    bool holds;           /* the stage: records in front of the next one have not been handed out */
+    bool holds; /* the stage: records in front of the next one have not been handed out */
+    /* rounds.c, in the stage: since the last FINISHED_ROUND that was kept … */
+    bool round_has_kept, round_has_dropped; /* … there were records that are kept, or dropped */
+    uint64_t given_to;    /* sequence of the end of the last range that was given as it is stored */
     bool collected;       /* the collecting pass is done */
     bool selection_known; /* the selecting pass is done */
     void (*progress)(void *user, const perfile_record *at); /* of any pass; may be NULL */
@@ -206,6 +209,19 @@ perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile
 /* Of a filter that selects all: the samples that come next, at most `most`, whose processes are
  * counted; it does no harm if they are not taken. */
 pf_sample_span pf_filter_span_of_all(pf_filter *x, perfile_stream *below, uint64_t most);
+
+/* rounds.c */
+
+/* Takes out of *keep the FINISHED_ROUNDs that have only dropped records in front of them, unless
+ * they are selected.  To be called for each run of the last pass that may drop records. */
+void pf_filter_drop_rounds(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t *keep);
+/* True if the records of the run, FINISHED_ROUNDs, were given with the range that they are of. */
+bool pf_filter_is_given(pf_filter *x, const pf_run *run);
+/* Samples from `sequence` on were passed over: dropped, unless they are of a range that was given.
+ */
+void pf_filter_note_passed(pf_filter *x, uint64_t sequence);
+/* True if the next FINISHED_ROUNDs will be dropped as long as no record is kept. */
+bool pf_filter_drops_rounds(const pf_filter *x);
 
 /* narrow.c: passes over ranges of a capture in an archive of whose records none or all are
  * selected, in the pass that begins. */

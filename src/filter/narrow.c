@@ -174,6 +174,8 @@ static void count_selected(pf_filter *x, const pf_zone *z)
 static void pass(void *user, const pf_zone *z, uint64_t sequence, uint64_t records)
 {
     pf_filter *x = user;
+    if (x->in_stage)
+        pf_filter_note_passed(x, sequence);
     if (x->counts_range && x->in_stage)
         x->result.records += records;
     if (!x->counts_range || x->in_stage)
@@ -203,29 +205,49 @@ static void give_stored(void *user, const pf_stored *range)
     x->result.records += range->records;
     x->result.kept += range->records;
     x->result.selected += count_with_rounds(x, range->zone);
-    x->selects_any = true;
+    x->selects_any = x->round_has_kept = true;
     if (!x->selection_known)
         count_selected(x, range->zone);
     x->taker->take(x->taker->user, range);
+}
+
+/* What the last pass needs of a range that is given as it is stored: if it may drop
+ * FINISHED_ROUNDs, a look at those of the range, too, since one behind it depends on them. */
+static unsigned needs_given(pf_filter *x, const pf_zone *z, uint64_t sequence)
+{
+    if (!z->apart || pf_filter_selects_all(x))
+        return PF_NEED_STORED;
+    x->given_to = sequence + z->records;
+    return PF_NEED_STORED_APART;
+}
+
+/* What is needed of a range whose data are dropped: its FINISHED_ROUNDs where they are tested, and
+ * in the last pass unless they are dropped as well. */
+static unsigned needs_of_dropped(pf_filter *x, const pf_zone *z)
+{
+    const bool nothing = !x->tests_sideband && pf_zone_plain_samples(z) &&
+                         (!x->in_stage || pf_filter_drops_rounds(x));
+    if (x->in_stage)
+        x->result.records += nothing ? z->records : z->records - z->apart;
+    return nothing ? PF_NEED_NOTHING : PF_NEED_APART;
 }
 
 /* What the last pass needs of a range if the selecting pass says what is selected. */
 static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
     const uint64_t selected = pf_selected_count(&x->selected, sequence, z->records);
-    if (z->pids.known && is_unselected(x, z)) {
-        x->result.records += z->records - z->apart;
-        return PF_NEED_APART;
-    }
+    if (z->pids.known && is_unselected(x, z))
+        return needs_of_dropped(x, z);
     if (!selected) { /* or damaged: then the selecting pass has not seen it */
         x->counts_range = true;
         return PF_NEED_COUNTED;
     }
-    return selected == count_with_rounds(x, z) && is_given(x, z) ? PF_NEED_STORED : PF_NEED_ALL;
+    return selected == count_with_rounds(x, z) && is_given(x, z) ? needs_given(x, z, sequence)
+                                                                 : PF_NEED_ALL;
 }
 
 /* What a pass needs of a range whose samples are all selected. */
-static unsigned needs_of_selected(pf_filter *x, const pf_zone *z)
+static unsigned needs_of_selected(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
     if (!x->in_stage) {
         x->counts_range = true;
@@ -234,15 +256,7 @@ static unsigned needs_of_selected(pf_filter *x, const pf_zone *z)
     }
     /* Whether FINISHED_ROUNDs are selected is not known where they are tested. */
     const bool rounds_kept = !z->apart || !x->tests_sideband || pf_filter_selects_all(x);
-    return rounds_kept && is_given(x, z) ? PF_NEED_STORED : PF_NEED_ALL;
-}
-
-/* What is needed of a range besides its data.  FINISHED_ROUNDs are, in the last pass, which passes
- * them on, and where they are tested. */
-static unsigned needs_of_others(const pf_filter *x, const pf_zone *z)
-{
-    return !x->in_stage && !x->tests_sideband && pf_zone_plain_samples(z) ? PF_NEED_NOTHING
-                                                                          : PF_NEED_APART;
+    return rounds_kept && is_given(x, z) ? needs_given(x, z, sequence) : PF_NEED_ALL;
 }
 
 /* pf_narrow.needs of the selecting pass and of the last one. */
@@ -256,16 +270,14 @@ static unsigned needs_selected(void *user, const pf_zone *z, uint64_t sequence)
     if (x->in_stage && x->selection_known && !x->selected.incomplete)
         return needs_known(x, z, sequence);
     if (can_count(x, z) && is_selected(x, z))
-        return needs_of_selected(x, z);
+        return needs_of_selected(x, z, sequence);
     if (!z->pids.known || !is_unselected(x, z))
         return x->narrow.words ? PF_NEED_WORDS : PF_NEED_ALL;
     if (!x->in_stage || !x->selection_known) {
         x->no_memory |= !add_processes(x, z, false);
         x->result.samples += samples->records;
     }
-    if (x->in_stage)
-        x->result.records += samples->records;
-    return needs_of_others(x, z);
+    return needs_of_dropped(x, z);
 }
 
 perfile_status pf_filter_narrow_status(const pf_filter *x, perfile_error *err)

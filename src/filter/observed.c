@@ -30,8 +30,7 @@ pf_observed_range *pf_observed_place(pf_observed *t, unsigned k)
     return &t->ranges[k];
 }
 
-/* Collects times roughly: only the first and last sample of each run. No term tests times, so they
- * would be read for this alone. */
+/* Of every sample: those of several processors are not in order. */
 static void add_times(pf_observed *t, const pf_run *run)
 {
     uint64_t times[PERFILE_RUN_RECORDS];
@@ -42,8 +41,7 @@ static void add_times(pf_observed *t, const pf_run *run)
         return;
     if (!run->even)
         n = perfile_sample_fields(run->first, n, PERFILE_SAMPLE_TIME, times, NULL);
-    /* Only the first and the last one. */
-    for (size_t i = 0; i < n; i = i == 0 && n > 1 ? n - 1 : n)
+    for (size_t i = 0; i < n; i++)
         pf_observed_widen(all, run->even ? pf_run_word(run, i, (size_t)slot) : times[i]);
 }
 

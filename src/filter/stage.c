@@ -181,7 +181,7 @@ static void skip(perfile_stream *s, uint64_t records, uint64_t bytes)
         x->result.samples += records;
         x->result.kept_samples += records;
     }
-    x->selects_any = true;
+    x->selects_any = x->round_has_kept = true;
     s->below->ops->skip(s->below, records, bytes);
 }
 

@@ -237,7 +237,20 @@ class Filter:
             if pid not in needed:
                 needed.add(pid)
                 todo += parents.get(pid, ())
-        return [r for r in records if r.number in chosen or self.keeps(r, needed, everyone)]
+        return self.closing(records, chosen, lambda r: self.keeps(r, needed, everyone))
+
+    @staticmethod
+    def closing(records, chosen, keeps):
+        """Without the FINISHED_ROUNDs that have only dropped records in front of them."""
+        out, kept, dropped = [], False, False
+        for r in records:
+            a_round = r.name == "FINISHED_ROUND"
+            if r.number in chosen or (keeps(r) and not (a_round and dropped and not kept)):
+                out.append(r)
+                kept, dropped = (False, False) if a_round else (True, dropped)
+            else:
+                dropped = True
+        return out
 
     def keeps(self, r, needed, everyone):
         if r.cls == "fact":

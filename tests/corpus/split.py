@@ -28,6 +28,11 @@ class Part(Filter):
     def selected(self, records):
         return self.chosen
 
+    @staticmethod
+    def closing(records, chosen, keeps):
+        """A part has all FINISHED_ROUNDs."""
+        return [r for r in records if r.number in chosen or keeps(r)]
+
     def aux(self, r):
         return r.number in self.home if self.stored else super().aux(r)
 
