@@ -109,8 +109,11 @@ static void run_job(job *j)
     const span *s = (const span *)(const void *)j->spans.ptr;
     const span *end = s + j->spans.len / sizeof *s;
     const item *items = (const item *)(const void *)j->items.ptr;
-    for (; s < end && j->status == PERFILE_OK; items += s->framed ? 0 : s->n, s++)
+    for (; s < end && j->status == PERFILE_OK; s++) {
         j->status = put_span(j, s, items, &j->error);
+        if (!s->framed) /* where all are, there are no items, and no array of them */
+            items += s->n;
+    }
     if (j->status == PERFILE_OK && j->e->no_memory)
         j->status = pf_fail_nomem(&j->error, "emitter");
 }
