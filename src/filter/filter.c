@@ -263,7 +263,7 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
         *keep = run->all;
         return PERFILE_OK;
     }
-    if (pf_filter_is_given(x, run)) {
+    if (pf_filter_note_given(x, run)) {
         *keep = 0;
         return PERFILE_OK;
     }

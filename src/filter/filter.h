@@ -215,8 +215,9 @@ pf_sample_span pf_filter_span_of_all(pf_filter *x, perfile_stream *below, uint64
 /* Takes out of *keep the FINISHED_ROUNDs that have only dropped records in front of them, unless
  * they are selected.  To be called for each run of the last pass that may drop records. */
 void pf_filter_drop_rounds(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t *keep);
-/* True if the records of the run, FINISHED_ROUNDs, were given with the range that they are of. */
-bool pf_filter_is_given(pf_filter *x, const pf_run *run);
+/* True if the run is of a range that was given as it is stored, and its FINISHED_ROUNDs with it:
+ * they are noted, and not to be passed on again. */
+bool pf_filter_note_given(pf_filter *x, const pf_run *run);
 /* Samples from `sequence` on were passed over: dropped, unless they are of a range that was given.
  */
 void pf_filter_note_passed(pf_filter *x, uint64_t sequence);

@@ -44,8 +44,8 @@ void pf_filter_drop_rounds(pf_filter *x, const pf_run *run, uint64_t selected, u
     note(x, rest, *keep);
 }
 
-/* The FINISHED_ROUNDs in it went with it: this only tells what stands behind the last one. */
-bool pf_filter_is_given(pf_filter *x, const pf_run *run)
+/* Of such a range nothing but FINISHED_ROUNDs is shown; its samples are passed over. */
+bool pf_filter_note_given(pf_filter *x, const pf_run *run)
 {
     if (run->first->sequence >= x->given_to)
         return false;

@@ -18,9 +18,9 @@ enum {
      * 4096 bytes and more, `filter --where` over short records, which reads those of a run again,
      * takes 5 to 20 % longer than with 512 to 2048. */
     PF_PREFETCH_BYTES = 1024,
-    /* From this average size on it is the next one: a walk of call chains gains 5 to 10 %, and
-     * what reads the records again loses nothing. */
-    PF_MEDIUM_RECORD = 128,
+    PF_MEDIUM_RECORD = 128, /* average size from which on records are of medium length */
+    /* Prefetch distance for those: a walk of call chains gains 5 to 10 %, and what reads the
+     * records again loses nothing. */
     PF_PREFETCH_MEDIUM_BYTES = 4096,
     PF_LONG_RECORD = 3072,        /* from this average size on records count as long … */
     PF_PREFETCH_LONG_RECORDS = 4, /* … and the header so many records ahead is fetched */

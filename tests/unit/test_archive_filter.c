@@ -1,5 +1,6 @@
 /* What a filter reads of an archive: of a chunk in which nothing is selected, and that has samples
- * and FINISHED_ROUND records only, nothing before the last pass. */
+ * and FINISHED_ROUND records only, nothing before the last pass, and nothing in that as long as all
+ * records in front of it are dropped, too. */
 #include "archives.h"
 
 #include <string.h>
@@ -46,27 +47,40 @@ static void damage_last(perfile_bytes b)
     memset(writable(b) + last.offset + last.bytes - last.payload, 0, (size_t)last.payload - 64);
 }
 
-/* Reads the passes in front of the last one; how much damage they met. */
+/* Reads one pass, or through the filter; how much damage it met. */
+static uint64_t damage_of_pass(perfile_bytes b, perfile_filter_state *filter, bool last)
+{
+    const perfile_open_options reading = {.size = sizeof reading,
+                                          .on_damage = PERFILE_ON_DAMAGE_RESYNC};
+    perfile_source *source;
+    perfile_stream *s;
+    perfile_stream_summary read;
+    const perfile_record *r;
+    assert_int_equal(perfile_source_memory(b, "x.perfile", &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(source, &reading, &s, NULL), PERFILE_OK);
+    if (last) {
+        assert_int_equal(perfile_filter(s, filter, &s, NULL), PERFILE_OK);
+        while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+            continue;
+    } else {
+        assert_int_equal(perfile_filter_learn(filter, s, NULL), PERFILE_OK);
+    }
+    perfile_stream_get_summary(s, &read, sizeof read);
+    perfile_stream_close(s);
+    return read.damages;
+}
+
+/* How much damage all passes met. */
 static uint64_t damage_met(perfile_bytes b, const char *times)
 {
     const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_TIME, .text = times};
     const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
-    const perfile_open_options reading = {.size = sizeof reading,
-                                          .on_damage = PERFILE_ON_DAMAGE_RESYNC};
     perfile_filter_state *filter;
     uint64_t met = 0;
     assert_int_equal(perfile_filter_new(&how, &filter, NULL), PERFILE_OK);
-    while (perfile_filter_wants_pass(filter, NULL)) {
-        perfile_source *source;
-        perfile_stream *s;
-        perfile_stream_summary read;
-        assert_int_equal(perfile_source_memory(b, "x.perfile", &source, NULL), PERFILE_OK);
-        assert_int_equal(perfile_open(source, &reading, &s, NULL), PERFILE_OK);
-        assert_int_equal(perfile_filter_learn(filter, s, NULL), PERFILE_OK);
-        perfile_stream_get_summary(s, &read, sizeof read);
-        met += read.damages;
-        perfile_stream_close(s);
-    }
+    while (perfile_filter_wants_pass(filter, NULL))
+        met += damage_of_pass(b, filter, false);
+    met += damage_of_pass(b, filter, true);
     perfile_filter_close(filter);
     return met;
 }

@@ -2,13 +2,11 @@
  *
  * Captures and what is kept of them are words: a sample that is selected (a) or not (b), side-band
  * that is kept (k) or not (d), FINISHED_ROUND (R). */
-#include "../testing.h"
+#include "filtering.h"
 
 #include <string.h>
 
-#include "../captures.h"
 #include "../random.h"
-#include "perfile/perfile.h"
 
 enum { MOST = 1000 };
 
@@ -59,16 +57,6 @@ static void read_word(perfile_stream *s, char *word)
     *word = 0;
 }
 
-static perfile_stream *open_word(const builder *b)
-{
-    perfile_source *source;
-    perfile_stream *s;
-    const perfile_bytes in = {b->b.ptr, b->b.len};
-    assert_int_equal(perfile_source_memory(in, "capture", &source, NULL), PERFILE_OK);
-    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
-    return s;
-}
-
 /* What a filter by these terms keeps of a capture. */
 static void filter_word(const char *word, const perfile_filter_term *terms, uint32_t n, bool swap,
                         char *kept)
@@ -79,11 +67,11 @@ static void filter_word(const char *word, const perfile_filter_term *terms, uint
     make(&b, word, swap);
     assert_int_equal(perfile_filter_new(&how, &filter, NULL), PERFILE_OK);
     while (perfile_filter_wants_pass(filter, NULL)) {
-        perfile_stream *pass = open_word(&b);
+        perfile_stream *pass = capture_opened(&b);
         assert_int_equal(perfile_filter_learn(filter, pass, NULL), PERFILE_OK);
         perfile_stream_close(pass);
     }
-    perfile_stream *s = open_word(&b);
+    perfile_stream *s = capture_opened(&b);
     assert_int_equal(perfile_filter(s, filter, &s, NULL), PERFILE_OK);
     read_word(s, kept);
     perfile_stream_close(s);

@@ -1,10 +1,8 @@
 /* perfile_filter(): samples that are tested, dropped, counted or passed on where they lie, without
  * becoming records; what is read of a capture for that. */
-#include "../testing.h"
+#include "filtering.h"
 
-#include "../captures.h"
 #include "../dripping.h"
-#include "perfile/perfile.h"
 
 /* Of one event: long rows of samples of one size, with other records and sizes between them. */
 static void long_rows(builder *b, bool swap)
@@ -32,16 +30,6 @@ static void long_rows(builder *b, bool swap)
     build_u32(b, PERFILE_RECORD_SAMPLE); /* and one that is cut */
 }
 
-static perfile_stream *opened(const builder *b)
-{
-    perfile_source *source;
-    perfile_stream *s;
-    const perfile_bytes in = {b->b.ptr, b->b.len};
-    assert_int_equal(perfile_source_memory(in, "capture", &source, NULL), PERFILE_OK);
-    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
-    return s;
-}
-
 /* Those that are kept are the same records as without a filter, whatever was passed over.  With
  * `learn` a pass before has chosen them. */
 static void dropped_rows_change_nothing(bool swap, bool learn, perfile_filter_summary *sum,
@@ -57,7 +45,7 @@ static void dropped_rows_change_nothing(bool swap, bool learn, perfile_filter_su
     const perfile_record *r, *plain;
     uint64_t samples = 0;
     long_rows(&b, swap);
-    perfile_stream *all = opened(&b), *s = opened(&b), *before = opened(&b);
+    perfile_stream *all = capture_opened(&b), *s = capture_opened(&b), *before = capture_opened(&b);
     assert_int_equal(perfile_filter_new(&how, &filter, NULL), PERFILE_OK);
     if (learn)
         assert_int_equal(perfile_filter_learn(filter, before, NULL), PERFILE_OK);
@@ -206,7 +194,7 @@ static void many_samples(builder *b, uint32_t n, bool swap)
 
 static uint64_t records_of(const builder *b)
 {
-    perfile_stream *s = opened(b);
+    perfile_stream *s = capture_opened(b);
     const perfile_record *r;
     perfile_stream_summary sum;
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
@@ -220,7 +208,7 @@ static uint64_t records_of(const builder *b)
 static uint64_t samples_in_order(perfile_bytes out)
 {
     const builder b = {.b = {.ptr = (uint8_t *)(uintptr_t)out.ptr, .len = out.len}};
-    perfile_stream *s = opened(&b);
+    perfile_stream *s = capture_opened(&b);
     const perfile_record *r;
     uint64_t n = 0, time = 0;
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
