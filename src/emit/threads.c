@@ -1,11 +1,14 @@
 /* Emits records in several threads; threads.h is the interface.
  *
- * What a job keeps.  Records are borrowed until the next call on their stream, so a job has copies
- * of their bytes (which are still in the cache of the processor that framed them), unless they are
- * stable, as in a mapped file.  The perfile_record structs are not copied: records that follow each
- * other in the stream are one span, which keeps the first struct, and of the others only type, misc
- * and size (items).  If the stream has framed a run and its records are adjacent, even these are
- * read from the headers again.
+ * What a job has.  Records are borrowed until the next call on their stream.  Those that are stable,
+ * as in a mapped file, and those whose bytes the source keeps (pf_source_keep()) are used where they
+ * are; of others a job has copies, which are still in the cache of the processor that framed them.
+ * The perfile_record structs are not copied: records that follow each other in the stream are one
+ * span, which has the first struct, and of the others only type, misc and size (items).  If the
+ * stream has framed a run and its records are adjacent, even these are read from the headers again.
+ *
+ * How large a job is.  What counts is the text: it should fit a cache, and be enough that handing
+ * the job over does not matter.  The last job says how much text there is for a byte of records.
  *
  * What is not worth a job.  Copying records of several kilobytes (copies of the stack) costs as
  * much as printing them: the caller prints them while the threads of the source read on.  The same
@@ -31,6 +34,7 @@ enum {
     JOB_RECORDS = 8192,     /* records of a job at most */
     MAX_RECORD = 128 << 10, /* bytes of a record, or of what lies behind it, that may go to a job */
     LONG_RECORDS = 2 << 10, /* mean size of the records of a run above which it is not copied */
+    TEXT_PER_BYTE = 8,      /* of records, as long as no job has said */
     JOBS_PER_THREAD = 3
 };
 
@@ -46,8 +50,10 @@ typedef struct span {
     uint32_t n;
     uint32_t header; /* size of a record header */
     uint64_t bytes;  /* of all records */
-    size_t at;       /* offset of the first record in job.bytes; not used for stable records */
-    size_t extra_at; /* offset in job.bytes of the bytes behind the record */
+    pf_kept kept;    /* what the source keeps for it, or empty */
+    bool copied;     /* the records are in job.bytes: neither stable nor kept */
+    size_t at;       /* then the offset of the first record there … */
+    size_t extra_at; /* … and that of the bytes behind it */
     bool framed;     /* type, misc and size are read from the headers: there are no items */
 } span;
 
@@ -55,8 +61,9 @@ typedef struct job {
     perfile_emitter *e; /* of its own, without a sink: collects the text */
     pf_buffer spans;    /* array of span */
     pf_buffer items;    /* array of item, for all spans that are not framed */
-    pf_buffer bytes;    /* copies of records that are not stable */
-    size_t n_bytes;     /* size of its records, stable ones included */
+    pf_buffer bytes;    /* copies of records */
+    size_t most_bytes;  /* of its records: then it is full */
+    size_t n_bytes;     /* of its records, copied or not */
     size_t n_records;
     perfile_status status; /* of the thread that ran it */
     perfile_error error;
@@ -69,7 +76,9 @@ struct pf_emit_threads {
     perfile_emitter *e;
     job *jobs;
     unsigned n_jobs;
-    size_t job_bytes;
+    perfile_source *source; /* of the records, or NULL */
+    size_t job_text;        /* bytes of text of a job, about */
+    size_t job_bytes;       /* bytes of records that make so much, as far as is known */
     job *open;             /* the job that is being filled, or NULL */
     perfile_status status; /* of the first job, in stream order, that failed */
     perfile_error error;
@@ -81,10 +90,9 @@ static perfile_status put_span(const job *j, const span *s, const item *items, p
 {
     perfile_record r = s->first;
     const bool swap = r.flags & PERFILE_REC_SWAPPED;
-    const bool stable = r.flags & PERFILE_REC_STABLE;
     const bool inner = r.flags & PERFILE_REC_INNER;
-    const uint8_t *at = stable ? r.header : j->bytes.ptr + s->at;
-    if (r.extra.len && !stable)
+    const uint8_t *at = s->copied ? j->bytes.ptr + s->at : r.header;
+    if (r.extra.len && s->copied)
         r.extra.ptr = j->bytes.ptr + s->extra_at;
     for (uint32_t i = 0; i < s->n; i++) {
         const pf_frame f = s->framed ? pf_frame_of(r.family, at, swap)
@@ -132,6 +140,33 @@ static void set_failure(threads *t, perfile_status st, const perfile_error *err)
     t->error = *err;
 }
 
+/* Empties a job. */
+static void clear_job(threads *t, job *j)
+{
+    const span *end = (const span *)(const void *)(j->spans.ptr + j->spans.len);
+    for (const span *s = (const span *)(const void *)j->spans.ptr; s < end; s++)
+        pf_source_let_go(t->source, &s->kept);
+    j->e->n_errors = 0;
+    j->e->decoded = j->e->no_memory = false;
+    j->status = PERFILE_OK;
+    j->n_bytes = j->n_records = 0;
+    pf_buffer_clear(&j->e->out);
+    pf_buffer_clear(&j->spans);
+    pf_buffer_clear(&j->items);
+    pf_buffer_clear(&j->bytes);
+}
+
+/* Learns from a finished job how many bytes of records the next ones should have: at most half as
+ * many as of text, for the text of others may be 40 times as long as they are. */
+static void size_jobs(threads *t, const job *j)
+{
+    const size_t text = j->e->out.len, most = t->job_text / 2;
+    if (!text)
+        return;
+    const double bytes = (double)t->job_text * (double)j->n_bytes / (double)text;
+    t->job_bytes = bytes < (double)most ? (size_t)bytes : most;
+}
+
 /* Writes the text of a job to the sink and empties the job.  Nothing is written after a failure. */
 static void write_job(threads *t, job *j)
 {
@@ -150,14 +185,8 @@ static void write_job(threads *t, job *j)
     }
     e->n_errors += j->e->n_errors;
     e->decoded |= j->e->decoded;
-    j->e->n_errors = 0;
-    j->e->decoded = j->e->no_memory = false;
-    j->status = PERFILE_OK;
-    j->n_bytes = j->n_records = 0;
-    pf_buffer_clear(&j->e->out);
-    pf_buffer_clear(&j->spans);
-    pf_buffer_clear(&j->items);
-    pf_buffer_clear(&j->bytes);
+    size_jobs(t, j);
+    clear_job(t, j);
 }
 
 /* Waits for the oldest job and writes it.  False if there is none. */
@@ -220,6 +249,33 @@ static span *last_span(const job *j)
     return j->spans.len ? (span *)(void *)(j->spans.ptr + j->spans.len) - 1 : NULL;
 }
 
+/* Size of r[0 .. n), which are adjacent in memory. */
+static size_t bytes_of(const perfile_record *r, size_t n)
+{
+    return n ? (size_t)(r[n - 1].header - r->header) + perfile_record_size(&r[n - 1]) : 0;
+}
+
+/* True if the records of the job may be used where they are, r[0 .. n) among them.  *kept: what the
+ * source keeps for it. */
+static bool stays(const threads *t, const perfile_record *r, size_t n, pf_kept *kept)
+{
+    perfile_bytes all = {r->header, bytes_of(r, n)};
+    *kept = (pf_kept){0};
+    if (r->flags & PERFILE_REC_STABLE)
+        return true;
+    if (r->extra.len && (n > 1 || r->extra.ptr != all.ptr + all.len))
+        return false;
+    all.len += r->extra.len;
+    return pf_source_keep(t->source, all, kept);
+}
+
+/* True if [at, at + n) may belong to the span, which does not end before. */
+static bool within_kept(const span *s, const uint8_t *at, size_t n)
+{
+    return !s->kept.of || (at >= s->kept.bytes.ptr &&
+                           n <= (size_t)(s->kept.bytes.ptr + s->kept.bytes.len - at));
+}
+
 /* Returns how many of r[0 .. n), from the first on, continue the span `s`: they follow its records
  * in the stream, and each other in memory, and agree with them in all but type, misc and size.
  * These go to items[], which has room for n.  Stops when `most` bytes are reached. */
@@ -229,7 +285,7 @@ static size_t count_following(const span *s, const perfile_record *r, size_t n, 
     const perfile_record *f = &s->first;
     /* Records out of an envelope advance in stream_offset, others in offset. */
     const uint64_t step_inner = f->flags & PERFILE_REC_INNER ? UINT64_MAX : 0;
-    const uint8_t *at = f->flags & PERFILE_REC_STABLE ? f->header + s->bytes : r->header;
+    const uint8_t *at = s->copied ? r->header : f->header + s->bytes;
     uint64_t bytes = s->bytes;
     size_t k = 0;
     if (f->extra.len || !at)
@@ -247,6 +303,8 @@ static size_t count_following(const span *s, const perfile_record *r, size_t n, 
             r->session != f->session || r->body.len >= MAX_RECORD)
             break;
         size_t size = r->body.len + s->header;
+        if (!within_kept(s, at, size))
+            break;
         items[k] = (item){(uint32_t)size, r->type, r->misc};
         at += size;
         bytes += size;
@@ -254,30 +312,34 @@ static size_t count_following(const span *s, const perfile_record *r, size_t n, 
     return k;
 }
 
-/* Copies bytes of a record to the job, unless they are stable. */
-static bool add_bytes(job *j, const perfile_record *r, const uint8_t *bytes, size_t n)
+/* Adds bytes of a record, which are copied if those of the span are. */
+static bool add_bytes(job *j, bool copied, const uint8_t *bytes, size_t n)
 {
     j->n_bytes += n;
-    return r->flags & PERFILE_REC_STABLE || pf_buffer_append(&j->bytes, bytes, n);
+    return !copied || pf_buffer_append(&j->bytes, bytes, n);
 }
 
-/* Begins a span with the record `r`. */
-static bool add_span(job *j, const perfile_record *r, bool framed)
+/* Begins a span with r[0 .. n): one record, or framed ones. */
+static bool add_span(threads *t, job *j, const perfile_record *r, size_t n, bool framed)
 {
-    size_t size = perfile_record_size(r);
+    const size_t size = bytes_of(r, n);
     const item it = {(uint32_t)size, r->type, r->misc};
-    const span new_span = {
-        *r, 1, (uint32_t)header_bytes(r), size, j->bytes.len, j->bytes.len + size, framed};
-    j->n_records++;
-    return pf_buffer_append(&j->spans, &new_span, sizeof new_span) &&
-           (framed || pf_buffer_append(&j->items, &it, sizeof it)) &&
-           add_bytes(j, r, r->header, size) && add_bytes(j, r, r->extra.ptr, r->extra.len);
-}
-
-/* Size of r[0 .. n), which are adjacent in memory. */
-static size_t bytes_of(const perfile_record *r, size_t n)
-{
-    return n ? (size_t)(r[n - 1].header - r->header) + perfile_record_size(&r[n - 1]) : 0;
+    span s = {.first = *r,
+              .n = (uint32_t)n,
+              .header = (uint32_t)header_bytes(r),
+              .bytes = size,
+              .at = j->bytes.len,
+              .extra_at = j->bytes.len + size,
+              .framed = framed};
+    s.copied = !stays(t, r, n, &s.kept);
+    if (!pf_buffer_append(&j->spans, &s, sizeof s)) {
+        pf_source_let_go(t->source, &s.kept);
+        return false;
+    }
+    j->n_records += n;
+    return (framed || pf_buffer_append(&j->items, &it, sizeof it)) &&
+           add_bytes(j, s.copied, r->header, size) &&
+           add_bytes(j, s.copied, r->extra.ptr, r->extra.len);
 }
 
 /* Adds r[0 .. n) to the last span; their items have been added. */
@@ -287,45 +349,46 @@ static bool extend_span(job *j, span *s, const perfile_record *r, size_t n)
     s->n += (uint32_t)n;
     s->bytes += bytes;
     j->n_records += n;
-    return add_bytes(j, r, r->header, bytes);
+    return add_bytes(j, s->copied, r->header, bytes);
 }
 
 /* Adds as many of r[0 .. n) as continue the last span, or begins a span with the first.  *added:
  * how many were added.  False: no memory. */
-static bool add_records(const threads *t, job *j, const perfile_record *r, size_t n, size_t *added)
+static bool add_records(threads *t, job *j, const perfile_record *r, size_t n, size_t *added)
 {
     span *s = last_span(j);
     if (!pf_buffer_reserve(&j->items, n * sizeof(item)))
         return false;
     size_t k = 0;
     if (s && !s->framed)
-        k = count_following(s, r, n, t->job_bytes - j->n_bytes,
+        k = count_following(s, r, n, j->most_bytes - j->n_bytes,
                             (item *)(void *)(j->items.ptr + j->items.len));
     *added = k ? k : 1;
     if (!k)
-        return add_span(j, r, false);
+        return add_span(t, j, r, 1, false);
     j->items.len += k * sizeof(item);
     return extend_span(j, s, r, k);
 }
 
 /* The same for records that the stream has framed: they are adjacent and differ in their headers
  * only, so that they need no items. */
-static bool add_framed(const threads *t, job *j, const perfile_record *r, size_t n, size_t *added)
+static bool add_framed(threads *t, job *j, const perfile_record *r, size_t n, size_t *added)
 {
     span *s = last_span(j);
     item it;
     size_t k = 1;
-    while (k < n && bytes_of(r, k) < t->job_bytes - j->n_bytes)
+    while (k < n && bytes_of(r, k) < j->most_bytes - j->n_bytes)
         k++;
     *added = k;
-    if (s && s->framed && count_following(s, r, 1, SIZE_MAX, &it))
+    if (s && s->framed && count_following(s, r, 1, SIZE_MAX, &it) &&
+        within_kept(s, r->header, bytes_of(r, k)))
         return extend_span(j, s, r, k);
-    return add_span(j, r, true) && (k == 1 || extend_span(j, last_span(j), r + 1, k - 1));
+    return add_span(t, j, r, k, true);
 }
 
-static bool is_full(const threads *t, const job *j)
+static bool is_full(const job *j)
 {
-    return j->n_bytes >= t->job_bytes || j->n_records >= JOB_RECORDS;
+    return j->n_bytes >= j->most_bytes || j->n_records >= JOB_RECORDS;
 }
 
 /* Takes a free job; if there is none, the oldest is finished first. */
@@ -335,6 +398,18 @@ static void open_job(threads *t)
         write_oldest(t);
     t->open = &t->jobs[pf_workers_slot(t->workers)];
     t->open->e->n_records = t->e->n_records;
+    t->open->most_bytes = t->job_bytes;
+}
+
+/* True if r[0 .. n) are not worth a job: they are long, and would have to be copied. */
+static bool too_long(const threads *t, const perfile_record *r, size_t n)
+{
+    pf_kept kept;
+    if (bytes_of(r, n) <= n * LONG_RECORDS)
+        return false;
+    const bool copied = !stays(t, r, n, &kept);
+    pf_source_let_go(t->source, &kept);
+    return copied;
 }
 
 /* Finishes all jobs, then emits r[0 .. n) in the caller's thread. */
@@ -353,7 +428,7 @@ perfile_status pf_emit_threads_put(perfile_emitter *e, const perfile_record *r, 
 {
     threads *t = e->threads;
     const bool framed = pf_stream_framed(e->stream, r, n).adjacent && fits_job(t, r);
-    if (framed && !(r->flags & PERFILE_REC_STABLE) && bytes_of(r, n) > n * LONG_RECORDS)
+    if (framed && too_long(t, r, n))
         return put_in_caller(t, r, n, err);
     for (size_t added; n && t->status == PERFILE_OK; r += added, n -= added) {
         if (!fits_job(t, r)) {
@@ -368,7 +443,7 @@ perfile_status pf_emit_threads_put(perfile_emitter *e, const perfile_record *r, 
         if (!(framed ? add_framed : add_records)(t, t->open, r, n, &added))
             return pf_fail_nomem(err, "emitter");
         e->n_records += added;
-        if (is_full(t, t->open)) {
+        if (is_full(t->open)) {
             t->open = NULL;
             pf_workers_submit(t->workers);
         }
@@ -392,14 +467,16 @@ static perfile_status new_job(const perfile_emitter *e, job *j, perfile_error *e
 }
 
 perfile_status pf_emit_threads_start(perfile_emitter *e, perfile_stream *stream, unsigned n,
-                                     size_t job_bytes, perfile_error *err)
+                                     size_t job_text, perfile_error *err)
 {
     threads *t = pf_alloc(1, sizeof *t);
     if (!t)
         return pf_fail_nomem(err, "emitter");
     e->threads = t;
     t->e = e;
-    t->job_bytes = job_bytes;
+    t->source = pf_stream_source(stream);
+    t->job_text = job_text;
+    t->job_bytes = job_text / TEXT_PER_BYTE;
     t->session = stream->session;
     t->reader = (pf_session_reader){.before_change = before_change, .user = t};
     pf_session_add_reader(t->session, &t->reader);
@@ -423,6 +500,8 @@ void pf_emit_threads_free(perfile_emitter *e)
     pf_session_remove_reader(t->session, &t->reader);
     for (unsigned i = 0; i < t->n_jobs; i++) {
         job *j = &t->jobs[i];
+        if (j->e)
+            clear_job(t, j);
         pf_emitter_free(j->e);
         pf_buffer_free(&j->spans);
         pf_buffer_free(&j->items);

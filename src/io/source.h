@@ -49,6 +49,12 @@ typedef struct pf_absent {
 /* See pf_source_watch(). */
 typedef void pf_moving_fn(void *user);
 
+/* Bytes that run() returned and that stay where they are; see pf_source_keep(). */
+typedef struct pf_kept {
+    perfile_bytes bytes;
+    void *of; /* the source's own; NULL: none are kept */
+} pf_kept;
+
 /* Functions of one kind of source. */
 typedef struct pf_source_ops {
     /* See pf_source_run(). */
@@ -88,6 +94,9 @@ typedef struct pf_source_ops {
     /* See pf_source_watch() and pf_source_holds().  NULL, both: never. */
     bool (*watch)(perfile_source *s, pf_moving_fn *moving, void *user);
     bool (*holds)(const perfile_source *s, perfile_bytes bytes);
+    /* See pf_source_keep() and pf_source_let_go().  NULL, both: nothing can be kept. */
+    bool (*keep)(perfile_source *s, perfile_bytes bytes, pf_kept *kept);
+    void (*let_go)(perfile_source *s, const pf_kept *kept);
     /* Makes a source of the same entries; NULL: perfile_source_path() of its name does. */
     perfile_status (*again)(const perfile_source *s, perfile_source **source, perfile_error *err);
     /* Releases what the kind holds, not `s` itself; may be NULL. */
@@ -169,6 +178,22 @@ static inline bool pf_source_watch(perfile_source *s, pf_moving_fn *moving, void
 static inline bool pf_source_holds(const perfile_source *s, perfile_bytes bytes)
 {
     return s->ops->holds && s->ops->holds(s, bytes);
+}
+
+/* Keeps the bytes of the last run() that these are part of: *kept says which stay where they are,
+ * for any thread to read, until pf_source_let_go() is called as often.  False: they cannot be kept,
+ * or too many are; *kept is empty. */
+static inline bool pf_source_keep(perfile_source *s, perfile_bytes bytes, pf_kept *kept)
+{
+    *kept = (pf_kept){0};
+    return s && s->ops->keep && s->ops->keep(s, bytes, kept);
+}
+
+/* Before the source is closed.  An empty `kept` is fine. */
+static inline void pf_source_let_go(perfile_source *s, const pf_kept *kept)
+{
+    if (kept->of)
+        s->ops->let_go(s, kept);
 }
 
 /* Like pf_source_run(), for bytes that the caller keeps pointers to: attrs, ids, features.  The

@@ -12,6 +12,10 @@
  * record that crosses a block boundary is contiguous.  Longer spans (more than PF_AHEAD_FRONT) and
  * views come from the mapping.
  *
+ * What the caller keeps (pf_source_keep()) is the buffer of its current block: it gets no other
+ * block before the caller lets go.  There are twice as many buffers as blocks, so that as many can
+ * be kept as are read.
+ *
  * How far to read ahead is found out while reading.  At the start and after a jump (the caller
  * passes over the data of AUXTRACE records, for example) the caller reads one short block itself:
  * many look at a few bytes only, and never need a thread.  Then two are requested, and with each
@@ -78,6 +82,9 @@ typedef struct ahead {
     pthread_mutex_t lock;
     uint8_t **buffers;
     unsigned n_buffers;
+    size_t buffer_bytes; /* of one, its room in front included */
+    unsigned *kept;      /* per buffer, by its place in `memory`: how often it was kept */
+    unsigned n_kept;     /* buffers that are */
     /* The bytes that run() can return: the tail of the previous block and then the current block,
      * or one edge of it. */
     block *current;     /* the block that was taken last; NULL: none since the last restart */
@@ -90,19 +97,32 @@ typedef struct ahead {
 static uint8_t *acquire_buffer(ahead *a)
 {
     pthread_mutex_lock(&a->lock);
-    uint8_t *buf = a->buffers[--a->n_buffers]; /* never empty: there is one buffer per block */
+    uint8_t *buf = a->buffers[--a->n_buffers]; /* never empty: see ahead_keep() */
     pthread_mutex_unlock(&a->lock);
     return buf;
 }
 
-/* Returns the buffer of `b` to the stack.  NULL, or a block without a buffer, is fine. */
+static void return_buffer(ahead *a, uint8_t *buf)
+{
+    pthread_mutex_lock(&a->lock);
+    a->buffers[a->n_buffers++] = buf;
+    pthread_mutex_unlock(&a->lock);
+}
+
+/* How often the buffer is kept.  Only the current block's can be, so that this is the caller's. */
+static unsigned *times_kept(const ahead *a, const uint8_t *buf)
+{
+    return &a->kept[(size_t)(buf - a->memory) / a->buffer_bytes];
+}
+
+/* Takes the buffer away from `b`, and returns it to the stack unless it is kept.  NULL, or a block
+ * without a buffer, is fine. */
 static void release_buffer(ahead *a, block *b)
 {
     if (!b || !b->buf)
         return;
-    pthread_mutex_lock(&a->lock);
-    a->buffers[a->n_buffers++] = b->buf;
-    pthread_mutex_unlock(&a->lock);
+    if (!*times_kept(a, b->buf))
+        return_buffer(a, b->buf);
     b->buf = NULL;
 }
 
@@ -370,6 +390,35 @@ static bool ahead_scanned(perfile_source *s, const pf_scan *scan, uint64_t offse
     return true;
 }
 
+/* See pf_source_keep().  As many buffers as there are blocks can be kept: the other half is there
+ * for the blocks, each of which has one at most. */
+static bool ahead_keep(perfile_source *s, perfile_bytes bytes, pf_kept *kept)
+{
+    ahead *a = (ahead *)s;
+    uint8_t *buf = a->current ? a->current->buf : NULL;
+    if (!buf || bytes.ptr < a->ptr || bytes.ptr >= a->ptr + a->len ||
+        bytes.len > (size_t)(a->ptr + a->len - bytes.ptr))
+        return false;
+    unsigned *times = times_kept(a, buf);
+    if (!*times && a->n_kept == a->n_blocks)
+        return false;
+    a->n_kept += !*times;
+    ++*times;
+    *kept = (pf_kept){{a->ptr, a->len}, buf};
+    return true;
+}
+
+static void ahead_let_go(perfile_source *s, const pf_kept *kept)
+{
+    ahead *a = (ahead *)s;
+    unsigned *times = times_kept(a, kept->of);
+    if (--*times)
+        return;
+    a->n_kept--;
+    if (!a->current || a->current->buf != kept->of)
+        return_buffer(a, kept->of);
+}
+
 static void ahead_wait(perfile_source *s)
 {
     pf_workers_wait_all(((ahead *)s)->workers);
@@ -386,6 +435,7 @@ static void free_blocks(ahead *a)
         pf_free(a->blocks[i].notes);
     pf_free(a->blocks);
     pf_free(a->buffers);
+    pf_free(a->kept);
     pf_free(a->memory);
     pf_free(a->edges);
 }
@@ -410,6 +460,8 @@ static void ahead_close(perfile_source *s)
 
 static const pf_source_ops ahead_ops = {
     .run = ahead_run,
+    .keep = ahead_keep,
+    .let_go = ahead_let_go,
     .read = ahead_read,
     .view = ahead_view,
     .scanned = ahead_scanned,
@@ -426,24 +478,26 @@ static size_t bytes_to_page(uintptr_t n)
 }
 
 /* Allocates slots and buffers and makes the workers.  Most buffers are never used when scans
- * succeed; untouched memory has no pages, so that they cost nothing.  Those at the front are used
- * first. */
+ * succeed or nothing is kept; untouched memory has no pages, so that they cost nothing.  Those at
+ * the front are used first. */
 static perfile_status make_blocks(ahead *a, unsigned threads, perfile_error *err)
 {
-    const size_t buf = PF_AHEAD_FRONT + a->block + bytes_to_page(a->block);
     const size_t edge = PF_AHEAD_FRONT + 2 * EDGE;
     a->n_blocks = BLOCKS_PER_THREAD * threads;
+    const unsigned buffers = 2 * a->n_blocks;
+    a->buffer_bytes = PF_AHEAD_FRONT + a->block + bytes_to_page(a->block);
     a->blocks = pf_alloc(a->n_blocks, sizeof *a->blocks);
-    a->buffers = pf_alloc(a->n_blocks, sizeof *a->buffers);
-    a->memory = pf_alloc_large(a->n_blocks * buf);
+    a->buffers = pf_alloc(buffers, sizeof *a->buffers);
+    a->kept = pf_alloc(buffers, sizeof *a->kept);
+    a->memory = pf_alloc_large(buffers * a->buffer_bytes);
     a->edges = pf_realloc(NULL, a->n_blocks * edge, 1);
-    if (!a->blocks || !a->buffers || !a->memory || !a->edges)
+    if (!a->blocks || !a->buffers || !a->kept || !a->memory || !a->edges)
         return pf_fail_nomem(err, "source.ahead");
-    for (unsigned i = 0; i < a->n_blocks; i++) {
-        a->buffers[a->n_blocks - 1 - i] = a->memory + i * buf;
+    for (unsigned i = 0; i < buffers; i++)
+        a->buffers[buffers - 1 - i] = a->memory + i * a->buffer_bytes;
+    for (unsigned i = 0; i < a->n_blocks; i++)
         a->blocks[i].edges = a->edges + i * edge;
-    }
-    a->n_buffers = a->n_blocks;
+    a->n_buffers = buffers;
     return pf_workers_new(threads, a->n_blocks, read_block, a, &a->workers, err);
 }
 

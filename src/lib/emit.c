@@ -97,7 +97,7 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
     st = e->ops->open ? e->ops->open(e, err) : PERFILE_OK;
     e->exporting = NULL;
     if (st == PERFILE_OK && how.threads > 1 && !e->ops->exports)
-        st = pf_emit_threads_start(e, stream, pf_workers_threads(how.threads), PF_EMIT_JOB_BYTES,
+        st = pf_emit_threads_start(e, stream, pf_workers_threads(how.threads), PF_EMIT_JOB_TEXT,
                                    err);
     if (st != PERFILE_OK) {
         perfile_emitter_close(e);

@@ -66,7 +66,7 @@ static void emit(perfile_stream *s, const way *w, unsigned threads, size_t job, 
     perfile_emit_options how = {
         .size = sizeof how, .flags = w->flags, .fields = "time,event,pid,cpu,period,callchain"};
     assert_int_equal(perfile_sink_memory("memory", &sink, NULL), PERFILE_OK);
-    if (job == PF_EMIT_JOB_BYTES)
+    if (job == PF_EMIT_JOB_TEXT)
         how.threads = threads;
     assert_int_equal(perfile_emitter_open(w->format, s, sink, &how, &e, NULL), PERFILE_OK);
     if (threads > 1 && !e->threads)
@@ -112,7 +112,7 @@ static bool compare(const char *name, perfile_bytes bytes)
     static const struct {
         unsigned threads;
         size_t job;
-    } tries[] = {{2, JOB_OF_ONE}, {5, JOB_OF_SOME}, {2, PF_EMIT_JOB_BYTES}};
+    } tries[] = {{2, JOB_OF_ONE}, {5, JOB_OF_SOME}, {2, PF_EMIT_JOB_TEXT}};
     bool opened = false;
     for (unsigned i = 0; i < N_WAYS; i++) {
         emitted one, many;

@@ -808,6 +808,48 @@ static void read_ahead_anywhere(void **state)
     free(bytes);
 }
 
+/* What is kept stays the same while the source reads on, and jumps; when too much is kept, nothing
+ * else can be, until some is let go.  What was not returned cannot be kept. */
+static void read_ahead_keeps_bytes(void **state)
+{
+    (void)state;
+    enum { BLOCK = 4096, BLOCKS = 40, BYTES = BLOCKS * BLOCK, MOST = 2 * 4, ROUNDS = 3 };
+    uint8_t *bytes = malloc(BYTES);
+    perfile_source *source;
+    pf_kept kept[MOST], more;
+    perfile_bytes run[MOST], next;
+    assert_non_null(bytes);
+    for (size_t i = 0; i < BYTES; i++)
+        bytes[i] = (uint8_t)(i * 7 ^ i >> 8);
+    open_ahead((perfile_bytes){bytes, BYTES}, 2, BLOCK, &source);
+    assert_false(pf_source_keep(source, (perfile_bytes){bytes, 8}, &more));
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        const uint64_t first = random_below(BLOCKS - MOST - 2) * BLOCK;
+        for (unsigned i = 0; i < MOST; i++) { /* every record crosses into the next block */
+            const uint64_t at = first + i * BLOCK + BLOCK - 100;
+            assert_int_equal(pf_source_run(source, at, 1000, &run[i], NULL), PERFILE_OK);
+            run[i].len = 1000;
+            assert_true(pf_source_keep(source, run[i], &kept[i]));
+            assert_true(pf_source_keep(source, run[i], &more)); /* once more: the same */
+            assert_ptr_equal(more.of, kept[i].of);
+            assert_true(kept[i].bytes.ptr <= run[i].ptr &&
+                        kept[i].bytes.ptr + kept[i].bytes.len >= run[i].ptr + run[i].len);
+            pf_source_let_go(source, &more);
+        }
+        for (uint64_t at = first; at + 500 < BYTES; at += 500)
+            assert_int_equal(pf_source_run(source, at, 500, &next, NULL), PERFILE_OK);
+        assert_false(pf_source_keep(source, next, &more));
+        for (unsigned i = 0; i < MOST; i++) {
+            assert_memory_equal(run[i].ptr, bytes + first + i * BLOCK + BLOCK - 100, run[i].len);
+            pf_source_let_go(source, &kept[i]);
+        }
+        assert_true(pf_source_keep(source, next, &more));
+        pf_source_let_go(source, &more);
+    }
+    perfile_source_close(source);
+    free(bytes);
+}
+
 /* Threads of this process; 0: not known. */
 static unsigned count_threads(void)
 {
@@ -873,6 +915,7 @@ int main(void)
         cmocka_unit_test(the_window_goes_back_over_what_it_has),
         cmocka_unit_test(a_large_sparse_file_maps),
         cmocka_unit_test(read_ahead_anywhere),
+        cmocka_unit_test(read_ahead_keeps_bytes),
         cmocka_unit_test(the_first_bytes_need_no_thread),
         cmocka_unit_test(cut_while_read_ahead),
         cmocka_unit_test(memory),
