@@ -1,11 +1,12 @@
 /* Emits records in several threads; threads.h is the interface.
  *
- * What a job has.  Records are borrowed until the next call on their stream.  Those that are stable,
- * as in a mapped file, and those whose bytes the source keeps (pf_source_keep()) are used where they
- * are; of others a job has copies, which are still in the cache of the processor that framed them.
- * The perfile_record structs are not copied: records that follow each other in the stream are one
- * span, which has the first struct, and of the others only type, misc and size (items).  If the
- * stream has framed a run and its records are adjacent, even these are read from the headers again.
+ * What a job has.  Records are borrowed until the next call on their stream.  Those that are
+ * stable, as in a mapped file, and those whose bytes the source keeps (pf_source_keep()) are used
+ * where they are; of others a job has copies, which are still in the cache of the processor that
+ * framed them. The perfile_record structs are not copied: records that follow each other in the
+ * stream are one span, which has the first struct, and of the others only type, misc and size
+ * (items).  If the stream has framed a run and its records are adjacent, even these are read from
+ * the headers again.
  *
  * How large a job is.  What counts is the text: it should fit a cache, and be enough that handing
  * the job over does not matter.  The last job says how much text there is for a byte of records.
@@ -79,8 +80,8 @@ struct pf_emit_threads {
     perfile_source *source; /* of the records, or NULL */
     size_t job_text;        /* bytes of text of a job, about */
     size_t job_bytes;       /* bytes of records that make so much, as far as is known */
-    job *open;             /* the job that is being filled, or NULL */
-    perfile_status status; /* of the first job, in stream order, that failed */
+    job *open;              /* the job that is being filled, or NULL */
+    perfile_status status;  /* of the first job, in stream order, that failed */
     perfile_error error;
 };
 typedef struct pf_emit_threads threads;
@@ -272,8 +273,8 @@ static bool stays(const threads *t, const perfile_record *r, size_t n, pf_kept *
 /* True if [at, at + n) may belong to the span, which does not end before. */
 static bool within_kept(const span *s, const uint8_t *at, size_t n)
 {
-    return !s->kept.of || (at >= s->kept.bytes.ptr &&
-                           n <= (size_t)(s->kept.bytes.ptr + s->kept.bytes.len - at));
+    return !s->kept.of ||
+           (at >= s->kept.bytes.ptr && n <= (size_t)(s->kept.bytes.ptr + s->kept.bytes.len - at));
 }
 
 /* Returns how many of r[0 .. n), from the first on, continue the span `s`: they follow its records

@@ -73,6 +73,9 @@ typedef struct ahead {
     unsigned depth;       /* how many blocks may be requested and not taken back */
     uint64_t returned_ns; /* time when the caller got the current block; 0: the first one after a
                              restart */
+    uint64_t block_ns;    /* what the caller takes for a block, on average; 0: not known */
+    uint64_t read_ns;     /* what reading one takes: the least lately, for a thread that had to
+                             wait for a processor says nothing, but that there are too many */
     bool caller_is_slow;  /* see SLOW */
     uint64_t next_offset; /* offset of the next block to request */
     const pf_scan *scan;  /* registered by ahead_scanned(); NULL: none */
@@ -278,6 +281,15 @@ static void reread_block(ahead *a)
     expose_block(a, b, tail);
 }
 
+/* The caller took so long for a block of the same size as `b`. */
+static void compare_times(ahead *a, uint64_t ns, const block *b)
+{
+    const uint64_t longer = a->read_ns + a->read_ns / 8;
+    a->read_ns = a->read_ns && longer < b->read_ns ? longer : b->read_ns;
+    a->block_ns = a->block_ns ? a->block_ns / 4 * 3 + ns / 4 : ns;
+    a->caller_is_slow = a->block_ns > SLOW * a->read_ns;
+}
+
 /* Takes the next block and makes it current.  The bytes of the present one from `offset` on (its
  * tail, at most PF_AHEAD_FRONT) are copied in front of the new one. */
 static perfile_status advance(ahead *a, uint64_t offset, perfile_error *err)
@@ -298,7 +310,8 @@ static perfile_status advance(ahead *a, uint64_t offset, perfile_error *err)
         return fail_read(a, err); /* the file is shorter than its size was */
     }
     block *b = &a->blocks[slot];
-    a->caller_is_slow = a->returned_ns && asked - a->returned_ns > SLOW * b->read_ns;
+    if (a->returned_ns)
+        compare_times(a, asked - a->returned_ns, b);
     if (tail)
         memcpy((b->buf ? b->buf : b->edges) + PF_AHEAD_FRONT - tail, a->ptr + (a->len - tail),
                tail);
