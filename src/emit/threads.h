@@ -8,8 +8,8 @@
 enum { PF_EMIT_JOB_TEXT = 384 << 10 }; /* bytes of text of a job: they fit the level 2 cache */
 
 /* Gives the emitter `threads` threads (2 to PF_MOST_THREADS), the caller's included, and jobs that
- * make about `job_text` bytes of text, of at most half as many bytes of records.  All members of `e` must
- * be set.  On failure `e` must still be closed. */
+ * make about `job_text` bytes of text, of at most half as many bytes of records.  All members of
+ * `e` must be set.  On failure `e` must still be closed. */
 perfile_status pf_emit_threads_start(perfile_emitter *e, perfile_stream *stream, unsigned threads,
                                      size_t job_text, perfile_error *err);
 
