@@ -55,14 +55,16 @@ static bool decode_some(perfile_bytes payload, pf_columns_want want, uint8_t *ou
     return st == PERFILE_OK;
 }
 
-/* `whole` and `part` are the same at the wanted words of every record, at the others or zero. */
-static void compare_words(const uint8_t *whole, const uint8_t *part, size_t len)
+/* `whole` and `part` are the same at the headers and the wanted words of every record. */
+static void compare_words(const uint8_t *whole, const uint8_t *part, size_t len, uint64_t words)
 {
     for (size_t at = 0, n; at < len; at += n) {
         n = pf_load_u16(whole + at + 6, PF_NATIVE_BIG);
         ENSURE(memcmp(whole + at, part + at, 8) == 0);
-        for (size_t i = at; i < at + n; i++)
-            ENSURE(part[i] == whole[i] || part[i] == 0);
+        for (size_t i = 8; i < n; i++) {
+            const size_t word = (i - 8) / 8;
+            ENSURE(part[at + i] == whole[at + i] || !(words >> (word < 63 ? word : 63) & 1));
+        }
     }
 }
 
@@ -91,7 +93,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const perfile_bytes payload = {data, c.left};
     const uint64_t words = pf_crc32c(0, payload) * UINT64_C(0x9e3779b97f4a7c15);
     const pf_columns_want apart = {.apart_only = true},
-                          some = {.words = words & words << 13 & words >> 17};
+                          some = {.words = words & words << 13 & words >> 17},
+                          span = {.words = PF_COLUMNS_ALL_WORDS,
+                                  .first = (uint32_t)(words >> 8 & 15),
+                                  .end = (uint32_t)((words >> 8 & 15) + (words >> 16 & 31)) + 1,
+                                  .to_apart = words & 1};
     d = d ? d : pf_columns_decoder_new();
     uint8_t *little = malloc(raw_len + 1), *other = malloc(raw_len + 1);
     pf_buffer ranges = {0};
@@ -100,7 +106,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const bool words_good = decode_some(payload, some, other, raw_len, &ranges);
     ENSURE(words_good || !good);
     if (good)
-        compare_words(little, other, raw_len);
+        compare_words(little, other, raw_len, some.words);
+    memset(other, 0xaa, raw_len);
+    const bool span_good = decode_some(payload, span, other, raw_len, &ranges);
+    ENSURE(span_good || !good);
+    if (good)
+        compare_ranges(little, other, raw_len, &ranges);
     memset(other, 0xaa, raw_len);
     const bool apart_good = decode_some(payload, apart, other, raw_len, &ranges);
     ENSURE(apart_good || !good);

@@ -75,9 +75,14 @@ typedef struct pf_columns_want {
      * but a look at their class numbers. */
     bool apart_only;
     /* Of records that are not apart, the 8-byte words of the body (what is behind the header of 8
-     * bytes): bit i is word i, bit 63 is word 63 and all behind it.  The other words are right, or
-     * zeros where that saves work.  Headers and sizes of records are always right. */
+     * bytes): bit i is word i, bit 63 is word 63 and all behind it.  The other words are right or
+     * anything, where that saves work.  Headers and sizes of records are always right. */
     uint64_t words;
+    /* Of all records, those from number `first` on that are in front of number `end`; with
+     * `to_apart` those behind them as well, to the end of the next ones that are apart.  What
+     * stands behind is not looked at.  0, both: all. */
+    uint32_t first, end;
+    bool to_apart;
 } pf_columns_want;
 
 /* Where the bytes of a payload come from. */
@@ -101,10 +106,10 @@ typedef struct pf_columns_range {
 } pf_columns_range;
 
 /* Decodes what is needed of a payload to `out`, which has room for all `raw_len` bytes, and reads
- * no frame that is not needed for it.  Each byte is at its place or, with want->apart_only, one
- * record behind the other.  Appends to `ranges` where records were put together, in their order
- * (pf_columns_range each): with want->apart_only each run of such records, else one range, of
- * everything.  *n_records is the number of all records of the chunk.
+ * no frame that is not needed for it.  Each byte is at its place or, with want->apart_only or
+ * want->end, one record behind the other.  Appends to `ranges` where records were put together, in
+ * their order (pf_columns_range each): with want->apart_only each run of such records, else one
+ * range, of everything or of what is wanted.  *n_records is the number of all records of the chunk.
  *
  * What was not read was not checked.  PERFILE_E_CORRUPT as pf_columns_decode(); on an error
  * `ranges` and *n_records are unchanged. */

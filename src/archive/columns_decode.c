@@ -60,24 +60,40 @@ static void add_range(pf_columns_decoder *d, pf_buffer *ranges, uint64_t offset,
     d->streams.status = PERFILE_E_NOMEM;
 }
 
+/* How many records from number `i` on have its shape and stand in front of number `last`; 0: they
+ * are not apart, or are, as `apart` says, or their class is none. */
+static size_t count_alike(pf_columns_decoder *d, size_t i, size_t last, bool apart)
+{
+    if (i >= last || d->streams.bad)
+        return 0;
+    const uint8_t number = pf_class_of(d, i);
+    if (number >= d->n_classes)
+        fail(d, "a class that there is not");
+    if (d->streams.bad || d->classes[number].apart != apart)
+        return 0;
+    const size_t n = pf_class_run(d, i);
+    return n < last - i ? n : last - i;
+}
+
 /* Puts together records from number `i` on that are all apart, or are all not; returns the number
- * of the first other one.  *at moves to their end. */
-static size_t put_same_kind(pf_columns_decoder *d, size_t i, bool big, uint8_t **at, uint8_t *end)
+ * of the first other one, `last` at most.  *at moves to their end. */
+static size_t put_same_kind(pf_columns_decoder *d, size_t i, size_t last, bool big, uint8_t **at,
+                            uint8_t *end)
 {
     const bool apart = d->classes[pf_class_of(d, i)].apart;
-    while (i < d->n_records && !d->streams.bad) {
-        const uint8_t number = pf_class_of(d, i);
-        if (number >= d->n_classes)
-            fail(d, "a class that there is not");
-        else if (d->classes[number].apart != apart)
-            break;
-        if (d->streams.bad)
-            break;
-        const size_t n = pf_class_run(d, i);
+    for (size_t n; (n = count_alike(d, i, last, apart)) != 0; i += n) {
         uint8_t *next = pf_put_records(d, i, n, big, *at, end);
         *at = next ? next : *at;
-        i += n;
     }
+    return i;
+}
+
+/* Passes by them in the same way; adds their bytes to *bytes. */
+static size_t skip_same_kind(pf_columns_decoder *d, size_t i, size_t last, uint64_t *bytes)
+{
+    const bool apart = d->classes[pf_class_of(d, i)].apart;
+    for (size_t n; (n = count_alike(d, i, last, apart)) != 0; i += n)
+        *bytes += pf_skip_records(d, i, n);
     return i;
 }
 
@@ -92,7 +108,7 @@ static void put_all(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_le
             return;
         }
         const bool apart = d->classes[pf_class_of(d, i)].apart;
-        i = put_same_kind(d, i, big, &at, out + raw_len);
+        i = put_same_kind(d, i, d->n_records, big, &at, out + raw_len);
         if (d->has_gaps && !apart && i < d->n_records && !d->streams.bad &&
             pf_next_gap(d) != (uint64_t)(at - from))
             fail(d, "a gap has another size than it should");
@@ -124,7 +140,7 @@ static void put_apart(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_
             break;
         at += gap;
         uint8_t *from = out + used, *to = from;
-        i = put_same_kind(d, first, big, &to, from + (raw_len - at));
+        i = put_same_kind(d, first, d->n_records, big, &to, from + (raw_len - at));
         const size_t bytes = (size_t)(to - from);
         add_range(d, ranges, at, bytes, used, first, i);
         used += bytes;
@@ -134,6 +150,58 @@ static void put_apart(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_
     }
     if (d->has_apart)
         check_columns_end(d);
+}
+
+/* What put_some() has done so far. */
+typedef struct some {
+    size_t i;          /* the next record */
+    uint64_t in_front; /* bytes of the records that were passed by */
+    uint8_t *to;       /* end of those that were put together */
+} some;
+
+/* Passes by records of one kind, or puts them together, to number `last` at most. */
+static void do_same_kind(pf_columns_decoder *d, some *x, size_t last, bool skip, bool big,
+                         uint8_t *end)
+{
+    if (pf_class_of(d, x->i) >= d->n_classes) {
+        fail(d, "a class that there is not");
+        return;
+    }
+    const bool apart = d->classes[pf_class_of(d, x->i)].apart;
+    if (skip)
+        x->i = skip_same_kind(d, x->i, last, &x->in_front);
+    else
+        x->i = put_same_kind(d, x->i, last, big, &x->to, end - x->in_front);
+    if (x->in_front > (uint64_t)(end - x->to))
+        fail(d, "its records are longer than the chunk");
+    /* The next size of a gap is that of the next one. */
+    if (d->has_gaps && !apart && x->i < d->n_records && !d->streams.bad &&
+        d->kind[pf_class_of(d, x->i)] == 1)
+        (void)pf_next_gap(d);
+}
+
+/* True if record `i` is there, and is apart, or is not. */
+static bool has_kind(const pf_columns_decoder *d, size_t i, uint8_t kind)
+{
+    return !d->streams.bad && i < d->n_records && d->kind[pf_class_of(d, i)] == kind;
+}
+
+/* The records from want.first to want.end, at `out`. */
+static void put_some(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_len,
+                     pf_buffer *ranges)
+{
+    const size_t end = d->want.end < d->n_records ? d->want.end : d->n_records;
+    const size_t first = d->want.first < end ? d->want.first : end;
+    some x = {.to = out};
+    while (x.i < first && !d->streams.bad)
+        do_same_kind(d, &x, first, true, big, out + raw_len);
+    while (x.i < end && !d->streams.bad)
+        do_same_kind(d, &x, end, false, big, out + raw_len);
+    if (d->want.to_apart && has_kind(d, x.i, 0))
+        do_same_kind(d, &x, d->n_records, false, big, out + raw_len);
+    if (d->want.to_apart && has_kind(d, x.i, 1))
+        do_same_kind(d, &x, d->n_records, false, big, out + raw_len);
+    add_range(d, ranges, x.in_front, (size_t)(x.to - out), 0, first, x.i);
 }
 
 /* What a failure is for the caller. */
@@ -169,6 +237,8 @@ perfile_status pf_columns_decode_some(pf_columns_decoder *d, const pf_columns_in
     begin(d, input, want, raw_len, err);
     if (!d->streams.bad && want->apart_only) {
         put_apart(d, big, out, raw_len, ranges);
+    } else if (!d->streams.bad && want->end) {
+        put_some(d, big, out, raw_len, ranges);
     } else if (!d->streams.bad) {
         put_all(d, big, out, raw_len);
         add_range(d, ranges, 0, raw_len, 0, 0, d->n_records);

@@ -12,7 +12,7 @@ enum { PF_RECORD_HEADER = 8, PF_MOST_RECORD = 65535, PF_NO_CLASS = 255 };
 typedef struct pf_op {
     uint8_t what;
     uint8_t width; /* of WORD; of the prefix of BLOB: 0, 2, 4 or 8 */
-    bool wanted;   /* false: zeros are written instead */
+    bool wanted;   /* false: nothing is written, but zeros to prefixes of blobs */
     uint8_t shift; /* of BLOB: the unit is 1 << shift; 255: it is no power of two */
     uint32_t column;
     uint64_t unit, extra; /* of BLOB: the prefix is (length - extra) / unit */
@@ -27,7 +27,6 @@ typedef struct pf_class {
      * the order operation by operation, for many records, takes the same values as the order record
      * by record. */
     bool regular;
-    bool partial;      /* some of its operations are not wanted */
     uint32_t first, n; /* of its operations */
     uint32_t n_blobs;  /* BLOB operations */
     uint32_t size;     /* of a record, without the bytes of blobs */
@@ -87,6 +86,10 @@ size_t pf_class_pass(pf_columns_decoder *d, size_t i, bool apart, uint64_t *byte
 
 /* The next number of d->gaps. */
 uint64_t pf_next_gap(pf_columns_decoder *d);
+
+/* Passes by `n` records of one shape from number `i` on, and by their values; returns their bytes.
+ * A failure is in d->streams.bad. */
+uint64_t pf_skip_records(pf_columns_decoder *d, size_t i, size_t n);
 
 /* Puts together `n` records of one shape, from number `i` on, at `to`; returns their end.  NULL:
  * they do not fit before `end`, or cannot be put together; d->streams.bad is set. */

@@ -68,7 +68,6 @@ static void choose_ops(pf_columns_decoder *d, pf_class *c)
     const uint64_t words = c->apart ? PF_COLUMNS_ALL_WORDS : d->want.words;
     c->size = PF_RECORD_HEADER;
     c->n_blobs = 0;
-    c->partial = false;
     for (uint32_t k = 0; k < c->n; k++) {
         pf_op *o = &d->ops[c->first + k];
         const uint64_t from = c->size - PF_RECORD_HEADER;
@@ -77,7 +76,6 @@ static void choose_ops(pf_columns_decoder *d, pf_class *c)
         o->wanted = (c->apart || !d->want.apart_only) &&
                     words_wanted(words, from,
                                  c->n_blobs ? UINT64_MAX : c->size - (uint64_t)PF_RECORD_HEADER);
-        c->partial |= !o->wanted;
     }
 }
 

@@ -58,7 +58,6 @@ static bool put_word(pf_columns_decoder *d, const pf_op *o, bool big, uint8_t *t
         return false;
     }
     if (!o->wanted) {
-        memset(to, 0, o->width);
         pf_column_skip(&d->streams, k, 1);
         return true;
     }
@@ -107,7 +106,7 @@ static uint8_t *append_blob(pf_columns_decoder *d, const pf_op *o, bool big, uin
     if (o->wanted)
         put_blob(o, k, blob, prefix, big, to);
     else
-        memset(to, 0, o->width + (size_t)blob.len);
+        memset(to, 0, o->width);
     k->at++;
     k->left--;
     return to + o->width + blob.len;
@@ -118,10 +117,8 @@ static bool put_reference(pf_columns_decoder *d, const pf_op *o, uint8_t *to)
 {
     pf_column *k = &d->columns[o->column];
     pf_blob blob;
-    if (!o->wanted) {
-        memset(to, 0, 8);
+    if (!o->wanted)
         return true;
-    }
     if (!show_blob(d, k, &blob))
         return false;
     if (blob.len < 8 || o->offset > blob.len - 8) {
@@ -225,8 +222,6 @@ static size_t place(pf_columns_decoder *d, const pf_class *c, run *r, size_t roo
         pf_streams_fail(&d->streams, "its records are longer than they may be");
         return 0;
     }
-    if (c->partial) /* what is not wanted is zeros */
-        memset(r->to, 0, (size_t)sum);
     put_headers(d, r, size);
     return (size_t)sum;
 }
@@ -297,6 +292,8 @@ static void put_blobs(pf_columns_decoder *d, const pf_op *o, run *r, uint8_t *to
         }
         if (o->wanted)
             put_blob(o, k, blobs[i], prefix, r->big, to + r->at[i]);
+        else
+            memset(to + r->at[i], 0, o->width);
         r->at[i] += blobs[i].len;
     }
     k->at += r->n;
@@ -326,6 +323,39 @@ static size_t put_run(pf_columns_decoder *d, size_t first, size_t most, bool big
         to += o->what == PF_COLUMNS_REF ? 8 : o->width;
     }
     return d->streams.bad ? 0 : r.n;
+}
+
+/* Takes `n` blobs; returns the bytes of all. */
+static uint64_t skip_blobs(pf_columns_decoder *d, pf_column *k, size_t n)
+{
+    uint64_t bytes = 0;
+    while (n && pf_column_has(&d->streams, k)) {
+        const size_t some = n < k->ready - k->at ? n : k->ready - k->at;
+        for (size_t i = 0; i < some; i++)
+            bytes += k->block.blobs[k->at + i].len;
+        k->at += some;
+        k->left -= some;
+        n -= some;
+    }
+    return bytes;
+}
+
+/* The order is operation by operation for classes that are not regular, too: what is taken from a
+ * column is the same in the end. */
+uint64_t pf_skip_records(pf_columns_decoder *d, size_t i, size_t n)
+{
+    const pf_class *c = &d->classes[pf_class_of(d, i)];
+    uint64_t bytes = n * (uint64_t)c->size;
+    for (const pf_op *o = &d->ops[c->first], *last = o + c->n; o < last && !d->streams.bad; o++) {
+        pf_column *k = &d->columns[o->column];
+        if (o->what != PF_COLUMNS_REF && k->left < n)
+            pf_streams_fail(&d->streams, no_value);
+        else if (o->what == PF_COLUMNS_WORD)
+            pf_column_skip(&d->streams, k, n);
+        else if (o->what == PF_COLUMNS_BLOB)
+            bytes += skip_blobs(d, k, n);
+    }
+    return bytes;
 }
 
 enum { PIECE = 128 << 10 /* bytes: they stay in a second-level cache */ };

@@ -71,6 +71,7 @@ static void add_lost(image *m, uint64_t offset, uint64_t bytes)
 
 static perfile_status append_zeros(image *m, size_t n, perfile_error *err)
 {
+    pf_image_narrow_forget(&m->narrow);
     if (!pf_buffer_reserve(&m->bytes, n + 1))
         return pf_fail_nomem(err, "archive");
     memset(m->bytes.ptr + m->bytes.len, 0, n);
@@ -83,6 +84,7 @@ static perfile_status decode(image *m, uint32_t i, perfile_error *err)
 {
     const pf_chunk *c = m->chunks[i];
     uint64_t words;
+    pf_image_narrow_forget(&m->narrow);
     if (pf_image_words(&m->narrow, i, &words) &&
         pf_archive_words(m->archive, c, words, &m->bytes, NULL) == PERFILE_OK) {
         m->is_partial = true;
@@ -168,7 +170,7 @@ static void narrow(perfile_source *s, const pf_narrow *how)
     image *m = (image *)s;
     if (s->options.flags & PERFILE_SOURCE_NO_INDEX)
         return; /* the zones are a part of it */
-    pf_image_narrow_begin(&m->narrow, m->archive, m->chunks, m->n_chunks, how);
+    pf_image_narrow_begin(&m->narrow, m->archive, m->chunks, m->n_chunks, how, &m->bytes);
     if (m->is_partial) {
         pf_buffer_clear(&m->bytes);
         m->at = m->next = 0;

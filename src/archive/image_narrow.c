@@ -1,4 +1,5 @@
-/* Reading the records that are apart of a chunk, by its zone and the partial decoder.
+/* Reading some records of a chunk, such as those that are apart, by its zone and the partial
+ * decoder.
  *
  * A chunk of which more is needed, or that says nothing of itself, or whose parts cannot be
  * decoded, is read completely: by not narrowing it nothing can be lost. */
@@ -9,16 +10,17 @@
 #include "archive/zone.h"
 #include "base/alloc.h"
 
-enum { NOT_KNOWN = 0, ALL, NOTHING, APART, WORDS, STORED, STORED_APART };
+enum { NOT_KNOWN = 0, ALL, NOTHING, APART, SOME, WORDS, STORED, STORED_APART };
 
 void pf_image_narrow_begin(pf_image_narrow *x, pf_archive *a, const pf_chunk *const *chunks,
-                           uint32_t n, const pf_narrow *how)
+                           uint32_t n, const pf_narrow *how, pf_buffer *whole)
 {
     pf_free(x->needs);
     x->needs = how && !how->needs ? NULL : pf_alloc(n, sizeof *x->needs);
     x->on = x->needs != NULL;
     x->how = how;
     x->archive = a;
+    x->whole = whole;
     x->chunks = chunks;
     x->n_chunks = n;
     x->decoded = UINT32_MAX;
@@ -60,6 +62,9 @@ static uint8_t ask(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
     case PF_NEED_WORDS:
         x->words = x->how->words;
         return c->codec == PF_CODEC_COLUMNS ? WORDS : ALL;
+    case PF_NEED_SOME:
+        x->span = x->how->span;
+        return c->codec == PF_CODEC_COLUMNS && x->span.end && is_sound(x, c) ? SOME : ALL;
     case PF_NEED_COUNTED:
         return is_sound(x, c) ? APART : ALL;
     case PF_NEED_STORED:
@@ -85,26 +90,36 @@ static uint8_t decide(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
     return ask(x, c, sequence);
 }
 
-/* Decodes the records of chunk `i` that are apart, if they are needed; false: it cannot be. */
-static bool decode_apart(pf_image_narrow *x, uint32_t i)
+void pf_image_narrow_forget(pf_image_narrow *x)
+{
+    if (x->on && x->decoded < x->n_chunks && x->needs[x->decoded] == SOME)
+        x->decoded = UINT32_MAX;
+}
+
+/* Decodes the records of chunk `i` that are needed, if any are; false: it cannot be. */
+static bool decode_needed(pf_image_narrow *x, uint32_t i)
 {
     const pf_chunk *c = x->chunks[i];
+    perfile_status st = PERFILE_OK;
     pf_buffer_clear(&x->ranges);
     pf_buffer_clear(&x->bytes);
     x->decoded = UINT32_MAX;
     x->cursor = 0;
-    if (x->zone.apart && x->needs[i] != NOTHING) {
-        if (pf_archive_apart(x->archive, c, &x->bytes, &x->ranges, &x->n_records, NULL) !=
-            PERFILE_OK)
-            return false;
-    } else {
-        x->n_records = x->zone.records;
+    x->n_records = x->zone.records;
+    if (x->needs[i] == SOME) {
+        pf_buffer_clear(x->whole);
+        st = pf_archive_some(x->archive, c, &x->span, x->whole, &x->ranges, &x->n_records, NULL);
+        pf_buffer_clear(x->whole); /* the image has nothing there; the bytes stay */
+    } else if (x->zone.apart && x->needs[i] != NOTHING) {
+        st = pf_archive_apart(x->archive, c, &x->bytes, &x->ranges, &x->n_records, NULL);
     }
-    x->decoded = i;
-    return true;
+    x->shown = x->needs[i] == SOME ? x->whole->ptr : x->bytes.ptr;
+    if (st == PERFILE_OK)
+        x->decoded = i;
+    return st == PERFILE_OK;
 }
 
-/* True if of chunk `i` only records that are apart are shown, which are decoded then, or none. */
+/* True if of chunk `i` only some records are shown, which are decoded then, or none. */
 static bool is_narrow(pf_image_narrow *x, uint32_t i, uint64_t offset, uint64_t sequence)
 {
     if (!x->on || i >= x->n_chunks || offset < x->chunks[i]->raw_off)
@@ -115,7 +130,7 @@ static bool is_narrow(pf_image_narrow *x, uint32_t i, uint64_t offset, uint64_t 
         x->decoded = UINT32_MAX;
         x->needs[i] = begins ? decide(x, x->chunks[i], sequence) : ALL;
         const uint8_t need = x->needs[i];
-        if ((need == NOTHING || need == APART || need == STORED_APART) && !decode_apart(x, i))
+        if (need != ALL && need != WORDS && need != STORED && !decode_needed(x, i))
             x->needs[i] = ALL;
         if (x->needs[i] == STORED)
             x->decoded = i;
@@ -179,13 +194,14 @@ bool pf_image_shows(pf_image_narrow *x, uint32_t i, uint64_t offset, perfile_byt
     if (!x->on || i >= x->n_chunks || offset < x->chunks[i]->raw_off)
         return false;
     const uint64_t at = offset - x->chunks[i]->raw_off;
-    const pf_columns_range *r = x->needs[i] == APART && x->decoded == i ? find_range(x, at) : NULL;
+    const bool some = x->needs[i] == APART || x->needs[i] == SOME;
+    const pf_columns_range *r = some && x->decoded == i ? find_range(x, at) : NULL;
     if (!r || r->offset > at) {
         if (x->needs[i] != WORDS)
             x->needs[i] = ALL;
         return false;
     }
     const size_t within = (size_t)(at - r->offset);
-    *run = (perfile_bytes){x->bytes.ptr + r->at + within, r->bytes - within};
+    *run = (perfile_bytes){x->shown + r->at + within, r->bytes - within};
     return true;
 }

@@ -207,7 +207,7 @@ static perfile_status decode_some(pf_archive *a, const pf_chunk *c, const pf_col
     if (st != PERFILE_OK)
         return st;
     size_t len = c->raw_len;
-    if (want->apart_only) {
+    if (want->apart_only || want->end) {
         const pf_columns_range *all = (const pf_columns_range *)(const void *)ranges->ptr;
         const size_t n = ranges->len / sizeof *all;
         len = n ? all[n - 1].at + all[n - 1].bytes : 0;
@@ -220,6 +220,17 @@ perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out
                                 uint64_t *n_records, perfile_error *err)
 {
     const pf_columns_want want = {.apart_only = true, .words = PF_COLUMNS_ALL_WORDS};
+    return decode_some(a, c, &want, out, ranges, n_records, err);
+}
+
+perfile_status pf_archive_some(pf_archive *a, const pf_chunk *c, const pf_narrow_span *span,
+                               pf_buffer *out, pf_buffer *ranges, uint64_t *n_records,
+                               perfile_error *err)
+{
+    const pf_columns_want want = {.words = PF_COLUMNS_ALL_WORDS,
+                                  .first = span->first,
+                                  .end = span->end,
+                                  .to_apart = span->to_apart};
     return decode_some(a, c, &want, out, ranges, n_records, err);
 }
 

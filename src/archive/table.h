@@ -10,6 +10,7 @@
 #include "archive/columns.h"
 #include "archive/header.h"
 #include "base/buffer.h"
+#include "core/narrow.h"
 #include "io/source.h"
 
 /* Bytes of the archive that are no chunk. */
@@ -113,6 +114,11 @@ perfile_status pf_archive_pieces(pf_archive *a, const pf_chunk *c, pf_buffer *ou
  * of pf_archive_payload(). */
 perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out, pf_buffer *ranges,
                                 uint64_t *n_records, perfile_error *err);
+
+/* The same for the records of the chunk that are in `span`: one range. */
+perfile_status pf_archive_some(pf_archive *a, const pf_chunk *c, const pf_narrow_span *span,
+                               pf_buffer *out, pf_buffer *ranges, uint64_t *n_records,
+                               perfile_error *err);
 
 /* Appends the decoded bytes of a chunk with the codec COLUMNS to `out`, of whose data only these
  * words are right (pf_columns_want.words).  Checks what it reads.  Errors as of

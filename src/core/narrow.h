@@ -24,8 +24,19 @@ enum { /* what is needed of a range */
        PF_NEED_STORED = 4,
        /* The same, and then the records that are apart are shown as well. */
        PF_NEED_STORED_APART = 5,
-       PF_NEED_NOTHING = 6 /* no record: nothing of the range is read */
+       PF_NEED_NOTHING = 6, /* no record: nothing of the range is read */
+       /* Some records that follow each other, see pf_narrow_span.  What is stored must have the
+        * right checksum, or all are shown. */
+       PF_NEED_SOME = 7
 };
+
+/* Records of a range: those from number `first` of the range on that are in front of number `end`,
+ * which is not 0; with `to_apart` those behind them as well, to the end of the next ones that are
+ * apart. */
+typedef struct pf_narrow_span {
+    uint32_t first, end;
+    bool to_apart;
+} pf_narrow_span;
 
 /* A range of records as an archive has it: samples and FINISHED_ROUND records. */
 typedef struct pf_stored {
@@ -49,6 +60,7 @@ struct pf_narrow { /* pf_narrow: see io/source.h */
      * been handed out.  *range is valid during the call. */
     void (*stored)(void *user, const pf_stored *range);
     void *user;
+    pf_narrow_span span; /* set by needs() for PF_NEED_SOME */
     /* With PF_NEED_WORDS, the same for all ranges: which 8-byte words of the body are needed; bit
      * 63 is word 63 and all behind it. */
     uint64_t words;

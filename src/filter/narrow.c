@@ -232,6 +232,26 @@ static unsigned needs_of_dropped(pf_filter *x, const pf_zone *z)
     return nothing ? PF_NEED_NOTHING : PF_NEED_APART;
 }
 
+/* What the last pass needs of a range with selected samples: no records in front of the first and
+ * behind the last of them, unless these are most of the range.  A FINISHED_ROUND in front of the
+ * first may be passed over only if it would be dropped; of those behind the last the first is
+ * needed, with others that directly follow it, and the rest would be dropped. */
+static unsigned needs_some(pf_filter *x, const pf_zone *z, uint64_t sequence)
+{
+    enum { WORTH = 8 }; /* one in so many */
+    uint64_t first, end;
+    if (!pf_zone_plain_samples(z) || x->tests_sideband || z->records > UINT32_MAX ||
+        !pf_selected_bounds(&x->selected, sequence, z->records, &first, &end))
+        return PF_NEED_ALL;
+    if (z->apart && !pf_filter_drops_rounds(x))
+        first = 0;
+    if (end - first >= z->records - z->records / WORTH)
+        return PF_NEED_ALL;
+    x->narrow.span = (pf_narrow_span){(uint32_t)first, (uint32_t)end, z->apart != 0};
+    x->counts_range = true;
+    return PF_NEED_SOME;
+}
+
 /* What the last pass needs of a range if the selecting pass says what is selected. */
 static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
@@ -243,7 +263,7 @@ static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
         return PF_NEED_COUNTED;
     }
     return selected == count_with_rounds(x, z) && is_given(x, z) ? needs_given(x, z, sequence)
-                                                                 : PF_NEED_ALL;
+                                                                 : needs_some(x, z, sequence);
 }
 
 /* What a pass needs of a range whose samples are all selected. */
@@ -290,9 +310,11 @@ perfile_status pf_filter_narrow_status(const pf_filter *x, perfile_error *err)
 static uint64_t words_looked_at(const pf_filter *x)
 {
     uint64_t words = 0, fields = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID |
-                                 PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU;
+                                 PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME;
     if (!x->resolved || x->n_wheres || pf_filter_has(x, PERFILE_FILTER_BY_CGROUP))
         return 0;
+    if (pf_filter_has(x, PERFILE_FILTER_BY_CPU))
+        fields |= PERFILE_SAMPLE_CPU;
     if (pf_filter_has(x, PERFILE_FILTER_BY_IP) || pf_filter_has(x, PERFILE_FILTER_BY_DSO))
         fields |= PERFILE_SAMPLE_IP;
     for (uint32_t i = 0; i < perfile_session_n_events(x->session); i++) {

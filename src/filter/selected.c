@@ -83,16 +83,43 @@ uint64_t pf_selected_of(const pf_selected *x, const pf_run *run)
     return yes;
 }
 
-/* Looks at no more than the bits that there are: an archive may claim any number of records. */
+/* The bits of the records that come next, 64 at once, from sequence + *n on, of which *n then are
+ * passed.  Goes no further than the bits that there are: an archive may claim any number of
+ * records. */
+static bool next_word(const pf_selected *x, uint64_t sequence, uint64_t records, uint64_t *n,
+                      uint64_t *word)
+{
+    const uint64_t before = sequence < x->from ? (x->from - sequence) / 64 * 64 : 0;
+    const uint64_t end = x->from + 8 * (uint64_t)x->bits.len;
+    *n = *n < before ? before : *n;
+    if (*n >= records || sequence + *n >= end)
+        return false;
+    const uint64_t left = records - *n;
+    *word = get_word(x, sequence + *n) & (left < 64 ? pf_run_bits((size_t)left) : UINT64_MAX);
+    *n += 64;
+    return true;
+}
+
 uint64_t pf_selected_count(const pf_selected *x, uint64_t sequence, uint64_t records)
 {
-    uint64_t sum = 0, n = sequence < x->from ? (x->from - sequence) / 64 * 64 : 0;
-    const uint64_t end = x->from + 8 * (uint64_t)x->bits.len;
-    for (; n < records && sequence + n < end; n += 64) {
-        const uint64_t left = records - n, word = get_word(x, sequence + n);
-        sum += (uint64_t)__builtin_popcountll(left < 64 ? word & pf_run_bits((size_t)left) : word);
-    }
+    uint64_t sum = 0, n = 0, word;
+    while (next_word(x, sequence, records, &n, &word))
+        sum += (uint64_t)__builtin_popcountll(word);
     return sum;
+}
+
+bool pf_selected_bounds(const pf_selected *x, uint64_t sequence, uint64_t records, uint64_t *first,
+                        uint64_t *end)
+{
+    uint64_t n = 0, word;
+    *first = *end = 0;
+    while (next_word(x, sequence, records, &n, &word)) {
+        if (word && !*end)
+            *first = n - 64 + (uint64_t)__builtin_ctzll(word);
+        if (word)
+            *end = n - (uint64_t)__builtin_clzll(word);
+    }
+    return *end != 0;
 }
 
 /* Goes on word by word until a bit is 0. */

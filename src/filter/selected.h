@@ -25,6 +25,11 @@ uint64_t pf_selected_of(const pf_selected *x, const pf_run *run);
 /* Returns how many of these records were selected. */
 uint64_t pf_selected_count(const pf_selected *x, uint64_t sequence, uint64_t records);
 
+/* Finds the first and the last of these records that was selected; *end is the one behind it, both
+ * are counted from `sequence`.  False: none was. */
+bool pf_selected_bounds(const pf_selected *x, uint64_t sequence, uint64_t records, uint64_t *first,
+                        uint64_t *end);
+
 /* Returns how many records from `sequence` on were all selected, at most `most`. */
 uint64_t pf_selected_count_ahead(const pf_selected *x, uint64_t sequence, uint64_t most);
 

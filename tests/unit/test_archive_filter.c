@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../written.h"
+#include "core/narrow.h"
 #include "perfile/filter.h"
 
 enum { SAMPLES = 1000, CHUNK = 100 };
@@ -97,10 +98,77 @@ static void nothing_is_read_of_what_is_not_needed(void **state)
     release(b);
 }
 
+/* A reader that needs records FIRST to END - 1 of each chunk, and what it was told and shown. */
+enum { FIRST = 30, END = 41 };
+
+typedef struct shown {
+    pf_narrow how;
+    uint64_t begin; /* sequence of the first record of the chunk */
+    uint64_t n, passed;
+} shown;
+
+static unsigned needs_some(void *user, const pf_zone *zone, uint64_t sequence)
+{
+    shown *x = user;
+    x->begin = sequence;
+    x->how.span = (pf_narrow_span){FIRST, END, false};
+    return pf_zone_plain_samples(zone) ? PF_NEED_SOME : PF_NEED_ALL;
+}
+
+static void count_passed(void *user, const pf_zone *zone, uint64_t sequence, uint64_t records)
+{
+    shown *x = user;
+    (void)zone;
+    assert_true(sequence == x->begin || sequence == x->begin + END);
+    x->passed += records;
+}
+
+static perfile_stream *stream_of(perfile_bytes b)
+{
+    const perfile_open_options reading = {.size = sizeof reading, .as_stored = true};
+    perfile_source *source;
+    perfile_stream *s;
+    assert_int_equal(perfile_source_memory(b, "x.perfile", &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(source, &reading, &s, NULL), PERFILE_OK);
+    return s;
+}
+
+/* Those that are shown are the same records at the same places, and the rest is passed over. */
+static void some_records_of_a_chunk_are_shown(void **state)
+{
+    (void)state;
+    const perfile_bytes b = in_chunks();
+    perfile_stream *all = stream_of(b), *some = stream_of(b);
+    shown x = {.how = {.needs = needs_some, .passed = count_passed, .user = &x}};
+    const perfile_record *one, *r;
+    uint64_t n = 0, in_span = 0;
+    pf_stream_narrow(some, &x.how);
+    while (perfile_stream_next(some, &r, NULL) == PERFILE_OK) {
+        do {
+            assert_int_equal(perfile_stream_next(all, &one, NULL), PERFILE_OK);
+            n++;
+        } while (one->sequence < r->sequence);
+        assert_true(r->sequence == one->sequence && r->offset == one->offset &&
+                    r->type == one->type && r->body.len == one->body.len);
+        assert_memory_equal(r->header, one->header, perfile_record_size(one));
+        in_span += r->sequence >= x.begin + FIRST && r->sequence < x.begin + END;
+        x.n++;
+    }
+    while (perfile_stream_next(all, &one, NULL) == PERFILE_OK)
+        n++;
+    assert_int_equal(x.n + x.passed, n);
+    assert_true(in_span >= (END - FIRST) * (SAMPLES / CHUNK - 1) && in_span < SAMPLES / 2);
+    assert_true(x.passed > SAMPLES / 2);
+    perfile_stream_close(all);
+    perfile_stream_close(some);
+    release(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_read_of_what_is_not_needed),
+        cmocka_unit_test(some_records_of_a_chunk_are_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

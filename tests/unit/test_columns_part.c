@@ -181,7 +181,7 @@ static void need_words(bool *needed, uint64_t words)
     }
 }
 
-/* Headers, records that are apart, and wanted words are right; others are right or zeros. */
+/* Headers, records that are apart, and wanted words are right; others may be anything. */
 static void check_words(bool big, uint64_t words)
 {
     bool needed[OWNERS] = {false};
@@ -195,7 +195,7 @@ static void check_words(bool big, uint64_t words)
         for (uint32_t at = from; at < model->at[i + 1]; at++) {
             const bool right =
                 apart || at < from + 8 || wanted(words, at - from - 8, at - from - 7);
-            assert_true(out[at] == want[at] || (!right && out[at] == 0));
+            assert_true(out[at] == want[at] || !right);
         }
     }
     assert_int_equal(ranges.len, model->n_records ? sizeof(pf_columns_range) : 0);
@@ -205,6 +205,44 @@ static void check_words(bool big, uint64_t words)
         assert_true(r.offset == 0 && r.bytes == model->little.len && r.first == 0 &&
                     r.records == model->n_records);
     }
+    pf_buffer_free(&ranges);
+    free(out);
+}
+
+/* Records that follow each other are right and at the front; nothing else is written. */
+static void check_some(bool big)
+{
+    bool needed[OWNERS];
+    pf_buffer ranges = {0};
+    const uint8_t *want = big ? model->big.ptr : model->little.ptr;
+    const uint32_t n = model->n_records, first = random_below(n + 2);
+    const bool to_apart = random_below(2);
+    uint32_t end = first + random_below(n + 2) + !first;
+    memset(needed, true, sizeof needed);
+    uint8_t *out = decoded_part(
+        (pf_columns_want){
+            .words = PF_COLUMNS_ALL_WORDS, .first = first, .end = end, .to_apart = to_apart},
+        big, needed, &ranges, 0);
+    end = end < n ? end : n;
+    while (to_apart && end < n && !model->classes[model->class_of[end]].apart)
+        end++;
+    while (to_apart && end < n && model->classes[model->class_of[end]].apart)
+        end++;
+    size_t used = 0;
+    if (first < end) {
+        pf_columns_range r;
+        assert_int_equal(ranges.len, sizeof r);
+        memcpy(&r, ranges.ptr, sizeof r);
+        used = r.bytes;
+        assert_true(r.first == first && r.records == end - first && r.at == 0);
+        assert_int_equal(r.offset, model->at[first]);
+        assert_int_equal(used, model->at[end] - model->at[first]);
+        assert_memory_equal(out, want + r.offset, used);
+    } else {
+        assert_int_equal(ranges.len, 0);
+    }
+    for (size_t at = used; at < model->little.len; at++)
+        assert_int_equal(out[at], LEFT_ALONE);
     pf_buffer_free(&ranges);
     free(out);
 }
@@ -230,6 +268,8 @@ static void test_random(void **state)
             free(out);
             free(payload);
             check_apart(big);
+            check_some(big);
+            check_some(big);
             check_words(big, PF_COLUMNS_ALL_WORDS);
             check_words(big, 0);
             check_words(big, 1ULL << random_below(12));
@@ -264,7 +304,15 @@ static void test_random_damage(void **state)
         memset(needed, true, sizeof needed);
         shown s = {.m = model, .payload = bytes, .needed = needed};
         const pf_columns_input input = {.read = show, .user = &s, .len = len};
-        const pf_columns_want want = {.apart_only = i & 1, .words = random_below(256)};
+        const pf_columns_want wants[] = {
+            {.words = random_below(256)},
+            {.apart_only = true, .words = random_below(256)},
+            {.words = PF_COLUMNS_ALL_WORDS,
+             .first = random_below(50),
+             .end = 1 + random_below(100),
+             .to_apart = i & 4},
+        };
+        const pf_columns_want want = wants[i % 3];
         pf_buffer ranges = {0};
         uint64_t n_records;
         const perfile_status st = pf_columns_decode(decoder, bytes, false, whole, raw, NULL);
@@ -274,7 +322,8 @@ static void test_random_damage(void **state)
         assert_true(some == PERFILE_OK || some == PERFILE_E_CORRUPT);
         good += st == PERFILE_OK;
         refused += some != PERFILE_OK;
-        for (size_t at = 0; want.apart_only && st == PERFILE_OK && at < ranges.len;
+        const bool ranged = want.apart_only || want.end;
+        for (size_t at = 0; ranged && st == PERFILE_OK && at < ranges.len;
              at += sizeof(pf_columns_range)) {
             pf_columns_range r;
             memcpy(&r, ranges.ptr + at, sizeof r);
