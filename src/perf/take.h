@@ -22,6 +22,10 @@ enum {
     /* Prefetch distance for those: a walk of call chains gains 5 to 10 %, and what reads the
      * records again loses nothing. */
     PF_PREFETCH_MEDIUM_BYTES = 4096,
+    /* Most of those in a run if they come from memory, not from a buffer that has just been read
+     * into.  While the records of a run are looked at nothing is fetched; with fewer than the
+     * distance holds, those of the next run arrive meanwhile: decoding takes 3/4 of the time. */
+    PF_MEDIUM_RUN = 24,
     PF_LONG_RECORD = 3072,        /* from this average size on records count as long … */
     PF_PREFETCH_LONG_RECORDS = 4, /* … and the header so many records ahead is fetched */
     PF_EQUAL_RUN = 4, /* fewer records of one size in a row: use the loop for mixed sizes */
@@ -104,6 +108,13 @@ static inline uint32_t pf_perf_prefetch_distance(size_t bytes, uint32_t n)
     return (uint32_t)(bytes / n) * PF_PREFETCH_LONG_RECORDS;
 }
 
+/* How many records the next run may have. */
+static inline uint32_t pf_perf_run_length(const pf_perf_stream *p, bool inner)
+{
+    const bool fetched = p->prefetch_bytes == PF_PREFETCH_MEDIUM_BYTES && !inner;
+    return fetched && p->file->source->stable ? PF_MEDIUM_RUN : PERFILE_RUN_RECORDS;
+}
+
 /* Passes over samples of mixed sizes from `at` on, `most` at most, and returns where it stopped; *n
  * is how many.  Each load must wait for the size before, but no branch depends on a size, so
  * nothing is mispredicted.  It stops in front of the last 64 KiB, where a record may not be
@@ -157,7 +168,7 @@ pf_perf_frame_run_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool in
     const uint8_t *at = run.ptr;
     const uint8_t *end = run.ptr + run.len;
     perfile_record *r = p->base.run;
-    perfile_record *full = r + PERFILE_RUN_RECORDS;
+    perfile_record *full = r + pf_perf_run_length(p, inner);
     uint64_t sequence = p->sequence;
     uint64_t shift = pos - (uintptr_t)run.ptr; /* address + shift = offset, modulo 2^64 */
     /* What is known of the run as a whole afterwards: see pf_framed.  `other` stays 0 while all
