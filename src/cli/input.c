@@ -250,13 +250,16 @@ static perfile_status open_stream(perfile_source *source, const perfile_open_opt
     return st;
 }
 
-/* Opens a source for one pass, with the threads of -j. */
+/* Opens a source as `how` needs it: mapped or read for threads that read all bytes, else
+ * sequential. */
 static perfile_status open_source_for_reading(const cli_reading *how, const char *path,
                                               const perfile_open_options *options,
                                               perfile_source **source, perfile_error *err)
 {
-    return open_source(path, PERFILE_SOURCE_SEQUENTIAL, cli_jobs(how->jobs), options->limits,
-                       source, err);
+    const uint32_t threads = cli_jobs(how->jobs);
+    const uint32_t flags =
+        how->reads_all_bytes && threads > 1 ? PERFILE_SOURCE_COPIED : PERFILE_SOURCE_SEQUENTIAL;
+    return open_source(path, flags, threads, options->limits, source, err);
 }
 
 /* Opens a source of the capture in the archive that an input is which can be read once only; of

@@ -14,10 +14,12 @@
 /* How to read: the options that all reading commands have, and what the command itself needs. */
 typedef struct cli_reading {
     cli_on_damage damage;
-    uint32_t jobs;                         /* threads that read; 0: the default */
-    bool raw;                              /* compressed records are not decompressed */
-    bool as_stored;                        /* see perfile_open_options */
-    const char *from;                      /* --from, or NULL */
+    uint32_t jobs;        /* threads that read; 0: the default */
+    bool reads_all_bytes; /* most bytes of the input are read: with threads it is mapped if the
+                           * machine is faster at that */
+    bool raw;             /* compressed records are not decompressed */
+    bool as_stored;       /* see perfile_open_options */
+    const char *from;     /* --from, or NULL */
     const perfile_limits *limits;          /* NULL: the defaults */
     const struct cli_selection *selection; /* options that select records, or NULL */
     bool with_sideband; /* besides the selected records, the side-band that `filter` keeps */
