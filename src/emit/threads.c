@@ -144,9 +144,9 @@ static void set_failure(threads *t, perfile_status st, const perfile_error *err)
 /* Empties a job. */
 static void clear_job(threads *t, job *j)
 {
-    const span *end = (const span *)(const void *)(j->spans.ptr + j->spans.len);
-    for (const span *s = (const span *)(const void *)j->spans.ptr; s < end; s++)
-        pf_source_let_go(t->source, &s->kept);
+    const span *s = (const span *)(const void *)j->spans.ptr; /* NULL: the job was never used */
+    for (size_t i = 0; i < j->spans.len / sizeof *s; i++)
+        pf_source_let_go(t->source, &s[i].kept);
     j->e->n_errors = 0;
     j->e->decoded = j->e->no_memory = false;
     j->status = PERFILE_OK;
@@ -256,8 +256,8 @@ static size_t bytes_of(const perfile_record *r, size_t n)
     return n ? (size_t)(r[n - 1].header - r->header) + perfile_record_size(&r[n - 1]) : 0;
 }
 
-/* True if the records of the job may be used where they are, r[0 .. n) among them.  *kept: what the
- * source keeps for it. */
+/* True if r[0 .. n), which are adjacent, need not be copied.  *kept: what the source keeps for that.
+ */
 static bool stays(const threads *t, const perfile_record *r, size_t n, pf_kept *kept)
 {
     perfile_bytes all = {r->header, bytes_of(r, n)};
@@ -270,7 +270,7 @@ static bool stays(const threads *t, const perfile_record *r, size_t n, pf_kept *
     return pf_source_keep(t->source, all, kept);
 }
 
-/* True if [at, at + n) may belong to the span, which does not end before. */
+/* False if the source keeps the bytes of the span, and not those of [at, at + n). */
 static bool within_kept(const span *s, const uint8_t *at, size_t n)
 {
     return !s->kept.of ||
