@@ -256,7 +256,7 @@ static size_t bytes_of(const perfile_record *r, size_t n)
     return n ? (size_t)(r[n - 1].header - r->header) + perfile_record_size(&r[n - 1]) : 0;
 }
 
-/* True if r[0 .. n), which are adjacent, need not be copied.  *kept: what the source keeps for that.
+/* True if r[0 .. n), which are adjacent, need not be copied; *kept is what the source keeps then.
  */
 static bool stays(const threads *t, const perfile_record *r, size_t n, pf_kept *kept)
 {
