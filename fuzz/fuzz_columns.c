@@ -1,6 +1,6 @@
 /* Any bytes as a payload of the codec COLUMNS: it decodes inside its bounds or is refused; what
  * decodes is a chain of records, and decodes to records of the same sizes in the other byte order.
- * A part of it decodes to the same bytes as the whole. */
+ * A part of it decodes to the same bytes as the whole, and so do rows of words. */
 #include "ensure.h"
 
 #include <string.h>
@@ -86,6 +86,43 @@ static void compare_ranges(const uint8_t *whole, const uint8_t *part, size_t len
         ENSURE(part[at] == 0xaa);
 }
 
+/* Rows have the words of records of `whole`, or were of none that is known to be good. */
+typedef struct row_check {
+    const uint8_t *whole; /* NULL: not known */
+    size_t at, len;
+    uint64_t number; /* of the record at `at` */
+    uint64_t words;
+} row_check;
+
+static void check_rows(void *user, size_t first, size_t n, const uint64_t *rows)
+{
+    row_check *x = user;
+    const size_t n_words = 64 - (size_t)__builtin_clzll(x->words);
+    ENSURE(n > 0 && n <= PF_COLUMNS_MOST_ROWS);
+    for (size_t i = 0; i < n && x->whole; x->number++) {
+        ENSURE(x->at < x->len);
+        const uint8_t *record = x->whole + x->at;
+        x->at += pf_load_u16(record + 6, PF_NATIVE_BIG);
+        for (size_t k = 0; k < n_words && x->number == first + i; k++)
+            ENSURE(!(x->words >> k & 1) ||
+                   pf_load_u64(record + 8 + 8 * k, PF_NATIVE_BIG) == rows[i * n_words + k]);
+        i += x->number == first + i;
+    }
+}
+
+static void decode_rows(perfile_bytes payload, uint64_t words, const uint8_t *whole, size_t len)
+{
+    input in = {payload, NULL};
+    const pf_columns_input from = {.read = show, .user = &in, .len = payload.len};
+    row_check check = {.whole = whole, .len = len, .words = words};
+    const pf_columns_rows want = {.words = words, .least = 8, .show = check_rows, .user = &check};
+    perfile_error err = {0};
+    const perfile_status st = pf_columns_decode_rows(d, &from, len, &want, &err);
+    ENSURE(st == PERFILE_OK || st == PERFILE_E_UNSUPPORTED || st == PERFILE_E_CORRUPT);
+    ENSURE((st == PERFILE_OK || err.message[0]) && (st != PERFILE_E_CORRUPT || !whole));
+    free(in.shown);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     choices c = {data, size};
@@ -97,7 +134,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                           span = {.words = PF_COLUMNS_ALL_WORDS,
                                   .first = (uint32_t)(words >> 8 & 15),
                                   .end = (uint32_t)((words >> 8 & 15) + (words >> 16 & 31)) + 1,
-                                  .to_apart = words & 1};
+                                  .to_apart = words & 1,
+                                  .and_apart = words & 2};
     d = d ? d : pf_columns_decoder_new();
     uint8_t *little = malloc(raw_len + 1), *other = malloc(raw_len + 1);
     pf_buffer ranges = {0};
@@ -112,6 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ENSURE(span_good || !good);
     if (good)
         compare_ranges(little, other, raw_len, &ranges);
+    decode_rows(payload, words & 7 ? words & 7 : 1, good ? little : NULL, raw_len);
     memset(other, 0xaa, raw_len);
     const bool apart_good = decode_some(payload, apart, other, raw_len, &ranges);
     ENSURE(apart_good || !good);

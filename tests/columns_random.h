@@ -45,6 +45,7 @@ typedef struct drawn {
     drawn_column columns[DRAWN_COLUMNS];
     drawn_class classes[DRAWN_CLASSES];
     uint32_t n_classes, n_records;
+    bool has_head; /* classes that are not apart begin with the words of columns 0 and 1 */
     uint64_t class_of[DRAWN_RECORDS];
     uint32_t at[DRAWN_RECORDS + 1]; /* where the records are */
     pf_buffer little, big;          /* the decoded bytes */
@@ -65,8 +66,11 @@ static inline void draw_columns(drawn *m)
 
 static inline void draw_ops(drawn *m, drawn_class *k)
 {
-    const unsigned first = k->apart ? DRAWN_APART : 0, end = k->apart ? DRAWN_COLUMNS : DRAWN_APART;
+    const unsigned end = k->apart ? DRAWN_COLUMNS : DRAWN_APART;
+    unsigned first = k->apart ? DRAWN_APART : 0;
     k->n_ops = 0;
+    for (; m->has_head && !k->apart && k->n_ops < 2; first++)
+        k->ops[k->n_ops++] = (drawn_op){.what = PF_COLUMNS_WORD, .column = first};
     for (unsigned n = random_below(DRAWN_OPS - 1); k->n_ops < n;) {
         drawn_op *o = &k->ops[k->n_ops++];
         *o = (drawn_op){.what = PF_COLUMNS_WORD, .column = first + random_below(end - first)};
@@ -378,6 +382,9 @@ static inline void random_payload(drawn *m)
     pf_buffer_clear(&m->little);
     pf_buffer_clear(&m->big);
     draw_columns(m);
+    m->has_head = random_below(2);
+    for (unsigned i = 0; i < 2 && m->has_head; i++)
+        m->columns[i].width = 8;
     draw_classes(m);
     m->n_records = random_below(random_below(2) ? DRAWN_RECORDS : 20);
     const unsigned often = 1 + random_below(60);

@@ -204,8 +204,28 @@ static void put_some(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_l
     add_range(d, ranges, x.in_front, (size_t)(x.to - out), 0, first, x.i);
 }
 
-/* What a failure is for the caller. */
-static perfile_status outcome(const pf_columns_decoder *d, perfile_error *err)
+/* The same, and all that are apart. */
+static void put_some_and_apart(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_len,
+                               pf_buffer *ranges)
+{
+    const size_t n = d->n_records, end = d->want.end < n ? d->want.end : n;
+    some x = {.to = out};
+    size_t from = 0, at = 0; /* what was put together since records were passed by */
+    while (x.i < n && !d->streams.bad) {
+        const bool in_front = x.i < d->want.first, behind = x.i >= end;
+        const bool skip = (in_front || behind) && !has_kind(d, x.i, 1);
+        const size_t last = in_front && skip ? d->want.first : in_front || behind ? n : end;
+        if (skip) {
+            add_range(d, ranges, x.in_front + at, (size_t)(x.to - out) - at, at, from, x.i);
+            at = (size_t)(x.to - out);
+        }
+        do_same_kind(d, &x, last < n ? last : n, skip, big, out + raw_len);
+        from = skip ? x.i : from;
+    }
+    add_range(d, ranges, x.in_front + at, (size_t)(x.to - out) - at, at, from, x.i);
+}
+
+perfile_status pf_columns_outcome(const pf_columns_decoder *d, perfile_error *err)
 {
     const pf_streams *s = &d->streams;
     if (!s->bad)
@@ -215,8 +235,8 @@ static perfile_status outcome(const pf_columns_decoder *d, perfile_error *err)
     return s->status == PERFILE_E_NOMEM ? pf_fail_nomem(err, "archive.columns") : s->status;
 }
 
-static void begin(pf_columns_decoder *d, const pf_columns_input *input, const pf_columns_want *want,
-                  size_t raw_len, perfile_error *err)
+void pf_columns_begin(pf_columns_decoder *d, const pf_columns_input *input,
+                      const pf_columns_want *want, size_t raw_len, perfile_error *err)
 {
     d->want = *want;
     d->budget = (pf_columns_budget){raw_len, raw_len / PF_COLUMNS_BLOB_BYTES};
@@ -234,9 +254,11 @@ perfile_status pf_columns_decode_some(pf_columns_decoder *d, const pf_columns_in
                                       perfile_error *err)
 {
     const size_t had = ranges->len;
-    begin(d, input, want, raw_len, err);
+    pf_columns_begin(d, input, want, raw_len, err);
     if (!d->streams.bad && want->apart_only) {
         put_apart(d, big, out, raw_len, ranges);
+    } else if (!d->streams.bad && want->end && want->and_apart) {
+        put_some_and_apart(d, big, out, raw_len, ranges);
     } else if (!d->streams.bad && want->end) {
         put_some(d, big, out, raw_len, ranges);
     } else if (!d->streams.bad) {
@@ -247,7 +269,7 @@ perfile_status pf_columns_decode_some(pf_columns_decoder *d, const pf_columns_in
         ranges->len = had;
     else
         *n_records = d->n_records;
-    return outcome(d, err);
+    return pf_columns_outcome(d, err);
 }
 
 static perfile_status read_bytes(void *user, size_t offset, size_t len, perfile_bytes *bytes,
@@ -266,14 +288,14 @@ perfile_status pf_columns_decode_pieces(pf_columns_decoder *d, perfile_bytes pay
     const pf_columns_input input = {
         .read = read_bytes, .user = &payload, .len = payload.len, .stays = true};
     const pf_columns_want all = {.words = PF_COLUMNS_ALL_WORDS};
-    begin(d, &input, &all, raw_len, err);
+    pf_columns_begin(d, &input, &all, raw_len, err);
     d->piece = piece;
     d->piece_user = user;
     d->shown = out;
     if (!d->streams.bad)
         put_all(d, big, out, raw_len);
     d->piece = NULL;
-    return outcome(d, err);
+    return pf_columns_outcome(d, err);
 }
 
 perfile_status pf_columns_decode(pf_columns_decoder *d, perfile_bytes payload, bool big,

@@ -1,6 +1,6 @@
 /* A decoder of the codec COLUMNS.  For the decoder's files only: columns_head.c reads the head,
  * columns_places.c looks through the class numbers, columns_records.c puts records together, and
- * columns_decode.c is what others call. */
+ * columns_decode.c and columns_rows.c are what others call. */
 #ifndef PF_ARCHIVE_COLUMNS_DECODE_H
 #define PF_ARCHIVE_COLUMNS_DECODE_H
 
@@ -69,6 +69,13 @@ struct pf_columns_decoder {
 
 /* Reads the head and the streams that are wanted.  A failure is in d->streams.bad. */
 void pf_columns_read_head(pf_columns_decoder *d);
+
+/* Begins a payload, and reads them. */
+void pf_columns_begin(pf_columns_decoder *d, const pf_columns_input *input,
+                      const pf_columns_want *want, size_t raw_len, perfile_error *err);
+
+/* What a failure is for the caller; PERFILE_OK: there was none. */
+perfile_status pf_columns_outcome(const pf_columns_decoder *d, perfile_error *err);
 
 /* The class number of record `i`, which is below d->n_records. */
 static inline uint8_t pf_class_of(const pf_columns_decoder *d, size_t i)

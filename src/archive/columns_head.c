@@ -73,7 +73,7 @@ static void choose_ops(pf_columns_decoder *d, pf_class *c)
         const uint64_t from = c->size - PF_RECORD_HEADER;
         c->size += o->what == PF_COLUMNS_REF ? 8 : o->width;
         c->n_blobs += o->what == PF_COLUMNS_BLOB;
-        o->wanted = (c->apart || !d->want.apart_only) &&
+        o->wanted = (c->apart ? !d->want.no_records : !d->want.apart_only) &&
                     words_wanted(words, from,
                                  c->n_blobs ? UINT64_MAX : c->size - (uint64_t)PF_RECORD_HEADER);
     }
@@ -216,8 +216,8 @@ static void mark_columns(pf_columns_decoder *d)
             pf_column *k = &d->columns[o->column];
             *(c->apart ? &k->apart : &k->other) = true;
             /* The length of a blob says where the record ends, also if its bytes do not matter. */
-            k->wanted |=
-                o->wanted || (o->what == PF_COLUMNS_BLOB && (c->apart || !d->want.apart_only));
+            k->wanted |= o->wanted || (o->what == PF_COLUMNS_BLOB && !d->want.no_records &&
+                                       (c->apart || !d->want.apart_only));
             k->wants_heap |= o->wanted && o->what != PF_COLUMNS_WORD;
             if (k->apart && k->other)
                 fail(d, "a column of records that are apart and of others");

@@ -34,6 +34,10 @@ void pf_numbers_open(pf_streams *s, size_t n, unsigned width, bool wanted, pf_nu
  * the block. */
 size_t pf_numbers_next(pf_streams *s, pf_numbers *c, uint64_t *block);
 
+/* Passes by up to `n` numbers without decoding them, if they can be had in any order; returns how
+ * many: `n`, or 0. */
+size_t pf_numbers_pass(pf_numbers *c, size_t n);
+
 /* Decodes all numbers that are left to `out`, `width` bytes each, little-endian. */
 void pf_numbers_all(pf_streams *s, pf_numbers *c, uint8_t *out);
 

@@ -160,7 +160,11 @@ bool pf_column_fill(pf_streams *s, pf_column *c)
 void pf_column_skip(pf_streams *s, pf_column *c, size_t n)
 {
     c->left -= n;
-    while (c->wanted && n > 0 && pf_column_has(s, c)) {
+    while (c->wanted && n > 0) {
+        if (c->at == c->ready)
+            n -= pf_numbers_pass(&c->numbers, n);
+        if (n == 0 || !pf_column_has(s, c))
+            return;
         const size_t k = n < c->ready - c->at ? n : c->ready - c->at;
         c->at += k;
         n -= k;

@@ -51,6 +51,31 @@ static bool can_be_moved(pf_image_narrow *x, const pf_chunk *c)
            pf_chunk_codec_name(c->codec) && is_sound(x, c);
 }
 
+/* Rows on their way to the reader. */
+typedef struct rows_out {
+    const pf_narrow *how;
+    uint64_t sequence; /* of the first record of the chunk */
+} rows_out;
+
+static void show_rows(void *user, size_t first, size_t n, const uint64_t *rows)
+{
+    const rows_out *x = user;
+    x->how->rows(x->how->user, x->sequence + first, n, rows);
+}
+
+/* Gives the reader rows of the chunk; returns what else is needed, `then` if it has them. */
+static uint8_t give_rows(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence, uint8_t then)
+{
+    rows_out out = {x->how, sequence};
+    const pf_columns_rows want = {
+        .words = x->how->row.words, .least = x->how->row.least, .show = show_rows, .user = &out};
+    x->words = x->how->words;
+    if (c->codec != PF_CODEC_COLUMNS || !is_sound(x, c))
+        return ALL;
+    const perfile_status st = pf_archive_rows(x->archive, c, &want, NULL);
+    return st == PERFILE_OK ? then : st == PERFILE_E_UNSUPPORTED ? WORDS : ALL;
+}
+
 /* Asks the reader what is needed of the chunk that `zone` is of. */
 static uint8_t ask(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
 {
@@ -65,6 +90,10 @@ static uint8_t ask(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
     case PF_NEED_SOME:
         x->span = x->how->span;
         return c->codec == PF_CODEC_COLUMNS && x->span.end && is_sound(x, c) ? SOME : ALL;
+    case PF_NEED_ROWS:
+        return give_rows(x, c, sequence, NOTHING);
+    case PF_NEED_ROWS_APART:
+        return give_rows(x, c, sequence, APART);
     case PF_NEED_COUNTED:
         return is_sound(x, c) ? APART : ALL;
     case PF_NEED_STORED:

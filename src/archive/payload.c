@@ -187,16 +187,23 @@ static perfile_status read_piece(void *user, size_t offset, size_t len, perfile_
     return stored_bytes(p->archive, p->at + offset, (uint32_t)len, bytes, err);
 }
 
+/* Begins to read the payload of a chunk in pieces; makes the decoder, if there is memory for it. */
+static pf_columns_input open_pieces(pf_archive *a, const pf_chunk *c, pieces *p)
+{
+    *p = (pieces){a, c->offset + PF_ARCHIVE_HEADER + pf_chunk_meta_bytes(c)};
+    if (!a->columns)
+        a->columns = pf_columns_decoder_new();
+    return (pf_columns_input){
+        .read = read_piece, .user = p, .len = c->payload_len, .stays = a->source->lasting};
+}
+
 /* Decodes what is wanted of a chunk. */
 static perfile_status decode_some(pf_archive *a, const pf_chunk *c, const pf_columns_want *want,
                                   pf_buffer *out, pf_buffer *ranges, uint64_t *n_records,
                                   perfile_error *err)
 {
-    pieces p = {a, c->offset + PF_ARCHIVE_HEADER + pf_chunk_meta_bytes(c)};
-    const pf_columns_input input = {
-        .read = read_piece, .user = &p, .len = c->payload_len, .stays = a->source->lasting};
-    if (!a->columns)
-        a->columns = pf_columns_decoder_new();
+    pieces p;
+    const pf_columns_input input = open_pieces(a, c, &p);
     const size_t room = (size_t)c->raw_len + 1;
     /* What is apart is a few records among many that are not touched. */
     if (!a->columns || !(want->apart_only ? pf_buffer_reserve : pf_buffer_reserve_large)(out, room))
@@ -230,7 +237,8 @@ perfile_status pf_archive_some(pf_archive *a, const pf_chunk *c, const pf_narrow
     const pf_columns_want want = {.words = PF_COLUMNS_ALL_WORDS,
                                   .first = span->first,
                                   .end = span->end,
-                                  .to_apart = span->to_apart};
+                                  .to_apart = span->to_apart,
+                                  .and_apart = span->apart};
     return decode_some(a, c, &want, out, ranges, n_records, err);
 }
 
@@ -243,6 +251,15 @@ perfile_status pf_archive_words(pf_archive *a, const pf_chunk *c, uint64_t words
     perfile_status st = decode_some(a, c, &want, out, &ranges, &n_records, err);
     pf_buffer_free(&ranges);
     return st;
+}
+
+perfile_status pf_archive_rows(pf_archive *a, const pf_chunk *c, const pf_columns_rows *want,
+                               perfile_error *err)
+{
+    pieces p;
+    const pf_columns_input input = open_pieces(a, c, &p);
+    return a->columns ? pf_columns_decode_rows(a->columns, &input, c->raw_len, want, err)
+                      : pf_fail_nomem(err, "archive");
 }
 
 perfile_status pf_archive_stored(pf_archive *a, const pf_chunk *c, perfile_bytes *stored,

@@ -6,8 +6,7 @@
 #include "core/layout.h"
 #include "filter/filter.h"
 
-/* True if all terms test fields at fixed offsets. */
-static bool tests_fixed_fields_only(const pf_filter *x)
+bool pf_filter_tests_fixed_fields(const pf_filter *x)
 {
     return x->given && !(x->given & ~pf_place_kinds()) && x->resolved;
 }
@@ -17,7 +16,7 @@ perfile_status pf_filter_select_ahead(pf_filter *x, perfile_stream *s, perfile_e
     perfile_status st = PERFILE_OK;
     pf_peeked peeked;
     pf_run run;
-    while (st == PERFILE_OK && tests_fixed_fields_only(x) && pf_run_peek(s, &peeked, &run)) {
+    while (st == PERFILE_OK && pf_filter_tests_fixed_fields(x) && pf_run_peek(s, &peeked, &run)) {
         pf_filter_report_progress(x, run.first);
         st = pf_filter_select_run(x, &run, err);
         s->ops->skip(s, peeked.n, peeked.n * peeked.size);
@@ -32,7 +31,7 @@ static bool may_drop(const pf_filter *x)
     /* The bits of the selecting pass answer again and again. */
     if (x->selection_known && !x->selected.incomplete)
         return x->resolved;
-    return !x->selection_known && tests_fixed_fields_only(x) && x->options.every < 2 &&
+    return !x->selection_known && pf_filter_tests_fixed_fields(x) && x->options.every < 2 &&
            !x->options.head;
 }
 

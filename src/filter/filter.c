@@ -94,19 +94,26 @@ static perfile_status collect(pf_filter *x, const perfile_record *first, size_t 
     return st;
 }
 
+perfile_status pf_filter_select_rows(pf_filter *x, const pf_run *run, uint64_t *selected,
+                                     perfile_error *err)
+{
+    perfile_status st = pf_filter_select(x, run, selected, err);
+    if (st == PERFILE_OK)
+        st = pf_filter_count(x, run, *selected, err);
+    if (st == PERFILE_OK)
+        st = pf_filter_note(x, run, *selected, err);
+    x->result.samples += (unsigned)__builtin_popcountll(pf_run_counted(run));
+    x->result.kept_samples += (unsigned)__builtin_popcountll(pf_run_counted(run) & *selected);
+    return st;
+}
+
 perfile_status pf_filter_select_run(pf_filter *x, const pf_run *run, perfile_error *err)
 {
     uint64_t selected;
-    perfile_status st = pf_filter_select(x, run, &selected, err);
-    if (st == PERFILE_OK)
-        st = pf_filter_count(x, run, selected, err);
-    if (st == PERFILE_OK)
-        st = pf_filter_note(x, run, selected, err);
+    perfile_status st = pf_filter_select_rows(x, run, &selected, err);
     /* A run without a selected record: the last pass may skip it. */
     if (!selected)
         pf_stretches_note(&x->unselected, run);
-    x->result.samples += (unsigned)__builtin_popcountll(pf_run_counted(run));
-    x->result.kept_samples += (unsigned)__builtin_popcountll(pf_run_counted(run) & selected);
     return st;
 }
 

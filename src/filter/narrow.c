@@ -240,14 +240,16 @@ static unsigned needs_some(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
     enum { WORTH = 8 }; /* one in so many */
     uint64_t first, end;
-    if (!pf_zone_plain_samples(z) || x->tests_sideband || z->records > UINT32_MAX ||
+    const bool plain = pf_zone_plain_samples(z);
+    if (x->tests_sideband || z->records > UINT32_MAX ||
         !pf_selected_bounds(&x->selected, sequence, z->records, &first, &end))
         return PF_NEED_ALL;
-    if (z->apart && !pf_filter_drops_rounds(x))
+    if (plain && z->apart && !pf_filter_drops_rounds(x))
         first = 0;
     if (end - first >= z->records - z->records / WORTH)
         return PF_NEED_ALL;
-    x->narrow.span = (pf_narrow_span){(uint32_t)first, (uint32_t)end, z->apart != 0};
+    x->narrow.span = (pf_narrow_span){(uint32_t)first, (uint32_t)end, .to_apart = plain && z->apart,
+                                      .apart = !plain};
     x->counts_range = true;
     return PF_NEED_SOME;
 }
@@ -279,6 +281,28 @@ static unsigned needs_of_selected(pf_filter *x, const pf_zone *z, uint64_t seque
     return rounds_kept && is_given(x, z) ? needs_given(x, z, sequence) : PF_NEED_ALL;
 }
 
+/* pf_narrow.rows of the selecting pass. */
+static void test_rows(void *user, uint64_t sequence, size_t n, const uint64_t *rows)
+{
+    pf_filter *x = user;
+    const size_t stride = sizeof *rows * (64 - (size_t)__builtin_clzll(x->narrow.row.words));
+    const perfile_record first = {.type = PERFILE_RECORD_SAMPLE,
+                                  .session = x->session,
+                                  .sequence = sequence,
+                                  .body = {(const uint8_t *)rows, n * stride}};
+    const pf_run run = pf_run_of_rows(&first, n, stride, x->row_layout);
+    uint64_t selected;
+    x->no_memory |= pf_filter_select_rows(x, &run, &selected, NULL) != PERFILE_OK;
+}
+
+/* What is needed of a range whose samples are tested one by one. */
+static unsigned needs_tested(const pf_filter *x, const pf_zone *z)
+{
+    if (x->row_layout && x->row_layout == pf_session_layout(x->session))
+        return pf_zone_plain_samples(z) ? PF_NEED_ROWS : PF_NEED_ROWS_APART;
+    return x->narrow.words ? PF_NEED_WORDS : PF_NEED_ALL;
+}
+
 /* pf_narrow.needs of the selecting pass and of the last one. */
 static unsigned needs_selected(void *user, const pf_zone *z, uint64_t sequence)
 {
@@ -292,7 +316,7 @@ static unsigned needs_selected(void *user, const pf_zone *z, uint64_t sequence)
     if (can_count(x, z) && is_selected(x, z))
         return needs_of_selected(x, z, sequence);
     if (!z->pids.known || !is_unselected(x, z))
-        return x->narrow.words ? PF_NEED_WORDS : PF_NEED_ALL;
+        return needs_tested(x, z);
     if (!x->in_stage || !x->selection_known) {
         x->no_memory |= !add_processes(x, z, false);
         x->result.samples += samples->records;
@@ -324,6 +348,38 @@ static uint64_t words_looked_at(const pf_filter *x)
                 words |= UINT64_C(1) << (l->sample_slot[bit] < 63 ? l->sample_slot[bit] : 63);
     }
     return words;
+}
+
+/* The words of fields at fixed places in samples of one layout; 0: one is too far behind. */
+static uint64_t words_of(const perfile_layout *l, uint64_t fields)
+{
+    enum { MOST = 16 };
+    uint64_t words = 0;
+    for (unsigned bit = 0; bit < sizeof l->sample_slot; bit++) {
+        const int slot = fields >> bit & 1 ? l->sample_slot[bit] : -1;
+        if (slot >= MOST)
+            return 0;
+        words |= slot < 0 ? 0 : UINT64_C(1) << slot;
+    }
+    return words;
+}
+
+/* Lets the selecting pass test rows instead of samples where it looks at nothing but fields at
+ * fixed places in samples of one layout, as it does ahead of records (ahead.c). */
+static void look_at_rows(pf_filter *x, const perfile_stream *s)
+{
+    const perfile_layout *l = pf_session_layout(x->session);
+    uint64_t fields = PERFILE_SAMPLE_TID;
+    x->row_layout = NULL;
+    /* Fields of two halves lie in words in little-endian order. */
+    const bool big = perfile_stream_container(s)->byte_order == PERFILE_BYTE_ORDER_BIG;
+    if (!l || !pf_filter_tests_fixed_fields(x) || x->tests_sideband || big || PF_NATIVE_BIG)
+        return;
+    for (unsigned k = 0; k < PF_PLACES; k++)
+        fields |= pf_filter_has(x, pf_places[k].kind) ? pf_places[k].field : 0;
+    fields |= x->needs_kept_times ? PERFILE_SAMPLE_TIME : 0;
+    x->narrow.row = (pf_narrow_rows){words_of(l, fields), pf_run_least_bytes(l)};
+    x->row_layout = x->narrow.row.words ? l : NULL;
 }
 
 /* The same of the collecting pass, which needs the times of samples, and the side-band. */
@@ -360,8 +416,13 @@ void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_
     x->narrow = (pf_narrow){.needs = collecting ? needs_times : needs_selected,
                             .passed = collecting ? NULL : pass,
                             .stored = give_stored,
+                            .rows = test_rows,
                             .user = x};
-    x->narrow.words = collecting || in_stage ? 0 : words_looked_at(x);
+    x->row_layout = NULL;
+    if (!collecting && !in_stage) {
+        x->narrow.words = words_looked_at(x);
+        look_at_rows(x, s);
+    }
     pf_stream_narrow(s, &x->narrow);
 }
 

@@ -20,6 +20,11 @@ static size_t fixed_bytes(const perfile_layout *l)
     return 8 * (size_t)(last + 1);
 }
 
+size_t pf_run_least_bytes(const perfile_layout *layout)
+{
+    return PF_PERF_RECORD_HEADER + fixed_bytes(layout);
+}
+
 /* The bits of the samples of perf's own family. */
 static uint64_t samples_of(const perfile_record *first, size_t n)
 {
@@ -63,7 +68,7 @@ pf_run pf_run_examine(const perfile_stream *s, const perfile_record *first, size
     run.samples = odd ? samples_of(first, n) : run.all;
     /* Even runs are read as little-endian words: on big-endian machines there are none. */
     if (!odd && l && !PF_NATIVE_BIG && !(first->flags & PERFILE_REC_SWAPPED) &&
-        f.shortest >= PF_PERF_RECORD_HEADER + fixed_bytes(l))
+        f.shortest >= pf_run_least_bytes(l))
         run.even = l;
     run.consecutive = first[n - 1].sequence - first->sequence == n - 1;
     /* Contiguous records of one size: fields can be read without the records. */
@@ -77,11 +82,18 @@ bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run)
     if (!l || PF_NATIVE_BIG || !s->ops->peek)
         return false;
     const pf_peeked p = *peeked = s->ops->peek(s);
-    if (p.n < WORTH || p.size < PF_PERF_RECORD_HEADER + fixed_bytes(l))
+    if (p.n < WORTH || p.size < pf_run_least_bytes(l))
         return false;
     uint64_t all = pf_run_bits(p.n);
     *run = (pf_run){p.first, p.n, all, all, l, p.size, true};
     return true;
+}
+
+pf_run pf_run_of_rows(const perfile_record *first, size_t n, size_t stride,
+                      const perfile_layout *layout)
+{
+    const uint64_t all = pf_run_bits(n);
+    return (pf_run){first, n, all, all, layout, stride, true};
 }
 
 pf_run pf_run_examine_any(const perfile_record *first, size_t n)

@@ -47,6 +47,12 @@ pf_run pf_run_examine(const perfile_stream *s, const perfile_record *first, size
 /* Examines samples that come next in `s` and that it has not made records yet.  False, if there are
  * no such samples, or too few to be worth it.  *peeked says how to skip them. */
 bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run);
+/* Rows of samples instead of the samples: their first `stride` bytes from the body on, of all of
+ * which `layout` is that.  `first` says what they are, and where the first is. */
+pf_run pf_run_of_rows(const perfile_record *first, size_t n, size_t stride,
+                      const perfile_layout *layout);
+/* Bytes of a sample that has all fixed fields of the layout, at least. */
+size_t pf_run_least_bytes(const perfile_layout *layout);
 /* Examines any 1 to 64 records, which may differ in family, byte order and session. */
 pf_run pf_run_examine_any(const perfile_record *first, size_t n);
 

@@ -111,7 +111,7 @@ static unsigned needs_some(void *user, const pf_zone *zone, uint64_t sequence)
 {
     shown *x = user;
     x->begin = sequence;
-    x->how.span = (pf_narrow_span){FIRST, END, false};
+    x->how.span = (pf_narrow_span){.first = FIRST, .end = END};
     return pf_zone_plain_samples(zone) ? PF_NEED_SOME : PF_NEED_ALL;
 }
 
@@ -164,11 +164,94 @@ static void some_records_of_a_chunk_are_shown(void **state)
     release(b);
 }
 
+/* A reader that gets rows, and of the rest what is apart. */
+typedef struct row_reader {
+    pf_narrow how;
+    perfile_stream *all; /* the same capture, read record by record */
+    uint64_t next;       /* sequence of the next record of it */
+    uint64_t rows, passed, words;
+    bool apart;
+} row_reader;
+
+static unsigned needs_rows(void *user, const pf_zone *zone, uint64_t sequence)
+{
+    row_reader *x = user;
+    (void)sequence;
+    x->apart = !x->apart;
+    return !pf_zone_only_samples(zone) ? PF_NEED_ALL : x->apart ? PF_NEED_ROWS_APART : PF_NEED_ROWS;
+}
+
+static void compare_rows(void *user, uint64_t sequence, size_t n, const uint64_t *rows)
+{
+    row_reader *x = user;
+    const perfile_record *r;
+    const size_t n_words = 64 - (size_t)__builtin_clzll(x->how.row.words);
+    for (size_t i = 0; i < n; i++) {
+        do
+            assert_int_equal(perfile_stream_next(x->all, &r, NULL), PERFILE_OK);
+        while (x->next++ < sequence + i);
+        assert_int_equal(r->type, PERFILE_RECORD_SAMPLE);
+        for (size_t k = 0; k < n_words; k++) {
+            uint64_t word;
+            memcpy(&word, r->body.ptr + 8 * k, sizeof word);
+            assert_true(rows[i * n_words + k] == word || !(x->how.row.words >> k & 1));
+        }
+    }
+    x->rows += n;
+}
+
+static void count_all_passed(void *user, const pf_zone *zone, uint64_t sequence, uint64_t records)
+{
+    (void)zone, (void)sequence;
+    ((row_reader *)user)->passed += records;
+}
+
+/* Reads the capture so; `least` is asked of its records. */
+static row_reader read_rows(perfile_bytes b, size_t least)
+{
+    row_reader x = {.how = {.needs = needs_rows,
+                            .passed = count_all_passed,
+                            .rows = compare_rows,
+                            .row = {.words = 12, .least = least},
+                            .words = UINT64_MAX}};
+    const perfile_record *r;
+    perfile_stream *s = stream_of(b);
+    x.how.user = &x;
+    x.all = stream_of(b);
+    pf_stream_narrow(s, &x.how);
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
+        assert_true(x.rows == 0 || r->type != PERFILE_RECORD_SAMPLE);
+        x.words += r->type == PERFILE_RECORD_SAMPLE;
+    }
+    perfile_stream_close(x.all);
+    perfile_stream_close(s);
+    return x;
+}
+
+/* Rows have the words of the samples in their order; samples that are shorter than is asked come as
+ * records, and so do those of a chunk that is damaged, as far as they can be read. */
+static void rows_instead_of_samples(void **state)
+{
+    (void)state;
+    const perfile_bytes b = in_chunks();
+    const row_reader good = read_rows(b, 56), short_ones = read_rows(b, 4096);
+    assert_int_equal(good.rows, SAMPLES - good.words);
+    assert_true(good.rows >= SAMPLES - CHUNK && good.passed >= good.rows);
+    assert_true(good.passed < SAMPLES + SAMPLES / WRITTEN_ROUND);
+    assert_int_equal(short_ones.rows + short_ones.passed, 0);
+    assert_int_equal(short_ones.words, SAMPLES);
+    damage_last(b);
+    const row_reader damaged = read_rows(b, 56);
+    assert_true(damaged.rows < good.rows && damaged.rows >= good.rows - CHUNK);
+    release(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_read_of_what_is_not_needed),
         cmocka_unit_test(some_records_of_a_chunk_are_shown),
+        cmocka_unit_test(rows_instead_of_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
