@@ -12,8 +12,10 @@ extern "C" {
  * says which of them it takes, and which is its default; PERFILE_E_USAGE for the others. */
 enum {
     PERFILE_ON_DAMAGE_DEFAULT = 0, /* as the options say */
-    PERFILE_ON_DAMAGE_STOP = 1,    /* read what precedes the damage, end that part of the input */
-    PERFILE_ON_DAMAGE_RESYNC = 2,  /* look for the next plausible records and go on there */
+    /* Read what precedes the damage, and end that part of the input.  Behind bytes that are lost in
+     * a damaged archive, whose chunks say where records begin again, it goes on. */
+    PERFILE_ON_DAMAGE_STOP = 1,
+    PERFILE_ON_DAMAGE_RESYNC = 2, /* look for the next plausible records and go on there */
     /* The same, and records that do not fit the layouts of the events are damage, too. */
     PERFILE_ON_DAMAGE_SALVAGE = 3,
     PERFILE_ON_DAMAGE_FAIL = 4, /* write nothing */

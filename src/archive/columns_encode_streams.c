@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 enum {
-    SMALL = 4096,          /* shorter streams share frame 0 */
+    SMALL = 512,           /* shorter streams share frame 0 */
     WIDE_WINDOW = 1 << 20, /* longer streams get a window of their size */
     SAVES_ONE_OF = 32,     /* a frame is stored as it is unless compressing saves that part */
     FIXED = 16,            /* bytes in front of the sizes */

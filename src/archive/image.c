@@ -184,8 +184,26 @@ static bool absent(perfile_source *s, uint64_t offset, uint64_t sequence, pf_abs
     return pf_image_absent(&m->narrow, find_chunk(m, offset), offset, sequence, out);
 }
 
+/* Chunks that could not be decoded, and what is in no chunk.  RECORDS are complete records: where a
+ * chunk of them begins behind a hole, a record does. */
+static bool hole(const perfile_source *s, uint64_t offset, pf_hole *hole)
+{
+    const image *m = (const image *)s;
+    uint32_t i = find_chunk(m, offset);
+    *hole = (pf_hole){.end = offset};
+    for (; i < m->n_chunks && m->counted[i]; i++) {
+        hole->places += m->chunks[i]->raw_off > hole->end ? 2 : 1;
+        hole->end = end_of(m->chunks[i]);
+    }
+    const uint64_t next = i < m->n_chunks ? m->chunks[i]->raw_off : s->size;
+    hole->places += next > hole->end;
+    hole->end = next > hole->end ? next : hole->end;
+    hole->at_record = i < m->n_chunks && m->chunks[i]->kind == PF_CHUNK_RECORDS;
+    return hole->end > offset;
+}
+
 static const pf_source_ops image_ops = {
-    .run = run, .narrow = narrow, .absent = absent, .close = close_image};
+    .run = run, .narrow = narrow, .absent = absent, .hole = hole, .close = close_image};
 
 /* Collects the chunks of the part. */
 static perfile_status collect(image *m, uint16_t number, perfile_error *err)

@@ -124,13 +124,14 @@ void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary 
     while (s->below)
         s = s->below;
     perfile_stream_summary sum = s->summary;
-    if (s->origin && s->origin->lost.places) {
-        const pf_source_lost *lost = &s->origin->lost;
+    const pf_source_lost *lost = s->origin ? &s->origin->lost : &s->told;
+    if (lost->places > s->told.places) {
+        const uint64_t places = lost->places - s->told.places;
         if (!sum.damages)
             sum.first_offset = lost->offset;
-        sum.damages += lost->places;
-        sum.lost += lost->bytes;
-        sum.by_damage[PERFILE_DAMAGE_ARCHIVE] += lost->places;
+        sum.damages += places;
+        sum.lost += lost->bytes > s->told.bytes ? lost->bytes - s->told.bytes : 0;
+        sum.by_damage[PERFILE_DAMAGE_ARCHIVE] += places;
     }
     memcpy(out, &sum, size < sizeof sum ? size : sizeof sum);
 }

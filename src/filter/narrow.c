@@ -382,7 +382,15 @@ static void look_at_rows(pf_filter *x, const perfile_stream *s)
     x->row_layout = x->narrow.row.words ? l : NULL;
 }
 
-/* The same of the collecting pass, which needs the times of samples, and the side-band. */
+/* True if the collecting pass needs records that are apart: side-band for the process model, events
+ * of samples in other ranges. */
+static bool collects_apart(const pf_filter *x, const pf_zone *z)
+{
+    return !pf_zone_plain_samples(z) &&
+           (pf_filter_needs_model(x) || pf_zone_has_type(z, PERFILE_RECORD_HEADER_ATTR));
+}
+
+/* The same of the collecting pass, which needs the times of samples. */
 static unsigned needs_times(void *user, const pf_zone *z, uint64_t sequence)
 {
     pf_filter *x = user;
@@ -391,7 +399,7 @@ static unsigned needs_times(void *user, const pf_zone *z, uint64_t sequence)
         return PF_NEED_ALL;
     x->first_time = z->data_first < x->first_time ? z->data_first : x->first_time;
     x->last_time = z->data_last > x->last_time ? z->data_last : x->last_time;
-    return pf_zone_plain_samples(z) ? PF_NEED_NOTHING : PF_NEED_APART;
+    return collects_apart(x, z) ? PF_NEED_APART : PF_NEED_NOTHING;
 }
 
 /* Of a file, whose facts are known before its first record, the terms can be resolved at once. What

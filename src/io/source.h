@@ -46,6 +46,13 @@ typedef struct pf_absent {
     const struct pf_chunk *chunk;
 } pf_absent;
 
+/* Bytes that are lost in a damaged archive, and that are read as zeros. */
+typedef struct pf_hole {
+    uint64_t end;
+    uint32_t places; /* how many of pf_source_lost it is from the offset asked for on */
+    bool at_record;  /* a record begins at `end` */
+} pf_hole;
+
 /* See pf_source_watch(). */
 typedef void pf_moving_fn(void *user);
 
@@ -88,6 +95,8 @@ typedef struct pf_source_ops {
      * Reading them is allowed and shows them.  NULL: the kind does not know records. */
     void (*narrow)(perfile_source *s, const pf_narrow *how);
     bool (*absent)(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *absent);
+    /* True if the byte at `offset`, which has been read, is in a hole.  NULL: there are none. */
+    bool (*hole)(const perfile_source *s, uint64_t offset, pf_hole *hole);
     /* See pf_source_read(); NULL: by way of run(). */
     perfile_status (*read)(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
                            perfile_error *err);

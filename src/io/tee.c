@@ -104,6 +104,12 @@ static bool tee_absent(perfile_source *s, uint64_t offset, uint64_t sequence, pf
            t->below->ops->absent(t->below, offset, sequence, absent);
 }
 
+static bool tee_hole(const perfile_source *s, uint64_t offset, pf_hole *hole)
+{
+    const perfile_source *below = ((const pf_tee_source *)s)->tee->below;
+    return below->ops->hole && below->ops->hole(below, offset, hole);
+}
+
 static const pf_source_ops tee_ops = {.run = tee_run,
                                       .view = tee_view,
                                       .watch = tee_watch,
@@ -113,7 +119,8 @@ static const pf_source_ops tee_ops = {.run = tee_run,
                                       .hint = tee_hint,
                                       .release = tee_release,
                                       .narrow = tee_narrow,
-                                      .absent = tee_absent};
+                                      .absent = tee_absent,
+                                      .hole = tee_hole};
 
 perfile_status pf_source_tee(pf_tee *tee, perfile_source **source, perfile_error *err)
 {

@@ -132,8 +132,35 @@ perfile_status pf_walk_resync(pf_perf_stream *p, unsigned damage, uint64_t from,
     return PERFILE_OK;
 }
 
+/* Passes by bytes that are lost in a damaged archive, if that is what p->pos is at and records go
+ * on behind them: whatever is to be done about damage, nothing has to be searched or guessed there.
+ */
+static bool pass_hole(pf_perf_stream *p, perfile_status *status, perfile_error *err)
+{
+    const perfile_source *source = p->file->source;
+    pf_perf_pending d = {.damage = PERFILE_DAMAGE_ARCHIVE, .offset = p->pos};
+    pf_hole hole;
+    if (!source->ops->hole || !source->ops->hole(source, p->pos, &hole))
+        return false;
+    const uint64_t end = hole.end < p->file->end ? hole.end : p->file->end;
+    if (!hole.at_record && end < p->file->end)
+        return false;
+    d.lost = end - p->pos;
+    *status = view_lost_bytes(p, &d.bytes, err);
+    p->pos = end;
+    if (*status != PERFILE_OK)
+        return true;
+    pf_perf_add_damage(p, &d);
+    p->base.told.places += hole.places;
+    p->base.told.bytes += d.lost;
+    return true;
+}
+
 perfile_status pf_walk_bad_record(pf_perf_stream *p, unsigned damage, perfile_error *err)
 {
+    perfile_status st;
+    if (damage == PERFILE_DAMAGE_BAD_SIZE && pass_hole(p, &st, err))
+        return st;
     if (p->base.options.on_damage != PERFILE_ON_DAMAGE_STOP)
         return pf_walk_resync(p, damage, 1, err);
     return pf_walk_stop_part(p, damage, p->pos, err);
@@ -171,11 +198,14 @@ perfile_status pf_walk_end_in_extra(pf_perf_stream *p, perfile_error *err)
 perfile_status pf_walk_skip_gap(pf_perf_stream *p, perfile_error *err)
 {
     pf_perf_pending d = {.damage = p->gap_damage, .offset = p->pos};
+    perfile_status st;
     p->gap = false;
     p->island = true;
+    if (pass_hole(p, &st, err))
+        return st;
     if (!p->gap_ends)
         return pf_walk_resync(p, p->gap_damage, p->gap_end - p->pos, err);
-    perfile_status st = view_lost_bytes(p, &d.bytes, err);
+    st = view_lost_bytes(p, &d.bytes, err);
     d.lost = p->gap_end - p->pos;
     p->pos = p->gap_end;
     if (st == PERFILE_OK)

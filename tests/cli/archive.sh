@@ -48,6 +48,14 @@ run validate --only V-7 repaired.perfile
 run recover --to archive --json -f -o repaired.perfile payload.perfile | grep -o '"whole":false'
 run recover --to archive -o repaired.perfile payload.perfile
 
+echo "records behind a lost chunk"
+"$PERFILE" convert --to archive --chunk-records 16 -o chunks.perfile in.data 2>/dev/null
+"$PERFILE" info --chunks --json chunks.perfile | grep -o '"offset":"[0-9]*","kind":"records"' | sed -n 3p | tr -dc 0-9 >third
+flip chunks.perfile $(($(cat third) + 300))
+"$PERFILE" dump --format text in.data 2>/dev/null | tail -n 1
+"$PERFILE" dump --format text chunks.perfile 2>&1 | tail -n 1
+run validate --only V-2,V-7 chunks.perfile | sed -E 's/:[0-9]+: error/:AT: error/; s/at offset [0-9]+/at offset AT/'
+
 echo "a damaged header of a chunk"
 cp x.perfile header.perfile
 flip header.perfile $((at + 9))

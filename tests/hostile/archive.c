@@ -253,17 +253,18 @@ static const pf_chunk *missing_chunk(const whole *w, uint32_t part, const pf_buf
     return NULL;
 }
 
-/* By a stream: it ends, or says why not.  Returns whether damage was told. */
-static bool stream_tells(perfile_bytes bytes, bool no_index)
+/* By a stream: it ends, or says why not.  Returns whether damage was told; *records is how many
+ * were read, UINT64_MAX if it did not end. */
+static bool stream_tells(perfile_bytes bytes, bool no_index, uint32_t on_damage, uint64_t *records)
 {
     perfile_source *source = source_of(bytes, no_index);
-    const perfile_open_options options = {.size = sizeof options,
-                                          .deliver = PERFILE_DELIVER_DAMAGE,
-                                          .on_damage = PERFILE_ON_DAMAGE_RESYNC};
+    const perfile_open_options options = {
+        .size = sizeof options, .deliver = PERFILE_DELIVER_DAMAGE, .on_damage = on_damage};
     perfile_error err = {0};
     perfile_stream *s;
     const perfile_record *first;
     size_t n;
+    *records = UINT64_MAX;
     perfile_status st = perfile_open(source, &options, &s, &err);
     if (st != PERFILE_OK) {
         assert_true(st < 0 && err.message[0]);
@@ -276,7 +277,38 @@ static bool stream_tells(perfile_bytes bytes, bool no_index)
     perfile_stream_summary sum;
     perfile_stream_get_summary(s, &sum, sizeof sum);
     perfile_stream_close(s);
+    *records = st < 0 ? UINT64_MAX : sum.records;
     return st < 0 || sum.damages > 0;
+}
+
+static unsigned n_lost, n_equal, n_told, n_others;
+
+/* How many records a chunk of them holds. */
+static uint64_t count_records(const whole *w, const pf_chunk *c)
+{
+    const uint8_t *at = w->parts[c->part].ptr + c->raw_off, *end = at + c->raw_len;
+    uint64_t n = 0;
+    for (; at < end; n++)
+        at += pf_load_u16(at + 6, false);
+    assert_ptr_equal(at, end);
+    return n;
+}
+
+/* Whatever is to be done about damage, of a lost chunk only its records are missing. */
+static void check_others_are_read(const whole *w, perfile_bytes bytes, bool no_index,
+                                  const pf_chunk *lost)
+{
+    static const uint32_t policies[] = {PERFILE_ON_DAMAGE_STOP, PERFILE_ON_DAMAGE_RESYNC,
+                                        PERFILE_ON_DAMAGE_SALVAGE};
+    uint64_t all, some;
+    n_others++;
+    assert_false(stream_tells((perfile_bytes){w->bytes, w->len}, false, policies[0], &all));
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+        assert_true(stream_tells(bytes, no_index, policies[i], &some));
+        /* Without attrs, which were in it, records cannot be trusted. */
+        if (policies[i] != PERFILE_ON_DAMAGE_SALVAGE || lost->raw_off > 1 << 16)
+            assert_int_equal(some, all - count_records(w, lost));
+    }
 }
 
 /* By a conversion that goes on behind damage: it has the same bytes as the image.  Returns whether
@@ -300,8 +332,6 @@ static bool conversion_tells(perfile_bytes bytes, bool no_index, const pf_buffer
     perfile_sink_close(sink);
     return st < 0 || sum.damaged;
 }
-
-static unsigned n_lost, n_equal, n_told;
 
 /* Reads an archive with one flipped bit. */
 static void check_flipped(const whole *w, perfile_bytes bytes, unsigned turn)
@@ -334,7 +364,10 @@ static void check_flipped(const whole *w, perfile_bytes bytes, unsigned turn)
     n_lost += lost != NULL;
     n_equal += !lost;
     if (turn / 2 % USE_STEP == 0) {
-        const bool told = stream_tells(bytes, no_index);
+        uint64_t records;
+        const bool told = stream_tells(bytes, no_index, PERFILE_ON_DAMAGE_RESYNC, &records);
+        if (w == &large && lost && lost->kind == PF_CHUNK_RECORDS)
+            check_others_are_read(w, bytes, no_index, lost);
         assert_true(told || !lost || lost->kind != PF_CHUNK_RECORDS);
         n_told += told;
         if (!w->directory)
@@ -354,7 +387,9 @@ static void flipped_bits(void **state)
         check_flipped(w, (perfile_bytes){copy, w->len}, turn);
         free(copy);
     }
-    print_message("%u flips lost a chunk, %u nothing\n", n_lost, n_equal);
+    print_message("%u flips lost a chunk, %u nothing; of %u all other records were read\n", n_lost,
+                  n_equal, n_others);
+    assert_true(n_others > 0);
     assert_true(n_lost > TURNS / 5 && n_equal > TURNS / 50 && n_told > TURNS / USE_STEP / 10);
 }
 
@@ -410,8 +445,9 @@ static void check_cut(const whole *w, perfile_bytes bytes, unsigned turn)
         }
     }
     perfile_source_close(capture);
+    uint64_t records;
     if (turn % USE_STEP == 0)
-        (void)stream_tells(bytes, false);
+        (void)stream_tells(bytes, false, PERFILE_ON_DAMAGE_RESYNC, &records);
     pf_buffer_free(&got);
     pf_buffer_free(&want);
 }

@@ -42,6 +42,7 @@ typedef struct file_check {
     const perfile_stream *stage; /* perfile_check() on the input; NULL: it could not be opened */
     unsigned refused_rule;       /* the rule by which opening failed; PERFILE_RULE_LIMIT: none */
     bool in_archive;             /* findings are about the archive that the capture is in */
+    bool archive_checked;        /* it was checked here, and not with another capture of it */
     cli_archive_counts archive;
     perfile_archive *opened; /* of an input that can be read once only; else NULL */
 } file_check;
@@ -53,7 +54,8 @@ perfile_check_summary cli_rule_summary(const cli_validation *v, unsigned rule, u
 {
     perfile_check_summary t = {0};
     const perfile_check_summary *of_archive =
-        cli_archive_count(&current_check->archive, rule, severity);
+        current_check->archive_checked ? cli_archive_count(&current_check->archive, rule, severity)
+                                       : NULL;
     (void)v;
     if (of_archive)
         t = *of_archive;
@@ -82,6 +84,9 @@ const char *cli_verdict_words(unsigned verdict)
 static void on_finding(void *user, const perfile_finding *f)
 {
     file_check *t = user;
+    /* What is lost of the capture was told of the archive, chunk by chunk. */
+    if (f->rule == PERFILE_RULE_V_708 && t->archive_checked && !t->in_archive)
+        return;
     cli_progress_clear();
     if (!t->stage && !t->in_archive)
         t->refused_rule = f->rule;
@@ -158,7 +163,7 @@ static int check_archive(file_check *t, cli_input *in, const char *path,
                          const perfile_check_options *check)
 {
     perfile_error err;
-    t->in_archive = true;
+    t->in_archive = t->archive_checked = true;
     perfile_status st =
         cli_validate_archive(path, t->opened, t->set->how.limits, check, &t->archive, &err);
     t->in_archive = false;
