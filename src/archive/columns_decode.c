@@ -214,6 +214,7 @@ static void put_some_and_apart(pf_columns_decoder *d, bool big, uint8_t *out, si
     while (x.i < n && !d->streams.bad) {
         const bool in_front = x.i < d->want.first, behind = x.i >= end;
         const bool skip = (in_front || behind) && !has_kind(d, x.i, 1);
+        /* What is skipped ends where the span begins; what is in the span, at its end. */
         const size_t last = in_front && skip ? d->want.first : in_front || behind ? n : end;
         if (skip) {
             add_range(d, ranges, x.in_front + at, (size_t)(x.to - out) - at, at, from, x.i);

@@ -5,8 +5,6 @@
  * for them.  Rows are filled run by run of records of one shape, column by column. */
 #include "archive/columns_decode.h"
 
-#include <string.h>
-
 #include "base/error.h"
 
 enum { MOST_ROWS = PF_COLUMNS_MOST_ROWS, MOST_WORDS = PF_COLUMNS_ROW_WORDS };

@@ -10,6 +10,10 @@
 #include "archive/zone.h"
 #include "base/alloc.h"
 
+_Static_assert((int)PF_NARROW_ROW_WORDS == (int)PF_COLUMNS_ROW_WORDS &&
+                   (int)PERFILE_RUN_RECORDS == (int)PF_COLUMNS_MOST_ROWS,
+               "rows are passed on as they come");
+
 enum { NOT_KNOWN = 0, ALL, NOTHING, APART, SOME, WORDS, STORED, STORED_APART };
 
 void pf_image_narrow_begin(pf_image_narrow *x, pf_archive *a, const pf_chunk *const *chunks,

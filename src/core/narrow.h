@@ -28,8 +28,9 @@ enum { /* what is needed of a range */
        /* Some records that follow each other, see pf_narrow_span.  What is stored must have the
         * right checksum, or all are shown. */
        PF_NEED_SOME = 7,
-       /* No record: rows() gets some words of the data, where these are numbers of their own, and
-        * the range is passed over.  What is stored must have the right checksum.  Else WORDS. */
+       /* No record: rows() gets some words of the data, and the range is passed over.  Where these
+        * are no numbers of their own: as with WORDS.  What is stored must have the right checksum;
+        * if it does not, or cannot be decoded all the same, all is shown. */
        PF_NEED_ROWS = 8,
        /* The same, and then the records that are apart are shown as well. */
        PF_NEED_ROWS_APART = 9
@@ -43,10 +44,12 @@ typedef struct pf_narrow_span {
     bool to_apart, apart;
 } pf_narrow_span;
 
+enum { PF_NARROW_ROW_WORDS = 16 };
+
 /* Words at the front of the bodies of data, in rows of as many words as the last of `words` needs:
  * what of rows is given, and which records have any. */
 typedef struct pf_narrow_rows {
-    uint64_t words; /* which are needed: bit i is the 8-byte word i, below 16 */
+    uint64_t words; /* which are needed: bit i is the 8-byte word i, below PF_NARROW_ROW_WORDS */
     size_t least;   /* bytes of all of the records, at least */
 } pf_narrow_rows;
 

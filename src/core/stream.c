@@ -124,6 +124,7 @@ void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary 
     while (s->below)
         s = s->below;
     perfile_stream_summary sum = s->summary;
+    /* What the driver has told is in the summary already. */
     const pf_source_lost *lost = s->origin ? &s->origin->lost : &s->told;
     if (lost->places > s->told.places) {
         const uint64_t places = lost->places - s->told.places;

@@ -97,6 +97,7 @@ static perfile_status collect(pf_filter *x, const perfile_record *first, size_t 
 perfile_status pf_filter_select_rows(pf_filter *x, const pf_run *run, uint64_t *selected,
                                      perfile_error *err)
 {
+    *selected = 0;
     perfile_status st = pf_filter_select(x, run, selected, err);
     if (st == PERFILE_OK)
         st = pf_filter_count(x, run, *selected, err);

@@ -235,7 +235,8 @@ static unsigned needs_of_dropped(pf_filter *x, const pf_zone *z)
 /* What the last pass needs of a range with selected samples: no records in front of the first and
  * behind the last of them, unless these are most of the range.  A FINISHED_ROUND in front of the
  * first may be passed over only if it would be dropped; of those behind the last the first is
- * needed, with others that directly follow it, and the rest would be dropped. */
+ * needed, with others that directly follow it, and the rest would be dropped.  Of other records
+ * that are apart all are needed. */
 static unsigned needs_some(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
     enum { WORTH = 8 }; /* one in so many */
@@ -353,11 +354,10 @@ static uint64_t words_looked_at(const pf_filter *x)
 /* The words of fields at fixed places in samples of one layout; 0: one is too far behind. */
 static uint64_t words_of(const perfile_layout *l, uint64_t fields)
 {
-    enum { MOST = 16 };
     uint64_t words = 0;
     for (unsigned bit = 0; bit < sizeof l->sample_slot; bit++) {
         const int slot = fields >> bit & 1 ? l->sample_slot[bit] : -1;
-        if (slot >= MOST)
+        if (slot >= PF_NARROW_ROW_WORDS)
             return 0;
         words |= slot < 0 ? 0 : UINT64_C(1) << slot;
     }
@@ -390,7 +390,7 @@ static bool collects_apart(const pf_filter *x, const pf_zone *z)
            (pf_filter_needs_model(x) || pf_zone_has_type(z, PERFILE_RECORD_HEADER_ATTR));
 }
 
-/* The same of the collecting pass, which needs the times of samples. */
+/* pf_narrow.needs of the collecting pass, which needs the times of samples. */
 static unsigned needs_times(void *user, const pf_zone *z, uint64_t sequence)
 {
     pf_filter *x = user;

@@ -49,7 +49,7 @@ typedef struct pf_absent {
 /* Bytes that are lost in a damaged archive, and that are read as zeros. */
 typedef struct pf_hole {
     uint64_t end;
-    uint32_t places; /* how many of pf_source_lost it is from the offset asked for on */
+    uint32_t places; /* of pf_source_lost that it consists of */
     bool at_record;  /* a record begins at `end` */
 } pf_hole;
 
