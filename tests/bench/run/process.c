@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,29 +12,29 @@
 #include <time.h>
 #include <unistd.h>
 
+extern char **environ;
+
 enum { PIPE_BLOCK = 1 << 20 };
 
-static void become(const char *const *argv, int in, int out)
-{
-    int null = open("/dev/null", O_RDWR);
-    dup2(in < 0 ? null : in, STDIN_FILENO);
-    dup2(out < 0 ? null : out, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
-    char *copy[64];
-    size_t n = 0;
-    for (; argv[n] && n < 63; n++)
-        copy[n] = strdup(argv[n]);
-    copy[n] = NULL;
-    execvp(copy[0], copy);
-    _exit(127);
-}
-
+/* Starts a program with `in` and `out`, or /dev/null where they are -1.  Not by fork(): copying the
+ * tables of this process, which has mapped the captures, would be in the time of each command.
+ * Returns when the program runs; -1: it cannot be started. */
 static pid_t start(const char *const *argv, int in, int out)
 {
-    pid_t pid = fork();
-    if (pid == 0)
-        become(argv, in, out);
-    return pid;
+    posix_spawn_file_actions_t files;
+    char *const *args;
+    pid_t pid;
+    memcpy(&args, &argv, sizeof args); /* posix_spawnp() does not change them */
+    if (posix_spawn_file_actions_init(&files))
+        return -1;
+    int failed = in < 0 ? posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
+                        : posix_spawn_file_actions_adddup2(&files, in, 0);
+    failed |= out < 0 ? posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0)
+                      : posix_spawn_file_actions_adddup2(&files, out, 1);
+    failed |= posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+    failed = failed || posix_spawnp(&pid, argv[0], &files, NULL, args, environ);
+    posix_spawn_file_actions_destroy(&files);
+    return failed ? -1 : pid;
 }
 
 /* The other end of a pipe that gives the bytes of `path`. */
@@ -67,21 +68,10 @@ static uint64_t drain(int fd)
     return sum;
 }
 
-/* True until a process that was started runs a program of its own. */
-static bool is_this_program(pid_t pid)
-{
-    char path[64], own[512], other[512];
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-    const ssize_t n = readlink("/proc/self/exe", own, sizeof own);
-    return n > 0 && readlink(path, other, sizeof other) == n && memcmp(own, other, (size_t)n) == 0;
-}
-
 /* Looks at the memory of a process, while there is one. */
 static void look_at_memory(pid_t pid, usage *u)
 {
     char path[64], line[256];
-    if (is_this_program(pid))
-        return;
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     FILE *f = fopen(path, "r");
     long kb;
@@ -108,13 +98,14 @@ bool process_output(const char *const *argv, char *text, size_t size)
         len += (size_t)n;
     text[len] = 0;
     close(ends[0]);
-    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
 }
 
 /* Sleeps until it ends, and looks at its memory every 2 ms. */
 static int wait_for(pid_t pid, usage *u, struct rusage *r)
 {
-    int status, fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    int status = 0, fd = (int)syscall(SYS_pidfd_open, pid, 0);
     struct pollfd p = {.fd = fd, .events = POLLIN};
     while (wait4(pid, &status, WNOHANG, r) == 0) {
         look_at_memory(pid, u);
@@ -146,8 +137,8 @@ usage process_run(const char *const *argv, const char *input, bool count_output)
         u.bytes_out = drain(ends[0]);
         close(ends[0]);
     }
-    struct rusage r;
-    int status = wait_for(pid, &u, &r);
+    struct rusage r = {0};
+    int status = pid < 0 ? -1 : wait_for(pid, &u, &r);
     u.wall = wall_time() - begin;
     if (feeder > 0)
         waitpid(feeder, NULL, 0);
@@ -163,8 +154,8 @@ usage process_pair(const char *const *one, const char *const *other)
     double begin = wall_time();
     pid_t pids[2] = {start(one, -1, -1), start(other, -1, -1)};
     for (size_t i = 0; i < 2; i++) {
-        struct rusage r;
-        int status = wait_for(pids[i], &u, &r);
+        struct rusage r = {0};
+        int status = pids[i] < 0 ? -1 : wait_for(pids[i], &u, &r);
         u.ok &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
         u.seconds += (double)r.ru_utime.tv_sec + 1e-6 * (double)r.ru_utime.tv_usec +
                      (double)r.ru_stime.tv_sec + 1e-6 * (double)r.ru_stime.tv_usec;
