@@ -97,7 +97,8 @@ PERFILE_API void perfile_archive_writer_close(perfile_archive_writer *writer);
  * options of the source say which capture (perfile_source_options.capture).
  *
  * An archive that comes through a pipe is copied to a temporary file.  Bytes that are lost, because
- * chunks are damaged or missing, are read as zeros; streams count them as damage (ARCHIVE).
+ * chunks are damaged or missing, are read as zeros; streams count them as damage (ARCHIVE), and go
+ * on where the chunks say that records begin again, with any PERFILE_ON_DAMAGE_….
  * PERFILE_E_USAGE: there is no capture of that number, or there are several and none was chosen.
  * PERFILE_E_UNSUPPORTED: the archive is of another version. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_source(perfile_source **source,
