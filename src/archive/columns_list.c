@@ -123,21 +123,15 @@ perfile_status pf_columns_list(pf_columns_decoder *d, perfile_bytes payload, siz
     d->marks = pf_alloc(PF_COLUMNS_MOST_COLUMNS + 1, sizeof *d->marks);
     if (!d->marks)
         return pf_fail_nomem(err, "archive.columns");
-    d->want = (pf_columns_want){.words = PF_COLUMNS_ALL_WORDS};
-    d->budget = (pf_columns_budget){raw_len, raw_len / PF_COLUMNS_BLOB_BYTES};
-    d->n_columns = 0;
-    pf_streams_open(&d->streams, &input, raw_len, err);
-    if (!d->streams.bad)
-        pf_columns_read_head(d);
+    const pf_columns_want all = {.words = PF_COLUMNS_ALL_WORDS};
+    pf_columns_begin(d, &input, &all, raw_len, err);
     if (!d->streams.bad)
         list = pf_alloc(d->n_columns + (size_t)1, sizeof *list);
     if (list)
         list_columns(d, payload.len, raw_len, list);
-    const pf_streams *s = &d->streams;
-    perfile_status st = PERFILE_OK;
-    if (s->bad && s->status == PERFILE_E_CORRUPT)
-        st = pf_fail(err, PERFILE_E_CORRUPT, "archive.columns", "%s", s->bad);
-    else if (!list || !pf_buffer_append(listed, list, (d->n_columns + (size_t)1) * sizeof *list))
+    perfile_status st = pf_columns_outcome(d, err);
+    if (st == PERFILE_OK &&
+        (!list || !pf_buffer_append(listed, list, (d->n_columns + (size_t)1) * sizeof *list)))
         st = pf_fail_nomem(err, "archive.columns");
     pf_free(list);
     pf_free(d->marks);
