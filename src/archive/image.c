@@ -1,6 +1,12 @@
-/* An image decodes the chunk that holds the bytes asked for, and keeps it until bytes of another
- * one are asked for.  Where a span must reach into the next chunk, that is decoded behind what is
- * left of the present one, so that a record which lies in two chunks is contiguous.
+/* An image decodes the chunk that holds the requested bytes, and keeps it until bytes of another
+ * one are requested.  Where a span must reach into the next chunk, that is decoded after what is
+ * left of the present one, so that a record which is in two chunks is contiguous.
+ *
+ * Records are read from front to back, so a chunk of them is decoded once in each pass.  Facts are
+ * read at the places that the capture names (view()).  The ids of an attr may be in another chunk
+ * than the attr: so the last chunk is kept as well, if it is small, as those of our writer are.
+ * Places can be named so that each of them is in another chunk than the one before, at 128 MiB for
+ * 8 bytes: so what is decoded for facts is bounded by the size of the part.
  *
  * Bytes that are lost are zeros: no reader takes them for a record, and all that is there keeps its
  * offset.  How many zeros an archive can claim is bounded by what could have been in it. */
@@ -14,6 +20,20 @@
 #include "base/error.h"
 #include "io/source_kind.h"
 
+enum {
+    VIEWS = 16,               /* how often a part may be decoded for its facts, */
+    VIEWS_LEAST = 64 << 20,   /* and bytes that may be decoded for facts of any part */
+    PREVIOUS_MOST = 16 << 20, /* bytes that are kept of the chunk that was read before */
+    ZEROS = 1 << 20           /* bytes of a range without chunks that are made at once */
+};
+
+/* Bytes of the part from `at` on, decoded. */
+typedef struct decoded {
+    pf_buffer bytes;
+    uint64_t at;
+    uint32_t next; /* index of the chunk after `bytes` */
+} decoded;
+
 typedef struct image {
     perfile_source base;
     pf_archive *archive;
@@ -22,10 +42,11 @@ typedef struct image {
     const pf_chunk **chunks; /* of this part, by raw_off, without empty ones */
     bool *counted;           /* of each: it is in `lost` already */
     uint32_t n_chunks;
-    pf_buffer bytes; /* decoded: those of the part from `at` on */
-    bool is_partial; /* of some of their records only some words are right */
-    uint64_t at;
-    uint32_t next; /* index of the chunk behind `bytes` */
+    decoded now;      /* where bytes were requested last */
+    decoded previous; /* where they were requested before, if that is not just before `now` */
+    bool is_partial;  /* only some words of some records in `now` are right */
+    uint64_t decoded; /* bytes of all chunks that were decoded, each time */
+    uint64_t viewed;  /* of these, the bytes decoded by view() */
     pf_image_narrow narrow;
 } image;
 
@@ -72,10 +93,10 @@ static void add_lost(image *m, uint64_t offset, uint64_t bytes)
 static perfile_status append_zeros(image *m, size_t n, perfile_error *err)
 {
     pf_image_narrow_forget(&m->narrow);
-    if (!pf_buffer_reserve(&m->bytes, n + 1))
+    if (!pf_buffer_reserve(&m->now.bytes, n + 1))
         return pf_fail_nomem(err, "archive");
-    memset(m->bytes.ptr + m->bytes.len, 0, n);
-    m->bytes.len += n;
+    memset(m->now.bytes.ptr + m->now.bytes.len, 0, n);
+    m->now.bytes.len += n;
     return PERFILE_OK;
 }
 
@@ -84,50 +105,70 @@ static perfile_status decode(image *m, uint32_t i, perfile_error *err)
 {
     const pf_chunk *c = m->chunks[i];
     uint64_t words;
+    m->decoded += c->raw_len;
     pf_image_narrow_forget(&m->narrow);
     if (pf_image_words(&m->narrow, i, &words) &&
-        pf_archive_words(m->archive, c, words, &m->bytes, NULL) == PERFILE_OK) {
+        pf_archive_words(m->archive, c, words, &m->now.bytes, NULL) == PERFILE_OK) {
         m->is_partial = true;
         return PERFILE_OK;
     }
-    return pf_archive_payload(m->archive, c, &m->bytes, err);
+    return pf_archive_payload(m->archive, c, &m->now.bytes, err);
 }
 
 /* Appends what comes behind the bytes that are there, whose end is `end`: a chunk, or zeros where
  * there is none. */
 static perfile_status decode_next(image *m, uint64_t end, perfile_error *err)
 {
-    enum { ZEROS = 1 << 20 };
-    const pf_chunk *c = m->next < m->n_chunks ? m->chunks[m->next] : NULL;
+    const pf_chunk *c = m->now.next < m->n_chunks ? m->chunks[m->now.next] : NULL;
     const uint64_t hole = (c ? c->raw_off : m->base.size) - end;
     if (hole && !m->lost)
         return fail_missing(m, end, hole, err);
     if (hole)
         return append_zeros(m, hole < ZEROS ? (size_t)hole : ZEROS, err);
-    perfile_status st = decode(m, m->next, err);
+    perfile_status st = decode(m, m->now.next, err);
     if (m->lost && (st == PERFILE_E_CORRUPT || st == PERFILE_E_UNSUPPORTED)) {
-        if (!m->counted[m->next])
+        if (!m->counted[m->now.next])
             add_lost(m, c->raw_off, c->raw_len);
-        m->counted[m->next] = true;
+        m->counted[m->now.next] = true;
         st = append_zeros(m, c->raw_len, err);
     }
-    m->next += st == PERFILE_OK;
+    m->now.next += st == PERFILE_OK;
     return st;
 }
 
-/* Drops what lies in front of `offset`; what is far from it goes completely. */
+static bool holds(const decoded *d, uint64_t offset)
+{
+    return offset >= d->at && offset - d->at < d->bytes.len;
+}
+
+/* Makes `now` what was read before, and the other way round, if the bytes of `now` may be kept.
+ * Those just before `offset` are not kept: the reader goes from front to back. */
+static void turn_to_previous(image *m, uint64_t offset)
+{
+    const bool goes_on = offset == m->now.at + m->now.bytes.len;
+    if (m->narrow.on || m->is_partial || goes_on || m->now.bytes.cap > PREVIOUS_MOST)
+        return;
+    const decoded previous = m->previous;
+    m->previous = m->now;
+    m->now = previous;
+}
+
+/* Drops the bytes before `offset`.  If it is in another chunk, all bytes are dropped or become
+ * `previous`. */
 static void move_to(image *m, uint64_t offset)
 {
-    if (offset >= m->at && offset < m->at + m->bytes.len) {
-        pf_buffer_consume_front(&m->bytes, (size_t)(offset - m->at));
-        m->at = offset;
+    if (!holds(&m->now, offset))
+        turn_to_previous(m, offset);
+    if (holds(&m->now, offset)) {
+        pf_buffer_consume_front(&m->now.bytes, (size_t)(offset - m->now.at));
+        m->now.at = offset;
         return;
     }
-    m->next = find_chunk(m, offset);
-    pf_buffer_clear(&m->bytes);
-    m->at = m->next < m->n_chunks && m->chunks[m->next]->raw_off < offset
-                ? m->chunks[m->next]->raw_off
-                : offset; /* in a hole, or behind the last chunk */
+    m->now.next = find_chunk(m, offset);
+    pf_buffer_clear(&m->now.bytes);
+    m->now.at = m->now.next < m->n_chunks && m->chunks[m->now.next]->raw_off < offset
+                    ? m->chunks[m->now.next]->raw_off
+                    : offset; /* in no chunk, or after the last one */
 }
 
 static perfile_status run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
@@ -144,16 +185,34 @@ static perfile_status run(perfile_source *s, uint64_t offset, size_t need, perfi
     const uint64_t end = offset + (need ? need : 1);
     if (pf_image_shows(&m->narrow, find_chunk(m, offset), offset, run))
         return PERFILE_OK;
-    if (offset < m->at || end > m->at + m->bytes.len)
+    if (offset < m->now.at || end > m->now.at + m->now.bytes.len)
         move_to(m, offset);
-    while (end > m->at + m->bytes.len) {
-        perfile_status st = decode_next(m, m->at + m->bytes.len, err);
+    while (end > m->now.at + m->now.bytes.len) {
+        perfile_status st = decode_next(m, m->now.at + m->now.bytes.len, err);
         if (st != PERFILE_OK)
             return st;
     }
-    *run =
-        (perfile_bytes){m->bytes.ptr + (offset - m->at), m->bytes.len - (size_t)(offset - m->at)};
+    *run = (perfile_bytes){m->now.bytes.ptr + (offset - m->now.at),
+                           m->now.bytes.len - (size_t)(offset - m->now.at)};
     return PERFILE_OK;
+}
+
+/* For facts.  Bounds what is decoded for them. */
+static perfile_status view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *bytes,
+                           perfile_error *err)
+{
+    image *m = (image *)s;
+    const uint64_t before = m->decoded;
+    perfile_status st = run(s, offset, need, bytes, err);
+    m->viewed += m->decoded - before;
+    if (st == PERFILE_OK && m->viewed / VIEWS > s->size + VIEWS_LEAST / VIEWS) {
+        st = pf_fail(err, PERFILE_E_LIMIT, "archive.facts",
+                     "attrs, ids or features are in so many chunks by turns that %llu bytes had to "
+                     "be decoded for them, of a file of %llu",
+                     (unsigned long long)m->viewed, (unsigned long long)s->size);
+        pf_error_at(err, offset);
+    }
+    return st;
 }
 
 static void close_image(perfile_source *s)
@@ -162,7 +221,8 @@ static void close_image(perfile_source *s)
     pf_free(m->chunks);
     pf_free(m->counted);
     pf_image_narrow_free(&m->narrow);
-    pf_buffer_free(&m->bytes);
+    pf_buffer_free(&m->now.bytes);
+    pf_buffer_free(&m->previous.bytes);
 }
 
 static void narrow(perfile_source *s, const pf_narrow *how)
@@ -170,10 +230,11 @@ static void narrow(perfile_source *s, const pf_narrow *how)
     image *m = (image *)s;
     if (s->options.flags & PERFILE_SOURCE_NO_INDEX)
         return; /* the zones are a part of it */
-    pf_image_narrow_begin(&m->narrow, m->archive, m->chunks, m->n_chunks, how, &m->bytes);
+    pf_buffer_free(&m->previous.bytes);
+    pf_image_narrow_begin(&m->narrow, m->archive, m->chunks, m->n_chunks, how, &m->now.bytes);
     if (m->is_partial) {
-        pf_buffer_clear(&m->bytes);
-        m->at = m->next = 0;
+        pf_buffer_clear(&m->now.bytes);
+        m->now.at = m->now.next = 0;
         m->is_partial = false;
     }
 }
@@ -202,8 +263,12 @@ static bool hole(const perfile_source *s, uint64_t offset, pf_hole *hole)
     return hole->end > offset;
 }
 
-static const pf_source_ops image_ops = {
-    .run = run, .narrow = narrow, .absent = absent, .hole = hole, .close = close_image};
+static const pf_source_ops image_ops = {.run = run,
+                                        .view = view,
+                                        .narrow = narrow,
+                                        .absent = absent,
+                                        .hole = hole,
+                                        .close = close_image};
 
 /* Collects the chunks of the part. */
 static perfile_status collect(image *m, uint16_t number, perfile_error *err)
@@ -298,9 +363,9 @@ static void write_piece(void *user, perfile_bytes bytes)
 static perfile_status copy_chunk(image *m, uint32_t i, copying *x, perfile_error *err)
 {
     const pf_chunk *c = m->chunks[i];
-    pf_buffer_clear(&m->bytes);
+    pf_buffer_clear(&m->now.bytes);
     x->written = 0;
-    perfile_status st = pf_archive_pieces(m->archive, c, &m->bytes, write_piece, x, err);
+    perfile_status st = pf_archive_pieces(m->archive, c, &m->now.bytes, write_piece, x, err);
     if (x->status != PERFILE_OK) {
         if (err)
             *err = x->error;
@@ -313,9 +378,9 @@ static perfile_status copy_chunk(image *m, uint32_t i, copying *x, perfile_error
         add_lost(m, c->raw_off, c->raw_len);
     m->counted[i] = true;
     st = append_zeros(m, c->raw_len, err);
-    return st == PERFILE_OK
-               ? perfile_sink_write(x->sink, (perfile_bytes){m->bytes.ptr, m->bytes.len}, err)
-               : st;
+    return st == PERFILE_OK ? perfile_sink_write(
+                                  x->sink, (perfile_bytes){m->now.bytes.ptr, m->now.bytes.len}, err)
+                            : st;
 }
 
 static perfile_status copy_zeros(perfile_sink *sink, uint64_t n, perfile_error *err)
@@ -344,7 +409,7 @@ perfile_status pf_archive_image_copy(perfile_source *source, perfile_sink *sink,
             st = copy_chunk(m, i, &x, err);
         at = end_of(m->chunks[i]);
     }
-    pf_buffer_clear(&m->bytes);
-    m->at = m->next = 0;
+    pf_buffer_clear(&m->now.bytes);
+    m->now.at = m->now.next = 0;
     return st == PERFILE_OK ? copy_zeros(sink, source->size - at, err) : st;
 }

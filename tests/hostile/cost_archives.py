@@ -330,8 +330,24 @@ def wide(size):
     return a.finish().result()
 
 
+def ids_by_turns(size):
+    """A file with the ids of its attrs by turns in two chunks of 128 MiB."""
+    n = size // 96
+    front = 104 + 80 * n
+    attrs = b"".join(struct.pack("<IIQQQQQ", 1, 64, 0, 1, 1 << 1 | 1 << 2, 0, 1 << 18).ljust(64, b"\0") +
+                     struct.pack("<QQ", front + (i % 2 << 27) + 8 * (i // 2), 8) for i in range(n))
+    head_of_file = b"PERFILE2" + struct.pack("<QQQQQQQQ", 104, 80, 104, 80 * n, front + (1 << 28), 0, 0, 0).ljust(96, b"\0")
+    a, at = Archive(), front
+    a.put(BYTES, payload=head_of_file + attrs)
+    payload, length, sums = frame(b"", 1 << 27)
+    for _ in range(2):
+        a.put(BYTES, codec=ZSTD, payload=payload, raw_len=length, raw_crc=sums, raw_off=at)
+        at += length
+    return a.finish().result()
+
+
 INPUTS = {"archive-" + f.__name__.replace("_", "-"): f
-          for f in (rounds, bomb, one_large, chunks, unfinished, captures, chunks_of_captures, metas, maps, parts, parts_with_chunks, holes, indexes,
+          for f in (rounds, bomb, one_large, chunks, unfinished, captures, chunks_of_captures, metas, maps, parts, parts_with_chunks, holes, ids_by_turns, indexes,
                     overlaps, gap, false_headers, gaps, wide)}
 
 # Command lines beside those of cost.py; of all commands only these are run.

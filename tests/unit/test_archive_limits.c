@@ -7,11 +7,13 @@
 #include <zstd.h>
 
 #include "archive/cbor.h"
+#include "archive/image.h"
 #include "archive/list.h"
 #include "archive/pack.h"
 #include "archive/packer.h"
 #include "columns_built.h"
 #include "io/out.h"
+#include "io/source.h"
 #include "perfile/perfile.h"
 
 enum { ID = 0x7654321, HEADER = PF_ARCHIVE_HEADER };
@@ -419,6 +421,50 @@ static void nested_maps(void **state)
     }
 }
 
+/* The status of `n` reads of 8 bytes for facts, by turns in the `n_chunks` chunks of a file. */
+static perfile_status reads_by_turns(unsigned n, unsigned n_chunks, size_t chunk)
+{
+    perfile_sink *sink = memory_sink();
+    pf_pack *p = new_pack(sink);
+    for (unsigned i = 0; i < n_chunks; i++) {
+        const pf_pack_chunk c = {
+            .kind = PF_CHUNK_BYTES, .raw = {zeros(chunk), chunk}, .raw_off = i * (uint64_t)chunk};
+        assert_int_equal(pf_pack_put(p, &c, NULL), PERFILE_OK);
+    }
+    assert_int_equal(pf_pack_finish(p, NULL), PERFILE_OK);
+    pf_pack_close(p);
+    perfile_source *s = source_of(perfile_sink_bytes(sink)), *image;
+    pf_archive a = {0};
+    assert_int_equal(pf_archive_read(s, 0, &a, NULL), PERFILE_OK);
+    assert_int_equal(pf_archive_image(&a, 0, 0, 0, NULL, NULL, &image, NULL), PERFILE_OK);
+    perfile_status st = PERFILE_OK;
+    perfile_error err;
+    for (unsigned i = 0; i < n && st == PERFILE_OK; i++) {
+        perfile_bytes bytes;
+        st = pf_source_view(image, i % n_chunks * (uint64_t)chunk + 8 * (i / n_chunks), 8, &bytes,
+                            &err);
+        assert_true(st != PERFILE_OK || bytes.len >= 8);
+    }
+    if (st != PERFILE_OK)
+        assert_string_equal(err.where, "archive.facts");
+    perfile_source_close(image);
+    pf_archive_clear(&a);
+    perfile_source_close(s);
+    perfile_sink_close(sink);
+    return st;
+}
+
+/* A capture chooses where its attrs, ids and features are: what is decoded for them is bounded by
+ * its size, and two chunks as our writer makes them are not decoded again for each of them. */
+static void facts_in_many_chunks(void **state)
+{
+    (void)state;
+    assert_int_equal(reads_by_turns(16, 2, 8 << 20), PERFILE_OK);
+    assert_int_equal(reads_by_turns(2000, 2, 1 << 20), PERFILE_OK);
+    assert_int_equal(reads_by_turns(100, 2, 32 << 20), PERFILE_E_LIMIT);
+    assert_int_equal(reads_by_turns(400, 5, 1 << 20), PERFILE_E_LIMIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +477,7 @@ int main(void)
         cmocka_unit_test(maps_of_captures),
         cmocka_unit_test(the_size_of_an_index),
         cmocka_unit_test(captures_of_an_archive),
+        cmocka_unit_test(facts_in_many_chunks),
         cmocka_unit_test(files_of_a_directory),
         cmocka_unit_test(maps),
         cmocka_unit_test(zones),
