@@ -336,6 +336,8 @@ static void put_metas(const char *folder)
         }
         m.creator = "perfile";
         m.host = "host";
+        m.name = "perf.data";
+        m.has_modified = true;
         m.has_created = m.has_events = m.has_lossy = true;
         m.created = UINT64_C(1700000000000000000);
         m.events = &event;

@@ -35,7 +35,11 @@ typedef struct perfile_archive_options {
      * that needs a small part decode less. */
     uint32_t chunk_records;
     uint64_t id; /* of the archive; 0: random */
-    uint64_t reserved[6];
+    /* Of the capture, for the metadata: the name of its file or directory, without folders (NULL:
+     * none), and when that was last written, in ns since 1970 (0: not known).  Copied. */
+    const char *name;
+    uint64_t modified;
+    uint64_t reserved[4];
 } perfile_archive_options;
 
 /* Makes a sink that packs what is written to it into an archive, which it writes to `below`.
@@ -43,7 +47,7 @@ typedef struct perfile_archive_options {
  * records are; what a program writes itself is packed as bytes.  With PERFILE_ARCHIVE_DIRECTORY it
  * takes the place of a sink of perfile_sink_directory().
  * *sink owns `below` from success on.
- * PERFILE_E_USAGE: a level that there is not. */
+ * PERFILE_E_USAGE: a level that does not exist, or a name that no file can have. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_archive_sink(perfile_sink *below, const perfile_archive_options *options,
                      perfile_sink **sink, perfile_error *err);
@@ -219,7 +223,9 @@ typedef struct perfile_archive_capture {
     /* How the capture differs from what was to be packed: "expanded", "scrubbed", or what other
      * programs say.  Without any it is byte for byte the same. */
     const char *const *lossy;
-    uint64_t reserved[3];
+    const char *name;  /* of the file or directory that was packed, or NULL; for display only */
+    uint64_t modified; /* when that was last written, ns since 1970; UINT64_MAX: not known */
+    uint64_t reserved[1];
 } perfile_archive_capture;
 
 /* What the metadata say about capture `number`, from 1 on; fills the first `size` bytes of

@@ -256,6 +256,8 @@ perfile_status perfile_archive_capture_at(perfile_archive *a, uint32_t number,
         .n_parts = a->meta.n_parts,
         .n_lossy = a->meta.n_lossy,
         .lossy = a->meta.lossy,
+        .name = a->meta.name,
+        .modified = a->meta.has_modified ? a->meta.modified : UINT64_MAX,
         .parts = (const perfile_archive_part *)(const void *)a->parts.ptr};
     memcpy(capture, &out, size < sizeof out ? size : sizeof out);
     return PERFILE_OK;

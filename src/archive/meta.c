@@ -39,6 +39,8 @@ static const key meta_keys[] = {
     {"creator", TEXT, offsetof(pf_meta, creator), 0},
     {"created", U64, offsetof(pf_meta, created), offsetof(pf_meta, has_created)},
     {"host", TEXT, offsetof(pf_meta, host), 0},
+    {"name", NAME, offsetof(pf_meta, name), 0},
+    {"modified", U64, offsetof(pf_meta, modified), offsetof(pf_meta, has_modified)},
 };
 enum { N_META_KEYS = sizeof meta_keys / sizeof meta_keys[0] };
 

@@ -44,8 +44,10 @@ typedef struct pf_meta_event {
 typedef struct pf_meta {
     const char *creator; /* program and version, or NULL */
     const char *host;    /* where it was packed, or NULL */
-    bool has_created, has_events, has_lossy;
-    uint64_t created; /* ns since 1970, UTC */
+    const char *name;    /* of the file or directory that was packed, or NULL */
+    bool has_created, has_modified, has_events, has_lossy;
+    uint64_t created;  /* ns since 1970, UTC */
+    uint64_t modified; /* when what was packed was last written, likewise */
     /* In no order; the numbers differ. */
     pf_meta_part *parts;
     uint32_t n_parts;

@@ -114,14 +114,13 @@ perfile_status pf_packer_new(pf_pack *pack, uint16_t source, const perfile_archi
     p->options = *options;
     pf_toolbox_init(&p->box, !(options->flags & PERFILE_ARCHIVE_NO_VERIFY));
     p->reader = (pf_session_reader){.before_change = stop_asking, .user = p};
-    pf_about_init(&p->about,
-                  (options->flags & PERFILE_ARCHIVE_EXPANDED ? PF_LOSSY_EXPANDED : 0U) |
-                      (options->flags & PERFILE_ARCHIVE_SCRUBBED ? PF_LOSSY_SCRUBBED : 0U));
     if (!p->options.level)
         p->options.level = PF_PACK_LEVEL_DEFAULT;
     if (!p->options.chunk_records || p->options.chunk_records > RECORDS_OF_CHUNK)
         p->options.chunk_records = RECORDS_OF_CHUNK;
-    perfile_status st = start(p, err);
+    perfile_status st = pf_about_init(&p->about, options, err);
+    if (st == PERFILE_OK)
+        st = start(p, err);
     if (st == PERFILE_OK)
         *packer = p;
     else

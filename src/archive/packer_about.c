@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "io/out.h"
 #include "perfile/version.h"
 
 static uint64_t now(void)
@@ -16,14 +17,30 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
 }
 
-void pf_about_init(pf_about *x, uint32_t lossy)
+perfile_status pf_about_init(pf_about *x, const perfile_archive_options *options,
+                             perfile_error *err)
 {
-    *x = (pf_about){.created = now(), .lossy = lossy};
+    const uint32_t expanded = options->flags & PERFILE_ARCHIVE_EXPANDED ? PF_LOSSY_EXPANDED : 0;
+    const uint32_t scrubbed = options->flags & PERFILE_ARCHIVE_SCRUBBED ? PF_LOSSY_SCRUBBED : 0;
+    *x = (pf_about){.created = now(), .modified = options->modified, .lossy = expanded | scrubbed};
     pf_arena_init(&x->strings, UINT64_MAX, "archive.events");
+    if (!options->name)
+        return PERFILE_OK;
+    const perfile_bytes name = {(const uint8_t *)options->name, strlen(options->name)};
+    if (!pf_meta_name_is_safe(name))
+        return pf_fail(err, PERFILE_E_USAGE, "archive.name",
+                       "a capture is called by the name of its file: 1 to %d bytes, without '/'",
+                       PF_META_MOST_NAME);
+    x->name = pf_alloc(name.len + 1, 1);
+    if (!x->name)
+        return pf_fail_nomem(err, "archive");
+    memcpy(x->name, name.ptr, name.len);
+    return PERFILE_OK;
 }
 
 void pf_about_free(pf_about *x)
 {
+    pf_free(x->name);
     pf_free(x->events);
     pf_arena_free(&x->strings);
 }
@@ -63,6 +80,9 @@ perfile_status pf_about_encode(const pf_about *x, pf_meta_part *parts, uint32_t 
              PERFILE_VERSION_MINOR, PERFILE_VERSION_PATCH);
     const char *lossy[PF_META_LOSSY_WORDS];
     const pf_meta m = {.creator = creator,
+                       .name = x->name,
+                       .has_modified = x->modified != 0,
+                       .modified = x->modified,
                        .has_created = true,
                        .created = x->created,
                        .has_lossy = x->lossy != 0,

@@ -2,9 +2,11 @@
 #include "cli/archive.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/captures.h"
 #include "cli/input.h"
 #include "cli/json.h"
 #include "cli/print.h"
@@ -29,6 +31,64 @@ perfile_status cli_archive_open(const char *path, const perfile_limits *limits, 
     if (st != PERFILE_OK)
         perfile_source_close(source);
     return st;
+}
+
+bool cli_capture_time(const char *path, uint64_t *ns)
+{
+    char data[4096];
+    struct stat sb;
+    bool found = strcmp(path, "-") == 0 ? fstat(0, &sb) == 0 : stat(path, &sb) == 0;
+    if (found && S_ISDIR(sb.st_mode)) {
+        const int n = snprintf(data, sizeof data, "%s/data", path);
+        found = n > 0 && (size_t)n < sizeof data && stat(data, &sb) == 0;
+    }
+    if (!found || !S_ISREG(sb.st_mode) || sb.st_mtim.tv_sec < 0)
+        return false;
+    *ns = (uint64_t)sb.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)sb.st_mtim.tv_nsec;
+    return true;
+}
+
+/* Notes name and time of the file or directory `path`. */
+static void name_of_file(const char *path, char *name, perfile_archive_options *options)
+{
+    uint64_t time;
+    size_t end = strlen(path);
+    while (end && path[end - 1] == '/')
+        end--;
+    size_t begin = end;
+    while (begin && path[begin - 1] != '/')
+        begin--;
+    const bool dots = path[begin] == '.' && path[end - 1] == '.' && end - begin <= 2;
+    if (begin == end || end - begin >= CLI_CAPTURE_NAME || dots)
+        return;
+    memcpy(name, path + begin, end - begin);
+    name[end - begin] = '\0';
+    options->name = name;
+    if (cli_capture_time(path, &time))
+        options->modified = time;
+}
+
+void cli_archive_name(const char *path, char name[CLI_CAPTURE_NAME],
+                      perfile_archive_options *options)
+{
+    struct stat sb;
+    perfile_archive *archive;
+    perfile_archive_capture capture;
+    const uint32_t number = cli_capture_of(path) ? cli_capture_of(path) : cli_archive_capture();
+    if (strcmp(path, "-") == 0 || stat(path, &sb) != 0 ||
+        (!S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode)))
+        return;
+    if (cli_archive_open(path, NULL, false, &archive, NULL) != PERFILE_OK) {
+        name_of_file(path, name, options);
+        return;
+    }
+    if (perfile_archive_capture_at(archive, number ? number : 1, &capture, sizeof capture, NULL) ==
+        PERFILE_OK) {
+        if (capture.name && strlen(capture.name) < CLI_CAPTURE_NAME)
+            options->name = strcpy(name, capture.name);
+        options->modified = capture.modified == UINT64_MAX ? 0 : capture.modified;
+    }
+    perfile_archive_close(archive);
 }
 
 bool cli_archive_is_damaged(const perfile_archive_summary *s)
@@ -82,8 +142,10 @@ void cli_archive_json(const perfile_archive_summary *s, const perfile_archive_ca
     cli_json_bool("head_damaged", s->head_damaged);
     cli_json_number("gaps", s->gaps);
     cli_json_number("gap_bytes", s->gap_bytes);
-    if (c)
+    if (c) {
+        cli_json_string("name", c->name);
         cli_archive_json_lossy(c);
+    }
     cli_json_object_end();
 }
 

@@ -9,11 +9,13 @@
 #include "cli/archive.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/text.h"
 
 typedef struct capture {
     char *path; /* a copy of its own: its address is what it is known by */
     char *name;
     uint32_t number;
+    bool lacks_selection; /* see cli_all_lack_selection() */
 } capture;
 
 /* They live until the next command line, as argv does. */
@@ -41,23 +43,49 @@ const char *cli_capture_name(const char *path)
     return c ? c->name : NULL;
 }
 
-/* How many captures the archive `path` has; 1 also for what is no archive, or cannot be opened. */
-static uint32_t count(const char *path)
+bool cli_all_lack_selection(const char *path)
+{
+    bool all = true;
+    for (size_t i = 0; i < n_captures; i++) {
+        if (captures[i].path == path)
+            captures[i].lacks_selection = true;
+        if (strcmp(captures[i].path, path) == 0)
+            all = all && captures[i].lacks_selection;
+    }
+    return all;
+}
+
+bool cli_shell_input(const char *path, char *out, size_t size)
+{
+    const uint32_t number = cli_capture_of(path) ? cli_capture_of(path) : cli_archive_capture();
+    const int n = number ? snprintf(out, size, "--source %" PRIu32 " ", number) : 0;
+    return n >= 0 && (size_t)n < size && cli_shell_file(path, out + n, size - (size_t)n);
+}
+
+/* Opens `path` if it is an archive whose captures are inputs of their own, of which *n becomes the
+ * number; NULL: it is none.  Each of its captures is opened on its own, which costs a look at all
+ * chunks: too many are not opened at all, and whoever opens the path says that one must be chosen.
+ */
+static perfile_archive *open_several(const char *path, uint32_t *n)
 {
     perfile_archive *a;
     perfile_archive_summary sum;
     if (cli_archive_open(path, NULL, false, &a, NULL) != PERFILE_OK)
-        return 1;
+        return NULL;
     perfile_archive_get_summary(a, &sum, sizeof sum);
+    *n = sum.captures;
+    if (sum.captures > 1 && sum.captures <= CLI_MOST_CAPTURES)
+        return a;
     perfile_archive_close(a);
-    return sum.captures ? sum.captures : 1;
+    return NULL;
 }
 
-/* Adds capture `number` of `path`; NULL: no memory. */
-static char *add(const char *path, uint32_t number)
+/* Adds capture `number` of `path`, which was packed under the name `packed` (NULL: not known).
+ * NULL: no memory. */
+static char *add(const char *path, uint32_t number, const char *packed)
 {
     enum { WORDS = 32 };
-    const size_t size = strlen(path) + WORDS;
+    const size_t size = strlen(path) + (packed ? strlen(packed) : 0) + WORDS;
     capture *more = realloc(captures, (n_captures + 1) * sizeof *more);
     if (!more)
         return NULL;
@@ -69,7 +97,9 @@ static char *add(const char *path, uint32_t number)
         return NULL;
     }
     snprintf(c.path, size, "%s", path);
-    snprintf(c.name, size, "%s, capture %" PRIu32, path, number);
+    const int n = snprintf(c.name, size, "%s, capture %" PRIu32, path, number);
+    if (packed)
+        snprintf(c.name + n, size - (size_t)n, " (%s)", packed);
     captures[n_captures++] = c;
     return c.path;
 }
@@ -98,22 +128,32 @@ static void release(void)
     expanded = (cli_inputs){0};
 }
 
+/* Appends `path`, or the captures of the archive that it is. */
+static bool append_captures(char *path)
+{
+    uint32_t n = 0;
+    bool ok = true;
+    perfile_archive *a = open_several(path, &n);
+    if (!a)
+        return append(&expanded, path);
+    for (uint32_t k = 1; k <= n && ok; k++) {
+        perfile_archive_capture c = {0};
+        if (perfile_archive_capture_at(a, k, &c, sizeof c, NULL) != PERFILE_OK)
+            c.name = NULL;
+        ok = append(&expanded, add(path, k, c.name));
+    }
+    perfile_archive_close(a);
+    return ok;
+}
+
 int cli_each_capture(cli_inputs *in)
 {
     bool ok = true;
     release();
     if (cli_archive_capture())
         return CLI_CONTINUE;
-    for (size_t i = 0; i < in->n && ok; i++) {
-        const uint32_t n = count(in->at[i]);
-        /* Each is opened on its own, which costs a look at all chunks: too many are not opened at
-         * all, and whoever opens the path says that one must be chosen. */
-        const bool each = n > 1 && n <= CLI_MOST_CAPTURES;
-        if (!each)
-            ok = append(&expanded, in->at[i]);
-        for (uint32_t k = 1; each && k <= n && ok; k++)
-            ok = append(&expanded, add(in->at[i], k));
-    }
+    for (size_t i = 0; i < in->n && ok; i++)
+        ok = append_captures(in->at[i]);
     if (!ok) {
         cli_message("out of memory");
         return CLI_FAILED;

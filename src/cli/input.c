@@ -187,6 +187,14 @@ static int failure(const cli_input *in)
     return wrong || strcmp(in->error.where, "options.from") == 0 ? CLI_USAGE : CLI_FAILED;
 }
 
+/* The exit status of an input that ends with in->error.  Not every capture of an archive has the
+ * events that are selected: that is wrong usage only if none has them. */
+static int final_failure(const cli_input *in)
+{
+    const int status = failure(in);
+    return status != CLI_USAGE || cli_all_lack_selection(in->path) ? status : CLI_DONE;
+}
+
 const char *cli_input_name(const char *path)
 {
     const char *capture = cli_capture_name(path);
@@ -424,7 +432,7 @@ int cli_close_without_damage(cli_input *in)
     cli_progress_clear();
     if (in->status < 0) {
         cli_report_error(in->name, &in->error);
-        status = failure(in);
+        status = final_failure(in);
     }
     perfile_stream_close(in->stream);
     in->stream = NULL;
@@ -447,7 +455,7 @@ int cli_close(cli_input *in)
         status = cli_worse(status, CLI_DAMAGED);
     }
     if (in->status < 0)
-        status = failure(in);
+        status = final_failure(in);
     in->status = PERFILE_OK; /* the error has been reported */
     cli_close_without_damage(in);
     return status;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/archive.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/print.h"
@@ -224,7 +225,10 @@ static perfile_status pack(const cli_output *o, perfile_sink **sink, perfile_err
 {
     perfile_sink *below = *sink;
     perfile_archive_options how = o->packing;
+    char name[CLI_CAPTURE_NAME];
     how.size = sizeof how;
+    if (o->n_inputs == 1)
+        cli_archive_name(o->inputs[0], name, &how);
     how.flags |= o->directory ? PERFILE_ARCHIVE_DIRECTORY : 0;
     perfile_status st = perfile_archive_sink(below, &how, sink, err);
     if (st != PERFILE_OK)

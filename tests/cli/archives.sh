@@ -46,13 +46,22 @@ run convert --to archive --append -o cut.perfile b.data
 ls no.perfile 2>&1 | sed "s/.*no.perfile'*/no.perfile/"
 
 echo "each capture is an input"
-"$PERFILE" info joined.perfile | grep -E '^(file|form)'
+touch -d 2020-02-02T02:02:02Z b.data
+run convert -f --to archive --append -o joined.perfile b.data
+"$PERFILE" info joined.perfile | sed -E '/^CAPTURE|^ *[1-4] /s/[0-9]{4}-[0-9-]*T[0-9:]*Z/TIME/'
+run info --json --source 5 joined.perfile | grep -o '"name":"b.data"\|"captured":{[^}]*}'
 "$PERFILE" info --source 2 joined.perfile | grep -E '^(file|form)'
 "$PERFILE" list events joined.perfile | grep ':$'
 "$PERFILE" stats --json joined.perfile | grep -o '"file":"[^"]*"'
 "$PERFILE" dump --format jsonl joined.perfile 2>/dev/null | cksum | cut -d' ' -f1
 for i in 1 2 3 4; do "$PERFILE" dump --format jsonl --source "$i" joined.perfile 2>/dev/null; done | cksum | cut -d' ' -f1
 run validate --only V-7 joined.perfile
+run stats --comm helper --type sample joined.perfile
+run stats --event sched:sched_switch joined.perfile
+"$PERFILE" convert --to archive -o some.perfile a.data "$captures/tracepoints.data" "$captures/killed.data"
+run stats --event sched:sched_switch some.perfile
+run info --source 3 some.perfile | grep ^next
+run recover -n --source 3 some.perfile
 run merge -f --offset 2=0 --offset 3=0 -o merged.data all.perfile
 run filter --pid 1 -o no.data all.perfile
 
@@ -61,7 +70,7 @@ echo "many captures"
 many=()
 for i in {1..128}; do many+=(empty); done
 "$PERFILE" convert --to archive -o many.perfile "${many[@]}" 2>/dev/null
-"$PERFILE" stats many.perfile 2>&1 | grep -c 'capture [0-9]*:'
+"$PERFILE" stats many.perfile 2>&1 | grep -c 'capture [0-9]* (empty):'
 "$PERFILE" convert --to archive --append -o many.perfile empty 2>/dev/null
 for i in "info" "list events" "dump" "stats" "validate" "merge -o no.data"; do
     # shellcheck disable=SC2086

@@ -140,11 +140,11 @@ def process_of(capture):
         return "1"
 
 
-def settle(path):
-    """The time of last change is part of what `info` says."""
-    for file in files(path).values():
-        os.utime(file, (CHANGED, CHANGED))
-    os.utime(path, (CHANGED, CHANGED))
+def settle(capture, plain, packed):
+    """When a capture was last written is part of what `info` says: the copy is as old as the capture.  That of the archive is another one."""
+    for name, file in files(plain).items():
+        shutil.copystat(files(capture)[name], file)
+    os.utime(packed, (CHANGED, CHANGED))
 
 
 def place(capture):
@@ -159,8 +159,7 @@ def place(capture):
     else:
         shutil.copyfile(capture, plain)
     os.rename("packed1", packed)
-    settle(plain)
-    settle(packed)
+    settle(capture, plain, packed)
 
 
 def first_difference(one, other):

@@ -432,7 +432,7 @@ class Meta:
 
     PART = {"format": is_text, "form": is_text, "name": is_text, "size": is_uint,
             "crc32c": lambda v: is_uint(v, 1 << 32), "mode": lambda v: is_uint(v, 1 << 32)}
-    TOP = {"creator": is_text, "created": is_uint, "host": is_text}
+    TOP = {"creator": is_text, "created": is_uint, "host": is_text, "name": is_text, "modified": is_uint}
 
     def __init__(self):
         self.parts, self.top = {}, {}

@@ -54,6 +54,46 @@ static void an_archive_is_listed(void **state)
     release(b);
 }
 
+/* An archive of one empty capture with this name: the status of making its sink, and, if that is
+ * PERFILE_OK, what is read back. */
+static perfile_status name_comes_back(const char *name, uint64_t modified)
+{
+    perfile_sink *memory, *sink;
+    perfile_archive_capture capture;
+    const perfile_archive_options how = {
+        .size = sizeof how, .id = ARCHIVE_ID, .name = name, .modified = modified};
+    assert_int_equal(perfile_sink_memory("archive", &memory, NULL), PERFILE_OK);
+    const perfile_status st = perfile_archive_sink(memory, &how, &sink, NULL);
+    if (st != PERFILE_OK) {
+        perfile_sink_close(memory);
+        return st;
+    }
+    assert_int_equal(perfile_sink_finish(sink, NULL), PERFILE_OK);
+    perfile_archive *a = opened(perfile_sink_bytes(memory));
+    assert_int_equal(perfile_archive_capture_at(a, 1, &capture, sizeof capture, NULL), PERFILE_OK);
+    assert_int_equal(capture.modified, modified ? modified : UINT64_MAX);
+    assert_true(name ? capture.name && strcmp(capture.name, name) == 0 : !capture.name);
+    perfile_archive_close(a);
+    perfile_sink_close(sink);
+    return PERFILE_OK;
+}
+
+static void captures_keep_their_names(void **state)
+{
+    (void)state;
+    char longest[257];
+    memset(longest, 'x', sizeof longest);
+    longest[256] = '\0';
+    assert_int_equal(name_comes_back(longest, 1), PERFILE_E_USAGE);
+    longest[255] = '\0';
+    assert_int_equal(name_comes_back(longest, 0), PERFILE_OK);
+    assert_int_equal(name_comes_back(NULL, 1), PERFILE_OK);
+    assert_int_equal(name_comes_back("perf.data", UINT64_C(1500000000000000001)), PERFILE_OK);
+    assert_int_equal(name_comes_back("../perf.data", 1), PERFILE_E_USAGE);
+    assert_int_equal(name_comes_back("..", 1), PERFILE_E_USAGE);
+    assert_int_equal(name_comes_back("", 1), PERFILE_E_USAGE);
+}
+
 /* The capture of an archive that is open, by its number, as often as one likes. */
 static void a_capture_is_opened_again(void **state)
 {
@@ -180,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_archive_is_listed),
+        cmocka_unit_test(captures_keep_their_names),
         cmocka_unit_test(a_capture_is_opened_again),
         cmocka_unit_test(what_is_no_archive_is_told),
         cmocka_unit_test(columns_have_the_names_of_fields),

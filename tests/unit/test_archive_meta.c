@@ -138,11 +138,13 @@ static pf_meta_part example_parts[] = {
      .mode = 0600}};
 static const char *example_lossy[] = {"filtered"};
 
-/* { "creator": "me", "created": 1, "host": "h", "parts": { 0: { "format": "perf.data", "form":
- * "file", "size": 300 }, 7: { "format": "opaque", "name": "map", "crc32c": 1, "mode": 384 } },
- * "events": [{ "name": "cycles", "attr": h'0102' }, { "name": "x" }], "lossy": ["filtered"] } */
+/* { "creator": "me", "created": 1, "host": "h", "name": "c", "modified": 2, "parts": { 0: {
+ * "format": "perf.data", "form": "file", "size": 300 }, 7: { "format": "opaque", "name": "map",
+ * "crc32c": 1, "mode": 384 } }, "events": [{ "name": "cycles", "attr": h'0102' }, { "name": "x" }],
+ * "lossy": ["filtered"] } */
 #define META                                                                                       \
-    "a6 6763726561746f72 626d65 6763726561746564 01 64686f7374 6168 "                              \
+    "a8 6763726561746f72 626d65 6763726561746564 01 64686f7374 6168 "                              \
+    "646e616d65 6163 686d6f646966696564 02 "                                                       \
     "657061727473 a2 00 a3 66666f726d6174 69706572662e64617461 64666f726d 6466696c65 "             \
     "6473697a65 19012c 07 a4 66666f726d6174 666f7061717565 646e616d65 636d6170 "                   \
     "66637263333263 01 646d6f6465 190180 "                                                         \
@@ -154,6 +156,9 @@ static pf_meta example_meta(void)
     static pf_meta_event events[] = {{"cycles", {(const uint8_t *)"\1\2", 2}}, {"x", {NULL, 0}}};
     return (pf_meta){.creator = "me",
                      .host = "h",
+                     .name = "c",
+                     .has_modified = true,
+                     .modified = 2,
                      .has_created = true,
                      .created = 1,
                      .has_events = true,
@@ -226,6 +231,8 @@ static void test_meta_later(void **state)
     assert_int_equal(pf_meta_part_of(&m, 0)->size, 300);
     assert_true(m.has_lossy && m.n_lossy == 0);
     assert_int_equal(m.n_events, 2);
+    /* { "host": "i", "name": "a/b" } */
+    assert_int_equal(decode_hex("a2 64686f7374 6169 646e616d65 63612f62", &m), PERFILE_E_CORRUPT);
     /* { "host": "i", "creator": 1 } */
     assert_int_equal(decode_hex("a2 64686f7374 6169 6763726561746f72 01", &m), PERFILE_E_CORRUPT);
     assert_string_equal(m.host, "h");

@@ -162,6 +162,8 @@ static void json_capture(const perfile_archive_capture *c)
     cli_json_string("creator", c->creator);
     cli_json_string("host", c->host);
     json_time("created", c->created);
+    cli_json_string("name", c->name);
+    json_time("modified", c->modified);
     cli_archive_json_lossy(c);
     cli_json_array("parts");
     for (uint32_t i = 0; i < c->n_parts; i++) {

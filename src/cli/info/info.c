@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/captures.h"
 #include "cli/command.h"
@@ -19,7 +18,8 @@ enum { OPTION_HEADER = CLI_OPTION_OWN, OPTION_JSON, OPTION_CHUNKS, OPTION_COLUMN
 typedef struct settings {
     cli_reading how;
     bool json, header;
-    unsigned archive; /* CLI_INFO_… of it; 0: the capture is shown */
+    cli_table *captures; /* captures of an archive become rows of it; NULL: they do not */
+    unsigned archive;    /* CLI_INFO_… of it; 0: the capture is shown */
 } settings;
 
 /* Reads the records.  With --header only the header: nothing for a file; for a pipe, which has no
@@ -43,23 +43,6 @@ static bool walk(cli_info_facts *x, const settings *set)
     return true;
 }
 
-/* Notes when the input was last written; for a directory, when its file `data` was. */
-static void read_file_time(cli_info_facts *x, const char *path)
-{
-    char data[4096];
-    struct stat sb;
-    bool there = strcmp(path, "-") == 0 ? fstat(0, &sb) == 0 : stat(path, &sb) == 0;
-    if (there && S_ISDIR(sb.st_mode)) {
-        int n = snprintf(data, sizeof data, "%s/data", path);
-        there = n > 0 && (size_t)n < sizeof data && stat(data, &sb) == 0;
-    }
-    if (!there || !S_ISREG(sb.st_mode) || sb.st_mtim.tv_sec < 0)
-        return;
-    x->has_file_time = true;
-    x->file_time =
-        (uint64_t)sb.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)sb.st_mtim.tv_nsec;
-}
-
 /* Notes what the archive is that the capture is in: `open`, or else the file itself.  Whatever
  * fails here has failed when the capture was opened. */
 static void read_archive(cli_info_facts *x, const char *path, perfile_archive *open,
@@ -73,7 +56,9 @@ static void read_archive(cli_info_facts *x, const char *path, perfile_archive *o
     perfile_archive_get_summary(x->archive_of, &x->archive, sizeof x->archive);
     if (perfile_archive_capture_at(x->archive_of, number, &x->packed, sizeof x->packed, NULL) !=
         PERFILE_OK)
-        x->packed = (perfile_archive_capture){0};
+        x->packed = (perfile_archive_capture){.modified = UINT64_MAX};
+    x->has_file_time = x->packed.modified != UINT64_MAX; /* that of the archive says nothing */
+    x->file_time = x->packed.modified;
 }
 
 /* Reads and prints one input that is open; false if there is no memory.  *again: nothing was
@@ -97,6 +82,10 @@ static bool collect_and_print(cli_info_facts *x, const settings *set, bool *agai
     perfile_stream_get_summary(x->in.stream, &x->sum, sizeof x->sum);
     if (x->in.status < 0)
         return true;
+    if (set->captures) {
+        cli_info_captures_add(x, set->captures);
+        return true;
+    }
     return set->json ? cli_info_json(x) : cli_info_text(x);
 }
 
@@ -124,7 +113,7 @@ static int read_once(const char *path, const settings *set, perfile_archive **op
         return CLI_FAILED;
     }
     bool ok = true;
-    read_file_time(x, path);
+    x->has_file_time = cli_capture_time(path, &x->file_time);
     if (cli_open(&x->in, path, &how) == CLI_DONE) {
         read_archive(x, path, *open, set);
         ok = collect_and_print(x, set, again);
@@ -147,6 +136,26 @@ static int info_of(const char *path, const settings *set)
     if (again)
         status = read_once(path, set, &open, &again);
     perfile_archive_close(open);
+    return status;
+}
+
+/* Does the captures of the archive of which in->at[*i] is the first, and moves *i to the last;
+ * returns the worst exit status. */
+static int info_of_captures(const cli_inputs *in, size_t *i, settings *set)
+{
+    const char *archive = in->at[*i];
+    int status = CLI_DONE;
+    set->captures = cli_info_captures_new();
+    for (bool more = set->captures; more; *i += more) {
+        status = cli_worse(status, info_of(in->at[*i], set));
+        more = *i + 1 < in->n && cli_capture_of(in->at[*i + 1]) > 1;
+    }
+    if (!set->captures || !cli_info_captures_print(archive, set->how.limits, set->captures)) {
+        cli_message("%s: out of memory", archive);
+        status = CLI_FAILED;
+    }
+    cli_table_free(set->captures);
+    set->captures = NULL;
     return status;
 }
 
@@ -178,7 +187,10 @@ const cli_spec cli_info_spec = {
         "while\n"
         "recording; and whether it is intact.\n"
         "\n"
-        "Usage: perfile info [OPTION ...] FILE ...\n",
+        "Usage: perfile info [OPTION ...] FILE ...\n"
+        "\n"
+        "Of an archive with several captures it shows a line for each; --source N shows one of "
+        "them.\n",
     .options = options,
     .notes = "Examples:\n"
              "  perfile info perf.data\n"
@@ -219,7 +231,9 @@ int cli_info(int argc, char **argv)
     for (size_t i = 0; i < in.n; i++) {
         if (i > 0 && !set.json)
             cli_print("\n");
-        status = cli_worse(status, info_of(in.at[i], &set));
+        const bool several = !set.json && cli_capture_of(in.at[i]);
+        status =
+            cli_worse(status, several ? info_of_captures(&in, &i, &set) : info_of(in.at[i], &set));
     }
     return status;
 }

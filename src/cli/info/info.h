@@ -6,6 +6,7 @@
 #include "cli/archive.h"
 #include "cli/input.h"
 #include "cli/losses.h"
+#include "cli/table.h"
 #include "perfile/model.h"
 
 /* Counts for one event. */
@@ -77,5 +78,11 @@ const char *cli_info_call_graph(const perfile_attr *a);
 /* Print the facts to standard output; false if there is no memory. */
 bool cli_info_json(cli_info_facts *x);
 bool cli_info_text(cli_info_facts *x);
+
+/* captures.c: a table with a row for each capture of an archive.  Adds that of one; prints what the
+ * archive `path` is, and the table: false if there is no memory. */
+cli_table *cli_info_captures_new(void);
+void cli_info_captures_add(const cli_info_facts *x, cli_table *t);
+bool cli_info_captures_print(const char *path, const perfile_limits *limits, cli_table *t);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/captures.h"
 #include "cli/damage.h"
 #include "cli/info/info.h"
 #include "cli/print.h"
@@ -133,7 +134,8 @@ static void captured(const cli_info_facts *x)
     cli_format_wall_time(wall, text, sizeof text);
     label("captured");
     if (of_file)
-        cli_print("%.19sZ, when the file was last written\n", text);
+        cli_print("%.19sZ, when the file was last written%s\n", text,
+                  x->archive_of ? ", as the archive says" : "");
     else
         cli_print("%s\n", text);
 }
@@ -264,7 +266,7 @@ static void integrity(const cli_info_facts *x)
         label("next");
         cli_print("copy %s from where the directory was recorded\n", parts);
     }
-    if (!cli_recoverable(&x->in) || !cli_shell_file(x->in.path, file, sizeof file))
+    if (!cli_recoverable(&x->in) || !cli_shell_input(x->in.path, file, sizeof file))
         return;
     label("next");
     cli_print("perfile recover -o OUT %s\n", file);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/captures.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
@@ -253,8 +254,9 @@ static void report_next_step(const cli_rescue *x)
     const char *path = x->dry_run ? x->path : x->out;
     /* The path is an argument of -i for perf report, an operand for the others. */
     bool report = !x->dry_run && x->sum.samples;
-    bool known = strcmp(path, "-") != 0 && (report ? cli_shell_word(path, file, sizeof file)
-                                                   : cli_shell_file(path, file, sizeof file));
+    bool known = strcmp(path, "-") != 0 && (report       ? cli_shell_word(path, file, sizeof file)
+                                            : x->dry_run ? cli_shell_input(path, file, sizeof file)
+                                                         : cli_shell_file(path, file, sizeof file));
     const char *what = x->dry_run                          ? "nothing was written"
                        : !has_samples(x) || x->sum.samples ? NULL
                                                            : "there is no sample among them";

@@ -236,6 +236,8 @@ static bool print_table(const settings *set, const cli_counts *counts)
 static bool print(const settings *set, cli_counts *counts, const cli_input *in)
 {
     bool ok = true;
+    if (in->selects && !counts->total.records && cli_capture_of(in->path) && !set->json)
+        return true; /* the note that nothing is selected says it */
     sort_rows(set, counts);
     if (set->heading)
         cli_print("%s:\n", in->name);

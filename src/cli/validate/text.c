@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/captures.h"
 #include "cli/command.h"
 #include "cli/damage.h"
 #include "cli/print.h"
@@ -154,7 +155,7 @@ static void file_end(const cli_validation *v)
     if (v->repairable && cli_shell_file(v->in->path, path, sizeof path))
         cli_print("%s: next: perfile recover --to archive -o OUT %s\n", v->name, path);
     else if (v->in->stream && cli_recoverable(v->in) &&
-             cli_shell_file(v->in->path, path, sizeof path))
+             cli_shell_input(v->in->path, path, sizeof path))
         cli_print("%s: next: perfile recover -o OUT %s\n", v->name, path);
 }
 
