@@ -15,6 +15,7 @@
 #include "cli/archive.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/note.h"
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
@@ -327,6 +328,7 @@ void cli_writing_begin(const char *name)
 
 void cli_writing_end(perfile_sink *sink)
 {
+    cli_notes_end();
     cli_signals_file(NULL);
     if (sink)
         cli_signals_temporary(NULL);

@@ -19,3 +19,14 @@ touch -d '2001-02-03T04:05:06.7Z' old.data
 "$PERFILE" info old.data | grep ^captured
 "$PERFILE" info --json old.data | grep -o '"captured":{[^}]*}'
 "$PERFILE" info --json "$PERFILE_SOURCE/samples/captures/clock.data" | grep -o '"captured":{[^}]*}'
+# Of many events those that have samples, or the first few where nothing was counted.
+args=()
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    cp "$PERFILE_SOURCE/samples/captures/tracepoints.data" "$i.data"
+    args+=("$i.data")
+done
+"$PERFILE" merge -o many.data --offset 2=0 "${args[@]}" 2>/dev/null
+"$PERFILE" filter -f -o few.data --event sched:sched_process_exec many.data 2>/dev/null
+"$PERFILE" info many.data | grep -c ', period 1$'
+"$PERFILE" info few.data | sed -n '/^events/,/^clock/p' | tail -n 3
+"$PERFILE" info --header few.data | sed -n '/^events/,/^clock/p' | tail -n 3

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/note.h"
 #include "cli/progress.h"
 #include "perfile/damage.h"
 
@@ -45,11 +46,10 @@ static void json_note(const perfile_note *n)
 void cli_conversion_note(void *conversion, const perfile_note *note)
 {
     const cli_conversion *x = conversion;
-    cli_progress_clear();
     if (x->json)
         json_note(note);
     else
-        cli_message("%s: %s", x->name, note->text);
+        cli_note(x->name, note);
 }
 
 /* Prints the rest of the object, behind the notes. */
@@ -94,6 +94,7 @@ static bool copy_may_help(const perfile_error *failed)
 
 void cli_conversion_end(cli_conversion *x, const perfile_error *failed)
 {
+    cli_notes_end();
     cli_progress_clear();
     if (x->json)
         json_end(x, failed);

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/note.h"
 #include "cli/progress.h"
 #include "cli/text.h"
 
@@ -14,8 +15,7 @@ void cli_filter_note(void *run, const perfile_note *note)
      * place. */
     if (note->kind == PERFILE_NOTE_DECOMPRESSED)
         return;
-    cli_progress_clear();
-    cli_message("%s: %s", x->name, note->text);
+    cli_note(x->name, note);
 }
 
 /* Prints how many records and processes were kept, and what was dropped of AUX traces. */
@@ -63,6 +63,7 @@ static void json_object(const cli_filter_run *x, const perfile_error *failed)
 
 void cli_filter_report(const cli_filter_run *x, const perfile_error *failed)
 {
+    cli_notes_end();
     cli_progress_clear();
     if (x->json)
         json_object(x, failed);

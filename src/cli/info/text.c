@@ -155,25 +155,44 @@ static void sampling(const perfile_attr *a)
         cli_print(" (%" PRIu32 " bytes of stack)", a->sample_stack_user);
 }
 
-/* Prints a line for each event, with its samples if the records were counted. */
+static uint64_t samples_of(const cli_info_facts *x, uint32_t event)
+{
+    return event < x->n_events ? x->events[event].samples : 0;
+}
+
+/* Prints a line for each event, with its samples if the records were counted.  Of many events only
+ * those with samples, or the first few. */
 static void events(const cli_info_facts *x)
 {
-    uint32_t n = perfile_session_n_events(x->session);
+    enum { FEW = 8, MANY = 24 };
+    const uint32_t n = perfile_session_n_events(x->session);
+    const bool counted = x->walked && x->samples > x->other.samples;
+    uint32_t hidden = 0;
+    char file[CLI_SHELL_WORD] = "";
     label("events");
     if (n == 0)
         cli_print("none\n");
     for (uint32_t i = 0; i < n; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);
-        if (i)
+        if (n > MANY && (counted ? !samples_of(x, i) : i >= FEW)) {
+            hidden++;
+            continue;
+        }
+        if (i > hidden)
             label("");
         cli_print("%s", e->name);
         if (x->walked) {
-            uint64_t samples = i < x->n_events ? x->events[i].samples : 0;
             cli_print(": ");
-            plural(samples, "sample", "samples");
+            plural(samples_of(x, i), "sample", "samples");
         }
         sampling(e->attr);
         cli_print("\n");
+    }
+    if (hidden) {
+        label("");
+        cli_print("%" PRIu32 " more%s; perfile list events %s\n", hidden,
+                  x->walked ? " without samples" : "",
+                  cli_shell_input(x->in.path, file, sizeof file) ? file : "FILE");
     }
     if (x->walked && x->other.samples) {
         label("");

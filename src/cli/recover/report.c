@@ -13,6 +13,7 @@
 #include "cli/input.h"
 #include "cli/json.h"
 #include "cli/names.h"
+#include "cli/note.h"
 #include "cli/progress.h"
 #include "cli/recover/recover.h"
 #include "cli/text.h"
@@ -105,6 +106,7 @@ static void report_gap(const cli_rescue *x, const perfile_gap *gap, const char *
 
 void cli_rescue_gap(cli_rescue *x, const perfile_gap *gap, const char *part)
 {
+    cli_notes_end();
     x->n_gaps++;
     if (x->json)
         json_gap(gap, part);
@@ -127,7 +129,7 @@ void cli_rescue_note(cli_rescue *x, const perfile_recover_note *note)
     x->notes[x->n_notes].text = text;
     x->n_notes++;
     if (!x->json)
-        cli_message("%s: %s", x->name, text);
+        cli_note_of(x->name, note->feature, note->damage, text);
 }
 
 void cli_rescue_begin(cli_rescue *x)
@@ -270,6 +272,7 @@ static void report_next_step(const cli_rescue *x)
 
 void cli_rescue_end(cli_rescue *x, const perfile_error *failed)
 {
+    cli_notes_end();
     cli_progress_clear();
     if (x->json)
         json_end(x, failed);

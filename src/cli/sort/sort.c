@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/note.h"
 #include "cli/output.h"
 #include "cli/per_cpu.h"
 #include "cli/progress.h"
@@ -42,14 +43,14 @@ static int read_option(int option, settings *set)
 static void on_note(void *user, const perfile_note *note)
 {
     const settings *set = user;
-    cli_progress_clear();
-    cli_message("%s: %s", set->name, note->text);
+    cli_note(set->name, note);
 }
 
 /* Reports what was done in one line. */
 static void report_done(const settings *set, const perfile_sort_summary *s)
 {
     char bytes[32], temporary[64] = "";
+    cli_notes_end();
     if (s->temporary) {
         cli_format_bytes(s->temporary, bytes, sizeof bytes);
         snprintf(temporary, sizeof temporary, ", with %s of temporary files", bytes);

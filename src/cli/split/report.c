@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/note.h"
 #include "cli/progress.h"
 #include "cli/text.h"
 
@@ -17,8 +18,7 @@ void cli_split_note(void *run, const perfile_note *note)
     /* Not worth a message: the content of compressed records is split and stands in their place. */
     if (note->kind == PERFILE_NOTE_DECOMPRESSED)
         return;
-    cli_progress_clear();
-    cli_message("%s: %s", x->name, note->text);
+    cli_note(x->name, note);
 }
 
 void cli_split_done(void *run, const perfile_split_part *part, perfile_sink *sink)
@@ -114,6 +114,7 @@ static void json_object(const cli_split_run *x, const perfile_error *failed)
 
 void cli_split_report(const cli_split_run *x, const perfile_error *failed)
 {
+    cli_notes_end();
     cli_progress_clear();
     if (x->json && x->no_memory)
         cli_message("out of memory: no report");
