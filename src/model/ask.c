@@ -77,12 +77,9 @@ const char *pf_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, ui
     return comm_of(m, pid, tid, time, reach);
 }
 
-/* The mapping of a span, with its build id filled in. */
 static const perfile_mapping *mapping_of(const perfile_model *m, const pf_mapping_span *span)
 {
-    perfile_mapping *x = &m->mappings.at[span->mapping];
-    pf_model_fill_build_id(m, x);
-    return x;
+    return &m->mappings.at[span->mapping];
 }
 
 /* The latest span over `addr`.  Narrows the addresses of *reach (may be NULL), with `times` also

@@ -7,41 +7,71 @@
 #include "model/state.h"
 #include "schema/family.h"
 
+/* The entry of a file name, which is in texts, made if needed; NULL: no memory. */
+static pf_named_id *named_id(perfile_model *m, const char *file)
+{
+    uint32_t at = pf_index_get(&m->id_index, (uintptr_t)file);
+    if (at != PF_INDEX_NONE)
+        return &m->ids.at[at];
+    if (!PF_ARRAY_RESERVE(&m->budget, m->ids) ||
+        !pf_index_put(&m->id_index, (uintptr_t)file, (uint32_t)m->ids.n))
+        return NULL;
+    m->ids.at[m->ids.n] = (pf_named_id){0};
+    return &m->ids.at[m->ids.n++];
+}
+
+static void fill(perfile_mapping *x, const pf_named_id *id)
+{
+    x->build_id_size = id->size;
+    memcpy(x->build_id, id->bytes, sizeof x->build_id);
+}
+
 bool pf_model_add_build_id(perfile_model *m, perfile_bytes name, perfile_bytes build_id)
 {
     if (!build_id.len)
         return true;
     const char *file = pf_texts_keep(&m->texts, name);
-    if (!file)
+    pf_named_id *id = file ? named_id(m, file) : NULL;
+    if (!id)
         return false;
-    if (pf_index_get(&m->id_index, (uintptr_t)file) != PF_INDEX_NONE)
+    if (id->size)
         return true;
-    if (!PF_ARRAY_RESERVE(&m->budget, m->ids) ||
-        !pf_index_put(&m->id_index, (uintptr_t)file, (uint32_t)m->ids.n))
-        return false;
-    pf_named_id *id = &m->ids.at[m->ids.n++];
     id->size = (uint8_t)(build_id.len < sizeof id->bytes ? build_id.len : sizeof id->bytes);
     memcpy(id->bytes, build_id.ptr, id->size);
+    for (uint32_t i = id->first; i; i = m->next_of_file.at[i - 1])
+        fill(&m->mappings.at[i - 1], id);
+    id->first = 0;
     return true;
 }
 
-/* Mappings of the kernel have the relocation symbol behind their name, "[kernel.kallsyms]_text";
- * the list of build ids has the name without it. */
-void pf_model_fill_build_id(const perfile_model *m, perfile_mapping *x)
+/* Mappings of the kernel have the relocation symbol after their name, "[kernel.kallsyms]_text"; the
+ * list of build ids has the name without it. */
+static const char *listed_name(perfile_model *m, const char *name)
 {
-    const char *bracket = x->name[0] == '[' ? strchr(x->name, ']') : NULL;
-    const char *name = x->name;
+    const char *bracket = name[0] == '[' ? strchr(name, ']') : NULL;
+    if (!bracket || !bracket[1])
+        return name;
+    return pf_texts_keep(&m->texts,
+                         (perfile_bytes){(const uint8_t *)name, (size_t)(bracket + 1 - name)});
+}
+
+bool pf_model_link_build_id(perfile_model *m)
+{
+    perfile_mapping *x = &m->mappings.at[m->mappings.n - 1];
+    m->next_of_file.at[m->mappings.n - 1] = 0;
     if (x->build_id_size || x->kind == PERFILE_MAPPING_SYMBOL)
-        return;
-    /* pf_texts_find(): a name that no build id is listed for need not be stored. */
-    if (bracket && bracket[1])
-        name = pf_texts_find(&m->texts,
-                             (perfile_bytes){(const uint8_t *)name, (size_t)(bracket + 1 - name)});
-    uint32_t at = name ? pf_index_get(&m->id_index, (uintptr_t)name) : PF_INDEX_NONE;
-    if (at == PF_INDEX_NONE)
-        return;
-    x->build_id_size = m->ids.at[at].size;
-    memcpy(x->build_id, m->ids.at[at].bytes, sizeof x->build_id);
+        return true;
+    const char *file = listed_name(m, x->name);
+    pf_named_id *id = file ? named_id(m, file) : NULL;
+    if (!id)
+        return false;
+    if (id->size) {
+        fill(x, id);
+        return true;
+    }
+    m->next_of_file.at[m->mappings.n - 1] = id->first;
+    id->first = (uint32_t)m->mappings.n;
+    return true;
 }
 
 /* Feature BUILD_ID.  Entries behind one that cannot be decoded are ignored. */

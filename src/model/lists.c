@@ -357,7 +357,6 @@ static bool make_mappings(perfile_model *m)
         return false;
     for (size_t i = 0; i < m->mappings.n; i++) {
         perfile_mapping *x = &m->mappings.at[i];
-        pf_model_fill_build_id(m, x);
         x->end = end_of_mapping(m, x);
         m->sorted[i] = *x;
     }

@@ -94,6 +94,7 @@ void perfile_model_close(perfile_model *m)
     PF_ARRAY_FREE(&m->budget, m->tasks);
     PF_ARRAY_FREE(&m->budget, m->mappings);
     PF_ARRAY_FREE(&m->budget, m->ids);
+    PF_ARRAY_FREE(&m->budget, m->next_of_file);
     pf_free(m);
 }
 
@@ -231,7 +232,7 @@ static uint64_t hash_mapping(uint64_t seed, const perfile_mapping *x)
 }
 
 /* True if `fresh`, from a record, repeats the stored mapping `a`.  A build id that is not in the
- * record is not compared: the stored one may come from pf_model_fill_build_id(). */
+ * record is not compared: the stored one may come from pf_model_add_build_id(). */
 static bool same_mapping(const perfile_mapping *a, const perfile_mapping *fresh)
 {
     return a->pid == fresh->pid && a->tid == fresh->tid && a->addr == fresh->addr &&
@@ -262,10 +263,13 @@ static bool add_mapping(perfile_model *m, perfile_mapping *x, perfile_bytes name
     /* Two different mappings may have the same hash: the index then keeps the first one, and the
      * second is stored each time it is repeated. */
     if (!PF_ARRAY_RESERVE(&m->budget, m->mappings) ||
+        !PF_ARRAY_RESERVE(&m->budget, m->next_of_file) ||
         (at == PF_INDEX_NONE && !pf_index_put(&m->mapping_index, content, (uint32_t)m->mappings.n)))
         return false;
+    m->next_of_file.n++;
     m->mappings.at[m->mappings.n++] = *x;
-    return add_span(m, s, x->addr, x->len, x->start, (uint32_t)m->mappings.n - 1, false);
+    return pf_model_link_build_id(m) &&
+           add_span(m, s, x->addr, x->len, x->start, (uint32_t)m->mappings.n - 1, false);
 }
 
 /* Copies up to 20 bytes of a build id into the mapping. */

@@ -46,10 +46,12 @@ typedef struct pf_task {
     uint32_t pid, tid;
 } pf_task;
 
-/* A build id that the capture lists for a file name. */
+/* What the capture lists for a file name: its build id.  Mappings of the file whose records have no
+ * build id get this one, whichever comes first. */
 typedef struct pf_named_id {
     uint8_t bytes[20];
-    uint8_t size; /* valid bytes */
+    uint8_t size;   /* valid bytes; 0: the capture has not listed it so far */
+    uint32_t first; /* these mappings: position + 1 of the last one, then `next_of_file` of each */
 } pf_named_id;
 
 /* A growing array: `n` elements in use, `cap` allocated; `grown` is an intermediate of
@@ -92,6 +94,7 @@ struct perfile_model {
     PF_ARRAY(pf_space) spaces;
     pf_space symbols; /* address space of KSYMBOLs: generated kernel code such as BPF programs */
     PF_ARRAY(perfile_mapping) mappings; /* distinct ones, by their first record */
+    PF_ARRAY(uint32_t) next_of_file;    /* of each: see pf_named_id.first; 0: there are no more */
     pf_index mapping_index;             /* hash of a mapping's contents to its position */
     pf_index id_index;                  /* file name (a pointer into texts) to position in ids */
     PF_ARRAY(pf_named_id) ids;
@@ -114,8 +117,9 @@ struct perfile_model {
  */
 bool pf_model_add_build_id(perfile_model *m, perfile_bytes name, perfile_bytes build_id);
 
-/* Fills in the build id that the capture lists for the mapping's name, if its record had none. */
-void pf_model_fill_build_id(const perfile_model *m, perfile_mapping *x);
+/* Gives the mapping that was stored last the build id that is listed for its file, now or later, if
+ * its record had none. */
+bool pf_model_link_build_id(perfile_model *m);
 
 /* Evaluates the features INIT_MAP and BUILD_ID of the session once each, as soon as they exist. */
 bool pf_model_add_facts(perfile_model *m);

@@ -58,7 +58,7 @@ for room in "$PERFILE_SOURCE"/src/*/; do
     (cd "$room" && printf '%s\0' "$PERFILE_SOURCE/src/$room"/*.c |
         xargs -0 -n 4 -P 2 "$PERFILE_CC" "${flags[@]}" "${headers[@]}" -c)
 done
-for name in ring_threads threads pass look behind; do
+for name in ring_threads threads pass look behind asked; do
     "$PERFILE_CC" "${flags[@]}" "${headers[@]}" -o $name "$PERFILE_SOURCE/tests/law/$name.c" ./*/*.o \
         "${cmocka[@]}" "${libraries[@]}"
     PERFILE_EVERY=32 run ./$name
