@@ -277,14 +277,17 @@ static perfile_status open_source_of_archive(const cli_reading *how, const char 
                                              perfile_source **source, perfile_error *err)
 {
     if (!*how->archive) {
-        perfile_status st = open_source_for_reading(how, path, options, source, err);
+        perfile_source *input;
+        perfile_status st = open_source_for_reading(how, path, options, &input, err);
         if (st != PERFILE_OK)
             return st;
-        st = perfile_archive_open(*source, how->archive, err);
-        if (st == PERFILE_END)
+        st = perfile_archive_open(input, how->archive, err);
+        if (st == PERFILE_END) {
+            *source = input;
             return PERFILE_OK;
+        }
         if (st != PERFILE_OK) {
-            perfile_source_close(*source);
+            perfile_source_close(input);
             return st;
         }
     }

@@ -26,12 +26,13 @@ static perfile_status open_sorted(const cli_per_cpu *x, const char *path, perfil
                                           .from = x->w->from,
                                           .limits = x->w->limits};
     const perfile_sort_options sorting = {.size = sizeof sorting, .max_memory = x->max_memory};
-    perfile_status st = cli_stream_copied(path, &reading, s, err);
+    perfile_stream *stored;
+    perfile_status st = cli_stream_copied(path, &reading, &stored, err);
     if (st != PERFILE_OK)
         return st;
-    st = perfile_sort(*s, &sorting, s, err);
+    st = perfile_sort(stored, &sorting, s, err);
     if (st != PERFILE_OK)
-        perfile_stream_close(*s);
+        perfile_stream_close(stored);
     return st;
 }
 

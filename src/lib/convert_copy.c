@@ -120,13 +120,16 @@ typedef struct translating {
 static perfile_status open_pass(void *user, perfile_stream **stream, perfile_error *err)
 {
     translating *t = user;
-    perfile_status st = pf_passes_open(&t->passes, stream, err);
-    if (st != PERFILE_OK || t->checked)
-        return st;
-    t->checked = true;
-    st = pf_convert_check_damage(t->x, *stream, err);
-    if (st != PERFILE_OK)
-        perfile_stream_close(*stream);
+    perfile_stream *s;
+    perfile_status st = pf_passes_open(&t->passes, &s, err);
+    if (st == PERFILE_OK && !t->checked) {
+        t->checked = true;
+        st = pf_convert_check_damage(t->x, s, err);
+        if (st != PERFILE_OK)
+            perfile_stream_close(s);
+    }
+    if (st == PERFILE_OK)
+        *stream = s;
     return st;
 }
 

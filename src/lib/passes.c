@@ -130,7 +130,8 @@ static perfile_status on_damage(void *user, const perfile_record *r, perfile_err
     return PERFILE_OK;
 }
 
-/* Replaces a stream of another family by one of perf's records, if its driver can.  All passes tell
+/* Replaces a stream of another family by one of perf's records, if its driver can; on failure it is
+ * closed.  All passes tell
  * the same: only the first is heard. */
 static perfile_status translate(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
@@ -160,12 +161,14 @@ static perfile_status translate(pf_passes *p, perfile_stream **stream, perfile_e
 
 perfile_status pf_passes_open(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
-    perfile_status st = p->source ? open_source(p, stream, err) : make_stream(p, stream, err);
+    perfile_stream *s;
+    perfile_status st = p->source ? open_source(p, &s, err) : make_stream(p, &s, err);
     if (st == PERFILE_OK && p->source && p->translate)
-        st = translate(p, stream, err);
+        st = translate(p, &s, err);
     if (st != PERFILE_OK)
         return st;
     p->n++;
-    pf_progress_begin(&p->progress, perfile_stream_container(*stream));
+    pf_progress_begin(&p->progress, perfile_stream_container(s));
+    *stream = s;
     return PERFILE_OK;
 }
