@@ -15,6 +15,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/signals.h"
 #include "perfile/stream.h"
 #include "perfile/text.h"
 
@@ -269,18 +270,34 @@ bool cli_file_exists(const char *path)
     return stat(path, &sb) == 0;
 }
 
+/* Without an input: a pipe or file that standard input was redirected to is meant, as with perf.
+ * On a terminal it is perf.data. */
+static bool standard_input_is_meant(void)
+{
+    struct stat sb;
+    return fstat(STDIN_FILENO, &sb) == 0 &&
+           (S_ISFIFO(sb.st_mode) || S_ISSOCK(sb.st_mode) || S_ISREG(sb.st_mode));
+}
+
 int cli_read_inputs(const char *command, int argc, char **argv, cli_inputs *in)
 {
     static char default_path[] = "perf.data";
     static char *default_paths[] = {default_path, NULL};
+    static char standard_path[] = "-";
+    static char *standard_paths[] = {standard_path, NULL};
     *in = (cli_inputs){argv + optind, (size_t)(argc - optind)};
     if (cli_protect_inputs_verbose((const char *const *)in->at, in->n) != CLI_DONE)
         return CLI_FAILED;
     note_terminal_input(in);
+    for (size_t i = 0; i < in->n; i++)
+        cli_signals_pipe(in->at[i]);
     if (in->n)
         return CLI_CONTINUE;
-    /* perf.data is the default, as with perf, but only on a terminal: a standard input that is a
-     * pipe or a file may be meant as the input, so nothing is guessed then. */
+    if (standard_input_is_meant()) {
+        cli_signals_pipe(standard_path);
+        *in = (cli_inputs){standard_paths, 1};
+        return CLI_CONTINUE;
+    }
     if (!isatty(STDIN_FILENO))
         return cli_usage(command, "missing input: give a FILE, or - for standard input");
     if (!cli_file_exists(default_path))

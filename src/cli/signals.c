@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -21,6 +22,8 @@ static char printable_name[4096]; /* what `input_name` points at: the name as it
 static const char *volatile temporary_path;
 static const char *volatile appended_path;
 static off_t appended_size; /* set before appended_path */
+static volatile sig_atomic_t input_is_pipe, was_interrupted;
+static const char *interrupted_text; /* set before input_is_pipe */
 
 /* Writes a text to standard error; write() may write less than asked. */
 static void put(const char *text)
@@ -90,15 +93,24 @@ static void on_sigbus(int number)
 }
 
 /* Removes the output, and ends the process by the same signal, so that the parent sees the cause.
- */
+ *
+ * What comes through a pipe exists nowhere else, and the Ctrl-C that ends a recording, or the end
+ * of the terminal, reaches all programs of the pipeline: the first signal then leaves it to the end
+ * of the pipe to end the command. */
 static void on_termination(int number)
 {
+    if (input_is_pipe && !was_interrupted &&
+        (number == SIGINT || number == SIGTERM || number == SIGHUP)) {
+        was_interrupted = 1;
+        put(interrupted_text);
+        return;
+    }
     remove_temporary();
     signal(number, SIG_DFL);
     raise(number);
 }
 
-static const int termination_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+static const int termination_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXCPU};
 
 void cli_signals_hold(bool hold)
 {
@@ -118,11 +130,31 @@ void cli_signals_install(void)
 
     for (size_t i = 0; i < sizeof termination_signals / sizeof termination_signals[0]; i++) {
         struct sigaction was;
-        struct sigaction end = {.sa_handler = on_termination, .sa_flags = SA_NODEFER};
+        struct sigaction end = {.sa_handler = on_termination, .sa_flags = SA_NODEFER | SA_RESTART};
         /* What the parent ignores (nohup) stays ignored. */
         if (sigaction(termination_signals[i], NULL, &was) == 0 && was.sa_handler == SIG_DFL)
             sigaction(termination_signals[i], &end, NULL);
     }
+}
+
+void cli_signals_pipe(const char *path)
+{
+    struct stat sb;
+    const bool standard = strcmp(path, "-") == 0;
+    if ((standard ? fstat(STDIN_FILENO, &sb) : stat(path, &sb)) != 0 ||
+        (!S_ISFIFO(sb.st_mode) && !S_ISSOCK(sb.st_mode)))
+        return;
+    interrupted_text = isatty(STDERR_FILENO)
+                           ? "\nperfile: interrupted: finishing what the pipe still has; interrupt "
+                             "again to stop at once\n"
+                           : "";
+    was_interrupted = 0;
+    input_is_pipe = 1;
+}
+
+bool cli_signals_has_pipe(void)
+{
+    return input_is_pipe;
 }
 
 void cli_signals_file(const char *name)

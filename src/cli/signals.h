@@ -6,9 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Installs the handlers: SIGINT, SIGTERM, SIGHUP and SIGPIPE remove the temporary output; SIGBUS
- * reports the truncated input; SIGXFSZ is ignored. */
+/* Installs the handlers: SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT and SIGXCPU remove the temporary
+ * output and end the process; SIGBUS reports the truncated input; SIGXFSZ is ignored. */
 void cli_signals_install(void);
+
+/* To be called for each input: if it is a pipe, the first SIGINT, SIGTERM or SIGHUP only means that
+ * what the pipe still has is read, and the command finishes; the second ends it. */
+void cli_signals_pipe(const char *path);
+
+/* True if an input of the command is a pipe. */
+bool cli_signals_has_pipe(void);
 
 /* Sets the name of the input that is mapped, for the message of SIGBUS; NULL: none. */
 void cli_signals_file(const char *name);

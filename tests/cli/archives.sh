@@ -91,8 +91,11 @@ interrupt() {
     exec 7>slow
     sleep 0.3
     [ "$1" != LOCK ] || run convert --to archive --append -o one.perfile b.data
-    [ "$1" != LOCK ] || kill -TERM "$(writer "$pid")"
-    [ "$1" = LOCK ] || kill -"$1" "$(writer "$pid")"
+    local signal=${1/LOCK/TERM} packer
+    packer=$(writer "$pid")
+    kill -"$signal" "$packer"
+    sleep 0.1
+    kill -"$signal" "$packer" 2>/dev/null # the first one means: to the end of the pipe
     wait "$pid" 2>/dev/null
     exec 7>&-
 }

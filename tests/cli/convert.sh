@@ -120,6 +120,8 @@ for to in perf.data dir; do
     sleep 0.5
     [ -n "$(ls -A interrupted)" ] || say "nothing to interrupt on the way to $to: $(cat err)"
     kill -TERM "$job"
+    sleep 0.1
+    kill -TERM "$job" # the first one means: to the end of the pipe
     wait "$job"
     exec 7>&-
     [ -z "$(ls -A interrupted)" ] || say "interrupted: $(ls -AR interrupted) stays"

@@ -17,6 +17,9 @@ stopped() {
     exec 3>fifo
     head -c 2000 "$captures/pipe.data" >&3
     sleep 0.3
+    # From a pipe the first one means: read on to its end.
+    kill -"$signal" "$pid"
+    sleep 0.1
     kill -"$signal" "$pid"
     wait "$pid" 2>/dev/null
     status=$?

@@ -95,6 +95,8 @@ exec 3>fifo
 head -c 2000 "$captures/pipe.data" >&3
 sleep 0.3
 kill -TERM "$pid"
+sleep 0.1
+kill -TERM "$pid" # the first one means: to the end of the pipe
 exec 3>&-
 wait "$pid" 2>/dev/null
 [ -z "$(ls interrupted)" ] || say "left behind: $(ls interrupted)"

@@ -155,8 +155,9 @@ for _ in $(seq 100); do
     sleep 0.05
 done
 [ -n "$(ls -A parts)" ] || say "no temporary folder"
-kill -INT "$pid" 2>/dev/null # a job in the background may ignore it
 kill -TERM "$pid"
+sleep 0.1
+kill -TERM "$pid" # the first one means: to the end of the pipe
 exec 3>&-
 wait "$pid" 2>/dev/null
 there ""

@@ -11,6 +11,7 @@
 #include "cli/convert/archive.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/signals.h"
 
 enum {
     OPTION_ORDER = CLI_OPTION_OWN,
@@ -263,6 +264,15 @@ static bool target_has_directories(const settings *set)
            perfile_target_has_feature(set->how.target, PERFILE_FEATURE_DIR_FORMAT);
 }
 
+/* The default is to fail, since convert promises the same capture; but what comes through a pipe
+ * cannot be read again, and a recording that was killed is not thrown away. */
+static uint32_t policy(const cli_writing *w)
+{
+    if (w->copy || (!w->has_on_damage && cli_signals_has_pipe()))
+        return PERFILE_ON_DAMAGE_COPY;
+    return !w->has_on_damage || w->fail ? PERFILE_ON_DAMAGE_FAIL : w->on_damage;
+}
+
 /* Completes the options of the library. */
 static void complete(settings *set)
 {
@@ -275,10 +285,7 @@ static void complete(settings *set)
     set->how.format = set->w.format;
     set->how.from = set->w.from;
     set->how.limits = set->w.limits;
-    /* The default of convert is to fail: it promises the same capture. */
-    set->how.on_damage = set->w.copy                            ? PERFILE_ON_DAMAGE_COPY
-                         : !set->w.has_on_damage || set->w.fail ? PERFILE_ON_DAMAGE_FAIL
-                                                                : set->w.on_damage;
+    set->how.on_damage = policy(&set->w);
     set->perfmon.rates = set->rates;
     set->perfmon.cpus = set->cpus;
     set->how.perfmon = &set->perfmon;
@@ -367,7 +374,8 @@ static const cli_option options[] = {
     {"drop-unknown", .code = OPTION_DROP, .help = "leave unknown records and features out"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_copy_word,
      .help = "fail: write nothing (default); copy: copy every byte, or where the form changes, as "
-             "resync; stop: convert what is in front of the damage; resync: continue where records "
+             "resync (default where IN is a pipe); stop: convert what is in front of the damage; "
+             "resync: continue where records "
              "begin again; salvage: continue with records that can be trusted",
      .more = "fail reports what is wrong and where. An intact capture is copied with any of them, "
              "except that stop, resync and salvage rewrite directories. `perfile recover` "
