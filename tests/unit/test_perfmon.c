@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/session.h"
 #include "perfile/perfile.h"
@@ -164,6 +165,30 @@ static void ticks_to_ns(void **state)
     assert_int_equal(pf_ticks_to_ns(1, shift, mult), 1);
 }
 
+/* A buffer whose header lies about its end: the stream that is opened for a conversion, and then
+ * refused, is closed once. */
+static void a_refused_conversion(void **state)
+{
+    (void)state;
+    static const uint32_t policies[] = {PERFILE_ON_DAMAGE_FAIL, PERFILE_ON_DAMAGE_STOP,
+                                        PERFILE_ON_DAMAGE_RESYNC, PERFILE_ON_DAMAGE_SALVAGE};
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+        const perfile_bytes buffer = hex(HEADER("02") TIME PC);
+        const perfile_convert_options how = {
+            .size = sizeof how, .format = "perf.data", .from = "perfmon", .on_damage = policies[i]};
+        perfile_source *source;
+        perfile_sink *sink;
+        perfile_error err = {0};
+        assert_int_equal(perfile_source_memory(buffer, "buffer", &source, NULL), PERFILE_OK);
+        assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+        const perfile_status st = perfile_convert_capture(source, sink, &how, NULL, 0, &err);
+        assert_true(i > 0 || st == PERFILE_E_CORRUPT);
+        assert_true(st == PERFILE_OK || err.message[0]);
+        perfile_sink_close(sink);
+        free((void *)(uintptr_t)buffer.ptr);
+    }
+}
+
 static void names_of_files(void **state)
 {
     (void)state;
@@ -205,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_has_a_case),  cmocka_unit_test(names_of_events),
         cmocka_unit_test(evidence_for_a_layout), cmocka_unit_test(ticks_to_ns),
-        cmocka_unit_test(names_of_files),        cmocka_unit_test(files_of_directories)};
+        cmocka_unit_test(names_of_files),        cmocka_unit_test(files_of_directories),
+        cmocka_unit_test(a_refused_conversion)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
