@@ -32,7 +32,9 @@ const cli_option cli_select_options[] = {
     {"cpu", .value = "LIST", .code = TERM(CPU), .help = "processors: 0-3,7"},
     {"comm", .value = "NAME", .code = TERM(COMM),
      .help = "name of the thread at that time; * and ? are wildcards; several names are separated "
-             "by commas, also for --event and --dso"},
+             "by commas, also for --event, --dso and --cgroup",
+     .more = "A name that the capture has is that name, whatever characters it consists of. Else a "
+             "backslash takes away what *, ?, a comma or a backslash means."},
     {"event", .value = "NAME", .code = TERM(EVENT), .help = "event, or its position from 0"},
     {"type", .value = "TYPE", .code = TERM(TYPE), .word = type_word, .list = true,
      .help = "record types: SAMPLE,MMAP2", .more = "They are given by name or number."},

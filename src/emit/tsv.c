@@ -183,9 +183,12 @@ static bool put_bytes(pf_buffer *to, perfile_bytes bytes)
     return true;
 }
 
+/* Pid and tid of records that are of no process are -1, as `perf script` prints them. */
 static bool put_value(pf_buffer *to, const perfile_field *f, const perfile_value *v)
 {
     pf_plan plan = pf_plan_of(f);
+    if ((f->kind == PERFILE_KIND_PID || f->kind == PERFILE_KIND_TID) && v->number == UINT32_MAX)
+        return put_number(to, PF_PLAN_SIGNED, UINT64_MAX);
     switch (plan) {
     case PF_PLAN_TEXT:
         return put_text(to, v->u.bytes);
@@ -298,6 +301,10 @@ static void put_fixed(perfile_emitter *e, const perfile_record *r, const pf_tsv_
         return;
     v = c->is_half ? (uint32_t)(v >> c->shift) : v;
     uint8_t *at = pf_emit_room(e, VALUE_ROOM);
+    if (at && c->bit == PERFILE_SAMPLE_TID && v == UINT32_MAX) {
+        *at++ = '-';
+        v = 1;
+    }
     if (at)
         pf_emit_filled(e, c->is_hex ? pf_put_0x(at, v) : pf_put_dec(at, v));
 }

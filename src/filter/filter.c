@@ -331,8 +331,10 @@ void perfile_filter_get_summary(const perfile_filter_state *x, perfile_filter_su
 
 static void free_patterns(pf_patterns *p)
 {
-    for (uint32_t i = 0; i < p->n; i++)
+    for (uint32_t i = 0; i < p->n; i++) {
         pf_free(p->at[i].text);
+        pf_free(p->at[i].name);
+    }
     pf_free(p->at);
     pf_index_free(&p->known);
 }

@@ -41,11 +41,16 @@ typedef struct pf_period {
     pf_moment from, to; /* both included */
 } pf_period;
 
+/* A name as a user gives it: * and ? are wildcards, a backslash takes the next character as it is.
+ * A name that the capture has is that name and no pattern, so that what a report prints selects
+ * what it printed. */
 typedef struct pf_pattern {
-    char *text; /* owned, ends with NUL */
-    size_t len;
+    char *name;  /* as given; owned, ends with NUL */
+    char *text;  /* as a pattern for pf_expr_glob(); owned, ends with NUL */
+    size_t len;  /* of `text` */
     uint32_t of; /* "a,b" is added as a whole and as its parts: index of the whole, else its own */
     bool found;  /* patterns for events: an event matches */
+    bool exact;  /* the capture has a thread, file … of this very name */
 } pf_pattern;
 
 /* Patterns for names.  Results are cached by the address of the name, as equal names of a model are
@@ -53,6 +58,7 @@ typedef struct pf_pattern {
 typedef struct pf_patterns {
     pf_pattern *at;
     uint32_t n;
+    bool settled;   /* `exact` is known */
     pf_index known; /* address of a name -> 1 if it matches, else 0 */
 } pf_patterns;
 
@@ -252,8 +258,10 @@ const char *pf_filter_cgroup(const pf_filter *x, const perfile_record *r);
 extern const perfile_expr_provider pf_filter_names;
 /* True if a pattern matches the name.  `path`: the part behind the last slash may match, too.  The
  * first function caches by the address of the name, which has to stay valid. */
-bool pf_filter_matches(pf_patterns *p, const char *name, bool path);
-bool pf_filter_matches_text(const pf_patterns *p, const char *name, bool path);
+bool pf_filter_matches(const pf_filter *x, pf_patterns *p, const char *name, bool path);
+
+/* True if the text of `n` bytes is the name, or fits the pattern. */
+bool pf_pattern_fits(const pf_pattern *p, const char *text, size_t n);
 
 /* keep.c */
 

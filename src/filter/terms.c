@@ -95,11 +95,15 @@ static const char *item_end(const char *p)
 static perfile_status add_numbers(pf_ranges *to, const perfile_filter_term *t, uint64_t most,
                                   const char *wanted, perfile_error *err)
 {
-    bool dash = t->kind != PERFILE_FILTER_BY_IP;
+    const bool dash = t->kind != PERFILE_FILTER_BY_IP;
+    /* -1, as reports print it, is the task of records that are of no process. */
+    const bool is_task = t->kind == PERFILE_FILTER_BY_PID || t->kind == PERFILE_FILTER_BY_TID;
     for (const char *p = t->text, *end;; p = end + 1) {
         pf_interval r;
         end = item_end(p);
-        if (!read_range(p, end, most, dash, &r))
+        if (is_task && end - p == 2 && p[0] == '-' && p[1] == '1')
+            r = (pf_interval){UINT32_MAX, UINT32_MAX};
+        else if (!read_range(p, end, most, dash, &r))
             return refuse(err, t->kind, t->text, wanted);
         perfile_status st = pf_ranges_add(to, r.first, r.last, err);
         if (st != PERFILE_OK || *end == '\0')
@@ -148,37 +152,52 @@ static perfile_status add_types(pf_filter *x, const perfile_filter_term *t, perf
     }
 }
 
-/* Adds one pattern. */
-static perfile_status add_name(pf_patterns *to, const perfile_filter_term *t, const char *name,
-                               size_t n, perfile_error *err)
+/* Writes the name as a pattern for pf_expr_glob(), in which brackets are no sets: names have them,
+ * such as [vdso].  Any name is a right pattern.
+ * Returns its length, 2 * n at most. */
+static size_t make_pattern(char *out, const char *name, size_t n)
 {
-    const char *wrong = pf_expr_glob_error((perfile_bytes){(const uint8_t *)name, n});
-    if (wrong)
-        return pf_fail(err, PERFILE_E_USAGE, names[t->kind], "--%s '%s': %s", names[t->kind],
-                       t->text, wrong);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool escaped = name[i] == '\\' && i + 1 < n;
+        if (name[i] == '[' || (name[i] == '\\' && !escaped))
+            out[k++] = '\\';
+        out[k++] = name[i];
+        if (escaped)
+            out[k++] = name[++i];
+    }
+    return k;
+}
+
+/* Adds one pattern. */
+static perfile_status add_name(pf_patterns *to, const char *name, size_t n, perfile_error *err)
+{
     /* The array keeps its old size if the copy cannot be made: n counts what is filled. */
     pf_pattern *more = pf_realloc(to->at, (size_t)to->n + 1, sizeof *more);
     if (more)
         to->at = more;
-    char *copy = more ? pf_alloc(n + 1, 1) : NULL;
-    if (!copy)
+    pf_pattern p = {.of = to->n};
+    p.name = more ? pf_alloc(n + 1, 1) : NULL;
+    p.text = more ? pf_alloc(2 * n + 1, 1) : NULL;
+    if (!p.name || !p.text) {
+        pf_free(p.name);
+        pf_free(p.text);
         return pf_fail_nomem(err, "filter");
-    memcpy(copy, name, n);
-    to->at[to->n] = (pf_pattern){.text = copy, .len = n, .of = to->n};
-    to->n++;
+    }
+    memcpy(p.name, name, n);
+    p.len = make_pattern(p.text, name, n);
+    to->at[to->n++] = p;
     return PERFILE_OK;
 }
 
-/* End of the name that begins at `p`: a comma, but not one that is escaped, in a set [a,b], or
- * between the slashes of an event (cpu/event=1,umask=2/). */
+/* End of the name that begins at `p`: a comma, but not one that is escaped, or between the slashes
+ * of an event (cpu/event=1,umask=2/). */
 static const char *name_end(const char *p, bool event)
 {
-    bool in_set = false, in_slashes = false;
-    for (; *p && (*p != ',' || in_set || in_slashes); p++) {
+    bool in_slashes = false;
+    for (; *p && (*p != ',' || in_slashes); p++) {
         if (*p == '\\' && p[1])
             p++;
-        else if (*p == '[' || *p == ']')
-            in_set = *p == '[';
         else if (*p == '/' && event)
             in_slashes = !in_slashes;
     }
@@ -189,14 +208,14 @@ static const char *name_end(const char *p, bool event)
  * known only when the capture is read. */
 static perfile_status add_pattern(pf_patterns *to, const perfile_filter_term *t, perfile_error *err)
 {
-    perfile_status st = add_name(to, t, t->text, strlen(t->text), err);
+    perfile_status st = add_name(to, t->text, strlen(t->text), err);
     if (!strchr(t->text, ','))
         return st;
     uint32_t whole = to->n - 1;
     for (const char *p = t->text, *end; st == PERFILE_OK; p = end + 1) {
         end = name_end(p, t->kind == PERFILE_FILTER_BY_EVENT);
         if (end > p)
-            st = add_name(to, t, p, (size_t)(end - p), err);
+            st = add_name(to, p, (size_t)(end - p), err);
         if (end > p && st == PERFILE_OK)
             to->at[to->n - 1].of = whole;
         if (!*end)

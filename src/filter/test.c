@@ -72,17 +72,17 @@ static bool event_fits(pf_filter *x, const perfile_record *r)
 
 static bool comm_fits(pf_filter *x, const perfile_record *r)
 {
-    return pf_filter_matches(&x->comms, pf_filter_comm(x, r), false);
+    return pf_filter_matches(x, &x->comms, pf_filter_comm(x, r), false);
 }
 
 static bool dso_fits(pf_filter *x, const perfile_record *r)
 {
-    return pf_filter_matches(&x->dsos, pf_filter_dso(x, r), true);
+    return pf_filter_matches(x, &x->dsos, pf_filter_dso(x, r), true);
 }
 
 static bool cgroup_fits(pf_filter *x, const perfile_record *r)
 {
-    return pf_filter_matches(&x->cgroups, pf_filter_cgroup(x, r), false);
+    return pf_filter_matches(x, &x->cgroups, pf_filter_cgroup(x, r), false);
 }
 
 /* Returns the samples of an even run whose value is in one range. `all`, if not NULL, is widened
@@ -281,12 +281,12 @@ static bool names_event(pf_pattern *p, const perfile_event *e)
 {
     /* At most 9 digits: they fit 32 bits, and no capture has more events. */
     uint64_t position = 0;
-    size_t k = 0;
+    size_t k = p->exact ? p->len : 0;
     for (; k < p->len && k < 9 && p->text[k] >= '0' && p->text[k] <= '9'; k++)
         position = 10 * position + (uint64_t)(p->text[k] - '0');
-    if (k && k == p->len && position == e->index)
+    if (k && k == p->len && !p->exact && position == e->index)
         return true;
-    return pf_filter_matches_text(&(pf_patterns){.at = p, .n = 1}, e->name, false);
+    return pf_pattern_fits(p, e->name, strlen(e->name));
 }
 
 /* True if a pattern names the event. All patterns are tried, so that those that name no event are
@@ -295,7 +295,8 @@ static bool any_names_event(const pf_patterns *p, const perfile_event *e)
 {
     bool named = false;
     for (uint32_t i = 0; i < p->n; i++) {
-        bool fits = names_event(&p->at[i], e);
+        const uint32_t whole = p->at[i].of;
+        bool fits = names_event(&p->at[i], e) && (whole == i || !p->at[whole].exact);
         p->at[i].found |= fits;
         named |= fits;
     }
@@ -314,6 +315,16 @@ static const pf_pattern *first_unknown_event(const pf_patterns *p)
     return NULL;
 }
 
+/* Finds out which of the names that were given are those of events. */
+static void settle_events(pf_filter *x, uint32_t n)
+{
+    for (uint32_t k = 0; k < x->events.n; k++) {
+        pf_pattern *p = &x->events.at[k];
+        for (uint32_t i = 0; i < n && !p->exact; i++)
+            p->exact = strcmp(perfile_session_event(x->session, i)->name, p->name) == 0;
+    }
+}
+
 /* Computes event_fits for all events of the session. */
 static perfile_status resolve_events(pf_filter *x, perfile_error *err)
 {
@@ -326,6 +337,7 @@ static perfile_status resolve_events(pf_filter *x, perfile_error *err)
         x->events_cap = n;
     }
     x->n_events = n;
+    settle_events(x, n);
     for (uint32_t i = 0; i < n; i++) {
         x->event_fits[i] = any_names_event(&x->events, perfile_session_event(x->session, i));
     }

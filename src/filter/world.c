@@ -6,37 +6,54 @@
 #include "base/error.h"
 #include "expr/glob.h"
 #include "filter/filter.h"
+#include "model/ask.h"
 
-/* Glob match of one pattern. */
-static bool pattern_fits(const pf_pattern *p, const char *text, size_t n)
+bool pf_pattern_fits(const pf_pattern *p, const char *text, size_t n)
 {
     pf_expr_text t = {{(const uint8_t *)text, n}, false};
+    if (p->exact)
+        return strlen(p->name) == n && memcmp(p->name, text, n) == 0;
     return pf_expr_glob(&t, (perfile_bytes){(const uint8_t *)p->text, p->len});
 }
 
-/* For a path these match: the path, the part behind the last slash, the name of the DSO in it. */
-bool pf_filter_matches_text(const pf_patterns *p, const char *name, bool path)
+static bool any_fits(const pf_patterns *p, const char *name, bool path)
 {
     const size_t n = strlen(name);
     const char *slash = path ? strrchr(name, '/') : NULL;
     const size_t dso = path ? perfile_mapping_dso(&(perfile_mapping){.name = name}).len : n;
-    for (uint32_t i = 0; i < p->n; i++)
-        if (pattern_fits(&p->at[i], name, n) ||
-            (slash && pattern_fits(&p->at[i], slash + 1, strlen(slash + 1))) ||
-            (dso < n && pattern_fits(&p->at[i], name, dso)))
+    for (uint32_t i = 0; i < p->n; i++) {
+        const pf_pattern *x = &p->at[i];
+        if (x->of != i && p->at[x->of].exact)
+            continue; /* a part of "a,b", which is a name */
+        if (pf_pattern_fits(x, name, n) || (dso < n && pf_pattern_fits(x, name, dso)) ||
+            (slash && !x->exact && pf_pattern_fits(x, slash + 1, strlen(slash + 1))))
             return true;
+    }
     return false;
 }
 
-bool pf_filter_matches(pf_patterns *p, const char *name, bool path)
+/* Finds out which of the names that were given the capture has. */
+static void settle(const pf_filter *x, pf_patterns *p)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        const perfile_bytes name = {(const uint8_t *)p->at[i].name, strlen(p->at[i].name)};
+        p->at[i].exact = p == &x->cgroups ? pf_texts_find(&x->texts, name) != NULL
+                                          : x->model && pf_model_has_name(x->model, name);
+    }
+    p->settled = true;
+}
+
+bool pf_filter_matches(const pf_filter *x, pf_patterns *p, const char *name, bool path)
 {
     if (!name)
         return false;
+    if (!p->settled)
+        settle(x, p);
     /* The model keeps each name once, so the address identifies it. */
     uint32_t known = pf_index_get(&p->known, (uintptr_t)name);
     if (known != PF_INDEX_NONE)
         return known;
-    bool fits = pf_filter_matches_text(p, name, path);
+    bool fits = any_fits(p, name, path);
     if (!p->known.seed)
         p->known.seed = pf_index_seed(p);
     (void)pf_index_put(&p->known, (uintptr_t)name,
@@ -142,7 +159,8 @@ static perfile_status answer(void *user, const perfile_record *r, uint32_t handl
                                             : pf_filter_cgroup(x, r);
     if (!name)
         return PERFILE_END;
-    value->text = (perfile_bytes){(const uint8_t *)name, strlen(name)};
+    value->text = handle == ASKS_DSO ? perfile_mapping_dso(&(perfile_mapping){.name = name})
+                                     : (perfile_bytes){(const uint8_t *)name, strlen(name)};
     return PERFILE_OK;
 }
 

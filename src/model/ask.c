@@ -82,6 +82,11 @@ static const perfile_mapping *mapping_of(const perfile_model *m, const pf_mappin
     return &m->mappings.at[span->mapping];
 }
 
+bool pf_model_has_name(const perfile_model *m, perfile_bytes name)
+{
+    return pf_texts_find(&m->texts, name) != NULL;
+}
+
 /* The latest span over `addr`.  Narrows the addresses of *reach (may be NULL), with `times` also
  * the times. */
 static const pf_mapping_span *span_at(const pf_space *s, uint64_t addr, uint64_t time,

@@ -22,4 +22,7 @@ const char *pf_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, ui
 const perfile_mapping *pf_model_mapping(const perfile_model *m, uint32_t pid, uint64_t addr,
                                         uint64_t time, pf_reach *reach);
 
+/* True if a thread, file or other thing of the model has this name. */
+bool pf_model_has_name(const perfile_model *m, perfile_bytes name);
+
 #endif

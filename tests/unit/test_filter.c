@@ -301,7 +301,6 @@ static void wrong_terms_are_refused(void **state)
         {PERFILE_FILTER_BY_IP, "0x10000000000000000"},
         {PERFILE_FILTER_BY_TYPE, "SAMPLES"},
         {PERFILE_FILTER_BY_TYPE, ""},
-        {PERFILE_FILTER_BY_COMM, "[a"},
         {PERFILE_FILTER_BY_WHERE, "a b"},
         {PERFILE_FILTER_N_BY, "1"},
         {PERFILE_FILTER_BY_PID, NULL},

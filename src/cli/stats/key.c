@@ -169,6 +169,20 @@ static const char *name_of_value(const cli_counts *counts, unsigned k, uint64_t 
     }
 }
 
+bool cli_key_text(const cli_counts *counts, unsigned k, uint64_t value, perfile_bytes *name)
+{
+    if (value == NO_VALUE)
+        return false;
+    if (counts->keys->kind[k] == DSO) {
+        *name = dso_of_value(value);
+        return true;
+    }
+    const char *text =
+        counts->keys->kind[k] == EVENT ? name_of_value(counts, k, value, NULL, 0) : NULL;
+    *name = (perfile_bytes){(const uint8_t *)text, text ? strlen(text) : 0};
+    return text != NULL;
+}
+
 void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value)
 {
     char buf[32];
@@ -196,7 +210,10 @@ void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value)
         cli_json_decimal("time", value * counts->keys->step[k]);
         break;
     default:
-        cli_json_number(name, value);
+        if (value == UINT32_MAX) /* pid or tid of no process */
+            cli_json_signed(name, -1);
+        else
+            cli_json_number(name, value);
     }
 }
 
@@ -218,6 +235,16 @@ void cli_key_cell(const cli_counts *counts, unsigned k, uint64_t value, cli_tabl
     }
 }
 
+/* The index of the event of a record.  A kernel record without a trailer has no id: any event would
+ * be a guess, and --event does not select it. */
+static uint64_t event_of(const perfile_record *r)
+{
+    const perfile_event *e = perfile_record_event(r);
+    const bool guessed = e && r->type < PERFILE_RECORD_USER && r->type != PERFILE_RECORD_SAMPLE &&
+                         r->type != PERFILE_RECORD_READ && !e->layout->sample_id_all;
+    return e && !guessed ? e->index : NO_VALUE;
+}
+
 uint64_t cli_key_value(const cli_keys *keys, unsigned k, const cli_input *in,
                        const perfile_record *r)
 {
@@ -227,10 +254,8 @@ uint64_t cli_key_value(const cli_keys *keys, unsigned k, const cli_input *in,
     switch (keys->kind[k]) {
     case TYPE:
         return cli_type_key(r);
-    case EVENT: {
-        const perfile_event *e = perfile_record_event(r);
-        return e ? e->index : NO_VALUE;
-    }
+    case EVENT:
+        return event_of(r);
     case CPU:
         return perfile_record_cpu(r, &cpu) && cpu != UINT32_MAX ? cpu : NO_VALUE;
     case PID:

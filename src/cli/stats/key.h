@@ -48,6 +48,13 @@ void cli_counts_start(cli_counts *counts, const cli_keys *keys);
  * error of reading is in in->status. */
 bool cli_count(cli_counts *counts, cli_input *in);
 
+/* The name of a value of key `k` as it is printed, if it is one that records do not have themselves
+ * (an event, a mapped file); false: it is not. */
+bool cli_key_text(const cli_counts *counts, unsigned k, uint64_t value, perfile_bytes *name);
+
+/* join.c: makes one row of those that have the same names.  False if there is no memory. */
+bool cli_counts_join(cli_counts *counts);
+
 /* Returns the value of key `k` for a record; UINT64_MAX if it has none. */
 uint64_t cli_key_value(const cli_keys *keys, unsigned k, const cli_input *in,
                        const perfile_record *r);

@@ -262,7 +262,7 @@ static int stats_of(const char *path, const settings *set)
     if (cli_open(&in, path, &set->how) == CLI_DONE) {
         ok = cli_count(&counts, &in);
         if (ok && in.status >= 0)
-            ok = print(set, &counts, &in);
+            ok = cli_counts_join(&counts) && print(set, &counts, &in);
     }
     if (!ok)
         cli_message("%s: out of memory", in.name);
