@@ -212,7 +212,9 @@ perfile_status perfile_check(perfile_stream *below, const perfile_check_options 
                              perfile_stream **stream, perfile_error *err)
 {
     pf_check *c = NULL;
-    perfile_status st = new_check(options, &c, err);
+    perfile_status st = pf_stream_unread(below, "check", err);
+    if (st == PERFILE_OK)
+        st = new_check(options, &c, err);
     if (st != PERFILE_OK)
         return st;
     c->session = perfile_stream_session(below);

@@ -27,6 +27,10 @@ perfile_status pf_new_event_encode(const perfile_new_event *event, bool swap, ui
     size_t size =
         event->attr_struct && event->attr_struct < sizeof a ? event->attr_struct : sizeof a;
     memcpy(&a, event->attr, size);
+    if (a.sample_freq && !a.is_freq)
+        return pf_fail(err, PERFILE_E_USAGE, "attr.sample_freq",
+                       "sample_freq is %llu, but is_freq is not set: it would be lost",
+                       (unsigned long long)a.sample_freq);
     if (a.size)
         return perfile_attr_encode(&a, sizeof a, &how, out, PF_ATTR_MOST, len, err);
     /* No size given: encode all members, then cut words that are 0 off the end. */

@@ -21,6 +21,14 @@ static perfile_status return_final(const perfile_stream *s, perfile_error *err)
     return s->final;
 }
 
+perfile_status pf_stream_unread(const perfile_stream *s, const char *where, perfile_error *err)
+{
+    return s->begun ? pf_fail(err, PERFILE_E_USAGE, where,
+                              "records were read from the stream already: it has to be given "
+                              "before the first one is read")
+                    : PERFILE_OK;
+}
+
 /* Makes the next run that has a record for the caller.  Damage records are passed over unless asked
  * for. */
 static perfile_status refill(perfile_stream *s, perfile_error *err)

@@ -147,7 +147,7 @@ struct perfile_stream {
      * below unless it sets another value when it is made. */
     uint32_t sorted_by;
     const uint64_t *keys; /* with `totals`: the sort key of each record of the run */
-    bool begun;           /* a run was asked for */
+    bool begun;           /* a run was requested: see pf_stream_unread() */
     perfile_container container;
     perfile_stream_summary summary;
     perfile_open_options options; /* limits point to `limits` */
@@ -203,5 +203,9 @@ void pf_stream_notice(perfile_stream *s, uint64_t offset, const char *where, con
 
 /* The size of all parts together; 0 if one is not known. */
 uint64_t pf_container_bytes(const perfile_container *c);
+
+/* PERFILE_E_USAGE with `where` if records were read from the stream already: a stage on it would
+ * miss them, and a writer write only the rest. */
+perfile_status pf_stream_unread(const perfile_stream *s, const char *where, perfile_error *err);
 
 #endif

@@ -182,8 +182,10 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
 {
     const perfile_record *first;
     size_t n;
-    perfile_status st;
     bool collecting = needs_collecting_pass(x);
+    perfile_status st = pf_stream_unread(s, "filter", err);
+    if (st != PERFILE_OK)
+        return st;
     pf_filter_begin_pass(x, s);
     pf_filter_narrow(x, s, collecting, false);
     while ((st = next_run(x, s, collecting, &first, &n, err)) == PERFILE_OK) {

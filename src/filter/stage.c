@@ -246,12 +246,15 @@ perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
         return pf_fail(
             err, PERFILE_E_USAGE, "time",
             "a time relative to the samples needs a pass before: call perfile_filter_learn()");
+    perfile_status st = pf_stream_unread(below, "filter", err);
+    if (st != PERFILE_OK)
+        return st;
     stage *g = pf_alloc(1, sizeof *g);
     if (!g)
         return pf_fail_nomem(err, "filter");
     pf_stream_on(&g->base, &stage_ops, below);
     g->x = x;
-    perfile_status st = begin_session(g, err);
+    st = begin_session(g, err);
     if (st != PERFILE_OK) {
         pf_session_view_free(g->view);
         pf_free(g);

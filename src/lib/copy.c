@@ -357,6 +357,8 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
         return pf_fail_nomem(err, "copy");
     perfile_copy_options how;
     perfile_status st = pf_options_copy(&how, sizeof how, options, "copy.options", err);
+    if (st == PERFILE_OK)
+        st = pf_stream_unread(s, "copy", err);
     if (st != PERFILE_OK) {
         pf_free(x);
         return st;

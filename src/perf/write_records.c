@@ -53,6 +53,21 @@ static void fill_trailer(record_build *m)
     };
 }
 
+/* Refuses an id that is none of the event: the record would be of another event, whose layout may
+ * be another one, or of none. */
+static perfile_status check_id(const pf_perf_writer *w, const record_build *m, uint64_t id,
+                               perfile_error *err)
+{
+    const pf_written_event *e = m->event;
+    if (!id || !e->ids_len) /* an event without ids is the only one */
+        return PERFILE_OK;
+    for (size_t k = 0; k < e->ids_len; k += 8)
+        if (pf_load_u64(w->facts.ptr + e->ids + k, w->base.swap) == id)
+            return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_USAGE, "writer.put", "the id %llu is none of event %u",
+                   (unsigned long long)id, m->given.event);
+}
+
 /* Prepares encoding a record of `type`.  `how` NULL: a synthesized record of event 0, misc 0. */
 static perfile_status begin_record(pf_perf_writer *w, uint32_t type, const perfile_put_options *how,
                                    record_build *m, perfile_error *err)
@@ -78,6 +93,9 @@ static perfile_status begin_record(pf_perf_writer *w, uint32_t type, const perfi
                        "the attr of event %u cannot be read: the layout of its "
                        "records is unknown",
                        m->given.event);
+    st = check_id(w, m, m->given.id, err);
+    if (st != PERFILE_OK)
+        return st;
     m->how.layout = &m->event->layout;
     if (type != PERFILE_RECORD_SAMPLE && m->event->layout.trailer_size) {
         fill_trailer(m);
@@ -127,6 +145,28 @@ static perfile_status finish_record(pf_perf_writer *w, const record_build *m, si
     }
 #include "perfile/format/simpleperf.def"
 
+/* Refuses what a sample has and its event does not: it would be lost. */
+static perfile_status check_sample(const pf_perf_writer *w, const record_build *m,
+                                   const perfile_sample *s, perfile_error *err)
+{
+    const uint64_t fields = m->event->layout.sample_type;
+    const struct {
+        uint64_t bit;
+        size_t n;
+        const char *name;
+    } lists[] = {{PERFILE_SAMPLE_CALLCHAIN, s->callchain.n, "callchain"},
+                 {PERFILE_SAMPLE_RAW, s->raw.len, "raw"}};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        if (lists[i].n && !(fields & lists[i].bit))
+            return pf_fail(err, PERFILE_E_USAGE, "writer.put",
+                           "the sample has a %s, and sample_type of event %u does not",
+                           lists[i].name, m->given.event);
+    perfile_status st = check_id(w, m, fields & PERFILE_SAMPLE_ID ? s->id : 0, err);
+    return st == PERFILE_OK
+               ? check_id(w, m, fields & PERFILE_SAMPLE_IDENTIFIER ? s->identifier : 0, err)
+               : st;
+}
+
 /* Encodes a sample.  If in->present is 0, it has the fields of its sample_type; ids of 0 become the
  * id of the options, or the first of the event. */
 static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, size_t size,
@@ -145,6 +185,9 @@ static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, si
                    ? finish_record(w, &m, len, err)
                    : PERFILE_E_USAGE;
     memcpy(&s, in, size);
+    st = check_sample(w, &m, &s, err);
+    if (st != PERFILE_OK)
+        return st;
     uint64_t fields = m.event->layout.sample_type & PERFILE_SAMPLE_KNOWN & ~weights;
     uint64_t id = m.given.id ? m.given.id : m.event->id;
     if (!s.present)

@@ -186,9 +186,8 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
 {
     perfile_sort_options o;
     perfile_status st = take_options(&o, options, err);
-    if (st == PERFILE_OK && below->begun)
-        st = pf_fail(err, PERFILE_E_USAGE, "sort",
-                     "records were read from the stream already: sort it before the first one");
+    if (st == PERFILE_OK)
+        st = pf_stream_unread(below, "sort", err);
     if (st != PERFILE_OK)
         return st;
     const bool in_order = below->sorted_by == PERFILE_SORTED_BY_TIME;

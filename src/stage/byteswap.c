@@ -277,6 +277,9 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
         return pf_fail(err, PERFILE_E_USAGE, "order",
                        "byte order %u is neither PERFILE_BYTE_ORDER_LITTLE (%d) nor BIG (%d)",
                        byte_order, PERFILE_BYTE_ORDER_LITTLE, PERFILE_BYTE_ORDER_BIG);
+    perfile_status st = pf_stream_unread(below, "byteswap", err);
+    if (st != PERFILE_OK)
+        return st;
     /* Nothing to do: no stage. */
     if (perfile_session_byte_order(from) == byte_order) {
         *stream = below;
@@ -286,8 +289,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
     if (!o)
         return pf_fail_nomem(err, "order");
     perfile_session *mine;
-    perfile_status st =
-        pf_options_copy(&o->options, sizeof o->options, options, "order.options", err);
+    st = pf_options_copy(&o->options, sizeof o->options, options, "order.options", err);
     if (st == PERFILE_OK)
         st = pf_session_new(!perfile_session_swapped(from), &below->options, &mine, err);
     if (st != PERFILE_OK) {

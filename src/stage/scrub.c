@@ -232,7 +232,10 @@ static const pf_stream_ops scrub_ops = {.fill = fill, .extra = extra, .close = c
 
 perfile_status perfile_scrub(perfile_stream *below, perfile_stream **stream, perfile_error *err)
 {
-    scrubber *o = pf_alloc(1, sizeof *o);
+    perfile_status st = pf_stream_unread(below, "scrub", err);
+    scrubber *o = st == PERFILE_OK ? pf_alloc(1, sizeof *o) : NULL;
+    if (st != PERFILE_OK)
+        return st;
     if (!o)
         return pf_fail_nomem(err, "scrub");
     pf_stream_on(&o->base, &scrub_ops, below);

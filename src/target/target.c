@@ -357,6 +357,8 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
     perfile_target_options o;
     const pf_release *release;
     perfile_status st = pf_options_copy(&o, sizeof o, options, "target.options", err);
+    if (st == PERFILE_OK)
+        st = pf_stream_unread(below, "target", err);
     if (st != PERFILE_OK)
         return st;
     if (o.version || !o.drop)

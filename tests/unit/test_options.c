@@ -199,6 +199,52 @@ static void stages(void **state)
     perfile_expr_close(e);
 }
 
+/* A stage, and a copy, would miss the records that were read already. */
+static void stages_after_reading(void **state)
+{
+    (void)state;
+    const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_TYPE, .text = "SAMPLE"};
+    const perfile_filter_options o = {.size = sizeof o, .terms = &term, .n_terms = 1};
+    const perfile_target_options target = {.size = sizeof target, .version = "4.15"};
+    const perfile_record *r;
+    perfile_filter_state *filter;
+    perfile_sink *sink;
+    perfile_writer *w;
+    perfile_stream *s = opened(), *out = NULL;
+    assert_int_equal(perfile_filter_new(&o, &filter, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_open(sink, NULL, &w, NULL), PERFILE_OK);
+    assert_int_equal(perfile_stream_next(s, &r, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter(s, filter, &out, NULL), PERFILE_E_USAGE);
+    assert_int_equal(perfile_filter_learn(filter, s, NULL), PERFILE_E_USAGE);
+    assert_int_equal(perfile_check(s, NULL, &out, NULL), PERFILE_E_USAGE);
+    assert_int_equal(perfile_sort(s, NULL, &out, NULL), PERFILE_E_USAGE);
+    assert_int_equal(perfile_scrub(s, &out, NULL), PERFILE_E_USAGE);
+    assert_int_equal(perfile_target(s, &target, &out, NULL), PERFILE_E_USAGE);
+    assert_int_equal(perfile_byteswap(s, PERFILE_BYTE_ORDER_BIG, NULL, &out, NULL),
+                     PERFILE_E_USAGE);
+    assert_int_equal(perfile_copy(s, w, NULL, NULL, 0, NULL), PERFILE_E_USAGE);
+    assert_null(out);
+    perfile_writer_close(w);
+    perfile_sink_close(sink);
+    perfile_filter_close(filter);
+    drain(s);
+}
+
+/* Options may be NULL everywhere. */
+static void without_options(void **state)
+{
+    (void)state;
+    perfile_source *source;
+    perfile_stream *s;
+    const char *root = getenv("PERFILE_SOURCE");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/samples/captures/pipe.data", root ? root : ".");
+    assert_int_equal(perfile_source_path(path, NULL, &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter_open(source, NULL, NULL, &s, NULL, NULL), PERFILE_OK);
+    drain(s);
+}
+
 static void writing(void **state)
 {
     (void)state;
@@ -650,6 +696,8 @@ int main(void)
                                        cmocka_unit_test(source_flags),
                                        cmocka_unit_test(numbers_without_meaning),
                                        cmocka_unit_test(stages),
+                                       cmocka_unit_test(stages_after_reading),
+                                       cmocka_unit_test(without_options),
                                        cmocka_unit_test(sizes_are_asked_for),
                                        cmocka_unit_test(visitors_have_a_size),
                                        cmocka_unit_test(all_are_tried),

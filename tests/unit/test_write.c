@@ -123,6 +123,47 @@ static void events_that_cannot_be_told_apart(void **state)
     }
 }
 
+/* A record has an id of its event, and a sample what its event samples. */
+static void records_of_no_event(void **state)
+{
+    (void)state;
+    static const uint64_t ids[2] = {1, 2};
+    static const uint64_t chain[1] = {0x400};
+    perfile_sink *sink;
+    perfile_writer *w = open_writer(PERFILE_FORM_FILE, &sink);
+    for (int i = 0; i < 2; i++) {
+        perfile_attr a = {.type = 1,
+                          .sample_type = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP,
+                          .flags = UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL};
+        const perfile_new_event e = new_event(&a, &ids[i], 1);
+        assert_int_equal(perfile_writer_add_event(w, &e, NULL, NULL), PERFILE_OK);
+    }
+    perfile_attr a = {.type = 1, .sample_freq = 99};
+    const perfile_new_event e = new_event(&a, &ids[1], 1);
+    says(perfile_writer_add_event(w, &e, NULL, &err), PERFILE_E_USAGE, "is_freq");
+    const perfile_comm comm = {.pid = 1, .tid = 1, .comm = {(const uint8_t *)"abc", 3}};
+    perfile_put_options how = {.size = sizeof how, .id = 77};
+    says(perfile_writer_put_comm(w, &comm, sizeof comm, &how, &err), PERFILE_E_USAGE,
+         "the id 77 is none of event 0");
+    how.id = 2;
+    says(perfile_writer_put_comm(w, &comm, sizeof comm, &how, &err), PERFILE_E_USAGE,
+         "the id 2 is none of event 0");
+    how.event = 1;
+    assert_int_equal(perfile_writer_put_comm(w, &comm, sizeof comm, &how, NULL), PERFILE_OK);
+    perfile_sample sample = {.identifier = 1, .ip = 5};
+    how.id = 0;
+    says(perfile_writer_put_sample(w, &sample, sizeof sample, &how, &err), PERFILE_E_USAGE,
+         "the id 1 is none of event 1");
+    sample.identifier = 2;
+    sample.callchain = perfile_words_u64(chain, 1);
+    says(perfile_writer_put_sample(w, &sample, sizeof sample, &how, &err), PERFILE_E_USAGE,
+         "callchain");
+    sample.callchain.n = 0;
+    assert_int_equal(perfile_writer_put_sample(w, &sample, sizeof sample, &how, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
+    close_writer(w, sink);
+}
+
 static void attrs_are_cut_only_where_they_are_zero(void **state)
 {
     (void)state;
@@ -679,6 +720,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_that_do_not_fit),
         cmocka_unit_test(events_that_cannot_be_told_apart),
+        cmocka_unit_test(records_of_no_event),
         cmocka_unit_test(attrs_are_cut_only_where_they_are_zero),
         cmocka_unit_test(pipes_are_narrow),
         cmocka_unit_test(pipes_may_go_on_with_facts),
