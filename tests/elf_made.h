@@ -17,6 +17,7 @@ typedef struct elf_symbol {
 
 typedef struct elf_made {
     bool is64, big;
+    bool bare;               /* stripped: no symbol table */
     uint16_t type, machine;  /* 0: EXEC, x86-64 */
     const uint8_t *build_id; /* of 20 bytes; NULL: none */
     const elf_symbol *symbols;
@@ -122,7 +123,7 @@ static inline void elf_make(builder *b, const elf_made *m)
     build_bytes(b, m->build_id ? m->build_id : (const uint8_t[20]){0}, 20);
     elf_section(b, w, 0, 0, 0, 0, 0, 0, 0);
     elf_section(b, w, 1, 1, ELF_BASE, 0, ELF_SEGMENT, 0, 0);
-    elf_section(b, w, 7, 2, 0, symtab, strings - symtab, 3, w ? 24 : 16);
+    elf_section(b, w, 7, m->bare ? 1 : 2, 0, symtab, strings - symtab, 3, w ? 24 : 16);
     elf_section(b, w, 15, 3, 0, strings, length, 0, 0);
     elf_section(b, w, 1, 3, 0, shstr, sizeof names, 0, 0);
     elf_section(b, w, 23, m->build_id ? 7 : 1, 0, note, 36, 0, 0);

@@ -42,17 +42,19 @@ typedef struct perfile_symbols_options {
     size_t size;
     uint32_t flags;        /* PERFILE_SYMBOLS_… */
     uint32_t n_debug_dirs; /* items of debug_dirs */
-    /* Put in front of the paths of mapped files; NULL: none.  Inodes are not compared then. */
+    /* The root directory of mapped files: neither `..` nor links lead out of it.  NULL: that of
+     * this machine.  Inodes are not compared then. */
     const char *symfs;
     /* Directories of debug files, each searched for .build-id/xx/yyyy.debug (debug packages),
      * .build-id/xx/yyyy/elf, debug, vdso and kallsyms (perf's cache), PATH.debug, and the file that
-     * the debuglink of a mapped file names.  NULL: ~/.debug and /usr/lib/debug. */
+     * the debuglink of a mapped file names; nothing outside of it is opened.  They are searched
+     * before ~/.debug and /usr/lib/debug. */
     const char *const *debug_dirs;
     /* A copy of the recorded kernel's /proc/kallsyms.  NULL: that of perf's cache, else this
      * machine's if it runs the recorded kernel. */
     const char *kallsyms;
-    /* Directory of perf-PID.map files.  NULL: /tmp, where files of other users are not read, nor
-     * any if the capture names another host. */
+    /* Directory of perf-PID.map files.  NULL: /tmp, where links, files of other users and
+     * files that others may write are not read, nor any if the capture names another host. */
     const char *perf_map_dir;
     const perfile_limits *limits; /* NULL: defaults; copied */
     uint64_t reserved[4];
@@ -78,7 +80,8 @@ enum {                                    /* perfile_symbol.reason: why there is
        PERFILE_SYMBOL_NO_SYMBOLS = 4,     /* the file has no symbols and no debug file was found */
        PERFILE_SYMBOL_NO_SYMBOL_HERE = 5, /* no symbol covers the address */
        PERFILE_SYMBOL_DAMAGED = 6,        /* the file is not what its kind should be */
-       PERFILE_SYMBOL_TOO_LARGE = 7       /* perfile_limits.symbol_bytes */
+       PERFILE_SYMBOL_TOO_LARGE = 7,      /* perfile_limits.symbol_bytes */
+       PERFILE_SYMBOL_DISTRUSTED = 8      /* perf-PID.map that others can have written */
 };
 
 /* The answer for an address.  Texts live as long as the perfile_symbols. */

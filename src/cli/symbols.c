@@ -63,9 +63,10 @@ const perfile_symbols_options *cli_symbols_chosen(cli_symbols *symbols,
 
 const cli_option cli_symbols_options[] = {
     {"symfs", .value = "DIR", .code = OPTION_SYMFS, .path = true,
-     .help = "look for the recorded files below DIR", .more = "Their paths are put behind it."},
+     .help = "look for the recorded files below DIR",
+     .more = "DIR is their root directory: `..` and links in it do not lead out of it."},
     {"debug-dir", .value = "DIR", .code = OPTION_DEBUG_DIR, .path = true,
-     .help = "look for debug files in DIR (may be given several times); default: ~/.debug and "
+     .help = "look for debug files in DIR (may be given several times), before ~/.debug and "
              "/usr/lib/debug",
      .more = "Files are found by build id, by the path of what was mapped, and by the debuglink."},
     {"kallsyms", .value = "FILE", .code = OPTION_KALLSYMS, .path = true,

@@ -4,6 +4,7 @@
  * mapped one, or, where that has none, the checksum of its debuglink. */
 #include "symbol/files.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ static perfile_status open_elf(pf_elf_files *l, pf_elf_opened *f)
 /* Opens the ELF file f->path; not finding it is no error either. */
 static perfile_status open_file(pf_elf_files *l, pf_elf_opened *f)
 {
-    return pf_symfile_open(&f->file, f->path) ? open_elf(l, f) : PERFILE_OK;
+    return pf_symfile_open_in(&f->file, f->path, f->root) ? open_elf(l, f) : PERFILE_OK;
 }
 
 /* True if the file at the path of the mapping may be what was mapped: by build id, else by what is
@@ -85,6 +86,24 @@ static perfile_status try_vdso(pf_elf_files *l)
     return st;
 }
 
+/* Makes the path of a file in a debug directory; false if it is too long. */
+static bool __attribute__((format(printf, 4, 5)))
+in_debug_dir(const pf_elf_files *l, pf_elf_opened *f, size_t number, const char *format, ...)
+{
+    const pf_debug_dir *dir = &l->s->debug_dirs[number];
+    const size_t len = strlen(dir->path);
+    va_list args;
+    va_start(args, format);
+    const int n =
+        len < PF_PATH_SIZE ? vsnprintf(f->path + len, PF_PATH_SIZE - len, format, args) : -1;
+    va_end(args);
+    if (n <= 0 || (size_t)n >= PF_PATH_SIZE - len)
+        return false;
+    memcpy(f->path, dir->path, len);
+    f->root = dir->root;
+    return true;
+}
+
 /* At its path, then in caches by build id. */
 static perfile_status find_mapped(pf_elf_files *l)
 {
@@ -94,12 +113,12 @@ static perfile_status find_mapped(pf_elf_files *l)
     perfile_status st = PERFILE_OK;
     bool may = s->symfs[0] || (!(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY) &&
                                (!l->key->is_guest || l->key->build_id_size));
+    l->mapped.root = strlen(s->symfs);
     if (may && name[0] == '/' && pf_path(l->mapped.path, "%s%s", s->symfs, name))
         st = try_mapped(l, true);
     for (size_t i = 0; l->id[0] && i < s->n_debug_dirs * 2; i++)
         if (st == PERFILE_OK && !l->mapped.is_open &&
-            pf_path(l->mapped.path, "%s/.build-id/%s/%s", s->debug_dirs[i / 2], l->id,
-                    names[i % 2]))
+            in_debug_dir(l, &l->mapped, i / 2, "/.build-id/%s/%s", l->id, names[i % 2]))
             st = try_mapped(l, false);
     if (st == PERFILE_OK && !l->mapped.is_open && l->key->build_id_size && !l->key->is_guest &&
         !(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY) && strcmp(name, "[vdso]") == 0)
@@ -168,6 +187,7 @@ static perfile_status try_debuglink(pf_elf_files *l)
     if (st != PERFILE_OK)
         return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
     int folder = (int)(slash - name);
+    l->debug.root = strlen(s->symfs);
     bool local = s->symfs[0] || !(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY);
     if (local && pf_path(l->debug.path, "%s%.*s/%s", s->symfs, folder, name, link))
         st = try_debug(l, &crc);
@@ -175,7 +195,7 @@ static perfile_status try_debuglink(pf_elf_files *l)
         pf_path(l->debug.path, "%s%.*s/.debug/%s", s->symfs, folder, name, link))
         st = try_debug(l, &crc);
     for (uint32_t i = 0; st == PERFILE_OK && !l->debug.is_open && i < s->n_debug_dirs; i++)
-        if (pf_path(l->debug.path, "%s%.*s/%s", s->debug_dirs[i], folder, name, link))
+        if (in_debug_dir(l, &l->debug, i, "%.*s/%s", folder, name, link))
             st = try_debug(l, &crc);
     return st;
 }
@@ -183,18 +203,19 @@ static perfile_status try_debuglink(pf_elf_files *l)
 /* By build id, by debuglink, by path. */
 static perfile_status find_debug(pf_elf_files *l)
 {
-    static const char *const forms[] = {".debug", "/debug"};
+    static const char *const forms[] = {".debug", "/debug", "/elf"};
+    enum { FORMS = 3 };
     const perfile_symbols *s = l->s;
     perfile_status st = PERFILE_OK;
-    for (size_t i = 0; l->id[0] && i < s->n_debug_dirs * 2; i++)
+    for (size_t i = 0; l->id[0] && i < (size_t)s->n_debug_dirs * FORMS; i++)
         if (st == PERFILE_OK && !l->debug.is_open &&
-            pf_path(l->debug.path, "%s/.build-id/%s%s", s->debug_dirs[i / 2], l->id, forms[i % 2]))
+            in_debug_dir(l, &l->debug, i / FORMS, "/.build-id/%s%s", l->id, forms[i % FORMS]))
             st = try_debug(l, NULL);
     if (st == PERFILE_OK && !l->debug.is_open)
         st = try_debuglink(l);
     for (uint32_t i = 0; l->key->name[0] == '/' && i < s->n_debug_dirs; i++)
         if (st == PERFILE_OK && !l->debug.is_open &&
-            pf_path(l->debug.path, "%s%s.debug", s->debug_dirs[i], l->key->name))
+            in_debug_dir(l, &l->debug, i, "%s.debug", l->key->name))
             st = try_debug(l, NULL);
     return st;
 }

@@ -11,6 +11,7 @@ typedef struct pf_elf_opened {
     pf_symfile file;
     pf_elf elf;
     char path[PF_PATH_SIZE];
+    size_t root; /* bytes of `path` that are the folder which the file must be in */
 } pf_elf_opened;
 
 /* The file that was mapped, which says where offsets in it lie in memory, and a debug file with

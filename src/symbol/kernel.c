@@ -30,12 +30,12 @@ static perfile_status complete(pf_kernel *k, int rules)
     return pf_symtab_index(&k->table);
 }
 
-static perfile_status read_kallsyms(perfile_symbols *s, const char *path)
+static perfile_status read_kallsyms(perfile_symbols *s, const char *path, size_t root)
 {
     pf_kernel *k = &s->kernel;
     pf_symfile f;
     pf_piece p = {0};
-    if (!pf_symfile_open(&f, path))
+    if (!pf_symfile_open_in(&f, path, root))
         return PERFILE_OK;
     perfile_status st = pf_symfile_read_all(&f, &s->budget, &p);
     if (st == PERFILE_OK)
@@ -59,7 +59,7 @@ perfile_status pf_kernel_given(perfile_symbols *s, const char *path, perfile_err
         return pf_fail_io(err, 0, "symbols.kallsyms", "%s cannot be read as a file", path);
     pf_symfile_close(&f);
     s->kernel.tried = true;
-    perfile_status st = read_kallsyms(s, path);
+    perfile_status st = read_kallsyms(s, path, 0);
     if (st == PERFILE_E_LIMIT)
         return pf_fail(err, st, "symbol_bytes", "%s has more symbols than the limit allows", path);
     if (st == PERFILE_E_NOMEM)
@@ -93,12 +93,13 @@ static perfile_bytes listed_build_id(const perfile_session *session, bool *sever
 }
 
 /* An ELF file of the kernel. */
-static perfile_status read_vmlinux(perfile_symbols *s, const char *path, perfile_bytes id)
+static perfile_status read_vmlinux(perfile_symbols *s, const char *path, size_t root,
+                                   perfile_bytes id)
 {
     pf_kernel *k = &s->kernel;
     pf_symfile f;
     pf_elf elf;
-    if (!pf_symfile_open(&f, path))
+    if (!pf_symfile_open_in(&f, path, root))
         return PERFILE_OK;
     perfile_status st = pf_elf_open(&elf, &f, &s->budget);
     if (st == PERFILE_OK) {
@@ -127,9 +128,10 @@ static perfile_status find_by_build_id(perfile_symbols *s, perfile_bytes id)
         return st;
     for (size_t i = 0; i < (size_t)s->n_debug_dirs * FORMS; i++) {
         const char *form = forms[i % FORMS];
-        if (!pf_path(path, "%s/.build-id/%s%s", s->debug_dirs[i / FORMS], text, form))
+        if (!pf_path(path, "%s/.build-id/%s%s", s->debug_dirs[i / FORMS].path, text, form))
             continue;
-        st = i % FORMS ? read_vmlinux(s, path, id) : read_kallsyms(s, path);
+        const size_t root = s->debug_dirs[i / FORMS].root;
+        st = i % FORMS ? read_vmlinux(s, path, root, id) : read_kallsyms(s, path, root);
         if (st != PERFILE_OK || s->kernel.file)
             break;
     }
@@ -191,7 +193,7 @@ static perfile_status find_kernel(perfile_symbols *s)
     }
     k->verified = id.len != 0;
     k->same_boot_only = !k->verified;
-    return read_kallsyms(s, "/proc/kallsyms");
+    return read_kallsyms(s, "/proc/kallsyms", 0);
 }
 
 /* "nfs_ssc" of "[nfs_ssc]" and of ".../nfs-ssc.ko.xz"; "" of the kernel itself. */

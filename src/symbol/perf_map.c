@@ -1,12 +1,11 @@
 /* perf-PID.map: what a just-in-time compiler says it put into the memory of its process.
  *
  * The file says neither whose process nor when.  In the default directory, to which everybody may
- * write, it counts only if it belongs to root or to whoever runs this, and if the capture is not of
- * another host. */
+ * write, it counts only if it is no link, belongs to root or to the user who runs this, cannot be
+ * written by others, and if the capture is not of another host. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "symbol/state.h"
 #include "symbol/text.h"
@@ -47,18 +46,19 @@ static perfile_status load_map(perfile_symbols *s, pf_symbol_object *o)
     char path[PF_PATH_SIZE];
     pf_symfile f;
     const char *dir = s->perf_map_dir;
+    bool distrusted = false;
     perfile_status st = PERFILE_OK;
     if ((!dir && !may_use_default(s)) ||
         !pf_path(path, "%s/perf-%" PRIu32 ".map", dir ? dir : "/tmp", o->key.pid) ||
-        !pf_symfile_open(&f, path))
+        !(dir ? pf_symfile_open(&f, path) : pf_symfile_open_own(&f, path, &distrusted))) {
+        o->reason = distrusted ? PERFILE_SYMBOL_DISTRUSTED : o->reason;
         return st;
-    if (dir || f.owner == 0 || f.owner == (uint64_t)geteuid()) {
-        st = read_map(s, o, &f);
-        o->file = st == PERFILE_OK ? pf_symbols_keep(s, path) : NULL;
-        o->reason = PERFILE_SYMBOL_NO_SYMBOLS;
-        if (st == PERFILE_OK && !o->file)
-            st = pf_symbol_no_memory(&s->budget);
     }
+    st = read_map(s, o, &f);
+    o->file = st == PERFILE_OK ? pf_symbols_keep(s, path) : NULL;
+    o->reason = PERFILE_SYMBOL_NO_SYMBOLS;
+    if (st == PERFILE_OK && !o->file)
+        st = pf_symbol_no_memory(&s->budget);
     pf_symfile_close(&f);
     return st;
 }

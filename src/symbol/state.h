@@ -85,14 +85,21 @@ typedef struct pf_kernel {
     bool has_modules;     /* kallsyms; not an ELF file */
 } pf_kernel;
 
+/* A directory of debug files.  Nothing outside of its first `root` bytes is opened. */
+typedef struct pf_debug_dir {
+    const char *path;
+    size_t root;
+} pf_debug_dir;
+
 struct perfile_symbols {
     const perfile_session *session; /* borrowed */
     pf_budget budget;               /* limits.symbol_bytes */
     pf_texts texts;                 /* names of files and modules, demangled names */
     uint32_t flags;                 /* PERFILE_SYMBOLS_… */
     const char *symfs;              /* "" : none */
-    const char **debug_dirs;
+    pf_debug_dir *debug_dirs;
     uint32_t n_debug_dirs;
+    size_t debug_dirs_cap;
     const char *perf_map_dir; /* as given; NULL: /tmp */
     pf_kernel kernel;
     pf_symbol_object **objects;

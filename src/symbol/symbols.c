@@ -58,30 +58,35 @@ const char *pf_symbols_keep(perfile_symbols *s, const char *text)
     return pf_texts_keep(&s->texts, (perfile_bytes){(const uint8_t *)text, strlen(text)});
 }
 
-/* Copies the directories of the options, or the default ones. */
+static perfile_status add_debug_dir(perfile_symbols *s, const char *path, size_t root)
+{
+    const char *kept = pf_symbols_keep(s, path);
+    if (!kept)
+        return pf_symbol_no_memory(&s->budget);
+    s->debug_dirs[s->n_debug_dirs++] = (pf_debug_dir){kept, root};
+    return PERFILE_OK;
+}
+
+/* The directories of the options, then the default ones. */
 static perfile_status set_debug_dirs(perfile_symbols *s, const perfile_symbols_options *o)
 {
-    char home_cache[PF_PATH_SIZE], system_dir[PF_PATH_SIZE];
-    const char *defaults[2], *const *dirs = o->debug_dirs;
-    uint32_t n = o->n_debug_dirs;
-    if (!dirs) {
-        const char *home = getenv("HOME");
-        n = 0;
-        if (!(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY)) {
-            if (home && home[0] && pf_path(home_cache, "%s/.debug", home))
-                defaults[n++] = home_cache;
-            if (pf_path(system_dir, "%s/usr/lib/debug", s->symfs))
-                defaults[n++] = system_dir;
-        }
-        dirs = defaults;
-    }
-    s->debug_dirs = pf_budget_alloc(&s->budget, n, sizeof *s->debug_dirs);
+    enum { DEFAULTS = 2 };
+    char path[PF_PATH_SIZE];
+    const char *home = getenv("HOME");
+    perfile_status st = PERFILE_OK;
+    s->debug_dirs_cap = (size_t)o->n_debug_dirs + DEFAULTS;
+    s->debug_dirs = pf_budget_alloc(&s->budget, s->debug_dirs_cap, sizeof *s->debug_dirs);
     if (!s->debug_dirs)
         return pf_symbol_no_memory(&s->budget);
-    for (; s->n_debug_dirs < n; s->n_debug_dirs++)
-        if (!(s->debug_dirs[s->n_debug_dirs] = pf_symbols_keep(s, dirs[s->n_debug_dirs])))
-            return pf_symbol_no_memory(&s->budget);
-    return PERFILE_OK;
+    for (uint32_t i = 0; st == PERFILE_OK && i < o->n_debug_dirs; i++)
+        st = add_debug_dir(s, o->debug_dirs[i], strlen(o->debug_dirs[i]));
+    if (st != PERFILE_OK || (s->flags & PERFILE_SYMBOLS_GIVEN_ONLY))
+        return st;
+    if (home && home[0] && pf_path(path, "%s/.debug", home))
+        st = add_debug_dir(s, path, strlen(path));
+    if (st == PERFILE_OK && pf_path(path, "%s/usr/lib/debug", s->symfs))
+        st = add_debug_dir(s, path, s->symfs[0] ? strlen(s->symfs) : strlen(path));
+    return st;
 }
 
 static perfile_status set_options(perfile_symbols *s, const perfile_symbols_options *o,
@@ -151,7 +156,7 @@ void perfile_symbols_close(perfile_symbols *s)
         pf_symtab_free(&s->captured[i].table);
     pf_budget_free(&s->budget, s->captured, s->captured_cap, sizeof *s->captured);
     pf_budget_free(&s->budget, s->objects, s->objects_cap, sizeof *s->objects);
-    pf_budget_free(&s->budget, s->debug_dirs, s->n_debug_dirs, sizeof *s->debug_dirs);
+    pf_budget_free(&s->budget, s->debug_dirs, s->debug_dirs_cap, sizeof *s->debug_dirs);
     pf_symtab_free(&s->kernel.table);
     pf_index_free(&s->object_index);
     pf_index_free(&s->map_index);

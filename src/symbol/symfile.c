@@ -1,35 +1,94 @@
 /* Reading of files with symbols. */
+#define _GNU_SOURCE /* O_PATH */
 #include "symbol/symfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "symbol/inside.h"
+
 enum { FIRST_READ = 1 << 16 }; /* of a file whose size is not known */
+
+/* How a path is opened. */
+typedef struct opening {
+    const char *root; /* NULL: the path is opened as it is */
+    int flags;        /* more flags of open() */
+} opening;
+
+static int open_path(const char *path, const opening *how, int flags)
+{
+    flags |= how->flags | O_CLOEXEC;
+    return how->root ? pf_open_inside(how->root, path, flags) : open(path, flags);
+}
+
+/* Opens a regular file; *st describes it.  -1: it is none, or not readable. */
+static int open_regular(const char *path, const opening *how, struct stat *st)
+{
+    /* First only its name: opening a device may already do something. */
+    int fd = open_path(path, how, O_PATH);
+    if (fd < 0)
+        return -1;
+    const bool regular = fstat(fd, st) == 0 && S_ISREG(st->st_mode);
+    close(fd);
+    fd = regular ? open_path(path, how, O_RDONLY | O_NOCTTY | O_NONBLOCK) : -1;
+    if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode) || st->st_size < 0)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static bool opened(pf_symfile *f, int fd, const struct stat *st)
+{
+    if (fd < 0)
+        return false;
+    *f = (pf_symfile){.fd = fd,
+                      .size = (uint64_t)st->st_size,
+                      .ino = st->st_ino,
+                      .dev_major = major(st->st_dev),
+                      .dev_minor = minor(st->st_dev)};
+    return true;
+}
 
 bool pf_symfile_open(pf_symfile *f, const char *path)
 {
-    struct stat st;
-    /* First stat(): opening a device may already do something. */
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+    struct stat st = {0};
+    return opened(f, open_regular(path, &(opening){NULL, 0}, &st), &st);
+}
+
+bool pf_symfile_open_in(pf_symfile *f, const char *path, size_t root)
+{
+    char folder[PATH_MAX];
+    struct stat st = {0};
+    if (!root)
+        return pf_symfile_open(f, path);
+    if (root >= sizeof folder)
         return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
+    memcpy(folder, path, root);
+    folder[root] = 0;
+    return opened(f, open_regular(path + root, &(opening){folder, 0}, &st), &st);
+}
+
+bool pf_symfile_open_own(pf_symfile *f, const char *path, bool *distrusted)
+{
+    struct stat st = {0};
+    const int fd = open_regular(path, &(opening){NULL, O_NOFOLLOW}, &st);
+    *distrusted = false;
+    if (fd < 0) {
+        *distrusted = lstat(path, &st) == 0;
         return false;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 0) {
+    }
+    if ((st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & S_IWOTH)) {
+        *distrusted = true;
         close(fd);
         return false;
     }
-    *f = (pf_symfile){.fd = fd,
-                      .size = (uint64_t)st.st_size,
-                      .ino = st.st_ino,
-                      .dev_major = major(st.st_dev),
-                      .dev_minor = minor(st.st_dev),
-                      .owner = st.st_uid};
-    return true;
+    return opened(f, fd, &st);
 }
 
 pf_symfile pf_symfile_memory(perfile_bytes bytes)

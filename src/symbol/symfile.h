@@ -13,7 +13,6 @@ typedef struct pf_symfile {
     uint64_t size;        /* bytes of the file when it was opened */
     uint64_t ino;         /* of a file */
     uint64_t dev_major, dev_minor;
-    uint64_t owner; /* its user id */
 } pf_symfile;
 
 /* A part of a file that was read; pf_piece_free(). */
@@ -26,6 +25,14 @@ typedef struct pf_piece {
 /* Opens `path` for reading if it is a regular file; false otherwise, whatever the reason.  Devices
  * and FIFOs are never opened: paths come from captures. */
 bool pf_symfile_open(pf_symfile *f, const char *path);
+
+/* The same inside of a folder, the first `root` bytes of the path: what follows is resolved as if
+ * that were the root directory (symbol/inside.h).  0: no folder. */
+bool pf_symfile_open_in(pf_symfile *f, const char *path, size_t root);
+
+/* The same for a file in a folder to which everybody may write: no link, a file of root or of the
+ * user who runs this, and not writable for others.  *distrusted: there is one, but it is not so. */
+bool pf_symfile_open_own(pf_symfile *f, const char *path, bool *distrusted);
 
 /* Bytes as a file. */
 pf_symfile pf_symfile_memory(perfile_bytes bytes);

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@
 #include "perfile/perfile.h"
 #include "symbol/demangle.h"
 #include "symbol/elf.h"
+#include "symbol/inside.h"
 #include "symbol/state.h"
 #include "symbol/text.h"
 
@@ -590,6 +593,124 @@ static void captured(void **state)
     close_symbols(&a);
 }
 
+/* A link, and what a process with `root` as its root directory would find by it. */
+static void link_text(const char *target, const char *path)
+{
+    unlink(path);
+    assert_int_equal(symlink(target, path), 0);
+}
+
+/* Paths of captures and links in folders do not lead out of --symfs and debug directories. */
+static void stays_inside(void **state)
+{
+    (void)state;
+    static int (*const ways[])(const char *, const char *, int) = {pf_open_inside,
+                                                                   pf_open_inside_by_hand};
+    char folder[PATH_MAX], outside[PATH_MAX + 16];
+    put_files();
+    put_file("secret", &(elf_made){.is64 = true, .build_id = id_a, .symbols = two, .n = 2});
+    put_text("root/near", "near");
+    assert_non_null(getcwd(folder, sizeof folder));
+    snprintf(outside, sizeof outside, "%s/secret", folder);
+    link_text(outside, "root/absolute");
+    link_text("../secret", "root/relative");
+    link_text("../../../../../near", "root/bin/up");
+    link_text("/bin/up", "root/bin/again");
+    link_text("loop", "root/loop");
+    link_text("/bin", "root/folder");
+    static const struct {
+        const char *path;
+        bool is_there;
+    } cases[] = {{"/absolute", false},
+                 {"/relative", false},
+                 {"/../secret", false},
+                 {"/bin/../../secret", false},
+                 {"/loop", false},
+                 {"/near", true},
+                 {"near", true},
+                 {"/../near", true},
+                 {"/bin/up", true},
+                 {"/bin/again", true},
+                 {"/folder/up", true},
+                 {"//bin/./../near", true},
+                 {"/folder/../near", true},
+                 {"/near/x", false},
+                 {"/nothing/../near", false}};
+    for (size_t way = 0; way < 2; way++)
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            int fd = ways[way]("root", cases[i].path, O_RDONLY | O_CLOEXEC);
+            assert_int_equal(fd >= 0, cases[i].is_there);
+            if (fd >= 0)
+                close(fd);
+        }
+
+    asked a;
+    open_symbols(&a, NULL);
+    static const char *const names[] = {"/../secret", "/absolute", "/relative"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        perfile_mapping m = mapping(names[i], id_a);
+        assert_int_equal(ask(&a, &m, 0x7f0000000210).reason, PERFILE_SYMBOL_NO_FILE);
+    }
+    assert_int_equal(rename("secret", "x.debug"), 0); /* a debug file beside the directory */
+    perfile_mapping m = mapping("/../x", id_a);
+    assert_int_equal(ask(&a, &m, 0x7f0000000210).reason, PERFILE_SYMBOL_NO_FILE);
+    close_symbols(&a);
+}
+
+/* A map that others can have written is not read from a folder that they can write to. */
+static void distrusted_maps(void **state)
+{
+    (void)state;
+    bool distrusted;
+    pf_symfile f;
+    put_text("perf-1.map", "100 20 name\n");
+    chmod("perf-1.map", 0644);
+    assert_true(pf_symfile_open_own(&f, "perf-1.map", &distrusted));
+    assert_false(distrusted);
+    pf_symfile_close(&f);
+    chmod("perf-1.map", 0666);
+    assert_false(pf_symfile_open_own(&f, "perf-1.map", &distrusted));
+    assert_true(distrusted);
+    chmod("perf-1.map", 0644);
+    link_text("perf-1.map", "perf-2.map");
+    assert_false(pf_symfile_open_own(&f, "perf-2.map", &distrusted));
+    assert_true(distrusted);
+    assert_false(pf_symfile_open_own(&f, "perf-3.map", &distrusted));
+    assert_false(distrusted);
+    assert_int_equal(mkfifo("perf-4.map", 0644), 0);
+    assert_false(pf_symfile_open_own(&f, "perf-4.map", &distrusted)); /* comes back */
+    unlink("perf-4.map");
+}
+
+/* A stripped file is named by an unstripped one of its build id, also where perf's cache has it as
+ * `elf`; the default directories are searched after the given ones. */
+static void stripped(void **state)
+{
+    (void)state;
+    asked a;
+    open_symbols(&a, NULL);
+
+    put_file("root/bin/bare", &(elf_made){.is64 = true, .build_id = id_b, .bare = true});
+    perfile_mapping m = mapping("/bin/bare", id_b);
+    perfile_symbol s = ask(&a, &m, 0x7f0000000210);
+    assert_string_equal(s.name, "second");
+    assert_memory_equal(s.file, "cache/", 6);
+    close_symbols(&a);
+
+    static const char *const dirs[] = {"nothing"};
+    perfile_symbols_options o = {
+        .size = sizeof o, .symfs = "root", .debug_dirs = dirs, .n_debug_dirs = 1};
+    mkdir("root/usr", 0755);
+    mkdir("root/usr/lib", 0755);
+    unlink("root/usr/lib/debug");
+    assert_int_equal(rename("cache", "root/usr/lib/debug"), 0);
+    assert_int_equal(perfile_session_new(NULL, &a.session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_symbols_open(a.session, &o, &a.symbols, NULL), PERFILE_OK);
+    assert_string_equal(ask(&a, &m, 0x7f0000000210).name, "second");
+    close_symbols(&a);
+    assert_int_equal(rename("root/usr/lib/debug", "cache"), 0);
+}
+
 /* Whatever allocation fails: the status says so, and the next query answers. */
 static void no_memory(void **state)
 {
@@ -693,13 +814,15 @@ static void usage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules),     cmocka_unit_test(mapping_symbols),
-        cmocka_unit_test(segments),  cmocka_unit_test(kallsyms),
-        cmocka_unit_test(perf_map),  cmocka_unit_test(demangling),
-        cmocka_unit_test(elf_files), cmocka_unit_test(other_sources),
-        cmocka_unit_test(captured),  cmocka_unit_test(no_memory),
-        cmocka_unit_test(limited),   cmocka_unit_test(build_ids),
-        cmocka_unit_test(usage),     cmocka_unit_test(kernels),
+        cmocka_unit_test(rules),           cmocka_unit_test(mapping_symbols),
+        cmocka_unit_test(segments),        cmocka_unit_test(kallsyms),
+        cmocka_unit_test(perf_map),        cmocka_unit_test(demangling),
+        cmocka_unit_test(elf_files),       cmocka_unit_test(other_sources),
+        cmocka_unit_test(captured),        cmocka_unit_test(no_memory),
+        cmocka_unit_test(limited),         cmocka_unit_test(build_ids),
+        cmocka_unit_test(usage),           cmocka_unit_test(kernels),
+        cmocka_unit_test(stripped),        cmocka_unit_test(stays_inside),
+        cmocka_unit_test(distrusted_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
