@@ -2,6 +2,8 @@
  * it lie in memory and has the PLT, the debug file has the symbols that were stripped off. */
 #include "symbol/files.h"
 
+enum { MOST_SEGMENTS = 256 }; /* that are loaded and count; linkers make about ten */
+
 typedef struct loading {
     pf_symbol_object *o;
     pf_elf_files *files;
@@ -14,7 +16,7 @@ static perfile_status keep_segments(pf_symbol_object *o, const pf_elf *elf, bool
 {
     size_t n = 0, executable = 0;
     for (size_t i = 0; i < elf->n_segments; i++) {
-        n += elf->segments[i].type == PF_PT_LOAD;
+        n += elf->segments[i].type == PF_PT_LOAD && n < MOST_SEGMENTS;
         executable +=
             elf->segments[i].type == PF_PT_LOAD && (elf->segments[i].flags & PF_SEGMENT_EXECUTABLE);
     }
@@ -25,7 +27,7 @@ static perfile_status keep_segments(pf_symbol_object *o, const pf_elf *elf, bool
     o->segments = pf_budget_alloc(elf->budget, n, sizeof *o->segments);
     if (!o->segments)
         return pf_symbol_no_memory(elf->budget);
-    for (size_t i = 0; i < elf->n_segments; i++)
+    for (size_t i = 0; i < elf->n_segments && o->n_segments < n; i++)
         if (elf->segments[i].type == PF_PT_LOAD &&
             (is_mapped || (elf->segments[i].flags & PF_SEGMENT_EXECUTABLE)))
             o->segments[o->n_segments++] = elf->segments[i];

@@ -22,7 +22,8 @@ enum {
     STV_HIDDEN = 2,
     SHN_UNDEF = 0,
     SHN_ABS = 0xfff1,
-    PLT_NAME = 4096 /* longest name of a PLT entry that is kept */
+    PLT_NAME = 4096,   /* longest name of a PLT entry that is kept */
+    SECTION_NAME = 128 /* bytes of a section's name that are looked at */
 };
 
 /* An entry of a symbol table. */
@@ -66,6 +67,15 @@ static bool is_mapping_symbol(const pf_elf *e, const char *name)
     return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
 }
 
+/* Labels count in sections of code and data.  Only the beginning of a section's name is looked at:
+ * it is hostile, and this is asked for each label. */
+static bool has_labels(const pf_elf *e, const pf_elf_section *section)
+{
+    char name[SECTION_NAME + 1];
+    snprintf(name, sizeof name, "%.*s", SECTION_NAME, pf_elf_section_name(e, section));
+    return strstr(name, "text") || strstr(name, "data");
+}
+
 static bool counts(const pf_elf *e, const entry *s, const char *name)
 {
     if (!name[0] || s->section == SHN_UNDEF || s->section == SHN_ABS || is_mapping_symbol(e, name))
@@ -75,8 +85,7 @@ static bool counts(const pf_elf *e, const entry *s, const char *name)
     if (s->type != STT_NOTYPE || s->visibility == STV_HIDDEN || s->visibility == STV_INTERNAL ||
         s->section >= e->n_sections)
         return false;
-    const char *section = pf_elf_section_name(e, &e->sections[s->section]);
-    return strstr(section, "text") || strstr(section, "data");
+    return has_labels(e, &e->sections[s->section]);
 }
 
 /* The function descriptors of the first ABI of 64-bit PowerPC: symbols point there, and the first
@@ -133,7 +142,7 @@ static perfile_status add_entries(const pf_elf *e, const pf_piece *entries, cons
 {
     uint32_t base;
     size_t width = entry_width(e);
-    perfile_status st = pf_symtab_text(table, pf_piece_bytes(names), &base);
+    perfile_status st = pf_symtab_texts(table, pf_piece_bytes(names), &base);
     pf_cursor c = pf_cur(pf_piece_bytes(entries), e->swap);
     while (st == PERFILE_OK && pf_cur_left(&c) >= width) {
         entry s = read_entry(e, &c);
@@ -212,12 +221,14 @@ static uint64_t relocation_symbol(const pf_elf *e, pf_cursor *c, bool addend)
     return e->is64 ? info >> 32 : info >> 8;
 }
 
-static perfile_status add_plt_entry(const char *name, pf_sym sym, pf_symtab *table)
+/* `left`: bytes of names that the file can still have. */
+static perfile_status add_plt_entry(const char *name, pf_sym sym, size_t *left, pf_symtab *table)
 {
     char text[PLT_NAME];
     int n = snprintf(text, sizeof text, "%s@plt", name);
-    if (n < 0 || (size_t)n >= sizeof text)
+    if (n < 0 || (size_t)n >= sizeof text || (size_t)n > *left)
         return PERFILE_OK;
+    *left -= (size_t)n;
     perfile_status st =
         pf_symtab_text(table, (perfile_bytes){(const uint8_t *)text, (size_t)n}, &sym.name);
     return st == PERFILE_OK ? pf_symtab_add(table, sym) : st;
@@ -230,6 +241,9 @@ static perfile_status add_plt_entries(const pf_elf *e, const pf_elf_section *plt
                                       pf_symtab *table)
 {
     perfile_status st = PERFILE_OK;
+    /* Each relocation has a symbol of its own: together their names are no longer than what the
+     * file has of names and relocations. */
+    size_t left = names->len + relocations.len;
     pf_cursor c = pf_cur(relocations, e->swap);
     for (uint64_t at = head; st == PERFILE_OK && pf_within(at, width, plt->size); at += width) {
         uint64_t number = relocation_symbol(e, &c, addend);
@@ -245,7 +259,7 @@ static perfile_status add_plt_entries(const pf_elf *e, const pf_elf_section *plt
         const char *name = pf_elf_text(names, read_entry(e, &one).name);
         if (one.bad || !name[0])
             continue;
-        st = add_plt_entry(name, sym, table);
+        st = add_plt_entry(name, sym, &left, table);
     }
     return st;
 }

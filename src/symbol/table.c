@@ -24,7 +24,7 @@
 
 #define PAGE UINT64_C(4096)
 
-perfile_status pf_symtab_text(pf_symtab *t, perfile_bytes text, uint32_t *at)
+static perfile_status append(pf_symtab *t, perfile_bytes text, uint32_t *at)
 {
     size_t start = t->names_len ? t->names_len : 1; /* position 0 is the empty text */
     if (text.len >= UINT32_MAX - start)
@@ -44,6 +44,30 @@ perfile_status pf_symtab_text(pf_symtab *t, perfile_bytes text, uint32_t *at)
     t->names[start + text.len] = 0;
     t->names_len = need;
     *at = (uint32_t)start;
+    return PERFILE_OK;
+}
+
+perfile_status pf_symtab_text(pf_symtab *t, perfile_bytes text, uint32_t *at)
+{
+    if (text.len > PF_SYMBOL_NAME)
+        text.len = PF_SYMBOL_NAME;
+    return append(t, text, at);
+}
+
+perfile_status pf_symtab_texts(pf_symtab *t, perfile_bytes texts, uint32_t *at)
+{
+    perfile_status st = append(t, texts, at);
+    if (st != PERFILE_OK)
+        return st;
+    char *name = t->names + *at, *const end = name + texts.len;
+    while (end - name > PF_SYMBOL_NAME) {
+        char *nul = memchr(name, 0, PF_SYMBOL_NAME + 1);
+        if (!nul) {
+            nul = name + PF_SYMBOL_NAME;
+            *nul = 0;
+        }
+        name = nul + 1;
+    }
     return PERFILE_OK;
 }
 
@@ -103,25 +127,29 @@ static void find_ends(pf_symtab *t, int rules)
     }
 }
 
-static size_t underscores(const char *name)
+/* What decides by name, of the name as it is shown. */
+typedef struct name_rank {
+    bool known;
+    size_t underscores, len;
+    bool is_alias; /* SyS_… or compat_SyS_… of a system call */
+} name_rank;
+
+static void rank_name(const pf_symtab *t, const pf_sym *s, name_rank *rank)
 {
-    return strspn(name, "_");
+    char shown[PF_DEMANGLED_SIZE];
+    const char *name = pf_symtab_name(t, s);
+    if (rank->known)
+        return;
+    if (pf_demangle(name, shown))
+        name = shown;
+    *rank = (name_rank){true, strspn(name, "_"), strlen(name),
+                        strncmp(name, "SyS", 3) == 0 || strncmp(name, "compat_SyS", 10) == 0};
 }
 
-/* The end of a comparison by name. */
-static bool first_name_wins(const char *a, const char *b)
-{
-    size_t ua = underscores(a), ub = underscores(b);
-    if (ua != ub)
-        return ua < ub;
-    size_t na = strlen(a), nb = strlen(b);
-    if (na != nb)
-        return na > nb;
-    return strncmp(a, "SyS", 3) != 0 && strncmp(a, "compat_SyS", 10) != 0;
-}
-
-/* True if `a`, which was added first, stays, and not `b`. */
-static bool first_wins(const pf_symtab *t, const pf_sym *a, const pf_sym *b)
+/* True if `a`, which was added first, stays, and not `b`.  Ranks are filled in where they count, so
+ * that each name is looked at once, however many symbols begin at one address. */
+static bool first_wins(const pf_symtab *t, const pf_sym *a, name_rank *rank_a, const pf_sym *b,
+                       name_rank *rank_b)
 {
     bool sized_a = a->end != a->start, sized_b = b->end != b->start;
     if (sized_a != sized_b)
@@ -130,13 +158,13 @@ static bool first_wins(const pf_symtab *t, const pf_sym *a, const pf_sym *b)
         return b->binding == PF_BIND_WEAK;
     if ((a->binding == PF_BIND_GLOBAL) != (b->binding == PF_BIND_GLOBAL))
         return a->binding == PF_BIND_GLOBAL;
-    const char *name_a = pf_symtab_name(t, a), *name_b = pf_symtab_name(t, b);
-    char shown_a[PF_DEMANGLED_SIZE], shown_b[PF_DEMANGLED_SIZE];
-    if (pf_demangle(name_a, shown_a))
-        name_a = shown_a;
-    if (pf_demangle(name_b, shown_b))
-        name_b = shown_b;
-    return first_name_wins(name_a, name_b);
+    if (a->name == b->name)
+        return true;
+    rank_name(t, a, rank_a);
+    rank_name(t, b, rank_b);
+    if (rank_a->underscores != rank_b->underscores)
+        return rank_a->underscores < rank_b->underscores;
+    return rank_a->len != rank_b->len ? rank_a->len > rank_b->len : !rank_a->is_alias;
 }
 
 void pf_symtab_settle(pf_symtab *t, int rules)
@@ -147,11 +175,16 @@ void pf_symtab_settle(pf_symtab *t, int rules)
         qsort(t->syms, t->n, sizeof *t->syms, compare);
     find_ends(t, rules);
     size_t kept = 0;
+    name_rank best = {0};
     for (size_t i = 1; i < t->n; i++) {
+        name_rank rank = {0};
         if (t->syms[i].start != t->syms[kept].start)
-            t->syms[++kept] = t->syms[i];
-        else if (rules == PF_RULES_PERF_MAP || !first_wins(t, &t->syms[kept], &t->syms[i]))
-            t->syms[kept] = t->syms[i];
+            kept++;
+        else if (rules != PF_RULES_PERF_MAP &&
+                 first_wins(t, &t->syms[kept], &best, &t->syms[i], &rank))
+            continue;
+        t->syms[kept] = t->syms[i];
+        best = rank;
     }
     t->n = kept + 1;
 }

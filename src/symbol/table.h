@@ -45,9 +45,17 @@ typedef struct pf_symtab {
 /* By which rules symbols get ends and give way to others: table.c. */
 enum { PF_RULES_ELF, PF_RULES_KALLSYMS, PF_RULES_PERF_MAP };
 
-/* Appends `text` and a NUL to the names; *at is its position.  PERFILE_E_LIMIT, also beyond 4 GiB;
+/* Bytes of a name, without its NUL.  What is longer is cut where it enters a table, so that nothing
+ * that is done with a name costs more than this. */
+enum { PF_SYMBOL_NAME = 4095 };
+
+/* Appends a name and a NUL to the names; *at is its position.  PERFILE_E_LIMIT, also beyond 4 GiB;
  * PERFILE_E_NOMEM. */
 perfile_status pf_symtab_text(pf_symtab *t, perfile_bytes text, uint32_t *at);
+
+/* Appends many names as a file has them, each with its NUL; *at is the position of the first.
+ * Bytes without a NUL that are more than a name may have become several names. */
+perfile_status pf_symtab_texts(pf_symtab *t, perfile_bytes texts, uint32_t *at);
 
 /* Adds a symbol; `order` is set here.  PERFILE_E_LIMIT, PERFILE_E_NOMEM. */
 perfile_status pf_symtab_add(pf_symtab *t, pf_sym sym);

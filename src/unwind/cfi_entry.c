@@ -136,6 +136,10 @@ static bool read_cie(const pf_cfi *cfi, const head *h, pf_cie *cie)
     pf_cursor c = pf_cur(h->body, cfi->swap);
     *cie = (pf_cie){0};
     const uint8_t version = pf_cur_u8(&c);
+    /* Without looking for the end of a text that is too long anyway: this is read for each FDE. */
+    const size_t most = pf_cur_left(&c) < MOST_LETTERS + 1 ? pf_cur_left(&c) : MOST_LETTERS + 1;
+    if (!most || !memchr(c.pos, 0, most))
+        return false;
     perfile_bytes letters = pf_cur_cstr(&c);
     if (c.bad || letters.len > MOST_LETTERS || (version != 1 && version != 3 && version != 4))
         return false;

@@ -711,6 +711,36 @@ static void stripped(void **state)
     assert_int_equal(rename("root/usr/lib/debug", "cache"), 0);
 }
 
+/* Names are cut where they enter a table, one by one or as a file has them; so many symbols of one
+ * address are no more work than as many of different ones. */
+static void long_names(void **state)
+{
+    (void)state;
+    enum { LONG = 1 << 20, MANY = 20000 };
+    char *text = pf_alloc(LONG + 1, 1);
+    pf_symtab t = {0};
+    uint32_t base, one;
+    assert_non_null(text);
+    memset(text, '_', LONG);
+    memcpy(text, "short", sizeof "short");
+    const perfile_bytes names = {(const uint8_t *)text, LONG + 1};
+    assert_int_equal(pf_symtab_texts(&t, names, &base), PERFILE_OK);
+    assert_int_equal(pf_symtab_text(&t, (perfile_bytes){names.ptr + 6, LONG - 6}, &one),
+                     PERFILE_OK);
+    assert_string_equal(t.names + base, "short");
+    assert_int_equal(strlen(t.names + one), PF_SYMBOL_NAME);
+    for (uint32_t i = 0; i < MANY; i++) {
+        pf_sym sym = {.start = 0x100, .end = 0x110, .name = base + 6 + i * 7};
+        sym.binding = PF_BIND_GLOBAL;
+        assert_in_range(strlen(t.names + sym.name), 0, PF_SYMBOL_NAME);
+        assert_int_equal(pf_symtab_add(&t, sym), PERFILE_OK);
+    }
+    pf_symtab_settle(&t, PF_RULES_ELF);
+    assert_int_equal(t.n, 1);
+    pf_symtab_free(&t);
+    pf_free(text);
+}
+
 /* Whatever allocation fails: the status says so, and the next query answers. */
 static void no_memory(void **state)
 {
@@ -822,7 +852,7 @@ int main(void)
         cmocka_unit_test(limited),         cmocka_unit_test(build_ids),
         cmocka_unit_test(usage),           cmocka_unit_test(kernels),
         cmocka_unit_test(stripped),        cmocka_unit_test(stays_inside),
-        cmocka_unit_test(distrusted_maps),
+        cmocka_unit_test(distrusted_maps), cmocka_unit_test(long_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

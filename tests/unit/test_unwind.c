@@ -12,6 +12,7 @@
 #include "cfi_made.h"
 #include "perfile/perfile.h"
 #include "symbol/state.h"
+#include "unwind/leb.h"
 #include "unwind/unwind.h"
 
 #define STACK UINT64_C(0x7ffc00001000)
@@ -69,6 +70,31 @@ static void rules(void **state)
         assert_int_equal(rule.is_signal, form & 1);
         pf_cfi_free(&cfi);
     }
+}
+
+/* Numbers of more bytes than 64 bits need are damage, so that each costs a bounded time. */
+static void long_numbers(void **state)
+{
+    (void)state;
+    static const uint8_t longest[] = {0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00},
+                         longer[] = {0x81, 0x80, 0x80, 0x80, 0x80, 0x80,
+                                     0x80, 0x80, 0x80, 0x80, 0x00},
+                         minus[] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f};
+    pf_cursor c = pf_cur((perfile_bytes){longest, sizeof longest}, false);
+    assert_int_equal(pf_cur_uleb(&c), 1);
+    assert_false(c.bad);
+    c = pf_cur((perfile_bytes){minus, sizeof minus}, false);
+    assert_int_equal(pf_cur_sleb(&c), -2);
+    assert_false(c.bad);
+    c = pf_cur((perfile_bytes){minus, 1}, false);
+    (void)pf_cur_sleb(&c);
+    assert_true(c.bad);
+    c = pf_cur((perfile_bytes){longer, sizeof longer}, false);
+    (void)pf_cur_uleb(&c);
+    assert_true(c.bad);
+    c = pf_cur((perfile_bytes){longer, sizeof longer}, false);
+    (void)pf_cur_sleb(&c);
+    assert_true(c.bad);
 }
 
 /* Operations of expressions, and what ends them. */
@@ -374,9 +400,9 @@ static void sources(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules),   cmocka_unit_test(expressions), cmocka_unit_test(x86_64),
-        cmocka_unit_test(signals), cmocka_unit_test(aarch64),     cmocka_unit_test(reasons),
-        cmocka_unit_test(limits),  cmocka_unit_test(sources),
+        cmocka_unit_test(long_numbers), cmocka_unit_test(rules),   cmocka_unit_test(expressions),
+        cmocka_unit_test(x86_64),       cmocka_unit_test(signals), cmocka_unit_test(aarch64),
+        cmocka_unit_test(reasons),      cmocka_unit_test(limits),  cmocka_unit_test(sources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
