@@ -15,8 +15,11 @@ enum {
     /* Read what precedes the damage, and end that part of the input.  Behind bytes that are lost in
      * a damaged archive, whose chunks say where records begin again, it goes on. */
     PERFILE_ON_DAMAGE_STOP = 1,
-    PERFILE_ON_DAMAGE_RESYNC = 2, /* look for the next plausible records and go on there */
-    /* The same, and records that do not fit the layouts of the events are damage, too. */
+    /* Search the next plausible records and go on there.  Damaged bytes that happen to look like a
+     * header are a record of an unknown type, however many records its size swallows. */
+    PERFILE_ON_DAMAGE_RESYNC = 2,
+    /* The same, and records that do not fit the layouts and times of the events are damage, too.
+     * For captures that are damaged: a record that is only unusual may be left out. */
     PERFILE_ON_DAMAGE_SALVAGE = 3,
     PERFILE_ON_DAMAGE_FAIL = 4, /* write nothing */
     /* Copy every byte as it is, damaged ones too; where the form changes, as RESYNC. */

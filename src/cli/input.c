@@ -55,9 +55,10 @@ static bool is_lifted(const char *limit)
 
 const cli_option cli_reading_options[] = {
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: report what is in front of the damage (default); resync: continue where "
-             "records begin again (also --resync); salvage: continue with records that can be "
-             "trusted; fail: report nothing but the damage",
+     .help =
+         "stop: report what is before the damage (default); salvage or resync: continue after it "
+         "with records that can be trusted (also --resync); fail: report nothing but the "
+         "damage",
      .more = "With fail the exit status is 1."},
     {"resync", .code = CLI_OPTION_RESYNC},
     {0},

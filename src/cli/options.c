@@ -371,9 +371,10 @@ int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
 int cli_read_damage(const char *command, const char *word, unsigned also, cli_on_damage *damage)
 {
     static const cli_on_damage what[] = {
-        /* in the order of damage_words */
+        /* In the order of damage_words.  resync is an older word for salvage: what follows damage
+         * is a record only if evidence says so. */
         {.given = true, .policy = PERFILE_ON_DAMAGE_STOP},
-        {.given = true, .policy = PERFILE_ON_DAMAGE_RESYNC},
+        {.given = true, .policy = PERFILE_ON_DAMAGE_SALVAGE},
         {.given = true, .policy = PERFILE_ON_DAMAGE_SALVAGE},
         {.given = true, .policy = PERFILE_ON_DAMAGE_STOP, .fail = true},
         {.given = true, .policy = PERFILE_ON_DAMAGE_RESYNC, .copy = true},

@@ -78,8 +78,7 @@ static void finish_part(pf_perf_stream *p)
 
 void pf_walk_begin_part(pf_perf_stream *p)
 {
-    p->salvage =
-        p->base.options.on_damage == PERFILE_ON_DAMAGE_SALVAGE && !p->base.options.as_stored;
+    p->salvage = p->base.options.on_damage == PERFILE_ON_DAMAGE_SALVAGE;
     p->island = p->gap = false;
     p->trusted = 0;
     p->released = 0;

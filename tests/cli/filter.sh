@@ -57,7 +57,7 @@ cp "$own/clock.data" in.data
 "$PERFILE" filter -o out in.data 2>&1
 for options in "--time 5" "--time 5..x" "--time 9..5" "--time 2026-13-01.." "--time 120%.." "--pid x" "--pid 5-" "--pid 7-5" \
     "--cpu 1-2-3" "--type SAMPLES" "--ip abc" "--where period>" "--where perid==1" "--event cyclops" "--every 0" \
-    "--head -1" "--drop-field id" "--drop-field foo" "--to tar" "--on-damage x" "--comm [a" "--json -o -"; do
+    "--head -1" "--drop-field id" "--drop-field foo" "--to tar" "--on-damage x" "--json -o -"; do
     # shellcheck disable=SC2086
     "$PERFILE" filter -f -o out $options in.data 2>&1
     echo "status $? $options"

@@ -373,10 +373,10 @@ static const cli_option options[] = {
      .more = "With another byte order their content stays as it was."},
     {"drop-unknown", .code = OPTION_DROP, .help = "leave unknown records and features out"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_copy_word,
-     .help = "fail: write nothing (default); copy: copy every byte, or where the form changes, as "
-             "resync (default where IN is a pipe); stop: convert what is in front of the damage; "
-             "resync: continue where records "
-             "begin again; salvage: continue with records that can be trusted",
+     .help = "fail: write nothing (default); copy: copy every byte, or where the form changes, "
+             "believe all records (default where IN is a pipe); stop: convert what is before the "
+             "damage; "
+             "salvage or resync: continue after it with records that can be trusted",
      .more = "fail reports what is wrong and where. An intact capture is copied with any of them, "
              "except that stop, resync and salvage rewrite directories. `perfile recover` "
              "examines more closely what can be trusted."},

@@ -146,9 +146,9 @@ static const cli_option options[] = {
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
      .help = "perf.data, pipe, dir, perfmon or archive; default: that of IN"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: filter what is in front of the damage (default); resync: continue where "
-             "records begin again; salvage: continue with records that can be trusted; fail: "
-             "write nothing",
+     .help = "stop: filter what is before the damage (default); salvage or resync: continue after "
+             "it with "
+             "records that can be trusted; fail: write nothing",
      .more = "Damage is reported."},
     {"json", .code = CLI_OPTION_JSON, .help = "report what was kept as a JSON object"},
     {.rows = cli_input_options},

@@ -352,8 +352,9 @@ static const cli_option options[] = {
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
      .help = "perf.data, pipe, perfmon or archive; default: that of the first input"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: merge what is in front of the damage (default); resync: continue where records "
-             "begin again; salvage: continue with records that can be trusted; fail: write nothing",
+     .help = "stop: merge what is before the damage (default); salvage or resync: continue after "
+             "it with "
+             "records that can be trusted; fail: write nothing",
      .more = "Damage is reported."},
     {"json", .code = CLI_OPTION_JSON, .help = "report what was done as a JSON object",
      .more = "It goes to standard output, or to standard error when OUT is standard output."},

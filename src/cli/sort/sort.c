@@ -179,8 +179,9 @@ static const cli_option options[] = {
              "2M; pages of the input are included. Header, events and features of the capture, and "
              "the buffers for reading and writing, a few MB, are not counted."},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: sort what is in front of the damage (default); resync: continue where records "
-             "begin again; salvage: continue with records that can be trusted; fail: write nothing",
+     .help = "stop: sort what is before the damage (default); salvage or resync: continue after it "
+             "with "
+             "records that can be trusted; fail: write nothing",
      .more = "Damage is reported."},
     {"json", .code = CLI_OPTION_JSON, .help = "report what was done as a JSON object",
      .more = "It has the number of records and samples, of records that were out of time order, of "

@@ -233,8 +233,9 @@ static const cli_option options[] = {
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
      .help = "perf.data, pipe or archive; default: that of IN"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: split what is in front of the damage (default); resync: continue where records "
-             "begin again; salvage: continue with records that can be trusted; fail: write nothing",
+     .help = "stop: split what is before the damage (default); salvage or resync: continue after "
+             "it with "
+             "records that can be trusted; fail: write nothing",
      .more = "Damage is reported."},
     {"json", .code = CLI_OPTION_JSON, .help = "report what was written as a JSON object",
      .more = "It has the name, records, times and bytes of each part."},
