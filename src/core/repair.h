@@ -65,8 +65,8 @@ typedef struct pf_repair_ops {
                           perfile_error *err);
     /* True if the sample belongs to a known event and its fields fill it exactly. */
     bool (*sample_fits)(const perfile_record *r);
-    /* True if the record contains other complete records: its size was damaged and became too
-     * large. */
+    /* True if the header of the record is damaged: it contains other complete records, so that its
+     * size has become too large, or its type is one that no newer version can have. */
     bool (*swallows)(const perfile_record *r);
     /* Makes a stream of the driver call `believes` before it leaves anything out for the first
      * time. */

@@ -12,6 +12,7 @@
 #include "perf/driver.h"
 #include "perf/salvage.h"
 #include "perf/stream.h"
+#include "schema/trailer.h"
 
 enum {
     TABLE_ENTRY = 16,   /* an entry of the feature table: offset and size */
@@ -387,6 +388,8 @@ perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *give
 static bool swallows(const perfile_record *r)
 {
     pf_record_fit v = {.session = r->session, .swap = r->flags & PERFILE_REC_SWAPPED};
+    if (!pf_record_known(r->type) && !pf_perf_may_be_newer(r->type, perfile_record_size(r)))
+        return true;
     return pf_perf_swallows(&v, (perfile_bytes){r->header, perfile_record_size(r)});
 }
 

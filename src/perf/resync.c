@@ -55,6 +55,12 @@ static bool ends_at(const pf_record_fit *fit, perfile_bytes record, size_t end)
     return pf_record_fit_record(&r) == 0 && pf_record_fit_closely(fit, &r) == 0;
 }
 
+bool pf_perf_may_be_newer(uint32_t type, size_t size)
+{
+    enum { NEWER = 256, SIMPLEPERF = 32768 };
+    return size % 8 == 0 && (type < NEWER || type - SIMPLEPERF < NEWER);
+}
+
 bool pf_perf_swallows(pf_record_fit *fit, perfile_bytes record)
 {
     fit->budget = (int64_t)record.len * 64 + 4096;

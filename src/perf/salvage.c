@@ -89,16 +89,6 @@ static size_t find_swallowed(pf_record_fit *fit, perfile_bytes bytes, size_t at,
     return RESUME_UNKNOWN;
 }
 
-/* True if the type that is not known may be one of a newer kernel, perf or simpleperf: these count
- * up from theirs, and their records have sizes of 8 bytes.  Others are bytes that were overwritten.
- */
-static bool may_be_newer(const pf_record_fit *fit, perfile_bytes bytes, size_t at)
-{
-    enum { NEWER = 256, SIMPLEPERF = 32768 };
-    const pf_frame f = pf_frame_at(bytes.ptr + at, fit->swap);
-    return f.size % 8 == 0 && (f.type < NEWER || f.type - SIMPLEPERF < NEWER);
-}
-
 /* Decides on a record that does not fit.  One of an unknown type, with good records behind it and
  * none inside, is kept: newer kernels have new types.  Otherwise returns where records go on. */
 static size_t judge_odd_record(pf_record_fit *fit, perfile_bytes bytes, size_t at, size_t whole,
@@ -112,7 +102,8 @@ static size_t judge_odd_record(pf_record_fit *fit, perfile_bytes bytes, size_t a
     if (end != bytes.len &&
         !pf_perf_is_chain(fit, (perfile_bytes){bytes.ptr + end, bytes.len - end}, 0, 1))
         return RESUME_UNKNOWN;
-    return odd == PF_ODD_TYPE && may_be_newer(fit, bytes, at) ? KEEP_RECORD : end;
+    const pf_frame f = pf_frame_at(bytes.ptr + at, fit->swap);
+    return odd == PF_ODD_TYPE && pf_perf_may_be_newer(f.type, f.size) ? KEEP_RECORD : end;
 }
 
 /* Collects times and processes of the chain of records behind a break, which begins at `at`.  Also

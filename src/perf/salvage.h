@@ -44,6 +44,11 @@ static inline bool pf_perf_header_plausible(const uint8_t *at, size_t left, bool
  * are examined closely only if fit->session is set; each costs fit->budget. */
 bool pf_perf_is_chain(pf_record_fit *fit, perfile_bytes bytes, size_t upto, unsigned least);
 
+/* True if a type that is not known may be one of a newer kernel, perf or simpleperf: these count up
+ * from theirs, and their records have sizes that are multiples of 8.  Others are bytes that were
+ * overwritten. */
+bool pf_perf_may_be_newer(uint32_t type, size_t size);
+
 /* True if `record` contains other records, at least four in a row or up to its end: then its size
  * is damaged and has swallowed them. */
 bool pf_perf_swallows(pf_record_fit *fit, perfile_bytes record);

@@ -41,4 +41,20 @@ for n in 0 1; do
         fi
     done
 done
+
+# A type that no kernel has, in a record of the right size: perf would not open a capture with it.
+python3 - "$PERFILE_SOURCE/samples/captures/cpu-clock.data" <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at = struct.unpack_from("<Q", data, 40)[0]
+for _ in range(40):
+    at += struct.unpack_from("<H", data, at + 6)[0]
+struct.pack_into("<I", data, at, 3868327945)
+open("type.data", "wb").write(data)
+END
+"$PERFILE" recover -o whole.data type.data 2>err && exit 1
+[ $? = 3 ]
+grep -q 'lost 40 bytes' err
+"$PERFILE" stats whole.data | grep -q 'type [0-9]' && exit 1
+[ "$("$PERFILE" stats --on-damage salvage type.data 2>/dev/null | grep -c 'type [0-9]')" = 0 ]
 exit $failed
