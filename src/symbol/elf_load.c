@@ -2,6 +2,8 @@
  * it lie in memory and has the PLT, the debug file has the symbols that were stripped off. */
 #include "symbol/files.h"
 
+#include <string.h>
+
 enum { MOST_SEGMENTS = 256 }; /* that are loaded and count; linkers make about ten */
 
 typedef struct loading {
@@ -83,9 +85,52 @@ static perfile_status load_files(loading *l)
     return o->file ? PERFILE_OK : pf_symbol_no_memory(&f->s->budget);
 }
 
+/* A number of what says that two objects have the same file: the file at the path and the build id.
+ * 0: neither is known. */
+static uint64_t identity_of(const perfile_symbols *s, const pf_symbol_object *o)
+{
+    const uint64_t words[2] = {o->file_dev, o->file_ino};
+    const uint64_t h = pf_index_hash(s->texts.seed, (const uint8_t *)words, sizeof words);
+    if (!o->file_ino && !o->key.build_id_size)
+        return 0;
+    return pf_index_hash(h, o->key.build_id, o->key.build_id_size);
+}
+
+/* True if `a` has the file of `b`.  Without a file at the path it was found by build id. */
+static bool same_file(const pf_symbol_object *a, const pf_symbol_object *b)
+{
+    const pf_symbol_key *x = &a->key, *y = &b->key;
+    return a->file_dev == b->file_dev && a->file_ino == b->file_ino && (a->file_ino || b->file) &&
+           x->build_id_size == y->build_id_size &&
+           memcmp(x->build_id, y->build_id, x->build_id_size) == 0 && x->is_guest == y->is_guest &&
+           x->ino == y->ino && x->maj == y->maj && x->min == y->min;
+}
+
+/* A capture may name one file by many paths: it is loaded once.  False if it was not loaded yet. */
+static bool share(const perfile_symbols *s, pf_symbol_object *o, uint64_t identity)
+{
+    const uint32_t at = identity ? pf_index_get(&s->file_index, identity) : PF_INDEX_NONE;
+    pf_symbol_object *other = at < s->n_objects ? s->objects[at] : NULL;
+    if (!other || !same_file(o, other))
+        return false;
+    o->same = other;
+    o->table = other->table;
+    o->segments = other->segments;
+    o->n_segments = other->n_segments;
+    o->how = other->how;
+    o->reason = other->reason;
+    o->verified = other->verified;
+    o->file = other->file;
+    return true;
+}
+
 perfile_status pf_load_elf(perfile_symbols *s, pf_symbol_object *o)
 {
     loading l = {.o = o};
+    (void)pf_elf_path_identity(s, &o->key, &o->file_dev, &o->file_ino);
+    const uint64_t identity = identity_of(s, o);
+    if (share(s, o, identity))
+        return PERFILE_OK;
     perfile_status st = pf_elf_files_open(s, &o->key, NULL, &l.files);
     if (st != PERFILE_OK)
         return st;
@@ -95,5 +140,9 @@ perfile_status pf_load_elf(perfile_symbols *s, pf_symbol_object *o)
     if (st == PERFILE_OK && l.files->other_build && !o->file)
         o->reason = PERFILE_SYMBOL_OTHER_BUILD;
     pf_elf_files_close(l.files);
+    /* The object itself becomes the one that has the file, at the end of the list. */
+    if (st == PERFILE_OK && identity && pf_index_get(&s->file_index, identity) == PF_INDEX_NONE &&
+        !pf_index_put(&s->file_index, identity, (uint32_t)s->n_objects))
+        st = pf_symbol_no_memory(&s->budget);
     return st;
 }

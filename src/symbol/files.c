@@ -104,6 +104,27 @@ in_debug_dir(const pf_elf_files *l, pf_elf_opened *f, size_t number, const char 
     return true;
 }
 
+/* The path of a mapping; false if it is not to be opened. */
+static bool path_of(const perfile_symbols *s, const pf_symbol_key *key, char *path)
+{
+    const bool may = s->symfs[0] || (!(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY) &&
+                                     (!key->is_guest || key->build_id_size));
+    return may && key->name[0] == '/' && pf_path(path, "%s%s", s->symfs, key->name);
+}
+
+bool pf_elf_path_identity(const perfile_symbols *s, const pf_symbol_key *key, uint64_t *dev,
+                          uint64_t *ino)
+{
+    char path[PF_PATH_SIZE];
+    pf_symfile f;
+    if (!path_of(s, key, path) || !pf_symfile_open_in(&f, path, strlen(s->symfs)))
+        return false;
+    *dev = f.dev_major << 32 | f.dev_minor;
+    *ino = f.ino;
+    pf_symfile_close(&f);
+    return true;
+}
+
 /* At its path, then in caches by build id. */
 static perfile_status find_mapped(pf_elf_files *l)
 {
@@ -111,10 +132,8 @@ static perfile_status find_mapped(pf_elf_files *l)
     const perfile_symbols *s = l->s;
     const char *name = l->key->name;
     perfile_status st = PERFILE_OK;
-    bool may = s->symfs[0] || (!(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY) &&
-                               (!l->key->is_guest || l->key->build_id_size));
     l->mapped.root = strlen(s->symfs);
-    if (may && name[0] == '/' && pf_path(l->mapped.path, "%s%s", s->symfs, name))
+    if (path_of(s, l->key, l->mapped.path))
         st = try_mapped(l, true);
     for (size_t i = 0; l->id[0] && i < s->n_debug_dirs * 2; i++)
         if (st == PERFILE_OK && !l->mapped.is_open &&

@@ -32,6 +32,10 @@ perfile_status pf_elf_files_open(perfile_symbols *s, const pf_symbol_key *key, c
                                  pf_elf_files **files);
 void pf_elf_files_close(pf_elf_files *files);
 
+/* The device and inode of the file at the path of a mapping; false if there is none. */
+bool pf_elf_path_identity(const perfile_symbols *s, const pf_symbol_key *key, uint64_t *dev,
+                          uint64_t *ino);
+
 /* True if the file has the section (NULL: a symbol table). */
 bool pf_elf_has(const pf_elf *elf, const char *wanted);
 

@@ -9,7 +9,9 @@ enum { CPUMODE_KERNEL = 1, CPUMODE_GUEST_KERNEL = 4, CPUMODE_GUEST_USER = 5 };
 void pf_symbol_object_drop(perfile_symbols *s, pf_symbol_object *o)
 {
     pf_symtab_free(&o->own);
-    pf_budget_free(&s->budget, o->segments, o->n_segments, sizeof *o->segments);
+    if (!o->same)
+        pf_budget_free(&s->budget, o->segments, o->n_segments, sizeof *o->segments);
+    o->same = NULL;
     o->segments = NULL;
     o->n_segments = 0;
     o->table = NULL;

@@ -87,6 +87,7 @@ static perfile_status find(perfile_symbols *s, const perfile_mapping *m, uint64_
     perfile_status st = pf_symbol_object_of(s, m, &o);
     if (st != PERFILE_OK || !pf_is_elf(o) || !pf_symbol_address(o, m, addr, &at))
         return st;
+    o = pf_symbol_object_loaded(o);
     if (!o->dwarf_tried) {
         o->places = (pf_index){.seed = s->object_index.seed, .budget = &s->budget};
         st = pf_dwarf_open(s, o, &o->dwarf);

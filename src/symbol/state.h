@@ -48,7 +48,11 @@ typedef struct pf_symbol_object {
     bool verified;          /* perfile_symbol.verified */
     bool dwarf_tried;       /* `dwarf` is what there is */
     struct pf_dwarf *dwarf; /* its debug information; NULL: none */
-    pf_index places;        /* address in the file to the position in perfile_symbols.places */
+    /* The object that has loaded the same file under another name; NULL: none.  Its table, segments
+     * and debug information are used. */
+    struct pf_symbol_object *same;
+    uint64_t file_dev, file_ino; /* of the file at its path; 0: no such file */
+    pf_index places;             /* address in the file to the position in perfile_symbols.places */
 } pf_symbol_object;
 
 /* An answer of perfile_symbols_source(). */
@@ -105,6 +109,8 @@ struct perfile_symbols {
     pf_symbol_object **objects;
     size_t n_objects, objects_cap;
     pf_index object_index; /* hash of a key to the position of the first object with it */
+    pf_index file_index;   /* hash of what says that files are the same to the position of the first
+                            * object that loaded it */
     pf_index map_index;    /* pid to the position of the object that has its perf-PID.map */
     pf_places *places;
     size_t n_places, places_cap;
@@ -161,6 +167,12 @@ const char *pf_base_name(const char *name);
 
 /* The table is complete: makes it searchable and the one of the object. */
 perfile_status pf_symbol_object_complete(pf_symbol_object *o, int rules);
+
+/* The object that has the file of `o` loaded: another one, or `o` itself. */
+static inline pf_symbol_object *pf_symbol_object_loaded(pf_symbol_object *o)
+{
+    return o->same ? o->same : o;
+}
 
 /* Releases what was loaded. */
 void pf_symbol_object_drop(perfile_symbols *s, pf_symbol_object *o);

@@ -129,10 +129,10 @@ perfile_status perfile_symbols_open(const perfile_session *session,
         return pf_fail_nomem(err, "symbols");
     s->session = session;
     s->budget.limit = limits.symbol_bytes;
-    s->texts.seed = s->object_index.seed = s->map_index.seed = s->captured_index.seed =
-        pf_index_seed(s);
-    s->texts.budget = s->object_index.budget = s->map_index.budget = s->captured_index.budget =
-        s->kernel.table.budget = &s->budget;
+    s->texts.seed = s->object_index.seed = s->file_index.seed = s->map_index.seed =
+        s->captured_index.seed = pf_index_seed(s);
+    s->texts.budget = s->object_index.budget = s->file_index.budget = s->map_index.budget =
+        s->captured_index.budget = s->kernel.table.budget = &s->budget;
     s->generation = UINT64_MAX;
     st = set_options(s, &o, err);
     if (st == PERFILE_OK)
@@ -159,6 +159,7 @@ void perfile_symbols_close(perfile_symbols *s)
     pf_budget_free(&s->budget, s->debug_dirs, s->debug_dirs_cap, sizeof *s->debug_dirs);
     pf_symtab_free(&s->kernel.table);
     pf_index_free(&s->object_index);
+    pf_index_free(&s->file_index);
     pf_index_free(&s->map_index);
     pf_index_free(&s->captured_index);
     pf_texts_free(&s->texts);

@@ -189,7 +189,7 @@ static perfile_status find_rule(pf_unwinder *x, uint32_t pid, uint64_t addr, uin
     *number = RULE_NO_FILE;
     perfile_status st = pf_symbol_object_of(x->symbols, m, &o);
     if (st == PERFILE_OK)
-        st = file_of(x, o, &file);
+        st = file_of(x, pf_symbol_object_loaded(o), &file);
     if (st != PERFILE_OK)
         return st;
     pf_unwind_file *f = &x->files[file];

@@ -16,6 +16,7 @@ import threading
 
 import cost_archives
 import cost_perfmon
+import cost_symbols
 from chosen import CASES, chosen
 
 TID, TIME, CALLCHAIN, ID = 1 << 1, 1 << 2, 1 << 5, 1 << 16
@@ -236,6 +237,8 @@ def make(perfile, name, size):
         return path, len(content) + decoded
     if name in cost_perfmon.INPUTS:
         return path, cost_perfmon.INPUTS[name](path, size)
+    if name in cost_symbols.INPUTS:
+        return path, cost_symbols.INPUTS[name](path, size)
     if name == "parts":
         os.mkdir(path)
         half = shared_ids(size)
@@ -301,12 +304,14 @@ def main():
         sys.exit("\n".join(wrong))
     runs, worst = 0, {}
     only = os.environ.get("ONLY")
-    for name in list(INPUTS) + list(MADE_BY_COMMAND) + list(cost_archives.INPUTS) + list(cost_perfmon.INPUTS):
+    for name in list(INPUTS) + list(MADE_BY_COMMAND) + list(cost_archives.INPUTS) + list(cost_perfmon.INPUTS) + \
+            list(cost_symbols.INPUTS):
         if only and only not in name:
             continue
         made = {}
         lines = cost_archives.LINES if name in cost_archives.INPUTS else \
-            cost_perfmon.LINES if name in cost_perfmon.INPUTS else LINES
+            cost_perfmon.LINES if name in cost_perfmon.INPUTS else \
+            cost_symbols.LINES if name in cost_symbols.INPUTS else LINES
         for command in commands:
             step = size // SMALL.get(command, 1)
             if step not in made and command in lines:

@@ -711,6 +711,38 @@ static void stripped(void **state)
     assert_int_equal(rename("root/usr/lib/debug", "cache"), 0);
 }
 
+/* One file under many names is loaded once; each name is a module of its own. */
+static void one_file(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"/bin/a", "/bin/./a", "//bin/a", "/bin/../bin/a",
+                                        "/bin/hard"};
+    asked a;
+    open_symbols(&a, NULL);
+    unlink("root/bin/hard");
+    assert_int_equal(link("root/bin/a", "root/bin/hard"), 0);
+    for (unsigned with_id = 0; with_id < 2; with_id++) {
+        const char *first = NULL;
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            perfile_mapping m = mapping(names[i], with_id ? id_a : NULL);
+            perfile_symbol s = ask(&a, &m, 0x7f0000000210);
+            assert_string_equal(s.name, "second");
+            assert_int_equal(s.verified, with_id);
+            first = first ? first : s.mangled;
+            assert_ptr_equal(s.mangled, first); /* of the same table */
+        }
+        perfile_mapping m = mapping("/bin/hard", with_id ? id_a : NULL);
+        assert_string_equal(ask(&a, &m, 0x7f0000000210).module, "hard");
+        m = mapping("/bin/plain", NULL); /* another file */
+        assert_ptr_not_equal(ask(&a, &m, 0x7f0000000210).mangled, first);
+    }
+    perfile_mapping m = mapping("/bin/hard", id_b); /* the file, but of another build */
+    m.ino = 0;
+    assert_memory_equal(ask(&a, &m, 0x7f0000000210).file, "cache/", 6);
+    unlink("root/bin/hard");
+    close_symbols(&a);
+}
+
 /* Names are cut where they enter a table, one by one or as a file has them; so many symbols of one
  * address are no more work than as many of different ones. */
 static void long_names(void **state)
@@ -853,6 +885,7 @@ int main(void)
         cmocka_unit_test(usage),           cmocka_unit_test(kernels),
         cmocka_unit_test(stripped),        cmocka_unit_test(stays_inside),
         cmocka_unit_test(distrusted_maps), cmocka_unit_test(long_names),
+        cmocka_unit_test(one_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,114 @@
+"""Captures for cost.py with files beside them: ELF files that make symbols, labels, PLT entries, segments, names of one file
+and call frame information as many or as long as they can be."""
+import os
+import struct
+
+BASE, TEXT = 0x400000, 0x1000
+
+
+def section(name, kind, addr, offset, size, link=0, entsize=0):
+    return struct.pack("<IIQQQQIIQQ", name, kind, 0, addr, offset, size, link, 0, 1, entsize)
+
+
+def symbol(name, value, size, info=0x12):
+    return struct.pack("<IBBHQQ", name, info, 0, 1, value, size)
+
+
+def elf(path, sections, segments=1, machine=62):
+    """Writes an ELF file; `sections`: (name, type, address, content, link, entsize) from number 1, which is the code, on."""
+    names, body, table = b"\0", b"", section(0, 0, 0, 0, 0)
+    at = 64 + 56 * segments
+    for name, kind, addr, content, link, entsize in sections:
+        table += section(len(names), kind, addr, at + len(body), len(content), link, entsize)
+        names += name + b"\0"
+        body += content
+    table += section(0, 3, 0, at + len(body), len(names))
+    body += names
+    # Of many segments only the last has the code.
+    load = struct.pack("<IIQQQQQQ", 1, 5, 1 << 40, 1 << 40, 1 << 40, 1, 1, 1) * (segments - 1) + \
+        struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 0x100000, 0x100000, 4096)
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, machine, 1, 0, 64, at + len(body), 0, 64, 56, segments,
+                                                     64, len(sections) + 2, len(sections) + 1)
+    content = head + load + body + table
+    open(path, "wb").write(content)
+    return len(content)
+
+
+def record(kind, body):
+    return struct.pack("<IHH", kind, 2, 8 + len(body)) + body
+
+
+def capture(path, files, samples):
+    """A capture in which process 7 maps the files in turn and has the samples: (number of the file, offset)."""
+    records = b""
+    for i, name in enumerate(files):
+        text = name + b"\0" * (8 - len(name) % 8)
+        records += record(1, struct.pack("<IIQQQ", 7, 7, BASE + (i << 24), 0x100000, 0) + text)
+    for i, (number, offset) in enumerate(samples):
+        records += record(9, struct.pack("<QIIQ", BASE + (number << 24) + offset, 7, 7, 1000 + i))
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1, 1 | 2 | 4, 0, 0) + bytes(64)
+    attrs = attr + struct.pack("<QQ", 0, 0)
+    words = struct.pack("<8Q", 104, len(attrs), 104, len(attrs), 104 + len(attrs), len(records), 0, 0)
+    content = b"PERFILE2" + words + bytes(32) + attrs + records
+    open(path, "wb").write(content)
+    return len(content)
+
+
+def one_file(path, samples=((0, TEXT),), **made):
+    name = os.path.abspath(path) + ".elf"
+    return elf(name, **made) + capture(path, [name.encode()], samples)
+
+
+def code(name=b".text"):
+    return (name, 1, TEXT, bytes(64), 0, 0)
+
+
+def one_address(path, size):
+    """Half of the file is one name, and each symbol has a part of it."""
+    n = size // 48
+    strings = b"\0" + b"_" * (size // 2) + b"\0"
+    return one_file(path, sections=[code(), (b".strtab", 3, 0, strings, 0, 0),
+                                    (b".symtab", 2, 0, b"".join(symbol(i, TEXT, 16) for i in range(1, n)), 2, 24)])
+
+
+def labels(path, size):
+    """Labels in a section whose name is half of the file."""
+    return one_file(path, sections=[code(b"t" * (size // 2)), (b".strtab", 3, 0, b"\0m\0", 0, 0),
+                                    (b".symtab", 2, 0, b"".join(symbol(1, TEXT + i, 0, 0x10) for i in range(size // 48)), 2, 24)])
+
+
+def plt(path, size):
+    """Relocations of one symbol with a long name."""
+    n = size // 32
+    return one_file(path, machine=3, sections=[
+        code(), (b".dynstr", 3, 0, b"\0" + b"a" * 4080 + b"\0", 0, 0),
+        (b".dynsym", 11, 0, symbol(0, 0, 0, 0) + symbol(1, TEXT, 16), 2, 24), (b".plt", 1, 0x2000, bytes(16 * (n + 1)), 0, 16),
+        (b".rel.plt", 9, 0, struct.pack("<QQ", 0, 1 << 32 | 7) * n, 3, 16)])
+
+
+def segments(path, size):
+    """As many segments as half of the bytes can be, and samples in the last."""
+    return one_file(path, samples=[(0, TEXT + i % 4096) for i in range(size // 64)], segments=min(65535, size // 112),
+                    sections=[code(), (b".strtab", 3, 0, b"\0main\0", 0, 0),
+                              (b".symtab", 2, 0, symbol(0, 0, 0, 0) + symbol(1, TEXT, 4096), 2, 24)])
+
+
+def aliases(path, size):
+    """Many names of one file, of half of the bytes."""
+    name, n = os.path.abspath(path) + ".elf", max(1, size // 1024)
+    folder, base = os.path.split(name)
+    written = elf(name, [code(), (b".strtab", 3, 0, b"\0main\0", 0, 0),
+                         (b".symtab", 2, 0, b"".join(symbol(1, TEXT + i, 1) for i in range(size // 48)), 2, 24)])
+    files = [("%s/%s%s%s" % (folder, "./" * (i % 40), "/" * (i // 40), base)).encode() for i in range(n)]
+    return written + capture(path, files, [(i, TEXT) for i in range(n)])
+
+
+# Larger than other inputs: files of this kind are read fast, so that what is quadratic shows late.
+INPUTS = {"symbols-" + f.__name__: lambda path, size, f=f: f(path, 4 * size)
+          for f in (one_address, labels, plt, segments, aliases)}
+
+# Command lines beside those of cost.py; of all commands only these are run.
+LINES = {
+    "stats": ["--by dso,sym {in}"],
+    "export": ["--to folded -o {out} {in}"],
+}
