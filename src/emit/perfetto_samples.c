@@ -73,6 +73,27 @@ static perfile_status put_object(pf_perfetto_writer *w, uint32_t number, perfile
     return put_interned(w, &data, err);
 }
 
+/* The mapping of frames that nothing mapped is known for.  Trace Processor before version 53 drops
+ * the samples of frames without a mapping. */
+static perfile_status put_unknown_object(pf_perfetto_writer *w, uint32_t number, perfile_error *err)
+{
+    static const char unknown[] = "[unknown]";
+    PfPerfetto__InternedData data = PF_PERFETTO__INTERNED_DATA__INIT;
+    PfPerfetto__InternedString name = interned(number + 1, unknown, sizeof unknown - 1);
+    PfPerfetto__InternedString *names[1] = {&name};
+    PfPerfetto__Mapping mapping = PF_PERFETTO__MAPPING__INIT, *mappings[1] = {&mapping};
+    uint64_t path_ids[1] = {number + UINT64_C(1)};
+    mapping.has_iid = mapping.has_start = mapping.has_end = true;
+    mapping.iid = number + UINT64_C(1);
+    mapping.end = UINT64_MAX;
+    mapping.n_path_string_ids = 1;
+    mapping.path_string_ids = path_ids;
+    data.n_mappings = data.n_mapping_paths = 1;
+    data.mapping_paths = names;
+    data.mappings = mappings;
+    return put_interned(w, &data, err);
+}
+
 /* Names are those of all forms, [module+0x1234] where no function is known. */
 static perfile_status put_name(pf_perfetto_writer *w, uint32_t number, perfile_error *err)
 {
@@ -90,9 +111,11 @@ static perfile_status put_frame(pf_perfetto_writer *w, uint32_t number, perfile_
     const pf_object *object = pf_profile_object_at(&w->p->x.profile, frame->object);
     const uint64_t base = object && object->by_address ? object->first.addr : 0;
     const uint32_t name = w->p->shown.positions[number];
+    const uint32_t n_objects = (uint32_t)w->p->x.profile.objects.n;
+    const uint32_t mapped = object ? frame->object : n_objects;
     perfile_status st = PERFILE_OK;
-    if (object && is_new(w, w->objects, frame->object))
-        st = put_object(w, frame->object, err);
+    if (is_new(w, w->objects, mapped))
+        st = object ? put_object(w, mapped, err) : put_unknown_object(w, mapped, err);
     if (st == PERFILE_OK && is_new(w, w->names, name))
         st = put_name(w, name, err);
     if (st != PERFILE_OK)
@@ -102,8 +125,8 @@ static perfile_status put_frame(pf_perfetto_writer *w, uint32_t number, perfile_
     one.has_iid = one.has_function_name_id = one.has_rel_pc = true;
     one.iid = number + UINT64_C(1);
     one.function_name_id = name + UINT64_C(1);
-    one.has_mapping_id = object != NULL;
-    one.mapping_id = frame->object + UINT64_C(1);
+    one.has_mapping_id = true;
+    one.mapping_id = mapped + UINT64_C(1);
     one.rel_pc = frame->offset >= base ? frame->offset - base : frame->offset;
     data.n_frames = 1;
     data.frames = frames;
