@@ -10,7 +10,10 @@
 
 #include "base/crc32.h"
 
-enum { CHUNK = 1 << 20 }; /* bytes of a file whose checksum is computed at once */
+enum {
+    CHUNK = 1 << 20,       /* bytes of a file whose checksum is computed at once */
+    MOST_CHECKED = 1 << 29 /* bytes of all files whose checksums are computed */
+};
 
 bool pf_elf_has(const pf_elf *elf, const char *wanted)
 {
@@ -145,10 +148,16 @@ static perfile_status find_mapped(pf_elf_files *l)
     return st;
 }
 
-/* Compares the checksum of a whole file. */
-static perfile_status check_crc(const pf_symfile *f, pf_budget *budget, uint32_t wanted, bool *same)
+/* Compares the checksum of a whole file.  All together are no longer than MOST_CHECKED: a sparse
+ * file has any size, and only files without a build id need it. */
+static perfile_status check_crc(perfile_symbols *s, const pf_symfile *f, uint32_t wanted,
+                                bool *same)
 {
+    pf_budget *budget = &s->budget;
     uint32_t crc = 0;
+    if (f->size > MOST_CHECKED - s->checked_bytes)
+        return PERFILE_OK;
+    s->checked_bytes += f->size;
     for (uint64_t at = 0; at < f->size; at += CHUNK) {
         pf_piece p;
         uint64_t n = f->size - at < CHUNK ? f->size - at : CHUNK;
@@ -184,7 +193,7 @@ static perfile_status try_debug(pf_elf_files *l, const uint32_t *crc)
         return st;
     bool same = has_same_id(l, &f->elf);
     if (crc && !l->mapped.elf.build_id_size && !f->elf.build_id_size)
-        st = check_crc(&f->file, &l->s->budget, *crc, &same);
+        st = check_crc(l->s, &f->file, *crc, &same);
     if (st != PERFILE_OK || !same || !pf_elf_has(&f->elf, l->wanted))
         close_file(f);
     l->damaged |= st == PERFILE_E_CORRUPT;

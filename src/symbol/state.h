@@ -117,6 +117,7 @@ struct perfile_symbols {
     pf_captured *captured; /* in order of the capture */
     size_t n_captured, captured_cap;
     pf_index captured_index; /* path (a pointer into texts) to the position in `captured` */
+    uint64_t checked_bytes;  /* of debug files of which a checksum was computed */
     uint64_t generation;     /* of the session when simpleperf's features were looked for */
     bool captured_read;      /* they were there */
 };

@@ -103,9 +103,19 @@ def aliases(path, size):
     return written + capture(path, files, [(i, TEXT) for i in range(n)])
 
 
+def debuglink(path, size):
+    """A debug file of the right name that is as long as no one can read, and empty for the most part."""
+    debug = os.path.abspath(path) + ".debug"
+    elf(debug, [code(), (b".strtab", 3, 0, b"\0main\0", 0, 0), (b".symtab", 2, 0, symbol(1, TEXT, 16), 2, 24)])
+    os.truncate(debug, 16 << 30)
+    link = os.path.basename(debug).encode() + b"\0"
+    return one_file(path, sections=[code(), (b".gnu_debuglink", 1, 0, link + bytes(-len(link) % 4) + bytes(4), 0, 0),
+                                    (b".padding", 1, 0, bytes(size), 0, 0)])
+
+
 # Larger than other inputs: files of this kind are read fast, so that what is quadratic shows late.
 INPUTS = {"symbols-" + f.__name__: lambda path, size, f=f: f(path, 4 * size)
-          for f in (one_address, labels, plt, segments, aliases)}
+          for f in (one_address, labels, plt, segments, aliases, debuglink)}
 
 # Command lines beside those of cost.py; of all commands only these are run.
 LINES = {
