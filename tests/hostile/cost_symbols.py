@@ -54,6 +54,25 @@ def capture(path, files, samples):
     return len(content)
 
 
+def stacks(path, name, offsets):
+    """A capture with user registers and copied stacks of 64 bytes of x86-64, at offsets in one file."""
+    text = name + b"\0" * (8 - len(name) % 8)
+    records = record(1, struct.pack("<IIQQQ", 7, 7, BASE, 0x1000000, 0) + text)
+    for i, offset in enumerate(offsets):
+        registers = struct.pack("<Q9Q", 2, 0, 0, 0, 0, 0, 0, 0x7000, 0x6ff0, BASE + offset)
+        records += record(9, struct.pack("<QIIQQ", BASE + offset, 7, 7, 1000 + i, 0) + registers +
+                          struct.pack("<Q", 64) + bytes(64) + struct.pack("<Q", 64))
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1, 0x3027, 0, 0) + bytes(32) + struct.pack("<QI", 0x1ff, 64) + bytes(20)
+    attrs = attr + struct.pack("<QQ", 0, 0)
+    arch = struct.pack("<I", 8) + b"x86_64\0\0"
+    end = 104 + len(attrs) + len(records)
+    words = struct.pack("<8Q", 104, len(attrs), 104, len(attrs), 104 + len(attrs), len(records), 0, 0)
+    content = b"PERFILE2" + words + (1 << 6).to_bytes(32, "little") + attrs + records + \
+        struct.pack("<QQ", end + 16, len(arch)) + arch
+    open(path, "wb").write(content)
+    return len(content)
+
+
 def one_file(path, samples=((0, TEXT),), **made):
     name = os.path.abspath(path) + ".elf"
     return elf(name, **made) + capture(path, [name.encode()], samples)
@@ -113,9 +132,38 @@ def debuglink(path, size):
                                     (b".padding", 1, 0, bytes(size), 0, 0)])
 
 
+def frames(path, head, one, n):
+    """Call frame information: a common entry, and `n` functions of it whose entries end with `one`."""
+    name = os.path.abspath(path) + ".elf"
+    common = struct.pack("<I", 0) + b"\1\0" + head + b"\x10"
+    frame = bytearray(struct.pack("<I", len(common)) + common)
+    for i in range(n):
+        body = struct.pack("<QQ", TEXT, 0x100000) + one
+        frame += struct.pack("<II", 4 + len(body), len(frame) + 4) + body
+    return elf(name, [code(), (b".eh_frame", 1, 0x200000, bytes(frame), 0, 0)]) + \
+        stacks(path, name.encode(), [TEXT + 16 + i for i in range(n)])
+
+
+def long_number(path, size):
+    """Functions of a common entry with a number of half of the bytes."""
+    return frames(path, b"\x80" * (size // 2) + b"\1" + b"\x78", b"", size // 512)
+
+
+def long_program(path, size):
+    """A program with a number of half of the bytes, and many addresses at which it is asked for."""
+    name = os.path.abspath(path) + ".elf"
+    common = struct.pack("<I", 0) + b"\1\0" + b"\1\x78\x10" + b"\x0c\x07\x08\x90\x01"
+    frame = struct.pack("<I", len(common)) + common
+    body = struct.pack("<QQ", TEXT, 0x100000) + b"\x2e" + b"\x80" * (size // 2) + b"\0"
+    frame += struct.pack("<II", 4 + len(body), len(frame) + 4) + body
+    return elf(name, [code(), (b".eh_frame", 1, 0x200000, frame, 0, 0)]) + \
+        stacks(path, name.encode(), [TEXT + 16 + i for i in range(size // 512)])
+
+
 # Larger than other inputs: files of this kind are read fast, so that what is quadratic shows late.
 INPUTS = {"symbols-" + f.__name__: lambda path, size, f=f: f(path, 4 * size)
-          for f in (one_address, labels, plt, segments, aliases, debuglink)}
+          for f in (one_address, labels, plt, segments, aliases, debuglink, long_number,
+                    long_program)}
 
 # Command lines beside those of cost.py; of all commands only these are run.
 LINES = {
