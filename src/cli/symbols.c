@@ -8,6 +8,7 @@ enum {
     OPTION_SYMFS = 3000, /* apart from the codes of all other tables */
     OPTION_DEBUG_DIR,
     OPTION_KALLSYMS,
+    OPTION_PERF_MAP_DIR,
     OPTION_MANGLED,
     OPTION_NO_SYMBOLS,
     OPTION_END
@@ -32,6 +33,9 @@ int cli_symbols_option(const char *command, int option, cli_symbols *symbols)
         break;
     case OPTION_KALLSYMS:
         o->kallsyms = optarg;
+        break;
+    case OPTION_PERF_MAP_DIR:
+        o->perf_map_dir = optarg;
         break;
     case OPTION_MANGLED:
         o->flags |= PERFILE_SYMBOLS_MANGLED;
@@ -73,6 +77,9 @@ const cli_option cli_symbols_options[] = {
      .help = "symbols of the recorded kernel: a copy of its /proc/kallsyms",
      .more = "Without it those of perf's cache are taken, else this machine's if it runs the "
              "recorded kernel."},
+    {"perf-map-dir", .value = "DIR", .code = OPTION_PERF_MAP_DIR, .path = true,
+     .help = "look for the maps of compiled code, perf-PID.map, in DIR instead of /tmp",
+     .more = "In /tmp only files count that no other user can have written."},
     {"mangled", .code = OPTION_MANGLED, .help = "names of C++ and Rust as they are stored"},
     {"no-symbols", .code = OPTION_NO_SYMBOLS,
      .help = "do not look for functions: frames are places in files"},
