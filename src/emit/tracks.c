@@ -80,29 +80,34 @@ static bool add_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, u
            pf_tracks_touch(t, x, about, label);
 }
 
+/* The label of a thread under the name that a tracepoint has for it, if labels have names. */
+static uint32_t label_of(pf_exporter *x, const pf_profiled *about, const char *comm)
+{
+    pf_profile *p = &x->profile;
+    const uint32_t number = pf_export_label(x, about);
+    if (number == PF_INTERN_NONE)
+        return number;
+    pf_label label = *pf_profile_label_at(p, number);
+    if (!label.comm || !comm[0])
+        return number;
+    label.comm = pf_profile_text(p, comm);
+    return label.comm ? pf_profile_label(p, &label) : PF_INTERN_NONE;
+}
+
 /* The thread of a sample of sched:sched_switch leaves its processor to another one, of which the
  * process is not said. */
-static bool take_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *sample)
+static bool take_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *sample,
+                        const pf_sched_switch *s)
 {
-    pf_sched_switch s;
     pf_profiled about = *sample;
-    pf_profile *p = &x->profile;
-    if (sample->time == PERFILE_NO_TIME || !pf_sched_switch_read(sample->record, sample->tid, &s))
+    if (sample->time == PERFILE_NO_TIME)
         return true;
     about.event = NULL;
-    if (!add_switch(t, x, &about, pf_export_label(x, &about), PF_SWITCH_OUT))
+    if (!add_switch(t, x, &about, label_of(x, &about, s->prev.comm), PF_SWITCH_OUT))
         return false;
-    about.pid = s.next.tid ? PERFILE_NO_PID : 0; /* 0 is idle */
-    about.tid = s.next.tid;
-    uint32_t number = pf_export_label(x, &about);
-    if (number == PF_INTERN_NONE)
-        return false;
-    pf_label label = *pf_profile_label_at(p, number);
-    if (label.comm && s.next.comm[0]) {
-        label.comm = pf_profile_text(p, s.next.comm);
-        number = label.comm ? pf_profile_label(p, &label) : PF_INTERN_NONE;
-    }
-    return add_switch(t, x, &about, number, PF_SWITCH_NEXT);
+    about.pid = s->next.tid ? PERFILE_NO_PID : 0; /* 0 is idle */
+    about.tid = s->next.tid;
+    return add_switch(t, x, &about, label_of(x, &about, s->next.comm), PF_SWITCH_NEXT);
 }
 
 bool pf_tracks_add(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
@@ -119,8 +124,18 @@ bool pf_tracks_add(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint
 
 bool pf_tracks_take(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
 {
-    return pf_tracks_add(t, x, sample, label) &&
-           (!pf_is_sched_switch(sample->event) || take_switch(t, x, sample));
+    pf_sched_switch s;
+    pf_profiled known = *sample;
+    if (!pf_is_sched_switch(sample->event) ||
+        !pf_sched_switch_read(sample->record, sample->tid, &s))
+        return pf_tracks_add(t, x, sample, label);
+    if (sample->tid == PERFILE_NO_PID) {
+        /* The kernel does not say any more what thread it is that ends: the tracepoint does. */
+        known.tid = s.prev.tid;
+        label = label_of(x, &known, s.prev.comm);
+    }
+    return label != PF_INTERN_NONE && pf_tracks_add(t, x, &known, label) &&
+           take_switch(t, x, &known, &s);
 }
 
 static bool is_switch(uint32_t type)
