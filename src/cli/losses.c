@@ -85,7 +85,7 @@ bool cli_losses_print(const cli_losses *x, const perfile_session *s, uint64_t sa
 {
     bool any = false;
     print_item(&any, before, x->lost_samples, "sample", "samples");
-    if (x->lost_samples)
+    if (x->lost_samples && samples != CLI_SAMPLES_UNKNOWN)
         cli_print(" (%.1f%%)",
                   100.0 * (double)x->lost_samples / ((double)x->lost_samples + (double)samples));
     print_item(&any, before, cli_losses_others(x, s), x->lost_samples ? "other record" : "record",

@@ -32,7 +32,9 @@ uint64_t cli_losses_others(const cli_losses *x, const perfile_session *s);
 
 /* Prints `before` and a list such as "1208 samples (86.7%), in 10 gaps, 1 throttling" to standard
  * output.  Prints nothing and returns false if nothing was lost.  `samples` is the number of
- * samples in the capture, for the percentage. */
+ * samples in the capture, for the percentage; CLI_SAMPLES_UNKNOWN: only some of them were counted,
+ * and there is no percentage. */
+#define CLI_SAMPLES_UNKNOWN UINT64_MAX
 bool cli_losses_print(const cli_losses *x, const perfile_session *s, uint64_t samples,
                       const char *before);
 

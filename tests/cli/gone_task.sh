@@ -26,4 +26,4 @@ END
 grep -q '"ph":"X","pid":100,"tid":101,"ts":0.000,"dur":20000.000' gone.json
 grep -q '"tid":-1' gone.json && exit 1
 "$PERFILE" export --to firefox -o gone.firefox gone.data 2>/dev/null
-grep -q 'short-lived' gone.firefox
+grep -q '"tid":"*101"*' gone.firefox

@@ -360,8 +360,8 @@ static bool print(counts *c, const cli_input *in)
         print_json(c, in);
     } else {
         ok = print_table(c);
-        if (cli_losses_print(&c->losses, perfile_stream_session(in->stream), c->sum.samples,
-                             "lost: "))
+        if (cli_losses_print(&c->losses, perfile_stream_session(in->stream),
+                             in->selects ? CLI_SAMPLES_UNKNOWN : c->sum.samples, "lost: "))
             cli_print("\n");
     }
     if (c->set->heading)

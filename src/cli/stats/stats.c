@@ -227,7 +227,11 @@ static bool print_table(const settings *set, const cli_counts *counts)
         cli_cell(t, "%s", k == 0 ? "total" : "");
     bool ok = cli_table_print(t);
     cli_table_free(t);
-    if (cli_losses_print(&counts->losses, counts->session, counts->total.samples, "lost: "))
+    /* Losses are those of the whole recording: their share of a selection means nothing. */
+    const uint64_t samples = set->how.selection && cli_selects(set->how.selection)
+                                 ? CLI_SAMPLES_UNKNOWN
+                                 : counts->total.samples;
+    if (cli_losses_print(&counts->losses, counts->session, samples, "lost: "))
         cli_print("\n");
     return ok;
 }
