@@ -24,11 +24,12 @@ done
 echo "exit status $?"
 
 # Losses are of the whole recording: of a selection there is no percentage.
+cd "$OLDPWD"
 python3 - "$PERFILE_SOURCE/samples/captures/pipe.data" <<'END'
 import struct, sys
 data = open(sys.argv[1], "rb").read()
-trailer = struct.pack("<IIQ", 1, 1, 1) # sample_type of the capture: IP, TID, TIME
+trailer = struct.pack("<IIQ", 1, 1, 1)
 open("lost.data", "wb").write(data + struct.pack("<IHHQ", 13, 0, 16 + len(trailer), 58) + trailer)
 END
 "$PERFILE" stats lost.data | grep '^lost'
-"$PERFILE" stats --pid 1 lost.data | grep '^lost'
+"$PERFILE" stats --type lost_samples lost.data | grep '^lost'
