@@ -1,4 +1,5 @@
 # stats by every key.
+here=$PWD
 cd "$PERFILE_SOURCE/samples/captures"
 for by in type event cpu pid tid comm time=1ms type,comm; do
     "$PERFILE" stats --by $by cpu-clock.data || exit
@@ -24,7 +25,7 @@ done
 echo "exit status $?"
 
 # Losses are of the whole recording: of a selection there is no percentage.
-cd "$OLDPWD"
+cd "$here"
 python3 - "$PERFILE_SOURCE/samples/captures/pipe.data" <<'END'
 import struct, sys
 data = open(sys.argv[1], "rb").read()
