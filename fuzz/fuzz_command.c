@@ -154,8 +154,8 @@ static bool has_word(const line *l, const char *word)
     return false;
 }
 
-/* Whether `name` is among the inputs: a word that no option in front of it can take. */
-static bool is_input(const line *l, const char *name)
+/* True if `name` is a word that no option before it can take as its value. */
+static bool is_own_word(const line *l, const char *name)
 {
     for (int i = 1; i < l->n; i++)
         if (strcmp(l->words[i], name) == 0 && (i == 1 || l->words[i - 1][0] != '-'))
@@ -273,7 +273,7 @@ static void check_words(const line *l, int status, const scratch_entries *before
     ENSURE(status == CLI_DONE || out.len + err.len);
     ENSURE(status != CLI_USAGE || err.len);
     ENSURE(well_text(err));
-    bool json = has_word(l, "--json") && !asks_for_help(l) && !has_word(l, "--");
+    bool json = is_own_word(l, "--json") && !asks_for_help(l) && !has_word(l, "--");
     if (json && status != CLI_USAGE && !may_be_binary(l)) {
         ENSURE(well_json(out, &n));
         if (n == 0 && !l->writer)
@@ -326,7 +326,7 @@ static void check_files(const line *l, int status, const scratch_entries *before
     for (size_t i = 0; i < before->n; i++) {
         const scratch_entry *was = &before->at[i];
         bool same = scratch_find(was->name, &now) && now.hash == was->hash;
-        ENSURE(same || (wrote && !is_input(l, was->name)));
+        ENSURE(same || (wrote && !is_own_word(l, was->name)));
         reference |= same && strcmp(was->name, "ref") == 0;
     }
     for (size_t i = 0; i < after.n; i++) {
