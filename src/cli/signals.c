@@ -1,8 +1,8 @@
 /* Signal handlers.
  *
- * Handlers only call async-signal-safe functions (write, open, ftruncate, close, unlink, rmdir,
- * _exit, signal, raise), so names are built by hand, and the name of the input is escaped before,
- * when it is set. */
+ * Handlers only call async-signal-safe functions (write, open, ftruncate, close, unlink, unlinkat,
+ * rmdir, _exit, signal, raise) and system calls, so names are built by hand, and the name of the
+ * input is escaped before, when it is set. */
 #include "cli/signals.h"
 
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -38,22 +39,26 @@ static void put(const char *text)
     }
 }
 
-/* Removes `path`/data.N, or `path`/data if N is below 0; false if that fails. */
-static bool remove_part(const char *path, long n)
+/* An entry as the system call getdents64 gives it. */
+typedef struct entry {
+    uint64_t ino;
+    int64_t next;
+    uint16_t size; /* of this entry */
+    uint8_t type;
+    char name[];
+} entry;
+
+/* Removes the files of the directory `fd`, which has no others in it.  The functions of <dirent.h>
+ * allocate memory, which a handler must not. */
+static void remove_files(int fd)
 {
-    enum { MOST = 4096, DIGITS = 24 };
-    char name[MOST + DIGITS], digits[DIGITS];
-    size_t len = strlen(path), k = DIGITS - 1;
-    if (len + 6 > MOST)
-        return false;
-    memcpy(name, path, len);
-    memcpy(name + len, "/data.", 6);
-    len += n < 0 ? 5 : 6;
-    digits[k] = '\0';
-    for (long left = n; n >= 0 && (left || k == DIGITS - 1); left /= 10)
-        digits[--k] = (char)('0' + left % 10);
-    memcpy(name + len, digits + k, DIGITS - k);
-    return unlink(name) == 0;
+    _Alignas(8) char buf[4096];
+    for (long n; (n = syscall(SYS_getdents64, fd, buf, sizeof buf)) > 0;)
+        for (long at = 0; at < n;) {
+            const entry *e = (const entry *)(const void *)(buf + at);
+            (void)unlinkat(fd, e->name, 0); /* fails for "." and ".." */
+            at += e->size;
+        }
 }
 
 /* Cuts off what was appended. */
@@ -69,15 +74,17 @@ static void cut_appended(void)
     close(fd);
 }
 
-/* Removes the unfinished output: a file, or a directory with data, data.0, data.1 … in it. */
+/* Removes the unfinished output: a file, or a directory of files. */
 static void remove_temporary(void)
 {
     cut_appended();
     if (!temporary_path || unlink(temporary_path) == 0)
         return;
-    (void)remove_part(temporary_path, -1);
-    for (long n = 0; remove_part(temporary_path, n);)
-        n++;
+    const int fd = open(temporary_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0) {
+        remove_files(fd);
+        close(fd);
+    }
     rmdir(temporary_path);
 }
 

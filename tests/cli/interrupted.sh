@@ -38,6 +38,31 @@ for signal in INT TERM; do
     stopped $signal recover -o there/out.data -
 done
 
+# The folder that `export --to aux` makes has files of other names than a capture.
+ulimit -c 0
+command -v python3 >/dev/null || echo "not tried: there is no python3"
+! command -v python3 >/dev/null || python3 - "$PERFILE" "$captures/pipe.data" <<'END' || say "export --to aux: not interrupted, or left behind"
+import os, shutil, signal, struct, subprocess, sys, time
+queues, size, caught = 300, 1 << 14, 0
+with open("aux.data", "wb") as f:
+    f.write(open(sys.argv[2], "rb").read())
+    for i in range(queues):
+        f.write(struct.pack("<IHHQQQIIII", 71, 0, 48, size, 0, 1, i, 7, i, 0) + b"x" * size)
+for n in range(100):
+    p = subprocess.Popen(["env", "--default-signal=INT", sys.argv[1], "export", "--to", "aux", "-o", "there/aux", "aux.data"],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(n * 0.001)
+    p.send_signal(signal.SIGQUIT if n % 2 else signal.SIGINT)
+    rc, names = p.wait(), os.listdir("there")
+    if rc in (0, 3):
+        assert names == ["aux"], names
+        shutil.rmtree("there/aux")
+        continue
+    assert not names, (rc, names)
+    caught += 1
+sys.exit(caught < 5)
+END
+
 # A full disk is said once, with the cause.
 full() {
     (
