@@ -8,6 +8,36 @@
 
 #include "perfile/damage.h"
 
+enum {
+    LONGEST = 4608, /* bytes of a message before it is shortened: a path has 4096 at most */
+    REASON = 256    /* of these for the text of errno */
+};
+
+static bool continues_character(char c)
+{
+    return ((uint8_t)c & 0xc0) == 0x80;
+}
+
+/* Copies a message.  One that is too long loses its middle, where names are: what happened is at
+ * its beginning, the reason at its end.  No UTF-8 character is cut. */
+static void put_message(char *out, size_t size, const char *text, size_t n)
+{
+    static const char dots[] = "\xe2\x80\xa6"; /* U+2026 */
+    if (n < size) {
+        memcpy(out, text, n + 1);
+        return;
+    }
+    const size_t room = size - sizeof dots; /* without the dots and the NUL */
+    size_t head = room / 2, tail = n - (room - head);
+    while (head && continues_character(text[head]))
+        head--;
+    while (tail < n && continues_character(text[tail]))
+        tail++;
+    memcpy(out, text, head);
+    memcpy(out + head, dots, sizeof dots - 1);
+    memcpy(out + head + sizeof dots - 1, text + tail, n - tail + 1);
+}
+
 /* Overwrites all of *err (may be NULL).  With `sys`, an errno, its text is appended to the message.
  * Returns `status`. */
 static perfile_status fill_error(perfile_error *err, perfile_status status, int sys,
@@ -24,10 +54,18 @@ static perfile_status fill_error(perfile_error *err, perfile_status status, int 
     err->sys = sys;
     err->offset = PERFILE_NO_OFFSET;
     err->where = where;
-    /* Messages are cut at the size of the member; the text of errno follows if there is room. */
-    int n = vsnprintf(err->message, sizeof err->message, format, args);
-    if (sys && n >= 0 && (size_t)n < sizeof err->message)
-        snprintf(err->message + n, sizeof err->message - (size_t)n, ": %s", strerror(sys));
+    char text[LONGEST];
+    int n = vsnprintf(text, sizeof text, format, args);
+    if (n < 0)
+        return status;
+    if (n > LONGEST - REASON) {
+        for (n = LONGEST - REASON; n && continues_character(text[n]);)
+            n--;
+        text[n] = '\0';
+    }
+    if (sys)
+        snprintf(text + n, REASON, ": %s", strerror(sys));
+    put_message(err->message, sizeof err->message, text, strlen(text));
     return status;
 }
 

@@ -1,8 +1,10 @@
 /* What may reach a terminal, and which word was meant. */
 #include "testing.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "perfile/perfile.h"
 
 static const char *shown(const char *text, size_t n)
@@ -87,6 +89,40 @@ static void near_words_are_suggested(void **state)
     assert_int_equal(perfile_suggest("stat", words, n, NULL, 0), 2);
 }
 
+static void assert_is_utf8(const char *text)
+{
+    const size_t n = strlen(text);
+    for (size_t i = 0, k; i < n; i += k) {
+        k = perfile_utf8_char((const uint8_t *)text + i, n - i, NULL);
+        assert_true(k);
+    }
+}
+
+/* A name of any length leaves what happened and why it did, and no character is cut. */
+static void messages_keep_their_reason(void **state)
+{
+    (void)state;
+    char name[9001];
+    for (size_t n = 0; n < sizeof name - 3; n += n < 600 ? 1 : 97) {
+        perfile_error err;
+        for (size_t i = 0; i < n; i++)
+            memcpy(name + 2 * (i / 2), "\xc3\xa4", 2);
+        name[n - n % 2] = '\0';
+        pf_fail_io(&err, ENOENT, "path", "cannot open '%s'", name);
+        assert_memory_equal(err.message, "cannot open '", 13);
+        const char *reason = strstr(err.message, ": ");
+        assert_non_null(reason);
+        assert_string_equal(reason + 2, strerror(ENOENT));
+        assert_is_utf8(err.message);
+        pf_fail(&err, PERFILE_E_USAGE, "name", "the name %s is not known", name);
+        assert_memory_equal(err.message, "the name ", 9);
+        assert_true(n > 4000 || strstr(err.message, " is not known"));
+        assert_is_utf8(err.message);
+        assert_int_equal(strstr(err.message, "\xe2\x80\xa6") != NULL,
+                         strlen(name) + strlen("the name  is not known") >= sizeof err.message);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +131,7 @@ int main(void)
         cmocka_unit_test(what_is_no_utf8_is_escaped),
         cmocka_unit_test(a_text_is_cut_at_a_character),
         cmocka_unit_test(near_words_are_suggested),
+        cmocka_unit_test(messages_keep_their_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
