@@ -357,7 +357,7 @@ perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sin
     perfile_source_close(x.source);
     x.result.copied.losses +=
         x.target_losses + pf_notes_report(&x.notes, x.options.note, x.options.user);
-    x.result.damaged = x.lost || (!x.keeps && (x.result.damaged || x.result.copied.damages != 0));
+    x.result.damaged |= x.lost || x.result.copied.damages != 0;
     if (result)
         memcpy(result, &x.result, size < sizeof x.result ? size : sizeof x.result);
     return st;

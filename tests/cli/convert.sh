@@ -109,6 +109,16 @@ expect 0 "COMPRESSED records decompressed" -f --decompress -o x "$captures/zstd.
 expect 0 "" -f --compress=9 -o y x
 [ "$(stat -c %s y)" -lt "$(stat -c %s x)" ] || say "it was not compressed"
 
+# A damaged input is status 3, also where every byte of it is kept.
+head -c 1300 "$captures/pipe.data" >cut.data
+for how in "--to archive" "--on-damage copy" "--on-damage salvage"; do
+    status=0
+    # shellcheck disable=SC2086
+    "$PERFILE" convert -f $how -o kept cut.data 2>err || status=$?
+    [ "$status" = 3 ] || say "convert $how of a damaged capture: status $status"
+    [ -s err ] || say "convert $how of a damaged capture: not a word"
+done
+
 # Interrupted: neither OUT nor a temporary file stays.
 mkdir interrupted
 mkfifo fifo

@@ -109,7 +109,7 @@ def pack(capture):
     """The archive by one thread and by two; false: there is none."""
     for jobs in ("1", "2"):
         status, _, errors = run("convert", "-f", "--to", "archive", "-j", jobs, "-o", "packed" + jobs, capture)
-        if status != 0:
+        if status not in (0, 3):
             FAILURES.say("%s: not packed with -j %s, status %d: %s" % (capture, jobs, status, errors.decode()))
             return False
         restore(capture, "packed" + jobs, "-j " + jobs)
@@ -123,7 +123,7 @@ def pack_through_pipes(capture):
     with open(capture, "rb") as stdin, open("piped", "wb") as stdout:
         p = subprocess.run([PERFILE, "convert", "--to", "archive", "-o", "-", "-"], stdin=stdin,
                            stdout=stdout, stderr=subprocess.PIPE)
-    if p.returncode != 0:
+    if p.returncode not in (0, 3):
         FAILURES.say("%s: not packed through pipes, status %d: %s" % (capture, p.returncode, p.stderr.decode()))
         return
     restore(capture, "piped", "packed through pipes")
