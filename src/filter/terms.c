@@ -96,14 +96,10 @@ static perfile_status add_numbers(pf_ranges *to, const perfile_filter_term *t, u
                                   const char *wanted, perfile_error *err)
 {
     const bool dash = t->kind != PERFILE_FILTER_BY_IP;
-    /* -1, as reports print it, is the task of records that are of no process. */
-    const bool is_task = t->kind == PERFILE_FILTER_BY_PID || t->kind == PERFILE_FILTER_BY_TID;
     for (const char *p = t->text, *end;; p = end + 1) {
         pf_interval r;
         end = item_end(p);
-        if (is_task && end - p == 2 && p[0] == '-' && p[1] == '1')
-            r = (pf_interval){UINT32_MAX, UINT32_MAX};
-        else if (!read_range(p, end, most, dash, &r))
+        if (!read_range(p, end, most, dash, &r))
             return refuse(err, t->kind, t->text, wanted);
         perfile_status st = pf_ranges_add(to, r.first, r.last, err);
         if (st != PERFILE_OK || *end == '\0')

@@ -37,8 +37,11 @@ static void settle(const pf_filter *x, pf_patterns *p)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         const perfile_bytes name = {(const uint8_t *)p->at[i].name, strlen(p->at[i].name)};
-        p->at[i].exact = p == &x->cgroups ? pf_texts_find(&x->texts, name) != NULL
-                                          : x->model && pf_model_has_name(x->model, name);
+        if (p == &x->cgroups)
+            p->at[i].exact = pf_texts_find(&x->texts, name) != NULL;
+        else if (x->model)
+            p->at[i].exact = p == &x->dsos ? pf_model_has_file(x->model, name)
+                                           : pf_model_has_name(x->model, name);
     }
     p->settled = true;
 }

@@ -9,6 +9,8 @@
  * asked for, so that their changes do not narrow it. */
 #include "model/ask.h"
 
+#include <string.h>
+
 #include "model/state.h"
 
 /* Forks followed at a query: bounds its time, also for parents that form a circle. */
@@ -85,6 +87,20 @@ static const perfile_mapping *mapping_of(const perfile_model *m, const pf_mappin
 bool pf_model_has_name(const perfile_model *m, perfile_bytes name)
 {
     return pf_texts_find(&m->texts, name) != NULL;
+}
+
+bool pf_model_has_file(const perfile_model *m, perfile_bytes name)
+{
+    const char *text = pf_texts_find(&m->texts, name);
+    for (size_t i = 0; i < m->mappings.n; i++) {
+        const perfile_mapping *x = &m->mappings.at[i];
+        if (x->name == text)
+            return true;
+        const perfile_bytes dso = x->name[0] == '[' ? perfile_mapping_dso(x) : (perfile_bytes){0};
+        if (dso.len && dso.len == name.len && memcmp(dso.ptr, name.ptr, name.len) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* The latest span over `addr`.  Narrows the addresses of *reach (may be NULL), with `times` also

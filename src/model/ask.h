@@ -25,4 +25,7 @@ const perfile_mapping *pf_model_mapping(const perfile_model *m, uint32_t pid, ui
 /* True if a thread, file or other thing of the model has this name. */
 bool pf_model_has_name(const perfile_model *m, perfile_bytes name);
 
+/* True if a mapping has this name, or perfile_mapping_dso() of one is it.  Looks at all of them. */
+bool pf_model_has_file(const perfile_model *m, perfile_bytes name);
+
 #endif

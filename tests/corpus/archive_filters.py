@@ -66,7 +66,7 @@ def main():
         size = pick.choice((1, 5, 20, 100))
         packed = subprocess.run([PERFILE, "convert", "--to", "archive", "--chunk-records", str(size), "-o", "archive",
                                  capture], capture_output=True)
-        if packed.returncode:
+        if packed.returncode not in (0, 3):
             print("%s: not packed: %s" % (capture, packed.stderr.decode()))
             failed += 1
             continue

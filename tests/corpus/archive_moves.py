@@ -170,7 +170,7 @@ def pack(capture, size):
     remove(("archive", "capture"))
     os.symlink(capture, "capture")
     words = ["--chunk-records", size] if size else []
-    return command("convert", "--to", "archive", *words, "-o", "archive", "capture")[0] == 0
+    return command("convert", "--to", "archive", *words, "-o", "archive", "capture")[0] in (0, 3)
 
 
 def words_of(values, samples):

@@ -3,7 +3,7 @@ import struct
 import sys
 
 COMMS = ["a*b,c", "a?b,c", "aXb,c", "b", "c", "[x]", r"a\*,c", "-", "a*,c", "z\\"]
-FILES = ["/tmp/[x] y", "[vdso]", "/tmp/a,b", "/tmp/a", "b", "/tmp/b", "//anon", "/tmp/*", "/tmp/x*y", "/tmp/xzy"]
+FILES = ["/tmp/[x] y", "[vdso]", "/tmp/a,b", "/tmp/a", "b", "/tmp/b", "//anon", "/tmp/*", "/tmp/x*y", "/tmp/xzy", "/opt/c"]
 SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 8 | 1 << 16  # IP, TID, TIME, PERIOD, IDENTIFIER
 EVENTS = ["cycles", "cycles", "cpu/event=1,umask=2/", "x*", "xy", "0"]
 
