@@ -101,7 +101,9 @@ for _ in range(500):
     time.sleep(0.01)
 else:
     sys.exit("nothing was begun")
-p.send_signal(signal.SIGINT)
+for _ in range(2):  # the first one means: to the end of the pipe
+    p.send_signal(signal.SIGINT)
+    time.sleep(0.1)
 sys.exit(p.wait() != -signal.SIGINT)
 EOF
 [ -z "$(ls -A empty)" ] || say "interrupted: $(ls -A empty) stays"
