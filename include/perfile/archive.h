@@ -35,10 +35,10 @@ typedef struct perfile_archive_options {
      * that needs a small part decode less. */
     uint32_t chunk_records;
     uint64_t id; /* of the archive; 0: random */
-    /* Of the capture, for the metadata: the name of its file or directory, without folders (NULL:
-     * none), and when that was last written, in ns since 1970 (0: not known).  Copied. */
+    /* For the metadata: the name of the file or directory that is packed, without folders; NULL:
+     * none.  Copied. */
     const char *name;
-    uint64_t modified;
+    uint64_t modified; /* when that was last written, ns since 1970; 0: not known */
     uint64_t reserved[4];
 } perfile_archive_options;
 
