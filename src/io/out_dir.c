@@ -369,13 +369,17 @@ static perfile_status appear(pf_out_dir *d, perfile_error *err)
     if (old.exists)
         return replace(d, err);
     /* mkdir() fails if something was created there meanwhile, and rename() replaces the empty
-     * directory that it made. */
-    if (mkdir(d->target, 0700) < 0)
-        return pf_sink_fail_io(&d->data.base, errno, "create", err);
-    if (rename(d->path, d->target) < 0) {
+     * directory that it made.  A signal in between would leave that. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    if (mkdir(d->target, 0700) < 0) {
+        st = pf_sink_fail_io(&d->data.base, errno, "create", err);
+    } else if (rename(d->path, d->target) < 0) {
         st = pf_sink_fail_io(&d->data.base, errno, "create", err);
         (void)rmdir(d->target);
     }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return st;
 }
 

@@ -3,12 +3,15 @@
 This program is the recorder at the other end of the pipe.  A Ctrl-C reaches it as it reaches perfile, and like `perf record` it then
 writes what it still has.
 """
+import fcntl
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 PERFILE, CAPTURE, DEFINITIONS = sys.argv[1:4]
@@ -63,6 +66,15 @@ def write(program, data):
         pass
 
 
+def wait_until_read(program):
+    """Until the program has begun, and taken what was written."""
+    for _ in range(1000):
+        if struct.unpack("i", fcntl.ioctl(program.stdin, termios.FIONREAD, b"\0\0\0\0"))[0] == 0:
+            break
+        time.sleep(0.01)
+    time.sleep(0.02)
+
+
 def finish(program):
     out, err = program.communicate(timeout=60)
     return program.returncode, out, re.sub(rb"\d{4}-\d\d-\d\dT[^ ]*", b"TIME", err), produced()
@@ -71,7 +83,7 @@ def finish(program):
 def interrupted(words, moment, number):
     program = start(words)
     write(program, CONTENT[:moment])
-    time.sleep(0.05 if "SANITIZED" not in os.environ else 0.2)
+    wait_until_read(program)
     program.send_signal(number)
     time.sleep(0.01)
     write(program, CONTENT[moment:])
@@ -81,9 +93,10 @@ def interrupted(words, moment, number):
 def interrupted_twice(words, moment):
     program = start(words)
     write(program, CONTENT[:moment])
+    wait_until_read(program)
     for _ in range(2):
-        time.sleep(0.2)
         program.send_signal(signal.SIGINT)
+        time.sleep(0.2)
     status, _, _, files = finish(program)
     if status != -signal.SIGINT:
         WRONG.append("%s: twice: status %d" % (" ".join(words), status))
