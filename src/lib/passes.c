@@ -76,17 +76,6 @@ bool pf_passes_seekable(const pf_passes *p)
     return !p->source || pf_source_has_entries(p->source) || p->source->seekable;
 }
 
-perfile_status pf_passes_spool(pf_passes *p, perfile_error *err)
-{
-    perfile_source *pipe = p->source;
-    perfile_status st = pf_source_spool(pipe, &p->source, err);
-    if (st != PERFILE_OK)
-        return st;
-    perfile_source_close(pipe);
-    p->tee.below = p->source;
-    return PERFILE_OK;
-}
-
 /* The stream of the next pass, on a source of its own. */
 static perfile_status open_source(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
@@ -99,6 +88,38 @@ static perfile_status open_source(pf_passes *p, perfile_stream **stream, perfile
     if (st != PERFILE_OK)
         perfile_source_close(source);
     return st;
+}
+
+/* Fails as opening does if the driver does not know the first bytes of the pipe. */
+static perfile_status refuse_foreign(pf_passes *p, perfile_error *err)
+{
+    perfile_bytes bytes;
+    pf_head head;
+    const pf_driver *driver;
+    const char *foreign;
+    perfile_stream *s;
+    perfile_status st = pf_driver_find(p->source, p->how.from, &driver, &foreign, err);
+    if (st == PERFILE_OK)
+        st = pf_source_run(p->source, 0, PF_HEAD_BYTES, &bytes, err);
+    if (st != PERFILE_OK || !driver->head || driver->head(bytes, &head))
+        return st;
+    st = open_source(p, &s, err);
+    if (st == PERFILE_OK)
+        perfile_stream_close(s);
+    return st;
+}
+
+perfile_status pf_passes_spool(pf_passes *p, perfile_error *err)
+{
+    perfile_source *pipe = p->source;
+    perfile_status st = refuse_foreign(p, err);
+    if (st == PERFILE_OK)
+        st = pf_source_spool(pipe, &p->source, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_source_close(pipe);
+    p->tee.below = p->source;
+    return PERFILE_OK;
 }
 
 perfile_status pf_translate(const pf_driver *driver, const pf_translation *how,

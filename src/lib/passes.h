@@ -57,8 +57,8 @@ perfile_status pf_passes_inputs(pf_passes *p, const pf_inputs **inputs, perfile_
 
 /* True if the capture can be read more than once as it is, without pf_passes_spool(). */
 bool pf_passes_seekable(const pf_passes *p);
-/* Reads the pipe p->source to its end into a temporary file.  On success p->source is that file,
- * and the pipe is closed. */
+/* Reads the pipe p->source to its end into a temporary file, unless its first bytes are of no
+ * capture.  On success p->source is that file, and the pipe is closed. */
 perfile_status pf_passes_spool(pf_passes *p, perfile_error *err);
 
 /* Translates a capture to records of perf (pf_driver.translate), in order of time. */

@@ -41,4 +41,15 @@ echo "exit status $?"
 "$PERFILE" stats - <&-
 echo "exit status $?"
 "$PERFILE" stats --from tarball "$captures/cpu-clock.data" 2>&1 | sed "s|$PERFILE_SOURCE|SOURCE|g"
+# A pipe that is no capture is refused by its first bytes, not copied to its end first.
+for command in "export --to folded" "export --to aux -o out" "split --records 5 -o part-%d" "stats --by comm" "dump --format jsonl --resolve" \
+    "list threads" "sort -o out" "filter --every 2 -o out" "merge -o out" "convert --to perf.data -o out"; do
+    for byte in '\0' a; do
+        head -c 3000000 /dev/zero | tr '\0' "$byte" | {
+            "$PERFILE" $command - >said 2>&1 && echo "not refused: $command"
+            grep -q 'perf.data file' said || echo "$command: $(head -1 said)"
+            [ "$(wc -c)" -gt 1000000 ] || echo "read to its end: $command"
+        }
+    done
+done
 exit 0
