@@ -63,8 +63,10 @@ typedef struct perfile_sink_callbacks {
 /* Writes a file that appears under `path` when perfile_sink_finish() succeeds, complete or not
  * at all: until then the bytes are in a temporary file in the same folder.  A symbolic link is
  * followed.  What is there and is no regular file (FIFO, device) is written to directly; "-" is
- * standard output. PERFILE_E_IO with EEXIST when the file exists and PERFILE_SINK_REPLACE was not
- * given. */
+ * standard output. PERFILE_E_IO without PERFILE_SINK_REPLACE: with EEXIST when the file exists,
+ * with EPERM when it is a block device, or a FIFO or device of a user who is neither this one nor
+ * root.
+ */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_path(const char *path,
                                                               const perfile_sink_options *options,
                                                               perfile_sink **sink,

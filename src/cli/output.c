@@ -95,11 +95,20 @@ static int read_damage(const char *command, const char *word, cli_writing *w)
     return status;
 }
 
+const char *cli_output_path(const char *word)
+{
+    static const char *const paths[] = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (strcmp(word, paths[i]) == 0)
+            return "-";
+    return word;
+}
+
 int cli_writing_option(const char *command, const cli_spec *spec, int option, cli_writing *w)
 {
     switch (option) {
     case 'o':
-        w->out = optarg;
+        w->out = cli_output_path(optarg);
         return CLI_CONTINUE;
     case 'f':
         w->replace = true;
@@ -202,6 +211,14 @@ int cli_protect_inputs_verbose(const char *const *inputs, size_t n)
     return CLI_FAILED;
 }
 
+/* True if `path` is neither a regular file nor a directory.  Opening a FIFO waits for its reader.
+ */
+static bool is_fifo_or_device(const char *path)
+{
+    struct stat sb;
+    return stat(path, &sb) == 0 && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode);
+}
+
 /* Reports why an output could not be opened; a closed pipe is no error to report. */
 static void report_not_opened(const cli_output *o, const perfile_error *err)
 {
@@ -211,14 +228,8 @@ static void report_not_opened(const cli_output *o, const perfile_error *err)
     cli_report_error(name, err);
     if (err->sys == EEXIST && !o->replace)
         cli_message("%s: give -f to replace it", name);
-}
-
-/* True if opening `path` may block until another process opens it (a FIFO).  Then signals must not
- * be delayed: Ctrl-C has to end the wait. */
-static bool open_may_block(const char *path)
-{
-    struct stat sb;
-    return stat(path, &sb) == 0 && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode);
+    else if (err->sys == EPERM && !o->replace && is_fifo_or_device(o->out))
+        cli_message("%s: give -f to write to it all the same", name);
 }
 
 /* Puts the sink of an archive in the place of *sink. */
@@ -260,7 +271,7 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
         return CLI_FAILED;
     /* No signal is handled between the creation of the temporary file and the call that registers
      * it for removal. */
-    const bool delay_signals = !open_may_block(o->out);
+    const bool delay_signals = !is_fifo_or_device(o->out); /* Ctrl-C has to end that wait */
     if (delay_signals)
         cli_signals_hold(true);
     perfile_status st = o->append ? append(o, &how, sink, &err)

@@ -41,6 +41,9 @@ extern const cli_option cli_writing_options[];
  * --report. */
 cli_word cli_output_word, cli_single_output_word, cli_report_word;
 
+/* The value of -o as it is used: "-" also where standard output was given as a path. */
+const char *cli_output_path(const char *word);
+
 /* Handles -o, -f, the options with codes CLI_OPTION_HELP to CLI_OPTION_GROWTH, and unknown ones.
  * Returns CLI_CONTINUE, or the exit status: --help ends the command, too. */
 int cli_writing_option(const char *command, const cli_spec *spec, int option, cli_writing *w);

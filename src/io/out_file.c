@@ -178,17 +178,40 @@ static const pf_sink_ops file_ops = {.write = pf_out_fd_write,
                                      .temporary = file_temporary,
                                      .close = file_close};
 
+/* Refuses a FIFO or device that is not written to without PERFILE_SINK_REPLACE, and a regular file
+ * that took its place. */
+static perfile_status check_existing(const perfile_sink *s, const struct stat *sb,
+                                     perfile_error *err)
+{
+    const char *refusal = S_ISREG(sb->st_mode)              ? "a file that was just created"
+                          : s->flags & PERFILE_SINK_REPLACE ? NULL
+                                                            : pf_out_refusal(sb, geteuid());
+    if (!refusal)
+        return PERFILE_OK;
+    return pf_fail_io(err, EPERM, "sink", "cannot write '%s', %s", s->name, refusal);
+}
+
 /* Opens an existing FIFO or device, which is written to directly and from here on is an ordinary
- * descriptor sink (pf_out_fd_ops). */
-static perfile_status open_existing(pf_out_file *f, perfile_error *err)
+ * descriptor sink (pf_out_fd_ops).  It is checked before it is opened, which could wait for a
+ * reader, and again after that: another user may have replaced it. */
+static perfile_status open_existing(pf_out_file *f, const struct stat *before, perfile_error *err)
 {
     perfile_sink *s = &f->out.base;
+    struct stat sb;
     int fd;
+    perfile_status st = check_existing(s, before, err);
+    if (st != PERFILE_OK)
+        return st;
     do
         fd = open(s->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     while (fd < 0 && errno == EINTR);
     if (fd < 0)
         return pf_sink_fail_io(s, errno, "write", err);
+    st = fstat(fd, &sb) < 0 ? pf_sink_fail_io(s, errno, "write", err) : check_existing(s, &sb, err);
+    if (st != PERFILE_OK) {
+        close(fd);
+        return st;
+    }
     pf_free(f->target);
     f->target = NULL;
     s->ops = &pf_out_fd_ops;
@@ -209,8 +232,9 @@ static perfile_status open_target(pf_out_file *f, perfile_error *err)
         return st;
     bool exists = lstat(s->name, &sb) == 0;
     if (exists && S_ISLNK(sb.st_mode)) {
-        /* A dangling link is replaced itself; any other link is followed. */
-        if (stat(s->name, &sb) == 0) {
+        /* A dangling link is replaced itself; any other link is followed.  The link /dev/stdout
+         * may lead to a pipe, which has no path. */
+        if (stat(s->name, &sb) == 0 && S_ISREG(sb.st_mode)) {
             char *real = realpath(s->name, NULL);
             if (!real)
                 return pf_sink_fail_io(s, errno, "create", err);
@@ -221,7 +245,7 @@ static perfile_status open_target(pf_out_file *f, perfile_error *err)
         }
     }
     if (exists && !S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode))
-        return open_existing(f, err);
+        return open_existing(f, &sb, err);
     if (exists && !(s->flags & PERFILE_SINK_REPLACE))
         return pf_sink_fail_io(s, EEXIST, "create", err);
     if (!f->target)

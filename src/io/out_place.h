@@ -3,6 +3,8 @@
 #ifndef PF_IO_OUT_PLACE_H
 #define PF_IO_OUT_PLACE_H
 
+#include <sys/stat.h>
+
 #include "io/inputs.h"
 
 /* A copy of the first `n` bytes of `path`.  The caller releases it with pf_free(); NULL: no memory.
@@ -25,6 +27,11 @@ mode_t pf_out_make_private(int fd);
 /* The final mode of a file that takes the name `target`: that of the file it replaces, or `plain`
  * if there is none, restricted to what all inputs grant to a file of group `group`. */
 mode_t pf_out_mode(const char *target, mode_t plain, const pf_inputs *inputs, gid_t group);
+
+/* Returns what a FIFO or device is if it must not be written to unless the caller asked to replace
+ * what exists: "a FIFO of another user", who would get the capture, or "a block device", which
+ * would lose its content.  NULL: it may be written to.  `user` is the effective user. */
+const char *pf_out_refusal(const struct stat *sb, uid_t user);
 
 /* Syncs the directory that contains `path`, so that a new name in it survives a crash.  Errors are
  * ignored: the file itself is safe. */

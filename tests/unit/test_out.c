@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "io/out_kind.h"
+#include "io/out_place.h"
 #include "io/source_kind.h"
 #include "perfile/perfile.h"
 #include "random.h"
@@ -224,6 +225,44 @@ static void links_are_followed(void **state)
     perfile_sink_close(s);
     assert_int_equal(stat("/dev/null", &sb), 0);
     assert_true(S_ISCHR(sb.st_mode));
+}
+
+/* A FIFO of another user would give the capture away, and a block device lose its content. */
+static void others_fifos_and_devices_are_refused(void **state)
+{
+    (void)state;
+    enum { ME = 1000, OTHER = 1001 };
+    static const struct {
+        mode_t mode;
+        uid_t owner;
+        bool refused;
+    } cases[] = {
+        {S_IFIFO, ME, false}, {S_IFIFO, 0, false},    {S_IFIFO, OTHER, true}, {S_IFCHR, ME, false},
+        {S_IFCHR, 0, false},  {S_IFCHR, OTHER, true}, {S_IFBLK, ME, true},    {S_IFBLK, 0, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct stat sb = {.st_mode = cases[i].mode, .st_uid = cases[i].owner};
+        assert_int_equal(pf_out_refusal(&sb, ME) != NULL, cases[i].refused);
+    }
+    struct stat null;
+    assert_int_equal(stat("/dev/null", &null), 0);
+    null.st_uid = OTHER; /* as in a user namespace */
+    assert_null(pf_out_refusal(&null, ME));
+
+    /* Only root can make a FIFO of another user. */
+    perfile_sink *s;
+    perfile_error err;
+    assert_int_equal(mkfifo("out/fifo", 0666), 0);
+    const int reader = open("out/fifo", O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    if (chown("out/fifo", OTHER, (gid_t)-1) == 0) {
+        assert_int_equal(perfile_sink_path("out/fifo", NULL, &s, &err), PERFILE_E_IO);
+        assert_int_equal(err.sys, EPERM);
+        assert_non_null(strstr(err.message, "a FIFO of another user"));
+    }
+    assert_int_equal(perfile_sink_path("out/fifo", &replace, &s, &err), PERFILE_OK);
+    perfile_sink_close(s);
+    close(reader);
 }
 
 /* However a sink comes to know of it, also when it becomes one only while the sink is open. */
@@ -776,6 +815,7 @@ int main(void)
         cmocka_unit_test_setup(what_was_given_up_is_gone, fresh),
         cmocka_unit_test_setup(an_existing_file_is_not_touched, fresh),
         cmocka_unit_test_setup(links_are_followed, fresh),
+        cmocka_unit_test_setup(others_fifos_and_devices_are_refused, fresh),
         cmocka_unit_test_setup(an_input_is_never_replaced, fresh),
         cmocka_unit_test_setup(a_source_and_a_sink_are_apart, fresh),
         cmocka_unit_test_setup(places_that_cannot_be_written_are_told, fresh),

@@ -344,7 +344,7 @@ static int read_option(int option, settings *set)
         set->how.raw = true;
         return CLI_CONTINUE;
     case 'o':
-        set->output = optarg;
+        set->output = cli_output_path(optarg);
         return CLI_CONTINUE;
     case 'f':
         set->force = true;

@@ -140,7 +140,7 @@ int cli_export_option(int option, cli_export_settings *set)
         set->json = true;
         return CLI_CONTINUE;
     case 'o':
-        set->output = optarg;
+        set->output = cli_output_path(optarg);
         return CLI_CONTINUE;
     case 'f':
         set->force = true;
