@@ -29,7 +29,7 @@ static perfile_status continue_archive(const perfile_archive *after, pf_pack_opt
     if (!t->from_index)
         return pf_fail(err, PERFILE_E_CORRUPT, "archive.append",
                        "nothing can be appended to an archive that is damaged or was not finished: "
-                       "recover it first");
+                       "repair it first");
     if ((t->head.needs & both) != both)
         return pf_fail(
             err, PERFILE_E_UNSUPPORTED, "archive.append",
@@ -158,7 +158,7 @@ perfile_status perfile_archive_writer_copy(perfile_archive_writer *w, perfile_ar
             (unsigned long long)from->table.head.may);
     if (from->table.n_gaps || from->table.head_damaged || !from->table.finished)
         return pf_fail(err, PERFILE_E_CORRUPT, "archive.copy",
-                       "it is damaged or was not finished: recover it first");
+                       "it is damaged or was not finished: repair it first");
     perfile_status st = pf_sink_add_inputs(w->below, &from->source->inputs, err);
     for (uint32_t i = 0; i < from->n_captures && st == PERFILE_OK; i++)
         if (!number || number == i + 1)

@@ -43,6 +43,14 @@ run convert --to archive --json -o json.perfile one.perfile
 head -c 300 one.perfile >cut.perfile
 run convert --to archive -o no.perfile cut.perfile
 run convert --to archive --append -o cut.perfile b.data
+# The command that is suggested works, also if there are several captures.
+head -c "$(($(wc -c <joined.perfile) - 40))" joined.perfile >cut.perfile
+next=$("$PERFILE" convert --to archive --append -o cut.perfile b.data 2>&1 | sed -n 's/.*next: perfile //p')
+# shellcheck disable=SC2086
+run ${next/OUT/repaired.perfile} | sed "s/offset [0-9]*/offset N/"
+restored repaired.perfile 2 callgraph
+run convert --to archive --append -o repaired.perfile b.data
+restored repaired.perfile 5 group
 ls no.perfile 2>&1 | sed "s/.*no.perfile'*/no.perfile/"
 
 echo "each capture is an input"

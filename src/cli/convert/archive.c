@@ -10,6 +10,7 @@
 #include "cli/convert/convert.h"
 #include "cli/input.h"
 #include "cli/signals.h"
+#include "cli/text.h"
 
 typedef struct packing {
     const cli_archive_output *o;
@@ -23,8 +24,17 @@ static int fail(const char *name, const perfile_error *err)
     return CLI_FAILED;
 }
 
+/* Names the command that repairs the archive `path`, however many captures it holds, if the error
+ * is that it is damaged. */
+static void suggest_repair(const char *path, const perfile_error *err)
+{
+    char file[CLI_SHELL_WORD];
+    if (err->status == PERFILE_E_CORRUPT && cli_shell_file(path, file, sizeof file))
+        cli_message("%s: next: perfile recover --to archive -o OUT %s", path, file);
+}
+
 /* Copies the chunks of an input that is an archive, and reports: the exit status. */
-static int copy_chunks(packing *p, perfile_archive *from)
+static int copy_chunks(packing *p, const char *path, perfile_archive *from)
 {
     perfile_error err;
     cli_conversion_begin(&p->report);
@@ -32,6 +42,8 @@ static int copy_chunks(packing *p, perfile_archive *from)
         perfile_archive_writer_copy(p->writer, from, cli_archive_capture(), &err);
     p->report.copied_chunks = st == PERFILE_OK;
     cli_conversion_end(&p->report, st == PERFILE_OK ? NULL : &err);
+    if (st != PERFILE_OK)
+        suggest_repair(path, &err);
     perfile_archive_close(from);
     return cli_status_of(st, false);
 }
@@ -90,7 +102,7 @@ static int add(packing *p, const char *path)
     cli_writing_begin(p->report.name);
     const perfile_status st =
         p->o->repack ? PERFILE_END : cli_archive_open(path, w->limits, false, &from, &err);
-    const int status = st == PERFILE_OK    ? copy_chunks(p, from)
+    const int status = st == PERFILE_OK    ? copy_chunks(p, path, from)
                        : st == PERFILE_END ? pack(p, path)
                                            : fail(p->report.name, &err);
     cli_writing_end(NULL);
@@ -115,7 +127,12 @@ static int open_writer(packing *p, bool appends, perfile_sink *below)
     if (st == PERFILE_OK)
         st = perfile_archive_writer_new(below, after, &how, &p->writer, &err);
     perfile_archive_close(after);
-    return st == PERFILE_OK ? CLI_DONE : fail(w->out, &err);
+    if (st == PERFILE_OK)
+        return CLI_DONE;
+    fail(w->out, &err);
+    if (appends)
+        suggest_repair(w->out, &err);
+    return CLI_FAILED;
 }
 
 static int open_output(packing *p)
