@@ -85,7 +85,7 @@ namespace outer {
 volatile unsigned long sink;
 template <typename T> struct Box {
     std::vector<T> values;
-    __attribute__((noinline)) void fill(int n) { for (int i = 0; i < 500; i++) values.push_back(T((i * 7919) % 257)); if (n) fill(n - 1); }
+    __attribute__((noinline)) void fill(int n) { for (int i = 0; i < 500; i++) { values.push_back(T((i * 7919) % 257)); for (int k = 0; k < 60; k++) sink = sink + k; } if (n) fill(n - 1); }
     __attribute__((noinline)) void order() { std::sort(values.begin(), values.end(), [](T a, T b) { sink = sink + 1; return a < b; }); }
 };
 }
