@@ -151,10 +151,10 @@ PERFILE_API bool perfile_export_format_is_binary(size_t position);
  * (perfile_sink_directory()); false behind the last. */
 PERFILE_API bool perfile_export_format_is_directory(size_t position);
 
-/* Whether `fields` are columns of "tsv": names of fields as format/expressions.md has them (`time`,
- * `values.value`, `mmap2.filename`; no parts of words, no elements of lists), and `event`, `comm`,
- * `dso`.  *model: one is needed for them.  PERFILE_E_USAGE: err->message names the first that is
- * none; PERFILE_E_NOMEM. */
+/* Whether `fields` are columns of "tsv": names as conditions have them (perfile/expr.h), such as
+ * `time`, `event`, `data_src.op` or `mmap2.filename`, and `comm` and `dso`; but no groups of
+ * fields, which have no value of their own.  *model: one is needed for them.  PERFILE_E_USAGE:
+ * err->message names the first that is none, and similar names; PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emit_fields_check(const char *fields,
                                                                       bool *model,
                                                                       perfile_error *err);

@@ -1,48 +1,48 @@
-/* The form "tsv", tab-separated values: a line for each record, a column for each field that was
+/* The form "tsv", tab-separated values: a line for each record, a column for each name that was
  * asked for.
  *
+ * Names are those of conditions (src/expr/), which also finds their values; this file writes them.
  * Values are written as in jsonl, without quotes; items of lists are separated by commas, and a
  * field that the record does not have is empty.  In text a tab, newline, carriage return and
  * backslash become \t \n \r \\, other control characters and bytes that are no UTF-8 \xNN: a record
- * is always one line, and no value drives a terminal.
- *
- * Header data, names, and fields that samples have at a fixed position are written directly.  Only
- * if a column needs another field is the record walked: the values that the walk finds are
- * collected in `values`, because columns may be in another order than fields. */
-#include "emit/tsv_columns.h"
+ * is always one line, and no value drives a terminal. */
+#include <string.h>
 
+#include "base/error.h"
 #include "emit/digits.h"
 #include "emit/emitter.h"
 #include "emit/plan.h"
 #include "emit/utf8.h"
+#include "expr/compile.h"
+#include "expr/value.h"
 
 enum {
-    VALUE_ROOM = 32, /* bytes that a number needs at most, see emit/digits.h */
-    MAX_PATH_BYTES = 128
+    MOST_COLUMNS = 64,
+    VALUE_ROOM = 32 /* bytes that a number needs at most, see emit/digits.h */
 };
 
-/* The value of a column that the walk found. */
-typedef struct found {
-    size_t at, len; /* range in tsv.values */
-    bool present;
-} found;
+/* How the last value of a column was written.  Most columns have one field for all records. */
+typedef struct last_plan {
+    uint8_t type, element, kind; /* of the field */
+    uint8_t plan;                /* pf_plan; 0: none yet */
+} last_plan;
+
+/* The columns: names in an expression, in their order. */
+typedef struct columns {
+    perfile_expr *names;
+    uint32_t n;
+    last_plan last[MOST_COLUMNS];
+    bool needs_model;    /* some name is resolved by the model: comm, dso */
+    bool decodes;        /* some column needs records to be decoded … */
+    bool decodes_sample; /* … samples, too */
+    const perfile_model *model;
+} columns;
 
 /* The emitter of the form. */
 typedef struct tsv {
     perfile_emitter base;
-    pf_tsv_column columns[PF_TSV_MOST_COLUMNS];
-    found found[PF_TSV_MOST_COLUMNS];
-    uint32_t n;
-    bool walks_samples; /* some column needs a walk of samples … */
-    bool has_fields;    /* … or of other records */
-    pf_buffer values;   /* text of the values of one record */
-    bool no_memory;
-    /* State of the walk. */
-    uint32_t type;             /* of the record */
-    bool trailer;              /* the trailer is being walked, not the body */
-    char path[MAX_PATH_BYTES]; /* names of the structs around the field, each with a dot behind */
-    size_t path_n;
-    unsigned in_list; /* number of lists around the field: what is in a list has no column */
+    columns columns;
+    pf_buffer head; /* the line of their names */
 } tsv;
 
 static tsv *tsv_of(perfile_emitter *e)
@@ -50,31 +50,119 @@ static tsv *tsv_of(perfile_emitter *e)
     return (tsv *)(void *)e;
 }
 
-static perfile_status tsv_open(perfile_emitter *e, perfile_error *err)
+/* Handles of the names that the model knows. */
+enum { ASKS_COMM = 1, ASKS_DSO };
+
+/* perfile_expr_provider: names that are no fields. */
+static uint32_t knows(void *user, const char *name, uint32_t *handle)
 {
-    tsv *t = tsv_of(e);
-    perfile_status st = pf_tsv_columns(e->fields ? e->fields : "", t->columns, &t->n, err);
-    for (uint32_t i = 0; i < t->n; i++) {
-        t->has_fields |= t->columns[i].what == PF_TSV_FIELD;
-        t->walks_samples |= t->columns[i].what == PF_TSV_FIELD && !t->columns[i].bit;
+    columns *c = user;
+    *handle = strcmp(name, "comm") == 0 ? ASKS_COMM : strcmp(name, "dso") == 0 ? ASKS_DSO : 0;
+    c->needs_model |= *handle != 0;
+    return *handle ? PERFILE_EXPR_TEXT : 0;
+}
+
+/* perfile_expr_provider: the value for a record; PERFILE_END: unknown. */
+static perfile_status answer(void *user, const perfile_record *r, uint32_t handle,
+                             perfile_expr_value *value, perfile_error *err)
+{
+    const perfile_model *model = ((const columns *)user)->model;
+    (void)err;
+    if (!model)
+        return PERFILE_END;
+    if (handle == ASKS_COMM) {
+        const char *comm = perfile_model_record_comm(model, r);
+        value->text = (perfile_bytes){(const uint8_t *)comm, comm ? strlen(comm) : 0};
+        return comm ? PERFILE_OK : PERFILE_END;
+    }
+    const perfile_mapping *m = perfile_model_record_mapping(model, r);
+    if (m)
+        value->text = perfile_mapping_dso(m);
+    return m ? PERFILE_OK : PERFILE_END;
+}
+
+/* Adds the column `name` of `n` bytes. */
+static perfile_status add_column(columns *c, const char *name, size_t n, perfile_error *err)
+{
+    char copy[PF_EXPR_NAME_BYTES + 1];
+    if (c->n == MOST_COLUMNS)
+        return pf_fail(err, PERFILE_E_USAGE, "fields", "more than %d fields", MOST_COLUMNS);
+    if (!n)
+        return pf_fail(err, PERFILE_E_USAGE, "fields", "a field has no name");
+    n = n < sizeof copy ? n : sizeof copy - 1; /* too long: refused below */
+    memcpy(copy, name, n);
+    copy[n] = '\0';
+    perfile_status st = pf_expr_add_name(c->names, copy, err);
+    c->n += st == PERFILE_OK;
+    return st;
+}
+
+/* Opens columns for names that are separated by commas.  On failure, too, columns_close() is due.
+ */
+static perfile_status columns_open(columns *c, const char *names, perfile_error *err)
+{
+    const perfile_expr_provider provider = {
+        .size = sizeof provider, .user = c, .knows = knows, .answer = answer};
+    *c = (columns){0};
+    perfile_status st = pf_expr_names_open(&provider, &c->names, err);
+    for (const char *end; st == PERFILE_OK; names = end + 1) {
+        end = names + strcspn(names, ",");
+        st = add_column(c, names, (size_t)(end - names), err);
+        if (!*end)
+            break;
+    }
+    if (st == PERFILE_OK)
+        st = pf_expr_link(c->names, err);
+    for (uint32_t i = 0; st == PERFILE_OK && i < c->n; i++) {
+        c->decodes |= pf_expr_decodes(c->names, i, false);
+        c->decodes_sample |= pf_expr_decodes(c->names, i, true);
     }
     return st;
 }
 
+static void columns_close(columns *c)
+{
+    perfile_expr_close(c->names);
+}
+
+perfile_status perfile_emit_fields_check(const char *fields, bool *model, perfile_error *err)
+{
+    columns c;
+    perfile_status st = columns_open(&c, fields, err);
+    if (st == PERFILE_OK)
+        *model = c.needs_model;
+    columns_close(&c);
+    return st;
+}
+
+static perfile_status tsv_open(perfile_emitter *e, perfile_error *err)
+{
+    tsv *t = tsv_of(e);
+    const char *names = e->fields ? e->fields : "";
+    perfile_status st = columns_open(&t->columns, names, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!pf_buffer_append(&t->head, names, strlen(names)) || !pf_buffer_append(&t->head, "\n", 1))
+        return pf_fail_nomem(err, "fields");
+    for (size_t i = 0; i < t->head.len; i++)
+        if (t->head.ptr[i] == ',')
+            t->head.ptr[i] = '\t';
+    return PERFILE_OK;
+}
+
 static void tsv_close(perfile_emitter *e)
 {
-    pf_buffer_free(&tsv_of(e)->values);
+    columns_close(&tsv_of(e)->columns);
+    pf_buffer_free(&tsv_of(e)->head);
 }
 
 /* The line with the names of the columns; not with PERFILE_EMIT_RECORDS. */
 static perfile_status tsv_begin(perfile_emitter *e, perfile_error *err)
 {
-    tsv *t = tsv_of(e);
+    const tsv *t = tsv_of(e);
     (void)err;
-    for (uint32_t i = 0; i < t->n && !(e->flags & PERFILE_EMIT_RECORDS); i++) {
-        pf_emit_bytes(e, t->columns[i].name, strlen(t->columns[i].name));
-        pf_emit_bytes(e, i + 1 < t->n ? "\t" : "\n", 1);
-    }
+    if (!(e->flags & PERFILE_EMIT_RECORDS))
+        pf_emit_bytes(e, t->head.ptr, t->head.len);
     e->decoded = true;
     return PERFILE_OK;
 }
@@ -108,7 +196,7 @@ static uint8_t *put_escaped(uint8_t *at, uint8_t c)
     return pf_put_hex_fixed(at, c, 2);
 }
 
-/* The put functions append to a buffer, which is `values` or the output.  False: no memory. */
+/* The put functions append to the output.  False: no memory. */
 static bool put_text(pf_buffer *to, perfile_bytes text)
 {
     enum { WORST = 4 /* bytes of an escape, \xNN */ };
@@ -126,11 +214,6 @@ static bool put_text(pf_buffer *to, perfile_bytes text)
     }
     to->len = (size_t)(at - to->ptr);
     return true;
-}
-
-static bool put_string(pf_buffer *to, const char *text)
-{
-    return !text || put_text(to, (perfile_bytes){(const uint8_t *)text, strlen(text)});
 }
 
 static bool put_number(pf_buffer *to, pf_plan plan, uint64_t v)
@@ -183,12 +266,21 @@ static bool put_bytes(pf_buffer *to, perfile_bytes bytes)
     return true;
 }
 
-/* Pid and tid of records that are of no process are -1, as `perf script` prints them. */
-static bool put_value(pf_buffer *to, const perfile_field *f, const perfile_value *v)
+static pf_plan plan_of(last_plan *last, const perfile_field *f)
 {
-    pf_plan plan = pf_plan_of(f);
+    if (!last->plan || f->type != last->type || f->element != last->element ||
+        f->kind != last->kind)
+        *last = (last_plan){f->type, f->element, f->kind, (uint8_t)pf_plan_of(f)};
+    return (pf_plan)last->plan;
+}
+
+/* Pid and tid of records that are of no process are -1, as `perf script` prints them. */
+static bool put_value(pf_buffer *to, last_plan *last, const perfile_field *f,
+                      const perfile_value *v)
+{
     if ((f->kind == PERFILE_KIND_PID || f->kind == PERFILE_KIND_TID) && v->number == UINT32_MAX)
         return put_number(to, PF_PLAN_SIGNED, UINT64_MAX);
+    pf_plan plan = plan_of(last, f);
     switch (plan) {
     case PF_PLAN_TEXT:
         return put_text(to, v->u.bytes);
@@ -207,176 +299,6 @@ static bool put_value(pf_buffer *to, const perfile_field *f, const perfile_value
     }
 }
 
-/* True if the field that the walk is at is that of the column. */
-static bool is_column(const tsv *t, const pf_tsv_column *c, const perfile_field *f)
-{
-    if (c->what != PF_TSV_FIELD || (c->of_trailer && !t->trailer) ||
-        (c->of_record && (t->trailer || c->type != t->type)))
-        return false;
-    return strncmp(c->path, t->path, t->path_n) == 0 && strcmp(c->path + t->path_n, f->name) == 0;
-}
-
-static void show_value(void *user, const perfile_field *f, const perfile_value *v)
-{
-    tsv *t = user;
-    if (t->in_list)
-        return;
-    for (uint32_t i = 0; i < t->n; i++) {
-        found *x = &t->found[i];
-        if (x->present || !is_column(t, &t->columns[i], f))
-            continue;
-        x->at = t->values.len;
-        if (!put_value(&t->values, f, v))
-            t->no_memory = true;
-        x->len = t->values.len - x->at;
-        x->present = true;
-    }
-}
-
-static void show_begin(void *user, const perfile_field *f, const perfile_value *v)
-{
-    tsv *t = user;
-    size_t n = strlen(f->name);
-    (void)v;
-    if (f->flags & PERFILE_FIELD_FLAT)
-        return;
-    /* A path that is longer than any name can be has no column either: treated like a list. */
-    if (f->type != PERFILE_STORED_STRUCT || t->in_list || t->path_n + n + 1 > MAX_PATH_BYTES) {
-        t->in_list++;
-        return;
-    }
-    memcpy(t->path + t->path_n, f->name, n);
-    t->path[t->path_n + n] = '.';
-    t->path_n += n + 1;
-}
-
-static void show_end(void *user, const perfile_field *f)
-{
-    tsv *t = user;
-    if (f->flags & PERFILE_FIELD_FLAT)
-        return;
-    if (t->in_list)
-        t->in_list--;
-    else
-        t->path_n -= strlen(f->name) + 1;
-}
-
-static const perfile_visitor visitor = {sizeof visitor, show_value, show_begin, show_end};
-
-/* Fills `found` from the body, then from the trailer: the first field with the name counts. */
-static void walk(tsv *t, const perfile_record *r)
-{
-    perfile_error why;
-    memset(t->found, 0, t->n * sizeof t->found[0]);
-    pf_buffer_clear(&t->values);
-    t->type = r->type;
-    for (unsigned trailer = 0; trailer < 2; trailer++) {
-        bool has = r->type < PERFILE_RECORD_USER && r->type != PERFILE_RECORD_SAMPLE;
-        t->trailer = trailer;
-        t->path_n = t->in_list = 0;
-        if (trailer && !has)
-            break;
-        perfile_status st =
-            trailer ? perfile_record_walk_trailer(r, PERFILE_WALK_CONTRACT, &visitor, t, &why)
-                    : perfile_record_walk(r, PERFILE_WALK_CONTRACT, &visitor, t, &why);
-        if (st < 0) {
-            t->base.n_errors++;
-            return;
-        }
-    }
-}
-
-static void put_found(tsv *t, uint32_t i)
-{
-    const found *x = &t->found[i];
-    if (x->present)
-        pf_emit_bytes(&t->base, t->values.ptr + x->at, x->len);
-}
-
-/* A field at its fixed position in a sample; empty if the sample does not have it. */
-static void put_fixed(perfile_emitter *e, const perfile_record *r, const pf_tsv_column *c)
-{
-    uint64_t v;
-    if (!perfile_sample_field(r, c->bit, &v))
-        return;
-    v = c->is_half ? (uint32_t)(v >> c->shift) : v;
-    uint8_t *at = pf_emit_room(e, VALUE_ROOM);
-    if (at && c->bit == PERFILE_SAMPLE_TID && v == UINT32_MAX) {
-        *at++ = '-';
-        v = 1;
-    }
-    if (at)
-        pf_emit_filled(e, c->is_hex ? pf_put_0x(at, v) : pf_put_dec(at, v));
-}
-
-static bool put_comm(perfile_emitter *e, const perfile_record *r)
-{
-    perfile_comm v;
-    if (r->type == PERFILE_RECORD_COMM && perfile_comm_decode(r, &v, sizeof v, NULL) == PERFILE_OK)
-        return put_text(&e->out, v.comm);
-    return !e->model || put_string(&e->out, perfile_model_record_comm(e->model, r));
-}
-
-static bool put_dso(perfile_emitter *e, const perfile_record *r)
-{
-    const perfile_mapping *m = e->model ? perfile_model_record_mapping(e->model, r) : NULL;
-    return !m || put_text(&e->out, perfile_mapping_dso(m));
-}
-
-static bool put_type(perfile_emitter *e, const perfile_record *r)
-{
-    const char *name = perfile_type_name(r->family, r->type);
-    return name ? put_string(&e->out, name)
-                : put_number(&e->out, PF_PLAN_NUMBER, perfile_record_stored_type(r));
-}
-
-static bool put_cpumode(perfile_emitter *e, const perfile_record *r)
-{
-    unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
-    if (r->type >= PERFILE_RECORD_USER && r->type != PERFILE_RECORD_HEADER_BUILD_ID)
-        return true;
-    const char *word = perfile_vocabulary_word(perfile_vocabulary_find("cpumode"), mode);
-    return word ? put_string(&e->out, word) : put_number(&e->out, PF_PLAN_NUMBER, mode);
-}
-
-/* One column of a record. */
-static bool put_column(tsv *t, const perfile_record *r, uint32_t i)
-{
-    perfile_emitter *e = &t->base;
-    const pf_tsv_column *c = &t->columns[i];
-    const perfile_event *event;
-    switch ((pf_tsv_what)c->what) {
-    case PF_TSV_TYPE:
-        return put_type(e, r);
-    case PF_TSV_MISC:
-        return put_number(&e->out, PF_PLAN_NUMBER, r->misc);
-    case PF_TSV_CPUMODE:
-        return put_cpumode(e, r);
-    case PF_TSV_SIZE:
-        return put_number(&e->out, PF_PLAN_NUMBER, perfile_record_size(r));
-    case PF_TSV_OFFSET:
-        return put_number(&e->out, PF_PLAN_DEC, r->offset);
-    case PF_TSV_SEQUENCE:
-        return put_number(&e->out, PF_PLAN_NUMBER, r->sequence);
-    case PF_TSV_EVENT:
-        event = perfile_record_event(r);
-        return put_string(&e->out, event ? event->name : NULL);
-    case PF_TSV_COMM:
-        return put_comm(e, r);
-    case PF_TSV_DSO:
-        return put_dso(e, r);
-    case PF_TSV_FIELD:
-        break;
-    }
-    if (r->type == PERFILE_RECORD_SAMPLE && c->bit)
-        put_fixed(e, r, c);
-    else if (r->flags & PERFILE_REC_TIMED && c->bit == PERFILE_SAMPLE_TIME)
-        return put_number(&e->out, PF_PLAN_DEC, perfile_record_time(r));
-    else
-        put_found(t, i);
-    return true;
-}
-
 static perfile_status tsv_put(perfile_emitter *e, const perfile_record *r, perfile_error *err)
 {
     tsv *t = tsv_of(e);
@@ -385,14 +307,20 @@ static perfile_status tsv_put(perfile_emitter *e, const perfile_record *r, perfi
         e->n_errors++;
         return PERFILE_OK;
     }
-    if (r->type == PERFILE_RECORD_SAMPLE ? t->walks_samples : t->has_fields)
-        walk(t, r);
-    bool ok = true;
-    for (uint32_t i = 0; i < t->n && ok; i++) {
-        ok = put_column(t, r, i);
-        pf_emit_bytes(e, i + 1 < t->n ? "\t" : "\n", 1);
+    columns *c = &t->columns;
+    c->model = e->model;
+    pf_expr_begin(c->names, r);
+    if ((r->type == PERFILE_RECORD_SAMPLE ? c->decodes_sample : c->decodes) &&
+        !pf_expr_is_decoded(c->names))
+        e->n_errors++;
+    for (uint32_t i = 0; i < c->n; i++) {
+        perfile_field field;
+        perfile_value value;
+        if (pf_expr_value(c->names, i, &field, &value) &&
+            !put_value(&e->out, &c->last[i], &field, &value))
+            e->no_memory = true;
+        pf_emit_bytes(e, i + 1 < c->n ? "\t" : "\n", 1);
     }
-    e->no_memory |= !ok || t->no_memory;
     e->n_records++;
     return PERFILE_OK;
 }

@@ -46,7 +46,7 @@ static const pf_row *row_of(pf_subject *x)
     return x->row;
 }
 
-/* Decodes the record into e->record.  row_of() has been called. */
+/* Decodes the record, whose row is known, into e->record. */
 static bool decode(perfile_expr *e)
 {
     pf_parts p;
@@ -64,10 +64,10 @@ static bool decode(perfile_expr *e)
     return !c.bad;
 }
 
-static bool is_decoded(perfile_expr *e)
+bool pf_expr_is_decoded(perfile_expr *e)
 {
     if (!e->subject.decoded)
-        e->subject.decoded = decode(e) ? 1 : 2;
+        e->subject.decoded = row_of(&e->subject) && decode(e) ? 1 : 2;
     return e->subject.decoded == 1;
 }
 
@@ -143,7 +143,7 @@ static const uint8_t *find_value(perfile_expr *e, const pf_way *w, bool *native)
         word = e->loop.element;
         break;
     default:
-        word = is_decoded(e) ? e->record : NULL;
+        word = pf_expr_is_decoded(e) ? e->record : NULL;
         break;
     }
     *native = true;
@@ -181,8 +181,7 @@ static const uint8_t *find_first(perfile_expr *e, const pf_slot *s, const pf_way
     return find_value(e, *way, native);
 }
 
-/* Asks the provider for the value, once per record, into s->answer. */
-static bool ask_provider(perfile_expr *e, pf_slot *s)
+bool pf_expr_ask_provider(perfile_expr *e, pf_slot *s)
 {
     if (s->answered != e->tests) {
         s->answered = e->tests;
@@ -245,9 +244,7 @@ static bool common_number(perfile_expr *e, const pf_slot *s, pf_number *out)
     }
 }
 
-/* What is known of a record that does not store it: the time that the driver has put into it, and
- * the processor of its file.  Records of perf store both where they have them. */
-static bool known_besides(const perfile_expr *e, const pf_slot *s, uint64_t *number)
+bool pf_expr_known_besides(const perfile_expr *e, const pf_slot *s, uint64_t *number)
 {
     const perfile_record *r = e->subject.r;
     uint32_t cpu;
@@ -261,6 +258,15 @@ static bool known_besides(const perfile_expr *e, const pf_slot *s, uint64_t *num
     return true;
 }
 
+/* The number at `p`, or its bit field, which has no sign. */
+static uint64_t load_field(const perfile_expr *e, const pf_way *w, const uint8_t *p, bool native)
+{
+    uint64_t n = load(p, w->type, !native && is_swapped(e->subject.r));
+    if (!w->width)
+        return n;
+    return n >> w->shift & (w->width < 64 ? (UINT64_C(1) << w->width) - 1 : UINT64_MAX);
+}
+
 /* The order decides: fields of the record, then what is known besides, then the provider. */
 bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
 {
@@ -270,22 +276,18 @@ bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
         return common_number(e, s, out);
     const uint8_t *p = find_first(e, s, &w, &native);
     uint64_t known;
-    if (!p && known_besides(e, s, &known)) {
+    if (!p && pf_expr_known_besides(e, s, &known)) {
         *out = (pf_number){known, false};
         return true;
     }
     if (!p) {
-        if (!s->provided || !ask_provider(e, s))
+        if (!s->provided || !pf_expr_ask_provider(e, s))
             return false;
         *out = (pf_number){s->answer.number, s->answer.negative};
         return true;
     }
-    out->n = load(p, w->type, !native && is_swapped(e->subject.r));
-    out->negative = pf_is_signed(w->type) && (int64_t)out->n < 0;
-    if (w->width) { /* a bit field, which has no sign */
-        uint64_t mask = w->width < 64 ? (UINT64_C(1) << w->width) - 1 : UINT64_MAX;
-        *out = (pf_number){out->n >> w->shift & mask, false};
-    }
+    out->n = load_field(e, w, p, native);
+    out->negative = !w->width && pf_is_signed(w->type) && (int64_t)out->n < 0;
     return true;
 }
 
@@ -317,7 +319,7 @@ bool pf_expr_get_text(perfile_expr *e, pf_slot *s, pf_expr_text *out)
         out->hex = w->type == PERFILE_STORED_BLOB;
         return true;
     }
-    if (!s->provided || !ask_provider(e, s))
+    if (!s->provided || !pf_expr_ask_provider(e, s))
         return false;
     *out = (pf_expr_text){s->answer.text, false};
     return true;
@@ -362,6 +364,30 @@ bool pf_expr_has(perfile_expr *e, pf_slot *s)
     if (s->of != PF_OF_FIELDS)
         return common_number(e, s, &number) || common_text(e, s, &text);
     uint64_t known;
-    return find_first(e, s, &w, &native) || known_besides(e, s, &known) ||
-           (s->provided && ask_provider(e, s));
+    return find_first(e, s, &w, &native) || pf_expr_known_besides(e, s, &known) ||
+           (s->provided && pf_expr_ask_provider(e, s));
+}
+
+bool pf_expr_get_field(perfile_expr *e, const pf_slot *s, const pf_way **way, perfile_value *value)
+{
+    bool native;
+    const uint8_t *p = find_first(e, s, way, &native);
+    if (!p)
+        return false;
+    switch ((*way)->type) {
+    case PERFILE_STORED_TEXT:
+    case PERFILE_STORED_BLOB:
+        memcpy(&value->u.bytes, p, sizeof value->u.bytes);
+        break;
+    case PERFILE_STORED_WORDS:
+        memcpy(&value->u.words, p, sizeof value->u.words);
+        break;
+    case PERFILE_STORED_STRINGS:
+        memcpy(&value->u.strings, p, sizeof value->u.strings);
+        break;
+    default:
+        value->number = load_field(e, *way, p, native);
+        break;
+    }
+    return true;
 }

@@ -173,6 +173,20 @@ bool pf_expr_narrow(perfile_expr *e, pf_slot *s, unsigned class)
     return true;
 }
 
+/* For prune(): the field has a value of its own. */
+static bool is_value(const pf_way *w, const void *unused)
+{
+    (void)unused;
+    return w->type != PERFILE_STORED_STRUCT && w->type != PERFILE_STORED_LIST;
+}
+
+bool pf_expr_keep_values(perfile_expr *e, pf_slot *s)
+{
+    if (s->of == PF_OF_FIELDS)
+        prune(e, s, is_value, NULL);
+    return s->classes != 0;
+}
+
 /* For prune(): the field has the word. */
 static bool has_word(const pf_way *w, const void *word)
 {

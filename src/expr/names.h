@@ -18,6 +18,9 @@ perfile_status pf_expr_find(perfile_expr *e, const char *name, const pf_slot *li
  * nothing, if none would be left. */
 bool pf_expr_narrow(perfile_expr *e, pf_slot *s, unsigned class);
 
+/* Removes meanings that are groups of fields or lists of them.  Returns false if none is left. */
+bool pf_expr_keep_values(perfile_expr *e, pf_slot *s);
+
 enum { PF_WORD_NONE, PF_WORD_FOUND, PF_WORD_SEVERAL };
 
 /* Sets *number to the value that `word` names, and removes meanings of `s` that do not have the
@@ -32,11 +35,18 @@ unsigned pf_expr_none_widths(const perfile_expr *e, const pf_slot *s);
  * as the tables have it, and sets *rest to what follows the dot.  Otherwise NULL. */
 const char *pf_expr_split_row(const char *name, const char **rest);
 
-/* For error messages: writes known names similar to `name` to `out`, as "period or pid", "" if
- * there are none.  With `list` they are members of its elements.  Likewise words for values of
- * `s`. */
-void pf_expr_suggest_names(const perfile_expr *e, const char *name, const pf_slot *list, char *out,
-                           size_t size);
+/* For error messages: writes to `out` that `name` is unknown, and which known names are similar:
+ * "there is no perid; did you mean period?".  With `list` they are members of its elements.
+ * `functions`: the name may be meant to be a function. */
+void pf_expr_explain_unknown(const perfile_expr *e, const char *name, const pf_slot *list,
+                             bool functions, char *out, size_t size);
+
+/* For a name that only a provider knows (comm, dso): what to add to an error message, maybe "".
+ * NULL for others. */
+const char *pf_expr_provider_hint(const char *name);
+
+/* Writes the words for values of `s` that are similar to `word`, as "USER or KERNEL", "" if there
+ * are none. */
 void pf_expr_suggest_words(const perfile_expr *e, const pf_slot *s, const char *word, char *out,
                            size_t size);
 

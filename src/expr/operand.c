@@ -17,37 +17,16 @@ bool pf_code_copy_name(pf_compiler *c, const pf_operand *o, char name[PF_EXPR_NA
     return true;
 }
 
-/* What to add to the error for a name that only a provider knows: "" or a hint; NULL for others. */
-static const char *provider_hint(const char *name)
-{
-    if (strcmp(name, "comm") == 0)
-        return "; comm.comm is the field of COMM records";
-    if (strcmp(name, "cgroup") == 0)
-        return "; cgroup.path is the field of CGROUP records";
-    return strcmp(name, "dso") == 0 || strcmp(name, "sym") == 0 ? "" : NULL;
-}
-
-/* Fails for an unknown name: "MMAP2 records have no X; did you mean Y?" */
+/* Fails for an unknown name. */
 static bool fail_unknown(pf_compiler *c, const pf_operand *o, const char *name)
 {
-    char suggestions[160];
-    const char *rest = name;
-    const char *row = o->element ? NULL : pf_expr_split_row(name, &rest);
-    const char *what = o->element || row ? "have no" : "there is no";
-    const char *owner = o->element ? "elements " : row ? row : "";
+    char what[256];
     const pf_slot *list = o->element ? &c->e->slots[c->list] : NULL;
-    const char *hint = o->element ? NULL : provider_hint(name);
-    if (hint)
-        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s is not known here%s", name, hint);
     if (o->element && o->len == 1)
         return pf_code_fail(c, o->at, PERFILE_E_USAGE,
                             "the elements are groups of fields: name one, as in .from");
-    pf_expr_suggest_names(c->e, name, list, suggestions, sizeof suggestions);
-    if (suggestions[0])
-        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s%s%s %.40s; did you mean %s?", owner,
-                            row ? " records " : "", what, rest, suggestions);
-    return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s%s%s %.40s", owner, row ? " records " : "",
-                        what, rest);
+    pf_expr_explain_unknown(c->e, name, list, true, what, sizeof what);
+    return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s", what);
 }
 
 /* Looks up the name unless that was done.  PERFILE_END: it is unknown, and no error is set; other
@@ -110,8 +89,9 @@ bool pf_code_find_class(pf_compiler *c, pf_operand *o, unsigned class)
     unsigned classes = s->classes;
     /* `comm` as a text is the provider's; without one only the field of COMM records is left, which
      * is hardly meant. */
-    const char *hint =
-        class == PERFILE_EXPR_TEXT && !s->provided && !o->element ? provider_hint(name) : NULL;
+    const char *hint = class == PERFILE_EXPR_TEXT && !s->provided && !o->element
+                           ? pf_expr_provider_hint(name)
+                           : NULL;
     if (hint)
         return pf_code_fail(c, o->at, PERFILE_E_USAGE, "names of %s are not known here%s", name,
                             hint);

@@ -69,25 +69,11 @@ static bool in_texts(const perfile_expr *e, const pf_step *s, const pf_expr_text
     return false;
 }
 
-/* pf_expr_get_number() for a slot that is `fast`: reads the word of a sample directly.  Other
- * records, and samples without the field, take the general path. */
+/* pf_expr_get_number() for a slot that is `fast`. */
 static inline bool fast_number(perfile_expr *e, pf_slot *s, pf_number *v)
 {
-    const perfile_record *r = e->subject.r;
-    if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF)
-        return pf_expr_get_number(e, s, v);
-    const perfile_layout *l = pf_expr_layout(&e->subject);
-    int at = l ? l->sample_slot[s->fast_bit] : -1;
-    if (at < 0 || r->body.len < 8 * ((size_t)at + 1))
-        return pf_expr_get_number(e, s, v);
-    const uint8_t *p = r->body.ptr + 8 * at;
-    bool swapped = r->flags & PERFILE_REC_SWAPPED;
     v->negative = false;
-    if (s->fast_part == 0)
-        v->n = pf_load_u64(p, swapped);
-    else
-        v->n = pf_load_u32(p + 4 * (s->fast_part - 1), swapped);
-    return true;
+    return pf_expr_get_fast(e, s, &v->n) || pf_expr_get_number(e, s, v);
 }
 
 /* The number that a SET step tests. */
@@ -329,10 +315,7 @@ static bool run(perfile_expr *e, const pf_step *s)
 static inline bool test(perfile_expr *e, const perfile_record *r, const pf_step *from,
                         perfile_error *err)
 {
-    e->tests++;
-    e->subject.r = r;
-    e->subject.has_row = e->subject.has_layout = false;
-    e->subject.decoded = 0;
+    pf_expr_begin(e, r);
     e->subject.err = err;
     return run(e, from);
 }

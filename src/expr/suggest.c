@@ -44,29 +44,72 @@ static void offer_element(void *user, const perfile_expr_name *what)
     offer_parts(user, what);
 }
 
-void pf_expr_suggest_names(const perfile_expr *e, const char *name, const pf_slot *list, char *out,
-                           size_t size)
+/* Names that only a provider knows, and what the tables have instead. */
+static const struct {
+    const char *name;
+    const char *hint; /* for an error message */
+} provided[] = {
+    {"comm", "; comm.comm is the field of COMM records"},
+    {"cgroup", "; cgroup.path is the field of CGROUP records"},
+    {"dso", ""},
+    {"sym", ""},
+};
+
+enum { N_PROVIDED = sizeof provided / sizeof provided[0] };
+
+const char *pf_expr_provider_hint(const char *name)
 {
-    static const char *const functions[] = {"any", "all", "count", "has"};
+    for (size_t i = 0; i < N_PROVIDED; i++)
+        if (strcmp(name, provided[i].name) == 0)
+            return provided[i].hint;
+    return NULL;
+}
+
+/* Offers the names that are valid without a row in front. */
+static void offer_all(const perfile_expr *e, pf_nearest *suggestions, bool functions)
+{
+    static const char *const words[] = {"any", "all", "count", "has"};
+    uint32_t handle;
+    for (size_t i = 0; i < N_PROVIDED && e->has_provider; i++)
+        if (e->provider.knows(e->provider.user, provided[i].name, &handle))
+            pf_nearest_offer(suggestions, provided[i].name);
+    perfile_expr_names(offer_name, suggestions);
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && functions; i++)
+        pf_nearest_offer(suggestions, words[i]);
+}
+
+/* Writes "MMAP2 records have no X; did you mean Y?" */
+void pf_expr_explain_unknown(const perfile_expr *e, const char *name, const pf_slot *list,
+                             bool functions, char *out, size_t size)
+{
     pf_nearest suggestions;
-    pf_nearest_begin(&suggestions, name);
+    char similar[160];
+    const char *rest = name;
+    const char *row = list ? NULL : pf_expr_split_row(name, &rest);
+    const char *hint = list ? NULL : pf_expr_provider_hint(name);
+    if (hint) {
+        snprintf(out, size, "%s is not known here%s", name, hint);
+        return;
+    }
+    pf_nearest_begin(&suggestions, rest);
     for (uint32_t i = 0; list && i < list->n_ways; i++)
         if (e->ways[list->ways + i].type == PERFILE_STORED_LIST)
             pf_expr_list_shape(&pf_struct_shapes[e->ways[list->ways + i].of], "", "", offer_element,
                                &suggestions);
-    const char *rest;
-    const char *row = list ? NULL : pf_expr_split_row(name, &rest);
-    if (row) {
-        pf_nearest_begin(&suggestions, rest);
-        for (unsigned i = 0; i < pf_all_rows(); i++)
-            if (row == pf_shape_at(i)->name)
-                pf_expr_list_shape(pf_shape_at(i), "", NULL, offer_name, &suggestions);
-    } else if (!list) {
-        perfile_expr_names(offer_name, &suggestions);
-        for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
-            pf_nearest_offer(&suggestions, functions[i]);
-    }
-    pf_nearest_put(&suggestions, out, size);
+    for (unsigned i = 0; row && i < pf_all_rows(); i++)
+        if (row == pf_shape_at(i)->name)
+            pf_expr_list_shape(pf_shape_at(i), "", NULL, offer_name, &suggestions);
+    if (!list && !row)
+        offer_all(e, &suggestions, functions);
+    pf_nearest_put(&suggestions, similar, sizeof similar);
+    snprintf(out, size, "%s%s %.40s%s%s%s",
+             list  ? "elements"
+             : row ? row
+                   : "there is",
+             list  ? " have no"
+             : row ? " records have no"
+                   : " no",
+             rest, similar[0] ? "; did you mean " : "", similar, similar[0] ? "?" : "");
 }
 
 /* Offers all words of a vocabulary (may be NULL). */

@@ -13,7 +13,7 @@ COMMAND, SAMPLES, CORPUS = sys.argv[1:4]
 LARGE = 1 << 20
 FIELDS = ["sequence", "offset", "type", "misc", "size", "event", "comm", "dso", "identifier", "ip", "pid", "tid",
           "time", "addr", "id", "stream_id", "cpu", "period", "values.value", "callchain", "raw", "weight.full",
-          "data_src", "phys_addr", "cgroup", "stack_user.size", "regs_user.abi", "regs_user.regs", "filename",
+          "data_src", "data_src.op", "data_src.mem_lvl_num", "weight", "phys_addr", "cgroup", "stack_user.size", "regs_user.abi", "regs_user.regs", "filename",
           "ppid", "len", "mmap2.addr", "comm.pid", "sample_id.time", "lost", "fork.ptid", "link_info"]
 FIELDS.remove("link_info")  # a list of structs is no column
 counted = collections.Counter()
@@ -80,6 +80,12 @@ def expected(r, field):
         return text(trailer.get(rest))
     if first in ("mmap2", "fork", "comm"):
         return text(sought(body, rest)) if kind == first.upper() else ""
+    if field == "weight":
+        weights = body.get("weight", {})
+        return text(weights.get("full", weights.get("var1_dw")))
+    if first == "data_src" and rest:
+        shift, width = {"op": (0, 5), "mem_lvl_num": (33, 4)}[rest]
+        return text(int(body["data_src"], 16) >> shift & (1 << width) - 1) if "data_src" in body else ""
     value = sought(body, field)
     return text(value if value is not None else sought(trailer, field))
 
@@ -153,7 +159,7 @@ path = SAMPLES + "/cpu-clock.data"
 status, table, _ = run("dump", "--format", "tsv", path, path)
 lines = table.decode().splitlines()
 assert len(lines) == 1 + 2 * 83 and lines[0].split("\t")[:2] == ["time", "comm"], len(lines)
-for fields in ("perid", "data_src.op", "values.cntr", "branch_stack.lbr", "", "time,", "a" * 100,
+for fields in ("perid", "data_src.opp", "values.cntr", "values", "branch_stack", "sym", "branch_stack.lbr", "", "time,", "a" * 100,
                ",".join(["time"] * 65)):
     status, out, errors = run("dump", "--fields", fields, path)
     assert status == 2 and out == b"" and b"--fields" in errors, (fields, status, errors)

@@ -1,11 +1,15 @@
 /* What an expression reads of a record is what the field walk shows: every field of every row, in
- * both byte orders, there or not; and of captures. */
+ * both byte orders, there or not; and of captures.  Names of conditions and of columns are the
+ * same. */
 #define _XOPEN_SOURCE 700 /* ftw() */
 #include "testing.h"
 
 #include <stdio.h>
 
+#include "expr/compile.h"
+#include "expr/value.h"
 #include "instances.h"
+#include "perfile/emit.h"
 #include "recorded.h"
 #include "schema/family.h"
 
@@ -55,6 +59,46 @@ static void expect(const perfile_record *r, bool wanted)
     *(wanted ? &n_true : &n_false) += 1;
 }
 
+/* The value of a name alone, which is what a column of a table shows, is `v`, too. */
+static void expect_shown(const perfile_record *r, const char *name, const perfile_field *f,
+                         const perfile_value *v)
+{
+    perfile_expr *e;
+    perfile_error err = {0};
+    perfile_field field;
+    perfile_value value = {0};
+    assert_int_equal(pf_expr_names_open(NULL, &e, NULL), PERFILE_OK);
+    if (pf_expr_add_name(e, name, &err) != PERFILE_OK)
+        fail_msg("%s: %s", name, err.message);
+    assert_int_equal(pf_expr_link(e, NULL), PERFILE_OK);
+    pf_expr_begin(e, r);
+    if (!pf_expr_value(e, 0, &field, &value))
+        fail_msg("record of type %u has no %s", r->type, name);
+    switch (f ? f->type : PERFILE_STORED_U64) {
+    case PERFILE_STORED_TEXT:
+    case PERFILE_STORED_BLOB:
+        assert_int_equal(value.u.bytes.len, v->u.bytes.len);
+        if (v->u.bytes.len)
+            assert_memory_equal(value.u.bytes.ptr, v->u.bytes.ptr, v->u.bytes.len);
+        break;
+    case PERFILE_STORED_WORDS:
+        assert_int_equal(value.u.words.n, v->u.words.n);
+        for (size_t i = 0; i < v->u.words.n; i++)
+            assert_int_equal(perfile_word(&value.u.words, i), perfile_word(&v->u.words, i));
+        break;
+    case PERFILE_STORED_STRINGS:
+        assert_int_equal(value.u.strings.n, v->u.strings.n);
+        break;
+    default:
+        assert_int_equal(value.number, v->number);
+        break;
+    }
+    if (f && (field.type != f->type || field.element != f->element || field.kind != f->kind))
+        fail_msg("%s is of type %u and kind %u, not %u and %u", name, field.type, field.kind,
+                 f->type, f->kind);
+    perfile_expr_close(e);
+}
+
 static size_t put_number(char *out, size_t size, const perfile_field *f, uint64_t v)
 {
     if ((f->type == PERFILE_STORED_S32 || f->type == PERFILE_STORED_S64) && (int64_t)v < 0)
@@ -73,6 +117,9 @@ static void expect_parts(const seen *s, const char *name, const perfile_field *f
         snprintf(text, sizeof text, "%s.%s%s.%s == %llu", s->record, s->path, name, b->name,
                  (unsigned long long)part);
         expect(s->r, true);
+        char full[512];
+        snprintf(full, sizeof full, "%s.%s%s.%s", s->record, s->path, name, b->name);
+        expect_shown(s->r, full, NULL, &(perfile_value){.number = part});
         if (b->width > 1)
             continue;
         snprintf(text, sizeof text, "%s.%s%s & %s", s->record, s->path, name, b->name);
@@ -160,6 +207,11 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
     if (is_of_other_list(s, f->name))
         return;
     note(s, f->name);
+    if (!s->in_list) {
+        char full[512];
+        snprintf(full, sizeof full, "%s.%s%s", s->record, s->path, f->name);
+        expect_shown(s->r, full, f, v);
+    }
     switch (f->type) {
     case PERFILE_STORED_TEXT:
     case PERFILE_STORED_BLOB:
@@ -312,6 +364,63 @@ static void fields_of_captures(void **state)
     assert_true(of_capture[0] > 100 && of_capture[1] > 10);
 }
 
+static unsigned n_columns, n_groups;
+
+/* `name` can be tested; unless it is a group of fields it can be a column, too. */
+static void expect_column(const char *name, bool group)
+{
+    bool model, is_column;
+    perfile_expr *e;
+    perfile_error err = {0};
+    snprintf(text, sizeof text, "has(%s)", name);
+    if (perfile_expr_compile(text, NULL, &e, &err) != PERFILE_OK)
+        fail_msg("%s: %s", text, err.message);
+    perfile_expr_close(e);
+    is_column = perfile_emit_fields_check(name, &model, &err) == PERFILE_OK;
+    if (!is_column && (!group || !strstr(err.message, "group of fields")))
+        fail_msg("column %s: %s", name, err.message);
+    *(is_column ? &n_columns : &n_groups) += 1;
+}
+
+/* A name, with its row and without, and the parts of its words. */
+static void on_column(void *user, const perfile_expr_name *what)
+{
+    char full[512], part[640];
+    bool group = what->type & (PERFILE_EXPR_LIST | PERFILE_EXPR_OTHER);
+    (void)user;
+    if (what->list)
+        return;
+    snprintf(full, sizeof full, "%s%s%s", what->record, *what->record ? "." : "", what->name);
+    expect_column(full, group);
+    expect_column(what->name, group);
+    for (uint32_t i = 0; what->words && what->words->bits && i < what->words->n; i++) {
+        snprintf(part, sizeof part, "%s.%s", full, what->words->bits[i].name);
+        expect_column(part, false);
+    }
+}
+
+static void what_can_be_tested_is_a_column(void **state)
+{
+    static const char *const wrong[][2] = {{"perid", "period"},
+                                           {"lvl_num", "data_src.lvl_num"},
+                                           {"data_src.opp", "data_src.op"},
+                                           {"mmap2.filenam", "filename"},
+                                           {"com", "comm"},
+                                           {"tipe", "type"}};
+    bool model;
+    perfile_error err;
+    (void)state;
+    perfile_expr_names(on_column, NULL);
+    assert_true(n_columns > 500 && n_groups > 10);
+    expect_column("weight", false);
+    expect_column("data_src.mem_lvl_num", false);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(perfile_emit_fields_check(wrong[i][0], &model, &err), PERFILE_E_USAGE);
+        assert_non_null(strstr(err.message, "did you mean"));
+        assert_non_null(strstr(err.message, wrong[i][1]));
+    }
+}
+
 static uint64_t of_runs[3]; /* records none, some and all of whose run fit */
 
 /* Conditions around the values of one record, so that they part the run. */
@@ -407,6 +516,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_those_of_the_walk),
         cmocka_unit_test(fields_of_captures),
+        cmocka_unit_test(what_can_be_tested_is_a_column),
         cmocka_unit_test(runs_are_their_records),
         cmocka_unit_test(nothing_is_not_zero),
     };

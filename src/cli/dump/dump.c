@@ -403,12 +403,14 @@ static const cli_option options[] = {
     {"json", .code = CLI_OPTION_JSON, .help = "the same as --format jsonl"},
     {"fields", .value = "F[,F ...]", .code = OPTION_FIELDS,
      .help = "tsv: the columns, such as time,pid,period,ip; also event, comm, dso",
-     .more = "They are names of fields as in format/expressions.md (time, pid, period, "
-             "callchain, values.value, mmap2.filename), of the record (type, misc, cpumode, "
-             "size, offset, sequence), and resolved names: event, comm (of the thread at that "
-             "time), dso (the file mapped at the address of the sample). If a record has no field "
-             "of that name, it is taken from the trailer. The default is "
-             "time,comm,pid,tid,cpu,event,period,ip,dso."},
+     .more =
+         "They are the names of --where of filter, see format/expressions.md: fields (time, "
+         "pid, period, callchain, values.value, weight, data_src.op, mmap2.filename), what every "
+         "record has (type, misc, cpumode, size, offset, part, sequence), and resolved names: "
+         "event, comm (of the thread at that "
+         "time), dso (the file mapped at the address of the sample). If a record has no field "
+         "of that name, it is taken from the trailer. The default is "
+         "time,comm,pid,tid,cpu,event,period,ip,dso."},
     {"resolve", .code = OPTION_RESOLVE,
      .help = "jsonl, cbor: name the event, thread and mapped file of each record",
      .more = "They are the members event, comm and dso, if known."},
