@@ -59,8 +59,8 @@ static void check_parts(const pf_meta *m)
     for (uint32_t i = 0; i < m->n_parts; i++) {
         const pf_meta_part *p = &m->parts[i];
         ENSURE(pf_meta_part_of(m, p->number) == p);
-        ENSURE(!p->name ||
-               pf_meta_name_is_safe((perfile_bytes){(const uint8_t *)p->name, strlen(p->name)}));
+        ENSURE(!p->name || pf_meta_part_name_is_safe(
+                               (perfile_bytes){(const uint8_t *)p->name, strlen(p->name)}));
     }
 }
 

@@ -98,9 +98,14 @@ PERFILE_API const char *perfile_source_name(const perfile_source *source);
 PERFILE_API bool perfile_source_is_directory(const perfile_source *source);
 
 /* True for names that files with records have in the directory of a capture: data, data.0 … of
- * perf, PREFIX.ITERATION.TRACE.cpuperf of Fuchsia.  Other files in it are neither read nor copied.
- */
+ * perf, PREFIX.ITERATION.TRACE.cpuperf of Fuchsia. */
 PERFILE_API bool perfile_is_record_file(const char *name);
+
+/* True for names that files without records have, from the directory of a capture on:
+ * kcore_dir/kallsyms, kcore and modules of `perf record --kcore`, the same in kcore_dir__PID.  They
+ * belong to the capture: they are copied where the output is a directory or an archive of one, and
+ * kallsyms names functions of the kernel.  All other files are neither read nor copied. */
+PERFILE_API bool perfile_is_companion_file(const char *name);
 
 /* Releases the source.  NULL is fine.  A stream that was opened on it owns it already. */
 PERFILE_API void perfile_source_close(perfile_source *source);

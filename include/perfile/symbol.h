@@ -50,8 +50,9 @@ typedef struct perfile_symbols_options {
      * the debuglink of a mapped file names; nothing outside of it is opened.  They are searched
      * before ~/.debug and /usr/lib/debug. */
     const char *const *debug_dirs;
-    /* A copy of the recorded kernel's /proc/kallsyms.  NULL: that of perf's cache, else this
-     * machine's if it runs the recorded kernel. */
+    /* A copy of the recorded kernel's /proc/kallsyms.  NULL: kcore_dir/kallsyms of a
+     * capture that is a directory, else that of perf's cache, else this machine's if it runs the
+     * recorded kernel. */
     const char *kallsyms;
     /* Directory of perf-PID.map files.  NULL: /tmp, where links, files of other users and
      * files that others may write are not read, nor any if the capture names another host. */
@@ -113,8 +114,9 @@ enum { /* What this build of the library can do; perfile_symbols_built_in(). */
  * found. */
 PERFILE_API uint32_t perfile_symbols_built_in(void);
 
-/* Opens nothing yet but the kallsyms file of the options.  `session` is asked for build ids, host
- * and simpleperf's symbols whenever it has learned something, and must outlive `symbols`.
+/* Reads nothing yet but the kallsyms file of the options or of the capture.  No other thread may
+ * use the stream of `session` during this call.  `session` is asked for build ids, host and
+ * simpleperf's symbols whenever it has learned something, and must outlive `symbols`.
  * PERFILE_E_USAGE; PERFILE_E_IO, PERFILE_E_LIMIT: options.kallsyms; PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_symbols_open(const perfile_session *session, const perfile_symbols_options *options,

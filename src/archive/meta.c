@@ -16,11 +16,12 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "io/out.h"
+#include "perfile/source.h"
 
 /* A key of a map whose value is a text or number, and the member of the struct for it. */
 typedef struct key {
     const char *name;
-    enum { TEXT, NAME, U64, U32 } kind;
+    enum { TEXT, NAME, FILE_OF_PART, U64, U32 } kind;
     size_t at;  /* the member */
     size_t has; /* of numbers: the member that says that there is one */
 } key;
@@ -28,7 +29,7 @@ typedef struct key {
 static const key part_keys[] = {
     {"format", TEXT, offsetof(pf_meta_part, format), 0},
     {"form", TEXT, offsetof(pf_meta_part, form), 0},
-    {"name", NAME, offsetof(pf_meta_part, name), 0},
+    {"name", FILE_OF_PART, offsetof(pf_meta_part, name), 0},
     {"size", U64, offsetof(pf_meta_part, size), offsetof(pf_meta_part, has_size)},
     {"crc32c", U32, offsetof(pf_meta_part, crc32c), offsetof(pf_meta_part, has_crc32c)},
     {"mode", U32, offsetof(pf_meta_part, mode), offsetof(pf_meta_part, has_mode)},
@@ -51,6 +52,17 @@ bool pf_meta_name_is_safe(perfile_bytes name)
         return false;
     const bool dots = name.ptr[0] == '.' && name.ptr[name.len - 1] == '.';
     return !(dots && name.len <= 2);
+}
+
+bool pf_meta_part_name_is_safe(perfile_bytes name)
+{
+    char text[PF_META_MOST_NAME + 1] = "";
+    if (pf_meta_name_is_safe(name))
+        return true;
+    if (!name.len || name.len > PF_META_MOST_NAME || memchr(name.ptr, 0, name.len))
+        return false;
+    memcpy(text, name.ptr, name.len);
+    return perfile_is_companion_file(text);
 }
 
 /* The words of `lossy`. */
@@ -91,7 +103,7 @@ static const char *text_of(const void *from, const key *k)
 
 static bool has_key(const void *from, const key *k)
 {
-    if (k->kind == TEXT || k->kind == NAME)
+    if (k->kind <= FILE_OF_PART)
         return text_of(from, k) != NULL;
     return *(const bool *)((const char *)from + k->has);
 }
@@ -210,13 +222,14 @@ static perfile_bytes read_key(reading *x)
 }
 
 /* A text, kept with a NUL behind it. */
-static const char *read_text(reading *x, bool name)
+static const char *read_text(reading *x, unsigned kind)
 {
     const char *text = NULL;
     const perfile_bytes bytes = pf_cbor_text(&x->c);
     if (x->c.why)
         return NULL;
-    if (name && !pf_meta_name_is_safe(bytes))
+    if ((kind == NAME && !pf_meta_name_is_safe(bytes)) ||
+        (kind == FILE_OF_PART && !pf_meta_part_name_is_safe(bytes)))
         pf_cbor_fail(&x->c, "a name that no file in a directory may have");
     else if (bytes.len && memchr(bytes.ptr, 0, bytes.len))
         pf_cbor_fail(&x->c, "a NUL in a text");
@@ -240,8 +253,8 @@ static bool read_known(reading *x, perfile_bytes name, const key *keys, size_t n
     if (*seen >> i & 1)
         pf_cbor_fail(&x->c, "a key occurs twice");
     *seen |= 1U << i;
-    if (k->kind == TEXT || k->kind == NAME) {
-        const char *text = read_text(x, k->kind == NAME);
+    if (k->kind <= FILE_OF_PART) {
+        const char *text = read_text(x, k->kind);
         if (goes_on(x))
             memcpy(at, &text, sizeof text);
         return true;
@@ -308,7 +321,7 @@ static void read_event(reading *x, pf_meta_event *e)
     for (uint64_t i = 0; i < n && goes_on(x); i++) {
         const perfile_bytes name = read_key(x);
         if (is_word(name, "name") && !e->name) {
-            e->name = read_text(x, false);
+            e->name = read_text(x, TEXT);
         } else if (is_word(name, "attr") && !e->attr.ptr) {
             const perfile_bytes attr = pf_cbor_bytes(&x->c);
             if (goes_on(x))
@@ -356,7 +369,7 @@ static void read_lossy(reading *x)
     const uint64_t n = pf_cbor_array(&x->c);
     const char **lossy = new_list(x, n, sizeof *lossy);
     for (uint64_t i = 0; i < n && goes_on(x); i++)
-        lossy[i] = read_text(x, false);
+        lossy[i] = read_text(x, TEXT);
     if (!goes_on(x))
         return;
     x->m->lossy = lossy;

@@ -87,4 +87,7 @@ void pf_meta_clear(pf_meta *m);
  * NUL, not "." or "..". */
 bool pf_meta_name_is_safe(perfile_bytes name);
 
+/* The same for a part of a capture, which may also be a companion file in its folder. */
+bool pf_meta_part_name_is_safe(perfile_bytes name);
+
 #endif

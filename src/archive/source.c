@@ -169,6 +169,7 @@ static perfile_status open_directory(shared *x, const perfile_source_options *op
         perfile_source_close(d);
         return pf_fail_nomem(err, "archive");
     }
+    d->seekable = true;
     d->origin = pf_source_origin_join(&x->origin);
     *source = d;
     return PERFILE_OK;

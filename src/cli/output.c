@@ -327,7 +327,7 @@ int cli_writing_open_several(const cli_writing *w, const char *const *paths, siz
     if (status != CLI_DONE)
         perfile_source_close(*source);
     else
-        cli_report_not_copied(path);
+        cli_report_not_copied(path, o.directory);
     return status;
 }
 

@@ -74,9 +74,9 @@ int cli_protect_inputs_verbose(const char *const *inputs, size_t n);
 /* The same without a message: the error is in *err. */
 perfile_status cli_protect_inputs(const char *const *inputs, size_t n, perfile_error *err);
 
-/* Reports files of a directory `in` that are not records and are not copied: kcore_dir and others.
- */
-void cli_report_not_copied(const char *in);
+/* Reports files of a directory `in` that are not copied: those without records, except, with
+ * `companions`, those that an output with a directory has (perfile_is_companion_file()). */
+void cli_report_not_copied(const char *in, bool companions);
 
 /* To be called around the work of a command that writes: sets the name of the input for the
  * progress line and for signal handlers; clears it and closes `sink`.  NULL: the output goes on. */

@@ -48,7 +48,7 @@ typedef struct entry {
     char name[];
 } entry;
 
-/* Removes the files of the directory `fd`, which has no others in it.  The functions of <dirent.h>
+/* Removes the files of the directory `fd`.  The functions of <dirent.h>
  * allocate memory, which a handler must not. */
 static void remove_files(int fd)
 {
@@ -58,6 +58,26 @@ static void remove_files(int fd)
             const entry *e = (const entry *)(const void *)(buf + at);
             (void)unlinkat(fd, e->name, 0); /* fails for "." and ".." */
             at += e->size;
+        }
+}
+
+/* Removes the folders of the directory `fd`, which have nothing but files in them. */
+static void remove_folders(int fd)
+{
+    _Alignas(8) char buf[4096];
+    (void)lseek(fd, 0, SEEK_SET);
+    for (long n; (n = syscall(SYS_getdents64, fd, buf, sizeof buf)) > 0;)
+        for (long at = 0; at < n;) {
+            const entry *e = (const entry *)(const void *)(buf + at);
+            at += e->size;
+            if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
+                continue;
+            const int folder = openat(fd, e->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            if (folder < 0)
+                continue;
+            remove_files(folder);
+            close(folder);
+            (void)unlinkat(fd, e->name, AT_REMOVEDIR);
         }
 }
 
@@ -83,6 +103,7 @@ static void remove_temporary(void)
     const int fd = open(temporary_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0) {
         remove_files(fd);
+        remove_folders(fd);
         close(fd);
     }
     rmdir(temporary_path);

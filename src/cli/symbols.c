@@ -75,8 +75,8 @@ const cli_option cli_symbols_options[] = {
      .more = "Files are found by build id, by the path of what was mapped, and by the debuglink."},
     {"kallsyms", .value = "FILE", .code = OPTION_KALLSYMS, .path = true,
      .help = "symbols of the recorded kernel: a copy of its /proc/kallsyms",
-     .more = "Without it those of perf's cache are taken, else this machine's if it runs the "
-             "recorded kernel."},
+     .more = "Without it those of the capture (perf record --kcore) are taken, else those of "
+             "perf's cache, else this machine's if it runs the recorded kernel."},
     {"perf-map-dir", .value = "DIR", .code = OPTION_PERF_MAP_DIR, .path = true,
      .help = "look for the maps of compiled code, perf-PID.map, in DIR instead of /tmp",
      .more = "In /tmp only files count that no other user can have written."},

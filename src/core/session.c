@@ -85,6 +85,16 @@ void pf_session_set_cpus_of_parts(perfile_session *s, const uint32_t *cpus, uint
     s->n_cpus_of_parts = n;
 }
 
+void pf_session_set_files(perfile_session *s, const perfile_source *directory)
+{
+    s->files = directory;
+}
+
+const perfile_source *pf_session_files(const perfile_session *s)
+{
+    return s->files;
+}
+
 static pf_session_reader **readers_of(const perfile_session *s)
 {
     return &((perfile_session *)(uintptr_t)s)->readers;

@@ -110,6 +110,11 @@ uint64_t pf_ticks_to_ns(int64_t ticks, uint64_t shift, uint64_t mult);
  * PERFILE_NO_TIME without one. */
 uint64_t pf_record_order(const perfile_record *r);
 
+/* The directory of the capture, whose companion files (perfile_is_companion_file()) are facts, too.
+ * Borrowed; it lives as long as the stream that has the capture.  NULL: it is no directory. */
+void pf_session_set_files(perfile_session *s, const perfile_source *directory);
+const perfile_source *pf_session_files(const perfile_session *s);
+
 /* Members of perfile_limits, for models of this session, records of it that wait, and profiles. */
 uint64_t pf_session_model_bytes(const perfile_session *s);
 uint64_t pf_session_held_bytes(const perfile_session *s);

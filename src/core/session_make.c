@@ -276,6 +276,7 @@ perfile_status pf_session_copy(const perfile_session *from, const perfile_open_o
     if (st == PERFILE_OK)
         st = copy_names(to, from, err);
     copy_conversion(to, from);
+    to->files = from->files;
     if (st != PERFILE_OK) {
         pf_session_free(to);
         return st;

@@ -77,6 +77,8 @@ struct perfile_session {
     const uint32_t *cpus_of_parts; /* NULL: parts are of no processor */
     uint32_t n_cpus_of_parts;
 
+    const perfile_source *files; /* pf_session_files() */
+
     pf_session_reader *readers;
 
     pf_names names;

@@ -22,7 +22,7 @@
 /* Bound on the entries noted of a directory: more than any recording has, but a large directory
  * that was named by mistake may have more. */
 enum { MOST_ENTRIES = 1 << 18 };
-enum { ALL_MODES = 0666, GROUP_BITS = 060, OTHER_BITS = 06 };
+enum { ALL_MODES = 0666, OWNER_BITS = 0600, GROUP_BITS = 060, OTHER_BITS = 06 };
 
 void pf_inputs_free(pf_inputs *in)
 {
@@ -89,21 +89,75 @@ bool perfile_is_record_file(const char *name)
     return false;
 }
 
-bool pf_is_output_file(const char *name)
+const char *pf_companion_in(const char *folder, size_t *at)
 {
-    return perfile_is_record_file(name) || strcmp(name, "index.json") == 0 ||
-           is_like(name, "aux.#");
+    static const struct {
+        const char *folder, *file;
+    } all[] = {
+#define COMPANION(folder, file) {folder, file},
+#include "perfile/format/files.def"
+    };
+    while (*at < sizeof all / sizeof all[0]) {
+        const size_t i = (*at)++;
+        if (is_like(folder, all[i].folder))
+            return all[i].file;
+    }
+    return NULL;
 }
 
-/* Adds one entry of an input directory.  Every file is protected; only files with records restrict
- * the mode of outputs. */
+bool pf_companion_folder(const char *name, char folder[PF_COMPANION_FOLDER])
+{
+    const char *slash = strchr(name, '/'), *file;
+    const size_t n = slash ? (size_t)(slash - name) : 0;
+    if (!n || n >= PF_COMPANION_FOLDER)
+        return false;
+    memcpy(folder, name, n);
+    folder[n] = 0;
+    for (size_t at = 0; (file = pf_companion_in(folder, &at));)
+        if (strcmp(file, slash + 1) == 0)
+            return true;
+    return false;
+}
+
+bool perfile_is_companion_file(const char *name)
+{
+    char folder[PF_COMPANION_FOLDER];
+    return pf_companion_folder(name, folder);
+}
+
+bool pf_is_output_file(const char *name)
+{
+    return perfile_is_record_file(name) || perfile_is_companion_file(name) ||
+           strcmp(name, "index.json") == 0 || is_like(name, "aux.#");
+}
+
+/* Adds the companion files in `folder`, if it is one that has them.  What they do not grant to
+ * others, outputs do not grant; the owner of an output may always read it. */
+static bool add_companions(pf_inputs *in, int above, const char *folder)
+{
+    struct stat sb;
+    size_t at = 0;
+    const char *file = pf_companion_in(folder, &at);
+    const int fd =
+        file ? openat(above, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    bool ok = true;
+    for (; ok && fd >= 0 && file; file = pf_companion_in(folder, &at))
+        if (fstatat(fd, file, &sb, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(sb.st_mode))
+            ok = add(in, &sb, PF_INPUT_FILE, (sb.st_mode | OWNER_BITS) & ALL_MODES);
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* Adds one entry of an input directory.  Every file is protected; only files of the capture
+ * restrict the mode of outputs. */
 static bool add_entry(pf_inputs *in, int folder, const char *name)
 {
     struct stat sb;
     if (fstatat(folder, name, &sb, AT_SYMLINK_NOFOLLOW) < 0)
         return true;
     if (S_ISDIR(sb.st_mode))
-        return add(in, &sb, PF_INPUT_DIRECTORY, ALL_MODES);
+        return add(in, &sb, PF_INPUT_DIRECTORY, ALL_MODES) && add_companions(in, folder, name);
     if (!S_ISREG(sb.st_mode))
         return true; /* has no bytes of its own to protect */
     mode_t mode = perfile_is_record_file(name) ? sb.st_mode & ALL_MODES : (mode_t)ALL_MODES;

@@ -80,7 +80,16 @@ perfile_status pf_inputs_check_fd(pf_inputs *in, int fd, const char *name, perfi
  * another group, that group gets no more than the input grants to everybody. */
 mode_t pf_inputs_granted_mode(const pf_inputs *in, gid_t group);
 
-/* True for the names of files that outputs are made of: those with records, and those of the form
+/* The next of the files without records that belong to a capture if they are in a folder of this
+ * name beside its records (format/files.def).  *at is 0 before the first; NULL: there is no other.
+ */
+const char *pf_companion_in(const char *folder, size_t *at);
+
+/* Copies the folder of such a file, FOLDER/FILE; false if `name` is none. */
+enum { PF_COMPANION_FOLDER = 64 };
+bool pf_companion_folder(const char *name, char folder[PF_COMPANION_FOLDER]);
+
+/* True for the names of files that outputs are made of: those of captures, and those of the form
  * `aux` of `export`.  A directory with nothing else may be replaced by another output. */
 bool pf_is_output_file(const char *name);
 

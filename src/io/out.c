@@ -224,7 +224,10 @@ perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, pe
 {
     if (!pf_sink_has_parts(s))
         return pf_fail(err, PERFILE_E_USAGE, "sink.part", "'%s' is not a directory", s->name);
-    return s->ops->part(s, n, part, err);
+    perfile_status st = s->ops->part(s, n, part, err);
+    if (st == PERFILE_OK && n >= s->n_parts)
+        s->n_parts = n + 1;
+    return st;
 }
 
 perfile_status pf_sink_name_file(perfile_sink *s, uint32_t file, const char *name,
@@ -235,7 +238,18 @@ perfile_status pf_sink_name_file(perfile_sink *s, uint32_t file, const char *nam
     if (!pf_is_output_file(name))
         return pf_fail(err, PERFILE_E_USAGE, "sink.part",
                        "'%s' is not what a file is called in an output", name);
-    return s->ops->name_file(s, file, name, err);
+    perfile_status st = s->ops->name_file(s, file, name, err);
+    if (st == PERFILE_OK && file > s->n_parts)
+        s->n_parts = file;
+    return st;
+}
+
+perfile_status pf_sink_companion(perfile_sink *s, const char *name, perfile_sink **file,
+                                 perfile_error *err)
+{
+    const uint32_t n = s->n_parts;
+    perfile_status st = pf_sink_name_file(s, n + 1, name, err);
+    return st == PERFILE_OK ? pf_sink_part(s, n, file, err) : st;
 }
 
 perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const perfile_record *first,

@@ -75,6 +75,7 @@ struct perfile_sink {
     bool patchable;      /* see pf_sink_can_patch() */
     bool takes_stored;   /* see pf_sink_takes_stored() */
     bool finished;       /* perfile_sink_finish() succeeded */
+    uint32_t n_parts;    /* parts from 0 on that were asked for or named */
     char *name;          /* for messages: the path, or the name that the caller gave */
     pf_inputs inputs;    /* what is read to make the output; must not be changed by it */
     perfile_error error; /* the first error; status PERFILE_OK if there was none */
@@ -145,6 +146,11 @@ perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, pe
  * anything is written to it.  PERFILE_E_USAGE: `s` has no parts, or files with records are not
  * called so. */
 perfile_status pf_sink_name_file(perfile_sink *s, uint32_t file, const char *name,
+                                 perfile_error *err);
+
+/* Makes the sink of a file without records, perfile_is_companion_file(), after all parts with
+ * records have been asked for; `s` owns it.  PERFILE_E_USAGE: `s` has no parts. */
+perfile_status pf_sink_companion(perfile_sink *s, const char *name, perfile_sink **file,
                                  perfile_error *err);
 
 /* True if the kind wants to know which of the bytes are records: see pf_sink_records(). */

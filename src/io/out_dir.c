@@ -63,8 +63,43 @@ static const char *name_of_part(const pf_out_dir *d, uint32_t n, char room[PART_
     return room;
 }
 
-/* True if the directory `path` contains only regular files with the names of a capture; removes
- * them on the way if `remove_files`.  Bits that one of the files lacks are cleared in *files (may
+/* True if the entries of `dir`, which is closed, are regular files with the names of companions in
+ * `folder`; removes them if `remove_files`. */
+static bool is_only_companions(DIR *dir, const char *folder, bool remove_files)
+{
+    const struct dirent *e;
+    struct stat sb;
+    bool only = dir != NULL;
+    while (only && (e = readdir(dir))) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        const char *file;
+        size_t at = 0;
+        while ((file = pf_companion_in(folder, &at)) && strcmp(file, e->d_name) != 0)
+            ;
+        only = file && fstatat(dirfd(dir), file, &sb, AT_SYMLINK_NOFOLLOW) == 0 &&
+               S_ISREG(sb.st_mode) && (!remove_files || unlinkat(dirfd(dir), file, 0) == 0);
+    }
+    if (dir)
+        closedir(dir);
+    return only;
+}
+
+/* The same for a folder in a capture's directory, which is removed, too. */
+static bool is_companion_folder(int above, const char *folder, bool remove_files)
+{
+    if (!pf_companion_in(folder, &(size_t){0}))
+        return false;
+    const int fd = openat(above, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir && fd >= 0)
+        close(fd);
+    return is_only_companions(dir, folder, remove_files) &&
+           (!remove_files || unlinkat(above, folder, AT_REMOVEDIR) == 0);
+}
+
+/* True if the directory `path` contains only files with the names of a capture; removes them on the
+ * way if `remove_files`.  Bits that one of the files with records lacks are cleared in *files (may
  * be NULL). */
 static bool is_only_capture(const char *path, bool remove_files, mode_t *files)
 {
@@ -75,9 +110,13 @@ static bool is_only_capture(const char *path, bool remove_files, mode_t *files)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         struct stat sb;
-        only = pf_is_output_file(e->d_name) &&
-               fstatat(dirfd(dir), e->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0 &&
-               S_ISREG(sb.st_mode) && (!remove_files || unlinkat(dirfd(dir), e->d_name, 0) == 0);
+        only = fstatat(dirfd(dir), e->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0;
+        if (only && S_ISDIR(sb.st_mode)) {
+            only = is_companion_folder(dirfd(dir), e->d_name, remove_files);
+            continue;
+        }
+        only = only && pf_is_output_file(e->d_name) && S_ISREG(sb.st_mode) &&
+               (!remove_files || unlinkat(dirfd(dir), e->d_name, 0) == 0);
         if (only && files)
             *files &= sb.st_mode;
     }
@@ -167,14 +206,28 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-/* Creates the file `name` in the temporary directory as the descriptor of `file`. */
+/* The path of the folder of a companion file in the temporary directory, released with pf_free().
+ * NULL: `name` is no companion file, or no memory. */
+static char *folder_path(const pf_out_dir *d, const char *name)
+{
+    char folder[PF_COMPANION_FOLDER];
+    return pf_companion_folder(name, folder) ? join(d->path, folder) : NULL;
+}
+
+/* Creates the file `name` in the temporary directory as the descriptor of `file`, with its folder.
+ */
 static perfile_status create_file(const pf_out_dir *d, const char *name, pf_out_fd *file,
                                   mode_t *plain, perfile_error *err)
 {
-    char *path = join(d->path, name);
-    if (!path)
-        return pf_fail_nomem(err, "sink");
-    perfile_status st = pf_out_fd_create(file, path, plain, err);
+    char *path = join(d->path, name), *folder = folder_path(d, name);
+    perfile_status st = PERFILE_OK;
+    if (!path || (!folder && strchr(name, '/')))
+        st = pf_fail_nomem(err, "sink");
+    else if (folder && mkdir(folder, 0700) < 0 && errno != EEXIST)
+        st = pf_sink_fail_io(&file->base, errno, "create", err);
+    if (st == PERFILE_OK)
+        st = pf_out_fd_create(file, path, plain, err);
+    pf_free(folder);
     pf_free(path);
     return st;
 }
@@ -288,17 +341,20 @@ static perfile_status apply_modes(const pf_out_dir *d, const replaced *old, perf
     mode_t granted = pf_inputs_granted_mode(&s->inputs, sb.st_gid);
     mode_t files = (old->exists ? old->files : d->plain) & granted;
     mode_t folder = old->exists ? old->directory : directory_mode(d->plain) | 0700;
+    folder &= directory_mode(granted) | 0700;
     for (uint32_t i = 0; i <= d->n_parts; i++) {
         char room[PART_NAME];
-        char *file = join(d->path, i              ? name_of_part(d, i - 1, room)
-                                   : d->data_name ? d->data_name
-                                                  : "data");
+        const char *name = i ? name_of_part(d, i - 1, room) : d->data_name ? d->data_name : "data";
+        char *file = join(d->path, name), *inner = folder_path(d, name);
         if (!file)
             return pf_fail_nomem(err, "sink");
         (void)chmod(file, files);
+        if (inner)
+            (void)chmod(inner, folder);
+        pf_free(inner);
         pf_free(file);
     }
-    (void)chmod(d->path, folder & (directory_mode(granted) | 0700));
+    (void)chmod(d->path, folder);
     return PERFILE_OK;
 }
 

@@ -85,8 +85,8 @@ typedef struct pf_source_ops {
      * adds their number to *n.  See pf_source_list(). */
     perfile_status (*list)(const perfile_source *s, const char *prefix, pf_buffer *names, size_t *n,
                            perfile_error *err);
-    /* See pf_source_entry(); the caller has checked that `entry` is a plain name without slashes.
-     */
+    /* See pf_source_entry(); the caller has checked that `entry` is a plain name without slashes,
+     * or that of a companion file. */
     perfile_status (*entry)(const perfile_source *s, const char *entry, perfile_source **source,
                             perfile_error *err);
     /* From now on records that `how` does not need are not shown.  With NULL the samples of ranges
@@ -256,7 +256,8 @@ static inline bool pf_source_has_entries(const perfile_source *s)
 }
 
 /* Opens `entry` inside the directory that `dir` is: a regular file, with the options of `dir`.
- * PERFILE_E_USAGE when `dir` has no entries or `entry` is not a plain name, PERFILE_E_UNSUPPORTED
+ * PERFILE_E_USAGE when `dir` has no entries or `entry` is neither a plain name nor that of a
+ * companion file, PERFILE_E_UNSUPPORTED
  * when it is a symbolic link, which is not followed, or no regular file. */
 perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
                                perfile_source **source, perfile_error *err);
@@ -265,11 +266,16 @@ perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
 perfile_status pf_source_again(const perfile_source *dir, perfile_source **source,
                                perfile_error *err);
 
-/* Lists the names in the directory that begin with `prefix`; regular files and symbolic links only.
+/* Lists the names in the directory that begin with `prefix`; regular files and symbolic links only,
+ * and companion files with their folders: "kcore_dir/kallsyms".
  * Sorted: names whose remainder behind the prefix is all digits first, by number, then the others
  * by bytes; of an `ordered` source in its own order.  *names is one block, which the caller
  * releases with pf_free(). */
 perfile_status pf_source_list(const perfile_source *dir, const char *prefix, char ***names,
                               size_t *n, perfile_error *err);
+
+/* Lists the companion files in the directory (perfile_is_companion_file()), as pf_source_list(). */
+perfile_status pf_source_companions(const perfile_source *dir, char ***names, size_t *n,
+                                    perfile_error *err);
 
 #endif

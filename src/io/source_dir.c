@@ -65,6 +65,29 @@ static perfile_status map_entry(const perfile_source *dir, int fd, uint64_t size
     return pf_source_map(fd, true, size, path, &how, source, err);
 }
 
+/* Opens a file of the directory, or a companion file in a folder of it.
+ *
+ * Without O_NONBLOCK, opening a FIFO would wait for a writer.  Without O_NOFOLLOW, a link in a
+ * directory of another user could lead to files that its owner cannot read, but we can. */
+static int open_entry(const pf_dir *d, const char *entry)
+{
+    const int how = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
+    char name[PF_COMPANION_FOLDER];
+    int fd, folder = d->fd;
+    const bool inside = pf_companion_folder(entry, name);
+    if (inside && (folder = openat(d->fd, name, how | O_DIRECTORY)) < 0)
+        return -1;
+    do
+        fd = openat(folder, inside ? entry + strlen(name) + 1 : entry, how);
+    while (fd < 0 && errno == EINTR);
+    if (inside) {
+        const int why = errno;
+        close(folder);
+        errno = why;
+    }
+    return fd;
+}
+
 /* See pf_source_entry(). */
 static perfile_status dir_entry(const perfile_source *dir, const char *entry,
                                 perfile_source **source, perfile_error *err)
@@ -75,12 +98,7 @@ static perfile_status dir_entry(const perfile_source *dir, const char *entry,
     if (!path)
         return pf_fail_nomem(err, "source.entry");
 
-    /* Without O_NONBLOCK, opening a FIFO would wait for a writer.  Without O_NOFOLLOW, a link in a
-     * directory of another user could lead to files that its owner cannot read, but we can. */
-    const pf_dir *d = (const pf_dir *)dir;
-    do
-        fd = openat(d->fd, entry, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
-    while (fd < 0 && errno == EINTR);
+    fd = open_entry((const pf_dir *)dir, entry);
     struct stat sb;
     if (fd < 0 && (errno == ELOOP || errno == EMLINK))
         st = pf_fail(err, PERFILE_E_UNSUPPORTED, "source.open",
@@ -99,6 +117,44 @@ static perfile_status dir_entry(const perfile_source *dir, const char *entry,
     return st;
 }
 
+/* Adds the companion files in a folder of the directory. */
+static bool list_companions(const pf_dir *d, const char *folder, const char *prefix,
+                            pf_buffer *names, size_t *n)
+{
+    const char *file;
+    struct stat sb;
+    bool ok = true;
+    for (size_t at = 0; ok && (file = pf_companion_in(folder, &at));) {
+        char *name = join(folder, file);
+        if (!name)
+            return false;
+        if (strncmp(name, prefix, strlen(prefix)) == 0 &&
+            fstatat(d->fd, name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(sb.st_mode)) {
+            ok = pf_buffer_append(names, name, strlen(name) + 1);
+            *n += ok;
+        }
+        pf_free(name);
+    }
+    return ok;
+}
+
+/* Adds one entry to the list if it is to be in it; false: no memory.  Links are listed although
+ * they cannot be opened: opening reports why.  Links to folders are not followed. */
+static bool list_entry(const pf_dir *d, const char *name, const char *prefix, pf_buffer *names,
+                       size_t *n)
+{
+    struct stat sb;
+    if (fstatat(d->fd, name, &sb, AT_SYMLINK_NOFOLLOW) < 0)
+        return true;
+    if (S_ISDIR(sb.st_mode))
+        return list_companions(d, name, prefix, names, n);
+    if (strncmp(name, prefix, strlen(prefix)) != 0 ||
+        (!S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode)))
+        return true;
+    ++*n;
+    return pf_buffer_append(names, name, strlen(name) + 1);
+}
+
 /* See pf_source_list().  Opens the directory again, because readdir() moves the position of a
  * descriptor.  Entries that cannot be examined are left out. */
 static perfile_status dir_list(const perfile_source *s, const char *prefix, pf_buffer *names,
@@ -114,7 +170,6 @@ static perfile_status dir_list(const perfile_source *s, const char *prefix, pf_b
         return st;
     }
     perfile_status st = PERFILE_OK;
-    size_t skip = strlen(prefix);
     for (;;) {
         errno = 0;
         const struct dirent *e = readdir(dir);
@@ -123,17 +178,10 @@ static perfile_status dir_list(const perfile_source *s, const char *prefix, pf_b
                 st = pf_fail_io(err, errno, "source.list", "cannot list '%s'", s->name);
             break;
         }
-        struct stat sb;
-        /* Links are listed although they cannot be opened: opening reports why. */
-        if (strncmp(e->d_name, prefix, skip) != 0 ||
-            fstatat(d->fd, e->d_name, &sb, AT_SYMLINK_NOFOLLOW) < 0 ||
-            (!S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode)))
-            continue;
-        if (!pf_buffer_append(names, e->d_name, strlen(e->d_name) + 1)) {
+        if (!list_entry(d, e->d_name, prefix, names, n)) {
             st = pf_fail_nomem(err, "source.list");
             break;
         }
-        ++*n;
     }
     closedir(dir);
     return st;

@@ -23,7 +23,8 @@ perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
     if (st != PERFILE_OK)
         return st;
     /* Nothing that leads out of the directory. */
-    if (!entry[0] || strchr(entry, '/') || strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0)
+    const bool is_path = strchr(entry, '/') && !perfile_is_companion_file(entry);
+    if (!entry[0] || is_path || strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0)
         return pf_fail(err, PERFILE_E_USAGE, "source.entry", "'%s' is not the name of a file",
                        entry);
     return dir->ops->entry(dir, entry, source, err);
@@ -104,5 +105,18 @@ perfile_status pf_source_list(const perfile_source *dir, const char *prefix, cha
 out:
     pf_free(entries);
     pf_buffer_free(&text);
+    return st;
+}
+
+perfile_status pf_source_companions(const perfile_source *dir, char ***names, size_t *n,
+                                    perfile_error *err)
+{
+    size_t kept = 0;
+    perfile_status st = pf_source_list(dir, "", names, n, err);
+    for (size_t i = 0; st == PERFILE_OK && i < *n; i++)
+        if (perfile_is_companion_file((*names)[i]))
+            (*names)[kept++] = (*names)[i];
+    if (st == PERFILE_OK)
+        *n = kept;
     return st;
 }

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "lib/companions.h"
 #include "lib/convert_image.h"
 #include "lib/passes.h"
 #include "schema/frame.h"
@@ -176,6 +177,8 @@ static perfile_status copy(pf_image *m, perfile_error *err)
         st = copy_rest(m, err);
     if (st == PERFILE_OK && m->x->byteswaps && m->x->head.form == PERFILE_FORM_FILE)
         st = pf_image_swap_facts(m, err);
+    if (st == PERFILE_OK)
+        st = pf_companions_copy(perfile_stream_session(m->stream), m->x->sink, err);
     return st == PERFILE_OK ? finish(m, err) : st;
 }
 

@@ -9,6 +9,7 @@
  * learned from records are in these records, which are copied themselves. */
 #include "base/error.h"
 #include "core/writer.h"
+#include "lib/companions.h"
 #include "lib/copy.h"
 #include "schema/frame.h"
 #include "perfile/field.h"
@@ -219,5 +220,7 @@ perfile_status pf_copy_finish(pf_copy *x, perfile_error *err)
         st = write_features(x, err);
     if (st == PERFILE_OK && x->to == PERFILE_FORM_FILE)
         st = write_build_ids(x, err);
+    if (st == PERFILE_OK)
+        st = pf_companions_copy(x->session, x->writer->sink, err);
     return st == PERFILE_OK ? perfile_writer_finish(x->writer, err) : st;
 }

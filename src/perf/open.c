@@ -282,8 +282,12 @@ static perfile_status open_perf(perfile_source *source, const perfile_open_optio
         perfile_stream_close(&p->base);
         return st;
     }
-    if (p->parts[0].source != source)
+    if (pf_source_has_entries(source)) {
+        p->directory = source;
+        pf_session_set_files(p->base.session, source);
+    } else if (p->parts[0].source != source) {
         perfile_source_close(source);
+    }
     *stream = &p->base;
     return PERFILE_OK;
 }

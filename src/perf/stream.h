@@ -114,6 +114,7 @@ typedef struct pf_perf_stream {
 
     perfile_section *ids; /* where the ids of each attr of the file are; size 0: damaged or none */
     uint32_t n_ids;
+    perfile_source *directory;         /* of its files; owned.  NULL: the capture is a file */
     perfile_extent *extents;           /* owned; container.extents points to it */
     perfile_container_damage *damages; /* owned; container.damages points to it */
 } pf_perf_stream;

@@ -324,6 +324,7 @@ static void close_stream(perfile_stream *s)
         perfile_source_close(p->parts[i].source);
         pf_free(p->parts[i].name);
     }
+    perfile_source_close(p->directory);
     pf_free(p->parts);
     pf_free(p->name);
     pf_free(p->part_names);

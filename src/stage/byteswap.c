@@ -298,6 +298,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
     }
     pf_stream_on(&o->base, &byteswap_ops, below);
     o->base.session = mine;
+    pf_session_set_files(mine, pf_session_files(from));
     st = add_facts(o, from, err);
     if (st != PERFILE_OK) {
         o->base.below = NULL;

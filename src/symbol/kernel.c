@@ -1,8 +1,9 @@
 /* Symbols of the kernel.
  *
- * They are read once, from the first of: the kallsyms file of the options; for the build id of the
- * recorded kernel the kallsyms in perf's cache, and an ELF file (vmlinux) there or among the debug
- * files; /proc/kallsyms of this machine if it runs that kernel.
+ * They are read once, from the first of: the kallsyms file of the options; that of the capture,
+ * which `perf record --kcore` copies into its directory; for the build id of the recorded kernel
+ * the kallsyms in perf's cache, and an ELF file (vmlinux) there or among the debug files;
+ * /proc/kallsyms of this machine if it runs that kernel.
  *
  * A kernel may lie elsewhere at each boot.  The mapping of the kernel has the address of _text or
  * _stext when it was recorded, so that the difference to the symbols' is known.  Modules have no
@@ -11,6 +12,8 @@
 #include <sys/utsname.h>
 
 #include "base/error.h"
+#include "core/session.h"
+#include "io/source.h"
 #include "symbol/state.h"
 #include "symbol/text.h"
 
@@ -30,26 +33,76 @@ static perfile_status complete(pf_kernel *k, int rules)
     return pf_symtab_index(&k->table);
 }
 
-static perfile_status read_kallsyms(perfile_symbols *s, const char *path, size_t root)
+/* Makes the table of the text of a kallsyms file, `file` in messages.  One without symbols is none.
+ */
+static perfile_status use_kallsyms(perfile_symbols *s, perfile_bytes text, const char *file)
 {
     pf_kernel *k = &s->kernel;
+    perfile_status st = pf_kallsyms_add(&k->table, text);
+    if (st == PERFILE_OK)
+        st = complete(k, PF_RULES_KALLSYMS);
+    if (st == PERFILE_OK && k->table.n) {
+        k->has_modules = true;
+        k->file = pf_symbols_keep(s, file);
+        st = k->file ? st : pf_symbol_no_memory(&s->budget);
+    }
+    return st;
+}
+
+static perfile_status read_kallsyms(perfile_symbols *s, const char *path, size_t root)
+{
     pf_symfile f;
     pf_piece p = {0};
     if (!pf_symfile_open_in(&f, path, root))
         return PERFILE_OK;
     perfile_status st = pf_symfile_read_all(&f, &s->budget, &p);
     if (st == PERFILE_OK)
-        st = pf_kallsyms_add(&k->table, pf_piece_bytes(&p));
+        st = use_kallsyms(s, pf_piece_bytes(&p), path);
     pf_piece_free(&p, &s->budget);
     pf_symfile_close(&f);
-    if (st == PERFILE_OK)
-        st = complete(k, PF_RULES_KALLSYMS);
-    if (st == PERFILE_OK && k->table.n) {
-        k->has_modules = true;
-        k->file = pf_symbols_keep(s, path);
-        st = k->file ? st : pf_symbol_no_memory(&s->budget);
-    }
     return st;
+}
+
+/* Forgets the symbols, which were not read to their end. */
+static void give_up(pf_kernel *k, perfile_status why)
+{
+    pf_symtab_free(&k->table);
+    k->file = NULL;
+    k->reason = why == PERFILE_E_LIMIT ? PERFILE_SYMBOL_TOO_LARGE : PERFILE_SYMBOL_DAMAGED;
+}
+
+/* Reads the whole file `from` of a capture, and its symbols. */
+static perfile_status read_captured(perfile_symbols *s, perfile_source *from)
+{
+    if (from->size >= SIZE_MAX)
+        return PERFILE_E_LIMIT;
+    const size_t n = (size_t)from->size;
+    uint8_t *text = pf_budget_realloc(&s->budget, NULL, 0, n + 1, 1);
+    if (!text)
+        return pf_symbol_no_memory(&s->budget);
+    perfile_status st = pf_source_read(from, 0, text, n, NULL);
+    if (st == PERFILE_OK)
+        st = use_kallsyms(s, (perfile_bytes){text, n}, perfile_source_name(from));
+    pf_budget_free(&s->budget, text, n + 1, 1);
+    return st;
+}
+
+perfile_status pf_kernel_captured(perfile_symbols *s)
+{
+    pf_kernel *k = &s->kernel;
+    const perfile_source *directory = pf_session_files(s->session);
+    perfile_source *from;
+    perfile_status st =
+        directory ? pf_source_entry(directory, "kcore_dir/kallsyms", &from, NULL) : PERFILE_E_USAGE;
+    if (st != PERFILE_OK)
+        return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
+    st = read_captured(s, from);
+    perfile_source_close(from);
+    if (st != PERFILE_OK)
+        give_up(k, st);
+    k->tried = st == PERFILE_E_LIMIT || k->file;
+    k->verified = k->file != NULL;
+    return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
 }
 
 perfile_status pf_kernel_given(perfile_symbols *s, const char *path, perfile_error *err)
@@ -231,11 +284,8 @@ perfile_status pf_load_kernel(perfile_symbols *s, pf_symbol_object *o, uint64_t 
     perfile_status st = PERFILE_OK;
     if (!k->tried) {
         st = find_kernel(s);
-        if (st != PERFILE_OK) {
-            pf_symtab_free(&k->table);
-            k->file = NULL;
-            k->reason = st == PERFILE_E_LIMIT ? PERFILE_SYMBOL_TOO_LARGE : PERFILE_SYMBOL_DAMAGED;
-        }
+        if (st != PERFILE_OK)
+            give_up(k, st);
         k->tried = st != PERFILE_E_NOMEM;
         st = k->tried ? PERFILE_OK : st;
     }

@@ -137,6 +137,9 @@ perfile_status pf_own_vdso(pf_budget *budget, perfile_bytes *image);
 
 /* symbol/kernel.c: reads the kallsyms file of the options, with messages. */
 perfile_status pf_kernel_given(perfile_symbols *s, const char *path, perfile_error *err);
+/* Reads the kallsyms file of a capture that is a directory, if there is one.  PERFILE_E_NOMEM only.
+ */
+perfile_status pf_kernel_captured(perfile_symbols *s);
 /* `pgoff`: of the mapping; with the name of the kernel's the recorded address of a symbol. */
 perfile_status pf_load_kernel(perfile_symbols *s, pf_symbol_object *o, uint64_t pgoff);
 

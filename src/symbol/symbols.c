@@ -110,7 +110,9 @@ static perfile_status set_options(perfile_symbols *s, const perfile_symbols_opti
         return pf_fail(err, st, "symbol_bytes", "the options do not fit");
     if (st != PERFILE_OK)
         return pf_fail_nomem(err, "symbols");
-    return o->kallsyms ? pf_kernel_given(s, o->kallsyms, err) : PERFILE_OK;
+    if (o->kallsyms)
+        return pf_kernel_given(s, o->kallsyms, err);
+    return pf_kernel_captured(s) == PERFILE_OK ? PERFILE_OK : pf_fail_nomem(err, "symbols");
 }
 
 perfile_status perfile_symbols_open(const perfile_session *session,

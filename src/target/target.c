@@ -345,6 +345,7 @@ static perfile_status begin(pf_target *t, const perfile_stream *below, perfile_e
     if (st != PERFILE_OK)
         return st;
     t->base.session = session;
+    pf_session_set_files(session, pf_session_files(below->session));
     t->deferred.seed = pf_session_seed(session);
     t->deferred.limit = t->base.limits.held_bytes;
     st = pf_target_add_facts(t, err);

@@ -4,6 +4,7 @@
 #include "archive/cbor.h"
 #include "archive/meta.h"
 #include "base/alloc.h"
+#include "perfile/source.h"
 
 /* CBOR. */
 
@@ -321,6 +322,38 @@ static void test_names(void **state)
     pf_buffer_free(&b);
 }
 
+/* A part may also be called as a file of kcore_dir; the capture itself, and other paths, may not.
+ */
+static void test_companion_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool safe;
+    } names[] = {{"kcore_dir/kallsyms", true},    {"kcore_dir__42/kcore", true},
+                 {"kcore_dir/modules", true},     {"kcore_dir/other", false},
+                 {"kcore_dir/../kcore", false},   {"kcore_dir__/kcore", false},
+                 {"../kcore_dir/kcore", false},   {"/kcore_dir/kcore", false},
+                 {"kcore_dir/kcore/", false},     {"kcore_dir//kcore", false},
+                 {"kcore_dir__4x2/kcore", false}, {"kcore_dir/", false},
+                 {"kcore_dir/kallsyms/x", false}, {"x/kallsyms", false}};
+    pf_buffer b = {0};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const perfile_bytes name = {(const uint8_t *)names[i].name, strlen(names[i].name)};
+        pf_meta m = {0};
+        assert_false(pf_meta_name_is_safe(name));
+        assert_int_equal(perfile_is_companion_file(names[i].name), names[i].safe);
+        pf_buffer_clear(&b); /* { "parts": { 0: { "name": … } } } */
+        assert_true(pf_cbor_put_map(&b, 1) && pf_cbor_put_text(&b, "parts") &&
+                    pf_cbor_put_map(&b, 1) && pf_cbor_put_uint(&b, 0) && pf_cbor_put_map(&b, 1) &&
+                    pf_cbor_put_text(&b, "name") && pf_cbor_put_bytes(&b, name));
+        assert_int_equal(pf_meta_decode((perfile_bytes){b.ptr, b.len}, &m, NULL),
+                         names[i].safe ? PERFILE_OK : PERFILE_E_CORRUPT);
+        pf_meta_clear(&m);
+    }
+    pf_buffer_free(&b);
+}
+
 static void test_meta_cut(void **state)
 {
     (void)state;
@@ -396,11 +429,17 @@ static void test_every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_items),       cmocka_unit_test(test_nesting),
-        cmocka_unit_test(test_skip),        cmocka_unit_test(test_meta_bytes),
-        cmocka_unit_test(test_meta_later),  cmocka_unit_test(test_meta_keys),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_meta_cut),
-        cmocka_unit_test(test_meta_limits), cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_items),
+        cmocka_unit_test(test_nesting),
+        cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_meta_bytes),
+        cmocka_unit_test(test_meta_later),
+        cmocka_unit_test(test_meta_keys),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_companion_names),
+        cmocka_unit_test(test_meta_cut),
+        cmocka_unit_test(test_meta_limits),
+        cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static int pack(packing *p, const char *path)
     if (st != PERFILE_OK)
         return fail(p->report.name, &err);
     how.user = &p->report;
-    cli_report_not_copied(path);
+    cli_report_not_copied(path, p->o->w->keeps_directory);
     cli_conversion_begin(&p->report);
     st = perfile_convert_capture(source, sink, &how, &p->report.sum, sizeof p->report.sum, &err);
     cli_conversion_end(&p->report, st == PERFILE_OK ? NULL : &err);

@@ -324,8 +324,9 @@ static const cli_option options[] = {
      .more = "Only the long form implies that, for compatibility."},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
      .help = "perf.data, pipe, dir, perfmon or archive; default: that of IN",
-     .more = "perf.data (or file) is a file, pipe a stream, dir a directory. Other files in a "
-             "directory, such as kcore_dir, are not copied; a message names them. An archive has "
+     .more = "perf.data (or file) is a file, pipe a stream, dir a directory. The files "
+             "of kcore_dir (perf record --kcore) stay with a directory, also in an archive; other "
+             "files in a directory are not copied, and a message names them. An archive has "
              "every byte of IN, whatever IN is, compressed and under checksums; all commands read "
              "it, and convert without --to gives IN back."},
     {"level", .value = "N", .code = OPTION_LEVEL,

@@ -241,7 +241,7 @@ static int open_files(settings *set, perfile_sink **sink)
             cli_report_error(set->in[i].name, &err);
             return CLI_FAILED;
         }
-        cli_report_not_copied(set->paths[i]);
+        cli_report_not_copied(set->paths[i], false);
     }
     const cli_output o = {.out = set->w.out,
                           .replace = set->w.replace,

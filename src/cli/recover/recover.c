@@ -155,7 +155,7 @@ static int rescue(const settings *set, const char *path, const given_events *g)
         return CLI_FAILED;
     }
     if (!set->dry_run)
-        cli_report_not_copied(path);
+        cli_report_not_copied(path, false);
     cli_writing_begin(x.name);
     cli_rescue_begin(&x);
     perfile_status st = perfile_recover_capture(source, sink, &how, &x.sum, sizeof x.sum, &err);

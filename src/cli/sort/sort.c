@@ -154,7 +154,7 @@ static int sort(settings *set)
                           .packing = set->w.packing};
     if (cli_output_open(&o, &sink) != CLI_DONE)
         return CLI_FAILED;
-    cli_report_not_copied(set->in);
+    cli_report_not_copied(set->in, false);
     cli_writing_begin(set->name);
     perfile_status st = run(set, sink, &sorted, &copied, &err);
     cli_progress_clear();

@@ -163,7 +163,7 @@ static int split(settings *set, const char *path)
         perfile_source_close(source);
         return CLI_FAILED;
     }
-    cli_report_not_copied(path);
+    cli_report_not_copied(path, false);
     if (set->w.replace)
         set->how.flags |= PERFILE_SPLIT_REPLACE;
     set->writing.form = set->w.form;
