@@ -41,14 +41,16 @@ enum { /* perfile_note.kind */
 
 /* What is not in the output as it was in the input; all of one kind, number and damage. */
 typedef struct perfile_note {
-    uint32_t kind;    /* PERFILE_NOTE_… */
-    uint32_t number;  /* type of the records, number of the feature; UINT32_MAX: neither */
-    uint32_t damage;  /* PERFILE_DAMAGE_…, 0: none */
-    uint32_t part;    /* of `offset`: which file of a directory */
-    uint64_t count;   /* how many */
-    uint64_t bytes;   /* of them */
-    uint64_t offset;  /* of the first; PERFILE_NO_OFFSET: no place is meant */
-    const char *text; /* a sentence; valid during the call */
+    uint32_t kind;     /* PERFILE_NOTE_… */
+    uint32_t number;   /* type of the records, number of the feature; UINT32_MAX: neither */
+    uint32_t damage;   /* PERFILE_DAMAGE_…, 0: none */
+    uint32_t part;     /* of `offset`: which file of a directory */
+    uint64_t count;    /* how many */
+    uint64_t bytes;    /* of them */
+    uint64_t offset;   /* of the first; PERFILE_NO_OFFSET: no place is meant */
+    const char *text;  /* a sentence; valid during the call */
+    const char *where; /* static: the member of the options that decides this ("terms.pid",
+                        * "perfmon.rates"); NULL: none */
 } perfile_note;
 
 /* "records-left-out" …, "" for numbers that are none. */

@@ -256,7 +256,7 @@ static perfile_status choose(shared *x, uint32_t wanted, perfile_error *err)
     n = wanted ? n : pf_archive_find_capture(a, UINT32_MAX, &last);
     if (n > 1 && !wanted)
         return pf_fail(err, PERFILE_E_USAGE, "source.capture",
-                       "it holds %u captures: say which, from 1 to %u (--source)", n, n);
+                       "it holds %u captures: say which, from 1 to %u", n, n);
     return PERFILE_OK;
 }
 

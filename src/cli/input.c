@@ -17,6 +17,7 @@
 #include "cli/damage.h"
 #include "cli/print.h"
 #include "cli/output.h"
+#include "cli/members.h"
 #include "cli/progress.h"
 #include "cli/select.h"
 #include "cli/signals.h"
@@ -163,11 +164,12 @@ static const char *without_name(const char *message, const char *name, char *buf
 
 void cli_report_error(const char *name, const perfile_error *err)
 {
-    char buf[sizeof err->message];
+    char buf[sizeof err->message], text[CLI_MEMBERS_TEXT];
     /* Messages of the library call the standard streams '-'. */
     bool standard = strcmp(name, "standard input") == 0 || strcmp(name, "standard output") == 0;
     const char *path = standard ? "-" : name;
     const char *message = without_name(err->message, path, buf, sizeof buf);
+    message = cli_with_options(err->where, message, text);
     cli_progress_clear();
     if (!message[0])
         message = perfile_status_text(err->status);
@@ -213,8 +215,9 @@ static void on_pass(void *user, uint64_t done, uint64_t total)
 static void on_note(void *user, const perfile_note *note)
 {
     const cli_input *in = user;
+    char text[CLI_MEMBERS_TEXT];
     cli_progress_clear();
-    cli_message("%s: %s", in->name, note->text);
+    cli_message("%s: %s", in->name, cli_with_options(note->where, note->text, text));
 }
 
 /* Opens a source with these flags and this number of threads. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/members.h"
 #include "cli/print.h"
 
 int cli_worse(int a, int b)
@@ -49,9 +50,11 @@ int cli_usage_error(const char *command, const perfile_error *err)
     /* Only messages about expressions have line breaks of ours.  Other messages are printed as one
      * line, in which a line break of a quoted argument is escaped. */
     bool lines = err->where && strcmp(err->where, "expression") == 0;
-    size_t n = lines ? strcspn(err->message, "\n") : strlen(err->message);
-    cli_print_error("perfile %s: %.*s\n", command, (int)n, err->message);
-    for (const char *line = err->message + n; *line; line += n) {
+    char text[CLI_MEMBERS_TEXT];
+    const char *message = cli_with_options(err->where, err->message, text);
+    size_t n = lines ? strcspn(message, "\n") : strlen(message);
+    cli_print_error("perfile %s: %.*s\n", command, (int)n, message);
+    for (const char *line = message + n; *line; line += n) {
         line++;
         n = strcspn(line, "\n");
         cli_print_error("%.*s\n", (int)n, line);

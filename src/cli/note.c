@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/members.h"
 #include "cli/progress.h"
 #include "perfile/damage.h"
 #include "perfile/field.h"
@@ -68,5 +69,7 @@ void cli_note(const char *name, const perfile_note *note)
 {
     const bool feature =
         note->kind >= PERFILE_NOTE_FEATURE_LEFT_OUT && note->kind <= PERFILE_NOTE_FEATURE_NO_PLACE;
-    cli_note_of(name, feature ? note->number : UINT32_MAX, note->damage, note->text);
+    char text[CLI_MEMBERS_TEXT];
+    cli_note_of(name, feature ? note->number : UINT32_MAX, note->damage,
+                cli_with_options(note->where, note->text, text));
 }

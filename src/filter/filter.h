@@ -159,9 +159,12 @@ static inline bool pf_filter_has(const pf_filter *x, unsigned kind)
 
 /* Parses options.terms. */
 perfile_status pf_filter_terms(pf_filter *x, perfile_error *err);
-/* Returns the name of the next kind of terms that can select nothing, because no event records the
- * field they test; NULL: no more.  *next is the kind to begin with, and is moved on. */
+/* Returns the next kind of terms that can select nothing, because no event records the field they
+ * test, as perfile_error.where names it ("terms.pid"); NULL: no more.  *next is the kind to begin
+ * with, and is moved on. */
 const char *pf_filter_next_missing_field(const pf_filter *x, uint32_t *next);
+/* The name of the kind alone ("pid"). */
+const char *pf_filter_kind_name(const char *member);
 
 /* time.c */
 

@@ -11,15 +11,20 @@
 #include "expr/glob.h"
 #include "filter/filter.h"
 
-/* Names of the kinds: options without "--". */
-static const char *const names[PERFILE_FILTER_N_BY] = {
-    [PERFILE_FILTER_BY_TIME] = "time",   [PERFILE_FILTER_BY_PID] = "pid",
-    [PERFILE_FILTER_BY_TID] = "tid",     [PERFILE_FILTER_BY_CPU] = "cpu",
-    [PERFILE_FILTER_BY_TYPE] = "type",   [PERFILE_FILTER_BY_IP] = "ip",
-    [PERFILE_FILTER_BY_EVENT] = "event", [PERFILE_FILTER_BY_COMM] = "comm",
-    [PERFILE_FILTER_BY_DSO] = "dso",     [PERFILE_FILTER_BY_CGROUP] = "cgroup",
-    [PERFILE_FILTER_BY_WHERE] = "where",
+/* What errors and notes are about (perfile_error.where): the kind of a term. */
+static const char *const members[PERFILE_FILTER_N_BY] = {
+    [PERFILE_FILTER_BY_TIME] = "terms.time",   [PERFILE_FILTER_BY_PID] = "terms.pid",
+    [PERFILE_FILTER_BY_TID] = "terms.tid",     [PERFILE_FILTER_BY_CPU] = "terms.cpu",
+    [PERFILE_FILTER_BY_TYPE] = "terms.type",   [PERFILE_FILTER_BY_IP] = "terms.ip",
+    [PERFILE_FILTER_BY_EVENT] = "terms.event", [PERFILE_FILTER_BY_COMM] = "terms.comm",
+    [PERFILE_FILTER_BY_DSO] = "terms.dso",     [PERFILE_FILTER_BY_CGROUP] = "terms.cgroup",
+    [PERFILE_FILTER_BY_WHERE] = "terms.where",
 };
+
+const char *pf_filter_kind_name(const char *member)
+{
+    return strchr(member, '.') + 1;
+}
 
 /* The field that samples need to be selected by terms of a kind; 0: none. */
 static const uint64_t needed_field[PERFILE_FILTER_N_BY] = {
@@ -33,12 +38,12 @@ static const uint64_t needed_field[PERFILE_FILTER_N_BY] = {
     [PERFILE_FILTER_BY_CGROUP] = PERFILE_SAMPLE_CGROUP,
 };
 
-/* PERFILE_E_USAGE: "--KIND takes WANTED: 'TEXT'". */
+/* PERFILE_E_USAGE: "KIND takes WANTED: 'TEXT'". */
 static perfile_status refuse(perfile_error *err, unsigned kind, const char *text,
                              const char *wanted)
 {
-    return pf_fail(err, PERFILE_E_USAGE, names[kind], "--%s takes %s: '%s'", names[kind], wanted,
-                   text);
+    return pf_fail(err, PERFILE_E_USAGE, members[kind], "%s takes %s: '%s'",
+                   pf_filter_kind_name(members[kind]), wanted, text);
 }
 
 /* Reads a number up to `most` and moves *at behind it. -1 is accepted where the field has 32 bits:
@@ -119,8 +124,9 @@ static perfile_status unknown_type(const char *word, size_t n, perfile_error *er
         if (perfile_record_type_name(type))
             pf_nearest_offer(&near, perfile_record_type_name(type));
     pf_nearest_put(&near, meant, sizeof meant);
-    return pf_fail(err, PERFILE_E_USAGE, "type", "--type: no record type is called '%s'%s%s%s",
-                   name, near.n ? "; did you mean " : "", meant, near.n ? "?" : "");
+    return pf_fail(err, PERFILE_E_USAGE, members[PERFILE_FILTER_BY_TYPE],
+                   "type: no record type is called '%s'%s%s%s", name,
+                   near.n ? "; did you mean " : "", meant, near.n ? "?" : "");
 }
 
 /* Adds a list of record types, by names or numbers. */
@@ -313,7 +319,7 @@ const char *pf_filter_next_missing_field(const pf_filter *x, uint32_t *next)
     while (n && !x->invert && *next < PERFILE_FILTER_N_BY) {
         uint32_t kind = (*next)++;
         if (pf_filter_has(x, kind) && needed_field[kind] & ~recorded)
-            return names[kind];
+            return members[kind];
     }
     return NULL;
 }

@@ -382,7 +382,7 @@ perfile_status pf_filter_check_events(const pf_filter *x, perfile_error *err)
             list[len++] = *name;
         list[len] = '\0';
     }
-    return pf_fail(err, PERFILE_E_USAGE, "event",
-                   "--event: no event is called '%s'; there %s: %s%s", missing->text,
+    return pf_fail(err, PERFILE_E_USAGE, "terms.event",
+                   "event: no event is called '%s'; there %s: %s%s", missing->text,
                    n == 1 ? "is" : "are", n ? list : "none", n > SHOWN ? " ..." : "");
 }

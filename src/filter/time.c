@@ -12,11 +12,11 @@
 
 #define BILLION UINT64_C(1000000000)
 
-/* PERFILE_E_USAGE: what --time takes, the text, and why it is not that. */
+/* PERFILE_E_USAGE: what a term of time is, the text, and why it is not that. */
 static perfile_status refuse(const char *text, const char *why, perfile_error *err)
 {
-    return pf_fail(err, PERFILE_E_USAGE, "time",
-                   "--time takes A..B or A,B, each like 12.5 (seconds), 500ms, +1s, 10%% or "
+    return pf_fail(err, PERFILE_E_USAGE, "terms.time",
+                   "time takes A..B or A,B, each like 12.5 (seconds), 500ms, +1s, 10%% or "
                    "2026-05-01T10:00:00: '%s' %s",
                    text, why);
 }
@@ -274,8 +274,8 @@ static perfile_status end_in_ns(const pf_filter *x, const pf_moment *m, bool is_
     case PF_WALL:
         perfile_session_clock(x->session, &clock);
         if (!clock.has_wall)
-            return pf_fail(err, PERFILE_E_USAGE, "time",
-                           "--time by the wall clock: the capture has no CLOCK_DATA that fits its "
+            return pf_fail(err, PERFILE_E_USAGE, "terms.time",
+                           "time by the wall clock: the capture has no CLOCK_DATA that fits its "
                            "clock (perf record -k CLOCK_MONOTONIC writes it); use its own times");
         if (clock.wall_ns > m->ns && clock.wall_ns - m->ns > clock.clock_ns)
             *ns = 0; /* before the clock started at 0 */
@@ -302,8 +302,8 @@ perfile_status pf_filter_times(pf_filter *x, perfile_error *err)
             return st;
         if (from == UINT64_MAX || to < from) {
             if (x->first_time != PERFILE_NO_TIME || from != UINT64_MAX)
-                return pf_fail(err, PERFILE_E_USAGE, "time",
-                               "--time: a range ends before it begins");
+                return pf_fail(err, PERFILE_E_USAGE, "terms.time",
+                               "time: a range ends before it begins");
             continue; /* no sample has a time */
         }
         st = pf_ranges_add(&x->times, from, to, err);

@@ -87,14 +87,13 @@ static void note_not_recorded(const pf_filter *x, note_fn *report, void *user)
 {
     char text[96];
     uint32_t next = 0;
-    const char *name;
     perfile_note note = {.kind = PERFILE_NOTE_NOT_RECORDED,
                          .number = UINT32_MAX,
                          .offset = PERFILE_NO_OFFSET,
                          .text = text};
-    while ((name = pf_filter_next_missing_field(x, &next))) {
-        snprintf(text, sizeof text, "--%s selects no sample: no event records the field it tests",
-                 name);
+    while ((note.where = pf_filter_next_missing_field(x, &next))) {
+        snprintf(text, sizeof text, "%s selects no sample: no event records the field it tests",
+                 pf_filter_kind_name(note.where));
         report(user, &note);
     }
 }

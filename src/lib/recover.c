@@ -28,10 +28,9 @@ static perfile_status fail_nothing_left(pf_recover *x, perfile_error *err)
     const bool needs_events = x->container->family == PERFILE_FAMILY_PERF;
     if ((needs_events && x->result.events == 0) || x->no_events || x->unsound)
         return pf_fail(
-            err, PERFILE_E_CORRUPT, "recover.events",
-            "the events, which say how records are laid out, are lost or do not fit: give "
-            "a capture of the same command with --attrs-from, or a description with "
-            "--event");
+            err, PERFILE_E_CORRUPT, "recover.assume",
+            "the events, which say how records are laid out, are lost or do not fit: give those of "
+            "a capture of the same command, or a description");
     if (x->result.unterminated)
         return pf_fail(err, PERFILE_E_TRUNCATED, "recover.records",
                        "the recording was killed before it wrote a record");

@@ -217,8 +217,7 @@ static perfile_status refuse_growth(const pf_splitting *s, perfile_error *err)
     return pf_fail(
         err, PERFILE_E_LIMIT, "growth_ratio",
         "%u parts repeat the side-band that each of them needs, and would have more than "
-        "%llu bytes together: make larger parts, or repeat less (--no-sideband, "
-        "--compact-sideband)",
+        "%llu bytes together: make larger parts, or repeat less of the side-band",
         s->split.n, (unsigned long long)s->most);
 }
 

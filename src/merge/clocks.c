@@ -101,14 +101,15 @@ static perfile_status refuse_clocks(const pf_merge_input *a, const pf_merge_inpu
     char one[40], other[40];
     domain da = domain_of(a), db = domain_of(b);
     if (b->maybe_same_boot != PF_MERGE_NO_INPUT && b->machine == a->machine && da.clock == db.clock)
-        return pf_fail(err, PERFILE_E_USAGE, "merge.clock",
-                       "pass --offset %u=0 if %s and %s are of one boot (they are of one host, and "
-                       "nothing proves the boot), else --offset %u=TIME or --align start",
-                       b->at + 1, a->name, b->name, b->at + 1);
+        return pf_fail(
+            err, PERFILE_E_USAGE, "merge.inputs",
+            "input %u needs an offset, which is 0 if %s and %s are of one boot (they are of "
+            "one host, and nothing proves the boot); or the starts are aligned",
+            b->at + 1, a->name, b->name);
     return pf_fail(
-        err, PERFILE_E_USAGE, "merge.clock",
-        "pass --offset %u=TIME or --align start: %s (%s) and %s (%s) have clocks that %s, "
-        "and %s has no CLOCK_DATA",
+        err, PERFILE_E_USAGE, "merge.inputs",
+        "input %u needs an offset, or the starts are aligned: %s (%s) and %s (%s) have clocks that "
+        "%s, and %s has no CLOCK_DATA",
         b->at + 1, a->name, clock_name(a, da.clock, one, sizeof one), b->name,
         clock_name(b, db.clock, other, sizeof other),
         da.clock != db.clock ? "differ" : "nothing proves to be of one boot",

@@ -9,37 +9,40 @@
 #include "core/stream.h"
 #include "perfile/live.h"
 
-static void say(const pf_translation *t, uint32_t kind, uint64_t count, const char *text)
+/* `where`: perfile_note.where. */
+static void say(const pf_translation *t, uint32_t kind, uint64_t count, const char *where,
+                const char *text)
 {
     const perfile_note note = {.kind = kind,
                                .number = UINT32_MAX,
                                .count = count,
                                .offset = PERFILE_NO_OFFSET,
-                               .text = text};
+                               .text = text,
+                               .where = where};
     if (t->options->note)
         t->options->note(t->options->user, &note);
 }
 
 /* "12 buffers without a TIME": nothing of a count that is 0. */
-static void say_count(const pf_translation *t, uint32_t kind, uint64_t count, const char *noun,
-                      const char *rest)
+static void say_count(const pf_translation *t, uint32_t kind, uint64_t count, const char *where,
+                      const char *noun, const char *rest)
 {
     char text[160];
     snprintf(text, sizeof text, "%" PRIu64 " %s%s %s", count, noun, count == 1 ? "" : "s", rest);
     if (count)
-        say(t, kind, count, text);
+        say(t, kind, count, where, text);
 }
 
 void pf_perfmon_say_loss(const pf_translation *t, uint64_t count, const char *noun,
                          const char *rest)
 {
-    say_count(t, PERFILE_NOTE_FORMAT, count, noun, rest);
+    say_count(t, PERFILE_NOTE_FORMAT, count, NULL, noun, rest);
     *t->losses += count != 0;
 }
 
 static void say_assumed(const pf_translation *t, uint64_t count, const char *noun, const char *rest)
 {
-    say_count(t, PERFILE_NOTE_ASSUMED, count, noun, rest);
+    say_count(t, PERFILE_NOTE_ASSUMED, count, NULL, noun, rest);
 }
 
 /* Events without a rate count samples: not those of COUNT and VALUE records alone. */
@@ -65,15 +68,13 @@ static void report(const pf_perfmon_survey *v, const pf_translation *t)
     const pf_perfmon_losses *l = &v->losses;
     const perfile_perfmon_options *o = t->options->perfmon;
     if (!v->stat)
-        say_assumed(t, without_rate(v), "event",
-                    "without a rate: periods of samples are sample counts, not event counts "
-                    "(convert --rate EVENT=N)");
+        say_count(t, PERFILE_NOTE_ASSUMED, without_rate(v), "perfmon.rates", "event",
+                  "without a rate: periods of samples are sample counts, not event counts");
     if (!(o && o->layout) && v->evidence != 1 << PF_PERFMON_LAYOUT_A &&
         v->evidence != 1 << PF_PERFMON_LAYOUT_B)
-        say(t, PERFILE_NOTE_ASSUMED, 1,
-            v->evidence ? "event ids are of both layouts: layout a was taken (convert --layout)"
-                        : "no event id says which layout it has: layout a was taken "
-                          "(convert --layout)");
+        say(t, PERFILE_NOTE_ASSUMED, 1, "perfmon.layout",
+            v->evidence ? "event ids are of both layouts: layout a was taken"
+                        : "no event id says which layout it has: layout a was taken");
     say_assumed(t, l->negative, "time", "below 0: 1 ns was taken");
     say_assumed(t, l->untimed, "record", "before the first TIME: its time was taken");
     say_assumed(t, l->timeless, "buffer", "without any TIME: records are at 1 ns");

@@ -96,7 +96,7 @@ records sorted | sort | cmp - wanted
 "$PERFILE" split --records 10 -o 'part-%d' "$sampling" 2>/dev/null
 for part in part-*; do records "$part"; done | sort >both
 records "$sampling" | sort | cmp - both
-fails 2 'pass --offset 2=TIME' merge -o no part-0 part-1
+fails 2 'input 2 needs an offset' merge -o no part-0 part-1
 "$PERFILE" merge --offset 2=0 -o merged part-0 part-1 2>/dev/null
 { records part-0; records part-1; } >wanted
 records merged | cmp - wanted

@@ -494,7 +494,8 @@ static void one_host_is_one_host(void **state)
     two[1].event = "second";
     merge(&m, two, 2, 0, NULL);
     assert_int_equal(m.status, PERFILE_E_USAGE);
-    assert_non_null(strstr(m.err.message, "--offset 2=0"));
+    assert_string_equal(m.err.where, "merge.inputs");
+    assert_non_null(strstr(m.err.message, "input 2 needs an offset, which is 0 if"));
     assert_non_null(strstr(m.err.message, "of one host"));
     close_merged(&m);
 
@@ -560,8 +561,9 @@ static void clocks_are_never_guessed(void **state)
     two[1].host = "b";
     merge(&m, two, 2, 0, NULL);
     assert_int_equal(m.status, PERFILE_E_USAGE);
-    assert_non_null(strstr(m.err.message, "--offset"));
-    assert_non_null(strstr(m.err.message, "--align start"));
+    assert_string_equal(m.err.where, "merge.inputs");
+    assert_non_null(strstr(m.err.message, "input 2 needs an offset"));
+    assert_non_null(strstr(m.err.message, "starts are aligned"));
     /* One wall clock is not enough. */
     two[0] = with_wall("a", 1000, 10);
     merge(&m, two, 2, 0, NULL);

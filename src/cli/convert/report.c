@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/members.h"
 #include "cli/note.h"
 #include "cli/progress.h"
 #include "perfile/damage.h"
@@ -26,6 +27,7 @@ static void json_note(const perfile_note *n)
     bool feature = n->kind == PERFILE_NOTE_FEATURE_LEFT_OUT ||
                    n->kind == PERFILE_NOTE_FEATURE_KEPT || n->kind == PERFILE_NOTE_FEATURE_BROKEN ||
                    n->kind == PERFILE_NOTE_FEATURE_NO_PLACE;
+    char text[CLI_MEMBERS_TEXT];
     cli_json_object(NULL);
     cli_json_string("kind", perfile_note_name(n->kind));
     cli_json_bool("loss", perfile_note_is_loss(n->kind));
@@ -39,7 +41,7 @@ static void json_note(const perfile_note *n)
         cli_json_null("offset");
     else
         cli_json_decimal("offset", n->offset);
-    cli_json_string("text", n->text);
+    cli_json_string("text", cli_with_options(n->where, n->text, text));
     cli_json_object_end();
 }
 
@@ -80,8 +82,7 @@ static void json_end(const cli_conversion *x, const perfile_error *failed)
     }
     /* OUT has the bytes of IN. */
     cli_json_bool("same", (s->same || x->copied_chunks) && !failed);
-    if (failed)
-        cli_json_string("error", failed->message);
+    cli_json_error(failed);
     cli_json_object_end();
     cli_json_line();
 }

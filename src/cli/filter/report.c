@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/members.h"
 #include "cli/note.h"
 #include "cli/progress.h"
 #include "cli/text.h"
@@ -55,8 +56,7 @@ static void json_object(const cli_filter_run *x, const perfile_error *failed)
     cli_json_bool("all_state", f->all_sideband);
     cli_json_number("damages", x->copied.damages);
     cli_json_number("lost", x->copied.lost);
-    if (failed)
-        cli_json_string("error", failed->message);
+    cli_json_error(failed);
     cli_json_object_end();
     cli_json_line();
 }

@@ -13,12 +13,13 @@
 
 #include "cli/command.h"
 #include "cli/json.h"
+#include "cli/members.h"
 #include "cli/progress.h"
 #include "cli/text.h"
 #include "perfile/damage.h"
 #include "perfile/text.h"
 
-enum { MAX_NOTES = 1000, MAX_MESSAGE = 4 * sizeof((perfile_error *)0)->message };
+enum { MAX_NOTES = 1000, MAX_MESSAGE = 4 * CLI_MEMBERS_TEXT };
 
 void cli_merge_begin(cli_merge_run *x)
 {
@@ -218,8 +219,8 @@ static void json_end(const cli_merge_run *x, const perfile_error *failed)
     cli_json_number("damages", x->copied.damages);
     cli_json_number("lost", x->copied.lost);
     if (failed) {
-        char text[MAX_MESSAGE];
-        printable(failed->message, text, sizeof text);
+        char text[MAX_MESSAGE], with[CLI_MEMBERS_TEXT];
+        printable(cli_with_options(failed->where, failed->message, with), text, sizeof text);
         cli_json_string("error", text);
     }
     cli_json_object_end();
@@ -320,8 +321,9 @@ static void report_damage(const char *name, const perfile_stream_summary *sum)
 /* Reports why merging failed. */
 static void report_failure(const perfile_error *err)
 {
-    char text[MAX_MESSAGE];
-    printable(err->message[0] ? err->message : perfile_status_text(err->status), text, sizeof text);
+    char text[MAX_MESSAGE], with[CLI_MEMBERS_TEXT];
+    const char *message = cli_with_options(err->where, err->message, with);
+    printable(message[0] ? message : perfile_status_text(err->status), text, sizeof text);
     cli_message("%s", text);
     if (err->status == PERFILE_E_LIMIT && err->where)
         cli_message("this is the limit '%s'", err->where);

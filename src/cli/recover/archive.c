@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/members.h"
 #include "cli/recover/recover.h"
 #include "cli/text.h"
 #include "perfile/check.h"
@@ -82,8 +83,7 @@ static void json_end(const repair *x, const perfile_error *failed)
     cli_json_number("bytes", s->lost_bytes);
     cli_json_object_end();
     cli_json_bool("whole", !s->damaged && !failed);
-    if (failed)
-        cli_json_string("error", failed->message);
+    cli_json_error(failed);
     cli_json_object_end();
     cli_json_line();
 }

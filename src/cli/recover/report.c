@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/members.h"
 #include "cli/names.h"
 #include "cli/note.h"
 #include "cli/progress.h"
@@ -194,8 +195,7 @@ static void json_end(const cli_rescue *x, const perfile_error *failed)
     cli_json_bool("finished", !s->unterminated);
     cli_json_bool("decompressed", s->decompressed);
     cli_json_bool("whole", !s->damaged && !failed);
-    if (failed)
-        cli_json_string("error", failed->message);
+    cli_json_error(failed);
     cli_json_object_end();
     cli_json_line();
 }

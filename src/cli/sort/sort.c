@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/members.h"
 #include "cli/note.h"
 #include "cli/output.h"
 #include "cli/per_cpu.h"
@@ -81,8 +82,7 @@ static void json_done(const settings *set, const perfile_sort_summary *s,
     cli_json_number("temporary", s->temporary);
     cli_json_number("damages", c->damages);
     cli_json_number("lost", c->lost);
-    if (failed)
-        cli_json_string("error", failed->message);
+    cli_json_error(failed);
     cli_json_object_end();
     cli_json_line();
 }

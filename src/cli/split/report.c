@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/members.h"
 #include "cli/note.h"
 #include "cli/progress.h"
 #include "cli/text.h"
@@ -106,8 +107,7 @@ static void json_object(const cli_split_run *x, const perfile_error *failed)
     for (size_t i = 0; i < x->n_parts && !failed; i++)
         json_part(&x->parts[i]);
     cli_json_array_end();
-    if (failed)
-        cli_json_string("error", failed->message);
+    cli_json_error(failed);
     cli_json_object_end();
     cli_json_line();
 }
@@ -124,4 +124,6 @@ void cli_split_report(const cli_split_run *x, const perfile_error *failed)
         report_split(x);
     if (failed)
         cli_report_error(x->name, failed);
+    if (failed && failed->status == PERFILE_E_LIMIT && strcmp(failed->where, "growth_ratio") == 0)
+        cli_message("%s: --no-sideband and --compact-sideband repeat less", x->name);
 }
