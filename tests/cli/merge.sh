@@ -28,8 +28,8 @@ expect 1 "choose another output" -f --align start -o dir.data/data a.data dir.da
 cmp -s a.data before.data || say "an input was changed"
 
 # Clocks are never guessed.
-expect 2 "input 2 needs an offset.*(--offset IN=TIME, --align start)" -o none.data a.data b.data
-grep -q -- '--align start' err || say "it does not say what else helps: $(cat err)"
+expect 2 "input 2 needs an offset" -o none.data a.data b.data
+grep -q -- '(--offset IN=TIME, --align start)$' err || say "it does not say what else helps: $(cat err)"
 [ -e none.data ] && say "something was written although nobody knows the clocks"
 expect 0 "clocks: offset" --offset 2=+1.5ms -o offset.data a.data b.data
 expect 0 "clocks: offset" -f --offset b.data=-20us -o offset.data a.data b.data
