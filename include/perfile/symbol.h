@@ -10,8 +10,10 @@
  * simpleperf stored in the capture; for anonymous memory the perf-PID.map of the process; for the
  * kernel a kallsyms file; otherwise ELF files.  An ELF file is used if its build id is that of the
  * mapping.  If the capture has no build id for the mapping, the file at its path is used unless the
- * device or inode contradicts, and the answer is not `verified`.  No answer is taken from another
- * build: what cannot be named stays unknown, with the reason, and module and offset in any case.
+ * device or inode contradicts, and the answer is not `verified`.  The path is also looked up in the
+ * root directory of the process while that runs (containers), where build id or inode must agree.
+ * No answer is taken from another build: what cannot be named stays unknown, with the reason, and
+ * module and offset in any case.
  *
  * What a mapping needs is looked for once, when the first address in it is asked for: build ids and
  * other facts that a capture tells at its end should be known by then.  Files are read with pread()
@@ -54,11 +56,17 @@ typedef struct perfile_symbols_options {
      * capture that is a directory, else that of perf's cache, else this machine's if it runs the
      * recorded kernel. */
     const char *kallsyms;
-    /* Directory of perf-PID.map files.  NULL: /tmp, where links, files of other users and
-     * files that others may write are not read, nor any if the capture names another host. */
+    /* Directory of perf-PID.map files.  NULL: tmp below `symfs`; /tmp of the process while it runs,
+     * with the number that it has there (containers); /tmp.  In the last two, links, files of other
+     * users and files that others may write are not read, nor any if the capture names another
+     * host. */
     const char *perf_map_dir;
     const perfile_limits *limits; /* NULL: defaults; copied */
-    uint64_t reserved[4];
+    /* Called during queries, in a sentence for people, for each map that was found and not read
+     * because others can have written it.  NULL: no notices. */
+    void (*notice)(void *user, const perfile_error *what);
+    void *notice_user;
+    uint64_t reserved[2];
 } perfile_symbols_options;
 
 enum {                                /* perfile_symbol.origin: what named the function */

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 
 enum {
     OPTION_SYMFS = 3000, /* apart from the codes of all other tables */
@@ -56,12 +57,21 @@ int cli_symbols_need_source(const char *what)
     return CLI_FAILED;
 }
 
+/* perfile_symbols_options.notice */
+static void notice(void *user, const perfile_error *what)
+{
+    (void)user;
+    cli_progress_clear();
+    cli_message("%s", what->message);
+}
+
 const perfile_symbols_options *cli_symbols_chosen(cli_symbols *symbols,
                                                   const perfile_limits *limits)
 {
     symbols->options.size = sizeof symbols->options;
     symbols->options.debug_dirs = symbols->options.n_debug_dirs ? symbols->debug_dirs : NULL;
     symbols->options.limits = limits;
+    symbols->options.notice = notice;
     return symbols->off ? NULL : &symbols->options;
 }
 
@@ -79,7 +89,9 @@ const cli_option cli_symbols_options[] = {
              "perf's cache, else this machine's if it runs the recorded kernel."},
     {"perf-map-dir", .value = "DIR", .code = OPTION_PERF_MAP_DIR, .path = true,
      .help = "look for the maps of compiled code, perf-PID.map, in DIR instead of /tmp",
-     .more = "In /tmp only files count that no other user can have written."},
+     .more = "Without it they are looked for in tmp below --symfs, in /tmp of the process while it "
+             "runs (containers have one of their own), and in /tmp. There only files count that no "
+             "other user can have written; a message names those that do not."},
     {"mangled", .code = OPTION_MANGLED, .help = "names of C++ and Rust as they are stored"},
     {"no-symbols", .code = OPTION_NO_SYMBOLS,
      .help = "do not look for functions: frames are places in files"},

@@ -15,6 +15,9 @@ enum {
     MOST_CHECKED = 1 << 29 /* bytes of all files whose checksums are computed */
 };
 
+/* Where a candidate for the mapped file was found. */
+enum { AT_PATH, IN_CACHE, IN_PROCESS /* at the path, in the root directory of the process */ };
+
 bool pf_elf_has(const pf_elf *elf, const char *wanted)
 {
     return wanted ? pf_elf_section_named(elf, wanted) != NULL
@@ -49,22 +52,22 @@ static perfile_status open_file(pf_elf_files *l, pf_elf_opened *f)
 
 /* True if the file at the path of the mapping may be what was mapped: by build id, else by what is
  * known of it.  Devices are compared where both are real: those of overlays are not. */
-static bool is_mapped_file(const pf_elf_files *l, const pf_elf_opened *f, bool at_path)
+static bool is_mapped_file(const pf_elf_files *l, const pf_elf_opened *f, int place)
 {
     const pf_symbol_key *k = l->key;
     if (k->build_id_size)
         return pf_same_build_id(k->build_id, k->build_id_size, f->elf.build_id,
                                 f->elf.build_id_size);
-    if (!at_path || l->s->symfs[0] || !k->ino)
-        return at_path;
+    if (place == IN_CACHE || !k->ino || (place == AT_PATH && l->s->symfs[0]))
+        return place == AT_PATH;
     return k->ino == f->file.ino && (!k->maj || !f->file.dev_major ||
                                      (k->maj == f->file.dev_major && k->min == f->file.dev_minor));
 }
 
-static perfile_status try_mapped(pf_elf_files *l, bool at_path)
+static perfile_status try_mapped(pf_elf_files *l, int place)
 {
     perfile_status st = open_file(l, &l->mapped);
-    if (st == PERFILE_OK && l->mapped.is_open && !is_mapped_file(l, &l->mapped, at_path)) {
+    if (st == PERFILE_OK && l->mapped.is_open && !is_mapped_file(l, &l->mapped, place)) {
         close_file(&l->mapped);
         l->other_build = true;
     }
@@ -82,7 +85,7 @@ static perfile_status try_vdso(pf_elf_files *l)
     f->file = pf_symfile_memory(image);
     strcpy(f->path, "[vdso]");
     st = open_elf(l, f);
-    if (f->is_open && !is_mapped_file(l, f, false)) {
+    if (f->is_open && !is_mapped_file(l, f, IN_CACHE)) {
         close_file(f);
         l->other_build = true;
     }
@@ -128,7 +131,23 @@ bool pf_elf_path_identity(const perfile_symbols *s, const pf_symbol_key *key, ui
     return true;
 }
 
-/* At its path, then in caches by build id. */
+/* At its path in the root directory of a process that mapped it and still runs, in a container. */
+static perfile_status try_process(pf_elf_files *l)
+{
+    pf_process p;
+    const pf_symbol_key *k = l->key;
+    if (l->s->symfs[0] || k->name[0] != '/' || k->is_guest || !pf_process_may_be_here(l->s) ||
+        !pf_process_find(k->process, &p) || !p.is_apart ||
+        !pf_path(l->mapped.path, "%s%s", p.root, k->name))
+        return PERFILE_OK;
+    l->mapped.root = strlen(p.root);
+    perfile_status st = try_mapped(l, IN_PROCESS);
+    if (l->mapped.is_open)
+        memcpy(l->process_root, p.root, sizeof p.root);
+    return st;
+}
+
+/* At its path, also of the process, then in caches by build id. */
 static perfile_status find_mapped(pf_elf_files *l)
 {
     static const char *const names[] = {"elf", "vdso"};
@@ -137,11 +156,13 @@ static perfile_status find_mapped(pf_elf_files *l)
     perfile_status st = PERFILE_OK;
     l->mapped.root = strlen(s->symfs);
     if (path_of(s, l->key, l->mapped.path))
-        st = try_mapped(l, true);
+        st = try_mapped(l, AT_PATH);
+    if (st == PERFILE_OK && !l->mapped.is_open)
+        st = try_process(l);
     for (size_t i = 0; l->id[0] && i < s->n_debug_dirs * 2; i++)
         if (st == PERFILE_OK && !l->mapped.is_open &&
             in_debug_dir(l, &l->mapped, i / 2, "/.build-id/%s/%s", l->id, names[i % 2]))
-            st = try_mapped(l, false);
+            st = try_mapped(l, IN_CACHE);
     if (st == PERFILE_OK && !l->mapped.is_open && l->key->build_id_size && !l->key->is_guest &&
         !(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY) && strcmp(name, "[vdso]") == 0)
         st = try_vdso(l);
@@ -215,12 +236,13 @@ static perfile_status try_debuglink(pf_elf_files *l)
     if (st != PERFILE_OK)
         return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
     int folder = (int)(slash - name);
-    l->debug.root = strlen(s->symfs);
-    bool local = s->symfs[0] || !(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY);
-    if (local && pf_path(l->debug.path, "%s%.*s/%s", s->symfs, folder, name, link))
+    const char *above = l->process_root[0] ? l->process_root : s->symfs;
+    l->debug.root = strlen(above);
+    bool local = above[0] || !(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY);
+    if (local && pf_path(l->debug.path, "%s%.*s/%s", above, folder, name, link))
         st = try_debug(l, &crc);
     if (local && st == PERFILE_OK && !l->debug.is_open &&
-        pf_path(l->debug.path, "%s%.*s/.debug/%s", s->symfs, folder, name, link))
+        pf_path(l->debug.path, "%s%.*s/.debug/%s", above, folder, name, link))
         st = try_debug(l, &crc);
     for (uint32_t i = 0; st == PERFILE_OK && !l->debug.is_open && i < s->n_debug_dirs; i++)
         if (in_debug_dir(l, &l->debug, i, "%.*s/%s", folder, name, link))

@@ -3,7 +3,7 @@
 #ifndef PF_SYMBOL_FILES_H
 #define PF_SYMBOL_FILES_H
 
-#include "symbol/state.h"
+#include "symbol/process.h"
 
 /* A file that may be open. */
 typedef struct pf_elf_opened {
@@ -23,6 +23,8 @@ typedef struct pf_elf_files {
     pf_elf_opened mapped, debug;
     bool other_build, damaged; /* some candidate was */
     char id[2 * 20 + 2];       /* "xx/yyyy…"; empty: no build id is known */
+    char
+        process_root[PF_PROCESS_ROOT]; /* that the mapped file was found in; empty: no other root */
 } pf_elf_files;
 
 /* Finds the files of an object.  A debug file is looked for if the mapped file lacks the section

@@ -26,7 +26,8 @@ enum {
 /* A path on its way: `done` has neither links nor `..`, `left` is still to be resolved. */
 typedef struct walk {
     int root;
-    size_t n; /* bytes of `done` */
+    bool keeps_last; /* a link at the end of the path is not followed: opening it will fail */
+    size_t n;        /* bytes of `done` */
     char done[PATH_SIZE], left[PATH_SIZE];
 } walk;
 
@@ -64,10 +65,11 @@ static bool enter(walk *w, const char *name, size_t len, const char *rest, unsig
     memcpy(w->done + w->n, name, len);
     w->n += len;
     w->done[w->n] = 0;
-    const ssize_t n = readlinkat(w->root, w->done, target, sizeof target);
+    const bool keeps = w->keeps_last && !rest[strspn(rest, "/")];
+    const ssize_t n = keeps ? -1 : readlinkat(w->root, w->done, target, sizeof target);
     if (n < 0) { /* no link, or not there, which open() will say */
         memmove(w->left, rest, strlen(rest) + 1);
-        return errno == EINVAL;
+        return keeps || errno == EINVAL;
     }
     w->n = before;
     return n > 0 && (size_t)n < sizeof target && ++*links <= MOST_LINKS &&
@@ -96,7 +98,8 @@ static bool resolve(walk *w)
 
 int pf_open_inside_by_hand(const char *root, const char *path, int flags)
 {
-    walk w = {.root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    walk w = {.root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC),
+              .keeps_last = flags & O_NOFOLLOW};
     const size_t len = strlen(path);
     int fd = -1;
     if (w.root < 0)

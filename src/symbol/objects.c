@@ -58,6 +58,7 @@ static pf_symbol_key key_of(const perfile_mapping *m)
         k.pid = m->pid;
         return k;
     }
+    k.process = m->pid;
     if (m->has_inode) {
         k.ino = m->ino;
         k.maj = m->maj;
@@ -113,7 +114,7 @@ static perfile_status load(perfile_symbols *s, pf_symbol_object *o, const perfil
     else if (o->key.is_kernel)
         st = o->key.is_guest ? PERFILE_OK : pf_load_kernel(s, o, m->pgoff);
     else if (pf_is_anonymous(o->key.name))
-        st = o->key.is_guest ? PERFILE_OK : pf_load_perf_map(s, o);
+        st = o->key.is_guest ? PERFILE_OK : pf_load_perf_map(s, o, m->addr);
     else
         st = pf_load_elf(s, o);
     if (st == PERFILE_OK && o->table)

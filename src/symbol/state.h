@@ -28,6 +28,7 @@ typedef struct pf_symbol_key {
     uint8_t build_id[20]; /* as the mapping has it */
     uint8_t build_id_size;
     bool is_kernel, is_guest;
+    uint32_t process; /* one that has mapped it; not compared */
 } pf_symbol_key;
 
 /* A mapped thing.  Does not move, and lives as long as the perfile_symbols. */
@@ -104,7 +105,9 @@ struct perfile_symbols {
     pf_debug_dir *debug_dirs;
     uint32_t n_debug_dirs;
     size_t debug_dirs_cap;
-    const char *perf_map_dir; /* as given; NULL: /tmp */
+    const char *perf_map_dir;                              /* as given; NULL: default folders */
+    void (*notice)(void *user, const perfile_error *what); /* NULL: none */
+    void *notice_user;
     pf_kernel kernel;
     pf_symbol_object **objects;
     size_t n_objects, objects_cap;
@@ -145,7 +148,8 @@ perfile_status pf_load_kernel(perfile_symbols *s, pf_symbol_object *o, uint64_t 
 
 /* symbol/perf_map.c: perf-PID.map. */
 bool pf_is_anonymous(const char *name);
-perfile_status pf_load_perf_map(perfile_symbols *s, pf_symbol_object *o);
+/* `addr`: of the mapping. */
+perfile_status pf_load_perf_map(perfile_symbols *s, pf_symbol_object *o, uint64_t addr);
 
 /* symbol/captured.c: reads simpleperf's features once they are there; finds a file of them. */
 perfile_status pf_captured_read(perfile_symbols *s);

@@ -100,6 +100,8 @@ static perfile_status set_options(perfile_symbols *s, const perfile_symbols_opti
         return pf_fail(err, PERFILE_E_USAGE, "symbols.debug_dirs", "%u directories, but no list",
                        (unsigned)o->n_debug_dirs);
     s->flags = o->flags;
+    s->notice = o->notice;
+    s->notice_user = o->notice_user;
     s->symfs = pf_symbols_keep(s, o->symfs ? o->symfs : "");
     if (s->symfs && o->perf_map_dir)
         s->perf_map_dir = pf_symbols_keep(s, o->perf_map_dir);

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -61,34 +63,84 @@ bool pf_symfile_open(pf_symfile *f, const char *path)
     return opened(f, open_regular(path, &(opening){NULL, 0}, &st), &st);
 }
 
-bool pf_symfile_open_in(pf_symfile *f, const char *path, size_t root)
+/* Opens a path inside of the folder that its first `root` bytes are; 0: no folder. */
+static int open_in(const char *path, size_t root, int flags, struct stat *st)
 {
     char folder[PATH_MAX];
-    struct stat st = {0};
     if (!root)
-        return pf_symfile_open(f, path);
+        return open_regular(path, &(opening){NULL, flags}, st);
     if (root >= sizeof folder)
-        return false;
+        return -1;
     memcpy(folder, path, root);
     folder[root] = 0;
-    return opened(f, open_regular(path + root, &(opening){folder, 0}, &st), &st);
+    return open_regular(path + root, &(opening){folder, flags}, st);
 }
 
-bool pf_symfile_open_own(pf_symfile *f, const char *path, bool *distrusted)
+bool pf_symfile_open_in(pf_symfile *f, const char *path, size_t root)
 {
     struct stat st = {0};
-    const int fd = open_regular(path, &(opening){NULL, O_NOFOLLOW}, &st);
-    *distrusted = false;
-    if (fd < 0) {
-        *distrusted = lstat(path, &st) == 0;
+    return opened(f, open_in(path, root, 0, &st), &st);
+}
+
+/* True if nobody but this user is in the group, as far as it can be looked up: many systems give
+ * each user a group of his own, of the same name. */
+static bool is_private_group(gid_t group, uid_t user)
+{
+    enum { ROOM = 1 << 14 };
+    char names[ROOM], more[ROOM];
+    struct passwd p, *found = NULL;
+    struct group g, *of = NULL;
+    if (getpwuid_r(user, &p, names, sizeof names, &found) != 0 || !found ||
+        getgrgid_r(group, &g, more, sizeof more, &of) != 0 || !of)
         return false;
-    }
-    if ((st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & S_IWOTH)) {
-        *distrusted = true;
+    bool own = strcmp(p.pw_name, g.gr_name) == 0;
+    for (char **member = g.gr_mem; own && *member; member++)
+        own = strcmp(*member, p.pw_name) == 0;
+    return own;
+}
+
+/* Why a file does not count; NULL: it does. */
+static const char *why_refused(const struct stat *st, uint32_t owner)
+{
+    if (st->st_uid != 0 && st->st_uid != geteuid() && st->st_uid != owner)
+        return "it belongs to another user";
+    if (st->st_mode & S_IWOTH)
+        return "every user may write it";
+    if (st->st_mode & S_IWGRP && !is_private_group(st->st_gid, st->st_uid))
+        return "other users of its group may write it";
+    return NULL;
+}
+
+/* Why what is at the path could not be opened as a regular file; NULL: nothing is there, or this
+ * user may not open it. */
+static const char *why_not_opened(const char *path, size_t root)
+{
+    struct stat st;
+    char folder[PATH_MAX];
+    if (root >= sizeof folder)
+        return NULL;
+    memcpy(folder, path, root);
+    folder[root] = 0;
+    const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+    const int fd = root ? pf_open_inside(folder, path + root, flags) : open(path, flags);
+    if (fd < 0)
+        return NULL;
+    const bool known = fstat(fd, &st) == 0;
+    close(fd);
+    return !known || S_ISREG(st.st_mode) ? NULL
+           : S_ISLNK(st.st_mode)         ? "it is a symbolic link"
+                                         : "it is no regular file";
+}
+
+bool pf_symfile_open_own(pf_symfile *f, const char *path, size_t root, uint32_t owner,
+                         const char **refused)
+{
+    struct stat st = {0};
+    const int fd = open_in(path, root, O_NOFOLLOW, &st);
+    *refused = fd < 0 ? why_not_opened(path, root) : why_refused(&st, owner);
+    if (fd >= 0 && *refused)
         close(fd);
-        return false;
-    }
-    return opened(f, fd, &st);
+    return !*refused && opened(f, fd, &st);
 }
 
 pf_symfile pf_symfile_memory(perfile_bytes bytes)
@@ -111,8 +163,7 @@ perfile_status pf_symbol_no_memory(pf_budget *budget)
     return refused ? PERFILE_E_LIMIT : PERFILE_E_NOMEM;
 }
 
-/* Up to `len` bytes at `offset`; fewer at the end of the file or after an error. */
-static size_t read_at(const pf_symfile *f, uint8_t *to, size_t len, uint64_t offset)
+size_t pf_symfile_read_at(const pf_symfile *f, uint8_t *to, size_t len, uint64_t offset)
 {
     size_t n = 0;
     if (f->fd < 0) {
@@ -141,7 +192,7 @@ perfile_status pf_symfile_read(const pf_symfile *f, uint64_t offset, uint64_t le
     p.ptr = pf_budget_realloc(budget, NULL, 0, p.charged, 1);
     if (!p.ptr)
         return pf_symbol_no_memory(budget);
-    if (read_at(f, p.ptr, p.len, offset) != p.len) {
+    if (pf_symfile_read_at(f, p.ptr, p.len, offset) != p.len) {
         pf_piece_free(&p, budget);
         return PERFILE_E_CORRUPT;
     }
@@ -166,7 +217,7 @@ perfile_status pf_symfile_read_all(const pf_symfile *f, pf_budget *budget, pf_pi
             p.ptr = more;
             p.charged = room;
         }
-        got = read_at(f, p.ptr + p.len, p.charged - p.len - 1, p.len);
+        got = pf_symfile_read_at(f, p.ptr + p.len, p.charged - p.len - 1, p.len);
         p.len += got;
     }
     p.ptr[p.len] = 0;

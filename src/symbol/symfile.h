@@ -30,13 +30,19 @@ bool pf_symfile_open(pf_symfile *f, const char *path);
  * that were the root directory (symbol/inside.h).  0: no folder. */
 bool pf_symfile_open_in(pf_symfile *f, const char *path, size_t root);
 
-/* The same for a file in a folder to which everybody may write: no link, a file of root or of the
- * user who runs this, and not writable for others.  *distrusted: there is one, but it is not so. */
-bool pf_symfile_open_own(pf_symfile *f, const char *path, bool *distrusted);
+/* The same for a file in a folder to which everybody may write: no link, a file of root, of the
+ * user who runs this or of `owner`, and writable for no one else.  *refused: there is a file, but
+ * it does not count because of this, "others may write it"; NULL otherwise. */
+bool pf_symfile_open_own(pf_symfile *f, const char *path, size_t root, uint32_t owner,
+                         const char **refused);
 
 /* Bytes as a file. */
 pf_symfile pf_symfile_memory(perfile_bytes bytes);
 void pf_symfile_close(pf_symfile *f);
+
+/* Reads up to `len` bytes at `offset` and returns how many; fewer at the end of the file or after
+ * an error. */
+size_t pf_symfile_read_at(const pf_symfile *f, uint8_t *to, size_t len, uint64_t offset);
 
 /* Reads `len` bytes at `offset`; a NUL that `len` does not count is put behind them.
  * PERFILE_E_CORRUPT: they are not in the file.  PERFILE_E_LIMIT, PERFILE_E_NOMEM.  *piece is

@@ -46,6 +46,11 @@ def capture(path, files, samples):
         records += record(1, struct.pack("<IIQQQ", 7, 7, BASE + (i << 24), 0x100000, 0) + text)
     for i, (number, offset) in enumerate(samples):
         records += record(9, struct.pack("<QIIQ", BASE + (number << 24) + offset, 7, 7, 1000 + i))
+    return put(path, records)
+
+
+def put(path, records):
+    """A capture of these records, with samples of address, thread and time."""
     attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1, 1 | 2 | 4, 0, 0) + bytes(64)
     attrs = attr + struct.pack("<QQ", 0, 0)
     words = struct.pack("<8Q", 104, len(attrs), 104, len(attrs), 104 + len(attrs), len(records), 0, 0)

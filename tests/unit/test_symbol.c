@@ -643,6 +643,13 @@ static void stays_inside(void **state)
             if (fd >= 0)
                 close(fd);
         }
+    for (size_t way = 0; way < 2;
+         way++) { /* links on the way are followed, one at the end is not */
+        assert_int_equal(ways[way]("root", "/folder/up", O_RDONLY | O_NOFOLLOW | O_CLOEXEC), -1);
+        const int fd = ways[way]("root", "/folder/../near", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        assert_true(fd >= 0);
+        close(fd);
+    }
 
     asked a;
     open_symbols(&a, NULL);
@@ -661,24 +668,44 @@ static void stays_inside(void **state)
 static void distrusted_maps(void **state)
 {
     (void)state;
-    bool distrusted;
+    const char *refused;
     pf_symfile f;
     put_text("perf-1.map", "100 20 name\n");
     chmod("perf-1.map", 0644);
-    assert_true(pf_symfile_open_own(&f, "perf-1.map", &distrusted));
-    assert_false(distrusted);
+    assert_true(pf_symfile_open_own(&f, "perf-1.map", 0, 0, &refused));
+    assert_null(refused);
     pf_symfile_close(&f);
     chmod("perf-1.map", 0666);
-    assert_false(pf_symfile_open_own(&f, "perf-1.map", &distrusted));
-    assert_true(distrusted);
+    assert_false(pf_symfile_open_own(&f, "perf-1.map", 0, 0, &refused));
+    assert_string_equal(refused, "every user may write it");
+    if (geteuid() ==
+        0) { /* may give files away: to the group of root, to another, to another user */
+        assert_int_equal(chown("perf-1.map", 0, 0), 0);
+        chmod("perf-1.map", 0664);
+        assert_true(pf_symfile_open_own(&f, "perf-1.map", 0, 0, &refused));
+        pf_symfile_close(&f);
+        assert_int_equal(chown("perf-1.map", 0, 1), 0);
+        assert_false(pf_symfile_open_own(&f, "perf-1.map", 0, 0, &refused));
+        assert_string_equal(refused, "other users of its group may write it");
+        assert_int_equal(chown("perf-1.map", 54321, 0), 0);
+        chmod("perf-1.map", 0644);
+        assert_false(pf_symfile_open_own(&f, "perf-1.map", 0, 0, &refused));
+        assert_string_equal(refused, "it belongs to another user");
+        assert_true(pf_symfile_open_own(&f, "perf-1.map", 0, 54321, &refused));
+        pf_symfile_close(&f);
+        assert_int_equal(chown("perf-1.map", 0, 0), 0);
+    }
     chmod("perf-1.map", 0644);
     link_text("perf-1.map", "perf-2.map");
-    assert_false(pf_symfile_open_own(&f, "perf-2.map", &distrusted));
-    assert_true(distrusted);
-    assert_false(pf_symfile_open_own(&f, "perf-3.map", &distrusted));
-    assert_false(distrusted);
+    assert_false(pf_symfile_open_own(&f, "perf-2.map", 0, 0, &refused));
+    assert_string_equal(refused, "it is a symbolic link");
+    assert_false(pf_symfile_open_own(&f, "./perf-2.map", 1, 0, &refused));
+    assert_string_equal(refused, "it is a symbolic link");
+    assert_false(pf_symfile_open_own(&f, "perf-3.map", 0, 0, &refused));
+    assert_null(refused);
     assert_int_equal(mkfifo("perf-4.map", 0644), 0);
-    assert_false(pf_symfile_open_own(&f, "perf-4.map", &distrusted)); /* comes back */
+    assert_false(pf_symfile_open_own(&f, "perf-4.map", 0, 0, &refused)); /* comes back */
+    assert_string_equal(refused, "it is no regular file");
     unlink("perf-4.map");
 }
 
