@@ -37,6 +37,16 @@ static void offer_name(void *user, const perfile_expr_name *what)
     offer_parts(suggestions, what);
 }
 
+/* Offers a field of a row that the unknown name begins with, as "mmap2.pgoff". */
+static void offer_in_row(void *user, const perfile_expr_name *what)
+{
+    char name[2 * PF_EXPR_NAME_BYTES];
+    if (what->list)
+        return;
+    snprintf(name, sizeof name, "%s.%s", what->record, what->name);
+    pf_nearest_offer_as(user, name, what->name, 0);
+}
+
 /* Offers a member of list elements, whose name begins with a dot. */
 static void offer_element(void *user, const perfile_expr_name *what)
 {
@@ -78,7 +88,7 @@ static void offer_all(const perfile_expr *e, pf_nearest *suggestions, bool funct
         pf_nearest_offer(suggestions, words[i]);
 }
 
-/* Writes "MMAP2 records have no X; did you mean Y?" */
+/* Writes "mmap2 records have no pgof; did you mean mmap2.pgoff?" */
 void pf_expr_explain_unknown(const perfile_expr *e, const char *name, const pf_slot *list,
                              bool functions, char *out, size_t size)
 {
@@ -98,7 +108,10 @@ void pf_expr_explain_unknown(const perfile_expr *e, const char *name, const pf_s
                                &suggestions);
     for (unsigned i = 0; row && i < pf_all_rows(); i++)
         if (row == pf_shape_at(i)->name)
-            pf_expr_list_shape(pf_shape_at(i), "", NULL, offer_name, &suggestions);
+            pf_expr_list_shape(pf_shape_at(i), row, NULL, offer_in_row, &suggestions);
+    if (row == pf_struct_shapes[PF_SHAPE_sample_id].name)
+        pf_expr_list_shape(&pf_struct_shapes[PF_SHAPE_sample_id], row, NULL, offer_in_row,
+                           &suggestions);
     if (!list && !row)
         offer_all(e, &suggestions, functions);
     pf_nearest_put(&suggestions, similar, sizeof similar);

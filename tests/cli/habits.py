@@ -59,7 +59,25 @@ way["export"] = ["--to", "folded"]
 # Words that are nearly right.
 for wrong, right in (("stat", "stats"), ("inof", "info"), ("fliter", "filter"), ("Dump", "dump"), ("recove", "recover")):
     expect(2, f"did you mean {right}", wrong, "x")
-expect(2, "there is no command 'frobnicate'\n", "frobnicate")
+expect(2, "unknown command 'frobnicate'\n", "frobnicate")
+# Commands of perf: each that we have something for names a command line that is none of nonsense, others say that
+# there is nothing, and none is answered by similar letters.
+named = 0
+for word in ("annotate archive bench buildid-cache buildid-list c2c config daemon data diff evlist ftrace inject iostat "
+             "kallsyms kmem kvm kwork lock mem probe record report sched script test timechart top trace").split():
+    said = expect(2, f"unknown command '{word}'; perf", word, "x").stderr
+    check("did you mean" not in said, word, said)
+    for line in re.findall(r"`perfile ([^`]*)`", said):
+        line = line.replace("BEFORE AFTER", "callgraph.data callgraph.data").split()
+        line += ["time", "cpu-clock.data"] if line[-1] == "--fields" else ["cpu-clock.data"]
+        if line[0] in writers:
+            line[1:1] = ["-o", "perfs"]
+        done = run(*line)
+        check(done.returncode == 0, word, line, done.stderr)
+        shutil.rmtree("perfs", ignore_errors=True) if os.path.isdir("perfs") else os.path.exists("perfs") and os.remove("perfs")
+        named += 1
+check(named >= 12, "command lines for perf's commands:", named)
+check("`perfile stats --by sym`" in run("report").stderr, "report")
 for words, meant in (
         (("info", "--jsno", "x"), "--json"), (("info", "-json", "x"), "--json"), (("list", "evnts", "x"), "events"),
         (("stats", "--sort", "byte", "x"), "bytes"), (("dump", "--format", "jsnl", "x"), "jsonl"),
@@ -83,7 +101,7 @@ for command in commands:
         done = expect(2, "there is no option", command, option + "q")
         check(re.search(rf"did you mean [^?]*{option}\b", done.stderr), command, option, done.stderr)
 
-expect(2, "no field is called 'frobnicate'\n", "dump", "--fields", "frobnicate", "x")
+expect(2, "there is no frobnicate\n", "dump", "--fields", "frobnicate", "x")
 # Every field that is suggested is one: each word of --fields with one letter less.
 for field in ("type misc cpumode size offset sequence event comm dso ip time addr period callchain raw data_src cgroup "
               "mmap2.pgoff mmap2.build_id fork.ppid sample_id.time values.time_enabled regs_user.abi").split():

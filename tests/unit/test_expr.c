@@ -370,7 +370,7 @@ static const struct {
     {"type == \"FOO\"", 9, "is no value of type"},
     {"cpumode == KERNLE", 12, "did you mean kernel"},
     {"prot & EXEX", 8, "did you mean exec"},
-    {"mmap2.filenam == \"x\"", 1, "did you mean filename"},
+    {"mmap2.filenam == \"x\"", 1, "did you mean mmap2.filename"},
     {"hw_idx == 1", 1, "branch_stack.hw_idx"},
     {"any(branch_stack, .form == 1)", 19, "did you mean .from"},
     {"any(branch_stack, . == 1)", 19, "name one, as in .from"},
