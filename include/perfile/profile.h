@@ -54,8 +54,8 @@ typedef struct perfile_profile_options {
     /* How names of functions are looked up; copies of user stacks are then unwound.  Borrowed until
      * the profile is finished.  NULL: neither. */
     const perfile_symbols_options *symbols;
-    /* Of PERFILE_PER_PARENT: an extended regular expression.  NULL: "^sys_|^do_page_fault", as
-     * `perf report` has it. */
+    /* Of PERFILE_PER_PARENT: an extended regular expression.  NULL: system calls and page
+     * faults, "^(__(x64|ia32|arm64|s390x|riscv)_)?sys_|^(do|exc)_page_fault". */
     const char *parent;
     uint64_t reserved[3];
 } perfile_profile_options;

@@ -78,6 +78,11 @@ static void print_option(const cli_option *o, size_t indent)
     print_line(&l);
 }
 
+void cli_version(void)
+{
+    cli_print("perfile %s\n", perfile_version());
+}
+
 void cli_help(const cli_spec *spec)
 {
     cli_rows rows = cli_rows_of(spec);

@@ -56,10 +56,10 @@ static bool is_lifted(const char *limit)
 
 const cli_option cli_reading_options[] = {
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help =
-         "stop: report what is before the damage (default); salvage or resync: continue after it "
-         "with records that can be trusted (also --resync); fail: report nothing but the "
-         "damage",
+     .help = "what happens at damage; stop: report what is before it (default); salvage or resync: "
+             "continue after it "
+             "with records that can be trusted (also --resync); fail: report nothing but the "
+             "damage",
      .more = "With fail the exit status is 1."},
     {"resync", .code = CLI_OPTION_RESYNC},
     {0},
@@ -92,6 +92,9 @@ int cli_reading_option(const char *command, const cli_spec *spec, int option, cl
     switch (option) {
     case CLI_OPTION_HELP:
         cli_help(spec);
+        return CLI_DONE;
+    case CLI_OPTION_VERSION:
+        cli_version();
         return CLI_DONE;
     case CLI_OPTION_RESYNC:
         return cli_read_damage(command, "resync", 0, &how->damage);

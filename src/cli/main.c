@@ -71,7 +71,7 @@ static int start(int argc, char **argv)
     }
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
-        cli_print("perfile %s\n", perfile_version());
+        cli_version();
         return CLI_DONE;
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {

@@ -49,6 +49,7 @@ const cli_option cli_common_options[] = {
      .help = "of an archive: find its chunks one by one, without its index",
      .more = "The result is the same unless the archive is damaged."},
     {"help", .code = CLI_OPTION_HELP, .help = "explain the command, with examples"},
+    {"version", .code = CLI_OPTION_VERSION, .help = "print the version of perfile"},
     {0},
 };
 

@@ -14,6 +14,7 @@
  * codes of options with a letter. */
 enum {
     CLI_OPTION_HELP = 1000,
+    CLI_OPTION_VERSION,
     CLI_OPTION_RESYNC,
     CLI_OPTION_FROM,
     CLI_OPTION_TO,

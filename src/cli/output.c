@@ -137,6 +137,9 @@ int cli_writing_option(const char *command, const cli_spec *spec, int option, cl
     case CLI_OPTION_HELP:
         cli_help(spec);
         return CLI_DONE;
+    case CLI_OPTION_VERSION:
+        cli_version();
+        return CLI_DONE;
     default: /* cli_next_option() has reported it */
         return CLI_USAGE;
     }

@@ -23,7 +23,8 @@ static const char *type_word(size_t i)
 const cli_option cli_select_options[] = {
     {"time", .value = "A..B", .code = TERM(TIME),
      .help = "seconds (12.5..13), with a unit (500ms..), after the first sample (+1s..+2s), "
-             "percent (10%..20%), UTC (2026-05-01T10:00..); also A,B and 10%-20% as with perf",
+             "as dump shows it (3389479242773ns..), percent (10%..20%), UTC (2026-05-01T10:00..); "
+             "also A,B and 10%-20% as with perf",
      .more = "Percentages are of the time from the first to the last sample. UTC needs the feature "
              "CLOCK_DATA (`perf record -k CLOCK_MONOTONIC`). 10%/2 is the second of ten parts. "
              "Records without a time are not selected."},

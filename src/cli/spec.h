@@ -62,6 +62,9 @@ const char *cli_option_label(const cli_option *o, char *out, size_t size);
 /* Prints the text of --help. */
 void cli_help(const cli_spec *spec);
 
+/* Prints the version, for --version. */
+void cli_version(void);
+
 /* Prints the OPTIONS section of the manual page as roff. */
 void cli_manual(const cli_spec *spec);
 

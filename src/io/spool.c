@@ -26,7 +26,7 @@ static perfile_status copy_to_file(perfile_source *s, int fd, uint64_t *size, pe
             return pf_fail(err, PERFILE_E_LIMIT, "spool_bytes",
                            "'%s' is longer than the limit for temporary files, %" PRIu64 " bytes",
                            s->name, limit);
-        st = pf_temporary_write(fd, at, run, "spool", err);
+        st = pf_temporary_write(fd, NULL, at, run, "spool", err);
         if (st != PERFILE_OK)
             return st;
         at += run.len;

@@ -46,13 +46,18 @@ static int open_unlinked(char *template)
     return fd;
 }
 
+/* Returns the directory that `dir` stands for. */
+static const char *directory(const char *dir)
+{
+    if (!dir)
+        dir = getenv("TMPDIR");
+    return dir && dir[0] ? dir : "/tmp"; /* an empty TMPDIR counts as unset */
+}
+
 perfile_status pf_temporary_open(const char *dir, const char *what, int *fd, perfile_error *err)
 {
     static const char name[] = "/perfile-XXXXXX";
-    if (!dir)
-        dir = getenv("TMPDIR");
-    if (!dir || !dir[0])
-        dir = "/tmp"; /* an empty TMPDIR counts as unset */
+    dir = directory(dir);
     *fd = open_unnamed(dir);
     if (*fd >= 0)
         return PERFILE_OK;
@@ -70,15 +75,16 @@ perfile_status pf_temporary_open(const char *dir, const char *what, int *fd, per
     return st;
 }
 
-perfile_status pf_temporary_write(int fd, uint64_t offset, perfile_bytes b, const char *what,
-                                  perfile_error *err)
+perfile_status pf_temporary_write(int fd, const char *dir, uint64_t offset, perfile_bytes b,
+                                  const char *what, perfile_error *err)
 {
     while (b.len) {
         ssize_t n = pwrite(fd, b.ptr, b.len, (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return pf_fail_io(err, errno, what, "cannot write the temporary file");
+            return pf_fail_io(err, errno, what, "cannot write a temporary file in '%s'",
+                              directory(dir));
         b.ptr += n;
         b.len -= (size_t)n;
         offset += (size_t)n;

@@ -69,13 +69,17 @@ static perfile_status read_keys(perfile_profile *x, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* Where a program enters the kernel.  Since Linux 4.17 functions of system calls begin with the
+ * architecture, since 5.8 page faults of x86 with exc_; perf has the older names only. */
+static const char default_parent[] = "^(__(x64|ia32|arm64|s390x|riscv)_)?sys_|^(do|exc)_page_fault";
+
 /* Compiles the expression of PERFILE_PER_PARENT. */
 static perfile_status read_parent(perfile_profile *x, perfile_error *err)
 {
     char why[128];
     if (!strchr((const char *)x->options.per, PERFILE_PER_PARENT))
         return PERFILE_OK;
-    const char *text = x->options.parent ? x->options.parent : "^sys_|^do_page_fault";
+    const char *text = x->options.parent ? x->options.parent : default_parent;
     const int failed = regcomp(&x->parent, text, REG_EXTENDED | REG_NOSUB);
     x->has_parent = !failed;
     if (!failed)

@@ -35,7 +35,7 @@ perfile_status pf_sort_run_begin(pf_sort_store *s, unsigned level, perfile_error
 static perfile_status write_out(pf_sort_store *s, perfile_error *err)
 {
     perfile_bytes b = {s->out.ptr, s->out.len};
-    perfile_status st = pf_temporary_write(s->out_fd, s->out_at, b, "sort", err);
+    perfile_status st = pf_temporary_write(s->out_fd, s->temporary, s->out_at, b, "sort", err);
     s->out_at += b.len;
     s->written += b.len;
     pf_buffer_clear(&s->out);

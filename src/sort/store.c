@@ -115,7 +115,7 @@ perfile_status pf_sort_store_payload(pf_sort_store *s, perfile_bytes bytes, perf
     if (s->payloads < 0)
         st = pf_temporary_open(s->temporary, "sort", &s->payloads, err);
     if (st == PERFILE_OK)
-        st = pf_temporary_write(s->payloads, s->payloads_end, bytes, "sort", err);
+        st = pf_temporary_write(s->payloads, s->temporary, s->payloads_end, bytes, "sort", err);
     if (st == PERFILE_OK) {
         s->payloads_end += bytes.len;
         s->written += bytes.len;

@@ -14,6 +14,20 @@ for shell in bash zsh fish; do
     mkdir "$shell"
     (cd "$shell" && HOME=$PWD python3 "$PERFILE_SOURCE/tests/cli/completion.py" "$shell" "../script.$shell") || failed=1
 done
+# A description is not one of the words that the option takes, as in "folded: a line for each stack".
+python3 - script.fish <<'END' || failed=1
+import re, sys
+options = wrong = 0
+for line in open(sys.argv[1]):
+    found = re.search(r" -l (\S+).* -a '([^']*)' -d '([^']*)'", line)
+    if found:
+        options += 1
+        first = re.split("[:;,]| \\(", found[3])[0]
+        if first in found[2].split():
+            print("fish describes", found[1], "as", found[3])
+            wrong += 1
+sys.exit(wrong or options < 20)
+END
 "$PERFILE" completion tcsh 2>err && failed=1
 grep -q "completion takes bash, zsh or fish, not 'tcsh'" err || failed=1
 "$PERFILE" completion 2>/dev/null && failed=1

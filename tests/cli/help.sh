@@ -9,6 +9,8 @@ echo $commands
 for command in $commands; do
     grep -q "^  $command " main || { echo "help does not name $command"; exit 1; }
     "$PERFILE" "$command" --help >text
+    long=$(LC_ALL=C.UTF-8 awk 'length($0) > 100' text main) && [ -z "$long" ] || { echo "above 100 columns: $long"; exit 1; }
+    "$PERFILE" "$command" --version | grep -qx "$("$PERFILE" --version)" || { echo "$command has no --version"; exit 1; }
     "$PERFILE" help "$command" >again && cmp text again
     grep -q '^Examples:' text && grep -q "^Usage: perfile $command" text
     page=$PERFILE_SOURCE/src/cli/man/perfile-$command.1

@@ -37,6 +37,12 @@ for time in 10000000ns 10000us 10ms 0.01s 0.01 0.0001666666667m; do
     expect 0 "into 3 parts" --every "$time" -o 'parts/%d' in.data
     there "0 1 2"
 done
+# What each part has to repeat can be more than the size: that is said, and only then.
+expect 0 "11 parts are larger than --size, the largest 6.6 kB" --size 3k -o 'parts/%d' in.data
+rm -f parts/*
+expect 0 "into 1 part" --size 1G -o 'parts/%d' in.data
+! grep -q larger err || say "nothing is larger: $(cat err)"
+rm -f parts/*
 for size in 8192 8K 8k 8KiB; do
     expect 0 "into 5 parts" --size "$size" -o 'parts/%d' in.data
     [ "$(find parts -type f -size -8193c | wc -l)" = 5 ] || say "a part is larger than $size"

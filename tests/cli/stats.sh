@@ -34,3 +34,11 @@ open("lost.data", "wb").write(data + struct.pack("<IHHQ", 13, 0, 16 + len(traile
 END
 "$PERFILE" stats lost.data | grep '^lost'
 "$PERFILE" stats --type lost_samples lost.data | grep '^lost'
+
+# The default of --parent: system calls and page faults of kernels old and new.
+for names in "__x64_sys_read exc_page_fault" "sys_read do_page_fault" "__arm64_sys_read __do_sys_read"; do
+    set -- $names
+    printf 'ffffffff81000000 T entry\nffffffff8142b000 T %s\nffffffff8142c000 T vfs_read\nffffffff82100000 T %s\n' "$1" "$2" >kallsyms
+    printf 'ffffffff83000000 T end\n' >>kallsyms
+    "$PERFILE" stats --by parent --kallsyms kallsyms "$PERFILE_SOURCE/samples/captures/callgraph.data"
+done

@@ -78,7 +78,7 @@ static void try_it(bool unnamed, unsigned named)
     assert_int_equal(names(), 0);
     assert_int_not_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
     assert_int_equal(
-        pf_temporary_write(fd, 3, (perfile_bytes){(const uint8_t *)"x", 1}, "test", NULL),
+        pf_temporary_write(fd, folder, 3, (perfile_bytes){(const uint8_t *)"x", 1}, "test", NULL),
         PERFILE_OK);
     assert_int_equal(pf_temporary_read(fd, 3, &byte, 1, &got, "test", NULL), PERFILE_OK);
     assert_int_equal(byte, 'x');
@@ -110,6 +110,18 @@ static void failures_are_reported(void **state)
     perfile_error err;
     assert_int_equal(pf_temporary_open("no/such/folder", "test", &fd, &err), PERFILE_E_IO);
     assert_int_equal(err.sys, ENOENT);
+    assert_non_null(strstr(err.message, "no/such/folder"));
+    /* A full disk is reported with the directory, too. */
+    fd = open("/dev/full", O_RDWR, 0);
+    assert_true(fd >= 0);
+    const perfile_bytes byte = {(const uint8_t *)"x", 1};
+    assert_int_equal(pf_temporary_write(fd, "some/folder", 0, byte, "test", &err), PERFILE_E_IO);
+    assert_int_equal(err.sys, ENOSPC);
+    assert_non_null(strstr(err.message, "some/folder"));
+    assert_int_equal(setenv("TMPDIR", "another/folder", 1), 0);
+    assert_int_equal(pf_temporary_write(fd, NULL, 0, byte, "test", &err), PERFILE_E_IO);
+    assert_non_null(strstr(err.message, "another/folder"));
+    close(fd);
 }
 
 int main(void)

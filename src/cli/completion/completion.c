@@ -36,10 +36,11 @@ void cli_print_word_list(cli_word *word, const char *between)
 
 const char *cli_short_help(const cli_option *o, char *out, size_t size)
 {
-    /* The clause ends in front of an explanation: "; ", ": ", a second sentence, or "(". */
+    /* The clause ends before an explanation: "; ", a second sentence, or "(".  What is before a
+     * colon is often only what the option is about ("tsv: the columns"). */
     size_t n = 0;
     for (; o->help[n] && n < size - 1; n++)
-        if (strchr(";:", o->help[n]) || strncmp(o->help + n, ". ", 2) == 0 ||
+        if (o->help[n] == ';' || strncmp(o->help + n, ". ", 2) == 0 ||
             strncmp(o->help + n, " (", 2) == 0)
             break;
     snprintf(out, size, "%.*s", (int)n, o->help);

@@ -323,7 +323,8 @@ static const cli_option options[] = {
      .help = "replace OUT if it exists; --force also means --on-damage copy",
      .more = "Only the long form implies that, for compatibility."},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
-     .help = "perf.data, pipe, dir, perfmon or archive; default: that of IN",
+     .help =
+         "the form of the output; perf.data, pipe, dir, perfmon or archive; default: that of IN",
      .more = "perf.data (or file) is a file, pipe a stream, dir a directory. The files "
              "of kcore_dir (perf record --kcore) stay with a directory, also in an archive; other "
              "files in a directory are not copied, and a message names them. An archive has "
@@ -342,7 +343,7 @@ static const cli_option options[] = {
      .more = "With fewer an archive is larger, and a small part of it is read faster."},
     {.rows = cli_jobs_options},
     {"byte-order", .value = "ORDER", .code = OPTION_ORDER, .word = order_word,
-     .help = "little, big or native, for every field; default: that of IN",
+     .help = "byte order of every field; little, big or native; default: that of IN",
      .more = "native is that of this machine. Every field of every record, trailer, sample, "
              "feature and attr is byte-swapped. The bytes of RAW, AUX area traces and stacks, and "
              "tracepoint formats, which name their byte order themselves, stay as recorded. "
@@ -374,7 +375,8 @@ static const cli_option options[] = {
      .more = "With another byte order their content stays as it was."},
     {"drop-unknown", .code = OPTION_DROP, .help = "leave unknown records and features out"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_copy_word,
-     .help = "fail: write nothing (default); copy: copy every byte, or where the form changes, "
+     .help = "what happens at damage; fail: write nothing (default); copy: copy every byte, or "
+             "where the form changes, "
              "believe all records (default where IN is a pipe); stop: convert what is before the "
              "damage; "
              "salvage or resync: continue after it with records that can be trusted",
@@ -405,18 +407,17 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_convert_spec = {
-    .about =
-        "perfile convert writes a capture in another form.  What needs no change is copied "
-        "byte for "
-        "byte.\n"
-        "\n"
-        "Usage: perfile convert [OPTION ...] -o OUT IN\n"
-        "       perfile convert --to archive [OPTION ...] -o OUT IN ...\n"
-        "       perfile convert --to perf.data [OPTION ...] -o OUT BUFFER ...\n"
-        "\n"
-        "An archive can have several captures: one of each IN.  An IN that is an archive itself "
-        "is "
-        "copied as it is, with all its captures; --level and --chunk-records pack it again.\n",
+    .about = "perfile convert writes a capture in another form.  What needs no change is copied "
+             "byte for "
+             "byte.\n"
+             "\n"
+             "Usage: perfile convert [OPTION ...] -o OUT IN\n"
+             "       perfile convert --to archive [OPTION ...] -o OUT IN ...\n"
+             "       perfile convert --to perf.data [OPTION ...] -o OUT BUFFER ...\n"
+             "\n"
+             "An archive can have several captures: one of each IN.  An IN that is an archive "
+             "itself is\n"
+             "copied as it is, with all its captures; --level and --chunk-records pack it again.\n",
 
     .options = options,
     .notes = "Examples:\n"
@@ -425,7 +426,7 @@ const cli_spec cli_convert_spec = {
              "  perfile convert --byte-order little -o here.data s390.data\n"
              "  perfile convert --compress=9 -o small.data perf.data\n"
              "  perfile convert --to archive --append -o year.perfile today.data\n"
-             "  perfile convert --to perf.data --rate 0x801=10007 -o fuchsia.data "
+             "  perfile convert --to perf.data --rate 0x801=100 -o a "
              "samples/captures/perfmon-sampling.cpuperf\n"
              "\n"
              "Exit status: 0 converted; 3 converted, but IN was damaged; 1 not converted.\n",

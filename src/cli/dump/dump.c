@@ -389,17 +389,20 @@ static int complete_settings(settings *set)
 
 static const cli_option options[] = {
     {"format", .value = "FORM", .code = OPTION_FORMAT, .word = perfile_emit_format,
-     .help = "text (default): for people; jsonl: a JSON object on each line; cbor: the same "
+     .help = "the form of the output; text (default): for people; jsonl: a JSON object on each "
+             "line; cbor: the same "
              "objects as a CBOR sequence, see format/dump.cddl; tsv: a line for each sample, a "
              "column for each field",
-     .more = "text has offset, time, type, and every field with its name, flags and enumerations "
-             "in words. tsv has a line for each sample, or with --type for each record of these "
-             "types; the first line names the columns. Values are those of jsonl, without "
-             "quotes; items of lists are separated by commas. A field that a record does not "
-             "have is empty. In strings a tab, newline, carriage return and backslash become \\t "
-             "\\n \\r \\\\, other control characters and invalid UTF-8 \\xNN. jsonl and cbor "
-             "print what is stored, as it is stored; text and tsv correct known oddities of "
-             "recorders."},
+     .more =
+         "text has offset, time, type, and every field with its name, flags and enumerations "
+         "in words. tsv has a line for each sample, or with --type for each record of these "
+         "types; the first line names the columns. Values are those of jsonl, without "
+         "quotes; items of lists are separated by commas. A field that a record does not "
+         "have is empty. Times are in ns, which options take with their unit: --time "
+         "3389479242773ns... In strings a tab, newline, carriage return and backslash become \\t "
+         "\\n \\r \\\\, other control characters and invalid UTF-8 \\xNN. jsonl and cbor "
+         "print what is stored, as it is stored; text and tsv correct known oddities of "
+         "recorders."},
     {"json", .code = CLI_OPTION_JSON, .help = "the same as --format jsonl"},
     {"fields", .value = "F[,F ...]", .code = OPTION_FIELDS,
      .help = "tsv: the columns, such as time,pid,period,ip; also event, comm, dso",

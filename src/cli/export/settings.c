@@ -190,7 +190,8 @@ int cli_export_complete(cli_export_settings *set)
 static const cli_option options[] = {
     {"to", .value = "FORM", .code = OPTION_TO, .word = perfile_export_format,
      .help =
-         "folded: a line for each stack, for flame graph scripts and viewers; flamegraph: a "
+         "the form of the output; folded: a line for each stack, for flame graph scripts and "
+         "viewers; flamegraph: a "
          "picture to zoom and search, one HTML file for any browser; speedscope: JSON for that "
          "viewer, a profile for each thread; firefox: JSON for the Firefox Profiler; chrome: trace "
          "events in JSON; pprof: a profile for pprof, compressed; perfetto: a trace for Perfetto; "
@@ -215,7 +216,8 @@ static const cli_option options[] = {
          "comm,pid,tid,event, each a profile of its own; of firefox pid,tid,event, each a thread; "
          "of pprof all of them, as labels and values. For chrome and perfetto it is always all."},
     {"weight", .value = "WHAT", .code = OPTION_WEIGHT, .word = weight_word,
-     .help = "samples (default): their number; period: the sum of their periods"},
+     .help =
+         "what a stack weighs; samples (default): their number; period: the sum of their periods"},
     {"mark", .value = "LIST", .code = OPTION_MARK, .word = mark_word, .list = true,
      .help = "let names of frames end with _[k] in the kernel (kernel), _[j] in code generated at "
              "run time (jit), _[i] of inlined functions (inline)"},

@@ -144,9 +144,11 @@ static const cli_option options[] = {
     {.rows = cli_output_options},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
-     .help = "perf.data, pipe, dir, perfmon or archive; default: that of IN"},
+     .help =
+         "the form of the output; perf.data, pipe, dir, perfmon or archive; default: that of IN"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: filter what is before the damage (default); salvage or resync: continue after "
+     .help = "what happens at damage; stop: filter what is before the damage (default); salvage or "
+             "resync: continue after "
              "it with "
              "records that can be trusted; fail: write nothing",
      .more = "Damage is reported."},
@@ -172,7 +174,7 @@ const cli_spec cli_filter_spec = {
         "Examples:\n"
         "  perfile filter --time 10%..20% -o part.data samples/captures/callgraph.data\n"
         "  perfile filter --comm 'work*' --cpu 0-3 -o work.data samples/captures/fields.data\n"
-        "  perfile filter --where 'period > 1e5 && cpumode == USER' -o big.data "
+        "  perfile filter --where 'period > 1e5 && cpumode == USER' -o big "
         "samples/captures/cpu-clock.data\n"
         "  perfile filter --every 100 --to pipe -o - samples/captures/pipe.data | perfile stats -\n"
         "\n"

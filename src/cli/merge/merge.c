@@ -350,9 +350,11 @@ static const cli_option options[] = {
     {.rows = cli_output_options},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
-     .help = "perf.data, pipe, perfmon or archive; default: that of the first input"},
+     .help = "the form of the output; perf.data, pipe, perfmon or archive; default: that of the "
+             "first input"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: merge what is before the damage (default); salvage or resync: continue after "
+     .help = "what happens at damage; stop: merge what is before the damage (default); salvage or "
+             "resync: continue after "
              "it with "
              "records that can be trusted; fail: write nothing",
      .more = "Damage is reported."},
@@ -384,10 +386,9 @@ const cli_spec cli_merge_spec = {
         "Examples:\n"
         "  perfile merge --align start -o both.data samples/captures/group.data "
         "samples/captures/clock.data\n"
-        "  perfile merge --offset 2=+1.5ms -o moved.data samples/captures/pipe.data "
+        "  perfile merge --offset 2=+1.5ms -o moved samples/captures/pipe.data "
         "samples/captures/zstd.data\n"
-        "  perfile merge --join-events -o - samples/captures/clock.data "
-        "samples/captures/clock.data | perfile stats -\n"
+        "  perfile merge --join-events -o - perf.data perf.data | perfile stats -\n"
         "\n"
         "Exit status: 0 merged; 3 merged, but an input was damaged; 1 nothing was written;\n"
         "2 wrong usage, or an option is needed for what the captures do not contain.\n",

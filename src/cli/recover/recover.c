@@ -322,7 +322,8 @@ static const cli_option options[] = {
          "recovered one by one: give a name with %d, which becomes the number of the processor."},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = form_word,
-     .help = "perf.data (default), or archive: pack what was recovered; if FILE is an archive, "
+     .help = "the form of the output; perf.data (default), or archive: pack what was recovered; if "
+             "FILE is an archive, "
              "repair it",
      .more =
          "perf.data is a file, or a stream if FILE is one. A repaired archive has all chunks of "
@@ -343,7 +344,8 @@ static const cli_option options[] = {
     {"big-endian", .code = OPTION_BIG,
      .help = "the capture of --event is in big-endian byte order"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = salvage_word,
-     .help = "salvage (default) is the only choice: records that can be trusted"},
+     .help = "what is kept after damage; salvage (default) is the only choice: records that can be "
+             "trusted"},
     {"json", .code = CLI_OPTION_JSON, .help = "a JSON object with every gap, see format/reports.md",
      .more = "It has the records in front of and behind each gap."},
     {.rows = cli_input_options},

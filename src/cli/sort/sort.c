@@ -172,14 +172,16 @@ static const cli_option options[] = {
     {.rows = cli_output_options},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
-     .help = "perf.data, pipe, perfmon or archive; default: pipe if IN is one, else as IN"},
+     .help = "the form of the output; perf.data, pipe, perfmon or archive; default: pipe if IN is "
+             "one, else as IN"},
     {"max-memory", .value = "SIZE", .letter = 'm',
      .help = "memory for sorting, default 256M; temporary files are used beyond that",
      .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G behind it, at least "
              "2M; pages of the input are included. Header, events and features of the capture, and "
              "the buffers for reading and writing, a few MB, are not counted."},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: sort what is before the damage (default); salvage or resync: continue after it "
+     .help = "what happens at damage; stop: sort what is before the damage (default); salvage or "
+             "resync: continue after it "
              "with "
              "records that can be trusted; fail: write nothing",
      .more = "Damage is reported."},

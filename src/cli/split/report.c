@@ -26,6 +26,10 @@ void cli_split_done(void *run, const perfile_split_part *part, perfile_sink *sin
 {
     (void)sink;
     cli_split_run *x = run;
+    if (x->most && part->bytes > x->most) {
+        x->larger++;
+        x->largest = part->bytes > x->largest ? part->bytes : x->largest;
+    }
     if (!x->json || x->n_parts == PERFILE_SPLIT_MOST_PARTS)
         return;
     if (x->n_parts == x->cap_parts) { /* grow by doubling */
@@ -54,12 +58,26 @@ void cli_split_free(cli_split_run *x)
     free(x->parts);
 }
 
+/* What each part has to have can be more than --size. */
+static void report_larger(const cli_split_run *x)
+{
+    char parts[32], bytes[32];
+    if (!x->larger)
+        return;
+    cli_format_bytes(x->largest, bytes, sizeof bytes);
+    cli_message("%s: %s part%s larger than --size, the largest %s: each repeats what it needs "
+                "(header, features, side-band)",
+                x->name, cli_format_grouped(x->larger, parts), x->larger == 1 ? " is" : "s are",
+                bytes);
+}
+
 static void report_split(const cli_split_run *x)
 {
     char records[32], parts[32];
     cli_message("%s: split %s record%s into %s part%s", x->name,
                 cli_format_grouped(x->sum.records, records), x->sum.records == 1 ? "" : "s",
                 cli_format_grouped(x->sum.parts, parts), x->sum.parts == 1 ? "" : "s");
+    report_larger(x);
 }
 
 static void json_time(const char *key, uint64_t time)

@@ -154,7 +154,10 @@ static int split(settings *set, const char *path)
 {
     perfile_error err = {0};
     perfile_source *source;
-    cli_split_run x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
+    cli_split_run x = {.name = cli_input_name(path),
+                       .out = set->w.out,
+                       .json = set->w.json,
+                       .most = set->how.by == PERFILE_SPLIT_SIZE ? set->how.amount : 0};
     if (cli_source_sequential(path, set->w.limits, &source, &err) != PERFILE_OK) {
         cli_report_error(x.name, &err);
         return CLI_FAILED;
@@ -231,9 +234,10 @@ static const cli_option options[] = {
      .more = "The last one for each thread and address is kept."},
     {"compact-state", .code = OPTION_COMPACT},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
-     .help = "perf.data, pipe or archive; default: that of IN"},
+     .help = "the form of the output; perf.data, pipe or archive; default: that of IN"},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
-     .help = "stop: split what is before the damage (default); salvage or resync: continue after "
+     .help = "what happens at damage; stop: split what is before the damage (default); salvage or "
+             "resync: continue after "
              "it with "
              "records that can be trusted; fail: write nothing",
      .more = "Damage is reported."},

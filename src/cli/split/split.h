@@ -18,6 +18,8 @@ typedef struct cli_split_run {
     size_t n_parts, cap_parts;
     bool no_memory; /* some part could not be kept: there is no JSON report */
     perfile_split_summary sum;
+    uint64_t most;            /* --size; 0: no limit */
+    uint64_t larger, largest; /* parts above it; bytes of the largest part */
 } cli_split_run;
 
 /* Callbacks of perfile_split_capture(), whose `user` is the cli_split_run: a note; a part that is

@@ -346,8 +346,9 @@ static const cli_option options[] = {
              "function of its call chain that --parent names. Records without a value are counted "
              "under -. With these three, only samples are counted."},
     {"sort", .value = "ORDER", .code = OPTION_SORT, .word = sort_word,
-     .help = "samples (default, if there are any), period, count, bytes or key; PERCENT is "
-             "the share of what the lines are sorted by; with sym also total",
+     .help = "what the lines are sorted by; samples (default, if there are any), period, count, "
+             "bytes or key; PERCENT is "
+             "its share; with sym also total",
      .more = "period is the sum over the samples, count the number of records. With key, PERCENT "
              "is the share of samples. With sym, period is the default where all samples are of "
              "one event."},
@@ -359,7 +360,8 @@ static const cli_option options[] = {
      .more = "TOTAL is the share of the samples that have the line anywhere in their call chain, "
              "as `perf report --children` shows it. With sym it is always shown."},
     {"parent", .value = "REGEX", .code = OPTION_PARENT,
-     .help = "which functions the key parent is; default: ^sys_|^do_page_fault",
+     .help = "which functions the key parent is; default: "
+             "^(__(x64|ia32|arm64|s390x|riscv)_)?sys_|^(do|exc)_page_fault",
      .more = "Of a call chain the innermost that matches counts."},
     {"raw", .code = OPTION_RAW, .help = "do not decompress compressed records"},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},

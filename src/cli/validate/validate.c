@@ -341,7 +341,7 @@ static const cli_option options[] = {
     {"all", .code = OPTION_ALL,
      .help = "print every finding; the default is the first of each kind, and their number"},
     {"format", .value = "FORM", .code = OPTION_FORMAT, .word = form_word,
-     .help = "text (default), json or sarif, see format/reports.md",
+     .help = "the form of the report; text (default), json or sarif, see format/reports.md",
      .more = "json and sarif (SARIF 2.1.0) are one document for all files. Without --all it has "
              "the first 100 findings of each rule and severity."},
     {"json", .code = CLI_OPTION_JSON, .help = "the same as --format json"},
