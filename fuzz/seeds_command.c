@@ -107,7 +107,7 @@ static void put_line(const char *folder, const char *command, const char *option
     }
     if (strcmp(command, "split") == 0 && turn % 2)
         build_bytes(&b, "\n--records\n2", 12);
-    build_u8(&b, 4 + turn % 4 / 3); /* of four a directory */
+    build_u8(&b, (uint8_t)(4 + turn % 4 / 3)); /* of four a directory */
     turn++;
     snprintf(name, sizeof name, "%s%s-%s", command, option ? option : "", value ? value : "");
     for (char *at = name; *at; at++)

@@ -1,7 +1,8 @@
-/* Seeds of fuzz_symbol_elf, fuzz_symbol_text and fuzz_unwind. */
+/* Seeds of fuzz_symbol_elf, fuzz_symbol_text, fuzz_symbolizer and fuzz_unwind. */
 #include <stdio.h>
 
 #include "seeds.h"
+#include "symbol/protocol.h"
 #include "tests/cfi_made.h"
 #include "tests/elf_made.h"
 
@@ -37,6 +38,32 @@ static void put_unwinding(const char *folder)
     }
 }
 
+/* Appends an answer with a part that follows it. */
+static void put_answer(builder *b, uint32_t n, const void *part, size_t size)
+{
+    const pf_answer a = {.protocol = PF_PROTOCOL, .n = n, .size = (uint32_t)size, .used = 1000};
+    build_bytes(b, &a, sizeof a);
+    build_bytes(b, part, size);
+}
+
+/* Answers of perfile-symbolizer, and what is asked for. */
+static void put_answers(const char *folder)
+{
+    static const char names[] = "a::b\0\0a::b", places[] = "\7\0\0\0inner\0a.c\0\0\0\0\0outer\0";
+    BUILDER whole = {0}, many = {0}, cut = {0};
+    put_answer(&whole, 3, names, sizeof names);
+    put_answer(&whole, 2, places, sizeof places);
+    put_answer(&whole, 0, NULL, 0);
+    build_u8(&whole, 1);
+    seeds_put(folder, "symbolizer", "answers", &whole);
+    put_answer(&many, 4, names, sizeof names);
+    build_u8(&many, 1);
+    seeds_put(folder, "symbolizer", "too-many", &many);
+    put_answer(&cut, 2, places, sizeof places - 2);
+    build_u8(&cut, 0);
+    seeds_put(folder, "symbolizer", "without-end", &cut);
+}
+
 void seeds_put_symbols(const char *folder)
 {
     static const uint16_t machines[] = {62, 3, 183, 40, 21, 243};
@@ -69,4 +96,5 @@ void seeds_put_symbols(const char *folder)
         seeds_put(folder, "symbol_text", name, &b);
     }
     put_unwinding(folder);
+    put_answers(folder);
 }

@@ -107,7 +107,8 @@ typedef struct perfile_export_summary {
     uint64_t aux_files;   /* ring buffers */
     uint64_t aux_bytes;   /* of their data */
     uint64_t aux_missing; /* places where a ring buffer lacks data */
-    uint64_t reserved[3];
+    uint64_t too_costly;  /* perfile_symbols_too_costly() */
+    uint64_t reserved[2];
 } perfile_export_summary;
 
 /* How records are shown.  Set `size`; zeros are the defaults. */

@@ -108,7 +108,8 @@ typedef struct perfile_profile_summary {
     bool has_chains;           /* some samples have callers: totals are more than what was taken */
     bool mixed;                /* as perfile_profile_row.mixed, of all samples */
     uint8_t reserved0[6];
-    uint64_t reserved[4];
+    uint64_t too_costly; /* perfile_symbols_too_costly() */
+    uint64_t reserved[3];
 } perfile_profile_summary;
 
 /* Samples that are added up. */

@@ -18,7 +18,12 @@
  * What a mapping needs is looked for once, when the first address in it is asked for: build ids and
  * other facts that a capture tells at its end should be known by then.  Files are read with pread()
  * and treated as hostile input.  What is kept of them is bounded by perfile_limits.symbol_bytes;
- * the functions of a file that does not fit are unknown (PERFILE_SYMBOL_TOO_LARGE). */
+ * the functions of a file that does not fit are unknown (PERFILE_SYMBOL_TOO_LARGE).
+ *
+ * Names are demangled and debug information is read by another program, perfile-symbolizer, which
+ * is started for the first of them and ends with perfile_symbols_close().  It has bounds of memory
+ * and processor time (format/limits.md) and opens no files.  What it does not answer is unknown,
+ * and counted by perfile_symbols_too_costly(). */
 #ifndef PERFILE_SYMBOL_H
 #define PERFILE_SYMBOL_H
 
@@ -113,13 +118,13 @@ typedef struct perfile_symbol {
 } perfile_symbol;
 
 enum { /* What this build of the library can do; perfile_symbols_built_in(). */
-       PERFILE_SYMBOLS_DEMANGLE = 1 << 0, /* names of C++ and Rust, by libiberty */
-       PERFILE_SYMBOLS_SOURCE = 1 << 1    /* perfile_symbols_source(), by libdw */
+       PERFILE_SYMBOLS_DEMANGLE = 1 << 0, /* names of C++ and Rust are demangled */
+       PERFILE_SYMBOLS_SOURCE = 1 << 1    /* perfile_symbols_source() */
 };
 
 /* PERFILE_SYMBOLS_DEMANGLE …: the optional parts that the library was built with and that are
- * installed: the first call loads libdw.  Symbols of ELF files and of text files are always
- * found. */
+ * installed, with perfile-symbolizer, the program that has them.  Symbols of ELF files and of text
+ * files are always found. */
 PERFILE_API uint32_t perfile_symbols_built_in(void);
 
 /* Reads nothing yet but the kallsyms file of the options or of the capture.  No other thread may
@@ -160,6 +165,10 @@ typedef struct perfile_source_place {
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_symbols_source(
     perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t addr, uint64_t time,
     const perfile_source_place **sources, size_t *n, perfile_error *err);
+
+/* Names that were not demangled and files the debug information of which was not read, since that
+ * took too much processor time or memory. */
+PERFILE_API uint64_t perfile_symbols_too_costly(const perfile_symbols *symbols);
 
 /* Writes "name", or "[module+0x1234]" for what is unknown, into `out` of `size` bytes (not 0), with
  * a NUL, cut if it does not fit.  The text is not escaped: names come from files.  Returns the

@@ -51,8 +51,8 @@ int cli_symbols_need_source(const char *what)
 {
     if (perfile_symbols_built_in() & PERFILE_SYMBOLS_SOURCE)
         return CLI_CONTINUE;
-    cli_message("%s needs libdw to read debug information: it is not installed, or this perfile "
-                "was built without it",
+    cli_message("%s needs perfile-symbolizer to read debug information: it is not installed, or "
+                "was built without libdw",
                 what);
     return CLI_FAILED;
 }

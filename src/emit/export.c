@@ -145,6 +145,7 @@ perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
     x->n_named = (uint32_t)x->profile.frames.n;
     add_unwound(&x->sum, &x->reader.unwinder);
     pf_unwinder_free(&x->reader.unwinder);
+    x->sum.too_costly += x->symbols ? perfile_symbols_too_costly(x->symbols) : 0;
     perfile_symbols_close(x->symbols);
     x->symbols = NULL;
     if (!x->wall_time && x->sum.first_time != PERFILE_NO_TIME &&

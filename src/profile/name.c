@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "perfile/text.h"
+#include "symbol/find.h"
+#include "symbol/protocol.h"
 
 bool pf_name_text(const char *text, size_t most, pf_buffer *out)
 {
@@ -61,14 +63,36 @@ bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, pf_buffer *o
            pf_buffer_append(out, offset, (size_t)n);
 }
 
+/* A frame that has no name yet, but an address in an object; NULL: nothing to look up. */
+static const pf_object *unnamed(const pf_profile *p, uint32_t i, pf_call_frame **frame)
+{
+    *frame = pf_intern_at(&p->frames, i);
+    return (*frame)->function ? NULL : pf_profile_object_at(p, (*frame)->object);
+}
+
+/* Announces the next frames from `first` on; returns the one after them. */
+static uint32_t expect(const pf_profile *p, perfile_symbols *symbols, uint32_t first)
+{
+    pf_call_frame *frame;
+    uint32_t i = first;
+    for (; i < p->frames.n && i - first < PF_DEMANGLE_MOST; i++) {
+        const pf_object *object = unnamed(p, i, &frame);
+        if (object)
+            pf_symbols_expect(symbols, &object->first, pf_object_address(object, frame->offset));
+    }
+    return i;
+}
+
 perfile_status pf_name_functions(pf_profile *p, perfile_symbols *symbols, uint32_t first,
                                  perfile_error *err)
 {
-    for (uint32_t i = first; i < p->frames.n; i++) {
-        pf_call_frame *frame = pf_intern_at(&p->frames, i);
-        const pf_object *object = pf_profile_object_at(p, frame->object);
+    pf_call_frame *frame;
+    for (uint32_t i = first, expected = first; i < p->frames.n; i++) {
+        if (i == expected)
+            expected = expect(p, symbols, i);
+        const pf_object *object = unnamed(p, i, &frame);
         perfile_symbol symbol;
-        if (!object || frame->function) /* inlined functions have names already */
+        if (!object)
             continue;
         perfile_status st =
             perfile_symbols_find(symbols, &object->first, pf_object_address(object, frame->offset),

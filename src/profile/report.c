@@ -191,6 +191,7 @@ perfile_status perfile_profile_finish(perfile_profile *x, perfile_error *err)
     if (st == PERFILE_OK)
         sum_up(x);
     pf_profile_reader_free(&x->reader);
+    x->sum.too_costly = x->symbols ? perfile_symbols_too_costly(x->symbols) : 0;
     perfile_symbols_close(x->symbols);
     x->symbols = NULL;
     return st;

@@ -40,7 +40,8 @@ static void begin(void *user, const perfile_field *f, const perfile_value *v)
         s->captured = more;
         s->captured_cap = cap;
     }
-    s->captured[s->n_captured] = (pf_captured){.table.budget = &s->budget};
+    s->captured[s->n_captured] =
+        (pf_captured){.table.budget = &s->budget, .table.helper = &s->helper};
     c->path = (perfile_bytes){NULL, 0};
     c->in_file = true;
 }

@@ -1,79 +1,67 @@
-/* Demangling with libiberty, which has C++ and Rust in one library; perf uses it, too, so that
- * names are the same.
- *
- * Mangled names come from files, and a short one can stand for a text of any length: each
- * substitution may hold the ones before it twice.  The functions with a callback print without
- * collecting, so that the callback leaves them by longjmp() as soon as the text is too long. */
+/* Demangling of C++ and Rust names (see demangle.h). */
 #include "symbol/demangle.h"
 
-#ifdef PF_HAVE_DEMANGLER
-#include <demangle.h>
-#include <setjmp.h>
 #include <string.h>
 
-enum { LONGEST = 2048 }; /* of mangled names, bytes: bounds the stack, 200 bytes for each */
-
-typedef struct text {
-    char *out;
-    size_t len;
-    jmp_buf too_long;
-} text;
-
-static void collect(const char *part, size_t n, void *user)
-{
-    text *t = user;
-    if (n >= PF_DEMANGLED_SIZE - t->len)
-        longjmp(t->too_long, 1);
-    if (n) /* `part` may be NULL then */
-        memcpy(t->out + t->len, part, n);
-    t->len += n;
-}
-
-/* False if `name` is not of that language.  Leaves by longjmp() if the text is too long. */
-static bool try_rust(const char *name, text *t)
-{
-    t->len = 0;
-    return rust_demangle_callback(name, DMGL_NO_OPTS, collect, t) && t->len;
-}
-
-static bool try_cxx(const char *name, text *t)
-{
-    t->len = 0;
-    return cplus_demangle_v3_callback(name, DMGL_NO_OPTS, collect, t) && t->len;
-}
-
 bool pf_can_demangle(void)
 {
-    return true;
+#ifdef PF_HAVE_DEMANGLER
+    return pf_helper_is_there();
+#else
+    return false;
+#endif
 }
 
-bool pf_demangle(const char *name, char *out)
+bool pf_is_mangled(const char *name, size_t len)
 {
     /* The prefixes of C++ and old Rust, of new Rust, and of gcc's constructors of files. */
-    if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R' && name[1] != 'G') ||
-        strnlen(name, LONGEST) == LONGEST)
-        return false;
-    text t;
-    t.out = out;
-    if (setjmp(t.too_long))
-        return false;
-    if (!try_rust(name, &t) && !try_cxx(name, &t))
-        return false;
-    out[t.len] = 0;
-    return true;
+    return len > 2 && len < PF_MANGLED_SIZE && name[0] == '_' &&
+           (name[1] == 'Z' || name[1] == 'R' || name[1] == 'G');
 }
 
-#else
-
-bool pf_can_demangle(void)
+/* The texts of an answer, one for each name that was asked about; false if it is not one. */
+static bool take(const pf_helper *h, const pf_answer *a, const char **texts, size_t n)
 {
-    return false;
+    const uint8_t *at = h->answer, *end = at + a->size;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *nul = at < end ? memchr(at, 0, (size_t)(end - at)) : NULL;
+        if (!nul || nul - at >= PF_DEMANGLED_SIZE)
+            return false;
+        texts[i] = nul == at ? NULL : (const char *)at;
+        at = nul + 1;
+    }
+    return a->n == n && at == end;
 }
 
-bool pf_demangle(const char *name, char *out)
+void pf_demangle(pf_helper *h, const perfile_bytes *names, size_t n, const char **shown)
 {
-    (void)name, (void)out;
-    return false;
+    const char *texts[PF_DEMANGLE_MOST] = {0};
+    pf_question q = {.what = PF_ASK_DEMANGLE, .allowed = UINT64_MAX};
+    pf_answer a;
+    size_t asked = 0;
+    if (h)
+        for (size_t i = 0; i < n; i++)
+            if (pf_is_mangled((const char *)names[i].ptr, names[i].len) &&
+                pf_helper_say(h, &q, names[i]))
+                q.n++;
+    if (q.n) {
+        pf_helper_allow(h, (uint64_t)q.size * PF_DEMANGLE_NS);
+        if (pf_helper_ask(h, &q, -1, &a) && take(h, &a, texts, q.n)) {
+            h->too_costly += a.refused;
+        } else {
+            h->too_costly += h->is_missing ? 0 : q.n;
+            memset(texts, 0, sizeof texts);
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        shown[i] = h && pf_is_mangled((const char *)names[i].ptr, names[i].len) && asked < q.n
+                       ? texts[asked++]
+                       : NULL;
 }
 
-#endif
+const char *pf_demangle_one(pf_helper *h, const char *name)
+{
+    const char *shown;
+    pf_demangle(h, &(perfile_bytes){(const uint8_t *)name, strlen(name)}, 1, &shown);
+    return shown;
+}

@@ -1,4 +1,6 @@
 /* The answer for an address. */
+#include "symbol/find.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -41,30 +43,92 @@ bool pf_symbol_address(const pf_symbol_object *o, const perfile_mapping *m, uint
     }
 }
 
-/* The name of a symbol for people.  NULL: no memory. */
+static const char plt[] = "@plt";
+
+/* The part of a name that may be mangled: "@plt" of entries of a PLT is ours. */
+static perfile_bytes mangled_part(const pf_symtab *t, const pf_sym *sym)
+{
+    const char *name = pf_symtab_name(t, sym);
+    const size_t len = strlen(name), own = sym->plt && len >= sizeof plt ? sizeof plt - 1 : 0;
+    return (perfile_bytes){(const uint8_t *)name, len - own};
+}
+
+/* The name that was kept for a symbol; NULL: nobody has asked. */
+static const char *known_name(const perfile_symbols *s, const pf_symtab *t, const pf_sym *sym)
+{
+    const perfile_bytes name = mangled_part(t, sym);
+    if (s->flags & PERFILE_SYMBOLS_MANGLED || !pf_is_mangled((const char *)name.ptr, name.len))
+        return pf_symtab_name(t, sym);
+    return t->shown ? t->shown[sym - t->syms] : NULL;
+}
+
+/* Keeps the name of a symbol for people; `text`: what was demangled, NULL: nothing.  False: no
+ * room. */
+static bool keep_name(perfile_symbols *s, pf_symtab *t, const pf_sym *sym, const char *text)
+{
+    char with_plt[PF_DEMANGLED_SIZE + sizeof plt];
+    if (text && sym->plt) {
+        snprintf(with_plt, sizeof with_plt, "%s%s", text, plt);
+        text = with_plt;
+    }
+    if (!t->shown && !(t->shown = pf_budget_alloc(t->budget, t->n, sizeof *t->shown)))
+        return false;
+    const char *kept = text ? pf_symbols_keep(s, text) : pf_symtab_name(t, sym);
+    t->shown[sym - t->syms] = kept;
+    return kept;
+}
+
+/* Demangles the names that are expected; false if there is no room for one. */
+static bool demangle_expected(perfile_symbols *s)
+{
+    perfile_bytes names[PF_DEMANGLE_MOST];
+    const char *shown[PF_DEMANGLE_MOST];
+    bool kept = true;
+    for (size_t i = 0; i < s->n_expected; i++) {
+        const pf_expected *e = &s->expected[i];
+        names[i] = mangled_part(e->table, &e->table->syms[e->sym]);
+    }
+    pf_demangle(&s->helper, names, s->n_expected, shown);
+    for (size_t i = 0; i < s->n_expected && kept; i++) {
+        pf_symtab *t = s->expected[i].table;
+        kept = keep_name(s, t, &t->syms[s->expected[i].sym], shown[i]);
+    }
+    s->n_expected = 0;
+    return kept;
+}
+
+/* Puts a symbol on the list, once. */
+static void expect(perfile_symbols *s, pf_symtab *t, const pf_sym *sym)
+{
+    const uint32_t i = (uint32_t)(sym - t->syms);
+    for (size_t k = 0; k < s->n_expected; k++)
+        if (s->expected[k].table == t && s->expected[k].sym == i)
+            return;
+    s->expected[s->n_expected++] = (pf_expected){t, i};
+}
+
+/* The name of a symbol for people.  NULL: no room. */
 static const char *shown_name(perfile_symbols *s, pf_symtab *t, const pf_sym *sym)
 {
-    static const char plt[] = "@plt";
-    char text[PF_DEMANGLED_SIZE + sizeof plt], bare[PF_DEMANGLED_SIZE];
-    const char *name = pf_symtab_name(t, sym);
-    size_t i = (size_t)(sym - t->syms), len;
-    if ((s->flags & PERFILE_SYMBOLS_MANGLED) || name[0] != '_')
+    const char *name = known_name(s, t, sym);
+    if (name)
         return name;
-    if (t->shown && t->shown[i])
-        return t->shown[i];
-    len = strlen(name);
-    if (sym->plt && len < sizeof bare) { /* "@plt" is not part of what is demangled */
-        memcpy(bare, name, len + 1);
-        bare[len - (sizeof plt - 1)] = 0;
-        name = bare;
-    }
-    if (!pf_demangle(name, text))
-        return pf_symtab_name(t, sym);
-    if (sym->plt)
-        memcpy(text + strlen(text), plt, sizeof plt);
-    if (!t->shown && !(t->shown = pf_budget_alloc(t->budget, t->n, sizeof *t->shown)))
-        return NULL;
-    return t->shown[i] = pf_symbols_keep(s, text);
+    expect(s, t, sym);
+    return demangle_expected(s) ? known_name(s, t, sym) : NULL;
+}
+
+void pf_symbols_expect(perfile_symbols *s, const perfile_mapping *m, uint64_t addr)
+{
+    pf_symbol_object *o;
+    uint64_t at;
+    if (m->kind == PERFILE_MAPPING_SYMBOL ||
+        s->n_expected == PF_DEMANGLE_MOST - 1 || /* room for one that nobody expected */
+        pf_symbol_object_of(s, m, &o) != PERFILE_OK || !o->table ||
+        !pf_symbol_address(o, m, addr, &at))
+        return;
+    const pf_sym *sym = pf_symtab_find(o->table, at);
+    if (sym && !known_name(s, o->table, sym))
+        expect(s, o->table, sym);
 }
 
 static perfile_status answer(perfile_symbols *s, const pf_symbol_object *o,

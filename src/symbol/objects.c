@@ -108,6 +108,7 @@ static perfile_status load(perfile_symbols *s, pf_symbol_object *o, const perfil
 {
     perfile_status st = PERFILE_OK;
     o->own.budget = &s->budget;
+    o->own.helper = &s->helper;
     o->reason = PERFILE_SYMBOL_NO_FILE;
     if (pf_load_captured(s, o))
         ;

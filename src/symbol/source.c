@@ -2,10 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "symbol/demangle.h"
 #include "symbol/dwarf.h"
-
-enum { RUST = 'R', CXX = 'Z' }; /* behind the `_` of mangled names */
 
 void pf_source_drop(perfile_symbols *s, pf_symbol_object *o)
 {
@@ -21,26 +18,13 @@ void pf_source_free(perfile_symbols *s)
     pf_budget_free(&s->budget, s->places, s->places_cap, sizeof *s->places);
 }
 
-/* The name of a function for people, NULL if there is none.  False if there is no room. */
-static bool keep_function(perfile_symbols *s, const char *name, const char **out)
-{
-    char text[PF_DEMANGLED_SIZE];
-    *out = NULL;
-    if (!name)
-        return true;
-    if (!(s->flags & PERFILE_SYMBOLS_MANGLED) && name[0] == '_' &&
-        (name[1] == CXX || name[1] == RUST) && pf_demangle(name, text))
-        name = text;
-    return (*out = pf_symbols_keep(s, name));
-}
-
 /* Copies the places to a list that lives as long as `s`; false if there is no room. */
 static bool keep_places(perfile_symbols *s, const pf_dwarf_place *places, size_t n,
                         perfile_source_place *list)
 {
     for (size_t i = 0; i < n; i++) {
         list[i] = (perfile_source_place){.line = places[i].line, .is_inlined = i + 1 < n};
-        if (!keep_function(s, places[i].function, &list[i].function) ||
+        if ((places[i].function && !(list[i].function = pf_symbols_keep(s, places[i].function))) ||
             (places[i].file && !(list[i].file = pf_symbols_keep(s, places[i].file))))
             return false;
     }
@@ -64,8 +48,9 @@ static bool reserve(perfile_symbols *s)
 /* Looks an address of a file up; false if there is no room. */
 static bool look_up(perfile_symbols *s, pf_symbol_object *o, uint64_t at, uint32_t *number)
 {
-    pf_dwarf_place places[PF_DWARF_DEPTH];
-    const size_t n = o->dwarf ? pf_dwarf_find(o->dwarf, at, places) : 0;
+    pf_dwarf_place places[PF_PLACES_MOST];
+    const size_t n =
+        o->dwarf ? pf_dwarf_find(o->dwarf, at, !(s->flags & PERFILE_SYMBOLS_MANGLED), places) : 0;
     perfile_source_place *list = NULL;
     if (!reserve(s) || (n && !(list = pf_budget_alloc(&s->budget, n, sizeof *list))))
         return false;
@@ -108,7 +93,7 @@ perfile_status perfile_symbols_source(perfile_symbols *s, const perfile_mapping 
     (void)time; /* the mapping is of that time already */
     uint32_t number = PF_INDEX_NONE;
     perfile_status st = PERFILE_OK;
-    if (mapping && mapping->kind != PERFILE_MAPPING_SYMBOL && pf_can_read_dwarf())
+    if (mapping && mapping->kind != PERFILE_MAPPING_SYMBOL)
         st = find(s, mapping, addr, &number);
     if (st == PERFILE_E_NOMEM)
         return pf_fail_nomem(err, "symbols");

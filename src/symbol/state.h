@@ -6,6 +6,7 @@
 #include "model/index.h"
 #include "perfile/symbol.h"
 #include "symbol/elf.h"
+#include "symbol/helper.h"
 
 enum { PF_PATH_SIZE = 4096 }; /* longest path that is tried, with its NUL */
 
@@ -96,12 +97,21 @@ typedef struct pf_debug_dir {
     size_t root;
 } pf_debug_dir;
 
+/* A symbol whose name is to be demangled with others in one question. */
+typedef struct pf_expected {
+    pf_symtab *table;
+    uint32_t sym;
+} pf_expected;
+
 struct perfile_symbols {
     const perfile_session *session; /* borrowed */
     pf_budget budget;               /* limits.symbol_bytes */
-    pf_texts texts;                 /* names of files and modules, demangled names */
-    uint32_t flags;                 /* PERFILE_SYMBOLS_… */
-    const char *symfs;              /* "" : none */
+    pf_helper helper;               /* demangles, reads debug information */
+    pf_expected expected[PF_DEMANGLE_MOST];
+    size_t n_expected;
+    pf_texts texts;    /* names of files and modules, demangled names */
+    uint32_t flags;    /* PERFILE_SYMBOLS_… */
+    const char *symfs; /* "" : none */
     pf_debug_dir *debug_dirs;
     uint32_t n_debug_dirs;
     size_t debug_dirs_cap;

@@ -117,6 +117,11 @@ static perfile_status set_options(perfile_symbols *s, const perfile_symbols_opti
     return pf_kernel_captured(s) == PERFILE_OK ? PERFILE_OK : pf_fail_nomem(err, "symbols");
 }
 
+uint64_t perfile_symbols_too_costly(const perfile_symbols *s)
+{
+    return s->helper.too_costly;
+}
+
 perfile_status perfile_symbols_open(const perfile_session *session,
                                     const perfile_symbols_options *options,
                                     perfile_symbols **symbols, perfile_error *err)
@@ -137,6 +142,8 @@ perfile_status perfile_symbols_open(const perfile_session *session,
         s->captured_index.seed = pf_index_seed(s);
     s->texts.budget = s->object_index.budget = s->file_index.budget = s->map_index.budget =
         s->captured_index.budget = s->kernel.table.budget = &s->budget;
+    pf_helper_init(&s->helper, &s->budget);
+    s->kernel.table.helper = &s->helper;
     s->generation = UINT64_MAX;
     st = set_options(s, &o, err);
     if (st == PERFILE_OK)
@@ -167,5 +174,6 @@ void perfile_symbols_close(perfile_symbols *s)
     pf_index_free(&s->map_index);
     pf_index_free(&s->captured_index);
     pf_texts_free(&s->texts);
+    pf_helper_free(&s->helper);
     pf_free(s);
 }

@@ -136,14 +136,24 @@ typedef struct name_rank {
 
 static void rank_name(const pf_symtab *t, const pf_sym *s, name_rank *rank)
 {
-    char shown[PF_DEMANGLED_SIZE];
-    const char *name = pf_symtab_name(t, s);
     if (rank->known)
         return;
-    if (pf_demangle(name, shown))
-        name = shown;
+    const char *stored = pf_symtab_name(t, s), *shown = pf_demangle_one(t->helper, stored);
+    const char *name = shown ? shown : stored;
     *rank = (name_rank){true, strspn(name, "_"), strlen(name),
                         strncmp(name, "SyS", 3) == 0 || strncmp(name, "compat_SyS", 10) == 0};
+}
+
+/* True if two mangled names differ in one digit after a C or D: those of constructors and
+ * destructors for whole objects and for bases, which often are one function and are shown alike. */
+static bool is_same_constructor(const char *a, const char *b)
+{
+    size_t i = 0;
+    while (a[i] && a[i] == b[i])
+        i++;
+    return i > 2 && a[0] == '_' && a[1] == 'Z' && (a[i - 1] == 'C' || a[i - 1] == 'D') &&
+           a[i] >= '1' && a[i] <= '3' && b[i] >= '1' && b[i] <= '3' &&
+           strcmp(a + i + 1, b + i + 1) == 0;
 }
 
 /* True if `a`, which was added first, stays, and not `b`.  Ranks are filled in where they count, so
@@ -158,7 +168,7 @@ static bool first_wins(const pf_symtab *t, const pf_sym *a, name_rank *rank_a, c
         return b->binding == PF_BIND_WEAK;
     if ((a->binding == PF_BIND_GLOBAL) != (b->binding == PF_BIND_GLOBAL))
         return a->binding == PF_BIND_GLOBAL;
-    if (a->name == b->name)
+    if (a->name == b->name || is_same_constructor(pf_symtab_name(t, a), pf_symtab_name(t, b)))
         return true;
     rank_name(t, a, rank_a);
     rank_name(t, b, rank_b);
@@ -260,9 +270,10 @@ const pf_sym *pf_symtab_named(const pf_symtab *t, const char *name)
 void pf_symtab_free(pf_symtab *t)
 {
     pf_budget *budget = t->budget;
+    pf_helper *helper = t->helper;
     pf_budget_free(budget, t->syms, t->cap, sizeof *t->syms);
     pf_budget_free(budget, t->names, t->names_cap, 1);
     pf_budget_free(budget, t->segments, t->segments_cap, sizeof *t->segments);
     pf_budget_free(budget, t->shown, t->n, sizeof *t->shown);
-    *t = (pf_symtab){.budget = budget};
+    *t = (pf_symtab){.budget = budget, .helper = helper};
 }

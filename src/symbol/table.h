@@ -31,7 +31,8 @@ typedef struct pf_segment {
 
 /* All zeros, with a budget, is an empty table. */
 typedef struct pf_symtab {
-    pf_budget *budget; /* may be NULL */
+    pf_budget *budget;        /* may be NULL */
+    struct pf_helper *helper; /* demangles names; may be NULL */
     pf_sym *syms;
     size_t n, cap;
     uint32_t n_added; /* symbols added so far, those removed since included */

@@ -269,7 +269,7 @@ def judge(what, n, run, line, factor):
         wrong.append("%s: %.1f MB of memory for %.2f MB" % (what, run.memory / 1e6, n / 1e6))
     if run.output > line["output0"] + line["output"] * n:
         wrong.append("%s: %.1f MB of output for %.2f MB" % (what, run.output / 1e6, n / 1e6))
-    if run.seconds > factor * (1 + line["time"] * n / 1e6):
+    if run.seconds > factor * (1 + line["time"] * n / 1e6) + line.get("time0", 0):
         wrong.append("%s: %.2f s for %.2f MB" % (what, run.seconds, n / 1e6))
     return wrong
 
@@ -288,7 +288,7 @@ def measure(perfile, command, words, inputs, line, worst):
         w[2] = max(w[2], run.output / n)
     # Four times the input may take four times as long, and half as much again.
     (n0, t0), (n1, t1) = times[0], times[-1]
-    if t1 > 1.5 * n1 / n0 * t0 + 0.4 * factor:
+    if t1 > 1.5 * n1 / n0 * t0 + 0.4 * factor + line.get("time0", 0):
         wrong.append("%s: %.2f s for %.2f MB, %.2f s for %.2f MB" % (" ".join(argv[1:]), t0, n0 / 1e6, t1, n1 / 1e6))
     return wrong
 
@@ -321,6 +321,8 @@ def main():
                 line["memory0"] += 3 << 27
             if name in cost_perfmon.INPUTS and command == "convert":
                 line.update(cost_perfmon.CONVERT)
+            if name in cost_symbols.BY_SYMBOLIZER:
+                line.update(memory0=line["memory0"] + cost_symbols.SYMBOLIZER_MEMORY, time0=cost_symbols.SYMBOLIZER_SECONDS)
             for words in lines.get(command, []):
                 if not chosen():
                     continue

@@ -165,13 +165,94 @@ def long_program(path, size):
         stacks(path, name.encode(), [TEXT + 16 + i for i in range(size // 512)])
 
 
+def leb(n):
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+# Of debug information: what a compilation unit with lines, one without, a function, one with ranges and an inlined one have.
+ABBREVIATIONS = b"".join(leb(i + 1) + tag + b"".join(leb(n) + leb(f) for n, f in attributes) + b"\0\0" for i, (tag, attributes) in enumerate([
+    (b"\x11\1", [(3, 8), (0x11, 1), (0x12, 7), (0x10, 0x17)]), (b"\x11\0", [(0x11, 1), (0x12, 7)]),
+    (b"\x2e\1", [(3, 8), (0x11, 1), (0x12, 7)]), (b"\x2e\0", [(0x55, 0x17)]), (b"\x1d\0", [(0x11, 1), (0x12, 0xb)])]))
+
+
+def unit(entries):
+    body = struct.pack("<HIB", 4, 0, 8) + entries
+    return struct.pack("<I", len(body)) + body
+
+
+def first_unit(entries):
+    """A unit with a function that covers all, and `entries` in it."""
+    function = b"\3main\0" + struct.pack("<QQ", TEXT, 0x100000) + entries + b"\0"
+    return unit(b"\1a.c\0" + struct.pack("<QQI", TEXT, 0x100000, 0) + function + b"\0")
+
+
+def debug(path, info, samples=((0, TEXT),), lines=b"", ranges=b"", abbreviations=ABBREVIATIONS):
+    """A file with debug information."""
+    return one_file(path, samples, sections=[
+        code(), (b".strtab", 3, 0, b"\0main\0", 0, 0), (b".symtab", 2, 0, symbol(0, 0, 0, 0) + symbol(1, TEXT, 0x100000), 2, 24),
+        (b".debug_abbrev", 1, 0, abbreviations + b"\0", 0, 0), (b".debug_info", 1, 0, info, 0, 0),
+        (b".debug_line", 1, 0, lines, 0, 0), (b".debug_ranges", 1, 0, ranges, 0, 0)])
+
+
+def debug_lines(path, size):
+    """A program of lines, of which each byte is a row."""
+    head = bytes([1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1]) + b"\0a.c\0\0\0\0\0"
+    body = struct.pack("<HI", 3, len(head)) + head + b"\0\x09\2" + struct.pack("<Q", TEXT) + b"\x14" * size + b"\0\1\1"
+    return debug(path, first_unit(b""), lines=struct.pack("<I", len(body)) + body)
+
+
+def debug_ranges(path, size):
+    """Functions of half of the bytes that share a list of addresses."""
+    return debug(path, first_unit((b"\4" + bytes(4)) * (size // 10)), ranges=struct.pack("<QQ", 1, 1) * (size // 32) + bytes(16))
+
+
+def debug_inlined(path, size):
+    """A function with many inlined ones, none of which is at the addresses."""
+    return debug(path, first_unit((b"\5" + struct.pack("<QB", 0x900000, 1)) * (size // 20)),
+                 samples=[(0, TEXT + i) for i in range(size // 128)])
+
+
+def debug_abbreviations(path, size):
+    """Units that all have the last of many abbreviations."""
+    n = size // 32
+    table = b"".join(leb(i + 2) + b"\x34\0\0\0" for i in range(n)) + b"\1\x11\0\x11\1\x12\7\0\0"
+    return debug(path, b"".join(unit(b"\1" + struct.pack("<QQ", TEXT + 16 * i, 16)) for i in range(n)), abbreviations=table)
+
+
+def base36(n):
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    return ("" if n < 36 else base36(n // 36)) + digits[n % 36]
+
+
+def manglings(path, size):
+    """Names that take the demangler very long: each argument of a pack has the one before it twice, binders are without end."""
+    names, table, n = b"\0", symbol(0, 0, 0, 0), max(8, size // 1024)
+    pack = "Pi"
+    for level in range(45):
+        pack = "Fv%sS%s_E" % (pack, base36(level))
+    for i in range(n):
+        table += symbol(len(names), TEXT + 16 * i, 16)
+        names += (("_Z%df%dIDp" % (len(str(i)) + 1, i)) + pack + "Evv" if i % 2 else "_RNvC1a1bINvC1a1bFGzzzzzzzzz%d_EuE" % i).encode() + b"\0"
+    return one_file(path, [(0, TEXT + 16 * i) for i in range(n)], sections=[
+        code(), (b".strtab", 3, 0, names, 0, 0), (b".symtab", 2, 0, table, 2, 24)])
+
+
 # Larger than other inputs: files of this kind are read fast, so that what is quadratic shows late.
 INPUTS = {"symbols-" + f.__name__: lambda path, size, f=f: f(path, 4 * size)
           for f in (one_address, labels, plt, segments, aliases, debuglink, long_number,
-                    long_program)}
+                    long_program, debug_lines, debug_ranges, debug_inlined, debug_abbreviations, manglings)}
+
+# What perfile-symbolizer may have on top for them, whatever their size: format/limits.md.
+BY_SYMBOLIZER = {"symbols-debug_lines", "symbols-debug_ranges", "symbols-debug_inlined", "symbols-debug_abbreviations",
+                 "symbols-manglings"}
+SYMBOLIZER_MEMORY, SYMBOLIZER_SECONDS = 288 << 20, 2
 
 # Command lines beside those of cost.py; of all commands only these are run.
 LINES = {
-    "stats": ["--by dso,sym {in}"],
-    "export": ["--to folded -o {out} {in}"],
+    "stats": ["--by dso,sym {in}", "--by srcline {in}"],
+    "export": ["--to folded -o {out} {in}", "--to folded --inline -o {out} {in}"],
 }

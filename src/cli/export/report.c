@@ -42,6 +42,8 @@ static void report_losses(const cli_export_run *x)
     if (x->symbols)
         note(s->frames - s->unmapped - s->named, "place in code has no known function",
              "places in code have no known function");
+    note(s->too_costly, "name or file of debug information took too much time or memory",
+         "names or files of debug information took too much time or memory");
     note(s->without_stack, "sample has no address", "samples have no address");
     note(s->unreadable, "call chain could not be read", "call chains could not be read");
     note(s->not_joined, "call chain lacks its user part, which did not come",
@@ -98,6 +100,7 @@ static void report_json(const cli_export_run *x, bool written)
     cli_json_number("frames", s->frames);
     cli_json_number("unmapped", s->unmapped);
     cli_json_number("named", s->named);
+    cli_json_number("too_costly", s->too_costly);
     cli_json_number("events", s->events);
     cli_json_number("without_period", s->without_period);
     cli_json_number("without_stack", s->without_stack);

@@ -329,6 +329,7 @@ static void print_json(const counts *c, const cli_input *in)
     cli_json_number("frames", c->sum.frames);
     cli_json_number("unmapped", c->sum.unmapped);
     cli_json_number("named", c->sum.named);
+    cli_json_number("too_costly", c->sum.too_costly);
     cli_json_number("without_period", c->sum.without_period);
     cli_json_number("without_stack", c->sum.without_stack);
     cli_json_number("unreadable", c->sum.unreadable);
@@ -363,6 +364,11 @@ static bool print(counts *c, const cli_input *in)
         if (cli_losses_print(&c->losses, perfile_stream_session(in->stream),
                              in->selects ? CLI_SAMPLES_UNKNOWN : c->sum.samples, "lost: "))
             cli_print("\n");
+        if (c->sum.too_costly)
+            cli_message("%s: %" PRIu64 " name%s or file%s of debug information took too much time "
+                        "or memory",
+                        in->name, c->sum.too_costly, c->sum.too_costly == 1 ? "" : "s",
+                        c->sum.too_costly == 1 ? "" : "s");
     }
     if (c->set->heading)
         cli_print("\n");

@@ -1,0 +1,273 @@
+/* The conversation with perfile-symbolizer (see helper.h). */
+#define _GNU_SOURCE /* dladdr() */
+#include "symbol/helper.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRAM "libexec/perfile/perfile-symbolizer"
+
+enum {
+    PATH_SIZE = 4096,
+    FOLDERS_UP = 4 /* from the library or program: its own folder, and those above */
+};
+
+static const uint64_t second = 1000000000;
+
+/* The file that has this code: library or program. */
+static bool own_file(char path[PATH_SIZE])
+{
+    Dl_info info;
+    static const char here;
+    if (dladdr(&here, &info) && info.dli_fname && strstr(info.dli_fname, ".so") &&
+        info.dli_fname[0] == '/' && strlen(info.dli_fname) < PATH_SIZE) {
+        strcpy(path, info.dli_fname);
+        return true;
+    }
+    const ssize_t n = readlink("/proc/self/exe", path, PATH_SIZE - 1);
+    if (n > 0)
+        path[n] = 0;
+    return n > 0;
+}
+
+/* Where the program is: below the folder of the library or program that has this code, or below one
+ * of those above it (bin/ and lib/ of an installation, folders of a build), else where it was
+ * installed to. */
+static bool find_program(char path[PATH_SIZE])
+{
+    char own[PATH_SIZE];
+    char *end;
+    if (own_file(own))
+        for (int i = 0; i < FOLDERS_UP && (end = strrchr(own, '/')); i++) {
+            *end = 0;
+            const int n = snprintf(path, PATH_SIZE, "%s/" PROGRAM, own);
+            if (n > 0 && n < PATH_SIZE && access(path, X_OK) == 0)
+                return true;
+        }
+    const int n = snprintf(path, PATH_SIZE, "%s", PF_SYMBOLIZER_INSTALLED);
+    return n > 0 && n < PATH_SIZE && access(path, X_OK) == 0;
+}
+
+bool pf_helper_is_there(void)
+{
+    char path[PATH_SIZE];
+    return find_program(path);
+}
+
+void pf_helper_init(pf_helper *h, pf_budget *budget)
+{
+    *h = (pf_helper){.budget = budget, .socket = -1, .left = PF_HELPER_SECONDS * (int64_t)second};
+}
+
+/* Ends the program, which has nothing to lose. */
+static void stop(pf_helper *h)
+{
+    if (h->socket < 0)
+        return;
+    close(h->socket);
+    h->socket = -1;
+    if (h->pid <= 0) /* a test that answers itself */
+        return;
+    kill(h->pid, SIGKILL);
+    while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+}
+
+void pf_helper_free(pf_helper *h)
+{
+    stop(h);
+    pf_budget_free(h->budget, h->question, h->question_cap, 1);
+    pf_budget_free(h->budget, h->answer, h->answer_cap, 1);
+    h->question = h->answer = NULL;
+    h->question_cap = h->answer_cap = 0;
+}
+
+void pf_helper_allow(pf_helper *h, uint64_t ns)
+{
+    const int64_t most = INT64_MAX / 2;
+    h->left = ns > (uint64_t)most || h->left > most - (int64_t)ns ? most : h->left + (int64_t)ns;
+}
+
+/* Starts the program with one end of a socket as its descriptor 0, apart from the caller's process
+ * group, signals and environment. */
+static bool spawn(const char *path, int theirs, pid_t *pid)
+{
+    char *const arguments[] = {(char *)"perfile-symbolizer", NULL}, *const environment[] = {NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    if (posix_spawn_file_actions_init(&files) != 0)
+        return false;
+    if (posix_spawnattr_init(&attributes) != 0) {
+        posix_spawn_file_actions_destroy(&files);
+        return false;
+    }
+    const bool started =
+        posix_spawn_file_actions_adddup2(&files, theirs, 0) == 0 &&
+        posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0) == 0 &&
+        posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0) == 0 &&
+        posix_spawnattr_setsigmask(&attributes, &none) == 0 &&
+        posix_spawnattr_setsigdefault(&attributes, &all) == 0 &&
+        posix_spawnattr_setpgroup(&attributes, 0) == 0 &&
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                  POSIX_SPAWN_SETPGROUP) == 0 &&
+        posix_spawn(pid, path, &files, &attributes, arguments, environment) == 0;
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return started;
+}
+
+static bool start(pf_helper *h)
+{
+    char path[PATH_SIZE];
+    int pair[2];
+    if (h->socket >= 0)
+        return true;
+    if (h->is_missing || !find_program(path) ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        h->is_missing = true;
+        return false;
+    }
+    if (spawn(path, pair[1], &h->pid)) {
+        h->socket = pair[0];
+        h->starts++;
+    } else {
+        h->is_missing = true;
+        close(pair[0]);
+    }
+    close(pair[1]);
+    return h->socket >= 0;
+}
+
+/* Milliseconds of a clock that only goes forwards. */
+static uint64_t now_ms(void)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Waits until the socket can be read or written; false: not before `deadline`. */
+static bool wait_for(const pf_helper *h, short what, uint64_t deadline)
+{
+    for (;;) {
+        struct pollfd p = {.fd = h->socket, .events = what};
+        const uint64_t now = now_ms();
+        const uint64_t left = deadline > now ? deadline - now : 0;
+        const int n = left ? poll(&p, 1, left > 60000 ? 60000 : (int)left) : 0;
+        if (n > 0)
+            return true;
+        if (!left || (n < 0 && errno != EINTR))
+            return false;
+    }
+}
+
+/* Sends `q` with what follows it, and the descriptor unless it is -1. */
+static bool send_question(const pf_helper *h, const pf_question *q, int fd, uint64_t deadline)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof fd)];
+    } control = {0};
+    struct iovec parts[] = {{(void *)(uintptr_t)q, sizeof *q}, {h->question, q->size}};
+    struct msghdr m = {.msg_iov = parts, .msg_iovlen = 2};
+    if (fd >= 0) {
+        m.msg_control = &control;
+        m.msg_controllen = sizeof control;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    }
+    while (parts[0].iov_len + parts[1].iov_len) {
+        ssize_t sent = sendmsg(h->socket, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno != EINTR && (errno != EAGAIN || !wait_for(h, POLLOUT, deadline)))
+            return false;
+        for (int i = 0; i < 2 && sent > 0; i++) {
+            const size_t n = (size_t)sent < parts[i].iov_len ? (size_t)sent : parts[i].iov_len;
+            parts[i].iov_base = (char *)parts[i].iov_base + n;
+            parts[i].iov_len -= n;
+            sent -= (ssize_t)n;
+            m.msg_control = NULL; /* it went with the first byte */
+            m.msg_controllen = 0;
+        }
+    }
+    return true;
+}
+
+static bool receive_all(const pf_helper *h, void *to, size_t n, uint64_t deadline)
+{
+    for (size_t done = 0; done < n;) {
+        const ssize_t got = recv(h->socket, (char *)to + done, n - done, MSG_DONTWAIT);
+        if (got == 0 ||
+            (got < 0 && errno != EINTR && (errno != EAGAIN || !wait_for(h, POLLIN, deadline))))
+            return false;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+/* Makes room for `n` bytes. */
+static bool reserve(pf_budget *budget, uint8_t **bytes, size_t *cap, size_t n)
+{
+    if (n <= *cap)
+        return true;
+    uint8_t *more = pf_budget_realloc(budget, *bytes, *cap, n, 1);
+    if (more) {
+        *bytes = more;
+        *cap = n;
+    }
+    return more != NULL;
+}
+
+bool pf_helper_say(pf_helper *h, pf_question *q, perfile_bytes text)
+{
+    const size_t size = q->size + text.len + 1;
+    if (text.len >= PF_QUESTION_MOST - q->size ||
+        (size > h->question_cap &&
+         !reserve(h->budget, &h->question, &h->question_cap, size + size / 2)))
+        return false;
+    memcpy(h->question + q->size, text.ptr, text.len);
+    h->question[size - 1] = 0;
+    q->size = (uint32_t)size;
+    return true;
+}
+
+/* Sends the question and receives the answer, before `deadline`. */
+static bool converse(pf_helper *h, const pf_question *q, int fd, pf_answer *a, uint64_t deadline)
+{
+    return send_question(h, q, fd, deadline) && receive_all(h, a, sizeof *a, deadline) &&
+           a->protocol == PF_PROTOCOL && a->size <= PF_ANSWER_MOST &&
+           reserve(h->budget, &h->answer, &h->answer_cap, a->size) &&
+           receive_all(h, h->answer, a->size, deadline);
+}
+
+bool pf_helper_ask(pf_helper *h, pf_question *q, int fd, pf_answer *a)
+{
+    if (h->left <= 0 || !start(h))
+        return false;
+    q->protocol = PF_PROTOCOL;
+    q->allowed = q->allowed < (uint64_t)h->left ? q->allowed : (uint64_t)h->left;
+    /* On a busy machine processor time is a part of the time that goes by. */
+    const uint64_t asked = now_ms(), deadline = asked + 20000 + q->allowed / 100000;
+    const bool answered = converse(h, q, fd, a, deadline);
+    const uint64_t used = answered ? a->used : (now_ms() - asked) * 1000000 + PF_HELPER_DEATH;
+    h->left -= used < (uint64_t)INT64_MAX / 2 ? (int64_t)used : INT64_MAX / 2;
+    if (!answered)
+        stop(h);
+    return answered;
+}

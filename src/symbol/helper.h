@@ -1,0 +1,54 @@
+/* The conversation with perfile-symbolizer, which demangles names and reads debug information in a
+ * process of its own (symbolizer/main.c says why). */
+#ifndef PF_SYMBOL_HELPER_H
+#define PF_SYMBOL_HELPER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/budget.h"
+#include "perfile/base.h"
+#include "symbol/protocol.h"
+
+enum {
+    PF_HELPER_SECONDS = 2,      /* of processor time, to begin with */
+    PF_HELPER_DEATH = 50000000, /* ns that the end of the program costs beside */
+    PF_DEMANGLE_NS = 1000       /* of a byte of a name */
+};
+
+/* One conversation at a time, started by the first question.  What it may cost is one account of
+ * processor time, which grows with what there is to do; when it is empty, nothing is asked any
+ * more.  See format/limits.md. */
+typedef struct pf_helper {
+    pf_budget *budget;
+    int socket; /* -1: it does not run */
+    pid_t pid;
+    unsigned starts; /* each begins anew: it knows no file */
+    bool is_missing; /* the program was not found, or does not start */
+    int64_t left;    /* ns of processor time; less than 0: the last question took longer */
+    uint8_t *question, *answer;      /* bytes that follow the last ones */
+    size_t question_cap, answer_cap; /* allocated and charged */
+    uint64_t too_costly;             /* names and files that cost too much, or ended the program */
+} pf_helper;
+
+/* True if the program is there, and starts. */
+bool pf_helper_is_there(void);
+
+void pf_helper_init(pf_helper *h, pf_budget *budget);
+void pf_helper_free(pf_helper *h);
+
+/* Adds to the account of processor time. */
+void pf_helper_allow(pf_helper *h, uint64_t ns);
+
+/* Puts a text and a NUL after those that follow the question, where q->size counts.  False: no
+ * room.
+ */
+bool pf_helper_say(pf_helper *h, pf_question *q, perfile_bytes text);
+
+/* Asks: `q` with what follows it and the descriptor `fd` (-1: none); q->protocol and q->allowed are
+ * set here, the latter to no more than is left.  a->size bytes of the answer are in h->answer until
+ * the next question.  False: there is none, since the program is missing or ended; the next
+ * question starts it again. */
+bool pf_helper_ask(pf_helper *h, pf_question *q, int fd, pf_answer *a);
+
+#endif
