@@ -159,7 +159,7 @@ done
 
 # Two clocks that nobody knows.
 run 2 merge -o merged.toy one.toy two.toy
-has err.txt pass --offset 2=TIME
+has err.txt --offset IN=TIME
 run 0 merge --offset 2=0 -o merged.toy one.toy two.toy
 run 0 validate merged.toy
 { events one.toy; events two.toy; } | sort >wanted.tsv
