@@ -17,7 +17,7 @@
 enum { STACK_BYTES = 256, REGISTERS = 3 * 8, FRAMES = 127 };
 
 /* The rule of an address, which makes sense. */
-static bool rule_at(const pf_cfi *cfi, uint64_t pc, pf_unwind_rule *rule, pf_where *wheres)
+static bool rule_at(pf_cfi *cfi, uint64_t pc, pf_unwind_rule *rule, pf_where *wheres)
 {
     uint64_t seen = 0;
     if (!pf_cfi_rule(cfi, pc, rule, wheres))
@@ -33,7 +33,7 @@ static bool rule_at(const pf_cfi *cfi, uint64_t pc, pf_unwind_rule *rule, pf_whe
 }
 
 /* Walks the stack from an address on. */
-static void walk(const pf_cfi *cfi, const pf_unwind_machine *m, pf_unwind_frame frame,
+static void walk(pf_cfi *cfi, const pf_unwind_machine *m, pf_unwind_frame frame,
                  const pf_unwind_stack *stack)
 {
     int end = PF_UNWIND_MORE;

@@ -2,7 +2,10 @@
  *
  * A program sets rules for the registers as the address goes up; what holds at an address is found
  * by executing it up to there, first that of the common entry, which says where it starts from.
- * Programs are bounded by PROGRAM_STEPS, so that a hostile one costs little at each address. */
+ *
+ * A program may be as long as the section, and each address executes it anew.  So there are two
+ * bounds, in bytes of programs: of what one address may execute, and of what all addresses of a
+ * section may, in proportion to its size. */
 #include "unwind/cfi.h"
 
 #include <stdlib.h>
@@ -12,9 +15,12 @@
 #include "unwind/leb.h"
 
 enum {
-    PROGRAM_STEPS = 1 << 14,
-    REMEMBERED = 8,         /* rows that a program may remember */
-    SAVED_IN_PROGRAM = 0x3f /* the low bits of an operation that holds a number */
+    PROGRAM_BYTES = 1 << 16, /* that are executed for one address; compilers make 20,000 at most */
+    SECTION_BYTES = 1 << 22, /* that are executed for all addresses of a section … */
+    SECTION_RATIO = 1024,    /* … and so many more for each of its bytes */
+    ROW_BYTES = 64,          /* what copying a row costs, as bytes of a program */
+    REMEMBERED = 8,          /* rows that a program may remember */
+    SAVED_IN_PROGRAM = 0x3f  /* the low bits of an operation that holds a number */
 };
 
 /* By address; entries of one address as they stand in the section. */
@@ -48,6 +54,7 @@ perfile_status pf_cfi_index(pf_cfi *cfi)
     bool sorted = true;
     if (cfi->section.len > UINT32_MAX)
         return PERFILE_E_LIMIT;
+    cfi->left = SECTION_BYTES + SECTION_RATIO * (uint64_t)cfi->section.len;
     for (int what; (what = pf_cfi_next(cfi, &at, &fde)) != PF_CFI_END; here = at) {
         if (what != PF_CFI_FDE)
             continue;
@@ -95,7 +102,7 @@ typedef struct machine {
     row now, initial;
     row remembered[REMEMBERED];
     unsigned n_remembered;
-    unsigned steps; /* that are left */
+    size_t left; /* bytes that may be executed */
     bool ok;
 } machine;
 
@@ -128,6 +135,13 @@ static void advance(machine *m, uint64_t by)
 {
     const uint64_t to = m->pc + by * m->cie->code_align;
     m->pc = to < m->pc ? UINT64_MAX : to;
+}
+
+/* Charges bytes of a program that were executed. */
+static void charge(machine *m, size_t bytes)
+{
+    m->ok &= bytes <= m->left;
+    m->left -= bytes <= m->left ? bytes : m->left;
 }
 
 /* An expression: its position, and the cursor moves behind it. */
@@ -234,11 +248,13 @@ static bool operation(machine *m, uint8_t op, pf_cursor *c)
         advance(m, pf_cur_u32(c));
         return true;
     case 0x0a: /* remember_state */
+        charge(m, ROW_BYTES);
         m->ok &= m->n_remembered < REMEMBERED;
         if (m->ok)
             m->remembered[m->n_remembered++] = m->now;
         return true;
     case 0x0b: /* restore_state */
+        charge(m, ROW_BYTES);
         m->ok &= m->n_remembered > 0;
         if (m->ok)
             m->now = m->remembered[--m->n_remembered];
@@ -259,11 +275,8 @@ static void execute(machine *m, perfile_bytes program)
 {
     pf_cursor c = pf_cur(program, m->cfi->swap);
     while (m->ok && pf_cur_left(&c)) {
+        const uint8_t *const start = c.pos;
         const uint8_t op = pf_cur_u8(&c), low = op & SAVED_IN_PROGRAM;
-        if (!m->steps--) {
-            m->ok = false;
-            return;
-        }
         if (op >> 6 == 1)
             advance(m, low);
         else if (op >> 6 == 2)
@@ -273,25 +286,28 @@ static void execute(machine *m, perfile_bytes program)
         else
             m->ok &= operation(m, op, &c);
         m->ok &= !c.bad;
+        charge(m, (size_t)(c.pos - start));
         if (m->pc > m->target)
             return;
     }
 }
 
-bool pf_cfi_rule(const pf_cfi *cfi, uint64_t pc, pf_unwind_rule *rule, pf_where *wheres)
+bool pf_cfi_rule(pf_cfi *cfi, uint64_t pc, pf_unwind_rule *rule, pf_where *wheres)
 {
     pf_fde fde;
     const pf_cfi_entry *entry = entry_of(cfi, pc);
     uint64_t at = entry ? entry->at : 0;
     if (!entry || pf_cfi_next(cfi, &at, &fde) != PF_CFI_FDE)
         return false;
-    machine m = {.cfi = cfi, .cie = &fde.cie, .target = pc, .steps = PROGRAM_STEPS, .ok = true};
+    const size_t most = cfi->left < PROGRAM_BYTES ? (size_t)cfi->left : PROGRAM_BYTES;
+    machine m = {.cfi = cfi, .cie = &fde.cie, .target = pc, .left = most, .ok = true};
     /* The program of the common entry holds from the start on. */
     m.pc = pc;
     execute(&m, fde.cie.program);
     m.initial = m.now;
     m.pc = fde.start;
     execute(&m, fde.program);
+    cfi->left -= most - m.left;
     if (!m.ok || m.now.cfa.kind == PF_WHERE_SAME)
         return false;
     *rule = (pf_unwind_rule){.kind = PF_RULE_FRAME,

@@ -20,6 +20,7 @@ typedef struct pf_cfi {
     bool swap, is64;
     pf_cfi_entry *entries;
     size_t n, cap;
+    uint64_t left; /* bytes of programs that may still be executed */
 } pf_cfi;
 
 /* Makes the table of entries; all other members are filled in before.  Entries that make no sense
@@ -29,6 +30,6 @@ void pf_cfi_free(pf_cfi *cfi);
 
 /* The rule for the code at `pc`, and the registers that it does not leave the same, at most
  * PF_UNWIND_REGS at `wheres`.  False: the section does not say.  rule->first is left alone. */
-bool pf_cfi_rule(const pf_cfi *cfi, uint64_t pc, pf_unwind_rule *rule, pf_where *wheres);
+bool pf_cfi_rule(pf_cfi *cfi, uint64_t pc, pf_unwind_rule *rule, pf_where *wheres);
 
 #endif

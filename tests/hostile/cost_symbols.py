@@ -165,6 +165,17 @@ def long_program(path, size):
         stacks(path, name.encode(), [TEXT + 16 + i for i in range(size // 512)])
 
 
+def programs(path, size):
+    """A program of 8 KiB, and many addresses at which all of it is executed."""
+    name = os.path.abspath(path) + ".elf"
+    common = struct.pack("<I", 0) + b"\1\0" + b"\1\x78\x10" + b"\x0c\x07\x08\x90\x01"
+    frame = struct.pack("<I", len(common)) + common
+    body = struct.pack("<QQ", TEXT, 0x100000) + b"\x0a\x0b" * 4096
+    frame += struct.pack("<II", 4 + len(body), len(frame) + 4) + body
+    return elf(name, [code(), (b".eh_frame", 1, 0x200000, frame, 0, 0)]) + \
+        stacks(path, name.encode(), [TEXT + 16 + i for i in range(size // 512)])
+
+
 def leb(n):
     out = b""
     while n > 127:
@@ -244,7 +255,7 @@ def manglings(path, size):
 # Larger than other inputs: files of this kind are read fast, so that what is quadratic shows late.
 INPUTS = {"symbols-" + f.__name__: lambda path, size, f=f: f(path, 4 * size)
           for f in (one_address, labels, plt, segments, aliases, debuglink, long_number,
-                    long_program, debug_lines, debug_ranges, debug_inlined, debug_abbreviations, manglings)}
+                    long_program, programs, debug_lines, debug_ranges, debug_inlined, debug_abbreviations, manglings)}
 
 # What perfile-symbolizer may have on top for them, whatever their size: format/limits.md.
 BY_SYMBOLIZER = {"symbols-debug_lines", "symbols-debug_ranges", "symbols-debug_inlined", "symbols-debug_abbreviations",

@@ -33,7 +33,7 @@ static void open_section(pf_cfi *cfi, bool eh, bool aarch64, bool swap)
 }
 
 /* The offset of the CFA from a register at an address. */
-static void check_cfa(const pf_cfi *cfi, uint64_t at, uint8_t reg, int64_t offset, unsigned n)
+static void check_cfa(pf_cfi *cfi, uint64_t at, uint8_t reg, int64_t offset, unsigned n)
 {
     pf_unwind_rule rule = {0};
     pf_where wheres[PF_UNWIND_REGS];
@@ -95,6 +95,60 @@ static void long_numbers(void **state)
     c = pf_cur((perfile_bytes){longer, sizeof longer}, false);
     (void)pf_cur_sleb(&c);
     assert_true(c.bad);
+}
+
+/* The entries of a section: a common one, and that of a function with the program. */
+static void make_cfi(pf_cfi *cfi, const builder *program)
+{
+    static const uint8_t common[] = {0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1, 0, 0};
+    BUILDER b = {.swap = PF_NATIVE_BIG};
+    build_u32(&b, sizeof common);
+    build_bytes(&b, common, sizeof common);
+    build_u32(&b, (uint32_t)(20 + program->b.len));
+    build_u32(&b, sizeof common + 8);
+    build_u64(&b, 0x1000);
+    build_u64(&b, 0x10000);
+    build_bytes(&b, program->b.ptr, program->b.len);
+    *cfi = (pf_cfi){.eh = true, .is64 = true, .swap = PF_NATIVE_BIG};
+    cfi->section = (pf_piece){.ptr = pf_alloc(b.b.len, 1), .len = b.b.len};
+    assert_non_null(cfi->section.ptr);
+    memcpy(cfi->section.ptr, b.b.ptr, b.b.len);
+    assert_int_equal(pf_cfi_index(cfi), PERFILE_OK);
+    assert_int_equal(cfi->n, 1);
+}
+
+/* What programs cost is bounded in bytes, for an address and for all of a section; rows that are
+ * copied cost more than others. */
+static void long_programs(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 16, PAIR = 2 + 2 * 64 /* a row is remembered and restored */ };
+    pf_cfi cfi;
+    pf_unwind_rule rule = {0};
+    pf_where wheres[PF_UNWIND_REGS];
+    static const size_t lengths[] = {25000, MOST - 100, MOST + 1};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        BUILDER b = {0};
+        build_zeros(&b, lengths[i]);
+        make_cfi(&cfi, &b);
+        assert_int_equal(pf_cfi_rule(&cfi, 0x1100, &rule, wheres), lengths[i] < MOST);
+        /* No matter how many addresses are asked for, there is an end. */
+        size_t n = 0;
+        while (n < 4096 && lengths[i] < MOST && pf_cfi_rule(&cfi, 0x1100 + n, &rule, wheres))
+            n++;
+        assert_in_range(n, lengths[i] < MOST ? 1000 : 0, lengths[i] < MOST ? 1300 : 0);
+        pf_cfi_free(&cfi);
+    }
+    for (unsigned more = 0; more < 2; more++) {
+        BUILDER b = {0};
+        for (size_t i = 0; i < MOST / PAIR - 1 + 2 * more; i++) {
+            build_u8(&b, 0x0a);
+            build_u8(&b, 0x0b);
+        }
+        make_cfi(&cfi, &b);
+        assert_int_equal(pf_cfi_rule(&cfi, 0x1100, &rule, wheres), !more);
+        pf_cfi_free(&cfi);
+    }
 }
 
 /* Operations of expressions, and what ends them. */
@@ -400,9 +454,10 @@ static void sources(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_numbers), cmocka_unit_test(rules),   cmocka_unit_test(expressions),
-        cmocka_unit_test(x86_64),       cmocka_unit_test(signals), cmocka_unit_test(aarch64),
-        cmocka_unit_test(reasons),      cmocka_unit_test(limits),  cmocka_unit_test(sources),
+        cmocka_unit_test(long_numbers), cmocka_unit_test(long_programs), cmocka_unit_test(rules),
+        cmocka_unit_test(expressions),  cmocka_unit_test(x86_64),        cmocka_unit_test(signals),
+        cmocka_unit_test(aarch64),      cmocka_unit_test(reasons),       cmocka_unit_test(limits),
+        cmocka_unit_test(sources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
