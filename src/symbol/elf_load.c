@@ -2,9 +2,8 @@
  * it lie in memory and has the PLT, the debug file has the symbols that were stripped off. */
 #include "symbol/files.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-enum { MOST_SEGMENTS = 256 }; /* that are loaded and count; linkers make about ten */
 
 typedef struct loading {
     pf_symbol_object *o;
@@ -12,13 +11,33 @@ typedef struct loading {
     bool damaged; /* a table is */
 } loading;
 
-/* Copies the segments that are loaded.  Of a debug file alone the offsets are lost: then only the
- * executable segment is of use, if there is but one. */
-static perfile_status keep_segments(pf_symbol_object *o, const pf_elf *elf, bool is_mapped)
+/* qsort() order: by offset, the longest of one offset first. */
+static int compare_segments(const void *x, const void *y)
+{
+    const pf_elf_segment *a = x, *b = y;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    return (a->filesz < b->filesz) - (a->filesz > b->filesz);
+}
+
+/* Sorts the segments by offset, for pf_symbol_address().  Of several with one offset the longest
+ * counts; linkers make no segments that share bytes of the file. */
+static void sort_segments(pf_symbol_object *o)
+{
+    size_t kept = 0;
+    if (o->n_segments)
+        qsort(o->segments, o->n_segments, sizeof *o->segments, compare_segments);
+    for (size_t i = 0; i < o->n_segments; i++)
+        if (!kept || o->segments[kept - 1].offset != o->segments[i].offset)
+            o->segments[kept++] = o->segments[i];
+    o->n_segments = kept;
+}
+
+perfile_status pf_keep_segments(pf_symbol_object *o, const pf_elf *elf, bool is_mapped)
 {
     size_t n = 0, executable = 0;
     for (size_t i = 0; i < elf->n_segments; i++) {
-        n += elf->segments[i].type == PF_PT_LOAD && n < MOST_SEGMENTS;
+        n += elf->segments[i].type == PF_PT_LOAD;
         executable +=
             elf->segments[i].type == PF_PT_LOAD && (elf->segments[i].flags & PF_SEGMENT_EXECUTABLE);
     }
@@ -29,10 +48,12 @@ static perfile_status keep_segments(pf_symbol_object *o, const pf_elf *elf, bool
     o->segments = pf_budget_alloc(elf->budget, n, sizeof *o->segments);
     if (!o->segments)
         return pf_symbol_no_memory(elf->budget);
+    o->segments_cap = n;
     for (size_t i = 0; i < elf->n_segments && o->n_segments < n; i++)
         if (elf->segments[i].type == PF_PT_LOAD &&
             (is_mapped || (elf->segments[i].flags & PF_SEGMENT_EXECUTABLE)))
             o->segments[o->n_segments++] = elf->segments[i];
+    sort_segments(o);
     return PERFILE_OK;
 }
 
@@ -74,7 +95,7 @@ static perfile_status load_files(loading *l)
     if (!f->mapped.is_open && !f->debug.is_open)
         return PERFILE_OK;
     perfile_status st =
-        keep_segments(o, f->mapped.is_open ? &f->mapped.elf : &f->debug.elf, f->mapped.is_open);
+        pf_keep_segments(o, f->mapped.is_open ? &f->mapped.elf : &f->debug.elf, f->mapped.is_open);
     if (st == PERFILE_OK)
         st = add_symbols(l);
     if (st != PERFILE_OK)
@@ -85,64 +106,96 @@ static perfile_status load_files(loading *l)
     return o->file ? PERFILE_OK : pf_symbol_no_memory(&f->s->budget);
 }
 
-/* A number of what says that two objects have the same file: the file at the path and the build id.
- * 0: neither is known. */
-static uint64_t identity_of(const perfile_symbols *s, const pf_symbol_object *o)
+/* What tells files apart before they are opened: the file at the path, and what the mapping says.
+ */
+static pf_file_key key_of_path(const pf_symbol_object *o, uint64_t dev, uint64_t ino)
 {
-    const uint64_t words[2] = {o->file_dev, o->file_ino};
-    const uint64_t h = pf_index_hash(s->texts.seed, (const uint8_t *)words, sizeof words);
-    if (!o->file_ino && !o->key.build_id_size)
-        return 0;
-    return pf_index_hash(h, o->key.build_id, o->key.build_id_size);
+    pf_file_key k = {{dev, ino}, false};
+    const uint64_t said[] = {o->key.ino, (uint64_t)o->key.maj << 32 | o->key.min, o->key.is_guest};
+    memcpy(k.words + 2, said, sizeof said);
+    memcpy(k.words + 5, o->key.build_id, o->key.build_id_size);
+    k.words[8] = (uint64_t)o->key.build_id_size << 1;
+    k.is_known = ino || o->key.build_id_size;
+    return k;
 }
 
-/* True if `a` has the file of `b`.  Without a file at the path it was found by build id. */
-static bool same_file(const pf_symbol_object *a, const pf_symbol_object *b)
+/* The same once they are: the mapped file and its debug file, wherever they were found. */
+static pf_file_key key_of_files(const pf_elf_files *f)
 {
-    const pf_symbol_key *x = &a->key, *y = &b->key;
-    return a->file_dev == b->file_dev && a->file_ino == b->file_ino && (a->file_ino || b->file) &&
-           x->build_id_size == y->build_id_size &&
-           memcmp(x->build_id, y->build_id, x->build_id_size) == 0 && x->is_guest == y->is_guest &&
-           x->ino == y->ino && x->maj == y->maj && x->min == y->min;
+    pf_file_key k = {{[8] = 1}, false};
+    const pf_elf_opened *const all[] = {&f->mapped, &f->debug};
+    for (size_t i = 0; i < 2; i++)
+        if (all[i]->is_open) {
+            k.words[2 * i] = all[i]->file.dev_major << 32 | all[i]->file.dev_minor;
+            k.words[2 * i + 1] = all[i]->file.ino;
+            k.is_known |= all[i]->file.ino != 0;
+        }
+    if (f->mapped.is_open && !f->mapped.file.ino) /* [vdso] */
+        k.is_known = false;
+    return k;
 }
 
-/* A capture may name one file by many paths: it is loaded once.  False if it was not loaded yet. */
-static bool share(const perfile_symbols *s, pf_symbol_object *o, uint64_t identity)
+static uint64_t hash_of(const perfile_symbols *s, const pf_file_key *k)
 {
-    const uint32_t at = identity ? pf_index_get(&s->file_index, identity) : PF_INDEX_NONE;
+    return pf_index_hash(s->texts.seed, (const uint8_t *)k->words, sizeof k->words);
+}
+
+/* A capture may name one file by many paths and build ids: it is loaded once.  False if it was not
+ * loaded yet. */
+static bool share(const perfile_symbols *s, pf_symbol_object *o, const pf_file_key *k)
+{
+    const uint32_t at = k->is_known ? pf_index_get(&s->file_index, hash_of(s, k)) : PF_INDEX_NONE;
     pf_symbol_object *other = at < s->n_objects ? s->objects[at] : NULL;
-    if (!other || !same_file(o, other))
+    if (!other || (memcmp(other->path_key.words, k->words, sizeof k->words) != 0 &&
+                   memcmp(other->files_key.words, k->words, sizeof k->words) != 0))
         return false;
-    o->same = other;
+    o->same = pf_symbol_object_loaded(other);
     o->table = other->table;
     o->segments = other->segments;
     o->n_segments = other->n_segments;
     o->how = other->how;
     o->reason = other->reason;
-    o->verified = other->verified;
+    o->verified = other->file && o->key.build_id_size != 0;
     o->file = other->file;
     return true;
+}
+
+/* The object, which will be at the end of the list, is the first with this key. */
+static bool note_first(perfile_symbols *s, const pf_file_key *k)
+{
+    const uint64_t hash = hash_of(s, k);
+    return !k->is_known || pf_index_get(&s->file_index, hash) != PF_INDEX_NONE ||
+           pf_index_put(&s->file_index, hash, (uint32_t)s->n_objects);
+}
+
+static perfile_status load_opened(loading *l)
+{
+    pf_symbol_object *o = l->o;
+    o->files_key = key_of_files(l->files);
+    if (share(l->files->s, o, &o->files_key))
+        return PERFILE_OK;
+    perfile_status st = load_files(l);
+    if (st == PERFILE_OK && (l->damaged || l->files->damaged) && !o->table)
+        o->reason = PERFILE_SYMBOL_DAMAGED;
+    if (st == PERFILE_OK && l->files->other_build && !o->file)
+        o->reason = PERFILE_SYMBOL_OTHER_BUILD;
+    return st;
 }
 
 perfile_status pf_load_elf(perfile_symbols *s, pf_symbol_object *o)
 {
     loading l = {.o = o};
-    (void)pf_elf_path_identity(s, &o->key, &o->file_dev, &o->file_ino);
-    const uint64_t identity = identity_of(s, o);
-    if (share(s, o, identity))
+    uint64_t dev = 0, ino = 0;
+    (void)pf_elf_path_identity(s, &o->key, &dev, &ino);
+    o->path_key = key_of_path(o, dev, ino);
+    if (share(s, o, &o->path_key))
         return PERFILE_OK;
     perfile_status st = pf_elf_files_open(s, &o->key, NULL, &l.files);
     if (st != PERFILE_OK)
         return st;
-    st = load_files(&l);
-    if (st == PERFILE_OK && (l.damaged || l.files->damaged) && !o->table)
-        o->reason = PERFILE_SYMBOL_DAMAGED;
-    if (st == PERFILE_OK && l.files->other_build && !o->file)
-        o->reason = PERFILE_SYMBOL_OTHER_BUILD;
+    st = load_opened(&l);
     pf_elf_files_close(l.files);
-    /* The object itself becomes the one that has the file, at the end of the list. */
-    if (st == PERFILE_OK && identity && pf_index_get(&s->file_index, identity) == PF_INDEX_NONE &&
-        !pf_index_put(&s->file_index, identity, (uint32_t)s->n_objects))
+    if (st == PERFILE_OK && !(note_first(s, &o->path_key) && note_first(s, &o->files_key)))
         st = pf_symbol_no_memory(&s->budget);
     return st;
 }

@@ -8,18 +8,33 @@
 #include "symbol/demangle.h"
 #include "symbol/state.h"
 
+/* The segment that has the byte at `offset` of the file; NULL: none. */
+static const pf_elf_segment *segment_of(const pf_symbol_object *o, uint64_t offset)
+{
+    size_t low = 0, high = o->n_segments;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (o->segments[middle].offset <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const pf_elf_segment *segment = low ? &o->segments[low - 1] : NULL;
+    return segment && offset - segment->offset < segment->filesz ? segment : NULL;
+}
+
 bool pf_symbol_address(const pf_symbol_object *o, const perfile_mapping *m, uint64_t addr,
                        uint64_t *at)
 {
     uint64_t distance = addr - m->addr, offset = distance + m->pgoff;
     switch (o->how) {
-    case PF_BY_SEGMENT:
-        for (size_t i = 0; i < o->n_segments; i++)
-            if (offset - o->segments[i].offset < o->segments[i].filesz) {
-                *at = offset - o->segments[i].offset + o->segments[i].vaddr;
-                return true;
-            }
-        return false;
+    case PF_BY_SEGMENT: {
+        const pf_elf_segment *segment = segment_of(o, offset);
+        if (!segment)
+            return false;
+        *at = offset - segment->offset + segment->vaddr;
+        return true;
+    }
     case PF_BY_LENGTH:
         /* What the loader maps are whole pages, of 4 KiB, 16 KiB or 64 KiB. */
         for (uint64_t page = 1 << 12; page <= 1 << 16; page <<= 2) {

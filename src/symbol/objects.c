@@ -10,10 +10,10 @@ void pf_symbol_object_drop(perfile_symbols *s, pf_symbol_object *o)
 {
     pf_symtab_free(&o->own);
     if (!o->same)
-        pf_budget_free(&s->budget, o->segments, o->n_segments, sizeof *o->segments);
+        pf_budget_free(&s->budget, o->segments, o->segments_cap, sizeof *o->segments);
     o->same = NULL;
     o->segments = NULL;
-    o->n_segments = 0;
+    o->n_segments = o->segments_cap = 0;
     o->table = NULL;
     o->file = NULL;
     o->verified = false;

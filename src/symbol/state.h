@@ -32,6 +32,12 @@ typedef struct pf_symbol_key {
     uint32_t process; /* one that has mapped it; not compared */
 } pf_symbol_key;
 
+/* What tells files apart that objects have loaded. */
+typedef struct pf_file_key {
+    uint64_t words[9];
+    bool is_known; /* two objects with this key have the same file */
+} pf_file_key;
+
 /* A mapped thing.  Does not move, and lives as long as the perfile_symbols. */
 typedef struct pf_symbol_object {
     pf_symbol_key key;
@@ -40,8 +46,9 @@ typedef struct pf_symbol_object {
     const char *file;              /* perfile_symbol.file; NULL: no symbols */
     pf_symtab own;                 /* its symbols, unless it shares a table */
     pf_symtab *table;              /* where its symbols are; NULL: there are none */
-    pf_elf_segment *segments; /* of PF_BY_SEGMENT: those that are loaded; of PF_BY_LENGTH: one */
-    size_t n_segments;
+    /* Of PF_BY_SEGMENT: those that are loaded, by offset; of PF_BY_LENGTH: one. */
+    pf_elf_segment *segments;
+    size_t n_segments, segments_cap;
     uint64_t shift;            /* modulo 2^64 */
     const char *kernel_module; /* of a kernel module: symbols in kallsyms must be of it; "": of the
                                 * kernel itself; NULL: else */
@@ -53,8 +60,9 @@ typedef struct pf_symbol_object {
     /* The object that has loaded the same file under another name; NULL: none.  Its table, segments
      * and debug information are used. */
     struct pf_symbol_object *same;
-    uint64_t file_dev, file_ino; /* of the file at its path; 0: no such file */
-    pf_index places;             /* address in the file to the position in perfile_symbols.places */
+    pf_file_key path_key;  /* of the file at its path, as far as it is known before it is opened */
+    pf_file_key files_key; /* of the files that were opened */
+    pf_index places;       /* address in the file to the position in perfile_symbols.places */
 } pf_symbol_object;
 
 /* An answer of perfile_symbols_source(). */
@@ -122,8 +130,7 @@ struct perfile_symbols {
     pf_symbol_object **objects;
     size_t n_objects, objects_cap;
     pf_index object_index; /* hash of a key to the position of the first object with it */
-    pf_index file_index;   /* hash of what says that files are the same to the position of the first
-                            * object that loaded it */
+    pf_index file_index;   /* hash of a pf_file_key to the position of the first object with it */
     pf_index map_index;    /* pid to the position of the object that has its perf-PID.map */
     pf_places *places;
     size_t n_places, places_cap;
@@ -140,6 +147,11 @@ struct perfile_symbols {
 
 /* symbol/elf_load.c: symbols of an ELF file and of its debug file. */
 perfile_status pf_load_elf(perfile_symbols *s, pf_symbol_object *o);
+
+/* Copies the segments of a file that are loaded.  Of a debug file alone (not `is_mapped`) the
+ * offsets are lost: then only the executable segment is of use, if there is but one.
+ * PERFILE_E_LIMIT, PERFILE_E_NOMEM. */
+perfile_status pf_keep_segments(pf_symbol_object *o, const pf_elf *elf, bool is_mapped);
 
 /* symbol/source.c: releases the debug information of an object; all answers. */
 void pf_source_drop(perfile_symbols *s, pf_symbol_object *o);

@@ -753,8 +753,8 @@ static void one_file(void **state)
     open_symbols(&a, NULL);
     unlink("root/bin/hard");
     assert_int_equal(link("root/bin/a", "root/bin/hard"), 0);
+    const char *first = NULL;
     for (unsigned with_id = 0; with_id < 2; with_id++) {
-        const char *first = NULL;
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
             perfile_mapping m = mapping(names[i], with_id ? id_a : NULL);
             perfile_symbol s = ask(&a, &m, 0x7f0000000210);
@@ -772,7 +772,55 @@ static void one_file(void **state)
     m.ino = 0;
     assert_memory_equal(ask(&a, &m, 0x7f0000000210).file, "cache/", 6);
     unlink("root/bin/hard");
+    static const uint8_t short_id[20] = {0xcc, 1, 2, 3};
+    put_file("root/bin/c", &(elf_made){.is64 = true, .build_id = short_id, .symbols = two, .n = 2});
+    first = NULL;
+    for (uint8_t size = 4; size <= 20; size++) { /* the same build id in many lengths */
+        m = mapping("/bin/c", short_id);
+        m.build_id_size = size;
+        const char *mangled = ask(&a, &m, 0x7f0000000210).mangled;
+        assert_non_null(mangled);
+        first = first ? first : mangled;
+        assert_ptr_equal(mangled, first);
+    }
     close_symbols(&a);
+}
+
+/* Of many segments each is found by its offset, whatever their order is, those that share bytes of
+ * the file and those of the same offset included. */
+static void many_segments(void **state)
+{
+    (void)state;
+    enum { N = 5000, STEP = 0x1000 };
+    pf_elf_segment *segments = pf_alloc(N + 2, sizeof *segments);
+    assert_non_null(segments);
+    pf_elf elf = {.segments = segments, .n_segments = N + 2};
+    for (uint64_t i = 0; i < N; i++) {
+        const uint64_t place = i * 7 % N; /* each once, in no order */
+        segments[i] = (pf_elf_segment){.type = PF_PT_LOAD,
+                                       .offset = place * STEP,
+                                       .vaddr = place * STEP + 0x70000000,
+                                       .filesz = STEP - 0x10,
+                                       .memsz = STEP};
+    }
+    segments[N] = segments[0]; /* a shorter one of the same offset, which gives way */
+    segments[N].filesz = 0x10;
+    segments[N].vaddr = 1;
+    segments[N + 1] = (pf_elf_segment){.type = PF_PT_LOAD + 1, .offset = 0, .filesz = UINT64_MAX};
+    pf_symbol_object o = {.reason = 0};
+    assert_int_equal(pf_keep_segments(&o, &elf, true), PERFILE_OK);
+    assert_int_equal(o.n_segments, N);
+    const perfile_mapping m = {.addr = 0x10000, .len = N * STEP};
+    for (uint64_t i = 0; i < N; i++) {
+        uint64_t at;
+        assert_true(pf_symbol_address(&o, &m, 0x10000 + i * STEP + 0x20, &at));
+        assert_int_equal(at, i * STEP + 0x70000020);
+        assert_false(pf_symbol_address(&o, &m, 0x10000 + i * STEP + STEP - 0x10, &at));
+    }
+    uint64_t at;
+    assert_false(pf_symbol_address(&o, &m, 0x10000 + (uint64_t)N * STEP, &at));
+    pf_budget_free(NULL, o.segments, o.segments_cap, sizeof *o.segments);
+    pf_free(segments);
 }
 
 /* Names are cut where they enter a table, one by one or as a file has them; so many symbols of one
@@ -917,7 +965,7 @@ int main(void)
         cmocka_unit_test(usage),           cmocka_unit_test(kernels),
         cmocka_unit_test(stripped),        cmocka_unit_test(stays_inside),
         cmocka_unit_test(distrusted_maps), cmocka_unit_test(long_names),
-        cmocka_unit_test(one_file),
+        cmocka_unit_test(many_segments),   cmocka_unit_test(one_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
