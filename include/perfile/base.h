@@ -8,7 +8,9 @@
  *   built against an older header go on working with a newer library.
  * - Structs that stand inside others, or one after the other in an array of the library, have
  *   words called `reserved`, of which new members take their place: nothing behind them moves.
- *   Those that a program fills are zeroed as a whole first (`= {0}`), reserved words and all.  What
+ *   Those that a program fills are zeroed as a whole first (`= {0}`), reserved words and all: in a
+ *   struct with `size`, a reserved word that is not zero or a flag that this version does not know
+ *   is PERFILE_E_USAGE, because a request of a later version must not be ignored silently.  What
  *   grows with every kernel and stands in no such struct is reached through a pointer
  *   (perfile_event.attr) and handed over with its size.
  * - Integers in structs are native; bytes in perfile_bytes and perfile_words are as stored.

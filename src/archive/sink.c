@@ -223,7 +223,7 @@ perfile_status perfile_archive_writer_capture(perfile_archive_writer *w,
 {
     perfile_archive_options how;
     archive_sink *s;
-    perfile_status st = pf_options_copy(&how, sizeof how, options, "archive.options", err);
+    perfile_status st = pf_options_copy(&how, options, "archive.options", err);
     if (st != PERFILE_OK)
         return st;
     const bool directory = how.flags & PERFILE_ARCHIVE_DIRECTORY;

@@ -47,7 +47,7 @@ perfile_status perfile_archive_writer_new(perfile_sink *below, const perfile_arc
                                           perfile_archive_writer **writer, perfile_error *err)
 {
     perfile_archive_options given;
-    perfile_status st = pf_options_copy(&given, sizeof given, options, "archive.options", err);
+    perfile_status st = pf_options_copy(&given, options, "archive.options", err);
     if (st != PERFILE_OK)
         return st;
     perfile_archive_writer *w = pf_alloc(1, sizeof *w);

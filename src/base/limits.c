@@ -15,7 +15,7 @@ static void set_default(uint64_t *limit, uint64_t value)
 perfile_status pf_limits_copy(perfile_limits *out, const perfile_limits *given, perfile_error *err)
 {
     perfile_limits l;
-    perfile_status st = pf_options_copy(&l, sizeof l, given, "limits", err);
+    perfile_status st = pf_options_copy(&l, given, "limits", err);
     if (st != PERFILE_OK)
         return st;
     set_default(&l.window_bytes, 64 * MIB);

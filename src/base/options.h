@@ -3,19 +3,67 @@
  * The first member is `size`, which the caller sets to sizeof.  Program and library may be of
  * different versions, so that one of them knows members that the other does not.  Members that the
  * program's struct lacks are zero, which is the default everywhere.  Members that only the program
- * knows must be zero: the library would otherwise ignore a request silently. */
+ * knows must be zero: the library would otherwise ignore a request silently.  The same holds for
+ * members that a later version puts in the place of reserved words, and for flags: a reserved word
+ * that is not zero and a flag without a meaning are refused. */
 #ifndef PF_BASE_OPTIONS_H
 #define PF_BASE_OPTIONS_H
 
-#include "perfile/damage.h"
+#include "perfile/perfile.h"
 
-/* Copies `given` (NULL: all defaults) to *mine, a struct of `mine_size` bytes whose `size` becomes
- * mine_size.  PERFILE_E_USAGE with `where` if `size` was not set, or if a member that this library
- * does not know is not zero. */
-perfile_status pf_options_copy(void *mine, size_t mine_size, const void *given, const char *where,
-                               perfile_error *err);
+/* Every public struct with a `size` that is copied on the way in, as X(NAME) for perfile_NAME. */
+#define PF_OPTIONS_EACH(X)                                                                         \
+    X(archive_options)                                                                             \
+    X(limits)                                                                                      \
+    X(byteswap_options)                                                                            \
+    X(check_options)                                                                               \
+    X(perfmon_options)                                                                             \
+    X(convert_options)                                                                             \
+    X(copy_options)                                                                                \
+    X(export_options)                                                                              \
+    X(emit_options)                                                                                \
+    X(encode_options)                                                                              \
+    X(expr_provider)                                                                               \
+    X(expr_options)                                                                                \
+    X(filter_options)                                                                              \
+    X(filter_capture_options)                                                                      \
+    X(filter_open_options)                                                                         \
+    X(session_options)                                                                             \
+    X(stream_callbacks)                                                                            \
+    X(merge_options)                                                                               \
+    X(merge_captures_options)                                                                      \
+    X(profile_options)                                                                             \
+    X(recover_options)                                                                             \
+    X(ring_options)                                                                                \
+    X(ring_stream_options)                                                                         \
+    X(sink_options)                                                                                \
+    X(sink_callbacks)                                                                              \
+    X(sort_options)                                                                                \
+    X(source_options)                                                                              \
+    X(source_callbacks)                                                                            \
+    X(split_options)                                                                               \
+    X(split_capture_options)                                                                       \
+    X(assume)                                                                                      \
+    X(open_options)                                                                                \
+    X(symbols_options)                                                                             \
+    X(target_options)                                                                              \
+    X(writer_options)                                                                              \
+    X(new_event)                                                                                   \
+    X(put_options)
 
-/* The same for a struct without `size` member, whose size is a parameter. */
+#define PF_OPTIONS_ENUM(name) PF_OPTIONS_##name,
+typedef enum pf_options_type { PF_OPTIONS_EACH(PF_OPTIONS_ENUM) PF_OPTIONS_TYPES } pf_options_type;
+
+/* Copies `given` (NULL: all defaults) to *mine, a struct of one of these types, the `size` of which
+ * becomes that of this library.  PERFILE_E_USAGE with `where` if `size` was not set, or if a
+ * member, a reserved word or a flag that this library does not know is not zero. */
+#define PF_OPTIONS_CASE(name) perfile_##name * : PF_OPTIONS_##name,
+#define pf_options_copy(mine, given, where, err)                                                   \
+    pf_options_copy_typed((mine), _Generic((mine), PF_OPTIONS_EACH(PF_OPTIONS_CASE) void *: PF_OPTIONS_TYPES), (given), (where), (err))
+perfile_status pf_options_copy_typed(void *mine, pf_options_type type, const void *given,
+                                     const char *where, perfile_error *err);
+
+/* Copies a struct without a `size` member, the size of which is a parameter. */
 perfile_status pf_options_copy_sized(void *mine, size_t mine_size, const void *given,
                                      size_t given_size, const char *where, perfile_error *err);
 

@@ -187,8 +187,7 @@ static perfile_status new_check(const perfile_check_options *options, pf_check *
     pf_check *c = pf_alloc(1, sizeof *c);
     if (!c)
         return pf_fail_nomem(err, "check");
-    perfile_status st =
-        pf_options_copy(&c->options, sizeof c->options, options, "check.options", err);
+    perfile_status st = pf_options_copy(&c->options, options, "check.options", err);
     if (st == PERFILE_OK)
         st = choose_rules(c, err);
     if (st != PERFILE_OK) {

@@ -48,7 +48,7 @@ static uint64_t most_bytes(uint32_t type)
 static perfile_status begin(pf_job *j, const void *in, size_t size,
                             const perfile_encode_options *how, perfile_error *err)
 {
-    perfile_status st = pf_options_copy(&j->how, sizeof j->how, how, "encode_options", err);
+    perfile_status st = pf_options_copy(&j->how, how, "encode_options", err);
     if (st == PERFILE_OK)
         st = pf_byte_order_check(j->how.byte_order, "encode_options", err);
     if (st == PERFILE_OK)

@@ -10,7 +10,7 @@
 perfile_status pf_new_event_copy(const perfile_new_event *given, perfile_new_event *event,
                                  perfile_error *err)
 {
-    perfile_status st = pf_options_copy(event, sizeof *event, given, "event", err);
+    perfile_status st = pf_options_copy(event, given, "event", err);
     if (st != PERFILE_OK)
         return st;
     if (!event->attr || (event->n_ids && !event->ids))

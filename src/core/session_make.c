@@ -18,7 +18,7 @@ perfile_status perfile_session_new(const perfile_session_options *given, perfile
                                    perfile_error *err)
 {
     perfile_session_options o;
-    perfile_status st = pf_options_copy(&o, sizeof o, given, "session.options", err);
+    perfile_status st = pf_options_copy(&o, given, "session.options", err);
     if (st == PERFILE_OK)
         st = pf_byte_order_check(o.byte_order, "session.options", err);
     if (st != PERFILE_OK)

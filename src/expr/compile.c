@@ -136,9 +136,9 @@ static perfile_status take_options(perfile_expr *e, const perfile_expr_options *
                                    perfile_error *err)
 {
     perfile_expr_options o;
-    perfile_status st = pf_options_copy(&o, sizeof o, options, "expr.options", err);
+    perfile_status st = pf_options_copy(&o, options, "expr.options", err);
     if (st == PERFILE_OK && o.provider)
-        st = pf_options_copy(&e->provider, sizeof e->provider, o.provider, "expr.provider", err);
+        st = pf_options_copy(&e->provider, o.provider, "expr.provider", err);
     e->has_provider = st == PERFILE_OK && o.provider;
     return st;
 }

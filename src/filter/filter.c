@@ -302,8 +302,7 @@ perfile_status perfile_filter_new(const perfile_filter_options *options,
     pf_filter *x = pf_alloc(1, sizeof *x);
     if (!x)
         return pf_fail_nomem(err, "filter");
-    perfile_status st =
-        pf_options_copy(&x->options, sizeof x->options, options, "filter.options", err);
+    perfile_status st = pf_options_copy(&x->options, options, "filter.options", err);
     if (st != PERFILE_OK) {
         pf_free(x);
         return st;

@@ -297,12 +297,7 @@ perfile_status pf_sink_stored(perfile_sink *s, const struct pf_stored *range, ui
 static perfile_status fill_options(perfile_sink_options *o, const perfile_sink_options *given,
                                    perfile_error *err)
 {
-    perfile_status st = pf_options_copy(o, sizeof *o, given, "sink.options", err);
-    if (st != PERFILE_OK)
-        return st;
-    if (o->flags & ~(uint32_t)(PERFILE_SINK_REPLACE | PERFILE_SINK_SYNC | PERFILE_SINK_SYNC_ALL))
-        return pf_fail(err, PERFILE_E_USAGE, "sink.options", "unknown flags 0x%x", o->flags);
-    return PERFILE_OK;
+    return pf_options_copy(o, given, "sink.options", err);
 }
 
 perfile_status pf_sink_new(size_t bytes, const pf_sink_ops *ops, const char *name,

@@ -44,7 +44,7 @@ perfile_status perfile_sink_callback(const perfile_sink_callbacks *callbacks, co
                                      perfile_sink **sink, perfile_error *err)
 {
     perfile_sink_callbacks c;
-    perfile_status st = pf_options_copy(&c, sizeof c, callbacks, "sink.callbacks", err);
+    perfile_status st = pf_options_copy(&c, callbacks, "sink.callbacks", err);
     if (st != PERFILE_OK)
         return st;
     if (!c.write)

@@ -23,12 +23,9 @@ static perfile_status fill_options(perfile_source *s, const perfile_source_optio
                                    perfile_error *err)
 {
     perfile_source_options o;
-    perfile_status st = pf_options_copy(&o, sizeof o, given, "source.options", err);
+    perfile_status st = pf_options_copy(&o, given, "source.options", err);
     if (st != PERFILE_OK)
         return st;
-    if (o.flags & ~(uint32_t)(PERFILE_SOURCE_NO_MAP | PERFILE_SOURCE_SEQUENTIAL |
-                              PERFILE_SOURCE_COPIED | PERFILE_SOURCE_NO_INDEX))
-        return pf_fail(err, PERFILE_E_USAGE, "source.options", "unknown flags 0x%x", o.flags);
     st = pf_limits_copy(&s->limits, o.limits, err);
     o.limits = &s->limits; /* the caller's struct need not outlive this call */
     s->options = o;

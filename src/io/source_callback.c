@@ -38,7 +38,7 @@ perfile_status perfile_source_callback(const perfile_source_callbacks *callbacks
                                        perfile_source **source, perfile_error *err)
 {
     perfile_source_callbacks c;
-    perfile_status st = pf_options_copy(&c, sizeof c, callbacks, "source.callbacks", err);
+    perfile_status st = pf_options_copy(&c, callbacks, "source.callbacks", err);
     if (st != PERFILE_OK)
         return st;
     if (!c.read)

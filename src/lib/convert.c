@@ -331,11 +331,9 @@ perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sin
                                        perfile_error *err)
 {
     pf_convert x = {.source = source, .sink = sink};
-    perfile_status st =
-        pf_options_copy(&x.options, sizeof x.options, options, "convert.options", err);
+    perfile_status st = pf_options_copy(&x.options, options, "convert.options", err);
     if (st == PERFILE_OK && x.options.perfmon) {
-        st = pf_options_copy(&x.perfmon, sizeof x.perfmon, x.options.perfmon, "perfmon.options",
-                             err);
+        st = pf_options_copy(&x.perfmon, x.options.perfmon, "perfmon.options", err);
         x.options.perfmon = &x.perfmon;
     }
     uint32_t otherwise =

@@ -356,7 +356,7 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     if (!x)
         return pf_fail_nomem(err, "copy");
     perfile_copy_options how;
-    perfile_status st = pf_options_copy(&how, sizeof how, options, "copy.options", err);
+    perfile_status st = pf_options_copy(&how, options, "copy.options", err);
     if (st == PERFILE_OK)
         st = pf_stream_unread(s, "copy", err);
     if (st != PERFILE_OK) {

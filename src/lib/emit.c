@@ -77,9 +77,9 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
     perfile_emitter *e;
     perfile_emit_options how;
     perfile_export_options exporting;
-    perfile_status st = pf_options_copy(&how, sizeof how, options, "emit.options", err);
+    perfile_status st = pf_options_copy(&how, options, "emit.options", err);
     if (st == PERFILE_OK)
-        st = pf_options_copy(&exporting, sizeof exporting, how.exporting, "export.options", err);
+        st = pf_options_copy(&exporting, how.exporting, "export.options", err);
     if (st == PERFILE_OK)
         st = pf_sink_add_inputs(sink, pf_stream_inputs(stream), err);
     if (st == PERFILE_OK)

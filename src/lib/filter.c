@@ -228,10 +228,9 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
                                       perfile_error *err)
 {
     filtering f = {.sink = sink};
-    perfile_status st =
-        pf_options_copy(&f.options, sizeof f.options, options, "filter.options", err);
+    perfile_status st = pf_options_copy(&f.options, options, "filter.options", err);
     if (st == PERFILE_OK)
-        st = pf_options_copy(&f.writing, sizeof f.writing, writing, "filter.writing", err);
+        st = pf_options_copy(&f.writing, writing, "filter.writing", err);
     if (st == PERFILE_OK)
         st = pf_on_damage_resolve(&f.writing.on_damage, PERFILE_ON_DAMAGE_STOP,
                                   PERFILE_ON_DAMAGE_FAIL, "filter.writing", err);

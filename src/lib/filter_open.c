@@ -147,9 +147,9 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
         perfile_source_close(source);
         return pf_fail_nomem(err, "filter");
     }
-    perfile_status st = pf_options_copy(&asked, sizeof asked, reading, "filter.reading", err);
+    perfile_status st = pf_options_copy(&asked, reading, "filter.reading", err);
     if (st == PERFILE_OK)
-        st = pf_options_copy(&how, sizeof how, asked.how, "options", err);
+        st = pf_options_copy(&how, asked.how, "options", err);
     if (st != PERFILE_OK) {
         pf_free(x);
         perfile_source_close(source);

@@ -363,10 +363,9 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
 {
     merging m = {.sink = sink};
     perfile_merge_summary result = {0};
-    perfile_status st =
-        pf_options_copy(&m.writing, sizeof m.writing, options, "merge_captures.options", err);
+    perfile_status st = pf_options_copy(&m.writing, options, "merge_captures.options", err);
     if (st == PERFILE_OK)
-        st = pf_options_copy(&m.options, sizeof m.options, m.writing.merge, "merge.options", err);
+        st = pf_options_copy(&m.options, m.writing.merge, "merge.options", err);
     if (st == PERFILE_OK)
         st = pf_on_damage_resolve(&m.writing.on_damage, PERFILE_ON_DAMAGE_STOP,
                                   PERFILE_ON_DAMAGE_FAIL, "merge_captures.options", err);

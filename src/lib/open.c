@@ -144,7 +144,7 @@ perfile_status perfile_open(perfile_source *source, const perfile_open_options *
 {
     perfile_open_options mine;
     perfile_source *capture = source;
-    perfile_status st = pf_options_copy(&mine, sizeof mine, options, "options", err);
+    perfile_status st = pf_options_copy(&mine, options, "options", err);
     if (st == PERFILE_OK && mine.source_flags)
         st = pf_fail(err, PERFILE_E_USAGE, "options.source_flags",
                      "the source is open already: give the flags to the function that opens it");
@@ -163,7 +163,7 @@ perfile_status perfile_open_path(const char *path, const perfile_open_options *o
 {
     perfile_source *source;
     perfile_open_options mine;
-    perfile_status st = pf_options_copy(&mine, sizeof mine, options, "options", err);
+    perfile_status st = pf_options_copy(&mine, options, "options", err);
     if (st != PERFILE_OK)
         return st;
     perfile_source_options source_options = {

@@ -212,8 +212,7 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
     pf_recover x = {.sink = sink,
                     .result = {.first_time = PERFILE_NO_TIME, .last_time = PERFILE_NO_TIME}};
     pf_repair r = {.assume = {.size = sizeof r.assume}};
-    perfile_status st =
-        pf_options_copy(&x.options, sizeof x.options, options, "recover.options", err);
+    perfile_status st = pf_options_copy(&x.options, options, "recover.options", err);
     perfile_open_options how = {.size = sizeof how,
                                 .on_damage = PERFILE_ON_DAMAGE_SALVAGE,
                                 .deliver = PERFILE_DELIVER_DAMAGE,

@@ -37,7 +37,7 @@ perfile_status pf_recover_compare_events(pf_recover *x, perfile_source *source, 
     perfile_status st = x->repair->fit(file, r->guessed ? &r->assume : given_assume, &given, err);
     if (st != PERFILE_OK || (given.seen && given.fit == given.seen))
         return st;
-    st = pf_options_copy(&x->own, sizeof x->own, given_assume, "recover.assume", err);
+    st = pf_options_copy(&x->own, given_assume, "recover.assume", err);
     x->own.events = NULL;
     x->own.n_events = 0;
     x->own.byte_order = 0; /* it came with the events */

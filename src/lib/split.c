@@ -288,9 +288,9 @@ static perfile_status split_all(perfile_source **source, perfile_stream_open ope
     pf_splitting *s = pf_alloc(1, sizeof *s);
     if (!s)
         return pf_fail_nomem(err, "split");
-    perfile_status st = pf_options_copy(&how, sizeof how, options, "split.options", err);
+    perfile_status st = pf_options_copy(&how, options, "split.options", err);
     if (st == PERFILE_OK)
-        st = pf_options_copy(&s->writing, sizeof s->writing, writing, "split.writing", err);
+        st = pf_options_copy(&s->writing, writing, "split.writing", err);
     if (st == PERFILE_OK)
         st = pf_on_damage_resolve(&s->writing.on_damage, PERFILE_ON_DAMAGE_STOP,
                                   PERFILE_ON_DAMAGE_FAIL, "split.writing", err);

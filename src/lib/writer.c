@@ -60,7 +60,7 @@ perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_opti
                                    perfile_writer **writer, perfile_error *err)
 {
     perfile_writer_options o;
-    perfile_status st = pf_options_copy(&o, sizeof o, options, "writer.options", err);
+    perfile_status st = pf_options_copy(&o, options, "writer.options", err);
     if (st != PERFILE_OK)
         return st;
     const pf_driver *driver = o.format ? pf_driver_named(o.format) : pf_drivers[0];
@@ -77,7 +77,7 @@ perfile_status perfile_writer_create(const char *path, const perfile_writer_opti
 {
     perfile_writer_options o;
     perfile_sink *sink = NULL;
-    perfile_status st = pf_options_copy(&o, sizeof o, options, "writer.options", err);
+    perfile_status st = pf_options_copy(&o, options, "writer.options", err);
     if (st != PERFILE_OK)
         return st;
     perfile_sink_options how = {.size = sizeof how, .flags = o.sink_flags};

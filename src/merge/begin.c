@@ -188,8 +188,7 @@ perfile_status perfile_merge(const perfile_merge_input *inputs, size_t n,
     x->base.at = x->base.end = x->base.run;
     x->aux_input = x->thread_map_input = PF_MERGE_NO_INPUT;
     x->owners.seed = pf_index_seed(x);
-    perfile_status st =
-        pf_options_copy(&x->options, sizeof x->options, options, "merge.options", err);
+    perfile_status st = pf_options_copy(&x->options, options, "merge.options", err);
     load_rules(x);
     if (st == PERFILE_OK)
         st = init_inputs(x, inputs, n, err);

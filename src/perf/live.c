@@ -153,7 +153,7 @@ static const pf_stream_ops live_ops = {
 static perfile_status copy_callbacks(const perfile_stream_callbacks *given,
                                      perfile_stream_callbacks *c, perfile_error *err)
 {
-    perfile_status st = pf_options_copy(c, sizeof *c, given, "stream.callbacks", err);
+    perfile_status st = pf_options_copy(c, given, "stream.callbacks", err);
     if (st == PERFILE_OK && !c->next)
         return pf_fail(err, PERFILE_E_USAGE, "stream.callbacks", "no callback 'next'");
     return st;
@@ -162,7 +162,7 @@ static perfile_status copy_callbacks(const perfile_stream_callbacks *given,
 static perfile_status check_options(const perfile_open_options *o, perfile_error *err)
 {
     perfile_open_options mine;
-    perfile_status st = pf_options_copy(&mine, sizeof mine, o, "stream.options", err);
+    perfile_status st = pf_options_copy(&mine, o, "stream.options", err);
     if (st == PERFILE_OK && mine.assume)
         return pf_fail(err, PERFILE_E_USAGE, "stream.options",
                        "'assume' is for captures: the session describes what is known");

@@ -182,11 +182,9 @@ perfile_status pf_perf_stream_new(const perfile_open_options *options, pf_perf_s
     pf_perf_stream *p = pf_alloc(1, sizeof *p);
     if (!p)
         return pf_fail_nomem(err, "stream");
-    perfile_status st =
-        pf_options_copy(&p->base.options, sizeof p->base.options, options, "options", err);
+    perfile_status st = pf_options_copy(&p->base.options, options, "options", err);
     if (st == PERFILE_OK && p->base.options.assume) {
-        st = pf_options_copy(&p->assume, sizeof p->assume, p->base.options.assume, "options.assume",
-                             err);
+        st = pf_options_copy(&p->assume, p->base.options.assume, "options.assume", err);
         p->base.options.assume = &p->assume;
     }
     if (st == PERFILE_OK)

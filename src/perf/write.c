@@ -250,7 +250,7 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
 {
     perfile_writer_options o;
     const pf_release *target = NULL;
-    perfile_status st = pf_options_copy(&o, sizeof o, options, "writer.options", err);
+    perfile_status st = pf_options_copy(&o, options, "writer.options", err);
     if (st == PERFILE_OK && o.form == PERFILE_FORM_NONE)
         o.form = PERFILE_FORM_FILE;
     if (st == PERFILE_OK)

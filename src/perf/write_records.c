@@ -75,7 +75,7 @@ static perfile_status begin_record(pf_perf_writer *w, uint32_t type, const perfi
     *m = (record_build){.given = {.synthesized = !how}, .how = pf_write_encoding(w)};
     perfile_status st = pf_write_check_usable(w, err);
     if (how && st == PERFILE_OK)
-        st = pf_options_copy(&m->given, sizeof m->given, how, "put.how", err);
+        st = pf_options_copy(&m->given, how, "put.how", err);
     if (st == PERFILE_OK)
         st = pf_write_scratch(w, PF_RECORD_MOST + 1, &m->record, err);
     if (st != PERFILE_OK)

@@ -91,10 +91,7 @@ static perfile_status read_parent(perfile_profile *x, perfile_error *err)
 static perfile_status open_all(perfile_profile *x, const perfile_session *session,
                                const perfile_model *model, perfile_error *err)
 {
-    perfile_status st =
-        x->options.flags & ~(uint32_t)PERFILE_PROFILE_NO_UNWIND
-            ? pf_fail(err, PERFILE_E_USAGE, "profile.flags", "unknown flags: %#x", x->options.flags)
-            : read_keys(x, err);
+    perfile_status st = read_keys(x, err);
     if (st == PERFILE_OK)
         st = read_parent(x, err);
     if (st != PERFILE_OK)
@@ -118,8 +115,7 @@ perfile_status perfile_profile_open(const perfile_session *session, const perfil
                                     perfile_profile **profile, perfile_error *err)
 {
     perfile_profile_options o;
-    *profile = NULL;
-    perfile_status st = pf_options_copy(&o, sizeof o, options, "profile", err);
+    perfile_status st = pf_options_copy(&o, options, "profile", err);
     if (st != PERFILE_OK)
         return st;
     perfile_profile *x = pf_alloc(1, sizeof *x);

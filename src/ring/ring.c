@@ -67,7 +67,7 @@ perfile_status perfile_ring_open(const perfile_ring_options *given, perfile_ring
                                  perfile_error *err)
 {
     perfile_ring_options o;
-    perfile_status st = pf_options_copy(&o, sizeof o, given, "ring.options", err);
+    perfile_status st = pf_options_copy(&o, given, "ring.options", err);
     if (st == PERFILE_OK)
         st = check_options(&o, err);
     if (st != PERFILE_OK)

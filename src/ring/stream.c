@@ -185,7 +185,7 @@ perfile_status perfile_ring_stream(const perfile_ring_stream_options *given,
 {
     perfile_ring_stream_options o;
     pf_ring_stream *x = NULL;
-    perfile_status st = pf_options_copy(&o, sizeof o, given, "ring.stream", err);
+    perfile_status st = pf_options_copy(&o, given, "ring.stream", err);
     if (st == PERFILE_OK)
         st = check_options(&o, err);
     if (st == PERFILE_OK)

@@ -166,7 +166,7 @@ static perfile_status find_mapping(pf_sort *x, perfile_stream *below, perfile_er
 static perfile_status take_options(perfile_sort_options *o, const perfile_sort_options *given,
                                    perfile_error *err)
 {
-    perfile_status st = pf_options_copy(o, sizeof *o, given, "sort.options", err);
+    perfile_status st = pf_options_copy(o, given, "sort.options", err);
     if (st != PERFILE_OK)
         return st;
     /* With a max_memory of the caller, no more of the page cache is used than that. */

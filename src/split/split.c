@@ -34,7 +34,7 @@ static perfile_status check(const perfile_split_options *options, perfile_error 
 perfile_status perfile_split_check(const perfile_split_options *options, perfile_error *err)
 {
     perfile_split_options how;
-    perfile_status st = pf_options_copy(&how, sizeof how, options, "split.options", err);
+    perfile_status st = pf_options_copy(&how, options, "split.options", err);
     return st == PERFILE_OK ? check(&how, err) : st;
 }
 

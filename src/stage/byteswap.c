@@ -289,7 +289,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
     if (!o)
         return pf_fail_nomem(err, "order");
     perfile_session *mine;
-    st = pf_options_copy(&o->options, sizeof o->options, options, "order.options", err);
+    st = pf_options_copy(&o->options, options, "order.options", err);
     if (st == PERFILE_OK)
         st = pf_session_new(!perfile_session_swapped(from), &below->options, &mine, err);
     if (st != PERFILE_OK) {

@@ -92,10 +92,6 @@ static perfile_status set_debug_dirs(perfile_symbols *s, const perfile_symbols_o
 static perfile_status set_options(perfile_symbols *s, const perfile_symbols_options *o,
                                   perfile_error *err)
 {
-    const uint32_t known = PERFILE_SYMBOLS_MANGLED | PERFILE_SYMBOLS_GIVEN_ONLY;
-    if (o->flags & ~known)
-        return pf_fail(err, PERFILE_E_USAGE, "symbols.flags", "unknown flags: %#x",
-                       (unsigned)(o->flags & ~known));
     if (o->n_debug_dirs && !o->debug_dirs)
         return pf_fail(err, PERFILE_E_USAGE, "symbols.debug_dirs", "%u directories, but no list",
                        (unsigned)o->n_debug_dirs);
@@ -128,7 +124,7 @@ perfile_status perfile_symbols_open(const perfile_session *session,
 {
     perfile_symbols_options o;
     perfile_limits limits;
-    perfile_status st = pf_options_copy(&o, sizeof o, options, "symbols", err);
+    perfile_status st = pf_options_copy(&o, options, "symbols", err);
     if (st == PERFILE_OK)
         st = pf_limits_copy(&limits, o.limits, err);
     if (st != PERFILE_OK)

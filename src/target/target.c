@@ -357,7 +357,7 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
 {
     perfile_target_options o;
     const pf_release *release;
-    perfile_status st = pf_options_copy(&o, sizeof o, options, "target.options", err);
+    perfile_status st = pf_options_copy(&o, options, "target.options", err);
     if (st == PERFILE_OK)
         st = pf_stream_unread(below, "target", err);
     if (st != PERFILE_OK)

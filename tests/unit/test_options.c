@@ -647,6 +647,138 @@ static void sizes_are_asked_for(void **state)
     }
 }
 
+/* Flags and reserved words: the last bit of each has no meaning yet. */
+#define RESTRICTED(type, member)                                                                   \
+    {                                                                                              \
+        "perfile_" #type, #member, sizeof(perfile_##type), offsetof(perfile_##type, member),       \
+            sizeof(((perfile_##type *)0)->member)                                                  \
+    }
+static const struct {
+    const char *type, *member;
+    size_t size, at, bytes;
+} restricted[] = {
+    RESTRICTED(archive_options, flags),
+    RESTRICTED(archive_options, reserved),
+    RESTRICTED(limits, reserved),
+    RESTRICTED(byteswap_options, reserved),
+    RESTRICTED(check_options, flags),
+    RESTRICTED(check_options, reserved0),
+    RESTRICTED(check_options, reserved),
+    RESTRICTED(perfmon_options, flags),
+    RESTRICTED(perfmon_options, reserved),
+    RESTRICTED(convert_options, flags),
+    RESTRICTED(convert_options, reserved0),
+    RESTRICTED(convert_options, reserved),
+    RESTRICTED(copy_options, flags),
+    RESTRICTED(copy_options, reserved0),
+    RESTRICTED(copy_options, reserved),
+    RESTRICTED(export_options, flags),
+    RESTRICTED(export_options, reserved),
+    RESTRICTED(emit_options, flags),
+    RESTRICTED(emit_options, reserved),
+    RESTRICTED(encode_options, reserved0),
+    RESTRICTED(encode_options, reserved1),
+    RESTRICTED(encode_options, reserved),
+    RESTRICTED(expr_options, reserved),
+    RESTRICTED(filter_options, flags),
+    RESTRICTED(filter_options, reserved),
+    RESTRICTED(filter_capture_options, reserved),
+    RESTRICTED(filter_open_options, reserved),
+    RESTRICTED(session_options, reserved0),
+    RESTRICTED(session_options, reserved),
+    RESTRICTED(stream_callbacks, reserved),
+    RESTRICTED(merge_options, flags),
+    RESTRICTED(merge_options, reserved0),
+    RESTRICTED(merge_options, reserved),
+    RESTRICTED(merge_captures_options, reserved),
+    RESTRICTED(profile_options, flags),
+    RESTRICTED(profile_options, reserved),
+    RESTRICTED(recover_options, reserved),
+    RESTRICTED(ring_options, reserved),
+    RESTRICTED(ring_stream_options, reserved),
+    RESTRICTED(sink_options, flags),
+    RESTRICTED(sink_options, reserved),
+    RESTRICTED(sort_options, flags),
+    RESTRICTED(sort_options, reserved),
+    RESTRICTED(source_options, flags),
+    RESTRICTED(source_options, reserved0),
+    RESTRICTED(source_options, reserved),
+    RESTRICTED(split_options, flags),
+    RESTRICTED(split_options, reserved),
+    RESTRICTED(split_capture_options, reserved),
+    RESTRICTED(assume, reserved),
+    RESTRICTED(open_options, deliver),
+    RESTRICTED(open_options, source_flags),
+    RESTRICTED(open_options, reserved),
+    RESTRICTED(symbols_options, flags),
+    RESTRICTED(symbols_options, reserved),
+    RESTRICTED(target_options, reserved),
+    RESTRICTED(writer_options, sink_flags),
+    RESTRICTED(writer_options, reserved),
+    RESTRICTED(new_event, reserved),
+    RESTRICTED(put_options, reserved0),
+    RESTRICTED(put_options, reserved),
+};
+enum { N_RESTRICTED = sizeof restricted / sizeof restricted[0] };
+
+static give *giver(const char *type)
+{
+    for (unsigned i = 0; i < sizeof given / sizeof given[0]; i++)
+        if (strcmp(type, given[i].name) == 0)
+            return given[i].call;
+    fail_msg("%s is not given to a function", type);
+    return NULL;
+}
+
+/* A request of a later version in a place that this one does not read is refused by name. */
+static void what_has_no_meaning_is_refused(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < N_RESTRICTED; i++) {
+        size_t room[512] = {restricted[i].size};
+        perfile_error err;
+        const bool high_byte_is_last = *(const uint8_t *)&(const uint16_t){1} == 1;
+        size_t byte = restricted[i].at + (high_byte_is_last ? restricted[i].bytes - 1 : 0);
+        assert_true(restricted[i].size <= sizeof room);
+        ((uint8_t *)room)[byte] = 0x80;
+        perfile_status st = giver(restricted[i].type)(room, &err);
+        if (st != PERFILE_E_USAGE || !strstr(err.message, restricted[i].member))
+            fail_msg("%s.%s: %d, %s", restricted[i].type, restricted[i].member, st,
+                     st < 0 ? err.message : "accepted");
+    }
+}
+
+/* None is missing: every member of these structs that is called reserved or flags is above. */
+static void all_restricted_are_tried(void **state)
+{
+    (void)state;
+    char command[1024], type[128], member[128];
+    unsigned n = 0;
+    const char *home = getenv("PERFILE_SOURCE");
+    assert_non_null(home);
+    snprintf(
+        command, sizeof command,
+        "sed -nE '/^typedef struct perfile_[a-z_0-9]+ \\{/{"
+        "s/^typedef struct ([a-z_0-9]+).*/\\1/;h;n;s/^    size_t size;.*/1/;t in\nd};b\n:in\nn;"
+        "/^\\}/b\n"
+        "/^    uint[0-9]+_t (reserved[0-9]*|[a-z_]*flags|deliver)[[;]/{"
+        "s/^    uint[0-9]+_t ([a-z_0-9]+).*/\\1/;G;s/\\n/ /;p};b in' '%s'/include/perfile/*.h",
+        home);
+    FILE *names = popen(command, "r");
+    assert_non_null(names);
+    while (fscanf(names, "%127s %127s", member, type) == 2) {
+        bool tried = false;
+        for (unsigned i = 0; i < N_RESTRICTED; i++)
+            tried = tried || (strcmp(type, restricted[i].type) == 0 &&
+                              strcmp(member, restricted[i].member) == 0);
+        if (!tried)
+            fail_msg("%s.%s is not tried", type, member);
+        n++;
+    }
+    assert_int_equal(pclose(names), 0);
+    assert_int_equal(n, N_RESTRICTED);
+}
+
 static void visitors_have_a_size(void **state)
 {
     (void)state;
@@ -699,6 +831,8 @@ int main(void)
                                        cmocka_unit_test(stages_after_reading),
                                        cmocka_unit_test(without_options),
                                        cmocka_unit_test(sizes_are_asked_for),
+                                       cmocka_unit_test(what_has_no_meaning_is_refused),
+                                       cmocka_unit_test(all_restricted_are_tried),
                                        cmocka_unit_test(visitors_have_a_size),
                                        cmocka_unit_test(all_are_tried),
                                        cmocka_unit_test(writing),
