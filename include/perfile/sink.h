@@ -51,7 +51,9 @@ typedef struct perfile_sink_options {
 } perfile_sink_options;
 
 /* Bytes by callback.  `write` takes up to `len` bytes, returns how many (at least 1) or a negative
- * errno.  `flush` (may be NULL) returns 0 or a negative errno.  `close` may be NULL. */
+ * errno.  `flush` (may be NULL) returns 0 or a negative errno.  `close` may be NULL.  Every error
+ * is final, -EINTR too: a callback that a signal interrupts and that wants to go on tries again
+ * itself. */
 typedef struct perfile_sink_callbacks {
     size_t size;
     void *user;

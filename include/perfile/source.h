@@ -48,7 +48,8 @@ typedef struct perfile_source_options {
 /* Bytes by callback.  `read` fills up to `len` bytes at `buf` and returns how many, 0 at the end,
  * or a negative errno.  `seek` (may be NULL: then the source is a stream) makes `offset` the place
  * of the next read and returns 0 or a negative errno; `total` is the length in bytes when `seek`
- * is there.  `close` may be NULL. */
+ * is there.  `close` may be NULL.  Every error is final, -EINTR too: a callback that a signal
+ * interrupts and that wants to go on tries again itself. */
 typedef struct perfile_source_callbacks {
     size_t size;
     void *user;

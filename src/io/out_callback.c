@@ -10,16 +10,12 @@ typedef struct pf_out_callback {
     perfile_sink_callbacks callbacks;
 } pf_out_callback;
 
-/* Retries -EINTR.  A result that breaks the contract (0, more than offered, no errno) is reported
- * as EIO. */
+/* No error is tried again, not even -EINTR.  A result that breaks the contract (0, more than
+ * offered, no errno) is reported as EIO. */
 static int64_t callback_write(perfile_sink *s, perfile_bytes b)
 {
     const perfile_sink_callbacks *c = &((const pf_out_callback *)s)->callbacks;
-    int64_t n;
-    do
-        n = c->write(c->user, b.ptr, b.len);
-    while (n == -EINTR);
-
+    int64_t n = c->write(c->user, b.ptr, b.len);
     return n == 0 || n > (int64_t)b.len || n < -INT32_MAX ? -EIO : n;
 }
 

@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "base/options.h"
 
-/* The `read` of the window.  Seeks first if the callback does not stand at `at`, retries -EINTR. */
+/* The `read` of the window.  Seeks first if the callback is not at `at`.  No
+ * error is tried again, not even -EINTR: that is how a program ends the reading. */
 static int64_t callback_read(pf_window *w, uint64_t at, void *buf, size_t len)
 {
     const perfile_source_callbacks *c = &w->callbacks;
@@ -17,10 +18,7 @@ static int64_t callback_read(pf_window *w, uint64_t at, void *buf, size_t len)
             return r;
         w->position = at;
     }
-    int64_t n;
-    do
-        n = c->read(c->user, buf, len);
-    while (n == -EINTR);
+    int64_t n = c->read(c->user, buf, len);
     if (n > 0)
         w->position += (uint64_t)n;
     /* An error becomes an int in pf_fail_io(): a value that is no errno is reported as EIO. */

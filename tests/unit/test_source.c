@@ -398,8 +398,6 @@ static int64_t drip_read(void *user, void *buf, size_t len)
     drip *d = user;
     if (d->fail_with && d->at >= d->total / 2)
         return d->fail_with;
-    if (random_below(10) == 0)
-        return -EINTR;
     size_t n = 1 + random_below((uint32_t)d->most);
     if (n > len)
         n = len;
@@ -448,6 +446,15 @@ static void callbacks(void **state)
 
     c.seek = NULL;
     c.size = offsetof(perfile_source_callbacks, seek); /* an older header: no close either */
+    /* A program that wants to stop says so once. */
+    d = (drip){.total = 1000, .most = 7, .fail_with = -EINTR};
+    perfile_error interrupted;
+    perfile_bytes part;
+    assert_int_equal(perfile_source_callback(&c, "drip", NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(pf_source_run(s, 0, 1000, &part, &interrupted), PERFILE_E_IO);
+    assert_int_equal(interrupted.sys, EINTR);
+    perfile_source_close(s);
+
     d = (drip){.total = 1000, .most = 7, .fail_with = -EIO};
     assert_int_equal(perfile_source_callback(&c, "drip", NULL, &s, NULL), PERFILE_OK);
     perfile_error err;
