@@ -36,6 +36,9 @@ cat >program/program.c <<'END'
 
 int main(void)
 {
+#if PERFILE_VERSION != PERFILE_VERSION_MAJOR * 1000000 + PERFILE_VERSION_MINOR * 1000 + PERFILE_VERSION_PATCH
+#error "PERFILE_VERSION"
+#endif
     printf("%d.%d.%d %s\n", PERFILE_VERSION_MAJOR, PERFILE_VERSION_MINOR, PERFILE_VERSION_PATCH,
            perfile_version());
     return 0;

@@ -54,3 +54,12 @@ diff -u declared exported || {
 
 nm -g --defined-only "$PERFILE_BUILD/libperfile.a" |
     awk 'NF == 3 && $3 !~ /^(perfile_|pf_|__)/ { print "without prefix: " $3; bad = 1 } END { exit bad }'
+
+# Programs ask for the library by a name that changes with every version that may break them: before 1.0, a minor one.
+version=$(sed -nE 's/^#define PERFILE_VERSION_(MAJOR|MINOR) +([0-9]+)$/\2/p' "$PERFILE_SOURCE/include/perfile/version.h" | paste -sd.)
+soname=$(readelf -d "$PERFILE_BUILD/libperfile.so" | sed -nE 's/.*SONAME.*\[(.*)\]/\1/p')
+case $version in
+0.*) wanted=libperfile.so.$version ;;
+*) wanted=libperfile.so.${version%%.*} ;;
+esac
+[ "$soname" = "$wanted" ] || { echo "soname $soname, not $wanted"; exit 1; }
