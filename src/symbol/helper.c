@@ -252,7 +252,7 @@ static bool converse(pf_helper *h, const pf_question *q, int fd, pf_answer *a, u
 {
     return send_question(h, q, fd, deadline) && receive_all(h, a, sizeof *a, deadline) &&
            a->protocol == PF_PROTOCOL && a->size <= PF_ANSWER_MOST &&
-           reserve(h->budget, &h->answer, &h->answer_cap, a->size) &&
+           reserve(h->budget, &h->answer, &h->answer_cap, a->size + (size_t)1) &&
            receive_all(h, h->answer, a->size, deadline);
 }
 

@@ -141,7 +141,7 @@ static void the_milder_case_is_told_apart(void **state)
         {EDITED(V_007, PLAIN, HEADER(48, 8, 0)), PERFILE_SEVERITY_ERROR},
         {EDITED(V_007, PLAIN, HEADER(48, 8, 0), FIRST_RECORD_CUT), PERFILE_SEVERITY_WARNING},
         /* perf 3.8 wrote names without an end when they fill their place. */
-        {PIECE(V_208, piece_full_event_type), PERFILE_SEVERITY_WARNING},
+        {PIECE(V_208, piece_full_event_type), PERFILE_SEVERITY_NOTE},
         {PIECE(V_208, piece_cut_event_type), PERFILE_SEVERITY_ERROR},
         {PIECE(V_208, piece_no_string_end), PERFILE_SEVERITY_ERROR},
         /* perf asks cpu-clock for precise_ip 3 where there are no cycles; 1 is nobody's wish. */

@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/convert/archive.h"
+#include "cli/convert/target.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/signals.h"
@@ -312,7 +313,11 @@ static int convert(settings *set, const cli_inputs *in)
         perfile_convert_capture(source, sink, &set->how, &x.sum, sizeof x.sum, &err);
     cli_conversion_end(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
-    return cli_status_of(st, x.sum.damaged);
+    const int status = cli_status_of(st, x.sum.damaged);
+    if (st != PERFILE_OK || !set->how.target || strcmp(set->w.out, "-") == 0)
+        return status;
+    const int of_target = cli_check_target(set->w.out, set->how.target);
+    return of_target == CLI_DONE ? status : of_target;
 }
 
 static const cli_option options[] = {
@@ -368,9 +373,12 @@ static const cli_option options[] = {
              "decompressed."},
     {"target", .value = "VERSION", .code = OPTION_TARGET, .word = target_word,
      .help = "for this version of perf, 3.8 to 7.3, such as perf-4.19, perf-5.10, perf-6.1",
-     .more = "What that version does not know is left out or rewritten to what it knows, and each "
-             "loss is reported. Compressed records are decompressed. A directory becomes one file "
-             "for versions without directories (before 5.1)."},
+     .more =
+         "What that version does not know is left out or rewritten to what it knows, and each "
+         "loss is reported. Compressed records are decompressed. A directory becomes one file "
+         "for versions without directories (before 5.1). The result is read once more: what that "
+         "version still does not read is said, and the exit status is 3 (not if OUT is a "
+         "pipe)."},
     {"keep-unknown", .code = OPTION_KEEP, .help = "keep unknown records and features (default)",
      .more = "With another byte order their content stays as it was."},
     {"drop-unknown", .code = OPTION_DROP, .help = "leave unknown records and features out"},
@@ -420,16 +428,18 @@ const cli_spec cli_convert_spec = {
              "copied as it is, with all its captures; --level and --chunk-records pack it again.\n",
 
     .options = options,
-    .notes = "Examples:\n"
-             "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
-             "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
-             "  perfile convert --byte-order little -o here.data s390.data\n"
-             "  perfile convert --compress=9 -o small.data perf.data\n"
-             "  perfile convert --to archive --append -o year.perfile today.data\n"
-             "  perfile convert --to perf.data --rate 0x801=100 -o a "
-             "samples/captures/perfmon-sampling.cpuperf\n"
-             "\n"
-             "Exit status: 0 converted; 3 converted, but IN was damaged; 1 not converted.\n",
+    .notes =
+        "Examples:\n"
+        "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
+        "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
+        "  perfile convert --byte-order little -o here.data s390.data\n"
+        "  perfile convert --compress=9 -o small.data perf.data\n"
+        "  perfile convert --to archive --append -o year.perfile today.data\n"
+        "  perfile convert --to perf.data --rate 0x801=100 -o a "
+        "samples/captures/perfmon-sampling.cpuperf\n"
+        "\n"
+        "Exit status: 0 converted; 3 converted, but IN was damaged, or the perf of --target does\n"
+        "not read all of OUT; 1 not converted.\n",
 };
 
 /* True if the options ask for more than the same bytes. */

@@ -1,0 +1,80 @@
+/* The check of what `convert --target` wrote (see target.h).
+ *
+ * What a version of perf cannot hold is dropped or rewritten while records pass, but not all that
+ * it refuses is in a single record: the form of the file, features against events, what was damaged
+ * before.  So the result is read once more, by the rules that `validate --for` has. */
+#include "cli/convert/target.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "perfile/check.h"
+
+enum { MOST_MESSAGES = 8 };
+
+typedef struct result {
+    const char *path, *version;
+    uint64_t errors, said;
+} result;
+
+static void on_finding(void *user, const perfile_finding *f)
+{
+    result *r = user;
+    r->errors++;
+    if (r->said++ < MOST_MESSAGES)
+        cli_message("%s: %s: %s", r->path, perfile_rule_of(f->rule)->id, f->message);
+}
+
+static void on_reason(void *user, unsigned verdict, const char *sentence)
+{
+    result *r = user;
+    if (verdict != PERFILE_VERDICT_READS && r->said++ < MOST_MESSAGES)
+        cli_message("%s: perf %s %s", r->path, r->version, sentence);
+}
+
+/* Reads all records; samples of whole blocks are passed over once they were checked. */
+static perfile_status read_to_end(perfile_stream *s, perfile_error *err)
+{
+    const perfile_record *first;
+    perfile_passed passed;
+    size_t n;
+    perfile_status st;
+    do {
+        do
+            perfile_stream_pass(s, &passed, sizeof passed);
+        while (passed.samples + passed.rounds);
+        st = perfile_stream_next_run(s, &first, &n, err);
+    } while (st == PERFILE_OK);
+    return st;
+}
+
+int cli_check_target(const char *path, const char *version)
+{
+    static const char prefix[] = "perf-";
+    const bool has_prefix = strncmp(version, prefix, sizeof prefix - 1) == 0;
+    result r = {.path = path, .version = version + (has_prefix ? sizeof prefix - 1 : 0)};
+    const perfile_open_options how = {.size = sizeof how, .deliver = PERFILE_DELIVER_DAMAGE};
+    const perfile_check_options check = {.size = sizeof check,
+                                         .finding = on_finding,
+                                         .user = &r,
+                                         .severity = PERFILE_SEVERITY_ERROR};
+    perfile_error err;
+    perfile_stream *s = NULL;
+    unsigned verdict = PERFILE_VERDICT_READS;
+    struct stat about;
+    if (stat(path, &about) != 0 || (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))
+        return CLI_DONE; /* who reads there has it already */
+    perfile_status st = perfile_open_path(path, &how, &s, &err);
+    if (st == PERFILE_OK)
+        st = perfile_check(s, &check, &s, &err);
+    if (st == PERFILE_OK)
+        st = read_to_end(s, &err);
+    if (st >= 0)
+        st = perfile_check_version(s, version, &verdict, on_reason, &r, &err);
+    if (st < 0)
+        cli_report_error(path, &err);
+    perfile_stream_close(s);
+    return st < 0 || r.errors || verdict != PERFILE_VERDICT_READS ? CLI_DAMAGED : CLI_DONE;
+}
