@@ -7,7 +7,7 @@ set -o pipefail
 
 # Names of the implementation (sanitizers, coverage) begin with two underscores, but for one of gcov.
 exported() {
-    nm -D --defined-only "$1" | awk 'NF == 3 && $3 !~ /^(__|_init$|_fini$|mangle_path$)/ { print $3 }' | sort -u
+    nm -D --defined-only "$1" | awk 'NF == 3 && $2 != "A" && $3 !~ /^(__|_init$|_fini$|mangle_path$)/ { sub(/@.*/, "", $3); print $3 }' | sort -u
 }
 
 # The reader of headers, on a header with one of each kind.
