@@ -4,6 +4,7 @@
  * processor; counters ("C") are the values of READ and STAT records and of samples.  Samples are
  * instants ("i") with their stack (`sf`), not sample events ("P"): the document allows a stack in
  * both, and viewers of today show the former only.  `stackFrames` has each stack by its caller.
+ * Threads are told apart by pid and tid, so that idle of processor N is thread N of process 0.
  * Times are µs from the first one, with ns as decimals. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,23 +78,25 @@ static void put_us(chrome *c, const char *key, uint64_t ns)
     put(c, text);
 }
 
-/* Begins an event of a thread; threads and processes that are not known are -1. */
-static void begin(chrome *c, char phase, uint32_t pid, uint32_t tid)
+/* Begins an event of a thread; threads and processes that are not known are -1.  `cpu` counts for
+ * idle only. */
+static void begin(chrome *c, char phase, uint32_t pid, uint32_t tid, uint32_t cpu)
 {
     char text[80];
+    tid = tid ? tid : cpu;
     snprintf(text, sizeof text, "%s{\"ph\":\"%c\",\"pid\":%" PRId32 ",\"tid\":%" PRId32,
              c->any ? ",\n" : "\n", phase, (int32_t)pid, (int32_t)tid);
     c->any = true;
     put(c, text);
 }
 
-static void put_metadata(chrome *c, const pf_named_thread *t, uint32_t tid, const char *what)
+static void put_metadata(chrome *c, const pf_named_thread *t, const char *what, const char *name)
 {
-    begin(c, 'M', t->pid, tid);
+    begin(c, 'M', t->pid, t->tid, t->cpu);
     put(c, ",\"name\":\"");
     put(c, what);
     put(c, "\",\"args\":{\"name\":");
-    put_name(c, t->comm);
+    put_name(c, name);
     put(c, "}}");
 }
 
@@ -101,12 +104,14 @@ static perfile_status put_names(chrome *c, perfile_error *err)
 {
     pf_intern threads;
     perfile_status st = pf_name_threads(&c->tracks, &c->x.profile, &threads, err);
+    bool named_idle = false;
     for (uint32_t i = 0; i < threads.n && st == PERFILE_OK; i++) {
         const pf_named_thread *t = pf_intern_at(&threads, i);
-        if (t->comm && t->pid == t->tid)
-            put_metadata(c, t, t->tid, "process_name");
+        if (t->comm && t->pid == t->tid && (t->tid || !named_idle))
+            put_metadata(c, t, "process_name", t->tid ? t->comm : "swapper");
+        named_idle |= t->tid == 0;
         if (t->comm)
-            put_metadata(c, t, t->tid, "thread_name");
+            put_metadata(c, t, "thread_name", t->comm);
         st = pf_export_write_some(&c->x, err);
     }
     pf_intern_free(&threads);
@@ -123,7 +128,7 @@ static void put_cpu(chrome *c, uint32_t cpu)
 
 static void put_sample(chrome *c, const pf_label *l, const pf_moment *m, uint64_t time)
 {
-    begin(c, 'i', l->pid, l->tid);
+    begin(c, 'i', l->pid, l->tid, l->cpu);
     put_us(c, ",\"s\":\"t\",\"ts\":", time);
     put(c, ",\"cat\":\"sample\",\"name\":");
     put_name(c, l->event ? l->event : "sample");
@@ -144,7 +149,7 @@ static void put_sample(chrome *c, const pf_label *l, const pf_moment *m, uint64_
 
 static void put_slice(chrome *c, const pf_label *l, const pf_slice *s)
 {
-    begin(c, 'X', l->pid, l->tid);
+    begin(c, 'X', l->pid, l->tid, l->cpu);
     put_us(c, ",\"ts\":", s->begin - c->tracks.first);
     put_us(c, ",\"dur\":", s->end - s->begin);
     put(c, ",\"cat\":\"sched\",\"name\":\"on cpu\",\"args\":{\"thread\":");
@@ -156,7 +161,7 @@ static void put_slice(chrome *c, const pf_label *l, const pf_slice *s)
 static void put_mark(chrome *c, const pf_label *l, const pf_mark *mark, uint64_t time)
 {
     const char *name = perfile_record_type_name((uint32_t)mark->type);
-    begin(c, 'i', l->pid, l->tid);
+    begin(c, 'i', l->pid, l->tid, l->cpu);
     put_us(c, ",\"s\":\"t\",\"ts\":", time);
     put(c, ",\"cat\":\"record\",\"name\":\"");
     put(c, name);
@@ -205,7 +210,7 @@ static perfile_status put_counters(chrome *c, perfile_error *err)
         const pf_counter *one = &c->counters.at[i];
         const bool relative =
             one->since_start || (one->time != PERFILE_NO_TIME && one->time < t->first);
-        begin(c, 'C', one->pid, one->pid);
+        begin(c, 'C', one->pid, one->pid, 0);
         put_us(c, ",\"ts\":", relative ? one->time : pf_tracks_time(t, one->time, &untimed));
         put(c, ",\"name\":");
         pf_export_put_string(&c->x, one->name);

@@ -76,6 +76,7 @@ static perfile_status note_origin(pf_exporter *x, perfile_error *err)
 static perfile_status begin_input(pf_exporter *x, perfile_error *err)
 {
     x->reading = true;
+    x->n_inputs++;
     x->hostname = x->host = NULL;
     if (!pf_profile_reader_init(&x->reader, &x->profile, x->base.session, x->base.model, count, x))
         return pf_fail_nomem(err, "export");

@@ -41,6 +41,7 @@ typedef struct pf_exporter {
     pf_profile profile;
     pf_profile_reader reader;
     bool reading;             /* `reader` is of the present capture */
+    uint32_t n_inputs;        /* captures so far, the present one included */
     bool before;              /* it is one that others will be compared with */
     bool compares;            /* there was such a one */
     perfile_symbols *symbols; /* of it; NULL: frames get no names */

@@ -201,6 +201,12 @@ static const char *comm_of(const pf_firefox *f, uint32_t label)
     return comm ? comm : f->tracks.at[label].comm;
 }
 
+/* The name of the process of a main thread likewise. */
+static const char *process_of(const pf_firefox *f, uint32_t main)
+{
+    return pf_profile_label_at(&f->x.profile, main)->tid ? comm_of(f, main) : "swapper";
+}
+
 /* "work", or "work (cycles)" if there are several events, or ":123" as perf has it. */
 static bool name_thread(pf_firefox *f, uint32_t label)
 {
@@ -268,8 +274,9 @@ static perfile_status put_head(pf_firefox *f, uint32_t label, perfile_error *err
     pf_firefox_put(f, "{\"name\":");
     pf_export_put_string(&f->x, (const char *)f->name.ptr);
     pf_buffer_clear(&f->name);
-    if (comm_of(f, main) && (!pf_name_text(comm_of(f, main), PF_NAME_MOST, &f->name) ||
-                             !pf_buffer_append_u8(&f->name, 0)))
+    const char *process = process_of(f, main);
+    if (process &&
+        (!pf_name_text(process, PF_NAME_MOST, &f->name) || !pf_buffer_append_u8(&f->name, 0)))
         return pf_fail_nomem(err, "export");
     if (f->name.len) {
         pf_firefox_put(f, ",\"processName\":");

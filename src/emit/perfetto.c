@@ -18,6 +18,7 @@ static perfile_status open(perfile_emitter *e, perfile_error *err)
     pf_perfetto *p = (pf_perfetto *)(void *)e;
     perfile_status st = pf_export_open(e, err);
     pf_tracks_init(&p->tracks, &p->x.profile);
+    p->tracks.by_thread = p->tracks.only_tasks = true;
     pf_shown_init(&p->shown, &p->x.profile);
     p->timebases = (pf_intern){.seed = pf_index_seed(p),
                                .budget = &p->x.profile.budget,
@@ -59,15 +60,16 @@ static bool add_exchange(pf_perfetto *p, const pf_exchange *one)
     p->exchanges = list;
     p->exchanges[p->n_exchanges] = *one;
     p->exchanges[p->n_exchanges].sequence = p->n_exchanges;
+    p->exchanges[p->n_exchanges].input = p->x.n_inputs;
     p->n_exchanges++;
-    p->traced |= one->traced;
     return true;
 }
 
 static bool take_switch(pf_perfetto *p, const pf_profiled *sample)
 {
     pf_sched_switch s;
-    if (sample->time == PERFILE_NO_TIME || sample->cpu == PF_NO_LABEL ||
+    if (!pf_is_sched_switch(sample->event) || !pf_takes_all_switches(sample->event) ||
+        sample->time == PERFILE_NO_TIME || sample->cpu == PF_NO_LABEL ||
         !pf_sched_switch_read(sample->record, sample->tid, &s))
         return true;
     const pf_exchange one = {.time = sample->time,
@@ -79,7 +81,8 @@ static bool take_switch(pf_perfetto *p, const pf_profiled *sample)
                              .next_tid = s.next.tid,
                              .prev_prio = s.prev.prio,
                              .next_prio = s.next.prio,
-                             .traced = true};
+                             .traced = true,
+                             .source = PF_SWITCHES_TRACED};
     return one.prev_comm && one.next_comm && add_exchange(p, &one);
 }
 
@@ -111,8 +114,7 @@ static bool take(pf_exporter *x, const pf_profiled *sample, uint32_t label)
         if (!add_timebase(p, sample, label))
             return false;
     }
-    return pf_tracks_add(&p->tracks, x, sample, label) &&
-           (!pf_is_sched_switch(sample->event) || take_switch(p, sample));
+    return pf_tracks_take(&p->tracks, x, sample, label) && take_switch(p, sample);
 }
 
 /* A record of a processor that leaves a thread; that of the next thread says the same again. */
@@ -127,6 +129,7 @@ static bool note_switch(pf_perfetto *p, const pf_profiled *about)
     pf_profile_reader *reader = &p->x.reader;
     pf_exchange one = {.time = about->time,
                        .cpu = about->cpu,
+                       .source = PF_SWITCHES_WIDE,
                        .prev_tid = about->tid,
                        .next_tid = s.next_prev_tid,
                        /* As the kernel has them: runnable, or asleep for some reason. */
@@ -154,8 +157,10 @@ static uint64_t lost(const perfile_record *r)
 static bool note(pf_exporter *x, const pf_profiled *about)
 {
     pf_perfetto *p = (pf_perfetto *)(void *)x;
-    if (about->record->type == PERFILE_RECORD_SWITCH_CPU_WIDE)
-        return note_switch(p, about);
+    const uint32_t type = about->record->type;
+    if (type == PERFILE_RECORD_SWITCH || type == PERFILE_RECORD_SWITCH_CPU_WIDE)
+        return pf_tracks_switch(&p->tracks, x, about) &&
+               (type == PERFILE_RECORD_SWITCH || note_switch(p, about));
     const pf_loss one = {about->time, lost(about->record), about->cpu};
     void *list = p->losses;
     if (!one.count)
@@ -177,6 +182,91 @@ static int by_processor(const void *a, const void *b)
     return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
+/* Keeps the exchanges of the source that counts for their capture. */
+static void keep_exchanges(pf_perfetto *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->n_exchanges; i++) {
+        bool whole;
+        if (p->exchanges[i].source == pf_tracks_source(&p->tracks, p->exchanges[i].input, &whole) &&
+            whole)
+            p->exchanges[kept++] = p->exchanges[i];
+    }
+    p->n_exchanges = kept;
+}
+
+/* Adds that the thread of a label leaves its processors, or with `comes` that it comes to them. */
+static bool add_stretches(pf_perfetto *p, uint32_t label, bool comes)
+{
+    const char *comm = p->tracks.at[label].comm;
+    const uint32_t tid = pf_profile_label_at(&p->x.profile, label)->tid;
+    size_t at = 0;
+    pf_slice slice;
+    bool ok = true;
+    while (ok && pf_tracks_slice(&p->tracks, label, &at, &slice)) {
+        pf_exchange one = {.cpu = slice.cpu, .source = PF_SWITCHES_TASK};
+        if (slice.cpu == PF_NO_LABEL || slice.begin == slice.end)
+            continue;
+        if (comes) {
+            one.time = slice.begin;
+            one.next_tid = tid;
+            one.next_comm = comm;
+        } else {
+            one.time = slice.end;
+            one.prev_tid = tid;
+            one.prev_comm = comm;
+            one.prev_state = !slice.preempted;
+        }
+        ok = add_exchange(p, &one);
+    }
+    return ok;
+}
+
+/* Makes one exchange of a thread that leaves a processor and of the one that comes to it at the
+ * same time.  Between others the processor is idle, as far as the capture knows.  They are in
+ * order, of equal times those that leave first. */
+static void join_stretches(pf_perfetto *p, const char *idle)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->n_exchanges; i++) {
+        pf_exchange x = p->exchanges[i];
+        pf_exchange *last = kept ? &p->exchanges[kept - 1] : NULL;
+        if (last && (last->source != PF_SWITCHES_TASK || last->cpu != x.cpu))
+            last = NULL;
+        const uint32_t present = last ? last->next_tid : 0;
+        if (x.source == PF_SWITCHES_TASK && x.prev_tid) {
+            if (x.prev_tid != present)
+                continue; /* another one has come already */
+            x.next_comm = idle;
+        } else if (x.source == PF_SWITCHES_TASK && last && !present && last->time == x.time) {
+            last->next_tid = x.next_tid;
+            last->next_comm = x.next_comm;
+            continue;
+        } else if (x.source == PF_SWITCHES_TASK) {
+            x.prev_tid = present;
+            x.prev_comm = present ? last->next_comm : idle;
+        }
+        p->exchanges[kept++] = x;
+    }
+    p->n_exchanges = kept;
+}
+
+/* Puts the switches of all captures in order. */
+static bool order_exchanges(pf_perfetto *p)
+{
+    const char *idle = pf_profile_text(&p->x.profile, "swapper");
+    keep_exchanges(p);
+    bool ok = idle;
+    for (unsigned comes = 0; comes < 2; comes++)
+        for (uint32_t i = 0; i < p->tracks.n && ok; i++)
+            ok = add_stretches(p, i, comes);
+    if (p->n_exchanges)
+        qsort(p->exchanges, p->n_exchanges, sizeof *p->exchanges, by_processor);
+    if (ok)
+        join_stretches(p, idle);
+    return ok;
+}
+
 static perfile_status finish(perfile_emitter *e, perfile_error *err)
 {
     pf_perfetto *p = (pf_perfetto *)(void *)e;
@@ -187,9 +277,7 @@ static perfile_status finish(perfile_emitter *e, perfile_error *err)
         st = pf_shown_make(&p->shown, &p->x, err);
     if (st != PERFILE_OK)
         return st;
-    if (p->n_exchanges)
-        qsort(p->exchanges, p->n_exchanges, sizeof *p->exchanges, by_processor);
-    return pf_perfetto_write(p, err);
+    return order_exchanges(p) ? pf_perfetto_write(p, err) : pf_profile_fail(&p->x.profile, err);
 }
 
 static const pf_export_ops exports = {

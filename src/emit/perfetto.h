@@ -14,7 +14,9 @@ typedef struct pf_exchange {
     int64_t prev_state;
     uint32_t cpu, prev_tid, next_tid;
     int32_t prev_prio, next_prio;
-    bool traced; /* by sched:sched_switch, which says more than SWITCH_CPU_WIDE */
+    bool traced;    /* by sched:sched_switch, which knows priorities */
+    uint8_t source; /* PF_SWITCHES_… */
+    uint32_t input; /* pf_exporter.n_inputs of the capture */
 } pf_exchange;
 
 /* Records that the kernel could not write. */
@@ -41,7 +43,6 @@ typedef struct pf_perfetto {
     pf_loss *losses;
     size_t n_losses, cap_losses;
     size_t n_labels; /* those whose event is in `timebases` */
-    bool traced;     /* some exchange is */
 } pf_perfetto;
 
 /* Writes all of it, sorted. */

@@ -80,7 +80,8 @@ static perfile_status put_clock(pf_perfetto_writer *w, perfile_error *err)
 static perfile_status put_member(pf_perfetto_writer *w, const pf_named_thread *one,
                                  perfile_error *err)
 {
-    char *name = one->comm ? pf_perfetto_clean(one->comm, PF_NAME_MOST, &w->text) : NULL;
+    const char *comm = one->comm && !one->tid ? "swapper" : one->comm;
+    char *name = comm ? pf_perfetto_clean(comm, PF_NAME_MOST, &w->text) : NULL;
     pf_perfetto_packet part = PF_PERFETTO__TRACE_PACKET__INIT;
     PfPerfetto__ProcessTree tree = PF_PERFETTO__PROCESS_TREE__INIT;
     PfPerfetto__ProcessTree__Process process = PF_PERFETTO__PROCESS_TREE__PROCESS__INIT;
@@ -88,7 +89,7 @@ static perfile_status put_member(pf_perfetto_writer *w, const pf_named_thread *o
     PfPerfetto__ProcessTree__Process *processes[1] = {&process};
     PfPerfetto__ProcessTree__Thread *threads[1] = {&thread};
     char *names[1] = {name};
-    if (one->comm && !name)
+    if (comm && !name)
         return pf_fail_nomem(err, "export");
     process.has_pid = thread.has_tid = thread.has_tgid = true;
     process.pid = (int32_t)one->pid;
@@ -109,8 +110,13 @@ static perfile_status put_tree(pf_perfetto_writer *w, perfile_error *err)
 {
     pf_intern threads;
     perfile_status st = pf_name_threads(&w->p->tracks, &w->p->x.profile, &threads, err);
-    for (uint32_t i = 0; i < threads.n && st == PERFILE_OK; i++)
-        st = put_member(w, pf_intern_at(&threads, i), err);
+    bool idle = false; /* in Perfetto all of it is one thread */
+    for (uint32_t i = 0; i < threads.n && st == PERFILE_OK; i++) {
+        const pf_named_thread *one = pf_intern_at(&threads, i);
+        if (one->tid || !idle)
+            st = put_member(w, one, err);
+        idle |= one->tid == 0;
+    }
     pf_intern_free(&threads);
     return st;
 }
@@ -172,7 +178,6 @@ static perfile_status put_switches(pf_perfetto_writer *w, switches *some, uint32
     return pf_perfetto_put(w, &one, err);
 }
 
-/* What SWITCH_CPU_WIDE records say is left out where the tracepoint says it, too. */
 static perfile_status put_all_switches(pf_perfetto_writer *w, perfile_error *err)
 {
     const pf_exchange *x = w->p->exchanges;
@@ -183,10 +188,9 @@ static perfile_status put_all_switches(pf_perfetto_writer *w, perfile_error *err
         some.n = 0;
         pf_buffer_clear(&w->other);
         for (; i < w->p->n_exchanges && x[i].cpu == cpu && some.n < SWITCHES_AT_ONCE; i++)
-            if (x[i].traced == w->p->traced && !add_switch(w, &some, &x[i]))
+            if (!add_switch(w, &some, &x[i]))
                 return pf_fail_nomem(err, "export");
-        if (some.n)
-            st = put_switches(w, &some, cpu, err);
+        st = put_switches(w, &some, cpu, err);
     }
     return st;
 }

@@ -20,6 +20,11 @@ bool pf_is_sched_switch(const perfile_event *event)
            (!event->name[n] || event->name[n] == ':');
 }
 
+bool pf_takes_all_switches(const perfile_event *event)
+{
+    return !event->attr->is_freq && event->attr->sample_period == 1;
+}
+
 static void read_switched(pf_cursor *c, pf_switched *out)
 {
     const perfile_bytes comm = pf_cur_span(c, COMM_BYTES);

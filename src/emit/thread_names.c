@@ -13,7 +13,8 @@ perfile_status pf_name_threads(const pf_tracks *t, pf_profile *p, pf_intern *thr
     for (uint32_t i = 0; i < t->n; i++) {
         const pf_label *label = pf_profile_label_at(p, i);
         const pf_track *track = &t->at[i];
-        const pf_named_thread key = {.pid = label->pid, .tid = label->tid};
+        const pf_named_thread key = {
+            .pid = label->pid, .tid = label->tid, .cpu = label->tid ? PF_NO_LABEL : label->cpu};
         if (label->pid == PF_NO_LABEL || label->tid == PF_NO_LABEL)
             continue;
         const uint32_t number = pf_intern_add(threads, &key);

@@ -1,4 +1,5 @@
-/* The threads of all labels, each once, with its last name. */
+/* The threads of all labels, each once, with its last name.  Idle is one thread for each processor.
+ */
 #ifndef PF_EMIT_THREAD_NAMES_H
 #define PF_EMIT_THREAD_NAMES_H
 
@@ -7,6 +8,8 @@
 /* A thread.  The key is its numbers. */
 typedef struct pf_named_thread {
     uint32_t pid, tid;
+    uint32_t cpu; /* of idle; PF_NO_LABEL: of another thread, or not known */
+    uint32_t zero;
     const char *comm; /* of the profile's texts; NULL: it is not known */
     uint64_t named;   /* when it was called so */
 } pf_named_thread;

@@ -1,6 +1,7 @@
 /* Tracks of threads (see tracks.h). */
 #include "emit/tracks.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,9 @@
 #include "schema/family.h"
 
 enum { MS = 1000000 };
+
+/* pf_moment.weight of a switch before sorting: PF_SWITCH_…, PF_SWITCHES_… and the capture. */
+enum { SOURCE_SHIFT = 8, INPUT_SHIFT = 16 };
 
 void pf_tracks_init(pf_tracks *t, pf_profile *p)
 {
@@ -24,6 +28,7 @@ void pf_tracks_free(pf_tracks *t)
     pf_timeline_free(&t->switches);
     pf_marks_free(&t->said);
     pf_free(t->at);
+    pf_free(t->sources);
 }
 
 /* Makes room for all labels. */
@@ -51,6 +56,16 @@ static void widen(uint64_t *first, uint64_t *last, uint64_t time)
     *last = time > *last ? time : *last;
 }
 
+/* The name of idle on a processor, as the kernel has it. */
+static const char *idle_name(pf_exporter *x, uint32_t cpu, bool *ok)
+{
+    char name[24];
+    snprintf(name, sizeof name, "swapper/%" PRIu32, cpu);
+    const char *text = pf_profile_text(&x->profile, name);
+    *ok = text;
+    return text;
+}
+
 /* Something on the track of a label happened at a time.  The name is that of the latest. */
 bool pf_tracks_touch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uint32_t label)
 {
@@ -64,7 +79,11 @@ bool pf_tracks_touch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uin
     }
     if (about->tid == PERFILE_NO_PID || (track->comm && about->time < track->named))
         return true;
-    const char *comm = pf_profile_reader_comm(&x->reader, about->pid, about->tid, about->time, &ok);
+    const pf_label *l = pf_profile_label_at(&x->profile, label);
+    const char *comm =
+        l->tid == 0 && l->cpu != PF_NO_LABEL
+            ? idle_name(x, l->cpu, &ok)
+            : pf_profile_reader_comm(&x->reader, about->pid, about->tid, about->time, &ok);
     if (comm) {
         track->comm = comm;
         track->named = about->time;
@@ -72,15 +91,8 @@ bool pf_tracks_touch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uin
     return ok;
 }
 
-static bool add_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uint32_t label,
-                       unsigned what)
-{
-    const pf_moment m = {.time = about->time, .weight = what, .label = label, .stack = about->cpu};
-    return label != PF_INTERN_NONE && pf_timeline_add(&t->switches, &x->profile, &m) &&
-           pf_tracks_touch(t, x, about, label);
-}
-
-/* The label of a thread under the name that a tracepoint has for it, if labels have names. */
+/* The label of a thread, under the name `comm` if labels have names; comm NULL: that which the
+ * capture has for it. */
 static uint32_t label_of(pf_exporter *x, const pf_profiled *about, const char *comm)
 {
     pf_profile *p = &x->profile;
@@ -88,10 +100,65 @@ static uint32_t label_of(pf_exporter *x, const pf_profiled *about, const char *c
     if (number == PF_INTERN_NONE)
         return number;
     pf_label label = *pf_profile_label_at(p, number);
-    if (!label.comm || !comm[0])
-        return number;
-    label.comm = pf_profile_text(p, comm);
-    return label.comm ? pf_profile_label(p, &label) : PF_INTERN_NONE;
+    if (label.tid == 0)
+        label.cpu = about->cpu;
+    if (label.comm && comm && comm[0] && !(label.comm = pf_profile_text(p, comm)))
+        return PF_INTERN_NONE;
+    return pf_profile_label(p, &label);
+}
+
+/* Adds to what is known of the switches of the present capture. */
+static bool add_source(pf_tracks *t, pf_exporter *x, unsigned source)
+{
+    const size_t n = x->n_inputs + (size_t)1;
+    if (n > t->n_sources) {
+        uint8_t *grown =
+            pf_budget_realloc(&x->profile.budget, t->sources, t->n_sources, n, sizeof *grown);
+        if (!grown)
+            return false;
+        memset(grown + t->n_sources, 0, n - t->n_sources);
+        t->sources = grown;
+        t->n_sources = n;
+    }
+    t->sources[x->n_inputs] |= (uint8_t)source;
+    return true;
+}
+
+unsigned pf_tracks_source(const pf_tracks *t, size_t input, bool *whole)
+{
+    const unsigned has = input < t->n_sources ? t->sources[input] : 0;
+    *whole = has & (PF_SWITCHES_WIDE | PF_SWITCHES_IDLE);
+    if (has & PF_SWITCHES_WIDE)
+        return PF_SWITCHES_WIDE;
+    if (has & PF_SWITCHES_TASK && !*whole)
+        return PF_SWITCHES_TASK;
+    return has & PF_SWITCHES_TRACED;
+}
+
+/* True if a label is of the idle threads of all processors. */
+static bool is_idle(const pf_label *label)
+{
+    return label->tid == 0 && label->cpu == PF_NO_LABEL;
+}
+
+/* A switch of a thread.  It says nothing where a track is of several threads: where labels do not
+ * have the thread, and of idle on a processor that is not known. */
+static bool add_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, const char *comm,
+                       unsigned source, unsigned what)
+{
+    const uint32_t number = label_of(x, about, comm);
+    const pf_moment m = {.time = about->time,
+                         .weight =
+                             what | source << SOURCE_SHIFT | (uint64_t)x->n_inputs << INPUT_SHIFT,
+                         .label = number,
+                         .stack = about->cpu};
+    if (number == PF_INTERN_NONE)
+        return false;
+    const pf_label *label = pf_profile_label_at(&x->profile, number);
+    if (label->tid == PF_NO_LABEL || is_idle(label))
+        return true;
+    return add_source(t, x, source) && pf_timeline_add(&t->switches, &x->profile, &m) &&
+           pf_tracks_touch(t, x, about, number);
 }
 
 /* The thread of a sample of sched:sched_switch leaves its processor to another one, of which the
@@ -103,20 +170,23 @@ static bool take_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *sample,
     if (sample->time == PERFILE_NO_TIME)
         return true;
     about.event = NULL;
-    if (!add_switch(t, x, &about, label_of(x, &about, s->prev.comm), PF_SWITCH_OUT))
+    const unsigned left = s->prev_state ? PF_SWITCH_OUT : PF_SWITCH_PREEMPTED;
+    if (!add_switch(t, x, &about, s->prev.comm, PF_SWITCHES_TRACED, left) ||
+        (!s->prev.tid && !add_source(t, x, PF_SWITCHES_IDLE)))
         return false;
     about.pid = s->next.tid ? PERFILE_NO_PID : 0; /* 0 is idle */
     about.tid = s->next.tid;
-    return add_switch(t, x, &about, label_of(x, &about, s->next.comm), PF_SWITCH_NEXT);
+    return add_switch(t, x, &about, s->next.comm, PF_SWITCHES_TRACED, PF_SWITCH_NEXT);
 }
 
-bool pf_tracks_add(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
+static bool add_sample(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
 {
     const pf_moment m = {.time = sample->time,
                          .weight = x->options.flags & PERFILE_EXPORT_PERIODS ? sample->period : 1,
                          .label = label,
                          .stack = sample->stack};
-    if (!pf_timeline_add(&t->samples, &x->profile, &m) || !pf_tracks_touch(t, x, sample, label))
+    if (label == PF_INTERN_NONE || !pf_timeline_add(&t->samples, &x->profile, &m) ||
+        !pf_tracks_touch(t, x, sample, label))
         return false;
     t->at[label].sampled = true;
     return true;
@@ -126,21 +196,34 @@ bool pf_tracks_take(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uin
 {
     pf_sched_switch s;
     pf_profiled known = *sample;
-    if (!pf_is_sched_switch(sample->event) ||
-        !pf_sched_switch_read(sample->record, sample->tid, &s))
-        return pf_tracks_add(t, x, sample, label);
-    if (sample->tid == PERFILE_NO_PID) {
+    const bool switched =
+        pf_is_sched_switch(sample->event) && pf_sched_switch_read(sample->record, sample->tid, &s);
+    if (switched && sample->tid == PERFILE_NO_PID) {
         /* The kernel does not say any more what thread it is that ends: the tracepoint does. */
         known.tid = s.prev.tid;
         label = label_of(x, &known, s.prev.comm);
+    } else if (is_idle(pf_profile_label_at(&x->profile, label))) {
+        label = label_of(x, &known, NULL);
     }
-    return label != PF_INTERN_NONE && pf_tracks_add(t, x, &known, label) &&
-           take_switch(t, x, &known, &s);
+    return add_sample(t, x, &known, label) &&
+           (!switched || !pf_takes_all_switches(sample->event) || take_switch(t, x, &known, &s));
 }
 
 static bool is_switch(uint32_t type)
 {
     return type == PERFILE_RECORD_SWITCH || type == PERFILE_RECORD_SWITCH_CPU_WIDE;
+}
+
+bool pf_tracks_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
+{
+    const perfile_record *r = noted->record;
+    const unsigned source = r->type == PERFILE_RECORD_SWITCH ? PF_SWITCHES_TASK : PF_SWITCHES_WIDE;
+    pf_profiled about = *noted;
+    about.event = NULL; /* what happens to a thread is of no event */
+    unsigned what = PF_SWITCH_IN;
+    if (r->misc & PERFILE_MISC_SWITCH_OUT)
+        what = r->misc & PERFILE_MISC_SWITCH_OUT_PREEMPT ? PF_SWITCH_PREEMPTED : PF_SWITCH_OUT;
+    return about.time == PERFILE_NO_TIME || add_switch(t, x, &about, NULL, source, what);
 }
 
 /* True if a record is shown: what is measured, missing, or happens.  What existed before (time 0)
@@ -161,11 +244,9 @@ bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
 {
     const perfile_record *r = noted->record;
     pf_profiled about = *noted;
-    about.event = NULL; /* what happens to a thread is of no event */
+    about.event = NULL;
     if (is_switch(r->type))
-        return about.time == PERFILE_NO_TIME ||
-               add_switch(t, x, &about, pf_export_label(x, &about),
-                          r->misc & PERFILE_MISC_SWITCH_OUT ? PF_SWITCH_OUT : PF_SWITCH_IN);
+        return pf_tracks_switch(t, x, noted);
     if (!is_mark(&about))
         return true;
     const uint32_t said = pf_marks_describe(&t->said, &x->profile, r);
@@ -175,7 +256,7 @@ bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
         about.pid = t->said.pid;
         about.tid = t->said.tid;
     }
-    const uint32_t label = pf_export_label(x, &about);
+    const uint32_t label = label_of(x, &about, NULL);
     const pf_moment m = {.time = about.time, .label = label, .stack = said};
     if (label == PF_INTERN_NONE || !pf_timeline_add(&t->marks, &x->profile, &m) ||
         !pf_tracks_touch(t, x, &about, label))
@@ -203,7 +284,7 @@ static same_thread *entry_of(const pf_tracks *t, pf_intern *table, pf_label key,
     key.pid = any_process ? PF_NO_LABEL : key.pid;
     if (t->by_thread) {
         key.comm = NULL;
-        key.cpu = PF_NO_LABEL;
+        key.cpu = key.tid ? PF_NO_LABEL : key.cpu;
     }
     const uint32_t number = pf_intern_add(table, &key);
     return number == PF_INTERN_NONE ? NULL : pf_intern_at(table, number);
@@ -274,19 +355,39 @@ bool pf_tracks_slice(const pf_tracks *t, uint32_t label, size_t *at, pf_slice *o
     const uint64_t ended = t->at[label].ended;
     size_t i = *at;
     bool seen = false; /* it came by its own record */
-    while (i < n && m[i].weight == PF_SWITCH_OUT)
+    while (i < n && m[i].weight < PF_SWITCH_IN)
         i++;
     if (i == n)
         return false;
-    *out = (pf_slice){m[i].time, t->last, m[i].stack};
-    for (; i < n && m[i].weight != PF_SWITCH_OUT; i++)
+    *out = (pf_slice){m[i].time, t->last, m[i].stack, false};
+    for (; i < n && m[i].weight >= PF_SWITCH_IN; i++)
         seen |= m[i].weight == PF_SWITCH_IN;
-    if (i < n)
+    if (i < n) {
         out->end = m[i].time;
-    else if (ended != PERFILE_NO_TIME && ended >= out->begin)
+        out->preempted = m[i].weight == PF_SWITCH_PREEMPTED;
+    } else if (ended != PERFILE_NO_TIME && ended >= out->begin) {
         out->end = ended;
+    }
     *at = i;
     return i < n || seen;
+}
+
+/* Keeps of each capture the switches that say most. */
+static void keep_best_switches(pf_tracks *t)
+{
+    pf_timeline *of = &t->switches;
+    size_t kept = 0;
+    for (size_t i = 0; i < of->n; i++) {
+        bool whole;
+        pf_moment m = of->at[i];
+        const unsigned best = pf_tracks_source(t, m.weight >> INPUT_SHIFT, &whole);
+        const unsigned mask = (1U << SOURCE_SHIFT) - 1;
+        if ((m.weight >> SOURCE_SHIFT & mask) != best || (whole && t->only_tasks))
+            continue;
+        m.weight &= mask;
+        of->at[kept++] = m;
+    }
+    of->n = kept;
 }
 
 /* Samples stay where they are. */
@@ -312,6 +413,7 @@ perfile_status pf_tracks_sort(pf_tracks *t, pf_profile *p, perfile_error *err)
     for (size_t i = 0; i < t->n; i++)
         if (t->at[i].shown != i)
             join(&t->at[t->at[i].shown], &t->at[i]);
+    keep_best_switches(t);
     pf_timeline *const lines[] = {&t->samples, &t->marks, &t->switches};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0] && st == PERFILE_OK; i++) {
         relabel(t, lines[i]);

@@ -3,9 +3,9 @@
  *
  * What is no sample has a label without an event; it is shown on the first track of samples of the
  * same thread (with `by_thread` whatever its name and processor are at the time, so that stretches
- * on a processor of one thread never overlap).  Everything is charged to
- * perfile_limits.profile_bytes: 32 bytes for each sample, mark and switch, and what marks say,
- * once. */
+ * on a processor of one thread never overlap).  Thread 0 is idle, of which each processor has one:
+ * each of these has a track of its own.  Everything is charged to perfile_limits.profile_bytes: 32
+ * bytes for each sample, mark and switch, and what marks say, once. */
 #ifndef PF_EMIT_TRACKS_H
 #define PF_EMIT_TRACKS_H
 
@@ -14,10 +14,20 @@
 
 /* What a thread did. */
 enum {
-    PF_SWITCH_OUT = 0, /* it left its processor */
-    PF_SWITCH_IN,      /* it came to it */
-    PF_SWITCH_NEXT /* likewise, as a record of another thread says: what it does later may be of no
-                    * interest to the recording */
+    PF_SWITCH_OUT = 0,   /* it left its processor, because it waits for something */
+    PF_SWITCH_PREEMPTED, /* it left its processor, but could go on */
+    PF_SWITCH_IN,        /* it came to it */
+    PF_SWITCH_NEXT       /* likewise, as a record of another thread says: what it does later may be
+                          * of no interest to the recording */
+};
+
+/* Where switches are from: bits.  Only switches of one kind are shown of each capture, see
+ * pf_tracks_source(). */
+enum {
+    PF_SWITCHES_WIDE = 1 << 0,   /* SWITCH_CPU_WIDE records: all switches of a processor */
+    PF_SWITCHES_TRACED = 1 << 1, /* samples of sched:sched_switch, one for each switch */
+    PF_SWITCHES_IDLE = 1 << 2,   /* and one of them is of idle, so that they are of a processor */
+    PF_SWITCHES_TASK = 1 << 3    /* SWITCH records, of the recorded tasks only */
 };
 
 /* What is known of a label. */
@@ -34,18 +44,23 @@ typedef struct pf_track {
 typedef struct pf_tracks {
     pf_timeline samples;
     pf_timeline marks;    /* `stack`: number in `said` */
-    pf_timeline switches; /* `weight`: PF_SWITCH_…; `stack`: processor, PF_NO_LABEL: not known */
+    pf_timeline switches; /* `weight`: PF_SWITCH_…, and before sorting the source and the capture;
+                           * `stack`: processor, PF_NO_LABEL: not known */
+    uint8_t *sources;     /* PF_SWITCHES_… of each capture, by pf_exporter.n_inputs */
+    size_t n_sources;
     pf_marks said;
     pf_track *at; /* by label */
     size_t n, cap;
     uint64_t first, last; /* of all that have a time; first > last: none has */
-    bool by_thread;       /* to be set in front of sorting */
+    bool by_thread;       /* to be set before sorting */
+    bool only_tasks;      /* likewise: switches of whole processors are shown by other means */
 } pf_tracks;
 
 /* A thread was on a processor. */
 typedef struct pf_slice {
     uint64_t begin, end;
-    uint32_t cpu; /* PF_NO_LABEL: not known */
+    uint32_t cpu;   /* PF_NO_LABEL: not known */
+    bool preempted; /* it could have gone on */
 } pf_slice;
 
 void pf_tracks_init(pf_tracks *t, pf_profile *p);
@@ -53,11 +68,16 @@ void pf_tracks_free(pf_tracks *t);
 
 /* A sample, and another record.  False if there is no memory or the limit is exceeded. */
 bool pf_tracks_take(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label);
-/* A sample, of which the tracepoint sched:sched_switch is no switch. */
-bool pf_tracks_add(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label);
 /* A record that is shown by other means, so that its thread is known. */
 bool pf_tracks_touch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uint32_t label);
 bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *about);
+/* The same for a record SWITCH or SWITCH_CPU_WIDE alone. */
+bool pf_tracks_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about);
+
+/* The switches of a capture (pf_exporter.n_inputs) that say most: those of all processors by
+ * SWITCH_CPU_WIDE or else by sched:sched_switch (PF_SWITCHES_WIDE, PF_SWITCHES_TRACED, in *whole),
+ * else those of tasks by SWITCH or else by sched:sched_switch.  0: there are none. */
+unsigned pf_tracks_source(const pf_tracks *t, size_t input, bool *whole);
 
 /* Sorts all by the label that it is shown with, then time.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_tracks_sort(pf_tracks *t, pf_profile *p, perfile_error *err);

@@ -203,10 +203,12 @@ static const cli_option options[] = {
          "The directory of aux has a file for each ring buffer, and index.json, which says what is "
          "in them, when, and what is missing.\n"
          "The forms firefox, chrome and perfetto show time: samples of each thread, when it was on "
-         "a processor (SWITCH records, or samples of sched:sched_switch), and what else was "
+         "a processor (SWITCH records, or sched:sched_switch with a period of 1), and what else "
+         "was "
          "recorded. For firefox records that are no samples are markers, and each event has "
          "threads of its own; addresses are offsets in the file. For chrome samples are instants "
-         "with a stack, and counter values (READ, STAT) are counters. For perfetto each event is "
+         "with a stack, counter values (READ, STAT) are counters, and idle on CPU N is thread N of "
+         "process 0. For perfetto each event is "
          "a packet sequence with its timebase; the clock of the capture counts as "
          "CLOCK_BOOTTIME."},
     {"per", .value = "KEY[,KEY ...]", .code = OPTION_PER, .word = per_word, .list = true,
