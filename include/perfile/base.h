@@ -4,10 +4,11 @@
  *
  * - Functions that can fail return perfile_status and take a perfile_error last, which may be
  *   NULL.  Results go through pointers and are untouched on failure.
- * - Every struct that a caller fills begins with its `size` (set it to sizeof), so that programs
- *   built against an older header go on working with a newer library.
- * - Structs that stand inside others, or one after the other in an array of the library, have
- *   words called `reserved`, of which new members take their place: nothing behind them moves.
+ * - Every struct of options begins with its `size` (set it to sizeof), so that programs built
+ *   against an older header go on working with a newer library.
+ * - Structs that stand inside others, or one after the other in an array (perfile_filter_term,
+ *   perfile_merge_input …), have no `size`.  They have words called `reserved`, of which new
+ *   members take their place: nothing behind them moves.
  *   Those that a program fills are zeroed as a whole first (`= {0}`), reserved words and all: in a
  *   struct with `size`, a reserved word that is not zero or a flag that this version does not know
  *   is PERFILE_E_USAGE, because a request of a later version must not be ignored silently.  What
@@ -15,8 +16,9 @@
  *   (perfile_event.attr) and handed over with its size.
  * - Integers in structs are native; bytes in perfile_bytes and perfile_words are as stored.
  * - One object is used by one thread at a time; different objects need no locks.  The library
- *   prints nothing, keeps no global state and never calls exit(); it starts threads only where a
- *   program asks for them (members called `threads`), and waits for them before it returns.
+ *   prints nothing and never calls exit(); it starts threads only where a program asks for them
+ *   (members called `threads`), and waits for them before it returns.  It keeps no state outside of
+ *   objects, but that libdw, if it is installed, is loaded once for the process.
  */
 #ifndef PERFILE_BASE_H
 #define PERFILE_BASE_H
@@ -93,7 +95,9 @@ typedef struct perfile_error {
     uint16_t reserved0;
     uint32_t reserved1;
     const char *where; /* which field, limit or member */
-    char message[256]; /* UTF-8, NUL-terminated: the value found and the value needed */
+    /* NUL-terminated: the value found and the value needed.  UTF-8, but for names of files and
+     * texts of the input, whose bytes are as they were: perfile_printable() escapes them. */
+    char message[256];
     uint64_t reserved2[4];
 } perfile_error;
 

@@ -3,9 +3,9 @@
  * The stage stands on a stream and passes its records on unchanged.  Findings go to a callback as
  * they are met; those about the end of the stream when PERFILE_END is reached:
  *
- *     st = perfile_open_path("perf.data", &options, &s, &err);
+ *     st = perfile_open_path("perf.data", NULL, &s, &err);
  *     if (st == PERFILE_OK)
- *         st = perfile_check(s, &check_options, &s, &err);       (s is the new head)
+ *         st = perfile_check(s, NULL, &s, &err); // s is the new head
  *     while (st == PERFILE_OK)
  *         st = perfile_stream_next(s, &r, &err);
  */

@@ -80,7 +80,7 @@ typedef struct perfile_convert_options {
 typedef struct perfile_convert_summary {
     perfile_copy_summary copied; /* what was written */
     uint32_t form;               /* of the output */
-    uint32_t byte_order;         /* PERFILE_ORDER_… of the output */
+    uint32_t byte_order;         /* PERFILE_BYTE_ORDER_… of the output */
     bool directory;              /* of the output */
     bool same;                   /* every byte of the output is that of the input */
     bool damaged;                /* the input was; not with FAIL */

@@ -3,8 +3,8 @@
  * For a row RECORD(mmap2, …) in format/records.def there is
  *
  *     perfile_status perfile_mmap2_encode(const perfile_mmap2 *in, size_t size,
- *                                         const perfile_encode_options *how, void *out, size_t
- * room, size_t *len, perfile_error *err);
+ *                                         const perfile_encode_options *how, void *out,
+ *                                         size_t room, size_t *len, perfile_error *err);
  *
  * which makes a whole record (header, body, trailer), and likewise for every FEATURE row, which
  * makes its payload.  What is made is read back and compared before it is given out: what a decoder

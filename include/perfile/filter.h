@@ -3,8 +3,9 @@
  * A selection is a list of terms.  Terms of one kind are alternatives; a record is *selected* when
  * every kind that was given has a term that holds.
  *
- *     perfile_filter_term terms[] = {{PERFILE_FILTER_BY_TIME, "10%..20%"}, {PERFILE_FILTER_BY_PID,
- * "7,8"}};
+ *     perfile_filter_term terms[] = {{.kind = PERFILE_FILTER_BY_TIME, .text = "10%..20%"},
+ *                                    {.kind = PERFILE_FILTER_BY_PID, .text = "7,8"}};
+ *     perfile_filter_options options = {.size = sizeof options, .terms = terms, .n_terms = 2};
  *
  * What happens to a record depends on the role of its type (format/records.def):
  *
@@ -25,10 +26,16 @@
  *
  * Which processes have selected data is known only after a pass over the complete capture:
  *
- *     st = perfile_filter_new(&options, &filter, err);
- *     while (st == PERFILE_OK && perfile_filter_wants_pass(filter, NULL))
- *         open the capture, perfile_filter_learn(filter, stream, err)
- *     open it again, perfile_filter(stream, filter, &stream, err)
+ *     st = perfile_filter_new(&options, &filter, &err);
+ *     for (int i = 0; st == PERFILE_OK && perfile_filter_wants_pass(filter, NULL); i++) {
+ *         st = perfile_open_path("perf.data", NULL, &passes[i], &err);
+ *         if (st == PERFILE_OK)
+ *             st = perfile_filter_learn(filter, passes[i], &err);
+ *     }
+ *     if (st == PERFILE_OK)
+ *         st = perfile_open_path("perf.data", NULL, &s, &err);
+ *     if (st == PERFILE_OK)
+ *         st = perfile_filter(s, filter, &s, &err);
  *
  * To open it again means to make the same stream once more: if there are stages below this one, the
  * same chain with the same options on the same capture (perfile_sort() on it, perfile_merge() of
@@ -64,7 +71,7 @@ enum { /* perfile_filter_term.kind: what the text is, ends of ranges being part 
        PERFILE_FILTER_BY_EVENT = 6,
        PERFILE_FILTER_BY_COMM = 7, /* name of the thread at that time, with * and ? */
        PERFILE_FILTER_BY_DSO = 8,  /* what was mapped at the address of the sample: its path, or the
-                                    * last  part    of it, with * and ? */
+                                    * last part of it, with * and ? */
        PERFILE_FILTER_BY_CGROUP = 9, /* path of the cgroup of the sample, with * and ? */
        PERFILE_FILTER_BY_WHERE = 10, /* format/expressions.md; comm, dso and cgroup are known */
        PERFILE_FILTER_N_BY
@@ -72,7 +79,7 @@ enum { /* perfile_filter_term.kind: what the text is, ends of ranges being part 
 
 /* One term of a selection. */
 typedef struct perfile_filter_term {
-    uint32_t kind; /* PERFILE_BY_… */
+    uint32_t kind; /* PERFILE_FILTER_BY_… */
     uint32_t reserved;
     const char *text; /* as the option of that kind takes it; borrowed */
 } perfile_filter_term;

@@ -1,7 +1,7 @@
 /* Several captures as one, by time.
  *
  *     perfile_merge_input in[2] = {{.stream = a, .name = "a"}, {.stream = b, .name = "b"}};
- *     st = perfile_merge(in, 2, &options, &stream, &err);
+ *     st = perfile_merge(in, 2, NULL, &stream, &err);
  *     st = perfile_copy(stream, writer, NULL, NULL, 0, &err);
  *
  * The inputs are sorted by time: streams of perfile_sort(), stages on these, or other merges.
@@ -146,7 +146,7 @@ typedef struct perfile_merge_input_summary {
     uint64_t records; /* yielded */
     uint64_t samples; /* SAMPLE records among them */
     int64_t offset;   /* ns that were added to its times */
-    uint32_t clock;   /* PERFILE_CLOCK_… */
+    uint32_t clock;   /* PERFILE_MERGE_CLOCK_… */
     uint32_t host;    /* from 0: inputs of one machine have the same */
     uint32_t part_of; /* position of the first input of the same recording; its own: none before */
     uint32_t boot;    /* from 0: inputs of one boot of one machine have the same */

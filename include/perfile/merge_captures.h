@@ -1,6 +1,6 @@
 /* Merging captures of any form in one call: opening, sorting, perfile_merge(), writing.
  *
- *     perfile_merge_source in[2] = {{.source = a}, {.source = b}};
+ *     perfile_merge_source in[2] = {{.source = one}, {.source = two}};
  *     st = perfile_merge_captures(in, 2, sink, NULL, NULL, 0, &err); */
 #ifndef PERFILE_MERGE_CAPTURES_H
 #define PERFILE_MERGE_CAPTURES_H

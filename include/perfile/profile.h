@@ -6,10 +6,12 @@
  *     perfile_profile_options options = {.size = sizeof options,
  *                                        .per = {PERFILE_PER_DSO, PERFILE_PER_SYMBOL},
  *                                        .symbols = &symbols_options};
- *     perfile_profile_open(perfile_stream_session(stream), model, &options, &p, &err);
- *     while (perfile_stream_next_run(stream, &first, &n, &err) == PERFILE_OK)
- *         perfile_profile_put_run(p, first, n, &err);
- *     perfile_profile_finish(p, &err);
+ *     st = perfile_profile_open(perfile_stream_session(stream), model, &options, &p, &err);
+ *     while (st == PERFILE_OK &&
+ *            (st = perfile_stream_next_run(stream, &first, &n, &err)) == PERFILE_OK)
+ *         st = perfile_profile_put_run(p, first, n, &err);
+ *     if (st == PERFILE_END)
+ *         st = perfile_profile_finish(p, &err);
  *     for (size_t i = 0; perfile_profile_get_row(p, i, &row, sizeof row); i++)
  *         …
  *

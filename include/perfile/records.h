@@ -2,7 +2,7 @@
  *
  * For a row RECORD(mmap2, …) in format/records.def there are
  *
- *     typedef struct perfile_mmap2 { uint32_t pid; … bool has_build_id; … } perfile_mmap2;
+ *     typedef struct perfile_mmap2 perfile_mmap2; // uint32_t pid; … bool has_build_id; …
  *     perfile_status perfile_mmap2_decode(const perfile_record *r, perfile_mmap2 *out, size_t size,
  *                                         perfile_error *err);
  *

@@ -4,7 +4,7 @@
  *
  *     const perfile_mapping *m = perfile_model_mapping(model, pid, addr, time);
  *     perfile_symbol symbol;
- *     perfile_symbols_find(symbols, m, addr, time, &symbol, &err);
+ *     st = perfile_symbols_find(symbols, m, addr, time, &symbol, &err);
  *
  * Where a symbol may come from, in this order: the KSYMBOL record itself; the symbols that
  * simpleperf stored in the capture; for anonymous memory the perf-PID.map of the process; for the

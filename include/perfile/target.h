@@ -5,7 +5,7 @@
  *
  *     st = perfile_open_path("perf.data", NULL, &s, &err);
  *     if (st == PERFILE_OK)
- *         st = perfile_target(s, &target_options, &s, &err);       (s is the new head)
+ *         st = perfile_target(s, &target_options, &s, &err); // s is the new head
  *
  * - Records of newer types are dropped.  CALLCHAIN_DEFERRED becomes part of the call chains of its
  *   samples: these wait for it while at most perfile_limits.held_bytes of records are held, and are
