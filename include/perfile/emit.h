@@ -108,7 +108,13 @@ typedef struct perfile_export_summary {
     uint64_t aux_bytes;   /* of their data */
     uint64_t aux_missing; /* places where a ring buffer lacks data */
     uint64_t too_costly;  /* perfile_symbols_too_costly() */
-    uint64_t reserved[2];
+    /* Of "folded" and "chrome", which write a name wherever it is called: bytes to which longer
+     * names were shortened, in the middle, because all would have been more than 16 times the
+     * records, and 1 MiB; 0: all names are whole. */
+    uint64_t names_most;
+    /* With PERFILE_EXPORT_INLINE: inlined functions that have no frame, because they would have
+     * been more than 4 for each frame of a call chain, and 8192. */
+    uint64_t not_inlined;
 } perfile_export_summary;
 
 /* How records are shown.  Set `size`; zeros are the defaults. */

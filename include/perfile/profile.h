@@ -63,8 +63,11 @@ typedef struct perfile_profile_options {
 } perfile_profile_options;
 
 /* The samples of one combination of values.  Members of keys that were not asked for are NULL and
- * UINT32_MAX.  Texts live as long as the profile, and are not escaped; names of captures are cut at
- * 256 bytes. */
+ * UINT32_MAX.  Texts live as long as the profile, and are not escaped.
+ *
+ * With PERFILE_PER_SYMBOL functions are told apart by where they begin, not by their name: `module`
+ * and `start` differ where two functions of one name have a row each, as overloads of C++ do, whose
+ * arguments are no part of the name. */
 typedef struct perfile_profile_row {
     uint64_t samples; /* that were taken there */
     uint64_t period;  /* sum of their periods, up to UINT64_MAX */
@@ -85,7 +88,10 @@ typedef struct perfile_profile_row {
     bool named;       /* `symbol` is a function */
     /* The periods mean nothing: they are of several events, or some samples have none. */
     bool mixed;
-    uint64_t reserved[4];
+    const char *module; /* with PERFILE_PER_SYMBOL: as `dso`, of the function */
+    uint64_t start;     /* offset in the module, or address in the kernel, at which the function
+                         * begins; of the address itself where `named` is false */
+    uint64_t reserved[2];
 } perfile_profile_row;
 
 /* What the samples add up to. */
@@ -109,7 +115,10 @@ typedef struct perfile_profile_summary {
     uint32_t not_unwound;      /* not supported, or damaged */
     bool has_chains;           /* some samples have callers: totals are more than what was taken */
     bool mixed;                /* as perfile_profile_row.mixed, of all samples */
-    uint8_t reserved0[6];
+    uint8_t reserved0[2];
+    /* Bytes to which longer names were shortened, in the middle, because the names of all rows
+     * would have been more than 4 times the records, and 256 KiB; 0: all names are whole. */
+    uint32_t names_most;
     uint64_t too_costly; /* perfile_symbols_too_costly() */
     uint64_t reserved[3];
 } perfile_profile_summary;

@@ -8,17 +8,15 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/print.h"
+#include "cli/text.h"
 #include "perfile/text.h"
 
 enum {
-    USUAL_WIDTH = 80,  /* columns if the terminal does not say */
     NAME_BYTES = 1024, /* of the escaped name */
     FIGURES = 96       /* bytes of ": 12 of 345 MB, 3%" */
 };
@@ -40,17 +38,6 @@ void cli_progress_start(const char *what)
     input_name = what;
     to_terminal = isatty(STDERR_FILENO);
     next_update_ms = to_terminal ? now_ms() + 1000 : 0;
-}
-
-/* Returns the width of the terminal on standard error: from the terminal, else from COLUMNS. */
-static size_t width(void)
-{
-    struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-        return size.ws_col;
-    const char *columns = getenv("COLUMNS");
-    long n = columns ? strtol(columns, NULL, 10) : 0;
-    return n > 0 ? (size_t)n : USUAL_WIDTH;
 }
 
 /* True unless `s` is at a UTF-8 continuation byte. */
@@ -83,8 +70,8 @@ static const char *tail_that_fits(const char *text, size_t columns)
 static void show(const char *figures)
 {
     static const char ellipsis[] = "...";
-    const size_t max_columns =
-        width() - 1; /* some terminals go on when the last column is filled */
+    const size_t max_columns = cli_terminal_width(STDERR_FILENO) -
+                               1; /* some terminals go on when the last column is filled */
     char text[NAME_BYTES];
     const char *shown_name = text;
     perfile_printable((perfile_bytes){(const uint8_t *)input_name, strlen(input_name)}, text,

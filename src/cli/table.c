@@ -1,16 +1,24 @@
 /* Tables: cells are stored as strings one after the other, and printed when all widths are known.
- */
+ *
+ * Text is never cut in a pipe or file.  On a terminal the widest columns give way until a row fits:
+ * their texts are cut in the middle, because long names mostly begin alike. */
 #include "cli/table.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/print.h"
+#include "cli/text.h"
 #include "perfile/text.h"
 
-enum { MAX_COLUMNS = 16 };
+enum {
+    MAX_COLUMNS = 16,
+    MOST_PADDING = 64, /* spaces that one long cell may cost the rows of all others */
+    LEAST_TEXT = 12    /* columns of text that are left of a cell */
+};
 
 struct cli_table {
     const char *const *columns; /* headings, with their '>' */
@@ -20,6 +28,7 @@ struct cli_table {
     char *cells;               /* NUL-terminated, row by row */
     size_t len, cap;           /* bytes of `cells` used, and allocated */
     bool failed;               /* memory ran out: no cells are added any more */
+    bool narrowed;             /* `width` is what a cell has at most: the table is for a terminal */
 };
 
 /* Returns the number of columns on the screen: UTF-8 continuation bytes take none. */
@@ -96,12 +105,62 @@ void cli_cell_string(cli_table *t, const char *text)
 
 void cli_cell(cli_table *t, const char *format, ...)
 {
-    char text[256];
-    va_list args;
+    char small[64], *text = small;
+    va_list args, again;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    va_copy(again, args);
+    const int n = vsnprintf(small, sizeof small, format, args);
+    if (n >= (int)sizeof small && (text = malloc((size_t)n + 1)))
+        vsnprintf(text, (size_t)n + 1, format, again);
+    va_end(again);
     va_end(args);
-    cli_cell_string(t, text);
+    if (text)
+        cli_cell_string(t, text);
+    else
+        t->failed = true;
+    if (text != small)
+        free(text);
+}
+
+/* Makes columns of text narrower until a row has no more than `most` columns of the screen, as far
+ * as that goes; the widest first. */
+static void narrow(cli_table *t, size_t most)
+{
+    size_t sum = 2 * ((size_t)t->n - 1);
+    for (unsigned i = 0; i < t->n; i++)
+        sum += t->width[i];
+    while (sum > most) {
+        unsigned widest = t->n;
+        for (unsigned i = 0; i < t->n; i++)
+            if (t->columns[i][0] != '>' && t->width[i] > LEAST_TEXT &&
+                (widest == t->n || t->width[i] > t->width[widest]))
+                widest = i;
+        if (widest == t->n)
+            break;
+        t->width[widest]--;
+        sum--;
+    }
+}
+
+/* The position behind `n` characters of a text. */
+static const char *skip(const char *text, size_t n)
+{
+    for (; *text && n; n--)
+        do
+            text++;
+        while (((unsigned char)*text & 0xc0) == 0x80);
+    return text;
+}
+
+/* Prints a text, its middle left out if it has more than `most` columns. */
+static void print_within(const char *text, size_t wide, size_t most)
+{
+    if (wide <= most) {
+        cli_print("%s", text);
+        return;
+    }
+    cli_print("%.*s\xe2\x80\xa6%s", (int)(skip(text, most / 2) - text), text,
+              skip(text, wide - (most - 1 - most / 2)));
 }
 
 /* Prints one cell.  *blank is the number of spaces that are due in front of the next text, so that
@@ -111,9 +170,12 @@ static void put_cell(const cli_table *t, unsigned column, const char *text, size
     size_t wide = display_width(text);
     size_t pad = t->width[column] > wide ? t->width[column] - wide : 0;
     bool right = t->columns[column][0] == '>';
+    if (!t->narrowed && t->width[column] > MOST_PADDING)
+        pad = wide < MOST_PADDING ? MOST_PADDING - wide : 0;
     *blank += (column ? 2 : 0) + (right ? pad : 0);
     if (*text) {
-        cli_print("%*s%s", (int)*blank, "", text);
+        cli_print("%*s", (int)*blank, "");
+        print_within(text, wide, t->narrowed ? t->width[column] : SIZE_MAX);
         *blank = 0;
     }
     *blank += right ? 0 : pad;
@@ -128,6 +190,9 @@ bool cli_table_print(cli_table *t)
     if (t->failed)
         return false;
     size_t blank = 0;
+    t->narrowed = isatty(STDOUT_FILENO);
+    if (t->narrowed)
+        narrow(t, cli_terminal_width(STDOUT_FILENO));
     for (unsigned i = 0; i < t->n; i++)
         put_cell(t, i, heading(t, i), &blank);
     unsigned column = 0;

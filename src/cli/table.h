@@ -1,5 +1,6 @@
-/* A table of text whose columns are as wide as their longest cell.  All cells are kept in memory
- * until the table is printed. */
+/* A table of text whose columns are as wide as their longest cell, in a pipe or file up to 64
+ * columns, beyond which cells are not aligned; on a terminal long texts are cut in the middle until
+ * rows fit.  All cells are kept in memory until the table is printed. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 

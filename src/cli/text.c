@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "perfile/text.h"
 
@@ -148,4 +149,14 @@ bool cli_read_size(const char *word, uint64_t *bytes)
         return false;
     *bytes = (uint64_t)n << shift;
     return true;
+}
+
+size_t cli_terminal_width(int fd)
+{
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col)
+        return size.ws_col;
+    const char *columns = getenv("COLUMNS");
+    long n = columns ? strtol(columns, NULL, 10) : 0;
+    return n > 0 ? (size_t)n : 80;
 }

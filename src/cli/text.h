@@ -31,6 +31,9 @@ const char *cli_format_grouped(uint64_t n, char out[32]);
 /* Writes "12.3 MB" (powers of 1000). */
 void cli_format_bytes(uint64_t bytes, char *out, size_t size);
 
+/* Returns the columns of the terminal of `fd`: as it says itself, else from COLUMNS, else 80. */
+size_t cli_terminal_width(int fd);
+
 /* Reads "64M": a number of bytes, KiB, MiB or GiB (powers of 1024); false if it is not one. */
 bool cli_read_size(const char *word, uint64_t *bytes);
 

@@ -70,6 +70,16 @@ static void put_name(chrome *c, const char *name)
     pf_export_put_name(&c->x, &c->name, name);
 }
 
+/* The same, of at most `most` bytes. */
+static void put_within(chrome *c, const char *name, size_t most)
+{
+    pf_buffer_clear(&c->name);
+    if (pf_name_text(name, most, &c->name) && pf_buffer_append_u8(&c->name, 0))
+        pf_export_put_string(&c->x, (const char *)c->name.ptr);
+    else
+        c->x.base.no_memory = true;
+}
+
 static void put_us(chrome *c, const char *key, uint64_t ns)
 {
     char text[48];
@@ -222,9 +232,26 @@ static perfile_status put_counters(chrome *c, perfile_error *err)
     return st;
 }
 
+/* Bytes of the names of all stack frames, if none were longer than `most`. */
+static uint64_t names_bytes(const void *user, size_t most)
+{
+    const chrome *c = user;
+    const pf_profile *p = &c->x.profile;
+    uint64_t sum = 0;
+    for (uint32_t i = PF_EMPTY_STACK + 1; i < p->stacks.n; i++) {
+        const uint32_t frame = pf_profile_stack_at(p, i)->frame;
+        const pf_object *object = pf_profile_object_at(p, pf_profile_frame_at(p, frame)->object);
+        const size_t of_object = most < PF_NAME_MOST ? most : PF_NAME_MOST;
+        sum += strnlen(pf_shown_at(&c->shown, c->shown.positions[frame])->name, most) +
+               (object ? strnlen(object->name, of_object) : 0);
+    }
+    return sum;
+}
+
 static perfile_status put_stacks(chrome *c, perfile_error *err)
 {
     const pf_profile *p = &c->x.profile;
+    const size_t most = pf_export_names_most(&c->x, names_bytes, c);
     perfile_status st = PERFILE_OK;
     put(c, "\n],\n\"stackFrames\":{");
     for (uint32_t i = PF_EMPTY_STACK + 1; i < p->stacks.n && st == PERFILE_OK; i++) {
@@ -234,9 +261,10 @@ static perfile_status put_stacks(chrome *c, perfile_error *err)
         put(c, i > PF_EMPTY_STACK + 1 ? ",\n\"" : "\n\"");
         pf_export_put_number(&c->x, i);
         put(c, "\":{\"name\":");
-        pf_export_put_string(&c->x, pf_shown_at(&c->shown, c->shown.positions[stack->frame])->name);
+        put_within(c, pf_shown_at(&c->shown, c->shown.positions[stack->frame])->name, most);
         put(c, ",\"category\":");
-        put_name(c, object ? object->name : "[unknown]");
+        put_within(c, object ? object->name : "[unknown]",
+                   most < PF_NAME_MOST ? most : PF_NAME_MOST);
         if (stack->parent != PF_EMPTY_STACK) {
             put(c, ",\"parent\":\"");
             pf_export_put_number(&c->x, stack->parent);

@@ -145,6 +145,7 @@ perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
         st = pf_name_functions(&x->profile, x->symbols, x->n_named, err);
     x->n_named = (uint32_t)x->profile.frames.n;
     add_unwound(&x->sum, &x->reader.unwinder);
+    x->sum.not_inlined += x->reader.resolver.n_left_out;
     pf_unwinder_free(&x->reader.unwinder);
     x->sum.too_costly += x->symbols ? perfile_symbols_too_costly(x->symbols) : 0;
     perfile_symbols_close(x->symbols);
@@ -249,6 +250,7 @@ perfile_status pf_export_put_run(perfile_emitter *e, const perfile_record *first
     const bool notes = e->ops->exports->note;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_record *r = &first[i];
+        x->record_bytes += perfile_record_size(r);
         st = pf_profile_reader_put(&x->reader, r, err);
         if (st == PERFILE_OK && notes && r->family == PERFILE_FAMILY_PERF &&
             r->type != PERFILE_RECORD_SAMPLE && !note(x, r))
@@ -310,6 +312,19 @@ bool pf_export_quote(pf_buffer *out, const char *text)
         p += *p != '\0';
     }
     return ok && pf_buffer_append_u8(out, '"');
+}
+
+size_t pf_export_names_most(pf_exporter *x, uint64_t (*bytes)(const void *user, size_t most),
+                            const void *user)
+{
+    static const size_t lengths[] = {PF_TEXT_MOST, PF_NAME_MOST, PF_NAME_LEAST};
+    const uint64_t all = pf_names_room(x->record_bytes);
+    const uint64_t room = all < UINT64_MAX / 4 ? 4 * all : UINT64_MAX; /* nothing is escaped here */
+    size_t i = 0;
+    while (i + 1 < sizeof lengths / sizeof lengths[0] && bytes(user, lengths[i]) > room)
+        i++;
+    x->sum.names_most = i ? lengths[i] : 0;
+    return lengths[i];
 }
 
 void pf_export_put_string(pf_exporter *x, const char *text)

@@ -54,7 +54,8 @@ typedef struct pf_exporter {
     uint64_t
         wall_time;    /* ns since 1970 of the first sample of the first capture that knows it; 0 */
     uint64_t wall_at; /* the time of that sample by the session clock */
-    pf_buffer comments; /* const char *: where captures come from, of the profile's texts */
+    uint64_t record_bytes; /* of all captures */
+    pf_buffer comments;    /* const char *: where captures come from, of the profile's texts */
     const char *facts[PERFILE_N_FACTS]; /* of these the first of each kind; NULL: none is known */
     perfile_export_summary sum;
 } pf_exporter;
@@ -85,6 +86,12 @@ bool pf_export_quote(pf_buffer *out, const char *text);
 void pf_export_put_string(pf_exporter *x, const char *text);
 void pf_export_put_text(pf_exporter *x, const char *text);
 void pf_export_put_number(pf_exporter *x, uint64_t n);
+
+/* How long names may be in a form that repeats them: `bytes` says how many bytes of names it would
+ * write if none were longer than `most`.  They are whole as long as that is in proportion to the
+ * records (format/limits.md). */
+size_t pf_export_names_most(pf_exporter *x, uint64_t (*bytes)(const void *user, size_t most),
+                            const void *user);
 
 /* Writes a name of a capture as a JSON string; `scratch` is the caller's, for its text. */
 void pf_export_put_name(pf_exporter *x, pf_buffer *scratch, const char *name);

@@ -72,12 +72,12 @@ static bool select_stack(pf_firefox *f, uint32_t stack)
         key = ((const uint32_t *)(const void *)f->path.ptr)[i];
         const uint32_t frame = pf_profile_stack_at(p, key / 2)->frame;
         const uint32_t function = f->shown.positions[frame];
-        const uint64_t object = pf_shown_at(&f->shown, function)->object;
+        const uint32_t object = pf_shown_at(&f->shown, function)->object;
         select_one(&f->stacks, key);
         select_one(&f->frames, 2 * frame + key % 2);
         select_one(&f->functions, function);
         if (object != PF_NO_OBJECT)
-            select_one(&f->resources, (uint32_t)object);
+            select_one(&f->resources, object);
     }
     return true;
 }
@@ -169,13 +169,12 @@ static void frame_function(pf_firefox *f, size_t i)
 
 static void function_name(pf_firefox *f, size_t i)
 {
-    pf_firefox_text(f, pf_shown_at(&f->shown, f->functions.at[i])->name,
-                    PF_FUNCTION_MOST + PF_NAME_MOST);
+    pf_firefox_text(f, pf_shown_at(&f->shown, f->functions.at[i])->name, PF_TEXT_MOST);
 }
 
 static void function_resource(pf_firefox *f, size_t i)
 {
-    const uint64_t object = pf_shown_at(&f->shown, f->functions.at[i])->object;
+    const uint32_t object = pf_shown_at(&f->shown, f->functions.at[i])->object;
     if (object == PF_NO_OBJECT)
         pf_firefox_put(f, "-1");
     else

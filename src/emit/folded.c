@@ -5,7 +5,10 @@
  * It is what scripts that collapse stacks print, and what most viewers of flame graphs read.
  * Names have no `;`, no control characters, and are UTF-8 (profile/name.h), so that a line is
  * frames, a space, and a number, whatever a capture says.  Lines come in the order of the tree.
- * Compared captures have two numbers, before and now, as scripts for differences read them. */
+ * Compared captures have two numbers, before and now, as scripts for differences read them.
+ *
+ * A frame's name is in the line of each stack that has it, so that a few deep stacks of long names
+ * make far more output than they took bytes: then names are shortened. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -14,18 +17,39 @@
 
 enum { WRITE_BYTES = 1 << 20 };
 
-/* Cuts the path back to the parent of `node`, and appends the name of the node.  `ends`: where the
- * path ends at each depth. */
-static bool extend_path(const pf_tree *t, const pf_node *node, pf_buffer *path, pf_buffer *ends)
+/* What the lines of a tree would have in bytes of names, if none were longer than `most`. */
+static uint64_t names_bytes(const void *user, size_t most)
 {
-    const char *name = t->names[node->name];
+    const pf_tree *t = user;
+    uint64_t sum = 0, path = 0;
+    uint32_t before = 0; /* the node before this one */
+    for (uint32_t i = pf_tree_next(t, 0); i && sum < UINT64_MAX / 2; i = pf_tree_next(t, i)) {
+        const pf_node *node = pf_tree_at(t, i);
+        for (uint32_t n = before; n != node->parent; n = pf_tree_at(t, n)->parent)
+            path -= strnlen(t->names[pf_tree_at(t, n)->name], most);
+        path += strnlen(t->names[node->name], most);
+        sum += node->self[PF_NOW] || node->self[PF_BEFORE] ? path : 0;
+        before = i;
+    }
+    return sum;
+}
+
+/* Cuts the path back to the parent of `node`, and appends the name of the node, of at most `most`
+ * bytes.  `ends`: where the path ends at each depth. */
+static bool extend_path(const pf_tree *t, const pf_node *node, size_t most, pf_buffer *path,
+                        pf_buffer *ends)
+{
+    uint8_t room[PF_TEXT_MOST];
+    const char *whole = t->names[node->name];
+    const perfile_bytes name =
+        pf_shortened((perfile_bytes){(const uint8_t *)whole, strlen(whole)}, most, room);
     size_t end = 0;
     ends->len = node->depth * sizeof end; /* the root has depth 0 and none */
     if (node->depth > 1)
         memcpy(&end, ends->ptr + ends->len - 2 * sizeof end, sizeof end);
     ends->len -= sizeof end;
     path->len = end;
-    if ((end && !pf_buffer_append_u8(path, ';')) || !pf_buffer_append(path, name, strlen(name)))
+    if ((end && !pf_buffer_append_u8(path, ';')) || !pf_buffer_append(path, name.ptr, name.len))
         return false;
     end = path->len;
     return pf_buffer_append(ends, &end, sizeof end);
@@ -37,9 +61,10 @@ static perfile_status write_lines(pf_exporter *x, const pf_tree *t, perfile_erro
     pf_buffer path = {0}, ends = {0};
     perfile_status st = PERFILE_OK;
     char weight[64];
+    const size_t most = pf_export_names_most(x, names_bytes, t);
     for (uint32_t i = pf_tree_next(t, 0); i && st == PERFILE_OK; i = pf_tree_next(t, i)) {
         const pf_node *node = pf_tree_at(t, i);
-        if (!extend_path(t, node, &path, &ends)) {
+        if (!extend_path(t, node, most, &path, &ends)) {
             st = pf_fail_nomem(err, "export");
             break;
         }

@@ -44,11 +44,12 @@ static bool append(pf_marks *m, const char *text)
 /* A text of a capture, cut and cleaned as all names are. */
 static bool append_text(pf_marks *m, perfile_bytes bytes)
 {
-    char text[PF_NAME_MOST + 8]; /* a character that is cut would not be one */
-    const size_t n = bytes.len < sizeof text - 1 ? bytes.len : sizeof text - 1;
-    if (n)
-        memcpy(text, bytes.ptr, n);
-    text[n] = '\0';
+    uint8_t room[PF_NAME_MOST];
+    char text[PF_NAME_MOST + 1];
+    bytes = pf_shortened(bytes, sizeof room, room);
+    if (bytes.len)
+        memcpy(text, bytes.ptr, bytes.len);
+    text[bytes.len] = '\0';
     pf_buffer_clear(&m->clean);
     return pf_name_text(text, PF_NAME_MOST, &m->clean) && pf_buffer_append_u8(&m->clean, 0) &&
            pf_export_quote(&m->text, (const char *)m->clean.ptr);

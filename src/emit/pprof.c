@@ -39,7 +39,7 @@ typedef struct writer {
     bool per_event;     /* each event has a value; else all have one */
     pf_buffer extents;  /* extent: of the addresses of each object */
     pf_buffer ids;      /* uint64_t: locations of the sample */
-    pf_index functions; /* address of a name to its number */
+    pf_index functions; /* address of a function, or of a name, to its number */
     uint64_t n_functions;
 } writer;
 
@@ -240,20 +240,26 @@ static const char *name_of(writer *w, const pf_call_frame *frame, bool *known)
     return pf_profile_text(&w->x->profile, (const char *)w->name.ptr);
 }
 
-/* The id of the function with this name, which is written if it is new; 0 if there is no memory. */
-static uint64_t put_function(writer *w, const char *name, perfile_status *st, perfile_error *err)
+/* The id of the function of a frame with this name, which is written if it is new; 0 if there is no
+ * memory.  Where no function is known, frames of one name share one. */
+static uint64_t put_function(writer *w, const pf_call_frame *frame, const char *name,
+                             perfile_status *st, perfile_error *err)
 {
-    const uint32_t known = pf_index_get(&w->functions, (uintptr_t)name);
+    const pf_function *of = pf_profile_function_of(&w->x->profile, frame);
+    const uintptr_t key = of ? (uintptr_t)of : (uintptr_t)name; /* no function is added any more */
+    const uint32_t known = pf_index_get(&w->functions, key);
     if (known != PF_INDEX_NONE)
         return known + UINT64_C(1);
     PfPprof__Function function = PF_PPROF__FUNCTION__INIT, *functions[1] = {&function};
     PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
-    function.name = function.system_name = position_of(w, name);
+    const char *stored = of ? clean_text(w, of->mangled, PF_FUNCTION_MOST) : name;
+    function.name = position_of(w, name);
+    function.system_name = stored ? position_of(w, stored) : -1;
     function.id = w->n_functions + 1;
     part.n_function = 1;
     part.function = functions;
-    if (function.name < 0 ||
-        !pf_index_put(&w->functions, (uintptr_t)name, (uint32_t)w->n_functions)) {
+    if (function.name < 0 || function.system_name < 0 ||
+        !pf_index_put(&w->functions, key, (uint32_t)w->n_functions)) {
         *st = fail(w, err);
         return 0;
     }
@@ -286,7 +292,7 @@ static perfile_status put_location(writer *w, uint32_t number, perfile_error *er
     const char *name = name_of(w, &frame, &known);
     if (!name)
         return fail(w, err);
-    line.function_id = put_function(w, name, &st, err);
+    line.function_id = put_function(w, &frame, name, &st, err);
     location.id = number + UINT64_C(1);
     location.address = object ? pf_object_address(object, frame.offset) : frame.offset;
     location.n_line = 1;

@@ -32,7 +32,7 @@ perfile_status pf_shown_make(pf_shown *s, pf_exporter *x, perfile_error *err)
             pf_tree_frame_name(p, &options, frame, &text) && pf_buffer_append_u8(&text, 0)
                 ? pf_profile_text(p, (const char *)text.ptr)
                 : NULL;
-        const pf_shown_name key = {name, frame->object};
+        const pf_shown_name key = {name, frame->object, frame->function};
         s->positions[i] = name ? pf_intern_add(&s->names, &key) : PF_INTERN_NONE;
         ok = s->positions[i] != PF_INTERN_NONE;
     }

@@ -1,4 +1,4 @@
-/* Frames as viewers have them that list each name of each object once. */
+/* Frames as viewers have them that list each function once, and each other name of an object. */
 #ifndef PF_EMIT_SHOWN_H
 #define PF_EMIT_SHOWN_H
 
@@ -6,8 +6,9 @@
 
 /* A frame of a viewer.  The key is all of it. */
 typedef struct pf_shown_name {
-    const char *name; /* of the profile's texts */
-    uint64_t object;  /* number; PF_NO_OBJECT */
+    const char *name;  /* of the profile's texts */
+    uint32_t object;   /* number; PF_NO_OBJECT */
+    uint32_t function; /* number + 1; 0: not known */
 } pf_shown_name;
 
 typedef struct pf_shown {

@@ -1,8 +1,9 @@
 /* The form `speedscope`: JSON for the viewer of that name, with a profile for each thread and
  * event, whose samples stand in order of time.
  *
- * `shared.frames` has each name of each object once; a sample is a list of positions in it,
- * outermost first.  Weights of samples are 1, or with PERFILE_EXPORT_PERIODS their periods. */
+ * `shared.frames` has each function once, and each other name of an object; a sample is a list of
+ * positions in it, outermost first.  Weights of samples are 1, or with PERFILE_EXPORT_PERIODS their
+ * periods. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -55,7 +56,7 @@ static perfile_status put_frames(speedscope *s, perfile_error *err)
     put(s, "\"shared\":{\"frames\":[");
     for (uint32_t i = 0; i < s->shown.names.n && st == PERFILE_OK; i++) {
         const pf_shown_name *frame = pf_shown_at(&s->shown, i);
-        const pf_object *object = pf_profile_object_at(&s->x.profile, (uint32_t)frame->object);
+        const pf_object *object = pf_profile_object_at(&s->x.profile, frame->object);
         put(s, i ? ",\n{\"name\":" : "\n{\"name\":");
         pf_export_put_string(&s->x, frame->name);
         if (object) {

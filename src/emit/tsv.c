@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/shorten.h"
 #include "emit/digits.h"
 #include "emit/emitter.h"
 #include "emit/plan.h"
@@ -32,9 +33,10 @@ typedef struct columns {
     perfile_expr *names;
     uint32_t n;
     last_plan last[MOST_COLUMNS];
-    bool needs_model;    /* some name is resolved by the model: comm, dso */
-    bool decodes;        /* some column needs records to be decoded … */
-    bool decodes_sample; /* … samples, too */
+    bool repeats[MOST_COLUMNS]; /* it is a name that comes with each record */
+    bool needs_model;           /* some name is resolved by the model: comm, dso */
+    bool decodes;               /* some column needs records to be decoded … */
+    bool decodes_sample;        /* … samples, too */
     const perfile_model *model;
 } columns;
 
@@ -93,6 +95,8 @@ static perfile_status add_column(columns *c, const char *name, size_t n, perfile
     memcpy(copy, name, n);
     copy[n] = '\0';
     perfile_status st = pf_expr_add_name(c->names, copy, err);
+    c->repeats[c->n] =
+        strcmp(copy, "event") == 0 || strcmp(copy, "comm") == 0 || strcmp(copy, "dso") == 0;
     c->n += st == PERFILE_OK;
     return st;
 }
@@ -308,6 +312,7 @@ static perfile_status tsv_put(perfile_emitter *e, const perfile_record *r, perfi
         return PERFILE_OK;
     }
     columns *c = &t->columns;
+    uint8_t room[PF_NAME_MOST];
     c->model = e->model;
     pf_expr_begin(c->names, r);
     if ((r->type == PERFILE_RECORD_SAMPLE ? c->decodes_sample : c->decodes) &&
@@ -316,8 +321,10 @@ static perfile_status tsv_put(perfile_emitter *e, const perfile_record *r, perfi
     for (uint32_t i = 0; i < c->n; i++) {
         perfile_field field;
         perfile_value value;
-        if (pf_expr_value(c->names, i, &field, &value) &&
-            !put_value(&e->out, &c->last[i], &field, &value))
+        const bool known = pf_expr_value(c->names, i, &field, &value);
+        if (known && c->repeats[i] && plan_of(&c->last[i], &field) == PF_PLAN_TEXT)
+            value.u.bytes = pf_shortened(value.u.bytes, sizeof room, room);
+        if (known && !put_value(&e->out, &c->last[i], &field, &value))
             e->no_memory = true;
         pf_emit_bytes(e, i + 1 < c->n ? "\t" : "\n", 1);
     }

@@ -54,8 +54,20 @@ static bool find_inlined(pf_resolver *x, uint32_t number, pf_inlined *out)
     return true;
 }
 
+/* True if a stack may have the functions that are inlined at its frame as well.  A few bytes of
+ * debug information make many of them, for each address of a chain: on average there may be
+ * INLINED_MOST for each (format/limits.md), which no compiler comes near. */
+static bool has_room(pf_resolver *x, uint32_t n)
+{
+    enum { INLINED_ALWAYS = 1 << 13, INLINED_MOST = 4 };
+    const bool room = x->n_inlined_stacks < INLINED_ALWAYS + INLINED_MOST * x->n_pushed;
+    x->n_left_out += room ? 0 : n;
+    return room;
+}
+
 uint32_t pf_resolve_push(pf_resolver *x, uint32_t stack, uint32_t frame)
 {
+    x->n_pushed++;
     stack = pf_profile_stack(x->profile, stack, frame);
     if (!x->symbols || stack == PF_INTERN_NONE)
         return stack;
@@ -63,11 +75,15 @@ uint32_t pf_resolve_push(pf_resolver *x, uint32_t stack, uint32_t frame)
         (!x->inlined[frame].known && !find_inlined(x, frame, &x->inlined[frame])))
         return PF_INTERN_NONE;
     const pf_inlined *found = &x->inlined[frame];
+    if (found->n && !has_room(x, found->n))
+        return stack;
+    const size_t before = x->profile->stacks.n;
     for (uint32_t i = 0; i < found->n && stack != PF_INTERN_NONE; i++) {
         uint32_t inlined;
         memcpy(&inlined, x->inlined_frames.ptr + sizeof inlined * (found->first + i),
                sizeof inlined);
         stack = pf_profile_stack(x->profile, stack, inlined);
     }
+    x->n_inlined_stacks += x->profile->stacks.n - before;
     return stack;
 }

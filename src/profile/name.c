@@ -11,18 +11,18 @@
 
 bool pf_name_text(const char *text, size_t most, pf_buffer *out)
 {
-    const uint8_t *p = (const uint8_t *)text;
-    const size_t n = strlen(text);
-    most = n < most ? n : most;
-    if (!n)
+    uint8_t room[PF_TEXT_MOST];
+    const perfile_bytes shown =
+        pf_shortened((perfile_bytes){(const uint8_t *)text, strlen(text)}, most, room);
+    if (!shown.len)
         return pf_buffer_append_u8(out, '?');
-    if (!pf_buffer_reserve(out, most + 4))
+    if (!pf_buffer_reserve(out, shown.len))
         return false;
-    for (size_t i = 0, length; i < most; i += length) {
+    for (size_t i = 0, length; i < shown.len; i += length) {
         uint32_t code = 0;
-        length = perfile_utf8_char(p + i, n - i, &code);
+        length = perfile_utf8_char(shown.ptr + i, shown.len - i, &code);
         if (length && perfile_is_printable(code) && code != ';') {
-            memcpy(out->ptr + out->len, p + i, length);
+            memcpy(out->ptr + out->len, shown.ptr + i, length);
             out->len += length;
         } else {
             out->ptr[out->len++] = code == ';' ? ':' : '?';
@@ -43,7 +43,8 @@ bool pf_name_function(const pf_profile *p, const pf_call_frame *frame, pf_buffer
 {
     const pf_object *object = pf_profile_object_at(p, frame->object);
     const bool is_symbol = object && object->kind == PERFILE_MAPPING_SYMBOL;
-    const char *name = is_symbol ? object->name : frame->function;
+    const pf_function *function = pf_profile_function_of(p, frame);
+    const char *name = is_symbol ? object->name : function ? function->name : NULL;
     *known = name;
     return !name || pf_name_text(name, is_symbol ? PF_NAME_MOST : PF_FUNCTION_MOST, out);
 }
@@ -99,8 +100,15 @@ perfile_status pf_name_functions(pf_profile *p, perfile_symbols *symbols, uint32
                                  PERFILE_NO_TIME, &symbol, err);
         if (st != PERFILE_OK)
             return st;
-        if (symbol.name && !(frame->function = pf_profile_text(p, symbol.name)))
+        frame->reason = symbol.reason;
+        if (!symbol.name)
+            continue;
+        const uint32_t function =
+            pf_profile_function(p, frame->object, pf_object_offset(&object->first, symbol.start),
+                                symbol.name, symbol.mangled);
+        if (function == PF_INTERN_NONE)
             return pf_profile_fail(p, err);
+        frame->function = function + 1;
     }
     return PERFILE_OK;
 }

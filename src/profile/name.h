@@ -5,14 +5,16 @@
 #define PF_PROFILE_NAME_H
 
 #include "base/buffer.h"
+#include "base/shorten.h"
 #include "perfile/symbol.h"
 #include "profile/profile.h"
 
-/* Bytes of a name; longer ones are cut, because a name of a capture may stand in the output as
- * often as there are addresses in call chains. */
+/* Bytes of the name of a function, which is as long as a symbol may be.  Names of files, threads
+ * and events have PF_NAME_MOST: they may be in the output as often as there are addresses in call
+ * chains. */
 enum {
-    PF_NAME_MOST = 256,      /* of files, threads and events */
-    PF_FUNCTION_MOST = 4096, /* of functions, which do not come from captures */
+    PF_FUNCTION_MOST = 4096,
+    PF_TEXT_MOST = PF_FUNCTION_MOST + 256 /* of a frame: a function with marks */
 };
 
 /* Appends the name of the function of a frame, and sets *known; appends nothing if it is not known.
@@ -24,8 +26,9 @@ bool pf_name_function(const pf_profile *p, const pf_call_frame *frame, pf_buffer
  * memory. */
 bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, pf_buffer *out);
 
-/* Appends a text as one field of a line, its first `most` bytes if it is longer: control characters
- * and bytes that are no UTF-8 become `?`, `;` becomes `:`, an empty text `?`. */
+/* Appends a text as one field of a line, shortened (pf_shortened()) if it is longer than `most`
+ * bytes, which are PF_TEXT_MOST at most: control characters and bytes that are no UTF-8 become `?`,
+ * `;` becomes `:`, an empty text `?`.  False if there is no memory. */
 bool pf_name_text(const char *text, size_t most, pf_buffer *out);
 
 /* Names of functions for all frames from number `first` on, which the capture of `symbols` has.

@@ -16,6 +16,7 @@ bool pf_profile_init(pf_profile *p, uint64_t limit)
         size_t width, key;
     } tables[] = {
         {&p->objects, sizeof(pf_object), offsetof(pf_object, first)},
+        {&p->functions, sizeof(pf_function), offsetof(pf_function, mangled)},
         {&p->frames, sizeof(pf_call_frame), offsetof(pf_call_frame, function)},
         {&p->stacks, sizeof(pf_call_stack), sizeof(pf_call_stack)},
         {&p->labels, sizeof(pf_label), sizeof(pf_label)},
@@ -33,6 +34,7 @@ void pf_profile_free(pf_profile *p)
 {
     pf_texts_free(&p->texts);
     pf_intern_free(&p->objects);
+    pf_intern_free(&p->functions);
     pf_intern_free(&p->frames);
     pf_intern_free(&p->stacks);
     pf_intern_free(&p->labels);
@@ -66,15 +68,29 @@ uint32_t pf_profile_stack(pf_profile *p, uint32_t parent, uint32_t frame)
     return pf_intern_add(&p->stacks, &stack);
 }
 
+uint32_t pf_profile_function(pf_profile *p, uint32_t object, uint64_t start, const char *name,
+                             const char *mangled)
+{
+    const pf_function key = {.name = pf_profile_text(p, name), .start = start, .object = object};
+    mangled = mangled && mangled != name ? pf_profile_text(p, mangled) : key.name;
+    if (!key.name || !mangled)
+        return PF_INTERN_NONE;
+    const size_t before = p->functions.n;
+    const uint32_t number = pf_intern_add(&p->functions, &key);
+    if (p->functions.n != before)
+        ((pf_function *)pf_intern_at(&p->functions, number))->mangled = mangled;
+    return number;
+}
+
 uint32_t pf_profile_inlined(pf_profile *p, uint32_t frame, uint32_t inlined, const char *function)
 {
     pf_call_frame key = *pf_profile_frame_at(p, frame);
     key.inlined = inlined;
     const size_t before = p->frames.n;
-    const char *name = pf_profile_text(p, function);
-    uint32_t number = name ? pf_intern_add(&p->frames, &key) : PF_INTERN_NONE;
+    const uint32_t called = pf_profile_function(p, key.object, PF_INLINED_START, function, NULL);
+    uint32_t number = called != PF_INTERN_NONE ? pf_intern_add(&p->frames, &key) : PF_INTERN_NONE;
     if (number != PF_INTERN_NONE && p->frames.n != before)
-        ((pf_call_frame *)pf_intern_at(&p->frames, number))->function = name;
+        ((pf_call_frame *)pf_intern_at(&p->frames, number))->function = called + 1;
     return number;
 }
 

@@ -39,7 +39,21 @@ typedef struct pf_object {
 
 #define PF_NO_OBJECT UINT32_MAX
 
-/* A place in code, or a function that was inlined there.  The key is all but the name. */
+/* A function.  Names do not tell functions apart: those of C++ lack their arguments, and each
+ * source file may have a static function of that name.  The key is all up to `mangled`.
+ *
+ * An inlined function has no address of its own: all of one name in an object are one function. */
+typedef struct pf_function {
+    const char *name; /* of the profile's texts */
+    uint64_t start;   /* offset in the object at which it begins; PF_INLINED_START */
+    uint32_t object;  /* number */
+    uint32_t zero;
+    const char *mangled; /* of the profile's texts: the name as the file has it */
+} pf_function;
+
+#define PF_INLINED_START UINT64_MAX
+
+/* A place in code, or a function that was inlined there.  The key is all up to `function`. */
 typedef struct pf_call_frame {
     uint64_t offset;  /* in the object; without an object, and in the kernel, an address */
     uint32_t object;  /* number, or PF_NO_OBJECT: nothing is known to be mapped at the address */
@@ -47,7 +61,9 @@ typedef struct pf_call_frame {
     uint32_t inlined; /* 0: the function that has the code; 1: the one that was inlined into it, 2:
                        * the one that was inlined into that … */
     uint32_t zero;
-    const char *function; /* of the profile's texts; NULL: it is not known */
+    uint32_t function; /* its number + 1; 0: it is not known */
+    uint32_t reason;   /* why it is not: PERFILE_SYMBOL_NO_FILE …; 0: nobody asked */
+    uint64_t samples;  /* that were taken there */
 } pf_call_frame;
 
 /* A frame called by those of another stack.  The key is all of it.  Number 0 is the empty stack,
@@ -94,7 +110,7 @@ enum { PF_RECENT_SUMS = 1 << 10 };
 typedef struct pf_profile {
     pf_budget budget;
     pf_texts texts; /* names of all kinds */
-    pf_intern objects, frames, stacks, labels, sums;
+    pf_intern objects, functions, frames, stacks, labels, sums;
     /* Caches of pf_profile_label() and pf_profile_count(): most samples are counted where others
      * were shortly before. */
     pf_label last_label;
@@ -115,6 +131,10 @@ const char *pf_profile_text(pf_profile *p, const char *text);
 /* Adds what is not there yet.  PF_INTERN_NONE if there is no memory or the limit is exceeded. */
 uint32_t pf_profile_frame(pf_profile *p, uint32_t object, uint32_t code, uint64_t offset);
 uint32_t pf_profile_stack(pf_profile *p, uint32_t parent, uint32_t frame);
+
+/* The number of a function, which is added if it is new; texts are copied. */
+uint32_t pf_profile_function(pf_profile *p, uint32_t object, uint64_t start, const char *name,
+                             const char *mangled);
 
 /* The frame of a function, with its name, that was inlined `inlined` levels deep into `frame`. */
 uint32_t pf_profile_inlined(pf_profile *p, uint32_t frame, uint32_t inlined, const char *function);
@@ -147,6 +167,13 @@ static inline const pf_object *pf_profile_object_at(const pf_profile *p, uint32_
 static inline const pf_call_frame *pf_profile_frame_at(const pf_profile *p, uint32_t number)
 {
     return pf_intern_at(&p->frames, number);
+}
+
+/* NULL: the function is not known. */
+static inline const pf_function *pf_profile_function_of(const pf_profile *p,
+                                                        const pf_call_frame *frame)
+{
+    return frame->function ? pf_intern_at(&p->functions, frame->function - 1) : NULL;
 }
 
 static inline const pf_call_stack *pf_profile_stack_at(const pf_profile *p, uint32_t number)

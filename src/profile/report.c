@@ -25,6 +25,7 @@ struct perfile_profile {
     bool has_parent; /* `parent` is compiled */
     bool finished;
     const char *event; /* of all samples, unless sum.mixed */
+    uint64_t record_bytes;
     perfile_profile_summary sum;
 };
 
@@ -136,8 +137,10 @@ perfile_status perfile_profile_put_run(perfile_profile *x, const perfile_record 
     perfile_status st = PERFILE_OK;
     if (x->finished)
         return pf_fail(err, PERFILE_E_USAGE, "profile", "the profile is finished");
-    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+        x->record_bytes += perfile_record_size(&first[i]);
         st = pf_profile_reader_put(&x->reader, &first[i], err);
+    }
     return st;
 }
 
@@ -171,6 +174,7 @@ static void sum_up(perfile_profile *x)
     sum->not_unwound = at_most(ends[PF_UNWIND_UNSUPPORTED]);
     sum->rows = x->rows.rows.n;
     sum->has_chains = x->rows.has_chains;
+    sum->names_most = (uint32_t)x->rows.names_most;
 }
 
 perfile_status perfile_profile_finish(perfile_profile *x, perfile_error *err)
@@ -183,7 +187,7 @@ perfile_status perfile_profile_finish(perfile_profile *x, perfile_error *err)
         st = pf_name_functions(&x->profile, x->symbols, 0, err);
     if (st == PERFILE_OK)
         st = pf_rows_make(&x->rows, &x->profile, x->options.per, x->has_parent ? &x->parent : NULL,
-                          x->symbols, err);
+                          x->symbols, x->record_bytes, err);
     if (st == PERFILE_OK)
         sum_up(x);
     pf_profile_reader_free(&x->reader);
@@ -233,7 +237,9 @@ bool perfile_profile_get_row(const perfile_profile *x, size_t i, perfile_profile
                                      .tid = label->tid,
                                      .cpu = label->cpu,
                                      .cpumode = cpumode_of(place->code),
-                                     .named = place->named,
+                                     .named = place->function,
+                                     .module = place->module,
+                                     .start = place->start,
                                      .mixed = r->mixed};
     memset(row, 0, size);
     memcpy(row, &all, size < sizeof all ? size : sizeof all);

@@ -24,7 +24,10 @@ typedef struct pf_resolver {
     perfile_symbols *symbols;   /* say which functions are inlined; NULL: that is not asked for */
     struct pf_inlined *inlined; /* by number of the frame */
     size_t n_inlined;
-    pf_buffer inlined_frames; /* uint32_t: numbers of frames */
+    pf_buffer inlined_frames;  /* uint32_t: numbers of frames */
+    uint64_t n_pushed;         /* frames of chains, and … */
+    uint64_t n_inlined_stacks; /* … the new stacks that are of functions inlined at these */
+    uint64_t n_left_out;       /* inlined functions for which there was no room */
     uint64_t seed;
 } pf_resolver;
 

@@ -17,51 +17,50 @@ static bool has_key(const uint8_t *per, uint8_t key)
     return strchr((const char *)per, key) != NULL;
 }
 
-/* A name of a capture, its first PF_NAME_MOST bytes: it may stand in as many rows as there are
- * addresses in call chains.  NULL stays NULL; *ok becomes false if there is no memory. */
-static const char *shorten(pf_profile *p, const char *name, bool *ok)
-{
-    if (!name || strlen(name) <= PF_NAME_MOST)
-        return name;
-    const char *text =
-        pf_texts_keep(&p->texts, (perfile_bytes){(const uint8_t *)name, PF_NAME_MOST});
-    *ok = *ok && text;
-    return text;
-}
-
 /* What is asked for of each label, numbered. */
 static bool number_labels(pf_rows *r, const uint8_t *per)
 {
-    bool ok = true;
     pf_profile *p = r->profile;
     const bool comm = has_key(per, PERFILE_PER_COMM), event = has_key(per, PERFILE_PER_EVENT);
     const bool pid = has_key(per, PERFILE_PER_PID), tid = has_key(per, PERFILE_PER_TID);
     const bool cpu = has_key(per, PERFILE_PER_CPU);
     for (uint32_t i = 0; i < p->labels.n; i++) {
         const pf_label *whole = pf_profile_label_at(p, i);
-        const pf_label label = {.comm = comm ? shorten(p, whole->comm, &ok) : NULL,
-                                .event = event ? shorten(p, whole->event, &ok) : NULL,
+        const pf_label label = {.comm = comm ? whole->comm : NULL,
+                                .event = event ? whole->event : NULL,
                                 .pid = pid ? whole->pid : PF_NO_LABEL,
                                 .tid = tid ? whole->tid : PF_NO_LABEL,
                                 .cpu = cpu ? whole->cpu : PF_NO_LABEL};
         r->label_of[i] = pf_intern_add(&r->labels, &label);
-        if (!ok || r->label_of[i] == PF_INTERN_NONE)
+        if (r->label_of[i] == PF_INTERN_NONE)
             return false;
     }
     return true;
 }
 
-/* The name of the function of a frame, or what stands for it; NULL if there is no memory. */
-static const char *symbol_of(pf_rows *r, const pf_call_frame *frame, pf_buffer *text, bool *named)
+/* Which function a frame is of: its part of the key of a place.  Where no function is known, each
+ * frame is a place of its own. */
+static void set_function(const pf_profile *p, const pf_call_frame *frame, pf_place *place)
 {
-    const pf_object *object = pf_profile_object_at(r->profile, frame->object);
-    const bool is_symbol = object && object->kind == PERFILE_MAPPING_SYMBOL;
-    bool ok = true;
-    *named = is_symbol || frame->function;
-    if (is_symbol)
-        return shorten(r->profile, object->name, &ok);
-    if (frame->function)
-        return frame->function;
+    const pf_object *object = pf_profile_object_at(p, frame->object);
+    const pf_function *function = pf_profile_function_of(p, frame);
+    place->module = object ? object->name : NULL;
+    if (object && object->kind == PERFILE_MAPPING_SYMBOL) {
+        place->function = object->name;
+    } else if (function) {
+        place->function = function->name;
+        place->start = function->start;
+    } else {
+        place->start = frame->offset;
+    }
+}
+
+/* What the place of a frame is called; NULL if there is no memory. */
+static const char *symbol_of(pf_rows *r, const pf_call_frame *frame, const pf_place *place,
+                             pf_buffer *text)
+{
+    if (place->function)
+        return place->function;
     pf_buffer_clear(text);
     return pf_name_frame(r->profile, frame, text) && pf_buffer_append_u8(text, 0)
                ? pf_profile_text(r->profile, (const char *)text->ptr)
@@ -70,11 +69,11 @@ static const char *symbol_of(pf_rows *r, const pf_call_frame *frame, pf_buffer *
 
 /* "file.c:123" of a frame; NULL if it is not known.  *ok becomes false if there is no memory. */
 static const char *source_of(pf_rows *r, const pf_call_frame *frame, perfile_symbols *symbols,
-                             bool *ok)
+                             pf_buffer *text, bool *ok)
 {
     const perfile_source_place *places;
     size_t n;
-    char text[PF_NAME_MOST + 16];
+    char line[16];
     const pf_object *object = pf_profile_object_at(r->profile, frame->object);
     if (!object)
         return NULL;
@@ -86,9 +85,13 @@ static const char *source_of(pf_rows *r, const pf_call_frame *frame, perfile_sym
     if (!n || !places[0].file)
         return NULL;
     const char *slash = strrchr(places[0].file, '/');
-    snprintf(text, sizeof text, "%.*s:%u", (int)PF_NAME_MOST, slash ? slash + 1 : places[0].file,
-             (unsigned)places[0].line);
-    const char *source = pf_profile_text(r->profile, text);
+    const char *file = slash ? slash + 1 : places[0].file;
+    snprintf(line, sizeof line, ":%u", (unsigned)places[0].line);
+    pf_buffer_clear(text);
+    const char *source =
+        pf_buffer_append(text, file, strlen(file)) && pf_buffer_append(text, line, strlen(line) + 1)
+            ? pf_profile_text(r->profile, (const char *)text->ptr)
+            : NULL;
     *ok = source;
     return source;
 }
@@ -97,12 +100,14 @@ static const char *source_of(pf_rows *r, const pf_call_frame *frame, perfile_sym
 static bool find_sources(pf_rows *r, perfile_symbols *symbols)
 {
     bool ok = true;
+    pf_buffer text = {0};
     const pf_profile *p = r->profile;
     r->sources = pf_budget_alloc(&r->profile->budget, p->frames.n, sizeof *r->sources);
     if (!r->sources)
         return false;
     for (uint32_t i = 0; i < p->frames.n && ok; i++)
-        r->sources[i] = source_of(r, pf_profile_frame_at(p, i), symbols, &ok);
+        r->sources[i] = source_of(r, pf_profile_frame_at(p, i), symbols, &text, &ok);
+    pf_buffer_free(&text);
     return ok;
 }
 
@@ -115,20 +120,21 @@ static bool number_places(pf_rows *r)
     for (uint32_t i = 0; i < p->frames.n && ok; i++) {
         const pf_call_frame *frame = pf_profile_frame_at(p, i);
         const pf_object *object = pf_profile_object_at(p, frame->object);
-        pf_place place = {.dso = r->per_dso && object ? shorten(p, object->name, &ok) : NULL};
-        bool named = false;
+        pf_place place = {.dso = r->per_dso && object ? object->name : NULL};
         if (r->sources)
             place.source = r->sources[i];
         if (r->per_dso || r->per_symbol)
             place.code = frame->code;
-        if (r->per_symbol && ok) {
-            place.symbol = symbol_of(r, frame, &text, &named);
-            ok = place.symbol;
-        }
-        r->place_of[i] = ok ? pf_intern_add(&r->places, &place) : PF_INTERN_NONE;
+        if (r->per_symbol)
+            set_function(p, frame, &place);
+        const size_t before = r->places.n;
+        r->place_of[i] = pf_intern_add(&r->places, &place);
         ok = r->place_of[i] != PF_INTERN_NONE;
-        if (ok)
-            ((pf_place *)pf_intern_at(&r->places, r->place_of[i]))->named = named;
+        if (!ok || !r->per_symbol || r->places.n == before)
+            continue;
+        const char *symbol = symbol_of(r, frame, &place, &text);
+        ((pf_place *)pf_intern_at(&r->places, r->place_of[i]))->symbol = symbol;
+        ok = symbol;
     }
     pf_buffer_free(&text);
     return ok;
@@ -144,13 +150,14 @@ static bool find_parents(pf_rows *r, const regex_t *parent)
     bool *matches = pf_budget_alloc(budget, p->frames.n, sizeof *matches);
     const bool ok = r->parents && matches;
     for (uint32_t i = 0; i < p->frames.n && ok; i++) {
-        const char *function = pf_profile_frame_at(p, i)->function;
-        matches[i] = function && regexec(parent, function, 0, NULL, 0) == 0;
+        const pf_function *function = pf_profile_function_of(p, pf_profile_frame_at(p, i));
+        matches[i] = function && regexec(parent, function->name, 0, NULL, 0) == 0;
     }
     for (uint32_t i = 1; i < p->stacks.n && ok; i++) {
         const pf_call_stack *stack = pf_profile_stack_at(p, i);
-        r->parents[i] = matches[stack->frame] ? pf_profile_frame_at(p, stack->frame)->function
-                                              : r->parents[stack->parent];
+        r->parents[i] = matches[stack->frame]
+                            ? pf_profile_function_of(p, pf_profile_frame_at(p, stack->frame))->name
+                            : r->parents[stack->parent];
     }
     pf_budget_free(budget, matches, matches ? p->frames.n : 0, sizeof *matches);
     return ok;
@@ -204,8 +211,65 @@ static bool add_sum(pf_rows *r, uint32_t number, uint32_t nowhere)
     }
 }
 
+/* Bytes of the names of all rows, if none is longer than `most`. */
+static uint64_t names_bytes(const pf_rows *r, size_t most)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < r->rows.n; i++) {
+        const pf_row *row = pf_intern_at(&r->rows, i);
+        const pf_label *label = pf_intern_at(&r->labels, row->label);
+        const pf_place *place = pf_intern_at(&r->places, row->place);
+        const char *const texts[] = {row->parent, label->comm,   label->event,
+                                     place->dso,  place->symbol, place->source};
+        for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
+            sum += texts[k] ? strnlen(texts[k], most) : 0;
+    }
+    return sum;
+}
+
+/* Shortens a text of the profile; NULL stays NULL.  False if there is no memory. */
+static bool shorten(pf_profile *p, const char **text, size_t most)
+{
+    uint8_t room[PF_NAME_MOST];
+    if (!*text)
+        return true;
+    const perfile_bytes whole = {(const uint8_t *)*text, strlen(*text)};
+    const perfile_bytes shown = pf_shortened(whole, most, room);
+    return shown.ptr == whole.ptr || (*text = pf_texts_keep(&p->texts, shown));
+}
+
+/* Names are repeated in rows: together they may be no more than a multiple of the records that they
+ * came from (format/limits.md).  Rows are numbered by then, so that none are joined.  False if
+ * there is no memory. */
+static bool shorten_names(pf_rows *r, uint64_t record_bytes)
+{
+    static const size_t lengths[] = {SIZE_MAX, PF_NAME_MOST, PF_NAME_LEAST};
+    size_t i = 0;
+    while (i + 1 < sizeof lengths / sizeof lengths[0] &&
+           names_bytes(r, lengths[i]) > pf_names_room(record_bytes))
+        i++;
+    const size_t most = lengths[i];
+    bool ok = true;
+    if (most == SIZE_MAX)
+        return true;
+    r->names_most = most;
+    for (uint32_t k = 0; k < r->rows.n && ok; k++)
+        ok = shorten(r->profile, &((pf_row *)pf_intern_at(&r->rows, k))->parent, most);
+    for (uint32_t k = 0; k < r->labels.n && ok; k++) {
+        pf_label *label = pf_intern_at(&r->labels, k);
+        ok = shorten(r->profile, &label->comm, most) && shorten(r->profile, &label->event, most);
+    }
+    for (uint32_t k = 0; k < r->places.n && ok; k++) {
+        pf_place *place = pf_intern_at(&r->places, k);
+        ok = shorten(r->profile, &place->dso, most) && shorten(r->profile, &place->symbol, most) &&
+             shorten(r->profile, &place->source, most);
+    }
+    return ok;
+}
+
 perfile_status pf_rows_make(pf_rows *r, pf_profile *profile, const uint8_t *per,
-                            const regex_t *parent, perfile_symbols *symbols, perfile_error *err)
+                            const regex_t *parent, perfile_symbols *symbols, uint64_t record_bytes,
+                            perfile_error *err)
 {
     pf_budget *budget = &profile->budget;
     const pf_intern empty = {.seed = profile->texts.seed, .budget = budget};
@@ -217,7 +281,7 @@ perfile_status pf_rows_make(pf_rows *r, pf_profile *profile, const uint8_t *per,
                    .per_symbol = has_key(per, PERFILE_PER_SYMBOL)};
     r->labels.width = r->labels.key = sizeof(pf_label);
     r->places.width = sizeof(pf_place);
-    r->places.key = offsetof(pf_place, named);
+    r->places.key = offsetof(pf_place, symbol);
     r->rows.width = sizeof(pf_row);
     r->rows.key = offsetof(pf_row, samples);
     r->place_of = pf_budget_alloc(budget, profile->frames.n, sizeof *r->place_of);
@@ -231,6 +295,7 @@ perfile_status pf_rows_make(pf_rows *r, pf_profile *profile, const uint8_t *per,
     bool ok = nowhere != PF_INTERN_NONE;
     for (uint32_t i = 0; i < profile->sums.n && ok; i++)
         ok = add_sum(r, i, nowhere);
+    ok = ok && shorten_names(r, record_bytes);
     return ok ? PERFILE_OK : pf_profile_fail(profile, err);
 }
 

@@ -8,14 +8,17 @@
 #include "perfile/profile.h"
 #include "profile/profile.h"
 
-/* What frames are called, and what is told apart of them.  The key is all up to `named`. */
+/* What is told apart of frames.  The key is all up to `symbol`; a function is known by its file and
+ * the address at which it begins, for its name alone may be that of others. */
 typedef struct pf_place {
-    const char *dso;    /* of the profile's texts; NULL: not asked for, or nothing is mapped */
-    const char *symbol; /* likewise; NULL: not asked for */
-    const char *source; /* likewise; NULL: also if it is not known */
-    uint32_t code;      /* PF_CODE_… if one of them is asked for */
-    uint32_t no_frame;  /* 1: the place of samples without an address */
-    bool named;         /* `symbol` is a function */
+    const char *dso;      /* of the profile's texts; NULL: not asked for, or nothing is mapped */
+    const char *source;   /* likewise; NULL: also if it is not known */
+    const char *module;   /* likewise: the file of the function, if functions are asked for */
+    const char *function; /* likewise: its name; NULL: also if it is not known */
+    uint64_t start;       /* offset in the module at which it begins; else of the frame */
+    uint32_t code;        /* PF_CODE_… if one of them is asked for */
+    uint32_t no_frame;    /* 1: the place of samples without an address */
+    const char *symbol;   /* what it is called; NULL: not asked for */
 } pf_place;
 
 /* A row.  The key is all up to `samples`. */
@@ -37,15 +40,18 @@ typedef struct pf_rows {
     const char **parents; /* of each stack, if `parent` was given; NULL: none */
     const char **sources; /* of each frame, if asked for; NULL: not known */
     bool per_dso, per_symbol;
-    bool has_chains; /* some stack has two frames or more */
+    bool has_chains;   /* some stack has two frames or more */
+    size_t names_most; /* bytes to which longer names were cut; 0: none were */
 } pf_rows;
 
 /* Makes the rows of all sums, for the keys PERFILE_PER_…, ended by 0.  The labels of the profile
  * have the event of the samples and PF_LABEL_NO_PERIOD.  `parent`: a compiled expression, NULL:
- * none.  `symbols` know lines of the source; NULL: they are not known.  To be freed in any case.
- * PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
+ * none.  `symbols` know lines of the source; NULL: they are not known.  `record_bytes`: of all
+ * records, which bound the bytes of names.  To be freed in any case.  PERFILE_E_NOMEM,
+ * PERFILE_E_LIMIT. */
 perfile_status pf_rows_make(pf_rows *r, pf_profile *profile, const uint8_t *per,
-                            const regex_t *parent, perfile_symbols *symbols, perfile_error *err);
+                            const regex_t *parent, perfile_symbols *symbols, uint64_t record_bytes,
+                            perfile_error *err);
 void pf_rows_free(pf_rows *r);
 
 #endif

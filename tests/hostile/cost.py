@@ -139,6 +139,12 @@ def threads_and_mappings(size):
     return half + b"".join(sample(1, i + 1, 9) for i in range(size // 2 // 32))
 
 
+def long_names(size):
+    """A thread and a file of long names, which each sample belongs to."""
+    before = [comm(1, 1, "c" * min(size // 4, 60000), 0), mmap2(1, 0x10000, "/" + "m" * min(size // 8, 60000), 0)]
+    return chains(size // 2, 2, lambda i, k: 0x10000 + i % 4096, *before)
+
+
 INPUTS = {
     "shared-ids": shared_ids,
     "shared-features": shared_features,
@@ -160,6 +166,7 @@ INPUTS = {
     "deep-chains": lambda size: chains(size, 8000, lambda i, k: 0x10000 + (i if k == 0 else k)),
     "chains-in-long-names": lambda size: chains(size, 16, lambda i, k: 0x10000 + i % 3000 + 16 * k,
                                                 mmap2(1, 0x10000, "/" + "n" * 4000, 0), comm(1, 1, "c" * 60000, 0)),
+    "long-names": long_names,
 }
 MADE_BY_COMMAND = ("zstd", "parts")
 
@@ -172,7 +179,8 @@ LINES = {
     "stats": ["{in}", "--by comm,event {in}", "--by tid --json {in}", "--by comm,dso,sym {in}",
               "--by pid,sym,parent --json {in}"],
     "validate": ["{in}", "--format json {in}"],
-    "dump": ["{in}", "--format jsonl {in}", "--format cbor {in}"],
+    "dump": ["{in}", "--format jsonl {in}", "--format cbor {in}", "--format jsonl --resolve {in}",
+             "--format tsv --fields time,event,comm,dso {in}"],
     "export": ["--to folded --inline --branch-chains -o {out} {in}", "--to flamegraph -o {out} {in}",
                "--to flamegraph --compare {in} -o {out} {in}", "--to speedscope -o {out} {in}",
                "--to pprof --per comm,pid,tid -o {out} {in}", "--to firefox -o {out} {in}",

@@ -252,10 +252,31 @@ def manglings(path, size):
         code(), (b".strtab", 3, 0, names, 0, 0), (b".symtab", 2, 0, table, 2, 24)])
 
 
+def long_functions(path, size):
+    """Chains of functions of the longest names, no two of which are alike."""
+    names = [c * 4090 for c in (b"n", b"m")]
+    strings = b"\0" + b"".join(name + b"\0" for name in names)
+    symbols = symbol(0, 0, 0, 0) + symbol(1, TEXT, 16) + symbol(4092, TEXT + 16, 16)
+    name = os.path.abspath(path) + ".elf"
+    n = elf(name, [code(), (b".symtab", 2, 0, symbols, 3, 24), (b".strtab", 3, 0, strings, 0, 0)])
+    text = name.encode() + b"\0" * (8 - len(name) % 8)
+    records = record(1, struct.pack("<IIQQQ", 7, 7, BASE, 0x100000, 0) + text)
+    for i in range(max(1, size // 4 // 1060)):
+        chain = [BASE + TEXT + 16 * (i >> k % 16 & 1) for k in range(127)]
+        records += record(9, struct.pack("<QIIQQQ", chain[0], 7, 7, 1000 + i, 128, (1 << 64) - 512) +
+                          struct.pack("<127Q", *chain))
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1, 0x27, 0, 0) + bytes(64) + bytes(16)
+    words = struct.pack("<8Q", 104, len(attr), 104, len(attr), 104 + len(attr), len(records), 0, 0)
+    content = b"PERFILE2" + words + bytes(32) + attr + records
+    open(path, "wb").write(content)
+    return n + len(content)
+
+
 # Larger than other inputs: files of this kind are read fast, so that what is quadratic shows late.
 INPUTS = {"symbols-" + f.__name__: lambda path, size, f=f: f(path, 4 * size)
           for f in (one_address, labels, plt, segments, aliases, debuglink, long_number,
-                    long_program, programs, debug_lines, debug_ranges, debug_inlined, debug_abbreviations, manglings)}
+                    long_program, programs, debug_lines, debug_ranges, debug_inlined, debug_abbreviations, manglings,
+                    long_functions)}
 
 # What perfile-symbolizer may have on top for them, whatever their size: format/limits.md.
 BY_SYMBOLIZER = {"symbols-debug_lines", "symbols-debug_ranges", "symbols-debug_inlined", "symbols-debug_abbreviations",
@@ -265,5 +286,6 @@ SYMBOLIZER_MEMORY, SYMBOLIZER_SECONDS = 288 << 20, 2
 # Command lines beside those of cost.py; of all commands only these are run.
 LINES = {
     "stats": ["--by dso,sym {in}", "--by srcline {in}"],
-    "export": ["--to folded -o {out} {in}", "--to folded --inline -o {out} {in}"],
+    "export": ["--to folded -o {out} {in}", "--to folded --inline -o {out} {in}",
+               "--to chrome -o {out} {in}"],
 }

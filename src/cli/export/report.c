@@ -49,6 +49,11 @@ static void report_losses(const cli_export_run *x)
     note(s->not_joined, "call chain lacks its user part, which did not come",
          "call chains lack their user part, which did not come");
     report_unwinding(s);
+    note(s->not_inlined, "inlined function has no frame: there are too many of them",
+         "inlined functions have no frames: there are too many of them");
+    if (s->names_most)
+        cli_message("names longer than %" PRIu64 " bytes are shortened: the output repeats them",
+                    s->names_most);
     if (x->weighs)
         note(s->without_period, "sample has no period and weighs nothing",
              "samples have no period and weigh nothing");
@@ -113,6 +118,8 @@ static void report_json(const cli_export_run *x, bool written)
     cli_json_number("unwound_no_rules", s->unwound_no_rules);
     cli_json_number("not_unwound", s->not_unwound);
     cli_json_number("pruned", s->pruned);
+    cli_json_number("names_most", s->names_most);
+    cli_json_number("not_inlined", s->not_inlined);
     if (x->aux) {
         cli_json_number("aux_files", s->aux_files);
         cli_json_number("aux_bytes", s->aux_bytes);

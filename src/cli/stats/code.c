@@ -87,7 +87,8 @@ static uint32_t number_of(const perfile_profile_row *row, uint8_t per)
     }
 }
 
-/* Compares two rows by their keys; unknown values come last. */
+/* Compares two rows by their keys; unknown values come last.  Functions of one name are in the
+ * order of their addresses. */
 static int by_key(const perfile_profile_row *x, const perfile_profile_row *y)
 {
     for (unsigned k = 0; k < sorting->set->keys.n; k++) {
@@ -98,7 +99,10 @@ static int by_key(const perfile_profile_row *x, const perfile_profile_row *y)
         if (order || m != n)
             return order ? order : m < n ? -1 : 1;
     }
-    return (x->cpumode > y->cpumode) - (x->cpumode < y->cpumode);
+    if (x->cpumode != y->cpumode)
+        return x->cpumode < y->cpumode ? -1 : 1;
+    const int order = x->module && y->module ? strcmp(x->module, y->module) : 0;
+    return order ? order : (x->start > y->start) - (x->start < y->start);
 }
 
 /* What rows are sorted by, largest first; 0: by their keys. */
@@ -278,6 +282,10 @@ static void key_json(const perfile_profile_row *row, const char *name, uint8_t p
     if (per != PERFILE_PER_SYMBOL)
         return;
     cli_json_bool("named", row->named);
+    if (text)
+        cli_json_decimal("start", row->start);
+    else
+        cli_json_null("start");
     if (row->cpumode < sizeof modes / sizeof modes[0] && modes[row->cpumode])
         cli_json_string("cpumode", modes[row->cpumode]);
     else
@@ -340,6 +348,7 @@ static void print_json(const counts *c, const cli_input *in)
     cli_json_number("unwound_no_file", c->sum.unwound_no_file);
     cli_json_number("unwound_no_rules", c->sum.unwound_no_rules);
     cli_json_number("not_unwound", c->sum.not_unwound);
+    cli_json_number("names_most", c->sum.names_most);
     cli_json_object_end();
     cli_json_object("losses");
     cli_losses_json(&c->losses, perfile_stream_session(in->stream));
@@ -361,6 +370,8 @@ static bool print(counts *c, const cli_input *in)
         print_json(c, in);
     } else {
         ok = print_table(c);
+        if (c->sum.names_most)
+            cli_print("names longer than %" PRIu32 " bytes are shortened\n", c->sum.names_most);
         if (cli_losses_print(&c->losses, perfile_stream_session(in->stream),
                              in->selects ? CLI_SAMPLES_UNKNOWN : c->sum.samples, "lost: "))
             cli_print("\n");
