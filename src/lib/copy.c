@@ -212,7 +212,10 @@ perfile_status pf_copy_run(pf_copy *x, const perfile_record *first, size_t n, pe
     if (is_dropped(x, first))
         return PERFILE_OK;
     bool tool = first->type >= PERFILE_RECORD_USER && first->type != PERFILE_RECORD_FINISHED_ROUND;
-    if (x->from == PERFILE_FORM_PIPE && tool) {
+    /* Some tools put the formats of tracepoints among the records of a file, where perf does not
+     * look for them: they become a section, too. */
+    if ((x->from == PERFILE_FORM_PIPE && tool) ||
+        first->type == PERFILE_RECORD_HEADER_TRACING_DATA) {
         if (is_stale_compressed(x, first))
             return PERFILE_OK;
         bool took = false;

@@ -1,4 +1,5 @@
-/* Pipe to file: tool records that become sections of the file.
+/* Tool records that become sections of a file: of a pipe all that have one, of a file
+ * HEADER_TRACING_DATA.
  *
  * A pipe has HEADER_ATTR, HEADER_FEATURE, HEADER_TRACING_DATA and HEADER_BUILD_ID records where a
  * file has sections.  The session has learned from them already when they come here, so that the

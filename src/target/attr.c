@@ -58,6 +58,15 @@ static uint64_t known_bits(const pf_target *t, unsigned word, uint64_t v)
     return known & ~dropped_bits(t, word);
 }
 
+/* The same for sample_type of an event with this read_format.  perf takes a word for the id of each
+ * counter in samples even where FORMAT_ID is not set, so that READ has to go then. */
+static uint64_t known_sample_type(const pf_target *t, uint64_t v, uint64_t read_format)
+{
+    const uint64_t known = known_bits(t, PF_WORD_SAMPLE_TYPE, v);
+    const bool nameless = t->release != &pf_release_any && !(read_format & PERFILE_FORMAT_ID);
+    return nameless ? known & ~(uint64_t)PERFILE_SAMPLE_READ : known;
+}
+
 /* Sets t->common for versions that refuse files whose events differ in sample_type.  Events that
  * come later, in a pipe, are cut to the bits that those known now have in common. */
 static void find_common(pf_target *t, const perfile_session *below)
@@ -67,9 +76,10 @@ static void find_common(pf_target *t, const perfile_session *below)
     t->common = UINT64_MAX;
     if (!pf_release_needs_one_sample_type(t->release))
         return;
-    for (uint32_t i = 0; i < n; i++)
-        common &=
-            known_bits(t, PF_WORD_SAMPLE_TYPE, perfile_session_event(below, i)->attr->sample_type);
+    for (uint32_t i = 0; i < n; i++) {
+        const perfile_attr *attr = perfile_session_event(below, i)->attr;
+        common &= known_sample_type(t, attr->sample_type, attr->read_format);
+    }
     t->common = common;
 }
 
@@ -90,7 +100,10 @@ static void count_bits(attr_rewriting *w, unsigned word, uint64_t lost)
 /* Clears unknown bits of one field of the new attr. */
 static void mask_word(attr_rewriting *w, unsigned word, unsigned kind, const perfile_value *v)
 {
-    uint64_t known = known_bits(w->t, word, v->number);
+    /* read_format comes after sample_type, so that it is still as stored. */
+    const uint64_t read_format = pf_load_u64(w->out + PF_ATTR_READ_FORMAT_AT, w->swapped);
+    uint64_t known = word == PF_WORD_SAMPLE_TYPE ? known_sample_type(w->t, v->number, read_format)
+                                                 : known_bits(w->t, word, v->number);
     if (known == v->number)
         return;
     if (w->count)
@@ -184,7 +197,7 @@ size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool 
 void pf_target_layout(pf_target *t, const perfile_event *e, perfile_layout *layout)
 {
     perfile_attr attr = *e->attr;
-    attr.sample_type = known_bits(t, PF_WORD_SAMPLE_TYPE, attr.sample_type);
+    attr.sample_type = known_sample_type(t, attr.sample_type, attr.read_format);
     attr.read_format = known_bits(t, PF_WORD_READ_FORMAT, attr.read_format);
     attr.branch_sample_type = known_bits(t, PF_WORD_BRANCH_TYPE, attr.branch_sample_type);
     pf_layout_make(layout, &attr);

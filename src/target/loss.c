@@ -152,6 +152,13 @@ static void format_sentence(char *out, size_t room, const pf_target *t,
         break;
     case PERFILE_TARGET_LOSS_SAMPLE_FIELD:
     case PERFILE_TARGET_LOSS_BRANCH_FIELD:
+        if (strcmp(name, "READ") == 0) {
+            snprintf(out, room,
+                     "perf %s cannot read counter values without ids (READ without FORMAT_ID): "
+                     "READ was cut out of %" PRIu64 " sample%s",
+                     v, n, s);
+            break;
+        }
         snprintf(out, room,
                  "perf %s does not know %s in samples%s: it was cut out of %" PRIu64 " sample%s", v,
                  name,
