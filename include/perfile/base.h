@@ -18,7 +18,7 @@
  * - One object is used by one thread at a time; different objects need no locks.  The library
  *   prints nothing and never calls exit(); it starts threads only where a program asks for them
  *   (members called `threads`), and waits for them before it returns.  It keeps no state outside of
- *   objects, but that libdw, if it is installed, is loaded once for the process.
+ *   objects, but one process for each perfile_symbols that demangles or reads debug information.
  */
 #ifndef PERFILE_BASE_H
 #define PERFILE_BASE_H

@@ -100,7 +100,6 @@ perfile_status pf_name_functions(pf_profile *p, perfile_symbols *symbols, uint32
                                  PERFILE_NO_TIME, &symbol, err);
         if (st != PERFILE_OK)
             return st;
-        frame->reason = symbol.reason;
         if (!symbol.name)
             continue;
         const uint32_t function =

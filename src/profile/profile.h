@@ -62,8 +62,6 @@ typedef struct pf_call_frame {
                        * the one that was inlined into that … */
     uint32_t zero;
     uint32_t function; /* its number + 1; 0: it is not known */
-    uint32_t reason;   /* why it is not: PERFILE_SYMBOL_NO_FILE …; 0: nobody asked */
-    uint64_t samples;  /* that were taken there */
 } pf_call_frame;
 
 /* A frame called by those of another stack.  The key is all of it.  Number 0 is the empty stack,

@@ -340,16 +340,6 @@ static bool take_branches(pf_profile_reader *x, stored *in)
     return true;
 }
 
-/* Counts a sample for the frame in which it was taken. */
-static void count_frame(pf_profile *p, const pf_profiled *s)
-{
-    uint32_t frame = s->frame;
-    if (frame == PF_INTERN_NONE && s->stack != PF_EMPTY_STACK)
-        frame = pf_profile_stack_at(p, s->stack)->frame;
-    if (frame != PF_INTERN_NONE)
-        ((pf_call_frame *)pf_intern_at(&p->frames, frame))->samples++;
-}
-
 /* Resolves a sample and hands it out. */
 static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
 {
@@ -373,7 +363,6 @@ static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
     x->counts.without_period += !s->has_period;
     if (!ok || s->stack == PF_INTERN_NONE)
         return pf_profile_fail(x->profile, err);
-    count_frame(x->profile, s);
     if (!x->take(x->user, s))
         return pf_profile_fail(x->profile, err);
     return PERFILE_OK;
