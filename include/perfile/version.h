@@ -7,7 +7,8 @@
 #define PERFILE_VERSION_MINOR 1
 #define PERFILE_VERSION_PATCH 0
 
-/* The same as one number, for #if: 1000000 * major + 1000 * minor + patch, 0.1.0 is 1000. */
+/* The same as one number, which the preprocessor can compare: 1000000 * major + 1000 * minor +
+ * patch; 0.1.0 is 1000. */
 #define PERFILE_VERSION                                                                            \
     (PERFILE_VERSION_MAJOR * 1000000 + PERFILE_VERSION_MINOR * 1000 + PERFILE_VERSION_PATCH)
 

@@ -16,6 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef PF_SYMBOLIZER_INSTALLED /* a build that is not CMake's says no place */
+#define PF_SYMBOLIZER_INSTALLED ""
+#endif
 #define PROGRAM "libexec/perfile/perfile-symbolizer"
 
 enum {

@@ -16,7 +16,8 @@ sed -i 's/^#define PERFILE_API$/#define PERFILE_API PERFILE_API_MARK/' "$work/pe
 printf '#include <perfile/perfile.h>\n' | "$cc" -std=c11 -E -P -DPERFILE_DECLARATIONS -I"$work" -x c - >"$work/declarations"
 
 sed -zE 's/PERFILE_API_MARK([^;]*);/\1 { __builtin_trap(); }/g' "$work/declarations" >"$work/empty.c"
-(cd "$work" && "$cc" -std=c11 -w -g -O0 -shared -fPIC -Wl,-soname,libperfile.so.0.1 -o empty.so empty.c)
+printf 'PERFILE_0.1 { global: perfile_*; local: *; };\n' >"$work/empty.map" # as CMakeLists.txt has it
+(cd "$work" && "$cc" -std=c11 -w -g -O0 -shared -fPIC -Wl,-soname,libperfile.so.0.1 -Wl,--version-script=empty.map -o empty.so empty.c)
 abidw --no-corpus-path --no-comp-dir-path --no-show-locs --no-elf-needed --no-parameter-names \
     --exported-interfaces-only --type-id-style hash --out-file "$work/perfile.abi" "$work/empty.so"
 
