@@ -9,7 +9,10 @@
 #include "ensure.h"
 #include "symbol/dwarf.h"
 
-enum { RUNS = 64, MOST_SECONDS = 4 }; /* with one program, whose files add up; for one input */
+enum {
+    RUNS = 64,
+    MOST_SECONDS = 4
+}; /* inputs for one program, which keeps each file open; for one input */
 
 static perfile_symbols symbols; /* what dwarf.c needs of them */
 static unsigned runs;

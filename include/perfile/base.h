@@ -7,8 +7,8 @@
  * - Every struct of options begins with its `size` (set it to sizeof), so that programs built
  *   against an older header go on working with a newer library.
  * - Structs that stand inside others, or one after the other in an array (perfile_filter_term,
- *   perfile_merge_input …), have no `size`.  They have words called `reserved`, of which new
- *   members take their place: nothing behind them moves.
+ *   perfile_merge_input …), have no `size`.  They have words called `reserved`, which new
+ *   members replace, so that no later member moves.
  *   Those that a program fills are zeroed as a whole first (`= {0}`), reserved words and all: in a
  *   struct with `size`, a reserved word that is not zero or a flag that this version does not know
  *   is PERFILE_E_USAGE, because a request of a later version must not be ignored silently.  What
@@ -18,7 +18,8 @@
  * - One object is used by one thread at a time; different objects need no locks.  The library
  *   prints nothing and never calls exit(); it starts threads only where a program asks for them
  *   (members called `threads`), and waits for them before it returns.  It keeps no state outside of
- *   objects, but one process for each perfile_symbols that demangles or reads debug information.
+ *   objects.  A perfile_symbols that demangles names or reads debug information has a child
+ *   process, which ends with it.
  */
 #ifndef PERFILE_BASE_H
 #define PERFILE_BASE_H
@@ -95,8 +96,8 @@ typedef struct perfile_error {
     uint16_t reserved0;
     uint32_t reserved1;
     const char *where; /* which field, limit or member */
-    /* NUL-terminated: the value found and the value needed.  UTF-8, but for names of files and
-     * texts of the input, whose bytes are as they were: perfile_printable() escapes them. */
+    /* NUL-terminated: the value found and the value needed.  UTF-8, except that names of files and
+     * texts of the input are copied byte for byte: perfile_printable() escapes them. */
     char message[256];
     uint64_t reserved2[4];
 } perfile_error;

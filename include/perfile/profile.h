@@ -65,9 +65,8 @@ typedef struct perfile_profile_options {
 /* The samples of one combination of values.  Members of keys that were not asked for are NULL and
  * UINT32_MAX.  Texts live as long as the profile, and are not escaped.
  *
- * With PERFILE_PER_SYMBOL functions are told apart by where they begin, not by their name: `module`
- * and `start` differ where two functions of one name have a row each, as overloads of C++ do, whose
- * arguments are no part of the name. */
+ * With PERFILE_PER_SYMBOL a function is identified by its module and its start, not by its name:
+ * overloads of C++, which have one name without their arguments, have a row each. */
 typedef struct perfile_profile_row {
     uint64_t samples; /* that were taken there */
     uint64_t period;  /* sum of their periods, up to UINT64_MAX */

@@ -12,8 +12,8 @@
  *   yielded without it then.
  * - Fields of newer bits of sample_type, read_format and branch_sample_type are cut out of samples
  *   and READ records; every other byte of them stays as stored.
- * - READ is cut out of samples whose event has no FORMAT_ID: every version takes a word for the id
- *   of each counter, and stops.
+ * - READ is cut out of the samples of events without FORMAT_ID: every version of perf expects an
+ *   id after each counter value, and stops.
  * - Where the version has no IDENTIFIER, its id stands where ID has it; where it has no MMAP2
  *   records, they become MMAP.
  * - The build ids of MMAP2 records that the version would take for an inode become HEADER_BUILD_ID

@@ -51,7 +51,7 @@ typedef struct perfile_writer_options {
     uint32_t form;       /* PERFILE_FORM_FILE (also 0) or PERFILE_FORM_PIPE */
     uint32_t attr_size;  /* bytes of every attr, as the perf that shall read it knows them: a
                             multiple of 8 from 64 to 4096, see format/versions.def; 0: as given (a
-                            file: as the longest).  Events with something behind that are refused */
+                            file: as the longest).  An event with bytes after that is refused */
     uint32_t byte_order; /* PERFILE_BYTE_ORDER_… of the capture: bytes are given in it, structs are
                             encoded in it; 0: this machine's */
     bool compressed2;    /* COMPRESSED2 records (perf 6.16) instead of COMPRESSED */

@@ -7,9 +7,9 @@
 
 enum { CLI_MEMBERS_TEXT = 2 * sizeof((perfile_error *)0)->message };
 
-/* Writes the message of an error or note whose `where` is the member that it is about: with the
- * option in the place of the member's name at its beginning, or else with the options in brackets
- * behind it.  Returns `message` if no option is about this member (or `where` is NULL). */
+/* Writes a message of the library about its member `where` in words of the command: a message that
+ * begins with the name of the member begins with the option instead; others get the options in
+ * brackets at the end.  Returns `message` if no option sets this member, or `where` is NULL. */
 const char *cli_with_options(const char *where, const char *message, char out[CLI_MEMBERS_TEXT]);
 
 /* The member "error" of a report, if `failed` is not NULL. */

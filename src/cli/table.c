@@ -142,7 +142,7 @@ static void narrow(cli_table *t, size_t most)
     }
 }
 
-/* The position behind `n` characters of a text. */
+/* The position after the first `n` characters of a text. */
 static const char *skip(const char *text, size_t n)
 {
     for (; *text && n; n--)

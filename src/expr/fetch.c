@@ -46,7 +46,7 @@ static const pf_row *row_of(pf_subject *x)
     return x->row;
 }
 
-/* Decodes the record, whose row is known, into e->record. */
+/* Decodes the record, of a type that has a row, into e->record. */
 static bool decode(perfile_expr *e)
 {
     pf_parts p;

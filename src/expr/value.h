@@ -14,12 +14,12 @@
 perfile_status pf_expr_names_open(const perfile_expr_provider *provider, perfile_expr **e,
                                   perfile_error *err);
 
-/* Adds a name, whose position is the number of those added before.
+/* Adds a name.  Its position is the number of names added before.
  * PERFILE_E_USAGE: it is unknown (the message has similar ones), or a group of fields. */
 perfile_status pf_expr_add_name(perfile_expr *e, const char *name, perfile_error *err);
 
-/* After linking: true if records are decoded for the name at `position`; with `samples` if samples
- * are, most of whose fields are in words at places that the layout knows. */
+/* After linking: true if records are decoded for the name at `position`; with `samples`: if
+ * samples are.  Most fields of samples are words at places that the layout knows. */
 bool pf_expr_decodes(const perfile_expr *e, uint32_t position, bool samples);
 
 /* The value of the name at `position` in the record of pf_expr_begin(), and the type, element and

@@ -39,8 +39,8 @@ typedef struct pf_object {
 
 #define PF_NO_OBJECT UINT32_MAX
 
-/* A function.  Names do not tell functions apart: those of C++ lack their arguments, and each
- * source file may have a static function of that name.  The key is all up to `mangled`.
+/* A function.  Several may have one name: names of C++ are without arguments, and each source file
+ * may have a static function of that name.  The key is all up to `mangled`.
  *
  * An inlined function has no address of its own: all of one name in an object are one function. */
 typedef struct pf_function {

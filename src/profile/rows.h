@@ -8,8 +8,8 @@
 #include "perfile/profile.h"
 #include "profile/profile.h"
 
-/* What is told apart of frames.  The key is all up to `symbol`; a function is known by its file and
- * the address at which it begins, for its name alone may be that of others. */
+/* A frame as far as the keys of the rows need it.  The key is all up to `symbol`.  A function is
+ * identified by its file and start, because several may have one name. */
 typedef struct pf_place {
     const char *dso;      /* of the profile's texts; NULL: not asked for, or nothing is mapped */
     const char *source;   /* likewise; NULL: also if it is not known */

@@ -12,7 +12,8 @@ bool pf_is_mangled(const char *name, size_t len);
 
 /* Demangles `n` names, at most PF_DEMANGLE_MOST, in one question: scopes and template arguments,
  * without the parameters of functions, as perf shows them.  shown[i] is valid until the next
- * question; NULL if a name is not mangled, too long or too complicated, or nobody is there to ask.
+ * question; NULL if a name is not mangled, too long or too complicated, or there is no program to
+ * ask.
  */
 void pf_demangle(pf_helper *h, const perfile_bytes *names, size_t n, const char **shown);
 

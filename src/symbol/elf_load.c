@@ -106,8 +106,7 @@ static perfile_status load_files(loading *l)
     return o->file ? PERFILE_OK : pf_symbol_no_memory(&f->s->budget);
 }
 
-/* What tells files apart before they are opened: the file at the path, and what the mapping says.
- */
+/* Identifies a file before it is opened: by the file at its path and what the mapping says. */
 static pf_file_key key_of_path(const pf_symbol_object *o, uint64_t dev, uint64_t ino)
 {
     pf_file_key k = {{dev, ino}, false};

@@ -68,7 +68,7 @@ static perfile_bytes mangled_part(const pf_symtab *t, const pf_sym *sym)
     return (perfile_bytes){(const uint8_t *)name, len - own};
 }
 
-/* The name that was kept for a symbol; NULL: nobody has asked. */
+/* The name that was kept for a symbol; NULL: it was not demangled yet. */
 static const char *known_name(const perfile_symbols *s, const pf_symtab *t, const pf_sym *sym)
 {
     const perfile_bytes name = mangled_part(t, sym);
@@ -137,7 +137,7 @@ void pf_symbols_expect(perfile_symbols *s, const perfile_mapping *m, uint64_t ad
     pf_symbol_object *o;
     uint64_t at;
     if (m->kind == PERFILE_MAPPING_SYMBOL ||
-        s->n_expected == PF_DEMANGLE_MOST - 1 || /* room for one that nobody expected */
+        s->n_expected == PF_DEMANGLE_MOST - 1 || /* room for one more in shown_name() */
         pf_symbol_object_of(s, m, &o) != PERFILE_OK || !o->table ||
         !pf_symbol_address(o, m, addr, &at))
         return;

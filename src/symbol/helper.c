@@ -102,8 +102,8 @@ void pf_helper_allow(pf_helper *h, uint64_t ns)
     h->left = ns > (uint64_t)most || h->left > most - (int64_t)ns ? most : h->left + (int64_t)ns;
 }
 
-/* Starts the program with one end of a socket as its descriptor 0, apart from the caller's process
- * group, signals and environment. */
+/* Starts the program with one end of a socket as its descriptor 0, in a process group of its
+ * own, without the caller's signal settings and environment. */
 static bool spawn(const char *path, int theirs, pid_t *pid)
 {
     char *const arguments[] = {(char *)"perfile-symbolizer", NULL}, *const environment[] = {NULL};

@@ -17,8 +17,8 @@ enum {
 };
 
 /* One conversation at a time, started by the first question.  What it may cost is one account of
- * processor time, which grows with what there is to do; when it is empty, nothing is asked any
- * more.  See format/limits.md. */
+ * processor time, which grows with the names, addresses and files that are asked about.  When it
+ * is empty, no more questions are asked.  See format/limits.md. */
 typedef struct pf_helper {
     pf_budget *budget;
     int socket; /* -1: it does not run */

@@ -1,10 +1,10 @@
 /* perf-PID.map: what a just-in-time compiler says it put into the memory of its process.
  *
- * The file says neither whose process nor when.  It is looked for in the directory of the options;
- * without one below --symfs, in /tmp of the process itself if that runs in a container of this
- * machine, and in /tmp.  To /tmp everybody may write: there it counts only if it is no link,
- * belongs to root or to the user who runs this (in a container also to the user of the process),
- * cannot be written by others, and if the capture is not of another host. */
+ * The file does not say of which process it is, nor of which time.  It is looked for in the
+ * directory of the options; without one below --symfs, in /tmp of the process itself if that runs
+ * in a container of this machine, and in /tmp.  To /tmp everybody may write: there it counts only
+ * if it is no link, belongs to root or to the user who runs this (in a container also to the user
+ * of the process), cannot be written by others, and if the capture is not of another host. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -32,7 +32,7 @@ typedef struct pf_symbol_key {
     uint32_t process; /* one that has mapped it; not compared */
 } pf_symbol_key;
 
-/* What tells files apart that objects have loaded. */
+/* Identifies a file that an object has loaded. */
 typedef struct pf_file_key {
     uint64_t words[9];
     bool is_known; /* two objects with this key have the same file */
@@ -105,7 +105,7 @@ typedef struct pf_debug_dir {
     size_t root;
 } pf_debug_dir;
 
-/* A symbol whose name is to be demangled with others in one question. */
+/* A symbol that waits for its name to be demangled, with others in one question. */
 typedef struct pf_expected {
     pf_symtab *table;
     uint32_t sym;

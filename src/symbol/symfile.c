@@ -82,7 +82,7 @@ bool pf_symfile_open_in(pf_symfile *f, const char *path, size_t root)
     return opened(f, open_in(path, root, 0, &st), &st);
 }
 
-/* True if nobody but this user is in the group, as far as it can be looked up: many systems give
+/* True if only this user is in the group, as far as it can be looked up: many systems give
  * each user a group of his own, of the same name. */
 static bool is_private_group(gid_t group, uid_t user)
 {

@@ -30,7 +30,7 @@ typedef struct spans {
     size_t n, cap;
 } spans;
 
-/* A unit whose functions were listed. */
+/* A compilation unit with the list of its functions. */
 typedef struct unit {
     uint64_t at; /* offset of its entry */
     spans functions;
@@ -183,7 +183,7 @@ static void list_functions(Dwarf_Die *top, spans *functions)
     sort(functions);
 }
 
-/* The unit whose entry is `die`; NULL: there is no room. */
+/* The unit with the entry `die`; NULL if memory is short. */
 static unit *unit_of(pf_dwarf_file *d, Dwarf_Die *die)
 {
     const uint64_t at = dwarf_dieoffset(die);

@@ -154,9 +154,13 @@ static void format_sentence(char *out, size_t room, const pf_target *t,
     case PERFILE_TARGET_LOSS_BRANCH_FIELD:
         if (strcmp(name, "READ") == 0) {
             snprintf(out, room,
-                     "perf %s cannot read counter values without ids (READ without FORMAT_ID): "
+                     "perf %s cannot read counter values without ids (READ without FORMAT_ID)%s: "
                      "READ was cut out of %" PRIu64 " sample%s",
-                     v, n, s);
+                     v,
+                     pf_release_needs_one_sample_type(t->release)
+                         ? ", nor of some events without those of others"
+                         : "",
+                     n, s);
             break;
         }
         snprintf(out, room,

@@ -8,7 +8,7 @@ import sys
 
 from chosen import chosen
 
-FORMS = (["--to", "perf.data"], ["--to", "pipe"], ["--byte-order", "big"], ["--byte-order", "little"])
+FORMS = (["--to", "perf.data"], ["--to", "pipe"], ["--byte-order", "big"], ["--byte-order", "little"], ["--to", "archive"])
 
 
 def run(*command):

@@ -23,3 +23,14 @@ for input in corrupt-feature pipe-tracepoints; do
     [ $status = 3 ]
     grep -q 'V-6' "$OLDPWD/$input.err"
 done
+# In an archive each capture is checked that was added, and no other; --source is about the input.
+status() {
+    local status=0
+    "$PERFILE" convert --target perf-6.1 "$@" 2>/dev/null || status=$?
+    echo "$status"
+}
+several=$OLDPWD/several.perfile
+[ "$(status --to archive -o "$several" corrupt-feature.data)" = 3 ]
+[ "$(status --to archive --append -o "$several" cpu-clock.data)" = 0 ]
+[ "$(status --to archive --append -o "$several" group.data corrupt-feature.data)" = 3 ]
+[ "$(status --source 2 --to perf.data -o "$OLDPWD/second.data" "$several")" = 0 ]

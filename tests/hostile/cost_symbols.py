@@ -3,6 +3,8 @@ and call frame information as many or as long as they can be."""
 import os
 import struct
 
+from cost_archives import leb
+
 BASE, TEXT = 0x400000, 0x1000
 
 
@@ -174,14 +176,6 @@ def programs(path, size):
     frame += struct.pack("<II", 4 + len(body), len(frame) + 4) + body
     return elf(name, [code(), (b".eh_frame", 1, 0x200000, frame, 0, 0)]) + \
         stacks(path, name.encode(), [TEXT + 16 + i for i in range(size // 512)])
-
-
-def leb(n):
-    out = b""
-    while n > 127:
-        out += bytes([n & 127 | 128])
-        n >>= 7
-    return out + bytes([n])
 
 
 # Of debug information: what a compilation unit with lines, one without, a function, one with ranges and an inlined one have.

@@ -290,6 +290,21 @@ static void test_meta_keys(void **state)
     encodes_as(&m, "a1 64686f7374 42fffe");
 }
 
+/* Decodes a map whose only part has this name. */
+static perfile_status decode_part(perfile_bytes name)
+{
+    pf_buffer b = {0};
+    pf_meta m = {0};
+    /* { "parts": { 0: { "name": … } } } */
+    assert_true(pf_cbor_put_map(&b, 1) && pf_cbor_put_text(&b, "parts") && pf_cbor_put_map(&b, 1) &&
+                pf_cbor_put_uint(&b, 0) && pf_cbor_put_map(&b, 1) && pf_cbor_put_text(&b, "name") &&
+                pf_cbor_put_bytes(&b, name));
+    const perfile_status st = pf_meta_decode((perfile_bytes){b.ptr, b.len}, &m, NULL);
+    pf_meta_clear(&m);
+    pf_buffer_free(&b);
+    return st;
+}
+
 /* Names lead nowhere else than into the folder. */
 static void test_names(void **state)
 {
@@ -306,15 +321,8 @@ static void test_names(void **state)
     pf_buffer b = {0};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const perfile_bytes name = {(const uint8_t *)names[i].name, names[i].len};
-        pf_meta m = {0};
         assert_int_equal(pf_meta_name_is_safe(name), names[i].safe);
-        pf_buffer_clear(&b); /* { "parts": { 0: { "name": … } } } */
-        assert_true(pf_cbor_put_map(&b, 1) && pf_cbor_put_text(&b, "parts") &&
-                    pf_cbor_put_map(&b, 1) && pf_cbor_put_uint(&b, 0) && pf_cbor_put_map(&b, 1) &&
-                    pf_cbor_put_text(&b, "name") && pf_cbor_put_bytes(&b, name));
-        assert_int_equal(pf_meta_decode((perfile_bytes){b.ptr, b.len}, &m, NULL),
-                         names[i].safe ? PERFILE_OK : PERFILE_E_CORRUPT);
-        pf_meta_clear(&m);
+        assert_int_equal(decode_part(name), names[i].safe ? PERFILE_OK : PERFILE_E_CORRUPT);
     }
     memset(longest, 'x', sizeof longest - 1);
     assert_true(!pf_meta_name_is_safe((perfile_bytes){(const uint8_t *)longest, 256}));
@@ -340,16 +348,9 @@ static void test_companion_names(void **state)
     pf_buffer b = {0};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const perfile_bytes name = {(const uint8_t *)names[i].name, strlen(names[i].name)};
-        pf_meta m = {0};
         assert_false(pf_meta_name_is_safe(name));
         assert_int_equal(perfile_is_companion_file(names[i].name), names[i].safe);
-        pf_buffer_clear(&b); /* { "parts": { 0: { "name": … } } } */
-        assert_true(pf_cbor_put_map(&b, 1) && pf_cbor_put_text(&b, "parts") &&
-                    pf_cbor_put_map(&b, 1) && pf_cbor_put_uint(&b, 0) && pf_cbor_put_map(&b, 1) &&
-                    pf_cbor_put_text(&b, "name") && pf_cbor_put_bytes(&b, name));
-        assert_int_equal(pf_meta_decode((perfile_bytes){b.ptr, b.len}, &m, NULL),
-                         names[i].safe ? PERFILE_OK : PERFILE_E_CORRUPT);
-        pf_meta_clear(&m);
+        assert_int_equal(decode_part(name), names[i].safe ? PERFILE_OK : PERFILE_E_CORRUPT);
     }
     pf_buffer_free(&b);
 }

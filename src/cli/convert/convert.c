@@ -313,11 +313,7 @@ static int convert(settings *set, const cli_inputs *in)
         perfile_convert_capture(source, sink, &set->how, &x.sum, sizeof x.sum, &err);
     cli_conversion_end(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
-    const int status = cli_status_of(st, x.sum.damaged);
-    if (st != PERFILE_OK || !set->how.target || strcmp(set->w.out, "-") == 0)
-        return status;
-    const int of_target = cli_check_target(set->w.out, set->how.target);
-    return of_target == CLI_DONE ? status : of_target;
+    return cli_status_of(st, x.sum.damaged);
 }
 
 static const cli_option options[] = {
@@ -475,18 +471,26 @@ static int check(const settings *set, const cli_inputs *in)
     return CLI_CONTINUE;
 }
 
-/* Runs what the command line asks for and returns the exit status. */
-static int run(settings *set, const cli_inputs *in)
+static int to_archive(settings *set, const cli_inputs *in)
 {
-    complete(set);
-    if (!set->w.archive)
-        return convert(set, in);
     const cli_archive_output o = {.w = &set->w,
                                   .how = &set->how,
                                   .inputs = *in,
                                   .append = set->append,
                                   .repack = set->repack || changes_captures(set)};
     return cli_convert_to_archive(&o);
+}
+
+/* Runs what the command line asks for and returns the exit status. */
+static int run(settings *set, const cli_inputs *in)
+{
+    complete(set);
+    const char *out = set->w.out, *target = strcmp(out, "-") == 0 ? NULL : set->how.target;
+    const uint32_t before = target && set->append ? cli_captures_in(out, set->w.limits) : 0;
+    const int status = set->w.archive ? to_archive(set, in) : convert(set, in);
+    return !target || status == CLI_FAILED
+               ? status
+               : cli_worse(status, cli_check_target(out, target, before, set->w.limits));
 }
 
 int cli_convert(int argc, char **argv)

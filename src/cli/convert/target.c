@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/archive.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "perfile/check.h"
@@ -50,31 +51,69 @@ static perfile_status read_to_end(perfile_stream *s, perfile_error *err)
     return st;
 }
 
-int cli_check_target(const char *path, const char *version)
+/* Opens the file or directory, or a capture of an archive (0: it is none), as it was written:
+ * --source and the like are about the input. */
+static perfile_status open_result(const char *path, uint32_t capture, const perfile_limits *limits,
+                                  perfile_stream **s, perfile_error *err)
 {
-    static const char prefix[] = "perf-";
-    const bool has_prefix = strncmp(version, prefix, sizeof prefix - 1) == 0;
-    result r = {.path = path, .version = version + (has_prefix ? sizeof prefix - 1 : 0)};
-    const perfile_open_options how = {.size = sizeof how, .deliver = PERFILE_DELIVER_DAMAGE};
-    const perfile_check_options check = {.size = sizeof check,
-                                         .finding = on_finding,
-                                         .user = &r,
-                                         .severity = PERFILE_SEVERITY_ERROR};
+    const perfile_source_options how = {.size = sizeof how, .limits = limits, .capture = capture};
+    const perfile_open_options reading = {
+        .size = sizeof reading, .deliver = PERFILE_DELIVER_DAMAGE, .limits = limits};
+    perfile_source *source;
+    perfile_status st = perfile_source_path(path, &how, &source, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_open(source, &reading, s, err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
+    return st;
+}
+
+static int check_capture(result *r, uint32_t capture, const perfile_limits *limits)
+{
+    const perfile_check_options check = {
+        .size = sizeof check, .finding = on_finding, .user = r, .severity = PERFILE_SEVERITY_ERROR};
     perfile_error err;
     perfile_stream *s = NULL;
     unsigned verdict = PERFILE_VERDICT_READS;
-    struct stat about;
-    if (stat(path, &about) != 0 || (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))
-        return CLI_DONE; /* who reads there has it already */
-    perfile_status st = perfile_open_path(path, &how, &s, &err);
+    perfile_status st = open_result(r->path, capture, limits, &s, &err);
     if (st == PERFILE_OK)
         st = perfile_check(s, &check, &s, &err);
     if (st == PERFILE_OK)
         st = read_to_end(s, &err);
     if (st >= 0)
-        st = perfile_check_version(s, version, &verdict, on_reason, &r, &err);
+        st = perfile_check_version(s, r->version, &verdict, on_reason, r, &err);
     if (st < 0)
-        cli_report_error(path, &err);
+        cli_report_error(r->path, &err);
     perfile_stream_close(s);
-    return st < 0 || r.errors || verdict != PERFILE_VERDICT_READS ? CLI_DAMAGED : CLI_DONE;
+    return st < 0 || r->errors || verdict != PERFILE_VERDICT_READS ? CLI_DAMAGED : CLI_DONE;
+}
+
+uint32_t cli_captures_in(const char *path, const perfile_limits *limits)
+{
+    perfile_archive *a;
+    perfile_archive_summary sum = {0};
+    if (cli_archive_open(path, limits, false, &a, NULL) != PERFILE_OK)
+        return 0;
+    perfile_archive_get_summary(a, &sum, sizeof sum);
+    perfile_archive_close(a);
+    return sum.captures;
+}
+
+int cli_check_target(const char *path, const char *version, uint32_t before,
+                     const perfile_limits *limits)
+{
+    static const char prefix[] = "perf-";
+    const bool has_prefix = strncmp(version, prefix, sizeof prefix - 1) == 0;
+    result r = {.path = path, .version = version + (has_prefix ? sizeof prefix - 1 : 0)};
+    struct stat about;
+    int status = CLI_DONE;
+    if (stat(path, &about) != 0 || (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))
+        return CLI_DONE; /* a pipe or device: its reader has the bytes already */
+    const uint32_t captures = cli_captures_in(path, limits);
+    if (!captures)
+        return check_capture(&r, 0, limits);
+    for (uint32_t i = before + 1; i <= captures; i++)
+        status = cli_worse(status, check_capture(&r, i, limits));
+    return status;
 }
