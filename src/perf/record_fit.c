@@ -14,9 +14,8 @@ enum {
     STRING_SLACK = 8,    /* most bytes that a string has behind it: its NUL and padding to 8 */
     MISC_UNUSED = 0x0ff8 /* misc bits 3 to 11, which no kernel sets */
 };
-/* Times may step back by at least this: perf writes the ring buffers of the processors one after
- * the other, so their times overlap. */
-#define SLACK_NS   UINT64_C(100000000)
+#define NEAR_NS    UINT64_C(1000000000)
+#define SPANS      16 /* multiples of the range of times seen that still count as near */
 #define FORWARD_NS UINT64_C(86400000000000) /* a recording may be idle for a day */
 #define MAX_PID    (1U << 22)               /* Linux: PID_MAX_LIMIT */
 
@@ -141,13 +140,22 @@ uint32_t pf_record_fit_record(const perfile_record *r)
     return odd & (PF_ODD_HARD | PF_ODD_SLACK);
 }
 
-bool pf_record_fit_time(const pf_record_fit *fit, uint64_t time, uint64_t after)
+bool pf_record_fit_near(const pf_record_fit *seen, uint64_t time)
 {
-    /* Twice the largest step back seen so far is still normal for this capture. */
-    uint64_t slack = SLACK_NS + (fit->back < FORWARD_NS ? 2 * fit->back : 0);
-    if (fit->timed && (time + slack < fit->newest || time - fit->newest + slack > FORWARD_NS))
+    if (!seen->timed)
         return false;
-    return after == PERFILE_NO_TIME || time <= after || time - after <= slack;
+    uint64_t span = seen->newest - seen->oldest;
+    uint64_t reach = span < (UINT64_MAX - NEAR_NS) / SPANS ? NEAR_NS + SPANS * span : UINT64_MAX;
+    if (time < seen->oldest)
+        return seen->oldest - time <= reach;
+    return time <= seen->newest || time - seen->newest <= reach;
+}
+
+bool pf_record_fit_time(const pf_record_fit *seen, uint64_t time)
+{
+    if (!seen->timed || pf_record_fit_near(seen, time))
+        return true;
+    return time > seen->newest && time - seen->newest <= FORWARD_NS;
 }
 
 /* Kernel records and HEADER_BUILD_ID have a cpumode and flags in misc; others must have 0. */
@@ -170,7 +178,7 @@ uint32_t pf_record_fit_closely(const pf_record_fit *fit, const perfile_record *r
         odd |= sample_oddities(r) | (pf_attribution_of(r).event ? 0U : (uint32_t)PF_ODD_ID);
     odd |= content_oddities(r) & ~(uint32_t)PF_ODD_SLACK;
     uint64_t time = perfile_record_time(r);
-    if (time != PERFILE_NO_TIME && time != 0 && !pf_record_fit_time(fit, time, PERFILE_NO_TIME))
+    if (time != PERFILE_NO_TIME && time != 0 && !pf_record_fit_time(fit, time))
         odd |= PF_ODD_TIME;
     return odd;
 }

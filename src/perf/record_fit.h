@@ -32,7 +32,6 @@ typedef struct pf_record_fit {
     uint64_t oldest; /* least and greatest time */
     uint64_t newest;
     bool zeros;     /* time 0 occurs behind other times: synthesized records come late here */
-    uint64_t back;  /* the largest step back in time from `newest` */
     int64_t budget; /* work left for close examination; a search stops at 0 (see resync.c) */
 } pf_record_fit;
 
@@ -58,9 +57,14 @@ bool pf_record_fit_sample(const perfile_record *r);
  */
 uint32_t pf_record_fit_closely(const pf_record_fit *fit, const perfile_record *r);
 
-/* True if `time` fits behind the times of trusted records and in front of `after`, the time of
- * records behind a break (PERFILE_NO_TIME: not known). */
-bool pf_record_fit_time(const pf_record_fit *fit, uint64_t time, uint64_t after);
+/* True if `time` lies within one second plus a multiple of the range of the times in `seen`.  The
+ * order of the records says nothing: perf writes the ring buffers of the processors one after the
+ * other, so that time goes back to the beginning of the capture as often as there are buffers. */
+bool pf_record_fit_near(const pf_record_fit *seen, uint64_t time);
+
+/* True if nothing speaks against `time` behind the times in `seen`: it is near them, or later by no
+ * more than a recording may be idle. */
+bool pf_record_fit_time(const pf_record_fit *seen, uint64_t time);
 
 /* Adds the time of a trusted record; PERFILE_NO_TIME is ignored. */
 static inline void pf_record_fit_note_time(pf_record_fit *fit, uint64_t time)
@@ -77,11 +81,8 @@ static inline void pf_record_fit_note_time(pf_record_fit *fit, uint64_t time)
         fit->oldest = fit->newest = time;
     } else if (time > fit->newest) {
         fit->newest = time;
-    } else {
-        if (fit->newest - time > fit->back)
-            fit->back = fit->newest - time;
-        if (time < fit->oldest)
-            fit->oldest = time;
+    } else if (time < fit->oldest) {
+        fit->oldest = time;
     }
 }
 

@@ -106,10 +106,8 @@ static size_t judge_odd_record(pf_record_fit *fit, perfile_bytes bytes, size_t a
     return odd == PF_ODD_TYPE && pf_perf_may_be_newer(f.type, f.size) ? KEEP_RECORD : end;
 }
 
-/* Collects times and processes of the chain of records behind a break, which begins at `at`.  Also
- * raises fit->back to the largest step back in time of that chain: it is normal for this capture.
- */
-static pf_after_break survey_after_break(pf_record_fit *fit, perfile_bytes bytes, size_t at)
+/* Collects times and processes of the chain of records behind a break, which begins at `at`. */
+static pf_after_break survey_after_break(const pf_record_fit *fit, perfile_bytes bytes, size_t at)
 {
     enum { TIMES = 256, SURVEY_BYTES = 1 << 20 };
     pf_after_break behind = {.times = {.session = fit->session, .swap = fit->swap}};
@@ -124,19 +122,21 @@ static pf_after_break survey_after_break(pf_record_fit *fit, perfile_bytes bytes
         pf_after_break_note(&behind, &r, time);
         n += time != PERFILE_NO_TIME && time != 0;
     }
-    if (behind.times.back > fit->back)
-        fit->back = behind.times.back;
     return behind;
 }
 
-/* True if `time` does not fit where the record stands: too far from the records around it (`after`:
- * the latest time behind the break), or 0, the time of synthesized records, in the middle of a
- * recording that has no such records late. */
-static bool misplaced(const pf_record_fit *fit, uint64_t time, uint64_t after)
+/* True if `time` does not fit where the record stands: too far from the times in front of it and
+ * `behind` the break, or 0, the time of synthesized records, in the middle of a recording that has
+ * no such records late. */
+static bool misplaced(const pf_record_fit *seen, uint64_t time, const pf_record_fit *behind)
 {
     if (time == PERFILE_NO_TIME)
         return false;
-    return time == 0 ? fit->timed && !fit->zeros : !pf_record_fit_time(fit, time, after);
+    if (time == 0)
+        return seen->timed && !seen->zeros;
+    if (!behind->timed)
+        return !pf_record_fit_time(seen, time);
+    return !pf_record_fit_near(seen, time) && !pf_record_fit_near(behind, time);
 }
 
 /* Returns how many bytes of the records [0, upto) in front of a break can be trusted; `behind`
@@ -147,7 +147,6 @@ static bool misplaced(const pf_record_fit *fit, uint64_t time, uint64_t after)
 static size_t trusted_end(pf_record_fit *fit, perfile_bytes bytes, size_t upto,
                           const pf_after_break *behind, bool island)
 {
-    uint64_t after = behind->times.timed ? behind->times.newest : PERFILE_NO_TIME;
     size_t zone = upto > SUSPECT_BYTES ? upto - SUSPECT_BYTES : 0;
     bool tied = !island || zone != 0 || perfile_session_n_events(fit->session) == 0;
     size_t cut = upto;
@@ -160,7 +159,7 @@ static size_t trusted_end(pf_record_fit *fit, perfile_bytes bytes, size_t upto,
         uint64_t time = perfile_record_time(&r);
         bool last = at + whole >= upto;
         if (at >= zone &&
-            (misplaced(&seen, time, after) || (last && pf_record_fit_closely(&seen, &r)))) {
+            (misplaced(&seen, time, &behind->times) || (last && pf_record_fit_closely(&seen, &r)))) {
             cut = at;
             break;
         }

@@ -4,11 +4,7 @@
 #include "perfile/records.h"
 #include "schema/family.h"
 
-#define NEAR_NS UINT64_C(1000000000)
-enum {
-    SPANS = 16,     /* multiples of the range of times seen that still count as near */
-    KERNEL_PIDS = 2 /* init and kthreadd: the same on every system, so no evidence */
-};
+enum { KERNEL_PIDS = 2 }; /* init and kthreadd: the same on every system, so no evidence */
 
 static bool has_process(const pf_after_break *b, uint32_t pid)
 {
@@ -29,18 +25,6 @@ void pf_after_break_note(pf_after_break *b, const perfile_record *r, uint64_t ti
         b->pids[b->n_pids++] = pid;
 }
 
-/* True if `time` lies within one second plus SPANS times the range of the times in `seen`. */
-static bool is_near_range(const pf_record_fit *seen, uint64_t time)
-{
-    if (!seen->timed)
-        return false;
-    uint64_t span = seen->newest - seen->oldest;
-    uint64_t reach = span < (UINT64_MAX - NEAR_NS) / SPANS ? NEAR_NS + SPANS * span : UINT64_MAX;
-    if (time < seen->oldest)
-        return seen->oldest - time <= reach;
-    return time <= seen->newest || time - seen->newest <= reach;
-}
-
 /* True if `time` is near the range that the feature SAMPLE_TIME declares (first and last time of
  * all samples). */
 static bool is_near_declared_range(const pf_record_fit *fit, uint64_t time)
@@ -52,7 +36,7 @@ static bool is_near_declared_range(const pf_record_fit *fit, uint64_t time)
         return false;
     pf_record_fit declared = {
         .timed = true, .oldest = t.first_sample_time, .newest = t.last_sample_time};
-    return is_near_range(&declared, time);
+    return pf_record_fit_near(&declared, time);
 }
 
 bool pf_record_belongs(const pf_record_fit *fit, const perfile_record *r, uint64_t time,
@@ -63,6 +47,6 @@ bool pf_record_belongs(const pf_record_fit *fit, const perfile_record *r, uint64
         return perfile_session_feature(fit->session, PERFILE_FEATURE_COMPRESSED) != NULL;
     if (time == PERFILE_NO_TIME || time == 0)
         return b->n_pids && perfile_record_task(r, &pid, &tid) && has_process(b, pid);
-    return is_near_range(fit, time) || is_near_range(&b->times, time) ||
+    return pf_record_fit_near(fit, time) || pf_record_fit_near(&b->times, time) ||
            is_near_declared_range(fit, time);
 }
