@@ -69,6 +69,8 @@ enum {
     /* an unknown type, so that the size of the record is not known */
     PERFILE_DAMAGE_BAD_RECORD_TYPE = 33,
     PERFILE_DAMAGE_BAD_BRANCH_COUNT = 34, /* more branches than a record can have */
+    /* the feature table is not where the header says: bytes were lost or inserted in front of it */
+    PERFILE_DAMAGE_MOVED = 35,
 /* END made of format/ */
     PERFILE_N_DAMAGES
 };

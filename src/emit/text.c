@@ -11,7 +11,7 @@
 #include "schema/family.h"
 
 enum {
-    TIME_WIDTH = 18, /* columns of the line of a record */
+    TIME_WIDTH = 17, /* columns of the line of a record */
     TYPE_WIDTH = 18,
     SIZE_WIDTH = 6,
     MISC_WIDTH = 8,
@@ -106,6 +106,7 @@ static void head_line(pf_text_page *t, const perfile_record *r)
     uint64_t time = perfile_record_time(r);
     const perfile_event *event = perfile_record_event(r);
     put_place(t, r);
+    PF_TEXT_LITERAL(t, " ");
     if (time == PERFILE_NO_TIME)
         pf_text_page_spaces(t, TIME_WIDTH);
     else

@@ -13,9 +13,12 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "perf/feature_table.h"
 #include "schema/rows.h"
 
-enum { TABLE_ENTRY = 16 };
+enum {
+    MOVED_BYTES = 4 << 20 /* a feature table is searched so far from where the header puts it */
+};
 
 perfile_status pf_perf_bytes(perfile_source *s, uint64_t offset, uint64_t size,
                              perfile_bytes *bytes, perfile_error *err)
@@ -76,15 +79,6 @@ void pf_perf_settle_claims(pf_claim *claims, uint32_t n, bool *lost)
     }
 }
 
-/* The number of bits in the feature bitmap. */
-static unsigned count_features(const uint64_t features[4])
-{
-    unsigned n = 0;
-    for (unsigned i = 0; i < 4; i++)
-        n += (unsigned)__builtin_popcountll(features[i]);
-    return n;
-}
-
 /* Sets *table to the offset of the feature table, behind the data; false if that overflows. */
 static bool find_table(const pf_perf_header *h, uint64_t *table)
 {
@@ -96,7 +90,7 @@ static bool find_table(const pf_perf_header *h, uint64_t *table)
 static perfile_status check_table(perfile_source *s, const pf_perf_header *h,
                                   const uint64_t features[4], bool *plausible, perfile_error *err)
 {
-    uint64_t size = (uint64_t)count_features(features) * TABLE_ENTRY;
+    uint64_t size = (uint64_t)pf_table_count(features) * PF_TABLE_ENTRY;
     uint64_t table_start;
     perfile_bytes table;
     *plausible = false;
@@ -105,7 +99,7 @@ static perfile_status check_table(perfile_source *s, const pf_perf_header *h,
     perfile_status st = pf_perf_bytes(s, table_start, size, &table, err);
     if (st != PERFILE_OK || table.len == 0)
         return st;
-    for (size_t at = 0; at < table.len; at += TABLE_ENTRY) {
+    for (size_t at = 0; at < table.len; at += PF_TABLE_ENTRY) {
         uint64_t offset = pf_load_u64(table.ptr + at, h->swap);
         uint64_t length = pf_load_u64(table.ptr + at + 8, h->swap);
         if (offset < table_start + size || !pf_within(offset, length, s->size))
@@ -141,7 +135,7 @@ static perfile_status is_unterminated(pf_perf_stream *p, perfile_source *s, cons
     *unterminated = false;
     if (h->data.size != 0)
         return PERFILE_OK;
-    if (count_features(h->features)) {
+    if (pf_table_count(h->features)) {
         bool plausible;
         perfile_status st = check_table(s, h, h->features, &plausible, err);
         *unterminated = !plausible;
@@ -183,7 +177,7 @@ static perfile_status read_entry(perfile_source *s, const pf_perf_header *h, uin
                                  perfile_section *section, bool *there, perfile_error *err)
 {
     perfile_bytes entry;
-    perfile_status st = pf_perf_bytes(s, at, TABLE_ENTRY, &entry, err);
+    perfile_status st = pf_perf_bytes(s, at, PF_TABLE_ENTRY, &entry, err);
     *there = st == PERFILE_OK && entry.len;
     if (*there)
         *section = (perfile_section){pf_load_u64(entry.ptr, h->swap) + h->features_moved,
@@ -230,8 +224,9 @@ static perfile_status add_feature(pf_perf_stream *p, perfile_source *s, const pf
 static uint64_t entry_of(const pf_perf_header *h, unsigned n)
 {
     uint64_t table, at;
-    return !find_table(h, &table) || pf_add_u64(table, (uint64_t)n * TABLE_ENTRY, &at) ? UINT64_MAX
-                                                                                       : at;
+    return !find_table(h, &table) || pf_add_u64(table, (uint64_t)n * PF_TABLE_ENTRY, &at)
+               ? UINT64_MAX
+               : at;
 }
 
 /* Sets overlaps[number] for features whose section overlaps that of a lower number. */
@@ -328,6 +323,40 @@ static void assume_sections(const pf_perf_stream *p, const perfile_source *s, pf
     }
 }
 
+/* Where bytes were lost or inserted among the records, the feature table does not stand where the
+ * header says.  Then it is searched; if it is found, `h` gets the range of the records that the
+ * file really has, and the way that the features have moved. */
+static perfile_status find_moved_table(pf_perf_stream *p, perfile_source *s, pf_perf_header *h,
+                                       perfile_error *err)
+{
+    const perfile_assume *a = p->base.options.assume;
+    uint64_t stood, table;
+    bool plausible;
+    perfile_bytes run;
+    if (p->base.options.as_stored || (a && (a->data.offset || a->has_features)) ||
+        h->data.size == 0 || !pf_table_count(h->features) || !find_table(h, &stood))
+        return PERFILE_OK;
+    perfile_status st = check_table(s, h, h->features, &plausible, err);
+    if (st != PERFILE_OK || plausible)
+        return st;
+    const uint64_t from = h->data.size < MOVED_BYTES ? h->data.offset : stood - MOVED_BYTES;
+    const uint64_t most = 2 * MOVED_BYTES;
+    if (from >= s->size)
+        return PERFILE_OK;
+    st = pf_source_run(s, from, (size_t)(s->size - from < most ? s->size - from : most), &run, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (run.len > most)
+        run.len = most;
+    const pf_table_bytes in = {.bytes = run, .at = from, .size = s->size, .swap = h->swap};
+    if (!pf_table_find_moved(&in, h, &table))
+        return PERFILE_OK;
+    h->features_moved = table - stood;
+    h->data.size = table - h->data.offset;
+    return pf_perf_container_damage(p, PERFILE_DAMAGE_MOVED, PERFILE_EXTENT_FEATURE_TABLE, table,
+                                    err);
+}
+
 perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_header *h,
                             perfile_error *err)
 {
@@ -354,6 +383,9 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
     if (st != PERFILE_OK || (damage && !(a && a->data.offset)))
         return st;
     assume_sections(p, s, h);
+    st = find_moved_table(p, s, h, err);
+    if (st != PERFILE_OK)
+        return st;
 
     /* The container states the sections as they were used, including what the caller assumed. */
     c->has_sections = true;

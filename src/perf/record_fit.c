@@ -11,12 +11,15 @@
 #include "schema/family.h"
 
 enum {
-    STRING_SLACK = 8,    /* most bytes that a string has behind it: its NUL and padding to 8 */
+    STRING_SLACK = 8, /* most bytes that a string has behind it: its NUL and padding to 8 */
+    MOST_BEHIND =
+        128, /* most bytes behind the last field: the trailer, and fields of newer kernels */
     MISC_UNUSED = 0x0ff8 /* misc bits 3 to 11, which no kernel sets */
 };
 #define NEAR_NS    UINT64_C(1000000000)
 #define SPANS      16 /* multiples of the range of times seen that still count as near */
 #define FORWARD_NS UINT64_C(86400000000000) /* a recording may be idle for a day */
+#define MAX_CPUS   8192                     /* Linux: the greatest CONFIG_NR_CPUS */
 #define MAX_PID    (1U << 22)               /* Linux: PID_MAX_LIMIT */
 
 /* True if the fields of a sample of layout `l` fill it, with less than 8 bytes of padding. */
@@ -49,6 +52,7 @@ static uint32_t sample_oddities(const perfile_record *r)
 typedef struct walk_result {
     uint32_t odd; /* PF_ODD_… */
     bool kernel;  /* the record is the kernel's: its strings must end with NUL */
+    uint64_t end; /* of the last field, counted from the header of the record */
 } walk_result;
 
 static bool printable(perfile_bytes text)
@@ -59,15 +63,21 @@ static bool printable(perfile_bytes text)
     return true;
 }
 
-/* Visitor: checks pids and names.  A pid of UINT32_MAX or UINT32_MAX - 1 stands for "no process".
+/* Visitor: checks pids, processors and names.  A pid of UINT32_MAX or UINT32_MAX - 1 stands for "no
+ * process".
  */
 static void judge_field(void *user, const perfile_field *f, const perfile_value *v)
 {
     walk_result *l = user;
+    l->end = v->offset + v->width;
     switch (f->kind) {
     case PERFILE_KIND_PID:
     case PERFILE_KIND_TID:
         if (f->type == PERFILE_STORED_U32 && v->number > MAX_PID && v->number < UINT32_MAX - 1)
+            l->odd |= PF_ODD_VALUE;
+        break;
+    case PERFILE_KIND_CPU:
+        if (f->type == PERFILE_STORED_U32 && v->number >= MAX_CPUS && v->number != UINT32_MAX)
             l->odd |= PF_ODD_VALUE;
         break;
     case PERFILE_KIND_PATH:
@@ -112,6 +122,8 @@ static uint32_t content_oddities(const perfile_record *r)
         l.odd |= err.damage == PERFILE_DAMAGE_UNKNOWN_ID || err.damage == PERFILE_DAMAGE_NO_ATTR
                      ? PF_ODD_ID
                      : PF_ODD_BODY;
+    else if (l.kernel && l.end && perfile_record_size(r) > l.end + MOST_BEHIND)
+        l.odd |= PF_ODD_SLACK;
     return l.odd;
 }
 
@@ -176,7 +188,7 @@ uint32_t pf_record_fit_closely(const pf_record_fit *fit, const perfile_record *r
         return odd;
     if (r->type == PERFILE_RECORD_SAMPLE)
         odd |= sample_oddities(r) | (pf_attribution_of(r).event ? 0U : (uint32_t)PF_ODD_ID);
-    odd |= content_oddities(r) & ~(uint32_t)PF_ODD_SLACK;
+    odd |= content_oddities(r);
     uint64_t time = perfile_record_time(r);
     if (time != PERFILE_NO_TIME && time != 0 && !pf_record_fit_time(fit, time))
         odd |= PF_ODD_TIME;

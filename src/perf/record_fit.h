@@ -19,7 +19,7 @@ enum {
     PF_ODD_TIME = 1 << 4,  /* a time far from those around it */
     PF_ODD_MISC = 1 << 5,  /* misc bits that no kernel sets */
     PF_ODD_VALUE = 1 << 6, /* pids or names that no system has */
-    PF_ODD_SLACK = 1 << 7, /* bytes behind the string at its end, which may hide other records */
+    PF_ODD_SLACK = 1 << 7, /* bytes behind its last field, which may be other records */
     PF_ODD_HARD = PF_ODD_TYPE | PF_ODD_SIZE | PF_ODD_BODY | PF_ODD_ID
 };
 
@@ -53,8 +53,7 @@ uint32_t pf_record_fit_record(const perfile_record *r);
 /* True if a SAMPLE can be attributed to a known event and its fields fill it. */
 bool pf_record_fit_sample(const perfile_record *r);
 
-/* Returns everything that is odd about `r` (except PF_ODD_SLACK), for bytes that may be no record.
- */
+/* Returns everything that is odd about `r`, for bytes that may be no record. */
 uint32_t pf_record_fit_closely(const pf_record_fit *fit, const perfile_record *r);
 
 /* True if `time` lies within one second plus a multiple of the range of the times in `seen`.  The

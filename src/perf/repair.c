@@ -10,62 +10,40 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "perf/driver.h"
+#include "perf/feature_table.h"
 #include "perf/salvage.h"
 #include "perf/stream.h"
 #include "schema/trailer.h"
 
 enum {
-    TABLE_ENTRY = 16,   /* an entry of the feature table: offset and size */
-    MOST_FEATURES = 64, /* a table with more entries is not believed: perf has fewer features */
-    ENTRY_LEAST = 80,   /* an entry of the attr section: the first attr (64 bytes) and its ids */
-    ENTRY_MOST = 4096   /* far more than any attr has */
+    ENTRY_LEAST = 80, /* an entry of the attr section: the first attr (64 bytes) and its ids */
+    ENTRY_MOST = 4096 /* far more than any attr has */
 };
 
-/* True if the bytes at `at` could be a feature table of `n` entries.  Its sections must fill the
- * bytes behind the table, in any order, with at most `pad` bytes in front of them and at most `pad`
- * bytes between them.  `moved` is added to their offsets (modulo 2^64).  *end_of_all is the offset
- * behind the last section. */
-static bool plausible_table(perfile_bytes file, uint64_t at, uint64_t n, uint64_t pad,
-                            uint64_t moved, bool swap, uint64_t *end_of_all)
+/* All bytes of `file`, for the functions of feature_table.h. */
+static pf_table_bytes all_of(perfile_bytes file, bool swap)
 {
-    if (n == 0 || n > MOST_FEATURES || !pf_within(at, n * TABLE_ENTRY, file.len))
-        return false;
-    uint64_t behind = at + n * TABLE_ENTRY;
-    uint64_t first = UINT64_MAX, end = 0, sum = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        const uint8_t *entry = file.ptr + at + i * TABLE_ENTRY;
-        uint64_t offset = pf_load_u64(entry, swap);
-        uint64_t size = pf_load_u64(entry + 8, swap);
-        if (i && !offset && !size)
-            continue; /* perf reserved an entry for a feature that it then could not write */
-        offset += moved;
-        if (offset < behind || !pf_within(offset, size, file.len))
-            return false;
-        first = offset < first ? offset : first;
-        end = offset + size > end ? offset + size : end;
-        sum += size;
-    }
-    *end_of_all = end;
-    return first - behind <= pad && end - first >= sum && end - first - sum <= pad;
+    return (pf_table_bytes){.bytes = file, .size = file.len, .swap = swap};
 }
 
 /* Returns the number of entries of the feature table at `at`, 0 if there is none.  The first
  * section lies directly behind the table, so its offset says how long the table is. */
 static uint64_t table_count(perfile_bytes file, uint64_t at, bool swap, uint64_t *end)
 {
-    if (!pf_within(at, TABLE_ENTRY, file.len))
+    if (!pf_within(at, PF_TABLE_ENTRY, file.len))
         return 0;
     uint64_t first = pf_load_u64(file.ptr + at, swap);
-    if (first <= at || (first - at) % TABLE_ENTRY || first - at > MOST_FEATURES * TABLE_ENTRY)
+    if (first <= at || (first - at) % PF_TABLE_ENTRY || first - at > PF_TABLE_MOST * PF_TABLE_ENTRY)
         return 0;
-    uint64_t n = (first - at) / TABLE_ENTRY;
-    return plausible_table(file, at, n, 0, 0, swap, end) ? n : 0;
+    uint64_t n = (first - at) / PF_TABLE_ENTRY;
+    const pf_table_bytes in = all_of(file, swap);
+    return pf_table_plausible(&in, at, n, 0, 0, end) ? n : 0;
 }
 
 /* Searches from `from` on for a feature table whose last section ends at the end of the file. */
 static bool find_table(perfile_bytes file, uint64_t from, bool swap, uint64_t *table, uint64_t *n)
 {
-    for (uint64_t at = from; at + TABLE_ENTRY <= file.len; at++) {
+    for (uint64_t at = from; at + PF_TABLE_ENTRY <= file.len; at++) {
         uint64_t end;
         *n = table_count(file, at, swap, &end);
         *table = at;
@@ -75,32 +53,15 @@ static bool find_table(perfile_bytes file, uint64_t from, bool swap, uint64_t *t
     return false;
 }
 
-static uint64_t count_features(const uint64_t features[4])
-{
-    uint64_t n = 0;
-    for (unsigned i = 0; i < 4; i++)
-        n += (uint64_t)__builtin_popcountll(features[i]);
-    return n;
-}
-
-/* Searches for the feature table of a file in which bytes were inserted or lost in front of it.
- * The offsets in the table then still count from its old position, `stood`. */
+/* pf_table_find_moved() from offset `from` on. */
 static bool find_moved_table(perfile_bytes file, const pf_perf_header *h, uint64_t from,
                              uint64_t *table)
 {
-    uint64_t n = count_features(h->features), stood, end;
-    if (n == 0 || h->data.size == 0 || pf_add_u64(h->data.offset, h->data.size, &stood))
-        return false;
-    for (uint64_t at = from; pf_within(at, n * TABLE_ENTRY, file.len); at++) {
-        /* Between table and first section lie the entries of features that perf could not write. */
-        uint64_t front = pf_load_u64(file.ptr + at, h->swap) - stood;
-        if (front > MOST_FEATURES * TABLE_ENTRY || front % TABLE_ENTRY || at == stood ||
-            !plausible_table(file, at, n, MOST_FEATURES * TABLE_ENTRY, at - stood, h->swap, &end))
-            continue;
-        *table = at;
-        return true;
-    }
-    return false;
+    const pf_table_bytes in = {.bytes = {file.ptr + from, file.len - (size_t)from},
+                               .at = from,
+                               .size = file.len,
+                               .swap = h->swap};
+    return pf_table_find_moved(&in, h, table);
 }
 
 /* True if a feature table of `n` entries is at `at`.  It may be followed by empty entries: perf
@@ -110,9 +71,10 @@ static bool table_at(perfile_bytes file, uint64_t at, uint64_t n, bool swap)
     uint64_t end;
     uint64_t exact = table_count(file, at, swap, &end);
     for (uint64_t i = n; i < exact; i++)
-        if (pf_load_u64(file.ptr + at + i * TABLE_ENTRY + 8, swap) != 0)
+        if (pf_load_u64(file.ptr + at + i * PF_TABLE_ENTRY + 8, swap) != 0)
             return false;
-    return exact == n || plausible_table(file, at, n, 4096, 0, swap, &end);
+    const pf_table_bytes in = all_of(file, swap);
+    return exact == n || pf_table_plausible(&in, at, n, 4096, 0, &end);
 }
 
 /* True if a chain of plausible record headers begins at `at`.  The events are not known yet, so
@@ -217,7 +179,7 @@ perfile_status pf_repair_fit(perfile_bytes file, const perfile_assume *assume, p
  * cut or never finished). */
 static bool data_range_agrees(perfile_bytes file, const pf_perf_header *h)
 {
-    uint64_t n = count_features(h->features);
+    uint64_t n = pf_table_count(h->features);
     uint64_t end, table, entries;
     bool ends = !pf_add_u64(h->data.offset, h->data.size, &end) && end <= file.len;
     if (h->data.offset < PF_PERF_OLD_HEADER || h->data.offset >= file.len)
@@ -249,7 +211,7 @@ static void find_data(pf_repair *r, perfile_bytes file, const pf_perf_header *h,
         r->assume.features_shift = table - (h->data.offset + h->data.size);
     r->assume.data.size = found ? table - r->assume.data.offset : UINT64_MAX;
     r->assume.has_features = true;
-    if (moved || (found && entries == count_features(h->features))) {
+    if (moved || (found && entries == pf_table_count(h->features))) {
         r->guessed |= PF_GUESS_TABLE;
         memcpy(r->assume.features, h->features, sizeof r->assume.features);
     } else {

@@ -134,7 +134,7 @@ static bool misplaced(const pf_record_fit *seen, uint64_t time, const pf_record_
         return false;
     if (time == 0)
         return seen->timed && !seen->zeros;
-    if (!behind->timed)
+    if (!seen->timed || !behind->timed)
         return !pf_record_fit_time(seen, time);
     return !pf_record_fit_near(seen, time) && !pf_record_fit_near(behind, time);
 }
@@ -158,8 +158,8 @@ static size_t trusted_end(pf_record_fit *fit, perfile_bytes bytes, size_t upto,
         pf_record_fit_fill(fit, bytes.ptr + at, &f, &r);
         uint64_t time = perfile_record_time(&r);
         bool last = at + whole >= upto;
-        if (at >= zone &&
-            (misplaced(&seen, time, &behind->times) || (last && pf_record_fit_closely(&seen, &r)))) {
+        if (at >= zone && (misplaced(&seen, time, &behind->times) ||
+                           (last && pf_record_fit_closely(&seen, &r)))) {
             cut = at;
             break;
         }
@@ -184,13 +184,29 @@ static bool only_cut(const pf_record_fit *fit, perfile_bytes bytes, size_t at, u
     return f.type < PERFILE_RECORD_USER && pf_record_known(f.type) && f.size % 8 == 0;
 }
 
+/* Searches where records go on behind the break at *at.  If bytes were lost, the last record in
+ * front of it reaches into the records behind them: where these begin inside of it, they are taken,
+ * and *at becomes the beginning of that record. */
+static size_t find_resume(pf_record_fit *fit, perfile_bytes bytes, size_t *at)
+{
+    pf_frame f;
+    size_t whole, last = 0;
+    for (size_t i = 0; i < *at && !frame_complete(fit, bytes, i, &f, &whole); i += whole)
+        last = i;
+    size_t resume = *at ? find_swallowed(fit, bytes, last, *at - last) : RESUME_UNKNOWN;
+    if (resume == RESUME_UNKNOWN)
+        return pf_perf_resync(fit, bytes, *at + 1);
+    *at = last;
+    return resume;
+}
+
 /* The result of a look ahead that found `damage` at `at`.  `resume`: where records go on behind it,
  * or RESUME_UNKNOWN to search for them. */
 static pf_salvage_result end_at_break(pf_record_fit *fit, perfile_bytes bytes, size_t at,
                                       unsigned damage, size_t resume, bool island)
 {
     if (resume == RESUME_UNKNOWN)
-        resume = pf_perf_resync(fit, bytes, at + 1);
+        resume = find_resume(fit, bytes, &at);
     if (resume == bytes.len && !island && only_cut(fit, bytes, at, damage))
         return (pf_salvage_result){
             .trusted = at, .broken = true, .damage = damage, .resume = resume};
