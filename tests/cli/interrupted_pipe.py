@@ -15,7 +15,7 @@ import termios
 import time
 
 PERFILE, CAPTURE, DEFINITIONS = sys.argv[1:4]
-MOMENTS = 10 // (3 if os.environ.get("PERFILE_CASES") else 1)
+MOMENTS = 10
 CONTENT = open(CAPTURE, "rb").read()
 
 # Command lines of each command; of those that write, `out` is what appears.
