@@ -173,7 +173,6 @@ void cli_report_error(const char *name, const perfile_error *err)
     const char *path = standard ? "-" : name;
     const char *message = without_name(err->message, path, buf, sizeof buf);
     message = cli_with_options(err->where, message, text);
-    cli_progress_clear();
     if (!message[0])
         message = perfile_status_text(err->status);
     if (err->offset != PERFILE_NO_OFFSET)
@@ -219,7 +218,6 @@ static void on_note(void *user, const perfile_note *note)
 {
     const cli_input *in = user;
     char text[CLI_MEMBERS_TEXT];
-    cli_progress_clear();
     cli_message("%s: %s", in->name, cli_with_options(note->where, note->text, text));
 }
 
@@ -439,7 +437,6 @@ void cli_input_passed(cli_input *in, const perfile_passed *p)
 int cli_close_without_damage(cli_input *in)
 {
     int status = CLI_DONE;
-    cli_progress_clear();
     if (in->status < 0) {
         cli_report_error(in->name, &in->error);
         status = final_failure(in);
@@ -453,7 +450,6 @@ int cli_close_without_damage(cli_input *in)
 int cli_close(cli_input *in)
 {
     int status = CLI_DONE;
-    cli_progress_clear();
     if (in->status < 0)
         cli_report_error(in->name, &in->error);
     if (in->stream)

@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/print.h"
+#include "cli/progress.h"
 #include "cli/signals.h"
 #include "perfile/base.h"
 
@@ -92,5 +93,7 @@ static int start(int argc, char **argv)
 int main(int argc, char **argv)
 {
     cli_signals_install();
-    return cli_finish_output(start(argc, argv));
+    int status = start(argc, argv);
+    cli_progress_clear();
+    return cli_finish_output(status);
 }

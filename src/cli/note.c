@@ -8,7 +8,6 @@
 
 #include "cli/command.h"
 #include "cli/members.h"
-#include "cli/progress.h"
 #include "perfile/damage.h"
 #include "perfile/field.h"
 
@@ -40,7 +39,6 @@ static void hold(uint32_t feature)
 void cli_notes_end(void)
 {
     if (held.more) {
-        cli_progress_clear();
         if (held.unnamed)
             cli_message("%s: the same of %s and %" PRIu32 " more", held.input, held.names,
                         held.unnamed);
@@ -57,7 +55,6 @@ void cli_note_of(const char *name, uint32_t feature, uint32_t damage, const char
         return;
     }
     cli_notes_end();
-    cli_progress_clear();
     cli_message("%s: %s", name, text);
     if (feature != UINT32_MAX) {
         held.input = name;

@@ -272,6 +272,8 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
                                 .n_inputs = o->n_inputs};
     if (cli_protect_inputs_verbose(o->inputs, o->n_inputs) != CLI_DONE)
         return CLI_FAILED;
+    if (strcmp(o->out, "-") == 0 && isatty(STDOUT_FILENO))
+        cli_progress_off();
     /* No signal is handled between the creation of the temporary file and the call that registers
      * it for removal. */
     const bool delay_signals = !is_fifo_or_device(o->out); /* Ctrl-C has to end that wait */

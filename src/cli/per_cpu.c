@@ -11,7 +11,6 @@
 #include "cli/convert/convert.h"
 #include "cli/input.h"
 #include "cli/print.h"
-#include "cli/progress.h"
 #include "cli/signals.h"
 #include "perfile/merge.h"
 #include "perfile/sort.h"
@@ -148,7 +147,6 @@ static int write_files(cli_per_cpu *x)
     cli_signals_file(NULL);
     cli_signals_temporary(NULL);
     cli_signals_hold(false);
-    cli_progress_clear();
     if (st != PERFILE_OK)
         cli_report_error(x->in[0].name, &err);
     if (st == PERFILE_E_IO && err.sys == EEXIST && !x->w->replace)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/progress.h"
 #include "perfile/text.h"
 
 enum { NUMBER_BYTES = 400 }; /* the longest double: %f of DBL_MAX has 309 digits and a fraction */
@@ -29,9 +30,15 @@ typedef struct conversion {
     char specifier; /* the letter at the end: s, d, x … */
 } conversion;
 
+static void write_out(const printer *p, const char *bytes, size_t n)
+{
+    cli_progress_make_room(p->to);
+    fwrite(bytes, 1, n, p->to);
+}
+
 static void flush(printer *p)
 {
-    fwrite(p->at, 1, p->n, p->to);
+    write_out(p, p->at, p->n);
     p->n = 0;
 }
 
@@ -42,7 +49,7 @@ static void put(printer *p, const char *bytes, size_t n)
     if (n > sizeof p->at - p->n)
         flush(p);
     if (n > sizeof p->at) {
-        fwrite(bytes, 1, n, p->to);
+        write_out(p, bytes, n);
         return;
     }
     memcpy(p->at + p->n, bytes, n);

@@ -24,6 +24,7 @@ enum {
 static const char *input_name;
 static uint64_t next_update_ms; /* on CLOCK_MONOTONIC */
 static bool to_terminal;
+static bool off;
 static bool line_shown;
 
 static uint64_t now_ms(void)
@@ -33,10 +34,15 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+void cli_progress_off(void)
+{
+    off = true;
+}
+
 void cli_progress_start(const char *what)
 {
     input_name = what;
-    to_terminal = isatty(STDERR_FILENO);
+    to_terminal = !off && isatty(STDERR_FILENO);
     next_update_ms = to_terminal ? now_ms() + 1000 : 0;
 }
 
@@ -80,6 +86,7 @@ static void show(const char *figures)
     bool fits = count_columns(text) <= room;
     if (!fits)
         shown_name = room > strlen(ellipsis) ? tail_that_fits(text, room - strlen(ellipsis)) : "";
+    line_shown = false;
     cli_print_error("\r\033[K%s%s%.*s", !fits && *shown_name ? ellipsis : "", shown_name,
                     (int)max_columns, *shown_name ? figures : figures + 2);
     line_shown = true;
@@ -106,6 +113,12 @@ void cli_progress_clear(void)
 {
     if (!line_shown)
         return;
-    cli_print_error("\r\033[K");
     line_shown = false;
+    cli_print_error("\r\033[K");
+}
+
+void cli_progress_make_room(FILE *stream)
+{
+    if (line_shown && isatty(fileno(stream)))
+        cli_progress_clear();
 }

@@ -3,7 +3,6 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/progress.h"
 
 enum {
     OPTION_SYMFS = 3000, /* apart from the codes of all other tables */
@@ -61,7 +60,6 @@ int cli_symbols_need_source(const char *what)
 static void notice(void *user, const perfile_error *what)
 {
     (void)user;
-    cli_progress_clear();
     cli_message("%s", what->message);
 }
 

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 
 command, capture = sys.argv[1:3]
@@ -15,6 +16,7 @@ with open(capture, "rb") as file:
     everything = file.read()
 head, records = everything[:16], everything[16:]
 ERASE = b"\r\x1b[K"
+LINE = rb"standard input: \d+ MB"
 
 
 def rows(name, columns, environment=None):
@@ -61,3 +63,37 @@ for columns, environment in ((80, {}), (12, {}), (0, {"COLUMNS": "50"})):
             assert line.startswith("...") and "end.data: " in line, line
         if most > 12:
             assert len(line) == most, line
+
+
+def on_one_terminal(*words):
+    """What is shown when standard output is on the terminal as well."""
+    master, slave = pty.openpty()
+    run = subprocess.Popen([command, *words, "-"], stdin=subprocess.PIPE, stdout=slave, stderr=slave)
+    os.close(slave)
+    shown = []
+
+    def read():
+        try:
+            while piece := os.read(master, 65536):
+                shown.append(piece)
+        except OSError:
+            pass
+    reader = threading.Thread(target=read)
+    reader.start()
+    run.stdin.write(head)
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        run.stdin.write(records * 20)
+        run.stdin.flush()
+        time.sleep(0.01)
+    run.stdin.close()
+    assert run.wait() == 0
+    reader.join()
+    return b"".join(shown)
+
+
+# The line is erased before anything is printed, and there is none beside records that appear as they come.
+for words in (["stats"], ["stats", "--json"], ["info"], ["list", "mappings"]):
+    pieces = re.split(LINE, on_one_terminal(*words))
+    assert len(pieces) > 1 and pieces[-1].startswith(ERASE), (words, pieces[-1][:100])
+assert not re.search(LINE, on_one_terminal("dump")), "dump"

@@ -9,7 +9,6 @@
 #include "cli/json.h"
 #include "cli/members.h"
 #include "cli/note.h"
-#include "cli/progress.h"
 #include "perfile/damage.h"
 
 void cli_conversion_begin(cli_conversion *x)
@@ -96,7 +95,6 @@ static bool copy_may_help(const perfile_error *failed)
 void cli_conversion_end(cli_conversion *x, const perfile_error *failed)
 {
     cli_notes_end();
-    cli_progress_clear();
     if (x->json)
         json_end(x, failed);
     if (!failed && !x->json && x->scrubs)

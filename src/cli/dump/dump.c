@@ -15,7 +15,6 @@
 #include "cli/dump/offset.h"
 #include "cli/input.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/select.h"
 #include "cli/signals.h"
 #include "perfile/emit.h"
@@ -206,7 +205,6 @@ static int dump_open(cli_input *in, const settings *set, live_output *l, bool *c
     perfile_stream_get_summary(in->stream, &sum, sizeof sum);
     bool failed = in->status < 0;
     if (st >= 0 && !failed && !found) {
-        cli_progress_clear();
         cli_explain_offset(in, set->at);
         failed = true;
     }
@@ -259,7 +257,6 @@ static int output_failed(const char *output, const perfile_error *err)
     const char *name = strcmp(output, "-") == 0 ? "standard output" : output;
     if (err->sys == EPIPE)
         return CLI_DONE;
-    cli_progress_clear();
     cli_report_error(name, err);
     return CLI_FAILED;
 }

@@ -5,7 +5,6 @@
 
 #include "cli/command.h"
 #include "cli/json.h"
-#include "cli/progress.h"
 #include "cli/text.h"
 
 /* A message about a number, if it is not 0. */
@@ -135,7 +134,6 @@ static void report_json(const cli_export_run *x, bool written)
 
 void cli_export_report(const cli_export_run *x, bool written)
 {
-    cli_progress_clear();
     if (x->json)
         report_json(x, written);
     else if (written)

@@ -6,7 +6,6 @@
 #include "cli/json.h"
 #include "cli/members.h"
 #include "cli/note.h"
-#include "cli/progress.h"
 #include "cli/text.h"
 
 void cli_filter_note(void *run, const perfile_note *note)
@@ -64,7 +63,6 @@ static void json_object(const cli_filter_run *x, const perfile_error *failed)
 void cli_filter_report(const cli_filter_run *x, const perfile_error *failed)
 {
     cli_notes_end();
-    cli_progress_clear();
     if (x->json)
         json_object(x, failed);
     else if (!failed)

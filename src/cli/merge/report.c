@@ -14,7 +14,6 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/members.h"
-#include "cli/progress.h"
 #include "cli/text.h"
 #include "perfile/damage.h"
 #include "perfile/text.h"
@@ -331,7 +330,6 @@ static void report_failure(const perfile_error *err)
 
 void cli_merge_end(cli_merge_run *x, const perfile_error *failed)
 {
-    cli_progress_clear();
     if (x->json)
         json_end(x, failed);
     else if (!failed) {

@@ -15,7 +15,6 @@
 #include "cli/members.h"
 #include "cli/names.h"
 #include "cli/note.h"
-#include "cli/progress.h"
 #include "cli/recover/recover.h"
 #include "cli/text.h"
 
@@ -100,7 +99,6 @@ static void report_gap(const cli_rescue *x, const perfile_gap *gap, const char *
                  gap->inner ? " decompressed" : "", gap->bytes == 1 ? "" : "s");
     if (gap->rule)
         snprintf(rule, sizeof rule, " (%s)", gap->rule);
-    cli_progress_clear();
     cli_message("%s: %s%s%s%s%s%s%s", x->name, part ? part : "", part ? ": " : "", where,
                 perfile_damage_text(gap->damage), rule, bytes, sides);
 }
@@ -273,7 +271,6 @@ static void report_next_step(const cli_rescue *x)
 void cli_rescue_end(cli_rescue *x, const perfile_error *failed)
 {
     cli_notes_end();
-    cli_progress_clear();
     if (x->json)
         json_end(x, failed);
     if (x->n_gaps > MAX_SHOWN_GAPS && !x->json)

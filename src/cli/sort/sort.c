@@ -13,7 +13,6 @@
 #include "cli/note.h"
 #include "cli/output.h"
 #include "cli/per_cpu.h"
-#include "cli/progress.h"
 #include "cli/text.h"
 #include "perfile/copy.h"
 #include "perfile/sort.h"
@@ -157,7 +156,6 @@ static int sort(settings *set)
     cli_report_not_copied(set->in, false);
     cli_writing_begin(set->name);
     perfile_status st = run(set, sink, &sorted, &copied, &err);
-    cli_progress_clear();
     cli_writing_end(sink);
     if (set->w.json)
         json_done(set, &sorted, &copied, st == PERFILE_OK ? NULL : &err);

@@ -10,7 +10,6 @@
 #include "cli/json.h"
 #include "cli/members.h"
 #include "cli/note.h"
-#include "cli/progress.h"
 #include "cli/text.h"
 
 void cli_split_note(void *run, const perfile_note *note)
@@ -133,7 +132,6 @@ static void json_object(const cli_split_run *x, const perfile_error *failed)
 void cli_split_report(const cli_split_run *x, const perfile_error *failed)
 {
     cli_notes_end();
-    cli_progress_clear();
     if (x->json && x->no_memory)
         cli_message("out of memory: no report");
     else if (x->json)

@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "cli/archive.h"
-#include "cli/progress.h"
 #include "cli/validate/validate.h"
 
 /* What passes a finding on. */

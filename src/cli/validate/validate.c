@@ -11,7 +11,6 @@
 
 #include "cli/captures.h"
 #include "cli/command.h"
-#include "cli/progress.h"
 
 enum {
     OPTION_ALL = CLI_OPTION_OWN,
@@ -87,7 +86,6 @@ static void on_finding(void *user, const perfile_finding *f)
     /* What is lost of the capture was told of the archive, chunk by chunk. */
     if (f->rule == PERFILE_RULE_V_708 && t->archive_checked && !t->in_archive)
         return;
-    cli_progress_clear();
     if (!t->stage && !t->in_archive)
         t->refused_rule = f->rule;
     t->set->form->finding(&t->v, f);
@@ -116,7 +114,6 @@ static void read_to_end(cli_input *in)
             cli_input_tick(in, first);
     } while (in->status == PERFILE_OK);
     cli_input_fail_on_damage(in);
-    cli_progress_clear();
 }
 
 /* Sums up the findings by severity. */
