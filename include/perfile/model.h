@@ -97,13 +97,15 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_feed(perfile_model *mo
 
 /* The name of a thread at a time (PERFILE_NO_TIME: its last one): its own, else what it inherited
  * from whom it was forked (through at most 32 generations), else that of its process; NULL when not
- * known.  Equal names are equal pointers, which live as long as the model. */
+ * known, and for PERFILE_NO_PID.  Equal names are equal pointers, which live as long as the model.
+ */
 PERFILE_API const char *perfile_model_comm(const perfile_model *model, uint32_t pid, uint32_t tid,
                                            uint64_t time);
 
 /* What was mapped at `addr` of process `pid` (PERFILE_NO_PID: of the kernel) at a time: the latest
- * mapping that covers the address, since the process last started a program; a fork has what its
- * parent had (through at most 32 generations).  NULL when not known.  Valid until the next feed. */
+ * mapping that covers the address, since the process last started a program; until the first
+ * mapping of that program, what was mapped before; a fork has what its parent had (32 such steps at
+ * most).  NULL when not known.  Valid until the next feed. */
 PERFILE_API const perfile_mapping *perfile_model_mapping(const perfile_model *model, uint32_t pid,
                                                          uint64_t addr, uint64_t time);
 

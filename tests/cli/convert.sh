@@ -143,3 +143,11 @@ fi
 grep -q 'File too large' err || say "a file that may not grow: $(cat err)"
 [ -z "$(ls -A interrupted)" ] || say "too large: $(ls -A interrupted) stays"
 [ "$failed" = 0 ]
+
+# Features that are an empty string stay, in every form.
+LC_ALL=C sed 's/demo\x00/\x00\x00\x00\x00\x00/' "$captures/cpu-clock.data" >empty.data
+for how in --compress "--byte-order big" "--to pipe" "--to archive"; do
+    # shellcheck disable=SC2086
+    "$PERFILE" convert $how -f -o copy.data empty.data
+    "$PERFILE" list features copy.data | grep -A1 HOSTNAME | grep -q 'string: $' || say "$how: HOSTNAME is gone"
+done

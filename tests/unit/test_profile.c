@@ -174,7 +174,7 @@ static void mappings_count_at_the_time_of_the_sample(void **state)
                   ":6;[unknown+0x400010] 1\n"
                   "ls;[ls+0x10] 1\n"
                   "ls;[over.so+0x10] 2\n"
-                  "ls;[unknown+0x400010] 2\n"
+                  "ls;[sh+0x10] 2\n" /* between the exec and what it maps */
                   "sh;[sh+0x10] 2\n");
 }
 
