@@ -103,9 +103,9 @@ PERFILE_API const char *perfile_model_comm(const perfile_model *model, uint32_t 
                                            uint64_t time);
 
 /* What was mapped at `addr` of process `pid` (PERFILE_NO_PID: of the kernel) at a time: the latest
- * mapping that covers the address, since the process last started a program; until the first
- * mapping of that program, what was mapped before; a fork has what its parent had (32 such steps at
- * most).  NULL when not known.  Valid until the next feed. */
+ * mapping that covers the address; one from before the process last started a program only where
+ * that program has mapped nothing; a fork has what its parent had (32 such steps at most).  NULL
+ * when not known.  Valid until the next feed. */
 PERFILE_API const perfile_mapping *perfile_model_mapping(const perfile_model *model, uint32_t pid,
                                                          uint64_t addr, uint64_t time);
 

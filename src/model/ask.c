@@ -2,8 +2,9 @@
  *
  * Inheritance is not copied at a FORK, but followed at a query: a thread without a name of its own
  * asks its parent at the time of the fork, a process without a mapping at an address asks its
- * parent likewise, over at most GENERATIONS steps.  Between an exec and the first mapping that
- * comes after it a process still has the mappings of before: the call of execve() returns to them.
+ * parent likewise, over at most GENERATIONS steps.  An address at which nothing is mapped since an
+ * exec is asked for at the time before it: while the kernel maps the new program, the caller of
+ * execve() is still on the stack.
  *
  * For the reach of an answer (ask.h) each search narrows the range of times to that between the
  * change it found and the next one.  Parents are asked for the time of the fork, whatever time was
@@ -120,19 +121,7 @@ static const pf_mapping_span *span_at(const pf_space *s, uint64_t addr, uint64_t
     return span;
 }
 
-/* True if nothing was mapped yet up to `time` after the exec at `exec`.  Narrows *reach (may be
- * NULL) to the times for which that holds, or does not. */
-static bool is_still_empty(const pf_space *s, uint64_t exec, uint64_t time, pf_reach *reach)
-{
-    uint64_t first = s ? pf_space_first(s, exec) : UINT64_MAX;
-    if (reach && first > time)
-        narrow(reach, 0, first);
-    else if (reach)
-        narrow(reach, first, UINT64_MAX);
-    return first > time;
-}
-
-/* Goes from process to parent process until one has a mapping at `addr` in its present image. */
+/* Goes from image to image, and from process to parent process, until one maps `addr`. */
 static const perfile_mapping *mapping_at(const perfile_model *m, uint32_t pid, uint64_t addr,
                                          uint64_t time, pf_reach *reach)
 {
@@ -148,14 +137,12 @@ static const perfile_mapping *mapping_at(const perfile_model *m, uint32_t pid, u
             floor_of(m, pf_key(PF_CHANGE_IMAGE, pid), time, i == 0 ? reach : NULL);
         const pf_space *space = at != PF_INDEX_NONE ? &m->spaces.at[at] : NULL;
         const pf_mapping_span *span = space ? span_at(space, addr, time, reach, i == 0) : NULL;
-        /* A span from before the present image was unmapped by exec, or is of an earlier process.
-         */
+        /* A span from before the present image is asked for again, at the time before it. */
         if (span && (!image || span->time >= image->time))
             return mapping_of(m, span);
         if (!image)
             break;
-        if (image->flags & PF_CHANGE_EXEC && image->time != 0 &&
-            is_still_empty(space, image->time, time, i == 0 ? reach : NULL)) {
+        if (image->flags & PF_CHANGE_EXEC && image->time != 0) {
             time = image->time - 1;
             continue;
         }

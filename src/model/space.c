@@ -336,28 +336,6 @@ void pf_space_reach(const pf_space *s, uint64_t addr, uint64_t time, uint64_t *l
     }
 }
 
-uint64_t pf_space_first(const pf_space *s, uint64_t from)
-{
-    uint64_t first = UINT64_MAX;
-    for (uint32_t i = 0; i < s->n_tail; i++)
-        if (s->tail[i].time >= from && s->tail[i].time < first)
-            first = s->tail[i].time;
-    for (uint32_t i = 0; i < s->n_runs; i++) {
-        const pf_space_run *r = &s->runs[i];
-        uint32_t low = 0, high = r->n;
-        while (low < high) {
-            uint32_t mid = low + (high - low) / 2;
-            if (r->spans[mid].time < from)
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        if (low < r->n && r->spans[low].time < first)
-            first = r->spans[low].time;
-    }
-    return first;
-}
-
 void pf_space_free(pf_space *s)
 {
     for (uint32_t i = 0; i < s->n_runs; i++)

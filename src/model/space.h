@@ -69,10 +69,6 @@ const pf_mapping_span *pf_space_find(const pf_space *s, uint64_t addr, uint64_t 
 void pf_space_reach(const pf_space *s, uint64_t addr, uint64_t time, uint64_t *low, uint64_t *high,
                     uint64_t *next);
 
-/* The time of the first span that was added with a time of `from` or later; UINT64_MAX if there is
- * none. */
-uint64_t pf_space_first(const pf_space *s, uint64_t from);
-
 void pf_space_free(pf_space *s);
 
 #endif

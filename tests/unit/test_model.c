@@ -206,7 +206,7 @@ static void check_life(const world *w)
     assert_comm(w, 0, 0, 350, "swapper");
     assert_mapped(w, 10, 0x1800, 350, "/bin/sh");
     assert_mapped(w, 11, 0x1800, 150, "/bin/sh");
-    assert_mapped(w, 11, 0x1800, 205, "/bin/sh"); /* nothing is mapped yet after the exec */
+    assert_mapped(w, 11, 0x1800, 205, "/bin/sh"); /* nothing is mapped there since the exec */
     assert_mapped(w, 11, 0x1fff, 210, "/bin/ls");
     assert_mapped(w, 11, 0x2000, 250, NULL);
     assert_mapped(w, 11, 0x0fff, 250, NULL);
