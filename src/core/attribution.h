@@ -21,6 +21,15 @@ static inline pf_attribution pf_attribution_event(const pf_event *event)
     return (pf_attribution){&event->shown, &event->layout, 0};
 }
 
+/* True for records that end with a trailer if their event has sample_id_all: those of the kernel,
+ * also of types that are newer than the tables.  Version 1 of the dump schema knows no trailer of
+ * the latter. */
+static inline bool pf_record_may_trail(const perfile_record *r, const perfile_session *s)
+{
+    return r->family == PERFILE_FAMILY_PERF &&
+           (pf_record_known(r->type) || (pf_record_of_kernel(r->type) && !s->as_stored));
+}
+
 /* pf_attribution_of() for sessions with several events. */
 pf_attribution pf_attribution_by_id(const perfile_record *r, const perfile_session *s);
 
@@ -30,7 +39,7 @@ pf_attribution pf_attribution_by_id(const perfile_record *r, const perfile_sessi
 static inline pf_attribution pf_attribution_of(const perfile_record *r)
 {
     const perfile_session *s = r->session;
-    if (!s || r->family != PERFILE_FAMILY_PERF || !pf_record_known(r->type))
+    if (!s || !pf_record_may_trail(r, s))
         return (pf_attribution){NULL, NULL, 0};
     if (s->n_events == 1)
         return pf_attribution_event(s->events[0]);
@@ -47,7 +56,7 @@ static inline const perfile_layout *pf_layout_of(const perfile_record *r, uint32
 {
     const perfile_session *s = r->session;
     *damage = 0;
-    if (s && s->shared && r->family == PERFILE_FAMILY_PERF && pf_record_known(r->type))
+    if (s && s->shared && pf_record_may_trail(r, s) && pf_record_known(r->type))
         return s->shared;
     pf_attribution a = pf_attribution_of(r);
     *damage = a.damage;

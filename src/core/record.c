@@ -56,6 +56,8 @@ pf_attribution pf_attribution_by_id(const perfile_record *r, const perfile_sessi
         if (owner < s->n_events)
             return pf_attribution_event(s->events[owner]);
     }
+    if (!pf_record_known(r->type)) /* perhaps without a trailer: its last bytes are no id of ours */
+        return (pf_attribution){NULL, NULL, 0};
     if (s->shared)
         return (pf_attribution){NULL, s->shared, 0};
     return (pf_attribution){NULL, NULL, PERFILE_DAMAGE_UNKNOWN_ID};

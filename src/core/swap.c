@@ -60,28 +60,27 @@ static perfile_status swap_carried(const perfile_record *r, uint8_t *out, perfil
     return swap_payload(&f, out + (f.payload.ptr - r->header), err);
 }
 
-/* Byte-swaps body and trailer by the record's row; `out` holds a copy of the record. */
-static perfile_status swap_by_row(const perfile_record *r, const perfile_layout *layout,
-                                  uint8_t *out, perfile_error *err)
+/* Byte-swaps body and trailer; `out` holds a copy of the record.  Of a type without a row the
+ * trailer is known all the same. */
+static perfile_status swap_parts(const perfile_record *r, const perfile_layout *layout,
+                                 uint8_t *out, perfile_error *err)
 {
     const pf_row *row = pf_row_of(r);
-    if (!row) {
-        if (err) {
-            pf_fail(err, PERFILE_E_UNSUPPORTED, "record.type",
-                    "no table describes records of type %u: its bytes stay as they are", r->type);
-            err->offset = r->offset;
-        }
-        return PERFILE_E_UNSUPPORTED;
-    }
     pf_parts p = {.layout = layout};
     pf_record_split(r, layout, r->session && r->session->as_stored, &p.body, &p.trailer);
     const pf_context k = pf_record_context(r, &p);
-    pf_cursor c = pf_cur(p.body, is_swapped(r));
-    row->byteswap(&k, &c, out + (r->body.ptr - r->header));
     if (p.trailer.len) {
         pf_cursor t = pf_cur(p.trailer, is_swapped(r));
         pf_byteswap_sample_id(&k, &t, out + (p.trailer.ptr - r->header));
     }
+    if (!row) {
+        pf_fail(err, PERFILE_E_UNSUPPORTED, "record.type",
+                "no table describes records of type %u: the body stays as it is", r->type);
+        pf_error_at(err, r->offset);
+        return PERFILE_E_UNSUPPORTED;
+    }
+    pf_cursor c = pf_cur(p.body, is_swapped(r));
+    row->byteswap(&k, &c, out + (r->body.ptr - r->header));
     if (c.bad)
         return pf_fail_damage(err, c.bad, row->name, r->offset);
     return r->type == PERFILE_RECORD_HEADER_FEATURE && r->family == PERFILE_FAMILY_PERF
@@ -112,7 +111,7 @@ static inline perfile_status swap_in_copy(const perfile_record *r, pf_usual_swap
             return PERFILE_OK;
     }
     return damage ? pf_fail_damage(err, damage, "record", r->offset)
-                  : swap_by_row(r, layout, out, err);
+                  : swap_parts(r, layout, out, err);
 }
 
 /* Byte-swaps a record of another family, which has no layout by events: its row is enough. */
@@ -123,7 +122,7 @@ static perfile_status swap_other(const perfile_record *r, uint8_t *out, perfile_
         return pf_fail(err, PERFILE_E_USAGE, "record.family",
                        "a record of family %u has no byte order", r->family);
     f->byteswap_header(out, r->header);
-    return swap_by_row(r, NULL, out, err);
+    return swap_parts(r, NULL, out, err);
 }
 
 perfile_status pf_swap_record(const perfile_record *r, uint8_t *out, perfile_error *err)

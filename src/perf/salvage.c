@@ -361,7 +361,8 @@ pf_salvage_result pf_perf_look_ahead(pf_record_fit *fit, perfile_bytes bytes, bo
             if (resume != KEEP_RECORD)
                 return end_at_break(fit, bytes, at, damage, resume, island);
         }
-        pf_record_fit_note_time(&seen, perfile_record_time(&r));
+        if (!odd)
+            pf_record_fit_note_time(&seen, perfile_record_time(&r));
         at += whole;
         if (at <= DELIVER_BYTES || changes_session(r.type)) {
             boundary = at;

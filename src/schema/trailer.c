@@ -55,9 +55,9 @@ static bool string_fills(const perfile_record *r)
 bool pf_record_split_trailer(const perfile_record *r, const perfile_layout *l, bool as_stored,
                              perfile_bytes *body, perfile_bytes *trailer)
 {
-    if (r->family != PERFILE_FAMILY_PERF || !pf_record_known(r->type))
+    if (r->family != PERFILE_FAMILY_PERF || !pf_record_of_kernel(r->type))
         return false;
-    size_t fixed = pf_record_fixed_plus_one[r->type] - 1U;
+    size_t fixed = pf_record_known(r->type) ? pf_record_fixed_plus_one[r->type] - 1U : 0;
     if (r->body.len < fixed + l->trailer_size)
         return false;
     if (!as_stored && string_fills(r))

@@ -13,6 +13,12 @@ static inline bool pf_record_known(uint32_t type)
     return type < PERFILE_RECORD_USER && pf_record_fixed_plus_one[type] != 0;
 }
 
+/* True for types of the kernel, also of kernels to come. */
+static inline bool pf_record_of_kernel(uint32_t type)
+{
+    return type - 1 < PERFILE_RECORD_USER - 1;
+}
+
 /* The part of pf_record_split() that is not inlined.  The record is no sample and its layout has a
  * trailer. */
 bool pf_record_split_trailer(const perfile_record *r, const perfile_layout *l, bool as_stored,

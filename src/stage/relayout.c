@@ -256,13 +256,17 @@ static void rewrite_read(rewriting *w)
         rewrite_read_values(w);
 }
 
+static bool as_stored(const perfile_record *r)
+{
+    return r->session && pf_session_as_stored(r->session);
+}
+
 /* The same for the body and trailer of a kernel record that is no sample. */
 static unsigned rewrite_other(const pf_relayout *plan, const perfile_record *r, uint64_t id,
                               uint8_t **out)
 {
     perfile_bytes body, trailer;
-    bool as_stored = r->session && pf_session_as_stored(r->session);
-    bool has = pf_record_split(r, &plan->from, as_stored, &body, &trailer);
+    bool has = pf_record_split(r, &plan->from, as_stored(r), &body, &trailer);
     if (r->type == PERFILE_RECORD_READ && !plan->same_read) {
         rewriting w = {.reading = &plan->reading, .wanted = &plan->wanted, .out = *out};
         unsigned damage = rewrite(&w, body, r->flags & PERFILE_REC_SWAPPED, rewrite_read);
@@ -305,8 +309,8 @@ perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record 
 {
     const bool swap = r->flags & PERFILE_REC_SWAPPED;
     const bool user = r->type >= PERFILE_RECORD_USER;
-    if (r->family != PERFILE_FAMILY_PERF ||
-        (!user && !pf_record_known(r->type) && !plan->trailer.same))
+    const bool read = pf_record_known(r->type) || (pf_record_of_kernel(r->type) && !as_stored(r));
+    if (r->family != PERFILE_FAMILY_PERF || (!user && !read && !plan->trailer.same))
         return refuse_type(r, err);
     uint8_t *end = out + PF_PERF_RECORD_HEADER;
     unsigned damage = 0;

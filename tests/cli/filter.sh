@@ -26,7 +26,7 @@ echo "what no event has in its samples"
 run --cpu 0-3 --cgroup / "$own/callgraph.data"
 run --cpu 0-3 --invert "$own/callgraph.data"
 run --cpu 0-3 --drop-field cpu "$own/fields.data"
-echo "a record of a type that nobody knows: where its trailer has the dropped field is not known"
+echo "a record of a type that nobody knows: its trailer is that of all records of the kernel"
 cp "$own/unknown-type.data" kernel-type.data
 printf '\050' | dd of=kernel-type.data bs=1 seek=1936 conv=notrunc status=none # type 40 instead of 200
 run --drop-field time kernel-type.data

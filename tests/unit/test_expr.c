@@ -215,8 +215,8 @@ static const struct {
     {"misc & MMAP_BUILD_ID", AT(MMAP2)},
     {"misc & 0x4000", SAMPLES | AT(MMAP2)},
     {"misc & comm_exec", AT(COMM)},
-    {"event == 0", SAMPLES | OTHERS},
-    {"event ~ \"*cycles*\"", SAMPLES | OTHERS},
+    {"event == 0", SAMPLES | OTHERS | AT(UNKNOWN)},
+    {"event ~ \"*cycles*\"", SAMPLES | OTHERS | AT(UNKNOWN)},
 
     /* Own fields first, then the trailer. */
     {"pid == 100", SAMPLES | AT(COMM) | AT(LOST)},
