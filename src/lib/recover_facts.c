@@ -6,6 +6,7 @@
  * was kept. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/byte_order.h"
@@ -249,16 +250,41 @@ static perfile_status write_sample_time(pf_recover *x, perfile_error *err)
                                   (perfile_bytes){(const uint8_t *)span, sizeof span}, err);
 }
 
+/* Writes the two features without which some viewers (hotspot) refuse a file, if they are lost
+ * (`written`: bitmap of those that are there): the command by which the file was made, and a
+ * machine without a name. */
+static perfile_status write_needed(pf_recover *x, uint64_t written, perfile_error *err)
+{
+    static const char *const words[] = {"perfile", "recover"};
+    const perfile_bytes cmdline[] = {{(const uint8_t *)words[0], strlen(words[0])},
+                                     {(const uint8_t *)words[1], strlen(words[1])}};
+    const perfile_cmdline made = {.cmdline = perfile_strings_of(cmdline, 2)};
+    perfile_status st = PERFILE_OK;
+    if (!x->result.damaged || !x->writer)
+        return st;
+    if (!(written >> PERFILE_FEATURE_HOSTNAME & 1))
+        st = perfile_writer_text(x->writer, PERFILE_FEATURE_HOSTNAME, "", err);
+    if (st == PERFILE_OK && !(written >> PERFILE_FEATURE_CMDLINE & 1))
+        st = perfile_writer_set_cmdline(x->writer, &made, sizeof made, err);
+    return st;
+}
+
 perfile_status pf_recover_features(pf_recover *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
+    uint64_t written = 0;
     if (x->result.form != PERFILE_FORM_FILE)
         return st;
     uint32_t n = perfile_session_n_features(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_feature *f = perfile_session_feature_at(x->session, i);
+        const uint64_t before = x->result.features;
         if (f->origin == PERFILE_ORIGIN_CONTAINER && !is_outdated(x, f->number))
             st = copy_feature(x, f, err);
+        if (x->result.features != before && f->number < 64)
+            written |= UINT64_C(1) << f->number;
     }
-    return st == PERFILE_OK ? write_sample_time(x, err) : st;
+    if (st == PERFILE_OK)
+        st = write_sample_time(x, err);
+    return st == PERFILE_OK ? write_needed(x, written, err) : st;
 }

@@ -101,6 +101,12 @@ exec 3>&-
 wait "$pid" 2>/dev/null
 [ -z "$(ls interrupted)" ] || say "left behind: $(ls interrupted)"
 
+# Features without which viewers refuse a file are made when they are lost.
+head -c 3000 "$captures/cpu-clock.data" >cut.data
+"$PERFILE" recover -f -o whole.data cut.data 2>/dev/null
+"$PERFILE" list features whole.data | grep -q 'cmdline: perfile recover' || say "no CMDLINE"
+"$PERFILE" list features whole.data | grep -q HOSTNAME || say "no HOSTNAME"
+
 # Gaps in the report.
 "$PERFILE" recover --dry-run --report json "$captures/garbage.data" 2>/dev/null |
     grep -q '"offset":"1936","bytes":128,.*"before":{"type":"SAMPLE".*"after":{"type":"COMM"' ||

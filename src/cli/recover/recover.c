@@ -357,7 +357,7 @@ static const cli_option options[] = {
 const cli_spec cli_recover_spec = {
     .about = "perfile recover writes a new capture with every record of a killed, cut or damaged "
              "one that\n"
-             "can be trusted.  perf and every other tool can read it.  FILE is never changed.\n"
+             "can be trusted.  perf and other tools can read it.  FILE is never changed.\n"
              "\n"
              "Usage: perfile recover [OPTION ...] -o OUT FILE\n",
     .options = options,
