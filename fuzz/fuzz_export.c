@@ -270,6 +270,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                      (uint32_t)(chosen >> 4 & 1) * PERFILE_EXPORT_MARK_KERNEL |
                                      (uint32_t)(chosen >> 5 & 1) * PERFILE_EXPORT_MARK_JIT |
                                      (uint32_t)(chosen >> 9 & 1) * PERFILE_EXPORT_BRANCH_CHAINS |
+                                     (uint32_t)(chosen >> 11 & 1) * PERFILE_EXPORT_UNKNOWN_ADDRESS |
                                      (uint32_t)(chosen >> 10 & 1) * PERFILE_EXPORT_COMPARE}};
     memcpy(p.exporting.per, keys[chosen >> 6 & 3], sizeof keys[0]);
     if (!p.exporting.per[0])

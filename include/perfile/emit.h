@@ -55,7 +55,13 @@ enum {                                    /* perfile_export_options.flags */
        PERFILE_EXPORT_COMPARE = 1 << 7,
        /* The calls in branch stacks (`perf record --call-graph lbr`) take the place of the user
         * part of call chains. */
-       PERFILE_EXPORT_BRANCH_CHAINS = 1 << 8
+       PERFILE_EXPORT_BRANCH_CHAINS = 1 << 8,
+       /* Frames whose function is not known are called by their object, [libc.so.6] or [unknown],
+        * and those of one object are one; or by their place in it, [libc.so.6+0x1234].  The default
+        * of "folded", "flamegraph", "speedscope" and "pprof" is the object, of the others the
+        * place.  Not both. */
+       PERFILE_EXPORT_UNKNOWN_MODULE = 1 << 9,
+       PERFILE_EXPORT_UNKNOWN_ADDRESS = 1 << 10
 };
 
 /* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros

@@ -186,6 +186,10 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
     if (x->compares && !e->ops->exports->compares)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' compares no captures",
                        e->ops->name);
+    const uint32_t both = PERFILE_EXPORT_UNKNOWN_MODULE | PERFILE_EXPORT_UNKNOWN_ADDRESS;
+    if ((x->options.flags & both) == both)
+        return pf_fail(err, PERFILE_E_USAGE, "export.flags",
+                       "frames without a name are called by object or by address, not both");
     perfile_status st = read_keys(x, err);
     if (st != PERFILE_OK)
         return st;
@@ -296,6 +300,7 @@ const pf_export_ops pf_export_adds_up = {.put_run = pf_export_put_run,
                                          .next = pf_export_next,
                                          .summary = pf_export_summary,
                                          .per = {PERFILE_PER_COMM},
+                                         .joins = true,
                                          .compares = true};
 
 bool pf_export_quote(pf_buffer *out, const char *text)
@@ -378,7 +383,10 @@ pf_tree_options pf_export_tree_options(const pf_exporter *x)
     pf_tree_options o = {.periods = x->options.flags & PERFILE_EXPORT_PERIODS,
                          .mark_kernel = x->options.flags & PERFILE_EXPORT_MARK_KERNEL,
                          .mark_jit = x->options.flags & PERFILE_EXPORT_MARK_JIT,
-                         .mark_inline = x->options.flags & PERFILE_EXPORT_MARK_INLINE};
+                         .mark_inline = x->options.flags & PERFILE_EXPORT_MARK_INLINE,
+                         .join = x->options.flags & PERFILE_EXPORT_UNKNOWN_MODULE ||
+                                 (x->base.ops->exports->joins &&
+                                  !(x->options.flags & PERFILE_EXPORT_UNKNOWN_ADDRESS))};
     memcpy(o.per, x->options.per, sizeof o.per);
     return o;
 }

@@ -31,6 +31,7 @@ typedef struct pf_export_ops {
     bool per_event; /* PERFILE_PER_EVENT is always among them */
     bool per_host;  /* labels say the host, too */
     bool compares;  /* it can show samples of captures before beside those of others */
+    bool joins;     /* frames without a name are one for each object by default */
     bool binary;    /* the output is not for terminals */
     bool directory; /* it is several files */
 } pf_export_ops;

@@ -440,6 +440,7 @@ static const pf_export_ops exports = {
     .per = {PERFILE_PER_COMM, PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT, PERFILE_PER_CPU},
     .per_event = true,
     .per_host = true,
+    .joins = true,
     .binary = true};
 
 const pf_emit_ops pf_emit_pprof = {

@@ -188,6 +188,7 @@ static const pf_export_ops exports = {
     .summary = pf_export_summary,
     .take = take,
     .per = {PERFILE_PER_COMM, PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT},
+    .joins = true,
 };
 
 const pf_emit_ops pf_emit_speedscope = {

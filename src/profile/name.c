@@ -49,19 +49,22 @@ bool pf_name_function(const pf_profile *p, const pf_call_frame *frame, pf_buffer
     return !name || pf_name_text(name, is_symbol ? PF_NAME_MOST : PF_FUNCTION_MOST, out);
 }
 
-bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, pf_buffer *out)
+bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, bool join, pf_buffer *out)
 {
-    char offset[32];
+    char offset[32] = "]";
     bool known;
     const pf_object *object = pf_profile_object_at(p, frame->object);
+    const char *name = object ? base_name(object->name) : "unknown";
     if (!pf_name_function(p, frame, out, &known))
         return false;
     if (known)
         return true;
-    int n = snprintf(offset, sizeof offset, "+0x%" PRIx64 "]", frame->offset);
-    return pf_buffer_append_u8(out, '[') &&
-           pf_name_text(object ? base_name(object->name) : "unknown", PF_NAME_MOST, out) &&
-           pf_buffer_append(out, offset, (size_t)n);
+    if (join && name[0] == '[') /* [kernel.kallsyms], [vdso] */
+        return pf_name_text(name, PF_NAME_MOST, out);
+    if (!join)
+        snprintf(offset, sizeof offset, "+0x%" PRIx64 "]", frame->offset);
+    return pf_buffer_append_u8(out, '[') && pf_name_text(name, PF_NAME_MOST, out) &&
+           pf_buffer_append(out, offset, strlen(offset));
 }
 
 /* A frame that has no name yet, but an address in an object; NULL: nothing to look up. */

@@ -22,9 +22,9 @@ enum {
 bool pf_name_function(const pf_profile *p, const pf_call_frame *frame, pf_buffer *out, bool *known);
 
 /* Appends the name of a frame: that of the function, else [module+0x1234] with the base name of the
- * object and the offset in it, else [unknown+0x1234] with the address.  False if there is no
- * memory. */
-bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, pf_buffer *out);
+ * object and the offset in it, else [unknown+0x1234] with the address; with `join` [module] and
+ * [unknown].  False if there is no memory. */
+bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, bool join, pf_buffer *out);
 
 /* Appends a text as one field of a line, shortened (pf_shortened()) if it is longer than `most`
  * bytes, which are PF_TEXT_MOST at most: control characters and bytes that are no UTF-8 become `?`,

@@ -161,6 +161,16 @@ static bool reserve_frames(pf_resolver *x, size_t n)
     return true;
 }
 
+/* True if nothing or a marker follows entry `i`: a 0 there is the return address of whoever has no
+ * caller, and no frame. */
+static bool ends_part(const uint8_t *words, size_t n, size_t i)
+{
+    uint64_t next = PF_CONTEXT_LEAST;
+    if (i + 1 < n)
+        memcpy(&next, words + 8 * (i + 1), 8);
+    return next >= PF_CONTEXT_LEAST;
+}
+
 /* Works out the stack of a chain; narrows *reach. */
 static uint32_t stack_of(pf_resolver *x, uint32_t pid, const uint8_t *words, size_t n,
                          uint64_t time, pf_reach *reach)
@@ -179,6 +189,8 @@ static uint32_t stack_of(pf_resolver *x, uint32_t pid, const uint8_t *words, siz
                 return PF_EMPTY_STACK;
             continue;
         }
+        if (word == 0 && ends_part(words, n, i))
+            continue;
         uint32_t frame = pf_resolve_address(x, pid, code, word, time, reach);
         if (frame == PF_INTERN_NONE)
             return PF_INTERN_NONE;

@@ -62,7 +62,7 @@ static const char *symbol_of(pf_rows *r, const pf_call_frame *frame, const pf_pl
     if (place->function)
         return place->function;
     pf_buffer_clear(text);
-    return pf_name_frame(r->profile, frame, text) && pf_buffer_append_u8(text, 0)
+    return pf_name_frame(r->profile, frame, false, text) && pf_buffer_append_u8(text, 0)
                ? pf_profile_text(r->profile, (const char *)text->ptr)
                : NULL;
 }

@@ -40,7 +40,7 @@ static uint32_t name_number(pf_tree *t, perfile_bytes name)
 bool pf_tree_frame_name(const pf_profile *p, const pf_tree_options *o, const pf_call_frame *frame,
                         pf_buffer *out)
 {
-    bool ok = pf_name_frame(p, frame, out);
+    bool ok = pf_name_frame(p, frame, o->join, out);
     if (ok && o->mark_kernel && frame->code == PF_CODE_KERNEL)
         ok = pf_buffer_append(out, "_[k]", 4);
     if (ok && o->mark_jit && frame->code == PF_CODE_JIT)

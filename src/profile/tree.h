@@ -27,6 +27,7 @@ enum { PF_CODE_LABEL = 100 };
 typedef struct pf_tree_options {
     bool periods;                            /* weights are periods, not numbers of samples */
     bool mark_kernel, mark_jit, mark_inline; /* names of such frames end with _[k], _[j], _[i] */
+    bool join;                               /* frames without a name have that of their object */
     uint8_t per[8];                          /* PERFILE_PER_…: the keys of labels, ended by 0 */
 } pf_tree_options;
 

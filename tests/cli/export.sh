@@ -2,6 +2,8 @@
 . "$PERFILE_SOURCE/tests/cli/run.inc"
 ln -sfn "$PERFILE_SOURCE/samples/captures" captures
 run export --no-symbols --to folded captures/callgraph.data
+run export --no-symbols --unknown address --to folded captures/callgraph.data
+run export --no-symbols --unknown function --to folded captures/callgraph.data
 run export --no-symbols --to folded --per event,cpu,tid --weight period captures/fields.data
 run export --no-symbols --to folded --per none --mark kernel,jit captures/clock.data
 run export --no-symbols --to folded --comm child --per pid,comm captures/cpu-clock.data

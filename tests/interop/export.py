@@ -17,7 +17,7 @@ counted = collections.Counter()
 
 def folded(path, *options):
     """Lines as (list of names, weight)."""
-    status, output, errors = run(PERFILE, "export", "--no-symbols", "--to", "folded", *options, path)
+    status, output, errors = run(PERFILE, "export", "--no-symbols", "--unknown", "address", "--to", "folded", *options, path)
     if status not in (0, 3):
         return None
     lines = []

@@ -19,7 +19,7 @@ PROTOC = shutil.which("protoc")
 
 def folded(path, weight):
     """{(comm, pid, tid, event, frames…): weight}, None if the capture cannot be read."""
-    status, output, errors = run(PERFILE, "export", "--no-symbols", "--to", "folded", "--per", KEYS, "--weight", weight, path)
+    status, output, errors = run(PERFILE, "export", "--no-symbols", "--unknown", "address", "--to", "folded", "--per", KEYS, "--weight", weight, path)
     if status not in (0, 3):
         return None
     sums = collections.Counter()
@@ -32,7 +32,7 @@ def folded(path, weight):
 def export(path, form, *options):
     """The bytes of an export."""
     out = os.path.abspath("exported." + form)
-    p = subprocess.run([PERFILE, "export", "--no-symbols", "--to", form, *options, "-f", "-o", out, path], stdin=subprocess.DEVNULL,
+    p = subprocess.run([PERFILE, "export", "--no-symbols", "--to", form, "--unknown", "address", *options, "-f", "-o", out, path], stdin=subprocess.DEVNULL,
                        capture_output=True)
     if p.returncode not in (0, 3):
         sys.exit(f"{path}: export --to {form}: exit status {p.returncode}: {p.stderr.decode(errors='replace')}")

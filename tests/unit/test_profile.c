@@ -17,6 +17,9 @@
 #include "perfile/perfile.h"
 #include "profile/profile.h"
 
+static const perfile_export_options by_address = {.size = sizeof by_address,
+                                                  .flags = PERFILE_EXPORT_UNKNOWN_ADDRESS};
+
 /* The first of two captures is what the other is compared with. */
 static void captures_are_compared(void **state)
 {
@@ -32,7 +35,8 @@ static void captures_are_compared(void **state)
     }
     put_sample(&b[1], USER, 5, 102, 0x400010, CHAIN(PF_CONTEXT_USER, 0x400010));
     perfile_export_summary sum;
-    perfile_export_options how = {.size = sizeof how, .flags = PERFILE_EXPORT_COMPARE};
+    perfile_export_options how = {.size = sizeof how,
+                                  .flags = PERFILE_EXPORT_COMPARE | PERFILE_EXPORT_UNKNOWN_ADDRESS};
     assert_int_equal(export_to("folded", b, 2, &how, NULL, text, sizeof text, &sum), PERFILE_OK);
     assert_string_equal(text, "work;[work+0x10] 1 2\n"
                               "work;[work+0x20] 1 0\n"
@@ -51,13 +55,17 @@ static void captures_are_compared(void **state)
     build_clear(&b[1]);
 }
 
-/* One capture as folded lines, which must be `wanted`. */
+/* One capture as folded lines, which must be `wanted`; frames without a name by their address
+ * unless the options say otherwise. */
 static void assert_folded(const builder *b, const perfile_export_options *options,
                           const char *wanted)
 {
     char text[8192];
     perfile_export_summary sum;
-    assert_int_equal(export_to("folded", b, 1, options, NULL, text, sizeof text, &sum), PERFILE_OK);
+    perfile_export_options how = options ? *options : (perfile_export_options){.size = sizeof how};
+    if (!(how.flags & PERFILE_EXPORT_UNKNOWN_MODULE))
+        how.flags |= PERFILE_EXPORT_UNKNOWN_ADDRESS;
+    assert_int_equal(export_to("folded", b, 1, &how, NULL, text, sizeof text, &sum), PERFILE_OK);
     assert_string_equal(text, wanted);
 }
 
@@ -155,6 +163,39 @@ static void contexts_tell_user_from_kernel(void **state)
                   "work;[work+0x2040] 1\n");
 }
 
+/* Frames without a name are one for each object; the 0 at the end of a part of a chain is none. */
+static void frames_without_names_are_joined(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    begin(&b, CHAIN_TYPE, 0, FREQ);
+    put_mmap(&b, PERFILE_NO_PID, KERNEL_TEXT, 0x1000000, KERNEL_TEXT, "[kernel.kallsyms]_text", 0);
+    put_comm(&b, 5, "work", false, 0);
+    put_mmap(&b, 5, 0x400000, 0x1000, 0, "/bin/work", 0);
+    put_sample(
+        &b, KERNEL, 5, 100, KERNEL_TEXT + 1,
+        CHAIN(PF_CONTEXT_KERNEL, KERNEL_TEXT + 1, 0, PF_CONTEXT_USER, 0x400010, 0x900000, 0));
+    put_sample(&b, KERNEL, 5, 101, KERNEL_TEXT + 2,
+               CHAIN(PF_CONTEXT_KERNEL, KERNEL_TEXT + 2, PF_CONTEXT_USER, 0x400020, 0x900008));
+    put_sample(&b, USER, 5, 102, 0, CHAIN(PF_CONTEXT_USER, 0, 0x400020));
+    const perfile_export_options joined = {.size = sizeof joined,
+                                           .flags = PERFILE_EXPORT_UNKNOWN_MODULE};
+    assert_folded(&b, &joined,
+                  "work;[unknown];[work];[kernel.kallsyms] 2\n"
+                  "work;[work];[unknown] 1\n");
+    assert_folded(&b, NULL,
+                  "work;[unknown+0x900000];[work+0x10];[[kernel.kallsyms]+0xffffffff81000001] 1\n"
+                  "work;[unknown+0x900008];[work+0x20];[[kernel.kallsyms]+0xffffffff81000002] 1\n"
+                  "work;[work+0x20];[unknown+0x0] 1\n");
+    const perfile_export_options both = {.size = sizeof both,
+                                         .flags = PERFILE_EXPORT_UNKNOWN_MODULE |
+                                                  PERFILE_EXPORT_UNKNOWN_ADDRESS};
+    char text[64];
+    assert_int_equal(export_to("folded", &b, 1, &both, NULL, text, sizeof text, NULL),
+                     PERFILE_E_USAGE);
+    build_clear(&b);
+}
+
 static void mappings_count_at_the_time_of_the_sample(void **state)
 {
     (void)state;
@@ -204,7 +245,7 @@ static void deferred_chains_are_joined(void **state)
         put_deferred(&b, 5, 1234, CHAIN(0x400030, 0x400040));
         char text[1024];
         perfile_export_summary sum;
-        assert_int_equal(export_to("folded", &b, 1, NULL, NULL, text, sizeof text, &sum),
+        assert_int_equal(export_to("folded", &b, 1, &by_address, NULL, text, sizeof text, &sum),
                          PERFILE_OK);
         assert_string_equal(text, "work;[unknown+0x78] 1\n"
                                   "work;[work+0x10] 1\n"
@@ -346,7 +387,8 @@ static void captures_add_up(void **state)
         uint64_t ip = (i ? 0x400000 : 0x900000) + 0x10;
         put_sample(&b[i], USER, 5, 100, ip, CHAIN(PF_CONTEXT_USER, ip));
     }
-    assert_int_equal(export_to("folded", b, 2, NULL, NULL, text, sizeof text, &sum), PERFILE_OK);
+    assert_int_equal(export_to("folded", b, 2, &by_address, NULL, text, sizeof text, &sum),
+                     PERFILE_OK);
     assert_string_equal(text, "work;[work+0x10] 2\n");
     assert_int_equal(sum.stacks, 1);
     build_clear(&b[0]);
@@ -494,6 +536,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts_tell_user_from_kernel),
+        cmocka_unit_test(frames_without_names_are_joined),
         cmocka_unit_test(mappings_count_at_the_time_of_the_sample),
         cmocka_unit_test(captures_are_compared),
         cmocka_unit_test(branch_stacks_are_call_chains_on_request),

@@ -11,6 +11,7 @@ enum {
     OPTION_PER,
     OPTION_WEIGHT,
     OPTION_MARK,
+    OPTION_UNKNOWN,
     OPTION_TITLE,
     OPTION_COMPARE,
     OPTION_INLINE,
@@ -34,6 +35,12 @@ static const char *weight_word(size_t i)
 static const char *mark_word(size_t i)
 {
     static const char *const words[] = {"kernel", "jit", "inline"};
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
+}
+
+static const char *unknown_word(size_t i)
+{
+    static const char *const words[] = {"module", "address"};
     return i < sizeof words / sizeof words[0] ? words[i] : NULL;
 }
 
@@ -105,6 +112,17 @@ static int weight_option(cli_export_settings *set)
     return status;
 }
 
+static int unknown_option(cli_export_settings *set)
+{
+    static const uint32_t flags[] = {PERFILE_EXPORT_UNKNOWN_MODULE, PERFILE_EXPORT_UNKNOWN_ADDRESS};
+    size_t which;
+    int status = cli_choose("export", "--unknown", optarg, unknown_word, &which);
+    set->exporting.flags &= ~(flags[0] | flags[1]);
+    if (status == CLI_CONTINUE)
+        set->exporting.flags |= flags[which];
+    return status;
+}
+
 int cli_export_option(int option, cli_export_settings *set)
 {
     if (cli_is_selection(option))
@@ -120,6 +138,8 @@ int cli_export_option(int option, cli_export_settings *set)
         return weight_option(set);
     case OPTION_MARK:
         return read_list("--mark", optarg, mark_word, add_mark, set);
+    case OPTION_UNKNOWN:
+        return unknown_option(set);
     case OPTION_INLINE:
         set->exporting.flags |= PERFILE_EXPORT_INLINE;
         return CLI_CONTINUE;
@@ -223,6 +243,11 @@ static const cli_option options[] = {
     {"mark", .value = "LIST", .code = OPTION_MARK, .word = mark_word, .list = true,
      .help = "let names of frames end with _[k] in the kernel (kernel), _[j] in code generated at "
              "run time (jit), _[i] of inlined functions (inline)"},
+    {"unknown", .value = "WHAT", .code = OPTION_UNKNOWN, .word = unknown_word,
+     .help = "what a frame without a known function is called; module: [libc.so.6], one for each "
+             "file; address: [libc.so.6+0x1234]",
+     .more = "The default of folded, flamegraph, speedscope and pprof is module, of the others "
+             "address."},
     {"inline", .code = OPTION_INLINE,
      .help = "show functions that the compiler inlined as frames of their own",
      .more = "The debug information of the files says which these are."},
@@ -270,9 +295,10 @@ const cli_spec cli_export_spec = {
         "the\n"
         "build id of what was mapped, of a debug file, of perf-PID.map, of the kernel's symbols.  "
         "Where\n"
-        "none is known it is [module+0xOFFSET], with the offset in the file; [unknown+0xADDRESS] "
-        "where\n"
-        "nothing is known to be mapped.\n"
+        "none is known it is called by its file, see --unknown; [unknown] where nothing is known "
+        "to "
+        "be\n"
+        "mapped.\n"
         "\n"
         "Examples:\n"
         "  perfile export --to flamegraph -o flame.html samples/captures/callgraph.data\n"
