@@ -380,7 +380,7 @@ static void keep_best_switches(pf_tracks *t)
     for (size_t i = 0; i < of->n; i++) {
         bool whole;
         pf_moment m = of->at[i];
-        const unsigned best = pf_tracks_source(t, m.weight >> INPUT_SHIFT, &whole);
+        const unsigned best = pf_tracks_source(t, (size_t)(m.weight >> INPUT_SHIFT), &whole);
         const unsigned mask = (1U << SOURCE_SHIFT) - 1;
         if ((m.weight >> SOURCE_SHIFT & mask) != best || (whole && t->only_tasks))
             continue;

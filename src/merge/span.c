@@ -177,7 +177,7 @@ bool pf_merge_make_span(pf_merge *x)
         size_t size;
         if (in->key == 0) /* without a time: x->timed_since_round would be wrong */
             break;
-        bytes += pf_merge_few_spans(x, begin + bytes, most - bytes);
+        bytes += pf_merge_few_spans(x, begin + bytes, (size_t)(most - bytes));
         if (bytes >= most)
             break;
         in = &x->inputs[x->heap[0].input];

@@ -347,7 +347,7 @@ static perfile_status find_moved_table(pf_perf_stream *p, perfile_source *s, pf_
     if (st != PERFILE_OK)
         return st;
     if (run.len > most)
-        run.len = most;
+        run.len = (size_t)most;
     const pf_table_bytes in = {.bytes = run, .at = from, .size = s->size, .swap = h->swap};
     if (!pf_table_find_moved(&in, h, &table))
         return PERFILE_OK;

@@ -116,11 +116,11 @@ static void merge_sides(pf_sort_gathered *g, const pf_sort_strands *s, side *sid
     while (more && at < bytes && n < most) {
         const uint64_t mask = 0 - (uint64_t)(b.key < a.key);
         side d = {choose_address(a.at, b.at, mask), choose_address(a.end, b.end, mask),
-                  choose(a.key, b.key, mask), choose(a.size, b.size, mask), 0};
+                  choose(a.key, b.key, mask), (size_t)choose(a.size, b.size, mask), 0};
         if (d.key >= bound)
             break;
         if (n < PERFILE_RUN_RECORDS)
-            note_place(g, n, s, mask ? b.strand : a.strand, d.at);
+            note_place(g, (uint32_t)n, s, mask ? b.strand : a.strand, d.at);
         pf_copy_small(to + at, d.at, d.size);
         at += d.size;
         n++;
@@ -129,8 +129,8 @@ static void merge_sides(pf_sort_gathered *g, const pf_sort_strands *s, side *sid
         b.at = choose_address(b.at, d.at, mask);
         a.key = choose(d.key, a.key, mask);
         b.key = choose(b.key, d.key, mask);
-        a.size = choose(d.size, a.size, mask);
-        b.size = choose(b.size, d.size, mask);
+        a.size = (size_t)choose(d.size, a.size, mask);
+        b.size = (size_t)choose(b.size, d.size, mask);
     }
     g->bytes = at;
     g->n = n;

@@ -277,7 +277,8 @@ static bool emit_window(pf_sort *x, pf_sort_source *s)
     const pf_sort_block *any = &w->blocks->list[w->next - 1];
     /* Addresses to offsets in the file, modulo 2^64. */
     const uint64_t shift = any->offset - (uintptr_t)any->start;
-    const uint8_t *end = (const uint8_t *)((uintptr_t)any->start + any->bytes + w->shift);
+    const uint8_t *end =
+        (const uint8_t *)((uintptr_t)any->start + (uintptr_t)(any->bytes + w->shift));
     const uint64_t bound = pf_sort_least_of_others(x), begun = x->round_bytes;
     const uint32_t first = x->base.n_run, part = s->part;
     const bool swap = x->blocks.swap;

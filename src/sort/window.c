@@ -309,7 +309,7 @@ static perfile_status append_entries(pf_sort_window *w, const pf_sort_block *blo
     }
     if (e < end || (walk.at != walk.end && pf_sort_walk_next(&walk)) || walk.at != walk.end)
         return pf_sort_fail_changed(block, err);
-    w->n += block->records;
+    w->n += (size_t)block->records; /* whose entries are in memory */
     return PERFILE_OK;
 }
 

@@ -339,7 +339,7 @@ size_t pf_target_complete_chain(const pf_held *e, perfile_bytes sample, const pe
     memcpy(out, sample.ptr, kept);
     if (chain && chain->len)
         to = put_chain(to, *chain, swapped);
-    pf_store_u64(out + e->chain_at, (uint64_t)(to - out - e->chain_at - 8) / 8, swapped);
+    pf_store_u64(out + e->chain_at, ((size_t)(to - out) - e->chain_at - 8) / 8, swapped);
     size_t rest = sample.len - kept - 16;
     memcpy(to, sample.ptr + kept + 16, rest);
     size_t n = (size_t)(to - out) + rest;

@@ -167,13 +167,15 @@ static bool take_rows(counts *c)
     c->sorted_by = c->set->sort;
     if (c->sorted_by == BY_DEFAULT)
         c->sorted_by = c->periods ? BY_PERIOD : BY_SAMPLES;
-    c->rows = malloc((c->sum.rows + 1) * sizeof *c->rows);
+    const size_t n = (size_t)c->sum.rows;
+    c->rows = n == c->sum.rows && n < SIZE_MAX / sizeof *c->rows ? malloc((n + 1) * sizeof *c->rows)
+                                                                 : NULL;
     if (!c->rows)
         return false;
-    for (size_t i = 0; i < c->sum.rows; i++)
+    for (size_t i = 0; i < n; i++)
         (void)perfile_profile_get_row(c->profile, i, &c->rows[i], sizeof *c->rows);
     sorting = c;
-    qsort(c->rows, c->sum.rows, sizeof *c->rows, order);
+    qsort(c->rows, n, sizeof *c->rows, order);
     return true;
 }
 

@@ -109,9 +109,9 @@ static void properties(const cli_validation *v, const perfile_finding *f)
 }
 
 /* Returns the index of a rule in the array that begin() printed. */
-static uint64_t position_of(uint32_t rule)
+static size_t position_of(uint32_t rule)
 {
-    uint64_t i = 0;
+    size_t i = 0;
     while (perfile_rule_at(i) != perfile_rule_of(rule))
         i++;
     return i;
