@@ -112,7 +112,13 @@ perfile_status perfile_stream_extra(perfile_stream *s, const perfile_record *r,
 {
     while (s->below && !s->ops->extra)
         s = s->below;
-    return s->ops->extra ? s->ops->extra(s, r, piece, err) : PERFILE_END;
+    if (!s->ops->extra)
+        return PERFILE_END;
+    perfile_bytes next;
+    perfile_status st = s->ops->extra(s, r, &next, err);
+    if (st == PERFILE_OK)
+        *piece = next;
+    return st;
 }
 
 const perfile_session *perfile_stream_session(const perfile_stream *s)

@@ -173,7 +173,7 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
         x->filter->progress_user = x;
         st = open_all(x, asked.model, stream, err);
     }
-    if (reading)
+    if (st == PERFILE_OK && reading)
         reading->passes = x->n_passes;
     if (st != PERFILE_OK) {
         release(x);
