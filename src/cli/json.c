@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/progress.h"
+#include "cli/print.h"
 #include "cli/text.h"
 #include "perfile/text.h"
 
@@ -27,7 +27,7 @@ void cli_json_to(FILE *stream)
 /* Writes the comma and the key of the next value. */
 static void begin(const char *key)
 {
-    cli_progress_make_room(output_stream());
+    cli_print_make_room(output_stream());
     if (needs_comma)
         putc(',', output_stream());
     needs_comma = true;

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cli/progress.h"
 #include "perfile/text.h"
 
 enum { NUMBER_BYTES = 400 }; /* the longest double: %f of DBL_MAX has 309 digits and a fraction */
@@ -30,9 +30,20 @@ typedef struct conversion {
     char specifier; /* the letter at the end: s, d, x … */
 } conversion;
 
+static const char erase_row[] = "\r\033[K";
+static bool progress_shown;
+
+void cli_print_make_room(FILE *stream)
+{
+    if (!progress_shown || !isatty(fileno(stream)))
+        return;
+    fputs(erase_row, stderr);
+    progress_shown = false;
+}
+
 static void write_out(const printer *p, const char *bytes, size_t n)
 {
-    cli_progress_make_room(p->to);
+    cli_print_make_room(p->to);
     fwrite(bytes, 1, n, p->to);
 }
 
@@ -288,6 +299,20 @@ void cli_print_error(const char *format, ...)
     put_formatted(&p, format, &args);
     va_end(args);
     flush(&p);
+}
+
+void cli_print_progress(const char *format, ...)
+{
+    printer p = {.to = stderr};
+    va_list args;
+    fflush(stdout);
+    progress_shown = false;
+    put(&p, erase_row, sizeof erase_row - 1);
+    va_start(args, format);
+    put_formatted(&p, format, &args);
+    va_end(args);
+    flush(&p);
+    progress_shown = true;
 }
 
 void cli_print_error_line(const char *head, const char *format, va_list args)

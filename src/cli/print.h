@@ -10,6 +10,7 @@
 #define CLI_PRINT_H
 
 #include <stdarg.h>
+#include <stdio.h>
 
 #include "perfile/base.h"
 
@@ -19,6 +20,13 @@ void cli_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same to standard error, after flushing standard output so that the order is kept. */
 void cli_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Shows a line on standard error, a terminal, in the place of the one that was shown before.  It is
+ * erased before anything else is printed on a terminal. */
+void cli_print_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Erases that line if something will be printed to `stream`, which is on a terminal. */
+void cli_print_make_room(FILE *stream);
 
 /* Prints the line "HEAD: MESSAGE" to standard error.  Lines up to 1 KiB are one write(), so that
  * lines of several processes do not mix. */

@@ -25,7 +25,6 @@ static const char *input_name;
 static uint64_t next_update_ms; /* on CLOCK_MONOTONIC */
 static bool to_terminal;
 static bool off;
-static bool line_shown;
 
 static uint64_t now_ms(void)
 {
@@ -86,10 +85,8 @@ static void show(const char *figures)
     bool fits = count_columns(text) <= room;
     if (!fits)
         shown_name = room > strlen(ellipsis) ? tail_that_fits(text, room - strlen(ellipsis)) : "";
-    line_shown = false;
-    cli_print_error("\r\033[K%s%s%.*s", !fits && *shown_name ? ellipsis : "", shown_name,
-                    (int)max_columns, *shown_name ? figures : figures + 2);
-    line_shown = true;
+    cli_print_progress("%s%s%.*s", !fits && *shown_name ? ellipsis : "", shown_name,
+                       (int)max_columns, *shown_name ? figures : figures + 2);
 }
 
 void cli_progress_step(uint64_t done, uint64_t total)
@@ -111,14 +108,5 @@ void cli_progress_step(uint64_t done, uint64_t total)
 
 void cli_progress_clear(void)
 {
-    if (!line_shown)
-        return;
-    line_shown = false;
-    cli_print_error("\r\033[K");
-}
-
-void cli_progress_make_room(FILE *stream)
-{
-    if (line_shown && isatty(fileno(stream)))
-        cli_progress_clear();
+    cli_print_make_room(stderr);
 }

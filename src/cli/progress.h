@@ -3,7 +3,6 @@
 #define CLI_PROGRESS_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 /* From now on there is no line: a sink writes to the terminal, past print.c. */
 void cli_progress_off(void);
@@ -15,11 +14,7 @@ void cli_progress_start(const char *name);
  * terminal, the operation has taken a second, and the last update is 200 ms old. */
 void cli_progress_step(uint64_t done, uint64_t total);
 
-/* Erases the line if it is shown. */
+/* Erases the line if it is shown.  Not needed before something is printed: print.c sees to that. */
 void cli_progress_clear(void);
-
-/* The same before something is printed to `stream`, if that is on a terminal: print.c and json.c
- * call it, so that nobody else has to. */
-void cli_progress_make_room(FILE *stream);
 
 #endif

@@ -266,7 +266,7 @@ static perfile_status write_needed(pf_recover *x, uint64_t written, perfile_erro
         st = perfile_writer_text(x->writer, PERFILE_FEATURE_HOSTNAME, "", err);
     if (st == PERFILE_OK && !(written >> PERFILE_FEATURE_CMDLINE & 1))
         st = perfile_writer_set_cmdline(x->writer, &made, sizeof made, err);
-    return st;
+    return st == PERFILE_E_UNSUPPORTED ? PERFILE_OK : st; /* other formats have no features */
 }
 
 perfile_status pf_recover_features(pf_recover *x, perfile_error *err)
