@@ -74,7 +74,8 @@ def of_perf(path, by, children):
         sums = found[place("unknown" if cells[3] == "[unknown]" else module(cells[3]), sym)]
         sums[0] += int(cells[1])
         sums[1] += int(cells[2])
-        sums[2] += float(cells[0].rstrip("%")) * all_periods / 100
+        share = "0" if cells[0] == "N/A" else cells[0].rstrip("%")  # N/A: the periods of all samples are 0
+        sums[2] += float(share) * all_periods / 100
     return found
 
 
