@@ -56,8 +56,10 @@ def complete(path):
 
 
 def packing(to, stdout=None, jobs="1"):
+    # The sanitizer of leaks would report that it cannot look into a thread which is being killed.
+    quiet = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
     return subprocess.Popen([PERFILE, "convert", "--to", "archive", "-j", jobs, "-o", to, CAPTURE],
-                            stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE)
+                            stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, env=quiet)
 
 
 def take(pipe, size):
