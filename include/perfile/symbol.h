@@ -44,6 +44,22 @@ enum { /* perfile_symbols_options.flags */
        PERFILE_SYMBOLS_GIVEN_ONLY = 1 << 1
 };
 
+enum {                               /* perfile_unnamed.kind */
+       PERFILE_UNNAMED_FILE = 0,     /* a file, or what the kernel maps into processes */
+       PERFILE_UNNAMED_KERNEL = 1,   /* the kernel or one of its modules, of host or guest */
+       PERFILE_UNNAMED_GENERATED = 2 /* anonymous memory with code that a process has made */
+};
+
+/* Addresses of one mapped thing that have no name. */
+typedef struct perfile_unnamed {
+    const char *file;   /* as perfile_mapping_dso() calls it; valid during the call */
+    uint64_t addresses; /* answers of perfile_symbols_find() without a name */
+    uint8_t kind;       /* PERFILE_UNNAMED_FILE … */
+    uint8_t reason;     /* PERFILE_SYMBOL_NO_FILE …, below */
+    uint8_t reserved0[6];
+    uint64_t reserved[2];
+} perfile_unnamed;
+
 /* Where symbols are searched.  Set `size`; zeros are the defaults.  Texts are copied. */
 typedef struct perfile_symbols_options {
     size_t size;
@@ -71,6 +87,10 @@ typedef struct perfile_symbols_options {
      * because others can have written it.  NULL: no notices. */
     void (*notice)(void *user, const perfile_error *what);
     void *notice_user;
+    /* Called by perfile_symbols_close() for each mapped thing in which addresses were asked for and
+     * not named.  NULL: nobody is told. */
+    void (*unnamed)(void *user, const perfile_unnamed *what);
+    void *unnamed_user;
     uint64_t reserved[2];
 } perfile_symbols_options;
 

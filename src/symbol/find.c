@@ -146,8 +146,8 @@ void pf_symbols_expect(perfile_symbols *s, const perfile_mapping *m, uint64_t ad
         expect(s, o->table, sym);
 }
 
-static perfile_status answer(perfile_symbols *s, const pf_symbol_object *o,
-                             const perfile_mapping *m, uint64_t addr, perfile_symbol *out)
+static perfile_status answer(perfile_symbols *s, pf_symbol_object *o, const perfile_mapping *m,
+                             uint64_t addr, perfile_symbol *out)
 {
     uint64_t at;
     out->file = o->file;
@@ -213,6 +213,7 @@ perfile_status perfile_symbols_find(perfile_symbols *s, const perfile_mapping *m
         if (st == PERFILE_OK) {
             out.module = o->module;
             st = answer(s, o, m, addr, &out);
+            o->unnamed += !out.name;
         } else if (st == PERFILE_E_LIMIT) { /* not even room for the object */
             out.module = pf_base_name(m->name);
             out.reason = PERFILE_SYMBOL_TOO_LARGE;

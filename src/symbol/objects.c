@@ -96,11 +96,10 @@ const char *pf_base_name(const char *name)
 
 static bool keep_texts(perfile_symbols *s, pf_symbol_object *o, const perfile_mapping *m)
 {
-    perfile_bytes dso = perfile_mapping_dso(m);
-    const char *name = pf_texts_keep(&s->texts, dso);
+    o->dso = pf_texts_keep(&s->texts, perfile_mapping_dso(m));
     o->key.name = pf_symbols_keep(s, m->name);
-    o->module = name ? pf_symbols_keep(s, pf_base_name(name)) : NULL;
-    return name && o->key.name && o->module;
+    o->module = o->dso ? pf_symbols_keep(s, pf_base_name(o->dso)) : NULL;
+    return o->dso && o->key.name && o->module;
 }
 
 /* Finds the symbols of an object.  A file that is too large leaves it without. */

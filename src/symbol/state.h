@@ -42,6 +42,7 @@ typedef struct pf_file_key {
 typedef struct pf_symbol_object {
     pf_symbol_key key;
     struct pf_symbol_object *next; /* with the same hash */
+    const char *dso;               /* as perfile_mapping_dso() calls it */
     const char *module;            /* perfile_symbol.module */
     const char *file;              /* perfile_symbol.file; NULL: no symbols */
     pf_symtab own;                 /* its symbols, unless it shares a table */
@@ -54,6 +55,7 @@ typedef struct pf_symbol_object {
                                 * kernel itself; NULL: else */
     uint8_t how;               /* PF_BY_… */
     uint8_t reason;         /* why there are no symbols, PERFILE_SYMBOL_NO_FILE …; 0: there are */
+    uint64_t unnamed;       /* answers without a name */
     bool verified;          /* perfile_symbol.verified */
     bool dwarf_tried;       /* `dwarf` is what there is */
     struct pf_dwarf *dwarf; /* its debug information; NULL: none */
@@ -126,6 +128,8 @@ struct perfile_symbols {
     const char *perf_map_dir;                              /* as given; NULL: default folders */
     void (*notice)(void *user, const perfile_error *what); /* NULL: none */
     void *notice_user;
+    void (*unnamed)(void *user, const perfile_unnamed *what); /* NULL: nobody */
+    void *unnamed_user;
     pf_kernel kernel;
     pf_symbol_object **objects;
     size_t n_objects, objects_cap;

@@ -98,6 +98,8 @@ static perfile_status set_options(perfile_symbols *s, const perfile_symbols_opti
     s->flags = o->flags;
     s->notice = o->notice;
     s->notice_user = o->notice_user;
+    s->unnamed = o->unnamed;
+    s->unnamed_user = o->unnamed_user;
     s->symfs = pf_symbols_keep(s, o->symfs ? o->symfs : "");
     if (s->symfs && o->perf_map_dir)
         s->perf_map_dir = pf_symbols_keep(s, o->perf_map_dir);
@@ -149,10 +151,27 @@ perfile_status perfile_symbols_open(const perfile_session *session,
     return st;
 }
 
+/* Tells whoever wants to know of an object with addresses that have no name. */
+static void tell_unnamed(const perfile_symbols *s, const pf_symbol_object *o)
+{
+    perfile_unnamed what = {.file = o->dso, .addresses = o->unnamed, .reason = o->reason};
+    if (!s->unnamed || !o->unnamed)
+        return;
+    if (o->table)
+        what.reason = PERFILE_SYMBOL_NO_SYMBOL_HERE;
+    if (o->key.is_kernel)
+        what.kind = PERFILE_UNNAMED_KERNEL;
+    else if (pf_is_anonymous(o->key.name))
+        what.kind = PERFILE_UNNAMED_GENERATED;
+    s->unnamed(s->unnamed_user, &what);
+}
+
 void perfile_symbols_close(perfile_symbols *s)
 {
     if (!s)
         return;
+    for (size_t i = 0; i < s->n_objects; i++)
+        tell_unnamed(s, s->objects[i]);
     for (size_t i = 0; i < s->n_objects; i++) {
         pf_symbol_object_drop(s, s->objects[i]);
         pf_source_drop(s, s->objects[i]);

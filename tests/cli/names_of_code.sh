@@ -59,4 +59,32 @@ assert command.wait() == 0
 lines = shown.decode().splitlines()
 assert max(map(len, lines)) <= 80, lines
 assert any(line.startswith(" ") and "…" in line and line.endswith("n2") for line in lines), lines
+
+# What has no name is told by file, with the reason and what helps; of several files of a kind those with most come first.
+os.mkdir("root")
+cost_symbols.capture("missing.data", [b"//anon", b"/nowhere/lib.so", b"/not/there", b"/bin/one", b"/bin/two", b"/bin/three"],
+                     [(m, 0x1000 + 16 * i) for m, n in enumerate((3, 4, 2, 1, 1, 1)) for i in range(n)])
+
+
+def told(*words):
+    done = subprocess.run([perfile, *words, "--symfs", "root", "missing.data"], check=True, capture_output=True)
+    return done.stdout, done.stderr.decode().splitlines()
+
+
+rows = [("  4 in /nowhere/lib.so: the file is not here (--symfs, --debug-dir)"),
+        ("  3 in //anon: compiled while it ran, and there is no perf-PID.map (--perf-map-dir)"),
+        ("  2 in /not/there: the file is not here (--symfs, --debug-dir)"),
+        ("  1 in /bin/one: the file is not here (--symfs, --debug-dir)"),
+        ("  1 in /bin/three: the file is not here (--symfs, --debug-dir)"),
+        ("  1 in other files")]
+for words, head in ((("stats", "--by", "sym"), "missing.data: "), (("export", "--to", "folded"), "")):
+    text, lines = told(*words)
+    at = lines.index("perfile: %s12 places in code have no known function" % head)
+    assert lines[at + 1:at + 7] == ["perfile: " + row for row in rows], lines
+    assert not any("in other" in line or " in /" in line for line in told(*words, "--no-symbols")[1])
+unnamed = json.loads(told("stats", "--by", "sym", "--json")[0])["code"]["unnamed"]
+assert [(row["file"], row["kind"], row["places"]) for row in unnamed][:2] == [("/nowhere/lib.so", "file", 4), ("//anon", "generated", 3)]
+assert len(unnamed) == 6 and sum(row["places"] for row in unnamed) == 12, unnamed
+text, lines = told("export", "--to", "folded", "--json", "-o", "out")
+assert json.loads(text)["unnamed"] == unnamed, text
 END

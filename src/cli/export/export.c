@@ -111,12 +111,12 @@ static int open_output(const cli_inputs *in, const cli_export_settings *set, per
 }
 
 /* Exports all inputs to one output. */
-static int export_all(const cli_inputs *in, const cli_export_settings *set)
+static int export_all(const cli_inputs *in, cli_export_settings *set)
 {
     cli_export_run x = {.format = set->format,
                         .out = set->output,
                         .json = set->json,
-                        .symbols = set->exporting.symbols,
+                        .symbols = set->exporting.symbols ? &set->symbols : NULL,
                         .compares = set->before,
                         .aux = set->directory,
                         .weighs = set->exporting.flags & PERFILE_EXPORT_PERIODS};
@@ -159,5 +159,6 @@ int cli_export(int argc, char **argv)
     if (status == CLI_CONTINUE)
         status = export_all(&in, &set);
     cli_selection_free(&set.select);
+    cli_symbols_free(&set.symbols);
     return status;
 }

@@ -39,8 +39,7 @@ static void report_losses(const cli_export_run *x)
     note(s->unmapped, "place in code is not in anything that is known to be mapped",
          "places in code are not in anything that is known to be mapped");
     if (x->symbols)
-        note(s->frames - s->unmapped - s->named, "place in code has no known function",
-             "places in code have no known function");
+        cli_unnamed_print(x->symbols, NULL, s->frames - s->unmapped - s->named);
     note(s->too_costly, "name or file of debug information took too much time or memory",
          "names or files of debug information took too much time or memory");
     note(s->without_stack, "sample has no address", "samples have no address");
@@ -104,6 +103,8 @@ static void report_json(const cli_export_run *x, bool written)
     cli_json_number("frames", s->frames);
     cli_json_number("unmapped", s->unmapped);
     cli_json_number("named", s->named);
+    if (x->symbols)
+        cli_unnamed_json(x->symbols);
     cli_json_number("too_costly", s->too_costly);
     cli_json_number("events", s->events);
     cli_json_number("without_period", s->without_period);

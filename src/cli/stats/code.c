@@ -19,8 +19,9 @@ typedef struct counts {
     perfile_profile_summary sum;
     perfile_profile_row *rows;
     cli_losses losses;
-    int sorted_by; /* BY_… */
-    bool periods;  /* shares are of periods, not of samples */
+    cli_symbols symbols; /* where names come from, and what has none */
+    int sorted_by;       /* BY_… */
+    bool periods;        /* shares are of periods, not of samples */
 } counts;
 
 /* Of qsort(), which passes none. */
@@ -149,12 +150,11 @@ static perfile_status count(counts *c, cli_input *in, perfile_error *err)
 /* Opens the profile of an input. */
 static perfile_status open_profile(counts *c, const cli_input *in, perfile_error *err)
 {
-    cli_symbols symbols = c->set->symbols;
     perfile_profile_options options = {.size = sizeof options, .parent = c->set->parent};
     for (unsigned k = 0; k < c->set->keys.n; k++)
         options.per[k] = cli_key_per(&c->set->keys, k);
     if (cli_keys_of_code(&c->set->keys))
-        options.symbols = cli_symbols_chosen(&symbols, c->set->how.limits);
+        options.symbols = cli_symbols_chosen(&c->symbols, c->set->how.limits);
     return perfile_profile_open(perfile_stream_session(in->stream), in->model, &options,
                                 &c->profile, err);
 }
@@ -311,7 +311,7 @@ static void figures_json(const perfile_profile_row *row, bool mixed, bool total)
         cli_json_decimal("total_period", row->total_period);
 }
 
-static void print_json(const counts *c, const cli_input *in)
+static void print_json(counts *c, const cli_input *in)
 {
     const cli_keys *keys = &c->set->keys;
     cli_json_object(NULL);
@@ -339,6 +339,7 @@ static void print_json(const counts *c, const cli_input *in)
     cli_json_number("frames", c->sum.frames);
     cli_json_number("unmapped", c->sum.unmapped);
     cli_json_number("named", c->sum.named);
+    cli_unnamed_json(&c->symbols);
     cli_json_number("too_costly", c->sum.too_costly);
     cli_json_number("without_period", c->sum.without_period);
     cli_json_number("without_stack", c->sum.without_stack);
@@ -377,6 +378,9 @@ static bool print(counts *c, const cli_input *in)
         if (cli_losses_print(&c->losses, perfile_stream_session(in->stream),
                              in->selects ? CLI_SAMPLES_UNKNOWN : c->sum.samples, "lost: "))
             cli_print("\n");
+        if (c->symbols.options.unnamed) /* names are wanted */
+            cli_unnamed_print(&c->symbols, in->name,
+                              c->sum.frames - c->sum.unmapped - c->sum.named);
         if (c->sum.too_costly)
             cli_message("%s: %" PRIu64 " name%s or file%s of debug information took too much time "
                         "or memory",
@@ -391,7 +395,7 @@ static bool print(counts *c, const cli_input *in)
 int cli_stats_of_code(const char *path, const cli_stats_settings *set)
 {
     cli_input in;
-    counts c = {.set = set};
+    counts c = {.set = set, .symbols = set->symbols};
     perfile_error err;
     perfile_status st = PERFILE_OK;
     bool ok = true;
@@ -410,6 +414,7 @@ int cli_stats_of_code(const char *path, const cli_stats_settings *set)
         cli_message("%s: out of memory", in.name);
     int status = cli_close(&in);
     perfile_profile_close(c.profile);
+    cli_symbols_free(&c.symbols);
     free(c.rows);
     if (st == PERFILE_E_USAGE)
         return CLI_USAGE;
