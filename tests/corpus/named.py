@@ -35,6 +35,7 @@ for i in range(3 * len(COMMS)):
     records.append(record(9, 2, struct.pack("<QQIIQQ", 1 + i % len(EVENTS), 0x10000 * (k + 1) + i, pid, pid, time, 7)))
 records.append(record(9, 2, struct.pack("<QQIIQQ", 1, 5, 0xffffffff, 0xffffffff, time + 1, 7)))
 records.append(record(9, 1, struct.pack("<QQIIQQ", 1, 0xffff0010, 0, 0, time + 2, 7)))
+records.append(record(9, 1, struct.pack("<QQIIQQ", 1, 0xffff0020, 100, 0xffffffff, time + 3, 7)))  # of a thread that has ended
 data = b"".join(records)
 
 attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1, SAMPLE_TYPE, 0, 1 << 18).ljust(112, b"\0")  # sample_id_all

@@ -28,3 +28,6 @@ python3 "$PERFILE_SOURCE/tests/corpus/names.py" "$PERFILE" odd.data "${all[@]}"
 # Records of no process.
 "$PERFILE" stats --by pid odd.data | grep -q ' -1$'
 "$PERFILE" dump --format tsv --fields type,pid,tid odd.data | grep -q 'SAMPLE.-1.-1$'
+# A sample of a thread that has ended (its process and the thread -1) is not of the process's first thread, "a*b,c".
+"$PERFILE" stats --comm 'a\*b\,c' --type sample --json odd.data | grep -q '"total":{"records":3,'
+"$PERFILE" dump --format tsv --fields type,pid,tid,comm odd.data | grep -q 'SAMPLE.100.-1.$'
