@@ -6,6 +6,7 @@
  * count as time 0, before the recording.  Records that cannot be decoded are ignored. */
 #include "perfile/model.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -224,8 +225,8 @@ static uint64_t hash_mapping(uint64_t seed, const perfile_mapping *x)
                               pf_pair(x->maj, x->min),
                               pf_pair(x->prot, x->flags),
                               (uint64_t)x->kind << 32 | (uint64_t)x->cpumode << 16 |
-                                  (uint64_t)x->has_inode << 2 | (uint64_t)x->has_prot << 1 |
-                                  (uint64_t)x->data};
+                                  (uint64_t)x->generated << 3 | (uint64_t)x->has_inode << 2 |
+                                  (uint64_t)x->has_prot << 1 | (uint64_t)x->data};
     /* Names are unique pointers, so that the pointer stands for the text. */
     uint64_t content = pf_index_hash(seed, (const uint8_t *)words, sizeof words);
     return x->build_id_size ? pf_index_hash(content, x->build_id, x->build_id_size) : content;
@@ -242,7 +243,7 @@ static bool same_mapping(const perfile_mapping *a, const perfile_mapping *fresh)
            a->min == fresh->min && a->prot == fresh->prot && a->flags == fresh->flags &&
            a->kind == fresh->kind && a->cpumode == fresh->cpumode &&
            a->has_inode == fresh->has_inode && a->has_prot == fresh->has_prot &&
-           a->data == fresh->data &&
+           a->data == fresh->data && a->generated == fresh->generated &&
            (!fresh->build_id_size ||
             (a->build_id_size == fresh->build_id_size &&
              memcmp(a->build_id, fresh->build_id, fresh->build_id_size) == 0));
@@ -280,12 +281,25 @@ static void set_build_id(perfile_mapping *x, perfile_bytes id)
         memcpy(x->build_id, id.ptr, x->build_id_size);
 }
 
+/* True if no file is behind a mapping: perf expects code there that the process has compiled. */
+static bool is_anonymous(perfile_bytes name)
+{
+    static const char *const starts[] = {"/dev/zero", "/anon_hugepage"};
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        const size_t n = strlen(starts[i]);
+        if (name.len >= n && memcmp(name.ptr, starts[i], n) == 0)
+            return true;
+    }
+    return name.len == strlen("//anon") && memcmp(name.ptr, "//anon", name.len) == 0;
+}
+
 /* MMAP and MMAP2: a mapping of the process; pid -1 is the kernel. */
 static bool feed_mmap(perfile_model *m, const perfile_record *r, uint64_t time)
 {
     perfile_mapping x = {.start = time,
                          .cpumode = r->misc & PERFILE_MISC_CPUMODE_MASK,
                          .data = r->misc & PERFILE_MISC_MMAP_DATA};
+    char map_file[32];
     perfile_bytes name;
     if (r->type == PERFILE_RECORD_MMAP) {
         perfile_mmap o;
@@ -308,6 +322,11 @@ static bool feed_mmap(perfile_model *m, const perfile_record *r, uint64_t time)
             set_build_id(&x, o.build_id);
         name = o.filename;
     }
+    x.generated = !x.data && x.pid != PERFILE_NO_PID && is_anonymous(name);
+    if (x.generated)
+        name = (perfile_bytes){
+            (const uint8_t *)map_file,
+            (size_t)snprintf(map_file, sizeof map_file, "/tmp/perf-%u.map", (unsigned)x.pid)};
     return note_task(m, x.pid, x.tid) && add_mapping(m, &x, name, get_space(m, x.pid));
 }
 

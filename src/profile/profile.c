@@ -1,7 +1,6 @@
 /* The tables of a profile (see profile.h), and what a mapping is in them. */
 #include "profile/profile.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -100,20 +99,11 @@ static bool begins(const char *name, const char *start)
     return strncmp(name, start, strlen(start)) == 0;
 }
 
-/* True if a mapping is of memory that no file is behind: perf expects generated code there, and
- * looks for its symbols in /tmp/perf-PID.map. */
-static bool is_anonymous(const perfile_mapping *m)
-{
-    return m->pid != PERFILE_NO_PID &&
-           (strcmp(m->name, "//anon") == 0 || begins(m->name, "/dev/zero") ||
-            begins(m->name, "/anon_hugepage"));
-}
-
 /* True if offsets mean nothing in what is mapped, so that places are called by their address: the
  * kernel itself, which is no file, and memory. */
 static bool is_without_offsets(const perfile_mapping *m)
 {
-    return is_anonymous(m) || begins(m->name, "[kernel.") || begins(m->name, "[guest.kernel.") ||
+    return m->generated || begins(m->name, "[kernel.") || begins(m->name, "[guest.kernel.") ||
            begins(m->name, "[stack") || begins(m->name, "/SYSV") || strcmp(m->name, "[heap]") == 0;
 }
 
@@ -135,13 +125,7 @@ uint64_t pf_object_address(const pf_object *object, uint64_t offset)
 uint32_t pf_profile_object(pf_profile *p, const perfile_mapping *m)
 {
     pf_object object = {.kind = m->kind, .build_id_size = m->build_id_size};
-    char map_file[32];
-    perfile_bytes name = perfile_mapping_dso(m);
-    if (is_anonymous(m)) {
-        int n = snprintf(map_file, sizeof map_file, "/tmp/perf-%u.map", (unsigned)m->pid);
-        name = (perfile_bytes){(const uint8_t *)map_file, (size_t)n};
-    }
-    object.name = pf_texts_keep(&p->texts, name);
+    object.name = pf_texts_keep(&p->texts, perfile_mapping_dso(m));
     if (!object.name)
         return PF_INTERN_NONE;
     memcpy(object.build_id, m->build_id, m->build_id_size);

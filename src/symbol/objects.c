@@ -35,7 +35,7 @@ bool pf_is_kernel(const perfile_mapping *m)
 
 bool pf_is_elf(const pf_symbol_object *o)
 {
-    return !o->key.is_kernel && !pf_is_anonymous(o->key.name);
+    return !o->key.is_kernel && !o->key.is_anonymous;
 }
 
 /* The size of a build id without the zeros that make one of 16 bytes (MD5, UUID) or 8 (lld's fast
@@ -54,7 +54,8 @@ static pf_symbol_key key_of(const perfile_mapping *m)
 {
     pf_symbol_key k = {.name = m->name, .is_kernel = pf_is_kernel(m)};
     k.is_guest = m->cpumode == CPUMODE_GUEST_KERNEL || m->cpumode == CPUMODE_GUEST_USER;
-    if (!k.is_kernel && pf_is_anonymous(m->name)) {
+    k.is_anonymous = !k.is_kernel && (m->generated || pf_is_anonymous(m->name));
+    if (k.is_anonymous) {
         k.pid = m->pid;
         return k;
     }
@@ -83,7 +84,7 @@ static bool same_key(const pf_symbol_key *a, const pf_symbol_key *b)
 {
     return a->ino == b->ino && a->maj == b->maj && a->min == b->min && a->pid == b->pid &&
            a->build_id_size == b->build_id_size && a->is_kernel == b->is_kernel &&
-           a->is_guest == b->is_guest &&
+           a->is_guest == b->is_guest && a->is_anonymous == b->is_anonymous &&
            (!a->build_id_size || memcmp(a->build_id, b->build_id, a->build_id_size) == 0) &&
            strcmp(a->name, b->name) == 0;
 }
@@ -113,7 +114,7 @@ static perfile_status load(perfile_symbols *s, pf_symbol_object *o, const perfil
         ;
     else if (o->key.is_kernel)
         st = o->key.is_guest ? PERFILE_OK : pf_load_kernel(s, o, m->pgoff);
-    else if (pf_is_anonymous(o->key.name))
+    else if (o->key.is_anonymous)
         st = o->key.is_guest ? PERFILE_OK : pf_load_perf_map(s, o, m->addr);
     else
         st = pf_load_elf(s, o);

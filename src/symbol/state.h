@@ -29,7 +29,8 @@ typedef struct pf_symbol_key {
     uint8_t build_id[20]; /* as the mapping has it */
     uint8_t build_id_size;
     bool is_kernel, is_guest;
-    uint32_t process; /* one that has mapped it; not compared */
+    bool is_anonymous; /* memory of a process: its perf-PID.map may name addresses in it */
+    uint32_t process;  /* one that has mapped it; not compared */
 } pf_symbol_key;
 
 /* Identifies a file that an object has loaded. */

@@ -161,7 +161,7 @@ static void tell_unnamed(const perfile_symbols *s, const pf_symbol_object *o)
         what.reason = PERFILE_SYMBOL_NO_SYMBOL_HERE;
     if (o->key.is_kernel)
         what.kind = PERFILE_UNNAMED_KERNEL;
-    else if (pf_is_anonymous(o->key.name))
+    else if (o->key.is_anonymous)
         what.kind = PERFILE_UNNAMED_GENERATED;
     s->unnamed(s->unnamed_user, &what);
 }

@@ -72,7 +72,7 @@ def told(*words):
 
 
 rows = [("  4 in /nowhere/lib.so: the file is not here (--symfs, --debug-dir)"),
-        ("  3 in //anon: compiled while it ran, and there is no perf-PID.map (--perf-map-dir)"),
+        ("  3 in /tmp/perf-7.map: compiled while it ran, and there is no perf-PID.map (--perf-map-dir)"),
         ("  2 in /not/there: the file is not here (--symfs, --debug-dir)"),
         ("  1 in /bin/one: the file is not here (--symfs, --debug-dir)"),
         ("  1 in /bin/three: the file is not here (--symfs, --debug-dir)"),
@@ -83,8 +83,16 @@ for words, head in ((("stats", "--by", "sym"), "missing.data: "), (("export", "-
     assert lines[at + 1:at + 7] == ["perfile: " + row for row in rows], lines
     assert not any("in other" in line or " in /" in line for line in told(*words, "--no-symbols")[1])
 unnamed = json.loads(told("stats", "--by", "sym", "--json")[0])["code"]["unnamed"]
-assert [(row["file"], row["kind"], row["places"]) for row in unnamed][:2] == [("/nowhere/lib.so", "file", 4), ("//anon", "generated", 3)]
+assert [(row["file"], row["kind"], row["places"]) for row in unnamed][:2] == [("/nowhere/lib.so", "file", 4), ("/tmp/perf-7.map", "generated", 3)]
 assert len(unnamed) == 6 and sum(row["places"] for row in unnamed) == 12, unnamed
 text, lines = told("export", "--to", "folded", "--json", "-o", "out")
 assert json.loads(text)["unnamed"] == unnamed, text
+
+# Code that a process has made is called by its map, as perf does, in every report, and selected by that name.
+assert [line.split()[-1] for line in told("stats", "--by", "dso")[0].decode().splitlines() if "perf-7.map" in line] == ["/tmp/perf-7.map"]
+assert [row["dso"] for row in json.loads(told("stats", "--by", "dso,sym", "--json")[0])["rows"]].count("/tmp/perf-7.map") == 3
+assert b"[perf-7.map" in told("export", "--to", "folded")[0]
+for words in (("--dso", "/tmp/perf-7.map"), ("--dso", "perf-7.map"), ("--where", 'dso == "/tmp/perf-7.map"')):
+    chosen = subprocess.run([perfile, "stats", *words, "--type", "sample", "--json", "missing.data"], check=True, capture_output=True).stdout
+    assert json.loads(chosen)["total"]["records"] == 3, words
 END
