@@ -77,7 +77,7 @@ typedef struct perfile_mapping {
     bool data;             /* not executable */
     bool generated;        /* executable memory of a process without a file behind it: the record
                             * says //anon or the like, `name` is /tmp/perf-PID.map of `pid`, which
-                            * has its symbols if there is one.  So perf calls it, too. */
+                            * has its symbols if there is one.  perf uses the same name. */
     uint8_t reserved0[5];
     uint64_t reserved[2];
 } perfile_mapping;

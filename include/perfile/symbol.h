@@ -87,8 +87,8 @@ typedef struct perfile_symbols_options {
      * because others can have written it.  NULL: no notices. */
     void (*notice)(void *user, const perfile_error *what);
     void *notice_user;
-    /* Called by perfile_symbols_close() for each mapped thing in which addresses were asked for and
-     * not named.  NULL: nobody is told. */
+    /* perfile_symbols_close() calls it once for each mapped file, kernel or memory that has
+     * addresses without a name.  NULL: no calls. */
     void (*unnamed)(void *user, const perfile_unnamed *what);
     void *unnamed_user;
     uint64_t reserved[2];

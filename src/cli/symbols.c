@@ -138,6 +138,8 @@ static const char *advice(const cli_unnamed *u)
         return "the file here is of another build (--symfs, --debug-dir)";
     if (u->reason == PERFILE_SYMBOL_NO_SYMBOLS)
         return "stripped, and there is no debug file of it (--debug-dir)";
+    if (u->kind == PERFILE_UNNAMED_FILE && u->reason == PERFILE_SYMBOL_NO_SYMBOL_HERE)
+        return "none of its symbols covers them; a debug file may have more (--debug-dir)";
     return perfile_symbol_reason_text(u->reason);
 }
 

@@ -151,7 +151,7 @@ perfile_status perfile_symbols_open(const perfile_session *session,
     return st;
 }
 
-/* Tells whoever wants to know of an object with addresses that have no name. */
+/* Reports an object with unnamed addresses to the callback of the options. */
 static void tell_unnamed(const perfile_symbols *s, const pf_symbol_object *o)
 {
     perfile_unnamed what = {.file = o->dso, .addresses = o->unnamed, .reason = o->reason};

@@ -95,4 +95,14 @@ assert b"[perf-7.map" in told("export", "--to", "folded")[0]
 for words in (("--dso", "/tmp/perf-7.map"), ("--dso", "perf-7.map"), ("--where", 'dso == "/tmp/perf-7.map"')):
     chosen = subprocess.run([perfile, "stats", *words, "--type", "sample", "--json", "missing.data"], check=True, capture_output=True).stdout
     assert json.loads(chosen)["total"]["records"] == 3, words
+
+# A file whose symbols do not cover an address, as in programs that are stripped of all but dynamic symbols.
+os.mkdir("root/bin")
+cost_symbols.elf("root/bin/four", [(b".text\0", 1, 0x1000, bytes(64), 0, 0),
+                                   (b".symtab\0", 2, 0, cost_symbols.symbol(0, 0, 0) + cost_symbols.symbol(1, 0x1000, 16), 3, 24),
+                                   (b".strtab\0", 3, 0, b"\0here\0", 0, 0)])
+cost_symbols.capture("missing.data", [b"/bin/four"], [(0, 0x1000), (0, 0x1020)])
+text, lines = told("stats", "--by", "sym")
+assert b" here\n" in text, text
+assert lines[-1] == "perfile:   1 in /bin/four: none of its symbols covers them; a debug file may have more (--debug-dir)", lines
 END
