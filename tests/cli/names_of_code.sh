@@ -105,4 +105,8 @@ cost_symbols.capture("missing.data", [b"/bin/four"], [(0, 0x1000), (0, 0x1020)])
 text, lines = told("stats", "--by", "sym")
 assert b" here\n" in text, text
 assert lines[-1] == "perfile:   1 in /bin/four: none of its symbols covers them; a debug file may have more (--debug-dir)", lines
+
+# A name that is no UTF-8 is bytes in JSON.
+cost_symbols.capture("missing.data", [b"/\xc3\xc3"], [(0, 0x1000)])
+assert json.loads(told("stats", "--by", "sym", "--json")[0])["code"]["unnamed"][0]["file"] == {"hex": "2fc3c3"}
 END
