@@ -172,8 +172,10 @@ typedef struct perfile_filter_capture_options {
     /* Now and then: bytes of the input behind us, of `total` (0: not known).  May be NULL. */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
-    const char *format; /* as in perfile_writer_options; NULL: that of the input */
-    uint64_t reserved[6];
+    const char *format;     /* as in perfile_writer_options; NULL: that of the input */
+    int32_t compress_level; /* as in perfile_writer_options, but 0 is PERFILE_COMPRESS_AS_READ */
+    uint32_t reserved0;
+    uint64_t reserved[5];
 } perfile_filter_capture_options;
 
 /* Reads the capture on `source` as often as needed, writes what is kept to `sink`, and finishes the

@@ -57,8 +57,10 @@ typedef struct perfile_merge_captures_options {
     /* Filled as far as it went: what was written; `damages` and `lost` are those of all inputs.
      * `copied_size` bytes of it.  May be NULL. */
     perfile_copy_summary *copied;
-    size_t copied_size; /* sizeof *copied */
-    uint64_t reserved[5];
+    size_t copied_size;     /* sizeof *copied */
+    int32_t compress_level; /* as in perfile_writer_options */
+    uint32_t reserved0;
+    uint64_t reserved[4];
 } perfile_merge_captures_options;
 
 /* Opens the captures (file-form bytes from a pipe are spooled to a temporary file), converts them

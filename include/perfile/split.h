@@ -99,7 +99,9 @@ typedef struct perfile_split_capture_options {
     const char *format; /* as in perfile_writer_options; NULL: that of the input */
     /* With a pattern: the parts become archives, made with these options.  NULL: they do not. */
     const perfile_archive_options *archive;
-    uint64_t reserved[4];
+    int32_t compress_level; /* as in perfile_writer_options, but 0 is PERFILE_COMPRESS_AS_READ */
+    uint32_t reserved0;
+    uint64_t reserved[3];
 } perfile_split_capture_options;
 
 /* What a split did. */

@@ -45,6 +45,14 @@ typedef struct perfile_output {
 /* The outputs of all formats, those of perf.data first; NULL behind the last. */
 PERFILE_API const perfile_output *perfile_output_at(size_t position);
 
+enum {                                /* perfile_writer_options.compress_level, beside levels */
+       PERFILE_COMPRESS_AS_READ = -1, /* a file that perfile_copy() writes is compressed if the
+                                       * capture that it copies has the feature COMPRESSED, with
+                                       * the level that is there; else, and in all other forms,
+                                       * nothing is (perf 6.1 cannot read compressed pipes) */
+       PERFILE_COMPRESS_NONE = -2
+};
+
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_writer_options {
     size_t size;
@@ -59,7 +67,8 @@ typedef struct perfile_writer_options {
     bool directory;      /* perfile_writer_create(): a directory, see perfile_sink_directory() */
     bool as_stored;      /* perfile_writer_event() accepts events whose records a reader cannot
                             distinguish: for copies of captures that have such events */
-    int32_t compress_level; /* zstd, 1 to 22: records of the kernel are compressed; 0: none */
+    int32_t compress_level; /* zstd, 1 to 22: records of the kernel are compressed; 0: none;
+                             * PERFILE_COMPRESS_… */
     uint32_t sink_flags;    /* perfile_writer_create(): PERFILE_SINK_… */
     /* The perf that shall read it, "6.1" or "perf-6.1" (perfile_check_version_at() has them all);
      * NULL: any.  Decides attr_size unless that is given, and what a pipe may have: features that

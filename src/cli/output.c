@@ -42,6 +42,19 @@ const cli_option cli_force_options[] = {
     {0},
 };
 
+const cli_option cli_compress_options[] = {
+    {"compress", .value = "[=LEVEL]", .code = CLI_OPTION_COMPRESS,
+     .help = "compress records, 1 (fast, default) to 22",
+     .more =
+         "Records of the kernel are compressed, with zstd. Without this option and "
+         "--decompress a perf.data file is compressed if it is made from one IN that is; a pipe "
+         "is not, because perf 6.1 cannot read compressed pipes, and an archive has its own "
+         "way."},
+    {"decompress", .code = CLI_OPTION_DECOMPRESS,
+     .help = "do not compress, also if IN is compressed"},
+    {0},
+};
+
 const cli_option cli_writing_options[] = {
     {"resync", .code = CLI_OPTION_RESYNC},
     {"report", .value = "json", .code = CLI_OPTION_REPORT, .word = cli_report_word},
@@ -104,6 +117,20 @@ const char *cli_output_path(const char *word)
     return word;
 }
 
+/* Reads the value of --compress, NULL if none was given, or takes --decompress. */
+static int read_level(const char *command, const char *word, bool compress, cli_writing *w)
+{
+    enum { DEFAULT_LEVEL = 1, MOST = 22 };
+    char *end = NULL;
+    long level = word ? strtol(word, &end, 10) : DEFAULT_LEVEL;
+    if (compress && word && (end == word || *end || level < 1 || level > MOST))
+        return cli_usage(command, "--compress takes a level from 1 to %d, not '%s'", MOST, word);
+    if (w->compress_level && compress != (w->compress_level > 0))
+        return cli_usage(command, "give --compress or --decompress, not both");
+    w->compress_level = compress ? (int32_t)level : PERFILE_COMPRESS_NONE;
+    return CLI_CONTINUE;
+}
+
 int cli_writing_option(const char *command, const cli_spec *spec, int option, cli_writing *w)
 {
     switch (option) {
@@ -128,6 +155,9 @@ int cli_writing_option(const char *command, const cli_spec *spec, int option, cl
     case CLI_OPTION_FROM:
         w->from = optarg;
         return CLI_CONTINUE;
+    case CLI_OPTION_COMPRESS:
+    case CLI_OPTION_DECOMPRESS:
+        return read_level(command, optarg, option == CLI_OPTION_COMPRESS, w);
     case CLI_OPTION_GROWTH:
         w->limits = &cli_unlimited;
         return CLI_CONTINUE;

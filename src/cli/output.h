@@ -25,6 +25,7 @@ typedef struct cli_writing {
     uint32_t form;        /* PERFILE_FORM_…; 0: that of the input */
     bool keeps_directory; /* a directory stays one unless --to says otherwise; set by the command */
     perfile_archive_options packing; /* with --to archive */
+    int32_t compress_level;          /* --compress: 1 …; --decompress: PERFILE_COMPRESS_NONE; 0 */
     bool may_copy;                   /* the command accepts --on-damage copy; set by the command */
     bool has_on_damage;              /* --on-damage was given, which sets the next three: */
     uint32_t on_damage;              /* PERFILE_ON_DAMAGE_STOP … */
@@ -35,6 +36,8 @@ typedef struct cli_writing {
  * and
  * --report. */
 extern const cli_option cli_output_options[], cli_force_options[];
+/* --compress and --decompress of commands that compress as their input was. */
+extern const cli_option cli_compress_options[];
 extern const cli_option cli_writing_options[];
 
 /* Words of --to for all outputs; of --to for commands whose output is never a directory; of

@@ -44,6 +44,10 @@ typedef struct pf_writer_ops {
      * NULL: never. */
     bool (*takes_stored)(perfile_writer *w, const perfile_session *session);
     perfile_status (*stored)(perfile_writer *w, const struct pf_stored *range, perfile_error *err);
+    /* From now on records are compressed; called before the first one, and only with
+     * w->packs_as_read set, for a capture that is copied and was compressed with this level.  NULL:
+     * never. */
+    perfile_status (*compress)(perfile_writer *w, uint32_t level, perfile_error *err);
     /* The end of a round: every buffer was read once more.  NULL: the format has no rounds. */
     perfile_status (*round)(perfile_writer *w, perfile_error *err);
 
@@ -66,6 +70,7 @@ struct perfile_writer {
     bool directory;      /* the sink has parts */
     bool swap;           /* the other byte order than this machine's */
     bool packs;          /* compresses records */
+    bool packs_as_read;  /* will, if the capture that is copied is compressed */
     bool input_stays;    /* stable records may be written later: they are valid until pf_sink_wait()
                           */
     uint32_t form;       /* PERFILE_FORM_… */

@@ -96,7 +96,7 @@ static bool is_written(pf_copy *x, const perfile_record *r)
         x->joined_seq = r->sequence;
         return true;
     }
-    if (!packed && !x->packs)
+    if (!packed && !x->writer->packs && !x->writer->packs_as_read)
         pf_copy_note(x, PERFILE_NOTE_DECOMPRESSED, r->type, 0, perfile_record_size(r), r);
     return packed;
 }
@@ -322,7 +322,6 @@ void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
     x->writer = w;
     x->from = x->container->form;
     x->to = w->form;
-    x->packs = w->packs;
     x->joins_parts =
         x->container->n_parts > 1 && !w->directory && s->sorted_by == PERFILE_SORTED_BY_NOTHING;
     /* A sorted stream has mixed the parts by time: its rounds hold, if it has any. */

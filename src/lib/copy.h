@@ -28,7 +28,6 @@ typedef struct pf_copy {
     const perfile_container *container; /* of the input */
     perfile_writer *writer;
     uint32_t from, to;   /* PERFILE_FORM_… of input and output */
-    bool packs;          /* the writer compresses */
     bool joins_parts;    /* the data.N of a directory go into one file, one after the other */
     bool begun;          /* the writer has its events: records can be written */
     uint64_t joined_seq; /* sequence of the last fragment of simpleperf's; the record joined from

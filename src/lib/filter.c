@@ -150,6 +150,8 @@ static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *
         .as_stored = true,
         .form = form,
         .format = f->writing.format ? f->writing.format : perfile_stream_container(s)->format,
+        .compress_level =
+            f->writing.compress_level ? f->writing.compress_level : PERFILE_COMPRESS_AS_READ,
         .byte_order = perfile_session_byte_order(perfile_stream_session(s))};
     perfile_copy_options copying = {.size = sizeof copying,
                                     .flags = f->failing ? 0 : PERFILE_COPY_FORCE,

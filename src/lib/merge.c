@@ -245,13 +245,15 @@ static void on_note(void *user, const perfile_note *note)
 static perfile_status write_all(merging *m, uint32_t form, perfile_error *err)
 {
     const perfile_session *session = perfile_stream_session(m->stream);
-    perfile_writer_options how = {.size = sizeof how,
-                                  .as_stored = true,
-                                  .form = form,
-                                  .format = m->writing.format
-                                                ? m->writing.format
-                                                : perfile_stream_container(m->stream)->format,
-                                  .byte_order = perfile_session_byte_order(session)};
+    perfile_writer_options how = {
+        .size = sizeof how,
+        .as_stored = true,
+        .form = form,
+        .format =
+            m->writing.format ? m->writing.format : perfile_stream_container(m->stream)->format,
+        .compress_level =
+            m->writing.compress_level ? m->writing.compress_level : PERFILE_COMPRESS_AS_READ,
+        .byte_order = perfile_session_byte_order(session)};
     perfile_copy_options copying = {.size = sizeof copying,
                                     .flags = fails_on_damage(m) ? 0 : PERFILE_COPY_FORCE,
                                     .note = on_note,

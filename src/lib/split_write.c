@@ -247,6 +247,8 @@ static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
         .form = s->form,
         .format =
             s->writing.format ? s->writing.format : perfile_stream_container(l->stream)->format,
+        .compress_level =
+            s->writing.compress_level ? s->writing.compress_level : PERFILE_COMPRESS_AS_READ,
         .byte_order = perfile_session_byte_order(perfile_stream_session(l->stream))};
     const perfile_copy_options copying = {.size = sizeof copying,
                                           .flags = s->failing ? 0 : PERFILE_COPY_FORCE};

@@ -41,7 +41,7 @@ static perfile_status check_options(const pf_driver *driver, const perfile_sink 
     if (!driver->create)
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.format",
                        "captures of format %s cannot be written", driver->name);
-    if (o->compress_level && !(driver->can & PF_CAN_COMPRESS))
+    if (o->compress_level > 0 && !(driver->can & PF_CAN_COMPRESS))
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.compress_level",
                        "captures of format %s cannot be compressed", driver->name);
     if (o->target && !(driver->can & PF_CAN_TARGET))

@@ -22,7 +22,7 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
         return pf_fail(err, PERFILE_E_USAGE, "writer.attr_size",
                        "attrs of %u bytes: needed %d to %d, a multiple of 8", o->attr_size,
                        PF_ATTR_LEAST, PF_ATTR_MOST);
-    if (o->compress_level < 0 || o->compress_level > PF_DEFLATE_LEVEL_MOST)
+    if (o->compress_level < PERFILE_COMPRESS_NONE || o->compress_level > PF_DEFLATE_LEVEL_MOST)
         return pf_fail(err, PERFILE_E_USAGE, "writer.compress_level",
                        "level %d: zstd has 1 to %d, 0 compresses nothing", o->compress_level,
                        PF_DEFLATE_LEVEL_MOST);
@@ -45,6 +45,13 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
     return PERFILE_OK;
 }
 
+/* True if the target version of perf can read compressed records. */
+static bool knows_envelopes(const perfile_writer_options *o, const pf_release *target)
+{
+    return pf_release_knows_type(target, o->compressed2 ? PERFILE_RECORD_COMPRESSED2
+                                                        : PERFILE_RECORD_COMPRESSED);
+}
+
 /* Checks that the target version of perf can read what the options ask for. */
 static perfile_status check_target(const perfile_writer_options *o, const pf_release *target,
                                    const perfile_sink *sink, perfile_error *err)
@@ -53,8 +60,7 @@ static perfile_status check_target(const perfile_writer_options *o, const pf_rel
     if (pf_sink_has_parts(sink) && target->feature < PERFILE_FEATURE_DIR_FORMAT)
         return pf_fail(err, PERFILE_E_USAGE, "writer.target",
                        "perf %s knows no directories: write a file", target->name);
-    uint32_t needed = o->compressed2 ? PERFILE_RECORD_COMPRESSED2 : PERFILE_RECORD_COMPRESSED;
-    if (o->compress_level && !pf_release_knows_type(target, needed))
+    if (o->compress_level > 0 && !knows_envelopes(o, target))
         return pf_fail(err, PERFILE_E_USAGE, "writer.target", "perf %s knows no %s records",
                        target->name, o->compressed2 ? "COMPRESSED2" : "COMPRESSED");
     if (o->attr_size > target->attr_size)
@@ -228,6 +234,7 @@ static const pf_writer_ops ops = {
     .samples = pf_write_samples,
     .takes_stored = pf_write_takes_stored,
     .stored = pf_write_stored,
+    .compress = pf_write_compress_from_here,
     .round = pf_write_round,
     .let_go = pf_write_let_go,
     .finish = finish,
@@ -274,9 +281,11 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
     w->progressive = o.progressive;
     w->compressed2 = o.compressed2;
     w->as_stored = o.as_stored;
-    w->level = o.compress_level;
+    w->level = o.compress_level > 0 ? o.compress_level : 0;
     w->base.packs = w->level > 0;
     w->tells = pf_sink_wants_records(sink) && !w->level;
+    w->base.packs_as_read = o.compress_level == PERFILE_COMPRESS_AS_READ && !w->tells &&
+                            o.form == PERFILE_FORM_FILE && (!target || knows_envelopes(&o, target));
     w->target = target;
     /* A target reads attrs of the size that it knows; longer ones may be refused. */
     w->attr_size = target && !o.attr_size ? target->attr_size : o.attr_size;

@@ -227,7 +227,11 @@ perfile_status pf_write_flush_stage(pf_perf_writer *w, perfile_error *err);
 /* Sets the feature COMPRESSED if the writer compresses. */
 perfile_status pf_write_compressed_feature(pf_perf_writer *w, perfile_error *err);
 
-/* perf/write_parts.c.  pf_write_select_part(): the part that is written from now on.
+/* perf/write_parts.c. */
+perfile_status pf_write_compress_from_here(perfile_writer *writer, uint32_t level,
+                                           perfile_error *err);
+
+/* pf_write_select_part(): the part that is written from now on.
  * pf_write_finish_parts(): flushes spans and stages of all parts, the first part last.
  * pf_write_first_part(): makes part 0, on the writer's sink. */
 perfile_status pf_write_select_part(pf_perf_writer *w, uint32_t part, perfile_error *err);

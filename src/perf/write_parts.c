@@ -42,6 +42,16 @@ static perfile_status open_part(pf_perf_writer *w, pf_write_part *part, perfile_
     return PERFILE_OK;
 }
 
+/* pf_writer_ops.compress. */
+perfile_status pf_write_compress_from_here(perfile_writer *writer, uint32_t level,
+                                           perfile_error *err)
+{
+    pf_perf_writer *w = (pf_perf_writer *)writer;
+    w->level = level >= 1 && level <= PF_DEFLATE_LEVEL_MOST ? (int)level : 1;
+    w->base.packs = true;
+    return open_part(w, w->part, w->part->sink, err);
+}
+
 perfile_status pf_write_first_part(pf_perf_writer *w, perfile_error *err)
 {
     perfile_status st = ensure_part(w, 0, err);

@@ -56,7 +56,7 @@ ls no.perfile 2>&1 | sed "s/.*no.perfile'*/no.perfile/"
 echo "each capture is an input"
 touch -d 2020-02-02T02:02:02Z b.data
 run convert -f --to archive --append -o joined.perfile b.data
-"$PERFILE" info joined.perfile | sed -E '/^CAPTURE|^ *[1-4] /s/[0-9]{4}-[0-9-]*T[0-9:]*Z/TIME/'
+"$PERFILE" info joined.perfile | sed -E 's/[0-9.]+ kB of/SIZE of/; /^CAPTURE|^ *[1-4] /s/[0-9]{4}-[0-9-]*T[0-9:]*Z/TIME/'
 run info --json --source 5 joined.perfile | grep -o '"name":"b.data"\|"captured":{[^}]*}'
 "$PERFILE" info --source 2 joined.perfile | grep -E '^(file|form)'
 "$PERFILE" list events joined.perfile | grep ':$'

@@ -176,13 +176,13 @@ def pack(capture, size):
 def words_of(values, samples):
     """A command with random options, for a capture of so many samples."""
     if pick.random() < 0.6:
-        return ["filter", "--json", "-f", "-o", "out"] + selection(values)
+        return ["filter", "--json", "--decompress", "-f", "-o", "out"] + selection(values)
     how = pick.choice((["--every", "%dus" % pick.choice((100, 170, 700, 20000000))],
                        ["--records", str(samples // pick.randint(1, 9) + 1)],
                        ["--size", "%dK" % (samples * 56 // pick.randint(1, 7) // 1000 + 100)],
                        ["--by", pick.choice(("pid", "tid", "cpu", "event", "comm"))]))
     more = pick.choice(([], [], ["--no-sideband"], ["--compact-sideband"]))
-    return ["split", "--json", "-f", "-o", "out-%03d"] + how + more
+    return ["split", "--json", "--decompress", "-f", "-o", "out-%03d"] + how + more
 
 
 def damage(trial, name):
@@ -230,7 +230,7 @@ def main():
             continue
         for i in range(1 + 24 // CASES):
             # The first selects most chunks as a whole, so that some move whatever the others are.
-            words = words_of(values, SAMPLES) if i else ["filter", "--json", "-f", "-o", "out", "--time", "5%..95%"]
+            words = words_of(values, SAMPLES) if i else ["filter", "--json", "--decompress", "-f", "-o", "out", "--time", "5%..95%"]
             trial.compare("made, pipe %s, chunks of %d: %s" % (pipe, size, " ".join(words)), words)
         damage(trial, "made, pipe %s, chunks of %d" % (pipe, size))
     print("%d cases, %d of them refused, %d differ; %d chunks moved, %d of them small" % (

@@ -47,6 +47,7 @@ IDS = {"id", "stream_id", "identifier"}
 VERSIONS = re.findall(r"perf-[0-9.]+", run(PERFILE, "convert", "--target", "?", "-o", "x", "x")[2])
 FORMS = [], ["--to", "perf.data"], ["--to", "pipe"], ["--to", "dir"]
 ONE_FILE = FORMS[:3]
+PACKINGS = [], ["--decompress"], ["--compress"], ["--compress=9"]
 
 # What does not change what is written, and what is tried elsewhere (tests/cli, tests/corpus).
 NEUTRAL = {"--help", "--version", "--json", "--report", "--force", "--output", "--from", "--on-damage", "--max-memory",
@@ -96,9 +97,17 @@ def filter_cases():
                      ["--no-sideband", "--every", "2"], ["--compact-sideband", "--time", "40%.."],
                      ["--invert", "--time", "20%..60%"], ["--type", "SAMPLE"], ["--event", "0"]):
             yield form + what
+        for packing in PACKINGS:
+            yield form + packing + ["--every", "2"]
     for what in ["--where", "period > 0"], ["--ip", "0x400000.."], ["--pid", "1-100000"], ["--tid", "1-100000"], \
             ["--comm", "*"], ["--dso", "*"], ["--cgroup", "*"]:
         yield what
+
+
+def sort_cases():
+    for form in ONE_FILE:
+        for packing in PACKINGS:
+            yield form + packing
 
 
 def merge_cases():
@@ -106,6 +115,8 @@ def merge_cases():
         yield form + ["--offset", "2=0"]
         yield form + ["--align", "start", "--drop-conflicting"]
         yield form + ["--offset", "2=+1ms", "--join-events"]
+        for packing in PACKINGS:
+            yield form + packing + ["--offset", "2=0"]
     yield ["--offset", "2=0", "--map-pids", "--host-comm"]
 
 
@@ -113,12 +124,14 @@ def split_cases():
     for form in ONE_FILE:
         for what in ["--records", "1000"], ["--size", "100K"], ["--by", "cpu"], ["--by", "event"]:
             yield form + what
+        for packing in PACKINGS:
+            yield form + packing + ["--records", "1000"]
     yield ["--every", "100ms"]
     yield ["--records", "1000", "--no-sideband"]
     yield ["--records", "1000", "--compact-sideband"]
 
 
-WRITERS = {"convert": convert_cases, "filter": filter_cases, "sort": lambda: ONE_FILE, "merge": merge_cases,
+WRITERS = {"convert": convert_cases, "filter": filter_cases, "sort": sort_cases, "merge": merge_cases,
            "split": split_cases, "recover": lambda: [[], ["--to", "perf.data"]]}
 # Options of damage, which tests/corpus/recover.sh tries.
 OF_DAMAGE = {"recover": {"--attrs-from", "--event", "--big-endian"}}

@@ -53,7 +53,7 @@ static void options_that_do_not_fit(void **state)
         {{.attr_size = 70}, "a multiple of 8"},
         {{.attr_size = 5000}, "5000"},
         {{.compress_level = 23}, "level 23"},
-        {{.compress_level = -1}, "level -1"},
+        {{.compress_level = -3}, "level -3"},
     };
     perfile_sink *sink;
     perfile_writer *w;

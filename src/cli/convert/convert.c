@@ -16,8 +16,6 @@
 
 enum {
     OPTION_ORDER = CLI_OPTION_OWN,
-    OPTION_COMPRESS,
-    OPTION_DECOMPRESS,
     OPTION_TARGET,
     OPTION_KEEP,
     OPTION_DROP,
@@ -34,7 +32,7 @@ enum {
     OPTION_STAT,
     OPTION_CPU
 };
-enum { MAX_LEVEL = 22, MAX_ARCHIVE_LEVEL = 19 };
+enum { MAX_ARCHIVE_LEVEL = 19 };
 
 /* The command line. */
 typedef struct settings {
@@ -66,19 +64,6 @@ static int read_order(const char *word, settings *set)
     bool little = which == LITTLE || (which == NATIVE && little_here);
     set->how.byte_order = little ? PERFILE_BYTE_ORDER_LITTLE : PERFILE_BYTE_ORDER_BIG;
     return status;
-}
-
-/* Reads the value of --compress, NULL if none was given: level 0 is then the default. */
-static int read_level(const char *word, settings *set)
-{
-    char *end = NULL;
-    long level = word ? strtol(word, &end, 10) : 0;
-    if (word && (end == word || *end || level < 1 || level > MAX_LEVEL))
-        return cli_usage("convert", "--compress takes a level from 1 to %d, not '%s'", MAX_LEVEL,
-                         word);
-    set->how.flags |= PERFILE_CONVERT_COMPRESS;
-    set->how.level = (int32_t)level;
-    return CLI_CONTINUE;
 }
 
 /* Enumerates the names of the targets, "perf-6.1". */
@@ -202,11 +187,6 @@ static int read_option(int option, settings *set)
     switch (option) {
     case OPTION_ORDER:
         return read_order(optarg, set);
-    case OPTION_COMPRESS:
-        return read_level(optarg, set);
-    case OPTION_DECOMPRESS:
-        set->how.flags |= PERFILE_CONVERT_DECOMPRESS;
-        return CLI_CONTINUE;
     case OPTION_TARGET:
         return read_target(optarg, set);
     case OPTION_KEEP:
@@ -349,10 +329,11 @@ static const cli_option options[] = {
              "feature and attr is byte-swapped. The bytes of RAW, AUX area traces and stacks, and "
              "tracepoint formats, which name their byte order themselves, stay as recorded. "
              "Compressed records are decompressed for that."},
-    {"compress", .value = "[=LEVEL]", .code = OPTION_COMPRESS,
+    {"compress", .value = "[=LEVEL]", .code = CLI_OPTION_COMPRESS,
      .help = "compress records, 1 (fast, default) to 22",
      .more = "Records of the kernel are compressed, with zstd."},
-    {"decompress", .code = OPTION_DECOMPRESS, .help = "replace compressed records by their content",
+    {"decompress", .code = CLI_OPTION_DECOMPRESS,
+     .help = "replace compressed records by their content",
      .more = "Without this option and --compress they are copied where their content does not "
              "change."},
     {"expand", .code = OPTION_EXPAND,
@@ -446,6 +427,15 @@ static bool changes_captures(const settings *set)
            set->w.from;
 }
 
+/* Passes --compress and --decompress on: without them compressed records are copied. */
+static void take_compression(settings *set)
+{
+    const int32_t level = set->w.compress_level;
+    if (level)
+        set->how.flags |= level > 0 ? PERFILE_CONVERT_COMPRESS : PERFILE_CONVERT_DECOMPRESS;
+    set->how.level = level > 0 ? level : 0;
+}
+
 /* Checks that the options go together: CLI_CONTINUE, or CLI_USAGE. */
 static int check(const settings *set, const cli_inputs *in)
 {
@@ -454,8 +444,6 @@ static int check(const settings *set, const cli_inputs *in)
         return cli_usage("convert",
                          "'%s' is a second input: only an archive holds several (--to archive)",
                          in->at[1]);
-    if (set->how.flags & PERFILE_CONVERT_COMPRESS && set->how.flags & PERFILE_CONVERT_DECOMPRESS)
-        return cli_usage("convert", "give --compress or --decompress, not both");
     if (set->how.flags & PERFILE_CONVERT_COMPRESS && set->how.flags & PERFILE_CONVERT_EXPAND)
         return cli_usage("convert", "give --compress or --expand, not both");
     if (set->how.flags & PERFILE_CONVERT_EXPAND && !set->w.archive)
@@ -507,6 +495,7 @@ int cli_convert(int argc, char **argv)
         status = cli_read_inputs("convert", argc, argv, &in);
     if (status == CLI_CONTINUE)
         status = cli_writing_check("convert", &set.w);
+    take_compression(&set);
     if (status == CLI_CONTINUE)
         status = check(&set, &in);
     if (status == CLI_CONTINUE)

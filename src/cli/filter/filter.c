@@ -103,6 +103,7 @@ static int filter(settings *set, const char *path)
     set->writing.form = to_stdout && !set->w.has_form ? PERFILE_FORM_PIPE : set->w.form;
     set->writing.format = set->w.format;
     set->writing.from = set->w.from;
+    set->writing.compress_level = set->w.compress_level;
     set->writing.limits = set->w.limits;
     set->writing.on_damage = set->w.fail ? PERFILE_ON_DAMAGE_FAIL : set->w.on_damage;
     int status = cli_selection_check("filter", &set->select);
@@ -146,6 +147,7 @@ static const cli_option options[] = {
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_output_word,
      .help =
          "the form of the output; perf.data, pipe, dir, perfmon or archive; default: that of IN"},
+    {.rows = cli_compress_options},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
      .help = "what happens at damage; stop: filter what is before the damage (default); salvage or "
              "resync: continue after "

@@ -273,6 +273,7 @@ static int merge(settings *set)
                                               .copied_size = sizeof x.copied,
                                               .limits = set->w.limits,
                                               .format = set->w.format,
+                                              .compress_level = set->w.compress_level,
                                               .form = to_stdout ? PERFILE_FORM_PIPE : set->w.form,
                                               .on_damage = set->w.fail ? PERFILE_ON_DAMAGE_FAIL
                                                                        : set->w.on_damage,
@@ -352,6 +353,7 @@ static const cli_option options[] = {
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
      .help = "the form of the output; perf.data, pipe, perfmon or archive; default: that of the "
              "first input"},
+    {.rows = cli_compress_options},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
      .help = "what happens at damage; stop: merge what is before the damage (default); salvage or "
              "resync: continue after "

@@ -95,13 +95,15 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
     bool pipe =
         perfile_stream_container(s)->form == PERFILE_FORM_PIPE || strcmp(set->w.out, "-") == 0;
     const char *format = perfile_stream_container(s)->format;
-    perfile_writer_options how = {.size = sizeof how,
-                                  .as_stored = true,
-                                  .format = set->w.has_form ? set->w.format : format,
-                                  .form = set->w.has_form ? set->w.form
-                                          : pipe          ? PERFILE_FORM_PIPE
-                                                          : PERFILE_FORM_FILE,
-                                  .byte_order = perfile_session_byte_order(session)};
+    perfile_writer_options how = {
+        .size = sizeof how,
+        .as_stored = true,
+        .format = set->w.has_form ? set->w.format : format,
+        .form = set->w.has_form ? set->w.form
+                : pipe          ? PERFILE_FORM_PIPE
+                                : PERFILE_FORM_FILE,
+        .compress_level = set->w.compress_level ? set->w.compress_level : PERFILE_COMPRESS_AS_READ,
+        .byte_order = perfile_session_byte_order(session)};
     perfile_copy_options copying = {.size = sizeof copying,
                                     .flags = set->w.fail ? 0 : PERFILE_COPY_FORCE,
                                     .note = on_note,
@@ -172,6 +174,7 @@ static const cli_option options[] = {
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
      .help = "the form of the output; perf.data, pipe, perfmon or archive; default: pipe if IN is "
              "one, else as IN"},
+    {.rows = cli_compress_options},
     {"max-memory", .value = "SIZE", .letter = 'm',
      .help = "memory for sorting, default 256M; temporary files are used beyond that",
      .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G behind it, at least "

@@ -174,6 +174,7 @@ static int split(settings *set, const char *path)
     set->w.packing.size = sizeof set->w.packing;
     set->writing.archive = set->w.archive ? &set->w.packing : NULL;
     set->writing.from = set->w.from;
+    set->writing.compress_level = set->w.compress_level;
     set->writing.limits = set->w.limits;
     set->writing.on_damage = set->w.fail ? PERFILE_ON_DAMAGE_FAIL : set->w.on_damage;
     set->writing.note = cli_split_note;
@@ -235,6 +236,7 @@ static const cli_option options[] = {
     {"compact-state", .code = OPTION_COMPACT},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,
      .help = "the form of the output; perf.data, pipe or archive; default: that of IN"},
+    {.rows = cli_compress_options},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
      .help = "what happens at damage; stop: split what is before the damage (default); salvage or "
              "resync: continue after "
