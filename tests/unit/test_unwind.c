@@ -442,6 +442,11 @@ static void sources(void **state)
     size_t n = 9;
     open_world(&w, "x86_64", true, false, NULL);
     const perfile_mapping *m = perfile_model_mapping(w.model, PID, AT(LEAF), 5);
+    pf_alloc_fail_at = pf_alloc_count + 1;
+    assert_int_equal(perfile_symbols_source(w.symbols, m, AT(LEAF), 5, &places, &n, NULL),
+                     PERFILE_E_NOMEM);
+    pf_alloc_fail_at = 0;
+    assert_int_equal(n, 9);
     assert_int_equal(perfile_symbols_source(w.symbols, m, AT(LEAF), 5, &places, &n, NULL),
                      PERFILE_OK);
     assert_int_equal(n, 0);
