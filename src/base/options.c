@@ -165,6 +165,25 @@ perfile_status pf_options_copy_typed(void *mine, pf_options_type type, const voi
     return st;
 }
 
+#define ITEM(type, ...) [PF_ITEMS_##type] = {__VA_ARGS__}
+
+static const member items[][MEMBERS] = {
+    ITEM(merge_input, RESERVED(merge_input, reserved0), RESERVED(merge_input, reserved)),
+    ITEM(merge_source, RESERVED(merge_source, reserved0), RESERVED(merge_source, reserved)),
+    ITEM(filter_term, RESERVED(filter_term, reserved)),
+    ITEM(assumed_event, RESERVED(assumed_event, reserved)),
+};
+
+perfile_status pf_item_check_typed(const void *item, pf_items_type type, const char *where,
+                                   perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    const member *m = items[type];
+    for (; st == PERFILE_OK && m < items[type] + MEMBERS && m->bytes; m++)
+        st = check_member(item, m, where, err);
+    return st;
+}
+
 perfile_status pf_on_damage_resolve(uint32_t *on_damage, uint32_t otherwise, uint32_t last,
                                     const char *where, perfile_error *err)
 {

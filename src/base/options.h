@@ -63,6 +63,16 @@ typedef enum pf_options_type { PF_OPTIONS_EACH(PF_OPTIONS_ENUM) PF_OPTIONS_TYPES
 perfile_status pf_options_copy_typed(void *mine, pf_options_type type, const void *given,
                                      const char *where, perfile_error *err);
 
+/* Elements of arrays, which have no `size`: what has no meaning in them is refused, too. */
+#define PF_ITEMS_EACH(X)    X(merge_input) X(merge_source) X(filter_term) X(assumed_event)
+#define PF_ITEMS_ENUM(name) PF_ITEMS_##name,
+typedef enum pf_items_type { PF_ITEMS_EACH(PF_ITEMS_ENUM) PF_ITEMS_TYPES } pf_items_type;
+#define PF_ITEMS_CASE(name) const perfile_##name * : PF_ITEMS_##name,
+#define pf_item_check(item, where, err)                                                            \
+    pf_item_check_typed((item), _Generic((item), PF_ITEMS_EACH(PF_ITEMS_CASE) void *: PF_ITEMS_TYPES), (where), (err))
+perfile_status pf_item_check_typed(const void *item, pf_items_type type, const char *where,
+                                   perfile_error *err);
+
 /* Copies a struct without a `size` member, the size of which is a parameter. */
 perfile_status pf_options_copy_sized(void *mine, size_t mine_size, const void *given,
                                      size_t given_size, const char *where, perfile_error *err);

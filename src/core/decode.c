@@ -326,10 +326,13 @@ perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped, perfile_at
 
 /* A visitor of an older header has fewer functions; none is missing so far, so its size must be
  * ours. */
-static perfile_status check_visitor(const perfile_visitor *v, perfile_error *err)
+static perfile_status check_visitor(const perfile_visitor *v, uint32_t flags, perfile_error *err)
 {
-    if (v->size >= sizeof *v)
+    const uint32_t unknown = flags & ~(uint32_t)(PERFILE_WALK_CONTRACT | PERFILE_WALK_PADDING);
+    if (v->size >= sizeof *v && !unknown)
         return PERFILE_OK;
+    if (unknown)
+        return pf_fail(err, PERFILE_E_USAGE, "walk.flags", "unknown flags: 0x%x", unknown);
     return pf_fail(err, PERFILE_E_USAGE, "visitor", "size is %zu, not set by sizeof", v->size);
 }
 
@@ -338,7 +341,7 @@ perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
 {
     pf_parts p;
     const pf_row *row = pf_row_of(r);
-    perfile_status st = check_visitor(visitor, err);
+    perfile_status st = check_visitor(visitor, flags, err);
     if (st == PERFILE_OK)
         st = split_record(r, &p, err);
     if (st != PERFILE_OK)
@@ -360,7 +363,7 @@ perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t fla
                                            perfile_error *err)
 {
     pf_parts p;
-    perfile_status st = check_visitor(visitor, err);
+    perfile_status st = check_visitor(visitor, flags, err);
     if (st == PERFILE_OK)
         st = split_record(r, &p, err);
     if (st != PERFILE_OK)
@@ -378,7 +381,7 @@ perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t fla
 perfile_status perfile_feature_walk(const perfile_feature *feature, uint32_t flags,
                                     const perfile_visitor *visitor, void *user, perfile_error *err)
 {
-    perfile_status st = check_visitor(visitor, err);
+    perfile_status st = check_visitor(visitor, flags, err);
     if (st == PERFILE_OK)
         st = feature_usable(feature, err);
     if (st != PERFILE_OK)
@@ -399,7 +402,7 @@ perfile_status perfile_feature_walk(const perfile_feature *feature, uint32_t fla
 perfile_status perfile_attr_walk(perfile_bytes stored, bool swapped, uint32_t flags,
                                  const perfile_visitor *visitor, void *user, perfile_error *err)
 {
-    perfile_status st = check_visitor(visitor, err);
+    perfile_status st = check_visitor(visitor, flags, err);
     if (st != PERFILE_OK)
         return st;
     pf_context k = attr_context(stored);

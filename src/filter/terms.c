@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/nearest.h"
@@ -300,7 +301,8 @@ perfile_status pf_filter_terms(pf_filter *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < x->options.n_terms && st == PERFILE_OK; i++)
-        st = add_term(x, &x->options.terms[i], err);
+        if ((st = pf_item_check(&x->options.terms[i], "filter.terms", err)) == PERFILE_OK)
+            st = add_term(x, &x->options.terms[i], err);
     /* `times` is made later, when the clock is known. */
     pf_ranges *sets[] = {&x->pids, &x->tids, &x->cpus, &x->types, &x->ips};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)

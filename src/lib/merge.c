@@ -353,7 +353,10 @@ static perfile_status begin(merging *m, perfile_merge_source *in, size_t n, perf
         const char *name = in[i].name ? in[i].name : perfile_source_name(in[i].source);
         m->inputs[i] = (input){.all = m, .in = &in[i], .name = name};
     }
-    return PERFILE_OK;
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        st = pf_item_check((const perfile_merge_source *)&in[i], "merge.in", err);
+    return st;
 }
 
 /* Closes the sources of all inputs in any case: those that a stream owns are NULL in `in` by

@@ -153,6 +153,9 @@ static perfile_status init_inputs(pf_merge *x, const perfile_merge_input *inputs
     if (!x->inputs || !x->heap)
         return pf_fail_nomem(err, "merge");
     for (size_t i = 0; i < n; i++) {
+        perfile_status st = pf_item_check(&inputs[i], "merge.inputs", err);
+        if (st != PERFILE_OK)
+            return st;
         if (perfile_stream_sorted_by(inputs[i].stream) != PERFILE_SORTED_BY_TIME)
             return pf_fail(err, PERFILE_E_USAGE, "merge", "%s is not sorted: see perfile_sort()",
                            inputs[i].name);

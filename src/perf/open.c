@@ -109,6 +109,9 @@ static perfile_status assume_events(pf_perf_stream *p, perfile_error *err)
     const perfile_assume *a = p->base.options.assume;
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; a && i < a->n_events && st == PERFILE_OK; i++) {
+        st = pf_item_check(&a->events[i], "options.assume", err);
+        if (st != PERFILE_OK)
+            return st;
         pf_attr_fact fact = {.attr = a->events[i].attr,
                              .ids = a->events[i].ids,
                              .offset = PERFILE_NO_OFFSET,

@@ -47,11 +47,21 @@ static perfile_status append(pf_symtab *t, perfile_bytes text, uint32_t *at)
     return PERFILE_OK;
 }
 
+/* Ends a name that is too long, so that it can be seen. */
+static void cut_name(char *name)
+{
+    memcpy(name + PF_SYMBOL_NAME - 3, "...", sizeof "...");
+}
+
 perfile_status pf_symtab_text(pf_symtab *t, perfile_bytes text, uint32_t *at)
 {
-    if (text.len > PF_SYMBOL_NAME)
+    const bool cut = text.len > PF_SYMBOL_NAME;
+    if (cut)
         text.len = PF_SYMBOL_NAME;
-    return append(t, text, at);
+    perfile_status st = append(t, text, at);
+    if (cut && st == PERFILE_OK)
+        cut_name(t->names + *at);
+    return st;
 }
 
 perfile_status pf_symtab_texts(pf_symtab *t, perfile_bytes texts, uint32_t *at)
@@ -64,7 +74,7 @@ perfile_status pf_symtab_texts(pf_symtab *t, perfile_bytes texts, uint32_t *at)
         char *nul = memchr(name, 0, PF_SYMBOL_NAME + 1);
         if (!nul) {
             nul = name + PF_SYMBOL_NAME;
-            *nul = 0;
+            cut_name(name);
         }
         name = nul + 1;
     }

@@ -47,7 +47,7 @@ typedef struct pf_symtab {
 enum { PF_RULES_ELF, PF_RULES_KALLSYMS, PF_RULES_PERF_MAP };
 
 /* Bytes of a name, without its NUL.  What is longer is cut where it enters a table, so that nothing
- * that is done with a name costs more than this. */
+ * that is done with a name costs more than this, and ends with "...". */
 enum { PF_SYMBOL_NAME = 4095 };
 
 /* Appends a name and a NUL to the names; *at is its position.  PERFILE_E_LIMIT, also beyond 4 GiB;

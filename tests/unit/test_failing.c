@@ -53,6 +53,7 @@ static void encoders(void **state)
 #include "perfile/format/records.def"
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) ENCODER(id)
 #include "perfile/format/simpleperf.def"
+    ENCODER(sample_id)
 #define FEATURE(id, number, name, source, contract, doc) ENCODER(id)
 #include "perfile/format/features.def"
 }

@@ -782,6 +782,40 @@ static void all_restricted_are_tried(void **state)
     assert_int_equal(n, N_RESTRICTED);
 }
 
+/* Elements of arrays have no size; their reserved words count all the same. */
+static void items_of_arrays(void **state)
+{
+    (void)state;
+    perfile_error err;
+    perfile_stream *s = opened(), *merged;
+    const perfile_merge_input input = {.stream = s, .name = "made", .reserved = {1}};
+    assert_int_equal(perfile_merge(&input, 1, NULL, &merged, &err), PERFILE_E_USAGE);
+    assert_string_equal(err.where, "merge.inputs");
+    perfile_stream_close(s);
+
+    perfile_sink *sink;
+    perfile_merge_source from = {.source = source(), .reserved = {1}};
+    assert_int_equal(perfile_sink_memory(NULL, &sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_merge_captures(&from, 1, sink, NULL, NULL, 0, &err), PERFILE_E_USAGE);
+    assert_string_equal(err.where, "merge.in");
+    perfile_sink_close(sink);
+
+    perfile_filter_state *filter;
+    const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_PID, .text = "1", .reserved = 1};
+    const perfile_filter_options selecting = {
+        .size = sizeof selecting, .terms = &term, .n_terms = 1};
+    assert_int_equal(perfile_filter_new(&selecting, &filter, &err), PERFILE_E_USAGE);
+    assert_string_equal(err.where, "filter.terms");
+
+    const perfile_assumed_event event = {.reserved = {0, 1}};
+    const perfile_assume assume = {.size = sizeof assume, .events = &event, .n_events = 1};
+    const perfile_open_options how = {.size = sizeof how, .assume = &assume};
+    perfile_source *in = source();
+    assert_int_equal(perfile_open(in, &how, &s, &err), PERFILE_E_USAGE);
+    assert_string_equal(err.where, "options.assume");
+    perfile_source_close(in);
+}
+
 static void visitors_have_a_size(void **state)
 {
     (void)state;
@@ -796,6 +830,10 @@ static void visitors_have_a_size(void **state)
                      PERFILE_E_USAGE);
     assert_int_equal(perfile_attr_walk((perfile_bytes){NULL, 0}, false, 0, &none, NULL, NULL),
                      PERFILE_E_USAGE);
+    const perfile_visitor nobody = {.size = sizeof nobody};
+    perfile_error err;
+    assert_int_equal(perfile_record_walk(r, 4, &nobody, NULL, &err), PERFILE_E_USAGE);
+    assert_string_equal(err.where, "walk.flags");
     perfile_stream_close(s);
 }
 
@@ -836,6 +874,7 @@ int main(void)
                                        cmocka_unit_test(sizes_are_asked_for),
                                        cmocka_unit_test(what_has_no_meaning_is_refused),
                                        cmocka_unit_test(all_restricted_are_tried),
+                                       cmocka_unit_test(items_of_arrays),
                                        cmocka_unit_test(visitors_have_a_size),
                                        cmocka_unit_test(all_are_tried),
                                        cmocka_unit_test(writing),
