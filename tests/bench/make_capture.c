@@ -1,7 +1,7 @@
 /* make_capture KIND MEGABYTES FILE: writes a perf.data file (version 2, this machine's byte order)
  * with the mix of records that `perf record` leaves: the tasks first, then rounds of samples with
  * some COMM, MMAP2, FORK and EXIT between them; attrs, ids and the usual features.  KIND is flat,
- * chains, tracepoints or dwarf. */
+ * chains (that hardly repeat), stacks (chains that repeat), tracepoints or dwarf. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +40,7 @@ typedef struct capture_kind {
 static const capture_kind kinds[] = {
     {"flat", 1, 2, BASIC | PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_CPU, 1, {"page-faults"}},
     {"chains", 1, 2, BASIC | PERFILE_SAMPLE_CALLCHAIN, 1, {"page-faults"}},
+    {"stacks", 1, 2, BASIC | PERFILE_SAMPLE_CALLCHAIN, 1, {"page-faults"}},
     {"tracepoints",
      2,
      300,
@@ -61,9 +62,10 @@ static size_t used;
 static const capture_kind *kind;
 static uint64_t now = 1000000000000;
 
+static uint64_t state = 88172645463325252;
+
 static uint32_t random32(void)
 {
-    static uint64_t state = 88172645463325252;
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
@@ -196,6 +198,23 @@ static void put_stack(void)
     put_u64(STACK - 8 * (random32() % 512));
 }
 
+/* A chain of the kind stacks is one of a thousand. */
+static void put_chain(uint64_t ip)
+{
+    const bool repeats = strcmp(kind->name, "stacks") == 0;
+    const uint64_t which = 1 + random32() % 1000, saved = state;
+    if (repeats)
+        state = which * 88172645463325252;
+    uint32_t depth = 8 + random32() % 9;
+    put_u64(depth);
+    put_u64((uint64_t)(int64_t)CALLCHAIN_USER);
+    put_u64(repeats ? TEXT + random32() % 0x200000 : ip);
+    for (uint32_t i = 2; i < depth; i++)
+        put_u64(TEXT + random32() % 0x200000);
+    if (repeats)
+        state = saved;
+}
+
 static void put_sample(void)
 {
     uint32_t pid = 2000 + random32() % TASKS;
@@ -216,12 +235,7 @@ static void put_sample(void)
     }
     put_u64(1);
     if (kind->sample_type & PERFILE_SAMPLE_CALLCHAIN) {
-        uint32_t depth = 8 + random32() % 9;
-        put_u64(depth);
-        put_u64((uint64_t)(int64_t)CALLCHAIN_USER);
-        put_u64(ip);
-        for (uint32_t i = 2; i < depth; i++)
-            put_u64(TEXT + random32() % 0x200000);
+        put_chain(ip);
     }
     if (kind->sample_type & PERFILE_SAMPLE_RAW) {
         put_u32(PAYLOAD);
@@ -463,7 +477,7 @@ int main(int argc, char **argv)
         if (strcmp(kinds[i].name, argv[1]) == 0)
             kind = &kinds[i];
     if (!kind) {
-        fputs("usage: make_capture flat|chains|tracepoints|dwarf MEGABYTES FILE\n", stderr);
+        fputs("usage: make_capture flat|chains|stacks|tracepoints|dwarf MEGABYTES FILE\n", stderr);
         return 2;
     }
     out = fopen(argv[3], "wb");
