@@ -29,7 +29,7 @@ dump --format cbor --on-damage salvage IN
 dump --format tsv IN
 dump --where "time>0 && tid!=1" --format tsv -j 3 IN
 validate --format json IN
-validate --for perf-4.19 -j 3 IN
+validate --for perf-4.19 IN
 filter --time 10%..40% -o OUT IN
 filter --where "period>1 || cpu==0" --compact-sideband -o OUT IN
 filter --type SAMPLE --every 3 --to pipe -o OUT IN

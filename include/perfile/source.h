@@ -24,24 +24,16 @@ enum {
      * attrs and features are views of a mapping.  Records are valid until the next call, as those
      * of a pipe are.  The files of a directory are mapped. */
     PERFILE_SOURCE_SEQUENTIAL = 1 << 1,
-    /* As SEQUENTIAL, but the bytes of most records will be written unchanged or printed: a regular
-     * file of 32 MiB and more is mapped if a short measurement finds that faster on this machine,
-     * and pages a few MiB behind the last read are released; otherwise it is read. */
-    PERFILE_SOURCE_COPIED = 1 << 2,
     /* Of an archive: find the chunks one by one, although there is an index. */
-    PERFILE_SOURCE_NO_INDEX = 1 << 3
+    PERFILE_SOURCE_NO_INDEX = 1 << 2
 };
 
 /* How bytes are read.  Set `size`; zeros are the defaults. */
 typedef struct perfile_source_options {
     size_t size;
-    uint32_t flags; /* PERFILE_SOURCE_… */
-    /* How many threads read a large regular file that is not mapped, the caller's included; at most
-     * 256.  0 or 1: only the caller's. */
-    uint32_t threads;
-    const perfile_limits *limits; /* NULL: defaults; copied */
+    uint32_t flags;   /* PERFILE_SOURCE_… */
     uint32_t capture; /* of an archive with several: which, from 1 on; 0: the only one */
-    uint32_t reserved0;
+    const perfile_limits *limits; /* NULL: defaults; copied */
     uint64_t reserved[3];
 } perfile_source_options;
 

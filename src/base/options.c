@@ -93,7 +93,7 @@ static const struct {
     OPTIONS(sort_options, FLAGS(sort_options, flags, PERFILE_SORT_ONE_ROUND),
             RESERVED(sort_options, reserved)),
     OPTIONS(source_options, FLAGS(source_options, flags, PERFILE_SOURCE_NO_INDEX),
-            RESERVED(source_options, reserved0), RESERVED(source_options, reserved)),
+            RESERVED(source_options, reserved)),
     OPTIONS(source_callbacks, {0}),
     OPTIONS(split_options, FLAGS(split_options, flags, PERFILE_SPLIT_REPLACE),
             RESERVED(split_options, reserved)),

@@ -67,11 +67,6 @@ typedef struct pf_check_lookup {
 
 typedef struct pf_check {
     perfile_stream base; /* must be first: a perfile_stream is cast to a pf_check */
-    /* Set when this is not the stage, but checks one block of samples in another thread (ahead.h):
-     * findings then set block->left_to_stage and are not reported. */
-    struct pf_check_block *block;
-    /* Of the stage: what the checks of blocks are set up from; NULL: not started. */
-    struct pf_check_ahead *ahead;
     perfile_check_options options;
     bool off[PERFILE_RULE_LIMIT]; /* rules that the caller deselected */
     uint8_t flags;                /* PERFILE_FINDING_… of the next finding, cleared by it */
@@ -235,14 +230,6 @@ perfile_status pf_check_index_begin(pf_check *c, perfile_error *err);
 void pf_check_auxtrace(pf_check *c, const perfile_record *r);
 void pf_check_aux(pf_check *c, const perfile_record *r, const perfile_aux *v);
 void pf_check_index_end(pf_check *c);
-/* ahead.c: the `pass` function of the stage, which skips samples that reading threads have checked.
- */
-void pf_check_skip_judged(perfile_stream *s, perfile_passed *passed);
-/* Before plans and session change: waits until no thread uses them.  After the change: copies them
- * for the threads.  At the end: frees c->ahead. */
-void pf_check_ahead_settle(pf_check *c);
-void pf_check_ahead_refresh(pf_check *c);
-void pf_check_ahead_end(pf_check *c);
 /* world.c: feeds side-band records to the process model; a sample announces a deferred call chain,
  * a CALLCHAIN_DEFERRED delivers it; at the end the lookups are resolved. */
 perfile_status pf_check_feed_model(pf_check *c, const perfile_record *r, perfile_error *err);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/ahead.h"
+#include "check/check.h"
 
 enum { MESSAGE = 512 };
 
@@ -23,14 +23,9 @@ const char *pf_check_type_name(uint32_t type, char buf[24])
 
 /* Counts a finding and sets its rule, severity and flags.  Returns true if it is to be passed to
  * the callback: the rule is selected, the severity is wanted, and options.most findings of the rule
- * have not been reported yet.  In a check of a block (ahead.h) it only marks the record as left to
- * the stage, which then checks it again and reports in order. */
+ * have not been reported yet. */
 static bool count_finding(pf_check *c, unsigned rule, unsigned level, perfile_finding *f)
 {
-    if (c->block) {
-        c->block->left_to_stage = true;
-        return false;
-    }
     const perfile_rule *row = perfile_rule_of(rule);
     bool lesser = level == PF_LESSER && row->lesser;
     f->severity = lesser ? row->lesser : row->severity;

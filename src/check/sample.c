@@ -2,10 +2,7 @@
  * pass.
  *
  * This is the hot path of `validate`: rules that few samples can break are behind a test of
- * `present` (check_rare_fields()), and the id that was found last is cached.  The same functions
- * run in the threads that read the file (ahead.c), on a pf_check of their own; what depends on
- * earlier records (order of time, lookups, deferred call chains) goes through pf_check_time(),
- * pf_check_note_sample() and pf_check_cookie_announced(), which know both cases. */
+ * `present` (check_rare_fields()), and the id that was found last is cached. */
 #include <inttypes.h>
 
 #include "base/byte_order.h"

@@ -5,8 +5,7 @@
  * of rounds, features, names of processes) when the stream below ends.  Events that appear later
  * (HEADER_ATTR in a pipe) are checked when the generation of the session has changed.  With
  * PERFILE_CHECK_FEW_SAMPLES, which recover uses because salvage has already judged the samples,
- * most samples are skipped. ahead.c has the second way by which samples are skipped: they were
- * checked in the threads that read the file. */
+ * most samples are skipped. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -22,11 +21,9 @@ static pf_check *check_of(perfile_stream *s)
 }
 
 /* Copies what the check needs of the session, and checks its new events.  Called when the
- * generation of the session has changed.  The threads of ahead.c read these members, so they stop
- * first. */
+ * generation of the session has changed. */
 static perfile_status refresh_from_session(pf_check *c, perfile_error *err)
 {
-    pf_check_ahead_settle(c);
     c->generation = perfile_session_generation(c->session);
     c->n_cpus = perfile_session_n_cpus(c->session);
     c->span_first = 0;
@@ -38,9 +35,7 @@ static perfile_status refresh_from_session(pf_check *c, perfile_error *err)
         c->span_first = v.first_sample_time;
         c->span_last = v.last_sample_time;
     }
-    perfile_status st = pf_check_attrs(c, err);
-    pf_check_ahead_refresh(c);
-    return st;
+    return pf_check_attrs(c, err);
 }
 
 /* Checks what is known before the first record. */
@@ -149,7 +144,6 @@ static void close_stage(perfile_stream *s)
     pf_check *c = check_of(s);
     perfile_model_close(c->model);
     perfile_stream_close(s->below);
-    pf_check_ahead_end(c);
     pf_free(c->plans);
     pf_free(c->cpu_time);
     pf_free(c->buffers);
@@ -159,8 +153,7 @@ static void close_stage(perfile_stream *s)
     pf_free(c);
 }
 
-static const pf_stream_ops check_ops = {
-    .fill = fill, .close = close_stage, .pass = pf_check_skip_judged};
+static const pf_stream_ops check_ops = {.fill = fill, .close = close_stage};
 
 /* Sets c->off[] from options.only and options.ignore; `ignore` wins. */
 static perfile_status choose_rules(pf_check *c, perfile_error *err)

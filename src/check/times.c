@@ -31,10 +31,6 @@ void pf_check_older_than_round(pf_check *c, const perfile_record *r, uint64_t ti
  * round before.  Records that come later must not be older than that (floor_time). */
 void pf_check_round(pf_check *c)
 {
-    if (c->block) {
-        c->block->is_round = true;
-        return;
-    }
     c->floor_time = c->round_time;
     c->round_time = c->max_time;
     c->rounds++;

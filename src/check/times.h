@@ -3,26 +3,19 @@
 #ifndef PF_CHECK_TIMES_H
 #define PF_CHECK_TIMES_H
 
-#include "check/ahead.h"
+#include "check/check.h"
 
 /* The findings, out of line because they are rare: V-212, the time of a processor stepped back by
  * `before` ns; V-515, the record is older than the last round but one allows. */
 void pf_check_time_went_back(pf_check *c, const perfile_record *r, uint64_t before, uint32_t cpu);
 void pf_check_older_than_round(pf_check *c, const perfile_record *r, uint64_t time);
 
-/* `cpu`: UINT32_MAX when not known.  In a check of a block the time is only kept for add_time() of
- * ahead.c, because the order depends on records before the block. */
+/* `cpu`: UINT32_MAX when not known. */
 static inline void pf_check_time(pf_check *c, const perfile_record *r, uint64_t time, uint32_t cpu)
 {
     /* Synthesized records have time 0. */
     if (time == 0 || time == PERFILE_NO_TIME)
         return;
-    if (c->block) {
-        c->block->timed = true;
-        c->block->time = time;
-        c->block->cpu = cpu;
-        return;
-    }
     c->timed_records++;
     if (time < c->floor_time)
         pf_check_older_than_round(c, r, time);

@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "check/ahead.h"
+#include "check/check.h"
 #include "perfile/model.h"
 
 enum {
@@ -115,10 +115,6 @@ static pf_check_cookie *cookie_of(pf_check *c, uint32_t tid, uint64_t cookie)
 /* A sample's call chain ends with a cookie: the rest comes in a CALLCHAIN_DEFERRED. */
 void pf_check_cookie_announced(pf_check *c, uint32_t tid, uint64_t cookie)
 {
-    if (c->block) {
-        c->block->left_to_stage = true;
-        return;
-    }
     pf_check_cookie *k = cookie_of(c, tid, cookie);
     if (k && k->state == 0)
         *k = (pf_check_cookie){cookie, tid, 1};

@@ -22,11 +22,7 @@ static inline uint64_t pf_check_hash(uint64_t page, uint32_t pid)
 }
 
 /* The slot of the table of recent pages (or processes) that a page (process) may be in; >> 56 and
- * >> 54 leave 8 and 10 bits, as many as the tables have.
- *
- * What a slot holds depends on nothing but the samples before.  Therefore a table that started
- * empty at a later sample says "recent" only where one that started earlier says so too: ahead.c
- * relies on that. */
+ * >> 54 leave 8 and 10 bits, as many as the tables have. */
 static inline uint64_t *pf_check_recent_slot(pf_check *c, uint64_t page, uint32_t pid)
 {
     if (page == PF_CHECK_NO_ADDRESS)

@@ -221,36 +221,27 @@ static void on_note(void *user, const perfile_note *note)
     cli_message("%s: %s", in->name, cli_with_options(note->where, note->text, text));
 }
 
-/* Opens a source with these flags and this number of threads. */
-static perfile_status open_source(const char *path, uint32_t flags, uint32_t threads,
-                                  const perfile_limits *limits, perfile_source **source,
-                                  perfile_error *err)
+static perfile_status open_source(const char *path, uint32_t flags, const perfile_limits *limits,
+                                  perfile_source **source, perfile_error *err)
 {
     const perfile_source_options how = {.size = sizeof how,
                                         .flags = flags | archive_flags,
-                                        .threads = threads,
                                         .limits = limits,
                                         .capture = cli_capture_of(path) ? cli_capture_of(path)
                                                                         : capture_number};
     return perfile_source_path(path, &how, source, err);
 }
 
-perfile_status cli_source_copied(const char *path, const perfile_limits *limits,
-                                 perfile_source **source, perfile_error *err)
-{
-    return open_source(path, PERFILE_SOURCE_COPIED, 1, limits, source, err);
-}
-
 perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err)
 {
-    return open_source(path, 0, 1, limits, source, err);
+    return open_source(path, 0, limits, source, err);
 }
 
 perfile_status cli_source_sequential(const char *path, const perfile_limits *limits,
                                      perfile_source **source, perfile_error *err)
 {
-    return open_source(path, PERFILE_SOURCE_SEQUENTIAL, 1, limits, source, err);
+    return open_source(path, PERFILE_SOURCE_SEQUENTIAL, limits, source, err);
 }
 
 /* Opens a stream, which owns the source from success on; else the source is closed. */
@@ -263,18 +254,6 @@ static perfile_status open_stream(perfile_source *source, const perfile_open_opt
     return st;
 }
 
-/* Opens a source as `how` needs it: mapped or read for threads that read all bytes, else
- * sequential. */
-static perfile_status open_source_for_reading(const cli_reading *how, const char *path,
-                                              const perfile_open_options *options,
-                                              perfile_source **source, perfile_error *err)
-{
-    const uint32_t threads = cli_jobs(how->jobs);
-    const uint32_t flags =
-        how->reads_all_bytes && threads > 1 ? PERFILE_SOURCE_COPIED : PERFILE_SOURCE_SEQUENTIAL;
-    return open_source(path, flags, threads, options->limits, source, err);
-}
-
 /* Opens a source of the capture in the archive that an input is which can be read once only; of
  * another input the source itself. */
 static perfile_status open_source_of_archive(const cli_reading *how, const char *path,
@@ -283,7 +262,7 @@ static perfile_status open_source_of_archive(const cli_reading *how, const char 
 {
     if (!*how->archive) {
         perfile_source *input;
-        perfile_status st = open_source_for_reading(how, path, options, &input, err);
+        perfile_status st = cli_source_sequential(path, options->limits, &input, err);
         if (st != PERFILE_OK)
             return st;
         st = perfile_archive_open(input, how->archive, err);
@@ -307,15 +286,7 @@ static perfile_status open_unfiltered(const char *path, const perfile_open_optio
     perfile_source *source;
     perfile_status st = how->archive && !cli_is_regular(path)
                             ? open_source_of_archive(how, path, options, &source, err)
-                            : open_source_for_reading(how, path, options, &source, err);
-    return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
-}
-
-perfile_status cli_stream_copied(const char *path, const perfile_open_options *options,
-                                 perfile_stream **stream, perfile_error *err)
-{
-    perfile_source *source;
-    perfile_status st = cli_source_copied(path, options->limits, &source, err);
+                            : cli_source_sequential(path, options->limits, &source, err);
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
@@ -341,7 +312,7 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
                                            .note = on_note,
                                            .user = in,
                                            .limit = &in->limit};
-    perfile_status st = open_source_for_reading(how, path, options, &source, &in->error);
+    perfile_status st = cli_source_sequential(path, options->limits, &source, &in->error);
     if (st != PERFILE_OK)
         return st;
     if (how->selection)

@@ -14,12 +14,9 @@
 /* How to read: the options that all reading commands have, and what the command itself needs. */
 typedef struct cli_reading {
     cli_on_damage damage;
-    uint32_t jobs;        /* threads that read; 0: the default */
-    bool reads_all_bytes; /* most bytes of the input are read: with threads it is mapped if the
-                           * machine is faster at that */
-    bool raw;             /* compressed records are not decompressed */
-    bool as_stored;       /* see perfile_open_options */
-    const char *from;     /* --from, or NULL */
+    bool raw;                              /* compressed records are not decompressed */
+    bool as_stored;                        /* see perfile_open_options */
+    const char *from;                      /* --from, or NULL */
     const perfile_limits *limits;          /* NULL: the defaults */
     const struct cli_selection *selection; /* options that select records, or NULL */
     bool with_sideband; /* besides the selected records, the side-band that `filter` keeps */
@@ -55,18 +52,11 @@ uint32_t cli_archive_capture(void);
 perfile_status cli_source_sequential(const char *path, const perfile_limits *limits,
                                      perfile_source **source, perfile_error *err);
 
-/* - mapped or read, whatever is faster on this machine, for commands that write the same bytes; */
-perfile_status cli_source_copied(const char *path, const perfile_limits *limits,
-                                 perfile_source **source, perfile_error *err);
-
 /* - mapped, for sorting: records wait in the mapping instead of being copied. */
 perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
 
-/* Opens `path` as a stream whose bytes are read by the way that is faster here. */
-perfile_status cli_stream_copied(const char *path, const perfile_open_options *options,
-                                 perfile_stream **stream, perfile_error *err);
-/* The same through a window, for a look at what it is. */
+/* Opens `path` as a stream through a window. */
 perfile_status cli_stream_sequential(const char *path, const perfile_open_options *options,
                                      perfile_stream **stream, perfile_error *err);
 

@@ -62,7 +62,7 @@ const cli_option cli_jobs_options[] = {
     {"jobs", .value = "N", .letter = 'j', .word = jobs_word,
      .help = "number of threads; auto or 0: one per processor; default: auto, but at most 4. The "
              "output does not depend on it",
-     .more = "The maximum is 256. Small inputs and pipes are read by one thread."},
+     .more = "The maximum is 256."},
     {0},
 };
 

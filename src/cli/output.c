@@ -337,7 +337,7 @@ int cli_writing_open_several(const cli_writing *w, const char *const *paths, siz
     const char *path = paths[0];
     perfile_error err;
     const perfile_source_options how = {.size = sizeof how, .limits = w->limits};
-    perfile_status st = n == 1 ? cli_source_copied(path, w->limits, source, &err)
+    perfile_status st = n == 1 ? cli_source_sequential(path, w->limits, source, &err)
                                : perfile_source_files(paths, n, &how, source, &err);
     if (st != PERFILE_OK) {
         cli_report_error(cli_input_name(path), &err);

@@ -26,7 +26,7 @@ static perfile_status open_sorted(const cli_per_cpu *x, const char *path, perfil
                                           .limits = x->w->limits};
     const perfile_sort_options sorting = {.size = sizeof sorting, .max_memory = x->max_memory};
     perfile_stream *stored;
-    perfile_status st = cli_stream_copied(path, &reading, &stored, err);
+    perfile_status st = cli_stream_sequential(path, &reading, &stored, err);
     if (st != PERFILE_OK)
         return st;
     st = perfile_sort(stored, &sorting, s, err);

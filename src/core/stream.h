@@ -58,27 +58,6 @@ typedef struct pf_totals {
     uint64_t bytes;          /* of all records that were read, as in a file of them */
 } pf_totals;
 
-/* A consumer that examines samples and rounds in worker threads, before the stream reaches them.
- * The struct must not move until the stream is closed. */
-typedef struct pf_looker {
-    /* A block of the file begins.  `notes` are note_bytes bytes for this block, zero before their
-     * first use; no other thread uses them until looked() returns them. */
-    void (*begin)(void *user, void *notes);
-    /* Contiguous records that follow those of the call before.  Returns how many of them, from the
-     * first on, need not be read again; if fewer than n, no more of this block are passed.  Their
-     * sequence counts from 0 in each block, their part is 0. */
-    size_t (*run)(void *user, void *notes, const perfile_record *r, size_t n);
-    size_t note_bytes;
-    void *user;
-} pf_looker;
-
-/* Records that come next and that a looker has examined. */
-typedef struct pf_looked {
-    perfile_passed passed;
-    uint64_t sequence; /* of the first */
-    void *notes;       /* what the looker noted about them */
-} pf_looked;
-
 typedef struct pf_stream_ops {
     /* Makes a run of at least one record, or returns PERFILE_END.  A driver fills s->run[0 ..
      * s->n_run); a stage that passes on records of the stream below sets s->at and s->end.  The
@@ -111,10 +90,6 @@ typedef struct pf_stream_ops {
     void (*totals)(const perfile_stream *s, pf_totals *out);
     /* See perfile_stream_pass(). */
     void (*pass)(perfile_stream *s, perfile_passed *passed);
-    /* The records that come next and that `looker` (the same one in each call) has examined; skip()
-     * passes over them.  False: none, then they must be read.  No looker runs while the session
-     * changes. */
-    bool (*looked)(perfile_stream *s, const pf_looker *looker, pf_looked *out);
     /* See pf_stream_narrow(). */
     void (*narrow)(perfile_stream *s, const pf_narrow *how);
     /* See pf_stream_give_stored(). */

@@ -2,10 +2,9 @@
  *
  * A source is a table of functions (pf_source_ops) and a few properties that drivers read.  The
  * kinds are: mapped file (source_map.c), window over a file, pipe or callback (source_window.c),
- * blocks read by several threads (source_ahead.c), memory (source_memory.c), directory
- * (source_dir.c), and a tee on another source (tee.c).  Readers call pf_source_run() for records
- * and pf_source_view() for what they keep; they check `stable` and `lasting` before they keep a
- * pointer. */
+ * memory (source_memory.c), directory (source_dir.c), and a tee on another source (tee.c).  Readers
+ * call pf_source_run() for records and pf_source_view() for what they keep; they check `stable` and
+ * `lasting` before they keep a pointer. */
 #ifndef PF_IO_SOURCE_H
 #define PF_IO_SOURCE_H
 
@@ -14,24 +13,6 @@
 #include "perfile/source.h"
 
 #define PF_SIZE_UNKNOWN UINT64_MAX
-
-/* Result of a scan of one block that another thread read: a range of bytes that the scan has fully
- * processed, so that the reader need not examine them again. */
-typedef struct pf_scanned {
-    uint64_t start, end; /* file offsets of the range; equal: the scan found none */
-    void *notes;         /* what the scan collected about the range, see pf_scan */
-} pf_scanned;
-
-/* A function that examines blocks in the threads that read them, while the bytes are in the cache.
- */
-typedef struct pf_scan {
-    /* Examines `bytes`, which begin at file offset `offset`; runs in any thread.  *scanned is zero
-     * on entry except for `notes`: note_bytes of memory per block slot, zero before their first use
-     * and reused from block to block. */
-    void (*look)(const struct pf_scan *scan, perfile_bytes bytes, uint64_t offset,
-                 pf_scanned *scanned);
-    size_t note_bytes; /* size of `notes` */
-} pf_scan;
 
 /* What a reader needs: core/narrow.h. */
 typedef struct pf_narrow pf_narrow;
@@ -56,12 +37,6 @@ typedef struct pf_hole {
 /* See pf_source_watch(). */
 typedef void pf_moving_fn(void *user);
 
-/* Bytes that run() returned and that stay where they are; see pf_source_keep(). */
-typedef struct pf_kept {
-    perfile_bytes bytes;
-    void *of; /* the source's own; NULL: none are kept */
-} pf_kept;
-
 /* Functions of one kind of source. */
 typedef struct pf_source_ops {
     /* See pf_source_run(). */
@@ -74,10 +49,6 @@ typedef struct pf_source_ops {
     void (*hint)(perfile_source *s, uint64_t offset, size_t len);
     /* See pf_source_release(); may be NULL. */
     void (*release)(perfile_source *s, uint64_t offset, uint64_t len);
-    /* See pf_source_scanned() and pf_source_wait().  NULL: no other thread reads for this source.
-     */
-    bool (*scanned)(perfile_source *s, const pf_scan *scan, uint64_t offset, pf_scanned *scanned);
-    void (*wait)(perfile_source *s);
     /* list() and entry() belong to a directory, which has entries instead of bytes; both are NULL
      * in all other kinds.
      *
@@ -103,9 +74,6 @@ typedef struct pf_source_ops {
     /* See pf_source_watch() and pf_source_holds().  NULL, both: never. */
     bool (*watch)(perfile_source *s, pf_moving_fn *moving, void *user);
     bool (*holds)(const perfile_source *s, perfile_bytes bytes);
-    /* See pf_source_keep() and pf_source_let_go().  NULL, both: nothing can be kept. */
-    bool (*keep)(perfile_source *s, perfile_bytes bytes, pf_kept *kept);
-    void (*let_go)(perfile_source *s, const pf_kept *kept);
     /* Makes a source of the same entries; NULL: perfile_source_path() of its name does. */
     perfile_status (*again)(const perfile_source *s, perfile_source **source, perfile_error *err);
     /* Releases what the kind holds, not `s` itself; may be NULL. */
@@ -152,7 +120,6 @@ struct perfile_source {
     bool lasting;  /* spans of view() stay valid until close; also of a window with a mapping */
     bool seekable; /* run() accepts any offset; otherwise none below the last one asked for */
     bool ordered;  /* its entries are in an order of the caller's, which list() keeps */
-    bool passing;  /* mapped file that is copied once: pages well in front of a hint are released */
     bool live;     /* bytes come from a running program and may not arrive for long: run() with a
                     * `need` that is already met must not wait for more */
     void (*waiting)(void *user); /* called before a read from a pipe blocks; may be NULL */
@@ -189,22 +156,6 @@ static inline bool pf_source_holds(const perfile_source *s, perfile_bytes bytes)
     return s->ops->holds && s->ops->holds(s, bytes);
 }
 
-/* Keeps the bytes of the last run() that these are part of: *kept says which stay where they are,
- * for any thread to read, until pf_source_let_go() is called as often.  False: they cannot be kept,
- * or too many are; *kept is empty. */
-static inline bool pf_source_keep(perfile_source *s, perfile_bytes bytes, pf_kept *kept)
-{
-    *kept = (pf_kept){0};
-    return s && s->ops->keep && s->ops->keep(s, bytes, kept);
-}
-
-/* Before the source is closed.  An empty `kept` is fine. */
-static inline void pf_source_let_go(perfile_source *s, const pf_kept *kept)
-{
-    if (kept->of)
-        s->ops->let_go(s, kept);
-}
-
 /* Like pf_source_run(), for bytes that the caller keeps pointers to: attrs, ids, features.  The
  * span stays valid until close if the source is `lasting`. */
 perfile_status pf_source_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
@@ -216,8 +167,7 @@ perfile_status pf_source_read(perfile_source *s, uint64_t offset, uint8_t *to, s
                               perfile_error *err);
 
 /* Announces that [offset, offset + len) will be read soon; a mapped file takes its page faults for
- * the range in one go.  If the source is `passing`, pages that lie more than 1 MiB in front of
- * `offset` are released from memory. */
+ * the range in one go. */
 void pf_source_hint(perfile_source *s, uint64_t offset, size_t len);
 
 /* Announces that [offset, offset + len) will not be read soon: mapped pages of the range are
@@ -228,25 +178,6 @@ void pf_source_release(perfile_source *s, uint64_t offset, uint64_t len);
 /* Copies a stream, from offset 0 to its end, to an unlinked temporary file in TMPDIR and makes a
  * seekable source of it.  No byte of `from` may have been released before.  `from` stays open. */
 perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err);
-
-/* Reports what `scan` found in the block of the file that contains `offset`.  Returns false if the
- * source has no reading threads, or if the scan found no range that begins at or after `offset` in
- * that block.  *scanned is valid until the next run() or scanned() that moves to another block.
- *
- * The first call registers `scan`: from then on every block is scanned when it is read.  There is
- * one scan per source, and it must stay valid until the source is closed. */
-static inline bool pf_source_scanned(perfile_source *s, const pf_scan *scan, uint64_t offset,
-                                     pf_scanned *scanned)
-{
-    return s->ops->scanned && s->ops->scanned(s, scan, offset, scanned);
-}
-
-/* Waits until no other thread works for `s`; none will until the next call on `s`. */
-static inline void pf_source_wait(perfile_source *s)
-{
-    if (s->ops->wait)
-        s->ops->wait(s);
-}
 
 /* True if the source is a directory: it has no bytes of its own, the driver opens the files in it.
  */

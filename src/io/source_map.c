@@ -1,10 +1,8 @@
-/* Regular files as sources, and the choice between a mapping and reads.
+/* Regular files as sources: mapped, or read through a window.
  *
  * A mapping makes every span a view of the file, but costs page faults.  PERFILE_SOURCE_SEQUENTIAL
- * asks for reads through a window, by several threads if options.threads allows; the file is still
- * mapped next to it, for spans that are long or must stay.  PERFILE_SOURCE_COPIED measures which
- * way is faster here (map_or_read.c).  PERFILE_SOURCE_NO_MAP, or a failed mmap(), means a window
- * only. */
+ * asks for reads through a window; the file is still mapped next to it, for spans that are long or
+ * must stay.  PERFILE_SOURCE_NO_MAP, or a failed mmap(), means a window only. */
 #include "io/source_kind.h"
 
 #include <errno.h>
@@ -12,24 +10,14 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "io/source_ahead.h"
 #include "io/source_window.h"
-#include "io/map_or_read.h"
 
-enum {
-    /* Linux maps that many bytes at one fault if they are cached (fault_around_bytes). */
-    FAULT_WINDOW = 64 << 10,
-    /* Pages are released that far behind a hint: a writer that copies the bytes is at most that far
-     * behind the reader. */
-    RELEASE_DISTANCE = 1 << 20,
-    /* Shorter files are read before a thread has started. */
-    WORTH_THREADS = 2 << 20
-};
+/* Linux maps that many bytes at one fault if they are cached (fault_around_bytes). */
+enum { FAULT_WINDOW = 64 << 10 };
 
 typedef struct pf_map {
     perfile_source base;
     uint8_t *ptr;
-    uint64_t released; /* of a source with `passing`: pages below this offset were released */
 } pf_map;
 
 static perfile_status map_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
@@ -44,28 +32,13 @@ static perfile_status map_run(perfile_source *s, uint64_t offset, size_t need, p
     return PERFILE_OK;
 }
 
-/* Releases the pages that lie RELEASE_DISTANCE in front of `offset`, so that a capture that is
- * copied from front to back is never in memory as a whole. */
-static void release_passed(pf_map *m, uint64_t offset)
-{
-    uint64_t end = offset > RELEASE_DISTANCE ? offset - RELEASE_DISTANCE : 0;
-    if (offset < m->released) /* the file is read once more from the front */
-        m->released = 0;
-    if (end <= m->released)
-        return;
-    pf_map_release((perfile_bytes){m->ptr, (size_t)m->base.size}, m->released, end - m->released);
-    m->released = end & ~(uint64_t)(FAULT_WINDOW - 1);
-}
-
 /* See pf_source_hint().  Reads one byte per FAULT_WINDOW: the kernel maps all cached pages of such
  * a window at one fault.  Faster than MADV_POPULATE_READ, which visits every page once more. */
 static void map_hint(perfile_source *s, uint64_t offset, size_t len)
 {
-    pf_map *m = (pf_map *)s;
+    const pf_map *m = (const pf_map *)s;
     if (offset >= s->size)
         return;
-    if (s->passing)
-        release_passed(m, offset);
     uint64_t left = s->size - offset;
     uint64_t end = offset + (len < left ? len : left);
     for (uint64_t at = offset; at < end;
@@ -120,18 +93,14 @@ static void map_close(perfile_source *s)
 static const pf_source_ops map_ops = {
     .run = map_run, .hint = map_hint, .release = map_release, .close = map_close};
 
-/* Makes a source that reads: threads ahead of the caller if that pays, else a window.  `p` is a
- * mapping of the whole file, which the new source owns from success on, or MAP_FAILED; unmapped on
- * failure. */
-static perfile_status make_reader(int fd, bool own, void *p, uint64_t size, const char *name,
+/* Makes a window over the file.  `p` is a mapping of all of it, which the new source owns from
+ * success on, or MAP_FAILED; unmapped on failure. */
+static perfile_status make_window(int fd, bool own, void *p, uint64_t size, const char *name,
                                   const perfile_source_options *options, perfile_source **source,
                                   perfile_error *err)
 {
-    bool ahead = p != MAP_FAILED && options->threads > 1 && size >= WORTH_THREADS;
-    perfile_status st = ahead ? pf_source_ahead(fd, own, (perfile_bytes){p, (size_t)size},
-                                                PF_AHEAD_BLOCK, name, options, source, err)
-                              : pf_source_window(fd, own, size, name, options, source, err);
-    if (p == MAP_FAILED || (ahead && st == PERFILE_OK))
+    perfile_status st = pf_source_window(fd, own, size, name, options, source, err);
+    if (p == MAP_FAILED)
         return st;
     if (st == PERFILE_OK)
         pf_window_add_mapping(*source, (perfile_bytes){p, (size_t)size});
@@ -158,15 +127,11 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
         void *p = MAP_FAILED;
         if (size <= PTRDIFF_MAX && !(flags & PERFILE_SOURCE_NO_MAP))
             p = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
-        bool window = flags & PERFILE_SOURCE_SEQUENTIAL;
-        if (p != MAP_FAILED && flags & PERFILE_SOURCE_COPIED)
-            window = !pf_mapping_is_faster(fd, (perfile_bytes){p, (size_t)size});
-        if (p == MAP_FAILED || window) {
+        if (p == MAP_FAILED || flags & PERFILE_SOURCE_SEQUENTIAL) {
             perfile_source_close(&m->base);
-            return make_reader(fd, own, p, size, name, options, source, err);
+            return make_window(fd, own, p, size, name, options, source, err);
         }
         m->ptr = p;
-        m->base.passing = flags & PERFILE_SOURCE_COPIED;
         (void)madvise(p, (size_t)size, MADV_SEQUENTIAL); /* the kernel reads further ahead */
     }
     if (own)

@@ -69,16 +69,6 @@ static bool tee_holds(const perfile_source *s, perfile_bytes bytes)
     return pf_source_holds(((const pf_tee_source *)s)->tee->below, bytes);
 }
 
-static bool tee_keep(perfile_source *s, perfile_bytes bytes, pf_kept *kept)
-{
-    return pf_source_keep(((const pf_tee_source *)s)->tee->below, bytes, kept);
-}
-
-static void tee_let_go(perfile_source *s, const pf_kept *kept)
-{
-    pf_source_let_go(((const pf_tee_source *)s)->tee->below, kept);
-}
-
 static void tee_hint(perfile_source *s, uint64_t offset, size_t len)
 {
     pf_source_hint(((const pf_tee_source *)s)->tee->below, offset, len);
@@ -114,8 +104,6 @@ static const pf_source_ops tee_ops = {.run = tee_run,
                                       .view = tee_view,
                                       .watch = tee_watch,
                                       .holds = tee_holds,
-                                      .keep = tee_keep,
-                                      .let_go = tee_let_go,
                                       .hint = tee_hint,
                                       .release = tee_release,
                                       .narrow = tee_narrow,

@@ -349,7 +349,6 @@ perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sin
         st = pf_sink_add_inputs(sink, &x.source->inputs, err);
     if (st == PERFILE_OK && x.source->origin) /* what is packed again stays what it is */
         st = pf_sink_mark(sink, x.source->origin->lossy, err);
-    x.source->passing = true;
     if (st == PERFILE_OK)
         st = convert(&x, err);
     perfile_source_close(x.source);

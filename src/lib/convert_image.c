@@ -37,14 +37,9 @@ perfile_status pf_image_copy_below(pf_image *m, uint64_t end, perfile_error *err
             return st;
         if (run.len > end - m->copied)
             run.len = (size_t)(end - m->copied);
-        const bool long_run = from->passing && run.len > CHUNK_BYTES;
-        if (long_run)
-            run.len = CHUNK_BYTES;
         st = perfile_sink_write(m->sink, run, err);
         if (st != PERFILE_OK)
             return st;
-        if (long_run)
-            pf_source_release(from, m->copied, run.len);
         m->copied += run.len;
     }
     return PERFILE_OK;

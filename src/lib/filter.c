@@ -242,7 +242,6 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
                                           f.failing ? PERFILE_ON_DAMAGE_STOP : f.writing.on_damage,
                                       .from = f.writing.from,
                                       .limits = f.writing.limits};
-    source->passing = true;
     perfile_status begun = pf_passes_begin(&f.all, source, &how, st == PERFILE_OK ? err : NULL);
     st = st == PERFILE_OK ? begun : st;
     if (st == PERFILE_OK)

@@ -229,7 +229,6 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
         st = forget_guesses(&x, source, &r, err);
     if (st == PERFILE_OK)
         st = keep_source(&x, source, err);
-    source->passing = true;
     /* Without a guess the stream reads what the file says, with what the caller gave. */
     how.assume = r.guessed ? &r.assume : x.options.assume;
     x.assume = how.assume;

@@ -44,7 +44,6 @@ perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, p
     /* Damage that was met and not reported yet still counts. */
     while (p->n_pending)
         pf_walk_report(p);
-    pf_perf_look_end(p);
     p->part = part;
     pf_walk_begin_part(p);
     p->pos = offset;

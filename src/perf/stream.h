@@ -110,8 +110,6 @@ typedef struct pf_perf_stream {
     pf_perf_pending pending[4];
     uint32_t n_pending;
 
-    struct pf_perf_look *look; /* see perf/look.c; NULL: no looker */
-
     perfile_section *ids; /* where the ids of each attr of the file are; size 0: damaged or none */
     uint32_t n_ids;
     perfile_source *directory;         /* of its files; owned.  NULL: the capture is a file */
@@ -213,25 +211,14 @@ pf_peeked pf_perf_peek(perfile_stream *s);
 bool pf_perf_place(perfile_stream *s, pf_record_range *here);
 pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most);
 void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
-
-/* perf/pass.c.  pf_perf_sample_row(): index in `bytes`, which lie at `offset` of the file, of the
- * first chain of SAMPLE and FINISHED_ROUND headers; bytes.len if none begins in the first 64 KiB.
- */
-size_t pf_perf_sample_row(perfile_bytes bytes, uint64_t offset, bool swap);
-/* The result of `scan` for the block at p->pos; false if there is none at p->pos or behind it. */
-bool pf_perf_scanned(const pf_perf_stream *p, const pf_scan *scan, pf_scanned *scanned);
+/* perf/pass.c. */
 void pf_perf_pass(perfile_stream *s, perfile_passed *passed);
-
-/* perf/look.c.  pf_perf_look_end() waits for the threads and releases p->look. */
-bool pf_perf_looked(perfile_stream *s, const pf_looker *looker, pf_looked *out);
-void pf_perf_look_end(pf_perf_stream *p);
 
 /* The members of pf_stream_ops that concern records ahead of the current run; the same for every
  * stream that walks perf.data records (walk.c, live.c). */
 #define PF_PERF_AHEAD                                                                              \
     .peek = pf_perf_peek, .place = pf_perf_place, .span = pf_perf_span, .skip = pf_perf_skip,      \
-    .pass = pf_perf_pass, .looked = pf_perf_looked, .narrow = pf_perf_narrow,                      \
-    .give_stored = pf_perf_give_stored
+    .pass = pf_perf_pass, .narrow = pf_perf_narrow, .give_stored = pf_perf_give_stored
 
 /* perf/seek.c: perfile_stream_seek(). */
 perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err);

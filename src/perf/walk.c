@@ -319,7 +319,6 @@ static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_
 static void close_stream(perfile_stream *s)
 {
     pf_perf_stream *p = pf_perf_of(s);
-    pf_perf_look_end(p);
     for (uint32_t i = 0; i < p->n_parts; i++) {
         perfile_source_close(p->parts[i].source);
         pf_free(p->parts[i].name);

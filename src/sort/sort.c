@@ -147,11 +147,8 @@ static perfile_status share_memory(pf_sort *x, const perfile_session *session, p
  * the blocks, so that records read through the window are found again in the mapping. */
 static perfile_status find_mapping(pf_sort *x, perfile_stream *below, perfile_error *err)
 {
-    perfile_source *source = pf_stream_source(below);
+    perfile_source *source = pf_stream_mapped_source(below);
     perfile_bytes whole;
-    if (source)
-        source->passing = false; /* the pages that were passed are wanted once more */
-    source = pf_stream_mapped_source(below);
     if (!source)
         return PERFILE_OK;
     perfile_status st = pf_source_view(source, 0, 1, &whole, err);

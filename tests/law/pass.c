@@ -1,7 +1,6 @@
 /* Records that are passed over are those that would have come one by one. */
 #include "testing.h"
 
-#include "ahead.h"
 #include "base/byte_order.h"
 #include "captures.h"
 #include "dripping.h"
@@ -94,22 +93,6 @@ static void compare(const char *name, perfile_bytes bytes, uint32_t on_damage)
     perfile_stream_close(other);
 }
 
-/* The same where other threads have counted already, some of it in vain. */
-static void compare_ahead(const char *name, perfile_bytes bytes, size_t block)
-{
-    const perfile_open_options options = {.size = sizeof options,
-                                          .deliver = PERFILE_DELIVER_DAMAGE};
-    perfile_source *memory, *ahead;
-    assert_int_equal(perfile_source_memory(bytes, "memory", &memory, NULL), PERFILE_OK);
-    open_ahead(bytes, 3, block, &ahead);
-    perfile_stream *one = stream_of(memory, &options), *other = stream_of(ahead, &options);
-    assert_int_equal(one != NULL, other != NULL);
-    if (one)
-        same(name, one, other);
-    perfile_stream_close(one);
-    perfile_stream_close(other);
-}
-
 static void made(void **state)
 {
     (void)state;
@@ -123,35 +106,6 @@ static void made(void **state)
                     compare(capture_names[form], (perfile_bytes){b.b.ptr, b.b.len - cut}, damage);
         }
     assert_true(passed > 10000);
-}
-
-/* Blocks that begin anywhere, and bytes in the file that look like records and are none. */
-static void counted_ahead(void **state)
-{
-    (void)state;
-    for (unsigned form = 0; form < CAPTURE_FORMS; form++)
-        for (unsigned swap = 0; swap < 2; swap++) {
-            BUILDER b = {0};
-            capture_make(&b, form, swap, 300);
-            for (size_t block = 1000; block < 6000; block += 777)
-                compare_ahead(capture_names[form], built(&b), block);
-            for (unsigned i = 0; i < 20; i++) {
-                b.b.ptr[random_below((uint32_t)b.b.len)] ^= (uint8_t)(1 + random_below(255));
-                compare_ahead(capture_names[form], built(&b), 1024);
-            }
-        }
-    /* Samples of 24 bytes that hold others: a chain of these begins at every 8 bytes. */
-    BUILDER b = {0};
-    capture_make(&b, CAPTURE_KILLED, false, 10);
-    for (unsigned i = 0; i < 4000; i++) {
-        build_u32(&b, PERFILE_RECORD_SAMPLE);
-        build_u16(&b, 0);
-        build_u16(&b, 24);
-        build_u64(&b, UINT64_C(24) << 48 | PERFILE_RECORD_SAMPLE);
-        build_u64(&b, UINT64_C(24) << 48 | PERFILE_RECORD_SAMPLE);
-    }
-    for (size_t block = 1000; block < 6000; block += 8)
-        compare_ahead("samples within samples", built(&b), block);
 }
 
 static void one_capture(const char *path, perfile_stream *s)
@@ -176,37 +130,10 @@ static void recorded(void **state)
         print_message("\nnot tried: captures of others: there is no corpus\n");
 }
 
-/* Samples with a payload of 68 bytes, the number of FINISHED_ROUND, behind which stands what can be
- * taken for a size: wherever a block begins, its row begins with a record. */
-static void a_row_begins_with_a_record(void **state)
-{
-    enum { SIZE = 128, RECORDS = 40, RAW = 56 };
-    static uint8_t bytes[SIZE * RECORDS];
-    (void)state;
-    for (unsigned swap = 0; swap < 2; swap++) {
-        memset(bytes, 0, sizeof bytes);
-        for (size_t i = 0; i < RECORDS; i++) {
-            uint8_t *r = bytes + i * SIZE;
-            pf_store_u32(r, PERFILE_RECORD_SAMPLE, swap);
-            pf_store_u16(r + 6, SIZE, swap);
-            pf_store_u32(r + RAW, PERFILE_RECORD_FINISHED_ROUND, swap);
-            pf_store_u16(r + RAW + 6, 2 * SIZE, swap);
-        }
-        for (size_t from = 0; from < 2 * SIZE; from += 8) {
-            const perfile_bytes block = {bytes + from, sizeof bytes - from};
-            const size_t start = pf_perf_sample_row(block, from, swap);
-            assert_true(start < block.len);
-            assert_int_equal((from + start) % SIZE, 0);
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_begins_with_a_record),
         cmocka_unit_test(made),
-        cmocka_unit_test(counted_ahead),
         cmocka_unit_test(recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "ahead.h"
 #include "base/alloc.h"
 #include "captures.h"
 #include "core/stream.h"
@@ -92,9 +91,7 @@ static bool read_emitted(perfile_bytes bytes, const way *w, unsigned threads, si
                                     .on_damage = w->resync ? PERFILE_ON_DAMAGE_RESYNC
                                                            : PERFILE_ON_DAMAGE_STOP};
     dripping d = {.bytes = bytes, .most = 5000, .state = 1};
-    if (threads > 1 && !w->mapped && bytes.len)
-        open_ahead(bytes, threads, 300 + job % 5000, &source);
-    else if (w->mapped)
+    if (w->mapped)
         assert_int_equal(perfile_source_memory(bytes, "memory", &source, NULL), PERFILE_OK);
     else
         assert_int_equal(dripping_open(&d, true, NULL, &source, NULL), PERFILE_OK);

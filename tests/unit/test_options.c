@@ -703,7 +703,6 @@ static const struct {
     RESTRICTED(sort_options, flags),
     RESTRICTED(sort_options, reserved),
     RESTRICTED(source_options, flags),
-    RESTRICTED(source_options, reserved0),
     RESTRICTED(source_options, reserved),
     RESTRICTED(split_options, flags),
     RESTRICTED(split_options, reserved),

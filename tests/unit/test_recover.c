@@ -117,8 +117,7 @@ static perfile_sink *rescue_file(const char *path, uint32_t flags, perfile_recov
  * which moves the window, too. */
 static void what_waits_in_the_window_is_written(void **state)
 {
-    static const uint32_t ways[] = {PERFILE_SOURCE_SEQUENTIAL, PERFILE_SOURCE_COPIED,
-                                    PERFILE_SOURCE_NO_MAP, 0};
+    static const uint32_t ways[] = {PERFILE_SOURCE_SEQUENTIAL, PERFILE_SOURCE_NO_MAP, 0};
     static const uint8_t zeros[4096];
     (void)state;
     for (unsigned form = 0; form < 4; form++) {

@@ -93,8 +93,7 @@ static void files(void **state)
 {
     (void)state;
     static const unsigned forms[] = {0, CAPTURE_PIPE, CAPTURE_KILLED};
-    static const uint32_t flags[] = {0, PERFILE_SOURCE_NO_MAP, PERFILE_SOURCE_SEQUENTIAL,
-                                     PERFILE_SOURCE_COPIED};
+    static const uint32_t flags[] = {0, PERFILE_SOURCE_NO_MAP, PERFILE_SOURCE_SEQUENTIAL};
     for (unsigned form = 0; form < sizeof forms / sizeof *forms; form++) {
         for (unsigned i = 0; i < 2 * sizeof flags / sizeof *flags; i++) {
             builder b;

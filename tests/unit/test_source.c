@@ -17,7 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ahead.h"
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "io/source.h"
@@ -784,134 +783,6 @@ static void every_allocation_may_fail(void **state)
     pf_alloc_fail_at = 0;
 }
 
-/* Bytes that several threads read are those of the file, wherever they are asked for. */
-static void read_ahead_anywhere(void **state)
-{
-    (void)state;
-    enum { BYTES = 500000, TRIES = 3000 };
-    uint8_t *bytes = malloc(BYTES);
-    perfile_source *source;
-    assert_non_null(bytes);
-    for (size_t i = 0; i < BYTES; i++)
-        bytes[i] = (uint8_t)(i * 7 ^ i >> 8);
-    open_ahead((perfile_bytes){bytes, BYTES}, 3, 4096, &source);
-    uint64_t at = 0;
-    for (unsigned i = 0; i < TRIES; i++) {
-        perfile_bytes run;
-        size_t need = random_below(i % 16 ? 9000 : 3 * PF_AHEAD_FRONT);
-        assert_int_equal(pf_source_run(source, at, need, &run, NULL), PERFILE_OK);
-        size_t left = BYTES - (size_t)at;
-        assert_true(run.len >= (need < left ? need : left) && run.len <= left);
-        assert_memory_equal(run.ptr, bytes + at, run.len);
-        /* On as a walk goes, at times over much or back. */
-        at += random_below(8) ? need / 2 : random_below(40000);
-        if (at >= BYTES || random_below(50) == 0)
-            at = random_below(BYTES);
-    }
-    perfile_bytes end;
-    assert_int_equal(pf_source_run(source, BYTES, 8, &end, NULL), PERFILE_OK);
-    assert_int_equal(end.len, 0);
-    perfile_source_close(source);
-    free(bytes);
-}
-
-/* What is kept stays the same while the source reads on, and jumps; when too much is kept, nothing
- * else can be, until some is let go.  What was not returned cannot be kept. */
-static void read_ahead_keeps_bytes(void **state)
-{
-    (void)state;
-    enum { BLOCK = 4096, BLOCKS = 40, BYTES = BLOCKS * BLOCK, MOST = 2 * 4, ROUNDS = 3 };
-    uint8_t *bytes = malloc(BYTES);
-    perfile_source *source;
-    pf_kept kept[MOST], more;
-    perfile_bytes run[MOST], next;
-    assert_non_null(bytes);
-    for (size_t i = 0; i < BYTES; i++)
-        bytes[i] = (uint8_t)(i * 7 ^ i >> 8);
-    open_ahead((perfile_bytes){bytes, BYTES}, 2, BLOCK, &source);
-    assert_false(pf_source_keep(source, (perfile_bytes){bytes, 8}, &more));
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        const uint64_t first = random_below(BLOCKS - MOST - 2) * BLOCK;
-        for (unsigned i = 0; i < MOST; i++) { /* every record crosses into the next block */
-            const uint64_t at = first + i * BLOCK + BLOCK - 100;
-            assert_int_equal(pf_source_run(source, at, 1000, &run[i], NULL), PERFILE_OK);
-            run[i].len = 1000;
-            assert_true(pf_source_keep(source, run[i], &kept[i]));
-            assert_true(pf_source_keep(source, run[i], &more)); /* once more: the same */
-            assert_ptr_equal(more.of, kept[i].of);
-            assert_true(kept[i].bytes.ptr <= run[i].ptr &&
-                        kept[i].bytes.ptr + kept[i].bytes.len >= run[i].ptr + run[i].len);
-            pf_source_let_go(source, &more);
-        }
-        for (uint64_t at = first; at + 500 < BYTES; at += 500)
-            assert_int_equal(pf_source_run(source, at, 500, &next, NULL), PERFILE_OK);
-        assert_false(pf_source_keep(source, next, &more));
-        for (unsigned i = 0; i < MOST; i++) {
-            assert_memory_equal(run[i].ptr, bytes + first + i * BLOCK + BLOCK - 100, run[i].len);
-            pf_source_let_go(source, &kept[i]);
-        }
-        assert_true(pf_source_keep(source, next, &more));
-        pf_source_let_go(source, &more);
-    }
-    perfile_source_close(source);
-    free(bytes);
-}
-
-/* Threads of this process; 0: not known. */
-static unsigned count_threads(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    unsigned n = 0;
-    while (tasks && readdir(tasks))
-        n++;
-    if (tasks)
-        closedir(tasks);
-    return n ? n - 2 : 0; /* "." and ".." */
-}
-
-/* Who looks at the first bytes only, as at those of an archive, needs no thread; who reads on
- * gets them. */
-static void the_first_bytes_need_no_thread(void **state)
-{
-    (void)state;
-    enum { BYTES = 4 << 20, STEP = 4096 };
-    uint8_t *bytes = calloc(1, BYTES);
-    perfile_source *source;
-    perfile_bytes run;
-    const unsigned before = count_threads();
-    open_ahead((perfile_bytes){bytes, BYTES}, 3, PF_AHEAD_BLOCK, &source);
-    assert_int_equal(pf_source_run(source, 0, 64, &run, NULL), PERFILE_OK);
-    assert_int_equal(count_threads(), before);
-    for (uint64_t at = 0; at < BYTES; at += STEP)
-        assert_int_equal(pf_source_run(source, at, STEP, &run, NULL), PERFILE_OK);
-    assert_true(count_threads() > before || !before);
-    perfile_source_close(source);
-    free(bytes);
-}
-
-/* What was cut off meanwhile is an error, behind all that was there. */
-static void cut_while_read_ahead(void **state)
-{
-    (void)state;
-    enum { BYTES = 100000, LEFT = 50000, STEP = 1000 };
-    uint8_t *bytes = calloc(1, BYTES);
-    perfile_source *source;
-    perfile_status st = PERFILE_OK;
-    perfile_error err;
-    uint64_t at = 0;
-    open_ahead((perfile_bytes){bytes, BYTES}, 2, 4096, &source);
-    assert_int_equal(truncate("capture.data", LEFT), 0);
-    for (; st == PERFILE_OK && at < BYTES; at += STEP) {
-        perfile_bytes run;
-        st = pf_source_run(source, at, STEP, &run, &err);
-    }
-    assert_int_equal(st, PERFILE_E_IO);
-    assert_string_equal(err.message, "the file was cut while it was read");
-    assert_true(at >= LEFT && at <= LEFT + 2 * STEP);
-    perfile_source_close(source);
-    free(bytes);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -921,10 +792,6 @@ int main(void)
         cmocka_unit_test(a_file_is_read_in_sequence_and_mapped_beside),
         cmocka_unit_test(the_window_goes_back_over_what_it_has),
         cmocka_unit_test(a_large_sparse_file_maps),
-        cmocka_unit_test(read_ahead_anywhere),
-        cmocka_unit_test(read_ahead_keeps_bytes),
-        cmocka_unit_test(the_first_bytes_need_no_thread),
-        cmocka_unit_test(cut_while_read_ahead),
         cmocka_unit_test(memory),
         cmocka_unit_test(pipes),
         cmocka_unit_test(a_live_pipe_gives_what_has_arrived),

@@ -55,7 +55,7 @@ static perfile_status open_capture(packing *p, const char *path, perfile_source 
     const cli_writing *w = p->o->w;
     perfile_archive_options how = w->packing;
     char name[CLI_CAPTURE_NAME];
-    perfile_status st = cli_source_copied(path, w->limits, source, err);
+    perfile_status st = cli_source_sequential(path, w->limits, source, err);
     if (st != PERFILE_OK)
         return st;
     st = perfile_archive_source(source, err);

@@ -232,8 +232,6 @@ static int dump_of(const char *path, const settings *set, perfile_sink *sink, bo
     cli_input in;
     live_output l = {.sink = sink};
     cli_reading how = set->how;
-    how.jobs = set->jobs;
-    how.reads_all_bytes = true;
     how.waiting = flush_live_output;
     how.waiting_user = &l; /* `l` outlives the input, which is closed in this function */
     if (cli_open(&in, path, &how) == CLI_DONE)

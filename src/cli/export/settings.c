@@ -165,8 +165,6 @@ int cli_export_option(int option, cli_export_settings *set)
     case 'f':
         set->force = true;
         return CLI_CONTINUE;
-    case 'j':
-        return cli_jobs_option("export", optarg, &set->how.jobs);
     default:
         return cli_reading_option("export", &cli_export_spec, option, &set->how);
     }
@@ -272,7 +270,6 @@ static const cli_option options[] = {
     {"force", .letter = 'f', .help = "replace OUT if it exists"},
     {"json", .code = CLI_OPTION_JSON,
      .help = "report what was exported as a JSON object, see format/reports.md"},
-    {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},

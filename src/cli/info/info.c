@@ -171,7 +171,6 @@ static const cli_option options[] = {
      .more = "Summed over all chunks, the most bytes first: bytes in the archive, their share, "
              "bytes of the records, number of values, bits for each, and how they are stored."},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
-    {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
@@ -213,8 +212,6 @@ int cli_info(int argc, char **argv)
             set.archive |= CLI_INFO_CHUNKS;
         else if (c == OPTION_COLUMNS)
             set.archive |= CLI_INFO_COLUMNS;
-        else if (c == 'j')
-            status = cli_jobs_option("info", optarg, &set.how.jobs);
         else
             status = cli_reading_option("info", &cli_info_spec, c, &set.how);
         if (status != CLI_CONTINUE)

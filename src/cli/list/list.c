@@ -111,8 +111,6 @@ static int read_option(int option, settings *set)
     case OPTION_JSON:
         set->json = true;
         return CLI_CONTINUE;
-    case 'j':
-        return cli_jobs_option("list", optarg, &set->how.jobs);
     default:
         return cli_reading_option("list", &cli_list_spec, option, &set->how);
     }
@@ -139,7 +137,6 @@ static const cli_option options[] = {
     {"verbose", .letter = 'v', .help = "events: every member of the attr"},
     {"header", .code = OPTION_HEADER, .help = "read only the header, not the records"},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
-    {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},

@@ -130,7 +130,7 @@ static int rescue(const settings *set, const char *path, const given_events *g)
                                    .note = on_note,
                                    .progress = cli_writing_progress,
                                    .user = &x};
-    if (cli_source_copied(path, set->w.limits, &source, &err) != PERFILE_OK) {
+    if (cli_source_sequential(path, set->w.limits, &source, &err) != PERFILE_OK) {
         cli_report_error(x.name, &err);
         return CLI_FAILED;
     }

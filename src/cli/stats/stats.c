@@ -330,8 +330,6 @@ static int read_option(int option, settings *set)
     case OPTION_JSON:
         set->json = true;
         return CLI_CONTINUE;
-    case 'j':
-        return cli_jobs_option("stats", optarg, &set->how.jobs);
     default:
         return cli_reading_option("stats", &cli_stats_spec, option, &set->how);
     }
@@ -365,7 +363,6 @@ static const cli_option options[] = {
      .more = "Of a call chain the innermost that matches counts."},
     {"raw", .code = OPTION_RAW, .help = "do not decompress compressed records"},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
-    {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},

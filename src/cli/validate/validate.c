@@ -316,8 +316,6 @@ static int read_option(int option, settings *set)
     case OPTION_EXPLAIN:
         set->explain = optarg;
         break;
-    case 'j':
-        return cli_jobs_option("validate", optarg, &set->how.jobs);
     default:
         return cli_reading_option("validate", &cli_validate_spec, option, &set->how);
     }
@@ -364,7 +362,6 @@ static const cli_option options[] = {
     {"explain", .value = "RULE", .code = OPTION_EXPLAIN, .word = rule_word,
      .help = "explain a rule",
      .more = "Also why it matters, and what versions of perf do with captures that break it."},
-    {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
