@@ -1,7 +1,7 @@
 /* The stage: hands out the records of all inputs in order of time.
  *
- * fill() decides what comes next: damage, samples already merged as bytes, a round that is due,
- * the refill of an input whose run is used up, a span of samples, or a run of records. A run is
+ * fill() decides what comes next: damage, a round that is due, the refill of an input whose run is
+ * used up, or a run of records. A run is
  * made by pf_merge_fill_fast() as long as plain samples come, and by add_next_record() for
  * everything else. An input is refilled only at the beginning of a run, because records of the run
  * may borrow the bytes of its old run. */
@@ -131,16 +131,6 @@ static perfile_status fill_run(pf_merge *x, perfile_error *err)
             pf_merge_round_is_due(x, 0, false))
             break;
         pf_merge_input *in = &x->inputs[x->heap[0].input];
-        /* A span at hand, but records in the run already: the run goes out first, then the span
-         * can go as bytes. */
-        if (in->span.n && x->base.n_run)
-            break;
-        /* Its next sample cannot be merged as bytes: read it as a record. */
-        if (in->span.n) {
-            pf_merge_close_span(in);
-            st = pf_merge_next_run(x, in, err);
-            continue;
-        }
         const bool alone = is_alone_in_run(in->next);
         /* The buffer must not move while records of the run point into it: it grows only for an
          * empty run. */
@@ -220,10 +210,6 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
             hand_out_damage(x);
             return PERFILE_OK;
         }
-        if (x->ready_span.n) {
-            pf_merge_span_to_run(x);
-            return PERFILE_OK;
-        }
         if (pf_merge_round_is_due(x, 0, false)) {
             x->since_round = 0;
             return hand_out_round(x);
@@ -236,8 +222,6 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
                 pf_merge_push(x, in);
             continue;
         }
-        if (x->n_heap && x->inputs[x->heap[0].input].span.n && pf_merge_make_span(x))
-            continue;
         st = x->n_heap ? fill_run(x, err) : hand_out_round(x);
     }
     return st;
@@ -270,7 +254,6 @@ void pf_merge_release(pf_merge *x)
     pf_free(x->heap);
     pf_index_free(&x->owners);
     pf_buffer_free(&x->bytes);
-    pf_buffer_free(&x->merged);
     pf_buffer_free(&x->pending_damage);
     pf_buffer_free(&x->thread_map);
     pf_merge_forget_repeats(x);
@@ -288,8 +271,4 @@ static void close_stage(perfile_stream *s)
     pf_merge_release(x);
 }
 
-const pf_stream_ops pf_merge_ops = {.fill = fill,
-                                    .extra = extra,
-                                    .close = close_stage,
-                                    .span = pf_merge_span,
-                                    .skip = pf_merge_skip};
+const pf_stream_ops pf_merge_ops = {.fill = fill, .extra = extra, .close = close_stage};

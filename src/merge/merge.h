@@ -4,11 +4,10 @@
  * (pf_merge_input), each a sorted stream.  begin.c plans it before the first record goes out: which
  * machine and boot each input is from (hosts.c), how far its times are moved (clocks.c), which
  * events and ids the output has (events.c), and which features (features.c).  After that merge.c
- * repeatedly takes the input whose next record is earliest, and record.c, sample.c or span.c write
+ * repeatedly takes the input whose next record is earliest, and record.c or sample.c writes
  * that record with the ids, times and layout of the output.
  *
- * Three ways for a record, fastest first; all give the same bytes:
- *   span.c, few.c  samples as bytes, of which at most the id changes
+ * Two ways for a record, which give the same bytes:
  *   sample.c       samples as records, of which only fields at fixed offsets change
  *   record.c       any record, field by field */
 #ifndef PF_MERGE_MERGE_H
@@ -83,14 +82,6 @@ typedef struct pf_merge_input {
     uint64_t last_fragment; /* its sequence in the output */
     bool ended;
 
-    /* A span of samples as bytes, instead of a run.  span.n 0: there is none. */
-    pf_sample_span span;       /* the samples that are left */
-    const uint8_t *span_begin; /* first byte of the span when it was fetched */
-    uint64_t span_taken;       /* samples already used of it */
-    size_t span_time;          /* offset of the time in a sample, header included */
-    size_t span_min_size;      /* bytes that a sample needs so that time and id are inside */
-    bool records_only;         /* spans of this input proved unusable: read records */
-
     /* What is known about the whole input after planning. */
     uint64_t first_sample, last_sample, n_samples, first_bytes, bytes; /* as in pf_totals */
     uint64_t kernel;             /* address of the kernel mapping, 0: unknown */
@@ -142,7 +133,7 @@ typedef struct pf_merge {
     uint32_t *cpus;      /* their processors */
     uint32_t n_parts;
     uint32_t n_inputs;
-    pf_merge_head *heap; /* inputs that have a record or a span at hand */
+    pf_merge_head *heap; /* inputs that have a record at hand */
     uint32_t n_heap;
     uint32_t n_boots;
     uint32_t clock_input;           /* index of the input whose clock the output uses */
@@ -159,10 +150,8 @@ typedef struct pf_merge {
     uint64_t sequence;              /* of the next record of the output */
     uint64_t ready_slots;           /* bit i: base.run[i] holds the constant members of a sample */
     uint64_t since_round;           /* bytes of records since the last FINISHED_ROUND */
-    pf_sample_span ready_span;      /* samples merged as bytes and not consumed yet, in `merged` */
-    pf_buffer merged;
-    pf_buffer pending_damage;  /* perfile_record of family DAMAGE, to be handed out first */
-    pf_merge_input *exhausted; /* its run is used up: it is refilled before anything goes on */
+    pf_buffer pending_damage;       /* perfile_record of family DAMAGE, to be handed out first */
+    pf_merge_input *exhausted;      /* its run is used up: it is refilled before anything goes on */
     uint64_t foreign_time_convs;
     bool timed_since_round;    /* one of the records since then has a time */
     bool has_rounds;           /* the family of the records has FINISHED_ROUND */
@@ -245,21 +234,6 @@ perfile_status pf_merge_features(pf_merge *x, perfile_error *err);
 perfile_status pf_merge_rewrite_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                        perfile_record *out, bool *drop, perfile_error *err);
 size_t pf_merge_record_room(const perfile_record *r);
-
-/* span.c: samples as bytes; `span` and `skip` of pf_stream_ops. */
-pf_sample_span pf_merge_span(perfile_stream *s, uint64_t most);
-void pf_merge_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
-/* Merges samples into x->ready_span; false when the next record cannot be part of a span. */
-bool pf_merge_make_span(pf_merge *x);
-/* Makes x->ready_span, or its first PERFILE_RUN_RECORDS samples, a run of records. */
-void pf_merge_span_to_run(pf_merge *x);
-/* Drops the rest of an input's span: those samples will be read as records. */
-void pf_merge_close_span(pf_merge_input *in);
-
-/* few.c: the inner loop of pf_merge_make_span() for up to 8 inputs.  Writes samples to `to` until
- * one needs the general code, or `most` bytes are reached, which the last sample may exceed.
- * Returns the number of bytes. */
-size_t pf_merge_few_spans(pf_merge *x, uint8_t *to, size_t most);
 
 /* sample.c: appends samples to the run up to the first record that needs record.c. */
 void pf_merge_fill_fast(pf_merge *x);

@@ -10,8 +10,25 @@
 #include "base/byte_order.h"
 #include "core/layout.h"
 #include "merge/heap.h"
-#include "merge/usual.h"
 #include "schema/family.h"
+
+/* Bytes from which on a record is not copied if it can stay where it is. */
+enum { LARGE = 1024 };
+
+/* Gives the number of an event id in the output, through the id cache. False: the id is 0 or of no
+ * event; pf_merge_new_id() decides about those. */
+static inline bool find_cached_id(pf_merge_input *in, uint64_t id, uint64_t *new_id)
+{
+    pf_merge_cached_id *slot = &in->id_cache[id % PF_MERGE_ID_CACHE];
+    if (slot->new_id && slot->id == id) {
+        *new_id = slot->new_id;
+        return true;
+    }
+    if (!id || !pf_merge_find_id(in, id, new_id))
+        return false;
+    *slot = (pf_merge_cached_id){id, *new_id};
+    return true;
+}
 
 /* Gives the IDENTIFIER that the sample gets in the output, *id = 0 if it gets none. False:
  * record.c has to decide. */
@@ -23,7 +40,7 @@ static bool id_to_add(const pf_merge *x, pf_merge_input *in, const perfile_recor
     if (!x->adds_ids || from->sample_slot[PF_SLOT_IDENTIFIER] >= 0)
         return true;
     if (slot >= 0)
-        return pf_merge_find_cached_id(
+        return find_cached_id(
             in, pf_load_u64(r->body.ptr + 8 * (size_t)slot, r->flags & PERFILE_REC_SWAPPED), id);
     *id = in->events[0].first_id;
     return in->n_events == 1;
@@ -42,7 +59,7 @@ static inline bool patch_word(pf_merge_input *in, const pf_merge_patch *p, uint6
         if (v == 0 || v >= far || out == 0 || out >= far)
             return false;
     } else if (p->rule == PF_MERGE_TASK ||
-               (!pf_merge_find_cached_id(in, v, &out) &&
+               (!find_cached_id(in, v, &out) &&
                 (p->rule != PF_MERGE_STREAM || !pf_merge_find_stream(in, v, &out)))) {
         return false;
     }
@@ -58,10 +75,10 @@ static bool has_known_id(const pf_merge *x, pf_merge_input *in, const perfile_re
     uint64_t id;
     int slot = pf_layout_sample_id(&in->plans[0].relayout.from);
     return slot < 0 ? !x->adds_ids
-                    : pf_merge_find_cached_id(in,
-                                              pf_load_u64(r->body.ptr + 8 * (size_t)slot,
-                                                          r->flags & PERFILE_REC_SWAPPED),
-                                              &id);
+                    : find_cached_id(in,
+                                     pf_load_u64(r->body.ptr + 8 * (size_t)slot,
+                                                 r->flags & PERFILE_REC_SWAPPED),
+                                     &id);
 }
 
 /* Writes `r` to `to` in the layout of the output. Returns its size, 0: record.c has to do it.
@@ -105,7 +122,7 @@ static __attribute__((noinline)) bool write_sample(pf_merge *x, pf_merge_input *
     if (in->plain) {
         if (!has_known_id(x, in, r))
             return false;
-        if (n >= PF_MERGE_LARGE) {
+        if (n >= LARGE) {
             out->header = r->header;
             out->body = r->body;
             return true;
@@ -141,10 +158,10 @@ static inline bool write_with_new_id(pf_merge_input *in, const perfile_record *r
     const bool swap = r->flags & PERFILE_REC_SWAPPED;
     uint64_t new_id;
     if (in->id_slot < 0 || !pf_merge_is_plain_sample(r) || len < in->min_body ||
-        len >= PF_MERGE_LARGE - PF_PERF_RECORD_HEADER)
+        len >= LARGE - PF_PERF_RECORD_HEADER)
         return false;
     const uint64_t id = pf_load_u64(r->body.ptr + at, swap);
-    if (!pf_merge_find_cached_id(in, id, &new_id))
+    if (!find_cached_id(in, id, &new_id))
         return false;
     pf_copy_small(to, r->header, PF_PERF_RECORD_HEADER + len);
     if (new_id != id)
@@ -188,9 +205,6 @@ void pf_merge_fill_fast(pf_merge *x)
            !pf_merge_round_is_due(x, bytes, keys != 0)) {
         pf_merge_input *in = &x->inputs[x->heap[0].input];
         perfile_record *out = sample_slot_at(x, n);
-        /* Samples at hand as bytes: the run ends here, span.c goes on with them. */
-        if (in->span.n)
-            break;
         /* The buffer is full; it must not move while records of the run point into it. */
         if ((size_t)(limit - to) < perfile_record_size(in->next) + PF_RELAYOUT_MAX_GROWTH)
             break;
