@@ -290,6 +290,14 @@ static perfile_status open_unfiltered(const char *path, const perfile_open_optio
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
+perfile_status cli_stream_mapped(const char *path, const perfile_open_options *options,
+                                 perfile_stream **stream, perfile_error *err)
+{
+    perfile_source *source;
+    perfile_status st = open_source(path, 0, options->limits, &source, err);
+    return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
+}
+
 perfile_status cli_stream_sequential(const char *path, const perfile_open_options *options,
                                      perfile_stream **stream, perfile_error *err)
 {

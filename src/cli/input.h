@@ -56,6 +56,9 @@ perfile_status cli_source_sequential(const char *path, const perfile_limits *lim
 perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
 
+/* Opens `path` as a stream, mapped: for sorting, which comes back to its records. */
+perfile_status cli_stream_mapped(const char *path, const perfile_open_options *options,
+                                 perfile_stream **stream, perfile_error *err);
 /* Opens `path` as a stream through a window. */
 perfile_status cli_stream_sequential(const char *path, const perfile_open_options *options,
                                      perfile_stream **stream, perfile_error *err);

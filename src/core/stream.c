@@ -215,12 +215,6 @@ perfile_source *pf_stream_source(perfile_stream *s)
     return s->source_of && s->container.n_parts == 1 ? s->source_of(s, 0) : NULL;
 }
 
-perfile_source *pf_stream_mapped_source(perfile_stream *s)
-{
-    perfile_source *source = s->below ? NULL : pf_stream_source(s);
-    return source && source->lasting && !source->stable ? source : NULL;
-}
-
 void pf_summary_add_damage(perfile_stream_summary *sum, unsigned damage, uint64_t offset,
                            uint64_t lost)
 {

@@ -1,10 +1,7 @@
 /* The stream inside the library: a struct that drivers and stages embed first in their own, and the
  * functions (ops) that they implement.
  *
- * Only fill() and close() are required; the other operations are fast paths that let a stage above
- * pass over, count or copy samples without a perfile_record for each.  A stage or driver that
- * cannot do such a thing right now returns "nothing" (n 0, or false), and the caller asks for a run
- * instead: the result is the same. */
+ * Only fill() and close() are required. */
 #ifndef PF_CORE_STREAM_H
 #define PF_CORE_STREAM_H
 
@@ -15,36 +12,6 @@
 
 struct pf_stored; /* core/narrow.h */
 struct pf_stored_taker;
-
-/* The samples that come next: `n` of `size` bytes each, contiguous.  A perfile_record exists for
- * the first only. n 0: unknown, the next run will show. */
-typedef struct pf_peeked {
-    const perfile_record *first;
-    size_t n, size;
-} pf_peeked;
-
-/* Complete samples that come next, contiguous in memory. */
-typedef struct pf_sample_span {
-    perfile_bytes bytes;
-    uint64_t n;
-    uint64_t offset; /* of the first */
-    uint32_t part;
-    uint16_t size; /* of each; 0: they differ */
-    bool lasting; /* the bytes are valid until the stream is closed, not only until the next call */
-} pf_sample_span;
-
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum { PF_SPAN_WORTH = 1 };
-#else
-enum { PF_SPAN_WORTH = 64 }; /* samples; a run is as fast for fewer */
-#endif
-
-/* A range of contiguous records in one part of the capture. */
-typedef struct pf_record_range {
-    uint64_t offset, bytes;
-    uint64_t sequence, records; /* of the first; how many */
-    uint32_t part;
-} pf_record_range;
 
 /* Statistics of all records that a stream will hand out, known to one that has read its whole
  * input. */
@@ -73,18 +40,6 @@ typedef struct pf_stream_ops {
     void (*close)(perfile_stream *s);
     /* The operations from here on may be NULL.  They are called only when no record of the last run
      * is left, and what they return is valid until the next call. */
-    /* The samples that the next run would begin with, in this machine's byte order,
-     * PERFILE_RUN_RECORDS at most. */
-    pf_peeked (*peek)(perfile_stream *s);
-    /* The position of the next record: `bytes` is the size of the part from there on (UINT64_MAX:
-     * not known), `records` is 0.  False: something else comes next, damage for instance. */
-    bool (*place)(perfile_stream *s, pf_record_range *here);
-    /* Samples that can be copied as bytes without reading any: at most `most`, and no more bytes
-     * than a second-level cache holds.  n 0: none. */
-    pf_sample_span (*span)(perfile_stream *s, uint64_t most);
-    /* Skips so many records and bytes.  The caller knows from one of the other operations, or from
-     * an earlier pass, that they come next.  They count as read. */
-    void (*skip)(perfile_stream *s, uint64_t records, uint64_t bytes);
     /* Of a stage that reads its whole input before its first record: then its session is complete,
      * and its runs have `keys`.  Fills *out; valid once the first record was asked for. */
     void (*totals)(const perfile_stream *s, pf_totals *out);
@@ -159,11 +114,6 @@ void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64
 /* The source of a capture of one part, below all stages.  NULL: there is none, or there are
  * several. */
 perfile_source *pf_stream_source(perfile_stream *s);
-
-/* The source of a capture of one file that is read through a window while the file is mapped, too:
- * offsets of the file are offsets of the mapping, which is valid until the source is closed.  NULL:
- * the capture is no such file, or `s` is a stage, whose records need not be those of the file. */
-perfile_source *pf_stream_mapped_source(perfile_stream *s);
 
 /* Counts damage in the summary; `lost` bytes of the input are skipped because of it. */
 void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost);

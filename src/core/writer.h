@@ -34,11 +34,6 @@ typedef struct pf_writer_ops {
     /* Some of the w->extra_left bytes that belong behind the last record.  NULL: the format has no
      * such bytes. */
     perfile_status (*extra)(perfile_writer *w, perfile_bytes piece, perfile_error *err);
-    /* Contiguous samples, to be copied as bytes.  Called only if takes_samples() has returned true:
-     * they need no change on their way.  `swapped` is their byte order.  NULL: never. */
-    bool (*takes_samples)(const perfile_writer *w, bool swapped);
-    perfile_status (*samples)(perfile_writer *w, perfile_bytes samples, bool lasting,
-                              perfile_error *err);
     /* Records as an archive stores them: pf_sink_stored().  Called only if takes_stored() has
      * returned true for records of this session, of which all that came in front of them were put.
      * NULL: never. */

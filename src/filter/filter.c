@@ -111,11 +111,7 @@ perfile_status pf_filter_select_rows(pf_filter *x, const pf_run *run, uint64_t *
 perfile_status pf_filter_select_run(pf_filter *x, const pf_run *run, perfile_error *err)
 {
     uint64_t selected;
-    perfile_status st = pf_filter_select_rows(x, run, &selected, err);
-    /* A run without a selected record: the last pass may skip it. */
-    if (!selected)
-        pf_stretches_note(&x->unselected, run);
-    return st;
+    return pf_filter_select_rows(x, run, &selected, err);
 }
 
 bool pf_filter_needs_time_range(const pf_filter *x)
@@ -166,15 +162,6 @@ void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s)
     x->countdown = x->counted = 0;
     x->round_has_kept = x->round_has_dropped = false;
     x->given_to = 0;
-    x->unselected.next = 0;
-}
-
-/* Next run of a pass; in the selecting pass first without records, as far as possible. */
-static perfile_status next_run(pf_filter *x, perfile_stream *s, bool collecting,
-                               const perfile_record **first, size_t *n, perfile_error *err)
-{
-    perfile_status st = collecting ? PERFILE_OK : pf_filter_select_ahead(x, s, err);
-    return st == PERFILE_OK ? perfile_stream_next_run(s, first, n, err) : st;
 }
 
 /* Does the collecting pass if it is needed, else the selecting pass. */
@@ -188,7 +175,7 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
         return st;
     pf_filter_begin_pass(x, s);
     pf_filter_narrow(x, s, collecting, false);
-    while ((st = next_run(x, s, collecting, &first, &n, err)) == PERFILE_OK) {
+    while ((st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK) {
         pf_filter_report_progress(x, first);
         if (!is_plain(first))
             continue;
@@ -207,7 +194,6 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
         return PERFILE_OK;
     }
     x->selection_known = true;
-    pf_stretches_finish(&x->unselected);
     pf_ancestors_sort(&x->ancestors);
     /* The FORKs are only needed for this. */
     st = pf_filter_find_ancestors(x, &x->ancestors, err);
@@ -357,7 +343,6 @@ void perfile_filter_close(perfile_filter_state *x)
     pf_free(x->periods);
     pf_free(x->event_fits);
     perfile_model_close(x->model);
-    pf_stretches_free(&x->unselected);
     pf_texts_free(&x->texts);
     pf_texts_free(&x->kept_files);
     pf_buffer_free(&x->build_ids);

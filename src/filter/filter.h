@@ -26,7 +26,7 @@
 #include "filter/selected.h"
 #include "stage/pids.h"
 #include "stage/run.h"
-#include "filter/stretches.h"
+#include "stage/run.h"
 #include "schema/family.h"
 
 /* One end of a time range as the text has it.  PF_OPEN: none; PF_CLOCK: time of the session clock;
@@ -108,8 +108,7 @@ struct perfile_filter_state {
     pf_texts texts;     /* paths of cgroups */
     pf_index cgroup_of; /* id -> index in cgroup_names */
     pf_buffer cgroup_names;
-    pf_selected selected;    /* by the selecting pass */
-    pf_stretches unselected; /* ranges without a selected record, which the last pass skips */
+    pf_selected selected; /* by the selecting pass */
 
     /* Processes. */
     pf_pids seen, wanted;   /* processes with records; with selected records */
@@ -125,7 +124,6 @@ struct perfile_filter_state {
 
     uint64_t countdown;             /* options.every: samples to drop before the next is kept */
     uint64_t counted;               /* options.head: samples selected so far */
-    uint32_t span_wait, span_waits; /* pf_filter_span_of_all(): runs to wait; the last time */
     bool needs_kept_times;          /* for the feature SAMPLE_TIME, where samples may be dropped */
     uint64_t kept_first, kept_last; /* then: times of selected samples */
     pf_texts kept_files;            /* names of mappings that were kept … */
@@ -213,17 +211,6 @@ perfile_status pf_filter_select_rows(pf_filter *x, const pf_run *run, uint64_t *
                                      perfile_error *err);
 /* Counts a run of the last pass in x->result. */
 void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep);
-
-/* ahead.c: True if all terms test fields at fixed offsets. */
-bool pf_filter_tests_fixed_fields(const pf_filter *x);
-/* The same as above for samples that the stream has not made records yet.  Both go on as long as
- * such samples come next; the first selects of them, the second drops those of which none is
- * selected. */
-perfile_status pf_filter_select_ahead(pf_filter *x, perfile_stream *s, perfile_error *err);
-perfile_status pf_filter_drop_ahead(pf_filter *x, perfile_stream *below, perfile_error *err);
-/* Of a filter that selects all: the samples that come next, at most `most`, whose processes are
- * counted; it does no harm if they are not taken. */
-pf_sample_span pf_filter_span_of_all(pf_filter *x, perfile_stream *below, uint64_t most);
 
 /* rounds.c */
 

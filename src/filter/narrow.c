@@ -364,8 +364,14 @@ static uint64_t words_of(const perfile_layout *l, uint64_t fields)
     return words;
 }
 
+/* True if all terms test fields at fixed offsets. */
+static bool tests_fixed_fields(const pf_filter *x)
+{
+    return x->given && !(x->given & ~pf_place_kinds()) && x->resolved;
+}
+
 /* Lets the selecting pass test rows instead of samples where it looks at nothing but fields at
- * fixed places in samples of one layout, as it does ahead of records (ahead.c). */
+ * fixed offsets in samples of one layout. */
 static void look_at_rows(pf_filter *x, const perfile_stream *s)
 {
     const perfile_layout *l = pf_session_layout(x->session);
@@ -373,7 +379,7 @@ static void look_at_rows(pf_filter *x, const perfile_stream *s)
     x->row_layout = NULL;
     /* Fields of two halves lie in words in little-endian order. */
     const bool big = perfile_stream_container(s)->byte_order == PERFILE_BYTE_ORDER_BIG;
-    if (!l || !pf_filter_tests_fixed_fields(x) || x->tests_sideband || big || PF_NATIVE_BIG)
+    if (!l || !tests_fixed_fields(x) || x->tests_sideband || big || PF_NATIVE_BIG)
         return;
     for (unsigned k = 0; k < PF_PLACES; k++)
         fields |= pf_filter_has(x, pf_places[k].kind) ? pf_places[k].field : 0;

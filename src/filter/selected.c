@@ -122,19 +122,6 @@ bool pf_selected_bounds(const pf_selected *x, uint64_t sequence, uint64_t record
     return *end != 0;
 }
 
-/* Goes on word by word until a bit is 0. */
-uint64_t pf_selected_count_ahead(const pf_selected *x, uint64_t sequence, uint64_t most)
-{
-    enum { MOST = 1 << 17 }; /* ends the search: one span does not hold more records */
-    uint64_t n = 0, word = UINT64_MAX;
-    most = most < MOST ? most : MOST;
-    while (n < most && word == UINT64_MAX) {
-        word = get_word(x, sequence + n);
-        n += ~word ? (uint64_t)__builtin_ctzll(~word) : 64;
-    }
-    return n < most ? n : most;
-}
-
 void pf_selected_free(pf_selected *x)
 {
     pf_buffer_free(&x->bits);

@@ -30,9 +30,6 @@ uint64_t pf_selected_count(const pf_selected *x, uint64_t sequence, uint64_t rec
 bool pf_selected_bounds(const pf_selected *x, uint64_t sequence, uint64_t records, uint64_t *first,
                         uint64_t *end);
 
-/* Returns how many records from `sequence` on were all selected, at most `most`. */
-uint64_t pf_selected_count_ahead(const pf_selected *x, uint64_t sequence, uint64_t most);
-
 void pf_selected_free(pf_selected *x);
 
 #endif

@@ -92,24 +92,22 @@ static perfile_status next_run_below(stage *g, perfile_error *err)
     return st == PERFILE_OK && g->view ? pf_session_view_refresh(g->view, err) : st;
 }
 
-/* Decides which records of the run are kept. *dropped: none. */
-static perfile_status decide_run(stage *g, bool *dropped, perfile_error *err)
+/* Decides which records of the run are kept. */
+static perfile_status decide_run(stage *g, perfile_error *err)
 {
     const pf_run run = pf_run_examine(g->base.below, g->first, g->n);
     pf_filter_report_progress(g->x, g->first);
     perfile_status st = pf_filter_decide(g->x, &run, &g->left, err);
-    *dropped = g->left == 0;
     if (st == PERFILE_OK)
-        pf_fragments_resolve(&g->pieces, g->first, !*dropped);
+        pf_fragments_resolve(&g->pieces, g->first, g->left != 0);
     return st;
 }
 
-/* Makes the next run; after a run that was dropped completely, samples are dropped unread. */
+/* Makes the next run. */
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     stage *g = (stage *)(void *)s;
     pf_filter *x = g->x;
-    bool dropped = false; /* the last run, completely */
     if (!g->begun) {
         g->begun = true;
         pf_filter_begin_pass(x, s);
@@ -118,19 +116,15 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         x->result.all_sideband = !x->selection_known || x->result.all_sideband;
     }
     while (!g->left && !g->pieces.giving) {
-        perfile_status st = PERFILE_OK;
         x->holds = g->pieces.records.len != 0;
-        if (dropped && !x->holds)
-            st = pf_filter_drop_ahead(x, s->below, err);
-        if (st == PERFILE_OK)
-            st = next_run_below(g, err);
+        perfile_status st = next_run_below(g, err);
         if (st == PERFILE_END && pf_filter_narrow_status(x, err) != PERFILE_OK)
             st = PERFILE_E_NOMEM;
         /* Held back until the record that they make is decided on. */
         if (st == PERFILE_OK && !x->only && pf_is_joined_fragment(g->first))
             st = pf_fragments_hold(&g->pieces, g->first, err);
         else if (st == PERFILE_OK)
-            st = decide_run(g, &dropped, err);
+            st = decide_run(g, err);
         /* A capture without a record that resolves the terms: unknown events are an error all the
          * same. */
         else if (st == PERFILE_END && !x->resolved && pf_filter_check_events(x, err) != PERFILE_OK)
@@ -149,40 +143,6 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         s->n_run = 1; /* fragments go out one by one, like all records that are not plain */
     }
     return PERFILE_OK;
-}
-
-/* Samples as bytes: those that the selecting pass selected without a gap, or all, are copied by the
- * caller, unframed. */
-static pf_sample_span span(perfile_stream *s, uint64_t most)
-{
-    const stage *g = (const stage *)(void *)s;
-    pf_filter *x = g->x;
-    pf_record_range here;
-    const pf_sample_span none = {0};
-    if (!g->begun || g->left || g->pieces.records.len || !x->resolved)
-        return none;
-    if (!x->selection_known && !x->only && pf_filter_selects_all(x))
-        return pf_filter_span_of_all(x, s->below, most);
-    if (!x->selection_known || x->selected.incomplete || !s->below->ops->span ||
-        !s->below->ops->place || !s->below->ops->place(s->below, &here))
-        return none;
-    uint64_t known = pf_selected_count_ahead(&x->selected, here.sequence, most);
-    return known < PF_SPAN_WORTH ? none : s->below->ops->span(s->below, known);
-}
-
-/* The caller took `records` samples of the span. */
-static void skip(perfile_stream *s, uint64_t records, uint64_t bytes)
-{
-    pf_filter *x = ((stage *)(void *)s)->x;
-    x->result.records += records;
-    x->result.kept += records;
-    x->result.selected += records;
-    if (!x->selection_known) { /* the selecting pass counted the samples */
-        x->result.samples += records;
-        x->result.kept_samples += records;
-    }
-    x->selects_any = x->round_has_kept = true;
-    s->below->ops->skip(s->below, records, bytes);
 }
 
 /* Records are passed on as they are; which ranges of them, narrow.c decides. */
@@ -216,12 +176,8 @@ static void close_stage(perfile_stream *s)
         closed(user);
 }
 
-static const pf_stream_ops stage_ops = {.fill = fill,
-                                        .extra = extra,
-                                        .close = close_stage,
-                                        .span = span,
-                                        .skip = skip,
-                                        .give_stored = pass_on_stored};
+static const pf_stream_ops stage_ops = {
+    .fill = fill, .extra = extra, .close = close_stage, .give_stored = pass_on_stored};
 
 /* Makes a view of the session if features have to change. */
 static perfile_status begin_session(stage *g, perfile_error *err)

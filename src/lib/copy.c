@@ -2,8 +2,6 @@
  *
  * Whole runs go to the writer at once; only records that need a decision (tool records of a pipe,
  * envelopes and what is in them, damage, unknown types) are examined one by one, in pf_copy_run().
- * Where the stream can yield samples as a span of bytes and the writer accepts that, samples are
- * not even framed (copy_spans()).
  *
  * Two things come twice in a stream: a COMPRESSED record and the records in it, and simpleperf's
  * fragments and the record joined from them.  Exactly one of the two is written, see is_written().
@@ -256,34 +254,6 @@ perfile_status pf_copy_refuse(const perfile_stream_summary *sum, perfile_error *
     return pf_fail_damage(err, damage, "copy", sum->first_offset);
 }
 
-/* Copies samples as bytes as long as the stream yields spans of them and the writer wants nothing
- * but their bytes.  Short spans are left to the runs, which are as fast for these.  While records
- * or fragments wait, nothing may overtake them. */
-static perfile_status copy_spans(pf_copy *x, perfile_error *err)
-{
-    perfile_stream *s = x->stream;
-    perfile_status st = PERFILE_OK;
-    const pf_writer_ops *ops = x->writer->ops;
-    while (st == PERFILE_OK && s->ops->span && ops->takes_samples && x->begun &&
-           !x->fragments.records.len &&
-           ops->takes_samples(x->writer, perfile_session_swapped(x->session))) {
-        const pf_sample_span all = s->ops->span(s, UINT64_MAX);
-        if (all.n < PF_SPAN_WORTH)
-            return PERFILE_OK;
-        const perfile_record first = {.part = all.part, .offset = all.offset};
-        if (pf_progress_at(&x->progress, &first) && x->options.progress)
-            x->options.progress(x->options.user, x->progress.done, x->progress.total);
-        st = pf_copy_stored_status(x, err); /* of ranges in front of these samples */
-        if (st != PERFILE_OK)
-            return st;
-        st = ops->samples(x->writer, all.bytes, all.lasting, err);
-        x->result.records += all.n;
-        x->result.samples += all.n;
-        s->ops->skip(s, all.n, all.bytes.len);
-    }
-    return st;
-}
-
 /* Drives one copy from the first record to the end of the stream. */
 static perfile_status copy(pf_copy *x, perfile_error *err)
 {
@@ -304,8 +274,6 @@ static perfile_status copy(pf_copy *x, perfile_error *err)
             st = pf_copy_run(x, first, n, err);
         if (st == PERFILE_OK && pf_copy_wants_extra(x))
             st = copy_extra(x, first, err);
-        if (st == PERFILE_OK)
-            st = copy_spans(x, err);
     }
     if (st == PERFILE_END)
         st = pf_copy_stored_status(x, err);

@@ -48,6 +48,16 @@ count_records(perfile_bytes run, bool swap, uint32_t ahead, perfile_passed *pass
     return at;
 }
 
+void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    p->pos += bytes;
+    p->sequence += records;
+    p->extra_left = 0;
+    s->summary.records += records;
+    s->summary.bytes += bytes;
+}
+
 /* Counts samples that an archive need not decode for that.  False: there are none. */
 static bool count_absent(pf_perf_stream *p, perfile_passed *passed)
 {

@@ -206,18 +206,13 @@ static inline bool pf_perf_at_records(pf_perf_stream *p)
     return true;
 }
 
-/* perf/peek.c: the functions of pf_stream_ops with these names. */
-pf_peeked pf_perf_peek(perfile_stream *s);
-bool pf_perf_place(perfile_stream *s, pf_record_range *here);
-pf_sample_span pf_perf_span(perfile_stream *s, uint64_t most);
+/* perf/pass.c.  pf_perf_skip() goes past records, which count as read. */
 void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
-/* perf/pass.c. */
 void pf_perf_pass(perfile_stream *s, perfile_passed *passed);
 
 /* The members of pf_stream_ops that concern records ahead of the current run; the same for every
  * stream that walks perf.data records (walk.c, live.c). */
 #define PF_PERF_AHEAD                                                                              \
-    .peek = pf_perf_peek, .place = pf_perf_place, .span = pf_perf_span, .skip = pf_perf_skip,      \
     .pass = pf_perf_pass, .narrow = pf_perf_narrow, .give_stored = pf_perf_give_stored
 
 /* perf/seek.c: perfile_stream_seek(). */

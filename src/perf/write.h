@@ -153,12 +153,6 @@ perfile_status pf_write_check_at_record(const pf_perf_writer *w, perfile_error *
  */
 perfile_status pf_write_set_broken(pf_perf_writer *w, perfile_status st, const perfile_error *why,
                                    perfile_error *err);
-/* perf/write_put.c.  pf_write_takes_samples(): true if spans of samples with this byte order can be
- * copied as they are.  pf_write_samples(): copies them; `lasting` as for pf_sink_write_stable().
- */
-bool pf_write_takes_samples(const perfile_writer *w, bool swapped);
-perfile_status pf_write_samples(perfile_writer *w, perfile_bytes samples, bool lasting,
-                                perfile_error *err);
 /* perf/write_told.c: ranges of records as they are stored in another archive. */
 bool pf_write_takes_stored(perfile_writer *w, const perfile_session *session);
 perfile_status pf_write_stored(perfile_writer *w, const struct pf_stored *range,

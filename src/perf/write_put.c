@@ -269,25 +269,6 @@ pf_write_put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfi
     return st == PERFILE_OK ? flushed : st;
 }
 
-bool pf_write_takes_samples(const perfile_writer *writer, bool swapped)
-{
-    const pf_perf_writer *w = (const pf_perf_writer *)writer;
-    return w->begun && !w->level && !w->base.directory && !w->base.extra_left && !w->tells &&
-           w->base.swap == swapped;
-}
-
-perfile_status pf_write_samples(perfile_writer *writer, perfile_bytes samples, bool lasting,
-                                perfile_error *err)
-{
-    pf_perf_writer *w = (pf_perf_writer *)writer;
-    perfile_status st = pf_write_check_usable(w, err);
-    if (st != PERFILE_OK)
-        return st;
-    w->kernel = true;
-    st = add_span(w, samples.ptr, samples.len, lasting ? PERFILE_REC_STABLE : 0, err);
-    return st == PERFILE_OK && !lasting && !may_wait(w, w->span) ? pf_write_flush_span(w, err) : st;
-}
-
 /* If all records are known to be adjacent samples (`seen`), they are one span of bytes, and no
  * record is examined. */
 perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first, size_t n,

@@ -142,14 +142,10 @@ static bool is_plain(const perfile_record *r)
  * all of them, so that from_mapping() needs to write only the others. */
 static void prepare_slot(pf_sort *x, uint32_t i)
 {
-    /* Bytes in the window of a source are gone when it moves on; those of the mapping are
-     * stable. */
-    const bool in_window = x->by_strands ? x->strands.source != NULL : x->blocks.windowed != NULL;
-    x->base.run[i] =
-        (perfile_record){.flags = (uint8_t)((in_window ? 0 : PERFILE_REC_STABLE) |
-                                            (x->blocks.swap ? PERFILE_REC_SWAPPED : 0)),
-                         .envelope = PERFILE_NO_SEQUENCE,
-                         .session = x->base.session};
+    x->base.run[i] = (perfile_record){
+        .flags = (uint8_t)(PERFILE_REC_STABLE | (x->blocks.swap ? PERFILE_REC_SWAPPED : 0)),
+        .envelope = PERFILE_NO_SEQUENCE,
+        .session = x->base.session};
     x->prepared |= UINT64_C(1) << i;
 }
 
@@ -165,10 +161,10 @@ static inline void from_mapping(perfile_record *r, const uint8_t *at, const uint
 
 /* Fills `r` from entry `e` of the window.  `offset` converts an address in the mapping to an offset
  * in the file; `end` is the end of the block that was loaded last. */
-static inline void from_window(perfile_record *r, const pf_sort_window *w, const pf_sort_entry *e,
-                               uint64_t offset, const uint8_t *end, bool swap, uint32_t part)
+static inline void from_window(perfile_record *r, const pf_sort_entry *e, uint64_t offset,
+                               const uint8_t *end, bool swap, uint32_t part)
 {
-    from_mapping(r, (const uint8_t *)(uintptr_t)(e->at + w->shift), end, swap);
+    from_mapping(r, (const uint8_t *)(uintptr_t)e->at, end, swap);
     r->offset = e->at + offset;
     r->part = part;
 }
@@ -228,11 +224,10 @@ static bool advance(pf_sort *x, pf_sort_source *s)
     return !needs_fill;
 }
 
-/* A run ends where a round is due, so that the round can stand there, and where a strand was read
- * on, so that its records stay valid. */
+/* A run ends where a round is due, so that the round can stand there. */
 static bool run_is_full(const pf_sort *x)
 {
-    return x->base.n_run == PERFILE_RUN_RECORDS || (x->base.n_run && x->strands.refilled) ||
+    return x->base.n_run == PERFILE_RUN_RECORDS ||
            (x->base.n_run && x->round_bytes >= x->round_most);
 }
 
@@ -253,14 +248,14 @@ static void note_framed(perfile_stream *s, pf_framed seen)
 
 /* Prefetches the first two cache lines of a record that will be yielded soon: the order of time
  * jumps in the mapping. */
-static inline void prefetch_record(const pf_sort_window *w, const pf_sort_entry *e)
+static inline void prefetch_record(const pf_sort_entry *e)
 {
-    const uint8_t *ahead = (const uint8_t *)(uintptr_t)(e->at + w->shift);
+    const uint8_t *ahead = (const uint8_t *)(uintptr_t)e->at;
     __builtin_prefetch(ahead);
     __builtin_prefetch(ahead + 64);
 }
 
-uint64_t pf_sort_least_of_others(const pf_sort *x)
+static uint64_t least_of_others(const pf_sort *x)
 {
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 1; i < 3 && i < x->n_heap; i++)
@@ -277,9 +272,8 @@ static bool emit_window(pf_sort *x, pf_sort_source *s)
     const pf_sort_block *any = &w->blocks->list[w->next - 1];
     /* Addresses to offsets in the file, modulo 2^64. */
     const uint64_t shift = any->offset - (uintptr_t)any->start;
-    const uint8_t *end =
-        (const uint8_t *)((uintptr_t)any->start + (uintptr_t)(any->bytes + w->shift));
-    const uint64_t bound = pf_sort_least_of_others(x), begun = x->round_bytes;
+    const uint8_t *end = (const uint8_t *)((uintptr_t)any->start + (uintptr_t)any->bytes);
+    const uint64_t bound = least_of_others(x), begun = x->round_bytes;
     const uint32_t first = x->base.n_run, part = s->part;
     const bool swap = x->blocks.swap;
     const pf_sort_entry *e = w->e + w->at, *ready = w->e + w->ready;
@@ -291,11 +285,11 @@ static bool emit_window(pf_sort *x, pf_sort_source *s)
     bool more = true;
     do {
         if (e < far)
-            prefetch_record(w, e + FETCH_AHEAD);
+            prefetch_record(e + FETCH_AHEAD);
         if (!(x->prepared >> n & 1))
             prepare_slot(x, n);
         perfile_record *r = &x->base.run[n];
-        from_window(r, w, e, shift, end, swap, part);
+        from_window(r, e, shift, end, swap, part);
         more = is_plain_type(r->type);
         if (!more && n)
             break;
@@ -320,17 +314,12 @@ static bool emit_window(pf_sort *x, pf_sort_source *s)
     return emitted && advance(x, s) && more;
 }
 
-void pf_sort_strands_advanced(pf_sort *x)
-{
-    (void)advance(x, x->heap[0]);
-}
-
 /* The same for strands.  A strand that was changed ends the run; the error is reported when it is
  * the first in the next one. */
 static bool emit_strands(pf_sort *x, pf_sort_source *s)
 {
     pf_sort_strands *all = s->strands;
-    const uint64_t bound = pf_sort_least_of_others(x), begun = x->round_bytes;
+    const uint64_t bound = least_of_others(x), begun = x->round_bytes;
     const uint32_t first = x->base.n_run;
     uint64_t bytes = begun, keys = 0;
     uint32_t n = first, samples = 0;
@@ -360,7 +349,7 @@ static bool emit_strands(pf_sort *x, pf_sort_source *s)
         x->keys[n++] = key;
         pf_sort_strands_advance(all, one->at + size, x->base.below);
     } while (more && all->n_heap && all->heap[0].key < bound && n < PERFILE_RUN_RECORDS &&
-             bytes < x->round_most && !all->refilled);
+             bytes < x->round_most);
     const bool emitted = n > first;
     const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest,
                             false};
@@ -409,23 +398,11 @@ static const pf_sort_block *changed_block(const pf_sort *x)
     return top && top->kind == PF_STRAND_CHANGED ? pf_sort_strand_block(all, top) : NULL;
 }
 
-/* Why a strand is PF_STRAND_CHANGED: it could not be read, or it was changed. */
-static perfile_status fail_at(const pf_sort *x, const pf_sort_block *block, perfile_error *err)
-{
-    const perfile_error *failed = &x->strands.failed;
-    if (failed->status == PERFILE_OK)
-        return pf_sort_fail_changed(block, err);
-    if (err)
-        *err = *failed;
-    return failed->status;
-}
-
 perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
 {
     perfile_stream *base = &x->base;
     perfile_status st = PERFILE_OK;
     base->n_run = 0;
-    x->strands.refilled = false;
     /* Records of the last run are no longer used: release the payload, forget the joined record. */
     if (x->payload.extra.len) {
         pf_stream_release(base->below, x->payload.part, x->payload.offset,
@@ -439,10 +416,6 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
         pf_sort_make_joined(x);
     if (base->n_run)
         return PERFILE_OK;
-    if (x->pending.n) {
-        pf_sort_hand_out(x);
-        return PERFILE_OK;
-    }
     bool over = x->n_heap == 0 && !x->to_refill;
     const bool rounds = x->timed && x->rounds;
     if (!rounds && x->round_bytes >= x->round_most)
@@ -461,7 +434,7 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
                                           : PERFILE_END;
     const pf_sort_block *block = base->n_run ? NULL : changed_block(x);
     if (st == PERFILE_OK && block)
-        st = fail_at(x, block, err);
+        st = pf_sort_fail_changed(block, err);
     while (st == PERFILE_OK && x->n_heap && !run_is_full(x))
         if (!emit_top(x))
             break;

@@ -15,8 +15,7 @@
 #include "schema/frame.h"
 
 enum {
-    LEAST_STEP = 64 << 10,  /* bytes that a window loads at once, or a strand releases, at least */
-    SOURCE_STEP = 256 << 10 /* the same where the file is read through a window: half of it */
+    LEAST_STEP = 64 << 10 /* bytes that a window loads at once, or a strand releases, at least */
 };
 
 /* Returns the key of a stored record as the session knows it now: its time, if it came before the
@@ -85,8 +84,6 @@ static uint64_t step_of_window(const pf_sort *x)
     uint64_t n = 0;
     for (uint32_t first = 0; first < x->blocks.n; first = end_of_part(&x->blocks, first))
         n++;
-    if (x->blocks.windowed)
-        return SOURCE_STEP;
     return n && x->step / n > LEAST_STEP ? x->step / n : LEAST_STEP;
 }
 
@@ -189,8 +186,7 @@ static perfile_status open_readers(pf_sort *x, perfile_error *err)
 static perfile_status open_strands(pf_sort *x, perfile_error *err)
 {
     const uint64_t step = x->step / 4 > LEAST_STEP ? x->step / 4 : LEAST_STEP;
-    return pf_sort_strands_open(&x->strands, &x->blocks, x->stays_mapped ? 0 : step,
-                                x->moved.budget, err);
+    return pf_sort_strands_open(&x->strands, &x->blocks, x->stays_mapped ? 0 : step, err);
 }
 
 /* Makes windows, or moves the records if windows would need too much. */

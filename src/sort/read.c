@@ -85,7 +85,7 @@ static perfile_status keep_record(pf_sort *x, perfile_record *r, perfile_error *
 }
 
 /* Appends the payload of `r`, the record that the stream is at, to the payload file unless it is
- * stable in memory.  *copy is `r`, or stands where `r` stays; copy->extra.len becomes what was
+ * stable in memory.  *copy is a copy of `r`; copy->extra.len becomes what was
  * there of the payload. */
 static perfile_status save_payload(pf_sort *x, const perfile_record *r, perfile_record *copy,
                                    perfile_error *err)
@@ -111,12 +111,11 @@ static perfile_status save_payload(pf_sort *x, const perfile_record *r, perfile_
 }
 
 /* Adds a record to the store.  Once the blocks are full even stable bytes are copied, so that the
- * second pass need not fetch records one by one from all over the file.  `stays` is `r`, or the
- * same record in the mapping of the file. */
+ * second pass need not fetch records one by one from all over the file. */
 static perfile_status store_record(pf_sort *x, uint64_t key, const perfile_record *r,
-                                   const perfile_record *stays, perfile_error *err)
+                                   perfile_error *err)
 {
-    perfile_record copy = *stays;
+    perfile_record copy = *r;
     perfile_status st = r->extra.len ? save_payload(x, r, &copy, err) : PERFILE_OK;
     return st == PERFILE_OK ? pf_sort_store_add(&x->loose, key, &copy, x->blocks.full, err) : st;
 }
@@ -127,8 +126,7 @@ static perfile_status store_record(pf_sort *x, uint64_t key, const perfile_recor
 static bool goes_into_output(pf_sort *x, const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) {
-        const perfile_record stays = pf_sort_as_mapped(&x->blocks, r);
-        pf_sort_blocks_add_round(&x->blocks, &stays);
+        pf_sort_blocks_add_round(&x->blocks, r);
         x->result.rounds_dropped++;
         return false;
     }
@@ -215,16 +213,14 @@ static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_e
     x->result.out_of_order += key && key < x->previous;
     x->previous = key ? key : x->previous;
     x->bytes += perfile_record_size(r) + r->extra.len;
-    /* A record read through the source's window stays in the mapping. */
-    const perfile_record stays = pf_sort_as_mapped(&x->blocks, r);
     /* Records with key 0 (synthesized side-band, attrs) are usually at the front of the file.  One
      * that comes later goes to the store: in a block its key would make everything before it
      * wait. */
     bool late = key == 0 && before.max_time;
-    if (pf_sort_walkable(&stays) && !late && !x->in_order &&
-        pf_sort_blocks_add(&x->blocks, &stays, key, &before))
+    if (pf_sort_walkable(r) && !late && !x->in_order &&
+        pf_sort_blocks_add(&x->blocks, r, key, &before))
         return PERFILE_OK;
-    return store_record(x, key, r, &stays, err);
+    return store_record(x, key, r, err);
 }
 
 /* True if the records of the run are contiguous, have the flags of the first, and no payload. */
@@ -248,8 +244,7 @@ static bool take_run(pf_sort *x, const pf_run *run)
 {
     const perfile_record *first = run->first, *last = &first[run->n - 1];
     int slot = run->even ? run->even->sample_slot[PF_SLOT_TIME] : -1;
-    const perfile_record begin = pf_sort_as_mapped(&x->blocks, first);
-    if (slot < 0 || !x->key_seen || x->in_order || !pf_sort_walkable(&begin) || !is_contiguous(run))
+    if (slot < 0 || !x->key_seen || x->in_order || !pf_sort_walkable(first) || !is_contiguous(run))
         return false;
     uint64_t min = UINT64_MAX, max = 0, previous = x->previous, stepped_back = 0;
     const bool follows = pf_run_word(run, 0, (size_t)slot) >= previous;
@@ -264,7 +259,7 @@ static bool take_run(pf_sort *x, const pf_run *run)
                                  : (uint64_t)(last->body.ptr + last->body.len - first->header);
     /* A step back between the last run and this one is none within the chunk. */
     const bool ascending = stepped_back == (follows ? 0 : 1);
-    const pf_sort_chunk chunk = {&begin, run->n, bytes, min, max, ascending};
+    const pf_sort_chunk chunk = {first, run->n, bytes, min, max, ascending};
     if (min == 0 || max == PERFILE_NO_TIME ||
         !pf_sort_blocks_add_chunk(&x->blocks, &chunk, &x->clock))
         return false;
@@ -293,29 +288,12 @@ static void release_and_report(pf_sort *x, const perfile_record *r)
     pf_sort_progress(x, x->done + r->offset);
 }
 
-/* Returns the next run of records.  Samples that the stream below can show before it makes records
- * of them (peek) are read where they lie and skipped, as long as take_run() accepts them. */
-static perfile_status next_run(pf_sort *x, const perfile_record **first, size_t *n,
-                               perfile_error *err)
-{
-    perfile_stream *below = x->base.below;
-    pf_peeked peeked;
-    pf_run run;
-    while (x->key_seen && pf_run_peek(below, &peeked, &run)) {
-        release_and_report(x, run.first);
-        if (!take_run(x, &run))
-            break;
-        below->ops->skip(below, peeked.n, peeked.n * peeked.size);
-    }
-    return perfile_stream_next_run(below, first, n, err);
-}
-
 perfile_status pf_sort_read(pf_sort *x, perfile_error *err)
 {
     const perfile_record *first;
     size_t n;
     perfile_status st;
-    while ((st = next_run(x, &first, &n, err)) == PERFILE_OK) {
+    while ((st = perfile_stream_next_run(x->base.below, &first, &n, err)) == PERFILE_OK) {
         if (first->family == PERFILE_FAMILY_DAMAGE) {
             x->base.at = first;
             x->base.end = first + n;

@@ -97,7 +97,6 @@ static void free_stage(pf_sort *x)
     for (uint32_t i = 0; i < x->n_readers; i++)
         pf_sort_reader_close(&x->readers[i]);
     pf_sort_strands_close(&x->strands);
-    pf_buffer_free(&x->gather_buffer);
     pf_free(x->windows);
     pf_free(x->readers);
     pf_free(x->sources);
@@ -122,12 +121,8 @@ static void totals(const perfile_stream *s, pf_totals *out)
     *out = ((const pf_sort *)(const void *)s)->totals;
 }
 
-static const pf_stream_ops sort_ops = {.fill = fill,
-                                       .extra = extra,
-                                       .close = close_stage,
-                                       .span = pf_sort_span,
-                                       .skip = pf_sort_skip,
-                                       .totals = totals};
+static const pf_stream_ops sort_ops = {
+    .fill = fill, .extra = extra, .close = close_stage, .totals = totals};
 
 /* Shares max_memory: three eighths for records in memory and for the windows of runs, three eighths
  * for what moves out of the mapping, for its entries or for buffers of strands, a sixteenth for
@@ -141,22 +136,6 @@ static perfile_status share_memory(pf_sort *x, const perfile_session *session, p
     pf_sort_store_open(&x->moved, memory / 8 * 3, x->options.temporary);
     return pf_sort_blocks_open(&x->blocks, blocks < MOST_BLOCKS ? (uint32_t)blocks : MOST_BLOCKS,
                                session, err);
-}
-
-/* If `below` reads its file through a window and has it mapped, too: notes source and mapping in
- * the blocks, so that records read through the window are found again in the mapping. */
-static perfile_status find_mapping(pf_sort *x, perfile_stream *below, perfile_error *err)
-{
-    perfile_source *source = pf_stream_mapped_source(below);
-    perfile_bytes whole;
-    if (!source)
-        return PERFILE_OK;
-    perfile_status st = pf_source_view(source, 0, 1, &whole, err);
-    if (st == PERFILE_OK && whole.len) {
-        x->blocks.windowed = source;
-        x->blocks.mapped = whole.ptr;
-    }
-    return st;
 }
 
 /* Copies the options, with defaults for zeros, and checks them. */
@@ -201,8 +180,6 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
     pf_sort_store_open(&x->loose, 0, NULL);
     pf_sort_store_open(&x->moved, 0, NULL);
     st = share_memory(x, perfile_stream_session(below), err);
-    if (st == PERFILE_OK)
-        st = find_mapping(x, below, err);
     if (st != PERFILE_OK) {
         free_stage(x);
         return st;

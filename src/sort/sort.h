@@ -9,7 +9,7 @@
 #define PF_SORT_SORT_H
 
 #include "perfile/sort.h"
-#include "sort/gather.h"
+#include "sort/strands.h"
 #include "sort/store.h"
 #include "sort/window.h"
 
@@ -83,12 +83,6 @@ typedef struct pf_sort {
     pf_buffer payload_chunk; /* chunk of a payload, for extra() */
     pf_sort_extra extra;     /* payload of run[0], in the payload file of `loose` … */
     uint64_t extra_read;     /* … and how much of it extra() has returned */
-    /* Samples of strands that span() has returned and skip() has not passed yet; the strands are
-     * behind them already. */
-    pf_sample_span pending;
-    uint64_t pending_at; /* samples of the original span that were passed */
-    pf_sort_gathered gathered;
-    pf_buffer gather_buffer; /* for gathered samples */
     perfile_record payload;  /* the last record with a mapped payload; extra.len 0: none */
 } pf_sort;
 
@@ -129,11 +123,6 @@ perfile_status pf_sort_plan(pf_sort *x, perfile_error *err);
 perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err);
 /* Makes the next run of records; PERFILE_END after the last one. */
 perfile_status pf_sort_merge(pf_sort *x, perfile_error *err);
-/* The least key of all sources but the first one on the heap; UINT64_MAX: there is no other. */
-uint64_t pf_sort_least_of_others(const pf_sort *x);
-/* Restores the heap after the strands, which are heap[0], have advanced. */
-void pf_sort_strands_advanced(pf_sort *x);
-
 /* joined.c: if the run is a fragment, adds its body to the joined record. */
 perfile_status pf_sort_join_fragment(pf_sort *x, perfile_error *err);
 /* Behind the last fragment: makes the joined record the run, unless the bytes are no record of just
@@ -147,12 +136,6 @@ static inline perfile_record *pf_sort_unprepared_slot(pf_sort *x, uint32_t i)
     x->prepared &= ~(UINT64_C(1) << i);
     return &x->base.run[i];
 }
-
-/* span.c: samples as bytes; see `span` and `skip` of pf_stream_ops. */
-pf_sample_span pf_sort_span(perfile_stream *s, uint64_t most);
-void pf_sort_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
-/* Makes a run of records of samples that were yielded as bytes and not passed. */
-void pf_sort_hand_out(pf_sort *x);
 
 /* Calls options.progress, if there is one. */
 void pf_sort_progress(pf_sort *x, uint64_t done);

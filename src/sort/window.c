@@ -259,24 +259,6 @@ static uint64_t oldest_offset(const pf_sort_window *w, uint64_t end)
     return end;
 }
 
-/* Has the source's window hold the file from offset `from`, that of the oldest waiting record, to
- * the end of the block, and sets w->shift.  Does nothing where the file is only mapped. */
-static perfile_status read_block(pf_sort_window *w, const pf_sort_block *block, uint64_t from,
-                                 perfile_error *err)
-{
-    const pf_sort_blocks *b = w->blocks;
-    uint64_t need = block->offset + block->bytes - from;
-    perfile_bytes run;
-    if (!b->windowed)
-        return PERFILE_OK;
-    perfile_status st = pf_source_run(b->windowed, from, (size_t)need, &run, err);
-    if (st == PERFILE_OK && run.len < need)
-        st = pf_sort_fail_changed(block, err);
-    if (st == PERFILE_OK)
-        w->shift = (uintptr_t)run.ptr - (uintptr_t)(b->mapped + from);
-    return st;
-}
-
 /* Appends an entry for each record of the block, unsorted.  Fails if the records are not those of
  * the first pass: their number, their sizes, or a key below the least one. */
 static perfile_status append_entries(pf_sort_window *w, const pf_sort_block *block,
@@ -287,8 +269,7 @@ static perfile_status append_entries(pf_sort_window *w, const pf_sort_block *blo
     perfile_status st = make_room(w, block->records, err);
     if (st != PERFILE_OK)
         return st;
-    pf_sort_walk_begin(&walk, w->blocks, block,
-                       (const uint8_t *)((uintptr_t)block->start + w->shift));
+    pf_sort_walk_begin(&walk, w->blocks, block, block->start);
     pf_sort_entry *e = w->e + w->n, *end = e + block->records;
     const pf_time_place place = pf_time_place_of(w->blocks->session);
     while (e < end) {
@@ -305,7 +286,7 @@ static perfile_status append_entries(pf_sort_window *w, const pf_sort_block *blo
         }
         if (key < block->min)
             return pf_sort_fail_changed(block, err);
-        *e++ = (pf_sort_entry){key, (uintptr_t)at - w->shift};
+        *e++ = (pf_sort_entry){key, (uintptr_t)at};
     }
     if (e < end || (walk.at != walk.end && pf_sort_walk_next(&walk)) || walk.at != walk.end)
         return pf_sort_fail_changed(block, err);
@@ -349,20 +330,13 @@ perfile_status pf_sort_window_fill(pf_sort_window *w, perfile_stream *stream, pe
         w->at = w->ready = 0;
         size_t held = w->n;
         uint64_t bytes = 0, floor = 0;
-        uint64_t from = 0;
-        if (w->blocks->windowed)
-            from = oldest_offset(w, w->blocks->list[w->next].offset);
-        /* Records read through the source's window leave the mapping unused: nothing to release. */
-        if (w->next && w->shift == 0 &&
-            w->blocks->list[w->next - 1].part == w->blocks->list[w->next].part)
+        if (w->next && w->blocks->list[w->next - 1].part == w->blocks->list[w->next].part)
             release_passed(w, stream);
         /* Load at least a quarter of the number that waits already, so that merging the new entries
          * with the old ones stays linear on average. */
         while (w->next < w->end && (bytes < w->step || w->n - held < held / 4)) {
             const pf_sort_block *block = &w->blocks->list[w->next++];
-            perfile_status st = read_block(w, block, from, err);
-            if (st == PERFILE_OK)
-                st = append_entries(w, block, err);
+            perfile_status st = append_entries(w, block, err);
             if (st != PERFILE_OK)
                 return st;
             bytes += block->bytes;

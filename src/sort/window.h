@@ -41,11 +41,6 @@ typedef struct pf_sort_blocks {
     bool mixed;          /* … were too many: from now on times may step back within a block */
     bool swap;           /* records are in the other byte order */
     const perfile_session *session; /* borrowed */
-    /* The source, when the file is read through a window and also mapped
-     * (pf_stream_mapped_source()); NULL: the file is only mapped.  `start` of a block is an address
-     * in the mapping either way. */
-    perfile_source *windowed;
-    const uint8_t *mapped; /* with `windowed`: address of the first byte of the file */
 } pf_sort_blocks;
 
 /* Makes `b` empty, with room for `most` blocks.  `session` must outlive it. */
@@ -64,23 +59,6 @@ static inline bool pf_sort_walkable(const perfile_record *r)
            r->extra.len == 0 && !pf_type_is_wide(r->type) &&
            r->body.len <= UINT16_MAX - PF_PERF_RECORD_HEADER &&
            (r->body.len == 0 || r->body.ptr == r->header + PF_PERF_RECORD_HEADER);
-}
-
-/* Returns `r` with pointers into the mapping instead of into the source's window, and with stable
- * bytes.  Unchanged if the file is only mapped, and if the record has no bytes of its own in the
- * file (it came out of an envelope) or is incomplete. */
-static inline perfile_record pf_sort_as_mapped(const pf_sort_blocks *b, const perfile_record *r)
-{
-    const uint8_t unfit = PERFILE_REC_INNER | PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_PARTIAL;
-    perfile_record m = *r;
-    if (!b->windowed || r->flags & unfit)
-        return m;
-    m.header = b->mapped + r->offset;
-    const size_t size = perfile_record_size(r);
-    m.body.ptr = r->body.len ? m.header + (size - r->body.len) : NULL;
-    m.extra.ptr = r->extra.len ? m.header + size : NULL;
-    m.flags |= PERFILE_REC_STABLE;
-    return m;
 }
 
 /* Adds a record with this key; `before` is the clock in front of it.  The record must be walkable
@@ -230,10 +208,6 @@ typedef struct pf_sort_window {
     uint64_t released; /* pages before this offset were released, none of them is needed any more */
     uint64_t released_early; /* pages before this offset were released although some records still
                                 wait */
-    /* Difference between the address of a record in the mapping and the address at which it is
-     * read: in the window of the source, which then holds everything from the oldest waiting record
-     * on. 0: records are read in the mapping. */
-    uintptr_t shift;
 } pf_sort_window;
 
 /* What windows need at most. */

@@ -7,7 +7,6 @@
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { WORTH = 1 };
 #else
-enum { WORTH = 16 }; /* samples: for fewer, making records costs no more than peeking */
 #endif
 
 /* Bytes of a sample's body up to the end of its last fixed field; 0: there are none. */
@@ -74,19 +73,6 @@ pf_run pf_run_examine(const perfile_stream *s, const perfile_record *first, size
     /* Contiguous records of one size: fields can be read without the records. */
     run.stride = f.adjacent && f.shortest == f.longest ? f.shortest : 0;
     return run;
-}
-
-bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run)
-{
-    const perfile_layout *l = pf_session_layout(s->session);
-    if (!l || PF_NATIVE_BIG || !s->ops->peek)
-        return false;
-    const pf_peeked p = *peeked = s->ops->peek(s);
-    if (p.n < WORTH || p.size < pf_run_least_bytes(l))
-        return false;
-    uint64_t all = pf_run_bits(p.n);
-    *run = (pf_run){p.first, p.n, all, all, l, p.size, true};
-    return true;
 }
 
 pf_run pf_run_of_rows(const perfile_record *first, size_t n, size_t stride,

@@ -14,7 +14,7 @@
 #include "perfile/record.h"
 
 typedef struct pf_run {
-    const perfile_record *first; /* of samples that were peeked at only this one is a record */
+    const perfile_record *first; /* of rows only this one is a record */
     size_t n;                    /* 1 to 64 */
     uint64_t all;                /* the low n bits */
     uint64_t samples;            /* bits of the samples of perf's own family */
@@ -44,9 +44,6 @@ static inline uint64_t pf_run_counted(const pf_run *run)
 /* Examines 1 to 64 records that came in one run of `s`, and so are of one family, byte order and
  * session. */
 pf_run pf_run_examine(const perfile_stream *s, const perfile_record *first, size_t n);
-/* Examines samples that come next in `s` and that it has not made records yet.  False, if there are
- * no such samples, or too few to be worth it.  *peeked says how to skip them. */
-bool pf_run_peek(perfile_stream *s, pf_peeked *peeked, pf_run *run);
 /* Rows of samples instead of the samples: their first `stride` bytes from the body on, of all of
  * which `layout` is that.  `first` says what they are, and where the first is. */
 pf_run pf_run_of_rows(const perfile_record *first, size_t n, size_t stride,

@@ -237,7 +237,7 @@ static int open_files(settings *set, perfile_sink **sink)
     perfile_error err;
     for (size_t i = 0; i < set->n; i++) {
         perfile_source **source = &set->in[i].source;
-        if (cli_source_sequential(set->paths[i], set->w.limits, source, &err) != PERFILE_OK) {
+        if (cli_source_mapped(set->paths[i], set->w.limits, source, &err) != PERFILE_OK) {
             cli_report_error(set->in[i].name, &err);
             return CLI_FAILED;
         }

@@ -128,7 +128,7 @@ static perfile_status run(settings *set, perfile_sink *sink, perfile_sort_summar
     perfile_sort_options sorting = {
         .size = sizeof sorting, .max_memory = set->max_memory, .progress = cli_writing_progress};
     perfile_stream *s = NULL;
-    perfile_status st = cli_stream_sequential(set->in, &reading, &s, err);
+    perfile_status st = cli_stream_mapped(set->in, &reading, &s, err);
     if (st == PERFILE_OK)
         st = perfile_sort(s, &sorting, &s, err);
     if (st == PERFILE_OK)
