@@ -39,7 +39,7 @@ sort -o OUT IN
 sort --max-memory 2M --on-damage salvage --to pipe -o OUT IN
 merge --align start -o OUT IN IN
 merge --offset 2=1ms --join-events --to pipe -o OUT IN IN
-merge --offset 2=0 --on-damage salvage -j 3 -o OUT IN IN
+merge --offset 2=0 --on-damage salvage -o OUT IN IN
 split --records 100 -o OUT%d IN
 split --by comm --json -o OUT%d IN
 convert --to pipe -o OUT IN

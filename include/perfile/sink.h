@@ -39,10 +39,7 @@ enum {
 typedef struct perfile_sink_options {
     size_t size;
     uint32_t flags; /* PERFILE_SINK_… */
-    /* How many threads may write, the caller's included.  With 2 a regular file is written by
-     * another thread while the caller makes the next bytes, and errors may be returned by a later
-     * call.  0 and 1: only the caller's. */
-    uint32_t threads;
+    uint32_t reserved0;
     /* Paths that must not be overwritten, "-" for standard input; examined when the sink is opened.
      */
     const char *const *inputs;

@@ -297,7 +297,6 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
     perfile_error err;
     perfile_sink_options how = {.size = sizeof how,
                                 .flags = o->replace ? PERFILE_SINK_REPLACE : 0,
-                                .threads = o->threads,
                                 .inputs = o->inputs,
                                 .n_inputs = o->n_inputs};
     if (cli_protect_inputs_verbose(o->inputs, o->n_inputs) != CLI_DONE)

@@ -103,7 +103,6 @@ typedef struct cli_output {
     bool directory;
     const char *const *inputs; /* paths and "-", reference captures (--attrs-from) included */
     size_t n_inputs;
-    uint32_t threads;                /* that may be used for writing; 0 or 1: only the caller's */
     bool archive;                    /* pack what is written … */
     perfile_archive_options packing; /* … with these options; `size` is set when it is opened */
 } cli_output;

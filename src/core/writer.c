@@ -10,24 +10,6 @@ perfile_status pf_writer_refuse(const perfile_writer *w, const char *what, perfi
                    w->ops->format, what);
 }
 
-/* The source is about to change what it gave. */
-static void let_go(void *user)
-{
-    perfile_writer *w = user;
-    w->ops->let_go(w);
-}
-
-void pf_writer_read_from(perfile_writer *w, perfile_source *source)
-{
-    if (w->input) {
-        w->ops->let_go(w);
-        (void)pf_source_watch(w->input, NULL, NULL);
-        w->input = NULL;
-    }
-    if (source && w->ops->let_go && pf_source_watch(source, let_go, w))
-        w->input = source;
-}
-
 perfile_status perfile_writer_event(perfile_writer *w, perfile_bytes attr, const perfile_words *ids,
                                     perfile_error *err)
 {

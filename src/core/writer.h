@@ -46,10 +46,6 @@ typedef struct pf_writer_ops {
     /* The end of a round: every buffer was read once more.  NULL: the format has no rounds. */
     perfile_status (*round)(perfile_writer *w, perfile_error *err);
 
-    /* Writes the records that wait in memory of w->input.  An error is that of the next call, too.
-     * NULL: none ever wait. */
-    void (*let_go)(perfile_writer *w);
-
     /* See perfile_writer_finish(), _abort(), _close(), _bytes().  `close` frees the writer and all
      * that it owns but not the sink. */
     perfile_status (*finish)(perfile_writer *w, perfile_error *err);
@@ -66,18 +62,9 @@ struct perfile_writer {
     bool swap;           /* the other byte order than this machine's */
     bool packs;          /* compresses records */
     bool packs_as_read;  /* will, if the capture that is copied is compressed */
-    bool input_stays;    /* stable records may be written later: they are valid until pf_sink_wait()
-                          */
     uint32_t form;       /* PERFILE_FORM_… */
     uint64_t extra_left; /* bytes behind the last record that are still to come */
-    /* Records in memory that it holds may be written later, until let_go(); NULL: none. */
-    perfile_source *input;
 };
-
-/* From now on records in memory of `source` may wait there to be written, so that they are not
- * copied once more; what waits is written before the source changes it.  NULL: what waits is
- * written now, and nothing waits any more, as it must be before the source is closed. */
-void pf_writer_read_from(perfile_writer *w, perfile_source *source);
 
 /* PERFILE_E_UNSUPPORTED: the format has no `what` ("features"). */
 perfile_status pf_writer_refuse(const perfile_writer *w, const char *what, perfile_error *err);

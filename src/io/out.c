@@ -65,15 +65,13 @@ static perfile_status check_writable(const perfile_sink *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Passes all of `b` to the kind's write function.  `stable`: `b` stays valid until wait(). */
-static perfile_status write_through(perfile_sink *s, perfile_bytes b, bool stable,
-                                    perfile_error *err)
+/* Passes all of `b` to the kind's write function. */
+static perfile_status write_through(perfile_sink *s, perfile_bytes b, perfile_error *err)
 {
-    stable = stable && s->ops->write_stable;
     while (b.len) {
         /* Systems limit one write() to about 2 GiB; 1 GiB is accepted everywhere. */
         perfile_bytes part = {b.ptr, b.len < ((size_t)1 << 30) ? b.len : (size_t)1 << 30};
-        int64_t n = (stable ? s->ops->write_stable : s->ops->write)(s, part);
+        int64_t n = s->ops->write(s, part);
         if (n < 0)
             return pf_sink_keep_io(s, (int)-n, err);
         b.ptr += n;
@@ -88,7 +86,7 @@ static perfile_status write_buffer(perfile_sink *s, perfile_error *err)
 {
     if (!s->ops->write)
         return PERFILE_OK;
-    perfile_status st = write_through(s, (perfile_bytes){s->buffer.ptr, s->buffer.len}, false, err);
+    perfile_status st = write_through(s, (perfile_bytes){s->buffer.ptr, s->buffer.len}, err);
     if (st == PERFILE_OK)
         pf_buffer_clear(&s->buffer);
     return st;
@@ -104,9 +102,7 @@ perfile_status pf_sink_grow(perfile_sink *s, size_t n)
     return st;
 }
 
-/* The common part of both write functions. */
-static perfile_status write_bytes(perfile_sink *sink, perfile_bytes bytes, bool stable,
-                                  perfile_error *err)
+perfile_status perfile_sink_write(perfile_sink *sink, perfile_bytes bytes, perfile_error *err)
 {
     perfile_status st = check_writable(sink, err);
     if (st != PERFILE_OK)
@@ -119,27 +115,11 @@ static perfile_status write_bytes(perfile_sink *sink, perfile_bytes bytes, bool 
         if (st != PERFILE_OK)
             return st;
         if (large)
-            return write_through(sink, bytes, stable, err);
+            return write_through(sink, bytes, err);
     }
     if (!pf_buffer_append(&sink->buffer, bytes.ptr, bytes.len))
         return keep_nomem(sink, err);
     return PERFILE_OK;
-}
-
-perfile_status perfile_sink_write(perfile_sink *sink, perfile_bytes bytes, perfile_error *err)
-{
-    return write_bytes(sink, bytes, false, err);
-}
-
-perfile_status pf_sink_write_stable(perfile_sink *s, perfile_bytes bytes, perfile_error *err)
-{
-    return write_bytes(s, bytes, true, err);
-}
-
-perfile_status pf_sink_wait(perfile_sink *s, perfile_error *err)
-{
-    const int r = s->ops->wait ? s->ops->wait(s) : 0;
-    return r < 0 ? pf_sink_keep_io(s, -r, err) : pf_sink_status(s, err);
 }
 
 perfile_status perfile_sink_flush(perfile_sink *sink, perfile_error *err)
@@ -313,7 +293,6 @@ perfile_status pf_sink_new(size_t bytes, const pf_sink_ops *ops, const char *nam
         return pf_fail_nomem(err, "sink");
     s->ops = ops;
     s->flags = o.flags;
-    s->threads = pf_workers_threads(o.threads);
     /* From here on perfile_sink_close() cleans up; it accepts a kind that holds zeros. */
     if (!name)
         name = "output";

@@ -24,12 +24,6 @@ typedef struct pf_sink_ops {
     /* Takes up to bytes.len bytes, bytes.len being at least 1.  Returns how many were taken, or a
      * negative errno.  NULL: the buffer itself is the output (memory). */
     int64_t (*write)(perfile_sink *s, perfile_bytes bytes);
-    /* Like write(), but the bytes stay valid and unchanged until wait(), so that they need not be
-     * copied for another thread. */
-    int64_t (*write_stable)(perfile_sink *s, perfile_bytes bytes);
-    /* Waits until all bytes that were taken are written; then none of the caller's memory is
-     * referenced any more.  Returns 0 or a negative errno. */
-    int (*wait)(perfile_sink *s);
     /* Overwrites up to bytes.len bytes that write() took before; `offset` 0 is the first byte of
      * the sink.  Returns how many, or a negative errno.  Only called if the sink is `patchable`. */
     int64_t (*patch)(perfile_sink *s, uint64_t offset, perfile_bytes bytes);
@@ -71,7 +65,6 @@ struct perfile_sink {
     pf_buffer buffer;    /* not passed to ops->write() yet; in memory the output itself */
     uint64_t passed;     /* bytes that ops->write() has taken */
     uint32_t flags;      /* PERFILE_SINK_… */
-    unsigned threads;    /* threads that may write, the caller included */
     bool patchable;      /* see pf_sink_can_patch() */
     bool takes_stored;   /* see pf_sink_takes_stored() */
     bool finished;       /* perfile_sink_finish() succeeded */
@@ -123,14 +116,6 @@ static inline bool pf_sink_can_patch(const perfile_sink *s)
  * those bytes were written before and the sink can patch. */
 perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes bytes,
                              perfile_error *err);
-
-/* Like perfile_sink_write(), for bytes that the caller keeps valid and unchanged until
- * pf_sink_wait(): another thread may write large pieces without a copy. */
-perfile_status pf_sink_write_stable(perfile_sink *s, perfile_bytes bytes, perfile_error *err);
-
-/* Waits until no byte of the caller's is referenced any more.  Returns the kept error, if there is
- * one. */
-perfile_status pf_sink_wait(perfile_sink *s, perfile_error *err);
 
 /* True if the sink has parts next to its own bytes: a directory has data.N next to `data`. */
 static inline bool pf_sink_has_parts(const perfile_sink *s)

@@ -29,7 +29,6 @@ static void undo(pf_out_append *f)
     if (f->is_done || f->out.fd < 0)
         return;
     f->is_done = true;
-    (void)pf_out_fd_wait(&f->out.base);
     if (ftruncate(f->out.fd, (off_t)f->out.start) < 0)
         (void)pf_sink_keep_io(&f->out.base, errno, NULL);
 }
@@ -72,8 +71,6 @@ static void append_close(perfile_sink *s)
 }
 
 static const pf_sink_ops append_ops = {.write = pf_out_fd_write,
-                                       .write_stable = pf_out_fd_write_stable,
-                                       .wait = pf_out_fd_wait,
                                        .patch = pf_out_fd_patch,
                                        .flush = pf_out_fd_flush,
                                        .finish = append_finish,

@@ -1,4 +1,4 @@
-/* Writing to a descriptor: plain write(), or write behind by a thread (out_behind.c) for large
+/* Writing to a descriptor: plain write()
  * regular files that the sink created itself.  Interrupted and non-blocking writes are retried
  * here. */
 #include "io/out_fd.h"
@@ -32,35 +32,9 @@ static void touch_bytes(perfile_bytes b)
         (void)*(const volatile uint8_t *)(b.ptr + i);
 }
 
-/* True if a thread does the writes.  It is started at the first large write, for a regular file
- * that the sink owns, if two threads are allowed; `n` is the size of the present write. */
-static bool use_write_behind(pf_out_fd *f, size_t n)
+int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b)
 {
-    enum { WORTH = 64 << 10 }; /* smaller writes alone do not justify a thread */
-    if (f->behind || f->base.threads < 2 || !f->own || !f->base.patchable || n < WORTH)
-        return f->behind != NULL;
-    if (pf_write_behind_new(f->fd, &f->behind, NULL) != PERFILE_OK) {
-        f->base.threads = 0; /* no memory: plain writes from now on */
-        return false;
-    }
-    f->at = f->start + f->base.passed; /* plain writes came so far */
-    return true;
-}
-
-/* Waits until all pending writes are done.  Returns 0 or a negative errno. */
-static int wait_for_writes(pf_out_fd *f)
-{
-    return f->behind ? pf_write_behind_wait(f->behind) : 0;
-}
-
-/* Writes at the end of the output.  Returns the bytes taken or a negative errno. */
-static int64_t write_fd(pf_out_fd *f, perfile_bytes b, bool stable)
-{
-    if (use_write_behind(f, b.len)) {
-        const int r = pf_write_behind_write(f->behind, f->at, b, stable);
-        f->at += b.len;
-        return r < 0 ? r : (int64_t)b.len;
-    }
+    const pf_out_fd *f = (const pf_out_fd *)s;
     for (;;) {
         ssize_t n = write(f->fd, b.ptr, b.len);
         int sys = errno;
@@ -73,27 +47,9 @@ static int64_t write_fd(pf_out_fd *f, perfile_bytes b, bool stable)
     }
 }
 
-int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b)
-{
-    return write_fd((pf_out_fd *)s, b, false);
-}
-
-int64_t pf_out_fd_write_stable(perfile_sink *s, perfile_bytes b)
-{
-    return write_fd((pf_out_fd *)s, b, true);
-}
-
-int pf_out_fd_wait(perfile_sink *s)
-{
-    return wait_for_writes((pf_out_fd *)s);
-}
-
 int64_t pf_out_fd_patch(perfile_sink *s, uint64_t offset, perfile_bytes b)
 {
-    pf_out_fd *f = (pf_out_fd *)s;
-    const int r = wait_for_writes(f);
-    if (r < 0)
-        return r;
+    const pf_out_fd *f = (const pf_out_fd *)s;
     for (;;) {
         ssize_t n = pwrite(f->fd, b.ptr, b.len, (off_t)(f->start + offset));
         int sys = errno;
@@ -113,19 +69,13 @@ static bool sync_file(int fd)
 
 int pf_out_fd_flush(perfile_sink *s)
 {
-    pf_out_fd *f = (pf_out_fd *)s;
-    const int r = wait_for_writes(f);
-    if (r < 0)
-        return r;
+    const pf_out_fd *f = (const pf_out_fd *)s;
     return s->flags & PERFILE_SINK_SYNC_ALL && !sync_file(f->fd) ? -errno : 0;
 }
 
 perfile_status pf_out_fd_finish(perfile_sink *s, perfile_error *err)
 {
     pf_out_fd *f = (pf_out_fd *)s;
-    const int r = wait_for_writes(f);
-    if (r < 0)
-        return pf_sink_keep_io(s, -r, err);
     if (pf_out_fd_syncs(s) && !sync_file(f->fd))
         return pf_sink_fail_io(s, errno, "write", err);
     if (!f->own)
@@ -148,8 +98,6 @@ static perfile_status fd_reads(perfile_sink *s, perfile_error *err)
 void pf_out_fd_close(perfile_sink *s)
 {
     pf_out_fd *f = (pf_out_fd *)s;
-    pf_write_behind_free(f->behind);
-    f->behind = NULL;
     if (f->own)
         close(f->fd);
 }

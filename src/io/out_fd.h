@@ -3,16 +3,13 @@
 #ifndef PF_IO_OUT_FD_H
 #define PF_IO_OUT_FD_H
 
-#include "io/out_behind.h"
 #include "io/out_kind.h"
 
 typedef struct pf_out_fd {
     perfile_sink base;
     int fd;
-    bool own;                /* the sink closes `fd` */
-    uint64_t start;          /* offset in the file where the sink's first byte lies */
-    pf_write_behind *behind; /* if not NULL, a thread does all writes … */
-    uint64_t at;             /* … and this is the file offset of the next one */
+    bool own;       /* the sink closes `fd` */
+    uint64_t start; /* offset in the file where the sink's first byte lies */
 } pf_out_fd;
 
 extern const pf_sink_ops pf_out_fd_ops;
@@ -27,8 +24,6 @@ perfile_status pf_out_fd_create(pf_out_fd *f, const char *path, mode_t *plain, p
 
 /* The functions of pf_out_fd_ops, for kinds whose struct begins with a pf_out_fd. */
 int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b);
-int64_t pf_out_fd_write_stable(perfile_sink *s, perfile_bytes b);
-int pf_out_fd_wait(perfile_sink *s);
 int64_t pf_out_fd_patch(perfile_sink *s, uint64_t offset, perfile_bytes b);
 int pf_out_fd_flush(perfile_sink *s);
 void pf_out_fd_close(perfile_sink *s);

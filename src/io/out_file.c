@@ -167,8 +167,6 @@ static void file_close(perfile_sink *s)
 }
 
 static const pf_sink_ops file_ops = {.write = pf_out_fd_write,
-                                     .write_stable = pf_out_fd_write_stable,
-                                     .wait = pf_out_fd_wait,
                                      .patch = pf_out_fd_patch,
                                      .flush = pf_out_fd_flush,
                                      .appear = file_appear,

@@ -34,9 +34,6 @@ typedef struct pf_hole {
     bool at_record;  /* a record begins at `end` */
 } pf_hole;
 
-/* See pf_source_watch(). */
-typedef void pf_moving_fn(void *user);
-
 /* Functions of one kind of source. */
 typedef struct pf_source_ops {
     /* See pf_source_run(). */
@@ -71,9 +68,6 @@ typedef struct pf_source_ops {
     /* See pf_source_read(); NULL: by way of run(). */
     perfile_status (*read)(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
                            perfile_error *err);
-    /* See pf_source_watch() and pf_source_holds().  NULL, both: never. */
-    bool (*watch)(perfile_source *s, pf_moving_fn *moving, void *user);
-    bool (*holds)(const perfile_source *s, perfile_bytes bytes);
     /* Makes a source of the same entries; NULL: perfile_source_path() of its name does. */
     perfile_status (*again)(const perfile_source *s, perfile_source **source, perfile_error *err);
     /* Releases what the kind holds, not `s` itself; may be NULL. */
@@ -141,20 +135,6 @@ struct perfile_source {
  * and memory have no such limit. */
 perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                              perfile_error *err);
-
-/* From now on `moving` is called before bytes change that run() returned; with NULL it is not any
- * more.  False: this source does not call, or calls somebody else. */
-static inline bool pf_source_watch(perfile_source *s, pf_moving_fn *moving, void *user)
-{
-    return s->ops->watch && s->ops->watch(s, moving, user);
-}
-
-/* True if these bytes, of spans that run() returned, stay where they are until `moving` is called:
- * whoever watches may use them longer than until the next call. */
-static inline bool pf_source_holds(const perfile_source *s, perfile_bytes bytes)
-{
-    return s->ops->holds && s->ops->holds(s, bytes);
-}
 
 /* Like pf_source_run(), for bytes that the caller keeps pointers to: attrs, ids, features.  The
  * span stays valid until close if the source is `lasting`. */

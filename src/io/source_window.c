@@ -55,13 +55,6 @@ static size_t window_max(const pf_window *w)
     return max < PTRDIFF_MAX ? (size_t)max : (size_t)PTRDIFF_MAX;
 }
 
-/* Nothing that run() returned is used any more: the buffer is about to change below it. */
-static void let_go(const pf_window *w)
-{
-    if (w->moving)
-        w->moving(w->moving_user);
-}
-
 /* Moves the data to the front of the buffer, keeping its offset within a page (WINDOW_PAGE) if that
  * is still a move towards the front and leaves room. */
 static void move_to_front(pf_window *w)
@@ -69,7 +62,6 @@ static void move_to_front(pf_window *w)
     size_t head = (size_t)(w->at % WINDOW_PAGE);
     if (head >= w->head || head + w->len >= w->cap)
         head = 0;
-    let_go(w);
     memmove(w->buf + head, w->buf + w->head, w->len);
     w->head = head;
     w->n_before = 0;
@@ -79,7 +71,6 @@ static void move_to_front(pf_window *w)
 static void start_at_page_offset(pf_window *w)
 {
     size_t head = (size_t)(w->at % WINDOW_PAGE);
-    let_go(w);
     w->head = head < w->cap ? head : 0;
     w->n_before = 0;
 }
@@ -90,7 +81,6 @@ static perfile_status grow(pf_window *w, size_t cap, perfile_error *err)
     uint8_t *memory = pf_realloc(NULL, cap + WINDOW_PAGE, 1);
     if (!memory)
         return pf_fail_nomem(err, "source.window");
-    let_go(w);
     uint8_t *buf = memory + (-(uintptr_t)memory & (WINDOW_PAGE - 1));
     if (w->cap)
         memcpy(buf, w->buf, w->cap);
@@ -274,25 +264,6 @@ static perfile_status window_read(perfile_source *s, uint64_t offset, uint8_t *t
                           : pf_source_read_by_runs(s, offset, to, n, err);
 }
 
-static bool window_watch(perfile_source *s, pf_moving_fn *moving, void *user)
-{
-    pf_window *w = (pf_window *)s;
-    if (w->moving && moving)
-        return false;
-    w->moving = moving;
-    w->moving_user = user;
-    return true;
-}
-
-/* Bytes behind the data are overwritten by what is read next. */
-static bool window_holds(const perfile_source *s, perfile_bytes bytes)
-{
-    const pf_window *w = (const pf_window *)s;
-    const uintptr_t from = (uintptr_t)bytes.ptr - (uintptr_t)w->buf;
-    const size_t end = w->head + w->len;
-    return w->moving && from <= end && bytes.len <= end - from;
-}
-
 static void window_release(perfile_source *s, uint64_t offset, uint64_t len)
 {
     const pf_window *w = (const pf_window *)s;
@@ -313,8 +284,6 @@ static void window_close(perfile_source *s)
 const pf_source_ops pf_window_ops = {.run = window_run,
                                      .view = window_view,
                                      .read = window_read,
-                                     .watch = window_watch,
-                                     .holds = window_holds,
                                      .release = window_release,
                                      .close = window_close};
 

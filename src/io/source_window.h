@@ -27,9 +27,6 @@ struct pf_window {
     size_t n_before;
     size_t next_read; /* with a mapping: bytes of the next read at most; 0: WINDOW_HEAD */
 
-    pf_moving_fn *moving; /* see pf_source_watch(); NULL: nobody watches */
-    void *moving_user;
-
     /* Mapping of the whole file, if it is a regular one.  view(), and a run() of more than
      * WINDOW_MOST bytes, is answered from it.  Empty: everything goes through the buffer. */
     perfile_bytes mapping;

@@ -59,16 +59,6 @@ static perfile_status tee_view(perfile_source *s, uint64_t offset, size_t need, 
                        : tee_run(s, offset, need, run, err);
 }
 
-static bool tee_watch(perfile_source *s, pf_moving_fn *moving, void *user)
-{
-    return pf_source_watch(((const pf_tee_source *)s)->tee->below, moving, user);
-}
-
-static bool tee_holds(const perfile_source *s, perfile_bytes bytes)
-{
-    return pf_source_holds(((const pf_tee_source *)s)->tee->below, bytes);
-}
-
 static void tee_hint(perfile_source *s, uint64_t offset, size_t len)
 {
     pf_source_hint(((const pf_tee_source *)s)->tee->below, offset, len);
@@ -102,8 +92,6 @@ static bool tee_hole(const perfile_source *s, uint64_t offset, pf_hole *hole)
 
 static const pf_source_ops tee_ops = {.run = tee_run,
                                       .view = tee_view,
-                                      .watch = tee_watch,
-                                      .holds = tee_holds,
                                       .hint = tee_hint,
                                       .release = tee_release,
                                       .narrow = tee_narrow,

@@ -25,7 +25,6 @@ struct pf_workers {
     /* Used by the caller's thread only. */
     unsigned n_threads; /* threads that were started, without the caller */
     bool started;       /* start_threads() was called */
-    bool wait_only;     /* see pf_workers_wait_only() */
     uint64_t taken;     /* jobs that were taken back */
     /* Protected by `lock`.  Only the caller's thread writes `submitted`, so that it may read it
      * without the lock. */
@@ -136,11 +135,6 @@ void pf_workers_free(pf_workers *w)
     pf_free(w);
 }
 
-void pf_workers_wait_only(pf_workers *w)
-{
-    w->wait_only = true;
-}
-
 unsigned pf_workers_slot(const pf_workers *w)
 {
     return slot_of(w, w->submitted);
@@ -183,7 +177,7 @@ void pf_workers_submit(pf_workers *w)
 static void wait_for_job(pf_workers *w, unsigned slot)
 {
     while (!w->done[slot]) {
-        if (w->begun < w->submitted && !(w->wait_only && w->n_threads)) {
+        if (w->begun < w->submitted) {
             do_next_job(w);
             continue;
         }

@@ -34,11 +34,6 @@ typedef void pf_work_fn(void *user, unsigned slot);
 perfile_status pf_workers_new(unsigned threads, unsigned slots, pf_work_fn *work, void *user,
                               pf_workers **workers, perfile_error *err);
 
-/* From now on the caller does no jobs while it waits, provided that a thread was started.  For jobs
- * that exclude each other, such as writes to one file: two at once take longer than one after the
- * other. */
-void pf_workers_wait_only(pf_workers *w);
-
 /* Waits for jobs that a thread has begun, then ends the threads; other jobs are not done.  NULL is
  * fine. */
 void pf_workers_free(pf_workers *w);

@@ -340,16 +340,8 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     st = pf_sink_add_inputs(w->sink, pf_stream_inputs(s), err);
     if (st == PERFILE_OK)
         st = pf_copy_check(x, err);
-    w->input_stays = true;
-    pf_writer_read_from(w, pf_stream_source(s));
     if (st == PERFILE_OK)
         st = copy(x, err);
-    w->input_stays = false;
-    pf_writer_read_from(w, NULL);
-    /* A sink may write from another thread straight out of the stream's memory; the caller may
-     * close the stream after this call. */
-    const perfile_status settled = pf_sink_wait(w->sink, st == PERFILE_OK ? err : NULL);
-    st = st == PERFILE_OK ? settled : st;
     perfile_stream_summary sum;
     perfile_stream_get_summary(s, &sum, sizeof sum);
     x->result.bytes = sum.bytes;

@@ -91,8 +91,6 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
                                       .byte_order = perfile_session_byte_order(x->session)};
         perfile_status st = perfile_writer_open(x->sink, &how, &x->writer, err);
         if (st == PERFILE_OK)
-            pf_writer_read_from(x->writer, x->source);
-        if (st == PERFILE_OK)
             st = pf_copy_headers(x->writer, x->container, err);
         if (st == PERFILE_OK)
             st = pf_recover_events(x, err); /* as stored, before records add ids to them */
@@ -246,8 +244,6 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
     }
     if (st == PERFILE_OK)
         st = recover(&x, err);
-    if (x.writer)
-        pf_writer_read_from(x.writer, NULL);
     perfile_writer_close(x.writer);
     perfile_stream_close(x.stream);
     perfile_source_close(x.reopened);

@@ -126,7 +126,7 @@ perfile_status pf_write_flush_span(pf_perf_writer *w, perfile_error *err)
     w->span = (perfile_bytes){NULL, 0};
     if (span.len == 0)
         return PERFILE_OK;
-    return (w->span_lasting ? pf_sink_write_stable : perfile_sink_write)(w->part->sink, span, err);
+    return perfile_sink_write(w->part->sink, span, err);
 }
 
 perfile_status pf_write_bytes(pf_perf_writer *w, perfile_bytes bytes, perfile_error *err)
@@ -234,7 +234,6 @@ static const pf_writer_ops ops = {
     .stored = pf_write_stored,
     .compress = pf_write_compress_from_here,
     .round = pf_write_round,
-    .let_go = pf_write_let_go,
     .finish = finish,
     .abort = give_up,
     .close = close_writer,

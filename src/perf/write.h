@@ -106,7 +106,6 @@ typedef struct pf_perf_writer {
     /* Adjacent records in the caller's memory that are not written yet.  They must be flushed
      * before that memory may change. */
     perfile_bytes span;
-    bool span_lasting; /* the span stays valid longer: see pf_sink_write_stable() */
 } pf_perf_writer;
 
 /* The perf.data writer that `w` is.  NULL, with an error about `what` (plural), if `w` writes
@@ -178,7 +177,6 @@ perfile_status pf_write_record(pf_perf_writer *w, perfile_bytes bytes, uint32_t 
                                perfile_error *err);
 /* Writes the pending span. */
 perfile_status pf_write_flush_span(pf_perf_writer *w, perfile_error *err);
-void pf_write_let_go(perfile_writer *w);
 /* Writes what stands in front of the records; does nothing when called again. */
 perfile_status pf_write_begin(pf_perf_writer *w, perfile_error *err);
 /* Empties w->scratch and reserves `n` bytes of it at *at. */

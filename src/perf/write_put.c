@@ -21,16 +21,14 @@
 enum { SPAN_BYTES = 1 << 20 };
 
 /* Appends n bytes to the span, which is flushed first if they are not adjacent.  They must stay
- * valid until the next flush; `flags` are those of their record. */
+ * valid until the next flush. */
 static inline perfile_status add_span(pf_perf_writer *w, const uint8_t *bytes, size_t n,
-                                      unsigned flags, perfile_error *err)
+                                      perfile_error *err)
 {
     w->part->bytes += n;
     perfile_status st = PERFILE_OK;
     if (w->span.len && w->span.ptr + w->span.len != bytes)
         st = pf_write_flush_span(w, err);
-    const bool lasting = w->base.input_stays && flags & PERFILE_REC_STABLE;
-    w->span_lasting = lasting && (w->span.len == 0 || w->span_lasting);
     w->span = (perfile_bytes){w->span.len ? w->span.ptr : bytes, w->span.len + n};
     if (w->span.len < SPAN_BYTES)
         return st;
@@ -75,15 +73,15 @@ static inline perfile_status put_record(pf_perf_writer *w, const perfile_record 
     if (st != PERFILE_OK)
         return st;
     if (r->body.ptr == r->header + PF_PERF_RECORD_HEADER || r->body.len == 0) {
-        st = add_span(w, r->header, PF_PERF_RECORD_HEADER + r->body.len, r->flags, err);
+        st = add_span(w, r->header, PF_PERF_RECORD_HEADER + r->body.len, err);
     } else {
-        st = add_span(w, r->header, PF_PERF_RECORD_HEADER, r->flags, err);
+        st = add_span(w, r->header, PF_PERF_RECORD_HEADER, err);
         if (st == PERFILE_OK)
-            st = add_span(w, r->body.ptr, r->body.len, r->flags, err);
+            st = add_span(w, r->body.ptr, r->body.len, err);
     }
     if (st == PERFILE_OK && r->extra.len) {
         if (r->extra.ptr)
-            st = add_span(w, r->extra.ptr, r->extra.len, r->flags, err);
+            st = add_span(w, r->extra.ptr, r->extra.len, err);
         else
             w->base.extra_left = r->extra.len;
     }
@@ -176,12 +174,6 @@ static inline bool can_copy_plain(const pf_perf_writer *w)
     return w->begun && !w->level && !w->base.directory && !w->base.swap && !w->base.extra_left;
 }
 
-/* True if bytes that are not stable need not be written before their caller goes on. */
-static inline bool may_wait(const pf_perf_writer *w, perfile_bytes bytes)
-{
-    return w->base.input && pf_source_holds(w->base.input, bytes);
-}
-
 /* Writes the plain, adjacent records at the front of first[0 .. n); *taken is their number.  Small
  * rows of bytes that do not stay are copied into the buffer of the sink instead of making a span.
  */
@@ -201,9 +193,8 @@ static inline perfile_status put_plain(pf_perf_writer *w, const perfile_record *
     perfile_status st;
     *taken = (size_t)(r - first);
     w->kernel |= size != 0;
-    if (flags || size >= SMALL || w->span.len || size == 0 ||
-        may_wait(w, (perfile_bytes){from, size}))
-        return size ? add_span(w, from, size, flags, err) : PERFILE_OK;
+    if (flags || size >= SMALL || w->span.len || size == 0)
+        return size ? add_span(w, from, size, err) : PERFILE_OK;
     st = pf_sink_reserve(w->part->sink, size, &room);
     if (st != PERFILE_OK)
         return pf_sink_status(w->part->sink, err);
@@ -263,7 +254,7 @@ pf_write_put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfi
     }
     /* Also if one record was refused: those in front of it are in the span, and their memory may
      * change after this call. */
-    if (stable || !w->span.len || may_wait(w, w->span))
+    if (stable || !w->span.len)
         return st;
     perfile_status flushed = pf_write_flush_span(w, st == PERFILE_OK ? err : NULL);
     return st == PERFILE_OK ? flushed : st;
@@ -283,15 +274,9 @@ perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first,
         return st == PERFILE_OK ? pf_write_put_run(w, first, n, err) : st;
     const perfile_bytes last = first[n - 1].body;
     w->kernel = true;
-    st = add_span(w, first->header, (size_t)(last.ptr + last.len - first->header), first->flags,
-                  err);
-    const bool waits = first->flags & PERFILE_REC_STABLE || may_wait(w, w->span);
-    return st == PERFILE_OK && !waits ? pf_write_flush_span(w, err) : st;
-}
-
-void pf_write_let_go(perfile_writer *writer)
-{
-    (void)pf_write_flush_span((pf_perf_writer *)writer, NULL); /* the sink keeps the error */
+    st = add_span(w, first->header, (size_t)(last.ptr + last.len - first->header), err);
+    return st == PERFILE_OK && !(first->flags & PERFILE_REC_STABLE) ? pf_write_flush_span(w, err)
+                                                                    : st;
 }
 
 perfile_status pf_write_put(perfile_writer *writer, const perfile_record *r, perfile_error *err)

@@ -24,9 +24,6 @@ for capture in "$PERFILE_SOURCE"/samples/captures/*.data; do
     same dump "$capture"
     same dump --format jsonl --resync "$capture"
     same dump --resolve --json --type sample,mmap2,comm "$capture"
-    same stats "$capture"
-    same stats --json --resync --by event,comm "$capture"
-    same validate --all "$capture"
     same dump --fields time,comm,dso,event,callchain --skip 3 --limit 20 "$capture"
 done
 # Two that follow each other, of which one cannot be read, and output to a file.
@@ -35,30 +32,6 @@ same dump --hex "$captures/garbage.data" "$captures/group.data" "$captures/trunc
 "$PERFILE" dump -j 3 -o many.txt "$captures/callgraph.data"
 "$PERFILE" dump -o one.txt "$captures/callgraph.data"
 cmp one.txt many.txt || exit 1
-# Files that are worth being read by more than one thread: whole, cut, and with something else in the middle.
-for i in {1..800}; do cat "$captures/pipe.data"; done >large.data
-cp large.data odd.data
-printf 'garbage garbage' | dd of=odd.data bs=1 seek=3000001 conv=notrunc status=none
-head -c $(($(stat -c %s large.data) - 1001)) large.data >short.data
-for capture in large odd short; do
-    same stats $capture.data
-    same stats --resync --by type,pid $capture.data
-    same stats --on-damage salvage --json $capture.data
-    same stats --on-damage fail $capture.data
-    same validate --json $capture.data
-    same validate --resync --severity warning $capture.data
-done
-# What is written: the file and the report of it.
-for capture in large odd rounds; do
-    [ $capture = rounds ] && "$PERFILE" sort --to pipe -o rounds.data large.data
-    for command in "sort" "sort --max-memory 3M" "merge $captures/pipe.data"; do
-        read -ra words <<<"$command"
-        for jobs in 1 2 5; do
-            "$PERFILE" "${words[@]}" -f -j $jobs --on-damage resync -o out.$jobs $capture.data 2>err.$jobs || true
-            cmp out.1 out.$jobs && cmp err.1 err.$jobs || exit 1
-        done
-    done
-done
 # Large enough for more than one thread to get something: a capture many times, as a pipe and as a file.
 for capture in pipe pipe-tracepoints pipe-zstd; do
     for i in {1..60}; do cat "$captures/$capture.data"; done >$cut
@@ -69,4 +42,4 @@ for capture in pipe pipe-tracepoints pipe-zstd; do
 done
 for word in -1 257 x ''; do "$PERFILE" dump -j "$word" $cut; echo "exit status $?"; done 2>&1
 "$PERFILE" dump --jobs auto --type comm $cut >auto.out 2>auto.err; "$PERFILE" dump -j 0 --type comm $cut 2>/dev/null | cmp - auto.out
-[ $tried -ge $((100 / PERFILE_CASES + 20)) ] || echo "only $tried were tried"
+[ $tried -ge $((80 / PERFILE_CASES + 15)) ] || echo "only $tried were tried"

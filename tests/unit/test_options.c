@@ -699,6 +699,7 @@ static const struct {
     RESTRICTED(ring_options, reserved),
     RESTRICTED(ring_stream_options, reserved),
     RESTRICTED(sink_options, flags),
+    RESTRICTED(sink_options, reserved0),
     RESTRICTED(sink_options, reserved),
     RESTRICTED(sort_options, flags),
     RESTRICTED(sort_options, reserved),

@@ -32,7 +32,6 @@ typedef struct settings {
     cli_writing w;
     uint32_t flags; /* PERFILE_MERGE_… */
     uint64_t max_memory;
-    uint32_t jobs;        /* threads; 0: the default */
     const char **offsets; /* values of --offset as given */
     size_t n_offsets;
     bool maps;    /* --report json */
@@ -169,8 +168,6 @@ static int read_option(int option, settings *set)
     switch (option) {
     case 'm':
         return cli_writing_memory("merge", optarg, &set->max_memory);
-    case 'j':
-        return cli_jobs_option("merge", optarg, &set->jobs);
     case OPTION_OFFSET:
         return keep_offset(set, optarg);
     case OPTION_ALIGN:
@@ -247,7 +244,6 @@ static int open_files(settings *set, perfile_sink **sink)
                           .replace = set->w.replace,
                           .inputs = (const char *const *)set->paths,
                           .n_inputs = set->n,
-                          .threads = cli_jobs(set->jobs),
                           .archive = set->w.archive,
                           .packing = set->w.packing};
     return cli_output_open(&o, sink);
@@ -365,7 +361,6 @@ static const cli_option options[] = {
     {"report", .value = "json", .code = CLI_OPTION_REPORT, .word = cli_report_word,
      .help = "the same with the new numbers of all event ids and processes"},
     {"input", .value = "IN", .letter = 'i', .path = true, .help = "an input, as with perf"},
-    {.rows = cli_jobs_options},
     {.rows = cli_common_options},
     {"resync", .code = CLI_OPTION_RESYNC},
     {0},

@@ -23,7 +23,6 @@ typedef struct settings {
     const char *in;      /* the path */
     const char *name;    /* of the input, for messages */
     uint64_t max_memory; /* 0: the default */
-    uint32_t jobs;       /* threads; 0: the default */
 } settings;
 
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
@@ -35,8 +34,6 @@ static int read_option(int option, settings *set)
             "--to takes perf.data, pipe, perfmon or archive, not 'dir': the result is one file");
     if (option == 'm')
         return cli_writing_memory("sort", optarg, &set->max_memory);
-    if (option == 'j')
-        return cli_jobs_option("sort", optarg, &set->jobs);
     return cli_writing_option("sort", &cli_sort_spec, option, &set->w);
 }
 
@@ -150,7 +147,6 @@ static int sort(settings *set)
                           .replace = set->w.replace,
                           .inputs = &in,
                           .n_inputs = 1,
-                          .threads = cli_jobs(set->jobs),
                           .archive = set->w.archive,
                           .packing = set->w.packing};
     if (cli_output_open(&o, &sink) != CLI_DONE)
@@ -189,7 +185,6 @@ static const cli_option options[] = {
     {"json", .code = CLI_OPTION_JSON, .help = "report what was done as a JSON object",
      .more = "It has the number of records and samples, of records that were out of time order, of "
              "rounds that were left out and written, and of bytes in temporary files."},
-    {.rows = cli_jobs_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
     {.rows = cli_writing_options},
