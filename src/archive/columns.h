@@ -66,26 +66,6 @@ perfile_status pf_columns_decode_pieces(pf_columns_decoder *d, perfile_bytes pay
                                         uint8_t *out, size_t raw_len, pf_columns_piece *piece,
                                         void *user, perfile_error *err);
 
-/* Every word is needed: the value of pf_columns_want.words. */
-#define PF_COLUMNS_ALL_WORDS UINT64_MAX
-
-/* What is needed of a chunk. */
-typedef struct pf_columns_want {
-    /* Only the records that are apart.  The bytes of the others are not written, and cost nothing
-     * but a look at their class numbers. */
-    bool apart_only;
-    /* Of records that are not apart, the 8-byte words of the body (what is behind the header of 8
-     * bytes): bit i is word i, bit 63 is word 63 and all behind it.  The other words are right or
-     * anything, where that saves work.  Headers and sizes of records are always right. */
-    uint64_t words;
-    /* Of all records, those from number `first` on that are in front of number `end`; with
-     * `to_apart` those behind them as well, to the end of the next ones that are apart; what stands
-     * behind is not looked at then.  With `and_apart` all that are apart as well.  0, both: all. */
-    uint32_t first, end;
-    bool to_apart, and_apart;
-    bool no_records; /* none is put together, and sizes of blobs do not matter: columns_rows.c */
-} pf_columns_want;
-
 /* Where the bytes of a payload come from. */
 typedef struct pf_columns_input {
     /* Shows `len` bytes of the payload, which are within it, from `offset` on.  They are valid
@@ -106,42 +86,16 @@ typedef struct pf_columns_range {
     uint32_t records;       /* how many */
 } pf_columns_range;
 
-/* Decodes what is needed of a payload to `out`, which has room for all `raw_len` bytes, and reads
- * no frame that is not needed for it.  Each byte is at its place or, with want->apart_only or
- * want->end, one record behind the other.  Appends to `ranges` where records were put together, in
- * their order (pf_columns_range each): with want->apart_only or want->and_apart each run of such
- * records, else one range, of everything or of what is wanted.  *n_records is the number of all
- * records of the chunk.
+/* Decodes the records of a payload that are apart to `out`, one after the other; it has room for
+ * all `raw_len` bytes.  Of the others only the class numbers are looked at, and no frame is read
+ * that is not needed.  Appends to `ranges` where records were put together, each run of them, in
+ * their order (pf_columns_range each).  *n_records is the number of all records of the chunk.
  *
  * What was not read was not checked.  PERFILE_E_CORRUPT as pf_columns_decode(); on an error
  * `ranges` and *n_records are unchanged. */
-perfile_status pf_columns_decode_some(pf_columns_decoder *d, const pf_columns_input *input,
-                                      const pf_columns_want *want, bool big, uint8_t *out,
-                                      size_t raw_len, pf_buffer *ranges, uint64_t *n_records,
-                                      perfile_error *err);
-
-enum {
-    PF_COLUMNS_ROW_WORDS = 16, /* of a row at most */
-    PF_COLUMNS_MOST_ROWS = 64  /* that are shown at once */
-};
-
-/* Words at the front of the bodies of records that are not apart. */
-typedef struct pf_columns_rows {
-    uint64_t words; /* which 8-byte words; not 0, and none behind the first PF_COLUMNS_ROW_WORDS */
-    size_t least;   /* bytes of a record, at least */
-    /* Gets the rows of `n` records that follow each other, from number `first` of the chunk on.  A
-     * row has as many words as the last of `words` needs; other words are undefined.  Numbers are
-     * in this machine's byte order. */
-    void (*show)(void *user, size_t first, size_t n, const uint64_t *rows);
-    void *user;
-} pf_columns_rows;
-
-/* Decodes rows, and reads little more than they need.  PERFILE_E_UNSUPPORTED: a record is shorter,
- * or a word is not a number of its own; nothing was shown.  Other errors as of pf_columns_decode();
- * some may have been shown then. */
-perfile_status pf_columns_decode_rows(pf_columns_decoder *d, const pf_columns_input *input,
-                                      size_t raw_len, const pf_columns_rows *want,
-                                      perfile_error *err);
+perfile_status pf_columns_decode_apart(pf_columns_decoder *d, const pf_columns_input *input,
+                                       bool big, uint8_t *out, size_t raw_len, pf_buffer *ranges,
+                                       uint64_t *n_records, perfile_error *err);
 
 /* What a column of a payload costs, and where its values go. */
 typedef struct pf_columns_listed {

@@ -40,7 +40,7 @@ static void fail(pf_columns_decoder *d, const char *why)
 static void check_columns_end(pf_columns_decoder *d)
 {
     for (uint32_t i = 0; i < d->n_columns && !d->streams.bad; i++)
-        if (d->columns[i].apart || !d->want.apart_only)
+        if (d->columns[i].apart || !d->apart_only)
             pf_column_check_end(&d->streams, &d->columns[i]);
 }
 
@@ -85,15 +85,6 @@ static size_t put_same_kind(pf_columns_decoder *d, size_t i, size_t last, bool b
         uint8_t *next = pf_put_records(d, i, n, big, *at, end);
         *at = next ? next : *at;
     }
-    return i;
-}
-
-/* Passes by them in the same way; adds their bytes to *bytes. */
-static size_t skip_same_kind(pf_columns_decoder *d, size_t i, size_t last, uint64_t *bytes)
-{
-    const bool apart = d->classes[pf_class_of(d, i)].apart;
-    for (size_t n; (n = count_alike(d, i, last, apart)) != 0; i += n)
-        *bytes += pf_skip_records(d, i, n);
     return i;
 }
 
@@ -152,80 +143,6 @@ static void put_apart(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_
         check_columns_end(d);
 }
 
-/* What put_some() has done so far. */
-typedef struct some {
-    size_t i;          /* the next record */
-    uint64_t in_front; /* bytes of the records that were passed by */
-    uint8_t *to;       /* end of those that were put together */
-} some;
-
-/* Passes by records of one kind, or puts them together, to number `last` at most. */
-static void do_same_kind(pf_columns_decoder *d, some *x, size_t last, bool skip, bool big,
-                         uint8_t *end)
-{
-    if (pf_class_of(d, x->i) >= d->n_classes) {
-        fail(d, "a class that there is not");
-        return;
-    }
-    const bool apart = d->classes[pf_class_of(d, x->i)].apart;
-    if (skip)
-        x->i = skip_same_kind(d, x->i, last, &x->in_front);
-    else
-        x->i = put_same_kind(d, x->i, last, big, &x->to, end - x->in_front);
-    if (x->in_front > (uint64_t)(end - x->to))
-        fail(d, "its records are longer than the chunk");
-    /* The next size of a gap is that of the next one. */
-    if (d->has_gaps && !apart && x->i < d->n_records && !d->streams.bad &&
-        d->kind[pf_class_of(d, x->i)] == 1)
-        (void)pf_next_gap(d);
-}
-
-/* True if record `i` is there, and is apart, or is not. */
-static bool has_kind(const pf_columns_decoder *d, size_t i, uint8_t kind)
-{
-    return !d->streams.bad && i < d->n_records && d->kind[pf_class_of(d, i)] == kind;
-}
-
-/* The records from want.first to want.end, at `out`. */
-static void put_some(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_len,
-                     pf_buffer *ranges)
-{
-    const size_t end = d->want.end < d->n_records ? d->want.end : d->n_records;
-    const size_t first = d->want.first < end ? d->want.first : end;
-    some x = {.to = out};
-    while (x.i < first && !d->streams.bad)
-        do_same_kind(d, &x, first, true, big, out + raw_len);
-    while (x.i < end && !d->streams.bad)
-        do_same_kind(d, &x, end, false, big, out + raw_len);
-    if (d->want.to_apart && has_kind(d, x.i, 0))
-        do_same_kind(d, &x, d->n_records, false, big, out + raw_len);
-    if (d->want.to_apart && has_kind(d, x.i, 1))
-        do_same_kind(d, &x, d->n_records, false, big, out + raw_len);
-    add_range(d, ranges, x.in_front, (size_t)(x.to - out), 0, first, x.i);
-}
-
-/* The same, and all that are apart. */
-static void put_some_and_apart(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_len,
-                               pf_buffer *ranges)
-{
-    const size_t n = d->n_records, end = d->want.end < n ? d->want.end : n;
-    some x = {.to = out};
-    size_t from = 0, at = 0; /* what was put together since records were passed by */
-    while (x.i < n && !d->streams.bad) {
-        const bool in_front = x.i < d->want.first, behind = x.i >= end;
-        const bool skip = (in_front || behind) && !has_kind(d, x.i, 1);
-        /* What is skipped ends where the span begins; what is in the span, at its end. */
-        const size_t last = in_front && skip ? d->want.first : in_front || behind ? n : end;
-        if (skip) {
-            add_range(d, ranges, x.in_front + at, (size_t)(x.to - out) - at, at, from, x.i);
-            at = (size_t)(x.to - out);
-        }
-        do_same_kind(d, &x, last < n ? last : n, skip, big, out + raw_len);
-        from = skip ? x.i : from;
-    }
-    add_range(d, ranges, x.in_front + at, (size_t)(x.to - out) - at, at, from, x.i);
-}
-
 perfile_status pf_columns_outcome(const pf_columns_decoder *d, perfile_error *err)
 {
     const pf_streams *s = &d->streams;
@@ -236,10 +153,10 @@ perfile_status pf_columns_outcome(const pf_columns_decoder *d, perfile_error *er
     return s->status == PERFILE_E_NOMEM ? pf_fail_nomem(err, "archive.columns") : s->status;
 }
 
-void pf_columns_begin(pf_columns_decoder *d, const pf_columns_input *input,
-                      const pf_columns_want *want, size_t raw_len, perfile_error *err)
+void pf_columns_begin(pf_columns_decoder *d, const pf_columns_input *input, bool apart_only,
+                      size_t raw_len, perfile_error *err)
 {
-    d->want = *want;
+    d->apart_only = apart_only;
     d->budget = (pf_columns_budget){raw_len, raw_len / PF_COLUMNS_BLOB_BYTES};
     d->n_columns = 0;
     pf_streams_open(&d->streams, input, raw_len, err);
@@ -249,23 +166,14 @@ void pf_columns_begin(pf_columns_decoder *d, const pf_columns_input *input,
         pf_columns_read_head(d);
 }
 
-perfile_status pf_columns_decode_some(pf_columns_decoder *d, const pf_columns_input *input,
-                                      const pf_columns_want *want, bool big, uint8_t *out,
-                                      size_t raw_len, pf_buffer *ranges, uint64_t *n_records,
-                                      perfile_error *err)
+perfile_status pf_columns_decode_apart(pf_columns_decoder *d, const pf_columns_input *input,
+                                       bool big, uint8_t *out, size_t raw_len, pf_buffer *ranges,
+                                       uint64_t *n_records, perfile_error *err)
 {
     const size_t had = ranges->len;
-    pf_columns_begin(d, input, want, raw_len, err);
-    if (!d->streams.bad && want->apart_only) {
+    pf_columns_begin(d, input, true, raw_len, err);
+    if (!d->streams.bad)
         put_apart(d, big, out, raw_len, ranges);
-    } else if (!d->streams.bad && want->end && want->and_apart) {
-        put_some_and_apart(d, big, out, raw_len, ranges);
-    } else if (!d->streams.bad && want->end) {
-        put_some(d, big, out, raw_len, ranges);
-    } else if (!d->streams.bad) {
-        put_all(d, big, out, raw_len);
-        add_range(d, ranges, 0, raw_len, 0, 0, d->n_records);
-    }
     if (d->streams.bad)
         ranges->len = had;
     else
@@ -288,8 +196,7 @@ perfile_status pf_columns_decode_pieces(pf_columns_decoder *d, perfile_bytes pay
 {
     const pf_columns_input input = {
         .read = read_bytes, .user = &payload, .len = payload.len, .stays = true};
-    const pf_columns_want all = {.words = PF_COLUMNS_ALL_WORDS};
-    pf_columns_begin(d, &input, &all, raw_len, err);
+    pf_columns_begin(d, &input, false, raw_len, err);
     d->piece = piece;
     d->piece_user = user;
     d->shown = out;

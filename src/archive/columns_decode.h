@@ -1,6 +1,6 @@
 /* A decoder of the codec COLUMNS.  For the decoder's files only: columns_head.c reads the head,
  * columns_places.c looks through the class numbers, columns_records.c puts records together, and
- * columns_decode.c and columns_rows.c are what others call. */
+ * columns_decode.c is what others call. */
 #ifndef PF_ARCHIVE_COLUMNS_DECODE_H
 #define PF_ARCHIVE_COLUMNS_DECODE_H
 
@@ -43,7 +43,7 @@ struct pf_columns_decoder {
     void *piece_user;
     const uint8_t *shown; /* end of the last piece */
     pf_streams streams;
-    pf_columns_want want;
+    bool apart_only; /* the other records are not put together */
     pf_op ops[PF_COLUMNS_MOST_OPS];
     pf_class classes[PF_COLUMNS_MOST_CLASSES];
     uint32_t n_ops, n_classes;
@@ -71,8 +71,8 @@ struct pf_columns_decoder {
 void pf_columns_read_head(pf_columns_decoder *d);
 
 /* Begins a payload, and reads them. */
-void pf_columns_begin(pf_columns_decoder *d, const pf_columns_input *input,
-                      const pf_columns_want *want, size_t raw_len, perfile_error *err);
+void pf_columns_begin(pf_columns_decoder *d, const pf_columns_input *input, bool apart_only,
+                      size_t raw_len, perfile_error *err);
 
 /* What a failure is for the caller; PERFILE_OK: there was none. */
 perfile_status pf_columns_outcome(const pf_columns_decoder *d, perfile_error *err);
@@ -93,10 +93,6 @@ size_t pf_class_pass(pf_columns_decoder *d, size_t i, bool apart, uint64_t *byte
 
 /* The next number of d->gaps. */
 uint64_t pf_next_gap(pf_columns_decoder *d);
-
-/* Passes by `n` records of one shape from number `i` on, and by their values; returns their bytes.
- * A failure is in d->streams.bad. */
-uint64_t pf_skip_records(pf_columns_decoder *d, size_t i, size_t n);
 
 /* Puts together `n` records of one shape, from number `i` on, at `to`; returns their end.  NULL:
  * they do not fit before `end`, or cannot be put together; d->streams.bad is set. */

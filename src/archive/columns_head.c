@@ -52,30 +52,16 @@ static void read_op(pf_columns_decoder *d, pf_op *o)
         o->offset = pf_streams_v(&d->streams);
 }
 
-/* True if one of the words is wanted that lie at the bytes `from` to `end` of a body; bit 63 is for
- * all words that have no bit of their own. */
-static bool words_wanted(uint64_t words, uint64_t from, uint64_t end)
-{
-    const uint64_t first = from / 8 < 63 ? from / 8 : 63;
-    const uint64_t last = (end - 1) / 8 < 63 ? (end - 1) / 8 : 63;
-    return (words & (UINT64_MAX << first) & (UINT64_MAX >> (63 - last))) != 0;
-}
-
-/* Which operations of a class are wanted: those that may have something of a wanted word.  Behind a
- * blob, which may be of any length, nothing has a certain place. */
+/* The size of a class, and whether its operations are wanted. */
 static void choose_ops(pf_columns_decoder *d, pf_class *c)
 {
-    const uint64_t words = c->apart ? PF_COLUMNS_ALL_WORDS : d->want.words;
     c->size = PF_RECORD_HEADER;
     c->n_blobs = 0;
     for (uint32_t k = 0; k < c->n; k++) {
         pf_op *o = &d->ops[c->first + k];
-        const uint64_t from = c->size - PF_RECORD_HEADER;
         c->size += o->what == PF_COLUMNS_REF ? 8 : o->width;
         c->n_blobs += o->what == PF_COLUMNS_BLOB;
-        o->wanted = (c->apart ? !d->want.no_records : !d->want.apart_only) &&
-                    words_wanted(words, from,
-                                 c->n_blobs ? UINT64_MAX : c->size - (uint64_t)PF_RECORD_HEADER);
+        o->wanted = c->apart || !d->apart_only;
     }
 }
 
@@ -137,7 +123,7 @@ static void read_class_numbers(pf_columns_decoder *d)
 {
     pf_streams *s = &d->streams;
     pf_numbers numbers;
-    const bool wanted = !d->want.apart_only || d->has_apart;
+    const bool wanted = !d->apart_only || d->has_apart;
     pf_numbers_open(s, d->n_records, 1, wanted, &numbers);
     d->class_of = NULL;
     d->class_of_all = 0;
@@ -215,9 +201,7 @@ static void mark_columns(pf_columns_decoder *d)
             }
             pf_column *k = &d->columns[o->column];
             *(c->apart ? &k->apart : &k->other) = true;
-            /* The length of a blob says where the record ends, also if its bytes do not matter. */
-            k->wanted |= o->wanted || (o->what == PF_COLUMNS_BLOB && !d->want.no_records &&
-                                       (c->apart || !d->want.apart_only));
+            k->wanted |= o->wanted;
             k->wants_heap |= o->wanted && o->what != PF_COLUMNS_WORD;
             if (k->apart && k->other)
                 fail(d, "a column of records that are apart and of others");

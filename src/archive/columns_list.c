@@ -123,8 +123,7 @@ perfile_status pf_columns_list(pf_columns_decoder *d, perfile_bytes payload, siz
     d->marks = pf_alloc(PF_COLUMNS_MOST_COLUMNS + 1, sizeof *d->marks);
     if (!d->marks)
         return pf_fail_nomem(err, "archive.columns");
-    const pf_columns_want all = {.words = PF_COLUMNS_ALL_WORDS};
-    pf_columns_begin(d, &input, &all, raw_len, err);
+    pf_columns_begin(d, &input, false, raw_len, err);
     if (!d->streams.bad)
         list = pf_alloc(d->n_columns + (size_t)1, sizeof *list);
     if (list)

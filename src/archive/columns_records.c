@@ -57,10 +57,6 @@ static bool put_word(pf_columns_decoder *d, const pf_op *o, bool big, uint8_t *t
         pf_streams_fail(&d->streams, no_value);
         return false;
     }
-    if (!o->wanted) {
-        pf_column_skip(&d->streams, k, 1);
-        return true;
-    }
     if (!pf_column_has(&d->streams, k))
         return false;
     store(to, k->block.values[k->at++], o->width, big);
@@ -103,10 +99,7 @@ static uint8_t *append_blob(pf_columns_decoder *d, const pf_op *o, bool big, uin
         pf_streams_fail(&d->streams, "a blob that does not fit");
         return NULL;
     }
-    if (o->wanted)
-        put_blob(o, k, blob, prefix, big, to);
-    else
-        memset(to, 0, o->width);
+    put_blob(o, k, blob, prefix, big, to);
     k->at++;
     k->left--;
     return to + o->width + blob.len;
@@ -117,8 +110,6 @@ static bool put_reference(pf_columns_decoder *d, const pf_op *o, uint8_t *to)
 {
     pf_column *k = &d->columns[o->column];
     pf_blob blob;
-    if (!o->wanted)
-        return true;
     if (!show_blob(d, k, &blob))
         return false;
     if (blob.len < 8 || o->offset > blob.len - 8) {
@@ -252,10 +243,6 @@ static void scatter_any(uint8_t *to, const uint32_t *at, const uint64_t *values,
 static void put_words(pf_columns_decoder *d, const pf_op *o, const run *r, uint8_t *to)
 {
     pf_column *k = &d->columns[o->column];
-    if (!o->wanted) {
-        pf_column_skip(&d->streams, k, r->n);
-        return;
-    }
     for (size_t i = 0, n; i < r->n && pf_column_has(&d->streams, k); i += n) {
         n = r->n - i < k->ready - k->at ? r->n - i : k->ready - k->at;
         scatter_any(to, r->at + i, k->block.values + k->at, n, o->width, r->big);
@@ -268,8 +255,6 @@ static void put_references(pf_columns_decoder *d, const pf_op *o, const run *r, 
 {
     const pf_column *k = &d->columns[o->column];
     const pf_blob *blobs = k->block.blobs + k->at;
-    if (!o->wanted)
-        return;
     for (size_t i = 0; i < r->n; i++) {
         if (blobs[i].len < 8 || o->offset > blobs[i].len - 8) {
             pf_streams_fail(&d->streams, "a reference behind the end of its blob");
@@ -290,10 +275,7 @@ static void put_blobs(pf_columns_decoder *d, const pf_op *o, run *r, uint8_t *to
             pf_streams_fail(&d->streams, "a blob of a length that its prefix cannot say");
             return;
         }
-        if (o->wanted)
-            put_blob(o, k, blobs[i], prefix, r->big, to + r->at[i]);
-        else
-            memset(to + r->at[i], 0, o->width);
+        put_blob(o, k, blobs[i], prefix, r->big, to + r->at[i]);
         r->at[i] += blobs[i].len;
     }
     k->at += r->n;
@@ -323,39 +305,6 @@ static size_t put_run(pf_columns_decoder *d, size_t first, size_t most, bool big
         to += o->what == PF_COLUMNS_REF ? 8 : o->width;
     }
     return d->streams.bad ? 0 : r.n;
-}
-
-/* Takes `n` blobs; returns the bytes of all. */
-static uint64_t skip_blobs(pf_columns_decoder *d, pf_column *k, size_t n)
-{
-    uint64_t bytes = 0;
-    while (n && pf_column_has(&d->streams, k)) {
-        const size_t some = n < k->ready - k->at ? n : k->ready - k->at;
-        for (size_t i = 0; i < some; i++)
-            bytes += k->block.blobs[k->at + i].len;
-        k->at += some;
-        k->left -= some;
-        n -= some;
-    }
-    return bytes;
-}
-
-/* The order is operation by operation for classes that are not regular, too: what is taken from a
- * column is the same in the end. */
-uint64_t pf_skip_records(pf_columns_decoder *d, size_t i, size_t n)
-{
-    const pf_class *c = &d->classes[pf_class_of(d, i)];
-    uint64_t bytes = n * (uint64_t)c->size;
-    for (const pf_op *o = &d->ops[c->first], *last = o + c->n; o < last && !d->streams.bad; o++) {
-        pf_column *k = &d->columns[o->column];
-        if (o->what != PF_COLUMNS_REF && k->left < n)
-            pf_streams_fail(&d->streams, no_value);
-        else if (o->what == PF_COLUMNS_WORD)
-            pf_column_skip(&d->streams, k, n);
-        else if (o->what == PF_COLUMNS_BLOB)
-            bytes += skip_blobs(d, k, n);
-    }
-    return bytes;
 }
 
 enum { PIECE = 128 << 10 /* bytes: they stay in a second-level cache */ };

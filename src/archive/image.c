@@ -44,7 +44,6 @@ typedef struct image {
     uint32_t n_chunks;
     decoded now;      /* where bytes were requested last */
     decoded previous; /* where they were requested before, if that is not just before `now` */
-    bool is_partial;  /* only some words of some records in `now` are right */
     uint64_t decoded; /* bytes of all chunks that were decoded, each time */
     uint64_t viewed;  /* of these, the bytes decoded by view() */
     pf_image_narrow narrow;
@@ -92,7 +91,6 @@ static void add_lost(image *m, uint64_t offset, uint64_t bytes)
 
 static perfile_status append_zeros(image *m, size_t n, perfile_error *err)
 {
-    pf_image_narrow_forget(&m->narrow);
     if (!pf_buffer_reserve(&m->now.bytes, n + 1))
         return pf_fail_nomem(err, "archive");
     memset(m->now.bytes.ptr + m->now.bytes.len, 0, n);
@@ -100,18 +98,11 @@ static perfile_status append_zeros(image *m, size_t n, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Appends the bytes of chunk `i`, or of what is needed of it. */
+/* Appends the bytes of chunk `i`. */
 static perfile_status decode(image *m, uint32_t i, perfile_error *err)
 {
     const pf_chunk *c = m->chunks[i];
-    uint64_t words;
     m->decoded += c->raw_len;
-    pf_image_narrow_forget(&m->narrow);
-    if (pf_image_words(&m->narrow, i, &words) &&
-        pf_archive_words(m->archive, c, words, &m->now.bytes, NULL) == PERFILE_OK) {
-        m->is_partial = true;
-        return PERFILE_OK;
-    }
     return pf_archive_payload(m->archive, c, &m->now.bytes, err);
 }
 
@@ -146,7 +137,7 @@ static bool holds(const decoded *d, uint64_t offset)
 static void turn_to_previous(image *m, uint64_t offset)
 {
     const bool goes_on = offset == m->now.at + m->now.bytes.len;
-    if (m->narrow.on || m->is_partial || goes_on || m->now.bytes.cap > PREVIOUS_MOST)
+    if (m->narrow.on || goes_on || m->now.bytes.cap > PREVIOUS_MOST)
         return;
     const decoded previous = m->previous;
     m->previous = m->now;
@@ -231,12 +222,7 @@ static void narrow(perfile_source *s, const pf_narrow *how)
     if (s->options.flags & PERFILE_SOURCE_NO_INDEX)
         return; /* the zones are a part of it */
     pf_buffer_free(&m->previous.bytes);
-    pf_image_narrow_begin(&m->narrow, m->archive, m->chunks, m->n_chunks, how, &m->now.bytes);
-    if (m->is_partial) {
-        pf_buffer_clear(&m->now.bytes);
-        m->now.at = m->now.next = 0;
-        m->is_partial = false;
-    }
+    pf_image_narrow_begin(&m->narrow, m->archive, m->chunks, m->n_chunks, how);
 }
 
 static bool absent(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *out)

@@ -1,5 +1,4 @@
-/* Reading some records of a chunk, such as those that are apart, by its zone and the partial
- * decoder.
+/* Reading the records of a chunk that are apart, by its zone and the partial decoder.
  *
  * A chunk of which more is needed, or that says nothing of itself, or whose parts cannot be
  * decoded, is read completely: by not narrowing it nothing can be lost. */
@@ -10,21 +9,16 @@
 #include "archive/zone.h"
 #include "base/alloc.h"
 
-_Static_assert((int)PF_NARROW_ROW_WORDS == (int)PF_COLUMNS_ROW_WORDS &&
-                   (int)PERFILE_RUN_RECORDS == (int)PF_COLUMNS_MOST_ROWS,
-               "rows are passed on as they come");
-
-enum { NOT_KNOWN = 0, ALL, NOTHING, APART, SOME, WORDS, STORED, STORED_APART };
+enum { NOT_KNOWN = 0, ALL, NOTHING, APART, STORED, STORED_APART };
 
 void pf_image_narrow_begin(pf_image_narrow *x, pf_archive *a, const pf_chunk *const *chunks,
-                           uint32_t n, const pf_narrow *how, pf_buffer *whole)
+                           uint32_t n, const pf_narrow *how)
 {
     pf_free(x->needs);
     x->needs = how && !how->needs ? NULL : pf_alloc(n, sizeof *x->needs);
     x->on = x->needs != NULL;
     x->how = how;
     x->archive = a;
-    x->whole = whole;
     x->chunks = chunks;
     x->n_chunks = n;
     x->decoded = UINT32_MAX;
@@ -55,31 +49,6 @@ static bool can_be_moved(pf_image_narrow *x, const pf_chunk *c)
            pf_chunk_codec_name(c->codec) && is_sound(x, c);
 }
 
-/* Rows on their way to the reader. */
-typedef struct rows_out {
-    const pf_narrow *how;
-    uint64_t sequence; /* of the first record of the chunk */
-} rows_out;
-
-static void show_rows(void *user, size_t first, size_t n, const uint64_t *rows)
-{
-    const rows_out *x = user;
-    x->how->rows(x->how->user, x->sequence + first, n, rows);
-}
-
-/* Gives the reader rows of the chunk; returns what else is needed, `then` if it has them. */
-static uint8_t give_rows(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence, uint8_t then)
-{
-    rows_out out = {x->how, sequence};
-    const pf_columns_rows want = {
-        .words = x->how->row.words, .least = x->how->row.least, .show = show_rows, .user = &out};
-    x->words = x->how->words;
-    if (c->codec != PF_CODEC_COLUMNS || !is_sound(x, c))
-        return ALL;
-    const perfile_status st = pf_archive_rows(x->archive, c, &want, NULL);
-    return st == PERFILE_OK ? then : st == PERFILE_E_UNSUPPORTED ? WORDS : ALL;
-}
-
 /* Asks the reader what is needed of the chunk that `zone` is of. */
 static uint8_t ask(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
 {
@@ -88,16 +57,6 @@ static uint8_t ask(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
         return NOTHING;
     case PF_NEED_APART:
         return APART;
-    case PF_NEED_WORDS:
-        x->words = x->how->words;
-        return c->codec == PF_CODEC_COLUMNS ? WORDS : ALL;
-    case PF_NEED_SOME:
-        x->span = x->how->span;
-        return c->codec == PF_CODEC_COLUMNS && x->span.end && is_sound(x, c) ? SOME : ALL;
-    case PF_NEED_ROWS:
-        return give_rows(x, c, sequence, NOTHING);
-    case PF_NEED_ROWS_APART:
-        return give_rows(x, c, sequence, APART);
     case PF_NEED_COUNTED:
         return is_sound(x, c) ? APART : ALL;
     case PF_NEED_STORED:
@@ -123,12 +82,6 @@ static uint8_t decide(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
     return ask(x, c, sequence);
 }
 
-void pf_image_narrow_forget(pf_image_narrow *x)
-{
-    if (x->on && x->decoded < x->n_chunks && x->needs[x->decoded] == SOME)
-        x->decoded = UINT32_MAX;
-}
-
 /* Decodes the records of chunk `i` that are needed, if any are; false: it cannot be. */
 static bool decode_needed(pf_image_narrow *x, uint32_t i)
 {
@@ -139,14 +92,8 @@ static bool decode_needed(pf_image_narrow *x, uint32_t i)
     x->decoded = UINT32_MAX;
     x->cursor = 0;
     x->n_records = x->zone.records;
-    if (x->needs[i] == SOME) {
-        pf_buffer_clear(x->whole);
-        st = pf_archive_some(x->archive, c, &x->span, x->whole, &x->ranges, &x->n_records, NULL);
-        pf_buffer_clear(x->whole); /* the image has nothing there; the bytes stay */
-    } else if (x->zone.apart && x->needs[i] != NOTHING) {
+    if (x->zone.apart && x->needs[i] != NOTHING)
         st = pf_archive_apart(x->archive, c, &x->bytes, &x->ranges, &x->n_records, NULL);
-    }
-    x->shown = x->needs[i] == SOME ? x->whole->ptr : x->bytes.ptr;
     if (st == PERFILE_OK)
         x->decoded = i;
     return st == PERFILE_OK;
@@ -163,13 +110,13 @@ static bool is_narrow(pf_image_narrow *x, uint32_t i, uint64_t offset, uint64_t 
         x->decoded = UINT32_MAX;
         x->needs[i] = begins ? decide(x, x->chunks[i], sequence) : ALL;
         const uint8_t need = x->needs[i];
-        if (need != ALL && need != WORDS && need != STORED && !decode_needed(x, i))
+        if (need != ALL && need != STORED && !decode_needed(x, i))
             x->needs[i] = ALL;
         if (x->needs[i] == STORED)
             x->decoded = i;
     }
     const uint8_t need = x->needs[i];
-    return need != ALL && need != WORDS && x->decoded == i;
+    return need != ALL && x->decoded == i;
 }
 
 /* Moves to the first range that ends behind `at`; readers go forward. */
@@ -216,25 +163,18 @@ bool pf_image_absent(pf_image_narrow *x, uint32_t i, uint64_t offset, uint64_t s
     return true;
 }
 
-bool pf_image_words(const pf_image_narrow *x, uint32_t i, uint64_t *words)
-{
-    *words = x->words;
-    return x->on && x->needs[i] == WORDS;
-}
-
 bool pf_image_shows(pf_image_narrow *x, uint32_t i, uint64_t offset, perfile_bytes *run)
 {
     if (!x->on || i >= x->n_chunks || offset < x->chunks[i]->raw_off)
         return false;
     const uint64_t at = offset - x->chunks[i]->raw_off;
-    const bool some = x->needs[i] == APART || x->needs[i] == SOME;
-    const pf_columns_range *r = some && x->decoded == i ? find_range(x, at) : NULL;
+    const bool some = x->needs[i] == APART && x->decoded == i;
+    const pf_columns_range *r = some ? find_range(x, at) : NULL;
     if (!r || r->offset > at) {
-        if (x->needs[i] != WORDS)
-            x->needs[i] = ALL;
+        x->needs[i] = ALL;
         return false;
     }
     const size_t within = (size_t)(at - r->offset);
-    *run = (perfile_bytes){x->shown + r->at + within, r->bytes - within};
+    *run = (perfile_bytes){x->bytes.ptr + r->at + within, r->bytes - within};
     return true;
 }

@@ -197,69 +197,22 @@ static pf_columns_input open_pieces(pf_archive *a, const pf_chunk *c, pieces *p)
         .read = read_piece, .user = p, .len = c->payload_len, .stays = a->source->lasting};
 }
 
-/* Decodes what is wanted of a chunk. */
-static perfile_status decode_some(pf_archive *a, const pf_chunk *c, const pf_columns_want *want,
-                                  pf_buffer *out, pf_buffer *ranges, uint64_t *n_records,
-                                  perfile_error *err)
-{
-    pieces p;
-    const pf_columns_input input = open_pieces(a, c, &p);
-    const size_t room = (size_t)c->raw_len + 1;
-    /* What is apart is a few records among many that are not touched. */
-    if (!a->columns || !(want->apart_only ? pf_buffer_reserve : pf_buffer_reserve_large)(out, room))
-        return pf_fail_nomem(err, "archive");
-    const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
-    perfile_status st = pf_columns_decode_some(a->columns, &input, want, big, out->ptr + out->len,
-                                               c->raw_len, ranges, n_records, err);
-    if (st != PERFILE_OK)
-        return st;
-    size_t len = c->raw_len;
-    if (want->apart_only || want->end) {
-        const pf_columns_range *all = (const pf_columns_range *)(const void *)ranges->ptr;
-        const size_t n = ranges->len / sizeof *all;
-        len = n ? all[n - 1].at + all[n - 1].bytes : 0;
-    }
-    out->len += len;
-    return PERFILE_OK;
-}
-
 perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out, pf_buffer *ranges,
                                 uint64_t *n_records, perfile_error *err)
 {
-    const pf_columns_want want = {.apart_only = true, .words = PF_COLUMNS_ALL_WORDS};
-    return decode_some(a, c, &want, out, ranges, n_records, err);
-}
-
-perfile_status pf_archive_some(pf_archive *a, const pf_chunk *c, const pf_narrow_span *span,
-                               pf_buffer *out, pf_buffer *ranges, uint64_t *n_records,
-                               perfile_error *err)
-{
-    const pf_columns_want want = {.words = PF_COLUMNS_ALL_WORDS,
-                                  .first = span->first,
-                                  .end = span->end,
-                                  .to_apart = span->to_apart,
-                                  .and_apart = span->apart};
-    return decode_some(a, c, &want, out, ranges, n_records, err);
-}
-
-perfile_status pf_archive_words(pf_archive *a, const pf_chunk *c, uint64_t words, pf_buffer *out,
-                                perfile_error *err)
-{
-    const pf_columns_want want = {.words = words};
-    pf_buffer ranges = {0};
-    uint64_t n_records;
-    perfile_status st = decode_some(a, c, &want, out, &ranges, &n_records, err);
-    pf_buffer_free(&ranges);
-    return st;
-}
-
-perfile_status pf_archive_rows(pf_archive *a, const pf_chunk *c, const pf_columns_rows *want,
-                               perfile_error *err)
-{
     pieces p;
     const pf_columns_input input = open_pieces(a, c, &p);
-    return a->columns ? pf_columns_decode_rows(a->columns, &input, c->raw_len, want, err)
-                      : pf_fail_nomem(err, "archive");
+    /* What is apart is a few records among many that are not touched. */
+    if (!a->columns || !pf_buffer_reserve(out, (size_t)c->raw_len + 1))
+        return pf_fail_nomem(err, "archive");
+    const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
+    perfile_status st = pf_columns_decode_apart(a->columns, &input, big, out->ptr + out->len,
+                                                c->raw_len, ranges, n_records, err);
+    const pf_columns_range *all = (const pf_columns_range *)(const void *)ranges->ptr;
+    const size_t n = ranges->len / sizeof *all;
+    if (st == PERFILE_OK)
+        out->len += n ? all[n - 1].at + all[n - 1].bytes : 0;
+    return st;
 }
 
 perfile_status pf_archive_stored(pf_archive *a, const pf_chunk *c, perfile_bytes *stored,

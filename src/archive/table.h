@@ -115,22 +115,6 @@ perfile_status pf_archive_pieces(pf_archive *a, const pf_chunk *c, pf_buffer *ou
 perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out, pf_buffer *ranges,
                                 uint64_t *n_records, perfile_error *err);
 
-/* The same for the records of the chunk that are in `span`. */
-perfile_status pf_archive_some(pf_archive *a, const pf_chunk *c, const pf_narrow_span *span,
-                               pf_buffer *out, pf_buffer *ranges, uint64_t *n_records,
-                               perfile_error *err);
-
-/* Appends the decoded bytes of a chunk with the codec COLUMNS to `out`, of whose data only these
- * words are right (pf_columns_want.words).  Checks what it reads.  Errors as of
- * pf_archive_payload(). */
-perfile_status pf_archive_words(pf_archive *a, const pf_chunk *c, uint64_t words, pf_buffer *out,
-                                perfile_error *err);
-
-/* Shows rows of the data of a chunk with the codec COLUMNS.  Errors as of pf_columns_decode_rows().
- */
-perfile_status pf_archive_rows(pf_archive *a, const pf_chunk *c, const pf_columns_rows *want,
-                               perfile_error *err);
-
 /* Shows the payload of a chunk as it is stored, without padding, until the next call on `a`.
  * PERFILE_E_CORRUPT: its checksum is wrong. */
 perfile_status pf_archive_stored(pf_archive *a, const pf_chunk *c, perfile_bytes *stored,

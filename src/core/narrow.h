@@ -14,44 +14,17 @@
 enum { /* what is needed of a range */
        PF_NEED_ALL = 0,
        PF_NEED_APART = 1, /* no data: only what pf_zone_is_apart() */
-       PF_NEED_WORDS = 2, /* of data only some words; the others may be anything */
        /* What is apart only, as with APART: the reader counts the data by the zone.  It may do so
         * only if they can be read, so that a range whose stored bytes have a wrong checksum is
         * shown whole. */
-       PF_NEED_COUNTED = 3,
+       PF_NEED_COUNTED = 2,
+       PF_NEED_NOTHING = 3, /* no record: nothing of the range is read */
        /* No record: stored() gets the range as it is stored.  One with a wrong checksum is shown.
         */
        PF_NEED_STORED = 4,
        /* The same, and then the records that are apart are shown as well. */
-       PF_NEED_STORED_APART = 5,
-       PF_NEED_NOTHING = 6, /* no record: nothing of the range is read */
-       /* Some records that follow each other, see pf_narrow_span.  What is stored must have the
-        * right checksum, or all are shown. */
-       PF_NEED_SOME = 7,
-       /* No record: rows() gets some words of the data, and the range is passed over.  Where these
-        * are no numbers of their own: as with WORDS.  What is stored must have the right checksum;
-        * if it does not, or cannot be decoded all the same, all is shown. */
-       PF_NEED_ROWS = 8,
-       /* The same, and then the records that are apart are shown as well. */
-       PF_NEED_ROWS_APART = 9
+       PF_NEED_STORED_APART = 5
 };
-
-/* Records of a range: those from number `first` of the range on that are in front of number `end`,
- * which is not 0; with `to_apart` those behind them as well, to the end of the next ones that are
- * apart; with `apart` all that are apart as well. */
-typedef struct pf_narrow_span {
-    uint32_t first, end;
-    bool to_apart, apart;
-} pf_narrow_span;
-
-enum { PF_NARROW_ROW_WORDS = 16 };
-
-/* Words at the front of the bodies of data, in rows of as many words as the last of `words` needs:
- * what of rows is given, and which records have any. */
-typedef struct pf_narrow_rows {
-    uint64_t words; /* which are needed: bit i is the 8-byte word i, below PF_NARROW_ROW_WORDS */
-    size_t least;   /* bytes of all of the records, at least */
-} pf_narrow_rows;
 
 /* A range of records as an archive has it: samples and FINISHED_ROUND records. */
 typedef struct pf_stored {
@@ -75,14 +48,6 @@ struct pf_narrow { /* pf_narrow: see io/source.h */
      * been handed out.  *range is valid during the call. */
     void (*stored)(void *user, const pf_stored *range);
     void *user;
-    /* Gets rows of `n` records, PERFILE_RUN_RECORDS at most, with sequences from `sequence` on.
-     * Words are in this machine's byte order; those that are not needed may be anything. */
-    void (*rows)(void *user, uint64_t sequence, size_t n, const uint64_t *rows);
-    pf_narrow_span span; /* set by needs() for PF_NEED_SOME */
-    pf_narrow_rows row;  /* of PF_NEED_ROWS and _APART, the same for all ranges */
-    /* With PF_NEED_WORDS, the same for all ranges: which 8-byte words of the body are needed; bit
-     * 63 is word 63 and all behind it. */
-    uint64_t words;
 };
 
 /* Narrows what `s` will read; *how must live until it is closed, or narrowed in another way.  To be

@@ -94,24 +94,17 @@ static perfile_status collect(pf_filter *x, const perfile_record *first, size_t 
     return st;
 }
 
-perfile_status pf_filter_select_rows(pf_filter *x, const pf_run *run, uint64_t *selected,
-                                     perfile_error *err)
-{
-    *selected = 0;
-    perfile_status st = pf_filter_select(x, run, selected, err);
-    if (st == PERFILE_OK)
-        st = pf_filter_count(x, run, *selected, err);
-    if (st == PERFILE_OK)
-        st = pf_filter_note(x, run, *selected, err);
-    x->result.samples += (unsigned)__builtin_popcountll(pf_run_counted(run));
-    x->result.kept_samples += (unsigned)__builtin_popcountll(pf_run_counted(run) & *selected);
-    return st;
-}
-
 perfile_status pf_filter_select_run(pf_filter *x, const pf_run *run, perfile_error *err)
 {
-    uint64_t selected;
-    return pf_filter_select_rows(x, run, &selected, err);
+    uint64_t selected = 0;
+    perfile_status st = pf_filter_select(x, run, &selected, err);
+    if (st == PERFILE_OK)
+        st = pf_filter_count(x, run, selected, err);
+    if (st == PERFILE_OK)
+        st = pf_filter_note(x, run, selected, err);
+    x->result.samples += (unsigned)__builtin_popcountll(pf_run_counted(run));
+    x->result.kept_samples += (unsigned)__builtin_popcountll(pf_run_counted(run) & selected);
+    return st;
 }
 
 bool pf_filter_needs_time_range(const pf_filter *x)

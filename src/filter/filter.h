@@ -88,9 +88,8 @@ struct perfile_filter_state {
     uint64_t window_end; /* end of the last time range: later side-band is not needed */
 
     /* Passes. */
-    pf_narrow narrow;                 /* of the pass at hand */
-    const perfile_layout *row_layout; /* of the rows that it tests; NULL: none */
-    bool in_stage;                    /* that is the last one */
+    pf_narrow narrow;   /* of the pass at hand */
+    bool in_stage;      /* that is the last one */
     bool counts_range;  /* the samples of the range that is passed over are all selected … */
     bool range_counted; /* … and have been counted */
     bool no_memory;     /* … for which there was no memory */
@@ -206,9 +205,6 @@ perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selec
                                 perfile_error *err);
 /* In the selecting pass: selects of a run and remembers the result. */
 perfile_status pf_filter_select_run(pf_filter *x, const pf_run *run, perfile_error *err);
-/* The same of rows of samples (pf_run_of_rows()), which are at no offset. */
-perfile_status pf_filter_select_rows(pf_filter *x, const pf_run *run, uint64_t *selected,
-                                     perfile_error *err);
 /* Counts a run of the last pass in x->result. */
 void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep);
 

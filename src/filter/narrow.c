@@ -232,29 +232,6 @@ static unsigned needs_of_dropped(pf_filter *x, const pf_zone *z)
     return nothing ? PF_NEED_NOTHING : PF_NEED_APART;
 }
 
-/* What the last pass needs of a range with selected samples: no records in front of the first and
- * behind the last of them, unless these are most of the range.  A FINISHED_ROUND in front of the
- * first may be passed over only if it would be dropped; of those behind the last the first is
- * needed, with others that directly follow it, and the rest would be dropped.  Of other records
- * that are apart all are needed. */
-static unsigned needs_some(pf_filter *x, const pf_zone *z, uint64_t sequence)
-{
-    enum { WORTH = 8 }; /* one in so many */
-    uint64_t first, end;
-    const bool plain = pf_zone_plain_samples(z);
-    if (x->tests_sideband || z->records > UINT32_MAX ||
-        !pf_selected_bounds(&x->selected, sequence, z->records, &first, &end))
-        return PF_NEED_ALL;
-    if (plain && z->apart && !pf_filter_drops_rounds(x))
-        first = 0;
-    if (end - first >= z->records - z->records / WORTH)
-        return PF_NEED_ALL;
-    x->narrow.span = (pf_narrow_span){(uint32_t)first, (uint32_t)end, .to_apart = plain && z->apart,
-                                      .apart = !plain};
-    x->counts_range = true;
-    return PF_NEED_SOME;
-}
-
 /* What the last pass needs of a range if the selecting pass says what is selected. */
 static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
@@ -266,7 +243,7 @@ static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
         return PF_NEED_COUNTED;
     }
     return selected == count_with_rounds(x, z) && is_given(x, z) ? needs_given(x, z, sequence)
-                                                                 : needs_some(x, z, sequence);
+                                                                 : PF_NEED_ALL;
 }
 
 /* What a pass needs of a range whose samples are all selected. */
@@ -282,28 +259,6 @@ static unsigned needs_of_selected(pf_filter *x, const pf_zone *z, uint64_t seque
     return rounds_kept && is_given(x, z) ? needs_given(x, z, sequence) : PF_NEED_ALL;
 }
 
-/* pf_narrow.rows of the selecting pass. */
-static void test_rows(void *user, uint64_t sequence, size_t n, const uint64_t *rows)
-{
-    pf_filter *x = user;
-    const size_t stride = sizeof *rows * (64 - (size_t)__builtin_clzll(x->narrow.row.words));
-    const perfile_record first = {.type = PERFILE_RECORD_SAMPLE,
-                                  .session = x->session,
-                                  .sequence = sequence,
-                                  .body = {(const uint8_t *)rows, n * stride}};
-    const pf_run run = pf_run_of_rows(&first, n, stride, x->row_layout);
-    uint64_t selected;
-    x->no_memory |= pf_filter_select_rows(x, &run, &selected, NULL) != PERFILE_OK;
-}
-
-/* What is needed of a range whose samples are tested one by one. */
-static unsigned needs_tested(const pf_filter *x, const pf_zone *z)
-{
-    if (x->row_layout && x->row_layout == pf_session_layout(x->session))
-        return pf_zone_plain_samples(z) ? PF_NEED_ROWS : PF_NEED_ROWS_APART;
-    return x->narrow.words ? PF_NEED_WORDS : PF_NEED_ALL;
-}
-
 /* pf_narrow.needs of the selecting pass and of the last one. */
 static unsigned needs_selected(void *user, const pf_zone *z, uint64_t sequence)
 {
@@ -317,7 +272,7 @@ static unsigned needs_selected(void *user, const pf_zone *z, uint64_t sequence)
     if (can_count(x, z) && is_selected(x, z))
         return needs_of_selected(x, z, sequence);
     if (!z->pids.known || !is_unselected(x, z))
-        return needs_tested(x, z);
+        return PF_NEED_ALL;
     if (!x->in_stage || !x->selection_known) {
         x->no_memory |= !add_processes(x, z, false);
         x->result.samples += samples->records;
@@ -328,64 +283,6 @@ static unsigned needs_selected(void *user, const pf_zone *z, uint64_t sequence)
 perfile_status pf_filter_narrow_status(const pf_filter *x, perfile_error *err)
 {
     return x->no_memory ? pf_fail_nomem(err, "filter") : PERFILE_OK;
-}
-
-/* The words of samples that the selecting pass looks at, in all layouts; 0: not known, or there are
- * terms that look at more. */
-static uint64_t words_looked_at(const pf_filter *x)
-{
-    uint64_t words = 0, fields = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID |
-                                 PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME;
-    if (!x->resolved || x->n_wheres || pf_filter_has(x, PERFILE_FILTER_BY_CGROUP))
-        return 0;
-    if (pf_filter_has(x, PERFILE_FILTER_BY_CPU))
-        fields |= PERFILE_SAMPLE_CPU;
-    if (pf_filter_has(x, PERFILE_FILTER_BY_IP) || pf_filter_has(x, PERFILE_FILTER_BY_DSO))
-        fields |= PERFILE_SAMPLE_IP;
-    for (uint32_t i = 0; i < perfile_session_n_events(x->session); i++) {
-        const perfile_layout *l = perfile_session_event(x->session, i)->layout;
-        for (unsigned bit = 0; bit < sizeof l->sample_slot; bit++)
-            if (fields >> bit & 1 && l->sample_slot[bit] >= 0)
-                words |= UINT64_C(1) << (l->sample_slot[bit] < 63 ? l->sample_slot[bit] : 63);
-    }
-    return words;
-}
-
-/* The words of fields at fixed places in samples of one layout; 0: one is too far behind. */
-static uint64_t words_of(const perfile_layout *l, uint64_t fields)
-{
-    uint64_t words = 0;
-    for (unsigned bit = 0; bit < sizeof l->sample_slot; bit++) {
-        const int slot = fields >> bit & 1 ? l->sample_slot[bit] : -1;
-        if (slot >= PF_NARROW_ROW_WORDS)
-            return 0;
-        words |= slot < 0 ? 0 : UINT64_C(1) << slot;
-    }
-    return words;
-}
-
-/* True if all terms test fields at fixed offsets. */
-static bool tests_fixed_fields(const pf_filter *x)
-{
-    return x->given && !(x->given & ~pf_place_kinds()) && x->resolved;
-}
-
-/* Lets the selecting pass test rows instead of samples where it looks at nothing but fields at
- * fixed offsets in samples of one layout. */
-static void look_at_rows(pf_filter *x, const perfile_stream *s)
-{
-    const perfile_layout *l = pf_session_layout(x->session);
-    uint64_t fields = PERFILE_SAMPLE_TID;
-    x->row_layout = NULL;
-    /* Fields of two halves lie in words in little-endian order. */
-    const bool big = perfile_stream_container(s)->byte_order == PERFILE_BYTE_ORDER_BIG;
-    if (!l || !tests_fixed_fields(x) || x->tests_sideband || big || PF_NATIVE_BIG)
-        return;
-    for (unsigned k = 0; k < PF_PLACES; k++)
-        fields |= pf_filter_has(x, pf_places[k].kind) ? pf_places[k].field : 0;
-    fields |= x->needs_kept_times ? PERFILE_SAMPLE_TIME : 0;
-    x->narrow.row = (pf_narrow_rows){words_of(l, fields), pf_run_least_bytes(l)};
-    x->row_layout = x->narrow.row.words ? l : NULL;
 }
 
 /* True if the collecting pass needs records that are apart: side-band for the process model, events
@@ -430,13 +327,7 @@ void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_
     x->narrow = (pf_narrow){.needs = collecting ? needs_times : needs_selected,
                             .passed = collecting ? NULL : pass,
                             .stored = give_stored,
-                            .rows = test_rows,
                             .user = x};
-    x->row_layout = NULL;
-    if (!collecting && !in_stage) {
-        x->narrow.words = words_looked_at(x);
-        look_at_rows(x, s);
-    }
     pf_stream_narrow(s, &x->narrow);
 }
 

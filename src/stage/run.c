@@ -75,13 +75,6 @@ pf_run pf_run_examine(const perfile_stream *s, const perfile_record *first, size
     return run;
 }
 
-pf_run pf_run_of_rows(const perfile_record *first, size_t n, size_t stride,
-                      const perfile_layout *layout)
-{
-    const uint64_t all = pf_run_bits(n);
-    return (pf_run){first, n, all, all, layout, stride, true};
-}
-
 pf_run pf_run_examine_any(const perfile_record *first, size_t n)
 {
     /* Without a stream nothing is known of the framing; what the first record says of family,

@@ -14,10 +14,10 @@
 #include "perfile/record.h"
 
 typedef struct pf_run {
-    const perfile_record *first; /* of rows only this one is a record */
-    size_t n;                    /* 1 to 64 */
-    uint64_t all;                /* the low n bits */
-    uint64_t samples;            /* bits of the samples of perf's own family */
+    const perfile_record *first;
+    size_t n;         /* 1 to 64 */
+    uint64_t all;     /* the low n bits */
+    uint64_t samples; /* bits of the samples of perf's own family */
     /* All are samples in this machine's byte order, long enough for all fixed fields of this
      * layout, which is that of all events; NULL: records must be examined one by one. */
     const perfile_layout *even;
@@ -44,10 +44,6 @@ static inline uint64_t pf_run_counted(const pf_run *run)
 /* Examines 1 to 64 records that came in one run of `s`, and so are of one family, byte order and
  * session. */
 pf_run pf_run_examine(const perfile_stream *s, const perfile_record *first, size_t n);
-/* Rows of samples instead of the samples: their first `stride` bytes from the body on, of all of
- * which `layout` is that.  `first` says what they are, and where the first is. */
-pf_run pf_run_of_rows(const perfile_record *first, size_t n, size_t stride,
-                      const perfile_layout *layout);
 /* Bytes of a sample that has all fixed fields of the layout, at least. */
 size_t pf_run_least_bytes(const perfile_layout *layout);
 /* Examines any 1 to 64 records, which may differ in family, byte order and session. */
