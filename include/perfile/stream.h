@@ -116,20 +116,19 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_next_run(perfile_stre
                                                                     const perfile_record **first,
                                                                     size_t *n, perfile_error *err);
 
-/* Records that perfile_stream_pass() skipped. */
+/* Samples that perfile_stream_pass() skipped. */
 typedef struct perfile_passed {
-    uint64_t samples, sample_bytes; /* SAMPLE: how many, and their bytes as stored */
-    uint64_t rounds, round_bytes;   /* FINISHED_ROUND */
-    uint64_t offset;                /* of the first */
-    uint32_t part;                  /* which file of a directory */
+    uint64_t samples, bytes; /* how many, and their bytes as stored */
+    uint64_t offset;         /* of the first */
+    uint32_t part;           /* which file of a directory */
     uint32_t reserved0;
     uint64_t reserved[2];
 } perfile_passed;
 
-/* Skips the SAMPLE and FINISHED_ROUND records that come next and counts them: several times as fast
- * as perfile_stream_next_run(), for callers that need the counts only.  Fills the first `size`
- * bytes of *passed.  All zeros: another record comes next, or samples that have to be decoded;
- * fetch the next record then and skip again behind it. */
+/* Skips the samples that come next if the capture is in an archive whose index counts them, so that
+ * they need not be decoded: for callers that need the counts only.  Fills the first `size` bytes of
+ * *passed.  If `samples` is 0, fetch one record with perfile_stream_next(), then call this again.
+ */
 PERFILE_API void perfile_stream_pass(perfile_stream *s, perfile_passed *passed, size_t size);
 
 /* How many samples of a chunk are of an event. */

@@ -40,9 +40,6 @@ typedef struct pf_stream_ops {
     void (*close)(perfile_stream *s);
     /* The operations from here on may be NULL.  They are called only when no record of the last run
      * is left, and what they return is valid until the next call. */
-    /* Of a stage that reads its whole input before its first record: then its session is complete,
-     * and its runs have `keys`.  Fills *out; valid once the first record was asked for. */
-    void (*totals)(const perfile_stream *s, pf_totals *out);
     /* See perfile_stream_pass(). */
     void (*pass)(perfile_stream *s, perfile_passed *passed);
     /* See pf_stream_narrow(). */
@@ -76,8 +73,12 @@ struct perfile_stream {
     /* PERFILE_SORTED_BY_…, for all parts as one sequence.  A stage inherits it from the stream
      * below unless it sets another value when it is made. */
     uint32_t sorted_by;
-    const uint64_t *keys; /* with `totals`: the sort key of each record of the run */
-    bool begun;           /* a run was requested: see pf_stream_unread() */
+    /* Of a stage that reads its whole input before its first record: then its session is complete,
+     * and its runs have `keys`, the sort key of each record.  Valid once the first record was asked
+     * for.  NULL: of others. */
+    const pf_totals *totals;
+    const uint64_t *keys;
+    bool begun; /* a run was requested: see pf_stream_unread() */
     perfile_container container;
     perfile_stream_summary summary;
     perfile_open_options options; /* limits point to `limits` */

@@ -134,8 +134,8 @@ perfile_status pf_source_view(perfile_source *s, uint64_t offset, size_t need, p
     return (s->ops->view ? s->ops->view : s->ops->run)(s, offset, need, run, err);
 }
 
-perfile_status pf_source_read_by_runs(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
-                                      perfile_error *err)
+perfile_status pf_source_read(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
+                              perfile_error *err)
 {
     perfile_bytes run;
     for (size_t done = 0; done < n; done += run.len) {
@@ -149,18 +149,6 @@ perfile_status pf_source_read_by_runs(perfile_source *s, uint64_t offset, uint8_
         memcpy(to + done, run.ptr, run.len);
     }
     return PERFILE_OK;
-}
-
-perfile_status pf_source_read(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
-                              perfile_error *err)
-{
-    return (s->ops->read ? s->ops->read : pf_source_read_by_runs)(s, offset, to, n, err);
-}
-
-void pf_source_hint(perfile_source *s, uint64_t offset, size_t len)
-{
-    if (s->ops->hint)
-        s->ops->hint(s, offset, len);
 }
 
 void pf_source_release(perfile_source *s, uint64_t offset, uint64_t len)

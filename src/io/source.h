@@ -42,8 +42,6 @@ typedef struct pf_source_ops {
     /* See pf_source_view(); NULL: as run(). */
     perfile_status (*view)(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                            perfile_error *err);
-    /* See pf_source_hint(); may be NULL. */
-    void (*hint)(perfile_source *s, uint64_t offset, size_t len);
     /* See pf_source_release(); may be NULL. */
     void (*release)(perfile_source *s, uint64_t offset, uint64_t len);
     /* list() and entry() belong to a directory, which has entries instead of bytes; both are NULL
@@ -65,9 +63,6 @@ typedef struct pf_source_ops {
     bool (*absent)(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *absent);
     /* True if the byte at `offset`, which has been read, is in a hole.  NULL: there are none. */
     bool (*hole)(const perfile_source *s, uint64_t offset, pf_hole *hole);
-    /* See pf_source_read(); NULL: by way of run(). */
-    perfile_status (*read)(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
-                           perfile_error *err);
     /* Makes a source of the same entries; NULL: perfile_source_path() of its name does. */
     perfile_status (*again)(const perfile_source *s, perfile_source **source, perfile_error *err);
     /* Releases what the kind holds, not `s` itself; may be NULL. */
@@ -141,14 +136,9 @@ perfile_status pf_source_run(perfile_source *s, uint64_t offset, size_t need, pe
 perfile_status pf_source_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                               perfile_error *err);
 
-/* Copies `n` bytes of a seekable source to `to`; fewer are there: PERFILE_E_IO.  Of files they are
- * read past the window, which stays where it is; of other kinds it is a call of run(). */
+/* Copies `n` bytes of a seekable source to `to`; fewer are there: PERFILE_E_IO.  */
 perfile_status pf_source_read(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
                               perfile_error *err);
-
-/* Announces that [offset, offset + len) will be read soon; a mapped file takes its page faults for
- * the range in one go. */
-void pf_source_hint(perfile_source *s, uint64_t offset, size_t len);
 
 /* Announces that [offset, offset + len) will not be read soon: mapped pages of the range are
  * released from memory.  A later read of the range is still correct, and faults the pages in again.

@@ -12,16 +12,10 @@ perfile_status pf_source_new(size_t bytes, const pf_source_ops *ops, const char 
                              perfile_error *err);
 
 /* Makes a source of a regular file of `size` bytes: mapped if possible and allowed, otherwise read
- * through a window or by threads.  With `own` the source owns `fd` from success on. */
+ * through a window.  With `own` the source owns `fd` from success on. */
 perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
                              const perfile_source_options *options, perfile_source **source,
                              perfile_error *err);
-
-/* pf_source_read() of a regular file, and of a source of any kind by its runs. */
-perfile_status pf_source_pread(int fd, const char *name, uint64_t offset, uint8_t *to, size_t n,
-                               perfile_error *err);
-perfile_status pf_source_read_by_runs(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
-                                      perfile_error *err);
 
 /* Drops the pages of the mapping `whole` that lie completely in [offset, offset + len). */
 void pf_map_release(perfile_bytes whole, uint64_t offset, uint64_t len);

@@ -12,9 +12,6 @@
 #include "base/error.h"
 #include "io/source_window.h"
 
-/* Linux maps that many bytes at one fault if they are cached (fault_around_bytes). */
-enum { FAULT_WINDOW = 64 << 10 };
-
 typedef struct pf_map {
     perfile_source base;
     uint8_t *ptr;
@@ -29,41 +26,6 @@ static perfile_status map_run(perfile_source *s, uint64_t offset, size_t need, p
     *run = (perfile_bytes){NULL, 0};
     if (offset < s->size)
         *run = (perfile_bytes){m->ptr + offset, (size_t)(s->size - offset)};
-    return PERFILE_OK;
-}
-
-/* See pf_source_hint().  Reads one byte per FAULT_WINDOW: the kernel maps all cached pages of such
- * a window at one fault.  Faster than MADV_POPULATE_READ, which visits every page once more. */
-static void map_hint(perfile_source *s, uint64_t offset, size_t len)
-{
-    const pf_map *m = (const pf_map *)s;
-    if (offset >= s->size)
-        return;
-    uint64_t left = s->size - offset;
-    uint64_t end = offset + (len < left ? len : left);
-    for (uint64_t at = offset; at < end;
-         at += FAULT_WINDOW - (uintptr_t)(m->ptr + at) % FAULT_WINDOW)
-        (void)*(const volatile uint8_t *)(m->ptr + at);
-}
-
-perfile_status pf_source_pread(int fd, const char *name, uint64_t offset, uint8_t *to, size_t n,
-                               perfile_error *err)
-{
-    for (size_t done = 0; done < n;) {
-        const ssize_t r = pread(fd, to + done, n - done, (off_t)(offset + done));
-        const int sys = errno;
-        if (r > 0) {
-            done += (size_t)r;
-            continue;
-        }
-        if (r < 0 && sys == EINTR)
-            continue;
-        perfile_status st =
-            r < 0 ? pf_fail_io(err, sys, "source.read", "cannot read '%s'", name)
-                  : pf_fail(err, PERFILE_E_IO, "source.read", "the file was cut while it was read");
-        pf_error_at(err, offset + done);
-        return st;
-    }
     return PERFILE_OK;
 }
 
@@ -90,8 +52,7 @@ static void map_close(perfile_source *s)
         munmap(m->ptr, (size_t)s->size);
 }
 
-static const pf_source_ops map_ops = {
-    .run = map_run, .hint = map_hint, .release = map_release, .close = map_close};
+static const pf_source_ops map_ops = {.run = map_run, .release = map_release, .close = map_close};
 
 /* Makes a window over the file.  `p` is a mapping of all of it, which the new source owns from
  * success on, or MAP_FAILED; unmapped on failure. */

@@ -255,15 +255,6 @@ static perfile_status window_view(perfile_source *s, uint64_t offset, size_t nee
     return PERFILE_OK;
 }
 
-/* See pf_source_read().  What has a mapping is a regular file. */
-static perfile_status window_read(perfile_source *s, uint64_t offset, uint8_t *to, size_t n,
-                                  perfile_error *err)
-{
-    const pf_window *w = (const pf_window *)s;
-    return w->mapping.ptr ? pf_source_pread(w->fd, s->name, offset, to, n, err)
-                          : pf_source_read_by_runs(s, offset, to, n, err);
-}
-
 static void window_release(perfile_source *s, uint64_t offset, uint64_t len)
 {
     const pf_window *w = (const pf_window *)s;
@@ -281,11 +272,8 @@ static void window_close(perfile_source *s)
     pf_free(w->memory);
 }
 
-const pf_source_ops pf_window_ops = {.run = window_run,
-                                     .view = window_view,
-                                     .read = window_read,
-                                     .release = window_release,
-                                     .close = window_close};
+const pf_source_ops pf_window_ops = {
+    .run = window_run, .view = window_view, .release = window_release, .close = window_close};
 
 /* Calls the `waiting` callback if the next read() from a pipe would block. */
 static void notify_before_wait(const pf_window *w)

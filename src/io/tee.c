@@ -59,11 +59,6 @@ static perfile_status tee_view(perfile_source *s, uint64_t offset, size_t need, 
                        : tee_run(s, offset, need, run, err);
 }
 
-static void tee_hint(perfile_source *s, uint64_t offset, size_t len)
-{
-    pf_source_hint(((const pf_tee_source *)s)->tee->below, offset, len);
-}
-
 static void tee_release(perfile_source *s, uint64_t offset, uint64_t len)
 {
     pf_source_release(((const pf_tee_source *)s)->tee->below, offset, len);
@@ -92,7 +87,6 @@ static bool tee_hole(const perfile_source *s, uint64_t offset, pf_hole *hole)
 
 static const pf_source_ops tee_ops = {.run = tee_run,
                                       .view = tee_view,
-                                      .hint = tee_hint,
                                       .release = tee_release,
                                       .narrow = tee_narrow,
                                       .absent = tee_absent,

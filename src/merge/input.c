@@ -141,7 +141,7 @@ perfile_status pf_merge_require_totals(pf_merge *x, pf_merge_input *in, perfile_
         .size = sizeof how,
         .flags = PERFILE_SORT_WHOLE,
         .max_memory = memory > PERFILE_SORT_LEAST_MEMORY ? memory : PERFILE_SORT_LEAST_MEMORY};
-    if (in->stream->ops->totals)
+    if (in->stream->totals)
         return PERFILE_OK;
     return perfile_sort(in->caller_stream, &how, &in->stream, err);
 }
@@ -158,7 +158,6 @@ void pf_merge_return_stream(pf_merge_input *in)
 /* Asks all stages below for damage records, since the summary of the merge has to count them. */
 perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
-    pf_totals totals;
     perfile_stream_summary sum;
     for (perfile_stream *s = in->stream; s; s = s->below)
         s->options.deliver |= PERFILE_DELIVER_DAMAGE;
@@ -166,19 +165,19 @@ perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_err
     perfile_status st = pf_merge_next_run(x, in, err);
     if (st != PERFILE_OK)
         return st;
-    in->stream->ops->totals(in->stream, &totals);
+    const pf_totals *totals = in->stream->totals;
     perfile_stream_get_summary(in->stream, &sum, sizeof sum);
     add_summary(&x->base.summary, &sum);
     in->session = perfile_stream_session(in->stream);
     in->n_events = perfile_session_n_events(in->session);
-    in->first_sample = totals.first_sample;
-    in->last_sample = totals.last_sample;
-    in->n_samples = totals.timed_samples;
-    in->first_bytes = totals.first_bytes;
-    in->bytes = totals.bytes;
-    in->kernel = totals.kernel_address;
-    in->clock_reason = totals.timed && has_times(in->stream) ? PERFILE_MERGE_CLOCK_FIRST
-                                                             : PERFILE_MERGE_CLOCK_NONE;
+    in->first_sample = totals->first_sample;
+    in->last_sample = totals->last_sample;
+    in->n_samples = totals->timed_samples;
+    in->first_bytes = totals->first_bytes;
+    in->bytes = totals->bytes;
+    in->kernel = totals->kernel_address;
+    in->clock_reason = totals->timed && has_times(in->stream) ? PERFILE_MERGE_CLOCK_FIRST
+                                                              : PERFILE_MERGE_CLOCK_NONE;
     in->ids.seed = pf_index_seed(in);
     return PERFILE_OK;
 }

@@ -55,6 +55,34 @@ bool pf_perf_absent(const pf_perf_stream *p, pf_absent *absent)
            absent->bytes <= p->file->end - p->pos;
 }
 
+/* Goes past records, which count as read. */
+static void skip(pf_perf_stream *p, uint64_t records, uint64_t bytes)
+{
+    perfile_stream_summary *sum = &p->base.summary;
+    p->pos += bytes;
+    p->sequence += records;
+    p->extra_left = 0;
+    sum->records += records;
+    sum->bytes += bytes;
+}
+
+void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    pf_absent absent;
+    if (!p->file && p->part < p->n_parts && p->parts[p->part].source->ops->absent)
+        pf_walk_begin_part(p); /* before its first records are decoded */
+    if (!pf_perf_at_records(p) || p->narrowed || !p->file->source->ops->absent)
+        return;
+    if (!p->counts)
+        pf_perf_narrow(s, NULL);
+    if (!pf_perf_absent(p, &absent))
+        return;
+    *passed = (perfile_passed){
+        .samples = absent.records, .bytes = absent.bytes, .offset = p->pos, .part = p->part};
+    skip(p, absent.records, absent.bytes);
+}
+
 /* Tells the reader what is passed over. */
 static void report(const pf_perf_stream *p, const pf_absent *absent)
 {
@@ -80,6 +108,6 @@ void pf_perf_pass_absent(pf_perf_stream *p)
     pf_absent absent;
     while (p->pos < p->file->end && pf_perf_absent(p, &absent)) {
         report(p, &absent);
-        pf_perf_skip(&p->base, absent.records, absent.bytes);
+        skip(p, absent.records, absent.bytes);
     }
 }

@@ -47,8 +47,6 @@ typedef struct pf_perf_stream {
     uint32_t part;           /* index of the part that is walked */
     pf_perf_part *file;      /* &parts[part]; NULL before the first part */
     uint64_t pos;            /* offset of the next record in it */
-    uint64_t hinted;         /* readahead was asked for up to here */
-    uint64_t released;       /* pages up to here were released */
     uint64_t sequence;       /* number of the next record, over all parts */
     uint32_t prefetch_bytes; /* prefetch distance of the framing loop */
     const pf_narrow *how;    /* what is needed of ranges; NULL: everything, or counts only */
@@ -206,8 +204,7 @@ static inline bool pf_perf_at_records(pf_perf_stream *p)
     return true;
 }
 
-/* perf/pass.c.  pf_perf_skip() goes past records, which count as read. */
-void pf_perf_skip(perfile_stream *s, uint64_t records, uint64_t bytes);
+/* perf/narrow.c: perfile_stream_pass(). */
 void pf_perf_pass(perfile_stream *s, perfile_passed *passed);
 
 /* The members of pf_stream_ops that concern records ahead of the current run; the same for every

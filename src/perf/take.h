@@ -26,10 +26,8 @@ enum {
      * into.  While the records of a run are looked at nothing is fetched; with fewer than the
      * distance holds, those of the next run arrive meanwhile: decoding takes 3/4 of the time. */
     PF_MEDIUM_RUN = 24,
-    PF_LONG_RECORD = 3072,        /* from this average size on records count as long … */
-    PF_PREFETCH_LONG_RECORDS = 4, /* … and the header so many records ahead is fetched */
-    PF_EQUAL_RUN = 4, /* fewer records of one size in a row: use the loop for mixed sizes */
-    PF_MIXED_RUN = 64 /* records that this loop does before equal sizes are tried again */
+    PF_LONG_RECORD = 3072,       /* from this average size on records count as long … */
+    PF_PREFETCH_LONG_RECORDS = 4 /* … and the header so many records ahead is fetched */
 };
 
 /* Writes the first `n` slots with everything that all records of this part have in common; `inner`:
@@ -113,27 +111,6 @@ static inline uint32_t pf_perf_run_length(const pf_perf_stream *p, bool inner)
 {
     const bool fetched = p->prefetch_bytes == PF_PREFETCH_MEDIUM_BYTES && !inner;
     return fetched && p->file->source->stable ? PF_MEDIUM_RUN : PERFILE_RUN_RECORDS;
-}
-
-/* Passes over samples of mixed sizes from `at` on, `most` at most, and returns where it stopped; *n
- * is how many.  Each load must wait for the size before, but no branch depends on a size, so
- * nothing is mispredicted.  It stops in front of the last 64 KiB, where a record may not be
- * complete. */
-static inline __attribute__((always_inline)) size_t pf_perf_pass_mixed(perfile_bytes run, size_t at,
-                                                                       uint64_t most, bool swap,
-                                                                       uint32_t ahead, size_t *n)
-{
-    size_t k = 0;
-    for (; k < most && run.len - at > UINT16_MAX; k++) {
-        const uint8_t *r = run.ptr + at;
-        const uint16_t size = pf_load_u16(r + 6, swap);
-        if (pf_load_u32(r, swap) != PERFILE_RECORD_SAMPLE || size < PF_PERF_RECORD_HEADER)
-            break;
-        pf_perf_prefetch(r, ahead);
-        at += size;
-    }
-    *n = k;
-    return at;
 }
 
 /* Fills the slot `*r` with the record at `at`.  `place` is its offset in the file, or, for `inner`

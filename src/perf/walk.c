@@ -19,8 +19,6 @@
 #include "schema/family.h"
 
 enum {
-    HINT_BYTES = 3 << 20, /* readahead asked of a mapped source in one hint */
-    HINT_AHEAD = 1 << 20, /* the next hint is given when less than this is left of the last one */
     /* extra() returns payloads in chunks of this size.  Read through a window, a payload up to this
      * size is brought into memory together with its record. */
     EXTRA_CHUNK = 1 << 20,
@@ -33,18 +31,6 @@ perfile_status pf_perf_fetch(pf_perf_stream *p, uint64_t need, perfile_bytes *ru
     uint64_t left = p->file->end == PF_SIZE_UNKNOWN ? UINT64_MAX : p->file->end - p->pos;
     if (need > left)
         need = left;
-    if (p->pos + HINT_AHEAD > p->hinted && source->stable && left > 0) {
-        uint64_t n = left < HINT_BYTES ? left : HINT_BYTES;
-        pf_source_hint(source, p->pos, (size_t)n);
-        p->hinted = p->pos + n;
-        if (p->salvage && p->pos > p->released + 2 * (uint64_t)HINT_BYTES) {
-            /* Salvage writes a file of about the same size: the pages of the input that lie behind
-             * are released so that the page cache holds the output instead. */
-            uint64_t behind = p->pos - HINT_BYTES;
-            pf_source_release(source, p->released, behind - p->released);
-            p->released = behind;
-        }
-    }
     uint64_t most = source->limits.window_bytes;
     perfile_status st;
     if (!source->stable && need > most) {
@@ -81,12 +67,10 @@ void pf_walk_begin_part(pf_perf_stream *p)
     p->salvage = p->base.options.on_damage == PERFILE_ON_DAMAGE_SALVAGE;
     p->island = p->gap = false;
     p->trusted = 0;
-    p->released = 0;
     p->fit = (pf_record_fit){.session = p->base.session, .swap = p->swap};
     p->inner_fit = p->fit;
     p->file = &p->parts[p->part];
     p->pos = p->file->start;
-    p->hinted = 0;
     p->part_over = false;
     p->part_damaged = false;
     p->deferred = 0;

@@ -116,13 +116,7 @@ static void close_stage(perfile_stream *s)
     free_stage(sort_of(s));
 }
 
-static void totals(const perfile_stream *s, pf_totals *out)
-{
-    *out = ((const pf_sort *)(const void *)s)->totals;
-}
-
-static const pf_stream_ops sort_ops = {
-    .fill = fill, .extra = extra, .close = close_stage, .totals = totals};
+static const pf_stream_ops sort_ops = {.fill = fill, .extra = extra, .close = close_stage};
 
 /* Shares max_memory: three eighths for records in memory and for the windows of runs, three eighths
  * for what moves out of the mapping, for its entries or for buffers of strands, a sixteenth for
@@ -185,6 +179,7 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
         return st;
     }
     x->fragments_end = PERFILE_NO_SEQUENCE;
+    x->base.totals = &x->totals;
     x->totals.first_sample = UINT64_MAX;
     x->total = pf_container_bytes(perfile_stream_container(below));
     /* To map a file twice costs as much as to read it, so a file that is not too large stays

@@ -95,7 +95,6 @@ static void random_access(perfile_source *s, uint64_t total)
         size_t need = random_below(5000);
         uint64_t left = at < total ? total - at : 0;
         perfile_bytes run;
-        pf_source_hint(s, at, need);
         assert_int_equal(pf_source_run(s, at, need, &run, NULL), PERFILE_OK);
         assert_true(run.len >= (need < left ? need : left) && run.len <= left);
         assert_true(run.len == 0 || memcmp(run.ptr, data + at, run.len) == 0);
@@ -103,8 +102,6 @@ static void random_access(perfile_source *s, uint64_t total)
     perfile_bytes run;
     assert_int_equal(pf_source_run(s, UINT64_MAX, SIZE_MAX, &run, NULL), PERFILE_OK);
     assert_int_equal(run.len, 0);
-    pf_source_hint(s, UINT64_MAX, SIZE_MAX);
-    pf_source_hint(s, 1, SIZE_MAX);
 }
 
 static void files(void **state)

@@ -35,19 +35,15 @@ static void on_reason(void *user, unsigned verdict, const char *sentence)
         cli_message("%s: perf %s %s", r->path, r->version, sentence);
 }
 
-/* Reads all records; samples of whole blocks are passed over once they were checked. */
+/* Reads all records. */
 static perfile_status read_to_end(perfile_stream *s, perfile_error *err)
 {
     const perfile_record *first;
-    perfile_passed passed;
     size_t n;
     perfile_status st;
-    do {
-        do
-            perfile_stream_pass(s, &passed, sizeof passed);
-        while (passed.samples + passed.rounds);
+    do
         st = perfile_stream_next_run(s, &first, &n, err);
-    } while (st == PERFILE_OK);
+    while (st == PERFILE_OK);
     return st;
 }
 

@@ -1,8 +1,8 @@
 /* Counting for `stats`.
  *
- * By type alone, which is the default, nothing of a record is needed but its header: samples and
- * rounds are counted by the library while they are passed over (perfile_stream_pass()), other
- * records in an array by type.  For all other keys each record is looked up in the hash table of
+ * By type alone, which is the default, nothing of a record is needed but its header: records
+ * are counted in an array by type, samples that the index of an archive counts are skipped
+ * (perfile_stream_pass()).  For all other keys each record is looked up in the hash table of
  * groups. */
 #include <string.h>
 #include <time.h>
@@ -48,15 +48,13 @@ typedef struct type_counts {
     } at[N_COUNTED_TYPES];
 } type_counts;
 
-/* Passes over samples and rounds at the current position, and counts them. */
+/* Counts samples at the current position without reading them, as far as that is possible. */
 static void count_passed(type_counts *low, cli_input *in)
 {
     perfile_passed p;
-    while (perfile_stream_pass(in->stream, &p, sizeof p), p.samples + p.rounds) {
+    while (perfile_stream_pass(in->stream, &p, sizeof p), p.samples) {
         low->at[PERFILE_RECORD_SAMPLE].records += p.samples;
-        low->at[PERFILE_RECORD_SAMPLE].bytes += p.sample_bytes;
-        low->at[PERFILE_RECORD_FINISHED_ROUND].records += p.rounds;
-        low->at[PERFILE_RECORD_FINISHED_ROUND].bytes += p.round_bytes;
+        low->at[PERFILE_RECORD_SAMPLE].bytes += p.bytes;
         cli_input_passed(in, &p);
     }
 }
@@ -77,7 +75,7 @@ static bool add_types(cli_counts *counts, const type_counts *low)
     return ok;
 }
 
-/* Counts by type alone: two additions for each record that is framed, none for those passed over.
+/* Counts by type alone: two additions for each record that is framed, none for those skipped.
  * Runs of nothing but samples cannot contain losses and are not searched for them. */
 static bool count_types(cli_counts *counts, cli_input *in)
 {

@@ -97,18 +97,13 @@ static void on_reason(void *user, unsigned verdict, const char *sentence)
     t->set->form->reason(&t->v, verdict, sentence);
 }
 
-/* Reads all records.  Samples of whole blocks may be checked and passed over at once
- * (perfile_stream_pass()). */
+/* Reads all records. */
 static void read_to_end(cli_input *in)
 {
     const perfile_record *first;
-    perfile_passed passed;
     size_t n;
     uint64_t runs = 0;
     do {
-        while (perfile_stream_pass(in->stream, &passed, sizeof passed),
-               passed.samples + passed.rounds)
-            cli_input_passed(in, &passed);
         in->status = perfile_stream_next_run(in->stream, &first, &n, &in->error);
         if (in->status == PERFILE_OK && ++runs % 64 == 0) /* progress need not know each run */
             cli_input_tick(in, first);
