@@ -13,6 +13,7 @@
 #include "core/stream.h"
 #include "perfile/check.h"
 #include "perfile/field.h"
+#include "core/releases.h"
 
 enum {
     PF_CHECK_TYPES = 128,       /* record types with a counter of their own; others share one */
@@ -236,5 +237,160 @@ perfile_status pf_check_feed_model(pf_check *c, const perfile_record *r, perfile
 void pf_check_cookie_announced(pf_check *c, uint32_t tid, uint64_t cookie);
 void pf_check_cookie_delivered(pf_check *c, const perfile_record *r, uint32_t tid, uint64_t cookie);
 void pf_check_lookups_end(pf_check *c);
+
+/* What other files need to ask a checking stage about versions of perf. */
+
+/* Returns the checking stage that `s` is; NULL if it is another stream.  Borrowed from `s`. */
+const pf_check *pf_check_stage(const perfile_stream *s);
+
+/* Rules for feature sections (V-6xx), between feature.c and facts.c, and for lib/recover. */
+
+/* facts.c: compares a feature that can be decoded with the events and the records. */
+void pf_check_facts(pf_check *c, const perfile_feature *f);
+/* True if the feature, taken alone, breaks a rule of severity error although it can be decoded: an
+ * unterminated name in BUILD_ID, a wrong beginning of TRACING_DATA. recover leaves such features
+ * out. */
+bool pf_feature_is_wrong(const perfile_feature *f);
+/* facts.c: features that must be there because of the events or records, or must not (V-610). */
+void pf_check_flags(pf_check *c);
+
+/* The tables of format/rules.def and format/misc.def, for the files of this room. */
+
+/* The rule that each kind of damage breaks (PERFILE_RULE_…). */
+extern const uint16_t pf_rule_of_damage[PERFILE_N_DAMAGES];
+
+/* The rule that a record of this type, or this feature, breaks if its content cannot be decoded. */
+unsigned pf_rule_of_type(uint32_t type);
+unsigned pf_rule_of_feature(uint32_t number);
+
+/* The bits of misc that a kernel record of this type may have, the cpumode included. */
+unsigned pf_misc_known(uint32_t type);
+
+/* True for types whose records may have a size that is no multiple of 8. */
+extern const bool pf_odd_size[PF_CHECK_TYPES];
+
+/* Sets chosen[PERFILE_RULE_LIMIT] for the rules that `list` names: ids or beginnings of ids,
+ * "V-302,V-4", separated by commas.  `option` names the option in errors.  PERFILE_E_USAGE: an item
+ * names no rule. */
+perfile_status pf_rules_select(const char *list, bool *chosen, const char *option,
+                               perfile_error *err);
+
+/* Traits: properties of a capture at which some versions of perf fail although no rule is broken,
+ * or that are narrower than the rule.  The rows TRAIT of format/versions.def have the versions and
+ * the verdict. */
+
+/* The form of captures that a row applies to.  A pipe stored in a file is PIPE. */
+enum { PF_FORM_ANY, PF_FORM_FILE, PF_FORM_PIPE };
+
+typedef struct pf_trait_row {
+    uint16_t rule;    /* the rule it belongs to, for the message */
+    uint8_t from, to; /* first and last version, positions in pf_releases[] */
+    uint8_t form;     /* PF_FORM_… */
+    uint8_t verdict;  /* PERFILE_VERDICT_… */
+    /* True if the capture has the trait, for that version.  Only valid when the stream has ended.
+     */
+    bool (*holds)(const pf_check *c, const pf_release *perf);
+    const char *sentence;
+} pf_trait_row;
+
+/* Returns the row at a position of the table, NULL behind the last one. */
+const pf_trait_row *pf_trait_at(size_t position);
+
+/* Order of time, checked once for each record that has a time.  Inline: it runs for every sample.
+ */
+
+/* The findings, out of line because they are rare: V-212, the time of a processor stepped back by
+ * `before` ns; V-515, the record is older than the last round but one allows. */
+void pf_check_time_went_back(pf_check *c, const perfile_record *r, uint64_t before, uint32_t cpu);
+void pf_check_older_than_round(pf_check *c, const perfile_record *r, uint64_t time);
+
+/* `cpu`: UINT32_MAX when not known. */
+static inline void pf_check_time(pf_check *c, const perfile_record *r, uint64_t time, uint32_t cpu)
+{
+    /* Synthesized records have time 0. */
+    if (time == 0 || time == PERFILE_NO_TIME)
+        return;
+    c->timed_records++;
+    if (time < c->floor_time)
+        pf_check_older_than_round(c, r, time);
+    if (time >= c->max_time)
+        c->max_time = time;
+    else
+        c->unsorted++;
+    if (c->after_round++ == 0) { /* V-516 reports the first after the last round */
+        c->after_round_offset = r->offset;
+    }
+    if (cpu < PF_CHECK_CPUS) {
+        uint64_t before = c->cpu_time[cpu];
+        if (time < before)
+            pf_check_time_went_back(c, r, before - time, cpu);
+        else
+            c->cpu_time[cpu] = time;
+    }
+}
+
+/* Lookups of processes and pages: V-407 asks whether each process of a sample has a name, and each
+ * page of user code a mapping.
+ *
+ * Records do not come in the order of time, so that only the end of the stream can answer.  Until
+ * then each process and each page is kept once, as a pf_check_lookup.  Two small direct-mapped
+ * tables (recent_pages, recent_pids) keep the hot path cheap: they remember what was
+ * added last.  They may forget, and then a lookup is added twice. */
+
+#define PF_CHECK_NO_ADDRESS UINT64_MAX /* the lookup is of the process, not of a page */
+
+/* Adds a lookup unless the tables of recent ones have it, or c->lookups is full. */
+void pf_check_add_lookup(pf_check *c, const pf_check_lookup *lookup);
+
+/* Multiplicative hash (2^64 divided by the golden ratio): the upper bits are the good ones. */
+static inline uint64_t pf_check_hash(uint64_t page, uint32_t pid)
+{
+    return (page ^ (uint64_t)pid << 40 ^ pid) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* The slot of the table of recent pages (or processes) that a page (process) may be in; >> 56 and
+ * >> 54 leave 8 and 10 bits, as many as the tables have. */
+static inline uint64_t *pf_check_recent_slot(pf_check *c, uint64_t page, uint32_t pid)
+{
+    if (page == PF_CHECK_NO_ADDRESS)
+        return &c->recent_pids[pf_check_hash(0, pid) >> 56];
+    return &c->recent_pages[pf_check_hash(page, pid) >> 54];
+}
+
+/* What the slot holds for this page or process.  Never 0, the value of an empty slot: pages are
+ * below 2^52, and pid is not 0. */
+static inline uint64_t pf_check_recent_tag(uint64_t page, uint32_t pid)
+{
+    return page == PF_CHECK_NO_ADDRESS ? pid : (page + 1) ^ (uint64_t)pid << 53;
+}
+
+/* Adds the lookups of a sample: its process, and with `user` the page of its ip.  Nothing
+ * is added while the process is that of the sample before and the page is recent: the usual case.
+ */
+static inline void pf_check_note_sample(pf_check *c, const perfile_record *r,
+                                        const perfile_sample *s, bool user)
+{
+    enum { PAGE_BITS = 12 };
+    const uint32_t pid = s->pid;
+    if (!c->model || c->n_seen == c->lookups_cap || pid == 0 || pid == PERFILE_NO_PID)
+        return;
+    const uint64_t page = s->ip >> PAGE_BITS;
+    const bool page_seen =
+        !user || *pf_check_recent_slot(c, page, pid) == pf_check_recent_tag(page, pid);
+    if (pid == c->last_pid && page_seen)
+        return;
+    c->last_pid = pid;
+    pf_check_lookup lookup = {PF_CHECK_NO_ADDRESS,
+                              s->present & PERFILE_SAMPLE_TIME ? s->time : PERFILE_NO_TIME,
+                              r->offset,
+                              r->sequence,
+                              pid,
+                              s->tid,
+                              r->part};
+    pf_check_add_lookup(c, &lookup);
+    lookup.address = page;
+    if (!page_seen)
+        pf_check_add_lookup(c, &lookup);
+}
 
 #endif

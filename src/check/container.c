@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "check/rules.h"
+#include "check/check.h"
 
 enum {
     ENTRY_MIN = 80,   /* of the attr section: the smallest attr, offset and size of its ids */

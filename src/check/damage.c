@@ -2,7 +2,7 @@
  * which rule a kind of damage breaks; where that depends on the capture, rule_of_record() decides.
  */
 #include "base/byte_order.h"
-#include "check/rules.h"
+#include "check/check.h"
 
 /* The rule that the damage breaks.  A cut at the end of a pipe is V-017 rather than V-202, unless
  * the record came out of compressed data; a cut payload is that of the record before it. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/byte_order.h"
-#include "check/feature.h"
+#include "check/check.h"
 
 /* PMU types below 6 are those of PERF_TYPE_…, which need no name. */
 enum { FIRST_PMU = 6, BUILD_ID_BYTES = 20, ZSTD_VERSION = 0 };

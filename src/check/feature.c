@@ -4,13 +4,12 @@
  *
  * A walk (perfile_feature_walk()) shows all fields, so that nothing here knows the layout of a
  * feature. */
-#include "check/feature.h"
+#include "check/check.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/byte_order.h"
-#include "check/rules.h"
 
 /* perf pads strings to 64 bytes.  simpleperf's features begin with FILE and have strings of their
  * own form. */

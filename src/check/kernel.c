@@ -2,7 +2,7 @@
  * Losses are summed up here and reported by times.c at the end. */
 #include <inttypes.h>
 
-#include "check/times.h"
+#include "check/check.h"
 
 enum { BUILD_ID_BYTES = 20, SECOND = 1000000000 };
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/cursor.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "schema/family.h"
 
 enum {

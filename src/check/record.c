@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "base/byte_order.h"
-#include "check/rules.h"
-#include "check/times.h"
+#include "check/check.h"
 #include "core/layout.h"
 #include "core/parts.h"
 #include "schema/any_record.h"

@@ -1,6 +1,6 @@
 /* The rules as data: what format/rules.def expands to, the public functions that list rules, and
  * the selection of rules by id. */
-#include "check/rules.h"
+#include "check/check.h"
 
 #include <string.h>
 #include <strings.h>

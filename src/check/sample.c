@@ -6,8 +6,7 @@
 #include <inttypes.h>
 
 #include "base/byte_order.h"
-#include "check/times.h"
-#include "check/world.h"
+#include "check/check.h"
 #include "core/contexts.h"
 #include "core/layout.h"
 

@@ -11,8 +11,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "check/rules.h"
-#include "check/version.h"
+#include "check/check.h"
 #include "perfile/model.h"
 
 static pf_check *check_of(perfile_stream *s)

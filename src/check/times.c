@@ -3,7 +3,7 @@
  *
  * Events that are written backwards (overwrite mode) come in reverse order: then nothing is
  * reported. */
-#include "check/times.h"
+#include "check/check.h"
 
 #include <inttypes.h>
 

@@ -4,7 +4,7 @@
  * The functions repeat what the source of perf does, with its mistakes, not what the format says.
  * Most of them read counters that record.c and sample.c kept in pf_check while the records passed.
  */
-#include "check/traits.h"
+#include "check/check.h"
 
 #include "core/layout.h"
 

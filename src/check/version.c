@@ -5,7 +5,7 @@
  * format/versions.def, by the counts in pf_check.n_findings), and traits (traits.c).  Each reason
  * is passed to the caller as a sentence.  To be called when the stream has ended; nothing is read
  * again. */
-#include "check/version.h"
+#include "check/check.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "check/traits.h"
 
 enum { LEVEL_FULL = PF_FULL, LEVEL_LESSER = PF_LESSER };
 

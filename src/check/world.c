@@ -4,13 +4,12 @@
  * Side-band records feed a process model (perfile/model.h); world.h collects a bounded number of
  * lookups, which are resolved at the end, because records do not come in the order of time.  When
  * the model would need too much memory it is given up, and V-407 is not checked. */
-#include "check/world.h"
+#include "check/check.h"
 
 #include <inttypes.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "check/check.h"
 #include "perfile/model.h"
 
 enum {

@@ -1,4 +1,5 @@
-/* What all sinks share: the buffer, the kept error, and the inputs that an output must not change.
+/* What all sinks share: the buffer, the kept error, and the inputs that an output must not change;
+ * sinks in memory and of callbacks.
  *
  * Bytes collect in the buffer and go to ops->write() when it is full; large writes bypass the
  * buffer.  `passed` counts what ops->write() took, so that offset `passed` is the first byte of the
@@ -8,6 +9,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <unistd.h>
+#include <errno.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -368,4 +370,90 @@ void perfile_sink_close(perfile_sink *sink)
     pf_inputs_free(&sink->inputs);
     pf_free(sink->name);
     pf_free(sink);
+}
+
+/* A sink in memory: the buffer is the output. */
+
+static const pf_sink_ops memory_ops = {.write = NULL /* bytes stay in the buffer */};
+
+perfile_status perfile_sink_memory(const char *name, perfile_sink **sink, perfile_error *err)
+{
+    perfile_sink *s = NULL;
+    perfile_status st = pf_sink_new(sizeof *s, &memory_ops, name, NULL, 0, &s, err);
+    if (st != PERFILE_OK)
+        return st;
+    s->patchable = true;
+    *sink = s;
+    return PERFILE_OK;
+}
+
+perfile_bytes perfile_sink_bytes(const perfile_sink *sink)
+{
+    if (sink->ops->write)
+        return (perfile_bytes){NULL, 0};
+    return (perfile_bytes){sink->buffer.ptr, sink->buffer.len};
+}
+
+/* The sink is empty afterwards and may be written to again; the caller owns the memory. */
+perfile_status perfile_sink_take(perfile_sink *sink, void **bytes, size_t *len, perfile_error *err)
+{
+    if (sink->ops->write)
+        return pf_fail(err, PERFILE_E_USAGE, "sink", "'%s' is not in memory", sink->name);
+    if (sink->error.status)
+        return pf_sink_status(sink, err);
+    *bytes = sink->buffer.ptr;
+    *len = sink->buffer.len;
+    sink->buffer = (pf_buffer){0};
+    return PERFILE_OK;
+}
+
+/* A sink that passes its bytes to the caller's functions. */
+
+typedef struct pf_out_callback {
+    perfile_sink base;
+    perfile_sink_callbacks callbacks;
+} pf_out_callback;
+
+/* No error is tried again, not even -EINTR.  A result that breaks the contract (0, more than
+ * offered, no errno) is reported as EIO. */
+static int64_t callback_write(perfile_sink *s, perfile_bytes b)
+{
+    const perfile_sink_callbacks *c = &((const pf_out_callback *)s)->callbacks;
+    int64_t n = c->write(c->user, b.ptr, b.len);
+    return n == 0 || n > (int64_t)b.len || n < -INT32_MAX ? -EIO : n;
+}
+
+static int callback_flush(perfile_sink *s)
+{
+    const perfile_sink_callbacks *c = &((const pf_out_callback *)s)->callbacks;
+    int r = c->flush ? c->flush(c->user) : 0;
+    return r < -INT32_MAX ? -EIO : r < 0 ? r : 0;
+}
+
+static void callback_close(perfile_sink *s)
+{
+    const perfile_sink_callbacks *c = &((const pf_out_callback *)s)->callbacks;
+    if (c->close)
+        c->close(c->user);
+}
+
+static const pf_sink_ops callback_ops = {
+    .write = callback_write, .flush = callback_flush, .close = callback_close};
+
+perfile_status perfile_sink_callback(const perfile_sink_callbacks *callbacks, const char *name,
+                                     perfile_sink **sink, perfile_error *err)
+{
+    perfile_sink_callbacks c;
+    perfile_status st = pf_options_copy(&c, callbacks, "sink.callbacks", err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!c.write)
+        return pf_fail(err, PERFILE_E_USAGE, "sink.callbacks", "no write callback");
+    pf_out_callback *s = NULL;
+    st = pf_sink_new(sizeof *s, &callback_ops, name, NULL, PF_SINK_BUFFER, &s, err);
+    if (st != PERFILE_OK)
+        return st;
+    s->callbacks = c;
+    *sink = &s->base;
+    return PERFILE_OK;
 }

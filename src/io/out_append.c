@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "io/out_fd.h"
+#include "io/out_kind.h"
 
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK F_SETLK

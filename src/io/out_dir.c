@@ -20,8 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "io/out_fd.h"
-#include "io/out_place.h"
+#include "io/out_kind.h"
 #include "perfile/source.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* Writing to a descriptor: plain write()
  * regular files that the sink created itself.  Interrupted and non-blocking writes are retried
  * here. */
-#include "io/out_fd.h"
+#include "io/out_kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "io/out_place.h"
 
 /* True if the call that failed with errno `sys` should be made again; waits if the descriptor is
  * non-blocking and full. */

@@ -2,7 +2,7 @@
  *
  * Each file is moved to its name by link() or rename(); what it replaces is first kept as old.N.
  * If one step fails, all earlier ones are undone in pf_out_set_appear(). */
-#include "io/out_set.h"
+#include "io/out_kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/inputs.h"
-#include "io/out_fd.h"
-#include "io/out_place.h"
 
 /* FILE_NAME: room for "/data.N".  BUFFER: of each file's sink; small, as many are open at once. */
 enum { FILE_NAME = 24, BUFFER = 64 << 10 };

@@ -1,4 +1,5 @@
-/* Opening a source by path or descriptor, and the calls that go to the functions of its kind.
+/* Opening a source by path or descriptor, the calls that go to the functions of its kind, sources
+ * of memory, and spooling.
  *
  * The kind follows from the file type: directory (source_dir.c), regular file (source_map.c, which
  * may choose a window instead), everything else a window over a stream.  What is opened is also
@@ -10,13 +11,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <inttypes.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/limits.h"
 #include "io/source_kind.h"
-#include "io/source_window.h"
+#include "io/temporary.h"
 
 /* Copies and checks the caller's options. options.limits is redirected to the copy inside `s`. */
 static perfile_status fill_options(perfile_source *s, const perfile_source_options *given,
@@ -177,4 +179,97 @@ void perfile_source_close(perfile_source *source)
     pf_inputs_free(&source->inputs);
     pf_free(source->name);
     pf_free(source);
+}
+
+/* Bytes in the caller's memory as a source; nothing is copied. */
+
+typedef struct pf_memory {
+    perfile_source base;
+    const uint8_t *ptr;
+} pf_memory;
+
+/* See pf_source_run(): everything from `offset` on, whatever `need` is. */
+static perfile_status memory_run(perfile_source *s, uint64_t offset, size_t need,
+                                 perfile_bytes *run, perfile_error *err)
+{
+    (void)need;
+    (void)err;
+    const pf_memory *m = (const pf_memory *)s;
+    *run = (perfile_bytes){NULL, 0};
+    if (offset < s->size)
+        *run = (perfile_bytes){m->ptr + offset, (size_t)(s->size - offset)};
+    return PERFILE_OK;
+}
+
+static const pf_source_ops memory_ops = {.run = memory_run};
+
+perfile_status perfile_source_memory(perfile_bytes bytes, const char *name, perfile_source **source,
+                                     perfile_error *err)
+{
+    if (bytes.len && !bytes.ptr)
+        return pf_fail(err, PERFILE_E_USAGE, "source.memory", "%zu bytes at NULL", bytes.len);
+    pf_memory *m;
+    perfile_status st = pf_source_new(sizeof *m, &memory_ops, name, NULL, &m, err);
+    if (st != PERFILE_OK)
+        return st;
+    m->ptr = bytes.ptr;
+    m->base.size = bytes.len;
+    m->base.stable = true;
+    m->base.lasting = true;
+    m->base.seekable = true;
+    *source = &m->base;
+    return PERFILE_OK;
+}
+
+/* Spooling: a stream is copied to a temporary file, so that it can be read more than once. */
+
+/* Copies all of `s` to `fd`; *size is the length. limits.spool_bytes bounds it. */
+static perfile_status copy_to_file(perfile_source *s, int fd, uint64_t *size, perfile_error *err)
+{
+    uint64_t limit = s->limits.spool_bytes;
+    for (uint64_t at = 0;;) {
+        perfile_bytes run;
+        perfile_status st = pf_source_run(s, at, 1, &run, err);
+        if (st != PERFILE_OK)
+            return st;
+        if (!run.len) {
+            *size = at;
+            return PERFILE_OK;
+        }
+        if (run.len > limit - at)
+            return pf_fail(err, PERFILE_E_LIMIT, "spool_bytes",
+                           "'%s' is longer than the limit for temporary files, %" PRIu64 " bytes",
+                           s->name, limit);
+        st = pf_temporary_write(fd, NULL, at, run, "spool", err);
+        if (st != PERFILE_OK)
+            return st;
+        at += run.len;
+    }
+}
+
+/* The new source names the same inputs as the stream, although it reads from the temporary file. */
+perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err)
+{
+    if (pf_source_has_entries(from)) /* a directory has no bytes to copy */
+        return pf_fail_io(err, EISDIR, "spool", "cannot read '%s'", from->name);
+    int fd = -1;
+    perfile_status st = pf_temporary_open(NULL, "spool", &fd, err);
+    if (st != PERFILE_OK)
+        return st;
+    uint64_t size = 0;
+    pf_inputs inputs = {0};
+    st = copy_to_file(from, fd, &size, err);
+    if (st == PERFILE_OK && !pf_inputs_join(&inputs, &from->inputs))
+        st = pf_fail_nomem(err, "spool");
+    if (st == PERFILE_OK)
+        st = pf_source_map(fd, true, size, from->name, &from->options, spooled, err);
+    if (st == PERFILE_OK) {
+        (*spooled)->inputs = inputs;
+        (*spooled)->origin = pf_source_origin_join(from->origin);
+    } else {
+        /* pf_source_map() owns `fd` from success on; until then it is closed here. */
+        pf_inputs_free(&inputs);
+        close(fd);
+    }
+    return st;
 }

@@ -1,4 +1,5 @@
-/* A directory as a source: it has no bytes, but lists and opens the regular files in it.
+/* Sources with entries: a directory, or files that a caller names.  They have no bytes, but list
+ * and open regular files.
  *
  * The driver of perf.data directories opens data, data.0, data.1 … through it.  Entries are opened
  * relative to the directory's descriptor, so that a renamed directory stays the same one, and
@@ -12,9 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "io/source.h"
 
 typedef struct pf_dir {
     perfile_source base;
@@ -202,5 +205,235 @@ perfile_status pf_source_dir(int fd, bool own, const char *name,
     d->fd = fd;
     d->own = own;
     *source = &d->base;
+    return PERFILE_OK;
+}
+
+/* Entries of a source that is a directory: their names in the order of their numbers, and opening
+ * one by name.  Independent of what kind of source holds them (source_dir.c, or a test). */
+
+/* PERFILE_E_USAGE unless `s` is a directory. */
+static perfile_status need_entries(const perfile_source *s, perfile_error *err)
+{
+    if (pf_source_has_entries(s))
+        return PERFILE_OK;
+    return pf_fail(err, PERFILE_E_USAGE, "source.entry", "'%s' is not a directory", s->name);
+}
+
+perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
+                               perfile_source **source, perfile_error *err)
+{
+    perfile_status st = need_entries(dir, err);
+    if (st != PERFILE_OK)
+        return st;
+    /* Nothing that leads out of the directory. */
+    const bool is_path = strchr(entry, '/') && !perfile_is_companion_file(entry);
+    if (!entry[0] || is_path || strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0)
+        return pf_fail(err, PERFILE_E_USAGE, "source.entry", "'%s' is not the name of a file",
+                       entry);
+    return dir->ops->entry(dir, entry, source, err);
+}
+
+perfile_status pf_source_again(const perfile_source *dir, perfile_source **source,
+                               perfile_error *err)
+{
+    return dir->ops->again ? dir->ops->again(dir, source, err)
+                           : perfile_source_path(dir->name, &dir->options, source, err);
+}
+
+/* A name in the list of the kind, while it is sorted. */
+typedef struct entry_name {
+    const char *name;
+    const char *rest; /* behind the prefix */
+} entry_name;
+
+/* True if `text` consists of decimal digits only, at least one. */
+static bool is_number(const char *text)
+{
+    return text[0] && !text[strspn(text, "0123456789")];
+}
+
+/* qsort() order: numbers first, by value (compared as digits, so that no length overflows), then
+ * other names by bytes.  Equal numbers with different leading zeros go by bytes. */
+static int compare_by_rest(const void *x, const void *y)
+{
+    const char *a = ((const entry_name *)x)->rest, *b = ((const entry_name *)y)->rest;
+    bool na = is_number(a), nb = is_number(b);
+    if (na != nb)
+        return na ? -1 : 1;
+    if (na) {
+        /* Without leading zeros the longer number is the greater one. */
+        const char *da = a + strspn(a, "0"), *db = b + strspn(b, "0");
+        size_t la = strlen(da), lb = strlen(db);
+        if (la != lb)
+            return la < lb ? -1 : 1;
+        int c = strcmp(da, db);
+        if (c)
+            return c;
+    }
+    return strcmp(a, b);
+}
+
+perfile_status pf_source_list(const perfile_source *dir, const char *prefix, char ***names,
+                              size_t *n, perfile_error *err)
+{
+    pf_buffer text = {0};
+    entry_name *entries = NULL;
+    size_t count = 0;
+    perfile_status st = need_entries(dir, err);
+    if (st == PERFILE_OK)
+        st = dir->ops->list(dir, prefix, &text, &count, err);
+    if (st != PERFILE_OK)
+        goto out;
+
+    /* One block for the caller: the array of pointers, then the texts in sorted order. */
+    entries = pf_alloc(count, sizeof *entries);
+    char **list = entries ? pf_alloc(count * sizeof *list + text.len, 1) : NULL;
+    if (!list) {
+        st = pf_fail_nomem(err, "source.list");
+        goto out;
+    }
+    const char *at = (const char *)text.ptr;
+    for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
+        entries[i] = (entry_name){at, at + strlen(prefix)};
+    if (count > 1 && !dir->ordered)
+        qsort(entries, count, sizeof *entries, compare_by_rest);
+    char *copy = (char *)(list + count);
+    for (size_t i = 0; i < count; i++) {
+        size_t len = strlen(entries[i].name) + 1;
+        list[i] = memcpy(copy, entries[i].name, len);
+        copy += len;
+    }
+    *names = list;
+    *n = count;
+out:
+    pf_free(entries);
+    pf_buffer_free(&text);
+    return st;
+}
+
+perfile_status pf_source_companions(const perfile_source *dir, char ***names, size_t *n,
+                                    perfile_error *err)
+{
+    size_t kept = 0;
+    perfile_status st = pf_source_list(dir, "", names, n, err);
+    for (size_t i = 0; st == PERFILE_OK && i < *n; i++)
+        if (perfile_is_companion_file((*names)[i]))
+            (*names)[kept++] = (*names)[i];
+    if (st == PERFILE_OK)
+        *n = kept;
+    return st;
+}
+
+/* Several files as a source with entries: a directory whose files lie elsewhere.  Its entries have
+ * the names of the files without their folders, in which no two may be equal.  Symbolic links are
+ * followed, as they are for any path that a caller gives. */
+
+typedef struct pf_files {
+    perfile_source base;
+    char **paths;
+    size_t n;
+} pf_files;
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static perfile_status files_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                                perfile_error *err)
+{
+    (void)offset;
+    (void)need;
+    (void)run;
+    return pf_fail_io(err, EISDIR, "source.read", "cannot read '%s'", s->name);
+}
+
+static perfile_status files_list(const perfile_source *s, const char *prefix, pf_buffer *names,
+                                 size_t *n, perfile_error *err)
+{
+    const pf_files *f = (const pf_files *)s;
+    for (size_t i = 0; i < f->n; i++) {
+        const char *name = name_of(f->paths[i]);
+        if (strncmp(name, prefix, strlen(prefix)) != 0)
+            continue;
+        if (!pf_buffer_append(names, name, strlen(name) + 1))
+            return pf_fail_nomem(err, "source.list");
+        ++*n;
+    }
+    return PERFILE_OK;
+}
+
+static perfile_status files_entry(const perfile_source *s, const char *entry,
+                                  perfile_source **source, perfile_error *err)
+{
+    const pf_files *f = (const pf_files *)s;
+    for (size_t i = 0; i < f->n; i++)
+        if (strcmp(name_of(f->paths[i]), entry) == 0)
+            return perfile_source_path(f->paths[i], &s->options, source, err);
+    return pf_fail_io(err, ENOENT, "source.open", "cannot open '%s'", entry);
+}
+
+static perfile_status files_again(const perfile_source *s, perfile_source **source,
+                                  perfile_error *err)
+{
+    const pf_files *f = (const pf_files *)s;
+    return perfile_source_files((const char *const *)f->paths, f->n, &s->options, source, err);
+}
+
+static void files_close(perfile_source *s)
+{
+    pf_files *f = (pf_files *)s;
+    for (size_t i = 0; i < f->n; i++)
+        pf_free(f->paths[i]);
+    pf_free(f->paths);
+}
+
+static const pf_source_ops files_ops = {.run = files_run,
+                                        .list = files_list,
+                                        .entry = files_entry,
+                                        .again = files_again,
+                                        .close = files_close};
+
+/* Copies a path into the list, and notes what it names as an input. */
+static perfile_status add_path(pf_files *f, const char *path, perfile_error *err)
+{
+    const size_t size = strlen(path) + 1;
+    for (size_t i = 0; i < f->n; i++)
+        if (strcmp(name_of(f->paths[i]), name_of(path)) == 0)
+            return pf_fail(err, PERFILE_E_USAGE, "source.files", "two of the files are called '%s'",
+                           name_of(path));
+    if (strcmp(path, "-") == 0)
+        return pf_fail(err, PERFILE_E_USAGE, "source.files",
+                       "standard input cannot be one of several files");
+    char *copy = pf_alloc(size, 1);
+    if (!copy)
+        return pf_fail_nomem(err, "source.files");
+    f->paths[f->n++] = memcpy(copy, path, size);
+    return pf_inputs_add_path(&f->base.inputs, path) ? PERFILE_OK
+                                                     : pf_fail_nomem(err, "source.files");
+}
+
+perfile_status perfile_source_files(const char *const *paths, size_t n,
+                                    const perfile_source_options *options, perfile_source **source,
+                                    perfile_error *err)
+{
+    pf_files *f;
+    if (n == 0)
+        return pf_fail(err, PERFILE_E_USAGE, "source.files", "no files given");
+    perfile_status st = pf_source_new(sizeof *f, &files_ops, paths[0], options, &f, err);
+    if (st != PERFILE_OK)
+        return st;
+    f->base.seekable = f->base.ordered = true;
+    f->paths = pf_alloc(n, sizeof *f->paths);
+    if (!f->paths)
+        st = pf_fail_nomem(err, "source.files");
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        st = add_path(f, paths[i], err);
+    if (st != PERFILE_OK) {
+        perfile_source_close(&f->base);
+        return st;
+    }
+    *source = &f->base;
     return PERFILE_OK;
 }

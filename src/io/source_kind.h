@@ -1,4 +1,5 @@
-/* Functions that make sources, for the files of this room that implement a kind of source. */
+/* What the kinds of sources share: functions that make them, and the window that reads (pf_window).
+ */
 #ifndef PF_IO_SOURCE_KIND_H
 #define PF_IO_SOURCE_KIND_H
 
@@ -24,5 +25,51 @@ void pf_map_release(perfile_bytes whole, uint64_t offset, uint64_t len);
 perfile_status pf_source_dir(int fd, bool own, const char *name,
                              const perfile_source_options *options, perfile_source **source,
                              perfile_error *err);
+
+/* A window: input that is read, not mapped, through one buffer that moves forward over it.
+ *
+ * Used for pipes, callbacks, and regular files that are read from front to back.  For the latter a
+ * mapping may be present as well (pf_window_add_mapping()). */
+
+typedef struct pf_window pf_window;
+
+struct pf_window {
+    perfile_source base;
+    /* Reads up to `len` bytes at input offset `at`.  Returns the count, 0 at the end, or a negative
+     * errno.  For a stream (not seekable) `at` always continues where the last read ended. */
+    int64_t (*read)(pf_window *w, uint64_t at, void *buf, size_t len);
+    void (*release)(pf_window *w); /* closes what is read; may be NULL */
+
+    /* buf[head, head + len) holds input bytes [at, at + len).  The n_before bytes in front of
+     * buf[head] are still those in front of `at`, so that a small step back needs no read. */
+    uint8_t *memory; /* the allocation; buf is its first page boundary */
+    uint8_t *buf;
+    size_t cap; /* bytes of buf */
+    size_t head;
+    size_t len;
+    uint64_t at;
+    size_t n_before;
+    size_t next_read; /* with a mapping: bytes of the next read at most; 0: WINDOW_HEAD */
+
+    /* Mapping of the whole file, if it is a regular one.  view(), and a run() of more than
+     * WINDOW_MOST bytes, is answered from it.  Empty: everything goes through the buffer. */
+    perfile_bytes mapping;
+
+    int fd;                             /* of a file or pipe; unused by callbacks */
+    perfile_source_callbacks callbacks; /* of perfile_source_callback() */
+    uint64_t position;                  /* where the callback's next read() would read */
+};
+
+extern const pf_source_ops pf_window_ops;
+
+/* Makes a window over `fd`.  `size` is PF_SIZE_UNKNOWN for a stream.  With `own` the source owns
+ * `fd` from success on. */
+perfile_status pf_source_window(int fd, bool own, uint64_t size, const char *name,
+                                const perfile_source_options *options, perfile_source **source,
+                                perfile_error *err);
+
+/* Gives the window a mapping of its whole file, made with mmap().  The source owns it: close unmaps
+ * it. */
+void pf_window_add_mapping(perfile_source *window, perfile_bytes mapping);
 
 #endif

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "io/source_window.h"
 
 typedef struct pf_map {
     perfile_source base;

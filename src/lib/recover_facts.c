@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/byte_order.h"
-#include "check/feature.h"
+#include "check/check.h"
 #include "core/readable.h"
 #include "lib/recover.h"
 #include "perfile/field.h"

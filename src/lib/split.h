@@ -3,7 +3,7 @@
 #ifndef PF_LIB_SPLIT_H
 #define PF_LIB_SPLIT_H
 
-#include "io/out_set.h"
+#include "io/out_kind.h"
 #include "lib/notes.h"
 #include "lib/passes.h"
 #include "split/split.h"

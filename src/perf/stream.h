@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "core/stream.h"
-#include "io/inflate.h"
+#include "io/zstd.h"
 #include "perf/header.h"
 #include "perf/salvage.h"
 

@@ -14,7 +14,7 @@
 #include "base/buffer.h"
 #include "core/releases.h"
 #include "core/writer.h"
-#include "io/deflate.h"
+#include "io/zstd.h"
 #include "schema/frame.h"
 #include "perf/header.h"
 #include "perfile/field.h"

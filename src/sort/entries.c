@@ -1,7 +1,7 @@
 /* A natural merge sort, in the manner of timsort: finds ascending sequences ("runs" in this file),
  * brings short ones to SHORT_RUN entries by insertion, and merges neighbours so that the stack of
  * pending runs stays short.  Equal keys never change places. */
-#include "sort/entries.h"
+#include "sort/window.h"
 
 #include <string.h>
 

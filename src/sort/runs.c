@@ -4,7 +4,7 @@
  * its runs are merged into one run of the next level and its file is cut to nothing, so that each
  * record is written once per level, and no more than PF_SORT_FAN_IN windows are open at a time.
  * Files have no name (io/temporary.h) and vanish with the process. */
-#include "sort/runs.h"
+#include "sort/store.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/temporary.h"
-#include "sort/runs.h"
 #include "schema/family.h"
 
 void pf_sort_store_open(pf_sort_store *s, uint64_t budget, const char *temporary)

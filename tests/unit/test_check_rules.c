@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "check/rules.h"
+#include "check/check.h"
 #include "check_cases.h"
 
 typedef struct heard {

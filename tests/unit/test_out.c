@@ -18,7 +18,6 @@
 
 #include "base/alloc.h"
 #include "io/out_kind.h"
-#include "io/out_place.h"
 #include "io/source_kind.h"
 #include "perfile/perfile.h"
 #include "random.h"

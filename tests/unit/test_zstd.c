@@ -10,7 +10,7 @@
 #include <zstd.h>
 
 #include "base/alloc.h"
-#include "io/inflate.h"
+#include "io/zstd.h"
 #include "random.h"
 
 #define N 700000u

@@ -1,6 +1,7 @@
-/* Decompression of COMPRESSED records: one zstd stream per capture, cut anywhere into records. */
-#ifndef PF_IO_INFLATE_H
-#define PF_IO_INFLATE_H
+/* Compressed records, both ways: one zstd stream per part of a capture, cut anywhere into records.
+ */
+#ifndef PF_IO_ZSTD_H
+#define PF_IO_ZSTD_H
 
 #include "base/buffer.h"
 #include "perfile/base.h"
@@ -31,5 +32,27 @@ perfile_status pf_inflate_feed(pf_inflate *z, perfile_bytes in, pf_buffer *out, 
  * start of the next block header. */
 perfile_status pf_inflate_feed_padded(pf_inflate *z, perfile_bytes in, pf_buffer *out,
                                       uint64_t limit, perfile_error *err);
+
+/* Compression for COMPRESSED records: one zstd stream that is flushed at every call and never
+ * ended, as perf record -z writes it. */
+
+typedef struct pf_deflate pf_deflate;
+
+enum { PF_DEFLATE_LEVEL_MOST = 22 };
+
+/* `level` is a zstd compression level, up to PF_DEFLATE_LEVEL_MOST.  Returns NULL if there is no
+ * memory. */
+pf_deflate *pf_deflate_new(int level);
+
+void pf_deflate_free(pf_deflate *z);
+
+/* The largest output of pf_deflate_feed() for `n` bytes of input. */
+size_t pf_deflate_bound(size_t n);
+
+/* Compresses `in` and flushes, so that a reader can decompress all of it from the *len bytes in
+ * `out`.  `room` is the size of `out`, at least pf_deflate_bound(in.len).  After a failure the
+ * stream must not be used again. */
+perfile_status pf_deflate_feed(pf_deflate *z, perfile_bytes in, uint8_t *out, size_t room,
+                               size_t *len, perfile_error *err);
 
 #endif
