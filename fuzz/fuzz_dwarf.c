@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "ensure.h"
-#include "symbol/dwarf.h"
+#include "symbol/state.h"
 
 enum {
     RUNS = 64,

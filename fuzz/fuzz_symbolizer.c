@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "ensure.h"
-#include "symbol/demangle.h"
-#include "symbol/dwarf.h"
+#include "symbol/helper.h"
+#include "symbol/state.h"
 
 /* True if `text` is one of the last answer. */
 static bool is_answer(const pf_helper *h, const char *text)

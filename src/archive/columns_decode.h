@@ -4,7 +4,180 @@
 #ifndef PF_ARCHIVE_COLUMNS_DECODE_H
 #define PF_ARCHIVE_COLUMNS_DECODE_H
 
-#include "archive/columns_values.h"
+#include <stddef.h>
+#include <stdint.h>
+#include <zstd.h>
+
+#include "archive/columns.h"
+
+/* Memory of one payload while it is decoded: given out piece by piece, taken back all at once, and
+ * kept for the next payload.  For the decoder's files only. */
+
+typedef struct pf_pool_block pf_pool_block;
+
+/* All zeros is an empty pool. */
+typedef struct pf_pool {
+    pf_pool_block *blocks; /* the newest first */
+    uint8_t *at;           /* the next free byte of the newest */
+    size_t left;           /* bytes that are free from `at` on */
+    size_t total;          /* bytes of all blocks */
+} pf_pool;
+
+/* `n` bytes, aligned for any type and not initialised; they live until pf_pool_reset().  NULL: no
+ * memory. */
+void *pf_pool_get(pf_pool *p, size_t n);
+
+/* Takes everything back.  What the pool holds afterwards is one block, or nothing. */
+void pf_pool_reset(pf_pool *p);
+
+/* All pieces together will have about `n` bytes: a pool that holds nothing gets one block for
+ * them, of which only what is used costs memory. */
+void pf_pool_expect(pf_pool *p, size_t n);
+
+void pf_pool_free(pf_pool *p);
+
+/* The streams of a payload of the codec COLUMNS: what the numbers and blobs of its columns are read
+ * from.  For the decoder's files only. */
+
+/* A payload that is being read.  The head and small streams are in frame 0, large streams have a
+ * frame each.  After the first failure `bad` says what was wrong, and every read yields zeros. */
+typedef struct pf_streams {
+    ZSTD_DCtx *zstd;
+    pf_pool pool; /* of everything that is decoded of this payload */
+    const pf_columns_input *input;
+    perfile_error *err;
+    const char *bad;                  /* NULL: nothing was wrong */
+    perfile_status status;            /* with `bad`: of which kind it was */
+    size_t raw_len;                   /* decoded bytes of the chunk: the bound of every count */
+    const uint8_t *head, *head_end;   /* the head, from the next byte on */
+    const uint8_t *small, *small_end; /* small streams, from the next one on */
+    const uint8_t *table;             /* sizes and checksums of the frames */
+    uint32_t n_frames, frame;         /* all but frame 0, and the next of them */
+    size_t offset;                    /* of the next frame in the payload */
+} pf_streams;
+
+/* Begins a payload: reads its table and its frame 0.  A failure is in s->bad. */
+void pf_streams_open(pf_streams *s, const pf_columns_input *input, size_t raw_len,
+                     perfile_error *err);
+
+/* Sets `bad` unless it is set; the status is PERFILE_E_CORRUPT. */
+void pf_streams_fail(pf_streams *s, const char *why);
+
+/* Memory of the pool.  NULL: there is none, and `bad` is set. */
+void *pf_streams_memory(pf_streams *s, size_t n);
+
+/* A byte, and an unsigned LEB128 number of at most 64 bits, of the head. */
+uint8_t pf_streams_u8(pf_streams *s);
+uint64_t pf_streams_v(pf_streams *s);
+
+/* A LEB128 number of a stream.  False: it runs past the end, or has more than 64 bits. */
+bool pf_leb128(const uint8_t **at, const uint8_t *end, uint64_t *v);
+
+/* The next stream, of `least` to `most` bytes; they stay until the next payload.  If it is not
+ * `wanted`, it is passed by without being read, whatever its size is: `len` is that, and `ptr`
+ * NULL.  Empty after a failure. */
+perfile_bytes pf_streams_next(pf_streams *s, size_t least, size_t most, bool wanted);
+
+/* True if all of the head, the small streams and the frames was read or passed by. */
+bool pf_streams_at_end(const pf_streams *s);
+
+/* Columns of numbers, read from the streams of a payload, block by block.  For the decoder's files
+ * only. */
+
+enum { PF_NUMBERS_BLOCK = 128 /* numbers that are decoded at once */ };
+
+/* Numbers that are being decoded, from front to back. */
+typedef struct pf_numbers {
+    uint8_t how;              /* PF_NUMBERS_…; of DELTA: of its differences */
+    bool differences;         /* they are stored, of DELTA and VINT */
+    uint8_t width;            /* bytes of a number: 1, 2, 4 or 8 */
+    uint8_t count;            /* planes; DICT: bytes of an index */
+    bool packed;              /* DICT: indexes stand one behind the other, in planes[0] */
+    size_t left;              /* numbers that were not decoded yet */
+    size_t next;              /* the first of them */
+    const uint8_t *planes[8]; /* PLAIN: all bytes in planes[0]; VINT: the next byte in planes[0] */
+    const uint8_t *end;       /* VINT: of its stream */
+    uint64_t constant;        /* CONST */
+    uint64_t before;          /* DELTA, VINT: the number in front of the next one */
+    const uint64_t *entries;  /* DICT */
+    uint64_t n_entries;
+} pf_numbers;
+
+/* Reads the head and the streams of `n` numbers of `width` bytes (1, 2, 4 or 8); streams that are
+ * not `wanted` are passed by, there are no blocks then, and `n` does not matter.  The caller has
+ * compared n * width with what the chunk may have. */
+void pf_numbers_open(pf_streams *s, size_t n, unsigned width, bool wanted, pf_numbers *c);
+
+/* Decodes the next numbers to `block`: PF_NUMBERS_BLOCK, or fewer at the end; returns how many, 0
+ * after a failure.  Bits above the width of a number are undefined.  A constant column fills all of
+ * the block. */
+size_t pf_numbers_next(pf_streams *s, pf_numbers *c, uint64_t *block);
+
+/* Passes by up to `n` numbers without decoding them, if they can be had in any order; returns how
+ * many: `n`, or 0. */
+size_t pf_numbers_pass(pf_numbers *c, size_t n);
+
+/* Decodes all numbers that are left to `out`, `width` bytes each, little-endian. */
+void pf_numbers_all(pf_streams *s, pf_numbers *c, uint8_t *out);
+
+/* A column of a payload: numbers or blobs that are taken from front to back.  For the decoder's
+ * files only. */
+
+/* A blob: where it is in the heap of its column. */
+typedef struct pf_blob {
+    uint32_t offset, len;
+} pf_blob;
+
+/* What may still be claimed of the size of a chunk. */
+typedef struct pf_columns_budget {
+    size_t bytes; /* of values */
+    size_t blobs;
+} pf_columns_budget;
+
+typedef struct pf_column {
+    uint8_t width; /* 0: blobs */
+    bool by_dictionary;
+    bool wanted;         /* the caller: values are needed; of blobs, their lengths */
+    bool wants_heap;     /* the caller: the bytes of blobs are needed */
+    bool apart, other;   /* the caller: classes that are apart use it; classes that are not */
+    uint32_t last_class; /* scratch of the caller */
+    size_t left;         /* values that were not taken yet */
+    size_t at, ready;    /* the next value in the block, and the end of those that are there */
+    pf_numbers numbers;  /* values; of blobs their lengths or, with a dictionary, their ids */
+    /* Blobs: their bytes one behind the other; with a dictionary those of its entries. */
+    perfile_bytes heap;
+    size_t heap_used;              /* without a dictionary: bytes of blobs that were decoded */
+    const uint32_t *offsets;       /* of entries, and the end of the last */
+    uint32_t n_entries, n_entered; /* of these an id has introduced */
+    union {
+        uint64_t values[PF_NUMBERS_BLOCK];
+        pf_blob blobs[PF_NUMBERS_BLOCK];
+    } block;
+} pf_column;
+
+/* Reads the head of a column, and those of its streams that are wanted. */
+void pf_column_open(pf_streams *s, pf_columns_budget *budget, pf_column *c);
+
+/* Decodes the next block, when at == ready.  False: there are no more values, or a failure. */
+bool pf_column_fill(pf_streams *s, pf_column *c);
+
+/* True if there is a next value: it is number `at` of the block. */
+static inline bool pf_column_has(pf_streams *s, pf_column *c)
+{
+    return c->at < c->ready || pf_column_fill(s, c);
+}
+
+/* Takes `n` values, at most c->left, and does nothing with them. */
+void pf_column_skip(pf_streams *s, pf_column *c, size_t n);
+
+/* Sets s->bad unless every value was taken, every entry introduced and every byte used. */
+void pf_column_check_end(pf_streams *s, const pf_column *c);
+
+/* True if a number of a record, or a column, may have so many bytes. */
+static inline bool pf_is_width(unsigned width)
+{
+    return width == 1 || width == 2 || width == 4 || width == 8;
+}
 
 enum { PF_RECORD_HEADER = 8, PF_MOST_RECORD = 65535, PF_NO_CLASS = 255 };
 

@@ -4,8 +4,6 @@
  * columns.  format/columns.md has the layout. */
 #include "archive/columns_encode.h"
 
-#include "archive/columns_encode_blobs.h"
-#include "archive/columns_encode_shred.h"
 #include "base/alloc.h"
 #include "base/error.h"
 

@@ -2,7 +2,7 @@
  *
  * In a dictionary a blob that was seen before costs an id.  Call chains and registers repeat as a
  * whole, and so do their words in those that are new. */
-#include "archive/columns_encode_blobs.h"
+#include "archive/columns_encode.h"
 
 #include "archive/columns.h"
 #include "base/byte_order.h"

@@ -11,7 +11,7 @@
  * two.
  *
  * Input that makes the hash table slow on purpose is given up after MOST_PROBES. */
-#include "archive/columns_encode_dict.h"
+#include "archive/columns_encode.h"
 
 #include "archive/columns.h"
 

@@ -2,10 +2,9 @@
  *
  * A trial encodes a few stretches of the column in each way and lets zstd compress the results at
  * its fastest level.  Stretches, not single values, since differences are of neighbours. */
-#include "archive/columns_encode_numbers.h"
+#include "archive/columns_encode.h"
 
 #include "archive/columns.h"
-#include "archive/columns_encode_dict.h"
 #include "base/alloc.h"
 #include "base/byte_order.h"
 

@@ -8,8 +8,7 @@
  * read, its body is one blob. */
 #include <string.h>
 
-#include "archive/columns_encode_numbers.h"
-#include "archive/columns_encode_shred.h"
+#include "archive/columns_encode.h"
 #include "archive/zone.h"
 #include "base/byte_order.h"
 #include "schema/family.h"

@@ -3,9 +3,7 @@
  * Most records are of the class of the record before.  Otherwise a hash of type, misc and layout
  * finds the classes that are possible, and the first that fits is taken.  A record that fits none
  * makes a new class. */
-#include "archive/columns_encode_shred.h"
-
-#include "archive/columns_encode_numbers.h"
+#include "archive/columns_encode.h"
 
 #include "archive/zone.h"
 #include "base/alloc.h"

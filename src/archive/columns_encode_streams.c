@@ -3,7 +3,7 @@
  * A stream of some size gets a frame of its own: its bytes have a distribution of their own, and a
  * reader that does not need the column does not decompress it.  Short ones share frame 0 with the
  * head, for a frame costs some bytes of its own and some work to begin. */
-#include "archive/columns_encode_streams.h"
+#include "archive/columns_encode.h"
 
 #include "archive/crc32c.h"
 #include "archive/header.h"

@@ -4,7 +4,7 @@
  * column are the only memory that grows with it.  Each step of an encoding is a plain loop over one
  * block of 64-bit numbers (joining planes, undoing the zigzag, summing up, looking up); for a whole
  * block the compiler knows the count, and makes vector instructions of most of them. */
-#include "archive/columns_numbers.h"
+#include "archive/columns_decode.h"
 
 #include "base/byte_order.h"
 

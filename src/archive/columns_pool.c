@@ -4,7 +4,7 @@
  * blocks, pf_pool_reset() lets the next block be as large as all of them, so that later chunks
  * allocate nothing.  Under AddressSanitizer each piece has a block of its own, so that a read
  * behind its end is seen. */
-#include "archive/columns_pool.h"
+#include "archive/columns_decode.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  * Each size is compared with what is there, and with the bytes that the chunk may have at all,
  * before anything is allocated or decoded.  The table in front says where each frame is and has its
  * checksum: so frames that nobody wants are never touched, and those that are read are checked. */
-#include "archive/columns_streams.h"
+#include "archive/columns_decode.h"
 
 #include "archive/crc32c.h"
 #include "archive/header.h"

@@ -3,7 +3,7 @@
  * Of blobs a block has the places of the next ones in the heap.  Blobs that were not decoded cost
  * nothing but their encoded ids or lengths, so that a chunk of many small blobs needs no table of
  * them. */
-#include "archive/columns_values.h"
+#include "archive/columns_decode.h"
 
 #include "base/byte_order.h"
 

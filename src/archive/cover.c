@@ -1,5 +1,5 @@
 /* Chunks are sorted by capture, part and place in it; then neighbours are compared. */
-#include "archive/cover.h"
+#include "archive/list.h"
 
 #include <stdlib.h>
 

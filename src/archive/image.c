@@ -12,8 +12,6 @@
  * offset.  How many zeros an archive can claim is bounded by what could have been in it. */
 #include "archive/image.h"
 
-#include "archive/image_narrow.h"
-
 #include <string.h>
 
 #include "base/alloc.h"

@@ -2,7 +2,7 @@
  *
  * A chunk of which more is needed, or that says nothing of itself, or whose parts cannot be
  * decoded, is read completely: by not narrowing it nothing can be lost. */
-#include "archive/image_narrow.h"
+#include "archive/image.h"
 
 #include <string.h>
 

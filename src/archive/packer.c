@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#include "archive/packer_about.h"
-#include "archive/packer_job.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/session.h"

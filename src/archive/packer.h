@@ -8,10 +8,137 @@
 #ifndef PF_ARCHIVE_PACKER_H
 #define PF_ARCHIVE_PACKER_H
 
-#include "archive/pack.h"
-#include "core/narrow.h"
+#include <pthread.h>
+
+#include "archive/meta.h"
 #include "perfile/archive.h"
+#include "archive/columns.h"
+#include "archive/columns_encode.h"
+#include "archive/pack.h"
+#include "archive/zone.h"
+#include "core/narrow.h"
 #include "perfile/record.h"
+
+/* What a packer says about its capture in META chunks, apart from the parts: its name, when it was
+ * packed, how it differs from what was read, its events.  For packer.c only. */
+
+typedef struct pf_about {
+    char *name;                     /* of the file or directory; NULL: not known */
+    uint64_t modified;              /* ns since 1970, UTC; 0: not known */
+    uint64_t created;               /* likewise */
+    uint32_t lossy;                 /* PF_LOSSY_… */
+    const perfile_session *session; /* `events` are those of its `generation` */
+    uint64_t generation;
+    pf_meta_event *events; /* names and attrs in `strings` */
+    uint32_t n_events;
+    pf_arena strings;
+} pf_about;
+
+/* Of a capture that is packed now, with these options.  PERFILE_E_USAGE: the name is none that a
+ * file can have. */
+perfile_status pf_about_init(pf_about *x, const perfile_archive_options *options,
+                             perfile_error *err);
+void pf_about_free(pf_about *x);
+
+/* Copies names and attrs of the events, when they have changed.  NULL changes nothing. */
+perfile_status pf_about_events(pf_about *x, const perfile_session *s, perfile_error *err);
+
+/* Appends a map that says this and the `n` parts; the events only if it is the last one
+ * (`complete`). */
+perfile_status pf_about_encode(const pf_about *x, pf_meta_part *parts, uint32_t n, bool complete,
+                               pf_buffer *out, perfile_error *err);
+
+/* What encoding a chunk needs, and what is large: an encoder with the columns of a chunk, contexts
+ * of zstd, a decoder to verify with.  Jobs borrow it while they are encoded, so that there are as
+ * many as threads at work, and not as many as chunks that wait.  For packer_job.c. */
+
+typedef struct pf_tools {
+    pf_columns_encoder *encoder;
+    pf_columns_decoder *decoder; /* NULL without verifying, as `unzstd` */
+    ZSTD_CCtx *zstd;
+    ZSTD_DCtx *unzstd;
+    pf_zone zone;
+    pf_buffer again; /* what was encoded, decoded again */
+    struct pf_tools *next;
+} pf_tools;
+
+typedef struct pf_toolbox {
+    bool verify;
+    pthread_mutex_t lock; /* of `free` */
+    pf_tools *free;
+} pf_toolbox;
+
+void pf_toolbox_init(pf_toolbox *box, bool verify);
+
+/* All tools must have been put back. */
+void pf_toolbox_free(pf_toolbox *box);
+
+/* In any thread.  Those that were put back last are taken first: their memory is in the cache.
+ * NULL: no memory. */
+pf_tools *pf_tools_take(pf_toolbox *box);
+
+/* NULL is fine. */
+void pf_tools_put_back(pf_toolbox *box, pf_tools *tools);
+
+/* One chunk in the making: filled by the caller's thread, encoded by any.  For packer.c only.
+ *
+ * With one thread records are taken apart when they are added, while their bytes are in the cache.
+ * With several that would be most of what the caller's thread does, and the others would wait for
+ * it: so it only notes where they are, and who encodes the chunk takes them apart.  That asks their
+ * session, which must not change before: pf_job_catch_up(). */
+
+enum { PF_JOB_AT_ONCE = 64 /* records that are taken apart later */ };
+
+typedef struct pf_job {
+    /* Of the packer: */
+    pf_toolbox *box;
+    int level;
+    bool later;   /* records are taken apart when the chunk is encoded */
+    bool records; /* else bytes */
+    bool swapped, aligned;
+    uint16_t flags, part;
+    uint64_t raw_off;
+    pf_buffer raw;
+    size_t n_records;
+    /* Bytes of the chunk whose records were taken apart, and those that were added.  What the
+     * records between them have in common is in all of `some`. */
+    size_t taken, added;
+    perfile_record some[PF_JOB_AT_ONCE];
+    pf_tools *tools; /* NULL: nothing was taken apart yet */
+    /* Results: */
+    perfile_status status;
+    perfile_error error;
+    pf_pack_payload payload; /* in memory of the job */
+    pf_buffer meta, columns, packed;
+} pf_job;
+
+void pf_job_init(pf_job *j, pf_toolbox *box, int level, bool later);
+void pf_job_free(pf_job *j);
+
+/* Begins a chunk of bytes, or of records in the byte order of this machine or the other one. */
+void pf_job_begin_bytes(pf_job *j);
+void pf_job_begin_records(pf_job *j, bool swapped);
+
+/* True if records of this byte order can be added. */
+bool pf_job_accepts(const pf_job *j, bool swapped);
+
+/* Bytes of 1 or more records that lie one behind the other. */
+static inline size_t pf_job_bytes_of(const perfile_record *first, size_t n)
+{
+    const perfile_record *last = &first[n - 1];
+    return (size_t)(last->body.ptr + last->body.len - first->header);
+}
+
+/* Adds records, which follow those before in the chunk.  `raw` has the bytes of the chunk so far,
+ * these records included. */
+perfile_status pf_job_add(pf_job *j, const uint8_t *raw, const perfile_record *first, size_t n,
+                          perfile_error *err);
+
+/* Takes apart all records that were added: the session is not asked for them any more. */
+perfile_status pf_job_catch_up(pf_job *j, const uint8_t *raw, perfile_error *err);
+
+/* Makes payload, zone and status from j->raw and what was added.  In any thread. */
+void pf_job_encode(pf_job *j);
 
 typedef struct pf_packer pf_packer;
 

@@ -1,5 +1,5 @@
 /* What META chunks say about a capture that is being packed; see packer_about.h. */
-#include "archive/packer_about.h"
+#include "archive/packer.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * Right means: decoded again they are the bytes that were written.  So a mistake of the encoder, or
  * a caller that tells records which are not those, costs size and loses nothing. */
-#include "archive/packer_job.h"
+#include "archive/packer.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* A list of tools that nobody uses, behind a lock.  See packer_tools.h. */
-#include "archive/packer_tools.h"
+#include "archive/packer.h"
 
 #include "base/alloc.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "archive/cover.h"
+#include "archive/list.h"
 #include "archive/pack.h"
 #include "base/alloc.h"
 #include "base/error.h"

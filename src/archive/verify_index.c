@@ -2,7 +2,7 @@
  * against the INDEX. */
 #include <string.h>
 
-#include "archive/verify.h"
+#include "archive/list.h"
 #include "base/byte_order.h"
 
 enum { OFFSET_AT = 8 /* of its own offset in the header of a chunk */ };

@@ -2,7 +2,7 @@
  *
  * Only headers of records are looked at.  So records, types, and which are apart can be counted
  * again, and what was lost; times, events and sets need the events of the capture. */
-#include "archive/verify.h"
+#include "archive/list.h"
 
 #include <stdio.h>
 

@@ -11,9 +11,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "emit/counters.h"
-#include "emit/shown.h"
-#include "emit/thread_names.h"
+#include "emit/export.h"
+#include "emit/tracks.h"
 
 typedef struct chrome {
     pf_exporter x;

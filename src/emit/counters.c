@@ -1,6 +1,6 @@
 /* Counter values (see counters.h).  An event has a counter for each thread and processor that it
  * was opened for, of which the id of the value tells the processor. */
-#include "emit/counters.h"
+#include "emit/export.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include "emit/emitter.h"
 #include "profile/reader.h"
 #include "profile/tree.h"
+#include "perfile/field.h"
 
 struct pf_exporter;
 
@@ -105,5 +106,129 @@ bool pf_export_is_clock(const char *event);
 
 /* The options that decide names and weights. */
 pf_tree_options pf_export_tree_options(const pf_exporter *x);
+
+/* Counter values over time: of READ records, of samples with READ values, and of STAT records. */
+
+/* A value of a counter. */
+typedef struct pf_counter {
+    uint64_t time; /* PERFILE_NO_TIME: not known */
+    uint64_t value, sequence;
+    const char *name; /* "cycles", "cycles cpu 3", "cycles tid 12": of the profile's texts */
+    uint32_t pid;     /* PERFILE_NO_PID: not known */
+    bool since_start; /* `time` counts from the start of the recording */
+} pf_counter;
+
+/* Charged to perfile_limits.profile_bytes. */
+typedef struct pf_counters {
+    pf_counter *at;
+    size_t n, cap;
+    size_t n_timed; /* values of STAT records from here on wait for a STAT_ROUND, with the time */
+    uint64_t round; /* the time of the last one */
+    pf_buffer name;
+} pf_counters;
+
+/* Adds what a sample, READ, STAT or STAT_ROUND record says; nothing of others, and of those that
+ * cannot be read.  False if there is no memory or the limit is exceeded. */
+bool pf_counters_add(pf_counters *c, pf_profile *p, const pf_profiled *about);
+
+/* Sorts them by time. */
+void pf_counters_sort(pf_counters *c);
+void pf_counters_free(pf_counters *c);
+
+/* What records other than samples say, as JSON members: for the forms that show them as marks at
+ * their time.
+ *
+ * The fields come from a walk, so that a new record type needs nothing here.  Equal texts are kept
+ * once; all of it is charged to perfile_limits.profile_bytes. */
+
+/* What a mark says.  The key is all of it. */
+typedef struct pf_mark {
+    uint64_t type;    /* PERFILE_RECORD_… */
+    const char *text; /* `,"addr":"0x1000","filename":"/bin/work"`, of the profile's texts */
+} pf_mark;
+
+/* A field that some mark of a type has.  The key is all of it. */
+typedef struct pf_mark_field {
+    uint64_t type;
+    const perfile_field *field; /* its row of the tables */
+} pf_mark_field;
+
+typedef struct pf_marks {
+    pf_intern said;   /* pf_mark */
+    pf_intern types;  /* uint64_t: those of all marks */
+    pf_intern fields; /* pf_mark_field */
+    pf_buffer text, clean;
+    /* Of the record that was described last: its own fields `pid` and `tid`, PERFILE_NO_PID
+     * without; they are of whom it is about, which the trailer need not be. */
+    uint32_t pid, tid;
+} pf_marks;
+
+void pf_marks_init(pf_marks *m, pf_profile *p);
+void pf_marks_free(pf_marks *m);
+
+/* The number in `said` of what a record says.  PF_INTERN_NONE if there is no memory or the limit is
+ * exceeded.  A record that cannot be read says what stands before the damage. */
+uint32_t pf_marks_describe(pf_marks *m, pf_profile *p, const perfile_record *r);
+
+/* The key of a field in the text. */
+const char *pf_marks_key(const perfile_field *field);
+
+static inline const pf_mark *pf_marks_at(const pf_marks *m, uint32_t number)
+{
+    return pf_intern_at(&m->said, number);
+}
+
+/* Samples in order of time for each label: for forms that show what a thread did one sample after
+ * the other.  Each sample takes 32 bytes, charged to perfile_limits.profile_bytes, whatever its
+ * stack. */
+
+/* A sample that waits for the end. */
+typedef struct pf_moment {
+    uint64_t time; /* PERFILE_NO_TIME: it has none, and stands where it came */
+    uint64_t weight;
+    uint32_t label, stack;
+    uint64_t sequence;
+} pf_moment;
+
+/* Samples, and from which to which of them each label has once they are sorted. */
+typedef struct pf_timeline {
+    pf_moment *at;
+    size_t n, cap;
+    size_t *begins; /* of each label, and behind the last: n_labels + 1 */
+    size_t n_labels;
+} pf_timeline;
+
+/* Adds a sample.  False if there is no memory or the limit of the profile is exceeded. */
+bool pf_timeline_add(pf_timeline *t, pf_profile *p, const pf_moment *m);
+
+/* Sorts them by label, then time; equal times as they came. */
+perfile_status pf_timeline_sort(pf_timeline *t, pf_profile *p, perfile_error *err);
+
+void pf_timeline_free(pf_timeline *t);
+
+/* Frames as viewers have them that list each function once, and each other name of an object. */
+
+/* A frame of a viewer.  The key is all of it. */
+typedef struct pf_shown_name {
+    const char *name;  /* of the profile's texts */
+    uint32_t object;   /* number; PF_NO_OBJECT */
+    uint32_t function; /* number + 1; 0: not known */
+} pf_shown_name;
+
+typedef struct pf_shown {
+    pf_intern names;     /* pf_shown_name; charged to the profile's budget, as all of it */
+    uint32_t *positions; /* in `names`, of each frame of the profile */
+} pf_shown;
+
+void pf_shown_init(pf_shown *s, pf_profile *p);
+void pf_shown_free(pf_shown *s);
+
+/* Finds the names of all frames.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
+perfile_status pf_shown_make(pf_shown *s, pf_exporter *x, perfile_error *err);
+
+static inline const pf_shown_name *pf_shown_at(const pf_shown *s, uint32_t number)
+{
+    return pf_intern_at(&s->names, number);
+}
 
 #endif

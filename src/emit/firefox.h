@@ -5,7 +5,7 @@
 #ifndef PF_EMIT_FIREFOX_H
 #define PF_EMIT_FIREFOX_H
 
-#include "emit/shown.h"
+#include "emit/export.h"
 #include "emit/tracks.h"
 
 /* A selection of numbered things, in the order in which they were selected first. */

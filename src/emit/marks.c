@@ -1,6 +1,6 @@
 /* Records as JSON members (see marks.h).  Shown are the fields at the top of a record that are
  * numbers, text or a build id; lists and data are not. */
-#include "emit/marks.h"
+#include "emit/export.h"
 
 #include <inttypes.h>
 #include <stdio.h>

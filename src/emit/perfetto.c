@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "emit/sched_switch.h"
+#include "emit/tracks.h"
 
 static perfile_status open(perfile_emitter *e, perfile_error *err)
 {

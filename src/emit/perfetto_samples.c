@@ -13,7 +13,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "emit/perfetto_packet.h"
 
 /* True, once in each sequence: a thing has to be written. */
 static bool is_new(const pf_perfetto_writer *w, uint32_t *last, uint32_t thing)

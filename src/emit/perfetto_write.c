@@ -8,8 +8,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "emit/perfetto_packet.h"
-#include "emit/thread_names.h"
+#include "emit/tracks.h"
 
 enum {
     CLEARED = 1,

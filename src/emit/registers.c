@@ -1,5 +1,5 @@
 /* Names of registers from format/regs.def, by the machine that recorded: ARCH or E_MACHINE. */
-#include "emit/registers.h"
+#include "emit/text_page.h"
 
 #include <string.h>
 

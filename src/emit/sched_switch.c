@@ -4,7 +4,7 @@
  * 8 bytes that all tracepoints have, then prev_comm[16], prev_pid, prev_prio, prev_state (a long),
  * next_comm[16], next_pid, next_prio.  The size tells machines of 32 bits from those of 64.  That
  * prev_pid is the thread of the sample is checked, so that data laid out otherwise say nothing. */
-#include "emit/sched_switch.h"
+#include "emit/tracks.h"
 
 #include <string.h>
 

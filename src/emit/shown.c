@@ -1,5 +1,5 @@
 /* The names of frames, each once (see shown.h). */
-#include "emit/shown.h"
+#include "emit/export.h"
 
 #include "base/alloc.h"
 

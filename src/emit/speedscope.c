@@ -8,8 +8,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "emit/shown.h"
-#include "emit/timeline.h"
+#include "emit/export.h"
 
 typedef struct speedscope {
     pf_exporter x;

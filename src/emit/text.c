@@ -5,7 +5,7 @@
  * of a walk, text_words.c numbers by their kind; all write through text_page.c.  In hex mode
  * (PERFILE_EMIT_HEX) each field has its offset and its bytes in front of it, and the header of a
  * record is shown as fields too. */
-#include "emit/text.h"
+#include "emit/text_page.h"
 
 #include "perfile/perfile.h"
 #include "schema/family.h"

@@ -1,6 +1,6 @@
 /* What precedes the records in the form "text": header, events, event types, features, and the
  * damage that was found in them when the file was opened.  Also how damage is shown. */
-#include "emit/text.h"
+#include "emit/text_page.h"
 
 #include "perfile/perfile.h"
 #include "schema/family.h"

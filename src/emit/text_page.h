@@ -8,10 +8,18 @@
 #ifndef PF_EMIT_TEXT_PAGE_H
 #define PF_EMIT_TEXT_PAGE_H
 
+#include "perfile/session.h"
 #include "emit/digits.h"
 #include "emit/emitter.h"
 #include "emit/plan.h"
-#include "emit/registers.h"
+
+/* Names of registers, for the text form. */
+
+/* 64 names of registers by their bit in the mask, NULL for bits without a register. */
+typedef const char *const *pf_registers;
+
+/* The names for the machine that was recorded; NULL when it is not known.  Static. */
+pf_registers pf_registers_of(const perfile_session *s);
 
 enum {
     PF_NAME_WIDTH = 20, /* column of values; longer names shift it */
@@ -109,5 +117,24 @@ void pf_text_page_misc(pf_text_page *t, uint32_t type, uint16_t misc);
 
 /* Shows the fields of a walk; `user` is the pf_text_page. */
 extern const perfile_visitor pf_text_page_visitor;
+
+/* Text for people: what text.c (records) and text_facts.c (header, events, features) call of each
+ * other. text_page.h is the layer below. */
+
+/* An offset as 0x and at least 8 digits. */
+void pf_text_offset(pf_text_page *t, uint64_t offset);
+
+/* Damage, behind the mark "!!" that one can search for: appended to the open line; as a line of its
+ * own with its offset, counted as an error; as a line of its own below the record or feature it
+ * concerns. */
+void pf_text_damage(pf_text_page *t, uint32_t damage);
+void pf_text_damage_at(pf_text_page *t, uint32_t damage, uint64_t offset);
+void pf_text_error(pf_text_page *t, uint32_t damage);
+
+/* The fields of a feature.  False if they could not be decoded to the end: damage follows them. */
+bool pf_text_feature(pf_text_page *t, const perfile_feature *f);
+
+/* Everything that precedes the records: header, events, event types, features of the container. */
+void pf_text_facts(pf_text_page *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* Threads with their names (see thread_names.h). */
-#include "emit/thread_names.h"
+#include "emit/tracks.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* Samples by label and time (see timeline.h).  Samples of a thread mostly come in order of time, so
  * that those of each label are gathered first, in the order in which they came, and sorted only
  * where they are not in order. */
-#include "emit/timeline.h"
+#include "emit/export.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "emit/sched_switch.h"
 #include "schema/family.h"
 
 enum { MS = 1000000 };

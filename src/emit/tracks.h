@@ -9,8 +9,8 @@
 #ifndef PF_EMIT_TRACKS_H
 #define PF_EMIT_TRACKS_H
 
-#include "emit/marks.h"
-#include "emit/timeline.h"
+#include "emit/export.h"
+#include "perfile/event.h"
 
 /* What a thread did. */
 enum {
@@ -90,5 +90,47 @@ bool pf_tracks_slice(const pf_tracks *t, uint32_t label, size_t *at, pf_slice *o
 /* ns from the first time to `time`.  What has no time comes behind all others, in the order in
  * which it came, 1 ms apart: *untimed counts it. */
 uint64_t pf_tracks_time(const pf_tracks *t, uint64_t time, uint64_t *untimed);
+
+/* The threads of all labels, each once, with its last name.  Idle is one thread for each processor.
+ */
+
+/* A thread.  The key is its numbers. */
+typedef struct pf_named_thread {
+    uint32_t pid, tid;
+    uint32_t cpu; /* of idle; PF_NO_LABEL: of another thread, or not known */
+    uint32_t zero;
+    const char *comm; /* of the profile's texts; NULL: it is not known */
+    uint64_t named;   /* when it was called so */
+} pf_named_thread;
+
+/* Adds them to *threads, which is empty, in the order of the labels; to be freed in any case.
+ * Labels without both numbers are left out.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
+perfile_status pf_name_threads(const pf_tracks *t, pf_profile *p, pf_intern *threads,
+                               perfile_error *err);
+
+/* The tracepoint sched:sched_switch: which thread made way for which on a processor. */
+
+/* One thread, as the tracepoint has it. */
+typedef struct pf_switched {
+    char comm[17];
+    uint32_t tid;
+    int32_t prio;
+} pf_switched;
+
+typedef struct pf_sched_switch {
+    pf_switched prev, next;
+    int64_t prev_state;
+} pf_sched_switch;
+
+/* True if `event` is sched:sched_switch. */
+bool pf_is_sched_switch(const perfile_event *event);
+
+/* True if `event` has a sample for each time that it happens: a period of 1.  Where it is sampled,
+ * it does not say how long a thread was on its processor. */
+bool pf_takes_all_switches(const perfile_event *event);
+
+/* Reads the data of a sample of it, which is of the thread `tid`.  False if it has none, or none
+ * that is laid out as is usual. */
+bool pf_sched_switch_read(const perfile_record *sample, uint32_t tid, pf_sched_switch *out);
 
 #endif

@@ -14,8 +14,8 @@
 #include "emit/emitter.h"
 #include "emit/plan.h"
 #include "emit/utf8.h"
-#include "expr/compile.h"
-#include "expr/value.h"
+#include "expr/program.h"
+#include "expr/fetch.h"
 
 enum {
     MOST_COLUMNS = 64,

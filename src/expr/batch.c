@@ -1,7 +1,7 @@
 /* Steps executed for all records of an even run at once (stage/run.h: samples of one layout, in the
  * byte order of this machine).  A field at a fixed word is loaded from each record in a tight loop
  * without branches, which compilers can vectorize. */
-#include "expr/batch.h"
+#include "expr/program.h"
 
 /* The part of the step's range that is not negative, as `width` + 1 numbers from `low`: v is in it
  * if v - low <= width without sign, a single comparison.  Returns false if that part is empty. */

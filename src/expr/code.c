@@ -3,10 +3,10 @@
  * Constants are folded when they meet.  A comparison with a constant becomes a question whether a
  * number is in a range (range_of()), so that six operators need one step, which is also the one
  * that batch.c can execute for whole runs. */
-#include "expr/code.h"
+#include "expr/parse.h"
 
 #include "base/error.h"
-#include "expr/glob.h"
+#include "expr/fetch.h"
 
 bool pf_code_fail_nomem(pf_compiler *c)
 {

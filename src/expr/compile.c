@@ -3,7 +3,7 @@
  * The parser leaves a JUMP behind the left side of && and ||, and a NOT behind the operand of !.
  * Linking computes for each step that decides where execution continues after true and after false,
  * following these markers to the next step that does something.  They are never executed. */
-#include "expr/compile.h"
+#include "expr/program.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

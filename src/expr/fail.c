@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "perfile/text.h"
-#include "expr/code.h"
+#include "expr/parse.h"
 
 enum {
     SHOWN = 44, /* bytes of the text that are shown */

@@ -11,7 +11,7 @@
 #include "core/parts.h"
 #include "core/session.h"
 #include "schema/trailer.h"
-#include "expr/words.h"
+#include "expr/program.h"
 #include "schema/family.h"
 
 static inline bool is_swapped(const perfile_record *r)

@@ -75,4 +75,45 @@ static inline bool pf_expr_get_fast(perfile_expr *e, const pf_slot *s, uint64_t 
     return true;
 }
 
+/* Comparing texts, also those that are hex digits of bytes: digits of the expression may be in
+ * upper or lower case there. */
+
+bool pf_expr_text_equal(const pf_expr_text *t, perfile_bytes wanted);
+bool pf_expr_texts_equal(const pf_expr_text *a, const pf_expr_text *b);
+
+/* Orders by bytes, a prefix first: the order of the texts of a set. */
+int pf_expr_bytes_compare(perfile_bytes a, perfile_bytes b);
+
+/* True if all of `t` matches the pattern: * ? [a-z] [!a-z], and \ in front of a character that
+ * stands for itself.  The pattern must have passed pf_expr_glob_error(). */
+bool pf_expr_glob(const pf_expr_text *t, perfile_bytes pattern);
+
+/* Returns what is wrong with the pattern, as a static text, or NULL. */
+const char *pf_expr_glob_error(perfile_bytes pattern);
+
+/* Values of names without a condition: the columns of a table (emit/tsv.c).
+ *
+ * The names are looked up as those of conditions are, so that whatever can be shown can be tested
+ * and whatever can be tested can be shown; only groups of fields have no value of their own.
+ *
+ * Use: pf_expr_names_open(), pf_expr_add_name() for each name, pf_expr_link(); then for each record
+ * pf_expr_begin(), and pf_expr_value() for each name; perfile_expr_close(). */
+
+/* Makes an expression without names.  `provider` (may be NULL) is copied. */
+perfile_status pf_expr_names_open(const perfile_expr_provider *provider, perfile_expr **e,
+                                  perfile_error *err);
+
+/* Adds a name.  Its position is the number of names added before.
+ * PERFILE_E_USAGE: it is unknown (the message has similar ones), or a group of fields. */
+perfile_status pf_expr_add_name(perfile_expr *e, const char *name, perfile_error *err);
+
+/* After linking: true if records are decoded for the name at `position`; with `samples`: if
+ * samples are.  Most fields of samples are words at places that the layout knows. */
+bool pf_expr_decodes(const perfile_expr *e, uint32_t position, bool samples);
+
+/* The value of the name at `position` in the record of pf_expr_begin(), and the type, element and
+ * kind by which it is shown.  What it borrows belongs to the record.  False if the record does not
+ * have it; a damaged record has only fields at fixed places (pf_expr_is_decoded()). */
+bool pf_expr_value(perfile_expr *e, uint32_t position, perfile_field *field, perfile_value *value);
+
 #endif

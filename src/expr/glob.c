@@ -1,6 +1,6 @@
 /* Comparing and matching texts.  Texts that are hex digits of bytes are never spelt out:
  * character() yields one digit at a time. */
-#include "expr/glob.h"
+#include "expr/fetch.h"
 
 /* The length in characters. */
 static size_t length(const pf_expr_text *t)

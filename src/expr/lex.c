@@ -1,5 +1,5 @@
 /* The lexer.  The text ends with a zero, so looking ahead by one character is always allowed. */
-#include "expr/lex.h"
+#include "expr/parse.h"
 
 #include "base/error.h"
 

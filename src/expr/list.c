@@ -1,8 +1,6 @@
 /* Listing the names of the tables, and perfile_expr_names().  Structs in structs are walked with a
  * stack of frames, not by recursion. */
-#include "expr/list.h"
-
-#include "expr/words.h"
+#include "expr/program.h"
 
 enum { MOST_DEPTH = 6 }; /* the tables nest less deeply */
 

@@ -4,11 +4,9 @@
  * fields of the same name; then, if it begins with a row ("mmap2.flags"), in that row; then in all
  * rows and the trailer.  The provider is asked in any case, for records that do not have the
  * field. */
-#include "expr/names.h"
+#include "expr/program.h"
 
 #include "base/error.h"
-#include "expr/search.h"
-#include "expr/words.h"
 
 const char *pf_expr_split_row(const char *name, const char **rest)
 {

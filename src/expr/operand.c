@@ -3,9 +3,8 @@
  * A word is tried first: in `type == SAMPLE` nothing is called SAMPLE, and in `cpumode == USER` a
  * field of that name would make no sense.  Only then it is an error if the name is unknown, so that
  * the message can name the words or fields that are similar. */
-#include "expr/code.h"
-#include "expr/names.h"
-#include "expr/words.h"
+#include "expr/parse.h"
+#include "expr/program.h"
 
 bool pf_code_copy_name(pf_compiler *c, const pf_operand *o, char name[PF_EXPR_NAME_BYTES])
 {

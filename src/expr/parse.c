@@ -8,7 +8,7 @@
  * right operand is complete.  Linking (compile.c) removes these jumps. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "expr/compile.h"
+#include "expr/program.h"
 #include "expr/parse.h"
 
 bool pf_parse_advance(pf_parser *p)

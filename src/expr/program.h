@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "perfile/expr.h"
 #include "schema/shapes.h"
+#include "stage/run.h"
 
 enum { /* limits of an expression, see format/expressions.md */
        PF_EXPR_TEXT_BYTES = 1 << 20,
@@ -247,5 +248,126 @@ static inline perfile_bytes pf_span_text(const perfile_expr *e, uint32_t i)
 /* Appends an item of `width` zero bytes to the array *items with *n of *cap items in use, and
  * returns it; NULL if memory is out.  Other items may move. */
 void *pf_expr_grow(void **items, uint32_t *n, uint32_t *cap, size_t width);
+
+/* Looking up names and words of an expression in the tables.
+ *
+ * A name can mean fields of many rows: `pid` is in samples, MMAP, COMM ….  All of them become ways
+ * of one slot.  What the name is compared with narrows them: text or number (pf_expr_narrow()), or
+ * the fields that have a certain word (pf_expr_resolve_word()). */
+
+/* Appends a slot to e->slots with all that `name` can mean.  The name is dotted; for a member of
+ * list elements it has no dot in front, and `list` is the slot of the list (NULL for other names).
+ * PERFILE_END: neither the tables nor the provider know the name, and no slot was added. */
+perfile_status pf_expr_find(perfile_expr *e, const char *name, const pf_slot *list, pf_slot **slot,
+                            perfile_error *err);
+
+/* Removes meanings that are not of `class` (bits PERFILE_EXPR_…).  Returns false, and changes
+ * nothing, if none would be left. */
+bool pf_expr_narrow(perfile_expr *e, pf_slot *s, unsigned class);
+
+/* Removes meanings that are groups of fields or lists of them.  Returns false if none is left. */
+bool pf_expr_keep_values(perfile_expr *e, pf_slot *s);
+
+enum { PF_WORD_NONE, PF_WORD_FOUND, PF_WORD_SEVERAL };
+
+/* Sets *number to the value that `word` names, and removes meanings of `s` that do not have the
+ * word. SEVERAL: its value differs between the records, and nothing is changed. */
+int pf_expr_resolve_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t *number);
+
+/* The widths (2, 4, 8, added up) of fields of `s` in which all ones stand for "none": processes,
+ * threads, processors. */
+unsigned pf_expr_none_widths(const perfile_expr *e, const pf_slot *s);
+
+/* If a dotted name begins with a row ("mmap2", "MMAP2") or "sample_id": returns the name of the row
+ * as the tables have it, and sets *rest to what follows the dot.  Otherwise NULL. */
+const char *pf_expr_split_row(const char *name, const char **rest);
+
+/* For error messages: writes to `out` that `name` is unknown, and which known names are similar:
+ * "there is no perid; did you mean period?".  With `list` they are members of its elements.
+ * `functions`: the name may be meant to be a function. */
+void pf_expr_explain_unknown(const perfile_expr *e, const char *name, const pf_slot *list,
+                             bool functions, char *out, size_t size);
+
+/* For a name that only a provider knows (comm, dso): what to add to an error message, maybe "".
+ * NULL for others. */
+const char *pf_expr_provider_hint(const char *name);
+
+/* Writes the words for values of `s` that are similar to `word`, as "USER or KERNEL", "" if there
+ * are none. */
+void pf_expr_suggest_words(const perfile_expr *e, const pf_slot *s, const char *word, char *out,
+                           size_t size);
+
+/* Names that exist in every record (type, misc, size …), and words for values (SAMPLE, USER). */
+
+/* A name of every record. */
+typedef struct pf_expr_common {
+    const char *name;
+    const char *doc;
+    uint8_t of;      /* PF_OF_… */
+    uint8_t classes; /* PERFILE_EXPR_… */
+    uint8_t kind;    /* PERFILE_KIND_… */
+} pf_expr_common;
+
+/* The i-th, NULL behind the last; the one called `name`, or NULL. */
+const pf_expr_common *pf_expr_common_at(size_t i);
+const pf_expr_common *pf_expr_common_find(const char *name);
+
+/* Compares two words: case does not count, and - equals _. */
+bool pf_expr_same_word(const char *a, const char *b);
+
+/* Sets *number to the value of a word of the vocabulary `v` (may be NULL); for a vocabulary of bit
+ * fields to the mask of the field.  False: it has no such word. */
+bool pf_expr_word_value(const perfile_vocabulary *v, const char *word, uint64_t *number);
+
+/* The i-th bit of misc that has a name; NULL behind the last. */
+const char *pf_expr_misc_word(size_t i);
+/* Sets *mask to the bits of misc called `word`, and *types to the record types in which they mean
+ * that (bits of pf_expr_type_bit()).  False: there is no such name. */
+bool pf_expr_misc(const char *word, uint64_t *mask, uint64_t *types);
+
+/* The bit of a record type in a set of types; 0 for types whose misc has no names. */
+uint64_t pf_expr_type_bit(uint32_t type);
+
+/* Listing all names that the tables have, in dotted form: for help, completion and suggestions. */
+
+typedef void pf_expr_show_fn(void *user, const perfile_expr_name *what);
+
+/* Calls show() for each member of a struct and of the structs in it.  `record` is passed on. `list`
+ * is the name of the list whose elements these are: names then begin with a dot.  With NULL they do
+ * not, and the members of elements of its own lists are shown, too. */
+void pf_expr_list_shape(const pf_row_shape *shape, const char *record, const char *list,
+                        pf_expr_show_fn *show, void *user);
+
+/* Finding the ways to a name in one struct of the tables. */
+
+/* Adds to `slot`, which must be the last one, a way for each meaning of the dotted `name` in
+ * `shape`: the struct of `row` (position for pf_row_at(), or PF_ROW_TRAILER) with PF_WAY_MEMBER as
+ * `from`, or of list elements (PF_SHAPE_… as `row`) with PF_WAY_ELEMENT.  Failures are collected in
+ * *st; nothing is done if it is one already. */
+void pf_expr_search(perfile_expr *e, pf_slot *slot, const pf_row_shape *shape, uint8_t row,
+                    uint8_t from, const char *name, perfile_status *st, perfile_error *err);
+
+/* Appends a copy of `way` to the slot, with the same conditions. */
+void pf_expr_add_way(perfile_expr *e, pf_slot *slot, const pf_way *way, perfile_status *st,
+                     perfile_error *err);
+
+/* Executing a step for all records of a run at once. */
+
+/* For an even run (run->even is set): sets *yes to the records for which the step is true, by bit.
+ * Returns false if the step cannot be executed so and has to be tested record by record. */
+bool pf_expr_batch(const perfile_expr *e, const pf_run *run, const pf_step *s, uint64_t *yes);
+
+/* run.c: true if one of the ranges of a SET step contains the number. */
+bool pf_expr_in_ranges(const perfile_expr *e, const pf_step *s, pf_number v);
+
+/* The two halves of perfile_expr_compile(): parsing makes slots and steps, linking makes them
+ * fast. */
+
+/* Fills `e` from the text.  On failure err has the column and shows the place. */
+perfile_status pf_expr_parse(perfile_expr *e, const char *text, perfile_error *err);
+
+/* Sets pf_step.next past all jumps, sorts the ways of each slot by row, picks faster steps where a
+ * field has a fixed place, and allocates what testing needs. */
+perfile_status pf_expr_link(perfile_expr *e, perfile_error *err);
 
 #endif

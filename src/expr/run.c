@@ -7,8 +7,8 @@
  * for all records that have come to it (test_at_once()); a step that batch.c cannot do so ends this
  * for its records, which run() tests from there. */
 #include "base/error.h"
-#include "expr/glob.h"
-#include "expr/batch.h"
+#include "expr/fetch.h"
+#include "expr/program.h"
 
 enum { BATCH_STEPS = 64 }; /* longer expressions are tested record by record */
 

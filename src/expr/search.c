@@ -6,7 +6,7 @@
  * or if more of the name follows, a struct or a bit field in which to search further.
  *
  * Structs to search are kept in a list (`scopes`) instead of recursing. */
-#include "expr/search.h"
+#include "expr/program.h"
 
 #include "base/error.h"
 #include "core/layout.h"

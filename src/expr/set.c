@@ -2,10 +2,10 @@
  *
  * The members are collected at the end of the pool of ranges or texts, then sorted, so that testing
  * can use binary search.  A set that is one range in the end becomes a RANGE step. */
-#include "expr/code.h"
+#include "expr/parse.h"
 
-#include "expr/glob.h"
-#include "expr/names.h"
+#include "expr/fetch.h"
+#include "expr/program.h"
 
 void pf_code_set_begin(const pf_compiler *c, pf_code_set *set)
 {

@@ -3,9 +3,7 @@
 #include <stdio.h>
 
 #include "base/nearest.h"
-#include "expr/list.h"
-#include "expr/names.h"
-#include "expr/words.h"
+#include "expr/program.h"
 
 /* Offers the bit fields of a number: `op` suggests data_src.op, and so does data_src.opp. Otherwise
  * only exact names count, because there are many short ones. */

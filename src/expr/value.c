@@ -1,11 +1,9 @@
 /* Values of names without a condition.  Each name is a slot of an expression that has no steps. */
-#include "expr/value.h"
+#include "expr/fetch.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "expr/compile.h"
-#include "expr/fetch.h"
-#include "expr/names.h"
+#include "expr/program.h"
 
 perfile_status pf_expr_names_open(const perfile_expr_provider *provider, perfile_expr **out,
                                   perfile_error *err)

@@ -1,7 +1,7 @@
 /* Tables of names that every record has, and look-up of words for values: of the vocabularies of
  * kinds (format/words.def), and of the bits of misc (format/misc.def), whose meaning depends on the
  * type. */
-#include "expr/words.h"
+#include "expr/program.h"
 
 #include <string.h>
 

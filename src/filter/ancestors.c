@@ -1,7 +1,7 @@
 /* Parents of processes: an array of FORKs, sorted by child, which is searched for each process and
  * its parents in turn. A pid may have several parents, as Linux reuses pids; all of them are
  * needed. */
-#include "filter/ancestors.h"
+#include "filter/filter.h"
 
 #include <stdlib.h>
 

@@ -14,20 +14,167 @@
 #define PF_FILTER_FILTER_H
 
 #include "base/buffer.h"
+#include "perfile/record.h"
+#include "stage/pids.h"
+#include "perfile/base.h"
+#include "perfile/filter.h"
+#include "stage/run.h"
 #include "core/narrow.h"
 #include "core/stream.h"
 #include "model/index.h"
 #include "perfile/expr.h"
-#include "perfile/filter.h"
 #include "perfile/model.h"
-#include "filter/ancestors.h"
-#include "filter/ranges.h"
-#include "filter/observed.h"
-#include "filter/selected.h"
-#include "stage/pids.h"
-#include "stage/run.h"
-#include "stage/run.h"
 #include "schema/family.h"
+
+/* Parents of processes, from FORK records: which processes are the ancestors of others. */
+
+/* All zeros is empty. */
+typedef struct pf_ancestors {
+    pf_buffer all; /* one entry for each FORK of a process */
+    bool full;     /* the limit was reached: ancestors are not known */
+} pf_ancestors;
+
+/* Adds a FORK record; forks of threads are ignored.  False: out of memory. */
+bool pf_ancestors_note(pf_ancestors *b, const perfile_record *r);
+/* Sorts; call it after the last note and before the first search. */
+void pf_ancestors_sort(pf_ancestors *b);
+/* Adds `child` and all its ancestors to `needed`, without those that are in it, and calls
+ * on_added(user, pid) for each process that was added, if `on_added` is not NULL.  FORKs later than
+ * `end` do not count.  `waiting` is memory to work in, which the caller keeps between calls. False:
+ * out of memory. */
+bool pf_ancestors_add_needed(const pf_ancestors *b, uint32_t child, uint64_t end, pf_pids *needed,
+                             pf_buffer *waiting, void (*on_added)(void *user, uint32_t pid),
+                             void *user);
+/* Adds the parents of all processes in `needed` to `parents`. */
+bool pf_ancestors_parents(const pf_ancestors *b, uint64_t end, const pf_pids *needed,
+                          pf_pids *parents);
+void pf_ancestors_free(pf_ancestors *b);
+
+/* What samples have where a filter selects nothing: ranges of times, processes, addresses ..., and
+ * the first names. Collected only while nothing is selected yet, and reported when the result is
+ * empty. */
+
+/* Kinds of terms whose fields stand at fixed offsets in samples, the cheapest test first. */
+enum { PF_PLACE_TIME, PF_PLACE_PID, PF_PLACE_TID, PF_PLACE_CPU, PF_PLACE_IP, PF_PLACES };
+
+/* A field at a fixed offset: of the 64-bit word of sample_type bit `field`, the bits word >> shift
+ * & mask. */
+typedef struct pf_place {
+    uint32_t kind;  /* PERFILE_FILTER_BY_... */
+    uint32_t field; /* PERFILE_SAMPLE_..., one bit */
+    unsigned shift;
+    uint64_t mask;
+} pf_place;
+
+extern const pf_place pf_places[PF_PLACES];
+
+static inline uint64_t pf_place_value(const pf_place *p, uint64_t word)
+{
+    return word >> p->shift & p->mask;
+}
+
+/* The kinds of pf_places as bits. */
+static inline uint32_t pf_place_kinds(void)
+{
+    return 1U << PERFILE_FILTER_BY_TIME | 1U << PERFILE_FILTER_BY_PID |
+           1U << PERFILE_FILTER_BY_TID | 1U << PERFILE_FILTER_BY_CPU | 1U << PERFILE_FILTER_BY_IP;
+}
+
+/* least > most: no sample was seen. */
+typedef struct pf_observed_range {
+    uint64_t least, most;
+} pf_observed_range;
+
+static inline void pf_observed_widen(pf_observed_range *r, uint64_t value)
+{
+    r->least = value < r->least ? value : r->least;
+    r->most = value > r->most ? value : r->most;
+}
+
+/* How many names are kept, and bytes of each. */
+enum { PF_OBSERVED_MAX_NAMES = 5, PF_OBSERVED_NAME_BYTES = 32 };
+
+/* The first distinct names, cut to PF_OBSERVED_NAME_BYTES - 1 bytes. */
+typedef struct pf_observed_names {
+    char at[PF_OBSERVED_MAX_NAMES][PF_OBSERVED_NAME_BYTES];
+    uint32_t n;
+    bool more; /* there were others */
+} pf_observed_names;
+
+/* Everything that was collected. */
+typedef struct pf_observed {
+    bool over;       /* a sample was selected: nothing has to be explained */
+    uint32_t looked; /* bit k: ranges[k] was collected */
+    pf_observed_range ranges[PF_PLACES];
+    pf_observed_names comms, files;
+} pf_observed;
+
+/* Makes it empty. */
+void pf_observed_begin(pf_observed *t);
+/* Returns the range of field k, to be widened by the caller with the samples that it tests: those
+ * that fit the terms of the fields before. */
+pf_observed_range *pf_observed_place(pf_observed *t, unsigned k);
+/* Collects names from the records of a run if the terms (`given`: their kinds as bits) ask for
+ * names. If they ask for nothing that is collected, the range of times is. */
+void pf_observed_look(pf_observed *t, const pf_run *run, uint32_t given);
+
+/* Sets of numbers, stored as ranges. */
+
+/* Both ends are included. */
+typedef struct pf_interval {
+    uint64_t first, last;
+} pf_interval;
+
+/* All zeros is the empty set. */
+typedef struct pf_ranges {
+    pf_interval *at;
+    uint32_t n, cap;
+} pf_ranges;
+
+/* Adds [first, last]. */
+perfile_status pf_ranges_add(pf_ranges *r, uint64_t first, uint64_t last, perfile_error *err);
+/* Sorts the ranges and joins those that overlap; call it after adding and before searching. */
+void pf_ranges_sort(pf_ranges *r);
+/* Binary search; pf_ranges_contain() is faster for a single range. */
+bool pf_ranges_search(const pf_ranges *r, uint64_t value);
+void pf_ranges_free(pf_ranges *r);
+
+/* True if the set has the value. One range is tested with one comparison, modulo 2^64. */
+static inline bool pf_ranges_contain(const pf_ranges *r, uint64_t value)
+{
+    if (r->n == 1)
+        return value - r->at[0].first <= r->at[0].last - r->at[0].first;
+    return pf_ranges_search(r, value);
+}
+
+/* Which records the selecting pass selected: a bit for each, by its sequence. */
+
+/* All zeros is empty. */
+typedef struct pf_selected {
+    pf_buffer bits;
+    uint64_t from;   /* the sequence of the first one */
+    bool incomplete; /* not all fit, so the last pass tests again; what is set then is ignored */
+} pf_selected;
+
+/* Sets the bits of the records of a run that are in `selected`.  Runs come in the order of their
+ * sequences.  False: out of memory. */
+bool pf_selected_set(pf_selected *x, const pf_run *run, uint64_t selected);
+
+/* Sets the bits of so many records from `sequence` on.  False: out of memory. */
+bool pf_selected_set_range(pf_selected *x, uint64_t sequence, uint64_t records);
+
+/* Returns the records of the run that were selected. */
+uint64_t pf_selected_of(const pf_selected *x, const pf_run *run);
+
+/* Returns how many of these records were selected. */
+uint64_t pf_selected_count(const pf_selected *x, uint64_t sequence, uint64_t records);
+
+/* Finds the first and the last of these records that was selected; *end is the one behind it, both
+ * are counted from `sequence`.  False: none was. */
+bool pf_selected_bounds(const pf_selected *x, uint64_t sequence, uint64_t records, uint64_t *first,
+                        uint64_t *end);
+
+void pf_selected_free(pf_selected *x);
 
 /* One end of a time range as the text has it.  PF_OPEN: none; PF_CLOCK: time of the session clock;
  * PF_AFTER_FIRST: after the first sample; PF_SHARE: share of the time of all samples; PF_WALL:

@@ -1,6 +1,6 @@
 /* Collects what the samples of a capture have, for the message of an empty result; see observed.h.
  */
-#include "filter/observed.h"
+#include "filter/filter.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Sets of numbers: a sorted array of ranges that do not overlap. */
-#include "filter/ranges.h"
+#include "filter/filter.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* The bits begin at the first record that was selected: where that is late in a large capture, the
  * memory for those in front of it would cost more than all the rest of a selection of few. */
-#include "filter/selected.h"
+#include "filter/filter.h"
 
 #include <string.h>
 

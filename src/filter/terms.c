@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "expr/glob.h"
+#include "expr/fetch.h"
 #include "filter/filter.h"
 
 /* What errors and notes are about (perfile_error.where): the kind of a term. */

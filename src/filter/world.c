@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "expr/glob.h"
+#include "expr/fetch.h"
 #include "filter/filter.h"
 #include "model/ask.h"
 

@@ -1,5 +1,5 @@
 /* Call chains from branch stacks (see branches.h). */
-#include "profile/branches.h"
+#include "profile/profile.h"
 
 #include "base/byte_order.h"
 #include "core/contexts.h"

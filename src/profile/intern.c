@@ -1,6 +1,6 @@
 /* Interned items (see intern.h): an array of them, and a hash table with linear probing of their
  * numbers, at most half full. */
-#include "profile/intern.h"
+#include "profile/profile.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* Names as text (see name.h). */
-#include "profile/name.h"
+#include "profile/profile.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "perfile/text.h"
-#include "symbol/find.h"
+#include "symbol/state.h"
 #include "symbol/protocol.h"
 
 bool pf_name_text(const char *text, size_t most, pf_buffer *out)

@@ -10,8 +10,58 @@
 #ifndef PF_PROFILE_PROFILE_H
 #define PF_PROFILE_PROFILE_H
 
+#include "base/budget.h"
+#include "model/index.h"
+#include "base/buffer.h"
+#include "perfile/event.h"
+#include "perfile/records.h"
 #include "perfile/model.h"
-#include "profile/intern.h"
+#include "base/shorten.h"
+#include "perfile/symbol.h"
+
+/* Items of one size, each kept once and numbered from 0: frames, stacks, sums.
+ *
+ * An item begins with its key; what follows the key is the caller's and starts as zeros.  Items lie
+ * one after the other in memory that may move when one is added, so keep numbers, not pointers. */
+
+#define PF_INTERN_NONE UINT32_MAX
+
+/* All zeros except `seed`, `budget`, `width` and `key` is empty. */
+typedef struct pf_intern {
+    uint64_t seed;     /* pf_index_seed() */
+    pf_budget *budget; /* may be NULL */
+    size_t width, key; /* bytes of an item; of them the key, a multiple of 8 */
+    uint8_t *items;
+    size_t n, cap; /* items in use, allocated */
+    struct pf_intern_slot {
+        uint32_t number; /* + 1; 0: free */
+        uint32_t hash;   /* most keys that differ are told apart by it */
+    } * slots;           /* a hash table */
+    size_t n_slots;      /* a power of two, at least twice `n` */
+} pf_intern;
+
+/* The number of the item with this key, which is added if there is none.  PF_INTERN_NONE if there
+ * is no memory or the budget is exhausted. */
+uint32_t pf_intern_add(pf_intern *t, const void *key);
+
+static inline void *pf_intern_at(const pf_intern *t, uint32_t number)
+{
+    return t->items + (size_t)number * t->width;
+}
+
+void pf_intern_free(pf_intern *t);
+
+/* Call chains from branch stacks: `perf record --call-graph lbr` lets the processor keep the calls
+ * that have not returned, so that a program needs no frame pointers. */
+
+/* True if the branch stacks of the event are calls (PERFILE_BRANCH_CALL_STACK). */
+bool pf_branches_are_calls(const perfile_event *event);
+
+/* Makes the call chain of a sample of such an event: its own, `n` words in this machine's byte
+ * order, up to the marker of the user part; then the function that runs, where the last call went,
+ * and where each call was made, as perf has it.  *out stays empty if the chain has no user part, or
+ * the sample no branches.  False if there is no memory. */
+bool pf_branches_chain(const perfile_record *r, const uint8_t *words, size_t n, pf_buffer *out);
 
 /* What kind of code a frame is. */
 enum {
@@ -188,5 +238,36 @@ static inline const pf_sum *pf_profile_sum_at(const pf_profile *p, uint32_t numb
 {
     return pf_intern_at(&p->sums, number);
 }
+
+/* What frames and labels are called, as text.
+ *
+ * All forms get their names here: a frame has the same name in each of them. */
+
+/* Bytes of the name of a function, which is as long as a symbol may be.  Names of files, threads
+ * and events have PF_NAME_MOST: they may be in the output as often as there are addresses in call
+ * chains. */
+enum {
+    PF_FUNCTION_MOST = 4096,
+    PF_TEXT_MOST = PF_FUNCTION_MOST + 256 /* of a frame: a function with marks */
+};
+
+/* Appends the name of the function of a frame, and sets *known; appends nothing if it is not known.
+ * False if there is no memory. */
+bool pf_name_function(const pf_profile *p, const pf_call_frame *frame, pf_buffer *out, bool *known);
+
+/* Appends the name of a frame: that of the function, else [module+0x1234] with the base name of the
+ * object and the offset in it, else [unknown+0x1234] with the address; with `join` [module] and
+ * [unknown].  False if there is no memory. */
+bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, bool join, pf_buffer *out);
+
+/* Appends a text as one field of a line, shortened (pf_shortened()) if it is longer than `most`
+ * bytes, which are PF_TEXT_MOST at most: control characters and bytes that are no UTF-8 become `?`,
+ * `;` becomes `:`, an empty text `?`.  False if there is no memory. */
+bool pf_name_text(const char *text, size_t most, pf_buffer *out);
+
+/* Names of functions for all frames from number `first` on, which the capture of `symbols` has.
+ * PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
+perfile_status pf_name_functions(pf_profile *p, perfile_symbols *symbols, uint32_t first,
+                                 perfile_error *err);
 
 #endif

@@ -17,7 +17,7 @@
 #include "core/sample_shape.h"
 #include "core/session.h"
 #include "perfile/profile.h"
-#include "profile/branches.h"
+#include "profile/profile.h"
 #include "schema/context.h"
 #include "schema/family.h"
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "core/session.h"
-#include "profile/name.h"
+#include "profile/profile.h"
 #include "profile/reader.h"
 #include "profile/rows.h"
 
@@ -222,7 +222,7 @@ bool perfile_profile_get_row(const perfile_profile *x, size_t i, perfile_profile
         return false;
     const pf_row *r = pf_intern_at(&x->rows.rows, (uint32_t)i);
     const pf_label *label = pf_intern_at(&x->rows.labels, r->label);
-    const pf_place *place = pf_intern_at(&x->rows.places, r->place);
+    const pf_report_place *place = pf_intern_at(&x->rows.places, r->place);
     const perfile_profile_row all = {.samples = r->samples,
                                      .period = r->period,
                                      .total_samples = r->total_samples,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "profile/name.h"
+#include "profile/profile.h"
 
 /* True if a key is among them. */
 static bool has_key(const uint8_t *per, uint8_t key)
@@ -40,7 +40,7 @@ static bool number_labels(pf_rows *r, const uint8_t *per)
 
 /* Which function a frame is of: its part of the key of a place.  Where no function is known, each
  * frame is a place of its own. */
-static void set_function(const pf_profile *p, const pf_call_frame *frame, pf_place *place)
+static void set_function(const pf_profile *p, const pf_call_frame *frame, pf_report_place *place)
 {
     const pf_object *object = pf_profile_object_at(p, frame->object);
     const pf_function *function = pf_profile_function_of(p, frame);
@@ -56,7 +56,7 @@ static void set_function(const pf_profile *p, const pf_call_frame *frame, pf_pla
 }
 
 /* What the place of a frame is called; NULL if there is no memory. */
-static const char *symbol_of(pf_rows *r, const pf_call_frame *frame, const pf_place *place,
+static const char *symbol_of(pf_rows *r, const pf_call_frame *frame, const pf_report_place *place,
                              pf_buffer *text)
 {
     if (place->function)
@@ -120,7 +120,7 @@ static bool number_places(pf_rows *r)
     for (uint32_t i = 0; i < p->frames.n && ok; i++) {
         const pf_call_frame *frame = pf_profile_frame_at(p, i);
         const pf_object *object = pf_profile_object_at(p, frame->object);
-        pf_place place = {.dso = r->per_dso && object ? object->name : NULL};
+        pf_report_place place = {.dso = r->per_dso && object ? object->name : NULL};
         if (r->sources)
             place.source = r->sources[i];
         if (r->per_dso || r->per_symbol)
@@ -133,7 +133,7 @@ static bool number_places(pf_rows *r)
         if (!ok || !r->per_symbol || r->places.n == before)
             continue;
         const char *symbol = symbol_of(r, frame, &place, &text);
-        ((pf_place *)pf_intern_at(&r->places, r->place_of[i]))->symbol = symbol;
+        ((pf_report_place *)pf_intern_at(&r->places, r->place_of[i]))->symbol = symbol;
         ok = symbol;
     }
     pf_buffer_free(&text);
@@ -218,7 +218,7 @@ static uint64_t names_bytes(const pf_rows *r, size_t most)
     for (uint32_t i = 0; i < r->rows.n; i++) {
         const pf_row *row = pf_intern_at(&r->rows, i);
         const pf_label *label = pf_intern_at(&r->labels, row->label);
-        const pf_place *place = pf_intern_at(&r->places, row->place);
+        const pf_report_place *place = pf_intern_at(&r->places, row->place);
         const char *const texts[] = {row->parent, label->comm,   label->event,
                                      place->dso,  place->symbol, place->source};
         for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
@@ -260,7 +260,7 @@ static bool shorten_names(pf_rows *r, uint64_t record_bytes)
         ok = shorten(r->profile, &label->comm, most) && shorten(r->profile, &label->event, most);
     }
     for (uint32_t k = 0; k < r->places.n && ok; k++) {
-        pf_place *place = pf_intern_at(&r->places, k);
+        pf_report_place *place = pf_intern_at(&r->places, k);
         ok = shorten(r->profile, &place->dso, most) && shorten(r->profile, &place->symbol, most) &&
              shorten(r->profile, &place->source, most);
     }
@@ -280,8 +280,8 @@ perfile_status pf_rows_make(pf_rows *r, pf_profile *profile, const uint8_t *per,
                    .per_dso = has_key(per, PERFILE_PER_DSO),
                    .per_symbol = has_key(per, PERFILE_PER_SYMBOL)};
     r->labels.width = r->labels.key = sizeof(pf_label);
-    r->places.width = sizeof(pf_place);
-    r->places.key = offsetof(pf_place, symbol);
+    r->places.width = sizeof(pf_report_place);
+    r->places.key = offsetof(pf_report_place, symbol);
     r->rows.width = sizeof(pf_row);
     r->rows.key = offsetof(pf_row, samples);
     r->place_of = pf_budget_alloc(budget, profile->frames.n, sizeof *r->place_of);
@@ -290,7 +290,7 @@ perfile_status pf_rows_make(pf_rows *r, pf_profile *profile, const uint8_t *per,
     if (!r->place_of || !r->label_of || (per_source && !find_sources(r, symbols)) ||
         !number_labels(r, per) || !number_places(r) || (parent && !find_parents(r, parent)))
         return pf_profile_fail(profile, err);
-    const pf_place none = {.no_frame = 1};
+    const pf_report_place none = {.no_frame = 1};
     const uint32_t nowhere = pf_intern_add(&r->places, &none);
     bool ok = nowhere != PF_INTERN_NONE;
     for (uint32_t i = 0; i < profile->sums.n && ok; i++)

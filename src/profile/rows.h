@@ -10,7 +10,7 @@
 
 /* A frame as far as the keys of the rows need it.  The key is all up to `symbol`.  A function is
  * identified by its file and start, because several may have one name. */
-typedef struct pf_place {
+typedef struct pf_report_place {
     const char *dso;      /* of the profile's texts; NULL: not asked for, or nothing is mapped */
     const char *source;   /* likewise; NULL: also if it is not known */
     const char *module;   /* likewise: the file of the function, if functions are asked for */
@@ -19,7 +19,7 @@ typedef struct pf_place {
     uint32_t code;        /* PF_CODE_… if one of them is asked for */
     uint32_t no_frame;    /* 1: the place of samples without an address */
     const char *symbol;   /* what it is called; NULL: not asked for */
-} pf_place;
+} pf_report_place;
 
 /* A row.  The key is all up to `samples`. */
 typedef struct pf_row {

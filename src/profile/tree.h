@@ -6,7 +6,7 @@
 #ifndef PF_PROFILE_TREE_H
 #define PF_PROFILE_TREE_H
 
-#include "profile/name.h"
+#include "profile/profile.h"
 
 enum { PF_NOW, PF_BEFORE }; /* of the captures, and of those they are compared with */
 

@@ -1,5 +1,5 @@
 /* Demangling of C++ and Rust names (see demangle.h). */
-#include "symbol/demangle.h"
+#include "symbol/helper.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * The program that reads it may end at any question, by this file or by another one that it had
  * open.  So the descriptor stays here, and the next question opens the file again.  A file that
  * ends the program twice in turn is asked no more. */
-#include "symbol/dwarf.h"
+#include "symbol/state.h"
 
 #include <fcntl.h>
 #include <string.h>

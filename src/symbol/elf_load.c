@@ -1,6 +1,6 @@
 /* Loading the symbols of an ELF file and of its debug file: what was mapped says where offsets in
  * it lie in memory and has the PLT, the debug file has the symbols that were stripped off. */
-#include "symbol/files.h"
+#include "symbol/state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * A file counts only if its build id is that of the mapping; the debug file has the build id of the
  * mapped one, or, where that has none, the checksum of its debuglink. */
-#include "symbol/files.h"
+#include "symbol/state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,12 +1,11 @@
 /* The answer for an address. */
-#include "symbol/find.h"
+#include "symbol/state.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "symbol/demangle.h"
-#include "symbol/state.h"
+#include "symbol/helper.h"
 
 /* The segment that has the byte at `offset` of the file; NULL: none. */
 static const pf_elf_segment *segment_of(const pf_symbol_object *o, uint64_t offset)

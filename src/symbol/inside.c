@@ -5,7 +5,7 @@
  * are followed here, as text: the path that is opened in the end has no link and no `..` in it.
  * That is no protection against someone who changes the folder at the same time. */
 #define _GNU_SOURCE /* O_PATH, syscall() */
-#include "symbol/inside.h"
+#include "symbol/state.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "symbol/process.h"
+#include "symbol/state.h"
 #include "symbol/text.h"
 
 /* As the kernel, or simpleperf, names memory that no file stands for. */

@@ -2,7 +2,7 @@
  *
  * What the kernel says of it is in /proc.  Its root directory is a magic link there, which only the
  * owner of the process and root may follow; paths are resolved inside of it, never out of it. */
-#include "symbol/process.h"
+#include "symbol/state.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "symbol/dwarf.h"
+#include "symbol/state.h"
 
 void pf_source_drop(perfile_symbols *s, pf_symbol_object *o)
 {

@@ -225,4 +225,113 @@ bool pf_build_id_path(const uint8_t *id, uint8_t size, char *out, size_t out_siz
  * zeros. */
 bool pf_same_build_id(const uint8_t *a, uint8_t na, const uint8_t *b, uint8_t nb);
 
+/* The files of a process of this machine that still runs: it may have another root directory, and
+ * another number for itself (a container). */
+
+enum { PF_PROCESS_ROOT = 32 }; /* bytes of "/proc/PID/root" */
+
+typedef struct pf_process {
+    char root[PF_PROCESS_ROOT]; /* its root directory, for pf_symfile_open_in() */
+    uint64_t dev, ino;          /* of that directory */
+    uint32_t inner;             /* its number in its own pid namespace */
+    uint32_t owner;             /* user that it runs as */
+    bool is_apart; /* root directory, mounts or number differ from those that this program sees */
+} pf_process;
+
+/* True if files of processes of this machine count: the options allow it, and the capture names no
+ * other host. */
+bool pf_process_may_be_here(const perfile_symbols *s);
+
+/* Examines process `pid`; false if it does not run, or may not be examined. */
+bool pf_process_find(uint32_t pid, pf_process *p);
+
+/* True if something is mapped at `addr` of the process.  A process that got the number of one that
+ * ended has other addresses. */
+bool pf_process_maps(uint32_t pid, uint64_t addr);
+
+/* The ELF files of a mapping, opened: for symbols, for call frame information, for debug
+ * information. */
+
+/* A file that may be open. */
+typedef struct pf_elf_opened {
+    bool is_open;
+    pf_symfile file;
+    pf_elf elf;
+    char path[PF_PATH_SIZE];
+    size_t root; /* bytes of `path` that are the folder which the file must be in */
+} pf_elf_opened;
+
+/* The file that was mapped, which says where offsets in it lie in memory, and a debug file with
+ * what was stripped off. */
+typedef struct pf_elf_files {
+    perfile_symbols *s;
+    const pf_symbol_key *key;
+    const char *wanted; /* a section that the debug file must have; NULL: a symbol table */
+    pf_elf_opened mapped, debug;
+    bool other_build, damaged; /* some candidate was */
+    char id[2 * 20 + 2];       /* "xx/yyyy…"; empty: no build id is known */
+    char
+        process_root[PF_PROCESS_ROOT]; /* that the mapped file was found in; empty: no other root */
+} pf_elf_files;
+
+/* Finds the files of an object.  A debug file is looked for if the mapped file lacks the section
+ * `wanted` (NULL: a symbol table).  Not finding one is no error.  PERFILE_E_LIMIT, PERFILE_E_NOMEM:
+ * *files is left alone. */
+perfile_status pf_elf_files_open(perfile_symbols *s, const pf_symbol_key *key, const char *wanted,
+                                 pf_elf_files **files);
+void pf_elf_files_close(pf_elf_files *files);
+
+/* The device and inode of the file at the path of a mapping; false if there is none. */
+bool pf_elf_path_identity(const perfile_symbols *s, const pf_symbol_key *key, uint64_t *dev,
+                          uint64_t *ino);
+
+/* True if the file has the section (NULL: a symbol table). */
+bool pf_elf_has(const pf_elf *elf, const char *wanted);
+
+/* Debug information of one file, read by perfile-symbolizer: which functions are at an address, and
+ * where in the source. */
+
+typedef struct pf_dwarf pf_dwarf;
+
+/* A place in the source; texts are valid until the next question. */
+typedef struct pf_dwarf_place {
+    const char *function; /* NULL: unknown */
+    const char *file;     /* NULL: unknown */
+    uint32_t line;        /* 0: unknown */
+} pf_dwarf_place;
+
+/* True if this build reads debug information. */
+bool pf_can_read_dwarf(void);
+
+/* Opens the debug information of an object; *dwarf is NULL if there is none.  PERFILE_E_LIMIT,
+ * PERFILE_E_NOMEM. */
+perfile_status pf_dwarf_open(perfile_symbols *s, const pf_symbol_object *o, pf_dwarf **dwarf);
+/* The same of a file. */
+perfile_status pf_dwarf_open_file(perfile_symbols *s, const pf_elf_opened *f, pf_dwarf **dwarf);
+void pf_dwarf_close(pf_dwarf *dwarf);
+
+/* The places of an address of the file, innermost first; how many.  `demangle`: names of functions
+ * are for people, else they are as stored. */
+size_t pf_dwarf_find(pf_dwarf *dwarf, uint64_t at, bool demangle,
+                     pf_dwarf_place places[PF_PLACES_MOST]);
+
+/* Reads the places of an answer that begins at `at`; false if it is none. */
+bool pf_dwarf_take(const uint8_t *at, const pf_answer *a, pf_dwarf_place places[PF_PLACES_MOST]);
+
+/* What the inside of the library asks of perfile_symbols beside perfile/symbol.h. */
+
+/* Says that perfile_symbols_find() will be called for `addr` of `mapping`: the names of all
+ * addresses that are expected by then are demangled in one question.  More than
+ * PF_DEMANGLE_MOST of symbol/protocol.h are forgotten. */
+void pf_symbols_expect(perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t addr);
+
+/* Opening a file below a folder without leaving it. */
+
+/* Opens `path` as a process would whose root directory is `root`: `..` and absolute links do not
+ * leave it.  `flags` are those of open().  Returns a descriptor, or -1. */
+int pf_open_inside(const char *root, const char *path, int flags);
+
+/* The same without openat2(), for kernels before 5.6. */
+int pf_open_inside_by_hand(const char *root, const char *path, int flags);
+
 #endif

@@ -7,8 +7,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/options.h"
-#include "symbol/demangle.h"
-#include "symbol/dwarf.h"
+#include "symbol/helper.h"
 #include "symbol/state.h"
 
 uint32_t perfile_symbols_built_in(void)

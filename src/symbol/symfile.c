@@ -12,7 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "symbol/inside.h"
+#include "symbol/state.h"
 
 enum { FIRST_READ = 1 << 16 }; /* of a file whose size is not known */
 

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/demangle.h"
+#include "symbol/helper.h"
 
 #define PAGE UINT64_C(4096)
 

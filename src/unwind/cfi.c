@@ -6,12 +6,11 @@
  * A program may be as long as the section, and each address executes it anew.  So there are two
  * bounds, in bytes of programs: of what one address may execute, and of what all addresses of a
  * section may, in proportion to its size. */
-#include "unwind/cfi.h"
+#include "unwind/unwind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/cfi_entry.h"
 #include "unwind/leb.h"
 
 enum {

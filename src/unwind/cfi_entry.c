@@ -3,7 +3,7 @@
  * An entry is a length, an id and the rest.  In .eh_frame the id of a common entry is 0, and that
  * of a function the distance back to its common entry; in .debug_frame they are all ones and the
  * position of the common entry.  All lengths and positions are checked against the section. */
-#include "unwind/cfi_entry.h"
+#include "unwind/unwind.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * A machine with a stack, as DWARF defines it; the operations that say where the caller's registers
  * are, not those for variables.  What it executes is bounded. */
 #include "unwind/leb.h"
-#include "unwind/step.h"
+#include "unwind/unwind.h"
 
 typedef struct machine {
     const pf_unwind_frame *frame;

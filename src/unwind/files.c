@@ -2,7 +2,7 @@
  *
  * .eh_frame is part of what is mapped, and the file has it.  .debug_frame is debug information: it
  * may be in a debug file, and covers what .eh_frame does not.  Compressed sections are not read. */
-#include "unwind/files.h"
+#include "unwind/unwind.h"
 
 #include <string.h>
 

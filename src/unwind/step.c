@@ -1,5 +1,5 @@
 /* Applying rules (see step.h). */
-#include "unwind/step.h"
+#include "unwind/unwind.h"
 
 #include "base/byte_order.h"
 

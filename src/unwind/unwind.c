@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "unwind/files.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { SLOT_BITS = 5 };

@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#include "expr/compile.h"
-#include "expr/value.h"
+#include "expr/program.h"
+#include "expr/fetch.h"
 #include "instances.h"
 #include "perfile/emit.h"
 #include "recorded.h"

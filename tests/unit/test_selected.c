@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "filter/selected.h"
+#include "filter/filter.h"
 
 enum { RECORDS = 2000, AROUND = 200 };
 

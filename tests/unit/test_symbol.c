@@ -17,9 +17,8 @@
 #include "core/session.h"
 #include "elf_made.h"
 #include "perfile/perfile.h"
-#include "symbol/demangle.h"
+#include "symbol/helper.h"
 #include "symbol/elf.h"
-#include "symbol/inside.h"
 #include "symbol/state.h"
 #include "symbol/text.h"
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbol/demangle.h"
+#include "symbol/helper.h"
 
 static const char good[] = "_ZN5outer3BoxIiE4spinEi", good_shown[] = "outer::Box<int>::spin";
 
