@@ -7,8 +7,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "check/check.h"
+#include "base/error.h"
 
 enum { MESSAGE = 512 };
 
@@ -125,4 +127,160 @@ void pf_report_offset(pf_check *c, unsigned rule, unsigned level, uint64_t offse
     va_start(args, format);
     deliver(c, &f, format, args);
     va_end(args);
+}
+
+/* The rules as data: what format/rules.def expands to, the public functions that list rules, and
+ * the selection of rules by id. */
+
+/* The words of the columns `severity`, `lesser` and `where`. */
+enum {
+    SEVERITY_none = PERFILE_SEVERITY_NONE,
+    SEVERITY_note = PERFILE_SEVERITY_NOTE,
+    SEVERITY_warning = PERFILE_SEVERITY_WARNING,
+    SEVERITY_error = PERFILE_SEVERITY_ERROR,
+    WHERE_container = PERFILE_RULE_SCOPE_CONTAINER,
+    WHERE_attr = PERFILE_RULE_SCOPE_ATTR,
+    WHERE_record = PERFILE_RULE_SCOPE_RECORD,
+    WHERE_sample = PERFILE_RULE_SCOPE_SAMPLE,
+    WHERE_feature = PERFILE_RULE_SCOPE_FEATURE,
+    WHERE_stream = PERFILE_RULE_SCOPE_STREAM,
+    WHERE_archive = PERFILE_RULE_SCOPE_ARCHIVE
+};
+
+enum {
+#define RULE(id, name, severity, lesser, where, sentence, why, effect) POSITION_##id,
+#include "format/rules.def"
+    N_RULES
+};
+
+/* Row of a rule by its number, plus 1; 0: no rule has the number. */
+static const uint8_t positions[PERFILE_RULE_LIMIT] = {
+#define RULE(id, name, severity, lesser, where, sentence, why, effect)                             \
+    [PERFILE_RULE_##id] = POSITION_##id + 1,
+#include "format/rules.def"
+};
+
+/* In the order of rules.def. */
+static const perfile_rule rules[N_RULES] = {
+#define RULE(id, name, severity, lesser, where, sentence, why, effect)                             \
+    {PERFILE_RULE_##id,                                                                            \
+     name,                                                                                         \
+     SEVERITY_##severity,                                                                          \
+     SEVERITY_##lesser,                                                                            \
+     WHERE_##where,                                                                                \
+     sentence,                                                                                     \
+     why,                                                                                          \
+     effect},
+#include "format/rules.def"
+};
+
+/* The first entries are kinds that decoding meets in single records and features; MEETS has the
+ * rest. */
+const uint16_t pf_rule_of_damage[PERFILE_N_DAMAGES] = {
+    [PERFILE_DAMAGE_NONE] = PERFILE_RULE_V_206,
+    [PERFILE_DAMAGE_SHORT_BODY] = PERFILE_RULE_V_206,
+    [PERFILE_DAMAGE_UNKNOWN_ID] = PERFILE_RULE_V_210,
+    [PERFILE_DAMAGE_NO_ATTR] = PERFILE_RULE_V_502,
+    [PERFILE_DAMAGE_BAD_VERSION] = PERFILE_RULE_V_601,
+    [PERFILE_DAMAGE_BAD_LONG_SIZE] = PERFILE_RULE_V_601,
+#define MEETS(damage, rule) [PERFILE_DAMAGE_##damage] = PERFILE_RULE_##rule,
+#include "format/rules.def"
+};
+
+/* BREAKS rows; V-206 (no room for its fields) for all other types. */
+unsigned pf_rule_of_type(uint32_t type)
+{
+    switch (type) {
+#define BREAKS(type, rule)                                                                         \
+    case PERFILE_RECORD_##type:                                                                    \
+        return PERFILE_RULE_##rule;
+#include "format/rules.def"
+    default:
+        return PERFILE_RULE_V_206;
+    }
+}
+
+/* BREAKS_FEATURE rows; V-601 (cannot be decoded) for all other features. */
+unsigned pf_rule_of_feature(uint32_t number)
+{
+    switch (number) {
+#define BREAKS_FEATURE(number, rule)                                                               \
+    case PERFILE_FEATURE_##number:                                                                 \
+        return PERFILE_RULE_##rule;
+#include "format/rules.def"
+    default:
+        return PERFILE_RULE_V_601;
+    }
+}
+
+unsigned pf_misc_known(uint32_t type)
+{
+    static const struct {
+        uint32_t type;
+        unsigned bit;
+    } rows[] = {
+#define MISC(type, bit, word, set, clear) {PERFILE_RECORD_##type, PERFILE_MISC_##bit},
+#include "format/misc.def"
+    };
+    unsigned known = PERFILE_MISC_CPUMODE_MASK;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        known |= rows[i].type == type ? rows[i].bit : 0;
+    return known;
+}
+
+const bool pf_odd_size[PF_CHECK_TYPES] = {
+#define ODD(type) [PERFILE_RECORD_##type] = true,
+#include "format/rules.def"
+};
+
+const perfile_rule *perfile_rule_at(size_t position)
+{
+    return position < N_RULES ? &rules[position] : NULL;
+}
+
+const perfile_rule *perfile_rule_of(uint32_t number)
+{
+    unsigned position = number < PERFILE_RULE_LIMIT ? positions[number] : 0;
+    return position ? &rules[position - 1] : NULL;
+}
+
+/* Ids are compared without regard to case. */
+const perfile_rule *perfile_rule_find(const char *id)
+{
+    size_t i = 0;
+    while (i < N_RULES && strcasecmp(rules[i].id, id) != 0)
+        i++;
+    return perfile_rule_at(i);
+}
+
+const char *perfile_severity_name(unsigned severity)
+{
+    static const char *const names[] = {"none", "note", "warning", "error"};
+    return severity < sizeof names / sizeof names[0] ? names[severity] : "";
+}
+
+const char *perfile_rule_scope_name(unsigned where)
+{
+    static const char *const names[] = {"container", "attr",   "record", "sample",
+                                        "feature",   "stream", "archive"};
+    return where < sizeof names / sizeof names[0] ? names[where] : "";
+}
+
+perfile_status pf_rules_select(const char *list, bool *chosen, const char *option,
+                               perfile_error *err)
+{
+    memset(chosen, 0, PERFILE_RULE_LIMIT * sizeof *chosen);
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        bool any = false; /* some rule begins with this item; an empty one chooses none */
+        for (size_t i = 0; n && i < N_RULES; i++)
+            if (strncasecmp(rules[i].id, list, n) == 0)
+                chosen[rules[i].number] = any = true;
+        if (!any)
+            return pf_fail(err, PERFILE_E_USAGE, option, "there is no rule '%.*s'",
+                           (int)(n < 64 ? n : 64), list);
+        list += n;
+        list += *list == ',';
+    }
+    return PERFILE_OK;
 }

@@ -7,6 +7,9 @@
 
 #include "core/state.h"
 #include "perfile/field.h"
+#include "core/layout.h"
+#include "base/error.h"
+#include "core/session.h"
 
 /* Text in a buffer of fixed size; what does not fit is cut off. */
 typedef struct line {
@@ -184,4 +187,116 @@ void pf_name_derive(const perfile_session *s, const perfile_attr *attr, char *te
         break;
     }
     pf_name_modifiers(attr, text, size);
+}
+
+/* Layouts: where the fields of samples and trailers are, by sample_type. */
+
+/* K: the fields of 64 bits at the front of a sample, in stored order, which is not that of the
+ * bits. */
+static const uint8_t sample_order[] = {
+    PF_SLOT_IDENTIFIER, PF_SLOT_IP,        PF_SLOT_TID, PF_SLOT_TIME,   PF_SLOT_ADDR,
+    PF_SLOT_ID,         PF_SLOT_STREAM_ID, PF_SLOT_CPU, PF_SLOT_PERIOD,
+};
+
+/* K: the fields of a trailer, the last one first. */
+static const uint8_t trailer_order[] = {
+    PF_SLOT_IDENTIFIER, PF_SLOT_CPU, PF_SLOT_STREAM_ID, PF_SLOT_ID, PF_SLOT_TIME, PF_SLOT_TID,
+};
+
+void pf_layout_make(perfile_layout *layout, const perfile_attr *attr)
+{
+    *layout = (perfile_layout){
+        .sample_type = attr->sample_type,
+        .read_format = attr->read_format,
+        .branch_sample_type = attr->branch_sample_type,
+        .sample_regs_user = attr->sample_regs_user,
+        .sample_regs_intr = attr->sample_regs_intr,
+        .sample_id_all = attr->flags >> PERFILE_ATTR_BIT_SAMPLE_ID_ALL & 1,
+    };
+    memset(layout->sample_slot, -1, sizeof layout->sample_slot);
+    memset(layout->trailer_slot, -1, sizeof layout->trailer_slot);
+
+    int8_t slot = 0;
+    for (size_t i = 0; i < sizeof sample_order; i++)
+        if (attr->sample_type >> sample_order[i] & 1)
+            layout->sample_slot[sample_order[i]] = slot++;
+
+    if (!layout->sample_id_all)
+        return;
+    slot = 0;
+    for (size_t i = 0; i < sizeof trailer_order; i++)
+        if (attr->sample_type >> trailer_order[i] & 1)
+            layout->trailer_slot[trailer_order[i]] = ++slot;
+    layout->trailer_slots = (uint8_t)slot;
+    layout->trailer_size = (uint8_t)(8 * slot);
+}
+
+/* The slots follow from these members, so they need not be compared. */
+bool pf_layout_equal(const perfile_layout *a, const perfile_layout *b)
+{
+    return a->sample_type == b->sample_type && a->read_format == b->read_format &&
+           a->branch_sample_type == b->branch_sample_type &&
+           a->sample_regs_user == b->sample_regs_user &&
+           a->sample_regs_intr == b->sample_regs_intr && a->sample_id_all == b->sample_id_all;
+}
+
+/* Conversion between the hardware clock (TSC and the like) and the session clock.
+ * The arithmetic is that of linux/perf_event.h (cap_user_time_zero), modulo 2^64 throughout. */
+
+/* Within these limits no product below overflows 64 bits, except where the result is meant to wrap.
+ */
+static perfile_status check(const perfile_clock *c, perfile_error *err)
+{
+    if (!c->has_conversion)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "clock.has_conversion",
+                       "the clock has no conversion from the hardware clock");
+    if (c->shift > 32)
+        return pf_fail(err, PERFILE_E_CORRUPT, "clock.shift", "shift %llu is above 32",
+                       (unsigned long long)c->shift);
+    if (c->mult > UINT32_MAX)
+        return pf_fail(err, PERFILE_E_CORRUPT, "clock.mult", "mult %llu does not fit 32 bits",
+                       (unsigned long long)c->mult);
+    return PERFILE_OK;
+}
+
+uint64_t pf_ticks_to_ns(int64_t ticks, uint64_t shift, uint64_t mult)
+{
+    if (ticks <= 0)
+        return 1;
+    const uint64_t quot = (uint64_t)ticks >> shift;
+    const uint64_t rem = (uint64_t)ticks & ((UINT64_C(1) << shift) - 1);
+    uint64_t ns;
+    if (__builtin_mul_overflow(quot, mult, &ns) ||
+        __builtin_add_overflow(ns, rem * mult >> shift, &ns) || ns == PERFILE_NO_TIME)
+        return PERFILE_NO_TIME - 1; /* centuries away: a damaged clock */
+    return ns ? ns : 1;
+}
+
+perfile_status perfile_clock_time(const perfile_clock *clock, uint64_t cycles, uint64_t *time,
+                                  perfile_error *err)
+{
+    perfile_status st = check(clock, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (clock->is_short)
+        cycles = clock->cycles + ((cycles - clock->cycles) & clock->mask);
+    uint64_t quot = cycles >> clock->shift;
+    uint64_t rem = cycles & ((UINT64_C(1) << clock->shift) - 1);
+    *time = clock->zero + quot * clock->mult + (rem * clock->mult >> clock->shift);
+    return PERFILE_OK;
+}
+
+perfile_status perfile_clock_cycles(const perfile_clock *clock, uint64_t time, uint64_t *cycles,
+                                    perfile_error *err)
+{
+    perfile_status st = check(clock, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (clock->mult == 0)
+        return pf_fail(err, PERFILE_E_CORRUPT, "clock.mult", "mult is 0: no time has a cycle");
+    uint64_t since = time - clock->zero;
+    uint64_t quot = since / clock->mult;
+    uint64_t rem = since % clock->mult;
+    *cycles = (quot << clock->shift) + (rem << clock->shift) / clock->mult;
+    return PERFILE_OK;
 }

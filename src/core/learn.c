@@ -9,6 +9,8 @@
 #include "core/state.h"
 #include "perfile/field.h"
 #include "schema/attr_places.h"
+#include "base/alloc.h"
+#include "perfile/records.h"
 
 /* True if the bytes of the record outlive the session: then they need not be copied. */
 static bool is_stable(const perfile_record *r)
@@ -285,4 +287,109 @@ perfile_status pf_session_collect(perfile_session *s, const perfile_record *r, p
         return PERFILE_OK;
     pf_session_will_change(s);
     return learn(s, r, err);
+}
+
+/* Event instances: for each id the buffer, processor, thread and guest of its counter, from
+ * ID_INDEX records.  The first entry of an id counts. */
+
+/* The memory counts in the arena; an id that is known already is refunded. */
+perfile_status pf_instances_add(perfile_session *s, const perfile_instance *x, perfile_error *err)
+{
+    bool added;
+    perfile_instance *all =
+        pf_array_more(s->instances, s->n_instances, &s->instances_cap, sizeof *all);
+    if (!all)
+        return pf_fail_nomem(err, "session.instances");
+    s->instances = all;
+    perfile_status st = pf_arena_charge(&s->arena, sizeof *x, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = pf_ids_add(&s->instance_ids, &s->arena, x->id, s->n_instances, &added, err);
+    if (st == PERFILE_OK && added)
+        all[s->n_instances++] = *x;
+    else
+        pf_arena_refund(&s->arena, sizeof *x);
+    return st;
+}
+
+perfile_status pf_instances_collect(perfile_session *s, const perfile_id_index *index,
+                                    perfile_error *err)
+{
+    perfile_list entries = index->entries, guests = index->guests;
+    perfile_id_index_entry e;
+    perfile_id_index_guest g = {0};
+    perfile_status st = PERFILE_OK;
+    while (st == PERFILE_OK && perfile_id_index_entry_next(&entries, &e, sizeof e) == PERFILE_OK) {
+        perfile_instance x = {.id = e.id, .buffer = e.idx, .cpu = e.cpu, .tid = e.tid};
+        /* Some writers store "any" as all ones in 32 bits. */
+        if (x.cpu == UINT32_MAX)
+            x.cpu = UINT64_MAX;
+        if (x.tid == UINT32_MAX)
+            x.tid = UINT64_MAX;
+        if (index->has_guests && perfile_id_index_guest_next(&guests, &g, sizeof g) == PERFILE_OK) {
+            x.machine_pid = g.machine_pid;
+            x.vcpu = g.vcpu;
+        }
+        st = pf_instances_add(s, &x, err);
+    }
+    s->generation++;
+    return st;
+}
+
+bool perfile_session_instance(const perfile_session *s, uint64_t id, perfile_instance *out,
+                              size_t size)
+{
+    uint32_t i = pf_ids_find(&s->instance_ids, id);
+    if (i >= s->n_instances)
+        return false;
+    memcpy(out, &s->instances[i], size < sizeof *out ? size : sizeof *out);
+    return true;
+}
+
+/* Groups of events (feature GROUP_DESC): which event is the leader of which.  The feature may come
+ * before the events in a pipe, so groups are kept and assigned when the session is settled. */
+
+typedef struct pf_group {
+    uint32_t leader;
+    uint32_t end; /* the first event behind the group */
+} pf_group;
+
+/* perf writes groups in the order of their leaders, and they do not overlap.  Entries that break
+ * this are ignored. */
+perfile_status pf_groups_collect(perfile_session *s, const perfile_feature *f, perfile_error *err)
+{
+    perfile_group_desc v;
+    if (f->number != PERFILE_FEATURE_GROUP_DESC ||
+        perfile_group_desc_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
+        return PERFILE_OK;
+
+    perfile_group_desc_entry e;
+    uint32_t behind = 0, cap = 0;
+    while (perfile_group_desc_entry_next(&v.groups, &e, sizeof e) == PERFILE_OK) {
+        if (e.leader_idx < behind || e.nr_members > UINT32_MAX - e.leader_idx)
+            continue;
+        pf_group *more = pf_array_more(s->groups, s->n_groups, &cap, sizeof *more);
+        if (!more)
+            return pf_fail_nomem(err, "session.groups");
+        behind = e.leader_idx + e.nr_members;
+        s->groups = more;
+        s->groups[s->n_groups++] = (pf_group){e.leader_idx, behind};
+    }
+    s->regroup = s->n_groups != 0;
+    return PERFILE_OK;
+}
+
+void pf_groups_assign(perfile_session *s, uint32_t from)
+{
+    if (from == 0)
+        s->group_at = 0;
+    for (uint32_t i = from; i < s->n_events; i++) {
+        while (s->group_at < s->n_groups && s->groups[s->group_at].end <= i)
+            s->group_at++;
+        if (s->group_at == s->n_groups)
+            return;
+        const pf_group *g = &s->groups[s->group_at];
+        if (g->leader <= i)
+            s->events[i]->shown.group_leader = g->leader;
+    }
 }

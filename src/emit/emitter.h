@@ -111,7 +111,7 @@ static inline const char *pf_emit_part_name(const perfile_emitter *e, uint32_t p
     return e->container->parts[part].name;
 }
 
-/* All forms; lib/registry.c lists them. */
+/* All forms; lib/open.c lists them. */
 extern const pf_emit_ops pf_emit_text, pf_emit_jsonl, pf_emit_cbor, pf_emit_tsv;
 extern const pf_emit_ops pf_emit_folded, pf_emit_flamegraph, pf_emit_pprof, pf_emit_speedscope,
     pf_emit_aux, pf_emit_firefox, pf_emit_perfetto, pf_emit_chrome;

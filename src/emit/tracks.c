@@ -4,10 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <stddef.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "schema/family.h"
+#include "base/cursor.h"
 
 enum { MS = 1000000 };
 
@@ -436,4 +438,78 @@ uint64_t pf_tracks_time(const pf_tracks *t, uint64_t time, uint64_t *untimed)
         at = UINT64_MAX;
     ++*untimed;
     return at;
+}
+
+/* Threads with their names (see thread_names.h). */
+
+perfile_status pf_name_threads(const pf_tracks *t, pf_profile *p, pf_intern *threads,
+                               perfile_error *err)
+{
+    *threads = (pf_intern){.seed = pf_index_seed(threads),
+                           .budget = &p->budget,
+                           .width = sizeof(pf_named_thread),
+                           .key = offsetof(pf_named_thread, comm)};
+    for (uint32_t i = 0; i < t->n; i++) {
+        const pf_label *label = pf_profile_label_at(p, i);
+        const pf_track *track = &t->at[i];
+        const pf_named_thread key = {
+            .pid = label->pid, .tid = label->tid, .cpu = label->tid ? PF_NO_LABEL : label->cpu};
+        if (label->pid == PF_NO_LABEL || label->tid == PF_NO_LABEL)
+            continue;
+        const uint32_t number = pf_intern_add(threads, &key);
+        if (number == PF_INTERN_NONE)
+            return pf_profile_fail(p, err);
+        pf_named_thread *one = pf_intern_at(threads, number);
+        if (track->comm && (!one->comm || track->named >= one->named)) {
+            one->comm = track->comm;
+            one->named = track->named;
+        }
+    }
+    return PERFILE_OK;
+}
+
+/* Reading sched:sched_switch (see sched_switch.h).
+ *
+ * Its fields have stood at the same places since 2.6.31 (kernel: include/trace/events/sched.h):
+ * 8 bytes that all tracepoints have, then prev_comm[16], prev_pid, prev_prio, prev_state (a long),
+ * next_comm[16], next_pid, next_prio.  The size tells machines of 32 bits from those of 64.  That
+ * prev_pid is the thread of the sample is checked, so that data laid out otherwise say nothing. */
+
+enum { COMMON_BYTES = 8, COMM_BYTES = 16, BYTES_32 = 60, BYTES_64 = 64 };
+
+bool pf_is_sched_switch(const perfile_event *event)
+{
+    static const char name[] = "sched:sched_switch";
+    const size_t n = sizeof name - 1;
+    return event && strncmp(event->name, name, n) == 0 &&
+           (!event->name[n] || event->name[n] == ':');
+}
+
+bool pf_takes_all_switches(const perfile_event *event)
+{
+    return !event->attr->is_freq && event->attr->sample_period == 1;
+}
+
+static void read_switched(pf_cursor *c, pf_switched *out)
+{
+    const perfile_bytes comm = pf_cur_span(c, COMM_BYTES);
+    if (comm.len == COMM_BYTES)
+        memcpy(out->comm, comm.ptr, COMM_BYTES);
+    out->tid = pf_cur_u32(c);
+    out->prio = (int32_t)pf_cur_u32(c);
+}
+
+bool pf_sched_switch_read(const perfile_record *sample, uint32_t tid, pf_sched_switch *out)
+{
+    perfile_sample s;
+    if (perfile_sample_decode(sample, &s, sizeof s, NULL) != PERFILE_OK ||
+        !(s.present & PERFILE_SAMPLE_RAW) || s.raw.len < BYTES_32)
+        return false;
+    *out = (pf_sched_switch){0};
+    pf_cursor c = pf_cur(s.raw, sample->flags & PERFILE_REC_SWAPPED);
+    (void)pf_cur_span(&c, COMMON_BYTES);
+    read_switched(&c, &out->prev);
+    out->prev_state = s.raw.len >= BYTES_64 ? (int64_t)pf_cur_u64(&c) : (int32_t)pf_cur_u32(&c);
+    read_switched(&c, &out->next);
+    return !c.bad && (tid == PERFILE_NO_PID || tid == out->prev.tid);
 }

@@ -5,12 +5,14 @@
  * kept if the process is needed, side-band of the system until the end of the time range, facts
  * always. */
 #include <string.h>
+#include <stdlib.h>
 
 #include "base/cursor.h"
 #include "base/error.h"
 #include "core/layout.h"
 #include "filter/filter.h"
 #include "schema/family.h"
+#include "perfile/records.h"
 
 /* Returns the process of side-band of class TASK. In perf's records of that class it is always the
  * first field of the body. */
@@ -278,4 +280,211 @@ perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *ancest
         ok = pf_ancestors_parents(ancestors, x->window_end, &x->needed, &x->forked_parents);
     pf_buffer_free(&waiting);
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
+}
+
+/* PERFILE_FILTER_COMPACT_SIDEBAND: of side-band from before the wanted time range, keeps only the
+ * last record of each kind and key.
+ *
+ * What matters is the state when the range begins: the last name of a thread, the last mapping of
+ * an address range. A key is built from type, process and thread or addresses. Processes that
+ * forked others keep everything, because a child inherits what its parent had at the time of the
+ * fork. */
+
+/* The last record of a key. */
+typedef struct last_record {
+    uint64_t time, sequence;
+} last_record;
+
+/* Mixes two hashes. Keys are hashes: two keys that collide would drop a record, hence the random
+ * seed. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    uint64_t x = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
+    return x ^ x >> 29;
+}
+
+/* Computes the key of a record, and its process. False: records of its type do not replace each
+ * other. MMAP and MMAP2 have common keys. */
+static bool key_of(const pf_filter *x, const perfile_record *r, uint64_t *key, uint32_t *pid)
+{
+    pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
+    uint32_t first = pf_cur_u32(&c), second = pf_cur_u32(&c);
+    uint64_t third = 0;
+    switch (r->type) {
+    case PERFILE_RECORD_MMAP:
+    case PERFILE_RECORD_MMAP2: {
+        uint64_t addr = pf_cur_u64(&c);
+        third = mix(addr, pf_cur_u64(&c)); /* its length */
+        second = r->misc & PERFILE_MISC_CPUMODE_MASK;
+        break;
+    }
+    case PERFILE_RECORD_COMM:
+    case PERFILE_RECORD_NAMESPACES:
+        break; /* second is the thread */
+    default:
+        return false;
+    }
+    uint64_t process = (uint64_t)first << 32 | second;
+    uint64_t type = r->type == PERFILE_RECORD_MMAP ? PERFILE_RECORD_MMAP2 : r->type;
+    *key = mix(mix(mix(x->last_of_key.seed, type), process), third);
+    *pid = first;
+    return !c.bad;
+}
+
+/* Returns the time of a record from before the first time range (0: it has no time), else
+ * PERFILE_NO_TIME. */
+static uint64_t time_before_range(const pf_filter *x, const perfile_record *r)
+{
+    uint64_t time = perfile_record_time(r);
+    time = time == PERFILE_NO_TIME ? 0 : time;
+    return x->times.n && !x->invert && time < x->times.at[0].first ? time : PERFILE_NO_TIME;
+}
+
+/* Remembers a record if it is from before the range and the latest of its key so far. */
+perfile_status pf_filter_note_state(pf_filter *x, const perfile_record *r, perfile_error *err)
+{
+    uint64_t key, time = time_before_range(x, r);
+    uint32_t pid;
+    if (!x->last_of_key.seed)
+        x->last_of_key.seed = pf_index_seed(&x->last_of_key);
+    if (time == PERFILE_NO_TIME || !key_of(x, r, &key, &pid))
+        return PERFILE_OK;
+    const last_record mine = {time, r->sequence};
+    uint32_t at = pf_index_get(&x->last_of_key, key);
+    if (at == PF_INDEX_NONE) {
+        at = (uint32_t)(x->last_records.len / sizeof mine);
+        if (!pf_buffer_append(&x->last_records, &mine, sizeof mine) ||
+            !pf_index_put(&x->last_of_key, key, at))
+            return pf_fail_nomem(err, "filter");
+        return PERFILE_OK;
+    }
+    last_record *known = (last_record *)(void *)x->last_records.ptr + at;
+    if (mine.time >= known->time) /* equal times: the later record of the stream counts */
+        *known = mine;
+    return PERFILE_OK;
+}
+
+/* True also for all that compacting does not concern. */
+bool pf_filter_is_last(const pf_filter *x, const perfile_record *r)
+{
+    uint64_t key;
+    uint32_t pid;
+    if (time_before_range(x, r) == PERFILE_NO_TIME || !key_of(x, r, &key, &pid) ||
+        pf_pids_have(&x->forked_parents, pid))
+        return true;
+    uint32_t at = pf_index_get(&x->last_of_key, key);
+    const last_record *known = (const last_record *)(const void *)x->last_records.ptr;
+    return at == PF_INDEX_NONE || known[at].sequence == r->sequence;
+}
+
+/* Parents of processes: an array of FORKs, sorted by child, which is searched for each process and
+ * its parents in turn. A pid may have several parents, as Linux reuses pids; all of them are
+ * needed. */
+
+enum { MOST_BYTES = 32 << 20 }; /* of FORKs: 2 million */
+
+/* A FORK of a process. */
+typedef struct fork_entry {
+    uint64_t time; /* 0: the record has none, the process existed before the recording */
+    uint32_t child, parent;
+} fork_entry;
+
+/* A fork of a thread has the same pid on both sides. */
+bool pf_ancestors_note(pf_ancestors *b, const perfile_record *r)
+{
+    perfile_fork fork;
+    if (perfile_fork_decode(r, &fork, sizeof fork, NULL) != PERFILE_OK || fork.pid == fork.ppid)
+        return true;
+    uint64_t time = perfile_record_time(r);
+    const fork_entry one = {time == PERFILE_NO_TIME ? 0 : time, fork.pid, fork.ppid};
+    /* With `full` ancestors are unknown; the caller keeps the side-band of all processes. */
+    b->full |= b->all.len >= MOST_BYTES;
+    return b->full || pf_buffer_append(&b->all, &one, sizeof one);
+}
+
+/* By child, parent and time. */
+static int by_child(const void *a, const void *b)
+{
+    const fork_entry *x = a, *y = b;
+    if (x->child != y->child)
+        return x->child < y->child ? -1 : 1;
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    return x->time < y->time ? -1 : x->time > y->time;
+}
+
+/* Of equal pairs of child and parent the earliest is enough: it counts for the most ends. */
+void pf_ancestors_sort(pf_ancestors *b)
+{
+    fork_entry *all = (fork_entry *)(void *)b->all.ptr;
+    size_t n = b->all.len / sizeof *all, kept = 0;
+    if (n == 0)
+        return;
+    qsort(all, n, sizeof *all, by_child);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || all[i].child != all[kept - 1].child ||
+            all[i].parent != all[kept - 1].parent)
+            all[kept++] = all[i];
+    b->all.len = kept * sizeof *all;
+}
+
+/* Index of the first FORK of `child`; if there is none, of the next greater child. */
+static size_t first_fork_of(const fork_entry *all, size_t n, uint32_t child)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (all[middle].child < child)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* `waiting` is a stack of processes whose parents are still to be added; no recursion. */
+bool pf_ancestors_add_needed(const pf_ancestors *b, uint32_t child, uint64_t end, pf_pids *needed,
+                             pf_buffer *waiting, void (*on_added)(void *user, uint32_t pid),
+                             void *user)
+{
+    const fork_entry *all = (const fork_entry *)(const void *)b->all.ptr;
+    size_t n = b->all.len / sizeof *all;
+    bool is_new;
+    pf_buffer_clear(waiting);
+    if (!pf_pids_add(needed, child, &is_new))
+        return false;
+    if (is_new && !pf_buffer_append(waiting, &child, sizeof child))
+        return false;
+    while (waiting->len) {
+        memcpy(&child, waiting->ptr + waiting->len - sizeof child, sizeof child);
+        waiting->len -= sizeof child;
+        if (on_added)
+            on_added(user, child);
+        for (size_t i = first_fork_of(all, n, child); i < n && all[i].child == child; i++) {
+            if (all[i].time > end)
+                continue;
+            if (!pf_pids_add(needed, all[i].parent, &is_new))
+                return false;
+            if (is_new && !pf_buffer_append(waiting, &all[i].parent, sizeof child))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool pf_ancestors_parents(const pf_ancestors *b, uint64_t end, const pf_pids *needed,
+                          pf_pids *parents)
+{
+    const fork_entry *all = (const fork_entry *)(const void *)b->all.ptr;
+    size_t n = b->all.len / sizeof *all;
+    bool ok = true, is_new;
+    for (size_t i = 0; i < n && ok; i++)
+        if (all[i].time <= end && pf_pids_have(needed, all[i].child))
+            ok = pf_pids_add(parents, all[i].parent, &is_new);
+    return ok;
+}
+
+void pf_ancestors_free(pf_ancestors *b)
+{
+    pf_buffer_free(&b->all);
 }

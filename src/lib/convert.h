@@ -72,7 +72,7 @@ perfile_status pf_convert_on_kept(void *user, const perfile_record *r, const per
 /* lib/convert_image.c: output in the form of the input, every byte at its offset. */
 perfile_status pf_convert_image(pf_convert *x, perfile_error *err);
 
-/* lib/convert_look.c. */
+/* lib/convert.c. */
 /* For a seekable source: sets *packed to whether the capture has compressed records. */
 perfile_status pf_convert_is_packed(pf_convert *x, bool *packed, perfile_error *err);
 /* For a seekable source: reads it to its end, and sets *damaged to whether it has damage. */

@@ -73,7 +73,7 @@ perfile_status pf_copy_begin(pf_copy *x, perfile_error *err);
  * perfile_writer_extra() before the next run. */
 perfile_status pf_copy_run(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err);
 bool pf_copy_wants_extra(const pf_copy *x);
-/* lib/copy_stored.c.  True if a range of records with this zone, which come next, can be written as
+/* lib/copy.c.  True if a range of records with this zone, which come next, can be written as
  * it is stored; then that is done by the other function, in the place of pf_copy_run(). */
 bool pf_copy_wants_stored(pf_copy *x, const pf_zone *zone);
 perfile_status pf_copy_stored(pf_copy *x, const pf_stored *range, perfile_error *err);
@@ -101,7 +101,7 @@ perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, pe
 void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t bytes,
                   const perfile_record *r);
 
-/* lib/copy_stream.c, from pipe to file: keeps the tool record `r` if it is a fact or must wait.
+/* lib/copy_facts.c, from pipe to file: keeps the tool record `r` if it is a fact or must wait.
  * *took becomes true when it was kept; otherwise it is the caller's to write. */
 perfile_status pf_copy_take_fact(pf_copy *x, const perfile_record *r, bool *took,
                                  perfile_error *err);

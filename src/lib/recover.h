@@ -56,7 +56,7 @@ typedef struct pf_recover {
     pf_progress progress;
 } pf_recover;
 
-/* lib/recover_rules.c: puts the checker on x->stream.  It collects what breaks a rule of severity
+/* lib/recover.c: puts the checker on x->stream.  It collects what breaks a rule of severity
  * error in x->bad, x->bad_events and x->bad_features. */
 perfile_status pf_recover_add_checker(pf_recover *x, perfile_error *err);
 /* For a record of the run that was fetched last: the id of the rule that it breaks, "V-509", or
@@ -79,7 +79,7 @@ void pf_recover_ask_before_gaps(pf_recover *x);
  * none, or sets r->unsound if there are none to be had. */
 perfile_status pf_recover_choose_events(const pf_recover *x, perfile_bytes file, pf_repair *r,
                                         perfile_error *err);
-/* lib/recover_given.c: `r` was made with the events that the caller gives.  Makes it again with
+/* lib/recover.c: `r` was made with the events that the caller gives.  Makes it again with
  * those of the file if more of the file's samples fit them. */
 perfile_status pf_recover_compare_events(pf_recover *x, perfile_source *source, perfile_bytes file,
                                          pf_repair *r, perfile_error *err);
@@ -96,7 +96,7 @@ perfile_status pf_recover_features(pf_recover *x, perfile_error *err);
  * if it can be kept, as for all other records. */
 uint32_t pf_recover_fact_damage(pf_recover *x, const perfile_record *r);
 
-/* lib/recover_desc.c: writes a new EVENT_DESC of the events that the output has. */
+/* lib/recover.c: writes a new EVENT_DESC of the events that the output has. */
 perfile_status pf_recover_write_event_desc(pf_recover *x, perfile_error *err);
 
 /* True if EVENT_DESC describes events, and the session has none. */

@@ -6,8 +6,11 @@
  * copies went out already. For that the number of copies is counted per input and for the output.
  * Only the records of the current time are remembered, and those without a time. */
 #include "base/alloc.h"
+
 #include "base/error.h"
 #include "merge/merge.h"
+#include "merge/facts.h"
+#include "schema/family.h"
 
 enum {
     MOST_BYTES = 12 << 20, /* remembered of one time; records beyond that are passed on */
@@ -145,4 +148,155 @@ void pf_merge_forget_repeats(pf_merge *x)
     }
     pf_free(x->repeated);
     x->repeated = NULL;
+}
+
+/* A set of entries that several inputs have, each kept once: an array in the order of adding, and
+ * an index of hashes into it. Entries with the same hash are chained. */
+
+/* Hash of the key of *want. */
+static uint64_t hash_of(const pf_merge_entries *e, const pf_merge_entry *want)
+{
+    uint64_t h = pf_index_hash(e->heads.seed ^ want->number, want->name.ptr, want->name.len);
+    return e->by_value ? pf_index_hash(h, want->value.ptr, want->value.len) : h;
+}
+
+/* True if both have the same key. */
+static bool has_key(const pf_merge_entries *e, const pf_merge_entry *one,
+                    const pf_merge_entry *want)
+{
+    return one->number == want->number && pf_same_bytes(one->name, want->name) &&
+           (!e->by_value || pf_same_bytes(one->value, want->value));
+}
+
+pf_merge_entry *pf_merge_entries_at(const pf_merge_entries *e, uint32_t position)
+{
+    return (pf_merge_entry *)(void *)e->items.ptr + position;
+}
+
+uint32_t pf_merge_entries_position(const pf_merge_entries *e, const pf_merge_entry *one)
+{
+    return (uint32_t)(one - pf_merge_entries_at(e, 0));
+}
+
+/* Follows the chain of a hash. `next` is position + 1, so 0 becomes PF_INDEX_NONE. */
+static pf_merge_entry *find(const pf_merge_entries *e, const pf_merge_entry *want, uint64_t hash)
+{
+    uint32_t at = pf_index_get(&e->heads, hash);
+    while (at != PF_INDEX_NONE) {
+        pf_merge_entry *one = pf_merge_entries_at(e, at);
+        if (has_key(e, one, want))
+            return one;
+        at = one->next - 1;
+    }
+    return NULL;
+}
+
+pf_merge_entry *pf_merge_entries_find(const pf_merge_entries *e, const pf_merge_entry *want)
+{
+    return e->items.len ? find(e, want, hash_of(e, want)) : NULL;
+}
+
+/* The seed is random, so that an input cannot be made to have equal hashes. */
+pf_merge_entry *pf_merge_entries_add(pf_merge_entries *e, const pf_merge_entry *want, bool *added)
+{
+    if (e->items.len == 0)
+        e->heads.seed = pf_index_seed(e);
+    uint64_t hash = hash_of(e, want);
+    pf_merge_entry *one = find(e, want, hash);
+    *added = one == NULL;
+    if (one)
+        return one;
+    uint32_t at = (uint32_t)(e->items.len / sizeof *want);
+    uint32_t same_hash = pf_index_get(&e->heads, hash);
+    if (at == PF_INDEX_NONE - 1 || !pf_buffer_append(&e->items, want, sizeof *want))
+        return NULL;
+    one = pf_merge_entries_at(e, at);
+    one->next = 0;
+    if (same_hash != PF_INDEX_NONE) {
+        /* Second in the chain, so that the index need not change. */
+        pf_merge_entry *head = pf_merge_entries_at(e, same_hash);
+        one->next = head->next;
+        head->next = at + 1;
+    } else if (!pf_index_put(&e->heads, hash, at)) {
+        return NULL;
+    }
+    return one;
+}
+
+void pf_merge_entries_free(pf_merge_entries *e)
+{
+    pf_index_free(&e->heads);
+    pf_buffer_free(&e->items);
+}
+
+/* Records that a capture can hold for one recording only, because other records refer to them
+ * without saying which recording they mean: AUX traces and THREAD_MAPs of perf stat. */
+
+/* True if both inputs are parts of one recording. */
+static bool same_recording(const pf_merge *x, uint32_t a, uint32_t b)
+{
+    return x->inputs[a].is_part && x->inputs[b].is_part &&
+           x->inputs[a].first_of_recording == x->inputs[b].first_of_recording;
+}
+
+/* AUX traces refer to buffers by number, and a single AUXTRACE_INFO says how they are decoded:
+ * only one recording may have them. */
+static perfile_status check_aux(pf_merge *x, pf_merge_input *in, const perfile_record *r,
+                                perfile_error *err)
+{
+    if (r->type != PERFILE_RECORD_AUXTRACE_INFO && r->type != PERFILE_RECORD_AUXTRACE)
+        return PERFILE_OK;
+    if (x->aux_input == PF_MERGE_NO_INPUT)
+        x->aux_input = in->at;
+    if (x->aux_input == in->at || in->drops_aux || same_recording(x, x->aux_input, in->at))
+        return PERFILE_OK;
+    in->drops_aux = true;
+    return pf_merge_conflict(x, r->type, in->at, err,
+                             "%s and %s both have AUX traces, which perf.data cannot keep apart",
+                             x->inputs[x->aux_input].name, in->name);
+}
+
+/* STAT records name threads by their position in the THREAD_MAP: all inputs of perf stat need the
+ * same map. */
+static perfile_status check_thread_map(pf_merge *x, pf_merge_input *in, const perfile_record *r,
+                                       perfile_error *err)
+{
+    if (r->type != PERFILE_RECORD_THREAD_MAP || x->thread_map_input == in->at || in->has_threads ||
+        !perfile_session_feature(in->session, PERFILE_FEATURE_STAT))
+        return PERFILE_OK;
+    in->has_threads = true;
+    if (x->thread_map_input == PF_MERGE_NO_INPUT) {
+        x->thread_map_input = in->at;
+        return pf_buffer_append(&x->thread_map, r->body.ptr, r->body.len)
+                   ? PERFILE_OK
+                   : pf_fail_nomem(err, "merge");
+    }
+    bool same = x->thread_map.len == r->body.len &&
+                (r->body.len == 0 || memcmp(x->thread_map.ptr, r->body.ptr, r->body.len) == 0);
+    if (same)
+        return PERFILE_OK;
+    in->drops_stat = true;
+    return pf_merge_conflict(x, r->type, in->at, err,
+                             "%s and %s are of perf stat and have different THREAD_MAPs, by which "
+                             "STAT records name threads",
+                             x->inputs[x->thread_map_input].name, in->name);
+}
+
+/* After a conflict, all records of that sort from this input are dropped. */
+perfile_status pf_merge_check_exclusive(pf_merge *x, pf_merge_input *in, const perfile_record *r,
+                                        bool *drop, perfile_error *err)
+{
+    perfile_status st = check_aux(x, in, r, err);
+    if (st == PERFILE_OK)
+        st = check_thread_map(x, in, r, err);
+    unsigned marks = pf_marks_of(r);
+    *drop =
+        (in->drops_aux && marks & PF_ROW_AUX_TRACE) || (in->drops_stat && marks & PF_ROW_STAT_RUN);
+    x->result.conflicting += *drop;
+    /* It converts a hardware counter of another boot to a clock that the output does not have. */
+    if (r->type == PERFILE_RECORD_TIME_CONV && in->host != x->inputs[x->clock_input].host) {
+        x->foreign_time_convs++;
+        *drop = true;
+    }
+    return st;
 }

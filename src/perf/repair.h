@@ -15,7 +15,7 @@
 perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *given, pf_repair *r,
                               perfile_error *err);
 
-/* perf/repair_events.c: finding events in bytes by what attrs look like.  Each pf_repair_find_…
+/* perf/repair.c: finding events in bytes by what attrs look like.  Each pf_repair_find_…
  * replaces the events of `r` by those it finds and returns true if it found any. */
 
 /* Returns the size of the attr at the beginning of `b`, 0 if the bytes do not look like an attr

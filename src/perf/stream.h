@@ -183,7 +183,7 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
 perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint32_t role,
                                         uint64_t offset, perfile_error *err);
 
-/* perf/narrow.c: pf_stream_narrow(), pf_stream_give_stored(). */
+/* perf/walk.c: pf_stream_narrow(), pf_stream_give_stored(). */
 void pf_perf_narrow(perfile_stream *s, const pf_narrow *how);
 void pf_perf_give_stored(perfile_stream *s, const struct pf_stored_taker *taker);
 /* Passes over the records from p->pos on that the source does not show. */
@@ -204,7 +204,7 @@ static inline bool pf_perf_at_records(pf_perf_stream *p)
     return true;
 }
 
-/* perf/narrow.c: perfile_stream_pass(). */
+/* perf/walk.c: perfile_stream_pass(). */
 void pf_perf_pass(perfile_stream *s, perfile_passed *passed);
 
 /* The members of pf_stream_ops that concern records ahead of the current run; the same for every
@@ -212,14 +212,14 @@ void pf_perf_pass(perfile_stream *s, perfile_passed *passed);
 #define PF_PERF_AHEAD                                                                              \
     .pass = pf_perf_pass, .narrow = pf_perf_narrow, .give_stored = pf_perf_give_stored
 
-/* perf/seek.c: perfile_stream_seek(). */
+/* perf/walk.c: perfile_stream_seek(). */
 perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err);
 
-/* perf/extents.c: fills container.extents with what lies where in a file of `file_size` bytes. */
+/* perf/header.c: fills container.extents with what lies where in a file of `file_size` bytes. */
 perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,
                                perfile_error *err);
 
-/* perf/directory.c: adds the parts data.N of the directory `dir` behind the first, `data`. */
+/* perf/open.c: adds the parts data.N of the directory `dir` behind the first, `data`. */
 perfile_status pf_perf_directory(pf_perf_stream *p, const perfile_source *dir, perfile_error *err);
 
 /* perf/envelope.c.  pf_perf_add_envelope(): if `r`, just framed, is an envelope, decompresses or

@@ -11,12 +11,16 @@
  * What to do where there is no valid record is in walk_damage.c; salvage (perf/salvage.c) limits
  * the walk to the bytes in front of p->trusted. */
 #include "base/alloc.h"
+
+#include <inttypes.h>
+
 #include "base/checked.h"
 #include "base/error.h"
 #include "perf/take.h"
 #include "perf/walk.h"
 #include "schema/rows.h"
 #include "schema/family.h"
+#include "core/narrow.h"
 
 enum {
     /* extra() returns payloads in chunks of this size.  Read through a window, a payload up to this
@@ -329,3 +333,161 @@ const pf_stream_ops pf_perf_ops = {
     .seek = pf_perf_seek,
     PF_PERF_AHEAD,
 };
+
+/* perfile_stream_seek(): the walk goes on at another record.
+ *
+ * A part is begun again, as if it had just been opened, and then the walk is put at the record.
+ * Everything that reaches over several records (fragments of simpleperf, what salvage has looked at
+ * ahead) starts afresh by that; only a zstd stream cannot be entered in its middle. */
+
+static bool has_compressed_records(const pf_perf_stream *p)
+{
+    return p->compressed > 0 ||
+           perfile_session_feature(p->base.session, PERFILE_FEATURE_COMPRESSED) != NULL;
+}
+
+static perfile_status check_place(const pf_perf_stream *p, uint32_t part, uint64_t offset,
+                                  perfile_error *err)
+{
+    if (part >= p->n_parts)
+        return pf_fail(err, PERFILE_E_USAGE, "stream.part", "part %u of %u", part, p->n_parts);
+    const pf_perf_part *to = &p->parts[part];
+    uint64_t end = to->end == PF_SIZE_UNKNOWN ? to->source->size : to->end;
+    if (!to->source->seekable || end == PF_SIZE_UNKNOWN)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "stream.seek", "'%s' is read as a stream",
+                       to->source->name);
+    if (offset < to->start || offset > end)
+        return pf_fail(err, PERFILE_E_USAGE, "stream.offset",
+                       "offset %" PRIu64 ", but records lie from %" PRIu64 " to %" PRIu64, offset,
+                       to->start, end);
+    if (offset != to->start && has_compressed_records(p))
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "stream.seek",
+                       "compressed records are read from the beginning of their part, at %" PRIu64,
+                       to->start);
+    return PERFILE_OK;
+}
+
+perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    perfile_status st = check_place(p, part, offset, err);
+    if (st != PERFILE_OK)
+        return st;
+    /* Damage that was met and not reported yet still counts. */
+    while (p->n_pending)
+        pf_walk_report(p);
+    p->part = part;
+    pf_walk_begin_part(p);
+    p->pos = offset;
+    return PERFILE_OK;
+}
+
+/* Records that a source does not show: of an archive that is read by a filter, or for counts.  They
+ * are passed over here, as if they had been read: see core/narrow.h. */
+
+void pf_perf_narrow(perfile_stream *s, const pf_narrow *how)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    p->how = how;
+    for (uint32_t i = 0; i < p->n_parts; i++) {
+        perfile_source *source = p->parts[i].source;
+        if (!source->ops->narrow)
+            continue;
+        source->ops->narrow(source, how);
+        p->narrowed = how != NULL;
+        p->counts = how == NULL;
+    }
+}
+
+/* pf_narrow.needs and .stored of a stream without a stage above: every record is handed out. */
+static unsigned needs_stored(void *user, const pf_zone *zone, uint64_t sequence)
+{
+    const pf_perf_stream *p = user;
+    (void)sequence;
+    return pf_zone_plain_samples(zone) && p->taker->wants(p->taker->user, zone) ? PF_NEED_STORED
+                                                                                : PF_NEED_ALL;
+}
+
+static void give(void *user, const pf_stored *range)
+{
+    const pf_perf_stream *p = user;
+    p->taker->take(p->taker->user, range);
+}
+
+void pf_perf_give_stored(perfile_stream *s, const pf_stored_taker *taker)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    if (s->begun || s->describing || !s->origin)
+        return;
+    if (!p->giving)
+        p->giving = pf_alloc(1, sizeof *p->giving);
+    if (!p->giving)
+        return; /* then everything is read */
+    p->taker = taker;
+    *p->giving = (pf_narrow){.needs = needs_stored, .stored = give, .user = p};
+    pf_perf_narrow(s, p->giving);
+}
+
+bool pf_perf_absent(const pf_perf_stream *p, pf_absent *absent)
+{
+    perfile_source *source = p->file->source;
+    return source->ops->absent && source->ops->absent(source, p->pos, p->sequence, absent) &&
+           absent->bytes <= p->file->end - p->pos;
+}
+
+/* Goes past records, which count as read. */
+static void skip(pf_perf_stream *p, uint64_t records, uint64_t bytes)
+{
+    perfile_stream_summary *sum = &p->base.summary;
+    p->pos += bytes;
+    p->sequence += records;
+    p->extra_left = 0;
+    sum->records += records;
+    sum->bytes += bytes;
+}
+
+void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
+{
+    pf_perf_stream *p = pf_perf_of(s);
+    pf_absent absent;
+    if (!p->file && p->part < p->n_parts && p->parts[p->part].source->ops->absent)
+        pf_walk_begin_part(p); /* before its first records are decoded */
+    if (!pf_perf_at_records(p) || p->narrowed || !p->file->source->ops->absent)
+        return;
+    if (!p->counts)
+        pf_perf_narrow(s, NULL);
+    if (!pf_perf_absent(p, &absent))
+        return;
+    *passed = (perfile_passed){
+        .samples = absent.records, .bytes = absent.bytes, .offset = p->pos, .part = p->part};
+    skip(p, absent.records, absent.bytes);
+}
+
+/* Tells the reader what is passed over. */
+static void report(const pf_perf_stream *p, const pf_absent *absent)
+{
+    const pf_narrow *how = p->how;
+    if (absent->chunk) {
+        const pf_stored range = {.archive = absent->archive,
+                                 .chunk = absent->chunk,
+                                 .zone = absent->zone,
+                                 .records = absent->zone->records,
+                                 .samples = pf_zone_plain_samples(absent->zone),
+                                 .bytes = pf_zone_bytes(absent->zone),
+                                 .offset = p->pos,
+                                 .part = p->part,
+                                 .session = p->base.session};
+        how->stored(how->user, &range);
+    } else if (how->passed) {
+        how->passed(how->user, absent->zone, p->sequence, absent->records);
+    }
+}
+
+void pf_perf_pass_absent(pf_perf_stream *p)
+{
+    pf_absent absent;
+    while (p->pos < p->file->end && pf_perf_absent(p, &absent)) {
+        report(p, &absent);
+        skip(p, absent.records, absent.bytes);
+    }
+}

@@ -1,7 +1,7 @@
 /* Making, finishing and closing a perf.data writer: see write.h for how writing works. */
 #include "perf/driver.h"
-#include "perf/write.h"
 
+#include "perf/write.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -293,4 +293,212 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
     }
     *writer = &w->base;
     return PERFILE_OK;
+}
+
+/* The parts of a capture that is written: one file, or `data` and data.N of a directory.
+ *
+ * Part 0 is `data` and has the writer's sink; part n is data.(n - 1) and gets its sink when its
+ * first record comes.  Each part has its own zstd stream and stage; the pending span belongs to the
+ * current part and is flushed before another part is selected. */
+
+/* Grows w->parts so that `part` is in it; w->part stays the same part. */
+static perfile_status ensure_part(pf_perf_writer *w, uint32_t part, perfile_error *err)
+{
+    if (part < w->n_parts)
+        return PERFILE_OK;
+    pf_write_part *parts = pf_realloc(w->parts, part + (size_t)1, sizeof *parts);
+    if (!parts)
+        return pf_fail_nomem(err, "writer.parts");
+    memset(parts + w->n_parts, 0, (part + (size_t)1 - w->n_parts) * sizeof *parts);
+    w->parts = parts;
+    w->part = parts + w->at;
+    w->n_parts = part + 1;
+    return PERFILE_OK;
+}
+
+/* Writes everything of the current part that is not written yet. */
+static perfile_status flush_part(pf_perf_writer *w, perfile_error *err)
+{
+    perfile_status st = pf_write_flush_span(w, err);
+    return st == PERFILE_OK && w->level ? pf_write_flush_stage(w, err) : st;
+}
+
+/* Gives the part its sink and, with compression, its zstd stream and stage. */
+static perfile_status open_part(pf_perf_writer *w, pf_write_part *part, perfile_sink *sink,
+                                perfile_error *err)
+{
+    if (w->level && !part->deflate)
+        part->deflate = pf_deflate_new(w->level);
+    if (w->level && (!part->deflate || !pf_buffer_reserve(&part->stage, PF_WRITE_CHUNK)))
+        return pf_fail_nomem(err, "writer.parts");
+    part->sink = sink;
+    return PERFILE_OK;
+}
+
+/* pf_writer_ops.compress. */
+perfile_status pf_write_compress_from_here(perfile_writer *writer, uint32_t level,
+                                           perfile_error *err)
+{
+    pf_perf_writer *w = (pf_perf_writer *)writer;
+    w->level = level >= 1 && level <= PF_DEFLATE_LEVEL_MOST ? (int)level : 1;
+    w->base.packs = true;
+    return open_part(w, w->part, w->part->sink, err);
+}
+
+perfile_status pf_write_first_part(pf_perf_writer *w, perfile_error *err)
+{
+    perfile_status st = ensure_part(w, 0, err);
+    if (st != PERFILE_OK)
+        return st;
+    w->part = w->parts;
+    return open_part(w, w->part, w->base.sink, err);
+}
+
+perfile_status pf_write_select_part(pf_perf_writer *w, uint32_t part, perfile_error *err)
+{
+    perfile_sink *sink = w->base.sink;
+    perfile_status st = pf_write_flush_span(w, err);
+    if (st == PERFILE_OK && part)
+        st = pf_sink_part(w->base.sink, part - 1, &sink, err);
+    if (st == PERFILE_OK)
+        st = ensure_part(w, part, err);
+    if (st == PERFILE_OK && !w->parts[part].sink)
+        st = open_part(w, &w->parts[part], sink, err);
+    if (st != PERFILE_OK)
+        return st;
+    w->at = part;
+    w->part = &w->parts[part];
+    return PERFILE_OK;
+}
+
+perfile_status pf_write_finish_parts(pf_perf_writer *w, perfile_error *err)
+{
+    perfile_status st = flush_part(w, err);
+    for (uint32_t i = w->n_parts; i-- && st == PERFILE_OK;) {
+        if (!w->parts[i].sink)
+            continue;
+        w->at = i;
+        w->part = &w->parts[i];
+        st = flush_part(w, err);
+    }
+    return st;
+}
+
+void pf_write_free_parts(pf_perf_writer *w)
+{
+    for (uint32_t i = 0; i < w->n_parts; i++) {
+        pf_deflate_free(w->parts[i].deflate);
+        pf_buffer_free(&w->parts[i].stage);
+    }
+    pf_free(w->parts);
+}
+
+/* Compression: kernel records go into COMPRESSED or COMPRESSED2 records.
+ *
+ * Records are collected in the stage of their part up to PF_WRITE_CHUNK bytes.  A full stage is
+ * compressed and flushed into one envelope, so that decompressing an envelope yields all of its
+ * records and no reader needs more memory than the feature COMPRESSED states.  Records of the tool
+ * are not compressed; the stage is flushed in front of them to keep the order. */
+
+enum { DATA_SIZE = 8 }; /* the length of the zstd bytes in COMPRESSED2 */
+
+/* Writes the header of an envelope, and of COMPRESSED2 length and padding, around `len` bytes of
+ * zstd that already stand in it.  Returns the size of the record. */
+static size_t finish_envelope(const pf_perf_writer *w, uint8_t *envelope, size_t len)
+{
+    size_t size = PF_PERF_RECORD_HEADER + len;
+    if (w->compressed2) {
+        pf_store_u64(envelope + PF_PERF_RECORD_HEADER, len, w->base.swap);
+        size = (size + DATA_SIZE + 7) & ~(size_t)7;
+        size_t end = PF_PERF_RECORD_HEADER + DATA_SIZE + len;
+        memset(envelope + end, 0, size - end);
+    }
+    uint32_t type = w->compressed2 ? PERFILE_RECORD_COMPRESSED2 : PERFILE_RECORD_COMPRESSED;
+    pf_store_u32(envelope, type, w->base.swap);
+    pf_store_u16(envelope + 4, 0, w->base.swap);
+    pf_store_u16(envelope + 6, (uint16_t)size, w->base.swap);
+    return size;
+}
+
+/* Compresses the stage of the current part into an envelope and writes that. */
+static perfile_status flush_chunk(pf_perf_writer *w, perfile_error *err)
+{
+    pf_write_part *p = w->part;
+    size_t before = PF_PERF_RECORD_HEADER + (w->compressed2 ? DATA_SIZE : 0);
+    size_t room = pf_deflate_bound(PF_WRITE_CHUNK), len = 0;
+    if (!pf_buffer_reserve(&w->own, before + room + 8))
+        return pf_fail_nomem(err, "writer.own");
+    uint8_t *envelope = w->own.ptr;
+    perfile_status st = pf_deflate_feed(p->deflate, (perfile_bytes){p->stage.ptr, p->stage.len},
+                                        envelope + before, room, &len, err);
+    if (st != PERFILE_OK)
+        return st;
+    size_t size = finish_envelope(w, envelope, len);
+    w->plain_bytes += p->stage.len;
+    w->packed_bytes += len;
+    pf_buffer_clear(&p->stage);
+    return pf_write_bytes(w, (perfile_bytes){envelope, size}, err);
+}
+
+perfile_status pf_write_flush_stage(pf_perf_writer *w, perfile_error *err)
+{
+    perfile_error why;
+    if (!w->part->stage.len)
+        return PERFILE_OK;
+    return pf_write_set_broken(w, flush_chunk(w, &why), &why, err);
+}
+
+/* The stage never grows: open_part() has reserved PF_WRITE_CHUNK bytes, so appending cannot fail.
+ */
+perfile_status pf_write_add_to_stage(pf_perf_writer *w, perfile_bytes bytes, perfile_error *err)
+{
+    pf_buffer *stage = &w->part->stage;
+    perfile_status st = PERFILE_OK;
+    while (bytes.len && st == PERFILE_OK) {
+        size_t n = PF_WRITE_CHUNK - stage->len;
+        if (n > bytes.len)
+            n = bytes.len;
+        (void)pf_buffer_append(stage, bytes.ptr, n);
+        bytes.ptr += n;
+        bytes.len -= n;
+        if (stage->len == PF_WRITE_CHUNK)
+            st = pf_write_flush_stage(w, err);
+    }
+    return st;
+}
+
+perfile_status pf_write_compress(pf_perf_writer *w, const perfile_record *r, perfile_error *err)
+{
+    size_t size = PF_PERF_RECORD_HEADER + r->body.len;
+    perfile_status st = pf_write_flush_span(w, err);
+    /* A record is divided among two envelopes only if it is longer than a chunk. */
+    if (st == PERFILE_OK && w->part->stage.len + size > PF_WRITE_CHUNK)
+        st = pf_write_flush_stage(w, err);
+    if (st == PERFILE_OK)
+        st = pf_write_add_to_stage(w, (perfile_bytes){r->header, PF_PERF_RECORD_HEADER}, err);
+    return st == PERFILE_OK ? pf_write_add_to_stage(w, r->body, err) : st;
+}
+
+perfile_status pf_write_compressed_feature(pf_perf_writer *w, perfile_error *err)
+{
+    enum { ZSTD = 1 };
+    uint8_t payload[32];
+    size_t len;
+    /* Rounded to the nearest. */
+    uint64_t ratio = w->packed_bytes ? (w->plain_bytes + w->packed_bytes / 2) / w->packed_bytes : 1;
+    perfile_encode_options how = pf_write_encoding(w);
+    perfile_compression c = {.type = ZSTD,
+                             .level = (uint32_t)w->level,
+                             .ratio = ratio < UINT32_MAX ? (uint32_t)ratio : UINT32_MAX,
+                             .mmap_len = PF_WRITE_MMAP_LEN};
+    if (!w->level)
+        return PERFILE_OK;
+    perfile_status st =
+        perfile_compression_encode(&c, sizeof c, &how, payload, sizeof payload, &len, err);
+    pf_written_feature f = {.there = true, .len = len};
+    if (st == PERFILE_OK)
+        st = pf_write_keep(w, (perfile_bytes){payload, len}, &f.at, err);
+    if (st == PERFILE_OK)
+        w->features[PERFILE_FEATURE_COMPRESSED] = f;
+    return st;
 }

@@ -152,7 +152,7 @@ perfile_status pf_write_check_at_record(const pf_perf_writer *w, perfile_error *
  */
 perfile_status pf_write_set_broken(pf_perf_writer *w, perfile_status st, const perfile_error *why,
                                    perfile_error *err);
-/* perf/write_told.c: ranges of records as they are stored in another archive. */
+/* perf/write_put.c: ranges of records as they are stored in another archive. */
 bool pf_write_takes_stored(perfile_writer *w, const perfile_session *session);
 perfile_status pf_write_stored(perfile_writer *w, const struct pf_stored *range,
                                perfile_error *err);
@@ -185,7 +185,7 @@ perfile_status pf_write_scratch(pf_perf_writer *w, size_t n, uint8_t **at, perfi
 /* perf/write_put.c: writes n records as a run, and what is in the span unless it is stable. */
 perfile_status pf_write_put_run(pf_perf_writer *w, const perfile_record *first, size_t n,
                                 perfile_error *err);
-/* perf/write_told.c: the same, and says to the sink, an archive, where they are. */
+/* perf/write_put.c: the same, and says to the sink, an archive, where they are. */
 perfile_status pf_write_put_told(pf_perf_writer *w, const perfile_record *first, size_t n,
                                  perfile_error *err);
 
@@ -210,7 +210,7 @@ perfile_status pf_write_pipe_check_feature(const pf_perf_writer *w, uint32_t num
 /* perf/write_events.c: makes the feature EVENT_DESC if any event was given a name. */
 perfile_status pf_write_event_desc(pf_perf_writer *w, perfile_error *err);
 
-/* perf/write_compress.c: adds a record, or bytes of records, to the stage of the current part,
+/* perf/write.c: adds a record, or bytes of records, to the stage of the current part,
  * which becomes an envelope whenever it is full. */
 perfile_status pf_write_compress(pf_perf_writer *w, const perfile_record *r, perfile_error *err);
 perfile_status pf_write_add_to_stage(pf_perf_writer *w, perfile_bytes bytes, perfile_error *err);
@@ -219,7 +219,7 @@ perfile_status pf_write_flush_stage(pf_perf_writer *w, perfile_error *err);
 /* Sets the feature COMPRESSED if the writer compresses. */
 perfile_status pf_write_compressed_feature(pf_perf_writer *w, perfile_error *err);
 
-/* perf/write_parts.c. */
+/* perf/write.c. */
 perfile_status pf_write_compress_from_here(perfile_writer *writer, uint32_t level,
                                            perfile_error *err);
 

@@ -150,7 +150,7 @@ struct perfile_symbols {
 /* All below return PERFILE_OK, also if nothing was found: then o->reason says why.  PERFILE_E_LIMIT
  * and PERFILE_E_NOMEM leave an object without symbols, which pf_symbol_object_drop() cleans up. */
 
-/* symbol/elf_load.c: symbols of an ELF file and of its debug file. */
+/* symbol/elf.c: symbols of an ELF file and of its debug file. */
 perfile_status pf_load_elf(perfile_symbols *s, pf_symbol_object *o);
 
 /* Copies the segments of a file that are loaded.  Of a debug file alone (not `is_mapped`) the
@@ -158,11 +158,11 @@ perfile_status pf_load_elf(perfile_symbols *s, pf_symbol_object *o);
  * PERFILE_E_LIMIT, PERFILE_E_NOMEM. */
 perfile_status pf_keep_segments(pf_symbol_object *o, const pf_elf *elf, bool is_mapped);
 
-/* symbol/source.c: releases the debug information of an object; all answers. */
+/* symbol/dwarf.c: releases the debug information of an object; all answers. */
 void pf_source_drop(perfile_symbols *s, pf_symbol_object *o);
 void pf_source_free(perfile_symbols *s);
 
-/* symbol/vdso.c: the [vdso] of this process, nothing if it is not found.  Valid until it ends. */
+/* symbol/files.c: the [vdso] of this process, nothing if it is not found.  Valid until it ends. */
 perfile_status pf_own_vdso(pf_budget *budget, perfile_bytes *image);
 
 /* symbol/kernel.c: reads the kallsyms file of the options, with messages. */
@@ -173,7 +173,7 @@ perfile_status pf_kernel_captured(perfile_symbols *s);
 /* `pgoff`: of the mapping; with the name of the kernel's the recorded address of a symbol. */
 perfile_status pf_load_kernel(perfile_symbols *s, pf_symbol_object *o, uint64_t pgoff);
 
-/* symbol/perf_map.c: perf-PID.map. */
+/* symbol/text.c: perf-PID.map. */
 bool pf_is_anonymous(const char *name);
 /* `addr`: of the mapping. */
 perfile_status pf_load_perf_map(perfile_symbols *s, pf_symbol_object *o, uint64_t addr);

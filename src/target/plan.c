@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "core/layout.h"
 #include "target/target.h"
+#include "perfile/field.h"
+#include "schema/family.h"
 
 /* Where the new layout needs an id that is to be inserted (ID instead of IDENTIFIER): has the id
  * copied from 64-bit word `from` of the record, where its IDENTIFIER is. */
@@ -120,4 +122,139 @@ perfile_status pf_target_update_plans(pf_target *t, perfile_error *err)
         t->plain = plain_types(t);
     }
     return PERFILE_OK;
+}
+
+/* What goes together with the sample fields that the caller drops: members and flags of attrs,
+ * features and records that are about such a field alone.  perf refuses a capture with a feature
+ * about a field that no sample has (BRANCH_STACK). */
+
+enum { NO_FEATURE = 0, NO_RECORD = 0 };
+
+/* A field of samples, and what goes with it. */
+typedef struct row {
+    uint64_t field;     /* PERFILE_SAMPLE_… */
+    const char *member; /* of the attr, set to 0; NULL: none */
+    uint64_t flags;     /* of the attr, cleared */
+    uint32_t feature;   /* PERFILE_FEATURE_…, left out */
+    uint32_t type;      /* record type, dropped */
+} row;
+
+#define FLAG(name) (UINT64_C(1) << PERFILE_ATTR_BIT_##name)
+
+/* sample_regs_user means nothing without REGS_USER, and so on.  CLOCKID, CLOCK_DATA and
+ * CPU_TOPOLOGY describe the machine and hold whatever fields samples have. */
+static const row rows[] = {
+    {PERFILE_SAMPLE_TIME, NULL, 0, PERFILE_FEATURE_SAMPLE_TIME, NO_RECORD},
+    {PERFILE_SAMPLE_CALLCHAIN, "sample_max_stack",
+     FLAG(EXCLUDE_CALLCHAIN_KERNEL) | FLAG(EXCLUDE_CALLCHAIN_USER) | FLAG(DEFER_CALLCHAIN) |
+         FLAG(DEFER_OUTPUT),
+     NO_FEATURE, PERFILE_RECORD_CALLCHAIN_DEFERRED},
+    {PERFILE_SAMPLE_BRANCH_STACK, "branch_sample_type", 0, PERFILE_FEATURE_BRANCH_STACK, NO_RECORD},
+    {PERFILE_SAMPLE_REGS_USER, "sample_regs_user", 0, NO_FEATURE, NO_RECORD},
+    {PERFILE_SAMPLE_STACK_USER, "sample_stack_user", 0, NO_FEATURE, NO_RECORD},
+    {PERFILE_SAMPLE_REGS_INTR, "sample_regs_intr", 0, NO_FEATURE, NO_RECORD},
+    {PERFILE_SAMPLE_AUX, "aux_sample_size", 0, NO_FEATURE, NO_RECORD},
+};
+
+/* Loop over the rows of the fields in `drop`. */
+#define FOR_DROPPED(r, drop)                                                                       \
+    for (const row *r = rows; r < rows + sizeof rows / sizeof rows[0]; r++)                        \
+        if (r->field & (drop))
+
+bool pf_target_drops_member(const pf_target *t, const char *member)
+{
+    FOR_DROPPED(r, t->options.drop)
+    if (r->member && strcmp(r->member, member) == 0)
+        return true;
+    return false;
+}
+
+uint64_t pf_target_drops_flags(const pf_target *t)
+{
+    uint64_t flags = 0;
+    FOR_DROPPED(r, t->options.drop)
+    flags |= r->flags;
+    return flags;
+}
+
+bool pf_target_drops_feature(const pf_target *t, uint32_t number)
+{
+    FOR_DROPPED(r, t->options.drop)
+    if (r->feature && r->feature == number)
+        return true;
+    return false;
+}
+
+bool pf_target_drops_record(const pf_target *t, uint32_t type)
+{
+    FOR_DROPPED(r, t->options.drop)
+    if (r->type && r->type == type)
+        return true;
+    return false;
+}
+
+/* Processor sets that are stored as a range, converted to lists for versions that know only lists
+ * and masks.  They are in CPU_MAP records, and behind a fixed part in EVENT_UPDATE records. */
+
+enum {
+    UPDATE_FIXED = 16, /* bytes of the body of EVENT_UPDATE in front of the set */
+    LIST = 0,          /* type of the set: a list of numbers of 16 bits */
+    ANY = 0xffff       /* -1 in a list: any processor */
+};
+
+/* Returns the set in the record, decoded to *map or *update; NULL if it is no range or cannot be
+ * read.  *prefix is the number of bytes in front of it in the body. */
+static const perfile_cpu_map_data *range_of(const perfile_record *r, perfile_cpu_map *map,
+                                            perfile_event_update *update, size_t *prefix)
+{
+    *prefix = r->type == PERFILE_RECORD_CPU_MAP ? 0 : UPDATE_FIXED;
+    if (r->type == PERFILE_RECORD_CPU_MAP)
+        return perfile_cpu_map_decode(r, map, sizeof *map, NULL) == PERFILE_OK && map->cpus.is_range
+                   ? &map->cpus
+                   : NULL;
+    return perfile_event_update_decode(r, update, sizeof *update, NULL) == PERFILE_OK &&
+                   update->has_cpus && update->cpus.is_range
+               ? &update->cpus
+               : NULL;
+}
+
+bool pf_target_has_cpu_range(const pf_target *t, const perfile_record *r)
+{
+    enum {
+        WITH_RANGES = 3
+    }; /* forms of sets that a version with ranges knows: list, mask, range */
+    perfile_cpu_map map;
+    perfile_event_update update;
+    size_t prefix;
+    return t->release->cpu_maps < WITH_RANGES && range_of(r, &map, &update, &prefix) != NULL;
+}
+
+size_t pf_target_range_to_list(const perfile_record *r, uint8_t *out)
+{
+    const bool swapped = r->flags & PERFILE_REC_SWAPPED;
+    perfile_cpu_map map;
+    perfile_event_update update;
+    size_t prefix;
+    const perfile_cpu_map_data *set = range_of(r, &map, &update, &prefix);
+    size_t n = set->start_cpu <= set->end_cpu ? (size_t)set->end_cpu - set->start_cpu + 1 : 0;
+    /* Type and count, 16 bits each, then the numbers. */
+    size_t size = PF_PERF_RECORD_HEADER + prefix + 4 + 2 * (n + (set->any_cpu != 0));
+    size = (size + 7) / 8 * 8;
+    if (size > UINT16_MAX)
+        return 0;
+    memset(out, 0, size);
+    memcpy(out, r->header, PF_PERF_RECORD_HEADER);
+    memcpy(out + PF_PERF_RECORD_HEADER, r->body.ptr, prefix);
+    pf_store_u16(out + 6, (uint16_t)size, swapped);
+    uint8_t *to = out + PF_PERF_RECORD_HEADER + prefix;
+    pf_store_u16(to, LIST, swapped);
+    pf_store_u16(to + 2, (uint16_t)(n + (set->any_cpu != 0)), swapped);
+    to += 4;
+    if (set->any_cpu) {
+        pf_store_u16(to, ANY, swapped);
+        to += 2;
+    }
+    for (size_t i = 0; i < n; i++)
+        pf_store_u16(to + 2 * i, (uint16_t)(set->start_cpu + i), swapped);
+    return size;
 }
