@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "archive/columns.h"
-#include "archive/crc32c.h"
 #include "archive/header.h"
 #include <zstd.h>
 

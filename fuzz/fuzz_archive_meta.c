@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "archive/meta.h"
-#include "archive/zone.h"
 
 static perfile_bytes bytes_of(const pf_buffer *b)
 {

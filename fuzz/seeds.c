@@ -7,7 +7,6 @@
 
 #include "archive/meta.h"
 #include "archive/pack.h"
-#include "archive/zone.h"
 #include "tests/columns_built.h"
 #include "tests/hostile/every/every.h"
 

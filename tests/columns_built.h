@@ -7,7 +7,7 @@
 #include <zstd.h>
 
 #include "archive/columns.h"
-#include "archive/crc32c.h"
+#include "archive/header.h"
 #include "base/buffer.h"
 
 enum { BUILT_FRAMES = 400 };

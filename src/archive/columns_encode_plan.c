@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "archive/columns_encode.h"
-#include "archive/zone.h"
+#include "archive/meta.h"
 #include "base/byte_order.h"
 #include "schema/family.h"
 

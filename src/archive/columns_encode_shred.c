@@ -5,7 +5,7 @@
  * makes a new class. */
 #include "archive/columns_encode.h"
 
-#include "archive/zone.h"
+#include "archive/meta.h"
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "core/attribution.h"

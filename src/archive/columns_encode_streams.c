@@ -5,7 +5,6 @@
  * head, for a frame costs some bytes of its own and some work to begin. */
 #include "archive/columns_encode.h"
 
-#include "archive/crc32c.h"
 #include "archive/header.h"
 #include "base/byte_order.h"
 #include "base/error.h"

@@ -7,7 +7,6 @@
 
 #include <stddef.h>
 
-#include "archive/crc32c.h"
 #include "archive/header.h"
 #include "base/byte_order.h"
 #include "base/alloc.h"

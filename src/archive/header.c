@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "archive/crc32c.h"
 #include "base/byte_order.h"
 #include "base/error.h"
 

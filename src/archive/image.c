@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/source_kind.h"
-#include "archive/zone.h"
+#include "archive/meta.h"
 
 enum {
     VIEWS = 16,               /* how often a part may be decoded for its facts, */

@@ -5,7 +5,6 @@
 
 #include "archive/meta.h"
 #include "archive/table.h"
-#include "archive/zone.h"
 #include "perfile/archive.h"
 #include "perfile/check.h"
 

@@ -11,8 +11,18 @@
 #ifndef PF_ARCHIVE_META_H
 #define PF_ARCHIVE_META_H
 
-#include "base/arena.h"
 #include "base/buffer.h"
+#include "core/zone.h"
+#include "base/arena.h"
+
+/* The zone of a chunk as its metadata: CBOR (format/archive.cddl). */
+
+/* Appends the zone as CBOR, after pf_zone_seal().  PERFILE_E_NOMEM: `out` ends as it did before. */
+perfile_status pf_zone_encode(pf_zone *z, pf_buffer *out, perfile_error *err);
+
+/* Reads the metadata of a chunk into `z`, which may have been used; it is sealed then.
+ * PERFILE_E_CORRUPT (also for no bytes at all), PERFILE_E_NOMEM: of *z nothing is known. */
+perfile_status pf_zone_decode(perfile_bytes cbor, pf_zone *z, perfile_error *err);
 
 enum {
     PF_META_MOST_PARTS = 65536,   /* parts of a source; their numbers are below that */

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <sys/random.h>
 
-#include "archive/crc32c.h"
+#include "archive/header.h"
 #include "base/alloc.h"
 #include "base/error.h"
 

@@ -15,7 +15,6 @@
 #include "archive/columns.h"
 #include "archive/columns_encode.h"
 #include "archive/pack.h"
-#include "archive/zone.h"
 #include "core/narrow.h"
 #include "perfile/record.h"
 

@@ -5,7 +5,7 @@
  * writes no more than these. */
 #include <zstd.h>
 
-#include "archive/crc32c.h"
+#include "archive/header.h"
 #include "archive/table.h"
 #include "base/alloc.h"
 #include "base/error.h"

@@ -2,14 +2,13 @@
  *
  * All sources of one archive share the table of chunks and what is lost; the last one that is
  * closed closes the archive. */
-#include "archive/source.h"
+#include "archive/image.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "archive/image.h"
 #include "archive/list.h"
 #include "archive/meta.h"
 #include "base/alloc.h"

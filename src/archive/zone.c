@@ -3,7 +3,7 @@
  * What is not known is left out.  A reader refuses what no writer writes (keys that occur twice,
  * sets that do not ascend, more members or counts than the limits), and ignores keys that it does
  * not know.  Its memory is bounded by the limits, and by the bytes that it was given. */
-#include "archive/zone.h"
+#include "archive/meta.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 
 #include "base/byte_order.h"
 #include "check/check.h"
-#include "core/contexts.h"
 #include "core/layout.h"
 
 enum {

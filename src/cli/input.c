@@ -17,7 +17,7 @@
 #include "cli/damage.h"
 #include "cli/print.h"
 #include "cli/output.h"
-#include "cli/members.h"
+#include "cli/note.h"
 #include "cli/progress.h"
 #include "cli/select.h"
 #include "cli/signals.h"

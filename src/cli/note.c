@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/members.h"
 #include "perfile/damage.h"
 #include "perfile/field.h"
 #include "cli/print.h"

@@ -9,7 +9,6 @@
 #include <sys/ioctl.h>
 
 #include "perfile/text.h"
-#include "cli/names.h"
 
 bool cli_is_utf8(perfile_bytes text)
 {
@@ -162,7 +161,7 @@ size_t cli_terminal_width(int fd)
     return n > 0 ? (size_t)n : 80;
 }
 
-/* Names of record types and forms, see names.h. */
+/* Names of record types and forms. */
 
 /* Returns a record that has only what a key says: family and type. */
 static perfile_record record_of_key(uint64_t key)

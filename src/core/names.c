@@ -14,7 +14,7 @@
 
 #define NAME_SIZE 512
 
-/* All maps get the seed of the session: see core/ids.h. */
+/* All maps get the seed of the session: see core/session.h. */
 void pf_names_init(pf_names *n, uint64_t seed)
 {
     pf_ids *maps[] = {&n->desc_ids,     &n->meta_keys,     &n->pmu_types,

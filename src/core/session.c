@@ -15,7 +15,6 @@
 #include "core/layout.h"
 #include "core/state.h"
 #include "schema/attr_places.h"
-#include "core/ids.h"
 
 #define ATTR_SIZE_AT 4
 
@@ -463,7 +462,7 @@ const perfile_build_id *perfile_session_build_id(const perfile_session *s, uint3
     return position < s->build_ids.n ? s->build_ids.items[position] : NULL;
 }
 
-/* The hash map of core/ids.h.  Its memory is allocated separately but charged to the session's
+/* The hash map of core/session.h.  Its memory is allocated separately but charged to the session's
  * arena, so that perfile_limits.session_bytes bounds it. */
 
 #define SLOTS_FIRST 16

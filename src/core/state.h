@@ -7,9 +7,8 @@
 #define PF_CORE_STATE_H
 
 #include "base/arena.h"
-#include "core/ids.h"
-#include "core/names.h"
 #include "core/session.h"
+#include "core/names.h"
 #include "schema/rows.h"
 
 /* An event: the public part, and what belongs to it.  In the arena, so that its address never

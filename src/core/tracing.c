@@ -2,7 +2,7 @@
  * tools/perf/util/trace-event-info.c has the layout, format/features.def describes it
  * (tracing_formats).  Unlike the table's decoder this scan returns the names in front of the
  * damage of a damaged blob. */
-#include "core/tracing.h"
+#include "core/names.h"
 
 #include "base/alloc.h"
 #include "base/cursor.h"

@@ -7,14 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/zone_samples.h"
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/cursor.h"
 #include "core/parts.h"
 #include "core/session.h"
 #include "schema/family.h"
-#include "core/zone_sets.h"
 
 bool pf_zone_is_apart(const perfile_record *r)
 {

@@ -1,5 +1,5 @@
 /* The zone of a range of records: what is among them, so that a reader can pass over the range
- * without reading it.  Archives have one for each chunk (archive/zone.h).
+ * without reading it.  Archives have one for each chunk (archive/meta.h).
  *
  * A zone errs to one side only: what it says is not there is not there.  What it does not know it
  * leaves out, and a reader must then read the records.
@@ -21,8 +21,67 @@
 #ifndef PF_CORE_ZONE_H
 #define PF_CORE_ZONE_H
 
-#include "core/zone_sets.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "perfile/record.h"
+
+/* What zones are made of: counts by type or event, and sets of threads, processes or processors. */
+
+enum {
+    PF_ZONE_MOST_MEMBERS = 65536, /* of a set; one of more is not known */
+    PF_ZONE_MOST_COUNTS = 4096    /* types or events that are counted; of more none is known */
+};
+
+/* By type (perfile_record.type): records and their bytes, as perfile_record_size() counts them.  By
+ * event (perfile_event.index): samples; `bytes` is 0. */
+typedef struct pf_zone_count {
+    uint64_t key, records, bytes;
+} pf_zone_count;
+
+typedef struct pf_zone_counts {
+    pf_zone_count *at; /* ascending by key */
+    uint32_t n, cap;
+    bool known;
+    bool has_bytes; /* `bytes` are known, too */
+    uint32_t last;  /* position that was counted last */
+} pf_zone_counts;
+
+typedef struct pf_zone_set {
+    uint32_t *at; /* members; ascending after pf_zone_set_seal() */
+    uint32_t n, cap;
+    bool known;
+    bool has_zero;               /* 0 is a member; in `slots` it means "free" */
+    uint32_t *slots;             /* while values are added: a hash table of the members */
+    uint32_t n_slots, cap_slots; /* in use (a power of two, or 0), and allocated */
+    uint64_t seed;               /* of the hash function: see pf_session_seed() */
+} pf_zone_set;
+
+/* Empties a set or counts, and says whether that is known; memory is kept. */
+void pf_zone_set_clear(pf_zone_set *s, bool known);
+void pf_zone_counts_clear(pf_zone_counts *c, bool known);
+
+void pf_zone_set_free(pf_zone_set *s);
+void pf_zone_counts_free(pf_zone_counts *c);
+
+/* Adds a value, if the set is known.  False: no memory.  Too many members: not known from then on.
+ */
+bool pf_zone_set_add(pf_zone_set *s, uint32_t v);
+
+/* Sorts the members.  Nothing can be added then. */
+void pf_zone_set_seal(pf_zone_set *s);
+
+/* Adds to the count of `key`, likewise. */
+bool pf_zone_counts_add(pf_zone_counts *c, uint64_t key, uint64_t records, uint64_t bytes);
+
+/* The count of `key`; NULL: there is none. */
+const pf_zone_count *pf_zone_counts_find(const pf_zone_counts *c, uint64_t key);
+
+/* Questions about a sealed set.  Both are true if it is not known. */
+/* `v` is a member. */
+bool pf_zone_set_has(const pf_zone_set *s, uint32_t v);
+/* A member lies in low .. high. */
+bool pf_zone_set_meets(const pf_zone_set *s, uint32_t low, uint32_t high);
 
 /* All zeros is a zone of which nothing is known; before records are added it needs
  * pf_zone_clear().  Release with pf_zone_free(). */
@@ -46,7 +105,7 @@ typedef struct pf_zone {
     bool open;                     /* records can be added: not sealed yet */
     bool data_untimed;             /* a data record has no time */
     bool hides;                    /* a record holds others */
-    struct pf_zone_recent *recent; /* what samples had lately: zone_samples.h */
+    struct pf_zone_recent *recent; /* what samples had lately: zone_samples.c */
 } pf_zone;
 
 /* True if readers need the record whatever they are looking for: its role (format/records.def) is
@@ -78,5 +137,31 @@ bool pf_zone_meets_times(const pf_zone *z, uint64_t first, uint64_t last);
 
 /* Empties `z`; nothing in it is known then.  Memory is kept. */
 void pf_zone_forget(pf_zone *z);
+
+/* Adding samples to a zone: the fast path of pf_zone_add(). */
+
+/* What samples had lately.  A new one mostly has the same, which is then known to be in the sets
+ * and needs no further work. */
+typedef struct pf_zone_recent pf_zone_recent;
+
+/* Forgets all of it. */
+void pf_zone_recent_clear(pf_zone_recent *recent);
+
+/* Adds the samples that have not been counted by event yet to z->events; z->recent is not NULL. */
+void pf_zone_recent_count(pf_zone *z);
+
+static inline bool pf_zone_is_sample(const perfile_record *r)
+{
+    return r->type == PERFILE_RECORD_SAMPLE && r->family == PERFILE_FAMILY_PERF && r->session;
+}
+
+/* Adds the samples that `first` begins with, at least one; *done is how many.  False: no memory. */
+bool pf_zone_add_samples(pf_zone *z, const perfile_record *first, size_t n, size_t *done);
+
+static inline void pf_zone_widen(uint64_t *first, uint64_t *last, uint64_t time)
+{
+    *first = time < *first ? time : *first;
+    *last = time > *last ? time : *last;
+}
 
 #endif

@@ -7,7 +7,7 @@
  *
  * The event of a sample depends on its id only (core/attribution.h) as long as the session learns
  * nothing new, which its generation tells. */
-#include "core/zone_samples.h"
+#include "core/zone.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "base/byte_order.h"
 #include "emit/emitter.h"
 #include "emit/plan.h"
-#include "emit/utf8.h"
+#include "emit/digits.h"
 
 enum {
     HEAD = 9 /* bytes of a number, or of the head of anything else, at most */

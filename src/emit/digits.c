@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "emit/utf8.h"
 #include "perfile/text.h"
 #include "emit/text_page.h"
 

@@ -9,8 +9,13 @@
 
 #include <string.h>
 
-#include "base/byte_order.h"
 #include "perfile/base.h"
+#include "base/byte_order.h"
+
+/* Validation of UTF-8. */
+
+/* True if `text` is valid UTF-8: shortest forms, no surrogates, nothing above U+10FFFF. */
+bool pf_utf8_valid(perfile_bytes text);
 
 enum {
     PF_DEC_MAX = 20, /* digits of UINT64_MAX */

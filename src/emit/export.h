@@ -5,10 +5,17 @@
 #ifndef PF_EMIT_EXPORT_H
 #define PF_EMIT_EXPORT_H
 
+#include <stddef.h>
+
 #include "emit/emitter.h"
 #include "profile/reader.h"
 #include "profile/tree.h"
 #include "perfile/field.h"
+
+/* The page that shows a flame graph: lines of HTML with style and script, from behind the title to
+ * the end, ended by NULL. */
+
+extern const char *const pf_flamegraph_page[];
 
 struct pf_exporter;
 

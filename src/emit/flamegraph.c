@@ -6,14 +6,13 @@
  * position of its name in `names`, weight with all that it called, and kind (PF_CODE_…).  Frames
  * too small to be seen are left out, and counted in `pruned`.  Where captures are compared,
  * `before` has the weight that each of these frames had before. */
-#include "emit/flamegraph.h"
+#include "emit/export.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "emit/export.h"
 
 enum {
     LEAST_SHARE = 20000, /* frames of less than 1/LEAST_SHARE of all are left out */

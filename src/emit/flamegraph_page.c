@@ -5,7 +5,7 @@
  * size of the window, so that thousands of frames and deep stacks cost no more than what is
  * visible.  Text of the capture reaches the page as text only (textContent, fillText), never as
  * markup.  `data-drawn` of the body says how many boxes were drawn: tests look at it. */
-#include "emit/flamegraph.h"
+#include "emit/export.h"
 
 const char *const pf_flamegraph_page[] = {
     "<style>",

@@ -1,7 +1,7 @@
 /* Strings and bytes in JSON: what is too long to be inline. */
 #include "emit/json.h"
 
-#include "emit/utf8.h"
+#include "emit/digits.h"
 
 void pf_json_bytes(perfile_emitter *e, perfile_bytes bytes)
 {

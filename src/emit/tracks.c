@@ -440,7 +440,7 @@ uint64_t pf_tracks_time(const pf_tracks *t, uint64_t time, uint64_t *untimed)
     return at;
 }
 
-/* Threads with their names (see thread_names.h). */
+/* Threads with their names. */
 
 perfile_status pf_name_threads(const pf_tracks *t, pf_profile *p, pf_intern *threads,
                                perfile_error *err)

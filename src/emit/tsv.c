@@ -13,7 +13,6 @@
 #include "emit/digits.h"
 #include "emit/emitter.h"
 #include "emit/plan.h"
-#include "emit/utf8.h"
 #include "expr/program.h"
 #include "expr/fetch.h"
 

@@ -1,7 +1,7 @@
 /* Copying the companion files of a capture that is a directory: kcore_dir of `perf record --kcore`.
  *
  * They have no records: every operation that writes a directory copies their bytes. */
-#include "lib/companions.h"
+#include "lib/registry.h"
 
 #include "base/alloc.h"
 #include "core/session.h"

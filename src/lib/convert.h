@@ -7,7 +7,7 @@
 
 #include "io/out.h"
 #include "io/tee.h"
-#include "lib/notes.h"
+#include "lib/copy.h"
 #include "core/driver.h"
 #include "perfile/convert.h"
 

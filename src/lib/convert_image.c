@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "lib/companions.h"
+#include "lib/registry.h"
 #include "lib/convert_image.h"
 #include "lib/passes.h"
 #include "schema/frame.h"

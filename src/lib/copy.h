@@ -12,12 +12,71 @@
 #ifndef PF_LIB_COPY_H
 #define PF_LIB_COPY_H
 
+#include "perfile/copy.h"
+#include "perfile/stream.h"
 #include "base/buffer.h"
 #include "core/narrow.h"
-#include "lib/notes.h"
-#include "lib/progress.h"
 #include "perfile/abi.h"
 #include "stage/fragments.h"
+
+/* Notes: what the output does not have as the input had it.  They are counted by kind while an
+ * operation runs and reported at its end, each as one sentence ("3 records of type 200 left out"),
+ * so that a million equal losses are one line. */
+
+enum { PF_NOTES_MOST = 96 }; /* a hostile input has types and features without end */
+
+/* All zeros is empty.  Nothing to free. */
+typedef struct pf_notes {
+    perfile_note
+        at[PF_NOTES_MOST];        /* one per (kind, number, damage); offset is that of the first */
+    char why[PF_NOTES_MOST][112]; /* text of the first, "" if it had none */
+    uint32_t n;
+} pf_notes;
+
+/* Adds one->count and one->bytes to the entry of the same kind, number and damage; the first one of
+ * an entry also gives its offset, part and text.  When the table is full, it is counted in the
+ * entry of its kind that has no number (UINT32_MAX). */
+void pf_notes_add(pf_notes *notes, const perfile_note *one);
+
+/* Counts what could not be byte-swapped completely: the record `r`, or if that is NULL the feature
+ * `f`, or if both are NULL an event.  `why` is the error of swapping it; PERFILE_E_UNSUPPORTED
+ * means that no table describes its layout.  For callbacks of perfile_byteswap_options.kept. */
+void pf_notes_kept(pf_notes *notes, const perfile_record *r, const perfile_feature *f,
+                   const perfile_error *why);
+
+/* Calls note() for each entry, with n->text set to its sentence, valid during the call.  note() may
+ * be NULL.  Returns how many entries are losses. */
+uint64_t pf_notes_report(const pf_notes *notes, void (*note)(void *user, const perfile_note *note),
+                         void *user);
+
+/* How far reading a capture has come, in bytes of its files, for the progress callbacks of the
+ * options.  Offsets of records start at 0 in each part (file) of a directory; this adds the sizes
+ * of the parts before. */
+
+typedef struct pf_progress {
+    const perfile_container *container;
+    uint32_t part;     /* part of the last record */
+    uint64_t behind;   /* sum of the sizes of all parts before `part` */
+    uint64_t total;    /* sum of the sizes of all parts; 0: not known, the input is a pipe */
+    uint64_t done;     /* bytes up to the last record */
+    uint64_t reported; /* value of `done` when pf_progress_at() returned true last */
+} pf_progress;
+
+/* Starts counting at 0 for the capture `c`, which must live as long as *p is used. */
+void pf_progress_begin(pf_progress *p, const perfile_container *c);
+
+/* Sets p->done to the position of the record `at`.  Returns true if a callback is due: every 8
+ * MiB. */
+bool pf_progress_at(pf_progress *p, const perfile_record *at);
+
+/* Progress of a capture of `total` bytes that is read `passes` times: `before` passes are complete,
+ * and the next one has come to byte `done`.  The result is scaled to 0..total, so that each pass
+ * moves it by total / passes.  With an unknown total (0) it is `done`. */
+static inline uint64_t pf_progress_share(uint64_t before, uint64_t passes, uint64_t done,
+                                         uint64_t total)
+{
+    return total ? (before * total + done) / passes : done;
+}
 
 typedef struct pf_copy {
     perfile_copy_options options;

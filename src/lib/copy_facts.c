@@ -10,7 +10,7 @@
 #include "base/error.h"
 
 #include "core/writer.h"
-#include "lib/companions.h"
+#include "lib/registry.h"
 #include "lib/copy.h"
 #include "schema/frame.h"
 #include "perfile/field.h"

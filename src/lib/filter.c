@@ -16,7 +16,6 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "io/out.h"
-#include "lib/filter_empty.h"
 #include "lib/passes.h"
 #include "lib/registry.h"
 #include "perfile/filter.h"

@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "lib/filter_empty.h"
 #include "lib/passes.h"
 #include "perfile/filter.h"
 #include "filter/filter.h"

@@ -15,7 +15,7 @@
 #include "base/options.h"
 #include "core/stream.h"
 #include "io/out.h"
-#include "lib/notes.h"
+#include "lib/copy.h"
 #include "perfile/merge_captures.h"
 #include "perfile/byteswap.h"
 #include "perfile/sort.h"

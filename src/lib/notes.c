@@ -3,14 +3,13 @@
  * A note is counted under (kind, number, damage), where number is a record type or a feature.  The
  * sentence is put together at the end: subject() makes the first %s of the kind's format ("3
  * records of type 200"), reason() the second (" (the first at offset 4096: …)"). */
-#include "lib/notes.h"
+#include "lib/copy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "perfile/damage.h"
 #include "perfile/field.h"
-#include "lib/progress.h"
 #include "core/stream.h"
 
 static const struct {
@@ -208,7 +207,7 @@ uint64_t pf_notes_report(const pf_notes *notes, void (*note)(void *user, const p
     return losses;
 }
 
-/* Counting bytes for progress callbacks; see lib/progress.h. */
+/* Counting bytes for progress callbacks; see lib/copy.h. */
 
 enum { REPORT_BYTES = 8 << 20 }; /* between two reports: a few per second */
 

@@ -7,11 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "archive/source.h"
+#include "archive/image.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "io/source.h"
-#include "lib/foreign.h"
 #include "lib/registry.h"
 #include "perfile/damage.h"
 #include "schema/family.h"
@@ -179,7 +178,7 @@ perfile_status perfile_open_path(const char *path, const perfile_open_options *o
     return st;
 }
 
-/* The magic numbers of lib/foreign.h, each with its sentence for the error message. */
+/* The magic numbers of other formats, each with its sentence for the error message. */
 
 /* Strings are cut in two where a hexadecimal escape would swallow the letter behind it. */
 static const struct {

@@ -10,9 +10,8 @@
 #include "io/out.h"
 #include "io/source.h"
 #include "lib/copy.h"
-#include "lib/foreign.h"
-#include "lib/passes.h"
 #include "lib/registry.h"
+#include "lib/passes.h"
 #include "perfile/archive.h"
 #include "core/event_desc.h"
 

@@ -16,7 +16,7 @@
 
 #include "base/buffer.h"
 #include "core/driver.h"
-#include "lib/progress.h"
+#include "lib/copy.h"
 #include "perfile/recover.h"
 
 typedef struct pf_recover {

@@ -3,8 +3,29 @@
 #ifndef PF_LIB_REGISTRY_H
 #define PF_LIB_REGISTRY_H
 
+#include "io/source.h"
+#include "perfile/session.h"
+#include "perfile/sink.h"
 #include "core/driver.h"
 #include "emit/emitter.h"
+
+/* Recognizes files that are often given in place of a capture by mistake: compressed files, ELF
+ * files, text.  The result only makes an error message better; it never decides an outcome. */
+
+/* Format of the error message; its %s is the result of pf_foreign(). */
+#define PF_FOREIGN_MESSAGE "not a perf.data file: %s"
+
+/* Describes what a file that begins with `head` is, and what to do about it: "it is compressed by
+ * gzip; …".  NULL if it is not recognized.  The text is static. */
+const char *pf_foreign(perfile_bytes head);
+/* The same for the file that `source` reads.  NULL also for a directory and if reading fails. */
+const char *pf_foreign_source(perfile_source *source);
+
+/* Copying the companion files of a capture that is a directory. */
+
+/* Copies the files beside the records (perfile_is_companion_file()) of the capture with this
+ * session to `sink`, after its parts with records.  Nothing if either is no directory. */
+perfile_status pf_companions_copy(const perfile_session *s, perfile_sink *sink, perfile_error *err);
 
 /* All drivers, in the order of format/families.def, ended by NULL.  The first is the driver of
  * perf.data; it is the default for reading and for writing. */
@@ -15,7 +36,7 @@ extern const pf_driver *const pf_drivers[];
  * With `from`, that is the driver of this name.  With NULL each driver probes the first bytes of
  * the source, and the one with the highest score is taken.  If none scores, *driver is the first
  * driver, whose open() reports what is wrong, and *foreign describes what the file looks like
- * instead (see lib/foreign.h); in all other cases *foreign is NULL.
+ * instead; in all other cases *foreign is NULL.
  *
  * PERFILE_E_UNSUPPORTED: no driver has the name `from`, or two have the same score. Errors of
  * reading the source are passed on. */

@@ -4,7 +4,7 @@
 #define PF_LIB_SPLIT_H
 
 #include "io/out_kind.h"
-#include "lib/notes.h"
+#include "lib/copy.h"
 #include "lib/passes.h"
 #include "split/split.h"
 

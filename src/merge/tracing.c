@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/byte_order.h"
-#include "core/tracing.h"
+#include "core/names.h"
 #include "merge/facts.h"
 
 /* MAGIC: length of the magic bytes. FTRACE: position of the subsystem of ftrace's own events,

@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "perf/feature_table.h"
+#include "perf/header.h"
 #include "schema/rows.h"
 
 enum {

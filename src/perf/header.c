@@ -9,7 +9,6 @@
 
 #include "base/cursor.h"
 #include "schema/rows.h"
-#include "perf/feature_table.h"
 #include "base/checked.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -119,7 +118,7 @@ unsigned pf_perf_header_sections(perfile_bytes bytes, pf_perf_header *h)
     return 0;
 }
 
-/* The feature table as it looks in damaged bytes: see feature_table.h. */
+/* The feature table as it looks in damaged bytes: see header.h. */
 
 unsigned pf_table_count(const uint64_t features[4])
 {

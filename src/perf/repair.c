@@ -10,7 +10,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "perf/driver.h"
-#include "perf/feature_table.h"
+#include "perf/header.h"
 #include "perf/salvage.h"
 #include "perf/stream.h"
 #include "schema/trailer.h"
@@ -23,7 +23,7 @@ enum {
     ENTRY_MOST = 4096 /* far more than any attr has */
 };
 
-/* All bytes of `file`, for the functions of feature_table.h. */
+/* All bytes of `file`, for the functions of header.h. */
 static pf_table_bytes all_of(perfile_bytes file, bool swap)
 {
     return (pf_table_bytes){.bytes = file, .size = file.len, .swap = swap};

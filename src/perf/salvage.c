@@ -10,7 +10,6 @@
  * (core/sample_shape.h) in skip_plain_samples(), without decoding; the result is the same. */
 #include "perf/salvage.h"
 
-#include "perf/salvage_evidence.h"
 #include "perf/header.h"
 #include "core/layout.h"
 #include "core/sample_shape.h"
@@ -378,7 +377,7 @@ pf_salvage_result pf_perf_look_ahead(pf_record_fit *fit, perfile_bytes bytes, bo
     return (pf_salvage_result){.trusted = all ? at : boundary};
 }
 
-/* Evidence that records between two gaps belong to the capture: see salvage_evidence.h. */
+/* Evidence that records between two gaps belong to the capture: see salvage.h. */
 
 enum { KERNEL_PIDS = 2 }; /* init and kthreadd: the same on every system, so no evidence */
 

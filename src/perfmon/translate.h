@@ -7,7 +7,7 @@
 #define PF_PERFMON_TRANSLATE_H
 
 #include "base/arena.h"
-#include "core/ids.h"
+#include "core/session.h"
 #include "perfile/convert.h"
 #include "perfmon/events.h"
 

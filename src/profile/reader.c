@@ -12,7 +12,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/attribution.h"
-#include "core/contexts.h"
 #include "core/layout.h"
 #include "core/sample_shape.h"
 #include "core/session.h"

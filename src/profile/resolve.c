@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "core/contexts.h"
+#include "core/layout.h"
 
 /* Slots are powers of two: 1.3 MiB of addresses, 3 MiB of chains.  Under the fuzzer they are few,
  * so that captures of some KiB fill them, and clearing them is not most of a run. */

@@ -1,5 +1,5 @@
 /* Parsers of kallsyms and perf-PID.map. */
-#include "symbol/text.h"
+#include "symbol/table.h"
 
 #include <string.h>
 #include <inttypes.h>

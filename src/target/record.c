@@ -8,7 +8,7 @@
  * layout. */
 #include "base/error.h"
 #include "core/attribution.h"
-#include "core/contexts.h"
+#include "core/layout.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
 #include "target/target.h"

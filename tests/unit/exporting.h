@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "builder.h"
-#include "core/contexts.h"
+#include "core/layout.h"
 #include "perfile/perfile.h"
 
 #define CHAIN_TYPE                                                                                 \

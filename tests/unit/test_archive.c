@@ -1,7 +1,7 @@
 /* Archives: headers, chunks, the index, what damage costs, limits, images. */
 #include "testing.h"
 
-#include "archive/crc32c.h"
+#include "archive/header.h"
 #include "archive/image.h"
 #include "archive/pack.h"
 #include "columns_built.h"

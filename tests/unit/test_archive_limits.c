@@ -1,5 +1,5 @@
 /* Every limit of an archive at its edge: the value itself is accepted, one more is refused with the
- * error that it should be (format/archive.md, archive/meta.h, core/zone_sets.h).  Sizes in headers
+ * error that it should be (format/archive.md, archive/meta.h, core/zone.h).  Sizes in headers
  * of chunks are in test_archive.c, names of parts in test_archive_meta.c, payloads of columns in
  * test_columns_limits.c. */
 #include "testing.h"

@@ -5,7 +5,7 @@
 #include "archive/header.h"
 #include "archive/pack.h"
 #include "archive/table.h"
-#include "archive/zone.h"
+#include "archive/meta.h"
 #include "perfile/check.h"
 #include "random.h"
 

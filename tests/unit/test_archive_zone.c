@@ -1,7 +1,7 @@
 /* Zones as they are stored: exact bytes, what is refused, sets and their limits. */
 #include "testing.h"
 
-#include "archive/zone.h"
+#include "archive/meta.h"
 #include "base/alloc.h"
 
 static pf_zone decoded_zone(perfile_bytes cbor)

@@ -2,7 +2,7 @@
  * expressions say of each record. */
 #include "testing.h"
 
-#include "archive/zone.h"
+#include "archive/meta.h"
 #include "base/alloc.h"
 #include "captures.h"
 #include "random.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "emit/json.h"
-#include "emit/utf8.h"
+#include "emit/digits.h"
 
 static perfile_bytes text(const char *s)
 {

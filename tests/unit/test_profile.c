@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/crc32.h"
-#include "core/contexts.h"
+#include "core/layout.h"
 #include "exporting.h"
 #include "model/ask.h"
 #include "perfile/perfile.h"

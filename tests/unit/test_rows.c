@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/contexts.h"
+#include "core/layout.h"
 #include "exporting.h"
 
 /* Puts a capture into a profile; the status of the first thing that fails.  The profile stays open

@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
-#include "cli/members.h"
 #include "cli/note.h"
 #include "perfile/damage.h"
 

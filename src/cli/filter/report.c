@@ -4,7 +4,6 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
-#include "cli/members.h"
 #include "cli/note.h"
 #include "cli/text.h"
 

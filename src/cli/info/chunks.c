@@ -5,10 +5,9 @@
 #include "cli/command.h"
 #include "cli/info/archive.h"
 #include "cli/json.h"
-#include "cli/names.h"
+#include "cli/text.h"
 #include "cli/print.h"
 #include "cli/table.h"
-#include "cli/text.h"
 
 typedef struct total {
     uint64_t bytes, decoded, records;

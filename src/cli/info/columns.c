@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/info/archive.h"
 #include "cli/json.h"
-#include "cli/names.h"
+#include "cli/text.h"
 #include "cli/print.h"
 #include "cli/table.h"
 

@@ -3,7 +3,7 @@
 #include "cli/info/info.h"
 #include "cli/damage.h"
 #include "cli/json.h"
-#include "cli/names.h"
+#include "cli/text.h"
 #include "perfile/field.h"
 
 /* Keys of the object `host`. */

@@ -7,10 +7,9 @@
 #include "cli/fields.h"
 #include "cli/json.h"
 #include "cli/list/list.h"
-#include "cli/names.h"
+#include "cli/text.h"
 #include "cli/print.h"
 #include "cli/table.h"
-#include "cli/text.h"
 
 /* Prints the member `attr`, every field of the stored attr; and `error` if it is damaged. */
 static void attr_json(const cli_listing *l, const perfile_event *e)

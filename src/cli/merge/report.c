@@ -13,7 +13,7 @@
 
 #include "cli/command.h"
 #include "cli/json.h"
-#include "cli/members.h"
+#include "cli/note.h"
 #include "cli/text.h"
 #include "perfile/damage.h"
 #include "perfile/text.h"

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
-#include "cli/members.h"
+#include "cli/note.h"
 #include "cli/recover/recover.h"
 #include "cli/text.h"
 #include "perfile/check.h"

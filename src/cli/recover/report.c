@@ -12,15 +12,13 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
-#include "cli/members.h"
-#include "cli/names.h"
 #include "cli/note.h"
-#include "cli/recover/recover.h"
 #include "cli/text.h"
+#include "cli/recover/recover.h"
 
 enum { MAX_SHOWN_GAPS = 20 };
 
-/* Returns the type of the record at one side of a gap as a key, see names.h. */
+/* Returns the type of the record at one side of a gap as a key, see cli/text.h. */
 static uint64_t type_key(const perfile_gap_side *side)
 {
     return (uint64_t)side->family << 32 | side->type;

@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/json.h"
-#include "cli/members.h"
 #include "cli/note.h"
 #include "cli/output.h"
 #include "cli/per_cpu.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/names.h"
+#include "cli/text.h"
 #include "cli/stats/key.h"
 
 void cli_counts_start(cli_counts *counts, const cli_keys *keys)

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "cli/json.h"
-#include "cli/names.h"
-#include "cli/options.h"
 #include "cli/text.h"
+#include "cli/options.h"
 
 enum { TYPE, EVENT, CPU, PID, TID, COMM, DSO, TIME, SYM, PARENT, SRCLINE, N_KINDS };
 

@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/json.h"
-#include "cli/names.h"
+#include "cli/text.h"
 #include "cli/validate/validate.h"
 
 enum { MAX_FINDINGS = 100 }; /* of each rule and severity without --all */
