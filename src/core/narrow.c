@@ -13,14 +13,11 @@ struct pf_describing {
 
 void pf_stream_narrow(perfile_stream *s, const pf_narrow *how)
 {
-    if (s->ops->narrow)
+    const bool takes_all = how && how->takes_all;
+    const bool possible =
+        takes_all ? s->below || (!s->begun && !s->describing && s->origin) : s->below == NULL;
+    if (s->ops->narrow && possible)
         s->ops->narrow(s, how);
-}
-
-void pf_stream_give_stored(perfile_stream *s, const pf_stored_taker *taker)
-{
-    if (s->ops->give_stored)
-        s->ops->give_stored(s, taker);
 }
 
 uint64_t pf_zone_bytes(const pf_zone *z)

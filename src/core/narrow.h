@@ -45,31 +45,19 @@ struct pf_narrow { /* pf_narrow: see io/source.h */
      * the range that needs() was asked about last; not with PF_NEED_STORED.  May be NULL. */
     void (*passed)(void *user, const pf_zone *zone, uint64_t sequence, uint64_t records);
     /* The stream comes to a range that is PF_NEED_STORED or _APART; records in front of it have
-     * been handed out.  *range is valid during the call. */
+     * been handed out.  *range is valid during the call.  Errors are the reader's to keep. */
     void (*stored)(void *user, const pf_stored *range);
     void *user;
+    /* The reader needs all records, but takes ranges as they are stored where it can: needs() is
+     * PF_NEED_STORED or _ALL, and changes nothing, so that a stage which passes records on
+     * unchanged may ask it, too, and hand the range out as records all the same. */
+    bool takes_all;
 };
 
 /* Narrows what `s` will read; *how must live until it is closed, or narrowed in another way.  To be
- * called before the first run.  Nothing happens where a stage is below, or the source does not know
- * its records. */
+ * called before the first run.  Nothing happens where the source does not know its records, and of
+ * a stage only what takes_all is asked for. */
 void pf_stream_narrow(perfile_stream *s, const pf_narrow *how);
-
-/* A reader that can take ranges of records as they are stored, instead of the records. */
-typedef struct pf_stored_taker {
-    /* True if it can take a range with this zone, which may be handed out as records all the same.
-     */
-    bool (*wants)(void *user, const pf_zone *zone);
-    /* Takes it.  The records in front of it have been handed out.  Errors are the taker's to keep.
-     */
-    void (*take)(void *user, const pf_stored *range);
-    void *user;
-} pf_stored_taker;
-
-/* From now on `s` gives ranges to *taker where all of their records would be handed out unchanged.
- * To be called before the first run; *taker must live until `s` is closed, or until it has been
- * read to its end.  Nothing happens where `s` cannot do that. */
-void pf_stream_give_stored(perfile_stream *s, const pf_stored_taker *taker);
 
 /* Bytes of the records of a zone that knows those of each type. */
 uint64_t pf_zone_bytes(const pf_zone *z);

@@ -11,7 +11,6 @@
 #include "schema/rows.h"
 
 struct pf_stored; /* core/narrow.h */
-struct pf_stored_taker;
 
 /* Statistics of all records that a stream will hand out, known to one that has read its whole
  * input. */
@@ -42,10 +41,8 @@ typedef struct pf_stream_ops {
      * is left, and what they return is valid until the next call. */
     /* See perfile_stream_pass(). */
     void (*pass)(perfile_stream *s, perfile_passed *passed);
-    /* See pf_stream_narrow(). */
+    /* See pf_stream_narrow(); a stage is asked only with takes_all. */
     void (*narrow)(perfile_stream *s, const pf_narrow *how);
-    /* See pf_stream_give_stored(). */
-    void (*give_stored)(perfile_stream *s, const struct pf_stored_taker *taker);
     /* May be NULL: see perfile_stream_seek().  On failure the stream stays where it was. */
     perfile_status (*seek)(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err);
 } pf_stream_ops;

@@ -235,12 +235,12 @@ struct perfile_filter_state {
     uint64_t window_end; /* end of the last time range: later side-band is not needed */
 
     /* Passes. */
-    pf_narrow narrow;   /* of the pass at hand */
-    bool in_stage;      /* that is the last one */
-    bool counts_range;  /* the samples of the range that is passed over are all selected … */
-    bool range_counted; /* … and have been counted */
-    bool no_memory;     /* … for which there was no memory */
-    const pf_stored_taker *taker; /* of the stage: of ranges as they are stored; NULL: nobody */
+    pf_narrow narrow;       /* of the pass at hand */
+    bool in_stage;          /* that is the last one */
+    bool counts_range;      /* the samples of the range that is passed over are all selected … */
+    bool range_counted;     /* … and have been counted */
+    bool no_memory;         /* … for which there was no memory */
+    const pf_narrow *takes; /* of the stage: who takes ranges as they are stored; NULL: nobody */
     bool holds; /* the stage: records in front of the next one have not been handed out */
     /* rounds.c, in the stage: since the last FINISHED_ROUND that was kept … */
     bool round_has_kept, round_has_dropped; /* … there were records that are kept, or dropped */

@@ -193,9 +193,10 @@ static uint64_t count_with_rounds(const pf_filter *x, const pf_zone *z)
 }
 
 /* True if a range, all of whose records would be passed on, is given as it is stored. */
-static bool is_given(const pf_filter *x, const pf_zone *z)
+static bool is_given(const pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
-    return x->taker && !x->holds && pf_zone_plain_samples(z) && x->taker->wants(x->taker->user, z);
+    return x->takes && !x->holds && pf_zone_plain_samples(z) &&
+           x->takes->needs(x->takes->user, z, sequence) == PF_NEED_STORED;
 }
 
 /* pf_narrow.stored of the last pass. */
@@ -208,7 +209,7 @@ static void give_stored(void *user, const pf_stored *range)
     x->selects_any = x->round_has_kept = true;
     if (!x->selection_known)
         count_selected(x, range->zone);
-    x->taker->take(x->taker->user, range);
+    x->takes->stored(x->takes->user, range);
 }
 
 /* What the last pass needs of a range that is given as it is stored: if it may drop
@@ -242,8 +243,9 @@ static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
         x->counts_range = true;
         return PF_NEED_COUNTED;
     }
-    return selected == count_with_rounds(x, z) && is_given(x, z) ? needs_given(x, z, sequence)
-                                                                 : PF_NEED_ALL;
+    return selected == count_with_rounds(x, z) && is_given(x, z, sequence)
+               ? needs_given(x, z, sequence)
+               : PF_NEED_ALL;
 }
 
 /* What a pass needs of a range whose samples are all selected. */
@@ -256,7 +258,7 @@ static unsigned needs_of_selected(pf_filter *x, const pf_zone *z, uint64_t seque
     }
     /* Whether FINISHED_ROUNDs are selected is not known where they are tested. */
     const bool rounds_kept = !z->apart || !x->tests_sideband || pf_filter_selects_all(x);
-    return rounds_kept && is_given(x, z) ? needs_given(x, z, sequence) : PF_NEED_ALL;
+    return rounds_kept && is_given(x, z, sequence) ? needs_given(x, z, sequence) : PF_NEED_ALL;
 }
 
 /* pf_narrow.needs of the selecting pass and of the last one. */
@@ -319,7 +321,7 @@ static void resolve_early(pf_filter *x, perfile_stream *s)
 
 void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_stage)
 {
-    if (!s->ops->narrow)
+    if (!s->ops->narrow || s->below)
         return;
     if (!collecting)
         resolve_early(x, s);

@@ -147,9 +147,9 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
 }
 
 /* Records are passed on as they are; which ranges of them, narrow.c decides. */
-static void pass_on_stored(perfile_stream *s, const pf_stored_taker *taker)
+static void take_stored(perfile_stream *s, const pf_narrow *how)
 {
-    ((stage *)(void *)s)->x->taker = taker;
+    ((stage *)(void *)s)->x->takes = how;
 }
 
 /* Extra bytes of a record, read through the stream below. */
@@ -178,7 +178,7 @@ static void close_stage(perfile_stream *s)
 }
 
 static const pf_stream_ops stage_ops = {
-    .fill = fill, .extra = extra, .close = close_stage, .give_stored = pass_on_stored};
+    .fill = fill, .extra = extra, .close = close_stage, .narrow = take_stored};
 
 /* Makes a view of the session if features have to change. */
 static perfile_status begin_session(stage *g, perfile_error *err)

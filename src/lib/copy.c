@@ -381,9 +381,12 @@ perfile_status pf_copy_stored(pf_copy *x, const pf_stored *range, perfile_error 
     return x->writer->ops->stored(x->writer, range, err);
 }
 
-static bool wants(void *user, const pf_zone *zone)
+/* pf_narrow.needs and .stored of a copy of all records. */
+static unsigned needs(void *user, const pf_zone *zone, uint64_t sequence)
 {
-    return pf_copy_wants_stored(user, zone);
+    (void)sequence;
+    return pf_zone_plain_samples(zone) && pf_copy_wants_stored(user, zone) ? PF_NEED_STORED
+                                                                           : PF_NEED_ALL;
 }
 
 static void take(void *user, const pf_stored *range)
@@ -395,9 +398,9 @@ static void take(void *user, const pf_stored *range)
 
 void pf_copy_ask_stored(pf_copy *x)
 {
-    x->taker = (pf_stored_taker){.wants = wants, .take = take, .user = x};
+    x->takes = (pf_narrow){.needs = needs, .stored = take, .user = x, .takes_all = true};
     if (x->writer->ops->takes_stored && pf_sink_takes_stored(x->writer->sink))
-        pf_stream_give_stored(x->stream, &x->taker);
+        pf_stream_narrow(x->stream, &x->takes);
 }
 
 perfile_status pf_copy_stored_status(const pf_copy *x, perfile_error *err)

@@ -105,7 +105,7 @@ typedef struct pf_copy {
     uint64_t taken[PERFILE_N_FEATURES / 64]; /* bit set: records of this feature became a section */
 
     /* Records that go from archive to archive as they are stored. */
-    pf_stored_taker taker;
+    pf_narrow takes;
     perfile_status stored; /* of the last of them; final if it is an error, which is … */
     perfile_error stored_error;
 

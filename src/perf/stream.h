@@ -50,14 +50,12 @@ typedef struct pf_perf_stream {
     uint64_t sequence;       /* number of the next record, over all parts */
     uint32_t prefetch_bytes; /* prefetch distance of the framing loop */
     const pf_narrow *how;    /* what is needed of ranges; NULL: everything, or counts only */
-    const struct pf_stored_taker *taker; /* of ranges as they are stored; NULL: nobody */
-    pf_narrow *giving;                   /* with `taker`: asks it; owned */
-    bool narrowed;     /* data that nobody needs are passed over: pf_perf_pass_absent() */
-    bool counts;       /* pf_perf_pass() has asked the sources for counts */
-    bool slots_inner;  /* the slots of base.run are prepared for inner records */
-    bool slot_dirty;   /* slot 0 must be prepared again */
-    bool part_over;    /* nothing more of this part is read */
-    bool part_damaged; /* damage of this part was found: its end needs no further report */
+    bool narrowed;           /* data that nobody needs are passed over: pf_perf_pass_absent() */
+    bool counts;             /* pf_perf_pass() has asked the sources for counts */
+    bool slots_inner;        /* the slots of base.run are prepared for inner records */
+    bool slot_dirty;         /* slot 0 must be prepared again */
+    bool part_over;          /* nothing more of this part is read */
+    bool part_damaged;       /* damage of this part was found: its end needs no further report */
 
     /* The payload behind the last record (AUXTRACE, TRACING_DATA). */
     uint64_t extra_start; /* offset of its first byte */
@@ -183,9 +181,8 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
 perfile_status pf_perf_container_damage(pf_perf_stream *p, unsigned damage, uint32_t role,
                                         uint64_t offset, perfile_error *err);
 
-/* perf/walk.c: pf_stream_narrow(), pf_stream_give_stored(). */
+/* perf/walk.c: pf_stream_narrow(). */
 void pf_perf_narrow(perfile_stream *s, const pf_narrow *how);
-void pf_perf_give_stored(perfile_stream *s, const struct pf_stored_taker *taker);
 /* Passes over the records from p->pos on that the source does not show. */
 void pf_perf_pass_absent(pf_perf_stream *p);
 /* The records from p->pos on that the source does not show; false: it does. */
@@ -209,8 +206,7 @@ void pf_perf_pass(perfile_stream *s, perfile_passed *passed);
 
 /* The members of pf_stream_ops that concern records ahead of the current run; the same for every
  * stream that walks perf.data records (walk.c, live.c). */
-#define PF_PERF_AHEAD                                                                              \
-    .pass = pf_perf_pass, .narrow = pf_perf_narrow, .give_stored = pf_perf_give_stored
+#define PF_PERF_AHEAD .pass = pf_perf_pass, .narrow = pf_perf_narrow
 
 /* perf/walk.c: perfile_stream_seek(). */
 perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err);

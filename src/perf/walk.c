@@ -318,7 +318,6 @@ static void close_stream(perfile_stream *s)
     pf_free(p->ids);
     pf_free(p->extents);
     pf_free(p->damages);
-    pf_free(p->giving);
     pf_inflate_free(p->inflate);
     pf_buffer_free(&p->inner);
     pf_buffer_free(&p->split);
@@ -397,35 +396,6 @@ void pf_perf_narrow(perfile_stream *s, const pf_narrow *how)
         p->narrowed = how != NULL;
         p->counts = how == NULL;
     }
-}
-
-/* pf_narrow.needs and .stored of a stream without a stage above: every record is handed out. */
-static unsigned needs_stored(void *user, const pf_zone *zone, uint64_t sequence)
-{
-    const pf_perf_stream *p = user;
-    (void)sequence;
-    return pf_zone_plain_samples(zone) && p->taker->wants(p->taker->user, zone) ? PF_NEED_STORED
-                                                                                : PF_NEED_ALL;
-}
-
-static void give(void *user, const pf_stored *range)
-{
-    const pf_perf_stream *p = user;
-    p->taker->take(p->taker->user, range);
-}
-
-void pf_perf_give_stored(perfile_stream *s, const pf_stored_taker *taker)
-{
-    pf_perf_stream *p = pf_perf_of(s);
-    if (s->begun || s->describing || !s->origin)
-        return;
-    if (!p->giving)
-        p->giving = pf_alloc(1, sizeof *p->giving);
-    if (!p->giving)
-        return; /* then everything is read */
-    p->taker = taker;
-    *p->giving = (pf_narrow){.needs = needs_stored, .stored = give, .user = p};
-    pf_perf_narrow(s, p->giving);
 }
 
 bool pf_perf_absent(const pf_perf_stream *p, pf_absent *absent)
