@@ -4,6 +4,8 @@
 #ifndef PF_EMIT_PERFETTO_H
 #define PF_EMIT_PERFETTO_H
 
+#ifdef PERFILE_WITH_PERFETTO /* cmake/forms.cmake */
+
 #include "emit/export.h"
 #include "emit/tracks.h"
 #include "perfetto.pb-c.h"
@@ -82,4 +84,5 @@ void pf_perfetto_set_time(const pf_perfetto_writer *w, pf_perfetto_packet *one, 
 /* Writes all samples, with what they refer to. */
 perfile_status pf_perfetto_put_samples(pf_perfetto_writer *w, perfile_error *err);
 
+#endif
 #endif
