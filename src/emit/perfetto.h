@@ -4,10 +4,10 @@
 #ifndef PF_EMIT_PERFETTO_H
 #define PF_EMIT_PERFETTO_H
 
-#ifdef PERFILE_WITH_PERFETTO /* cmake/forms.cmake */
-
 #include "emit/export.h"
 #include "emit/tracks.h"
+
+#ifdef PERFILE_WITH_PERFETTO /* cmake/forms.cmake */
 #include "perfetto.pb-c.h"
 
 /* A processor went from one thread to another. */
