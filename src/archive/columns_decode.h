@@ -113,10 +113,6 @@ void pf_numbers_open(pf_streams *s, size_t n, unsigned width, bool wanted, pf_nu
  * the block. */
 size_t pf_numbers_next(pf_streams *s, pf_numbers *c, uint64_t *block);
 
-/* Passes by up to `n` numbers without decoding them, if they can be had in any order; returns how
- * many: `n`, or 0. */
-size_t pf_numbers_pass(pf_numbers *c, size_t n);
-
 /* Decodes all numbers that are left to `out`, `width` bytes each, little-endian. */
 void pf_numbers_all(pf_streams *s, pf_numbers *c, uint8_t *out);
 
@@ -166,9 +162,6 @@ static inline bool pf_column_has(pf_streams *s, pf_column *c)
 {
     return c->at < c->ready || pf_column_fill(s, c);
 }
-
-/* Takes `n` values, at most c->left, and does nothing with them. */
-void pf_column_skip(pf_streams *s, pf_column *c, size_t n);
 
 /* Sets s->bad unless every value was taken, every entry introduced and every byte used. */
 void pf_column_check_end(pf_streams *s, const pf_column *c);

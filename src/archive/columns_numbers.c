@@ -178,15 +178,6 @@ size_t pf_numbers_next(pf_streams *s, pf_numbers *c, uint64_t *block)
     return s->bad ? 0 : n;
 }
 
-size_t pf_numbers_pass(pf_numbers *c, size_t n)
-{
-    if (c->differences || n > c->left)
-        return 0;
-    c->next += n;
-    c->left -= n;
-    return n;
-}
-
 static void store(uint8_t *to, const uint64_t *block, unsigned width, size_t n)
 {
     for (size_t i = 0; i < n; i++, to += width) {

@@ -157,20 +157,6 @@ bool pf_column_fill(pf_streams *s, pf_column *c)
     return c->ready > 0;
 }
 
-void pf_column_skip(pf_streams *s, pf_column *c, size_t n)
-{
-    c->left -= n;
-    while (c->wanted && n > 0) {
-        if (c->at == c->ready)
-            n -= pf_numbers_pass(&c->numbers, n);
-        if (n == 0 || !pf_column_has(s, c))
-            return;
-        const size_t k = n < c->ready - c->at ? n : c->ready - c->at;
-        c->at += k;
-        n -= k;
-    }
-}
-
 void pf_column_check_end(pf_streams *s, const pf_column *c)
 {
     if (c->left || (c->wanted && c->by_dictionary && c->n_entered != c->n_entries) ||

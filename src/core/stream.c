@@ -208,13 +208,6 @@ void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64
         s->release(s, part, offset, len);
 }
 
-perfile_source *pf_stream_source(perfile_stream *s)
-{
-    while (s->below)
-        s = s->below;
-    return s->source_of && s->container.n_parts == 1 ? s->source_of(s, 0) : NULL;
-}
-
 void pf_summary_add_damage(perfile_stream_summary *sum, unsigned damage, uint64_t offset,
                            uint64_t lost)
 {

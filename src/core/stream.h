@@ -65,8 +65,6 @@ struct perfile_stream {
     perfile_session *session;
     /* See pf_stream_release().  NULL: nothing is released. */
     void (*release)(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
-    /* The source of a part; see pf_stream_source().  NULL: there is none. */
-    perfile_source *(*source_of)(perfile_stream *s, uint32_t part);
     /* PERFILE_SORTED_BY_…, for all parts as one sequence.  A stage inherits it from the stream
      * below unless it sets another value when it is made. */
     uint32_t sorted_by;
@@ -108,10 +106,6 @@ pf_framed pf_stream_framed(const perfile_stream *s, const perfile_record *first,
 /* The bytes [offset, offset + len) of a part will not be read again soon: see pf_source_release().
  */
 void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
-
-/* The source of a capture of one part, below all stages.  NULL: there is none, or there are
- * several. */
-perfile_source *pf_stream_source(perfile_stream *s);
 
 /* Counts damage in the summary; `lost` bytes of the input are skipped because of it. */
 void pf_stream_damage(perfile_stream *s, unsigned damage, uint64_t offset, uint64_t lost);

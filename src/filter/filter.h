@@ -169,11 +169,6 @@ uint64_t pf_selected_of(const pf_selected *x, const pf_run *run);
 /* Returns how many of these records were selected. */
 uint64_t pf_selected_count(const pf_selected *x, uint64_t sequence, uint64_t records);
 
-/* Finds the first and the last of these records that was selected; *end is the one behind it, both
- * are counted from `sequence`.  False: none was. */
-bool pf_selected_bounds(const pf_selected *x, uint64_t sequence, uint64_t records, uint64_t *first,
-                        uint64_t *end);
-
 void pf_selected_free(pf_selected *x);
 
 /* One end of a time range as the text has it.  PF_OPEN: none; PF_CLOCK: time of the session clock;
@@ -403,8 +398,6 @@ bool pf_filter_is_kernel_mapping(const perfile_record *r);
 /* Remembers in the selecting pass: what is selected, FORKs, and pf_filter_note_others(). */
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err);
-/* Adds a process with selected records; false: out of memory. */
-bool pf_filter_add_process(pf_filter *x, uint32_t pid);
 /* Adds the processes of a run to `seen` and `wanted`, and times of selected samples to kept_first
  * and kept_last. */
 perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selected,

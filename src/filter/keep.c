@@ -95,16 +95,6 @@ static bool add_wanted(pf_filter *x, uint32_t pid)
     return pid == PERFILE_NO_PID || pf_pids_add(&x->wanted, pid, &is_new);
 }
 
-bool pf_filter_add_process(pf_filter *x, uint32_t pid)
-{
-    bool is_new;
-    const bool ok = (pid == PERFILE_NO_PID || x->is_part || pf_pids_add(&x->seen, pid, &is_new)) &&
-                    add_wanted(x, pid);
-    x->result.processes = x->seen.n;
-    x->result.kept_processes = x->wanted.n;
-    return ok;
-}
-
 /* Adds processes that a record other than a sample refers to: the other side of a context switch.
  * AUX data of a whole processor that is kept may be of any process. */
 static bool add_wanted_of_others(pf_filter *x, const perfile_record *r, bool selected)

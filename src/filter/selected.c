@@ -111,20 +111,6 @@ uint64_t pf_selected_count(const pf_selected *x, uint64_t sequence, uint64_t rec
     return sum;
 }
 
-bool pf_selected_bounds(const pf_selected *x, uint64_t sequence, uint64_t records, uint64_t *first,
-                        uint64_t *end)
-{
-    uint64_t n = 0, word;
-    *first = *end = 0;
-    while (next_word(x, sequence, records, &n, &word)) {
-        if (word && !*end)
-            *first = n - 64 + (uint64_t)__builtin_ctzll(word);
-        if (word)
-            *end = n - (uint64_t)__builtin_clzll(word);
-    }
-    return *end != 0;
-}
-
 void pf_selected_free(pf_selected *x)
 {
     pf_buffer_free(&x->bits);

@@ -172,13 +172,6 @@ static void release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t 
         pf_source_release(p->parts[part].source, offset, len);
 }
 
-/* perfile_stream.source_of, for pf_stream_source(). */
-static perfile_source *source_of(perfile_stream *s, uint32_t part)
-{
-    const pf_perf_stream *p = pf_perf_of(s);
-    return part < p->n_parts ? p->parts[part].source : NULL;
-}
-
 perfile_status pf_perf_stream_new(const perfile_open_options *options, pf_perf_stream **out,
                                   perfile_error *err)
 {
@@ -205,7 +198,6 @@ perfile_status pf_perf_stream_new(const perfile_open_options *options, pf_perf_s
     p->base.options.limits = &p->base.limits;
     p->base.ops = &pf_perf_ops;
     p->base.release = release;
-    p->base.source_of = source_of;
     p->parts = pf_alloc(1, sizeof *p->parts);
     if (!p->parts) {
         pf_free(p);

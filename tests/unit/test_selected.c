@@ -27,13 +27,6 @@ static void equals(const pf_selected *x, const listed *l)
         for (uint64_t i = 0; i < 150; i++)
             n += is_listed(l, from + i);
         assert_int_equal(pf_selected_count(x, from, 150), n);
-        uint64_t first = 0, end = 150, got_first, got_end;
-        while (first < end && !is_listed(l, from + first))
-            first++;
-        while (end > first && !is_listed(l, from + end - 1))
-            end--;
-        assert_int_equal(pf_selected_bounds(x, from, 150, &got_first, &got_end), n != 0);
-        assert_true(n == 0 || (got_first == first && got_end == end));
         for (uint64_t i = 0; i < 64; i++) {
             records[i].sequence = from + i;
             word |= (uint64_t)is_listed(l, from + i) << i;
@@ -88,10 +81,6 @@ static void those_in_front_cost_nothing(void **state)
     assert_int_equal(pf_selected_count(&x, far, UINT64_MAX), 1);
     assert_int_equal(pf_selected_count(&x, far + 8, UINT64_MAX), 0);
     assert_int_equal(pf_selected_count(&x, 0, far), 0);
-    uint64_t first, end;
-    assert_true(pf_selected_bounds(&x, 1, UINT64_MAX, &first, &end));
-    assert_true(first == far + 6 && end == far + 7);
-    assert_false(pf_selected_bounds(&x, 0, far, &first, &end));
     pf_selected_free(&x);
 }
 

@@ -11,7 +11,6 @@ typedef struct cli_rescue {
     const char *out;
     bool json, dry_run;
     uint64_t n_gaps; /* reported so far */
-    uint64_t n_features_lost;
     struct {
         uint32_t feature; /* number, UINT32_MAX: not about a feature */
         uint32_t damage;  /* its kind, 0: none */
