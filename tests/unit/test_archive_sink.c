@@ -334,6 +334,68 @@ static void descriptions_say_what_reading_finds(void **state)
     release(archive);
 }
 
+/* Reads an archive, or the capture, and passes by what it can; *passed are those samples. */
+static perfile_stream_summary pass_all(perfile_bytes archive, perfile_passed *passed,
+                                       uint64_t *samples, uint64_t *bytes)
+{
+    perfile_error err = {0};
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    perfile_passed p;
+    perfile_status st;
+    *passed = (perfile_passed){0};
+    *samples = *bytes = 0;
+    if (archive.ptr)
+        assert_int_equal(perfile_source_memory(archive, "archive", &source, &err), PERFILE_OK);
+    else
+        assert_int_equal(perfile_source_path(capture, NULL, &source, &err), PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, &err), PERFILE_OK);
+    do {
+        uint64_t end = 0;
+        while (perfile_stream_pass(s, &p, sizeof p), p.samples) {
+            assert_true(p.offset >= end && p.bytes >= 8 * p.samples);
+            end = p.offset + p.bytes;
+            passed->samples += p.samples;
+            passed->bytes += p.bytes;
+        }
+        st = perfile_stream_next(s, &r, &err);
+        if (st == PERFILE_OK && r->type == PERFILE_RECORD_SAMPLE) {
+            *samples += 1;
+            *bytes += perfile_record_size(r);
+            assert_true(r->offset >= end);
+        }
+    } while (st == PERFILE_OK);
+    assert_int_equal(st, PERFILE_END);
+    *samples += passed->samples;
+    *bytes += passed->bytes;
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(s, &sum, sizeof sum);
+    perfile_stream_close(s);
+    return sum;
+}
+
+/* Samples that are passed by count as if they had been read, and only an archive passes any. */
+static void samples_that_are_passed_count_as_read(void **state)
+{
+    (void)state;
+    const perfile_archive_options how = {.size = sizeof how, .chunk_records = 8};
+    const perfile_bytes archive = packed(capture, &how);
+    perfile_passed none, some;
+    uint64_t samples[2], bytes[2];
+    const perfile_stream_summary a =
+        pass_all((perfile_bytes){NULL, 0}, &none, &samples[0], &bytes[0]);
+    const perfile_stream_summary b = pass_all(archive, &some, &samples[1], &bytes[1]);
+    assert_int_equal(none.samples, 0);
+    assert_true(samples[0] > 0 && some.samples > 0);
+    assert_int_equal(samples[1], samples[0]);
+    assert_int_equal(bytes[1], bytes[0]);
+    assert_int_equal(b.records, a.records);
+    assert_int_equal(b.bytes, a.bytes);
+    assert_int_equal(b.damages, 0);
+    release(archive);
+}
+
 /* The index has the metadata of chunks once more: damage of the first costs nothing. */
 static void damaged_metadata_are_read_from_the_index(void **state)
 {
@@ -399,6 +461,7 @@ int main(void)
         cmocka_unit_test(a_directory_comes_out_as_one),
         cmocka_unit_test(other_sources_stay_what_they_are),
         cmocka_unit_test(descriptions_say_what_reading_finds),
+        cmocka_unit_test(samples_that_are_passed_count_as_read),
         cmocka_unit_test(damaged_metadata_are_read_from_the_index),
         cmocka_unit_test(damage_is_counted),
     };
