@@ -128,6 +128,7 @@ static bool run_op(node *x, unsigned i)
     static const char *const words[] = {"sort", "filter", "merge", "split"};
     args[n++] = words[x->op];
     args[n++] = "-f";
+    args[n++] = "--decompress"; /* as the writer of the stages, which has no options */
     if (x->op == FILTER) {
         args[n++] = trial.option;
         args[n++] = trial.value;
@@ -286,6 +287,7 @@ static perfile_status make_parts(node *x, perfile_error *err)
     const perfile_split_options how = {
         .size = sizeof how, .by = PERFILE_SPLIT_RECORDS, .amount = trial.records};
     const perfile_split_capture_options writing = {.size = sizeof writing,
+                                                   .compress_level = PERFILE_COMPRESS_NONE,
                                                    .form = trial.pipe ? PERFILE_FORM_PIPE
                                                                       : PERFILE_FORM_FILE,
                                                    .open = open_part,
