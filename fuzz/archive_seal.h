@@ -9,6 +9,7 @@
 
 #include "archive/columns.h"
 #include "archive/header.h"
+#include "base/crc32.h"
 #include <zstd.h>
 
 enum { ARCHIVE_SEAL_MOST = 1 << 16 /* decoded bytes of a chunk whose checksum is made right */ };

@@ -9,6 +9,7 @@
 #include "archive/columns.h"
 #include "archive/header.h"
 #include "base/buffer.h"
+#include "base/crc32.h"
 
 enum { BUILT_FRAMES = 400 };
 

@@ -7,6 +7,7 @@
 
 #include "archive/header.h"
 #include "base/byte_order.h"
+#include "base/crc32.h"
 #include "base/error.h"
 
 enum {

@@ -10,6 +10,7 @@
 #include "archive/header.h"
 #include "base/byte_order.h"
 #include "base/alloc.h"
+#include "base/crc32.h"
 
 enum { FIXED = 16 /* bytes in front of the sizes of frames */ };
 

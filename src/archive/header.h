@@ -6,16 +6,6 @@
 
 #include "perfile/base.h"
 
-/* CRC-32C (Castagnoli), the checksum of archives: reflected polynomial 0x82f63b78, initial value
- * and final xor all ones.  "123456789" gives 0xe3069283. */
-
-/* Continues `crc`, the result for the bytes in front of these; 0 at the start.  Uses the
- * instruction of the processor where it has one. */
-uint32_t pf_crc32c(uint32_t crc, perfile_bytes bytes);
-
-/* The same by tables, on every processor; for tests. */
-uint32_t pf_crc32c_by_tables(uint32_t crc, perfile_bytes bytes);
-
 enum {
     PF_ARCHIVE_HEADER = 64 /* bytes of either header; every chunk begins at a multiple of it */
 };

@@ -11,6 +11,7 @@
 
 #include "archive/header.h"
 #include "base/alloc.h"
+#include "base/crc32.h"
 #include "base/error.h"
 
 enum {

@@ -8,6 +8,7 @@
 #include "archive/header.h"
 #include "archive/table.h"
 #include "base/alloc.h"
+#include "base/crc32.h"
 #include "base/error.h"
 
 static perfile_status fail(const pf_chunk *c, const char *where, const char *what,

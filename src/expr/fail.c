@@ -256,22 +256,6 @@ static size_t put(char name[PF_EXPR_NAME_BYTES], size_t at, const char *text)
     return at + n;
 }
 
-/* PERFILE_EXPR_… of a member. */
-static uint32_t type_of(const pf_member *m)
-{
-    switch (m->type) {
-    case PERFILE_STORED_TEXT:
-    case PERFILE_STORED_BLOB:
-        return PERFILE_EXPR_TEXT;
-    case PERFILE_STORED_WORDS:
-    case PERFILE_STORED_LIST:
-        return PERFILE_EXPR_LIST;
-    default:
-        return pf_type_width(m->type) && m->kind != PERFILE_KIND_SCALE ? PERFILE_EXPR_NUMBER
-                                                                       : PERFILE_EXPR_OTHER;
-    }
-}
-
 /* Shows one member. */
 static void show_member(const pf_member *m, const char *record, const char *list, const char *name,
                         pf_expr_show_fn *show, void *user)
@@ -281,7 +265,7 @@ static void show_member(const pf_member *m, const char *record, const char *list
                               .list = list,
                               .doc = m->doc,
                               .words = perfile_kind_words(m->kind),
-                              .type = type_of(m),
+                              .type = pf_expr_type_of(m),
                               .kind = m->kind};
     show(user, &what);
 }

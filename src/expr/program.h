@@ -249,6 +249,9 @@ static inline perfile_bytes pf_span_text(const perfile_expr *e, uint32_t i)
  * returns it; NULL if memory is out.  Other items may move. */
 void *pf_expr_grow(void **items, uint32_t *n, uint32_t *cap, size_t width);
 
+/* PERFILE_EXPR_… of a member of the tables. */
+uint8_t pf_expr_type_of(const pf_member *m);
+
 /* Looking up names and words of an expression in the tables.
  *
  * A name can mean fields of many rows: `pid` is in samples, MMAP, COMM ….  All of them become ways

@@ -94,8 +94,7 @@ void pf_expr_add_way(perfile_expr *e, pf_slot *slot, const pf_way *way, perfile_
     slot->classes |= way->class;
 }
 
-/* PERFILE_EXPR_… of a member. */
-static uint8_t class_of(const pf_member *m)
+uint8_t pf_expr_type_of(const pf_member *m)
 {
     switch (m->type) {
     case PERFILE_STORED_TEXT:
@@ -169,7 +168,7 @@ static void add_member(search *s, const scope *p, const pf_member *m, const fixe
     pf_way way = {
         .row = s->row,
         .from = s->from,
-        .class = class_of(m),
+        .class = pf_expr_type_of(m),
         .type = m->type,
         .element = m->element,
         .kind = m->kind,
@@ -304,8 +303,8 @@ static void search_members(search *s, scope p, bool first)
         const char *rest = NULL;
         if (apply_mark(s, &p, m, &f))
             continue;
-        bool found =
-            begins_with(p.rest, m->name, &rest) && (!p.alias || class_of(m) == PERFILE_EXPR_NUMBER);
+        bool found = begins_with(p.rest, m->name, &rest) &&
+                     (!p.alias || pf_expr_type_of(m) == PERFILE_EXPR_NUMBER);
         if (m->what == PF_MEMBER_ATTR) {
             f.body = -1;
             add_attr_member(s, &p, m, &f, found, rest, &attr_end);

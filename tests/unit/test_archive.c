@@ -4,6 +4,7 @@
 #include "archive/header.h"
 #include "archive/image.h"
 #include "archive/pack.h"
+#include "base/crc32.h"
 #include "columns_built.h"
 #include "random.h"
 
