@@ -53,7 +53,7 @@ static bool decode_apart(perfile_bytes payload, uint8_t *out, size_t n, pf_buffe
     return st == PERFILE_OK;
 }
 
-/* What was put together stands one behind the other and is the same as in `whole`; the rest is
+/* What was put together stands one after the other and is the same as in `whole`; the rest is
  * 0xaa. */
 static void compare_ranges(const uint8_t *whole, const uint8_t *part, size_t len,
                            const pf_buffer *ranges)

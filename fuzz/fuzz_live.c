@@ -2,7 +2,7 @@
  * handed out lies in one span, and bytes are records or lost; the same spans again, through a stage
  * and out, end in one of the outcomes that are promised.
  *
- * Input: the spans, one behind the other, then choices: byte order, policy, events, lengths. */
+ * Input: the spans, one after the other, then choices: byte order, policy, events, lengths. */
 #include <string.h>
 
 #include "ensure.h"

@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ENSURE(perfile_target(s, &again, &s, NULL) == PERFILE_OK);
         ENSURE(drain(s, release) == out);
         perfile_target_get_summary(s, &twice, sizeof twice);
-        /* A chain may end with two cookies, one behind the other. */
+        /* A chain may end with two cookies, one after the other. */
         ENSURE(out == UINT64_MAX || chains || once.merged ||
                twice.losses + twice.dropped + twice.changed == 0);
         perfile_stream_close(s);

@@ -535,7 +535,7 @@ static void put_whole(const char *folder, const char *name, const builder *captu
     build_clear(&b);
 }
 
-/* The files of a directory one behind the other, with their lengths behind them. */
+/* The files of a directory one after the other, with their lengths behind them. */
 static void put_directory(const char *folder, const char *name, const builder *first, unsigned turn)
 {
     builder b = {.swap = false}, part = {.swap = first->swap};

@@ -271,7 +271,7 @@ typedef struct well_cbor_open {
     size_t keys;   /* that stood on the stack of names when it began */
 } well_cbor_open;
 
-/* Items of well-formed CBOR one behind the other; *n of them.  As format/dump.cddl has it, the keys
+/* Items of well-formed CBOR one after the other; *n of them.  As format/dump.cddl has it, the keys
  * of maps are text, and none comes twice; strings are in one piece. */
 static inline bool well_cbor(perfile_bytes bytes, uint64_t *n)
 {

@@ -92,7 +92,7 @@ typedef struct pf_numbers {
     bool differences;         /* they are stored, of DELTA and VINT */
     uint8_t width;            /* bytes of a number: 1, 2, 4 or 8 */
     uint8_t count;            /* planes; DICT: bytes of an index */
-    bool packed;              /* DICT: indexes stand one behind the other, in planes[0] */
+    bool packed;              /* DICT: indexes stand one after the other, in planes[0] */
     size_t left;              /* numbers that were not decoded yet */
     size_t next;              /* the first of them */
     const uint8_t *planes[8]; /* PLAIN: all bytes in planes[0]; VINT: the next byte in planes[0] */
@@ -140,7 +140,7 @@ typedef struct pf_column {
     size_t left;         /* values that were not taken yet */
     size_t at, ready;    /* the next value in the block, and the end of those that are there */
     pf_numbers numbers;  /* values; of blobs their lengths or, with a dictionary, their ids */
-    /* Blobs: their bytes one behind the other; with a dictionary those of its entries. */
+    /* Blobs: their bytes one after the other; with a dictionary those of its entries. */
     perfile_bytes heap;
     size_t heap_used;              /* without a dictionary: bytes of blobs that were decoded */
     const uint32_t *offsets;       /* of entries, and the end of the last */

@@ -139,7 +139,7 @@ perfile_status pf_columns_encoder_finish(pf_columns_encoder *e, int level, pf_bu
     return pf_streams_out_finish(&e->out, out, err);
 }
 
-/* Encoding a column of blobs: one behind the other, or as a dictionary.
+/* Encoding a column of blobs: one after the other, or as a dictionary.
  *
  * In a dictionary a blob that was seen before costs an id.  Call chains and registers repeat as a
  * whole, and so do their words in those that are new. */
@@ -238,7 +238,7 @@ static bool collect(pf_blobs_coder *c, const uint64_t *lens, size_t n, perfile_b
     return true;
 }
 
-/* The bytes of all entries, one behind the other; false: no memory. */
+/* The bytes of all entries, one after the other; false: no memory. */
 static bool gather(pf_blobs_coder *c, const dictionary *d, perfile_bytes heap)
 {
     uint64_t sum = 0;

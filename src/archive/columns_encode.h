@@ -26,7 +26,7 @@ typedef struct pf_streams_out {
     int level;
     bool failed; /* out of memory */
     pf_buffer head, small;
-    pf_buffer frames; /* stored, one behind the other */
+    pf_buffer frames; /* stored, one after the other */
     pf_buffer sizes;  /* uint32_t of each frame … */
     pf_buffer crcs;   /* … and its CRC */
     pf_buffer first;  /* scratch: frame 0 */
@@ -111,7 +111,7 @@ typedef struct pf_blobs_coder {
 
 void pf_blobs_coder_free(pf_blobs_coder *c);
 
-/* Writes `n` blobs of the lengths `lens`, whose bytes lie one behind the other in `heap`.  `words`:
+/* Writes `n` blobs of the lengths `lens`, whose bytes lie one after the other in `heap`.  `words`:
  * they are made of 8-byte words that repeat. */
 void pf_blobs_encode(pf_blobs_coder *c, pf_streams_out *s, const uint64_t *lens, size_t n,
                      perfile_bytes heap, unsigned strategy, bool words);
@@ -144,7 +144,7 @@ uint64_t pf_entropy_bits(const uint32_t counts[256]);
 
 /* What a column holds.  Equal keys share the column. */
 typedef struct pf_column_key {
-    const perfile_field *field; /* NULL: bytes of a record that nobody can take apart further */
+    const perfile_field *field; /* NULL: bytes of a record that have no fields to be split into */
     uint32_t of;                /* type of these records; of RAW: number of the tracepoint */
     uint16_t nth;               /* item of a list, word of a blob */
     bool apart;                 /* of records that are read without the others */

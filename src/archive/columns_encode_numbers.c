@@ -192,7 +192,7 @@ static size_t cost_of(pf_numbers_coder *c, size_t n)
     return ZSTD_isError(n) ? SIZE_MAX : n;
 }
 
-/* Cost of a sample as PLANES and as DELTA: all planes one behind the other. */
+/* Cost of a sample as PLANES and as DELTA: all planes one after the other. */
 static size_t cost_of_planes(pf_numbers_coder *c, const uint64_t *v, size_t n)
 {
     const unsigned planes = planes_of(v, n);

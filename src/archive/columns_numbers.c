@@ -62,7 +62,7 @@ static void join(const pf_numbers *c, size_t n, uint64_t *out)
         join_n(planes, c->count, n, out);
 }
 
-/* Loads n numbers of `width` bytes, 1 to 8, that stand one behind the other. */
+/* Loads n numbers of `width` bytes, 1 to 8, that stand one after the other. */
 PF_INLINE void load_width(const uint8_t *from, unsigned width, size_t n, uint64_t *restrict out)
 {
     for (size_t i = 0; i < n; i++) {

@@ -249,7 +249,7 @@ bool pf_streams_at_end(const pf_streams *s)
     return s->head == s->head_end && s->small == s->small_end && s->frame == s->n_frames;
 }
 
-/* Blocks from which pieces are cut one behind the other.
+/* Blocks from which pieces are cut one after the other.
  *
  * A reader decodes many chunks of the same size: after the first one, which may have needed several
  * blocks, pf_pool_reset() lets the next block be as large as all of them, so that later chunks

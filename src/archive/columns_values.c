@@ -134,7 +134,7 @@ static bool place_entries(pf_column *c, size_t n)
     return true;
 }
 
-/* Lengths of the block to places of blobs that stand one behind the other. */
+/* Lengths of the block to places of blobs that stand one after the other. */
 static bool place_plain(pf_column *c, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -32,7 +32,7 @@ typedef struct pf_image_narrow {
     uint8_t *needs;     /* of each chunk: not known yet, or what is needed of it */
     uint32_t decoded;   /* the chunk that `zone`, `bytes` and `ranges` are of; UINT32_MAX: none */
     uint64_t n_records; /* of that chunk */
-    pf_buffer bytes;    /* its records that are apart, one behind the other */
+    pf_buffer bytes;    /* its records that are apart, one after the other */
     pf_buffer ranges;   /* pf_columns_range: where they are */
     size_t cursor;      /* the range that is looked at */
     pf_zone zone;

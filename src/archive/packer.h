@@ -121,7 +121,7 @@ void pf_job_begin_records(pf_job *j, bool swapped);
 /* True if records of this byte order can be added. */
 bool pf_job_accepts(const pf_job *j, bool swapped);
 
-/* Bytes of 1 or more records that lie one behind the other. */
+/* Bytes of 1 or more records that lie one after the other. */
 static inline size_t pf_job_bytes_of(const perfile_record *first, size_t n)
 {
     const perfile_record *last = &first[n - 1];
@@ -170,7 +170,7 @@ perfile_status pf_packer_write(pf_packer *p, uint32_t part, perfile_bytes bytes,
 perfile_status pf_packer_patch(pf_packer *p, uint32_t part, uint64_t offset, perfile_bytes bytes,
                                perfile_error *err);
 
-/* Records that lie one behind the other at `offset` of the part, whose bytes have been written.
+/* Records that lie one after the other at `offset` of the part, whose bytes have been written.
  * Offsets ascend. */
 perfile_status pf_packer_records(pf_packer *p, uint32_t part, uint64_t offset,
                                  const perfile_record *first, size_t n, perfile_error *err);

@@ -1,7 +1,7 @@
 /* Finding the chunks of an archive.
  *
  * The index is believed only if it leaves nothing out: its chunks, the indexes and the ENDs must
- * lie one behind the other from the header to the end of the archive.  Else every header is looked
+ * lie one after the other from the header to the end of the archive.  Else every header is looked
  * for.
  *
  * The walk trusts a header because of its checksum, its own offset and the id.  Behind a place
@@ -137,7 +137,7 @@ static bool keep_indexed(pf_archive *a, perfile_bytes meta)
            pf_buffer_append(&a->indexed_at, &at, sizeof at);
 }
 
-/* Adds the chunks that an index names, which must begin at *at and lie one behind the other. */
+/* Adds the chunks that an index names, which must begin at *at and lie one after the other. */
 static bool add_entries(pf_archive *a, perfile_bytes entries, uint64_t *at)
 {
     while (entries.len >= PF_ARCHIVE_HEADER) {

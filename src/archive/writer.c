@@ -1,4 +1,4 @@
-/* perfile_archive_writer: an archive of several captures, one behind the other, and captures that
+/* perfile_archive_writer: an archive of several captures, one after the other, and captures that
  * are appended to an archive.
  *
  * What was written is never changed.  The captures of another archive are copied chunk by chunk, as

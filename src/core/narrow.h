@@ -48,9 +48,9 @@ struct pf_narrow { /* pf_narrow: see io/source.h */
      * been handed out.  *range is valid during the call.  Errors are the reader's to keep. */
     void (*stored)(void *user, const pf_stored *range);
     void *user;
-    /* The reader needs all records, but takes ranges as they are stored where it can: needs() is
-     * PF_NEED_STORED or _ALL, and changes nothing, so that a stage which passes records on
-     * unchanged may ask it, too, and hand the range out as records all the same. */
+    /* The reader needs all records, and takes those of a range as they are stored where it can:
+     * needs() returns PF_NEED_STORED or PF_NEED_ALL and has no side effects.  A stage that passes
+     * records on unchanged may therefore ask it too, and may still hand out the records. */
     bool takes_all;
 };
 

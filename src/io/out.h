@@ -144,7 +144,7 @@ static inline bool pf_sink_wants_records(const perfile_sink *s)
     return s->ops->records != NULL;
 }
 
-/* Says that `n` records, at least 1, lie one behind the other at `offset` of what was written: the
+/* Says that `n` records, at least 1, lie one after the other at `offset` of what was written: the
  * bytes of `first`, unchanged, in memory contiguous as well.  Offsets ascend from call to call.
  * What is not said costs nothing but size. */
 perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const perfile_record *first,

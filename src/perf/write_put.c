@@ -337,7 +337,7 @@ static bool goes_with(const perfile_record *a, const perfile_record *b)
     return a->part == b->part && a->session == b->session && a->flags == b->flags;
 }
 
-/* How many records from the first on lie one behind the other in memory, and go together. */
+/* How many records from the first on lie one after the other in memory, and go together. */
 static size_t count_adjacent(const perfile_record *first, size_t n)
 {
     size_t i = 1;

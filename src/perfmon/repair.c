@@ -16,7 +16,7 @@ enum {
     STEP = 4          /* records are aligned to this */
 };
 
-/* True if records stand at `p` one behind the other, the first a TIME.  `whole`: these are all
+/* True if records stand at `p` one after the other, the first a TIME.  `whole`: these are all
  * bytes that are left. */
 static bool is_chain(const uint8_t *p, size_t left, bool whole)
 {
