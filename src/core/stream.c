@@ -200,6 +200,12 @@ pf_framed pf_stream_framed(const perfile_stream *s, const perfile_record *first,
     return s && s->framed.n == n ? s->framed : (pf_framed){0};
 }
 
+pf_batch pf_stream_batch(const perfile_stream *s, const perfile_record *first, size_t n)
+{
+    const pf_framed f = pf_stream_framed(s, first, n);
+    return (pf_batch){first, n, f.n && f.adjacent && !f.other, NULL};
+}
+
 void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len)
 {
     while (s->below)

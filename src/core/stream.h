@@ -47,6 +47,14 @@ typedef struct pf_stream_ops {
     perfile_status (*seek)(perfile_stream *s, uint32_t part, uint64_t offset, perfile_error *err);
 } pf_stream_ops;
 
+/* What passes between rooms: records of one run, or a range of records as an archive stores it. */
+typedef struct pf_batch {
+    const perfile_record *at;
+    size_t n;
+    bool plain;                     /* all are known to be samples, contiguous in memory */
+    const struct pf_stored *stored; /* not NULL: this range instead of records */
+} pf_batch;
+
 /* What is known about all records of a run since it was framed. */
 typedef struct pf_framed {
     uint32_t n;                 /* records of the run; 0: nothing is known */
@@ -102,6 +110,7 @@ void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *b
 /* What is known about first[0 .. n) if these are a whole run of `s` or of a stream below; else all
  * zeros. */
 pf_framed pf_stream_framed(const perfile_stream *s, const perfile_record *first, size_t n);
+pf_batch pf_stream_batch(const perfile_stream *s, const perfile_record *first, size_t n);
 
 /* The bytes [offset, offset + len) of a part will not be read again soon: see pf_source_release().
  */

@@ -16,20 +16,6 @@ perfile_status perfile_writer_event(perfile_writer *w, perfile_bytes attr, const
     return w->ops->event ? w->ops->event(w, attr, ids, err) : pf_writer_refuse(w, "events", err);
 }
 
-perfile_status perfile_writer_event_name(perfile_writer *w, uint32_t index, const char *name,
-                                         perfile_error *err)
-{
-    return w->ops->event_name ? w->ops->event_name(w, index, name, err)
-                              : pf_writer_refuse(w, "events", err);
-}
-
-perfile_status perfile_writer_event_type(perfile_writer *w, uint64_t event_id, perfile_bytes name,
-                                         perfile_error *err)
-{
-    return w->ops->event_type ? w->ops->event_type(w, event_id, name, err)
-                              : pf_writer_refuse(w, "event types", err);
-}
-
 perfile_status perfile_writer_feature(perfile_writer *w, uint32_t number, perfile_bytes payload,
                                       perfile_error *err)
 {
@@ -39,13 +25,13 @@ perfile_status perfile_writer_feature(perfile_writer *w, uint32_t number, perfil
 
 perfile_status perfile_writer_put(perfile_writer *w, const perfile_record *r, perfile_error *err)
 {
-    return w->ops->put(w, r, err);
+    return w->ops->put(w, &(pf_batch){.at = r, .n = 1}, err);
 }
 
 perfile_status perfile_writer_put_run(perfile_writer *w, const perfile_record *first, size_t n,
                                       perfile_error *err)
 {
-    return n == 1 ? w->ops->put(w, first, err) : w->ops->run(w, first, n, (pf_framed){0}, err);
+    return w->ops->put(w, &(pf_batch){.at = first, .n = n}, err);
 }
 
 perfile_status perfile_writer_extra(perfile_writer *w, perfile_bytes piece, perfile_error *err)
@@ -54,24 +40,26 @@ perfile_status perfile_writer_extra(perfile_writer *w, perfile_bytes piece, perf
                          : pf_writer_refuse(w, "bytes behind records", err);
 }
 
-perfile_status perfile_writer_round(perfile_writer *w, perfile_error *err)
-{
-    return w->ops->round ? w->ops->round(w, err) : pf_writer_refuse(w, "rounds", err);
-}
-
 uint64_t perfile_writer_bytes(const perfile_writer *w)
 {
-    return w->ops->bytes(w);
+    return w->bytes;
 }
 
 perfile_status perfile_writer_finish(perfile_writer *w, perfile_error *err)
 {
-    return w->ops->finish(w, err);
+    if (w->finished)
+        return PERFILE_OK;
+    perfile_status st = w->ops->finish(w, err);
+    w->finished = st == PERFILE_OK;
+    return st;
 }
 
 void perfile_writer_abort(perfile_writer *w)
 {
-    w->ops->abort(w);
+    if (w->finished)
+        return;
+    w->given_up = true;
+    perfile_sink_abort(w->sink);
 }
 
 void perfile_writer_close(perfile_writer *w)

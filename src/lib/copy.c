@@ -39,15 +39,12 @@ void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, u
 
 perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
 {
-    /* What the stream noticed while framing the run: then it need not be examined again. */
-    const pf_framed seen = pf_stream_framed(x->stream, first, n);
+    const pf_batch batch = pf_stream_batch(x->stream, first, n);
     x->result.records += n;
-    if (seen.n && !seen.other)
-        x->result.samples += n;
-    else
-        for (const perfile_record *r = first; r < first + n; r++)
-            x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
-    return x->writer->ops->run(x->writer, first, n, seen, err);
+    x->result.samples += batch.plain ? n : 0;
+    for (const perfile_record *r = first; r < first + n && !batch.plain; r++)
+        x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
+    return x->writer->ops->put(x->writer, &batch, err);
 }
 
 /* Writes a run without its FINISHED_ROUND records, each of which is noted.  They promise that all
@@ -93,7 +90,7 @@ static bool is_written(pf_copy *x, const perfile_record *r)
         x->joined_seq = r->sequence;
         return true;
     }
-    if (!packed && !x->writer->packs && !x->writer->packs_as_read)
+    if (!packed && !x->writer->level && !x->writer->packs_as_read)
         pf_copy_note(x, PERFILE_NOTE_DECOMPRESSED, r->type, 0, perfile_record_size(r), r);
     return packed;
 }
@@ -363,12 +360,12 @@ bool pf_copy_wants_stored(pf_copy *x, const pf_zone *zone)
 {
     const pf_writer_ops *ops = x->writer->ops;
     const bool rounds_go = x->joins_parts && zone->apart; /* FINISHED_ROUNDs are left out */
-    if (x->stored != PERFILE_OK || !ops->takes_stored || x->fragments.records.len || rounds_go)
+    if (x->stored != PERFILE_OK || !ops->takes || x->fragments.records.len || rounds_go)
         return false;
     /* From a pipe to a file: the range has the first record of the kernel, in whatever way. */
     if (!x->begun)
         x->stored = pf_copy_release(x, &x->stored_error);
-    return x->stored == PERFILE_OK && ops->takes_stored(x->writer, x->session);
+    return x->stored == PERFILE_OK && ops->takes(x->writer, x->session);
 }
 
 perfile_status pf_copy_stored(pf_copy *x, const pf_stored *range, perfile_error *err)
@@ -378,7 +375,7 @@ perfile_status pf_copy_stored(pf_copy *x, const pf_stored *range, perfile_error 
         x->options.progress(x->options.user, x->progress.done, x->progress.total);
     x->result.records += range->records;
     x->result.samples += range->samples;
-    return x->writer->ops->stored(x->writer, range, err);
+    return x->writer->ops->put(x->writer, &(pf_batch){.stored = range}, err);
 }
 
 /* pf_narrow.needs and .stored of a copy of all records. */
@@ -399,7 +396,7 @@ static void take(void *user, const pf_stored *range)
 void pf_copy_ask_stored(pf_copy *x)
 {
     x->takes = (pf_narrow){.needs = needs, .stored = take, .user = x, .takes_all = true};
-    if (x->writer->ops->takes_stored && pf_sink_takes_stored(x->writer->sink))
+    if (x->writer->ops->takes && pf_sink_takes_stored(x->writer->sink))
         pf_stream_narrow(x->stream, &x->takes);
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 #include "core/writer.h"
+#include "io/zstd.h"
 #include "lib/registry.h"
 #include "lib/copy.h"
 #include "schema/frame.h"
@@ -149,18 +150,17 @@ perfile_status pf_copy_headers(perfile_writer *w, const perfile_container *c, pe
     return st;
 }
 
-/* Begins the records: a writer that compresses as the input did hears here how that was.  The
+/* Begins the records: a writer that compresses as the input did learns here how that was.  The
  * feature COMPRESSED of a pipe stands in front of its first record of the kernel. */
-static perfile_status begin_records(pf_copy *x, perfile_error *err)
+static void begin_records(pf_copy *x)
 {
     const perfile_feature *f = perfile_session_feature(x->session, PERFILE_FEATURE_COMPRESSED);
     perfile_compression c;
     x->begun = true;
     if (!x->writer->packs_as_read || x->options.flags & PERFILE_COPY_COMPRESSED || !f || f->damage)
-        return PERFILE_OK;
-    if (perfile_compression_decode(f, &c, sizeof c, NULL) != PERFILE_OK)
-        return PERFILE_OK;
-    return x->writer->ops->compress(x->writer, c.level, err);
+        return;
+    if (perfile_compression_decode(f, &c, sizeof c, NULL) == PERFILE_OK)
+        x->writer->level = c.level >= 1 && c.level <= PF_DEFLATE_LEVEL_MOST ? (int)c.level : 1;
 }
 
 perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
@@ -176,9 +176,8 @@ perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
         x->begun = x->to == PERFILE_FORM_PIPE; /* to a pipe: facts are records and stay records */
         return PERFILE_OK;
     }
-    perfile_status st = begin_records(x, err);
-    if (st == PERFILE_OK)
-        st = pf_copy_headers(x->writer, x->container, err);
+    begin_records(x);
+    perfile_status st = pf_copy_headers(x->writer, x->container, err);
     uint32_t n = perfile_session_n_events(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);
@@ -207,7 +206,8 @@ perfile_status pf_copy_release(pf_copy *x, perfile_error *err)
 {
     const perfile_words *ids = (const perfile_words *)(const void *)x->ids.ptr;
     size_t n = x->ids.len / sizeof *ids;
-    perfile_status st = begin_records(x, err);
+    perfile_status st = PERFILE_OK;
+    begin_records(x);
     for (size_t i = 0; i < n && st == PERFILE_OK; i++)
         st = write_event(x, perfile_session_event(x->session, (uint32_t)i), &ids[i], err);
     if (st == PERFILE_OK)

@@ -123,12 +123,14 @@ static perfile_status report_container(pf_recover *x, perfile_error *err)
 /* Adds a run that is kept to the summary: bytes, samples, first and last time.  This is hot: a run
  * of adjacent samples is counted by its ends, without a loop over the records.  Extra bytes can
  * only be behind the first record. */
-static void count(pf_recover *x, const perfile_record *first, size_t n, pf_framed seen)
+static void count(pf_recover *x, const pf_batch *batch)
 {
+    const perfile_record *first = batch->at;
+    const size_t n = batch->n;
     perfile_recover_summary *sum = &x->result;
     uint64_t times[PERFILE_RUN_RECORDS];
     uint64_t bytes = first->extra.len, samples = 0;
-    if (seen.n == n && seen.adjacent && !seen.other) {
+    if (batch->plain) {
         const perfile_bytes last = first[n - 1].body;
         bytes += (size_t)(last.ptr + last.len - first->header);
         samples = n;
@@ -172,10 +174,10 @@ static perfile_status keep_run(pf_recover *x, const perfile_record *first, size_
     perfile_status st = PERFILE_OK;
     if (x->gaps.len)
         report_gaps(x, first);
-    const pf_framed seen = pf_stream_framed(x->stream, first, n);
-    count(x, first, n, seen);
+    const pf_batch batch = pf_stream_batch(x->stream, first, n);
+    count(x, &batch);
     if (x->writer)
-        st = x->writer->ops->run(x->writer, first, n, seen, err);
+        st = x->writer->ops->put(x->writer, &batch, err);
     x->last = side_of(first + n - 1);
     x->last_part = first->part;
     if (st == PERFILE_OK && first->extra.len && !first->extra.ptr)

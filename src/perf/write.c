@@ -93,8 +93,9 @@ perfile_status pf_write_check_usable(const pf_perf_writer *w, perfile_error *err
             *err = w->broken;
         return w->broken.status;
     }
-    if (w->finished)
-        return pf_fail(err, PERFILE_E_USAGE, "writer", "the capture is finished");
+    if (w->base.finished || w->base.given_up)
+        return pf_fail(err, PERFILE_E_USAGE, "writer", "the capture %s",
+                       w->base.finished ? "is finished" : "was given up");
     return PERFILE_OK;
 }
 
@@ -135,7 +136,7 @@ perfile_status pf_write_bytes(pf_perf_writer *w, perfile_bytes bytes, perfile_er
     if (st == PERFILE_OK)
         st = perfile_sink_write(w->part->sink, bytes, err);
     if (st == PERFILE_OK)
-        w->part->bytes += bytes.len;
+        pf_write_count(w, bytes.len);
     return st;
 }
 
@@ -154,24 +155,12 @@ perfile_status pf_write_begin(pf_perf_writer *w, perfile_error *err)
     return pf_write_set_broken(w, st, &why, err);
 }
 
-/* pf_writer_ops.bytes: bytes of records in all parts. */
-static uint64_t bytes_of(const perfile_writer *writer)
-{
-    const pf_perf_writer *w = (const pf_perf_writer *)writer;
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < w->n_parts; i++)
-        sum += w->parts[i].bytes;
-    return sum;
-}
-
 /* pf_writer_ops.finish.  The parts are flushed before the sections behind the records are written:
  * these state how many bytes of records there are. */
 static perfile_status finish(perfile_writer *writer, perfile_error *err)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
     perfile_error why;
-    if (w->finished)
-        return PERFILE_OK;
     perfile_status st = pf_write_check_at_record(w, err);
     if (st != PERFILE_OK)
         return st;
@@ -183,21 +172,7 @@ static perfile_status finish(perfile_writer *writer, perfile_error *err)
         st = pf_write_file_back(w, &why);
     if (st == PERFILE_OK)
         st = perfile_sink_finish(w->base.sink, &why);
-    w->finished = st == PERFILE_OK;
     return pf_write_set_broken(w, st, &why, err);
-}
-
-/* pf_writer_ops.abort: gives up the output; every later call fails. */
-static void give_up(perfile_writer *writer)
-{
-    pf_perf_writer *w = (pf_perf_writer *)writer;
-    perfile_error why;
-    if (w->finished)
-        return;
-    (void)pf_fail(&why, PERFILE_E_USAGE, "writer", "the capture was given up");
-    if (!w->broken.status)
-        w->broken = why;
-    perfile_sink_abort(w->base.sink);
 }
 
 /* pf_writer_ops.close: releases the writer, not its sink. */
@@ -205,7 +180,7 @@ static void close_writer(perfile_writer *writer)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
     /* A progressive file that was not finished keeps the records written so far. */
-    if (w->progressive && w->begun && !w->finished && !w->broken.status)
+    if (w->progressive && w->begun && !w->base.finished && !w->base.given_up && !w->broken.status)
         (void)(pf_write_finish_parts(w, NULL) == PERFILE_OK &&
                perfile_sink_flush(w->base.sink, NULL));
     pf_write_free_parts(w);
@@ -224,20 +199,12 @@ static const pf_writer_ops ops = {
     .format = "perf.data",
     .family = PERFILE_FAMILY_PERF,
     .event = pf_write_event,
-    .event_name = pf_write_event_name,
-    .event_type = pf_write_event_type,
     .feature = pf_write_feature,
     .put = pf_write_put,
-    .run = pf_write_run,
     .extra = pf_write_extra,
-    .takes_stored = pf_write_takes_stored,
-    .stored = pf_write_stored,
-    .compress = pf_write_compress_from_here,
-    .round = pf_write_round,
+    .takes = pf_write_takes,
     .finish = finish,
-    .abort = give_up,
     .close = close_writer,
-    .bytes = bytes_of,
 };
 
 pf_perf_writer *pf_perf_writer_of(perfile_writer *w, const char *what, perfile_error *err)
@@ -278,10 +245,9 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
     w->progressive = o.progressive;
     w->compressed2 = o.compressed2;
     w->as_stored = o.as_stored;
-    w->level = o.compress_level > 0 ? o.compress_level : 0;
-    w->base.packs = w->level > 0;
-    w->tells = pf_sink_wants_records(sink) && !w->level;
-    w->base.packs_as_read = o.compress_level == PERFILE_COMPRESS_AS_READ && !w->tells &&
+    w->base.level = o.compress_level > 0 ? o.compress_level : 0;
+    w->to_archive = pf_sink_wants_records(sink) && !w->base.level;
+    w->base.packs_as_read = o.compress_level == PERFILE_COMPRESS_AS_READ && !w->to_archive &&
                             o.form == PERFILE_FORM_FILE && (!target || knows_envelopes(&o, target));
     w->target = target;
     /* A target reads attrs of the size that it knows; longer ones may be refused. */
@@ -320,38 +286,17 @@ static perfile_status ensure_part(pf_perf_writer *w, uint32_t part, perfile_erro
 static perfile_status flush_part(pf_perf_writer *w, perfile_error *err)
 {
     perfile_status st = pf_write_flush_span(w, err);
-    return st == PERFILE_OK && w->level ? pf_write_flush_stage(w, err) : st;
-}
-
-/* Gives the part its sink and, with compression, its zstd stream and stage. */
-static perfile_status open_part(pf_perf_writer *w, pf_write_part *part, perfile_sink *sink,
-                                perfile_error *err)
-{
-    if (w->level && !part->deflate)
-        part->deflate = pf_deflate_new(w->level);
-    if (w->level && (!part->deflate || !pf_buffer_reserve(&part->stage, PF_WRITE_CHUNK)))
-        return pf_fail_nomem(err, "writer.parts");
-    part->sink = sink;
-    return PERFILE_OK;
-}
-
-/* pf_writer_ops.compress. */
-perfile_status pf_write_compress_from_here(perfile_writer *writer, uint32_t level,
-                                           perfile_error *err)
-{
-    pf_perf_writer *w = (pf_perf_writer *)writer;
-    w->level = level >= 1 && level <= PF_DEFLATE_LEVEL_MOST ? (int)level : 1;
-    w->base.packs = true;
-    return open_part(w, w->part, w->part->sink, err);
+    return st == PERFILE_OK && w->base.level ? pf_write_flush_stage(w, err) : st;
 }
 
 perfile_status pf_write_first_part(pf_perf_writer *w, perfile_error *err)
 {
     perfile_status st = ensure_part(w, 0, err);
-    if (st != PERFILE_OK)
-        return st;
-    w->part = w->parts;
-    return open_part(w, w->part, w->base.sink, err);
+    if (st == PERFILE_OK) {
+        w->part = w->parts;
+        w->part->sink = w->base.sink;
+    }
+    return st;
 }
 
 perfile_status pf_write_select_part(pf_perf_writer *w, uint32_t part, perfile_error *err)
@@ -362,10 +307,9 @@ perfile_status pf_write_select_part(pf_perf_writer *w, uint32_t part, perfile_er
         st = pf_sink_part(w->base.sink, part - 1, &sink, err);
     if (st == PERFILE_OK)
         st = ensure_part(w, part, err);
-    if (st == PERFILE_OK && !w->parts[part].sink)
-        st = open_part(w, &w->parts[part], sink, err);
     if (st != PERFILE_OK)
         return st;
+    w->parts[part].sink = sink;
     w->at = part;
     w->part = &w->parts[part];
     return PERFILE_OK;
@@ -448,12 +392,16 @@ perfile_status pf_write_flush_stage(pf_perf_writer *w, perfile_error *err)
     return pf_write_set_broken(w, flush_chunk(w, &why), &why, err);
 }
 
-/* The stage never grows: open_part() has reserved PF_WRITE_CHUNK bytes, so appending cannot fail.
- */
+/* The zstd stream and the stage of a part are made for its first bytes; the stage never grows, so
+ * that appending cannot fail. */
 perfile_status pf_write_add_to_stage(pf_perf_writer *w, perfile_bytes bytes, perfile_error *err)
 {
     pf_buffer *stage = &w->part->stage;
     perfile_status st = PERFILE_OK;
+    if (!w->part->deflate)
+        w->part->deflate = pf_deflate_new(w->base.level);
+    if (!w->part->deflate || !pf_buffer_reserve(stage, PF_WRITE_CHUNK))
+        return pf_fail_nomem(err, "writer.parts");
     while (bytes.len && st == PERFILE_OK) {
         size_t n = PF_WRITE_CHUNK - stage->len;
         if (n > bytes.len)
@@ -488,10 +436,10 @@ perfile_status pf_write_compressed_feature(pf_perf_writer *w, perfile_error *err
     uint64_t ratio = w->packed_bytes ? (w->plain_bytes + w->packed_bytes / 2) / w->packed_bytes : 1;
     perfile_encode_options how = pf_write_encoding(w);
     perfile_compression c = {.type = ZSTD,
-                             .level = (uint32_t)w->level,
+                             .level = (uint32_t)w->base.level,
                              .ratio = ratio < UINT32_MAX ? (uint32_t)ratio : UINT32_MAX,
                              .mmap_len = PF_WRITE_MMAP_LEN};
-    if (!w->level)
+    if (!w->base.level)
         return PERFILE_OK;
     perfile_status st =
         perfile_compression_encode(&c, sizeof c, &how, payload, sizeof payload, &len, err);

@@ -64,16 +64,14 @@ typedef struct pf_perf_writer {
     bool progressive;         /* the file can be read while it is written */
     bool as_stored;           /* events are not checked: records need not be attributable */
     bool compressed2;         /* envelopes are COMPRESSED2, not COMPRESSED */
-    int level;                /* of compression; 0: none */
     uint32_t attr_size;       /* bytes of every attr that is written; 0: as many as needed */
     const pf_release *target; /* the version of perf that must read it; NULL: any */
     bool begun;               /* what stands in front of the records is written */
     bool kernel;              /* a record of the kernel was written */
-    bool tells;               /* the sink wants to know which bytes are records (io/out.h) */
-    bool finished;
-    perfile_error broken; /* the error that broke the output; status PERFILE_OK: none */
-    pf_buffer facts;      /* bytes of attrs, ids, names and features, referred to by position */
-    pf_buffer events;     /* pf_written_event */
+    bool to_archive;          /* the sink wants to know which bytes are records (io/out.h) */
+    perfile_error broken;     /* the error that broke the output; status PERFILE_OK: none */
+    pf_buffer facts;          /* bytes of attrs, ids, names and features, referred to by position */
+    pf_buffer events;         /* pf_written_event */
     uint32_t n_events;
     pf_buffer event_types; /* the section of event types, as stored */
     pf_written_feature features[PERFILE_N_FEATURES];
@@ -83,19 +81,19 @@ typedef struct pf_perf_writer {
      * makes records of its own (front of a pipe, an envelope) in `own`. */
     pf_buffer scratch;
     pf_buffer own;
-    pf_buffer gathered;  /* of write_told.c */
+    pf_buffer gathered;  /* scattered records, copied for an archive */
     uint64_t entry_size; /* bytes of an entry of the attr section */
     perfile_section attrs;
     perfile_section types;              /* event types */
     uint64_t data_start;                /* offset of the first record */
     uint64_t plain_bytes, packed_bytes; /* bytes before and after compression */
 
-    /* With `tells`: whether the events of this session, at that generation, were those of the
+    /* With `to_archive`: whether the events of this session, at that generation, were those of the
      * capture that is written. */
-    const perfile_session *told;
-    uint64_t told_generation;
-    uint32_t told_attrs;
-    bool told_same;
+    const perfile_session *compared;
+    uint64_t compared_generation;
+    uint32_t compared_attrs;
+    bool compared_same;
     uint32_t n_attr_records; /* HEADER_ATTR records that were put: each describes one event more */
 
     pf_write_part *parts; /* `data` first, then data.0 … */
@@ -111,6 +109,13 @@ typedef struct pf_perf_writer {
 /* The perf.data writer that `w` is.  NULL, with an error about `what` (plural), if `w` writes
  * another format. */
 pf_perf_writer *pf_perf_writer_of(perfile_writer *w, const char *what, perfile_error *err);
+
+/* `n` bytes of records go to the current part. */
+static inline void pf_write_count(pf_perf_writer *w, uint64_t n)
+{
+    w->part->bytes += n;
+    w->base.bytes += n;
+}
 
 /* Numbers in the byte order of the capture. */
 static inline uint64_t pf_write_u64(const pf_perf_writer *w, uint64_t v)
@@ -152,24 +157,14 @@ perfile_status pf_write_check_at_record(const pf_perf_writer *w, perfile_error *
  */
 perfile_status pf_write_set_broken(pf_perf_writer *w, perfile_status st, const perfile_error *why,
                                    perfile_error *err);
-/* perf/write_put.c: ranges of records as they are stored in another archive. */
-bool pf_write_takes_stored(perfile_writer *w, const perfile_session *session);
-perfile_status pf_write_stored(perfile_writer *w, const struct pf_stored *range,
-                               perfile_error *err);
 /* The other functions of pf_writer_ops: see core/writer.h. */
 perfile_status pf_write_event(perfile_writer *w, perfile_bytes attr, const perfile_words *ids,
                               perfile_error *err);
-perfile_status pf_write_event_name(perfile_writer *w, uint32_t index, const char *name,
-                                   perfile_error *err);
-perfile_status pf_write_event_type(perfile_writer *w, uint64_t event_id, perfile_bytes name,
-                                   perfile_error *err);
 perfile_status pf_write_feature(perfile_writer *w, uint32_t number, perfile_bytes payload,
                                 perfile_error *err);
-perfile_status pf_write_put(perfile_writer *w, const perfile_record *r, perfile_error *err);
-perfile_status pf_write_run(perfile_writer *w, const perfile_record *first, size_t n,
-                            pf_framed seen, perfile_error *err);
+perfile_status pf_write_put(perfile_writer *w, const pf_batch *batch, perfile_error *err);
+bool pf_write_takes(perfile_writer *w, const perfile_session *session);
 perfile_status pf_write_extra(perfile_writer *w, perfile_bytes bytes, perfile_error *err);
-perfile_status pf_write_round(perfile_writer *w, perfile_error *err);
 /* Writes bytes of records as they are to the current part, behind the pending span. */
 perfile_status pf_write_bytes(pf_perf_writer *w, perfile_bytes bytes, perfile_error *err);
 /* Writes one complete record, which the caller may change afterwards, to part number `part`. */
@@ -181,13 +176,6 @@ perfile_status pf_write_flush_span(pf_perf_writer *w, perfile_error *err);
 perfile_status pf_write_begin(pf_perf_writer *w, perfile_error *err);
 /* Empties w->scratch and reserves `n` bytes of it at *at. */
 perfile_status pf_write_scratch(pf_perf_writer *w, size_t n, uint8_t **at, perfile_error *err);
-
-/* perf/write_put.c: writes n records as a run, and what is in the span unless it is stable. */
-perfile_status pf_write_put_run(pf_perf_writer *w, const perfile_record *first, size_t n,
-                                perfile_error *err);
-/* perf/write_put.c: the same, and says to the sink, an archive, where they are. */
-perfile_status pf_write_put_told(pf_perf_writer *w, const perfile_record *first, size_t n,
-                                 perfile_error *err);
 
 /* perf/write_layout.c: sections in front of the records of a file; those behind, and the header. */
 perfile_status pf_write_file_front(pf_perf_writer *w, perfile_error *err);
@@ -218,10 +206,6 @@ perfile_status pf_write_add_to_stage(pf_perf_writer *w, perfile_bytes bytes, per
 perfile_status pf_write_flush_stage(pf_perf_writer *w, perfile_error *err);
 /* Sets the feature COMPRESSED if the writer compresses. */
 perfile_status pf_write_compressed_feature(pf_perf_writer *w, perfile_error *err);
-
-/* perf/write.c. */
-perfile_status pf_write_compress_from_here(perfile_writer *writer, uint32_t level,
-                                           perfile_error *err);
 
 /* pf_write_select_part(): the part that is written from now on.
  * pf_write_finish_parts(): flushes spans and stages of all parts, the first part last.

@@ -204,11 +204,13 @@ static perfile_status put_update(pf_perf_writer *w, uint32_t index, perfile_even
                                                       : pf_fail_nomem(err, "writer.updates");
 }
 
-perfile_status pf_write_event_name(perfile_writer *writer, uint32_t index, const char *name,
-                                   perfile_error *err)
+perfile_status perfile_writer_event_name(perfile_writer *writer, uint32_t index, const char *name,
+                                         perfile_error *err)
 {
-    pf_perf_writer *w = (pf_perf_writer *)writer;
+    pf_perf_writer *w = pf_perf_writer_of(writer, "events", err);
     enum { NAME = 2 };
+    if (!w)
+        return PERFILE_E_UNSUPPORTED;
     size_t at;
     perfile_status st = check_index(w, index, err);
     if (st == PERFILE_OK)
@@ -245,11 +247,13 @@ static perfile_status put_event_scale(pf_perf_writer *w, uint32_t index, double 
     return st == PERFILE_OK ? put_update(w, index, &u, err) : st;
 }
 
-perfile_status pf_write_event_type(perfile_writer *writer, uint64_t event_id, perfile_bytes name,
-                                   perfile_error *err)
+perfile_status perfile_writer_event_type(perfile_writer *writer, uint64_t event_id,
+                                         perfile_bytes name, perfile_error *err)
 {
-    pf_perf_writer *w = (pf_perf_writer *)writer;
+    pf_perf_writer *w = pf_perf_writer_of(writer, "event types", err);
     uint8_t entry[ENTRY] = {0};
+    if (!w)
+        return PERFILE_E_UNSUPPORTED;
     /* Event types are a section of files; the name must leave room for its NUL. */
     if (w->begun || w->base.form != PERFILE_FORM_FILE || name.len >= TYPE_NAME)
         return pf_fail(err, PERFILE_E_USAGE, "writer.event_type",
@@ -376,7 +380,7 @@ static perfile_status add_event(pf_perf_writer *w, const perfile_new_event *even
         return st;
     uint32_t at = w->n_events - 1;
     if (n.name)
-        st = pf_write_event_name(&w->base, at, n.name, err);
+        st = perfile_writer_event_name(&w->base, at, n.name, err);
     if (n.unit && st == PERFILE_OK)
         st = put_event_unit(w, at, n.unit, err);
     if (n.scale != 0 && st == PERFILE_OK)
@@ -434,7 +438,7 @@ perfile_status pf_write_feature(perfile_writer *writer, uint32_t number, perfile
             st = pf_write_check_at_record(w, err);
         if (st != PERFILE_OK)
             return st;
-        if (w->begun && w->level)
+        if (w->begun && w->base.level)
             st = pf_write_flush_stage(w, err);
         if (w->begun)
             return st == PERFILE_OK

@@ -28,7 +28,7 @@ enum { SPAN_BYTES = 1 << 20 };
 static inline perfile_status add_span(pf_perf_writer *w, const uint8_t *bytes, size_t n,
                                       perfile_error *err)
 {
-    w->part->bytes += n;
+    pf_write_count(w, n);
     perfile_status st = PERFILE_OK;
     if (w->span.len && w->span.ptr + w->span.len != bytes)
         st = pf_write_flush_span(w, err);
@@ -66,7 +66,7 @@ static inline perfile_status put_record(pf_perf_writer *w, const perfile_record 
         st = pf_write_select_part(w, r->part, err);
     w->kernel |= r->type < PERFILE_RECORD_USER;
     w->n_attr_records += r->type == PERFILE_RECORD_HEADER_ATTR;
-    if (w->level && st == PERFILE_OK) {
+    if (w->base.level && st == PERFILE_OK) {
         if (r->type < PERFILE_RECORD_USER)
             return pf_write_compress(w, r, err);
         st = pf_write_flush_stage(w, err);
@@ -143,8 +143,8 @@ static perfile_status refuse_record(const pf_perf_writer *w, const perfile_recor
 /* True if the record can be written now. */
 static inline bool may_put(const pf_perf_writer *w, const perfile_record *r)
 {
-    bool compressed =
-        w->level && (r->type == PERFILE_RECORD_COMPRESSED || r->type == PERFILE_RECORD_COMPRESSED2);
+    bool compressed = w->base.level && (r->type == PERFILE_RECORD_COMPRESSED ||
+                                        r->type == PERFILE_RECORD_COMPRESSED2);
     return !w->base.extra_left && r->family == PERFILE_FAMILY_PERF &&
            !(r->flags & PERFILE_REC_PAYLOAD_CUT) &&
            (bool)(r->flags & PERFILE_REC_SWAPPED) == w->base.swap && !compressed &&
@@ -174,7 +174,7 @@ static inline bool is_plain(const perfile_record *r, unsigned flags)
 /* True if plain records are written as they are stored, to the one part of the capture. */
 static inline bool can_copy_plain(const pf_perf_writer *w)
 {
-    return w->begun && !w->level && !w->base.directory && !w->base.swap && !w->base.extra_left;
+    return w->begun && !w->base.level && !w->base.directory && !w->base.swap && !w->base.extra_left;
 }
 
 /* Writes the plain, adjacent records at the front of first[0 .. n); *taken is their number.  Small
@@ -203,7 +203,7 @@ static inline perfile_status put_plain(pf_perf_writer *w, const perfile_record *
         return pf_sink_status(w->part->sink, err);
     memcpy(room, from, size);
     pf_sink_commit(w->part->sink, size);
-    w->part->bytes += size;
+    pf_write_count(w, size);
     return PERFILE_OK;
 }
 
@@ -215,27 +215,27 @@ static inline bool put_fast(pf_perf_writer *w, const perfile_record *r)
     const size_t size = PF_PERF_RECORD_HEADER + r->body.len;
     perfile_sink *sink = w->part->sink;
     /* All rare conditions joined, for one branch. */
-    const uint64_t odd = (uint64_t)(w->broken.status | w->level | sink->error.status) |
-                         (uint64_t)(w->finished | !w->begun | w->base.directory | w->base.swap) |
-                         (uint64_t)(sink->finished | w->tells) | w->base.extra_left | w->span.len;
+    const uint64_t odd =
+        (uint64_t)(w->broken.status | w->base.level | sink->error.status) |
+        (uint64_t)(w->base.finished | !w->begun | w->base.directory | w->base.swap) |
+        (uint64_t)(sink->finished | w->to_archive | w->base.given_up) | w->base.extra_left |
+        w->span.len;
     if (odd || !is_plain(r, 0) || sink->buffer.cap - sink->buffer.len < size)
         return false;
     pf_copy_small(sink->buffer.ptr + sink->buffer.len, r->header, size);
     pf_sink_commit(sink, size);
-    w->part->bytes += size;
+    pf_write_count(w, size);
     w->kernel = true;
     return true;
 }
 
 /* Writes n records.  Bytes that are not stable are flushed before it returns.  Not inlined: keeps
  * pf_write_put() small for the fast path. */
-__attribute__((noinline)) perfile_status
-pf_write_put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_error *err)
+__attribute__((noinline)) static perfile_status
+put_records(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_error *err)
 {
     bool stable = true;
-    perfile_status st = pf_write_check_usable(w, err);
-    if (st != PERFILE_OK)
-        return st;
+    perfile_status st = PERFILE_OK;
     for (const perfile_record *r = first, *end = first + n; r < end && st == PERFILE_OK;) {
         size_t taken = 0;
         stable &= (r->flags & PERFILE_REC_STABLE) != 0;
@@ -261,61 +261,6 @@ pf_write_put_run(pf_perf_writer *w, const perfile_record *first, size_t n, perfi
         return st;
     perfile_status flushed = pf_write_flush_span(w, st == PERFILE_OK ? err : NULL);
     return st == PERFILE_OK ? flushed : st;
-}
-
-/* If all records are known to be adjacent samples (`seen`), they are one span of bytes, and no
- * record is examined. */
-perfile_status pf_write_run(perfile_writer *writer, const perfile_record *first, size_t n,
-                            pf_framed seen, perfile_error *err)
-{
-    pf_perf_writer *w = (pf_perf_writer *)writer;
-    const bool samples = seen.n == n && seen.adjacent && !seen.other;
-    perfile_status st = pf_write_check_usable(w, err);
-    if (st == PERFILE_OK && w->tells)
-        return pf_write_put_told(w, first, n, err);
-    if (st != PERFILE_OK || !samples || !can_copy_plain(w) || first->flags & PERFILE_REC_SWAPPED)
-        return st == PERFILE_OK ? pf_write_put_run(w, first, n, err) : st;
-    const perfile_bytes last = first[n - 1].body;
-    w->kernel = true;
-    st = add_span(w, first->header, (size_t)(last.ptr + last.len - first->header), err);
-    return st == PERFILE_OK && !(first->flags & PERFILE_REC_STABLE) ? pf_write_flush_span(w, err)
-                                                                    : st;
-}
-
-perfile_status pf_write_put(perfile_writer *writer, const perfile_record *r, perfile_error *err)
-{
-    pf_perf_writer *w = (pf_perf_writer *)writer;
-    if (put_fast(w, r))
-        return PERFILE_OK;
-    return (w->tells ? pf_write_put_told : pf_write_put_run)(w, r, 1, err);
-}
-
-perfile_status pf_write_record(pf_perf_writer *w, perfile_bytes bytes, uint32_t part,
-                               perfile_error *err)
-{
-    pf_frame f = pf_frame_at(bytes.ptr, w->base.swap);
-    perfile_record r = {.header = bytes.ptr,
-                        .body = {bytes.ptr + PF_PERF_RECORD_HEADER, f.size - PF_PERF_RECORD_HEADER},
-                        .type = f.type,
-                        .misc = f.misc,
-                        .flags = w->base.swap ? PERFILE_REC_SWAPPED : 0,
-                        .part = part};
-    r.extra.len = (size_t)pf_frame_extra(bytes.ptr, &f, w->base.swap);
-    return pf_write_put(&w->base, &r, err);
-}
-
-perfile_status pf_write_extra(perfile_writer *writer, perfile_bytes chunk, perfile_error *err)
-{
-    pf_perf_writer *w = (pf_perf_writer *)writer;
-    perfile_status st = pf_write_check_usable(w, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (chunk.len > w->base.extra_left)
-        return pf_fail(err, PERFILE_E_USAGE, "writer.extra",
-                       "%zu bytes behind the record, but only %llu are due", chunk.len,
-                       (unsigned long long)w->base.extra_left);
-    w->base.extra_left -= chunk.len;
-    return pf_write_bytes(w, chunk, err);
 }
 
 /* Records that go into an archive, which wants to know where they are: they become columns there,
@@ -392,18 +337,19 @@ static bool has_events_of(pf_perf_writer *w, const perfile_session *s)
     if (!s)
         return false;
     const uint64_t generation = perfile_session_generation(s);
-    if (w->told == s && w->told_generation == generation && w->told_attrs == w->n_attr_records)
-        return w->told_same;
+    if (w->compared == s && w->compared_generation == generation &&
+        w->compared_attrs == w->n_attr_records)
+        return w->compared_same;
     bool same = perfile_session_n_events(s) == w->n_events + w->n_attr_records;
     for (uint32_t i = 0; i < w->n_events && same; i++) {
         const pf_written_event *e = pf_write_event_at(w, i);
         const perfile_bytes attr = perfile_session_event(s, i)->stored;
         same = e->attr_len == attr.len && memcmp(w->facts.ptr + e->attr, attr.ptr, attr.len) == 0;
     }
-    w->told = s;
-    w->told_generation = generation;
-    w->told_attrs = w->n_attr_records;
-    w->told_same = same;
+    w->compared = s;
+    w->compared_generation = generation;
+    w->compared_attrs = w->n_attr_records;
+    w->compared_same = same;
     return same;
 }
 
@@ -414,7 +360,7 @@ static perfile_status put_adjacent(pf_perf_writer *w, const perfile_record *firs
     uint64_t bytes = 0;
     for (size_t i = 0; i < n; i++)
         bytes += bytes_of(&first[i]);
-    perfile_status st = pf_write_put_run(w, first, n, err);
+    perfile_status st = put_records(w, first, n, err);
     if (st == PERFILE_OK)
         st = pf_write_flush_span(w, err);
     if (st != PERFILE_OK || !has_events_of(w, first->session))
@@ -423,8 +369,8 @@ static perfile_status put_adjacent(pf_perf_writer *w, const perfile_record *firs
     return pf_sink_records(sink, perfile_sink_count(sink) - bytes, first, n, err);
 }
 
-perfile_status pf_write_put_told(pf_perf_writer *w, const perfile_record *first, size_t n,
-                                 perfile_error *err)
+static perfile_status put_for_archive(pf_perf_writer *w, const perfile_record *first, size_t n,
+                                      perfile_error *err)
 {
     perfile_record copies[PERFILE_RUN_RECORDS];
     perfile_status st = PERFILE_OK;
@@ -440,7 +386,7 @@ perfile_status pf_write_put_told(pf_perf_writer *w, const perfile_record *first,
             st = put_adjacent(w, first, some, err);
         } else {
             some = 1;
-            st = pf_write_put_run(w, first, some, err);
+            st = put_records(w, first, some, err);
         }
         first += some;
         n -= some;
@@ -448,16 +394,15 @@ perfile_status pf_write_put_told(pf_perf_writer *w, const perfile_record *first,
     return st;
 }
 
-bool pf_write_takes_stored(perfile_writer *writer, const perfile_session *session)
+bool pf_write_takes(perfile_writer *writer, const perfile_session *session)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
-    return w->tells && pf_sink_takes_stored(w->base.sink) && !w->base.extra_left &&
+    return w->to_archive && pf_sink_takes_stored(w->base.sink) && !w->base.extra_left &&
            perfile_session_swapped(session) == w->base.swap && has_events_of(w, session);
 }
 
-perfile_status pf_write_stored(perfile_writer *writer, const pf_stored *range, perfile_error *err)
+static perfile_status put_stored(pf_perf_writer *w, const pf_stored *range, perfile_error *err)
 {
-    pf_perf_writer *w = (pf_perf_writer *)writer;
     perfile_status st = pf_write_check_at_record(w, err);
     if (st == PERFILE_OK)
         st = pf_write_begin(w, err);
@@ -470,6 +415,62 @@ perfile_status pf_write_stored(perfile_writer *writer, const pf_stored *range, p
     if (st != PERFILE_OK)
         return st;
     w->kernel = true;
-    w->part->bytes += range->bytes;
+    pf_write_count(w, range->bytes);
     return st;
+}
+
+/* Samples that are contiguous are one span of bytes, and no record is examined. */
+static perfile_status put_plain_samples(pf_perf_writer *w, const pf_batch *b, perfile_error *err)
+{
+    const perfile_bytes last = b->at[b->n - 1].body;
+    const uint8_t *from = b->at->header;
+    w->kernel = true;
+    perfile_status st = add_span(w, from, (size_t)(last.ptr + last.len - from), err);
+    return st == PERFILE_OK && !(b->at->flags & PERFILE_REC_STABLE) ? pf_write_flush_span(w, err)
+                                                                    : st;
+}
+
+perfile_status pf_write_put(perfile_writer *writer, const pf_batch *b, perfile_error *err)
+{
+    pf_perf_writer *w = (pf_perf_writer *)writer;
+    if (b->n == 1 && put_fast(w, b->at))
+        return PERFILE_OK;
+    perfile_status st = pf_write_check_usable(w, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (b->stored)
+        return put_stored(w, b->stored, err);
+    if (w->to_archive)
+        return put_for_archive(w, b->at, b->n, err);
+    if (b->plain && can_copy_plain(w) && !(b->at->flags & PERFILE_REC_SWAPPED))
+        return put_plain_samples(w, b, err);
+    return put_records(w, b->at, b->n, err);
+}
+
+perfile_status pf_write_record(pf_perf_writer *w, perfile_bytes bytes, uint32_t part,
+                               perfile_error *err)
+{
+    pf_frame f = pf_frame_at(bytes.ptr, w->base.swap);
+    perfile_record r = {.header = bytes.ptr,
+                        .body = {bytes.ptr + PF_PERF_RECORD_HEADER, f.size - PF_PERF_RECORD_HEADER},
+                        .type = f.type,
+                        .misc = f.misc,
+                        .flags = w->base.swap ? PERFILE_REC_SWAPPED : 0,
+                        .part = part};
+    r.extra.len = (size_t)pf_frame_extra(bytes.ptr, &f, w->base.swap);
+    return pf_write_put(&w->base, &(pf_batch){.at = &r, .n = 1}, err);
+}
+
+perfile_status pf_write_extra(perfile_writer *writer, perfile_bytes chunk, perfile_error *err)
+{
+    pf_perf_writer *w = (pf_perf_writer *)writer;
+    perfile_status st = pf_write_check_usable(w, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (chunk.len > w->base.extra_left)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.extra",
+                       "%zu bytes behind the record, but only %llu are due", chunk.len,
+                       (unsigned long long)w->base.extra_left);
+    w->base.extra_left -= chunk.len;
+    return pf_write_bytes(w, chunk, err);
 }

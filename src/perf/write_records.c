@@ -265,15 +265,18 @@ static perfile_status put_spans(pf_perf_writer *w, const perfile_bytes spans[2],
         return st;
     w->kernel = true;
     for (unsigned i = 0; i < 2 && st == PERFILE_OK; i++)
-        st = w->level ? pf_write_add_to_stage(w, spans[i], err) : pf_write_bytes(w, spans[i], err);
+        st = w->base.level ? pf_write_add_to_stage(w, spans[i], err)
+                           : pf_write_bytes(w, spans[i], err);
     return st;
 }
 
 /* Writes FINISHED_ROUND; a progressive file is flushed with it, so that readers see the round. */
-perfile_status pf_write_round(perfile_writer *writer, perfile_error *err)
+perfile_status perfile_writer_round(perfile_writer *writer, perfile_error *err)
 {
-    pf_perf_writer *w = (pf_perf_writer *)writer;
+    pf_perf_writer *w = pf_perf_writer_of(writer, "rounds", err);
     perfile_finished_round round = {0};
+    if (!w)
+        return PERFILE_E_UNSUPPORTED;
     perfile_status st = perfile_writer_put_finished_round(writer, &round, sizeof round, NULL, err);
     return st == PERFILE_OK && w->progressive ? perfile_sink_flush(writer->sink, err) : st;
 }

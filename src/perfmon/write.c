@@ -27,7 +27,6 @@ typedef struct input_part {
 typedef struct pf_perfmon_writer {
     perfile_writer base;
     pf_buffer out;   /* not yet given to the sink; of a pipe: the whole buffer */
-    uint64_t bytes;  /* of the records */
     uint64_t time;   /* said last, as perfile_record.time */
     pf_buffer parts; /* input_part: of the input */
     uint32_t part;   /* of the record before; NO_PART: there was none */
@@ -86,7 +85,7 @@ static perfile_status flush(pf_perfmon_writer *w, perfile_error *err)
 
 static bool append(pf_perfmon_writer *w, const void *bytes, size_t n)
 {
-    w->bytes += n;
+    w->base.bytes += n;
     return pf_buffer_append(&w->out, bytes, n);
 }
 
@@ -123,9 +122,8 @@ static perfile_status check_record(pf_perfmon_writer *w, const perfile_record *r
     return PERFILE_OK;
 }
 
-static perfile_status put(perfile_writer *writer, const perfile_record *r, perfile_error *err)
+static perfile_status put_record(pf_perfmon_writer *w, const perfile_record *r, perfile_error *err)
 {
-    pf_perfmon_writer *w = writer_of(writer);
     perfile_status st = check_record(w, r, err);
     bool room = true;
     if (st == PERFILE_OK)
@@ -152,13 +150,11 @@ static perfile_status put(perfile_writer *writer, const perfile_record *r, perfi
     return w->out.len < WRITE_BYTES ? PERFILE_OK : flush(w, err);
 }
 
-static perfile_status run(perfile_writer *w, const perfile_record *first, size_t n, pf_framed seen,
-                          perfile_error *err)
+static perfile_status put(perfile_writer *w, const pf_batch *batch, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    (void)seen;
-    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
-        st = put(w, &first[i], err);
+    for (size_t i = 0; i < batch->n && st == PERFILE_OK; i++)
+        st = put_record(writer_of(w), &batch->at[i], err);
     return st;
 }
 
@@ -182,7 +178,7 @@ static void complete_header(const pf_perfmon_writer *w, uint8_t *header)
     if (h.arch > PF_PERFMON_ARM64)
         pf_store_u16(header + PF_PERFMON_ARCH_AT, 0, pf_perfmon_swap());
     pf_store_u32(header + PF_PERFMON_FLAGS_AT, flags & PF_PERFMON_FULL, pf_perfmon_swap());
-    pf_store_u64(header + PF_PERFMON_END_AT, PF_PERFMON_HEADER + w->bytes, pf_perfmon_swap());
+    pf_store_u64(header + PF_PERFMON_END_AT, PF_PERFMON_HEADER + w->base.bytes, pf_perfmon_swap());
 }
 
 static perfile_status finish(perfile_writer *writer, perfile_error *err)
@@ -204,11 +200,6 @@ static perfile_status finish(perfile_writer *writer, perfile_error *err)
     return st == PERFILE_OK ? perfile_sink_finish(writer->sink, err) : st;
 }
 
-static void give_up(perfile_writer *w)
-{
-    perfile_sink_abort(w->sink);
-}
-
 static void close_writer(perfile_writer *w)
 {
     pf_buffer_free(&writer_of(w)->out);
@@ -216,21 +207,13 @@ static void close_writer(perfile_writer *w)
     pf_free(w);
 }
 
-static uint64_t bytes_of(const perfile_writer *w)
-{
-    return ((const pf_perfmon_writer *)(const void *)w)->bytes;
-}
-
 static const pf_writer_ops ops = {
     .format = "perfmon",
     .family = PF_FAMILY_AT_perfmon,
     .header = put_header,
     .put = put,
-    .run = run,
     .finish = finish,
-    .abort = give_up,
     .close = close_writer,
-    .bytes = bytes_of,
 };
 
 perfile_status pf_perfmon_create(perfile_sink *sink, const perfile_writer_options *options,

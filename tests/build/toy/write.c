@@ -13,7 +13,6 @@ typedef struct toy_writer {
     uint64_t time;
     bool timed;
     bool begun;
-    uint64_t bytes;
 } toy_writer;
 
 static perfile_status begin(toy_writer *w, perfile_error *err)
@@ -28,7 +27,7 @@ static perfile_status begin(toy_writer *w, perfile_error *err)
 
 static perfile_status put_bytes(toy_writer *w, perfile_bytes bytes, perfile_error *err)
 {
-    w->bytes += bytes.len;
+    w->base.bytes += bytes.len;
     return perfile_sink_write(w->base.sink, bytes, err);
 }
 
@@ -49,9 +48,8 @@ static perfile_status say_time(toy_writer *w, uint64_t time, perfile_error *err)
     return put_bytes(w, (perfile_bytes){r, sizeof r}, err);
 }
 
-static perfile_status put(perfile_writer *writer, const perfile_record *r, perfile_error *err)
+static perfile_status put_record(toy_writer *w, const perfile_record *r, perfile_error *err)
 {
-    toy_writer *w = (toy_writer *)writer;
     perfile_status st = begin(w, err);
     if (r->family != PF_FAMILY_AT_toy)
         return pf_fail(err, PERFILE_E_USAGE, "writer.put", "a record of family %u, not toy",
@@ -68,13 +66,11 @@ static perfile_status put(perfile_writer *writer, const perfile_record *r, perfi
     return st == PERFILE_OK ? put_bytes(w, r->body, err) : st;
 }
 
-static perfile_status run(perfile_writer *w, const perfile_record *first, size_t n, pf_framed seen,
-                          perfile_error *err)
+static perfile_status put(perfile_writer *w, const pf_batch *batch, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    (void)seen;
-    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
-        st = put(w, &first[i], err);
+    for (size_t i = 0; i < batch->n && st == PERFILE_OK; i++)
+        st = put_record((toy_writer *)w, &batch->at[i], err);
     return st;
 }
 
@@ -84,30 +80,17 @@ static perfile_status finish(perfile_writer *w, perfile_error *err)
     return st == PERFILE_OK ? perfile_sink_finish(w->sink, err) : st;
 }
 
-static void give_up(perfile_writer *w)
-{
-    perfile_sink_abort(w->sink);
-}
-
 static void close_writer(perfile_writer *w)
 {
     pf_free(w);
-}
-
-static uint64_t bytes_of(const perfile_writer *w)
-{
-    return ((const toy_writer *)w)->bytes;
 }
 
 static const pf_writer_ops ops = {
     .format = "toy",
     .family = PF_FAMILY_AT_toy,
     .put = put,
-    .run = run,
     .finish = finish,
-    .abort = give_up,
     .close = close_writer,
-    .bytes = bytes_of,
 };
 
 perfile_status toy_create(perfile_sink *sink, const perfile_writer_options *options,
