@@ -103,7 +103,8 @@ static void tell(fuzzed *f, part *x)
         memcpy(copy, x->shadow.ptr, len);
     const size_t n = make_views(f, x, copy, views);
     if (n) {
-        ENSURE(pf_sink_records(x->sink, x->told, views, n, NULL) == PERFILE_OK);
+        ENSURE(pf_sink_records(x->sink, x->told, &(pf_batch){.at = views, .n = n}, NULL) ==
+               PERFILE_OK);
         x->told = (uint64_t)(views[n - 1].body.ptr + views[n - 1].body.len - copy);
     }
     x->told = x->told < before ? before : x->told;

@@ -41,13 +41,22 @@ static int64_t failed(archive_sink *s, const perfile_error *e)
     return -EIO;
 }
 
+/* What is to be written next is held back if it may be patched, and differs from what was packed as
+ * the sink says. */
+static perfile_status prepare(archive_sink *s, perfile_error *err)
+{
+    pf_packer_hold(s->main->packer, s->number, s->base.patchable);
+    return pf_packer_mark(s->main->packer, s->main->base.lossy | s->base.lossy, err);
+}
+
 static int64_t write_bytes(perfile_sink *sink, perfile_bytes bytes)
 {
     archive_sink *s = (archive_sink *)sink;
     perfile_error e;
-    pf_packer_hold(s->main->packer, s->number, sink->patchable);
-    return pf_packer_write(s->main->packer, s->number, bytes, &e) == PERFILE_OK ? (int64_t)bytes.len
-                                                                                : failed(s, &e);
+    perfile_status st = prepare(s, &e);
+    if (st == PERFILE_OK)
+        st = pf_packer_write(s->main->packer, s->number, bytes, &e);
+    return st == PERFILE_OK ? (int64_t)bytes.len : failed(s, &e);
 }
 
 static int64_t patch(perfile_sink *sink, uint64_t offset, perfile_bytes bytes)
@@ -59,38 +68,37 @@ static int64_t patch(perfile_sink *sink, uint64_t offset, perfile_bytes bytes)
                : failed(s, &e);
 }
 
-static perfile_status records(perfile_sink *sink, uint64_t offset, const perfile_record *first,
-                              size_t n, perfile_error *err)
+static perfile_status records(perfile_sink *sink, uint64_t offset, const pf_batch *batch,
+                              perfile_error *err)
 {
-    const archive_sink *s = (const archive_sink *)sink;
-    return pf_packer_records(s->main->packer, s->number, offset, first, n, err);
+    archive_sink *s = (archive_sink *)sink;
+    pf_packer *packer = s->main->packer;
+    if (!batch->stored)
+        return pf_packer_records(packer, s->number, offset, batch->at, batch->n, err);
+    perfile_status st = prepare(s, err);
+    if (st == PERFILE_OK)
+        st = pf_packer_stored(packer, s->number, batch->stored, err);
+    if (st == PERFILE_OK)
+        sink->passed += batch->stored->bytes;
+    return st;
 }
 
-static perfile_status mark(perfile_sink *sink, uint32_t lossy, perfile_error *err)
-{
-    const archive_sink *s = (const archive_sink *)sink;
-    return pf_packer_mark(s->main->packer, lossy, err);
-}
-
-static perfile_status stored(perfile_sink *sink, const pf_stored *range, perfile_error *err)
-{
-    const archive_sink *s = (const archive_sink *)sink;
-    pf_packer_hold(s->main->packer, s->number, sink->patchable);
-    return pf_packer_stored(s->main->packer, s->number, range, err);
-}
-
-static perfile_status finish(perfile_sink *sink, perfile_error *err)
+static perfile_status finish(perfile_sink *sink, bool last, perfile_error *err)
 {
     archive_sink *s = (archive_sink *)sink;
     perfile_status st = PERFILE_OK;
-    if (s->main != s)
+    if (s->main != s || !last)
         return st;
+    st = prepare(s, err);
     for (uint32_t i = 0; i < s->n_parts && st == PERFILE_OK; i++)
         if (s->parts[i])
             st = perfile_sink_finish(&s->parts[i]->base, err);
     if (st == PERFILE_OK)
         st = pf_archive_writer_end(s->writer, s->packer, err);
-    return st == PERFILE_OK && s->owns_writer ? perfile_archive_writer_finish(s->writer, err) : st;
+    if (st == PERFILE_OK && s->owns_writer)
+        st = perfile_archive_writer_finish(s->writer, err);
+    sink->temporary = s->writer->below->temporary;
+    return st;
 }
 
 static void abort_output(perfile_sink *sink)
@@ -98,18 +106,13 @@ static void abort_output(perfile_sink *sink)
     archive_sink *s = (archive_sink *)sink;
     if (s->main == s)
         perfile_sink_abort(s->writer->below);
+    sink->temporary = NULL;
 }
 
 static perfile_status reads(perfile_sink *sink, perfile_error *err)
 {
     const archive_sink *s = (const archive_sink *)sink;
     return pf_sink_add_inputs(s->main->writer->below, &sink->inputs, err);
-}
-
-static const char *temporary(const perfile_sink *sink)
-{
-    const archive_sink *s = (const archive_sink *)sink;
-    return perfile_sink_temporary(s->main->writer->below);
 }
 
 static void close_sink(perfile_sink *sink)
@@ -129,12 +132,9 @@ static void close_sink(perfile_sink *sink)
 static const pf_sink_ops file_ops = {.write = write_bytes,
                                      .patch = patch,
                                      .records = records,
-                                     .mark = mark,
-                                     .stored = stored,
                                      .finish = finish,
                                      .abort = abort_output,
                                      .reads = reads,
-                                     .temporary = temporary,
                                      .close = close_sink};
 
 /* Makes the sink of part n. */
@@ -176,45 +176,34 @@ static perfile_status reserve_parts(archive_sink *s, uint32_t n, perfile_error *
     return PERFILE_OK;
 }
 
-static perfile_status get_part(perfile_sink *sink, uint32_t n, perfile_sink **part,
-                               perfile_error *err)
+static perfile_status get_part(perfile_sink *sink, uint32_t file, const char *name,
+                               perfile_sink **part, perfile_error *err)
 {
     archive_sink *s = (archive_sink *)sink;
-    char name[PART_NAME];
-    snprintf(name, sizeof name, "data.%u", n);
-    perfile_status st = reserve_parts(s, n, err);
-    if (st == PERFILE_OK && !s->parts[n])
-        st = new_part(s, n, name, err);
-    if (st == PERFILE_OK)
-        *part = &s->parts[n]->base;
-    return st;
-}
-
-static perfile_status name_file(perfile_sink *sink, uint32_t file, const char *name,
-                                perfile_error *err)
-{
-    archive_sink *s = (archive_sink *)sink;
+    char usual[PART_NAME];
     if (file == 0)
         return pf_packer_name(s->packer, 0, name, err);
+    snprintf(usual, sizeof usual, "data.%u", file - 1);
     perfile_status st = reserve_parts(s, file - 1, err);
     if (st != PERFILE_OK)
         return st;
-    const archive_sink *part = s->parts[file - 1];
-    return part ? pf_packer_name(s->packer, part->number, name, err)
-                : new_part(s, file - 1, name, err);
+    const archive_sink *x = s->parts[file - 1];
+    if (!x)
+        st = new_part(s, file - 1, name ? name : usual, err);
+    else if (name)
+        st = pf_packer_name(s->packer, x->number, name, err);
+    if (st == PERFILE_OK && part)
+        *part = &s->parts[file - 1]->base;
+    return st;
 }
 
 static const pf_sink_ops directory_ops = {.write = write_bytes,
                                           .patch = patch,
                                           .records = records,
-                                          .mark = mark,
-                                          .stored = stored,
                                           .part = get_part,
-                                          .name_file = name_file,
                                           .finish = finish,
                                           .abort = abort_output,
                                           .reads = reads,
-                                          .temporary = temporary,
                                           .close = close_sink};
 
 perfile_status perfile_archive_writer_capture(perfile_archive_writer *w,
@@ -244,6 +233,7 @@ perfile_status perfile_archive_writer_capture(perfile_archive_writer *w,
         return st;
     }
     s->numbers = 1;
+    s->base.temporary = w->below->temporary;
     *sink = &s->base;
     return PERFILE_OK;
 }

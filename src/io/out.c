@@ -143,7 +143,7 @@ perfile_status perfile_sink_finish(perfile_sink *sink, perfile_error *err)
     perfile_error e;
     if (st != PERFILE_OK)
         return st;
-    if (sink->ops->finish && sink->ops->finish(sink, &e) != PERFILE_OK)
+    if (sink->ops->finish && sink->ops->finish(sink, true, &e) != PERFILE_OK)
         return keep_error(sink, &e, err);
     sink->finished = true;
     return PERFILE_OK;
@@ -153,9 +153,9 @@ perfile_status pf_sink_appear(perfile_sink *s, perfile_error *err)
 {
     perfile_status st = perfile_sink_flush(s, err);
     perfile_error e;
-    if (st != PERFILE_OK || !s->ops->appear)
+    if (st != PERFILE_OK || !s->ops->finish)
         return st;
-    return s->ops->appear(s, &e) == PERFILE_OK ? PERFILE_OK : keep_error(s, &e, err);
+    return s->ops->finish(s, false, &e) == PERFILE_OK ? PERFILE_OK : keep_error(s, &e, err);
 }
 
 void perfile_sink_abort(perfile_sink *sink)
@@ -206,7 +206,7 @@ perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, pe
 {
     if (!pf_sink_has_parts(s))
         return pf_fail(err, PERFILE_E_USAGE, "sink.part", "'%s' is not a directory", s->name);
-    perfile_status st = s->ops->part(s, n, part, err);
+    perfile_status st = s->ops->part(s, n < UINT32_MAX ? n + 1 : n, NULL, part, err);
     if (st == PERFILE_OK && n >= s->n_parts)
         s->n_parts = n + 1;
     return st;
@@ -220,7 +220,7 @@ perfile_status pf_sink_name_file(perfile_sink *s, uint32_t file, const char *nam
     if (!pf_is_output_file(name))
         return pf_fail(err, PERFILE_E_USAGE, "sink.part",
                        "'%s' is not what a file is called in an output", name);
-    perfile_status st = s->ops->name_file(s, file, name, err);
+    perfile_status st = s->ops->part(s, file, name, NULL, err);
     if (st == PERFILE_OK && file > s->n_parts)
         s->n_parts = file;
     return st;
@@ -234,8 +234,8 @@ perfile_status pf_sink_companion(perfile_sink *s, const char *name, perfile_sink
     return st == PERFILE_OK ? pf_sink_part(s, n, file, err) : st;
 }
 
-perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const perfile_record *first,
-                               size_t n, perfile_error *err)
+perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const struct pf_batch *batch,
+                               perfile_error *err)
 {
     perfile_error e;
     if (!s->ops->records)
@@ -245,34 +245,8 @@ perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const perfile_r
         st = write_buffer(s, err);
     if (st != PERFILE_OK)
         return st;
-    return s->ops->records(s, offset, first, n, &e) == PERFILE_OK ? PERFILE_OK
-                                                                  : keep_error(s, &e, err);
-}
-
-perfile_status pf_sink_mark(perfile_sink *s, uint32_t lossy, perfile_error *err)
-{
-    perfile_error e;
-    if (!s->ops->mark || !lossy)
-        return PERFILE_OK;
-    perfile_status st = check_writable(s, err);
-    if (st != PERFILE_OK)
-        return st;
-    return s->ops->mark(s, lossy, &e) == PERFILE_OK ? PERFILE_OK : keep_error(s, &e, err);
-}
-
-perfile_status pf_sink_stored(perfile_sink *s, const struct pf_stored *range, uint64_t bytes,
-                              perfile_error *err)
-{
-    perfile_error e;
-    perfile_status st = check_writable(s, err);
-    if (st == PERFILE_OK)
-        st = write_buffer(s, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (s->ops->stored(s, range, &e) != PERFILE_OK)
-        return keep_error(s, &e, err);
-    s->passed += bytes;
-    return PERFILE_OK;
+    return s->ops->records(s, offset, batch, &e) == PERFILE_OK ? PERFILE_OK
+                                                               : keep_error(s, &e, err);
 }
 
 /* Copies and checks the caller's options. */
@@ -357,7 +331,7 @@ const char *perfile_sink_name(const perfile_sink *sink)
 
 const char *perfile_sink_temporary(const perfile_sink *sink)
 {
-    return sink->ops->temporary ? sink->ops->temporary(sink) : NULL;
+    return sink->temporary;
 }
 
 void perfile_sink_close(perfile_sink *sink)

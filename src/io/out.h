@@ -16,7 +16,7 @@
 #include "perfile/record.h"
 #include "perfile/sink.h"
 
-struct pf_stored; /* core/narrow.h */
+struct pf_batch; /* core/stream.h */
 
 /* Functions of one kind of sink; each may be NULL.  They report errors through *err or their
  * result; the caller in out.c keeps the error in the sink. */
@@ -27,33 +27,26 @@ typedef struct pf_sink_ops {
     /* Overwrites up to bytes.len bytes that write() took before; `offset` 0 is the first byte of
      * the sink.  Returns how many, or a negative errno.  Only called if the sink is `patchable`. */
     int64_t (*patch)(perfile_sink *s, uint64_t offset, perfile_bytes bytes);
-    /* See pf_sink_part(); NULL: the sink has no parts. */
-    perfile_status (*part)(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err);
-    /* See pf_sink_name_file(); of kinds that have parts. */
-    perfile_status (*name_file)(perfile_sink *s, uint32_t file, const char *name,
-                                perfile_error *err);
+    /* With a name: file `file`, which is the sink itself (0) or part `file` - 1, is called so; see
+     * pf_sink_name_file().  Without: yields the sink of that part; see pf_sink_part().  NULL: the
+     * sink has no parts. */
+    perfile_status (*part)(perfile_sink *s, uint32_t file, const char *name, perfile_sink **part,
+                           perfile_error *err);
     /* See pf_sink_records(); called when the buffer is empty.  NULL: it does not matter to the kind
      * what the bytes are. */
-    perfile_status (*records)(perfile_sink *s, uint64_t offset, const perfile_record *first,
-                              size_t n, perfile_error *err);
-    /* See pf_sink_mark().  NULL: the kind has no place for marks. */
-    perfile_status (*mark)(perfile_sink *s, uint32_t lossy, perfile_error *err);
-    /* See pf_sink_stored(); called when the buffer is empty.  NULL: the kind stores bytes. */
-    perfile_status (*stored)(perfile_sink *s, const struct pf_stored *range, perfile_error *err);
-    /* Called when the buffer is empty: waits for pending writes and syncs if the options ask for
-     * it.  Returns 0 or a negative errno. */
+    perfile_status (*records)(perfile_sink *s, uint64_t offset, const struct pf_batch *batch,
+                              perfile_error *err);
+    /* Called when the buffer is empty: syncs if the options ask for it.  Returns 0 or a negative
+     * errno. */
     int (*flush)(perfile_sink *s);
-    /* See pf_sink_appear(). */
-    perfile_status (*appear)(perfile_sink *s, perfile_error *err);
-    /* See perfile_sink_finish(); called once, after flush(). */
-    perfile_status (*finish)(perfile_sink *s, perfile_error *err);
+    /* After flush(): gives the output its final name.  `last`: it is finished, too; called once
+     * so. */
+    perfile_status (*finish)(perfile_sink *s, bool last, perfile_error *err);
     /* See perfile_sink_abort(). */
     void (*abort)(perfile_sink *s);
     /* `inputs` has grown: restricts the mode of an output that has appeared already, and fails if
      * the output would replace or change an input. */
     perfile_status (*reads)(perfile_sink *s, perfile_error *err);
-    /* See perfile_sink_temporary(). */
-    const char *(*temporary)(const perfile_sink *s);
     /* Releases what the kind holds, but not `s` itself; removes an output that has not appeared.
      * Also called if making the sink failed: then members of the kind may still be zero. */
     void (*close)(perfile_sink *s);
@@ -62,16 +55,18 @@ typedef struct pf_sink_ops {
 /* What all kinds share; the struct of a kind begins with it. */
 struct perfile_sink {
     const pf_sink_ops *ops;
-    pf_buffer buffer;    /* not passed to ops->write() yet; in memory the output itself */
-    uint64_t passed;     /* bytes that ops->write() has taken */
-    uint32_t flags;      /* PERFILE_SINK_… */
-    bool patchable;      /* see pf_sink_can_patch() */
-    bool takes_stored;   /* see pf_sink_takes_stored() */
-    bool finished;       /* perfile_sink_finish() succeeded */
-    uint32_t n_parts;    /* parts from 0 on that were asked for or named */
-    char *name;          /* for messages: the path, or the name that the caller gave */
-    pf_inputs inputs;    /* what is read to make the output; must not be changed by it */
-    perfile_error error; /* the first error; status PERFILE_OK if there was none */
+    pf_buffer buffer;      /* not passed to ops->write() yet; in memory the output itself */
+    uint64_t passed;       /* bytes that ops->write() has taken */
+    uint32_t flags;        /* PERFILE_SINK_… */
+    bool patchable;        /* see pf_sink_can_patch() */
+    bool takes_stored;     /* records can be written as another archive stores them */
+    bool finished;         /* perfile_sink_finish() succeeded */
+    uint32_t n_parts;      /* parts from 0 on that were asked for or named */
+    uint32_t lossy;        /* see pf_sink_mark() */
+    char *name;            /* for messages: the path, or the name that the caller gave */
+    const char *temporary; /* see perfile_sink_temporary() */
+    pf_inputs inputs;      /* what is read to make the output; must not be changed by it */
+    perfile_error error;   /* the first error; status PERFILE_OK if there was none */
 };
 
 /* Slow path of pf_sink_reserve(): makes room for `n` bytes by emptying or growing the buffer. */
@@ -144,11 +139,12 @@ static inline bool pf_sink_wants_records(const perfile_sink *s)
     return s->ops->records != NULL;
 }
 
-/* Says that `n` records, at least 1, lie one after the other at `offset` of what was written: the
- * bytes of `first`, unchanged, in memory contiguous as well.  Offsets ascend from call to call.
- * What is not said costs nothing but size. */
-perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const perfile_record *first,
-                               size_t n, perfile_error *err);
+/* Says that a batch, of at least 1 record, is one after the other at `offset` of what was written:
+ * its bytes, unchanged, in memory contiguous as well.  Offsets ascend from call to call.  What is
+ * not said costs nothing but size.  A range of records as it is stored in another archive
+ * (batch->stored) is written by this call, if s->takes_stored. */
+perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const struct pf_batch *batch,
+                               perfile_error *err);
 
 /* Ways in which a capture differs from what was packed.  Each is a word of an archive's metadata:
  * `lossy` of format/archive.cddl. */
@@ -161,18 +157,10 @@ enum {
 
 /* Says that what is written differs in these ways (PF_LOSSY_…).  Before the first byte: an archive
  * that is never finished has the mark, too.  Other kinds have no place for it. */
-perfile_status pf_sink_mark(perfile_sink *s, uint32_t lossy, perfile_error *err);
-
-/* True if records can be written as another archive stores them: pf_sink_stored(). */
-static inline bool pf_sink_takes_stored(const perfile_sink *s)
+static inline void pf_sink_mark(perfile_sink *s, uint32_t lossy)
 {
-    return s->ops->stored && s->takes_stored;
+    s->lossy |= lossy;
 }
-
-/* Writes a range of records, of `bytes` bytes, as it is stored in another archive (core/narrow.h).
- */
-perfile_status pf_sink_stored(perfile_sink *s, const struct pf_stored *range, uint64_t bytes,
-                              perfile_error *err);
 
 /* Writes what is buffered and gives the file its final name now, before it is finished.  For
  * captures that are readable while they are being written. */

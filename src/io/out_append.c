@@ -51,11 +51,11 @@ static perfile_status append_reads(perfile_sink *s, perfile_error *err)
     return st;
 }
 
-static perfile_status append_finish(perfile_sink *s, perfile_error *err)
+static perfile_status append_finish(perfile_sink *s, bool last, perfile_error *err)
 {
     pf_out_append *f = (pf_out_append *)s;
-    perfile_status st = pf_out_fd_finish(s, err);
-    f->is_done = st == PERFILE_OK;
+    perfile_status st = pf_out_fd_finish(s, last, err);
+    f->is_done = last && st == PERFILE_OK;
     return st;
 }
 

@@ -270,12 +270,11 @@ static perfile_status open_part(pf_out_dir *d, uint32_t n, perfile_sink **part, 
     return st;
 }
 
-static perfile_status dir_part(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err)
+static perfile_status get_part(pf_out_dir *d, uint32_t n, perfile_sink **part, perfile_error *err)
 {
-    pf_out_dir *d = (pf_out_dir *)s;
     if (n >= MOST_PARTS)
         return pf_fail(err, PERFILE_E_LIMIT, "sink.part", "'%s': data.%" PRIu32 " of %d at most",
-                       s->name, n, MOST_PARTS);
+                       d->data.base.name, n, MOST_PARTS);
     perfile_status st = reserve_parts(d, n, err);
     if (st == PERFILE_OK && !d->parts[n].sink)
         st = open_part(d, n, &d->parts[n].sink, err);
@@ -316,10 +315,12 @@ static perfile_status name_part(pf_out_dir *d, uint32_t n, char *name, perfile_e
     return PERFILE_OK;
 }
 
-static perfile_status dir_name_file(perfile_sink *s, uint32_t file, const char *name,
-                                    perfile_error *err)
+static perfile_status dir_part(perfile_sink *s, uint32_t file, const char *name,
+                               perfile_sink **part, perfile_error *err)
 {
     pf_out_dir *d = (pf_out_dir *)s;
+    if (!name)
+        return get_part(d, file - 1, part, err);
     char *copy = pf_out_copy_path(name, strlen(name));
     if (!copy)
         return pf_fail_nomem(err, "sink");
@@ -438,23 +439,33 @@ static perfile_status appear(pf_out_dir *d, perfile_error *err)
     return st;
 }
 
-/* Finishes the parts, then `data`, then gives the directory its name. */
-static perfile_status dir_finish(perfile_sink *s, perfile_error *err)
+static void set_appeared(pf_out_dir *d)
+{
+    d->appeared = true;
+    d->data.base.temporary = NULL;
+}
+
+/* Finishes the parts, then `data`, then gives the directory its name.  It has none before. */
+static perfile_status dir_finish(perfile_sink *s, bool last, perfile_error *err)
 {
     pf_out_dir *d = (pf_out_dir *)s;
     perfile_status st = PERFILE_OK;
+    if (!last)
+        return st;
     for (uint32_t i = 0; i < d->n_parts && st == PERFILE_OK; i++) {
         perfile_sink *part = NULL;
-        st = dir_part(s, i, &part, err); /* creates empty files for numbers that were left out */
+        st = get_part(d, i, &part, err); /* creates empty files for numbers that were left out */
         if (st == PERFILE_OK)
             st = perfile_sink_finish(part, err);
     }
     if (st == PERFILE_OK)
-        st = pf_out_fd_finish(s, err);
+        st = pf_out_fd_finish(s, last, err);
     if (st == PERFILE_OK)
         st = appear(d, err);
-    d->appeared = st == PERFILE_OK;
-    if (d->appeared && pf_out_fd_syncs(s))
+    if (st != PERFILE_OK)
+        return st;
+    set_appeared(d);
+    if (pf_out_fd_syncs(s))
         pf_out_sync_folder(d->target);
     return st;
 }
@@ -465,18 +476,12 @@ static void dir_abort(perfile_sink *s)
     pf_out_dir *d = (pf_out_dir *)s;
     if (d->path && !d->appeared)
         remove_capture(d->path);
-    d->appeared = true;
+    set_appeared(d);
 }
 
 static perfile_status dir_reads(perfile_sink *s, perfile_error *err)
 {
     return pf_inputs_check_path(&s->inputs, ((const pf_out_dir *)s)->target, s->name, err);
-}
-
-static const char *dir_temporary(const perfile_sink *s)
-{
-    const pf_out_dir *d = (const pf_out_dir *)s;
-    return d->appeared ? NULL : d->path;
 }
 
 static void dir_close(perfile_sink *s)
@@ -497,12 +502,10 @@ static void dir_close(perfile_sink *s)
 static const pf_sink_ops dir_ops = {.write = pf_out_fd_write,
                                     .patch = pf_out_fd_patch,
                                     .part = dir_part,
-                                    .name_file = dir_name_file,
                                     .flush = pf_out_fd_flush,
                                     .finish = dir_finish,
                                     .abort = dir_abort,
                                     .reads = dir_reads,
-                                    .temporary = dir_temporary,
                                     .close = dir_close};
 
 /* The target is examined twice: here, so that a mistake is reported before the work, and in
@@ -534,6 +537,7 @@ perfile_status perfile_sink_directory(const char *path, const perfile_sink_optio
         perfile_sink_close(&d->data.base);
         return st;
     }
+    d->data.base.temporary = d->path;
     *sink = &d->data.base;
     return PERFILE_OK;
 }

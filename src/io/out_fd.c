@@ -72,9 +72,11 @@ int pf_out_fd_flush(perfile_sink *s)
     return s->flags & PERFILE_SINK_SYNC_ALL && !sync_file(f->fd) ? -errno : 0;
 }
 
-perfile_status pf_out_fd_finish(perfile_sink *s, perfile_error *err)
+perfile_status pf_out_fd_finish(perfile_sink *s, bool last, perfile_error *err)
 {
     pf_out_fd *f = (pf_out_fd *)s;
+    if (!last)
+        return PERFILE_OK;
     if (pf_out_fd_syncs(s) && !sync_file(f->fd))
         return pf_sink_fail_io(s, errno, "write", err);
     if (!f->own)

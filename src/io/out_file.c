@@ -62,6 +62,7 @@ static perfile_status open_temporary(pf_out_file *f, perfile_error *err)
         f->temporary = NULL;
         return st;
     }
+    f->out.base.temporary = f->temporary;
     pf_out_fd_take(&f->out, fd, true);
     return PERFILE_OK;
 }
@@ -84,6 +85,12 @@ static void restrict_mode(const pf_out_file *f)
                      sb.st_mode & 0666 & pf_inputs_granted_mode(&f->out.base.inputs, sb.st_gid));
 }
 
+static void set_appeared(pf_out_file *f)
+{
+    f->appeared = true;
+    f->out.base.temporary = NULL;
+}
+
 /* Gives the temporary file its final name. */
 static perfile_status give_name(pf_out_file *f, perfile_error *err)
 {
@@ -95,7 +102,7 @@ static perfile_status give_name(pf_out_file *f, perfile_error *err)
         /* Unlike rename(), link() never replaces what came into being meanwhile. */
         if (link(f->temporary, f->target) == 0) {
             (void)unlink(f->temporary);
-            f->appeared = true;
+            set_appeared(f);
             return PERFILE_OK;
         }
         struct stat sb;
@@ -106,31 +113,21 @@ static perfile_status give_name(pf_out_file *f, perfile_error *err)
     }
     if (rename(f->temporary, f->target) < 0)
         return pf_sink_fail_io(s, errno, "create", err);
-    f->appeared = true;
+    set_appeared(f);
     return PERFILE_OK;
 }
 
-/* See pf_sink_appear().  The descriptor stays open: writing goes on under the final name. */
-static perfile_status file_appear(perfile_sink *s, perfile_error *err)
-{
-    pf_out_file *f = (pf_out_file *)s;
-    if (f->appeared)
-        return PERFILE_OK;
-    apply_mode(f);
-    return give_name(f, err);
-}
-
-/* See perfile_sink_finish().  The mode is set while the descriptor is open, the name given after
- * close() reported no error. */
-static perfile_status file_finish(perfile_sink *s, perfile_error *err)
+/* The mode is set while the descriptor is open.  The last name is given after close() reported no
+ * error; before that the descriptor stays open, and writing goes on under the final name. */
+static perfile_status file_finish(perfile_sink *s, bool last, perfile_error *err)
 {
     pf_out_file *f = (pf_out_file *)s;
     if (!f->appeared)
         apply_mode(f);
-    perfile_status st = pf_out_fd_finish(s, err);
+    perfile_status st = pf_out_fd_finish(s, last, err);
     if (st == PERFILE_OK && !f->appeared)
         st = give_name(f, err);
-    if (st == PERFILE_OK && pf_out_fd_syncs(s))
+    if (st == PERFILE_OK && last && pf_out_fd_syncs(s))
         pf_out_sync_folder(f->target);
     return st;
 }
@@ -140,7 +137,7 @@ static void file_abort(perfile_sink *s)
 {
     pf_out_file *f = (pf_out_file *)s;
     (void)unlink(f->appeared ? f->target : f->temporary);
-    f->appeared = true;
+    set_appeared(f);
 }
 
 /* See pf_sink_ops.reads. */
@@ -150,12 +147,6 @@ static perfile_status file_reads(perfile_sink *s, perfile_error *err)
     if (f->appeared && f->out.own)
         restrict_mode(f);
     return pf_inputs_check_path(&s->inputs, f->target, s->name, err);
-}
-
-static const char *file_temporary(const perfile_sink *s)
-{
-    const pf_out_file *f = (const pf_out_file *)s;
-    return f->appeared ? NULL : f->temporary;
 }
 
 /* Removes the temporary file if the output was neither finished nor aborted. */
@@ -172,11 +163,9 @@ static void file_close(perfile_sink *s)
 static const pf_sink_ops file_ops = {.write = pf_out_fd_write,
                                      .patch = pf_out_fd_patch,
                                      .flush = pf_out_fd_flush,
-                                     .appear = file_appear,
                                      .finish = file_finish,
                                      .abort = file_abort,
                                      .reads = file_reads,
-                                     .temporary = file_temporary,
                                      .close = file_close};
 
 /* Refuses a FIFO or device that is not written to without PERFILE_SINK_REPLACE, and a regular file

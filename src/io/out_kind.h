@@ -58,7 +58,7 @@ void pf_out_fd_close(perfile_sink *s);
 
 /* Also one of them: syncs if the options ask for it, then closes the descriptor if the sink owns
  * it. */
-perfile_status pf_out_fd_finish(perfile_sink *s, perfile_error *err);
+perfile_status pf_out_fd_finish(perfile_sink *s, bool last, perfile_error *err);
 
 /* True if finishing waits until the output is on the disk. */
 static inline bool pf_out_fd_syncs(const perfile_sink *s)

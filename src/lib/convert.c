@@ -348,7 +348,7 @@ perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sin
     if (st == PERFILE_OK)
         st = pf_sink_add_inputs(sink, &x.source->inputs, err);
     if (st == PERFILE_OK && x.source->origin) /* what is packed again stays what it is */
-        st = pf_sink_mark(sink, x.source->origin->lossy, err);
+        pf_sink_mark(sink, x.source->origin->lossy);
     if (st == PERFILE_OK)
         st = convert(&x, err);
     perfile_source_close(x.source);

@@ -211,7 +211,7 @@ perfile_status pf_convert_copy(pf_convert *x, perfile_error *err)
         x->lossy |= PF_LOSSY_SCRUBBED;
     }
     if (st == PERFILE_OK)
-        st = pf_sink_mark(x->sink, x->lossy, err);
+        pf_sink_mark(x->sink, x->lossy);
     if (st == PERFILE_OK && x->options.target)
         st = add_target(x, &s, err);
     if (st == PERFILE_OK && !x->known) { /* plan() had no header to know the byte order from */

@@ -100,7 +100,9 @@ static perfile_status tell_records(pf_image *m, const perfile_record *first, siz
     if (first->flags & PERFILE_REC_INNER || first->family != PERFILE_FAMILY_PERF)
         return PERFILE_OK;
     perfile_status st = pf_image_copy_below(m, last->offset + perfile_record_size(last), err);
-    return st == PERFILE_OK ? pf_sink_records(m->sink, first->offset, first, n, err) : st;
+    return st == PERFILE_OK
+               ? pf_sink_records(m->sink, first->offset, &(pf_batch){.at = first, .n = n}, err)
+               : st;
 }
 
 /* Handles one run of the stream.  Without byte-swapping, bytes are copied COPY_BYTES at a time. */

@@ -396,7 +396,7 @@ static void take(void *user, const pf_stored *range)
 void pf_copy_ask_stored(pf_copy *x)
 {
     x->takes = (pf_narrow){.needs = needs, .stored = take, .user = x, .takes_all = true};
-    if (x->writer->ops->takes && pf_sink_takes_stored(x->writer->sink))
+    if (x->writer->ops->takes && x->writer->sink->takes_stored)
         pf_stream_narrow(x->stream, &x->takes);
 }
 

@@ -366,7 +366,8 @@ static perfile_status put_adjacent(pf_perf_writer *w, const perfile_record *firs
     if (st != PERFILE_OK || !has_events_of(w, first->session))
         return st;
     perfile_sink *sink = w->part->sink;
-    return pf_sink_records(sink, perfile_sink_count(sink) - bytes, first, n, err);
+    return pf_sink_records(sink, perfile_sink_count(sink) - bytes, &(pf_batch){.at = first, .n = n},
+                           err);
 }
 
 static perfile_status put_for_archive(pf_perf_writer *w, const perfile_record *first, size_t n,
@@ -397,12 +398,13 @@ static perfile_status put_for_archive(pf_perf_writer *w, const perfile_record *f
 bool pf_write_takes(perfile_writer *writer, const perfile_session *session)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
-    return w->to_archive && pf_sink_takes_stored(w->base.sink) && !w->base.extra_left &&
+    return w->to_archive && w->base.sink->takes_stored && !w->base.extra_left &&
            perfile_session_swapped(session) == w->base.swap && has_events_of(w, session);
 }
 
-static perfile_status put_stored(pf_perf_writer *w, const pf_stored *range, perfile_error *err)
+static perfile_status put_stored(pf_perf_writer *w, const pf_batch *b, perfile_error *err)
 {
+    const pf_stored *range = b->stored;
     perfile_status st = pf_write_check_at_record(w, err);
     if (st == PERFILE_OK)
         st = pf_write_begin(w, err);
@@ -411,7 +413,7 @@ static perfile_status put_stored(pf_perf_writer *w, const pf_stored *range, perf
     if (st == PERFILE_OK)
         st = pf_write_flush_span(w, err);
     if (st == PERFILE_OK)
-        st = pf_sink_stored(w->part->sink, range, range->bytes, err);
+        st = pf_sink_records(w->part->sink, perfile_sink_count(w->part->sink), b, err);
     if (st != PERFILE_OK)
         return st;
     w->kernel = true;
@@ -439,7 +441,7 @@ perfile_status pf_write_put(perfile_writer *writer, const pf_batch *b, perfile_e
     if (st != PERFILE_OK)
         return st;
     if (b->stored)
-        return put_stored(w, b->stored, err);
+        return put_stored(w, b, err);
     if (w->to_archive)
         return put_for_archive(w, b->at, b->n, err);
     if (b->plain && can_copy_plain(w) && !(b->at->flags & PERFILE_REC_SWAPPED))
