@@ -14,29 +14,24 @@ typedef struct folder {
     bool named[FOLDER_MOST + 1];
 } folder;
 
-static perfile_status folder_part(perfile_sink *s, uint32_t n, perfile_sink **part,
-                                  perfile_error *err)
+/* The caller of this has seen that `name` is a plain name. */
+static perfile_status folder_part(perfile_sink *s, uint32_t file, const char *name,
+                                  perfile_sink **part, perfile_error *err)
 {
     folder *f = (folder *)(void *)s;
-    ENSURE(n < FOLDER_MOST);
-    if (!f->files[n]) {
-        ENSURE(f->named[n + 1]);
-        perfile_status st = perfile_sink_memory("file", &f->files[n], err);
+    ENSURE(file <= FOLDER_MOST && (file || name));
+    if (name) {
+        ENSURE(name[0] && !f->named[file]);
+        f->named[file] = true;
+        return PERFILE_OK;
+    }
+    if (!f->files[file - 1]) {
+        ENSURE(f->named[file]);
+        perfile_status st = perfile_sink_memory("file", &f->files[file - 1], err);
         if (st != PERFILE_OK)
             return st;
     }
-    *part = f->files[n];
-    return PERFILE_OK;
-}
-
-/* The caller of this has seen that it is a plain name. */
-static perfile_status folder_name_file(perfile_sink *s, uint32_t file, const char *name,
-                                       perfile_error *err)
-{
-    folder *f = (folder *)(void *)s;
-    (void)err;
-    ENSURE(file <= FOLDER_MOST && name[0] && !f->named[file]);
-    f->named[file] = true;
+    *part = f->files[file - 1];
     return PERFILE_OK;
 }
 
@@ -47,8 +42,7 @@ static void folder_close(perfile_sink *s)
         perfile_sink_close(f->files[i]);
 }
 
-static const pf_sink_ops folder_ops = {
-    .part = folder_part, .name_file = folder_name_file, .close = folder_close};
+static const pf_sink_ops folder_ops = {.part = folder_part, .close = folder_close};
 
 static inline perfile_sink *folder_new(void)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "attrs.h"
+#include "core/stream.h"
 #include "io/out.h"
 #include "io/source.h"
 #include "perfile/archive.h"

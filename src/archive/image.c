@@ -215,45 +215,42 @@ static void close_image(perfile_source *s)
     pf_buffer_free(&m->previous.bytes);
 }
 
-static void narrow(perfile_source *s, const pf_narrow *how)
+/* Chunks that could not be decoded, and what is in no chunk.  RECORDS are complete records: where a
+ * chunk of them begins after lost bytes, a record does. */
+static bool is_lost(const image *m, uint64_t offset, pf_absent *out)
 {
-    image *m = (image *)s;
-    if (s->options.flags & PERFILE_SOURCE_NO_INDEX)
-        return; /* the zones are a part of it */
-    pf_buffer_free(&m->previous.bytes);
-    pf_image_narrow_begin(&m->narrow, m->archive, m->chunks, m->n_chunks, how);
+    uint32_t i = find_chunk(m, offset), places = 0;
+    uint64_t end = offset;
+    for (; i < m->n_chunks && m->counted[i]; i++) {
+        places += m->chunks[i]->raw_off > end ? 2 : 1;
+        end = end_of(m->chunks[i]);
+    }
+    const uint64_t next = i < m->n_chunks ? m->chunks[i]->raw_off : m->base.size;
+    places += next > end;
+    end = next > end ? next : end;
+    *out = (pf_absent){.lost = places,
+                       .bytes = end - offset,
+                       .at_record = i < m->n_chunks && m->chunks[i]->kind == PF_CHUNK_RECORDS};
+    return end > offset;
 }
 
 static bool absent(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *out)
 {
     image *m = (image *)s;
+    if (sequence == PERFILE_NO_SEQUENCE)
+        return is_lost(m, offset, out);
+    if (s->options.flags & PERFILE_SOURCE_NO_INDEX)
+        return false; /* the zones are a part of it */
+    if (s->narrows) {
+        s->narrows = false;
+        pf_buffer_free(&m->previous.bytes);
+        pf_image_narrow_begin(&m->narrow, m->archive, m->chunks, m->n_chunks, s->narrow);
+    }
     return pf_image_absent(&m->narrow, find_chunk(m, offset), offset, sequence, out);
 }
 
-/* Chunks that could not be decoded, and what is in no chunk.  RECORDS are complete records: where a
- * chunk of them begins behind a hole, a record does. */
-static bool hole(const perfile_source *s, uint64_t offset, pf_hole *hole)
-{
-    const image *m = (const image *)s;
-    uint32_t i = find_chunk(m, offset);
-    *hole = (pf_hole){.end = offset};
-    for (; i < m->n_chunks && m->counted[i]; i++) {
-        hole->places += m->chunks[i]->raw_off > hole->end ? 2 : 1;
-        hole->end = end_of(m->chunks[i]);
-    }
-    const uint64_t next = i < m->n_chunks ? m->chunks[i]->raw_off : s->size;
-    hole->places += next > hole->end;
-    hole->end = next > hole->end ? next : hole->end;
-    hole->at_record = i < m->n_chunks && m->chunks[i]->kind == PF_CHUNK_RECORDS;
-    return hole->end > offset;
-}
-
-static const pf_source_ops image_ops = {.run = run,
-                                        .view = view,
-                                        .narrow = narrow,
-                                        .absent = absent,
-                                        .hole = hole,
-                                        .close = close_image};
+static const pf_source_ops image_ops = {
+    .run = run, .view = view, .absent = absent, .close = close_image};
 
 /* Collects the chunks of the part. */
 static perfile_status collect(image *m, uint16_t number, perfile_error *err)

@@ -83,11 +83,11 @@ static perfile_status records(perfile_sink *sink, uint64_t offset, const pf_batc
     return st;
 }
 
-static perfile_status finish(perfile_sink *sink, bool last, perfile_error *err)
+static perfile_status finish(perfile_sink *sink, pf_sink_end how, perfile_error *err)
 {
     archive_sink *s = (archive_sink *)sink;
     perfile_status st = PERFILE_OK;
-    if (s->main != s || !last)
+    if (s->main != s || how != PF_SINK_LAST)
         return st;
     st = prepare(s, err);
     for (uint32_t i = 0; i < s->n_parts && st == PERFILE_OK; i++)

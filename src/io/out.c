@@ -124,38 +124,38 @@ perfile_status perfile_sink_write(perfile_sink *sink, perfile_bytes bytes, perfi
     return PERFILE_OK;
 }
 
+/* Writes what is buffered, then flushes the output or ends it. */
+static perfile_status end_writing(perfile_sink *s, pf_sink_end how, perfile_error *err)
+{
+    perfile_error e;
+    perfile_status st = check_writable(s, err);
+    if (st == PERFILE_OK)
+        st = write_buffer(s, err);
+    if (st != PERFILE_OK || !s->ops->finish)
+        return st;
+    st = s->ops->finish(s, PF_SINK_FLUSH, &e);
+    if (st == PERFILE_OK && how != PF_SINK_FLUSH)
+        st = s->ops->finish(s, how, &e);
+    return st == PERFILE_OK ? st : keep_error(s, &e, err);
+}
+
 perfile_status perfile_sink_flush(perfile_sink *sink, perfile_error *err)
 {
-    perfile_status st = check_writable(sink, err);
-    if (st == PERFILE_OK)
-        st = write_buffer(sink, err);
-    if (st != PERFILE_OK || !sink->ops->flush)
-        return st;
-    int r = sink->ops->flush(sink);
-    return r < 0 ? pf_sink_keep_io(sink, -r, err) : PERFILE_OK;
+    return end_writing(sink, PF_SINK_FLUSH, err);
 }
 
 perfile_status perfile_sink_finish(perfile_sink *sink, perfile_error *err)
 {
     if (sink->finished && !sink->error.status)
         return PERFILE_OK; /* finishing twice is fine */
-    perfile_status st = perfile_sink_flush(sink, err);
-    perfile_error e;
-    if (st != PERFILE_OK)
-        return st;
-    if (sink->ops->finish && sink->ops->finish(sink, true, &e) != PERFILE_OK)
-        return keep_error(sink, &e, err);
-    sink->finished = true;
-    return PERFILE_OK;
+    perfile_status st = end_writing(sink, PF_SINK_LAST, err);
+    sink->finished = st == PERFILE_OK;
+    return st;
 }
 
 perfile_status pf_sink_appear(perfile_sink *s, perfile_error *err)
 {
-    perfile_status st = perfile_sink_flush(s, err);
-    perfile_error e;
-    if (st != PERFILE_OK || !s->ops->finish)
-        return st;
-    return s->ops->finish(s, false, &e) == PERFILE_OK ? PERFILE_OK : keep_error(s, &e, err);
+    return end_writing(s, PF_SINK_APPEAR, err);
 }
 
 void perfile_sink_abort(perfile_sink *sink)
@@ -397,11 +397,11 @@ static int64_t callback_write(perfile_sink *s, perfile_bytes b)
     return n == 0 || n > (int64_t)b.len || n < -INT32_MAX ? -EIO : n;
 }
 
-static int callback_flush(perfile_sink *s)
+static perfile_status callback_finish(perfile_sink *s, pf_sink_end how, perfile_error *err)
 {
     const perfile_sink_callbacks *c = &((const pf_out_callback *)s)->callbacks;
-    int r = c->flush ? c->flush(c->user) : 0;
-    return r < -INT32_MAX ? -EIO : r < 0 ? r : 0;
+    const int r = c->flush && how == PF_SINK_FLUSH ? c->flush(c->user) : 0;
+    return r < 0 ? pf_sink_keep_io(s, r < -INT32_MAX ? EIO : -r, err) : PERFILE_OK;
 }
 
 static void callback_close(perfile_sink *s)
@@ -412,7 +412,7 @@ static void callback_close(perfile_sink *s)
 }
 
 static const pf_sink_ops callback_ops = {
-    .write = callback_write, .flush = callback_flush, .close = callback_close};
+    .write = callback_write, .finish = callback_finish, .close = callback_close};
 
 perfile_status perfile_sink_callback(const perfile_sink_callbacks *callbacks, const char *name,
                                      perfile_sink **sink, perfile_error *err)

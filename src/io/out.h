@@ -18,6 +18,12 @@
 
 struct pf_batch; /* core/stream.h */
 
+typedef enum pf_sink_end {
+    PF_SINK_FLUSH,  /* what was written is synced if the options ask for it */
+    PF_SINK_APPEAR, /* the output gets its final name, and is still written */
+    PF_SINK_LAST    /* the output is complete: see perfile_sink_finish() */
+} pf_sink_end;
+
 /* Functions of one kind of sink; each may be NULL.  They report errors through *err or their
  * result; the caller in out.c keeps the error in the sink. */
 typedef struct pf_sink_ops {
@@ -36,12 +42,8 @@ typedef struct pf_sink_ops {
      * what the bytes are. */
     perfile_status (*records)(perfile_sink *s, uint64_t offset, const struct pf_batch *batch,
                               perfile_error *err);
-    /* Called when the buffer is empty: syncs if the options ask for it.  Returns 0 or a negative
-     * errno. */
-    int (*flush)(perfile_sink *s);
-    /* After flush(): gives the output its final name.  `last`: it is finished, too; called once
-     * so. */
-    perfile_status (*finish)(perfile_sink *s, bool last, perfile_error *err);
+    /* Called when the buffer is empty, with PF_SINK_FLUSH first, and once with PF_SINK_LAST. */
+    perfile_status (*finish)(perfile_sink *s, pf_sink_end how, perfile_error *err);
     /* See perfile_sink_abort(). */
     void (*abort)(perfile_sink *s);
     /* `inputs` has grown: restricts the mode of an output that has appeared already, and fails if

@@ -51,11 +51,11 @@ static perfile_status append_reads(perfile_sink *s, perfile_error *err)
     return st;
 }
 
-static perfile_status append_finish(perfile_sink *s, bool last, perfile_error *err)
+static perfile_status append_finish(perfile_sink *s, pf_sink_end how, perfile_error *err)
 {
     pf_out_append *f = (pf_out_append *)s;
-    perfile_status st = pf_out_fd_finish(s, last, err);
-    f->is_done = last && st == PERFILE_OK;
+    perfile_status st = pf_out_fd_finish(s, how, err);
+    f->is_done = how == PF_SINK_LAST && st == PERFILE_OK;
     return st;
 }
 
@@ -72,7 +72,6 @@ static void append_close(perfile_sink *s)
 
 static const pf_sink_ops append_ops = {.write = pf_out_fd_write,
                                        .patch = pf_out_fd_patch,
-                                       .flush = pf_out_fd_flush,
                                        .finish = append_finish,
                                        .abort = append_abort,
                                        .reads = append_reads,

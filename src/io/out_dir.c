@@ -446,12 +446,12 @@ static void set_appeared(pf_out_dir *d)
 }
 
 /* Finishes the parts, then `data`, then gives the directory its name.  It has none before. */
-static perfile_status dir_finish(perfile_sink *s, bool last, perfile_error *err)
+static perfile_status dir_finish(perfile_sink *s, pf_sink_end how, perfile_error *err)
 {
     pf_out_dir *d = (pf_out_dir *)s;
     perfile_status st = PERFILE_OK;
-    if (!last)
-        return st;
+    if (how != PF_SINK_LAST)
+        return how == PF_SINK_FLUSH ? pf_out_fd_finish(s, how, err) : st;
     for (uint32_t i = 0; i < d->n_parts && st == PERFILE_OK; i++) {
         perfile_sink *part = NULL;
         st = get_part(d, i, &part, err); /* creates empty files for numbers that were left out */
@@ -459,7 +459,7 @@ static perfile_status dir_finish(perfile_sink *s, bool last, perfile_error *err)
             st = perfile_sink_finish(part, err);
     }
     if (st == PERFILE_OK)
-        st = pf_out_fd_finish(s, last, err);
+        st = pf_out_fd_finish(s, how, err);
     if (st == PERFILE_OK)
         st = appear(d, err);
     if (st != PERFILE_OK)
@@ -502,7 +502,6 @@ static void dir_close(perfile_sink *s)
 static const pf_sink_ops dir_ops = {.write = pf_out_fd_write,
                                     .patch = pf_out_fd_patch,
                                     .part = dir_part,
-                                    .flush = pf_out_fd_flush,
                                     .finish = dir_finish,
                                     .abort = dir_abort,
                                     .reads = dir_reads,

@@ -66,19 +66,15 @@ static bool sync_file(int fd)
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
 }
 
-int pf_out_fd_flush(perfile_sink *s)
-{
-    const pf_out_fd *f = (const pf_out_fd *)s;
-    return s->flags & PERFILE_SINK_SYNC_ALL && !sync_file(f->fd) ? -errno : 0;
-}
-
-perfile_status pf_out_fd_finish(perfile_sink *s, bool last, perfile_error *err)
+perfile_status pf_out_fd_finish(perfile_sink *s, pf_sink_end how, perfile_error *err)
 {
     pf_out_fd *f = (pf_out_fd *)s;
-    if (!last)
-        return PERFILE_OK;
-    if (pf_out_fd_syncs(s) && !sync_file(f->fd))
+    const uint32_t syncs =
+        PERFILE_SINK_SYNC_ALL | (how == PF_SINK_LAST ? (uint32_t)PERFILE_SINK_SYNC : 0);
+    if (s->flags & syncs && how != PF_SINK_APPEAR && !sync_file(f->fd))
         return pf_sink_fail_io(s, errno, "write", err);
+    if (how != PF_SINK_LAST)
+        return PERFILE_OK;
     if (!f->own)
         return PERFILE_OK;
     /* Closed here rather than in close(), because a late error of close() must fail the output. */
@@ -105,7 +101,6 @@ void pf_out_fd_close(perfile_sink *s)
 
 const pf_sink_ops pf_out_fd_ops = {.write = pf_out_fd_write,
                                    .patch = pf_out_fd_patch,
-                                   .flush = pf_out_fd_flush,
                                    .finish = pf_out_fd_finish,
                                    .reads = fd_reads,
                                    .close = pf_out_fd_close};

@@ -119,15 +119,15 @@ static perfile_status give_name(pf_out_file *f, perfile_error *err)
 
 /* The mode is set while the descriptor is open.  The last name is given after close() reported no
  * error; before that the descriptor stays open, and writing goes on under the final name. */
-static perfile_status file_finish(perfile_sink *s, bool last, perfile_error *err)
+static perfile_status file_finish(perfile_sink *s, pf_sink_end how, perfile_error *err)
 {
     pf_out_file *f = (pf_out_file *)s;
-    if (!f->appeared)
+    if (how != PF_SINK_FLUSH && !f->appeared)
         apply_mode(f);
-    perfile_status st = pf_out_fd_finish(s, last, err);
-    if (st == PERFILE_OK && !f->appeared)
+    perfile_status st = pf_out_fd_finish(s, how, err);
+    if (st == PERFILE_OK && how != PF_SINK_FLUSH && !f->appeared)
         st = give_name(f, err);
-    if (st == PERFILE_OK && last && pf_out_fd_syncs(s))
+    if (st == PERFILE_OK && how == PF_SINK_LAST && pf_out_fd_syncs(s))
         pf_out_sync_folder(f->target);
     return st;
 }
@@ -162,7 +162,6 @@ static void file_close(perfile_sink *s)
 
 static const pf_sink_ops file_ops = {.write = pf_out_fd_write,
                                      .patch = pf_out_fd_patch,
-                                     .flush = pf_out_fd_flush,
                                      .finish = file_finish,
                                      .abort = file_abort,
                                      .reads = file_reads,

@@ -53,12 +53,11 @@ perfile_status pf_out_fd_create(pf_out_fd *f, const char *path, mode_t *plain, p
 /* The functions of pf_out_fd_ops, for kinds whose struct begins with a pf_out_fd. */
 int64_t pf_out_fd_write(perfile_sink *s, perfile_bytes b);
 int64_t pf_out_fd_patch(perfile_sink *s, uint64_t offset, perfile_bytes b);
-int pf_out_fd_flush(perfile_sink *s);
 void pf_out_fd_close(perfile_sink *s);
 
 /* Also one of them: syncs if the options ask for it, then closes the descriptor if the sink owns
  * it. */
-perfile_status pf_out_fd_finish(perfile_sink *s, bool last, perfile_error *err);
+perfile_status pf_out_fd_finish(perfile_sink *s, pf_sink_end how, perfile_error *err);
 
 /* True if finishing waits until the output is on the disk. */
 static inline bool pf_out_fd_syncs(const perfile_sink *s)

@@ -17,8 +17,12 @@
 /* What a reader needs: core/narrow.h. */
 typedef struct pf_narrow pf_narrow;
 
-/* Contiguous records that a source does not show. */
+/* Contiguous records that a source does not show, or bytes that are lost. */
 typedef struct pf_absent {
+    /* Not 0: the bytes are lost in a damaged archive and read as zeros; `lost` places of
+     * pf_source_lost, `records` are 0. */
+    uint32_t lost;
+    bool at_record; /* of lost bytes: a record begins after them */
     uint64_t bytes, records;
     const struct pf_zone *zone; /* of the range that they are in; NULL: with narrow() of NULL */
     /* If they are such a range, to be passed on as it is stored (core/narrow.h): where that is.  No
@@ -26,13 +30,6 @@ typedef struct pf_absent {
     struct pf_archive *archive;
     const struct pf_chunk *chunk;
 } pf_absent;
-
-/* Bytes that are lost in a damaged archive, and that are read as zeros. */
-typedef struct pf_hole {
-    uint64_t end;
-    uint32_t places; /* of pf_source_lost that it consists of */
-    bool at_record;  /* a record begins at `end` */
-} pf_hole;
 
 /* Functions of one kind of source. */
 typedef struct pf_source_ops {
@@ -55,14 +52,11 @@ typedef struct pf_source_ops {
      * or that of a companion file. */
     perfile_status (*entry)(const perfile_source *s, const char *entry, perfile_source **source,
                             perfile_error *err);
-    /* From now on records that `how` does not need are not shown.  With NULL the samples of ranges
-     * without other data are not, for whom counts only.  absent(): true if those from `offset` on
-     * are not; how many is in *absent.  `sequence` is the number of the record at `offset`.
-     * Reading them is allowed and shows them.  NULL: the kind does not know records. */
-    void (*narrow)(perfile_source *s, const pf_narrow *how);
+    /* True if the records from `offset` on are not shown, since s->narrow does not need them; how
+     * many is in *absent.  `sequence` is the number of the record at `offset`.  Reading them is
+     * allowed and shows them.  With PERFILE_NO_SEQUENCE: true if the byte at `offset`, which has
+     * been read, is lost.  NULL: the kind does not know records, and loses nothing. */
     bool (*absent)(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *absent);
-    /* True if the byte at `offset`, which has been read, is in a hole.  NULL: there are none. */
-    bool (*hole)(const perfile_source *s, uint64_t offset, pf_hole *hole);
     /* Makes a source of the same entries; NULL: perfile_source_path() of its name does. */
     perfile_status (*again)(const perfile_source *s, perfile_source **source, perfile_error *err);
     /* Releases what the kind holds, not `s` itself; may be NULL. */
@@ -118,6 +112,11 @@ struct perfile_source {
     perfile_limits limits;
     pf_inputs inputs; /* files and directories this source reads: no output may replace them */
     pf_source_origin *origin; /* NULL: the source is no capture in an archive */
+    /* Set by a reader: from now on records that *narrow does not need are not shown; with NULL the
+     * samples of ranges without other data are not, for whom counts only.  absent() clears
+     * `narrows`. */
+    bool narrows;
+    const pf_narrow *narrow;
 };
 
 /* Yields the longest contiguous span at `offset`: at least `need` bytes unless the input ends

@@ -6,6 +6,7 @@
 #include "io/tee.h"
 
 #include "base/error.h"
+#include "perfile/record.h"
 #include "io/source_kind.h"
 
 typedef struct pf_tee_source {
@@ -65,32 +66,21 @@ static void tee_release(perfile_source *s, uint64_t offset, uint64_t len)
 }
 
 /* A tee that copies needs every byte. */
-static void tee_narrow(perfile_source *s, const pf_narrow *how)
-{
-    const pf_tee *t = ((const pf_tee_source *)s)->tee;
-    if (!t->sink && t->below->ops->narrow)
-        t->below->ops->narrow(t->below, how);
-}
-
 static bool tee_absent(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *absent)
 {
     const pf_tee *t = ((const pf_tee_source *)s)->tee;
-    return !t->sink && t->below->ops->absent &&
-           t->below->ops->absent(t->below, offset, sequence, absent);
+    if (!t->below->ops->absent || (t->sink && sequence != PERFILE_NO_SEQUENCE))
+        return false;
+    if (s->narrows) {
+        s->narrows = false;
+        t->below->narrows = true;
+        t->below->narrow = s->narrow;
+    }
+    return t->below->ops->absent(t->below, offset, sequence, absent);
 }
 
-static bool tee_hole(const perfile_source *s, uint64_t offset, pf_hole *hole)
-{
-    const perfile_source *below = ((const pf_tee_source *)s)->tee->below;
-    return below->ops->hole && below->ops->hole(below, offset, hole);
-}
-
-static const pf_source_ops tee_ops = {.run = tee_run,
-                                      .view = tee_view,
-                                      .release = tee_release,
-                                      .narrow = tee_narrow,
-                                      .absent = tee_absent,
-                                      .hole = tee_hole};
+static const pf_source_ops tee_ops = {
+    .run = tee_run, .view = tee_view, .release = tee_release, .absent = tee_absent};
 
 perfile_status pf_source_tee(pf_tee *tee, perfile_source **source, perfile_error *err)
 {

@@ -390,9 +390,10 @@ void pf_perf_narrow(perfile_stream *s, const pf_narrow *how)
     p->how = how;
     for (uint32_t i = 0; i < p->n_parts; i++) {
         perfile_source *source = p->parts[i].source;
-        if (!source->ops->narrow)
+        if (!source->ops->absent)
             continue;
-        source->ops->narrow(source, how);
+        source->narrows = true;
+        source->narrow = how;
         p->narrowed = how != NULL;
         p->counts = how == NULL;
     }

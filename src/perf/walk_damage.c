@@ -135,23 +135,23 @@ perfile_status pf_walk_resync(pf_perf_stream *p, unsigned damage, uint64_t from,
 /* Passes by bytes that are lost in a damaged archive, if that is what p->pos is at and records go
  * on behind them: whatever is to be done about damage, nothing has to be searched or guessed there.
  */
-static bool pass_hole(pf_perf_stream *p, perfile_status *status, perfile_error *err)
+static bool pass_lost(pf_perf_stream *p, perfile_status *status, perfile_error *err)
 {
-    const perfile_source *source = p->file->source;
+    perfile_source *source = p->file->source;
     pf_perf_pending d = {.damage = PERFILE_DAMAGE_ARCHIVE, .offset = p->pos};
-    pf_hole hole;
-    if (!source->ops->hole || !source->ops->hole(source, p->pos, &hole))
+    pf_absent absent;
+    if (!source->ops->absent || !source->ops->absent(source, p->pos, PERFILE_NO_SEQUENCE, &absent))
         return false;
-    const uint64_t end = hole.end < p->file->end ? hole.end : p->file->end;
-    if (!hole.at_record && end < p->file->end)
+    const uint64_t left = p->file->end - p->pos;
+    d.lost = absent.bytes < left ? absent.bytes : left;
+    if (!absent.at_record && d.lost < left)
         return false;
-    d.lost = end - p->pos;
     *status = view_lost_bytes(p, &d.bytes, err);
-    p->pos = end;
+    p->pos += d.lost;
     if (*status != PERFILE_OK)
         return true;
     pf_perf_add_damage(p, &d);
-    p->base.told.places += hole.places;
+    p->base.told.places += absent.lost;
     p->base.told.bytes += d.lost;
     return true;
 }
@@ -159,7 +159,7 @@ static bool pass_hole(pf_perf_stream *p, perfile_status *status, perfile_error *
 perfile_status pf_walk_bad_record(pf_perf_stream *p, unsigned damage, perfile_error *err)
 {
     perfile_status st;
-    if (damage == PERFILE_DAMAGE_BAD_SIZE && pass_hole(p, &st, err))
+    if (damage == PERFILE_DAMAGE_BAD_SIZE && pass_lost(p, &st, err))
         return st;
     if (p->base.options.on_damage != PERFILE_ON_DAMAGE_STOP)
         return pf_walk_resync(p, damage, 1, err);
@@ -201,7 +201,7 @@ perfile_status pf_walk_skip_gap(pf_perf_stream *p, perfile_error *err)
     perfile_status st;
     p->gap = false;
     p->island = true;
-    if (pass_hole(p, &st, err))
+    if (pass_lost(p, &st, err))
         return st;
     if (!p->gap_ends)
         return pf_walk_resync(p, p->gap_damage, p->gap_end - p->pos, err);

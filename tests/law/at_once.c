@@ -38,8 +38,8 @@ static void pair_close(pair *p)
 
 static void put(pair *p, const perfile_record *r)
 {
-    assert_int_equal(p->one->ops->put(p->one, &(pf_batch){.at = r, .n = 1}, NULL), PERFILE_OK);
-    assert_int_equal(p->walk->ops->put(p->walk, &(pf_batch){.at = r, .n = 1}, NULL), PERFILE_OK);
+    assert_int_equal(p->one->ops->put(p->one, r, NULL), PERFILE_OK);
+    assert_int_equal(p->walk->ops->put(p->walk, r, NULL), PERFILE_OK);
     const pf_buffer *a = &p->one->out, *b = &p->walk->out;
     if (a->len != b->len || memcmp(a->ptr, b->ptr, a->len) != 0)
         print_error("at once: %.*s\nby walk: %.*s\n", (int)a->len, (const char *)a->ptr,
@@ -149,10 +149,8 @@ static void headers_that_collide(void **state)
             r.sequence = i;
             put(&kept, &r);
             /* The output of the first record has no earlier one to be confused with. */
-            assert_int_equal(kept.one->ops->put(kept.one, &(pf_batch){.at = &r, .n = 1}, NULL),
-                             PERFILE_OK);
-            assert_int_equal(fresh.one->ops->put(fresh.one, &(pf_batch){.at = &r, .n = 1}, NULL),
-                             PERFILE_OK);
+            assert_int_equal(kept.one->ops->put(kept.one, &r, NULL), PERFILE_OK);
+            assert_int_equal(fresh.one->ops->put(fresh.one, &r, NULL), PERFILE_OK);
             assert_int_equal(kept.one->out.len, fresh.one->out.len);
             assert_memory_equal(kept.one->out.ptr, fresh.one->out.ptr, fresh.one->out.len);
             kept.walk->n_errors = kept.one->n_errors;

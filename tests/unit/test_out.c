@@ -696,9 +696,11 @@ typedef struct kept_sink {
     uint32_t n_parts;
 } kept_sink;
 
-static perfile_status kept_part(perfile_sink *s, uint32_t n, perfile_sink **part,
-                                perfile_error *err)
+static perfile_status kept_part(perfile_sink *s, uint32_t file, const char *name,
+                                perfile_sink **part, perfile_error *err)
 {
+    const uint32_t n = file - 1; /* 0 is the sink itself */
+    assert_null(name);
     kept_sink *k = (kept_sink *)s;
     assert_true(n < KEPT_PARTS);
     if (!k->parts[n])
