@@ -18,14 +18,14 @@ if(PERFILE_PPROF)
   pkg_check_modules(PERFILE_ZLIB IMPORTED_TARGET zlib)
 endif()
 
-# perfile_form_proto(NAME): the form of this name, whose messages are in src/emit/NAME.proto.
+# perfile_form_proto(NAME): the form of this name, whose messages are in format/NAME.proto.
 macro(perfile_form_proto name)
   set(generated "${PROJECT_BINARY_DIR}/proto")
   file(MAKE_DIRECTORY "${generated}")
   add_custom_command(
     OUTPUT "${generated}/${name}.pb-c.c" "${generated}/${name}.pb-c.h"
-    COMMAND "${PERFILE_PROTOC_C}" "--c_out=${generated}" "--proto_path=${PROJECT_SOURCE_DIR}/src/emit" ${name}.proto
-    DEPENDS src/emit/${name}.proto
+    COMMAND "${PERFILE_PROTOC_C}" "--c_out=${generated}" "--proto_path=${PROJECT_SOURCE_DIR}/format" ${name}.proto
+    DEPENDS format/${name}.proto
     VERBATIM)
   # Written by a program: our warnings are not for it.
   set_source_files_properties("${generated}/${name}.pb-c.c" PROPERTIES COMPILE_OPTIONS "-w")

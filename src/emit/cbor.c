@@ -9,8 +9,6 @@
 
 #include "base/byte_order.h"
 #include "emit/emitter.h"
-#include "emit/plan.h"
-#include "emit/digits.h"
 
 enum {
     HEAD = 9 /* bytes of a number, or of the head of anything else, at most */
@@ -99,8 +97,7 @@ PF_INLINE uint8_t *cbor_put_array_end(uint8_t *at)
     return cbor_put_object_end(at);
 }
 
-#define W(name) cbor_##name
-#include "emit/values.inc"
+PF_VALUES(cbor)
 
 static void cbor_null(perfile_emitter *e)
 {
@@ -190,6 +187,7 @@ static void cbor_line_end(perfile_emitter *e)
     cbor_object_end(e);
 }
 
+#define W(name) cbor_##name
 #include "emit/lines.inc"
 
 const pf_emit_ops pf_emit_cbor = {

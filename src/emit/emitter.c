@@ -1,15 +1,15 @@
-/* The public functions of emitters: they call the form (ops) and write its buffer to the sink. With
- * threads, records go to threads.c instead, which must have finished before anything else is
- * emitted. */
-#include "emit/emitter.h"
-
-#include <string.h>
-
+/* The public functions of emitters, and the threads that make text: they call the form (ops) and
+ * write its buffer to the sink. */
 #include "base/alloc.h"
 #include "base/crc32.h"
 #include "base/error.h"
+#include "core/session.h"
+#include "core/stream.h"
+#include "emit/emitter.h"
 #include "emit/export.h"
-#include "emit/threads.h"
+#include "io/workers.h"
+
+#include <string.h>
 
 enum {
     WRITE_BYTES = 64 << 10, /* of output that go to the sink at once */
@@ -18,6 +18,365 @@ enum {
      * by two threads took a fifth longer. */
     APART_BYTES = 128
 };
+
+/* Several threads make the text of an emitter.
+ *
+ * A job is a number of records, and the text that a thread makes of them with an emitter of its
+ * own: forms keep nothing from one record to the next but caches, and the number of records so far,
+ * which is set when a job begins.  Texts are written in the order of the jobs, so the result is
+ * that of one thread.
+ *
+ * Records are borrowed until the next call on their stream: a job has copies of them, and of their
+ * bytes unless these are stable, as in a mapped file.  How large a job is depends on the text,
+ * which should fit a cache: the last job says how much text there is for a byte of records.
+ *
+ * What is not worth a job, the caller prints, after all jobs are finished: damage, records that are
+ * not next to their header or have bytes after them that are not in memory, and records of several
+ * kilobytes (copies of the stack), which cost as much to copy as to print.
+ *
+ * Decoding reads the session, which must not change while jobs are open: it calls before_change()
+ * first (pf_session_reader), which finishes them. */
+
+enum {
+    JOB_RECORDS = 4096,     /* records of a job at most */
+    MAX_RECORD = 128 << 10, /* bytes of a record, with what comes after it, that may go to a job */
+    LONG_RECORDS = 2 << 10, /* mean size of the records of a run above which it is not copied */
+    TEXT_PER_BYTE = 8,      /* of records, as long as no job has said */
+    JOBS_PER_THREAD = 3
+};
+
+typedef struct job {
+    perfile_emitter *e; /* of its own, without a sink: collects the text */
+    perfile_record *records;
+    uint32_t n;
+    pf_buffer bytes;       /* of those that are not stable; never grows while the job is filled */
+    size_t n_bytes;        /* of its records, copied or not */
+    perfile_status status; /* of the thread that ran it */
+    perfile_error error;
+} job;
+
+struct pf_emit_threads {
+    pf_workers *workers;
+    pf_session_reader reader;
+    perfile_session *session;
+    perfile_emitter *e;
+    job *jobs;
+    unsigned n_jobs;
+    size_t job_text;       /* bytes of text of a job, about */
+    size_t job_bytes;      /* bytes of records that make so much, as far as is known */
+    job *open;             /* the job that is being filled, or NULL */
+    perfile_status status; /* of the first job, in stream order, that failed */
+    perfile_error error;
+};
+typedef struct pf_emit_threads threads;
+
+/* Makes the text of a job; in any thread. */
+static void run_job(job *j)
+{
+    for (uint32_t i = 0; i < j->n && j->status == PERFILE_OK; i++)
+        j->status = j->e->ops->put(j->e, &j->records[i], &j->error);
+    if (j->status == PERFILE_OK && j->e->no_memory)
+        j->status = pf_fail_nomem(&j->error, "emitter");
+}
+
+static void run_slot(void *user, unsigned slot)
+{
+    run_job(&((threads *)user)->jobs[slot]);
+}
+
+/* Keeps the first error. */
+static void set_failure(threads *t, perfile_status st, const perfile_error *err)
+{
+    if (t->status != PERFILE_OK)
+        return;
+    t->status = st;
+    t->error = *err;
+}
+
+/* Empties a job. */
+static void clear_job(job *j)
+{
+    j->e->n_errors = 0;
+    j->e->decoded = j->e->no_memory = false;
+    j->status = PERFILE_OK;
+    j->n = 0;
+    j->n_bytes = 0;
+    pf_buffer_clear(&j->e->out);
+    pf_buffer_clear(&j->bytes);
+}
+
+/* Learns from a finished job how many bytes of records the next ones should have: at most half as
+ * many as of text, for the text of others may be 40 times as long as they are. */
+static void size_jobs(threads *t, const job *j)
+{
+    const size_t text = j->e->out.len, most = t->job_text / 2;
+    if (!text)
+        return;
+    const double bytes = (double)t->job_text * (double)j->n_bytes / (double)text;
+    t->job_bytes = bytes < (double)most ? (size_t)bytes : most;
+}
+
+/* Writes the text of a job to the sink and empties the job.  Nothing is written after a failure. */
+static void write_job(threads *t, job *j)
+{
+    perfile_emitter *e = t->e;
+    perfile_error err;
+    perfile_bytes out = {j->e->out.ptr, j->e->out.len};
+    perfile_status st = j->status;
+    if (st != PERFILE_OK) {
+        set_failure(t, st, &j->error);
+    } else if (t->status == PERFILE_OK) {
+        st = pf_emitter_write_out(e, &err);
+        if (st == PERFILE_OK && out.len)
+            st = perfile_sink_write(e->sink, out, &err);
+        if (st != PERFILE_OK)
+            set_failure(t, st, &err);
+    }
+    e->n_errors += j->e->n_errors;
+    e->decoded |= j->e->decoded;
+    size_jobs(t, j);
+    clear_job(j);
+}
+
+/* Waits for the oldest job and writes it.  False if there is none. */
+static bool write_oldest(threads *t)
+{
+    unsigned slot;
+    if (!pf_workers_take(t->workers, &slot))
+        return false;
+    write_job(t, &t->jobs[slot]);
+    return true;
+}
+
+/* Finishes all jobs in order; the one that is being filled is run here. */
+static void finish_all(threads *t)
+{
+    while (write_oldest(t))
+        ;
+    if (!t->open)
+        return;
+    run_job(t->open);
+    write_job(t, t->open);
+    t->open = NULL;
+}
+
+/* pf_session_reader: the session is about to change. */
+static void before_change(void *user)
+{
+    finish_all(user);
+}
+
+static perfile_status failure_of(const threads *t, perfile_error *err)
+{
+    if (t->status != PERFILE_OK && err)
+        *err = t->error;
+    return t->status;
+}
+
+/* Finishes all jobs and writes their text to the sink.  Returns the first error of any of them. */
+static perfile_status pf_emit_threads_wait(perfile_emitter *e, perfile_error *err)
+{
+    finish_all(e->threads);
+    return failure_of(e->threads, err);
+}
+
+/* True if the record can go to a job: header and body are next to each other, and what comes after
+ * it is in memory. */
+static bool fits_job(const threads *t, const perfile_record *r)
+{
+    return r->family != PERFILE_FAMILY_DAMAGE && r->session == t->session && r->header &&
+           r->body.ptr >= r->header &&
+           (size_t)(r->body.ptr - r->header) + r->body.len < MAX_RECORD &&
+           r->body.ptr == r->header + perfile_record_size(r) - r->body.len &&
+           (r->extra.ptr || !r->extra.len) && r->extra.len < MAX_RECORD;
+}
+
+/* True if r[0 .. n) are not worth a job: they are long, and would have to be copied. */
+static bool too_long(const perfile_record *r, size_t n)
+{
+    uint64_t bytes = 0;
+    if (r->flags & PERFILE_REC_STABLE)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        bytes += r[i].body.len;
+    return bytes > n * LONG_RECORDS;
+}
+
+/* True if the job takes no more records, or not one of so many bytes. */
+static bool is_full(const threads *t, const job *j, size_t size)
+{
+    return j->n == JOB_RECORDS || j->n_bytes >= t->job_bytes ||
+           (j->n && size > j->bytes.cap - j->bytes.len);
+}
+
+/* A copy of the bytes, which the job has room for. */
+static const uint8_t *copy_of(job *j, const uint8_t *bytes, size_t n)
+{
+    uint8_t *at = j->bytes.ptr + j->bytes.len;
+    memcpy(at, bytes, n);
+    j->bytes.len += n;
+    return at;
+}
+
+/* Adds a record for which is_full() is false. */
+static bool add(job *j, const perfile_record *given)
+{
+    const size_t size = perfile_record_size(given), header = size - given->body.len;
+    perfile_record *r = &j->records[j->n];
+    *r = *given;
+    if (!(r->flags & PERFILE_REC_STABLE)) {
+        if (!pf_buffer_reserve(&j->bytes, size + r->extra.len))
+            return false;
+        r->header = copy_of(j, given->header, size);
+        r->body.ptr = r->header + header;
+        if (r->extra.len)
+            r->extra.ptr = copy_of(j, given->extra.ptr, given->extra.len);
+    }
+    j->n++;
+    j->n_bytes += size + r->extra.len;
+    return true;
+}
+
+/* Takes a free job; if there is none, the oldest is finished first. */
+static void open_job(threads *t)
+{
+    if (pf_workers_full(t->workers))
+        write_oldest(t);
+    t->open = &t->jobs[pf_workers_slot(t->workers)];
+    t->open->e->n_records = t->e->n_records;
+}
+
+/* Returns `st` if it is an error; else writes `out` if it has a full chunk, or must report
+ * no_memory. */
+static perfile_status write_out_if_full(perfile_emitter *e, perfile_status st, perfile_error *err)
+{
+    if (st != PERFILE_OK || (e->out.len < WRITE_BYTES && !e->no_memory))
+        return st;
+    return pf_emitter_write_out(e, err);
+}
+
+/* Emits a record in the calling thread, whether or not the emitter has threads. */
+static perfile_status pf_emitter_put_now(perfile_emitter *e, const perfile_record *r,
+                                         perfile_error *err)
+{
+    return write_out_if_full(e, e->ops->put(e, r, err), err);
+}
+
+/* Closes an emitter that has no threads; NULL is fine. */
+static void pf_emitter_free(perfile_emitter *e)
+{
+    if (!e)
+        return;
+    if (e->ops->close)
+        e->ops->close(e);
+    pf_buffer_free(&e->out);
+    pf_free(e);
+}
+
+/* Finishes all jobs, then emits r[0 .. n) in the caller's thread. */
+static perfile_status put_in_caller(threads *t, const perfile_record *r, size_t n,
+                                    perfile_error *err)
+{
+    finish_all(t);
+    perfile_status st = failure_of(t, err);
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        st = pf_emitter_put_now(t->e, &r[i], err);
+    return st;
+}
+
+static void submit(threads *t)
+{
+    t->open = NULL;
+    pf_workers_submit(t->workers);
+}
+
+/* Like perfile_emitter_put_run().  An error of an earlier record may be returned by a later call.
+ */
+static perfile_status pf_emit_threads_put(perfile_emitter *e, const perfile_record *r, size_t n,
+                                          perfile_error *err)
+{
+    threads *t = e->threads;
+    if (n && too_long(r, n))
+        return put_in_caller(t, r, n, err);
+    for (const perfile_record *end = r + n; r < end && t->status == PERFILE_OK; r++) {
+        if (!fits_job(t, r)) {
+            perfile_status st = put_in_caller(t, r, 1, err);
+            if (st != PERFILE_OK)
+                return st;
+            continue;
+        }
+        if (t->open && is_full(t, t->open, perfile_record_size(r) + r->extra.len))
+            submit(t);
+        if (!t->open)
+            open_job(t);
+        if (!add(t->open, r))
+            return pf_fail_nomem(err, "emitter");
+        e->n_records++;
+    }
+    return failure_of(t, err);
+}
+
+/* Makes the emitter of a job, with the settings of `e`. */
+static perfile_status new_job(const perfile_emitter *e, job *j, perfile_error *err)
+{
+    perfile_status st = pf_emitter_new(e->ops, NULL, &j->e, err);
+    if (st != PERFILE_OK)
+        return st;
+    j->e->stream = e->stream;
+    j->e->session = e->session;
+    j->e->container = e->container;
+    j->e->flags = e->flags;
+    j->e->model = e->model;
+    j->e->fields = e->fields;
+    j->records = pf_alloc(JOB_RECORDS, sizeof *j->records);
+    if (!j->records || !pf_buffer_reserve(&j->bytes, MAX_RECORD))
+        return pf_fail_nomem(err, "emitter");
+    return e->ops->open ? e->ops->open(j->e, err) : PERFILE_OK;
+}
+
+perfile_status pf_emit_threads_start(perfile_emitter *e, perfile_stream *stream, unsigned n,
+                                     size_t job_text, perfile_error *err)
+{
+    threads *t = pf_alloc(1, sizeof *t);
+    if (!t)
+        return pf_fail_nomem(err, "emitter");
+    e->threads = t;
+    t->e = e;
+    t->job_text = job_text;
+    t->job_bytes = job_text / TEXT_PER_BYTE;
+    t->session = stream->session;
+    t->reader = (pf_session_reader){.before_change = before_change, .user = t};
+    pf_session_add_reader(t->session, &t->reader);
+    unsigned jobs = JOBS_PER_THREAD * n;
+    t->jobs = pf_alloc(jobs, sizeof *t->jobs);
+    if (!t->jobs)
+        return pf_fail_nomem(err, "emitter");
+    t->n_jobs = jobs;
+    perfile_status st = pf_workers_new(n, jobs, run_slot, t, &t->workers, err);
+    for (unsigned i = 0; i < jobs && st == PERFILE_OK; i++)
+        st = new_job(e, &t->jobs[i], err);
+    return st;
+}
+
+/* Waits for the threads and frees e->threads; NULL is fine.  Text that was not written is dropped.
+ */
+static void pf_emit_threads_free(perfile_emitter *e)
+{
+    threads *t = e->threads;
+    if (!t)
+        return;
+    pf_workers_free(t->workers);
+    pf_session_remove_reader(t->session, &t->reader);
+    for (unsigned i = 0; i < t->n_jobs; i++) {
+        job *j = &t->jobs[i];
+        pf_emitter_free(j->e);
+        pf_free(j->records);
+        pf_buffer_free(&j->bytes);
+    }
+    pf_free(t->jobs);
+    pf_free(t);
+    e->threads = NULL;
+}
 
 perfile_status pf_emitter_new(const pf_emit_ops *ops, perfile_sink *sink, perfile_emitter **out,
                               perfile_error *err)
@@ -46,23 +405,9 @@ perfile_status perfile_emitter_flush(perfile_emitter *e, perfile_error *err)
     return st == PERFILE_OK ? pf_emitter_write_out(e, err) : st;
 }
 
-/* Returns `st` if it is an error; else writes `out` if it has a full chunk, or must report
- * no_memory. */
-static perfile_status write_out_if_full(perfile_emitter *e, perfile_status st, perfile_error *err)
-{
-    if (st != PERFILE_OK || (e->out.len < WRITE_BYTES && !e->no_memory))
-        return st;
-    return pf_emitter_write_out(e, err);
-}
-
 perfile_status perfile_emitter_begin(perfile_emitter *e, perfile_error *err)
 {
     return write_out_if_full(e, e->ops->begin(e, err), err);
-}
-
-perfile_status pf_emitter_put_now(perfile_emitter *e, const perfile_record *r, perfile_error *err)
-{
-    return write_out_if_full(e, e->ops->put(e, r, err), err);
 }
 
 perfile_status perfile_emitter_put(perfile_emitter *e, const perfile_record *r, perfile_error *err)
@@ -114,16 +459,6 @@ int perfile_emitter_outcome(const perfile_emitter *e)
 uint64_t perfile_emitter_errors(const perfile_emitter *e)
 {
     return e->n_errors;
-}
-
-void pf_emitter_free(perfile_emitter *e)
-{
-    if (!e)
-        return;
-    if (e->ops->close)
-        e->ops->close(e);
-    pf_buffer_free(&e->out);
-    pf_free(e);
 }
 
 void perfile_emitter_close(perfile_emitter *e)

@@ -392,7 +392,7 @@ pf_tree_options pf_export_tree_options(const pf_exporter *x)
     return o;
 }
 
-/* The names of frames, each once (see shown.h). */
+/* The names of frames, each once (pf_shown). */
 
 void pf_shown_init(pf_shown *s, pf_profile *p)
 {
@@ -431,7 +431,7 @@ perfile_status pf_shown_make(pf_shown *s, pf_exporter *x, perfile_error *err)
     return ok ? PERFILE_OK : pf_profile_fail(p, err);
 }
 
-/* Samples by label and time (see timeline.h).  Samples of a thread mostly come in order of time, so
+/* Samples by label and time (pf_timeline).  Samples of a thread mostly come in order of time, so
  * that those of each label are gathered first, in the order in which they came, and sorted only
  * where they are not in order. */
 

@@ -6,21 +6,659 @@
  *
  * Addresses are relative to their library: offsets in its file, for a capture does not say where
  * the segments of a file belong.  With `codeId` they are what symbol servers are asked for. */
-#include "emit/firefox.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "emit/export.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+/* A selection of numbered things, in the order in which they were selected first. */
+typedef struct pf_selection {
+    uint32_t *place; /* of each thing + 1; 0: not selected */
+    uint32_t *at;    /* the things that are */
+    size_t n, size;
+} pf_selection;
+
+typedef struct pf_firefox {
+    pf_exporter x;
+    pf_tracks tracks;
+    pf_shown shown;     /* functions */
+    pf_buffer texts;    /* const char *: the table of texts, of the profile's texts */
+    pf_index positions; /* address of a text to its position among them */
+    pf_buffer name;
+    pf_index mains; /* pid to the label of its main thread */
+    bool per_event; /* there are several events: names of threads say theirs */
+    /* Of the thread that is being written.  Stacks and frames are those of the profile, times two:
+     * plus 1 where they are callers. */
+    pf_selection stacks, frames, functions, resources;
+    pf_buffer path;
+} pf_firefox;
+
+/* A function that writes one value of a column. */
+typedef void pf_firefox_value(pf_firefox *f, size_t row);
+
+static inline void pf_firefox_put(pf_firefox *f, const char *text)
+{
+    pf_export_put_text(&f->x, text);
+}
 
 enum { NS_PER_MS = 1000000, DEBUG_ID_BYTES = 16, VERSION = 57, GECKO_VERSION = 31 };
+
+/* Writes ns as ms, with decimals. */
+static void pf_firefox_ms(pf_firefox *f, uint64_t ns)
+{
+    char text[40];
+    const uint64_t rest = ns % NS_PER_MS;
+    int n = snprintf(text, sizeof text, "%" PRIu64 ".%06" PRIu64, ns / NS_PER_MS, rest);
+    while (rest && text[n - 1] == '0')
+        n--;
+    pf_emit_bytes(&f->x.base, text, rest ? (size_t)n : (size_t)n - 7);
+}
+
+/* Writes the position in the table of texts of a name of a capture, at most `most` bytes of it. */
+static void pf_firefox_text(pf_firefox *f, const char *name, size_t most)
+{
+    pf_profile *p = &f->x.profile;
+    pf_buffer_clear(&f->name);
+    const char *text = pf_name_text(name, most, &f->name) && pf_buffer_append_u8(&f->name, 0)
+                           ? pf_profile_text(p, (const char *)f->name.ptr)
+                           : NULL;
+    uint32_t at = text ? pf_index_get(&f->positions, (uintptr_t)text) : 0;
+    if (at == PF_INDEX_NONE) {
+        at = (uint32_t)(f->texts.len / sizeof text);
+        if (!pf_index_put(&f->positions, (uintptr_t)text, at) ||
+            !pf_buffer_append(&f->texts, &text, sizeof text))
+            text = NULL;
+    }
+    if (!text)
+        f->x.base.no_memory = true; /* write_some() tells a limit from that */
+    pf_export_put_number(&f->x, at);
+}
+
+/* Writes `"name":[…]` of `n` values. */
+static perfile_status pf_firefox_column(pf_firefox *f, const char *name, size_t n,
+                                        pf_firefox_value *value, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    pf_firefox_put(f, "\"");
+    pf_firefox_put(f, name);
+    pf_firefox_put(f, "\":[");
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+        pf_firefox_put(f, i ? "," : "");
+        value(f, i);
+        st = pf_export_write_some(&f->x, err);
+    }
+    pf_firefox_put(f, "]");
+    if (f->x.profile.budget.refused)
+        st = pf_profile_fail(&f->x.profile, err);
+    return st;
+}
+
+/* The tables of a thread: the stacks, frames, functions and
+ * libraries that its samples use.
+ *
+ * A frame that called another one is shown one byte before its address, where the call is: the
+ * format asks for that.  So stacks and frames are told apart by whether they are callers. */
+
+enum { LIBRARY = 1 /* resourceTable.type */ };
+
+static bool open_selection(pf_selection *s, pf_profile *p, size_t size)
+{
+    s->size = size;
+    s->place = pf_budget_alloc(&p->budget, size + 1, sizeof *s->place);
+    s->at = pf_budget_alloc(&p->budget, size + 1, sizeof *s->at);
+    return s->place && s->at;
+}
+
+static void clear_selection(pf_selection *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->place[s->at[i]] = 0;
+    s->n = 0;
+}
+
+static void select_one(pf_selection *s, uint32_t thing)
+{
+    if (!s->place[thing]) {
+        s->at[s->n++] = thing;
+        s->place[thing] = (uint32_t)s->n;
+    }
+}
+
+static perfile_status pf_firefox_open_tables(pf_firefox *f, perfile_error *err)
+{
+    pf_profile *p = &f->x.profile;
+    return open_selection(&f->stacks, p, 2 * p->stacks.n) &&
+                   open_selection(&f->frames, p, 2 * p->frames.n) &&
+                   open_selection(&f->functions, p, f->shown.names.n) &&
+                   open_selection(&f->resources, p, p->objects.n)
+               ? PERFILE_OK
+               : pf_profile_fail(p, err);
+}
+
+/* Prepares what threads need, and their tables.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
+static void pf_firefox_close_tables(pf_firefox *f)
+{
+    pf_selection *const all[] = {&f->stacks, &f->frames, &f->functions, &f->resources};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        pf_free(all[i]->place);
+        pf_free(all[i]->at);
+    }
+    pf_buffer_free(&f->path);
+    pf_index_free(&f->mains);
+}
+
+/* Selects a stack and those of its callers, outermost first: the format wants a stack behind that
+ * of its caller. */
+static bool select_stack(pf_firefox *f, uint32_t stack)
+{
+    const pf_profile *p = &f->x.profile;
+    uint32_t key = 2 * stack;
+    pf_buffer_clear(&f->path);
+    while (key / 2 != PF_EMPTY_STACK && !f->stacks.place[key]) {
+        if (!pf_buffer_append(&f->path, &key, sizeof key))
+            return false;
+        key = 2 * pf_profile_stack_at(p, key / 2)->parent + 1;
+    }
+    for (size_t i = f->path.len / sizeof key; i-- > 0;) {
+        key = ((const uint32_t *)(const void *)f->path.ptr)[i];
+        const uint32_t frame = pf_profile_stack_at(p, key / 2)->frame;
+        const uint32_t function = f->shown.positions[frame];
+        const uint32_t object = pf_shown_at(&f->shown, function)->object;
+        select_one(&f->stacks, key);
+        select_one(&f->frames, 2 * frame + key % 2);
+        select_one(&f->functions, function);
+        if (object != PF_NO_OBJECT)
+            select_one(&f->resources, object);
+    }
+    return true;
+}
+
+static void pf_firefox_put_stack(pf_firefox *f, uint32_t stack)
+{
+    if (select_stack(f, stack))
+        pf_export_put_number(&f->x, f->stacks.place[2 * stack] - 1);
+    else
+        f->x.base.no_memory = true;
+}
+
+static void pf_firefox_clear_tables(pf_firefox *f)
+{
+    pf_selection *const all[] = {&f->stacks, &f->frames, &f->functions, &f->resources};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        clear_selection(all[i]);
+}
+
+/* The rows of the tables: what is written of row `i` of the selection. */
+
+static void null(pf_firefox *f, size_t i)
+{
+    (void)i;
+    pf_firefox_put(f, "null");
+}
+
+static void zero(pf_firefox *f, size_t i)
+{
+    (void)i;
+    pf_firefox_put(f, "0");
+}
+
+static void put_false(pf_firefox *f, size_t i)
+{
+    (void)i;
+    pf_firefox_put(f, "false");
+}
+
+static void library(pf_firefox *f, size_t i)
+{
+    (void)i;
+    pf_export_put_number(&f->x, LIBRARY);
+}
+
+static void stack_frame(pf_firefox *f, size_t i)
+{
+    const uint32_t key = f->stacks.at[i];
+    const uint32_t frame = pf_profile_stack_at(&f->x.profile, key / 2)->frame;
+    pf_export_put_number(&f->x, f->frames.place[2 * frame + key % 2] - 1);
+}
+
+static void stack_prefix(pf_firefox *f, size_t i)
+{
+    const uint32_t parent = pf_profile_stack_at(&f->x.profile, f->stacks.at[i] / 2)->parent;
+    if (parent == PF_EMPTY_STACK)
+        null(f, i);
+    else
+        pf_export_put_number(&f->x, f->stacks.place[2 * parent + 1] - 1);
+}
+
+static const pf_call_frame *frame_at(const pf_firefox *f, size_t i)
+{
+    return pf_profile_frame_at(&f->x.profile, f->frames.at[i] / 2);
+}
+
+static void frame_address(pf_firefox *f, size_t i)
+{
+    const pf_call_frame *frame = frame_at(f, i);
+    const pf_object *object = pf_profile_object_at(&f->x.profile, frame->object);
+    const uint64_t base = object && object->by_address ? object->first.addr : 0;
+    const bool caller = f->frames.at[i] % 2;
+    if (!object || frame->offset < base || frame->offset - base < caller)
+        pf_firefox_put(f, "-1");
+    else
+        pf_export_put_number(&f->x, frame->offset - base - caller);
+}
+
+static void frame_category(pf_firefox *f, size_t i)
+{
+    pf_export_put_number(&f->x, frame_at(f, i)->code);
+}
+
+static void frame_function(pf_firefox *f, size_t i)
+{
+    const uint32_t function = f->shown.positions[f->frames.at[i] / 2];
+    pf_export_put_number(&f->x, f->functions.place[function] - 1);
+}
+
+static void function_name(pf_firefox *f, size_t i)
+{
+    pf_firefox_text(f, pf_shown_at(&f->shown, f->functions.at[i])->name, PF_TEXT_MOST);
+}
+
+static void function_resource(pf_firefox *f, size_t i)
+{
+    const uint32_t object = pf_shown_at(&f->shown, f->functions.at[i])->object;
+    if (object == PF_NO_OBJECT)
+        pf_firefox_put(f, "-1");
+    else
+        pf_export_put_number(&f->x, f->resources.place[object] - 1);
+}
+
+static void resource_lib(pf_firefox *f, size_t i)
+{
+    pf_export_put_number(&f->x, f->resources.at[i]);
+}
+
+static void resource_name(pf_firefox *f, size_t i)
+{
+    const char *name = pf_profile_object_at(&f->x.profile, f->resources.at[i])->name;
+    const char *slash = strrchr(name, '/');
+    pf_firefox_text(f, slash && slash[1] ? slash + 1 : name, PF_NAME_MOST);
+}
+
+typedef struct column {
+    const char *name;
+    pf_firefox_value *value;
+} column;
+
+static perfile_status put_table(pf_firefox *f, const char *name, size_t n, const column *columns,
+                                perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    pf_firefox_put(f, ",\n\"");
+    pf_firefox_put(f, name);
+    pf_firefox_put(f, "\":{\"length\":");
+    pf_export_put_number(&f->x, n);
+    for (; columns->name && st == PERFILE_OK; columns++) {
+        pf_firefox_put(f, ",");
+        st = pf_firefox_column(f, columns->name, n, columns->value, err);
+    }
+    pf_firefox_put(f, "}");
+    return st;
+}
+
+/* Empties the tables; writes the number of a stack, which gets into them; writes them. */
+static perfile_status pf_firefox_put_tables(pf_firefox *f, perfile_error *err)
+{
+    static const column of_stacks[] = {{"frame", stack_frame}, {"prefix", stack_prefix}, {0}};
+    static const column of_frames[] = {{"address", frame_address},
+                                       {"inlineDepth", zero},
+                                       {"category", frame_category},
+                                       {"subcategory", zero},
+                                       {"func", frame_function},
+                                       {"nativeSymbol", null},
+                                       {"innerWindowID", null},
+                                       {"line", null},
+                                       {"column", null},
+                                       {0}};
+    static const column of_functions[] = {
+        {"name", function_name},      {"isJS", put_false},
+        {"relevantForJS", put_false}, {"resource", function_resource},
+        {"fileName", null},           {"lineNumber", null},
+        {"columnNumber", null},       {0}};
+    static const column of_resources[] = {
+        {"lib", resource_lib}, {"name", resource_name}, {"host", null}, {"type", library}, {0}};
+    static const column of_symbols[] = {
+        {"libIndex", null}, {"address", null}, {"name", null}, {"functionSize", null}, {0}};
+    const struct {
+        const char *name;
+        size_t n;
+        const column *columns;
+    } tables[] = {{"stackTable", f->stacks.n, of_stacks},
+                  {"frameTable", f->frames.n, of_frames},
+                  {"funcTable", f->functions.n, of_functions},
+                  {"resourceTable", f->resources.n, of_resources},
+                  /* Where functions begin is not known here: the profiler finds it. */
+                  {"nativeSymbols", 0, of_symbols}};
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && st == PERFILE_OK; i++)
+        st = put_table(f, tables[i].name, tables[i].n, tables[i].columns, err);
+    return st;
+}
+
+/* A thread: what it is called, its samples and its markers. */
+
+/* Whether there are labels of different events. */
+static bool has_events(const pf_firefox *f)
+{
+    const pf_profile *p = &f->x.profile;
+    const char *one = NULL;
+    for (uint32_t i = 0; i < f->tracks.n; i++) {
+        const char *event = pf_profile_label_at(p, i)->event;
+        if (f->tracks.at[i].sampled && event && one && event != one)
+            return true;
+        one = event ? event : one;
+    }
+    return false;
+}
+
+/* Finds the main thread of each process. */
+static bool find_mains(pf_firefox *f)
+{
+    const pf_profile *p = &f->x.profile;
+    f->mains = (pf_index){.seed = pf_index_seed(f), .budget = &f->x.profile.budget};
+    for (unsigned others = 0; others < 2; others++)
+        for (uint32_t i = 0; i < f->tracks.n; i++) {
+            const pf_label *l = pf_profile_label_at(p, i);
+            if (f->tracks.at[i].used && (l->pid != l->tid) == others &&
+                pf_index_get(&f->mains, l->pid) == PF_INDEX_NONE &&
+                !pf_index_put(&f->mains, l->pid, i))
+                return false;
+        }
+    return true;
+}
+
+static perfile_status pf_firefox_open_threads(pf_firefox *f, perfile_error *err)
+{
+    f->per_event = has_events(f);
+    return find_mains(f) ? pf_firefox_open_tables(f, err) : pf_profile_fail(&f->x.profile, err);
+}
+
+static perfile_status put_samples(pf_firefox *f, uint32_t label, perfile_error *err)
+{
+    const pf_timeline *line = &f->tracks.samples;
+    const pf_moment *m = line->at + line->begins[label];
+    const size_t n = line->begins[label + 1] - line->begins[label];
+    const bool weighs = f->x.options.flags & PERFILE_EXPORT_PERIODS;
+    const bool clock =
+        weighs && pf_export_is_clock(pf_profile_label_at(&f->x.profile, label)->event);
+    uint64_t untimed = 0;
+    perfile_status st = PERFILE_OK;
+    pf_firefox_put(f, ",\n\"samples\":{\"length\":");
+    pf_export_put_number(&f->x, n);
+    pf_firefox_put(f, clock ? ",\"weightType\":\"tracing-ms\"" : ",\"weightType\":\"samples\"");
+    pf_firefox_put(f, ",\"stack\":[");
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+        pf_firefox_put(f, i ? "," : "");
+        if (m[i].stack == PF_EMPTY_STACK)
+            pf_firefox_put(f, "null");
+        else
+            pf_firefox_put_stack(f, m[i].stack);
+        st = pf_export_write_some(&f->x, err);
+    }
+    pf_firefox_put(f, "],\"time\":[");
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+        pf_firefox_put(f, i ? "," : "");
+        pf_firefox_ms(f, pf_tracks_time(&f->tracks, m[i].time, &untimed));
+        st = pf_export_write_some(&f->x, err);
+    }
+    pf_firefox_put(f, weighs ? "],\"weight\":[" : "],\"weight\":null");
+    for (size_t i = 0; i < n && st == PERFILE_OK && weighs; i++) {
+        pf_firefox_put(f, i ? "," : "");
+        if (clock)
+            pf_firefox_ms(f, m[i].weight);
+        else
+            pf_export_put_number(&f->x, m[i].weight);
+        st = pf_export_write_some(&f->x, err);
+    }
+    pf_firefox_put(f, weighs ? "]}" : "}");
+    return st;
+}
+
+/* The next marker of a label: on a processor, or a record. */
+typedef struct marker {
+    uint64_t begin, end; /* ns from the first time */
+    const pf_mark *mark; /* NULL: on a processor */
+    uint32_t cpu;
+} marker;
+
+typedef struct markers {
+    pf_firefox *f;
+    uint32_t label;
+    size_t slice, mark; /* where to go on */
+    uint64_t untimed;
+} markers;
+
+static bool next_marker(markers *w, marker *out)
+{
+    const pf_tracks *t = &w->f->tracks;
+    const pf_timeline *line = &t->marks;
+    pf_slice slice;
+    if (pf_tracks_slice(t, w->label, &w->slice, &slice)) {
+        *out = (marker){slice.begin - t->first, slice.end - t->first, NULL, slice.cpu};
+        return true;
+    }
+    if (w->mark == line->begins[w->label + 1] - line->begins[w->label])
+        return false;
+    const pf_moment *m = &line->at[line->begins[w->label] + w->mark++];
+    const uint64_t time = pf_tracks_time(t, m->time, &w->untimed);
+    *out = (marker){time, time, pf_marks_at(&t->said, m->stack), PF_NO_LABEL};
+    return true;
+}
+
+static void marker_data(pf_firefox *f, const marker *m)
+{
+    if (m->mark) {
+        pf_firefox_put(f, "{\"type\":\"");
+        pf_firefox_put(f, perfile_record_type_name((uint32_t)m->mark->type));
+        pf_firefox_put(f, "\"");
+        pf_firefox_put(f, m->mark->text);
+    } else {
+        pf_firefox_put(f, "{\"type\":\"on-cpu\"");
+        if (m->cpu != PF_NO_LABEL) {
+            pf_firefox_put(f, ",\"cpu\":");
+            pf_export_put_number(&f->x, m->cpu);
+        }
+    }
+    pf_firefox_put(f, "}");
+}
+
+static void marker_name(pf_firefox *f, const marker *m)
+{
+    pf_firefox_text(f, m->mark ? perfile_record_type_name((uint32_t)m->mark->type) : "on cpu",
+                    PF_NAME_MOST);
+}
+
+static void marker_start(pf_firefox *f, const marker *m)
+{
+    pf_firefox_ms(f, m->begin);
+}
+
+static void marker_end(pf_firefox *f, const marker *m)
+{
+    if (m->mark)
+        pf_firefox_put(f, "null");
+    else
+        pf_firefox_ms(f, m->end);
+}
+
+/* Instants are 0, intervals 1. */
+static void marker_phase(pf_firefox *f, const marker *m)
+{
+    pf_firefox_put(f, m->mark ? "0" : "1");
+}
+
+static void marker_category(pf_firefox *f, const marker *m)
+{
+    (void)m;
+    pf_export_put_number(&f->x, PF_CODE_UNKNOWN);
+}
+
+/* The table of markers has columns too, so that all are gone through once for each. */
+static perfile_status put_markers(pf_firefox *f, uint32_t label, perfile_error *err)
+{
+    static const struct {
+        const char *name;
+        void (*value)(pf_firefox *f, const marker *m);
+    } columns[] = {{"data", marker_data},   {"name", marker_name},   {"startTime", marker_start},
+                   {"endTime", marker_end}, {"phase", marker_phase}, {"category", marker_category}};
+    perfile_status st = PERFILE_OK;
+    uint64_t n = 0;
+    pf_firefox_put(f, ",\n\"markers\":{");
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0] && st == PERFILE_OK; i++) {
+        markers w = {.f = f, .label = label};
+        marker m;
+        pf_firefox_put(f, "\"");
+        pf_firefox_put(f, columns[i].name);
+        pf_firefox_put(f, "\":[");
+        for (n = 0; st == PERFILE_OK && next_marker(&w, &m); n++) {
+            pf_firefox_put(f, n ? "," : "");
+            columns[i].value(f, &m);
+            st = pf_export_write_some(&f->x, err);
+        }
+        pf_firefox_put(f, "],");
+    }
+    pf_firefox_put(f, "\"length\":");
+    pf_export_put_number(&f->x, n);
+    pf_firefox_put(f, "}");
+    return st;
+}
+
+/* The name of the thread of a label: as its keys say, else the last one; NULL: not known. */
+static const char *comm_of(const pf_firefox *f, uint32_t label)
+{
+    const char *comm = pf_profile_label_at(&f->x.profile, label)->comm;
+    return comm ? comm : f->tracks.at[label].comm;
+}
+
+/* The name of the process of a main thread likewise. */
+static const char *process_of(const pf_firefox *f, uint32_t main)
+{
+    return pf_profile_label_at(&f->x.profile, main)->tid ? comm_of(f, main) : "swapper";
+}
+
+/* "work", or "work (cycles)" if there are several events, or ":123" as perf has it. */
+static bool name_thread(pf_firefox *f, uint32_t label)
+{
+    const pf_label *l = pf_profile_label_at(&f->x.profile, label);
+    const char *comm = comm_of(f, label);
+    char number[40];
+    if (l->tid != PF_NO_LABEL)
+        snprintf(number, sizeof number, ":%" PRId32, (int32_t)l->tid);
+    else if (l->pid != PF_NO_LABEL)
+        snprintf(number, sizeof number, "pid %" PRId32, (int32_t)l->pid);
+    else if (l->cpu != PF_NO_LABEL)
+        snprintf(number, sizeof number, "processor %" PRIu32, l->cpu);
+    else
+        snprintf(number, sizeof number, "all");
+    pf_buffer_clear(&f->name);
+    return pf_name_text(comm ? comm : number, PF_NAME_MOST, &f->name) &&
+           (!f->per_event || !l->event ||
+            (pf_buffer_append(&f->name, " (", 2) &&
+             pf_name_text(l->event, PF_NAME_MOST, &f->name) &&
+             pf_buffer_append(&f->name, ")", 1))) &&
+           pf_buffer_append_u8(&f->name, 0);
+}
+
+/* The track of the main thread of the process of a label; if it has none, that of some thread. */
+static uint32_t main_of(const pf_firefox *f, uint32_t label)
+{
+    const uint32_t found = pf_index_get(&f->mains, pf_profile_label_at(&f->x.profile, label)->pid);
+    return found == PF_INDEX_NONE ? label : found;
+}
+
+/* A thread without a number is called by its position. */
+static void put_id(pf_firefox *f, uint32_t number, const char *quote)
+{
+    pf_firefox_put(f, quote);
+    if (number == PF_NO_LABEL)
+        pf_firefox_put(f, *quote ? "?" : "\"?\"");
+    else
+        pf_export_put_number(&f->x, number);
+    pf_firefox_put(f, quote);
+}
+
+static void put_time(pf_firefox *f, const char *key, uint64_t time)
+{
+    pf_firefox_put(f, key);
+    if (time == PERFILE_NO_TIME)
+        pf_firefox_put(f, "null");
+    else
+        pf_firefox_ms(f, time - f->tracks.first);
+}
+
+/* When a thread began, as far as the capture says. */
+static uint64_t began(const pf_firefox *f, uint32_t label)
+{
+    const pf_track *t = &f->tracks.at[label];
+    const uint64_t first = t->first <= t->last ? t->first : f->tracks.first;
+    return t->began != PERFILE_NO_TIME && t->began < first ? t->began : first;
+}
+
+static perfile_status put_head(pf_firefox *f, uint32_t label, perfile_error *err)
+{
+    const pf_label *l = pf_profile_label_at(&f->x.profile, label);
+    const uint32_t main = main_of(f, label);
+    if (!name_thread(f, label))
+        return pf_fail_nomem(err, "export");
+    pf_firefox_put(f, "{\"name\":");
+    pf_export_put_string(&f->x, (const char *)f->name.ptr);
+    pf_buffer_clear(&f->name);
+    const char *process = process_of(f, main);
+    if (process &&
+        (!pf_name_text(process, PF_NAME_MOST, &f->name) || !pf_buffer_append_u8(&f->name, 0)))
+        return pf_fail_nomem(err, "export");
+    if (f->name.len) {
+        pf_firefox_put(f, ",\"processName\":");
+        pf_export_put_string(&f->x, (const char *)f->name.ptr);
+    }
+    pf_firefox_put(f, ",\"processType\":\"default\",\"isMainThread\":");
+    pf_firefox_put(f, main == label ? "true" : "false");
+    pf_firefox_put(f, ",\"pid\":");
+    put_id(f, l->pid, "\"");
+    pf_firefox_put(f, ",\"tid\":");
+    put_id(f, l->tid, "");
+    put_time(f, ",\"processStartupTime\":", began(f, main));
+    put_time(f, ",\"processShutdownTime\":", f->tracks.at[main].ended);
+    put_time(f, ",\"registerTime\":", began(f, label));
+    put_time(f, ",\"unregisterTime\":", f->tracks.at[label].ended);
+    pf_firefox_put(f, ",\"pausedRanges\":[],\"showMarkersInTimeline\":true");
+    return PERFILE_OK;
+}
+
+/* Writes the thread of a label. */
+static perfile_status pf_firefox_put_thread(pf_firefox *f, uint32_t label, perfile_error *err)
+{
+    pf_firefox_clear_tables(f);
+    perfile_status st = put_head(f, label, err);
+    if (st == PERFILE_OK)
+        st = put_samples(f, label, err);
+    if (st == PERFILE_OK)
+        st = put_markers(f, label, err);
+    if (st == PERFILE_OK)
+        st = pf_firefox_put_tables(f, err);
+    pf_firefox_put(f, "}");
+    return st;
+}
 
 /* Their positions are PF_CODE_…. */
 static const struct {
     const char *name, *color;
 } categories[] = {{"Other", "grey"},    {"User", "yellow"},      {"JIT", "blue"},
                   {"Kernel", "orange"}, {"Hypervisor", "brown"}, {"Guest", "purple"}};
+
+/* What is there once: meta, libraries, texts. */
 
 static perfile_status open(perfile_emitter *e, perfile_error *err)
 {
@@ -52,35 +690,6 @@ static bool take(pf_exporter *x, const pf_profiled *sample, uint32_t label)
 static bool note(pf_exporter *x, const pf_profiled *about)
 {
     return pf_tracks_note(&((pf_firefox *)(void *)x)->tracks, x, about);
-}
-
-void pf_firefox_ms(pf_firefox *f, uint64_t ns)
-{
-    char text[40];
-    const uint64_t rest = ns % NS_PER_MS;
-    int n = snprintf(text, sizeof text, "%" PRIu64 ".%06" PRIu64, ns / NS_PER_MS, rest);
-    while (rest && text[n - 1] == '0')
-        n--;
-    pf_emit_bytes(&f->x.base, text, rest ? (size_t)n : (size_t)n - 7);
-}
-
-void pf_firefox_text(pf_firefox *f, const char *name, size_t most)
-{
-    pf_profile *p = &f->x.profile;
-    pf_buffer_clear(&f->name);
-    const char *text = pf_name_text(name, most, &f->name) && pf_buffer_append_u8(&f->name, 0)
-                           ? pf_profile_text(p, (const char *)f->name.ptr)
-                           : NULL;
-    uint32_t at = text ? pf_index_get(&f->positions, (uintptr_t)text) : 0;
-    if (at == PF_INDEX_NONE) {
-        at = (uint32_t)(f->texts.len / sizeof text);
-        if (!pf_index_put(&f->positions, (uintptr_t)text, at) ||
-            !pf_buffer_append(&f->texts, &text, sizeof text))
-            text = NULL;
-    }
-    if (!text)
-        f->x.base.no_memory = true; /* write_some() tells a limit from that */
-    pf_export_put_number(&f->x, at);
 }
 
 /* A name of a capture as a JSON string. */
@@ -266,24 +875,6 @@ static perfile_status put_libs(pf_firefox *f, perfile_error *err)
 static void put_text_at(pf_firefox *f, size_t i)
 {
     pf_export_put_string(&f->x, ((const char *const *)(const void *)f->texts.ptr)[i]);
-}
-
-perfile_status pf_firefox_column(pf_firefox *f, const char *name, size_t n, pf_firefox_value *value,
-                                 perfile_error *err)
-{
-    perfile_status st = PERFILE_OK;
-    pf_firefox_put(f, "\"");
-    pf_firefox_put(f, name);
-    pf_firefox_put(f, "\":[");
-    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
-        pf_firefox_put(f, i ? "," : "");
-        value(f, i);
-        st = pf_export_write_some(&f->x, err);
-    }
-    pf_firefox_put(f, "]");
-    if (f->x.profile.budget.refused)
-        st = pf_profile_fail(&f->x.profile, err);
-    return st;
 }
 
 /* The threads, then the texts, which are all known by then. */

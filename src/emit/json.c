@@ -1,9 +1,65 @@
-/* Strings and bytes in JSON: what is too long to be inline. */
-#include "emit/json.h"
+/* Numbers as digits, validation of UTF-8, the plan of a field; strings and bytes in JSON, and the
+ * form jsonl. */
+#include "emit/emitter.h"
+#include "perfile/text.h"
 
-#include "emit/digits.h"
+#include <string.h>
 
-void pf_json_bytes(perfile_emitter *e, perfile_bytes bytes)
+#define DEC_ROW(t) t "0" t "1" t "2" t "3" t "4" t "5" t "6" t "7" t "8" t "9"
+#define HEX_ROW(t) DEC_ROW(t) t "a" t "b" t "c" t "d" t "e" t "f"
+#define DEC_ROWS(row)                                                                              \
+    row("0") row("1") row("2") row("3") row("4") row("5") row("6") row("7") row("8") row("9")
+
+/* Exactly as long as their characters, without a NUL: these are no strings. */
+const char pf_dec_pairs[200] = DEC_ROWS(DEC_ROW);
+const char pf_hex_pairs[512] =
+    DEC_ROWS(HEX_ROW) HEX_ROW("a") HEX_ROW("b") HEX_ROW("c") HEX_ROW("d") HEX_ROW("e") HEX_ROW("f");
+
+/* Splits the number into groups of 8 digits. */
+uint8_t *pf_put_dec_long(uint8_t *at, uint64_t v)
+{
+    enum { EIGHT = 100000000 };
+    uint64_t upper = v / EIGHT;
+    if (upper < EIGHT) {
+        at = pf_put_dec_up_to_8(at, (uint32_t)upper);
+    } else {
+        at = pf_put_dec_up_to_8(at, (uint32_t)(upper / EIGHT));
+        at = pf_put_dec_8(at, (uint32_t)(upper % EIGHT));
+    }
+    return pf_put_dec_8(at, (uint32_t)(v % EIGHT));
+}
+
+/* Validation of UTF-8: eight ASCII bytes at a time, characters else. */
+
+bool pf_utf8_valid(perfile_bytes text)
+{
+    const uint8_t *p = text.ptr;
+    size_t left = text.len;
+    while (left > 0) {
+        if (left >= 8) {
+            uint64_t eight;
+            memcpy(&eight, p, 8);
+            if (!(eight & UINT64_C(0x8080808080808080))) {
+                p += 8;
+                left -= 8;
+                continue;
+            }
+        }
+        size_t n = perfile_utf8_char(p, left, NULL);
+        if (n == 0)
+            return false;
+        p += n;
+        left -= n;
+    }
+    return true;
+}
+
+pf_plan pf_plan_of(const perfile_field *f)
+{
+    return pf_plan_for(f->type, f->element, f->kind, perfile_kind_base(f->kind), f->flags);
+}
+
+static void pf_json_bytes(perfile_emitter *e, perfile_bytes bytes)
 {
     if (bytes.len > (SIZE_MAX - 3) / 2) {
         e->no_memory = true;
@@ -66,9 +122,10 @@ void pf_json_text(perfile_emitter *e, perfile_bytes text)
     pf_emit_filled(e, at);
 }
 
-/* JSON Lines, the output contract of `dump` (format/dump.cddl): lines.inc with the values of
- * json.h. */
+/* JSON Lines, the output contract of `dump` (format/dump.cddl): lines.inc with the values
+ * of JSON. */
 
+#define W(name)  pf_json_##name
 #define PUT_KEY  PF_JSON_KEY
 #define PUT_WORD PF_JSON_WORD
 #include "emit/lines.inc"

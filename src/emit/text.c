@@ -1,14 +1,560 @@
 /* The form "text": one line for each record with offset, time, type, size, misc and event, and
  * below it a line for each field.
  *
- * Four layers: text.c has records, text_facts.c what precedes them, text_fields.c shows the fields
- * of a walk, text_words.c numbers by their kind; all write through text_page.c.  In hex mode
- * (PERFILE_EMIT_HEX) each field has its offset and its bytes in front of it, and the header of a
- * record is shown as fields too. */
+ * Here are the fields of a walk, what precedes the records, and records; all write through
+ * text_page.c.  In hex mode (PERFILE_EMIT_HEX) each field has its offset and its bytes in front of
+ * it, and the header of a record is shown as fields too. */
+#include "base/byte_order.h"
+#include "base/crc32.h"
 #include "emit/text_page.h"
-
+#include "perfile/abi.h"
 #include "perfile/perfile.h"
 #include "schema/family.h"
+
+/* Fields in the form "text": the visitor that shows what a walk over a record, attr or feature
+ * finds.
+ *
+ * In hex mode each value stands behind its bytes: what is longer than 8 bytes gets further lines,
+ * long blobs become a hex dump.  Otherwise each field takes one line, lists of numbers as many as
+ * they fill, and the fields of a list item share one. */
+
+enum {
+    SHORT_BYTES = 32, /* blobs up to this length are shown completely */
+    SHOWN_BYTES = 16, /* bytes that are shown of longer ones, outside hex mode */
+    WORD = 8          /* bytes in front of a value in hex mode */
+};
+
+/* The padded name of a field, from the cache. */
+static const pf_key *key_of(pf_text_page *t, const perfile_field *f)
+{
+    uintptr_t at = (uintptr_t)f;
+    pf_key *key = &t->keys[(at >> 3 ^ at >> 11) & (sizeof t->keys / sizeof t->keys[0] - 1)];
+    if (key->row == f)
+        return key;
+    size_t n = strlen(f->name);
+    if (n > sizeof key->text - 2)
+        n = sizeof key->text - 2;
+    memset(key->text, ' ', sizeof key->text);
+    memcpy(key->text, f->name, n);
+    key->row = f;
+    key->len = (uint8_t)(n < PF_NAME_WIDTH ? PF_NAME_WIDTH : n + 2);
+    return key;
+}
+
+/* Hex mode: lines for the bytes of the field that do not fit in front of it. */
+static void bytes_below(pf_text_page *t, uint64_t offset, uint64_t width)
+{
+    if (width > WORD)
+        pf_text_page_rest(t, offset, (perfile_bytes){t->bytes + offset, (size_t)width});
+}
+
+/* A number.  Keeps the values that decide how later fields are shown: the register mask, and the
+ * flags that say whether the event's clock id is used. */
+static void show_number(pf_text_page *t, const perfile_field *f, const perfile_value *v)
+{
+    unsigned kind = f->kind;
+    if (kind == PERFILE_KIND_REGS_MASK)
+        t->mask = v->number;
+    else if (kind == PERFILE_KIND_ATTR_FLAGS)
+        t->attr_flags = v->number;
+    else if (kind == PERFILE_KIND_EVENT_CLOCKID &&
+             !(t->attr_flags >> PERFILE_ATTR_BIT_USE_CLOCKID & 1))
+        kind = PERFILE_KIND_DEC; /* without use_clockid the number names no clock */
+    pf_text_page_name(t, key_of(t, f), v);
+    pf_text_page_number(t, kind, f->type, v->number);
+    pf_text_page_named_end(t);
+}
+
+static void show_text(pf_text_page *t, const perfile_field *f, const perfile_value *v)
+{
+    pf_text_page_name(t, key_of(t, f), v);
+    pf_text_page_quoted(t, v->u.bytes);
+    pf_text_page_named_end(t);
+    if (t->hex)
+        bytes_below(t, v->offset, v->width);
+}
+
+static void put_count(pf_text_page *t, uint64_t n, const char *what)
+{
+    pf_text_page_dec(t, n);
+    pf_text_page_string(t, what);
+}
+
+/* Hex mode: a blob that is longer than 8 bytes, as a dump below its name. */
+static void show_long_blob(pf_text_page *t, const perfile_field *f, const perfile_value *v)
+{
+    perfile_value none = {.offset = v->offset};
+    pf_text_page_name(t, key_of(t, f), &none);
+    put_count(t, v->u.bytes.len, " bytes");
+    pf_text_page_end(t);
+    pf_text_page_dump(t, v->offset, v->u.bytes);
+}
+
+/* Length and CRC-32, for bulk data that nobody reads as numbers. */
+static void put_crc(pf_text_page *t, perfile_bytes bytes)
+{
+    uint8_t crc[8];
+    pf_put_hex_fixed(crc, pf_crc32(0, bytes), sizeof crc);
+    put_count(t, bytes.len, " bytes  crc32 ");
+    pf_emit_bytes(&t->base, crc, sizeof crc);
+}
+
+/* A blob as hexadecimal digits; of a long one its length and its first bytes. */
+static void put_bytes(pf_text_page *t, perfile_bytes bytes)
+{
+    bool complete = bytes.len <= SHORT_BYTES;
+    if (!complete)
+        put_count(t, bytes.len, " bytes  ");
+    uint8_t *at = pf_emit_room(&t->base, 2 * SHORT_BYTES);
+    if (!at)
+        return;
+    if (!complete)
+        bytes.len = SHOWN_BYTES;
+    pf_emit_filled(&t->base, pf_put_bytes(at, bytes));
+    if (!complete)
+        PF_TEXT_LITERAL(t, "…");
+}
+
+static void show_blob(pf_text_page *t, const perfile_field *f, const perfile_value *v)
+{
+    bool id = f->kind == PERFILE_KIND_BUILD_ID;
+    if (t->hex && v->u.bytes.len > WORD && !id) {
+        show_long_blob(t, f, v);
+        return;
+    }
+    pf_text_page_name(t, key_of(t, f), v);
+    if (f->kind == PERFILE_KIND_BULK)
+        put_crc(t, v->u.bytes);
+    else if (v->u.bytes.len == 0)
+        PF_TEXT_LITERAL(t, "-");
+    else
+        put_bytes(t, v->u.bytes);
+    pf_text_page_named_end(t);
+    if (t->hex)
+        bytes_below(t, v->offset, v->width);
+}
+
+/* An item of a list of numbers.  Registers have their name in front, r12= if it is not known: each
+ * takes the lowest bit of *mask, which is removed. */
+static void put_word(pf_text_page *t, const perfile_field *f, uint64_t v, uint64_t *mask,
+                     pf_registers names)
+{
+    if (f->kind == PERFILE_KIND_REG && *mask) {
+        unsigned bit = (unsigned)__builtin_ctzll(*mask);
+        *mask &= *mask - 1;
+        if (names && names[bit]) {
+            pf_text_page_string(t, names[bit]);
+        } else {
+            PF_TEXT_LITERAL(t, "r");
+            pf_text_page_dec(t, bit);
+        }
+        PF_TEXT_LITERAL(t, "=");
+    }
+    pf_text_page_number(t, f->kind, f->element,
+                        f->element == PERFILE_STORED_S32 ? (uint64_t)(int32_t)v : v);
+}
+
+/* Hex mode: a list of numbers, one per line. */
+static void show_words_hex(pf_text_page *t, const perfile_field *f, const perfile_value *v)
+{
+    const perfile_words *words = &v->u.words;
+    uint64_t mask = t->mask;
+    pf_registers names = NULL;
+    if (f->kind == PERFILE_KIND_REG)
+        names = pf_registers_of(t->base.session);
+    for (size_t i = 0; i < words->n; i++) {
+        perfile_value one = {.offset = v->offset + i * words->width, .width = words->width};
+        if (i == 0)
+            pf_text_page_name(t, key_of(t, f), &one);
+        else
+            pf_text_page_value_line(t, one.offset, t->bytes + one.offset, words->width);
+        put_word(t, f, perfile_word(words, i), &mask, names);
+        pf_text_page_end(t);
+    }
+}
+
+/* A call chain: one address per line. */
+static void show_chain(pf_text_page *t, const perfile_field *f, const perfile_value *v)
+{
+    const perfile_words *words = &v->u.words;
+    pf_text_page_name(t, key_of(t, f), v);
+    for (size_t i = 0; i < words->n; i++) {
+        if (i > 0) {
+            pf_text_page_end(t);
+            pf_text_page_value_line(t, 0, NULL, 0);
+        }
+        pf_text_page_number(t, f->kind, f->element,
+                            pf_load_u64(words->ptr + 8 * i, words->swapped));
+    }
+    pf_text_page_named_end(t);
+}
+
+static void show_words(pf_text_page *t, const perfile_field *f, const perfile_value *v)
+{
+    const perfile_words *words = &v->u.words;
+    uint64_t mask = t->mask;
+    pf_registers names = NULL;
+    if (f->kind == PERFILE_KIND_REG)
+        names = pf_registers_of(t->base.session);
+    pf_text_page_name(t, key_of(t, f), v);
+    for (size_t i = 0; i < words->n; i++) {
+        if (i > 0)
+            pf_text_page_between(t);
+        put_word(t, f, perfile_word(words, i), &mask, names);
+    }
+    pf_text_page_named_end(t);
+}
+
+/* An empty list. */
+static void show_none(pf_text_page *t, const perfile_field *f, const perfile_value *v)
+{
+    pf_text_page_name(t, key_of(t, f), v);
+    PF_TEXT_LITERAL(t, "-");
+    pf_text_page_named_end(t);
+}
+
+/* A list of strings, outside hex mode on shared lines.  The offset of a string is computed from
+ * what is left of the list. */
+static void show_strings(pf_text_page *t, const perfile_field *f, const perfile_value *v)
+{
+    perfile_strings left = v->u.strings;
+    const uint8_t *begin = left.bytes.ptr;
+    perfile_bytes text;
+    if (left.n == 0)
+        show_none(t, f, v);
+    for (size_t i = 0; i < v->u.strings.n; i++) {
+        perfile_value one = {.offset = v->offset + (uint64_t)(left.bytes.ptr - begin),
+                             .width = left.bytes.len};
+        if (perfile_strings_next(&left, &text) != PERFILE_OK)
+            break;
+        one.width -= left.bytes.len;
+        if (i == 0)
+            pf_text_page_name(t, key_of(t, f), &one);
+        else if (t->hex)
+            pf_text_page_value_line(t, one.offset, t->bytes + one.offset, (size_t)one.width);
+        else
+            pf_text_page_between(t);
+        pf_text_page_quoted(t, text);
+        if (t->hex) {
+            pf_text_page_end(t);
+            bytes_below(t, one.offset, one.width);
+        }
+    }
+    if (!t->hex && v->u.strings.n)
+        pf_text_page_named_end(t);
+}
+
+static void show_value(void *user, const perfile_field *f, const perfile_value *v)
+{
+    pf_text_page *t = user;
+    if (!t->hex && f->kind == PERFILE_KIND_COUNT) /* the list itself has its length */
+        return;
+    switch (f->type) {
+    case PERFILE_STORED_TEXT:
+        show_text(t, f, v);
+        break;
+    case PERFILE_STORED_BLOB:
+        show_blob(t, f, v);
+        break;
+    case PERFILE_STORED_WORDS:
+        if (v->u.words.n == 0)
+            show_none(t, f, v);
+        else if (t->hex)
+            show_words_hex(t, f, v);
+        else if (f->kind == PERFILE_KIND_CHAIN && v->u.words.width == WORD)
+            show_chain(t, f, v);
+        else
+            show_words(t, f, v);
+        break;
+    case PERFILE_STORED_STRINGS:
+        show_strings(t, f, v);
+        break;
+    default:
+        show_number(t, f, v);
+        break;
+    }
+}
+
+/* The heading of a list item, "[3]". */
+static void begin_item(pf_text_page *t, uint64_t position)
+{
+    uint8_t name[PF_DEC_MAX + 2];
+    name[0] = '[';
+    uint8_t *end = pf_put_dec(name + 1, position);
+    *end++ = ']';
+    pf_text_page_heading(t, (const char *)name, (size_t)(end - name));
+}
+
+/* A struct, list or list item begins.  The fields of an item share its line, except in hex mode. */
+static void show_begin(void *user, const perfile_field *f, const perfile_value *v)
+{
+    pf_text_page *t = user;
+    if (f->flags & PERFILE_FIELD_FLAT)
+        return;
+    bool item = f->type == PERFILE_STORED_ITEM;
+    if (item)
+        begin_item(t, v->u.count);
+    else
+        pf_text_page_heading(t, f->name, strlen(f->name));
+    if (f->type == PERFILE_STORED_LIST && v->u.count != UINT64_MAX) {
+        PF_TEXT_LITERAL(t, " (");
+        put_count(t, v->u.count, ")");
+    }
+    if (!item || t->hex)
+        pf_text_page_end(t);
+    t->depth++;
+    uint64_t bit = UINT64_C(1) << t->depth;
+    t->in_line = item && !t->hex ? t->in_line | bit : t->in_line & ~bit;
+}
+
+static void show_end(void *user, const perfile_field *f)
+{
+    pf_text_page *t = user;
+    if (f->flags & PERFILE_FIELD_FLAT)
+        return;
+    if (t->open)
+        pf_text_page_end(t);
+    t->depth--;
+}
+
+const perfile_visitor pf_text_page_visitor = {sizeof pf_text_page_visitor, show_value, show_begin,
+                                              show_end};
+
+/* What precedes the records in the form "text": header, events, event types, features, and the
+ * damage that was found in them when the file was opened.  Also how damage is shown. */
+
+static void pf_text_offset(pf_text_page *t, uint64_t offset)
+{
+    uint8_t *at = pf_emit_room(&t->base, 2 + 16);
+    if (!at)
+        return;
+    *at++ = '0';
+    *at++ = 'x';
+    pf_emit_filled(&t->base, pf_put_hex_fixed(at, offset, offset >> 32 ? 16 : 8));
+}
+
+static void pf_text_damage(pf_text_page *t, uint32_t damage)
+{
+    PF_TEXT_LITERAL(t, "!! ");
+    pf_text_page_string(t, perfile_damage_name(damage));
+    PF_TEXT_LITERAL(t, ": ");
+    pf_text_page_string(t, perfile_damage_text(damage));
+}
+
+static void pf_text_damage_at(pf_text_page *t, uint32_t damage, uint64_t offset)
+{
+    pf_text_page_line(t, 0);
+    pf_text_offset(t, offset);
+    PF_TEXT_LITERAL(t, "  ");
+    pf_text_damage(t, damage);
+    pf_text_page_end(t);
+    t->base.n_errors++;
+}
+
+/* Damage, behind the mark "!!" that one can search for: appended to the open line; as a line of its
+ * own with its offset, counted as an error; as a line of its own below the record or feature it
+ * concerns. */
+static void pf_text_error(pf_text_page *t, uint32_t damage)
+{
+    pf_text_page_reset(t);
+    pf_text_page_line(t, t->hex ? 2 : 4);
+    pf_text_damage(t, damage);
+    pf_text_page_end(t);
+}
+
+/* The fields of a feature.  False if they could not be decoded to the end: damage follows them. */
+static bool pf_text_feature(pf_text_page *t, const perfile_feature *f)
+{
+    perfile_error why = {.damage = 0};
+    t->bytes = f->payload.ptr;
+    perfile_status st =
+        perfile_feature_walk(f, t->hex ? PERFILE_WALK_PADDING : 0, &pf_text_page_visitor, t, &why);
+    pf_text_page_reset(t);
+    if (st == PERFILE_OK)
+        return true;
+    pf_text_error(t, why.damage);
+    return false;
+}
+
+/* Damage of one kind of section (PERFILE_EXTENT_…). */
+static void container_damage(pf_text_page *t, uint32_t role)
+{
+    const perfile_container *c = t->base.container;
+    for (uint32_t i = 0; i < c->n_damages; i++)
+        if (c->damages[i].role == role)
+            pf_text_damage_at(t, c->damages[i].damage, c->damages[i].offset);
+}
+
+/* Offset and size of a section. */
+static void put_extent(pf_text_page *t, const char *name, const perfile_section *s)
+{
+    pf_text_page_named(t, name, 0, 0);
+    pf_text_offset(t, s->offset);
+    PF_TEXT_LITERAL(t, " +");
+    pf_text_page_dec(t, s->size);
+    pf_text_page_end(t);
+}
+
+/* The features that the bitmap of the header declares, by name; "-" for none. */
+static void put_declared_features(pf_text_page *t, const perfile_container *c)
+{
+    pf_text_page_named(t, "features", 0, 0);
+    bool first = true;
+    for (uint32_t i = 0; i < PERFILE_N_FEATURES; i++) {
+        if (!(c->features[i / 64] >> i % 64 & 1))
+            continue;
+        if (!first)
+            pf_text_page_between(t);
+        first = false;
+        const char *name = perfile_feature_name(i);
+        if (name)
+            pf_text_page_string(t, name);
+        else
+            pf_text_page_dec(t, i);
+    }
+    if (first)
+        PF_TEXT_LITERAL(t, "-");
+    pf_text_page_end(t);
+}
+
+/* The header of each file of the capture, where the container has it as stored bytes. */
+static void stored_headers(pf_text_page *t)
+{
+    const perfile_emitter *e = &t->base;
+    const perfile_container *c = e->container;
+    const pf_family *family = pf_family_of((uint8_t)c->family);
+    const pf_context k = {0};
+    if (!family || !family->walk_file_header)
+        return;
+    for (uint32_t i = 0; i < c->n_parts; i++) {
+        const perfile_part *part = &c->parts[i];
+        pf_cursor at = pf_cur(part->header, perfile_session_swapped(e->session));
+        const pf_walker walker = {&pf_text_page_visitor, t, at.pos, 0, 0};
+        if (part->name) {
+            pf_text_page_line(t, 0);
+            pf_text_page_text(t, (perfile_bytes){(const uint8_t *)part->name, strlen(part->name)});
+            pf_text_page_end(t);
+        }
+        t->bytes = part->header.ptr;
+        family->walk_file_header(&k, &at, &walker);
+        pf_text_page_reset(t);
+    }
+}
+
+/* Format, version and byte order, and for files the sections and declared features. */
+static void header_lines(pf_text_page *t)
+{
+    const perfile_container *c = t->base.container;
+    bool hex = t->hex;
+    t->hex = false; /* the container has values, but not the bytes they came from */
+    pf_text_page_line(t, 0);
+    pf_text_page_string(t, c->family == PERFILE_FAMILY_PERF ? "perf.data" : c->format);
+    pf_text_page_string(t, c->form == PERFILE_FORM_PIPE ? " pipe" : " file");
+    PF_TEXT_LITERAL(t, ", version ");
+    pf_text_page_dec(t, c->version);
+    pf_text_page_string(t, c->byte_order == PERFILE_BYTE_ORDER_BIG ? ", big-endian"
+                                                                   : ", little-endian");
+    pf_text_page_end(t);
+    if (c->has_sections) {
+        put_extent(t, "attrs", &c->attrs);
+        put_extent(t, "data", &c->data);
+        if (c->event_types.size)
+            put_extent(t, "event_types", &c->event_types);
+        put_declared_features(t, c);
+    }
+    t->hex = hex;
+    stored_headers(t);
+    pf_text_page_end(t);
+}
+
+/* An event: its attr field by field, and its ids. */
+static void event_lines(pf_text_page *t, const perfile_event *event)
+{
+    pf_text_page_line(t, 0);
+    pf_text_offset(t, event->offset);
+    PF_TEXT_LITERAL(t, "  event ");
+    pf_text_page_dec(t, event->index);
+    PF_TEXT_LITERAL(t, "  ");
+    pf_text_page_text(t, (perfile_bytes){(const uint8_t *)event->name, strlen(event->name)});
+    pf_text_page_end(t);
+    if (event->damage)
+        pf_text_damage_at(t, event->damage, event->offset);
+    if (event->ids_damage)
+        pf_text_damage_at(t, event->ids_damage, event->offset);
+    t->bytes = event->stored.ptr;
+    /* An attr that became an event can be walked: the driver has decoded it. */
+    (void)!perfile_attr_walk(event->stored, event->ids.swapped, t->hex ? PERFILE_WALK_PADDING : 0,
+                             &pf_text_page_visitor, t, NULL);
+    if (event->ids.n) {
+        pf_text_page_named(t, "ids", 0, 0);
+        for (size_t i = 0; i < event->ids.n; i++) {
+            if (i > 0)
+                pf_text_page_between(t);
+            pf_text_page_dec(t, perfile_word(&event->ids, i));
+        }
+        pf_text_page_end(t);
+    }
+    pf_text_page_end(t);
+    t->base.decoded = true;
+}
+
+/* An event type of an old file: config and name. */
+static void event_type_line(pf_text_page *t, const perfile_event_type *type)
+{
+    pf_text_page_line(t, 0);
+    PF_TEXT_LITERAL(t, "event_type ");
+    pf_text_page_dec(t, type->event_id);
+    PF_TEXT_LITERAL(t, "  ");
+    pf_text_page_quoted(t, type->name);
+    pf_text_page_end(t);
+    t->base.decoded = true;
+}
+
+/* A feature section: position, number and name, then its fields or its damage. */
+static void feature_lines(pf_text_page *t, const perfile_feature *f)
+{
+    const char *name = perfile_feature_name(f->number);
+    pf_text_page_line(t, 0);
+    pf_text_offset(t, f->offset);
+    PF_TEXT_LITERAL(t, " +");
+    pf_text_page_dec(t, f->size);
+    PF_TEXT_LITERAL(t, "  feature ");
+    pf_text_page_dec(t, f->number);
+    if (name) {
+        PF_TEXT_LITERAL(t, "  ");
+        pf_text_page_string(t, name);
+    }
+    pf_text_page_end(t);
+    if (!pf_text_feature(t, f))
+        t->base.n_errors++;
+    pf_text_page_end(t);
+    t->base.decoded = true;
+}
+
+/* Everything that precedes the records: header, events, event types, features of the container. */
+static void pf_text_facts(pf_text_page *t)
+{
+    const perfile_emitter *e = &t->base;
+    const perfile_session *s = e->session;
+    if (e->container->form != PERFILE_FORM_NONE)
+        header_lines(t);
+    container_damage(t, PERFILE_EXTENT_HEADER);
+    container_damage(t, PERFILE_EXTENT_ATTRS);
+    for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
+        const perfile_event *event = perfile_session_event(s, i);
+        /* Events and features of other origin are shown with the record that brought them. */
+        if (event->origin == PERFILE_ORIGIN_CONTAINER)
+            event_lines(t, event);
+    }
+    for (uint32_t i = 0; i < perfile_session_n_event_types(s); i++)
+        event_type_line(t, perfile_session_event_type(s, i));
+    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
+        const perfile_feature *f = perfile_session_feature_at(s, i);
+        if (f->origin == PERFILE_ORIGIN_CONTAINER)
+            feature_lines(t, f);
+    }
+    container_damage(t, PERFILE_EXTENT_RECORDS);
+}
 
 enum {
     TIME_WIDTH = 17, /* columns of the line of a record */

@@ -9,9 +9,7 @@
 #define PF_EMIT_TEXT_PAGE_H
 
 #include "perfile/session.h"
-#include "emit/digits.h"
 #include "emit/emitter.h"
-#include "emit/plan.h"
 
 /* Names of registers, for the text form. */
 
@@ -80,8 +78,6 @@ void pf_text_page_trim(pf_text_page *t);
 void pf_text_page_line(pf_text_page *t, size_t indent);
 void pf_text_page_end(pf_text_page *t);
 
-/* Begins a line for hex mode with `offset` and up to 8 bytes; with NULL, blanks take their room. */
-void pf_text_page_hex_line(pf_text_page *t, uint64_t offset, const uint8_t *bytes, size_t n);
 /* Lines of 16 bytes each, with their characters; repeated lines become one star. */
 void pf_text_page_dump(pf_text_page *t, uint64_t offset, perfile_bytes bytes);
 
@@ -109,32 +105,11 @@ void pf_text_page_reset(pf_text_page *t);
 /* A number as its kind (PERFILE_KIND_…) is shown: hexadecimal, as a date, with its name … `type`:
  * how it is stored (PERFILE_STORED_…). */
 void pf_text_page_number(pf_text_page *t, unsigned kind, unsigned type, uint64_t v);
-/* The bit fields of `word` that are not 0, as a|b=2.  False if nothing was written. */
-bool pf_text_page_parts(pf_text_page *t, const perfile_vocabulary *v, uint64_t word);
 
 /* The cpumode and the other bits of misc, as a|b; nothing if misc has no meaning. */
 void pf_text_page_misc(pf_text_page *t, uint32_t type, uint16_t misc);
 
 /* Shows the fields of a walk; `user` is the pf_text_page. */
 extern const perfile_visitor pf_text_page_visitor;
-
-/* Text for people: what text.c (records) and text_facts.c (header, events, features) call of each
- * other. text_page.h is the layer below. */
-
-/* An offset as 0x and at least 8 digits. */
-void pf_text_offset(pf_text_page *t, uint64_t offset);
-
-/* Damage, behind the mark "!!" that one can search for: appended to the open line; as a line of its
- * own with its offset, counted as an error; as a line of its own below the record or feature it
- * concerns. */
-void pf_text_damage(pf_text_page *t, uint32_t damage);
-void pf_text_damage_at(pf_text_page *t, uint32_t damage, uint64_t offset);
-void pf_text_error(pf_text_page *t, uint32_t damage);
-
-/* The fields of a feature.  False if they could not be decoded to the end: damage follows them. */
-bool pf_text_feature(pf_text_page *t, const perfile_feature *f);
-
-/* Everything that precedes the records: header, events, event types, features of the container. */
-void pf_text_facts(pf_text_page *t);
 
 #endif

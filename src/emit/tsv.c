@@ -10,15 +10,13 @@
 
 #include "base/error.h"
 #include "base/shorten.h"
-#include "emit/digits.h"
 #include "emit/emitter.h"
-#include "emit/plan.h"
 #include "expr/program.h"
 #include "expr/fetch.h"
 
 enum {
     MOST_COLUMNS = 64,
-    VALUE_ROOM = 32 /* bytes that a number needs at most, see emit/digits.h */
+    VALUE_ROOM = 32 /* bytes that a number needs at most, see emit/emitter.h */
 };
 
 /* How the last value of a column was written.  Most columns have one field for all records. */

@@ -6,7 +6,7 @@
 #include "base/options.h"
 #include "core/stream.h"
 #include "emit/export.h"
-#include "emit/threads.h"
+#include "emit/emitter.h"
 #include "io/out.h"
 #include "io/workers.h"
 #include "lib/registry.h"

@@ -23,7 +23,7 @@ for folder in sys.argv[1:]:
                 literals += 1
                 joined = re.sub(r'"\s*"', "", m[0])
                 rest = re.sub(r"\bperf [a-z]+\b.*", "", joined)
-                if name == "flamegraph_page.c":
+                if name == "flamegraph.c":
                     rest = re.sub(r"var\(--\w+|--\w+:|'--\w+'", "", rest)
                 if re.search(r"--[a-z%]", rest):
                     print(f"{os.path.join(path, name)}: {joined}")

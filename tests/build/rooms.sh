@@ -82,10 +82,10 @@ check() {
                 next
             }
             if (target !~ /\//) {
-                # X.pb-c.h is made of X.proto.
-                made_of = target
+                # X.pb-c.h is made of format/X.proto.
+                made_of = "format/" target
                 sub(/\.pb-c\.h$/, ".proto", made_of)
-                if (quoted && !is_file(folder "/" target) && !is_file(folder "/" made_of))
+                if (quoted && !is_file(folder "/" target) && !is_file(made_of))
                     reject("no such file in this folder")
                 next
             }

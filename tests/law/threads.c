@@ -8,7 +8,7 @@
 #include "captures.h"
 #include "core/stream.h"
 #include "dripping.h"
-#include "emit/threads.h"
+#include "emit/emitter.h"
 #include "perfile/perfile.h"
 #include "random.h"
 #include "recorded.h"

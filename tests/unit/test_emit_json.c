@@ -4,8 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "emit/json.h"
-#include "emit/digits.h"
+#include "emit/emitter.h"
 
 static perfile_bytes text(const char *s)
 {
