@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ensure.h"
-#include "symbol/table.h"
+#include "symbol/elf.h"
 
 static void check(pf_symtab *t, perfile_status st, int rules)
 {

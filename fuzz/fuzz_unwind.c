@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "ensure.h"
-#include "unwind/unwind.h"
+#include "symbol/unwind.h"
 
 #define SECTION UINT64_C(0x400078) /* where the seeds have it */
 #define STACK   UINT64_C(0x7ffc00001000)

@@ -9,7 +9,7 @@
 
 #include "profile/resolve.h"
 #include "stage/deferred.h"
-#include "unwind/unwind.h"
+#include "symbol/unwind.h"
 
 /* A sample. */
 typedef struct pf_profiled {

@@ -1,4 +1,4 @@
-/* Debug information of one file (see dwarf.h).
+/* Debug information of one file (pf_dwarf in state.h).
  *
  * The program that reads it may end at any question, by this file or by another one that it had
  * open.  So the descriptor stays here, and the next question opens the file again.  A file that
@@ -125,7 +125,9 @@ perfile_status pf_dwarf_open_file(perfile_symbols *s, const pf_elf_opened *f, pf
     return PERFILE_OK;
 }
 
-perfile_status pf_dwarf_open(perfile_symbols *s, const pf_symbol_object *o, pf_dwarf **dwarf)
+/* Opens the debug information of an object; *dwarf is NULL if there is none.  PERFILE_E_LIMIT,
+ * PERFILE_E_NOMEM. */
+static perfile_status pf_dwarf_open(perfile_symbols *s, const pf_symbol_object *o, pf_dwarf **dwarf)
 {
     static const char section[] = ".debug_info";
     pf_elf_files *files;

@@ -40,11 +40,6 @@ void pf_helper_free(pf_helper *h);
 /* Adds to the account of processor time. */
 void pf_helper_allow(pf_helper *h, uint64_t ns);
 
-/* Puts a text and a NUL after those that follow the question, where q->size counts.  False: no
- * room.
- */
-bool pf_helper_say(pf_helper *h, pf_question *q, perfile_bytes text);
-
 /* Asks: `q` with what follows it and the descriptor `fd` (-1: none); q->protocol and q->allowed are
  * set here, the latter to no more than is left.  a->size bytes of the answer are in h->answer until
  * the next question.  False: there is none, since the program is missing or ended; the next

@@ -15,7 +15,7 @@
 #include "core/session.h"
 #include "io/source.h"
 #include "symbol/state.h"
-#include "symbol/table.h"
+#include "symbol/elf.h"
 
 static uint64_t address_of(const pf_symtab *t, const char *name)
 {

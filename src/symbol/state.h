@@ -162,9 +162,6 @@ perfile_status pf_keep_segments(pf_symbol_object *o, const pf_elf *elf, bool is_
 void pf_source_drop(perfile_symbols *s, pf_symbol_object *o);
 void pf_source_free(perfile_symbols *s);
 
-/* symbol/files.c: the [vdso] of this process, nothing if it is not found.  Valid until it ends. */
-perfile_status pf_own_vdso(pf_budget *budget, perfile_bytes *image);
-
 /* symbol/kernel.c: reads the kallsyms file of the options, with messages. */
 perfile_status pf_kernel_given(perfile_symbols *s, const char *path, perfile_error *err);
 /* Reads the kallsyms file of a capture that is a directory, if there is one.  PERFILE_E_NOMEM only.
@@ -173,7 +170,7 @@ perfile_status pf_kernel_captured(perfile_symbols *s);
 /* `pgoff`: of the mapping; with the name of the kernel's the recorded address of a symbol. */
 perfile_status pf_load_kernel(perfile_symbols *s, pf_symbol_object *o, uint64_t pgoff);
 
-/* symbol/text.c: perf-PID.map. */
+/* symbol/table.c: perf-PID.map. */
 bool pf_is_anonymous(const char *name);
 /* `addr`: of the mapping. */
 perfile_status pf_load_perf_map(perfile_symbols *s, pf_symbol_object *o, uint64_t addr);
@@ -182,7 +179,7 @@ perfile_status pf_load_perf_map(perfile_symbols *s, pf_symbol_object *o, uint64_
 perfile_status pf_captured_read(perfile_symbols *s);
 bool pf_load_captured(perfile_symbols *s, pf_symbol_object *o);
 
-/* symbol/objects.c: the object of a mapping, made if there is none. */
+/* symbol/symbols.c: the object of a mapping, made if there is none. */
 perfile_status pf_symbol_object_of(perfile_symbols *s, const perfile_mapping *m,
                                    pf_symbol_object **object);
 
@@ -197,9 +194,6 @@ bool pf_is_elf(const pf_symbol_object *o);
 /* True for what lies in the address space of the kernel, of host or guest. */
 bool pf_is_kernel(const perfile_mapping *m);
 
-/* The name of a mapping without folders; pseudo files keep theirs. */
-const char *pf_base_name(const char *name);
-
 /* The table is complete: makes it searchable and the one of the object. */
 perfile_status pf_symbol_object_complete(pf_symbol_object *o, int rules);
 
@@ -208,9 +202,6 @@ static inline pf_symbol_object *pf_symbol_object_loaded(pf_symbol_object *o)
 {
     return o->same ? o->same : o;
 }
-
-/* Releases what was loaded. */
-void pf_symbol_object_drop(perfile_symbols *s, pf_symbol_object *o);
 
 /* Keeps a text for as long as `s`.  NULL: budget or memory; pf_symbol_no_memory(). */
 const char *pf_symbols_keep(perfile_symbols *s, const char *text);
@@ -303,9 +294,6 @@ typedef struct pf_dwarf_place {
 /* True if this build reads debug information. */
 bool pf_can_read_dwarf(void);
 
-/* Opens the debug information of an object; *dwarf is NULL if there is none.  PERFILE_E_LIMIT,
- * PERFILE_E_NOMEM. */
-perfile_status pf_dwarf_open(perfile_symbols *s, const pf_symbol_object *o, pf_dwarf **dwarf);
 /* The same of a file. */
 perfile_status pf_dwarf_open_file(perfile_symbols *s, const pf_elf_opened *f, pf_dwarf **dwarf);
 void pf_dwarf_close(pf_dwarf *dwarf);

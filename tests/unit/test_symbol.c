@@ -20,7 +20,6 @@
 #include "symbol/helper.h"
 #include "symbol/elf.h"
 #include "symbol/state.h"
-#include "symbol/table.h"
 
 static const uint8_t id_a[20] = {0xaa, 1, 2, 3, [19] = 9}, id_b[20] = {0xbb, 1, 2, 3, [19] = 9};
 

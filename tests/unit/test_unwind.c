@@ -12,8 +12,7 @@
 #include "cfi_made.h"
 #include "perfile/perfile.h"
 #include "symbol/state.h"
-#include "unwind/leb.h"
-#include "unwind/unwind.h"
+#include "symbol/unwind.h"
 
 #define STACK UINT64_C(0x7ffc00001000)
 #define CODE  UINT64_C(0x555500000000) /* where offset 0 of the file is mapped */

@@ -3,17 +3,57 @@
  *
  * The stack is walked by the call frame information of the mapped files, of x86-64 and aarch64,
  * on a machine of any kind. */
-#ifndef PF_UNWIND_UNWIND_H
-#define PF_UNWIND_UNWIND_H
+#ifndef PF_SYMBOL_UNWIND_H
+#define PF_SYMBOL_UNWIND_H
 
-#include "perfile/base.h"
-#include "symbol/symfile.h"
 #include "base/cursor.h"
 #include "model/ask.h"
 #include "model/index.h"
+#include "perfile/base.h"
 #include "perfile/records.h"
 #include "perfile/symbol.h"
+#include "symbol/elf.h"
 #include "symbol/state.h"
+
+/* Numbers of variable length, as DWARF has them. */
+
+enum { PF_LEB_BYTES = 10 }; /* of the longest number of 64 bits */
+
+/* Reads the 7-bit groups of a number; *shift is the number of bits.  One that is longer than
+ * PF_LEB_BYTES makes the cursor bad: each number costs a bounded number of steps. */
+static inline uint64_t pf_cur_leb_bits(pf_cursor *c, unsigned *shift, uint8_t *last)
+{
+    uint64_t v = 0;
+    for (*shift = 0; *shift < 7 * PF_LEB_BYTES; *shift += 7) {
+        *last = pf_cur_u8(c);
+        if (*shift < 64)
+            v |= (uint64_t)(*last & 0x7f) << *shift;
+        if (!(*last & 0x80)) {
+            *shift += 7;
+            return v;
+        }
+    }
+    c->bad = true;
+    return 0;
+}
+
+/* Bits beyond the 64th are lost. */
+static inline uint64_t pf_cur_uleb(pf_cursor *c)
+{
+    unsigned shift;
+    uint8_t last = 0;
+    return pf_cur_leb_bits(c, &shift, &last);
+}
+
+static inline int64_t pf_cur_sleb(pf_cursor *c)
+{
+    unsigned shift;
+    uint8_t last = 0;
+    uint64_t v = pf_cur_leb_bits(c, &shift, &last);
+    if (!c->bad && shift < 64 && (last & 0x40))
+        v |= UINT64_MAX << shift;
+    return (int64_t)v;
+}
 
 /* Rules: how the frame of the caller is found from that of code at one address.
  *
@@ -116,14 +156,6 @@ typedef struct pf_fde {
 /* What pf_cfi_next() found. */
 enum { PF_CFI_END, PF_CFI_OTHER, PF_CFI_FDE };
 
-/* The entry at *at, which is moved behind it: PF_CFI_FDE fills in *fde; PF_CFI_OTHER is one of
- * another kind, or damaged; PF_CFI_END if there is none. */
-int pf_cfi_next(const pf_cfi *cfi, uint64_t *at, pf_fde *fde);
-
-/* An address in the section, whose bytes `c` reads, as `encoding` says.  *ok becomes false for
- * encodings that have no meaning here. */
-uint64_t pf_cfi_address(const pf_cfi *cfi, pf_cursor *c, uint8_t encoding, bool *ok);
-
 /* From a frame to that of its caller: a rule applied to registers and a copy of the stack. */
 
 /* A machine: which of its registers are which. */
@@ -174,10 +206,6 @@ int pf_unwind_step(const pf_unwind_machine *m, const pf_unwind_rule *rule, const
 int pf_unwind_by_frame_pointer(const pf_unwind_machine *m, const pf_unwind_stack *stack,
                                pf_unwind_frame *frame);
 
-/* The word at an address of the copied stack.  PF_UNWIND_MORE: *word is set; else how the chain
- * ends. */
-int pf_unwind_read(const pf_unwind_stack *stack, uint64_t addr, unsigned size, uint64_t *word);
-
 /* Evaluates the expression whose length stands at `at` of the rule's section.  `first`: the value
  * it starts with; NULL: none.  PF_UNWIND_MORE: *out is set. */
 int pf_unwind_evaluate(const pf_unwind_rule *rule, uint64_t at, const uint64_t *first,
@@ -227,11 +255,5 @@ typedef struct pf_unwind_file {
     } plt[4];       /* the sections of the PLT, whose entries leave the stack as they find it */
     pf_index rules; /* address to the number of its rule */
 } pf_unwind_file;
-
-/* Loads what the files of an object say.  PERFILE_E_NOMEM; damage and lack of room leave it without
- * information. */
-perfile_status pf_unwind_file_open(pf_unwind_file *f, perfile_symbols *s, const pf_symbol_object *o,
-                                   uint16_t machine, uint64_t seed);
-void pf_unwind_file_close(pf_unwind_file *f);
 
 #endif
