@@ -1,12 +1,13 @@
 /* The list of commands, their exit statuses, and the messages they print to standard error.
  *
  * A command is one line in commands.def, a function cli_NAME(argc, argv) that runs it and returns
- * an exit status, and a cli_spec (cli/spec.h) that describes its options. */
+ * an exit status, and a cli_spec (cli/options.h) that describes its options. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
-#include "cli/spec.h"
+#include "cli/options.h"
 #include "perfile/base.h"
+#include "perfile/copy.h"
 
 /* Exit statuses.  Functions that read options also use them as return values; CLI_CONTINUE is not
  * an exit status, it tells the caller to go on. */
@@ -64,5 +65,31 @@ int cli_usage_error(const char *command, const perfile_error *err);
  * reported and turn `status` into CLI_FAILED; a closed pipe (`perfile dump | head`) is not an error
  * and gives CLI_DONE. */
 int cli_finish_output(int status);
+
+/* What a command did not write as it was in the input, on standard error: a line for each note of
+ * the library, and one for several features that are damaged in the same way. */
+
+/* Messages of the library name members of its structs; the command names options.  This is where
+ * one becomes the other. */
+
+enum { CLI_MEMBERS_TEXT = 2 * sizeof((perfile_error *)0)->message };
+
+/* Writes a message of the library about its member `where` in words of the command: a message that
+ * begins with the name of the member begins with the option instead; others get the options in
+ * brackets at the end.  Returns `message` if no option sets this member, or `where` is NULL. */
+const char *cli_with_options(const char *where, const char *message, char out[CLI_MEMBERS_TEXT]);
+
+/* The member "error" of a report, if `failed` is not NULL. */
+void cli_json_error(const perfile_error *failed);
+
+/* Prints a note of the input `name`. */
+void cli_note(const char *name, const perfile_note *note);
+
+/* The same for a note of other structs: `feature` is its number, or UINT32_MAX. */
+void cli_note_of(const char *name, uint32_t feature, uint32_t damage, const char *text);
+
+/* Prints what is still held back.  To be called after the last note, before what is printed next.
+ */
+void cli_notes_end(void);
 
 #endif

@@ -11,16 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/archive.h"
-#include "cli/captures.h"
 #include "cli/command.h"
-#include "cli/damage.h"
-#include "cli/print.h"
 #include "cli/output.h"
-#include "cli/note.h"
-#include "cli/progress.h"
-#include "cli/select.h"
-#include "cli/signals.h"
+#include "cli/print.h"
 #include "perfile/model.h"
 
 enum { RECORDS_PER_TICK = 1 << 10 }; /* between two calls of the progress line */

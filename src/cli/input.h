@@ -9,7 +9,12 @@
 
 #include "cli/options.h"
 #include "perfile/archive.h"
+#include "perfile/filter.h"
 #include "perfile/model.h"
+#include "perfile/session.h"
+#include "perfile/symbol.h"
+
+#include <getopt.h>
 
 /* How to read: the options that all reading commands have, and what the command itself needs. */
 typedef struct cli_reading {
@@ -185,5 +190,216 @@ int cli_close_without_damage(cli_input *in);
 /* Reports a reading error and damage, and closes the input.  Returns CLI_DONE, CLI_DAMAGED, or
  * CLI_FAILED or CLI_USAGE if there was an error. */
 int cli_close(cli_input *in);
+
+/* Archives of several captures as inputs: each capture is an input of its own. */
+
+enum { CLI_MOST_CAPTURES = 128 /* of an archive that are inputs without --source */ };
+
+/* Puts the captures of archives that have several in the place of these, unless --source was given
+ * or there are more than CLI_MOST_CAPTURES.
+ * The new paths are those of the archives; the functions below, and those that open inputs, know
+ * them by their address.  CLI_CONTINUE, or CLI_FAILED without memory. */
+int cli_each_capture(cli_inputs *in);
+
+/* The number of the capture that the input `path` stands for, from 1 on; 0: it is no such input. */
+uint32_t cli_capture_of(const char *path);
+
+/* "FILE, capture N (NAME)", where NAME is what was packed, if the archive says that; NULL: it is no
+ * such input. */
+const char *cli_capture_name(const char *path);
+
+/* Notes that a capture does not have what the options select by name, such as an event.  True if
+ * that is so of all captures of its archive, or if `path` is no such input: then the options are
+ * wrong. */
+bool cli_all_lack_selection(const char *path);
+
+/* cli_shell_file() for an input, after --source if it is a capture of an archive. */
+bool cli_shell_input(const char *path, char *out, size_t size);
+
+/* An archive that a command looks at as an archive. */
+
+enum { CLI_CAPTURE_NAME = 256 /* bytes of the name of a capture in an archive, with its NUL */ };
+
+/* Opens the archive `path`.  PERFILE_END: it is none.  Without `pipes` also for what can be read
+ * once only: standard input, FIFOs, devices. */
+perfile_status cli_archive_open(const char *path, const perfile_limits *limits, bool pipes,
+                                perfile_archive **archive, perfile_error *err);
+
+/* Sets *ns to when the file `path`, or the file `data` of a directory, was last written, in ns
+ * since 1970; false: it is not known. */
+bool cli_capture_time(const char *path, uint64_t *ns);
+
+/* Sets the name of the capture `path` in options of an archive that it is packed into, and when it
+ * was last written: those of the file or directory, or what the archive says that it is in.  `name`
+ * has room for the name. */
+void cli_archive_name(const char *path, char name[CLI_CAPTURE_NAME],
+                      perfile_archive_options *options);
+
+/* False if `path` can be read once only: standard input, FIFOs, devices; and for directories. */
+bool cli_is_regular(const char *path);
+
+/* True if bytes of the archive are known to be damaged, without a look at its payloads. */
+bool cli_archive_is_damaged(const perfile_archive_summary *s);
+
+/* Print what the archive is: the value of a line, and an object (format/reports.md), which also has
+ * the name of the capture `c`, and how it differs from what was packed; NULL: of none. */
+void cli_archive_print(const perfile_archive_summary *s);
+void cli_archive_json(const perfile_archive_summary *s, const perfile_archive_capture *c);
+
+/* Print how a capture differs from what was packed: "expanded, scrubbed"; an array `lossy`. */
+void cli_archive_print_lossy(const perfile_archive_capture *c);
+void cli_archive_json_lossy(const perfile_archive_capture *c);
+
+/* Options that select records: --time, --pid, --where and so on, which `filter`, `stats`, `list`
+ * and `dump` have in common.  Each becomes a term of perfile_filter_options. */
+
+/* All zeros selects everything. */
+typedef struct cli_selection {
+    perfile_filter_term *terms; /* how.n_terms of them, allocated */
+    perfile_filter_options how; /* its `terms` is set by cli_selection_check() */
+} cli_selection;
+
+enum {
+    CLI_OPTION_INVERT = 2000,
+    CLI_OPTION_EVERY,
+    CLI_OPTION_HEAD,
+    CLI_OPTION_TERM, /* plus the kind of the term, PERFILE_FILTER_BY_TIME … */
+    CLI_OPTION_TERM_END = CLI_OPTION_TERM + PERFILE_FILTER_N_BY
+};
+
+/* The table of these options. */
+extern const cli_option cli_select_options[];
+
+/* True if `option` is the code of one of these options. */
+static inline bool cli_is_selection(int option)
+{
+    return option >= CLI_OPTION_INVERT && option < CLI_OPTION_TERM_END;
+}
+
+/* Handles one of these options, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+int cli_selection_option(const char *command, int option, cli_selection *s);
+
+/* Adds a term, as the option of its kind does.  `text` must stay valid. */
+int cli_selection_add(unsigned kind, const char *text, cli_selection *s);
+
+/* Checks all terms before anything is opened, and reports errors: CLI_CONTINUE, or the exit
+ * status. */
+int cli_selection_check(const char *command, cli_selection *s);
+
+/* True if anything is selected at all; true if there are terms of this kind. */
+bool cli_selects(const cli_selection *s);
+bool cli_selects_by(const cli_selection *s, unsigned kind);
+
+void cli_selection_free(cli_selection *s);
+
+/* Damage that was found while a capture was read: messages for people, and the member `damage` of
+ * JSON reports. */
+
+/* Reports each kind of damage once on standard error: its first offset, how often it occurs, and
+ * how many bytes were lost.  Returns CLI_DAMAGED, or CLI_DONE if there is none. */
+int cli_report_damage(const cli_input *in);
+
+/* Decodes every feature section; those that cannot be decoded are counted as damage, too. */
+void cli_check_features(cli_input *in);
+
+/* Returns how many damages there are, of all kinds. */
+uint64_t cli_damage_count(const cli_input *in);
+
+/* Writes which files of a directory are missing, as far as gaps in their numbers show it: "data.0,
+ * data.3..data.5" or "every data.N".  Returns false if none is. */
+bool cli_missing_parts(const cli_input *in, char *out, size_t size);
+
+/* True if there is damage other than missing files: then `perfile recover` can do something. */
+bool cli_recoverable(const cli_input *in);
+
+/* Prints the member `damage` of a report: {"count":…,"lost":…,"missing":…,"kinds":[…]}. */
+void cli_json_damage(const cli_input *in);
+
+/* What was lost between the kernel and the capture, as the records of the capture report it. */
+
+/* Sums over the records of a capture. */
+typedef struct cli_losses {
+    uint64_t lost_records; /* of LOST records: samples and others that found no room in a buffer */
+    uint64_t lost_samples; /* of LOST_SAMPLES records */
+    uint64_t gaps;         /* LOST records */
+    uint64_t filtered;     /* of LOST_SAMPLES that a BPF filter dropped on purpose */
+    uint64_t throttles;
+    uint64_t unthrottles;
+    uint64_t aux_truncated;
+    uint64_t auxtrace_errors;
+    uint64_t map_timeouts; /* mappings flagged as incomplete (PERFILE_MISC_PROC_MAP_TIMEOUT) */
+} cli_losses;
+
+/* False for records that cli_losses_feed() ignores anyway: a quick test in front of it. */
+static inline bool cli_losses_relevant(uint32_t type)
+{
+    return type != PERFILE_RECORD_SAMPLE;
+}
+
+void cli_losses_feed(cli_losses *x, const perfile_record *r);
+
+/* Returns how many records LOST reports in addition to the samples of LOST_SAMPLES.  Where events
+ * have a counter of lost samples (bit LOST of read_format), perf writes it as LOST_SAMPLES, and the
+ * same samples are counted by LOST, too. */
+uint64_t cli_losses_others(const cli_losses *x, const perfile_session *s);
+
+/* Prints `before` and a list such as "1208 samples (86.7%), in 10 gaps, 1 throttling" to standard
+ * output.  Prints nothing and returns false if nothing was lost.  `samples` is the number of
+ * samples in the capture, for the percentage; CLI_SAMPLES_UNKNOWN: only some of them were counted,
+ * and there is no percentage. */
+#define CLI_SAMPLES_UNKNOWN UINT64_MAX
+bool cli_losses_print(const cli_losses *x, const perfile_session *s, uint64_t samples,
+                      const char *before);
+
+/* Prints the members of the object `losses` of a report. */
+void cli_losses_json(const cli_losses *x, const perfile_session *s);
+
+/* Options that say where names of functions come from, and the report of those not found. */
+
+enum { CLI_DEBUG_DIRS = 16 };
+
+/* Places in code of one mapped thing that have no name. */
+typedef struct cli_unnamed {
+    char *file;
+    uint64_t places;
+    uint8_t kind;   /* PERFILE_UNNAMED_FILE … */
+    uint8_t reason; /* PERFILE_SYMBOL_NO_FILE … */
+} cli_unnamed;
+
+typedef struct cli_symbols {
+    perfile_symbols_options options;
+    const char *debug_dirs[CLI_DEBUG_DIRS];
+    bool off;             /* --no-symbols */
+    cli_unnamed *unnamed; /* of all captures that were read with the options */
+    size_t n_unnamed, unnamed_cap;
+} cli_symbols;
+
+/* A table of options, with codes of their own. */
+extern const cli_option cli_symbols_options[];
+
+/* True for the code of one of them. */
+bool cli_is_symbols(int option);
+
+/* Handles one: CLI_CONTINUE, or the exit status. */
+int cli_symbols_option(const char *command, int option, cli_symbols *symbols);
+
+/* CLI_CONTINUE if this perfile can read lines and inlined functions out of debug information, which
+ * `what` needs; else the exit status, after a message. */
+int cli_symbols_need_source(const char *what);
+
+/* The options for the library; NULL: no names are wanted.  `symbols` must not move while what is
+ * opened with them is open. */
+const perfile_symbols_options *cli_symbols_chosen(cli_symbols *symbols,
+                                                  const perfile_limits *limits);
+
+/* Says that `places` of a capture (NULL: of all) have no name, and why, for the files with most of
+ * them.  What is opened with the options has to be finished. */
+void cli_unnamed_print(cli_symbols *symbols, const char *capture, uint64_t places);
+
+/* The same as an array "unnamed" of the JSON object that is open, all of them. */
+void cli_unnamed_json(cli_symbols *symbols);
+
+/* Forgets what had no name. */
+void cli_symbols_free(cli_symbols *symbols);
 
 #endif

@@ -1,13 +1,11 @@
-/* The JSON writer of json.h.  `needs_comma` is the only state of nesting that is needed: it is
+/* The JSON writer.  `needs_comma` is the only state of nesting that is needed: it is
  * cleared by an opening bracket and set by every value and closing bracket. */
-#include "cli/json.h"
+#include "cli/print.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/print.h"
-#include "cli/text.h"
 #include "perfile/text.h"
 
 /* True if a value stands in front of the next one on the same level. */

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/print.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 #include "perfile/base.h"
 
 /* Prints the general help; with `error` to standard error, since a command was missing. */

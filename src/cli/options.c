@@ -1,7 +1,7 @@
 /* Reading of options with getopt_long(), but with our own messages: those of getopt print arguments
  * unescaped and suggest no similar names.
  *
- * The option table of a command (spec.h) is translated to the tables of getopt_long() for each
+ * The option table of a command is translated to the tables of getopt_long() for each
  * call. -i FILE is handled here for all commands: its values are collected and appended to the
  * operands, so that commands see one list of inputs.  State is static, as that of getopt is: one
  * command line per process, or one after the other (fuzz/fuzz_command.c resets optind). */
@@ -15,7 +15,6 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/signals.h"
 #include "perfile/stream.h"
 #include "perfile/text.h"
 
@@ -387,4 +386,48 @@ int cli_read_damage(const char *command, const char *word, unsigned also, cli_on
     if (status == CLI_CONTINUE)
         *damage = what[which];
     return status;
+}
+
+/* Iteration over the rows of an option table. */
+
+cli_rows cli_rows_of(const cli_spec *spec)
+{
+    return (cli_rows){.next = spec->options};
+}
+
+const cli_option *cli_next_row(cli_rows *rows)
+{
+    for (;;) {
+        const cli_option *o = rows->next;
+        if (o->rows) { /* a reference: enter that table */
+            rows->back = o + 1;
+            rows->next = o->rows;
+        } else if (o->name || o->heading) {
+            rows->next++;
+            return o;
+        } else if (rows->back) { /* end of a referenced table: return to the first one */
+            rows->next = rows->back;
+            rows->back = NULL;
+        } else {
+            return NULL;
+        }
+    }
+}
+
+const cli_option *cli_next_documented(cli_rows *rows)
+{
+    const cli_option *o = cli_next_row(rows);
+    while (o && (o->heading || !o->help))
+        o = cli_next_row(rows);
+    return o;
+}
+
+const char *cli_option_label(const cli_option *o, char *out, size_t size)
+{
+    char letter[8] = "";
+    if (o->letter)
+        snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    const char *between = !o->value || o->value[0] == '[' ? "" : " ";
+    snprintf(out, size, "%s--%s%s%s", letter, o->name, between, o->value ? o->value : "");
+    return out;
 }

@@ -11,6 +11,9 @@
 #include "perfile/sink.h"
 #include "perfile/source.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* The options that commands which write a capture have in common. */
 typedef struct cli_writing {
     const char *out;              /* -o, NULL: not given */
@@ -111,5 +114,54 @@ typedef struct cli_output {
  * this function (except split, whose file names are made by the library), because it protects the
  * inputs. */
 int cli_output_open(const cli_output *o, perfile_sink **sink);
+
+/* Signals: what happens when the command is interrupted, or when a mapped input is truncated while
+ * it is read. */
+
+/* Installs the handlers: SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT and SIGXCPU remove the temporary
+ * output and end the process; SIGBUS reports the truncated input; SIGXFSZ is ignored. */
+void cli_signals_install(void);
+
+/* To be called for each input: if it is a pipe, the first SIGINT, SIGTERM or SIGHUP only means that
+ * what the pipe still has is read, and the command finishes; the second ends it. */
+void cli_signals_pipe(const char *path);
+
+/* True if an input of the command is a pipe. */
+bool cli_signals_has_pipe(void);
+
+/* Sets the name of the input that is mapped, for the message of SIGBUS; NULL: none. */
+void cli_signals_file(const char *name);
+
+/* Sets the path of the unfinished output that the handlers remove; NULL: none.  `path` must stay
+ * valid until the next call. */
+void cli_signals_temporary(const char *path);
+
+/* perfile_split_capture_options.temporary: the library has made its temporary folder (`path`), or
+ * removed it (NULL).  Signals, which the caller holds, are delayed until the folder is registered
+ * for removal, and again while the files get their final names: otherwise an interrupt could leave
+ * the folder, or some of the parts, behind. */
+void cli_signals_on_temporary(void *user, const char *path);
+
+/* Sets the path of a file to which is appended, and the size to which the handlers cut it; NULL:
+ * none.  Else as cli_signals_temporary(). */
+void cli_signals_appended(const char *path, uint64_t size);
+
+/* With true, delays signals that end the process until the call with false. */
+void cli_signals_hold(bool hold);
+
+/* The progress line: on a terminal, how far a long operation has come. */
+
+/* From now on there is no line: a sink writes to the terminal, past print.c. */
+void cli_progress_off(void);
+
+/* Starts the clock.  `name` of the input is shown in the line and must stay valid. */
+void cli_progress_start(const char *name);
+
+/* `done` of `total` bytes (0: not known) have been read.  Prints the line if standard error is a
+ * terminal, the operation has taken a second, and the last update is 200 ms old. */
+void cli_progress_step(uint64_t done, uint64_t total);
+
+/* Erases the line if it is shown.  Not needed before something is printed: print.c sees to that. */
+void cli_progress_clear(void);
 
 #endif

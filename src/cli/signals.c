@@ -3,7 +3,7 @@
  * Handlers only call async-signal-safe functions (write, open, ftruncate, close, unlink, unlinkat,
  * rmdir, _exit, signal, raise) and system calls, so names are built by hand, and the name of the
  * input is escaped before, when it is set. */
-#include "cli/signals.h"
+#include "cli/output.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Messages of the library name no options of the command: a program that shows them has none.  They name members of
-# structs, in perfile_error.where and perfile_note.where, of which src/cli/note.c makes options.
+# structs, in perfile_error.where and perfile_note.where, of which src/cli/command.c makes options.
 set -eu
 
 # check FOLDER ...: prints each string literal that names an option; its status says whether there was none.  Literals
@@ -46,4 +46,4 @@ for line in 'say("pass --offset 2=0");' 'say("give it (--source)");' 'say("--%s 
     ! check wrong >/dev/null || { echo "self-check: does not see $line"; exit 1; }
 done
 check "$PERFILE_SOURCE/src" "$PERFILE_SOURCE/format" "$PERFILE_SOURCE/include" ||
-    { echo "name the member of the options (perfile_error.where), and the option in src/cli/note.c"; exit 1; }
+    { echo "name the member of the options (perfile_error.where), and the option in src/cli/command.c"; exit 1; }

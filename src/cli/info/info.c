@@ -1,21 +1,377 @@
-/* `perfile info`: form, origin, events, time range and integrity of a capture.  feed.c counts the
- * records, sampling.c finds out how it was recorded, text.c and json.c print. */
+/* `perfile info`: form, origin, events, time range and integrity of a capture.  text.c and
+ * json.c print. */
 #include "cli/info/info.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <inttypes.h>
 
-#include "cli/captures.h"
 #include "cli/command.h"
-#include "cli/damage.h"
-#include "cli/info/archive.h"
+#include "cli/input.h"
+#include "cli/output.h"
 #include "cli/print.h"
-#include "cli/archive.h"
-#include "cli/text.h"
-#include "cli/json.h"
-#include "cli/signals.h"
+
+/* How a capture was recorded: when, and with what call chains. */
+
+bool cli_info_captured(const cli_info_facts *x, uint64_t *wall, bool *of_file)
+{
+    perfile_clock clock;
+    perfile_session_clock(x->session, &clock);
+    *of_file = false;
+    if (x->first != PERFILE_NO_TIME && perfile_session_wall_time(x->session, x->first, wall))
+        return true;
+    if (clock.has_wall) { /* of CLOCK_DATA: perf reads both clocks when the recording begins */
+        *wall = clock.wall_ns;
+        return true;
+    }
+    *of_file = true;
+    *wall = x->file_time;
+    return x->has_file_time;
+}
+
+/* LBR call chains are branch stacks in call-stack mode; DWARF needs the user stack and registers.
+ */
+const char *cli_info_call_graph(const perfile_attr *a)
+{
+    const uint64_t stack = PERFILE_SAMPLE_STACK_USER | PERFILE_SAMPLE_REGS_USER;
+    if (a->sample_type & PERFILE_SAMPLE_BRANCH_STACK &&
+        a->branch_sample_type & PERFILE_BRANCH_CALL_STACK)
+        return "lbr";
+    if ((a->sample_type & stack) == stack)
+        return "dwarf";
+    return a->sample_type & PERFILE_SAMPLE_CALLCHAIN ? "fp" : NULL;
+}
+
+/* Counting of the records for `info`.
+ *
+ * Runs of samples take a fast path: times and processors are fetched for the whole run by
+ * perfile_sample_fields().  All other records are counted one by one. */
+
+static bool grow_events(cli_info_facts *x, uint32_t n)
+{
+    if (n <= x->n_events)
+        return true;
+    cli_event_counts *events = realloc(x->events, n * sizeof *events);
+    if (!events)
+        return false;
+    for (uint32_t i = x->n_events; i < n; i++)
+        events[i] = (cli_event_counts){0};
+    x->events = events;
+    x->n_events = n;
+    return true;
+}
+
+/* Returns the counts for the event of `r`, x->other if it has none, NULL if there is no memory. The
+ * array grows with the session, which may get more events while the records are read. */
+static cli_event_counts *counts_of(cli_info_facts *x, const perfile_record *r)
+{
+    const perfile_event *e = perfile_record_event(r);
+    if (!e)
+        return &x->other;
+    if (e->index >= x->n_events && !grow_events(x, perfile_session_n_events(x->session)))
+        return NULL;
+    return &x->events[e->index];
+}
+
+/* Widens first and last.  Time 0 does not count: synthesized records have it. */
+static void widen(cli_info_facts *x, uint64_t time)
+{
+    if (time == PERFILE_NO_TIME || time == 0)
+        return;
+    if (x->first == PERFILE_NO_TIME || time < x->first)
+        x->first = time;
+    if (x->last == PERFILE_NO_TIME || time > x->last)
+        x->last = time;
+}
+
+/* Marks a processor as seen; numbers beyond the bit map are ignored. */
+static void mark_cpu(cli_info_facts *x, uint32_t cpu)
+{
+    if (cpu >= sizeof x->cpu_seen * 8)
+        return;
+    uint8_t bit = (uint8_t)(1 << (cpu & 7));
+    x->n_cpus += !(x->cpu_seen[cpu / 8] & bit);
+    x->cpu_seen[cpu / 8] |= bit;
+}
+
+/* Counts what a record of the tool (type 64 and up) stands for: AUX data, compression, rounds. */
+static void feed_tool_record(cli_info_facts *x, const perfile_record *r)
+{
+    perfile_auxtrace auxtrace;
+    switch (r->type) {
+    case PERFILE_RECORD_AUXTRACE:
+        if (perfile_auxtrace_decode(r, &auxtrace, sizeof auxtrace, NULL) == PERFILE_OK)
+            x->aux_bytes += r->extra.len;
+        break;
+    case PERFILE_RECORD_COMPRESSED:
+    case PERFILE_RECORD_COMPRESSED2:
+        x->compressed_records++;
+        x->compressed_bytes += perfile_record_size(r);
+        break;
+    case PERFILE_RECORD_FINISHED_ROUND:
+        x->rounds++;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Counts one record; false if there is no memory. */
+static bool feed_record(cli_info_facts *x, const perfile_record *r)
+{
+    /* Records of the tool have no event, time or processor of their own. */
+    if (r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER) {
+        cli_losses_feed(&x->losses, r);
+        feed_tool_record(x, r);
+        return true;
+    }
+    cli_event_counts *counts = counts_of(x, r);
+    if (!counts)
+        return false;
+    counts->records++;
+    if (r->type == PERFILE_RECORD_SAMPLE) {
+        counts->samples++;
+        x->samples++;
+    } else {
+        cli_losses_feed(&x->losses, r);
+    }
+    widen(x, perfile_record_time(r));
+    uint32_t cpu;
+    if (perfile_record_cpu(r, &cpu))
+        mark_cpu(x, cpu);
+    return true;
+}
+
+/* Adds a run of samples to the counts of their events. */
+static bool count_samples(cli_info_facts *x, const perfile_record *first, size_t n)
+{
+    /* With a single event all samples are its own. */
+    size_t step = perfile_session_n_events(x->session) == 1 ? n : 1;
+    for (size_t i = 0; i < n; i += step) {
+        cli_event_counts *counts = counts_of(x, &first[i]);
+        if (!counts)
+            return false;
+        counts->records += step;
+        counts->samples += step;
+    }
+    x->samples += n;
+    return true;
+}
+
+/* Takes in a run of samples: their times, processors and events. */
+static bool feed_samples(cli_info_facts *x, const perfile_record *first, size_t n)
+{
+    uint64_t times[PERFILE_RUN_RECORDS], cpus[PERFILE_RUN_RECORDS];
+    size_t n_times = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
+    size_t n_cpus = perfile_sample_fields(first, n, PERFILE_SAMPLE_CPU, cpus, NULL);
+    for (size_t i = 0; i < n_times; i++)
+        widen(x, times[i]);
+    for (size_t i = 0; i < n_cpus; i++)
+        if (i == 0 || cpus[i] != cpus[i - 1]) /* runs are often from one processor */
+            mark_cpu(x, (uint32_t)cpus[i]);
+    return count_samples(x, first, n);
+}
+
+static bool feed(cli_info_facts *x, const perfile_record *first, size_t n)
+{
+    if (!cli_feed_run(&x->in, x->model, first, n))
+        return false;
+    for (size_t i = 0, samples; i < n; i += samples ? samples : 1) {
+        samples = cli_leading_samples(first + i, n - i);
+        if (samples ? !feed_samples(x, first + i, samples) : !feed_record(x, &first[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Samples of an archive that `info` counts by their descriptions, without decoding them.
+ *
+ * A description has processes and threads apart, and may name some that no side-band says anything
+ * of: which thread is of which process is known then only by reading the samples.  That is found
+ * out at the end, and the capture is read again without descriptions. */
+
+/* Appends numbers to a list; false if there is no memory. */
+static bool append(cli_info_numbers *all, const uint32_t *numbers, uint32_t n)
+{
+    if (!n)
+        return true;
+    if (all->n + n > all->cap) {
+        const size_t cap = 2 * (all->n + n);
+        uint32_t *at = realloc(all->at, cap * sizeof *at);
+        if (!at)
+            return false;
+        all->at = at;
+        all->cap = cap;
+    }
+    memcpy(all->at + all->n, numbers, n * sizeof *numbers);
+    all->n += n;
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts, and leaves each number once. */
+static void sort(cli_info_numbers *all)
+{
+    size_t n = 0;
+    if (all->n)
+        qsort(all->at, all->n, sizeof *all->at, compare);
+    for (size_t i = 0; i < all->n; i++)
+        if (i == 0 || all->at[i] != all->at[i - 1])
+            all->at[n++] = all->at[i];
+    all->n = n;
+}
+
+/* Descriptions of many chunks mostly name the same tasks. */
+static bool add_tasks(cli_info_facts *x, const perfile_described *d)
+{
+    enum { SORTED_AT = 1 << 16 };
+    if (x->described_pids.n + x->described_tids.n > SORTED_AT) {
+        sort(&x->described_pids);
+        sort(&x->described_tids);
+    }
+    return append(&x->described_pids, d->pids, d->n_pids) &&
+           append(&x->described_tids, d->tids, d->n_tids);
+}
+
+/* True if a list that is not known is not missed: no sample has the field. */
+static bool is_known(const cli_info_facts *x, const perfile_described *d, const uint32_t *list,
+                     uint64_t field)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < d->n_events; i++)
+        has |= (perfile_session_event(x->session, (uint32_t)d->events[i].index)->attr->sample_type &
+                field) != 0;
+    return list || !has;
+}
+
+static bool enough(void *user, const perfile_described *d)
+{
+    cli_info_facts *x = user;
+    uint64_t samples = 0;
+    const uint32_t n = perfile_session_n_events(x->session);
+    /* Time 0 counts for none, and hides what is the least other one. */
+    if (d->first_time == PERFILE_NO_TIME || d->first_time == 0)
+        return false;
+    for (uint32_t i = 0; i < d->n_events; i++)
+        if (d->events[i].index >= n)
+            return false;
+    if (!is_known(x, d, d->cpus, PERFILE_SAMPLE_CPU) ||
+        !is_known(x, d, d->pids, PERFILE_SAMPLE_TID))
+        return false;
+    if (!grow_events(x, n) || !add_tasks(x, d))
+        return false;
+    for (uint32_t i = 0; i < d->n_events; i++) {
+        x->events[d->events[i].index].records += d->events[i].samples;
+        x->events[d->events[i].index].samples += d->events[i].samples;
+        samples += d->events[i].samples;
+    }
+    x->other.records += d->samples - samples;
+    x->other.samples += d->samples - samples;
+    x->samples += d->samples;
+    widen(x, d->first_time);
+    widen(x, d->last_time);
+    for (uint32_t i = 0; i < d->n_cpus; i++)
+        mark_cpu(x, d->cpus[i]);
+    return true;
+}
+
+static void use_descriptions(cli_info_facts *x)
+{
+    x->described = perfile_stream_describe(x->in.stream, enough, x);
+}
+
+/* True if all numbers are in `known`. */
+static bool are_known(cli_info_numbers *all, cli_info_numbers *known)
+{
+    sort(all);
+    sort(known);
+    size_t k = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        while (k < known->n && known->at[k] < all->at[i])
+            k++;
+        if (k == known->n || known->at[k] != all->at[i])
+            return false;
+    }
+    return true;
+}
+
+static bool is_complete(cli_info_facts *x)
+{
+    const perfile_thread *all;
+    cli_info_numbers pids = {0}, tids = {0};
+    size_t n;
+    bool ok = true;
+    if (!x->described || !(x->described_pids.n + x->described_tids.n))
+        return true;
+    if (perfile_model_threads(x->model, &all, &n, NULL) != PERFILE_OK)
+        return false;
+    for (size_t i = 0; i < n && ok; i++)
+        ok = append(&pids, &all[i].pid, 1) && append(&tids, &all[i].tid, 1);
+    ok = ok && are_known(&x->described_pids, &pids) && are_known(&x->described_tids, &tids);
+    free(pids.at);
+    free(tids.at);
+    return ok;
+}
+
+/* `info` of an archive with several captures: a line for each, as a table of contents. */
+
+static cli_table *captures_new(void)
+{
+    static const char *const columns[] = {">CAPTURE", "NAME",  "CAPTURED", "HOST",
+                                          ">SAMPLES", "STATE", "COMMAND"};
+    return cli_table_new(columns, sizeof columns / sizeof columns[0]);
+}
+
+static void captures_add(const cli_info_facts *x, cli_table *t)
+{
+    char text[40];
+    uint64_t wall;
+    bool of_file;
+    cli_cell(t, "%" PRIu32, cli_capture_of(x->in.path));
+    cli_cell_string(t, x->packed.name);
+    if (cli_info_captured(x, &wall, &of_file)) {
+        cli_format_wall_time(wall, text, sizeof text);
+        cli_cell(t, "%.19sZ", text);
+    } else {
+        cli_cell(t, "-");
+    }
+    cli_cell_string(t, perfile_session_fact(x->session, PERFILE_FACT_HOSTNAME));
+    if (x->walked)
+        cli_cell(t, "%" PRIu64, x->samples);
+    else
+        cli_cell(t, "-");
+    cli_cell(t, "%s", cli_damage_count(&x->in) ? "damaged" : "intact");
+    cli_cell_string(t, perfile_session_fact(x->session, PERFILE_FACT_CMDLINE));
+}
+
+static bool captures_print(const char *path, const perfile_limits *limits, cli_table *t)
+{
+    perfile_archive *a;
+    perfile_archive_summary s;
+    char file[CLI_SHELL_WORD];
+    cli_print("%-13s%s", "file", path);
+    if (cli_archive_open(path, limits, false, &a, NULL) == PERFILE_OK) {
+        perfile_archive_get_summary(a, &s, sizeof s);
+        cli_print("\n%-13s", "archive");
+        cli_archive_print(&s);
+        perfile_archive_close(a);
+    } else {
+        cli_print("\n");
+    }
+    cli_print("\n");
+    const bool ok = cli_table_print(t);
+    if (cli_shell_file(path, file, sizeof file)) {
+        cli_print("\n%-13s", "next");
+        cli_print("perfile info --source N %s\n", file);
+    }
+    return ok;
+}
 
 enum { OPTION_HEADER = CLI_OPTION_OWN, OPTION_JSON, OPTION_CHUNKS, OPTION_COLUMNS };
 
@@ -40,7 +396,7 @@ static bool walk(cli_info_facts *x, const settings *set)
         /* With --header, up to the first record of the kernel. */
         for (n = 0; n < all && !(set->header && r[n].type < PERFILE_RECORD_USER);)
             n++;
-        if (n && !cli_info_feed(x, r, n))
+        if (n && !feed(x, r, n))
             return false;
         if (n < all)
             return true;
@@ -77,10 +433,10 @@ static bool collect_and_print(cli_info_facts *x, const settings *set, bool *agai
     x->walked = !set->header;
     x->first = x->last = PERFILE_NO_TIME;
     if (describe && x->walked)
-        cli_info_describe(x);
+        use_descriptions(x);
     if (perfile_model_new(x->session, &x->model, NULL) != PERFILE_OK || !walk(x, set))
         return false;
-    *again = !cli_info_is_complete(x);
+    *again = !is_complete(x);
     if (*again)
         return true;
     cli_check_features(&x->in);
@@ -88,7 +444,7 @@ static bool collect_and_print(cli_info_facts *x, const settings *set, bool *agai
     if (x->in.status < 0)
         return true;
     if (set->captures) {
-        cli_info_captures_add(x, set->captures);
+        captures_add(x, set->captures);
         return true;
     }
     return set->json ? cli_info_json(x) : cli_info_text(x);
@@ -150,12 +506,12 @@ static int info_of_captures(const cli_inputs *in, size_t *i, settings *set)
 {
     const char *archive = in->at[*i];
     int status = CLI_DONE;
-    set->captures = cli_info_captures_new();
+    set->captures = captures_new();
     for (bool more = set->captures; more; *i += more) {
         status = cli_worse(status, info_of(in->at[*i], set));
         more = *i + 1 < in->n && cli_capture_of(in->at[*i + 1]) > 1;
     }
-    if (!set->captures || !cli_info_captures_print(archive, set->how.limits, set->captures)) {
+    if (!set->captures || !captures_print(archive, set->how.limits, set->captures)) {
         cli_message("%s: out of memory", archive);
         status = CLI_FAILED;
     }
@@ -238,289 +594,4 @@ int cli_info(int argc, char **argv)
             cli_worse(status, several ? info_of_captures(&in, &i, &set) : info_of(in.at[i], &set));
     }
     return status;
-}
-
-/* How a capture was recorded: when, and with what call chains. */
-
-bool cli_info_captured(const cli_info_facts *x, uint64_t *wall, bool *of_file)
-{
-    perfile_clock clock;
-    perfile_session_clock(x->session, &clock);
-    *of_file = false;
-    if (x->first != PERFILE_NO_TIME && perfile_session_wall_time(x->session, x->first, wall))
-        return true;
-    if (clock.has_wall) { /* of CLOCK_DATA: perf reads both clocks when the recording begins */
-        *wall = clock.wall_ns;
-        return true;
-    }
-    *of_file = true;
-    *wall = x->file_time;
-    return x->has_file_time;
-}
-
-/* LBR call chains are branch stacks in call-stack mode; DWARF needs the user stack and registers.
- */
-const char *cli_info_call_graph(const perfile_attr *a)
-{
-    const uint64_t stack = PERFILE_SAMPLE_STACK_USER | PERFILE_SAMPLE_REGS_USER;
-    if (a->sample_type & PERFILE_SAMPLE_BRANCH_STACK &&
-        a->branch_sample_type & PERFILE_BRANCH_CALL_STACK)
-        return "lbr";
-    if ((a->sample_type & stack) == stack)
-        return "dwarf";
-    return a->sample_type & PERFILE_SAMPLE_CALLCHAIN ? "fp" : NULL;
-}
-
-/* `info` of an archive with several captures: a line for each, as a table of contents. */
-
-cli_table *cli_info_captures_new(void)
-{
-    static const char *const columns[] = {">CAPTURE", "NAME",  "CAPTURED", "HOST",
-                                          ">SAMPLES", "STATE", "COMMAND"};
-    return cli_table_new(columns, sizeof columns / sizeof columns[0]);
-}
-
-void cli_info_captures_add(const cli_info_facts *x, cli_table *t)
-{
-    char text[40];
-    uint64_t wall;
-    bool of_file;
-    cli_cell(t, "%" PRIu32, cli_capture_of(x->in.path));
-    cli_cell_string(t, x->packed.name);
-    if (cli_info_captured(x, &wall, &of_file)) {
-        cli_format_wall_time(wall, text, sizeof text);
-        cli_cell(t, "%.19sZ", text);
-    } else {
-        cli_cell(t, "-");
-    }
-    cli_cell_string(t, perfile_session_fact(x->session, PERFILE_FACT_HOSTNAME));
-    if (x->walked)
-        cli_cell(t, "%" PRIu64, x->samples);
-    else
-        cli_cell(t, "-");
-    cli_cell(t, "%s", cli_damage_count(&x->in) ? "damaged" : "intact");
-    cli_cell_string(t, perfile_session_fact(x->session, PERFILE_FACT_CMDLINE));
-}
-
-bool cli_info_captures_print(const char *path, const perfile_limits *limits, cli_table *t)
-{
-    perfile_archive *a;
-    perfile_archive_summary s;
-    char file[CLI_SHELL_WORD];
-    cli_print("%-13s%s", "file", path);
-    if (cli_archive_open(path, limits, false, &a, NULL) == PERFILE_OK) {
-        perfile_archive_get_summary(a, &s, sizeof s);
-        cli_print("\n%-13s", "archive");
-        cli_archive_print(&s);
-        perfile_archive_close(a);
-    } else {
-        cli_print("\n");
-    }
-    cli_print("\n");
-    const bool ok = cli_table_print(t);
-    if (cli_shell_file(path, file, sizeof file)) {
-        cli_print("\n%-13s", "next");
-        cli_print("perfile info --source N %s\n", file);
-    }
-    return ok;
-}
-
-/* `info --chunks` and `info --columns`: opens the archive and prints the parts that are asked for.
- */
-
-static perfile_status print_parts(perfile_archive *a, const cli_reading *how, unsigned what,
-                                  bool json, bool *damaged, perfile_error *err)
-{
-    perfile_status st = PERFILE_OK;
-    if (what & CLI_INFO_CHUNKS)
-        st = cli_info_chunks(a, json, damaged, err);
-    if (st == PERFILE_OK && what == (CLI_INFO_CHUNKS | CLI_INFO_COLUMNS) && !json)
-        cli_print("\n");
-    if (st == PERFILE_OK && what & CLI_INFO_COLUMNS)
-        st = cli_info_columns(a, how, json, damaged, err);
-    return st;
-}
-
-int cli_info_archive(const char *path, const cli_reading *how, unsigned what, bool json)
-{
-    const char *name = cli_input_name(path);
-    perfile_archive *a;
-    perfile_archive_summary s;
-    perfile_error err = {0};
-    cli_signals_file(name);
-    perfile_status st = cli_archive_open(path, how->limits, true, &a, &err);
-    if (st == PERFILE_END)
-        cli_message("%s: not an archive", name);
-    else if (st != PERFILE_OK)
-        cli_report_error(name, &err);
-    if (st != PERFILE_OK)
-        return CLI_FAILED;
-    perfile_archive_get_summary(a, &s, sizeof s);
-    bool damaged = cli_archive_is_damaged(&s);
-    if (json) {
-        cli_json_object(NULL);
-        cli_json_string("file", name);
-        cli_archive_json(&s, NULL);
-    } else {
-        cli_print("%-13s%s", "file", name);
-        cli_print("\n%-13s", "archive");
-        cli_archive_print(&s);
-        cli_print("\n");
-    }
-    st = print_parts(a, how, what, json, &damaged, &err);
-    if (json) {
-        cli_json_object_end();
-        cli_json_line();
-    }
-    perfile_archive_close(a);
-    cli_signals_file(NULL);
-    if (st == PERFILE_OK)
-        return damaged ? CLI_DAMAGED : CLI_DONE;
-    if (st == PERFILE_E_NOMEM)
-        cli_message("%s: out of memory", name);
-    else
-        cli_report_error(name, &err);
-    return CLI_FAILED;
-}
-
-/* Counting of the records for `info`.
- *
- * Runs of samples take a fast path: times and processors are fetched for the whole run by
- * perfile_sample_fields().  All other records are counted one by one. */
-
-bool cli_info_grow_events(cli_info_facts *x, uint32_t n)
-{
-    if (n <= x->n_events)
-        return true;
-    cli_event_counts *events = realloc(x->events, n * sizeof *events);
-    if (!events)
-        return false;
-    for (uint32_t i = x->n_events; i < n; i++)
-        events[i] = (cli_event_counts){0};
-    x->events = events;
-    x->n_events = n;
-    return true;
-}
-
-/* Returns the counts for the event of `r`, x->other if it has none, NULL if there is no memory. The
- * array grows with the session, which may get more events while the records are read. */
-static cli_event_counts *counts_of(cli_info_facts *x, const perfile_record *r)
-{
-    const perfile_event *e = perfile_record_event(r);
-    if (!e)
-        return &x->other;
-    if (e->index >= x->n_events && !cli_info_grow_events(x, perfile_session_n_events(x->session)))
-        return NULL;
-    return &x->events[e->index];
-}
-
-/* Widens first and last.  Time 0 does not count: synthesized records have it. */
-void cli_info_widen(cli_info_facts *x, uint64_t time)
-{
-    if (time == PERFILE_NO_TIME || time == 0)
-        return;
-    if (x->first == PERFILE_NO_TIME || time < x->first)
-        x->first = time;
-    if (x->last == PERFILE_NO_TIME || time > x->last)
-        x->last = time;
-}
-
-/* Marks a processor as seen; numbers beyond the bit map are ignored. */
-void cli_info_mark_cpu(cli_info_facts *x, uint32_t cpu)
-{
-    if (cpu >= sizeof x->cpu_seen * 8)
-        return;
-    uint8_t bit = (uint8_t)(1 << (cpu & 7));
-    x->n_cpus += !(x->cpu_seen[cpu / 8] & bit);
-    x->cpu_seen[cpu / 8] |= bit;
-}
-
-/* Counts what a record of the tool (type 64 and up) stands for: AUX data, compression, rounds. */
-static void feed_tool_record(cli_info_facts *x, const perfile_record *r)
-{
-    perfile_auxtrace auxtrace;
-    switch (r->type) {
-    case PERFILE_RECORD_AUXTRACE:
-        if (perfile_auxtrace_decode(r, &auxtrace, sizeof auxtrace, NULL) == PERFILE_OK)
-            x->aux_bytes += r->extra.len;
-        break;
-    case PERFILE_RECORD_COMPRESSED:
-    case PERFILE_RECORD_COMPRESSED2:
-        x->compressed_records++;
-        x->compressed_bytes += perfile_record_size(r);
-        break;
-    case PERFILE_RECORD_FINISHED_ROUND:
-        x->rounds++;
-        break;
-    default:
-        break;
-    }
-}
-
-/* Counts one record; false if there is no memory. */
-static bool feed_record(cli_info_facts *x, const perfile_record *r)
-{
-    /* Records of the tool have no event, time or processor of their own. */
-    if (r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER) {
-        cli_losses_feed(&x->losses, r);
-        feed_tool_record(x, r);
-        return true;
-    }
-    cli_event_counts *counts = counts_of(x, r);
-    if (!counts)
-        return false;
-    counts->records++;
-    if (r->type == PERFILE_RECORD_SAMPLE) {
-        counts->samples++;
-        x->samples++;
-    } else {
-        cli_losses_feed(&x->losses, r);
-    }
-    cli_info_widen(x, perfile_record_time(r));
-    uint32_t cpu;
-    if (perfile_record_cpu(r, &cpu))
-        cli_info_mark_cpu(x, cpu);
-    return true;
-}
-
-/* Adds a run of samples to the counts of their events. */
-static bool count_samples(cli_info_facts *x, const perfile_record *first, size_t n)
-{
-    /* With a single event all samples are its own. */
-    size_t step = perfile_session_n_events(x->session) == 1 ? n : 1;
-    for (size_t i = 0; i < n; i += step) {
-        cli_event_counts *counts = counts_of(x, &first[i]);
-        if (!counts)
-            return false;
-        counts->records += step;
-        counts->samples += step;
-    }
-    x->samples += n;
-    return true;
-}
-
-/* Takes in a run of samples: their times, processors and events. */
-static bool feed_samples(cli_info_facts *x, const perfile_record *first, size_t n)
-{
-    uint64_t times[PERFILE_RUN_RECORDS], cpus[PERFILE_RUN_RECORDS];
-    size_t n_times = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
-    size_t n_cpus = perfile_sample_fields(first, n, PERFILE_SAMPLE_CPU, cpus, NULL);
-    for (size_t i = 0; i < n_times; i++)
-        cli_info_widen(x, times[i]);
-    for (size_t i = 0; i < n_cpus; i++)
-        if (i == 0 || cpus[i] != cpus[i - 1]) /* runs are often from one processor */
-            cli_info_mark_cpu(x, (uint32_t)cpus[i]);
-    return count_samples(x, first, n);
-}
-
-bool cli_info_feed(cli_info_facts *x, const perfile_record *first, size_t n)
-{
-    if (!cli_feed_run(&x->in, x->model, first, n))
-        return false;
-    for (size_t i = 0, samples; i < n; i += samples ? samples : 1) {
-        samples = cli_leading_samples(first + i, n - i);
-        if (samples ? !feed_samples(x, first + i, samples) : !feed_record(x, &first[i]))
-            return false;
-    }
-    return true;
 }

@@ -3,10 +3,8 @@
 #ifndef CLI_INFO_INFO_H
 #define CLI_INFO_INFO_H
 
-#include "cli/archive.h"
 #include "cli/input.h"
-#include "cli/losses.h"
-#include "cli/table.h"
+#include "cli/print.h"
 #include "perfile/model.h"
 
 /* Counts for one event. */
@@ -53,20 +51,6 @@ typedef struct cli_info_facts {
     cli_info_numbers described_pids, described_tids; /* … which name these */
 } cli_info_facts;
 
-/* feed.c: makes room for the counts of `n` events (false: no memory); widens the range of times;
- * notes a processor. */
-bool cli_info_grow_events(cli_info_facts *x, uint32_t n);
-void cli_info_widen(cli_info_facts *x, uint64_t time);
-void cli_info_mark_cpu(cli_info_facts *x, uint32_t cpu);
-
-/* described.c: counts samples of an archive by descriptions.  At the end cli_info_is_complete() is
- * false if that was not enough: then the capture must be read again without. */
-void cli_info_describe(cli_info_facts *x);
-bool cli_info_is_complete(cli_info_facts *x);
-
-/* Takes in `n` records of a run; false if there is no memory. */
-bool cli_info_feed(cli_info_facts *x, const perfile_record *first, size_t n);
-
 /* Sets *wall to the time of the recording in ns since 1970: from the clocks of the capture, or else
  * (*of_file) from the modification time of the file.  Returns false if neither is known. */
 bool cli_info_captured(const cli_info_facts *x, uint64_t *wall, bool *of_file);
@@ -79,10 +63,10 @@ const char *cli_info_call_graph(const perfile_attr *a);
 bool cli_info_json(cli_info_facts *x);
 bool cli_info_text(cli_info_facts *x);
 
-/* captures.c: a table with a row for each capture of an archive.  Adds that of one; prints what the
- * archive `path` is, and the table: false if there is no memory. */
-cli_table *cli_info_captures_new(void);
-void cli_info_captures_add(const cli_info_facts *x, cli_table *t);
-bool cli_info_captures_print(const char *path, const perfile_limits *limits, cli_table *t);
+/* `perfile info --chunks` and `--columns`: what is shown of an archive. */
+enum { CLI_INFO_CHUNKS = 1, CLI_INFO_COLUMNS = 2 };
+
+/* Does one input and returns its exit status. */
+int cli_info_archive(const char *path, const cli_reading *how, unsigned what, bool json);
 
 #endif

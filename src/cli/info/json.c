@@ -1,9 +1,8 @@
 /* `info --json`: one object per capture.  format/reports.md describes the members; their order here
  * is the order in which they are printed. */
 #include "cli/info/info.h"
-#include "cli/damage.h"
-#include "cli/json.h"
-#include "cli/text.h"
+#include "cli/input.h"
+#include "cli/print.h"
 #include "perfile/field.h"
 
 /* Keys of the object `host`. */

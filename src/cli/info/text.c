@@ -1,14 +1,14 @@
 /* The text of `info`: lines of a label and a value.  A line whose value is not known is left out.
  */
+#include "cli/info/info.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/captures.h"
-#include "cli/damage.h"
-#include "cli/info/info.h"
+#include "cli/input.h"
 #include "cli/print.h"
-#include "cli/text.h"
 #include "perfile/field.h"
 
 /* Prints the label of a line, or an empty one for a line that continues. */

@@ -4,12 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/captures.h"
 #include "cli/command.h"
-#include "cli/damage.h"
-#include "cli/json.h"
+#include "cli/input.h"
 #include "cli/print.h"
-#include "cli/select.h"
 
 /* In the order of the help. */
 static const cli_subject *const subjects[] = {

@@ -1,12 +1,11 @@
 /* `list processes`, `list threads` and `list mappings`: from the model, which was fed with all
  * records. */
+#include "cli/list/list.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/json.h"
-#include "cli/list/list.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/print.h"
 
 /* Adds a time in seconds; "-" if there is none. */
 static void time_cell(cli_table *t, uint64_t time)

@@ -1,16 +1,15 @@
 /* `perfile stats --by sym`, `--by parent` and `--total`: samples counted by where they were, and by
  * who called that.  The library's profile counts (perfile/profile.h); this file sorts its rows and
  * prints them. */
+#include "cli/stats/stats.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/damage.h"
 #include "cli/input.h"
-#include "cli/json.h"
 #include "cli/print.h"
-#include "cli/stats/settings.h"
 
 /* The counts of one input. */
 typedef struct counts {

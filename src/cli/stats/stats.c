@@ -1,19 +1,15 @@
-/* `perfile stats`: counts of samples and other records by keys.  key.c knows the keys, count.c
- * counts; this file reads the command line, sorts the rows, and prints them. */
+/* `perfile stats`: counts of samples and other records by keys.  count.c counts;
+ * this file reads the command line, sorts the rows, and prints them. */
+#include "cli/stats/stats.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/captures.h"
 #include "cli/command.h"
-#include "cli/damage.h"
 #include "cli/input.h"
-#include "cli/json.h"
 #include "cli/print.h"
-#include "cli/select.h"
-#include "cli/stats/settings.h"
-#include "cli/table.h"
 
 enum {
     OPTION_BY = CLI_OPTION_OWN,

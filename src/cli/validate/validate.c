@@ -9,8 +9,161 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/captures.h"
 #include "cli/command.h"
+#include "cli/input.h"
+#include "cli/print.h"
+
+/* Findings about the archive that a capture is in.
+ *
+ * The stage that checks records knows nothing of archives: here its options are obeyed (which
+ * rules, which severity, how many findings of each), and findings are counted. */
+
+/* By rule (from V-701 on) and severity. */
+enum { ARCHIVE_RULES = 99 };
+typedef struct archive_counts {
+    perfile_check_summary of[ARCHIVE_RULES][4];
+} archive_counts;
+
+/* What passes a finding on. */
+typedef struct receiver {
+    archive_counts *counts;
+    const perfile_check_options *options;
+} receiver;
+
+/* True if `list` ("V-302,V-4") names the rule, by its id or the beginning of it. */
+static bool names(const char *list, const char *id)
+{
+    while (*list) {
+        const size_t n = strcspn(list, ",");
+        if (n && strncasecmp(id, list, n) == 0)
+            return true;
+        list += n;
+        list += *list == ',';
+    }
+    return false;
+}
+
+static bool is_for_archives(unsigned rule)
+{
+    return rule - PERFILE_RULE_V_701 < ARCHIVE_RULES;
+}
+
+static void on_archive_finding(void *user, const perfile_archive_finding *a)
+{
+    const receiver *x = user;
+    const perfile_check_options *o = x->options;
+    const perfile_rule *rule = perfile_rule_of(a->rule);
+    if (!rule || !is_for_archives(a->rule) || a->severity < o->severity ||
+        (o->only && !names(o->only, rule->id)) || (o->ignore && names(o->ignore, rule->id)))
+        return;
+    perfile_check_summary *t = &x->counts->of[a->rule - PERFILE_RULE_V_701][a->severity];
+    if (t->count++ == 0)
+        t->first_offset = a->offset;
+    t->last_offset = a->offset;
+    if (o->most && t->count > o->most)
+        return;
+    const perfile_finding f = {.rule = a->rule,
+                               .severity = a->severity,
+                               .part = UINT32_MAX, /* of the archive, not of a file in it */
+                               .event = UINT32_MAX,
+                               .type = UINT32_MAX,
+                               .feature = UINT32_MAX,
+                               .offset = a->offset,
+                               .stream_offset = PERFILE_NO_OFFSET,
+                               .sequence = PERFILE_NO_SEQUENCE,
+                               .message = a->text};
+    o->finding(o->user, &f);
+}
+
+/* Checks the archive `open` or, if that is NULL, `path`, if it is one, and passes findings to
+ * options->finding.  Fails if it cannot be read. */
+static perfile_status validate_archive(const char *path, perfile_archive *open,
+                                       const perfile_limits *limits,
+                                       const perfile_check_options *options, archive_counts *counts,
+                                       perfile_error *err)
+{
+    perfile_archive *a = open;
+    receiver x = {counts, options};
+    if (!a && cli_archive_open(path, limits, false, &a, err) != PERFILE_OK)
+        return PERFILE_OK; /* no archive, or the capture cannot be opened either */
+    perfile_status st = perfile_archive_verify(a, on_archive_finding, &x, err);
+    if (a != open)
+        perfile_archive_close(a);
+    return st;
+}
+
+/* True if something was found that `perfile recover --to archive` puts right, or leaves out. */
+static bool can_be_repaired(const archive_counts *counts)
+{
+    /* What is wrong inside of chunks stays so. */
+    static const unsigned rules[] = {PERFILE_RULE_V_701, PERFILE_RULE_V_702, PERFILE_RULE_V_703,
+                                     PERFILE_RULE_V_704, PERFILE_RULE_V_709, PERFILE_RULE_V_710};
+    uint64_t n = 0;
+    for (unsigned i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        for (unsigned s = 0; s < 4; s++)
+            n += counts->of[rules[i] - PERFILE_RULE_V_701][s].count;
+    return n > 0;
+}
+
+/* --rules and --explain: the rules of format/rules.def for people. */
+
+static int list_rules(void)
+{
+    const perfile_rule *r;
+    for (size_t i = 0; (r = perfile_rule_at(i)); i++)
+        cli_print("%-6s  %-7s  %-9s  %s\n", r->id, perfile_severity_name(r->severity),
+                  perfile_rule_scope_name(r->where), r->sentence);
+    return CLI_DONE;
+}
+
+/* Writes one line on what versions of perf do: "perf 3.8 to 6.12, of files: does not reach its
+ * end". */
+static void compose_verdict(const perfile_rule_verdict *v, char *line, size_t size)
+{
+    static const char *const of_form[] = {"", ", of files", ", of pipes"};
+    bool one = strcmp(v->from, v->to) == 0;
+    snprintf(line, size, "perf %s%s%s%s%s: %s%s%s", v->from, one ? "" : " to ", one ? "" : v->to,
+             of_form[v->form], v->lesser ? ", in milder cases" : "", cli_verdict_words(v->verdict),
+             v->when ? ": " : "", v->when ? v->when : "");
+}
+
+void cli_rule_effects(const perfile_rule *r, void (*put)(void *user, const char *line), void *user)
+{
+    char line[512];
+    perfile_rule_verdict v;
+    size_t n = 0;
+    for (; perfile_rule_verdict_at(r->number, n, &v, sizeof v); n++) {
+        compose_verdict(&v, line, sizeof line);
+        put(user, line);
+    }
+    if (r->effect[0])
+        put(user, r->effect);
+    else if (n == 0)
+        put(user, "none");
+}
+
+/* Prints a line of --explain; *user is whether it is the first, which has the label. */
+static void put_effect(void *user, const char *line)
+{
+    bool *first = user;
+    cli_print("%s%s\n", *first ? "  readers   " : "            ", line);
+    *first = false;
+}
+
+static int explain_rule(const char *id)
+{
+    const perfile_rule *r = perfile_rule_find(id);
+    bool first = true;
+    if (!r)
+        return cli_usage("validate", "there is no rule '%s'; --rules lists them", id);
+    cli_print("%s: %s.\n\n", r->id, r->sentence);
+    cli_print("  severity  %s", perfile_severity_name(r->severity));
+    if (r->lesser)
+        cli_print(", in milder cases %s", perfile_severity_name(r->lesser));
+    cli_print("\n  checks    %s\n  why       %s\n", perfile_rule_scope_name(r->where), r->why);
+    cli_rule_effects(r, put_effect, &first);
+    return CLI_DONE;
+}
 
 enum {
     OPTION_ALL = CLI_OPTION_OWN,
@@ -36,33 +189,27 @@ typedef struct settings {
 
 /* The check of one file. */
 typedef struct file_check {
-    cli_validation v;
+    cli_validation v; /* the first member: cli_rule_summary() gets it */
     const settings *set;
     const perfile_stream *stage; /* perfile_check() on the input; NULL: it could not be opened */
     unsigned refused_rule;       /* the rule by which opening failed; PERFILE_RULE_LIMIT: none */
     bool in_archive;             /* findings are about the archive that the capture is in */
     bool archive_checked;        /* it was checked here, and not with another capture of it */
-    cli_archive_counts archive;
+    archive_counts archive;
     perfile_archive *opened; /* of an input that can be read once only; else NULL */
 } file_check;
 
-/* For cli_rule_summary(), whose caller has the cli_validation only. */
-static file_check *current_check; /* cli_rule_summary() is asked by the forms */
-
 perfile_check_summary cli_rule_summary(const cli_validation *v, unsigned rule, unsigned severity)
 {
-    perfile_check_summary t = {0};
-    const perfile_check_summary *of_archive =
-        current_check->archive_checked ? cli_archive_count(&current_check->archive, rule, severity)
-                                       : NULL;
-    (void)v;
-    if (of_archive)
-        t = *of_archive;
-    else if (current_check->stage)
-        perfile_check_get_summary(current_check->stage, rule, severity, &t, sizeof t);
-    else if (rule == current_check->refused_rule && severity == PERFILE_SEVERITY_ERROR)
-        t.count = 1;
-    return t;
+    const file_check *t = (const file_check *)v;
+    perfile_check_summary sum = {0};
+    if (t->archive_checked && is_for_archives(rule))
+        sum = t->archive.of[rule - PERFILE_RULE_V_701][severity];
+    else if (t->stage)
+        perfile_check_get_summary(t->stage, rule, severity, &sum, sizeof sum);
+    else if (rule == t->refused_rule && severity == PERFILE_SEVERITY_ERROR)
+        sum.count = 1;
+    return sum;
 }
 
 void cli_finding_path(const cli_validation *v, uint32_t part, char *out, size_t size)
@@ -157,9 +304,9 @@ static int check_archive(file_check *t, cli_input *in, const char *path,
     perfile_error err;
     t->in_archive = t->archive_checked = true;
     perfile_status st =
-        cli_validate_archive(path, t->opened, t->set->how.limits, check, &t->archive, &err);
+        validate_archive(path, t->opened, t->set->how.limits, check, &t->archive, &err);
     t->in_archive = false;
-    t->v.repairable = cli_archive_can_be_repaired(&t->archive);
+    t->v.repairable = can_be_repaired(&t->archive);
     if (st == PERFILE_OK)
         return CLI_DONE;
     in->status = st;
@@ -175,7 +322,6 @@ static int validate_file(const char *path, const settings *set)
     perfile_check_options check = set->check;
     cli_reading how = set->how;
     how.archive = &t.opened;
-    current_check = &t;
     check.finding = on_finding;
     check.user = &t;
     check.most = set->all ? 0 : (uint32_t)set->form->most; /* 0: no limit */
@@ -394,9 +540,9 @@ int cli_validate(int argc, char **argv)
     if (status != CLI_CONTINUE)
         return status;
     if (set.explain)
-        return cli_explain_rule(set.explain);
+        return explain_rule(set.explain);
     if (set.rules)
-        return cli_list_rules();
+        return list_rules();
     cli_inputs in;
     status = cli_read_inputs("validate", argc, argv, &in);
     if (status == CLI_CONTINUE)

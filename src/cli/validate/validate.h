@@ -1,7 +1,7 @@
 /* `perfile validate`: what is known about the file that is checked, and the forms of output.
  *
  * validate.c reads the file through the checking stage (perfile_check()) and passes each finding to
- * one form of output: text.c for people, json.c, or sarif.c. */
+ * one of the forms of output of forms.c. */
 #ifndef CLI_VALIDATE_VALIDATE_H
 #define CLI_VALIDATE_VALIDATE_H
 
@@ -45,30 +45,6 @@ void cli_finding_path(const cli_validation *v, uint32_t part, char *out, size_t 
 
 /* Returns a verdict in words: "refuses to open it" … */
 const char *cli_verdict_words(unsigned verdict);
-
-/* Findings about the archive that the capture is in, by rule (from V-701 on) and severity. */
-enum { CLI_ARCHIVE_RULES = 99 };
-typedef struct cli_archive_counts {
-    perfile_check_summary of[CLI_ARCHIVE_RULES][4];
-} cli_archive_counts;
-
-/* Those of a rule and severity; NULL: it is no rule for archives. */
-perfile_check_summary *cli_archive_count(cli_archive_counts *counts, unsigned rule,
-                                         unsigned severity);
-
-/* Checks the archive `open` or, if that is NULL, `path`, if it is one, and passes findings to
- * options->finding.  Fails if it cannot be read. */
-perfile_status cli_validate_archive(const char *path, perfile_archive *open,
-                                    const perfile_limits *limits,
-                                    const perfile_check_options *options,
-                                    cli_archive_counts *counts, perfile_error *err);
-
-/* True if something was found that `perfile recover --to archive` puts right, or leaves out. */
-bool cli_archive_can_be_repaired(const cli_archive_counts *counts);
-
-/* `--rules` and `--explain ID`: print, and return the exit status. */
-int cli_list_rules(void);
-int cli_explain_rule(const char *id);
 
 /* Calls put() with each line about what versions of perf do with captures that break the rule. */
 void cli_rule_effects(const perfile_rule *rule, void (*put)(void *user, const char *line),

@@ -1,0 +1,634 @@
+/* `perfile export`: samples of captures, resolved and added up, in the forms of viewers.
+ *
+ * The library's emitters do the work (perfile/emit.h).  All inputs go into one emitter; each is
+ * read with a model of its whole length, so that an address is resolved as it was mapped at the
+ * time of its sample. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/print.h"
+#include "perfile/emit.h"
+
+/* A run of the command. */
+typedef struct report {
+    const char *format;
+    const char *out;
+    bool json;            /* the report is a JSON object on standard output */
+    bool weighs;          /* weights are periods */
+    bool compares;        /* with a capture before */
+    bool aux;             /* the form has the AUX area, and no samples */
+    cli_symbols *symbols; /* functions are looked up, and some not found; NULL: they are not */
+    size_t n_inputs;
+    cli_losses losses;     /* of all inputs */
+    uint64_t lost_records; /* cli_losses_others() of each input, added up */
+    bool foreign;          /* there were records of another family, which have no samples */
+    uint64_t damages;      /* of all inputs */
+    perfile_export_summary sum;
+} report;
+
+typedef struct settings {
+    cli_reading how;
+    cli_selection select;
+    const char *format; /* NULL: not given */
+    bool binary;        /* its output is not for terminals */
+    bool directory;     /* its output is one */
+    const char *output;
+    bool force, json;
+    cli_symbols symbols;
+    const char *before; /* what the inputs are compared with; NULL: nothing */
+    perfile_export_options exporting;
+} settings;
+
+/* The report of `export`: lines on standard error, or with --json an object on standard output. */
+
+/* A message about a number, if it is not 0. */
+static void note(uint64_t n, const char *one, const char *many)
+{
+    char text[32];
+    if (n)
+        cli_message("%s %s", cli_format_grouped(n, text), n == 1 ? one : many);
+}
+
+/* Call chains that end early: of copied stacks. */
+static void report_unwinding(const perfile_export_summary *s)
+{
+    note(s->unwound_short, "call chain ends with the copied part of the stack",
+         "call chains end with the copied part of the stack");
+    note(s->unwound_no_file, "call chain ends in code whose file was not found",
+         "call chains end in code whose file was not found");
+    note(s->unwound_no_rules, "call chain ends in code without call frame information",
+         "call chains end in code without call frame information");
+    note(s->not_unwound, "copied stack could not be unwound", "copied stacks could not be unwound");
+}
+
+/* What is not in the output, or less exact than it looks. */
+static void report_losses(const report *x)
+{
+    const perfile_export_summary *s = &x->sum;
+    if (x->foreign)
+        cli_message("the records of another family than perf's cannot be exported");
+    note(x->losses.lost_samples, "sample was lost while recording",
+         "samples were lost while recording");
+    note(x->lost_records, "record was lost while recording", "records were lost while recording");
+    note(s->unmapped, "place in code is not in anything that is known to be mapped",
+         "places in code are not in anything that is known to be mapped");
+    if (x->symbols)
+        cli_unnamed_print(x->symbols, NULL, s->frames - s->unmapped - s->named);
+    note(s->too_costly, "name or file of debug information took too much time or memory",
+         "names or files of debug information took too much time or memory");
+    note(s->without_stack, "sample has no address", "samples have no address");
+    note(s->unreadable, "call chain could not be read", "call chains could not be read");
+    note(s->not_joined, "call chain lacks its user part, which did not come",
+         "call chains lack their user part, which did not come");
+    report_unwinding(s);
+    note(s->not_inlined, "inlined function has no frame: there are too many of them",
+         "inlined functions have no frames: there are too many of them");
+    if (s->names_most)
+        cli_message("names longer than %" PRIu64 " bytes are shortened: the output repeats them",
+                    s->names_most);
+    if (x->weighs)
+        note(s->without_period, "sample has no period and weighs nothing",
+             "samples have no period and weigh nothing");
+    note(s->pruned, "frame is too small to be shown", "frames are too small to be shown");
+    if (s->events > 1 && !s->events_apart)
+        cli_message("%" PRIu64 " events are added up; --per event,comm or --event NAME tells them "
+                    "apart",
+                    s->events);
+}
+
+static void report_text(const report *x)
+{
+    char samples[32], stacks[32], frames[32];
+    const perfile_export_summary *s = &x->sum;
+    if (x->aux) {
+        cli_message("%s: %s bytes of %s ring buffer%s", x->format,
+                    cli_format_grouped(s->aux_bytes, samples),
+                    cli_format_grouped(s->aux_files, stacks), s->aux_files == 1 ? "" : "s");
+        note(s->aux_missing, "part of an AUX stream is missing",
+             "parts of AUX streams are missing");
+        return;
+    }
+    if (x->compares)
+        cli_message("compared with %s sample%s before",
+                    cli_format_grouped(s->before_samples, samples),
+                    s->before_samples == 1 ? "" : "s");
+    cli_message("%s: %s sample%s, %s frame%s, %s node%s of the call tree", x->format,
+                cli_format_grouped(s->samples, samples), s->samples == 1 ? "" : "s",
+                cli_format_grouped(s->frames, frames), s->frames == 1 ? "" : "s",
+                cli_format_grouped(s->stacks, stacks), s->stacks == 1 ? "" : "s");
+    report_losses(x);
+}
+
+static void report_json(const report *x, bool written)
+{
+    const perfile_export_summary *s = &x->sum;
+    cli_json_object(NULL);
+    cli_json_string("format", x->format);
+    if (written)
+        cli_json_string("out", x->out);
+    else
+        cli_json_null("out");
+    cli_json_number("inputs", x->n_inputs);
+    cli_json_number("samples", s->samples);
+    if (x->compares)
+        cli_json_number("before_samples", s->before_samples);
+    cli_json_decimal("period", s->period);
+    cli_json_number("stacks", s->stacks);
+    cli_json_number("frames", s->frames);
+    cli_json_number("unmapped", s->unmapped);
+    cli_json_number("named", s->named);
+    if (x->symbols)
+        cli_unnamed_json(x->symbols);
+    cli_json_number("too_costly", s->too_costly);
+    cli_json_number("events", s->events);
+    cli_json_number("without_period", s->without_period);
+    cli_json_number("without_stack", s->without_stack);
+    cli_json_number("unreadable", s->unreadable);
+    cli_json_number("joined", s->joined);
+    cli_json_number("not_joined", s->not_joined);
+    cli_json_number("unwound", s->unwound);
+    cli_json_number("unwound_short", s->unwound_short);
+    cli_json_number("unwound_no_file", s->unwound_no_file);
+    cli_json_number("unwound_no_rules", s->unwound_no_rules);
+    cli_json_number("not_unwound", s->not_unwound);
+    cli_json_number("pruned", s->pruned);
+    cli_json_number("names_most", s->names_most);
+    cli_json_number("not_inlined", s->not_inlined);
+    if (x->aux) {
+        cli_json_number("aux_files", s->aux_files);
+        cli_json_number("aux_bytes", s->aux_bytes);
+        cli_json_number("aux_missing", s->aux_missing);
+    }
+    cli_json_number("lost_samples", x->losses.lost_samples);
+    cli_json_number("lost_records", x->lost_records);
+    cli_json_number("damages", x->damages);
+    cli_json_number("bytes", s->bytes);
+    cli_json_object_end();
+    cli_json_line();
+}
+
+static void report_end(const report *x, bool written)
+{
+    if (x->json)
+        report_json(x, written);
+    else if (written)
+        report_text(x);
+}
+
+/* The options of `perfile export`. */
+
+enum {
+    OPTION_TO = CLI_OPTION_OWN,
+    OPTION_PER,
+    OPTION_WEIGHT,
+    OPTION_MARK,
+    OPTION_UNKNOWN,
+    OPTION_TITLE,
+    OPTION_COMPARE,
+    OPTION_INLINE,
+    OPTION_NO_UNWIND,
+    OPTION_BRANCH_CHAINS
+};
+
+/* Words of --per, in the order of PERFILE_PER_…. */
+static const char *per_word(size_t i)
+{
+    static const char *const words[] = {"comm", "pid", "tid", "event", "cpu", "none"};
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
+}
+
+static const char *weight_word(size_t i)
+{
+    static const char *const words[] = {"samples", "period"};
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
+}
+
+static const char *mark_word(size_t i)
+{
+    static const char *const words[] = {"kernel", "jit", "inline"};
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
+}
+
+static const char *unknown_word(size_t i)
+{
+    static const char *const words[] = {"module", "address"};
+    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
+}
+
+/* Calls `add` for the position of each word of a list. */
+static int read_list(const char *option, const char *list, cli_word *word_of,
+                     int (*add)(settings *set, size_t which), settings *set)
+{
+    int status = CLI_CONTINUE;
+    for (const char *p = list; status == CLI_CONTINUE; p++) {
+        char word[32];
+        const size_t n = strcspn(p, ",");
+        size_t which;
+        if (n >= sizeof word)
+            return cli_usage("export", "%s: there is no '%.*s'", option, (int)n, p);
+        memcpy(word, p, n);
+        word[n] = '\0';
+        status = cli_choose("export", option, word, word_of, &which);
+        if (status == CLI_CONTINUE)
+            status = add(set, which);
+        p += n;
+        if (!*p)
+            break;
+    }
+    return status;
+}
+
+static int add_key(settings *set, size_t which)
+{
+    uint8_t *per = set->exporting.per;
+    const uint8_t key = (uint8_t)(PERFILE_PER_COMM + which);
+    const size_t n = strlen((const char *)per);
+    if (key > PERFILE_PER_CPU) {
+        set->exporting.flags |= PERFILE_EXPORT_NO_LABELS;
+        return n ? cli_usage("export", "--per none goes with no other key") : CLI_CONTINUE;
+    }
+    if (set->exporting.flags & PERFILE_EXPORT_NO_LABELS)
+        return cli_usage("export", "--per none goes with no other key");
+    if (strchr((const char *)per, key) && n)
+        return cli_usage("export", "--per: a key is given twice: '%s'", per_word(which));
+    per[n] = key; /* there are fewer keys than room */
+    return CLI_CONTINUE;
+}
+
+static int add_mark(settings *set, size_t which)
+{
+    static const uint32_t flags[] = {PERFILE_EXPORT_MARK_KERNEL, PERFILE_EXPORT_MARK_JIT,
+                                     PERFILE_EXPORT_MARK_INLINE};
+    set->exporting.flags |= flags[which];
+    return CLI_CONTINUE;
+}
+
+static int format_option(settings *set)
+{
+    size_t which;
+    int status = cli_choose("export", "--to", optarg, perfile_export_format, &which);
+    if (status == CLI_CONTINUE)
+        set->format = perfile_export_format(which);
+    set->binary = status == CLI_CONTINUE && perfile_export_format_is_binary(which);
+    set->directory = status == CLI_CONTINUE && perfile_export_format_is_directory(which);
+    return status;
+}
+
+static int weight_option(settings *set)
+{
+    size_t which;
+    int status = cli_choose("export", "--weight", optarg, weight_word, &which);
+    if (status == CLI_CONTINUE && which)
+        set->exporting.flags |= PERFILE_EXPORT_PERIODS;
+    return status;
+}
+
+static int unknown_option(settings *set)
+{
+    static const uint32_t flags[] = {PERFILE_EXPORT_UNKNOWN_MODULE, PERFILE_EXPORT_UNKNOWN_ADDRESS};
+    size_t which;
+    int status = cli_choose("export", "--unknown", optarg, unknown_word, &which);
+    set->exporting.flags &= ~(flags[0] | flags[1]);
+    if (status == CLI_CONTINUE)
+        set->exporting.flags |= flags[which];
+    return status;
+}
+
+static int read_option(int option, settings *set)
+{
+    if (cli_is_selection(option))
+        return cli_selection_option("export", option, &set->select);
+    if (cli_is_symbols(option))
+        return cli_symbols_option("export", option, &set->symbols);
+    switch (option) {
+    case OPTION_TO:
+        return format_option(set);
+    case OPTION_PER:
+        return read_list("--per", optarg, per_word, add_key, set);
+    case OPTION_WEIGHT:
+        return weight_option(set);
+    case OPTION_MARK:
+        return read_list("--mark", optarg, mark_word, add_mark, set);
+    case OPTION_UNKNOWN:
+        return unknown_option(set);
+    case OPTION_INLINE:
+        set->exporting.flags |= PERFILE_EXPORT_INLINE;
+        return CLI_CONTINUE;
+    case OPTION_NO_UNWIND:
+        set->exporting.flags |= PERFILE_EXPORT_NO_UNWIND;
+        return CLI_CONTINUE;
+    case OPTION_BRANCH_CHAINS:
+        set->exporting.flags |= PERFILE_EXPORT_BRANCH_CHAINS;
+        return CLI_CONTINUE;
+    case OPTION_TITLE:
+        set->exporting.title = optarg;
+        return CLI_CONTINUE;
+    case OPTION_COMPARE:
+        set->before = optarg;
+        set->exporting.flags |= PERFILE_EXPORT_COMPARE;
+        return CLI_CONTINUE;
+    case CLI_OPTION_JSON:
+        set->json = true;
+        return CLI_CONTINUE;
+    case 'o':
+        set->output = cli_output_path(optarg);
+        return CLI_CONTINUE;
+    case 'f':
+        set->force = true;
+        return CLI_CONTINUE;
+    default:
+        return cli_reading_option("export", &cli_export_spec, option, &set->how);
+    }
+}
+
+/* True if the output is called a picture but is a page: no browser would show it. */
+static bool is_called_svg(const settings *set)
+{
+    static const char end[] = ".svg";
+    const size_t n = strlen(set->output), m = sizeof end - 1;
+    return strcmp(set->format, "flamegraph") == 0 && n >= m &&
+           strcmp(set->output + n - m, end) == 0;
+}
+
+static int complete(settings *set)
+{
+    if (!set->format)
+        return cli_usage("export", "missing form: give --to %s", perfile_export_format(0));
+    if (is_called_svg(set))
+        return cli_usage("export", "--to %s writes an HTML page: let OUT end with .html, not .svg",
+                         set->format);
+    if (set->directory && strcmp(set->output, "-") == 0)
+        return cli_usage("export", "--to %s writes a directory: give -o OUT", set->format);
+    if (set->json && strcmp(set->output, "-") == 0)
+        return cli_usage("export", "--json prints the report to standard output: give -o OUT");
+    int status =
+        set->binary ? cli_reject_terminal("export", set->output, set->format) : (int)CLI_CONTINUE;
+    if (status == CLI_CONTINUE)
+        status = cli_selection_check("export", &set->select);
+    if (status == CLI_CONTINUE && set->exporting.flags & PERFILE_EXPORT_INLINE)
+        status = cli_symbols_need_source("--inline");
+    set->exporting.size = sizeof set->exporting;
+    set->exporting.symbols = cli_symbols_chosen(&set->symbols, set->how.limits);
+    set->how.selection = &set->select;
+    set->how.model = true;
+    set->how.translate = true;
+    set->how.with_sideband = true; /* deferred call chains, and what was lost */
+    return status;
+}
+
+static const cli_option options[] = {
+    {"to", .value = "FORM", .code = OPTION_TO, .word = perfile_export_format,
+     .help =
+         "the form of the output; folded: a line for each stack, for flame graph scripts and "
+         "viewers; flamegraph: a "
+         "picture to zoom and search, one HTML file for any browser; speedscope: JSON for that "
+         "viewer, a profile for each thread; firefox: JSON for the Firefox Profiler; chrome: trace "
+         "events in JSON; pprof: a profile for pprof, compressed; perfetto: a trace for Perfetto; "
+         "aux: the AUX area "
+         "for decoders, as a directory",
+     .more =
+         "In folded lines the outermost frame stands first, with ; between frames, and the "
+         "weight stands last. In names ; becomes :, and what could break a line becomes ?.\n"
+         "The directory of aux has a file for each ring buffer, and index.json, which says what is "
+         "in them, when, and what is missing.\n"
+         "The forms firefox, chrome and perfetto show time: samples of each thread, when it was on "
+         "a processor (SWITCH records, or sched:sched_switch with a period of 1), and what else "
+         "was "
+         "recorded. For firefox records that are no samples are markers, and each event has "
+         "threads of its own; addresses are offsets in the file. For chrome samples are instants "
+         "with a stack, counter values (READ, STAT) are counters, and idle on CPU N is thread N of "
+         "process 0. For perfetto each event is "
+         "a packet sequence with its timebase; the clock of the capture counts as "
+         "CLOCK_BOOTTIME."},
+    {"per", .value = "KEY[,KEY ...]", .code = OPTION_PER, .word = per_word, .list = true,
+     .help = "count stacks apart, by: comm (default), pid, tid, event, cpu; or none",
+     .more =
+         "Keys stand in front of the frames, in the order given. The default of speedscope is "
+         "comm,pid,tid,event, each a profile of its own; of firefox pid,tid,event, each a thread; "
+         "of pprof all of them, as labels and values. For chrome and perfetto it is always all."},
+    {"weight", .value = "WHAT", .code = OPTION_WEIGHT, .word = weight_word,
+     .help =
+         "what a stack weighs; samples (default): their number; period: the sum of their periods"},
+    {"mark", .value = "LIST", .code = OPTION_MARK, .word = mark_word, .list = true,
+     .help = "let names of frames end with _[k] in the kernel (kernel), _[j] in code generated at "
+             "run time (jit), _[i] of inlined functions (inline)"},
+    {"unknown", .value = "WHAT", .code = OPTION_UNKNOWN, .word = unknown_word,
+     .help = "what a frame without a known function is called; module: [libc.so.6], one for each "
+             "file; address: [libc.so.6+0x1234]",
+     .more = "The default of folded, flamegraph, speedscope and pprof is module, of the others "
+             "address."},
+    {"inline", .code = OPTION_INLINE,
+     .help = "show functions that the compiler inlined as frames of their own",
+     .more = "The debug information of the files says which these are."},
+    {"branch-chains", .code = OPTION_BRANCH_CHAINS,
+     .help = "take the user part of call chains from branch stacks",
+     .more = "Of events whose branch stacks are calls that have not returned (perf record "
+             "--call-graph lbr)."},
+    {"no-unwind", .code = OPTION_NO_UNWIND,
+     .help = "leave the user part of call chains out where the capture has a copy of the stack",
+     .more = "By default it is unwound (perf record --call-graph dwarf), with the files that were "
+             "recorded."},
+    {"compare", .value = "BEFORE", .code = OPTION_COMPARE, .path = true,
+     .help = "flamegraph, folded: compare with this capture",
+     .more =
+         "A flame graph shows what grew in red, what shrank in blue, as shares of all; lines get "
+         "two weights, before and now."},
+    {"title", .value = "TEXT", .code = OPTION_TITLE,
+     .help = "flamegraph, speedscope, firefox, chrome: the heading"},
+    {"output", .value = "OUT", .letter = 'o', .path = true,
+     .help = "write to this file, which appears when it is complete; default: standard output",
+     .more = "It must not exist."},
+    {"force", .letter = 'f', .help = "replace OUT if it exists"},
+    {"json", .code = CLI_OPTION_JSON,
+     .help = "report what was exported as a JSON object, see format/reports.md"},
+    {.rows = cli_reading_options},
+    {.rows = cli_input_options},
+    {.rows = cli_common_options},
+    {.heading = "Names of functions:"},
+    {.rows = cli_symbols_options},
+    {.heading = "Which records:"},
+    {.rows = cli_select_options},
+    {0},
+};
+
+const cli_spec cli_export_spec = {
+    .about =
+        "perfile export writes what samples add up to, in forms that viewers of profiles read.\n"
+        "\n"
+        "Usage: perfile export --to FORM [OPTION ...] [-o OUT] FILE ...\n",
+    .options = options,
+    .notes =
+        "If an option is given twice, either may match; different options must all match.\n"
+        "Several FILEs are added up.  A frame is the function that lies there: of an ELF file with "
+        "the\n"
+        "build id of what was mapped, of a debug file, of perf-PID.map, of the kernel's symbols.  "
+        "Where\n"
+        "none is known it is called by its file, see --unknown; [unknown] where nothing is known "
+        "to "
+        "be\n"
+        "mapped.\n"
+        "\n"
+        "Examples:\n"
+        "  perfile export --to flamegraph -o flame.html samples/captures/callgraph.data\n"
+        "  perfile export --to folded samples/captures/callgraph.data | sort -k2 | head\n"
+        "  perfile export --to pprof -o work.pb.gz samples/captures/callgraph.data\n"
+        "  perfile export --to firefox -o work.json samples/captures/switch.data\n"
+        "  perfile export --to folded --per event,comm,tid --mark kernel "
+        "samples/captures/callgraph.data\n"
+        "  perfile export --to flamegraph --compare before.data -o changes.html after.data\n"
+        "  perfile export --to flamegraph --weight period --time 10%..20% -o part.html perf.data\n"
+        "\n"
+        "Exit status: 0 exported; 3 exported, but a FILE was damaged; 1 nothing was written.\n",
+};
+
+/* What is written: the emitter exists once an input could be opened. */
+typedef struct output {
+    perfile_sink *sink;
+    perfile_emitter *emitter;
+    perfile_error error; /* of writing, or of adding up */
+    perfile_status status;
+} output;
+
+/* Opens the emitter for the first input, or announces another one. */
+static perfile_status begin_input(output *o, const settings *set, const cli_input *in)
+{
+    const perfile_emit_options how = {
+        .size = sizeof how, .model = in->model, .exporting = &set->exporting};
+    if (o->emitter)
+        return perfile_emitter_continue(o->emitter, in->stream, in->model, &o->error);
+    perfile_status st =
+        perfile_emitter_open(set->format, in->stream, o->sink, &how, &o->emitter, &o->error);
+    return st == PERFILE_OK ? perfile_emitter_begin(o->emitter, &o->error) : st;
+}
+
+/* Puts all records of an input into the emitter. */
+static perfile_status put_records(output *o, cli_input *in, report *x)
+{
+    const perfile_record *first;
+    size_t n;
+    cli_losses losses = {0};
+    perfile_status st = PERFILE_OK;
+    while (st == PERFILE_OK && cli_next_run(in, &first, &n)) {
+        for (size_t i = 0; i < n; i++)
+            if (cli_losses_relevant(first[i].type))
+                cli_losses_feed(&losses, &first[i]);
+        x->foreign |= first->family != PERFILE_FAMILY_PERF;
+        st = perfile_emitter_put_run(o->emitter, first, n, &o->error);
+    }
+    x->losses.lost_samples += losses.lost_samples;
+    x->lost_records += cli_losses_others(&losses, perfile_stream_session(in->stream));
+    return st == PERFILE_OK ? perfile_emitter_continue(o->emitter, NULL, NULL, &o->error) : st;
+}
+
+/* Exports one input; its exit status. */
+static int export_of(const char *path, const settings *set, output *o, report *x)
+{
+    cli_input in;
+    if (cli_open(&in, path, &set->how) == CLI_DONE) {
+        o->status = begin_input(o, set, &in);
+        if (o->status == PERFILE_OK)
+            o->status = put_records(o, &in, x);
+        x->damages += cli_damage_count(&in);
+    }
+    return cli_close(&in);
+}
+
+/* Ends the output; false if it is not complete. */
+static bool end_output(output *o, const settings *set)
+{
+    if (o->status == PERFILE_OK)
+        o->status = perfile_emitter_finish(o->emitter, &o->error);
+    if (o->status == PERFILE_OK)
+        o->status = perfile_sink_finish(o->sink, &o->error);
+    if (o->status == PERFILE_OK || o->error.sys == EPIPE)
+        return o->status == PERFILE_OK;
+    /* Without an emitter it was not the output that failed, but a file of the options. */
+    const char *name = strcmp(set->output, "-") == 0 ? "standard output" : set->output;
+    bool of_output = o->emitter && o->error.status == PERFILE_E_IO;
+    cli_report_error(of_output ? name : set->format, &o->error);
+    return false;
+}
+
+/* Opens the output, which must be none of the files that are read. */
+static int open_output(const cli_inputs *in, const settings *set, perfile_sink **sink)
+{
+    const char *kallsyms = set->symbols.options.kallsyms;
+    const char **read = malloc((in->n + 2) * sizeof *read);
+    if (!read) {
+        cli_message("out of memory");
+        return CLI_FAILED;
+    }
+    for (size_t i = 0; i < in->n; i++)
+        read[i] = in->at[i];
+    size_t n = in->n;
+    if (kallsyms)
+        read[n++] = kallsyms;
+    if (set->before)
+        read[n++] = set->before;
+    const cli_output where = {.out = set->output,
+                              .replace = set->force,
+                              .inputs = read,
+                              .n_inputs = n,
+                              .directory = set->directory};
+    int status = cli_output_open(&where, sink);
+    free(read);
+    return status;
+}
+
+/* Exports all inputs to one output. */
+static int export_all(const cli_inputs *in, settings *set)
+{
+    report x = {.format = set->format,
+                .out = set->output,
+                .json = set->json,
+                .symbols = set->exporting.symbols ? &set->symbols : NULL,
+                .compares = set->before,
+                .aux = set->directory,
+                .weighs = set->exporting.flags & PERFILE_EXPORT_PERIODS};
+    output o = {0};
+    int status = CLI_DONE;
+    if (open_output(in, set, &o.sink) != CLI_DONE)
+        return CLI_FAILED;
+    if (set->before)
+        status = export_of(set->before, set, &o, &x);
+    for (size_t i = 0;
+         i < in->n && o.status == PERFILE_OK && status != CLI_FAILED && status != CLI_USAGE;
+         i++, x.n_inputs++)
+        status = cli_worse(status, export_of(in->at[i], set, &o, &x));
+    bool written = (status == CLI_DONE || status == CLI_DAMAGED) && end_output(&o, set);
+    if (o.emitter)
+        perfile_emitter_get_summary(o.emitter, &x.sum, sizeof x.sum);
+    if (!written && status != CLI_USAGE && o.error.sys != EPIPE)
+        status = o.status == PERFILE_E_USAGE ? CLI_USAGE : CLI_FAILED;
+    report_end(&x, written);
+    perfile_emitter_close(o.emitter);
+    cli_signals_temporary(NULL);
+    perfile_sink_close(o.sink);
+    return status;
+}
+
+int cli_export(int argc, char **argv)
+{
+    settings set = {.output = "-"};
+    int status = CLI_CONTINUE;
+    for (int c; status == CLI_CONTINUE &&
+                (c = cli_next_option("export", argc, argv, &cli_export_spec)) != -1;)
+        status = read_option(c, &set);
+    cli_inputs in;
+    if (status == CLI_CONTINUE)
+        status = cli_read_inputs("export", argc, argv, &in);
+    if (status == CLI_CONTINUE)
+        status = cli_each_capture(&in);
+    if (status == CLI_CONTINUE)
+        status = complete(&set);
+    if (status == CLI_CONTINUE)
+        status = export_all(&in, &set);
+    cli_selection_free(&set.select);
+    cli_symbols_free(&set.symbols);
+    return status;
+}

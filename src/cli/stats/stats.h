@@ -1,0 +1,126 @@
+/* `perfile stats`: the keys of --by, counts by them, and the command line.
+ *
+ * A value is one uint64_t: a type (cli_type_key()), an index of an event, a number, a time divided
+ * by its step, or, for comm and dso, the address of a string in the model.  Strings of the model
+ * are unique, so equal addresses are equal names. */
+#ifndef CLI_STATS_STATS_H
+#define CLI_STATS_STATS_H
+
+#include "cli/input.h"
+#include "cli/print.h"
+#include "perfile/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CLI_MAX_KEYS = 10 };
+
+/* The counts for one key. */
+typedef struct cli_group {
+    uint64_t records;
+    uint64_t bytes;
+    uint64_t samples;
+    uint64_t period; /* sum over the samples */
+    uint32_t event;  /* index of the samples' event + 1; 0: no sample yet, or of no event */
+    bool no_period;  /* the sum means nothing: samples of several events, or without a period */
+    uint64_t key[CLI_MAX_KEYS];
+} cli_group;
+
+/* A hash table of groups, with open addressing.  All zeros except `n_keys` and `seed` is an empty
+ * one.  The seed is random, so that the author of an input cannot choose keys that collide. */
+typedef struct cli_groups {
+    unsigned n_keys; /* numbers of a key that are used */
+    uint64_t seed;
+    cli_group *at; /* the groups in the order in which they were added */
+    size_t n, cap;
+    size_t *slots;  /* index into `at` + 1; 0: a free slot */
+    size_t n_slots; /* a power of two, twice `cap` */
+    size_t last;    /* index of the group that was counted last */
+} cli_groups;
+
+/* The keys of --by, in the order given. */
+typedef struct cli_keys {
+    unsigned n;
+    uint8_t kind[CLI_MAX_KEYS];  /* a constant of count.c */
+    uint64_t step[CLI_MAX_KEYS]; /* for the key time: ns */
+} cli_keys;
+
+/* Enumerates the names of the keys. */
+cli_word cli_key_word;
+
+/* Adds the keys of a comma-separated list.  Returns an error message, or NULL. */
+const char *cli_keys_add(cli_keys *keys, const char *list);
+
+/* Writes "; did you mean comm?" for the first word of `list` that is not a key; "" if nothing is
+ * similar.  Returns `out`. */
+const char *cli_keys_suggestion(const char *list, char *out, size_t size);
+
+const char *cli_key_name(const cli_keys *keys, unsigned k);
+const char *cli_key_heading(const cli_keys *keys, unsigned k); /* as in cli_table_new() */
+
+/* The counts of one input. */
+typedef struct cli_counts {
+    const cli_keys *keys;
+    cli_groups groups; /* a group for each combination of values */
+    cli_group total;
+    bool periods; /* periods were counted: not for types alone */
+    cli_losses losses;
+    const perfile_session *session;
+} cli_counts;
+
+void cli_counts_start(cli_counts *counts, const cli_keys *keys);
+
+/* Counts all records of `in`, and sums up the groups.  Returns false if there is no memory; an
+ * error of reading is in in->status. */
+bool cli_count(cli_counts *counts, cli_input *in);
+
+/* Makes one row of those that have the same names.  False if there is no memory. */
+bool cli_counts_join(cli_counts *counts);
+
+/* Returns the first key that needs a model (names or mappings), -1 if none does. */
+int cli_key_resolved(const cli_keys *keys);
+
+/* True if some key is of places in code, which only samples have: then they are counted by a
+ * profile (code.c) instead of the functions below. */
+bool cli_keys_of_code(const cli_keys *keys);
+
+/* PERFILE_PER_… of key `k`; 0: profiles do not have it. */
+uint8_t cli_key_per(const cli_keys *keys, unsigned k);
+
+/* True if `type` is the only key: then records are counted without being decoded. */
+bool cli_keys_type_only(const cli_keys *keys);
+
+/* Compares two values of key `k`, as for qsort(). */
+int cli_key_order(const cli_keys *keys, unsigned k, uint64_t a, uint64_t b);
+
+/* Prints a value of key `k` as members of a JSON object; adds it as a cell of a table. */
+void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value);
+void cli_key_cell(const cli_counts *counts, unsigned k, uint64_t value, cli_table *t);
+
+void cli_counts_end(cli_counts *counts);
+
+/* What rows are sorted by, and what PERCENT is a share of.  BY_SAMPLES and on are in the order of
+ * the words of --sort. */
+enum { BY_DEFAULT = 0, BY_SAMPLES, BY_PERIOD, BY_RECORDS, BY_BYTES, BY_KEY, BY_TOTAL };
+
+typedef struct cli_stats_settings {
+    cli_reading how;
+    cli_selection select;
+    cli_keys keys;
+    cli_symbols symbols;
+    const char *parent; /* NULL: the default */
+    bool of_code;       /* samples are counted by a profile: keys of code, or --total */
+    bool json;
+    bool heading; /* the name of each file is printed above its table */
+    int sort;     /* BY_… */
+    uint64_t top; /* 0: all */
+} cli_stats_settings;
+
+/* Checks which options go together, and sets of_code: CLI_CONTINUE, or the exit status. */
+int cli_stats_check(cli_stats_settings *set);
+
+/* Does one input by a profile, and returns its exit status. */
+int cli_stats_of_code(const char *path, const cli_stats_settings *set);
+
+#endif
