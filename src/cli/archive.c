@@ -16,13 +16,13 @@ bool cli_is_regular(const char *path)
     return strcmp(path, "-") != 0 && stat(path, &sb) == 0 && S_ISREG(sb.st_mode);
 }
 
-perfile_status cli_archive_open(const char *path, const perfile_limits *limits, bool pipes,
+perfile_status cli_archive_open(const cli_file *file, const perfile_limits *limits, bool pipes,
                                 perfile_archive **archive, perfile_error *err)
 {
     perfile_source *source;
-    if (!pipes && !cli_is_regular(path))
+    if (!pipes && !cli_is_regular(file->path))
         return PERFILE_END;
-    perfile_status st = cli_source_mapped(path, limits, &source, err);
+    perfile_status st = cli_source_mapped(file, limits, &source, err);
     if (st != PERFILE_OK)
         return st;
     st = perfile_archive_open(source, archive, err);
@@ -66,22 +66,22 @@ static void name_of_file(const char *path, char *name, perfile_archive_options *
         options->modified = time;
 }
 
-void cli_archive_name(const char *path, char name[CLI_CAPTURE_NAME],
+void cli_archive_name(const cli_file *file, char name[CLI_CAPTURE_NAME],
                       perfile_archive_options *options)
 {
     struct stat sb;
     perfile_archive *archive;
     perfile_archive_capture capture;
-    const uint32_t number = cli_capture_of(path) ? cli_capture_of(path) : cli_archive_capture();
+    const char *path = file->path;
     if (strcmp(path, "-") == 0 || stat(path, &sb) != 0 ||
         (!S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode)))
         return;
-    if (cli_archive_open(path, NULL, false, &archive, NULL) != PERFILE_OK) {
+    if (cli_archive_open(file, NULL, false, &archive, NULL) != PERFILE_OK) {
         name_of_file(path, name, options);
         return;
     }
-    if (perfile_archive_capture_at(archive, number ? number : 1, &capture, sizeof capture, NULL) ==
-        PERFILE_OK) {
+    if (perfile_archive_capture_at(archive, file->capture ? file->capture : 1, &capture,
+                                   sizeof capture, NULL) == PERFILE_OK) {
         if (capture.name && strlen(capture.name) < CLI_CAPTURE_NAME)
             options->name = strcpy(name, capture.name);
         options->modified = capture.modified == UINT64_MAX ? 0 : capture.modified;
@@ -155,66 +155,21 @@ void cli_archive_print_lossy(const perfile_archive_capture *c)
 
 /* Captures of archives as inputs. */
 
-typedef struct capture {
-    char *path; /* a copy of its own: its address is what it is known by */
-    char *name;
-    uint32_t number;
-    bool lacks_selection; /* see cli_all_lack_selection() */
-} capture;
-
-/* They live until the next command line, as argv does. */
-static capture *captures;
-static size_t n_captures;
-static cli_inputs expanded;
-
-static const capture *find(const char *path)
+bool cli_shell_input(const cli_file *file, char *out, size_t size)
 {
-    for (size_t i = 0; i < n_captures; i++)
-        if (captures[i].path == path)
-            return &captures[i];
-    return NULL;
+    const int n = file->capture ? snprintf(out, size, "--source %" PRIu32 " ", file->capture) : 0;
+    return n >= 0 && (size_t)n < size && cli_shell_file(file->path, out + n, size - (size_t)n);
 }
 
-uint32_t cli_capture_of(const char *path)
-{
-    const capture *c = find(path);
-    return c ? c->number : 0;
-}
-
-const char *cli_capture_name(const char *path)
-{
-    const capture *c = find(path);
-    return c ? c->name : NULL;
-}
-
-bool cli_all_lack_selection(const char *path)
-{
-    bool all = true;
-    for (size_t i = 0; i < n_captures; i++) {
-        if (captures[i].path == path)
-            captures[i].lacks_selection = true;
-        if (strcmp(captures[i].path, path) == 0)
-            all = all && captures[i].lacks_selection;
-    }
-    return all;
-}
-
-bool cli_shell_input(const char *path, char *out, size_t size)
-{
-    const uint32_t number = cli_capture_of(path) ? cli_capture_of(path) : cli_archive_capture();
-    const int n = number ? snprintf(out, size, "--source %" PRIu32 " ", number) : 0;
-    return n >= 0 && (size_t)n < size && cli_shell_file(path, out + n, size - (size_t)n);
-}
-
-/* Opens `path` if it is an archive whose captures are inputs of their own, of which *n becomes the
+/* Opens `file` if it is an archive whose captures are inputs of their own, of which *n becomes the
  * number; NULL: it is none.  Each of its captures is opened on its own, which costs a look at all
- * chunks: too many are not opened at all, and whoever opens the path says that one must be chosen.
+ * chunks: too many are not opened at all, and whoever opens the file says that one must be chosen.
  */
-static perfile_archive *open_several(const char *path, uint32_t *n)
+static perfile_archive *open_several(const cli_file *file, uint32_t *n)
 {
     perfile_archive *a;
     perfile_archive_summary sum;
-    if (cli_archive_open(path, NULL, false, &a, NULL) != PERFILE_OK)
+    if (cli_archive_open(file, NULL, false, &a, NULL) != PERFILE_OK)
         return NULL;
     perfile_archive_get_summary(a, &sum, sizeof sum);
     *n = sum.captures;
@@ -224,84 +179,40 @@ static perfile_archive *open_several(const char *path, uint32_t *n)
     return NULL;
 }
 
-/* Adds capture `number` of `path`, which was packed under the name `packed` (NULL: not known).
- * NULL: no memory. */
-static char *add(const char *path, uint32_t number, const char *packed)
+/* What messages call capture `number` of `path`, which was packed under the name `packed` (NULL:
+ * not known); allocated. */
+static char *name_of_capture(const char *path, uint32_t number, const char *packed)
 {
     enum { WORDS = 32 };
     const size_t size = strlen(path) + (packed ? strlen(packed) : 0) + WORDS;
-    capture *more = realloc(captures, (n_captures + 1) * sizeof *more);
-    if (!more)
-        return NULL;
-    captures = more;
-    capture c = {.path = malloc(size), .name = malloc(size), .number = number};
-    if (!c.path || !c.name) {
-        free(c.path);
-        free(c.name);
-        return NULL;
-    }
-    snprintf(c.path, size, "%s", path);
-    const int n = snprintf(c.name, size, "%s, capture %" PRIu32, path, number);
-    if (packed)
-        snprintf(c.name + n, size - (size_t)n, " (%s)", packed);
-    captures[n_captures++] = c;
-    return c.path;
+    char *name = malloc(size);
+    const int n = name ? snprintf(name, size, "%s, capture %" PRIu32, path, number) : 0;
+    if (name && packed)
+        snprintf(name + n, size - (size_t)n, " (%s)", packed);
+    return name;
 }
 
-static bool append(cli_inputs *to, char *path)
-{
-    char **more = path ? realloc(to->at, (to->n + 1) * sizeof *more) : NULL;
-    if (!more)
-        return false;
-    to->at = more;
-    to->at[to->n++] = path;
-    return true;
-}
-
-/* Releases those of an earlier command line. */
-static void release(void)
-{
-    for (size_t i = 0; i < n_captures; i++) {
-        free(captures[i].path);
-        free(captures[i].name);
-    }
-    free(captures);
-    free(expanded.at);
-    captures = NULL;
-    n_captures = 0;
-    expanded = (cli_inputs){0};
-}
-
-/* Appends `path`, or the captures of the archive that it is. */
-static bool append_captures(char *path)
+bool cli_add_input(const cli_file *file, bool each, cli_inputs *to)
 {
     uint32_t n = 0;
-    bool ok = true;
-    perfile_archive *a = open_several(path, &n);
-    if (!a)
-        return append(&expanded, path);
-    for (uint32_t k = 1; k <= n && ok; k++) {
+    perfile_archive *a = each ? open_several(file, &n) : NULL;
+    cli_file *more = realloc(to->at, (to->n + (a ? n : 1)) * sizeof *more);
+    bool ok = more;
+    to->at = more ? more : to->at;
+    if (ok && !a)
+        to->at[to->n++] = *file;
+    for (uint32_t k = 1; a && k <= n && ok; k++) {
         perfile_archive_capture c = {0};
         if (perfile_archive_capture_at(a, k, &c, sizeof c, NULL) != PERFILE_OK)
             c.name = NULL;
-        ok = append(&expanded, add(path, k, c.name));
+        cli_file *one = &to->at[to->n];
+        *one = *file;
+        one->name = one->own_name = name_of_capture(file->path, k, c.name);
+        one->capture = k;
+        one->n_captures = n;
+        ok = one->name;
+        to->n += ok;
     }
     perfile_archive_close(a);
     return ok;
-}
-
-int cli_each_capture(cli_inputs *in)
-{
-    bool ok = true;
-    release();
-    if (cli_archive_capture())
-        return CLI_CONTINUE;
-    for (size_t i = 0; i < in->n && ok; i++)
-        ok = append_captures(in->at[i]);
-    if (!ok) {
-        cli_message("out of memory");
-        return CLI_FAILED;
-    }
-    *in = expanded;
-    return CLI_CONTINUE;
 }

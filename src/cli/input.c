@@ -58,28 +58,6 @@ const cli_option cli_reading_options[] = {
     {0},
 };
 
-/* Which capture of an archive is read, and how: of the whole command line. */
-static uint32_t capture_number, archive_flags;
-
-int cli_archive_option(const char *command, int option)
-{
-    char *end;
-    if (option == CLI_OPTION_NO_INDEX) {
-        archive_flags = PERFILE_SOURCE_NO_INDEX;
-        return CLI_CONTINUE;
-    }
-    unsigned long n = strtoul(optarg, &end, 10);
-    if (*end || end == optarg || n < 1 || n > UINT16_MAX)
-        return cli_usage(command, "--source takes a number from 1 on, not '%s'", optarg);
-    capture_number = (uint32_t)n;
-    return CLI_CONTINUE;
-}
-
-uint32_t cli_archive_capture(void)
-{
-    return capture_number;
-}
-
 int cli_reading_option(const char *command, const cli_spec *spec, int option, cli_reading *how)
 {
     switch (option) {
@@ -99,9 +77,6 @@ int cli_reading_option(const char *command, const cli_spec *spec, int option, cl
     case CLI_OPTION_GROWTH:
         how->limits = &cli_unlimited;
         return CLI_CONTINUE;
-    case CLI_OPTION_CAPTURE:
-    case CLI_OPTION_NO_INDEX:
-        return cli_archive_option(command, option);
     default: /* cli_next_option() has reported it */
         return CLI_USAGE;
     }
@@ -185,18 +160,23 @@ static int failure(const cli_input *in)
     return wrong || strcmp(in->error.where, "options.from") == 0 ? CLI_USAGE : CLI_FAILED;
 }
 
+/* Notes that a capture does not have what the options select by name, such as an event.  True if
+ * that is so of all captures of its archive, or if it is no such input: then the options are wrong.
+ */
+static bool all_lack_selection(cli_file *f)
+{
+    bool all = f->lacks_selection = true;
+    for (uint32_t i = 0; i < f->n_captures; i++)
+        all = all && (f - (f->capture - 1))[i].lacks_selection;
+    return all;
+}
+
 /* The exit status of an input that ends with in->error.  Not every capture of an archive has the
  * events that are selected: that is wrong usage only if none has them. */
 static int final_failure(const cli_input *in)
 {
     const int status = failure(in);
-    return status != CLI_USAGE || cli_all_lack_selection(in->path) ? status : CLI_DONE;
-}
-
-const char *cli_input_name(const char *path)
-{
-    const char *capture = cli_capture_name(path);
-    return capture ? capture : strcmp(path, "-") == 0 ? "standard input" : path;
+    return status != CLI_USAGE || all_lack_selection(in->file) ? status : CLI_DONE;
 }
 
 /* Progress of the passes in front of a filtered stream. */
@@ -214,27 +194,27 @@ static void on_note(void *user, const perfile_note *note)
     cli_message("%s: %s", in->name, cli_with_options(note->where, note->text, text));
 }
 
-static perfile_status open_source(const char *path, uint32_t flags, const perfile_limits *limits,
-                                  perfile_source **source, perfile_error *err)
+static perfile_status open_source(const cli_file *file, uint32_t flags,
+                                  const perfile_limits *limits, perfile_source **source,
+                                  perfile_error *err)
 {
     const perfile_source_options how = {.size = sizeof how,
-                                        .flags = flags | archive_flags,
+                                        .flags = flags | file->flags,
                                         .limits = limits,
-                                        .capture = cli_capture_of(path) ? cli_capture_of(path)
-                                                                        : capture_number};
-    return perfile_source_path(path, &how, source, err);
+                                        .capture = file->capture};
+    return perfile_source_path(file->path, &how, source, err);
 }
 
-perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
+perfile_status cli_source_mapped(const cli_file *file, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err)
 {
-    return open_source(path, 0, limits, source, err);
+    return open_source(file, 0, limits, source, err);
 }
 
-perfile_status cli_source_sequential(const char *path, const perfile_limits *limits,
+perfile_status cli_source_sequential(const cli_file *file, const perfile_limits *limits,
                                      perfile_source **source, perfile_error *err)
 {
-    return open_source(path, PERFILE_SOURCE_SEQUENTIAL, limits, source, err);
+    return open_source(file, PERFILE_SOURCE_SEQUENTIAL, limits, source, err);
 }
 
 /* Opens a stream, which owns the source from success on; else the source is closed. */
@@ -249,13 +229,13 @@ static perfile_status open_stream(perfile_source *source, const perfile_open_opt
 
 /* Opens a source of the capture in the archive that an input is which can be read once only; of
  * another input the source itself. */
-static perfile_status open_source_of_archive(const cli_reading *how, const char *path,
+static perfile_status open_source_of_archive(const cli_reading *how, const cli_file *file,
                                              const perfile_open_options *options,
                                              perfile_source **source, perfile_error *err)
 {
     if (!*how->archive) {
         perfile_source *input;
-        perfile_status st = cli_source_sequential(path, options->limits, &input, err);
+        perfile_status st = cli_source_sequential(file, options->limits, &input, err);
         if (st != PERFILE_OK)
             return st;
         st = perfile_archive_open(input, how->archive, err);
@@ -268,39 +248,39 @@ static perfile_status open_source_of_archive(const cli_reading *how, const char 
             return st;
         }
     }
-    return perfile_archive_capture_source(*how->archive, capture_number, source, err);
+    return perfile_archive_capture_source(*how->archive, file->capture, source, err);
 }
 
 /* Opens a stream for a command that only reads. */
-static perfile_status open_unfiltered(const char *path, const perfile_open_options *options,
+static perfile_status open_unfiltered(const cli_file *file, const perfile_open_options *options,
                                       const cli_reading *how, perfile_stream **stream,
                                       perfile_error *err)
 {
     perfile_source *source;
-    perfile_status st = how->archive && !cli_is_regular(path)
-                            ? open_source_of_archive(how, path, options, &source, err)
-                            : cli_source_sequential(path, options->limits, &source, err);
+    perfile_status st = how->archive && !cli_is_regular(file->path)
+                            ? open_source_of_archive(how, file, options, &source, err)
+                            : cli_source_sequential(file, options->limits, &source, err);
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
-perfile_status cli_stream_mapped(const char *path, const perfile_open_options *options,
+perfile_status cli_stream_mapped(const cli_file *file, const perfile_open_options *options,
                                  perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
-    perfile_status st = open_source(path, 0, options->limits, &source, err);
+    perfile_status st = open_source(file, 0, options->limits, &source, err);
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
-perfile_status cli_stream_sequential(const char *path, const perfile_open_options *options,
+perfile_status cli_stream_sequential(const cli_file *file, const perfile_open_options *options,
                                      perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
-    perfile_status st = cli_source_sequential(path, options->limits, &source, err);
+    perfile_status st = cli_source_sequential(file, options->limits, &source, err);
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
 /* Opens in->stream through a filter, or after a pass that collects names and mappings. */
-static perfile_status open_selected(cli_input *in, const char *path, const cli_reading *how,
+static perfile_status open_selected(cli_input *in, const cli_file *file, const cli_reading *how,
                                     const perfile_open_options *options)
 {
     perfile_source *source;
@@ -313,7 +293,7 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
                                            .note = on_note,
                                            .user = in,
                                            .limit = &in->limit};
-    perfile_status st = cli_source_sequential(path, options->limits, &source, &in->error);
+    perfile_status st = cli_source_sequential(file, options->limits, &source, &in->error);
     if (st != PERFILE_OK)
         return st;
     if (how->selection)
@@ -326,7 +306,7 @@ static perfile_status open_selected(cli_input *in, const char *path, const cli_r
     return st;
 }
 
-int cli_open(cli_input *in, const char *path, const cli_reading *how)
+int cli_open(cli_input *in, cli_file *file, const cli_reading *how)
 {
     perfile_open_options options = {
         .size = sizeof options,
@@ -339,15 +319,15 @@ int cli_open(cli_input *in, const char *path, const cli_reading *how)
         .waiting = how->waiting,
         .waiting_user = how->waiting_user,
     };
-    *in = (cli_input){.name = cli_input_name(path), .path = path, .fail = how->damage.fail};
+    *in = (cli_input){.name = file->name, .file = file, .fail = how->damage.fail};
     in->countdown = RECORDS_PER_TICK;
     cli_signals_file(in->name); /* a mapped file may be truncated from here on */
     in->selects = how->selection && cli_selects(how->selection);
-    in->status = cli_protect_inputs(&path, 1, &in->error);
+    in->status = cli_protect_inputs(&file->path, 1, &in->error);
     if (in->status == PERFILE_OK && (in->selects || how->model))
-        in->status = open_selected(in, path, how, &options);
+        in->status = open_selected(in, file, how, &options);
     else if (in->status == PERFILE_OK)
-        in->status = open_unfiltered(path, &options, how, &in->stream, &in->error);
+        in->status = open_unfiltered(file, &options, how, &in->stream, &in->error);
     if (in->status != PERFILE_OK) {
         in->stream = NULL;
         return failure(in);

@@ -45,34 +45,28 @@ extern const perfile_limits cli_unlimited;
  * or the exit status: --help ends the command, too. */
 int cli_reading_option(const char *command, const cli_spec *spec, int option, cli_reading *how);
 
-/* Handles --source and --no-index, which hold for all inputs of the command. */
-int cli_archive_option(const char *command, int option);
-
-/* The number that was given with --source; 0: none. */
-uint32_t cli_archive_capture(void);
-
 /* Opening of sources.  The functions differ in how bytes are read: */
 
 /* - through a window, from front to back, for commands that only read; */
-perfile_status cli_source_sequential(const char *path, const perfile_limits *limits,
+perfile_status cli_source_sequential(const cli_file *file, const perfile_limits *limits,
                                      perfile_source **source, perfile_error *err);
 
 /* - mapped, for sorting: records wait in the mapping instead of being copied. */
-perfile_status cli_source_mapped(const char *path, const perfile_limits *limits,
+perfile_status cli_source_mapped(const cli_file *file, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
 
-/* Opens `path` as a stream, mapped: for sorting, which comes back to its records. */
-perfile_status cli_stream_mapped(const char *path, const perfile_open_options *options,
+/* Opens `file` as a stream, mapped: for sorting, which comes back to its records. */
+perfile_status cli_stream_mapped(const cli_file *file, const perfile_open_options *options,
                                  perfile_stream **stream, perfile_error *err);
-/* Opens `path` as a stream through a window. */
-perfile_status cli_stream_sequential(const char *path, const perfile_open_options *options,
+/* Opens `file` as a stream through a window. */
+perfile_status cli_stream_sequential(const cli_file *file, const perfile_open_options *options,
                                      perfile_stream **stream, perfile_error *err);
 
 enum { CLI_N_DAMAGES = 64 }; /* room for every kind of damage (perfile/damage.h) */
 
 typedef struct cli_input {
-    const char *name;           /* for messages */
-    const char *path;           /* as given by the user */
+    const char *name; /* for messages */
+    cli_file *file;
     bool fail;                  /* --on-damage fail: damage is an error */
     perfile_stream *stream;     /* NULL when opening has failed */
     const perfile_model *model; /* names and mappings of the whole capture, or NULL */
@@ -95,12 +89,9 @@ typedef struct cli_input {
     } damage[CLI_N_DAMAGES];
 } cli_input;
 
-/* Returns what messages call the input `path`: "standard input" for "-". */
-const char *cli_input_name(const char *path);
-
-/* Opens `path`: CLI_DONE, or CLI_FAILED or CLI_USAGE.  An error is in in->error; cli_close()
+/* Opens `file`: CLI_DONE, or CLI_FAILED or CLI_USAGE.  An error is in in->error; cli_close()
  * reports it and must be called in any case. */
-int cli_open(cli_input *in, const char *path, const cli_reading *how);
+int cli_open(cli_input *in, cli_file *file, const cli_reading *how);
 
 /* Used by the functions below: update the progress line (for a record, or for samples that were
  * passed over by perfile_stream_pass()), and note a record of family DAMAGE (in damage.c). */
@@ -191,48 +182,31 @@ int cli_close_without_damage(cli_input *in);
  * CLI_FAILED or CLI_USAGE if there was an error. */
 int cli_close(cli_input *in);
 
-/* Archives of several captures as inputs: each capture is an input of its own. */
-
-enum { CLI_MOST_CAPTURES = 128 /* of an archive that are inputs without --source */ };
-
-/* Puts the captures of archives that have several in the place of these, unless --source was given
- * or there are more than CLI_MOST_CAPTURES.
- * The new paths are those of the archives; the functions below, and those that open inputs, know
- * them by their address.  CLI_CONTINUE, or CLI_FAILED without memory. */
-int cli_each_capture(cli_inputs *in);
-
-/* The number of the capture that the input `path` stands for, from 1 on; 0: it is no such input. */
-uint32_t cli_capture_of(const char *path);
-
-/* "FILE, capture N (NAME)", where NAME is what was packed, if the archive says that; NULL: it is no
- * such input. */
-const char *cli_capture_name(const char *path);
-
-/* Notes that a capture does not have what the options select by name, such as an event.  True if
- * that is so of all captures of its archive, or if `path` is no such input: then the options are
- * wrong. */
-bool cli_all_lack_selection(const char *path);
+/* Appends `file`, with `each` the captures of the archive that it may be; false: there is no
+ * memory.
+ */
+bool cli_add_input(const cli_file *file, bool each, cli_inputs *to);
 
 /* cli_shell_file() for an input, after --source if it is a capture of an archive. */
-bool cli_shell_input(const char *path, char *out, size_t size);
+bool cli_shell_input(const cli_file *file, char *out, size_t size);
 
 /* An archive that a command looks at as an archive. */
 
 enum { CLI_CAPTURE_NAME = 256 /* bytes of the name of a capture in an archive, with its NUL */ };
 
-/* Opens the archive `path`.  PERFILE_END: it is none.  Without `pipes` also for what can be read
+/* Opens the archive `file`.  PERFILE_END: it is none.  Without `pipes` also for what can be read
  * once only: standard input, FIFOs, devices. */
-perfile_status cli_archive_open(const char *path, const perfile_limits *limits, bool pipes,
+perfile_status cli_archive_open(const cli_file *file, const perfile_limits *limits, bool pipes,
                                 perfile_archive **archive, perfile_error *err);
 
 /* Sets *ns to when the file `path`, or the file `data` of a directory, was last written, in ns
  * since 1970; false: it is not known. */
 bool cli_capture_time(const char *path, uint64_t *ns);
 
-/* Sets the name of the capture `path` in options of an archive that it is packed into, and when it
+/* Sets the name of the capture `file` in options of an archive that it is packed into, and when it
  * was last written: those of the file or directory, or what the archive says that it is in.  `name`
  * has room for the name. */
-void cli_archive_name(const char *path, char name[CLI_CAPTURE_NAME],
+void cli_archive_name(const cli_file *file, char name[CLI_CAPTURE_NAME],
                       perfile_archive_options *options);
 
 /* False if `path` can be read once only: standard input, FIFOs, devices; and for directories. */

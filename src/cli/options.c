@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "perfile/stream.h"
 #include "perfile/text.h"
@@ -78,11 +79,14 @@ const char *cli_damage_word(size_t i)
     return i < N_DAMAGE_WORDS - 1 ? damage_words[i] : NULL;
 }
 
-/* The values of -i in the command line that is being read. */
+/* What the command line that is being read says of its inputs: -i, --source, --no-index. */
 static struct {
     char *at[MAX_INPUT_OPTIONS];
     int n;
+    uint32_t capture, flags;
 } input_options;
+
+static cli_inputs inputs; /* of that command line; their memory lives until the next one, as argv */
 
 const char *cli_suggestion(const char *word, const char *const *words, size_t n, char *out,
                            size_t size)
@@ -213,40 +217,74 @@ static void fill_tables(tables *t, const cli_spec *spec)
     t->options[n] = (struct option){0};
 }
 
+/* Takes an option that is about inputs; false: it is not, or its value is wrong. */
+static bool take_input_option(int c)
+{
+    char *end;
+    unsigned long n;
+    switch (c) {
+    case 'i':
+        if (input_options.n == MAX_INPUT_OPTIONS)
+            return false;
+        input_options.at[input_options.n++] = optarg;
+        return true;
+    case CLI_OPTION_NO_INDEX:
+        input_options.flags = PERFILE_SOURCE_NO_INDEX;
+        return true;
+    case CLI_OPTION_CAPTURE:
+        n = strtoul(optarg, &end, 10);
+        input_options.capture = (uint32_t)n;
+        return !*end && end != optarg && n >= 1 && n <= UINT16_MAX;
+    default:
+        return false;
+    }
+}
+
 int cli_next_option(const char *command, int argc, char **argv, const cli_spec *spec)
 {
     tables t;
+    int c;
     fill_tables(&t, spec);
     if (optind <= 1) /* the beginning of a command line */
-        input_options.n = 0;
+        memset(&input_options, 0, sizeof input_options);
     opterr = 0;
-    int c = getopt_long(argc, argv, t.letters, t.options, NULL);
-    while (c == 'i' && input_options.n < MAX_INPUT_OPTIONS) {
-        input_options.at[input_options.n++] = optarg;
+    do
         c = getopt_long(argc, argv, t.letters, t.options, NULL);
-    }
-    if (c == 'h')
+    while (take_input_option(c));
+    switch (c) {
+    case 'h':
         return CLI_OPTION_HELP;
-    if (c == -1) {
+    case -1:
         append_input_options(argc, argv);
         return -1;
-    }
-    if (c == 'i') {
+    case 'i':
         cli_usage(command, "more than %d -i: give the files without it", MAX_INPUT_OPTIONS);
         return '?';
-    }
-    if (c == '?' || c == ':') {
+    case CLI_OPTION_CAPTURE:
+        cli_usage(command, "--source takes a number from 1 on, not '%s'", optarg);
+        return '?';
+    case '?':
+    case ':':
         report_wrong_option(command, argv, t.letters, t.options, c);
         return '?';
+    default:
+        return c;
     }
-    return c;
+}
+
+cli_file cli_file_of(const char *path)
+{
+    return (cli_file){.path = path,
+                      .name = strcmp(path, "-") == 0 ? "standard input" : path,
+                      .flags = input_options.flags,
+                      .capture = input_options.capture};
 }
 
 /* Explains why nothing happens if "-" is an input and standard input is a terminal. */
-static void note_terminal_input(const cli_inputs *in)
+static void note_terminal_input(void)
 {
-    for (size_t i = 0; i < in->n; i++)
-        if (strcmp(in->at[i], "-") == 0 && isatty(STDIN_FILENO)) {
+    for (size_t i = 0; i < inputs.n_paths; i++)
+        if (strcmp(inputs.paths[i], "-") == 0 && isatty(STDIN_FILENO)) {
             cli_message("standard input is a terminal: waiting for a capture, as from `perf record "
                         "-o - COMMAND | perfile ... -`");
             return;
@@ -279,42 +317,62 @@ static bool standard_input_is_meant(void)
            (S_ISFIFO(sb.st_mode) || S_ISSOCK(sb.st_mode) || S_ISREG(sb.st_mode));
 }
 
-int cli_read_inputs(const char *command, int argc, char **argv, cli_inputs *in)
+/* Takes standard input or perf.data, if no input is given. */
+static int default_input(const char *command)
 {
-    static char default_path[] = "perf.data";
-    static char *default_paths[] = {default_path, NULL};
-    static char standard_path[] = "-";
-    static char *standard_paths[] = {standard_path, NULL};
-    *in = (cli_inputs){argv + optind, (size_t)(argc - optind)};
-    if (cli_protect_inputs_verbose((const char *const *)in->at, in->n) != CLI_DONE)
-        return CLI_FAILED;
-    note_terminal_input(in);
-    for (size_t i = 0; i < in->n; i++)
-        cli_signals_pipe(in->at[i]);
-    if (in->n)
-        return CLI_CONTINUE;
-    if (standard_input_is_meant()) {
-        cli_signals_pipe(standard_path);
-        *in = (cli_inputs){standard_paths, 1};
-        return CLI_CONTINUE;
-    }
-    if (!isatty(STDIN_FILENO))
+    static const char *const paths[] = {"-", "perf.data"};
+    const bool standard = standard_input_is_meant();
+    if (!standard && !isatty(STDIN_FILENO))
         return cli_usage(command, "missing input: give a FILE, or - for standard input");
-    if (!cli_file_exists(default_path))
-        return cli_usage(command, "missing input: give a FILE (there is no %s here)", default_path);
-    *in = (cli_inputs){default_paths, 1};
+    if (!standard && !cli_file_exists(paths[1]))
+        return cli_usage(command, "missing input: give a FILE (there is no %s here)", paths[1]);
+    if (standard)
+        cli_signals_pipe(paths[0]);
+    inputs.paths = &paths[!standard];
+    inputs.n_paths = 1;
     return CLI_CONTINUE;
 }
 
-int cli_read_input(const char *command, int argc, char **argv, const char **in)
+/* Forgets the inputs of an earlier command line. */
+static void release_inputs(void)
+{
+    for (size_t i = 0; i < inputs.n; i++)
+        free(inputs.at[i].own_name);
+    free(inputs.at);
+    inputs = (cli_inputs){0};
+}
+
+int cli_read_inputs(const char *command, int argc, char **argv, bool each, cli_inputs *in)
+{
+    release_inputs();
+    inputs.paths = (const char *const *)(argv + optind);
+    inputs.n_paths = (size_t)(argc - optind);
+    if (cli_protect_inputs_verbose(inputs.paths, inputs.n_paths) != CLI_DONE)
+        return CLI_FAILED;
+    note_terminal_input();
+    for (size_t i = 0; i < inputs.n_paths; i++)
+        cli_signals_pipe(inputs.paths[i]);
+    int status = inputs.n_paths ? CLI_CONTINUE : default_input(command);
+    for (size_t i = 0; i < inputs.n_paths && status == CLI_CONTINUE; i++) {
+        const cli_file file = cli_file_of(inputs.paths[i]);
+        if (!cli_add_input(&file, each && !file.capture, &inputs)) {
+            cli_message("out of memory");
+            status = CLI_FAILED;
+        }
+    }
+    *in = inputs;
+    return status;
+}
+
+int cli_read_input(const char *command, int argc, char **argv, cli_file **in)
 {
     cli_inputs all;
-    int status = cli_read_inputs(command, argc, argv, &all);
+    int status = cli_read_inputs(command, argc, argv, false, &all);
     if (status == CLI_CONTINUE && all.n > 1)
         status = cli_usage(command, "too many inputs: this command takes one, '%s' is the second",
-                           all.at[1]);
+                           all.paths[1]);
     if (status == CLI_CONTINUE)
-        *in = all.at[0];
+        *in = all.at;
     return status;
 }
 

@@ -85,7 +85,7 @@ enum {
     CLI_OPTION_COMPRESS,
     CLI_OPTION_DECOMPRESS,
     CLI_OPTION_GROWTH,  /* --allow-growth */
-    CLI_OPTION_CAPTURE, /* --source */
+    CLI_OPTION_CAPTURE, /* --source; cli_next_option() handles it itself, and the next one */
     CLI_OPTION_NO_INDEX,
     CLI_OPTION_OWN /* the first code for options of a single command */
 };
@@ -114,18 +114,38 @@ int cli_next_option(const char *command, int argc, char **argv, const cli_spec *
 
 bool cli_file_exists(const char *path);
 
-/* The input files of a command line. */
+/* An input: a file, or a capture in an archive. */
+typedef struct cli_file {
+    const char *path;    /* as given by the user */
+    const char *name;    /* for messages: "standard input", "FILE, capture N (NAME)" */
+    uint32_t flags;      /* of perfile_source_options */
+    uint32_t capture;    /* its number in the archive, from 1 on; 0: none was given */
+    uint32_t n_captures; /* how many of the archive are inputs, one after the other; 0: just FILE */
+    bool lacks_selection; /* of these: it does not have what the options select by name */
+    char *own_name;       /* `name` if it is allocated */
+} cli_file;
+
+/* A file with the options that hold for all inputs (--source, --no-index). */
+cli_file cli_file_of(const char *path);
+
+/* The inputs of a command line, valid until the next one is read. */
 typedef struct cli_inputs {
-    char **at;
+    cli_file *at;
     size_t n;
+    const char *const *paths; /* of the files, without regard to captures */
+    size_t n_paths;
 } cli_inputs;
 
+enum { CLI_MOST_CAPTURES = 128 /* of an archive that are inputs without --source */ };
+
 /* Takes the operands from argv[optind] on as inputs.  Without any, perf.data is used if it exists
- * and standard input is a terminal.  Returns CLI_CONTINUE, CLI_USAGE if there is no input, or
- * CLI_FAILED if standard output or standard error is one of the inputs. */
-int cli_read_inputs(const char *command, int argc, char **argv, cli_inputs *in);
+ * and standard input is a terminal.  With `each`, archives with several captures are replaced by
+ * these, unless --source was given or there are more than CLI_MOST_CAPTURES.  Returns CLI_CONTINUE,
+ * CLI_USAGE if there is no input, or CLI_FAILED without memory, or if standard output or standard
+ * error is one of the inputs. */
+int cli_read_inputs(const char *command, int argc, char **argv, bool each, cli_inputs *in);
 /* The same for commands with exactly one input. */
-int cli_read_input(const char *command, int argc, char **argv, const char **in);
+int cli_read_input(const char *command, int argc, char **argv, cli_file **in);
 
 /* Refuses to write binary data to a terminal: CLI_USAGE if `out` is "-" and standard output is a
  * terminal, else CLI_CONTINUE.  `what` names the data in the message: "a capture". */

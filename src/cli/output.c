@@ -157,9 +157,6 @@ int cli_writing_option(const char *command, const cli_spec *spec, int option, cl
     case CLI_OPTION_GROWTH:
         w->limits = &cli_unlimited;
         return CLI_CONTINUE;
-    case CLI_OPTION_CAPTURE:
-    case CLI_OPTION_NO_INDEX:
-        return cli_archive_option(command, option);
     case CLI_OPTION_HELP:
         cli_help(spec);
         return CLI_DONE;
@@ -191,7 +188,7 @@ int cli_writing_check(const char *command, const cli_writing *w)
 }
 
 int cli_writing_input(const char *command, int argc, char **argv, const cli_writing *w,
-                      const char **in)
+                      cli_file **in)
 {
     int status = cli_read_input(command, argc, argv, in);
     return status == CLI_CONTINUE ? cli_writing_check(command, w) : status;
@@ -268,8 +265,8 @@ static perfile_status pack(const cli_output *o, perfile_sink **sink, perfile_err
     perfile_archive_options how = o->packing;
     char name[CLI_CAPTURE_NAME];
     how.size = sizeof how;
-    if (o->n_inputs == 1)
-        cli_archive_name(o->inputs[0], name, &how);
+    if (o->named)
+        cli_archive_name(o->named, name, &how);
     how.flags |= o->directory ? PERFILE_ARCHIVE_DIRECTORY : 0;
     perfile_status st = perfile_archive_sink(below, &how, sink, err);
     if (st != PERFILE_OK)
@@ -320,26 +317,27 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
     return CLI_FAILED;
 }
 
-int cli_writing_open(const cli_writing *w, const char *path, bool directory,
-                     perfile_source **source, perfile_sink **sink)
+int cli_writing_open(const cli_writing *w, cli_file *file, bool directory, perfile_source **source,
+                     perfile_sink **sink)
 {
-    return cli_writing_open_several(w, &path, 1, directory, source, sink);
+    const cli_inputs in = {.at = file, .n = 1, .paths = &file->path, .n_paths = 1};
+    return cli_writing_open_several(w, &in, directory, source, sink);
 }
 
-int cli_writing_open_several(const cli_writing *w, const char *const *paths, size_t n,
-                             bool directory, perfile_source **source, perfile_sink **sink)
+int cli_writing_open_several(const cli_writing *w, const cli_inputs *in, bool directory,
+                             perfile_source **source, perfile_sink **sink)
 {
-    const char *path = paths[0];
+    const bool single = in->n_paths == 1;
     perfile_error err;
     const perfile_source_options how = {.size = sizeof how, .limits = w->limits};
-    perfile_status st = n == 1 ? cli_source_sequential(path, w->limits, source, &err)
-                               : perfile_source_files(paths, n, &how, source, &err);
+    perfile_status st = single ? cli_source_sequential(in->at, w->limits, source, &err)
+                               : perfile_source_files(in->paths, in->n_paths, &how, source, &err);
     if (st != PERFILE_OK) {
-        cli_report_error(cli_input_name(path), &err);
+        cli_report_error(in->at->name, &err);
         return CLI_FAILED;
     }
     if (perfile_archive_source(source, &err) != PERFILE_OK) {
-        cli_report_error(cli_input_name(path), &err);
+        cli_report_error(in->at->name, &err);
         perfile_source_close(*source);
         return CLI_FAILED;
     }
@@ -349,15 +347,16 @@ int cli_writing_open_several(const cli_writing *w, const char *const *paths, siz
                           .replace = w->replace,
                           .directory =
                               directory || (like_input && perfile_source_is_directory(*source)),
-                          .inputs = paths,
-                          .n_inputs = n,
+                          .inputs = in->paths,
+                          .n_inputs = in->n_paths,
+                          .named = single ? in->at : NULL,
                           .archive = w->archive,
                           .packing = w->packing};
     int status = cli_output_open(&o, sink);
     if (status != CLI_DONE)
         perfile_source_close(*source);
     else
-        cli_report_not_copied(path, o.directory);
+        cli_report_not_copied(in->at->path, o.directory);
     return status;
 }
 

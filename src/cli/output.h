@@ -60,7 +60,7 @@ int cli_writing_check(const char *command, const cli_writing *w);
 
 /* The same, and takes the only input into *in. */
 int cli_writing_input(const char *command, int argc, char **argv, const cli_writing *w,
-                      const char **in);
+                      cli_file **in);
 
 /* Reads the value of --max-memory, such as "64M", and checks it against the minimum that
  * perfile_sort() needs: CLI_CONTINUE, or CLI_USAGE. */
@@ -89,14 +89,14 @@ void cli_report_not_copied(const char *in, bool companions);
 void cli_writing_begin(const char *name);
 void cli_writing_end(perfile_sink *sink);
 
-/* Opens `path` as a source and w->out as a sink.  Reports errors and returns CLI_FAILED, with
+/* Opens `file` as a source and w->out as a sink.  Reports errors and returns CLI_FAILED, with
  * nothing left open, or CLI_DONE. */
-int cli_writing_open(const cli_writing *w, const char *path, bool directory,
-                     perfile_source **source, perfile_sink **sink);
+int cli_writing_open(const cli_writing *w, cli_file *file, bool directory, perfile_source **source,
+                     perfile_sink **sink);
 
 /* The same for an input of several files. */
-int cli_writing_open_several(const cli_writing *w, const char *const *paths, size_t n,
-                             bool directory, perfile_source **source, perfile_sink **sink);
+int cli_writing_open_several(const cli_writing *w, const cli_inputs *in, bool directory,
+                             perfile_source **source, perfile_sink **sink);
 
 /* What a command writes, and all files that it reads for that. */
 typedef struct cli_output {
@@ -106,6 +106,7 @@ typedef struct cli_output {
     bool directory;
     const char *const *inputs; /* paths and "-", reference captures (--attrs-from) included */
     size_t n_inputs;
+    const cli_file *named;           /* what is packed, if it is one input; NULL: it has no name */
     bool archive;                    /* pack what is written … */
     perfile_archive_options packing; /* … with these options; `size` is set when it is opened */
 } cli_output;

@@ -208,9 +208,10 @@ static int check_capture(result *r, uint32_t capture, const perfile_limits *limi
 
 static uint32_t captures_in(const char *path, const perfile_limits *limits)
 {
+    const cli_file file = cli_file_of(path);
     perfile_archive *a;
     perfile_archive_summary sum = {0};
-    if (cli_archive_open(path, limits, false, &a, NULL) != PERFILE_OK)
+    if (cli_archive_open(&file, limits, false, &a, NULL) != PERFILE_OK)
         return 0;
     perfile_archive_get_summary(a, &sum, sizeof sum);
     perfile_archive_close(a);
@@ -263,33 +264,32 @@ static void suggest_repair(const char *path, const perfile_error *err)
 }
 
 /* Copies the chunks of an input that is an archive, and reports: the exit status. */
-static int copy_chunks(packing *p, const char *path, perfile_archive *from)
+static int copy_chunks(packing *p, const cli_file *file, perfile_archive *from)
 {
     perfile_error err;
     cli_conversion_begin(&p->report);
-    const perfile_status st =
-        perfile_archive_writer_copy(p->writer, from, cli_archive_capture(), &err);
+    const perfile_status st = perfile_archive_writer_copy(p->writer, from, file->capture, &err);
     p->report.copied_chunks = st == PERFILE_OK;
     cli_conversion_end(&p->report, st == PERFILE_OK ? NULL : &err);
     if (st != PERFILE_OK)
-        suggest_repair(path, &err);
+        suggest_repair(file->path, &err);
     perfile_archive_close(from);
     return cli_status_of(st, false);
 }
 
 /* Opens an input and the sink for its capture. */
-static perfile_status open_capture(packing *p, const char *path, perfile_source **source,
+static perfile_status open_capture(packing *p, const cli_file *file, perfile_source **source,
                                    perfile_sink **sink, perfile_error *err)
 {
     const cli_writing *w = p->o->w;
     perfile_archive_options how = w->packing;
     char name[CLI_CAPTURE_NAME];
-    perfile_status st = cli_source_sequential(path, w->limits, source, err);
+    perfile_status st = cli_source_sequential(file, w->limits, source, err);
     if (st != PERFILE_OK)
         return st;
     st = perfile_archive_source(source, err);
     how.size = sizeof how;
-    cli_archive_name(path, name, &how);
+    cli_archive_name(file, name, &how);
     how.flags |=
         w->keeps_directory && perfile_source_is_directory(*source) ? PERFILE_ARCHIVE_DIRECTORY : 0;
     if (st == PERFILE_OK)
@@ -300,17 +300,17 @@ static perfile_status open_capture(packing *p, const char *path, perfile_source 
 }
 
 /* Packs an input, and reports: the exit status. */
-static int pack(packing *p, const char *path)
+static int pack(packing *p, const cli_file *file)
 {
     perfile_error err;
     perfile_source *source;
     perfile_sink *sink;
     perfile_convert_options how = *p->o->how;
-    perfile_status st = open_capture(p, path, &source, &sink, &err);
+    perfile_status st = open_capture(p, file, &source, &sink, &err);
     if (st != PERFILE_OK)
         return fail(p->report.name, &err);
     how.user = &p->report;
-    cli_report_not_copied(path, p->o->w->keeps_directory);
+    cli_report_not_copied(file->path, p->o->w->keeps_directory);
     cli_conversion_begin(&p->report);
     st = perfile_convert_capture(source, sink, &how, &p->report.sum, sizeof p->report.sum, &err);
     cli_conversion_end(&p->report, st == PERFILE_OK ? NULL : &err);
@@ -319,20 +319,20 @@ static int pack(packing *p, const char *path)
 }
 
 /* Adds an input to the archive: the exit status. */
-static int add(packing *p, const char *path)
+static int add(packing *p, const cli_file *file)
 {
     const cli_writing *w = p->o->w;
     perfile_archive *from;
     perfile_error err;
-    p->report = (cli_conversion){.name = cli_input_name(path),
+    p->report = (cli_conversion){.name = file->name,
                                  .out = w->out,
                                  .json = w->json,
                                  .scrubs = p->o->how->flags & PERFILE_CONVERT_SCRUB};
     cli_writing_begin(p->report.name);
     const perfile_status st =
-        p->o->repack ? PERFILE_END : cli_archive_open(path, w->limits, false, &from, &err);
-    const int status = st == PERFILE_OK    ? copy_chunks(p, path, from)
-                       : st == PERFILE_END ? pack(p, path)
+        p->o->repack ? PERFILE_END : cli_archive_open(file, w->limits, false, &from, &err);
+    const int status = st == PERFILE_OK    ? copy_chunks(p, file, from)
+                       : st == PERFILE_END ? pack(p, file)
                                            : fail(p->report.name, &err);
     cli_writing_end(NULL);
     return status;
@@ -344,11 +344,12 @@ static int open_writer(packing *p, bool appends, perfile_sink *below)
     const cli_writing *w = p->o->w;
     perfile_archive_options how = w->packing;
     perfile_archive *after = NULL;
+    const cli_file out = cli_file_of(w->out);
     perfile_error err;
     perfile_status st = PERFILE_OK;
     how.size = sizeof how;
     if (appends)
-        st = cli_archive_open(w->out, w->limits, false, &after, &err);
+        st = cli_archive_open(&out, w->limits, false, &after, &err);
     if (st == PERFILE_END) {
         cli_message("%s: it is no archive: nothing can be appended to it", w->out);
         return CLI_FAILED;
@@ -370,8 +371,8 @@ static int open_output(packing *p)
     const cli_output output = {.out = o->w->out,
                                .replace = o->w->replace,
                                .append = o->append && cli_file_exists(o->w->out),
-                               .inputs = (const char *const *)o->inputs.at,
-                               .n_inputs = o->inputs.n};
+                               .inputs = o->inputs.paths,
+                               .n_inputs = o->inputs.n_paths};
     perfile_sink *below;
     if (cli_output_open(&output, &below) != CLI_DONE)
         return CLI_FAILED;
@@ -389,7 +390,7 @@ static int convert_to_archive(const archive_output *o)
     if (status != CLI_DONE)
         return status;
     for (size_t i = 0; i < o->inputs.n && status != CLI_FAILED; i++)
-        status = cli_worse(status, add(&p, o->inputs.at[i]));
+        status = cli_worse(status, add(&p, &o->inputs.at[i]));
     if (status != CLI_FAILED && perfile_archive_writer_finish(p.writer, &err) != PERFILE_OK)
         status = fail(o->w->out, &err);
     cli_signals_temporary(NULL);
@@ -659,16 +660,14 @@ static void complete(settings *set)
 /* Runs the conversion of one capture and returns the exit status. */
 static int convert(settings *set, const cli_inputs *in)
 {
-    const char *path = in->at[0];
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink = NULL;
-    cli_conversion x = {.name = cli_input_name(path),
+    cli_conversion x = {.name = in->at->name,
                         .out = set->w.out,
                         .json = set->w.json,
                         .scrubs = set->how.flags & PERFILE_CONVERT_SCRUB};
-    if (cli_writing_open_several(&set->w, (const char *const *)in->at, in->n, set->w.directory,
-                                 &source, &sink) != CLI_DONE)
+    if (cli_writing_open_several(&set->w, in, set->w.directory, &source, &sink) != CLI_DONE)
         return CLI_FAILED;
     set->how.user = &x;
     cli_writing_begin(x.name);
@@ -827,7 +826,7 @@ static int check(const settings *set, const cli_inputs *in)
     if (!set->w.has_form && in->n > 1)
         return cli_usage("convert",
                          "'%s' is a second input: only an archive holds several (--to archive)",
-                         in->at[1]);
+                         in->paths[1]);
     if (set->how.flags & PERFILE_CONVERT_COMPRESS && set->how.flags & PERFILE_CONVERT_EXPAND)
         return cli_usage("convert", "give --compress or --expand, not both");
     if (set->how.flags & PERFILE_CONVERT_EXPAND && !set->w.archive)
@@ -876,7 +875,7 @@ int cli_convert(int argc, char **argv)
                 (c = cli_next_option("convert", argc, argv, &cli_convert_spec)) != -1;)
         status = read_option(c, &set);
     if (status == CLI_CONTINUE)
-        status = cli_read_inputs("convert", argc, argv, &in);
+        status = cli_read_inputs("convert", argc, argv, false, &in);
     if (status == CLI_CONTINUE)
         status = cli_writing_check("convert", &set.w);
     take_compression(&set);

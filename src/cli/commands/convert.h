@@ -41,8 +41,8 @@ typedef enum cli_per_cpu_way {
     CLI_PER_CPU_CONVERTED /* --to is another format than the input's */
 } cli_per_cpu_way;
 
-/* How such an input is written; `path` is the first of several. */
-cli_per_cpu_way cli_per_cpu_way_of(const cli_writing *w, const char *path);
+/* How such an input is written; `file` is the first of several. */
+cli_per_cpu_way cli_per_cpu_way_of(const cli_writing *w, const cli_file *file);
 
 /* Sorts, merges and writes; reports, and returns the exit status. */
 int cli_write_per_cpu(cli_per_cpu *x, cli_per_cpu_way way);

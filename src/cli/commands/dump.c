@@ -16,6 +16,10 @@
 #include "perfile/emit.h"
 #include "perfile/field.h"
 
+/* `dump --at OFFSET` shows the record that a byte is part of.  For bytes that are in no record,
+ * this file reports what they are: the container has a list of extents with the header, attrs, ids,
+ * features, gaps and data of the file. */
+
 enum { TEXT_BYTES = 128 };
 
 /* Describes a byte of the attr section: the attr of which event it is in. */
@@ -308,14 +312,14 @@ static int dump_open(cli_input *in, const settings *set, live_output *l, bool *c
 
 /* Dumps one input.  If it cannot be opened because of damage, jsonl and cbor have an object for
  * that. */
-static int dump_of(const char *path, const settings *set, perfile_sink *sink, bool *complete)
+static int dump_of(cli_file *file, const settings *set, perfile_sink *sink, bool *complete)
 {
     cli_input in;
     live_output l = {.sink = sink};
     cli_reading how = set->how;
     how.waiting = flush_live_output;
     how.waiting_user = &l; /* `l` outlives the input, which is closed in this function */
-    if (cli_open(&in, path, &how) == CLI_DONE)
+    if (cli_open(&in, file, &how) == CLI_DONE)
         return dump_open(&in, set, &l, complete);
     perfile_error open_error = in.error; /* cli_close() may change it */
     int status = cli_close(&in);
@@ -341,12 +345,10 @@ static int output_failed(const char *output, const perfile_error *err)
 }
 
 /* Dumps all inputs to one output.  A file is given up if anything is missing in it. */
-static int dump_all(char **paths, int n, settings *set)
+static int dump_all(const cli_inputs *in, settings *set)
 {
-    const cli_output o = {.out = set->output,
-                          .replace = set->force,
-                          .inputs = (const char *const *)paths,
-                          .n_inputs = (size_t)n};
+    const cli_output o = {
+        .out = set->output, .replace = set->force, .inputs = in->paths, .n_inputs = in->n_paths};
     perfile_sink *sink;
     perfile_error err = {0};
     if (cli_output_open(&o, &sink) != CLI_DONE)
@@ -354,9 +356,9 @@ static int dump_all(char **paths, int n, settings *set)
     bool file = perfile_sink_temporary(sink) != NULL; /* not a pipe or standard output */
     int status = CLI_DONE;
     bool complete = true;
-    for (int i = 0; i < n; i++) {
+    for (size_t i = 0; i < in->n; i++) {
         set->columns_named = i > 0; /* one line of names for all inputs */
-        status = cli_worse(status, dump_of(paths[i], set, sink, &complete));
+        status = cli_worse(status, dump_of(&in->at[i], set, sink, &complete));
     }
     if (file && !complete)
         cli_message("%s: not written, because the dump is incomplete", set->output);
@@ -548,17 +550,11 @@ int cli_dump(int argc, char **argv)
         status = read_option(c, &set);
     cli_inputs in;
     if (status == CLI_CONTINUE)
-        status = cli_read_inputs("dump", argc, argv, &in);
-    if (status == CLI_CONTINUE)
-        status = cli_each_capture(&in);
+        status = cli_read_inputs("dump", argc, argv, true, &in);
     if (status == CLI_CONTINUE)
         status = complete_settings(&set);
     if (status == CLI_CONTINUE)
-        status = dump_all(in.at, (int)in.n, &set);
+        status = dump_all(&in, &set);
     cli_selection_free(&set.select);
     return status;
 }
-
-/* `dump --at OFFSET` shows the record that a byte is part of.  For bytes that are in no record,
- * this file reports what they are: the container has a list of extents with the header, attrs, ids,
- * features, gaps and data of the file. */

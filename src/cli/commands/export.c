@@ -526,10 +526,10 @@ static perfile_status put_records(output *o, cli_input *in, report *x)
 }
 
 /* Exports one input; its exit status. */
-static int export_of(const char *path, const settings *set, output *o, report *x)
+static int export_of(cli_file *file, const settings *set, output *o, report *x)
 {
     cli_input in;
-    if (cli_open(&in, path, &set->how) == CLI_DONE) {
+    if (cli_open(&in, file, &set->how) == CLI_DONE) {
         o->status = begin_input(o, set, &in);
         if (o->status == PERFILE_OK)
             o->status = put_records(o, &in, x);
@@ -558,14 +558,13 @@ static bool end_output(output *o, const settings *set)
 static int open_output(const cli_inputs *in, const settings *set, perfile_sink **sink)
 {
     const char *kallsyms = set->symbols.options.kallsyms;
-    const char **read = malloc((in->n + 2) * sizeof *read);
+    const char **read = malloc((in->n_paths + 2) * sizeof *read);
     if (!read) {
         cli_message("out of memory");
         return CLI_FAILED;
     }
-    for (size_t i = 0; i < in->n; i++)
-        read[i] = in->at[i];
-    size_t n = in->n;
+    memcpy(read, in->paths, in->n_paths * sizeof *read);
+    size_t n = in->n_paths;
     if (kallsyms)
         read[n++] = kallsyms;
     if (set->before)
@@ -594,12 +593,14 @@ static int export_all(const cli_inputs *in, settings *set)
     int status = CLI_DONE;
     if (open_output(in, set, &o.sink) != CLI_DONE)
         return CLI_FAILED;
-    if (set->before)
-        status = export_of(set->before, set, &o, &x);
+    if (set->before) {
+        cli_file before = cli_file_of(set->before);
+        status = export_of(&before, set, &o, &x);
+    }
     for (size_t i = 0;
          i < in->n && o.status == PERFILE_OK && status != CLI_FAILED && status != CLI_USAGE;
          i++, x.n_inputs++)
-        status = cli_worse(status, export_of(in->at[i], set, &o, &x));
+        status = cli_worse(status, export_of(&in->at[i], set, &o, &x));
     bool written = (status == CLI_DONE || status == CLI_DAMAGED) && end_output(&o, set);
     if (o.emitter)
         perfile_emitter_get_summary(o.emitter, &x.sum, sizeof x.sum);
@@ -621,9 +622,7 @@ int cli_export(int argc, char **argv)
         status = read_option(c, &set);
     cli_inputs in;
     if (status == CLI_CONTINUE)
-        status = cli_read_inputs("export", argc, argv, &in);
-    if (status == CLI_CONTINUE)
-        status = cli_each_capture(&in);
+        status = cli_read_inputs("export", argc, argv, true, &in);
     if (status == CLI_CONTINUE)
         status = complete(&set);
     if (status == CLI_CONTINUE)

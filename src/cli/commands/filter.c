@@ -162,14 +162,15 @@ static int read_option(int option, settings *set)
 }
 
 /* Opens input and output, filters, and returns the exit status. */
-static int filter(settings *set, const char *path)
+static int filter(settings *set, cli_file *file)
 {
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink = NULL;
-    report x = {.name = cli_input_name(path), .out = set->w.out, .json = set->w.json};
+    report x = {.name = file->name, .out = set->w.out, .json = set->w.json};
     bool to_stdout = strcmp(set->w.out, "-") == 0;
-    bool directory = set->w.has_form ? set->w.directory : cli_is_directory(path) && !to_stdout;
+    bool directory =
+        set->w.has_form ? set->w.directory : cli_is_directory(file->path) && !to_stdout;
     set->w.keeps_directory = !to_stdout;
     /* Standard output gets a pipe unless --to says otherwise: a file needs seeking. */
     set->writing.form = to_stdout && !set->w.has_form ? PERFILE_FORM_PIPE : set->w.form;
@@ -181,7 +182,7 @@ static int filter(settings *set, const char *path)
     int status = cli_selection_check("filter", &set->select);
     if (status != CLI_CONTINUE)
         return status;
-    if (cli_writing_open(&set->w, path, directory, &source, &sink) != CLI_DONE)
+    if (cli_writing_open(&set->w, file, directory, &source, &sink) != CLI_DONE)
         return CLI_FAILED;
     set->writing.note = on_note;
     set->writing.progress = cli_writing_progress;
@@ -262,7 +263,7 @@ int cli_filter(int argc, char **argv)
     for (int c; status == CLI_CONTINUE &&
                 (c = cli_next_option("filter", argc, argv, &cli_filter_spec)) != -1;)
         status = read_option(c, &set);
-    const char *in;
+    cli_file *in;
     if (status == CLI_CONTINUE)
         status = cli_writing_input("filter", argc, argv, &set.w, &in);
     if (status == CLI_CONTINUE)

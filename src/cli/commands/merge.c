@@ -396,10 +396,9 @@ typedef struct settings {
     uint64_t max_memory;
     const char **offsets; /* values of --offset as given */
     size_t n_offsets;
-    bool maps;    /* --report json */
-    char **paths; /* of the inputs */
-    size_t n;
-    perfile_merge_source *in;
+    bool maps; /* --report json */
+    cli_inputs inputs;
+    perfile_merge_source *in; /* what the library is told of each input */
     perfile_stream_summary *summaries;
 } settings;
 
@@ -454,8 +453,9 @@ static bool read_time(const char *word, int64_t *ns)
 static int find_input(const settings *set, const char *word, size_t len, size_t *at)
 {
     size_t found = 0, position = 0, i;
-    for (i = 0; i < set->n; i++) {
-        if (strlen(set->paths[i]) != len || strncmp(set->paths[i], word, len) != 0)
+    for (i = 0; i < set->inputs.n; i++) {
+        if (strlen(set->inputs.at[i].path) != len ||
+            strncmp(set->inputs.at[i].path, word, len) != 0)
             continue;
         *at = i;
         found++;
@@ -466,12 +466,12 @@ static int find_input(const settings *set, const char *word, size_t len, size_t 
             (int)len, word, found);
     if (found)
         return CLI_CONTINUE;
-    for (i = 0; i < len && is_digit(word[i]) && position <= set->n; i++)
+    for (i = 0; i < len && is_digit(word[i]) && position <= set->inputs.n; i++)
         position = 10 * position + (size_t)(word[i] - '0');
-    if (len == 0 || i < len || position == 0 || position > set->n)
+    if (len == 0 || i < len || position == 0 || position > set->inputs.n)
         return cli_usage("merge",
                          "--offset: '%.*s' is neither an input nor a position from 1 to %zu",
-                         (int)len, word, set->n);
+                         (int)len, word, set->inputs.n);
     *at = position - 1;
     return CLI_CONTINUE;
 }
@@ -494,7 +494,7 @@ static int read_offset(settings *set, const char *word)
             "number of ns)",
             time + 1);
     if (set->in[at].has_offset)
-        return cli_usage("merge", "--offset is given twice for '%s'", set->paths[at]);
+        return cli_usage("merge", "--offset is given twice for '%s'", set->inputs.at[at].path);
     set->in[at].has_offset = true;
     set->in[at].offset = ns;
     return CLI_CONTINUE;
@@ -567,9 +567,9 @@ static void raise_file_limit(size_t n)
 static int check_inputs(settings *set)
 {
     size_t pipes = 0;
-    for (size_t i = 0; i < set->n; i++) {
-        bool is_stdin = strcmp(set->paths[i], "-") == 0;
-        set->in[i].name = cli_input_name(set->paths[i]);
+    for (size_t i = 0; i < set->inputs.n; i++) {
+        bool is_stdin = strcmp(set->inputs.at[i].path, "-") == 0;
+        set->in[i].name = set->inputs.at[i].name;
         set->in[i].from = set->w.from;
         set->in[i].summary = &set->summaries[i];
         set->in[i].summary_size = sizeof set->summaries[i];
@@ -594,18 +594,19 @@ static int check_inputs(settings *set)
 static int open_files(settings *set, perfile_sink **sink)
 {
     perfile_error err;
-    for (size_t i = 0; i < set->n; i++) {
+    for (size_t i = 0; i < set->inputs.n; i++) {
         perfile_source **source = &set->in[i].source;
-        if (cli_source_mapped(set->paths[i], set->w.limits, source, &err) != PERFILE_OK) {
+        if (cli_source_mapped(&set->inputs.at[i], set->w.limits, source, &err) != PERFILE_OK) {
             cli_report_error(set->in[i].name, &err);
             return CLI_FAILED;
         }
-        cli_report_not_copied(set->paths[i], false);
+        cli_report_not_copied(set->inputs.at[i].path, false);
     }
     const cli_output o = {.out = set->w.out,
                           .replace = set->w.replace,
-                          .inputs = (const char *const *)set->paths,
-                          .n_inputs = set->n,
+                          .inputs = set->inputs.paths,
+                          .n_inputs = set->inputs.n_paths,
+                          .named = set->inputs.n == 1 ? set->inputs.at : NULL,
                           .archive = set->w.archive,
                           .packing = set->w.packing};
     return cli_output_open(&o, sink);
@@ -619,7 +620,7 @@ static int merge(settings *set)
     bool to_stdout = strcmp(set->w.out, "-") == 0;
     report x = {.in = set->in,
                 .summaries = set->summaries,
-                .n = set->n,
+                .n = set->inputs.n,
                 .out = set->w.out,
                 .json = set->w.json,
                 .maps = set->maps};
@@ -640,15 +641,15 @@ static int merge(settings *set)
                                               .progress = cli_writing_progress,
                                               .merged = on_inputs,
                                               .user = &x};
-    raise_file_limit(set->n);
+    raise_file_limit(set->inputs.n);
     int status = open_files(set, &sink);
     if (status != CLI_DONE)
         return status;
     cli_signals_file("an input"); /* all are mapped: which one was truncated is not known */
     cli_progress_start("merge");
     report_begin(&x);
-    perfile_status st =
-        perfile_merge_captures(set->in, set->n, sink, &writing, &x.result, sizeof x.result, &err);
+    perfile_status st = perfile_merge_captures(set->in, set->inputs.n, sink, &writing, &x.result,
+                                               sizeof x.result, &err);
     report_end(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
     return cli_status_of(st, x.copied.damages);
@@ -657,8 +658,8 @@ static int merge(settings *set)
 /* Allocates what belongs to the inputs, and merges them. */
 static int merge_paths(settings *set)
 {
-    set->in = calloc(set->n, sizeof *set->in);
-    set->summaries = calloc(set->n, sizeof *set->summaries);
+    set->in = calloc(set->inputs.n, sizeof *set->in);
+    set->summaries = calloc(set->inputs.n, sizeof *set->summaries);
     if (!set->in || !set->summaries) {
         cli_message("out of memory");
         return CLI_FAILED;
@@ -666,14 +667,14 @@ static int merge_paths(settings *set)
     int status = check_inputs(set);
     if (status != CLI_CONTINUE)
         return status;
-    const cli_per_cpu_way way = cli_per_cpu_way_of(&set->w, set->paths[0]);
+    const cli_per_cpu_way way = cli_per_cpu_way_of(&set->w, &set->inputs.at[0]);
     if (way == CLI_PER_CPU_NONE)
         return merge(set);
     cli_per_cpu x = {.command = "merge",
                      .in = set->in,
-                     .n = set->n,
+                     .n = set->inputs.n,
                      .w = &set->w,
-                     .max_memory = set->max_memory / set->n,
+                     .max_memory = set->max_memory / set->inputs.n,
                      .merge_flags = set->flags};
     return cli_write_per_cpu(&x, way);
 }
@@ -767,18 +768,12 @@ int cli_merge(int argc, char **argv)
         status = cli_usage("merge", "missing output: give -o OUT");
     if (status == CLI_CONTINUE)
         status = cli_reject_terminal("merge", set.w.out, "a capture");
-    cli_inputs in;
     if (status == CLI_CONTINUE)
-        status = cli_read_inputs("merge", argc, argv, &in);
+        status = cli_read_inputs("merge", argc, argv, true, &set.inputs);
     if (status == CLI_CONTINUE)
-        status = cli_each_capture(&in);
-    if (status == CLI_CONTINUE) {
-        set.paths = in.at;
-        set.n = in.n;
         status = merge_paths(&set);
-    }
     /* A source that the library has taken over is NULL. */
-    for (size_t i = 0; i < set.n && set.in; i++)
+    for (size_t i = 0; i < set.inputs.n && set.in; i++)
         perfile_source_close(set.in[i].source);
     free(set.in);
     free(set.summaries);

@@ -17,6 +17,7 @@
 static perfile_status open_sorted(const cli_per_cpu *x, const char *path, perfile_stream **s,
                                   perfile_error *err)
 {
+    const cli_file file = cli_file_of(path);
     const perfile_open_options reading = {.size = sizeof reading,
                                           .on_damage =
                                               x->w->fail ? PERFILE_ON_DAMAGE_STOP : x->w->on_damage,
@@ -24,7 +25,7 @@ static perfile_status open_sorted(const cli_per_cpu *x, const char *path, perfil
                                           .limits = x->w->limits};
     const perfile_sort_options sorting = {.size = sizeof sorting, .max_memory = x->max_memory};
     perfile_stream *stored;
-    perfile_status st = cli_stream_sequential(path, &reading, &stored, err);
+    perfile_status st = cli_stream_sequential(&file, &reading, &stored, err);
     if (st != PERFILE_OK)
         return st;
     st = perfile_sort(stored, &sorting, s, err);
@@ -62,15 +63,15 @@ static perfile_status open_all(void *user, perfile_stream **stream, perfile_erro
     return st;
 }
 
-cli_per_cpu_way cli_per_cpu_way_of(const cli_writing *w, const char *path)
+cli_per_cpu_way cli_per_cpu_way_of(const cli_writing *w, const cli_file *file)
 {
     const perfile_open_options reading = {
         .size = sizeof reading, .from = w->from, .limits = w->limits};
     perfile_stream *s = NULL;
     const bool named = strchr(w->out, '%') && !w->has_form;
-    if (strcmp(path, "-") == 0 || !(named || (w->has_form && w->format)))
+    if (strcmp(file->path, "-") == 0 || !(named || (w->has_form && w->format)))
         return CLI_PER_CPU_NONE;
-    if (cli_stream_sequential(path, &reading, &s, NULL) != PERFILE_OK)
+    if (cli_stream_sequential(file, &reading, &s, NULL) != PERFILE_OK)
         return CLI_PER_CPU_NONE;
     const perfile_container *c = perfile_stream_container(s);
     cli_per_cpu_way way = CLI_PER_CPU_NONE;
@@ -88,8 +89,8 @@ static int write_converted(const cli_per_cpu *x)
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink;
-    cli_conversion report = {
-        .name = cli_input_name(x->in[0].name), .out = x->w->out, .json = x->w->json};
+    cli_file first = cli_file_of(x->in[0].name);
+    cli_conversion report = {.name = first.name, .out = x->w->out, .json = x->w->json};
     const perfile_convert_options how = {.size = sizeof how,
                                          .form = x->w->form,
                                          .format = x->w->format,
@@ -108,7 +109,8 @@ static int write_converted(const cli_per_cpu *x)
     }
     for (size_t i = 0; i < x->n; i++)
         paths[i] = x->in[i].name;
-    const int status = cli_writing_open_several(x->w, paths, x->n, false, &source, &sink);
+    const cli_inputs in = {.at = &first, .n = 1, .paths = paths, .n_paths = x->n};
+    const int status = cli_writing_open_several(x->w, &in, false, &source, &sink);
     free(paths);
     if (status != CLI_DONE)
         return status;

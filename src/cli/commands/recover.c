@@ -18,7 +18,7 @@
 
 typedef struct rescue_report {
     const char *name; /* of the input, for messages */
-    const char *path; /* of the input, as given */
+    const cli_file *file;
     const char *out;
     bool json, dry_run;
     uint64_t n_gaps; /* reported so far */
@@ -152,14 +152,15 @@ static int repair_archive(repair *x, perfile_archive *a)
     return cli_status_of(st, x->sum.damaged);
 }
 
-static bool recover_archive(const char *path, const cli_writing *w, bool dry_run, int *status)
+static bool recover_archive(const cli_file *file, const cli_writing *w, bool dry_run, int *status)
 {
     perfile_error err = {0};
     perfile_archive *a;
     /* The sink gets the bytes of an archive: it is not packed once more. */
-    const cli_output o = {.out = w->out, .replace = w->replace, .inputs = &path, .n_inputs = 1};
-    repair x = {.name = cli_input_name(path), .o = &o, .json = w->json, .dry_run = dry_run};
-    perfile_status st = cli_archive_open(path, w->limits, false, &a, &err);
+    const cli_output o = {
+        .out = w->out, .replace = w->replace, .inputs = &file->path, .n_inputs = 1};
+    repair x = {.name = file->name, .o = &o, .json = w->json, .dry_run = dry_run};
+    perfile_status st = cli_archive_open(file, w->limits, false, &a, &err);
     if (st == PERFILE_END)
         return false;
     if (st != PERFILE_OK) {
@@ -412,12 +413,13 @@ static void report_next_step(const rescue_report *x)
         return;
     }
     char file[CLI_SHELL_WORD];
-    const char *path = x->dry_run ? x->path : x->out;
+    const char *path = x->dry_run ? x->file->path : x->out;
     /* The path is an argument of -i for perf report, an operand for the others. */
     bool report = !x->dry_run && x->sum.samples;
-    bool known = strcmp(path, "-") != 0 && (report       ? cli_shell_word(path, file, sizeof file)
-                                            : x->dry_run ? cli_shell_input(path, file, sizeof file)
-                                                         : cli_shell_file(path, file, sizeof file));
+    bool known =
+        strcmp(path, "-") != 0 && (report       ? cli_shell_word(path, file, sizeof file)
+                                   : x->dry_run ? cli_shell_input(x->file, file, sizeof file)
+                                                : cli_shell_file(path, file, sizeof file));
     const char *what = x->dry_run                          ? "nothing was written"
                        : !has_samples(x) || x->sum.samples ? NULL
                                                            : "there is no sample among them";
@@ -552,13 +554,13 @@ static int read_given_events(const settings *set, given_events *g)
 }
 
 /* Opens input and output, recovers, reports, and returns the exit status. */
-static int rescue(const settings *set, const char *path, const given_events *g)
+static int rescue(const settings *set, const cli_file *file, const given_events *g)
 {
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink = NULL;
-    rescue_report x = {.name = cli_input_name(path),
-                       .path = path,
+    rescue_report x = {.name = file->name,
+                       .file = file,
                        .out = set->w.out,
                        .json = set->w.json,
                        .dry_run = set->dry_run};
@@ -570,12 +572,12 @@ static int rescue(const settings *set, const char *path, const given_events *g)
                                    .note = on_note,
                                    .progress = cli_writing_progress,
                                    .user = &x};
-    if (cli_source_sequential(path, set->w.limits, &source, &err) != PERFILE_OK) {
+    if (cli_source_sequential(file, set->w.limits, &source, &err) != PERFILE_OK) {
         cli_report_error(x.name, &err);
         return CLI_FAILED;
     }
     /* The reference capture and the folder are inputs, too: nothing of them is overwritten. */
-    const char *inputs[3] = {path};
+    const char *inputs[3] = {file->path};
     size_t n_inputs = 1;
     if (set->attrs_from)
         inputs[n_inputs++] = set->attrs_from;
@@ -585,6 +587,7 @@ static int rescue(const settings *set, const char *path, const given_events *g)
                           .replace = set->w.replace,
                           .inputs = inputs,
                           .n_inputs = n_inputs,
+                          .named = n_inputs == 1 ? file : NULL,
                           .archive = set->w.archive,
                           .packing = set->w.packing};
     /* A dry run has no sink, but its messages must not go into an input, either. */
@@ -595,7 +598,7 @@ static int rescue(const settings *set, const char *path, const given_events *g)
         return CLI_FAILED;
     }
     if (!set->dry_run)
-        cli_report_not_copied(path, false);
+        cli_report_not_copied(file->path, false);
     cli_writing_begin(x.name);
     report_begin(&x);
     perfile_status st = perfile_recover_capture(source, sink, &how, &x.sum, sizeof x.sum, &err);
@@ -703,7 +706,8 @@ static int rescue_each(const settings *set, const char *in, const given_events *
         one.w.out = out;
         one.folder = in;
         snprintf(out, size, "%.*s%" PRIu32 "%s", (int)front, set->w.out, files[i].cpu, mark + 2);
-        status = cli_worse(status, rescue(&one, files[i].path, g));
+        const cli_file file = cli_file_of(files[i].path);
+        status = cli_worse(status, rescue(&one, &file, g));
     }
     for (size_t i = 0; i < n; i++)
         free(files[i].path);
@@ -821,7 +825,7 @@ int cli_recover(int argc, char **argv)
         status = read_option(c, &set);
     if (status != CLI_CONTINUE)
         return status;
-    const char *in;
+    cli_file *in;
     status = cli_read_input("recover", argc, argv, &in);
     if (status != CLI_CONTINUE)
         return status;
@@ -842,8 +846,8 @@ int cli_recover(int argc, char **argv)
     }
     status = read_given_events(&set, g);
     if (status == CLI_DONE)
-        status = set.w.out && strstr(set.w.out, "%d") && cli_is_directory(in)
-                     ? rescue_each(&set, in, g)
+        status = set.w.out && strstr(set.w.out, "%d") && cli_is_directory(in->path)
+                     ? rescue_each(&set, in->path, g)
                      : rescue(&set, in, g);
     perfile_stream_close(g->reference);
     free(g->events);

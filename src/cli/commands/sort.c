@@ -17,8 +17,7 @@
 /* The command line. */
 typedef struct settings {
     cli_writing w;
-    const char *in;      /* the path */
-    const char *name;    /* of the input, for messages */
+    cli_file *in;
     uint64_t max_memory; /* 0: the default */
 } settings;
 
@@ -37,7 +36,7 @@ static int read_option(int option, settings *set)
 static void on_note(void *user, const perfile_note *note)
 {
     const settings *set = user;
-    cli_note(set->name, note);
+    cli_note(set->in->name, note);
 }
 
 /* Reports what was done in one line. */
@@ -51,7 +50,7 @@ static void report_done(const settings *set, const perfile_sort_summary *s)
     }
     cli_message("%s: sorted %" PRIu64 " record%s, %" PRIu64 " sample%s of them; %" PRIu64
                 " record%s out of time order%s",
-                set->name, s->records, s->records == 1 ? "" : "s", s->samples,
+                set->in->name, s->records, s->records == 1 ? "" : "s", s->samples,
                 s->samples == 1 ? "" : "s", s->out_of_order,
                 s->out_of_order == 1 ? " was" : "s were", temporary);
 }
@@ -61,7 +60,7 @@ static void json_done(const settings *set, const perfile_sort_summary *s,
                       const perfile_copy_summary *c, const perfile_error *failed)
 {
     cli_json_object(NULL);
-    cli_json_string("file", set->name);
+    cli_json_string("file", set->in->name);
     if (failed)
         cli_json_null("out");
     else
@@ -139,23 +138,23 @@ static int sort(settings *set)
     perfile_sink *sink = NULL;
     perfile_sort_summary sorted = {0};
     perfile_copy_summary copied = {0};
-    const char *in = set->in;
     const cli_output o = {.out = set->w.out,
                           .replace = set->w.replace,
-                          .inputs = &in,
+                          .inputs = &set->in->path,
                           .n_inputs = 1,
+                          .named = set->in,
                           .archive = set->w.archive,
                           .packing = set->w.packing};
     if (cli_output_open(&o, &sink) != CLI_DONE)
         return CLI_FAILED;
-    cli_report_not_copied(set->in, false);
-    cli_writing_begin(set->name);
+    cli_report_not_copied(set->in->path, false);
+    cli_writing_begin(set->in->name);
     perfile_status st = run(set, sink, &sorted, &copied, &err);
     cli_writing_end(sink);
     if (set->w.json)
         json_done(set, &sorted, &copied, st == PERFILE_OK ? NULL : &err);
     if (st != PERFILE_OK)
-        cli_report_error(set->name, &err);
+        cli_report_error(set->in->name, &err);
     else if (!set->w.json)
         report_done(set, &sorted);
     return cli_status_of(st, copied.damages);
@@ -220,11 +219,10 @@ int cli_sort(int argc, char **argv)
     status = cli_writing_input("sort", argc, argv, &set.w, &set.in);
     if (status != CLI_CONTINUE)
         return status;
-    set.name = cli_input_name(set.in);
     const cli_per_cpu_way way = cli_per_cpu_way_of(&set.w, set.in);
     if (way == CLI_PER_CPU_NONE)
         return sort(&set);
-    const perfile_merge_source in = {.name = set.in};
+    const perfile_merge_source in = {.name = set.in->path};
     cli_per_cpu x = {
         .command = "sort", .in = &in, .n = 1, .w = &set.w, .max_memory = set.max_memory};
     return cli_write_per_cpu(&x, way);

@@ -301,23 +301,23 @@ static int check_settings(settings *set)
 }
 
 /* Opens the input, splits, reports, and returns the exit status. */
-static int split(settings *set, const char *path)
+static int split(settings *set, const cli_file *file)
 {
     perfile_error err = {0};
     perfile_source *source;
-    report x = {.name = cli_input_name(path),
+    report x = {.name = file->name,
                 .out = set->w.out,
                 .json = set->w.json,
                 .most = set->how.by == PERFILE_SPLIT_SIZE ? set->how.amount : 0};
-    if (cli_source_sequential(path, set->w.limits, &source, &err) != PERFILE_OK) {
+    if (cli_source_sequential(file, set->w.limits, &source, &err) != PERFILE_OK) {
         cli_report_error(x.name, &err);
         return CLI_FAILED;
     }
-    if (cli_protect_inputs_verbose(&path, 1) != CLI_DONE) {
+    if (cli_protect_inputs_verbose(&file->path, 1) != CLI_DONE) {
         perfile_source_close(source);
         return CLI_FAILED;
     }
-    cli_report_not_copied(path, false);
+    cli_report_not_copied(file->path, false);
     if (set->w.replace)
         set->how.flags |= PERFILE_SPLIT_REPLACE;
     set->writing.form = set->w.form;
@@ -428,7 +428,7 @@ int cli_split(int argc, char **argv)
     for (int c; status == CLI_CONTINUE &&
                 (c = cli_next_option("split", argc, argv, &cli_split_spec)) != -1;)
         status = read_option(c, &set);
-    const char *in;
+    cli_file *in;
     if (status == CLI_CONTINUE)
         status = cli_writing_input("split", argc, argv, &set.w, &in);
     if (status == CLI_CONTINUE)

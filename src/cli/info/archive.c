@@ -517,14 +517,14 @@ static perfile_status print_parts(perfile_archive *a, const cli_reading *how, un
     return st;
 }
 
-int cli_info_archive(const char *path, const cli_reading *how, unsigned what, bool json)
+int cli_info_archive(const cli_file *file, const cli_reading *how, unsigned what, bool json)
 {
-    const char *name = cli_input_name(path);
+    const char *name = file->name;
     perfile_archive *a;
     perfile_archive_summary s;
     perfile_error err = {0};
     cli_signals_file(name);
-    perfile_status st = cli_archive_open(path, how->limits, true, &a, &err);
+    perfile_status st = cli_archive_open(file, how->limits, true, &a, &err);
     if (st == PERFILE_END)
         cli_message("%s: not an archive", name);
     else if (st != PERFILE_OK)

@@ -333,7 +333,7 @@ static void captures_add(const cli_info_facts *x, cli_table *t)
     char text[40];
     uint64_t wall;
     bool of_file;
-    cli_cell(t, "%" PRIu32, cli_capture_of(x->in.path));
+    cli_cell(t, "%" PRIu32, x->in.file->capture);
     cli_cell_string(t, x->packed.name);
     if (cli_info_captured(x, &wall, &of_file)) {
         cli_format_wall_time(wall, text, sizeof text);
@@ -350,13 +350,13 @@ static void captures_add(const cli_info_facts *x, cli_table *t)
     cli_cell_string(t, perfile_session_fact(x->session, PERFILE_FACT_CMDLINE));
 }
 
-static bool captures_print(const char *path, const perfile_limits *limits, cli_table *t)
+static bool captures_print(const cli_file *file, const perfile_limits *limits, cli_table *t)
 {
     perfile_archive *a;
     perfile_archive_summary s;
-    char file[CLI_SHELL_WORD];
-    cli_print("%-13s%s", "file", path);
-    if (cli_archive_open(path, limits, false, &a, NULL) == PERFILE_OK) {
+    char shell[CLI_SHELL_WORD];
+    cli_print("%-13s%s", "file", file->path);
+    if (cli_archive_open(file, limits, false, &a, NULL) == PERFILE_OK) {
         perfile_archive_get_summary(a, &s, sizeof s);
         cli_print("\n%-13s", "archive");
         cli_archive_print(&s);
@@ -366,9 +366,9 @@ static bool captures_print(const char *path, const perfile_limits *limits, cli_t
     }
     cli_print("\n");
     const bool ok = cli_table_print(t);
-    if (cli_shell_file(path, file, sizeof file)) {
+    if (cli_shell_file(file->path, shell, sizeof shell)) {
         cli_print("\n%-13s", "next");
-        cli_print("perfile info --source N %s\n", file);
+        cli_print("perfile info --source N %s\n", shell);
     }
     return ok;
 }
@@ -406,13 +406,12 @@ static bool walk(cli_info_facts *x, const settings *set)
 
 /* Notes what the archive is that the capture is in: `open`, or else the file itself.  Whatever
  * fails here has failed when the capture was opened. */
-static void read_archive(cli_info_facts *x, const char *path, perfile_archive *open,
-                         const settings *set)
+static void read_archive(cli_info_facts *x, perfile_archive *open, const settings *set)
 {
-    const uint32_t given = cli_capture_of(path) ? cli_capture_of(path) : cli_archive_capture();
-    const uint32_t number = given ? given : 1;
+    const uint32_t number = x->in.file->capture ? x->in.file->capture : 1;
     x->archive_of = open;
-    if (!open && cli_archive_open(path, set->how.limits, false, &x->archive_of, NULL) != PERFILE_OK)
+    if (!open &&
+        cli_archive_open(x->in.file, set->how.limits, false, &x->archive_of, NULL) != PERFILE_OK)
         return;
     perfile_archive_get_summary(x->archive_of, &x->archive, sizeof x->archive);
     if (perfile_archive_capture_at(x->archive_of, number, &x->packed, sizeof x->packed, NULL) !=
@@ -464,19 +463,19 @@ static void release(cli_info_facts *x, perfile_archive *open)
 
 /* Reads one input and prints, unless it must be read again; returns its exit status.  *open: the
  * archive that an input is which can be read once only. */
-static int read_once(const char *path, const settings *set, perfile_archive **open, bool *again)
+static int read_once(cli_file *file, const settings *set, perfile_archive **open, bool *again)
 {
     cli_reading how = set->how;
     how.archive = open;
     cli_info_facts *x = calloc(1, sizeof *x);
     if (!x) {
-        cli_message("%s: out of memory", path);
+        cli_message("%s: out of memory", file->path);
         return CLI_FAILED;
     }
     bool ok = true;
-    x->has_file_time = cli_capture_time(path, &x->file_time);
-    if (cli_open(&x->in, path, &how) == CLI_DONE) {
-        read_archive(x, path, *open, set);
+    x->has_file_time = cli_capture_time(file->path, &x->file_time);
+    if (cli_open(&x->in, file, &how) == CLI_DONE) {
+        read_archive(x, *open, set);
         ok = collect_and_print(x, set, again);
     }
     if (!ok)
@@ -487,15 +486,15 @@ static int read_once(const char *path, const settings *set, perfile_archive **op
 }
 
 /* Does one input and returns its exit status. */
-static int info_of(const char *path, const settings *set)
+static int info_of(cli_file *file, const settings *set)
 {
     perfile_archive *open = NULL;
     bool again = false;
     if (set->archive)
-        return cli_info_archive(path, &set->how, set->archive, set->json);
-    int status = read_once(path, set, &open, &again);
+        return cli_info_archive(file, &set->how, set->archive, set->json);
+    int status = read_once(file, set, &open, &again);
     if (again)
-        status = read_once(path, set, &open, &again);
+        status = read_once(file, set, &open, &again);
     perfile_archive_close(open);
     return status;
 }
@@ -504,15 +503,15 @@ static int info_of(const char *path, const settings *set)
  * returns the worst exit status. */
 static int info_of_captures(const cli_inputs *in, size_t *i, settings *set)
 {
-    const char *archive = in->at[*i];
+    const cli_file *archive = &in->at[*i];
     int status = CLI_DONE;
     set->captures = captures_new();
     for (bool more = set->captures; more; *i += more) {
-        status = cli_worse(status, info_of(in->at[*i], set));
-        more = *i + 1 < in->n && cli_capture_of(in->at[*i + 1]) > 1;
+        status = cli_worse(status, info_of(&in->at[*i], set));
+        more = *i + 1 < in->n && in->at[*i + 1].n_captures && in->at[*i + 1].capture > 1;
     }
     if (!set->captures || !captures_print(archive, set->how.limits, set->captures)) {
-        cli_message("%s: out of memory", archive);
+        cli_message("%s: out of memory", archive->path);
         status = CLI_FAILED;
     }
     cli_table_free(set->captures);
@@ -579,9 +578,7 @@ int cli_info(int argc, char **argv)
             return status;
     }
     cli_inputs in;
-    int status = cli_read_inputs("info", argc, argv, &in);
-    if (status == CLI_CONTINUE && !set.archive)
-        status = cli_each_capture(&in);
+    int status = cli_read_inputs("info", argc, argv, !set.archive, &in);
     if (status != CLI_CONTINUE)
         return status;
 
@@ -589,9 +586,9 @@ int cli_info(int argc, char **argv)
     for (size_t i = 0; i < in.n; i++) {
         if (i > 0 && !set.json)
             cli_print("\n");
-        const bool several = !set.json && cli_capture_of(in.at[i]);
+        const bool several = !set.json && in.at[i].n_captures;
         status =
-            cli_worse(status, several ? info_of_captures(&in, &i, &set) : info_of(in.at[i], &set));
+            cli_worse(status, several ? info_of_captures(&in, &i, &set) : info_of(&in.at[i], &set));
     }
     return status;
 }

@@ -67,6 +67,6 @@ bool cli_info_text(cli_info_facts *x);
 enum { CLI_INFO_CHUNKS = 1, CLI_INFO_COLUMNS = 2 };
 
 /* Does one input and returns its exit status. */
-int cli_info_archive(const char *path, const cli_reading *how, unsigned what, bool json);
+int cli_info_archive(const cli_file *file, const cli_reading *how, unsigned what, bool json);
 
 #endif

@@ -192,7 +192,7 @@ static void events(const cli_info_facts *x)
         label("");
         cli_print("%" PRIu32 " more%s; perfile list events %s\n", hidden,
                   x->walked ? " without samples" : "",
-                  cli_shell_input(x->in.path, file, sizeof file) ? file : "FILE");
+                  cli_shell_input(x->in.file, file, sizeof file) ? file : "FILE");
     }
     if (x->walked && x->other.samples) {
         label("");
@@ -285,7 +285,7 @@ static void integrity(const cli_info_facts *x)
         label("next");
         cli_print("copy %s from where the directory was recorded\n", parts);
     }
-    if (!cli_recoverable(&x->in) || !cli_shell_input(x->in.path, file, sizeof file))
+    if (!cli_recoverable(&x->in) || !cli_shell_input(x->in.file, file, sizeof file))
         return;
     label("next");
     cli_print("perfile recover -o OUT %s\n", file);

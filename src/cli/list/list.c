@@ -78,11 +78,11 @@ static bool collect_and_print(cli_listing *l, const settings *set)
 }
 
 /* Does one input and returns its exit status. */
-static int list_of(const char *path, const settings *set)
+static int list_of(cli_file *file, const settings *set)
 {
     cli_listing l = {.json = set->json, .verbose = set->verbose};
     bool ok = true;
-    if (cli_open(&l.in, path, &set->how) == CLI_DONE)
+    if (cli_open(&l.in, file, &set->how) == CLI_DONE)
         ok = collect_and_print(&l, set);
     if (set->subject->release)
         set->subject->release(&l);
@@ -178,9 +178,7 @@ int cli_list(int argc, char **argv)
     if (status == CLI_CONTINUE)
         status = read_subject(argc, argv, &set.subject);
     if (status == CLI_CONTINUE)
-        status = cli_read_inputs("list", argc, argv, &in);
-    if (status == CLI_CONTINUE)
-        status = cli_each_capture(&in);
+        status = cli_read_inputs("list", argc, argv, true, &in);
     if (status == CLI_CONTINUE && set.header && cli_selects(&set.select))
         status = cli_usage("list", "--header reads no records: options that select records cannot "
                                    "be used with it");
@@ -192,7 +190,7 @@ int cli_list(int argc, char **argv)
         set.how.with_sideband = true;
         status = CLI_DONE;
         for (size_t i = 0; i < in.n; i++)
-            status = cli_worse(status, list_of(in.at[i], &set));
+            status = cli_worse(status, list_of(&in.at[i], &set));
     }
     cli_selection_free(&set.select);
     return status;

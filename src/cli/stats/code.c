@@ -391,14 +391,14 @@ static bool print(counts *c, const cli_input *in)
     return ok;
 }
 
-int cli_stats_of_code(const char *path, const cli_stats_settings *set)
+int cli_stats_of_code(cli_file *file, const cli_stats_settings *set)
 {
     cli_input in;
     counts c = {.set = set, .symbols = set->symbols};
     perfile_error err;
     perfile_status st = PERFILE_OK;
     bool ok = true;
-    if (cli_open(&in, path, &set->how) == CLI_DONE) {
+    if (cli_open(&in, file, &set->how) == CLI_DONE) {
         st = open_profile(&c, &in, &err);
         if (st == PERFILE_OK)
             st = count(&c, &in, &err);

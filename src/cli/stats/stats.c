@@ -236,7 +236,7 @@ static bool print_table(const settings *set, const cli_counts *counts)
 static bool print(const settings *set, cli_counts *counts, const cli_input *in)
 {
     bool ok = true;
-    if (in->selects && !counts->total.records && cli_capture_of(in->path) && !set->json)
+    if (in->selects && !counts->total.records && in->file->n_captures && !set->json)
         return true; /* the note that nothing is selected says it */
     sort_rows(set, counts);
     if (set->heading)
@@ -251,15 +251,15 @@ static bool print(const settings *set, cli_counts *counts, const cli_input *in)
 }
 
 /* Does one input and returns its exit status. */
-static int stats_of(const char *path, const settings *set)
+static int stats_of(cli_file *file, const settings *set)
 {
     cli_input in;
     cli_counts counts;
     bool ok = true;
     if (set->of_code)
-        return cli_stats_of_code(path, set);
+        return cli_stats_of_code(file, set);
     cli_counts_start(&counts, &set->keys);
-    if (cli_open(&in, path, &set->how) == CLI_DONE) {
+    if (cli_open(&in, file, &set->how) == CLI_DONE) {
         ok = cli_count(&counts, &in);
         if (ok && in.status >= 0)
             ok = cli_counts_join(&counts) && print(set, &counts, &in);
@@ -399,9 +399,7 @@ int cli_stats(int argc, char **argv)
         status = read_option(c, &set);
     cli_inputs in;
     if (status == CLI_CONTINUE)
-        status = cli_read_inputs("stats", argc, argv, &in);
-    if (status == CLI_CONTINUE)
-        status = cli_each_capture(&in);
+        status = cli_read_inputs("stats", argc, argv, true, &in);
     if (status == CLI_CONTINUE)
         status = cli_selection_check("stats", &set.select);
     if (status == CLI_CONTINUE && set.keys.n == 0) /* without --by */
@@ -416,7 +414,7 @@ int cli_stats(int argc, char **argv)
         set.heading = !set.json && in.n > 1;
         status = CLI_DONE;
         for (size_t i = 0; i < in.n; i++)
-            status = cli_worse(status, stats_of(in.at[i], &set));
+            status = cli_worse(status, stats_of(&in.at[i], &set));
     }
     cli_selection_free(&set.select);
     return status;

@@ -121,6 +121,6 @@ typedef struct cli_stats_settings {
 int cli_stats_check(cli_stats_settings *set);
 
 /* Does one input by a profile, and returns its exit status. */
-int cli_stats_of_code(const char *path, const cli_stats_settings *set);
+int cli_stats_of_code(cli_file *file, const cli_stats_settings *set);
 
 #endif

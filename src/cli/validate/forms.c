@@ -151,10 +151,10 @@ static void text_file_end(const cli_validation *v)
     char path[CLI_SHELL_WORD], parts[256];
     if (v->in->stream && cli_missing_parts(v->in, parts, sizeof parts))
         cli_print("%s: next: copy %s from where the directory was recorded\n", v->name, parts);
-    if (v->repairable && cli_shell_file(v->in->path, path, sizeof path))
+    if (v->repairable && cli_shell_file(v->in->file->path, path, sizeof path))
         cli_print("%s: next: perfile recover --to archive -o OUT %s\n", v->name, path);
     else if (v->in->stream && cli_recoverable(v->in) &&
-             cli_shell_input(v->in->path, path, sizeof path))
+             cli_shell_input(v->in->file, path, sizeof path))
         cli_print("%s: next: perfile recover -o OUT %s\n", v->name, path);
 }
 

@@ -75,16 +75,16 @@ static void on_archive_finding(void *user, const perfile_archive_finding *a)
     o->finding(o->user, &f);
 }
 
-/* Checks the archive `open` or, if that is NULL, `path`, if it is one, and passes findings to
+/* Checks the archive `open` or, if that is NULL, `file`, if it is one, and passes findings to
  * options->finding.  Fails if it cannot be read. */
-static perfile_status validate_archive(const char *path, perfile_archive *open,
+static perfile_status validate_archive(const cli_file *file, perfile_archive *open,
                                        const perfile_limits *limits,
                                        const perfile_check_options *options, archive_counts *counts,
                                        perfile_error *err)
 {
     perfile_archive *a = open;
     receiver x = {counts, options};
-    if (!a && cli_archive_open(path, limits, false, &a, err) != PERFILE_OK)
+    if (!a && cli_archive_open(file, limits, false, &a, err) != PERFILE_OK)
         return PERFILE_OK; /* no archive, or the capture cannot be opened either */
     perfile_status st = perfile_archive_verify(a, on_archive_finding, &x, err);
     if (a != open)
@@ -298,13 +298,12 @@ static int outcome(const file_check *t)
 }
 
 /* Checks the archive that the file may be: CLI_DONE, or CLI_FAILED with the error in in->error. */
-static int check_archive(file_check *t, cli_input *in, const char *path,
-                         const perfile_check_options *check)
+static int check_archive(file_check *t, cli_input *in, const perfile_check_options *check)
 {
     perfile_error err;
     t->in_archive = t->archive_checked = true;
     perfile_status st =
-        validate_archive(path, t->opened, t->set->how.limits, check, &t->archive, &err);
+        validate_archive(in->file, t->opened, t->set->how.limits, check, &t->archive, &err);
     t->in_archive = false;
     t->v.repairable = can_be_repaired(&t->archive);
     if (st == PERFILE_OK)
@@ -315,7 +314,7 @@ static int check_archive(file_check *t, cli_input *in, const char *path,
 }
 
 /* Checks one file and returns its exit status. */
-static int validate_file(const char *path, const settings *set)
+static int validate_file(cli_file *file, const settings *set)
 {
     cli_input in;
     file_check t = {.set = set, .refused_rule = PERFILE_RULE_LIMIT};
@@ -325,12 +324,12 @@ static int validate_file(const char *path, const settings *set)
     check.finding = on_finding;
     check.user = &t;
     check.most = set->all ? 0 : (uint32_t)set->form->most; /* 0: no limit */
-    int status = cli_open(&in, path, &how);
+    int status = cli_open(&in, file, &how);
     t.v = (cli_validation){.in = &in, .name = in.name, .all = set->all};
     set->form->file(&t.v);
     /* The first of several captures stands for the archive, too. */
     const int of_archive =
-        cli_capture_of(path) > 1 ? CLI_DONE : check_archive(&t, &in, path, &check);
+        file->n_captures && file->capture > 1 ? CLI_DONE : check_archive(&t, &in, &check);
     if (of_archive != CLI_DONE)
         status = of_archive;
     else if (status == CLI_DONE)
@@ -468,7 +467,7 @@ static int validate_files(const cli_inputs *in, const settings *set)
     int status = CLI_DONE;
     set->form->begin();
     for (size_t i = 0; i < in->n; i++)
-        status = cli_worse(status, validate_file(in->at[i], set));
+        status = cli_worse(status, validate_file(&in->at[i], set));
     set->form->end();
     return status;
 }
@@ -544,8 +543,6 @@ int cli_validate(int argc, char **argv)
     if (set.rules)
         return list_rules();
     cli_inputs in;
-    status = cli_read_inputs("validate", argc, argv, &in);
-    if (status == CLI_CONTINUE)
-        status = cli_each_capture(&in);
+    status = cli_read_inputs("validate", argc, argv, true, &in);
     return status == CLI_CONTINUE ? validate_files(&in, &set) : status;
 }
