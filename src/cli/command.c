@@ -172,6 +172,12 @@ int cli_status_of(perfile_status st, bool damaged)
     return damaged ? CLI_DAMAGED : CLI_DONE;
 }
 
+int cli_no_memory(void)
+{
+    cli_message("out of memory");
+    return CLI_FAILED;
+}
+
 void cli_message(const char *format, ...)
 {
     va_list args;

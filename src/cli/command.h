@@ -53,6 +53,9 @@ int cli_status_of(perfile_status st, bool damaged);
 /* Prints "perfile: " and the message as one line to standard error. */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Says that there is no memory, and returns CLI_FAILED. */
+int cli_no_memory(void);
+
 /* Prints "perfile COMMAND: ", the message and a pointer to --help to standard error.  Returns
  * CLI_USAGE. */
 int cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -262,7 +262,7 @@ static void feed_lost_samples(cli_losses *x, const perfile_record *r)
         x->lost_samples += v.lost;
 }
 
-void cli_losses_feed(cli_losses *x, const perfile_record *r)
+static void feed_losses(cli_losses *x, const perfile_record *r)
 {
     perfile_lost lost;
     perfile_aux aux;
@@ -295,6 +295,13 @@ void cli_losses_feed(cli_losses *x, const perfile_record *r)
     default:
         break;
     }
+}
+
+void cli_losses_feed(cli_losses *x, const perfile_record *first, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (first[i].type != PERFILE_RECORD_SAMPLE) /* samples report none, and are the most */
+            feed_losses(x, &first[i]);
 }
 
 uint64_t cli_losses_others(const cli_losses *x, const perfile_session *s)

@@ -31,22 +31,13 @@ static void print_line(line *l)
     l->used = (size_t)snprintf(l->text, sizeof l->text, "%*s", (int)l->indent, "");
 }
 
-/* Returns the number of columns of `n` bytes: UTF-8 continuation bytes take none. */
-static size_t display_width(const char *text, size_t n)
-{
-    size_t all = 0;
-    for (size_t i = 0; i < n; i++)
-        all += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return all;
-}
-
 /* Adds a text, with line breaks where it does not fit. */
 static void add_words(line *l, const char *text)
 {
     bool first = true;
     for (size_t n; *text; text += n + (text[n] == ' ')) {
         n = strcspn(text, " ");
-        if (!first && display_width(l->text, l->used) + 1 + display_width(text, n) > WIDTH) {
+        if (!first && cli_columns(l->text, l->used) + 1 + cli_columns(text, n) > WIDTH) {
             print_line(l);
             first = true;
         }
@@ -276,17 +267,9 @@ void cli_manual(const cli_spec *spec)
 
 /* `perfile completion SHELL`, and what the scripts of all shells have in common. */
 
-static const char *shell_name(size_t i)
-{
-    static const char *const words[] = {"bash", "zsh", "fish"};
-    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
-}
+CLI_WORDS(shell_name, "bash", "zsh", "fish")
 
-static const char *other_word(size_t i)
-{
-    static const char *const words[] = {"help", "version", "completion", "--help", "--version"};
-    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
-}
+CLI_WORDS(other_word, "help", "version", "completion", "--help", "--version")
 
 static void print_words(cli_word *word, const char *between)
 {

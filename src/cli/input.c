@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -61,24 +60,12 @@ const cli_option cli_reading_options[] = {
 int cli_reading_option(const char *command, const cli_spec *spec, int option, cli_reading *how)
 {
     switch (option) {
-    case CLI_OPTION_HELP:
-        cli_help(spec);
-        return CLI_DONE;
-    case CLI_OPTION_VERSION:
-        cli_version();
-        return CLI_DONE;
     case CLI_OPTION_RESYNC:
-        return cli_read_damage(command, "resync", 0, &how->damage);
+        return cli_read_damage(command, "resync", false, &how->damage);
     case CLI_OPTION_ON_DAMAGE:
-        return cli_read_damage(command, optarg, 0, &how->damage);
-    case CLI_OPTION_FROM:
-        how->from = optarg;
-        return CLI_CONTINUE;
-    case CLI_OPTION_GROWTH:
-        how->limits = &cli_unlimited;
-        return CLI_CONTINUE;
-    default: /* cli_next_option() has reported it */
-        return CLI_USAGE;
+        return cli_read_damage(command, optarg, false, &how->damage);
+    default:
+        return cli_common_option(spec, option, &how->from, &how->limits);
     }
 }
 

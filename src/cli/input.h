@@ -304,13 +304,8 @@ typedef struct cli_losses {
     uint64_t map_timeouts; /* mappings flagged as incomplete (PERFILE_MISC_PROC_MAP_TIMEOUT) */
 } cli_losses;
 
-/* False for records that cli_losses_feed() ignores anyway: a quick test in front of it. */
-static inline bool cli_losses_relevant(uint32_t type)
-{
-    return type != PERFILE_RECORD_SAMPLE;
-}
-
-void cli_losses_feed(cli_losses *x, const perfile_record *r);
+/* Adds what the records of a run say. */
+void cli_losses_feed(cli_losses *x, const perfile_record *first, size_t n);
 
 /* Returns how many records LOST reports in addition to the samples of LOST_SAMPLES.  Where events
  * have a counter of lost samples (bit LOST of read_format), perf writes it as LOST_SAMPLES, and the

@@ -107,6 +107,14 @@ void cli_json_decimal(const char *key, uint64_t value)
     fprintf(output_stream(), "\"%" PRIu64 "\"", value);
 }
 
+void cli_json_known(const char *key, uint64_t value)
+{
+    if (value == UINT64_MAX)
+        cli_json_null(key);
+    else
+        cli_json_decimal(key, value);
+}
+
 void cli_json_signed_decimal(const char *key, int64_t value)
 {
     begin(key);

@@ -7,6 +7,7 @@
  * command line per process, or one after the other (fuzz/fuzz_command.c resets optind). */
 #include "cli/options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,10 +54,7 @@ const cli_option cli_common_options[] = {
     {0},
 };
 
-static const char *jobs_word(size_t i)
-{
-    return i == 0 ? "auto" : NULL;
-}
+CLI_WORDS(jobs_word, "auto")
 
 const cli_option cli_jobs_options[] = {
     {"jobs", .value = "N", .letter = 'j', .word = jobs_word,
@@ -98,6 +96,50 @@ const char *cli_suggestion(const char *word, const char *const *words, size_t n,
     out[0] = '\0';
     if (has_letters && perfile_suggest(word, words, n, similar, sizeof similar))
         snprintf(out, size, "; did you mean %s?", similar);
+    return out;
+}
+
+/* Iteration over the rows of an option table. */
+
+cli_rows cli_rows_of(const cli_spec *spec)
+{
+    return (cli_rows){.next = spec->options};
+}
+
+const cli_option *cli_next_row(cli_rows *rows)
+{
+    for (;;) {
+        const cli_option *o = rows->next;
+        if (o->rows) { /* a reference: enter that table */
+            rows->back = o + 1;
+            rows->next = o->rows;
+        } else if (o->name || o->heading) {
+            rows->next++;
+            return o;
+        } else if (rows->back) { /* end of a referenced table: return to the first one */
+            rows->next = rows->back;
+            rows->back = NULL;
+        } else {
+            return NULL;
+        }
+    }
+}
+
+const cli_option *cli_next_documented(cli_rows *rows)
+{
+    const cli_option *o = cli_next_row(rows);
+    while (o && (o->heading || !o->help))
+        o = cli_next_row(rows);
+    return o;
+}
+
+const char *cli_option_label(const cli_option *o, char *out, size_t size)
+{
+    char letter[8] = "";
+    if (o->letter)
+        snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    const char *between = !o->value || o->value[0] == '[' ? "" : " ";
+    snprintf(out, size, "%s--%s%s%s", letter, o->name, between, o->value ? o->value : "");
     return out;
 }
 
@@ -426,7 +468,7 @@ int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
     return CLI_CONTINUE;
 }
 
-int cli_read_damage(const char *command, const char *word, unsigned also, cli_on_damage *damage)
+int cli_read_damage(const char *command, const char *word, bool may_copy, cli_on_damage *damage)
 {
     static const cli_on_damage what[] = {
         /* In the order of damage_words.  resync is an older word for salvage: what follows damage
@@ -438,54 +480,40 @@ int cli_read_damage(const char *command, const char *word, unsigned also, cli_on
         {.given = true, .policy = PERFILE_ON_DAMAGE_RESYNC, .copy = true},
     };
     size_t which;
-    int status =
-        cli_choose(command, "--on-damage", word,
-                   also & CLI_DAMAGE_COPY ? cli_damage_copy_word : cli_damage_word, &which);
+    int status = cli_choose(command, "--on-damage", word,
+                            may_copy ? cli_damage_copy_word : cli_damage_word, &which);
     if (status == CLI_CONTINUE)
         *damage = what[which];
     return status;
 }
 
-/* Iteration over the rows of an option table. */
-
-cli_rows cli_rows_of(const cli_spec *spec)
+int cli_read_number(const char *command, const char *option, const char *word, uint64_t *to)
 {
-    return (cli_rows){.next = spec->options};
+    char *end;
+    errno = 0;
+    *to = strtoull(word, &end, 10);
+    if (word[0] < '0' || word[0] > '9' || *end || errno || *to == 0)
+        return cli_usage(command, "--%s takes a number from 1 on, not '%s'", option, word);
+    return CLI_CONTINUE;
 }
 
-const cli_option *cli_next_row(cli_rows *rows)
+int cli_common_option(const cli_spec *spec, int option, const char **from,
+                      const perfile_limits **limits)
 {
-    for (;;) {
-        const cli_option *o = rows->next;
-        if (o->rows) { /* a reference: enter that table */
-            rows->back = o + 1;
-            rows->next = o->rows;
-        } else if (o->name || o->heading) {
-            rows->next++;
-            return o;
-        } else if (rows->back) { /* end of a referenced table: return to the first one */
-            rows->next = rows->back;
-            rows->back = NULL;
-        } else {
-            return NULL;
-        }
+    switch (option) {
+    case CLI_OPTION_HELP:
+        cli_help(spec);
+        return CLI_DONE;
+    case CLI_OPTION_VERSION:
+        cli_version();
+        return CLI_DONE;
+    case CLI_OPTION_FROM:
+        *from = optarg;
+        return CLI_CONTINUE;
+    case CLI_OPTION_GROWTH:
+        *limits = &cli_unlimited;
+        return CLI_CONTINUE;
+    default: /* cli_next_option() has reported it */
+        return CLI_USAGE;
     }
-}
-
-const cli_option *cli_next_documented(cli_rows *rows)
-{
-    const cli_option *o = cli_next_row(rows);
-    while (o && (o->heading || !o->help))
-        o = cli_next_row(rows);
-    return o;
-}
-
-const char *cli_option_label(const cli_option *o, char *out, size_t size)
-{
-    char letter[8] = "";
-    if (o->letter)
-        snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    const char *between = !o->value || o->value[0] == '[' ? "" : " ";
-    snprintf(out, size, "%s--%s%s%s", letter, o->name, between, o->value ? o->value : "");
-    return out;
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "perfile/base.h"
+
 /* Each option is described once, in one row of a table.  From this table come the option parser
  * (options.c), --help, the OPTIONS section of the manual page and the completion scripts of shells
  * (help.c). */
@@ -15,6 +17,14 @@
 /* Enumerates the words that an option accepts: word 0, 1 …, NULL behind the last one.  The strings
  * stay valid. */
 typedef const char *cli_word(size_t i);
+
+/* Defines such a function. */
+#define CLI_WORDS(name, ...)                                                                       \
+    static const char *name(size_t i)                                                              \
+    {                                                                                              \
+        static const char *const words[] = {__VA_ARGS__};                                          \
+        return i < sizeof words / sizeof words[0] ? words[i] : NULL;                               \
+    }
 
 /* A row of a table of options.  It is one of:
  * - an option, which has a `name`.  An alias for an old spelling is a row with the same code and
@@ -170,9 +180,15 @@ typedef struct cli_on_damage {
     uint32_t policy; /* PERFILE_ON_DAMAGE_STOP, RESYNC or SALVAGE */
 } cli_on_damage;
 
-enum { CLI_DAMAGE_COPY = 1 << 0 }; /* `also` of cli_read_damage(): `copy` is accepted, too */
+/* Reads the value of --on-damage, with `may_copy` also `copy`: CLI_CONTINUE, or CLI_USAGE. */
+int cli_read_damage(const char *command, const char *word, bool may_copy, cli_on_damage *damage);
 
-/* Reads the value of --on-damage: CLI_CONTINUE, or CLI_USAGE. */
-int cli_read_damage(const char *command, const char *word, unsigned also, cli_on_damage *damage);
+/* Reads a number from 1 on, the value of --`option`: CLI_CONTINUE, or CLI_USAGE. */
+int cli_read_number(const char *command, const char *option, const char *word, uint64_t *to);
+
+/* Handles options that all commands have, and unknown ones.  Returns CLI_CONTINUE, or the exit
+ * status: --help ends the command, too. */
+int cli_common_option(const cli_spec *spec, int option, const char **from,
+                      const perfile_limits **limits);
 
 #endif

@@ -92,18 +92,6 @@ static int read_form(const char *command, const char *word, cli_writing *w)
     return status;
 }
 
-/* Reads the value of --on-damage into the members of `w`. */
-static int read_damage(const char *command, const char *word, cli_writing *w)
-{
-    cli_on_damage damage = {0};
-    int status = cli_read_damage(command, word, w->may_copy ? CLI_DAMAGE_COPY : 0, &damage);
-    w->has_on_damage = true;
-    w->on_damage = damage.policy;
-    w->fail = damage.fail;
-    w->copy = damage.copy;
-    return status;
-}
-
 const char *cli_output_path(const char *word)
 {
     static const char *const paths[] = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
@@ -111,6 +99,11 @@ const char *cli_output_path(const char *word)
         if (strcmp(word, paths[i]) == 0)
             return "-";
     return word;
+}
+
+const char *cli_output_name(const char *out)
+{
+    return strcmp(out, "-") == 0 ? "standard output" : out;
 }
 
 /* Reads the value of --compress, NULL if none was given, or takes --decompress. */
@@ -139,32 +132,20 @@ int cli_writing_option(const char *command, const cli_spec *spec, int option, cl
     case CLI_OPTION_TO:
         return read_form(command, optarg, w);
     case CLI_OPTION_ON_DAMAGE:
-        return read_damage(command, optarg, w);
+        return cli_read_damage(command, optarg, w->may_copy, &w->damage);
     case CLI_OPTION_RESYNC:
-        return read_damage(command, "resync", w);
+        return cli_read_damage(command, "resync", w->may_copy, &w->damage);
     case CLI_OPTION_REPORT:
         w->json = true;
         return cli_choose(command, "--report", optarg, cli_report_word, &(size_t){0});
     case CLI_OPTION_JSON:
         w->json = true;
         return CLI_CONTINUE;
-    case CLI_OPTION_FROM:
-        w->from = optarg;
-        return CLI_CONTINUE;
     case CLI_OPTION_COMPRESS:
     case CLI_OPTION_DECOMPRESS:
         return read_level(command, optarg, option == CLI_OPTION_COMPRESS, w);
-    case CLI_OPTION_GROWTH:
-        w->limits = &cli_unlimited;
-        return CLI_CONTINUE;
-    case CLI_OPTION_HELP:
-        cli_help(spec);
-        return CLI_DONE;
-    case CLI_OPTION_VERSION:
-        cli_version();
-        return CLI_DONE;
-    default: /* cli_next_option() has reported it */
-        return CLI_USAGE;
+    default:
+        return cli_common_option(spec, option, &w->from, &w->limits);
     }
 }
 
@@ -248,7 +229,7 @@ static bool is_fifo_or_device(const char *path)
 /* Reports why an output could not be opened; a closed pipe is no error to report. */
 static void report_not_opened(const cli_output *o, const perfile_error *err)
 {
-    const char *name = strcmp(o->out, "-") == 0 ? "standard output" : o->out;
+    const char *name = cli_output_name(o->out);
     if (err->sys == EPIPE)
         return;
     cli_report_error(name, err);

@@ -8,6 +8,7 @@
 
 #include "cli/options.h"
 #include "perfile/archive.h"
+#include "perfile/damage.h"
 #include "perfile/sink.h"
 #include "perfile/source.h"
 
@@ -30,9 +31,7 @@ typedef struct cli_writing {
     perfile_archive_options packing; /* with --to archive */
     int32_t compress_level;          /* --compress: 1 …; --decompress: PERFILE_COMPRESS_NONE; 0 */
     bool may_copy;                   /* the command accepts --on-damage copy; set by the command */
-    bool has_on_damage;              /* --on-damage was given, which sets the next three: */
-    uint32_t on_damage;              /* PERFILE_ON_DAMAGE_STOP … */
-    bool fail, copy;                 /* as in cli_on_damage */
+    cli_on_damage damage;
 } cli_writing;
 
 /* Tables of options: -o, for commands that write one capture; -f; and the hidden aliases --resync
@@ -49,6 +48,15 @@ cli_word cli_output_word, cli_single_output_word, cli_report_word;
 
 /* The value of -o as it is used: "-" also where standard output was given as a path. */
 const char *cli_output_path(const char *word);
+
+/* What messages call it. */
+const char *cli_output_name(const char *out);
+
+/* What the library does at damage, PERFILE_ON_DAMAGE_…. */
+static inline uint32_t cli_policy(const cli_writing *w)
+{
+    return w->damage.fail ? PERFILE_ON_DAMAGE_FAIL : w->damage.policy;
+}
 
 /* Handles -o, -f, the options with codes CLI_OPTION_HELP to CLI_OPTION_GROWTH, and unknown ones.
  * Returns CLI_CONTINUE, or the exit status: --help ends the command, too. */

@@ -379,31 +379,6 @@ void cli_progress_start(const char *what)
     next_update_ms = to_terminal ? now_ms() + 1000 : 0;
 }
 
-/* True unless `s` is at a UTF-8 continuation byte. */
-static bool begins_character(const char *s)
-{
-    return ((unsigned char)*s & 0xc0) != 0x80;
-}
-
-static size_t count_columns(const char *s)
-{
-    size_t n = 0;
-    for (; *s; s++)
-        n += begins_character(s);
-    return n;
-}
-
-/* Returns the longest tail of `text` that fits in `columns`. */
-static const char *tail_that_fits(const char *text, size_t columns)
-{
-    size_t passed = count_columns(text);
-    for (; *text && passed > columns; passed--)
-        do
-            text++;
-        while (!begins_character(text));
-    return text;
-}
-
 /* Prints the line: the name, or its end behind "...", and the figures.  Without room for the name
  * the figures stand alone, without their leading ": ". */
 static void show(const char *figures)
@@ -416,9 +391,12 @@ static void show(const char *figures)
     perfile_printable((perfile_bytes){(const uint8_t *)input_name, strlen(input_name)}, text,
                       sizeof text);
     size_t room = max_columns > strlen(figures) ? max_columns - strlen(figures) : 0;
-    bool fits = count_columns(text) <= room;
+    const size_t columns = cli_columns(text, sizeof text);
+    const bool fits = columns <= room;
     if (!fits)
-        shown_name = room > strlen(ellipsis) ? tail_that_fits(text, room - strlen(ellipsis)) : "";
+        shown_name = room > strlen(ellipsis)
+                         ? cli_skip_columns(text, columns - (room - strlen(ellipsis)))
+                         : "";
     cli_print_progress("%s%s%.*s", !fits && *shown_name ? ellipsis : "", shown_name,
                        (int)max_columns, *shown_name ? figures : figures + 2);
 }

@@ -63,6 +63,8 @@ void cli_json_null(const char *key);
 
 /* Numbers and bytes as strings. */
 void cli_json_decimal(const char *key, uint64_t value); /* "123", for values that may pass 2^53 */
+/* The same for times and offsets: null for UINT64_MAX, which is one that is not known. */
+void cli_json_known(const char *key, uint64_t value);
 void cli_json_signed_decimal(const char *key, int64_t value);
 void cli_json_hex(const char *key, uint64_t value);        /* "0x7b" */
 void cli_json_bytes(const char *key, perfile_bytes bytes); /* "00ff" */
@@ -91,9 +93,14 @@ void cli_cell(cli_table *t, const char *format, ...) __attribute__((format(print
 void cli_cell_text(cli_table *t, perfile_bytes text);
 /* The same; NULL is shown as "-". */
 void cli_cell_string(cli_table *t, const char *text);
+/* A time in seconds; "-" if there is none. */
+void cli_cell_time(cli_table *t, uint64_t time);
 
 /* Prints the headings and all rows to standard output; false, without output, if memory ran out. */
 bool cli_table_print(cli_table *t);
+
+/* Prints the table with `print`, and frees it; false if memory ran out. */
+bool cli_table_end(cli_table *t, bool print);
 
 /* Numbers, times, sizes and file names as text for people, and sizes read back from text. */
 
@@ -139,6 +146,13 @@ const char *cli_format_grouped(uint64_t n, char out[32]);
 
 /* Writes "12.3 MB" (powers of 1000). */
 void cli_format_bytes(uint64_t bytes, char *out, size_t size);
+
+/* Returns the columns that the first `n` bytes of a text take: UTF-8 continuation bytes take none.
+ */
+size_t cli_columns(const char *text, size_t n);
+
+/* Returns the position after the first `n` characters of a text. */
+const char *cli_skip_columns(const char *text, size_t n);
 
 /* Returns the columns of the terminal of `fd`: as it says itself, else from COLUMNS, else 80. */
 size_t cli_terminal_width(int fd);

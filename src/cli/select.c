@@ -58,26 +58,12 @@ const cli_option cli_select_options[] = {
     {0},
 };
 
-/* Reads a number from 1 on, the value of --`option`. */
-static int read_number(const char *command, const char *option, const char *word, uint64_t *to)
-{
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(word, &end, 10);
-    if (word[0] < '0' || word[0] > '9' || *end || errno || n == 0)
-        return cli_usage(command, "--%s takes a number from 1 on, not '%s'", option, word);
-    *to = n;
-    return CLI_CONTINUE;
-}
-
 int cli_selection_add(unsigned kind, const char *text, cli_selection *s)
 {
     size_t n = s->how.n_terms;
     perfile_filter_term *more = realloc(s->terms, (n + 1) * sizeof *more);
-    if (!more) {
-        cli_message("out of memory");
-        return CLI_FAILED;
-    }
+    if (!more)
+        return cli_no_memory();
     more[n] = (perfile_filter_term){.kind = kind, .text = text};
     s->terms = more;
     s->how.n_terms++;
@@ -91,9 +77,9 @@ int cli_selection_option(const char *command, int option, cli_selection *s)
         s->how.flags |= PERFILE_FILTER_INVERT;
         return CLI_CONTINUE;
     case CLI_OPTION_EVERY:
-        return read_number(command, "every", optarg, &s->how.every);
+        return cli_read_number(command, "every", optarg, &s->how.every);
     case CLI_OPTION_HEAD:
-        return read_number(command, "head", optarg, &s->how.head);
+        return cli_read_number(command, "head", optarg, &s->how.head);
     default:
         return cli_selection_add((unsigned)(option - CLI_OPTION_TERM), optarg, s);
     }

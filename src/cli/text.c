@@ -153,6 +153,29 @@ bool cli_read_size(const char *word, uint64_t *bytes)
     return true;
 }
 
+/* True unless `c` is a UTF-8 continuation byte. */
+static bool begins_character(char c)
+{
+    return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+size_t cli_columns(const char *text, size_t n)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < n && text[i]; i++)
+        all += begins_character(text[i]);
+    return all;
+}
+
+const char *cli_skip_columns(const char *text, size_t n)
+{
+    for (; *text && n; n--)
+        do
+            text++;
+        while (!begins_character(*text));
+    return text;
+}
+
 size_t cli_terminal_width(int fd)
 {
     struct winsize size;
@@ -223,15 +246,6 @@ struct cli_table {
     bool narrowed;             /* `width` is what a cell has at most: the table is for a terminal */
 };
 
-/* Returns the number of columns on the screen: UTF-8 continuation bytes take none. */
-static size_t display_width(const char *s)
-{
-    size_t n = 0;
-    for (; *s; s++)
-        n += ((unsigned char)*s & 0xc0) != 0x80;
-    return n;
-}
-
 static const char *heading(const cli_table *t, unsigned column)
 {
     return t->columns[column] + (t->columns[column][0] == '>');
@@ -247,7 +261,7 @@ cli_table *cli_table_new(const char *const *columns, unsigned n)
     t->columns = columns;
     t->n = n;
     for (unsigned i = 0; i < n; i++)
-        t->width[i] = display_width(heading(t, i));
+        t->width[i] = cli_columns(heading(t, i), SIZE_MAX);
     return t;
 }
 
@@ -282,7 +296,7 @@ void cli_cell_text(cli_table *t, perfile_bytes text)
     char *cell = t->cells + t->len;
     perfile_printable(text, cell, n);
     t->len += n;
-    size_t wide = display_width(cell);
+    size_t wide = cli_columns(cell, n);
     if (wide > t->width[t->at])
         t->width[t->at] = wide;
     t->at = (t->at + 1) % t->n;
@@ -293,6 +307,14 @@ void cli_cell_string(cli_table *t, const char *text)
     if (!text)
         text = "-";
     cli_cell_text(t, (perfile_bytes){(const uint8_t *)text, strlen(text)});
+}
+
+void cli_cell_time(cli_table *t, uint64_t time)
+{
+    char text[40];
+    if (time != PERFILE_NO_TIME)
+        cli_format_seconds(time, text, sizeof text);
+    cli_cell_string(t, time != PERFILE_NO_TIME ? text : NULL);
 }
 
 void cli_cell(cli_table *t, const char *format, ...)
@@ -334,16 +356,6 @@ static void narrow(cli_table *t, size_t most)
     }
 }
 
-/* The position after the first `n` characters of a text. */
-static const char *skip(const char *text, size_t n)
-{
-    for (; *text && n; n--)
-        do
-            text++;
-        while (((unsigned char)*text & 0xc0) == 0x80);
-    return text;
-}
-
 /* Prints a text, its middle left out if it has more than `most` columns. */
 static void print_within(const char *text, size_t wide, size_t most)
 {
@@ -351,15 +363,15 @@ static void print_within(const char *text, size_t wide, size_t most)
         cli_print("%s", text);
         return;
     }
-    cli_print("%.*s\xe2\x80\xa6%s", (int)(skip(text, most / 2) - text), text,
-              skip(text, wide - (most - 1 - most / 2)));
+    cli_print("%.*s\xe2\x80\xa6%s", (int)(cli_skip_columns(text, most / 2) - text), text,
+              cli_skip_columns(text, wide - (most - 1 - most / 2)));
 }
 
 /* Prints one cell.  *blank is the number of spaces that are due in front of the next text, so that
  * no line ends with spaces. */
 static void put_cell(const cli_table *t, unsigned column, const char *text, size_t *blank)
 {
-    size_t wide = display_width(text);
+    size_t wide = cli_columns(text, SIZE_MAX);
     size_t pad = t->width[column] > wide ? t->width[column] - wide : 0;
     bool right = t->columns[column][0] == '>';
     if (!t->narrowed && t->width[column] > MOST_PADDING)
@@ -393,4 +405,11 @@ bool cli_table_print(cli_table *t)
         column = (column + 1) % t->n;
     }
     return true;
+}
+
+bool cli_table_end(cli_table *t, bool print)
+{
+    const bool ok = !print || cli_table_print(t);
+    cli_table_free(t);
+    return ok;
 }

@@ -53,10 +53,7 @@ static void json_note(const perfile_note *n)
         cli_json_string("why", perfile_damage_name(n->damage));
     cli_json_number("count", n->count);
     cli_json_number("bytes", n->bytes);
-    if (n->offset == PERFILE_NO_OFFSET)
-        cli_json_null("offset");
-    else
-        cli_json_decimal("offset", n->offset);
+    cli_json_known("offset", n->offset);
     cli_json_string("text", cli_with_options(n->where, n->text, text));
     cli_json_object_end();
 }
@@ -76,10 +73,7 @@ static void json_end(const cli_conversion *x, const perfile_error *failed)
     const perfile_convert_summary *s = &x->sum;
     const perfile_copy_summary *c = &s->copied;
     cli_json_array_end();
-    if (failed)
-        cli_json_null("out");
-    else
-        cli_json_string("out", x->out);
+    cli_json_string("out", failed ? NULL : x->out);
     cli_json_string("form", x->copied_chunks               ? "archive"
                             : s->directory                 ? "dir"
                             : s->form == PERFILE_FORM_PIPE ? "pipe"
@@ -417,7 +411,6 @@ enum {
     OPTION_STAT,
     OPTION_CPU
 };
-enum { MAX_ARCHIVE_LEVEL = 19 };
 
 /* The command line. */
 typedef struct settings {
@@ -433,11 +426,7 @@ typedef struct settings {
 
 enum { LITTLE, BIG, NATIVE };
 
-static const char *order_word(size_t i)
-{
-    static const char *const words[] = {"little", "big", "native"};
-    return i <= NATIVE ? words[i] : NULL;
-}
+CLI_WORDS(order_word, "little", "big", "native")
 
 /* Reads the value of --byte-order; native is that of this machine. */
 static int read_order(const char *word, settings *set)
@@ -473,40 +462,20 @@ static int read_target(const char *word, settings *set)
     return cli_choose("convert", "--target", word, target_word, &which);
 }
 
-/* Reads the value of --level. */
-static int read_archive_level(const char *word, settings *set)
+/* Reads a number up to `most`, the value of an option of archives. */
+static int read_packing(const char *option, long most, long *n, settings *set)
 {
     char *end = NULL;
-    const long level = strtol(word, &end, 10);
-    if (end == word || *end || level < 1 || level > MAX_ARCHIVE_LEVEL)
-        return cli_usage("convert", "--level takes a number from 1 to %d, not '%s'",
-                         MAX_ARCHIVE_LEVEL, word);
-    set->w.packing.level = (int32_t)level;
-    set->packs = "--level";
+    *n = strtol(optarg, &end, 10);
+    if (end == optarg || *end || *n < 1 || *n > most)
+        return cli_usage("convert", "%s takes a number from 1 to %ld, not '%s'", option, most,
+                         optarg);
+    set->packs = option;
     set->repack = true;
     return CLI_CONTINUE;
 }
 
-/* Reads the value of --chunk-records. */
-static int read_chunk_records(const char *word, settings *set)
-{
-    enum { MOST = 65536 };
-    char *end = NULL;
-    const long n = strtol(word, &end, 10);
-    if (end == word || *end || n < 1 || n > MOST)
-        return cli_usage("convert", "--chunk-records takes a number from 1 to %d, not '%s'", MOST,
-                         word);
-    set->w.packing.chunk_records = (uint32_t)n;
-    set->packs = "--chunk-records";
-    set->repack = true;
-    return CLI_CONTINUE;
-}
-
-static const char *layout_word(size_t i)
-{
-    static const char *const words[] = {"a", "b"};
-    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
-}
+CLI_WORDS(layout_word, "a", "b")
 
 static int read_layout(const char *word, settings *set)
 {
@@ -538,10 +507,8 @@ static int read_rate(const char *word, settings *set)
         return cli_usage("convert", "--rate takes EVENT=N, such as 0x801=10007, not '%s'", word);
     perfile_perfmon_rate *more =
         realloc(set->rates, (set->perfmon.n_rates + 1) * sizeof *set->rates);
-    if (!more) {
-        cli_message("out of memory");
-        return CLI_FAILED;
-    }
+    if (!more)
+        return cli_no_memory();
     set->rates = more;
     more[set->perfmon.n_rates++] = (perfile_perfmon_rate){.event = (uint32_t)event, .rate = rate};
     return CLI_CONTINUE;
@@ -554,10 +521,8 @@ static int read_cpus(const char *word, settings *set)
     do {
         uint64_t cpu;
         uint32_t *more = realloc(set->cpus, (set->perfmon.n_cpus + 1) * sizeof *more);
-        if (!more) {
-            cli_message("out of memory");
-            return CLI_FAILED;
-        }
+        if (!more)
+            return cli_no_memory();
         set->cpus = more;
         if (!number_at(&at, UINT16_MAX - 1, &cpu) || (*at && *at != ','))
             return cli_usage("convert", "--cpu takes processors such as 0,1,3, not '%s'", word);
@@ -569,6 +534,8 @@ static int read_cpus(const char *word, settings *set)
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
+    int status;
+    long n;
     switch (option) {
     case OPTION_ORDER:
         return read_order(optarg, set);
@@ -582,11 +549,13 @@ static int read_option(int option, settings *set)
         return CLI_CONTINUE;
     case OPTION_FORCE: /* --force is older than --on-damage and still implies copy; -f does not */
         set->w.replace = true;
-        if (!set->w.has_on_damage)
-            set->w.copy = true;
+        if (!set->w.damage.given)
+            set->w.damage.copy = true;
         return CLI_CONTINUE;
     case OPTION_LEVEL:
-        return read_archive_level(optarg, set);
+        status = read_packing("--level", 19, &n, set);
+        set->w.packing.level = (int32_t)n;
+        return status;
     case OPTION_VERIFY:
         set->w.packing.flags &= ~(uint32_t)PERFILE_ARCHIVE_NO_VERIFY;
         set->packs = "--verify";
@@ -596,7 +565,9 @@ static int read_option(int option, settings *set)
         set->packs = "--no-verify";
         return CLI_CONTINUE;
     case OPTION_CHUNK:
-        return read_chunk_records(optarg, set);
+        status = read_packing("--chunk-records", 65536, &n, set);
+        set->w.packing.chunk_records = (uint32_t)n;
+        return status;
     case OPTION_EXPAND:
         set->how.flags |= PERFILE_CONVERT_EXPAND;
         return CLI_CONTINUE;
@@ -634,9 +605,9 @@ static bool target_has_directories(const settings *set)
  * cannot be read again, and a recording that was killed is not thrown away. */
 static uint32_t policy(const cli_writing *w)
 {
-    if (w->copy || (!w->has_on_damage && cli_signals_has_pipe()))
+    if (w->damage.copy || (!w->damage.given && cli_signals_has_pipe()))
         return PERFILE_ON_DAMAGE_COPY;
-    return !w->has_on_damage || w->fail ? PERFILE_ON_DAMAGE_FAIL : w->on_damage;
+    return w->damage.given ? cli_policy(w) : PERFILE_ON_DAMAGE_FAIL;
 }
 
 /* Completes the options of the library. */
@@ -806,8 +777,8 @@ const cli_spec cli_convert_spec = {
 static bool changes_captures(const settings *set)
 {
     const perfile_convert_options *how = &set->how;
-    return how->flags || how->byte_order || how->target || set->w.has_on_damage || set->w.copy ||
-           set->w.from;
+    return how->flags || how->byte_order || how->target || set->w.damage.given ||
+           set->w.damage.copy || set->w.from;
 }
 
 /* Passes --compress and --decompress on: without them compressed records are copied. */

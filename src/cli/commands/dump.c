@@ -334,16 +334,6 @@ static int dump_of(cli_file *file, const settings *set, perfile_sink *sink, bool
     return status;
 }
 
-/* Reports why writing failed and returns the exit status. */
-static int output_failed(const char *output, const perfile_error *err)
-{
-    const char *name = strcmp(output, "-") == 0 ? "standard output" : output;
-    if (err->sys == EPIPE)
-        return CLI_DONE;
-    cli_report_error(name, err);
-    return CLI_FAILED;
-}
-
 /* Dumps all inputs to one output.  A file is given up if anything is missing in it. */
 static int dump_all(const cli_inputs *in, settings *set)
 {
@@ -363,7 +353,7 @@ static int dump_all(const cli_inputs *in, settings *set)
     if (file && !complete)
         cli_message("%s: not written, because the dump is incomplete", set->output);
     else if (perfile_sink_finish(sink, &err) < 0 && status != CLI_FAILED)
-        status = output_failed(set->output, &err);
+        status = emit_failed(cli_output_name(set->output), &err);
     cli_signals_temporary(NULL);
     perfile_sink_close(sink);
     return status;

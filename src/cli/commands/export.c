@@ -129,10 +129,7 @@ static void report_json(const report *x, bool written)
     const perfile_export_summary *s = &x->sum;
     cli_json_object(NULL);
     cli_json_string("format", x->format);
-    if (written)
-        cli_json_string("out", x->out);
-    else
-        cli_json_null("out");
+    cli_json_string("out", written ? x->out : NULL);
     cli_json_number("inputs", x->n_inputs);
     cli_json_number("samples", s->samples);
     if (x->compares)
@@ -196,29 +193,13 @@ enum {
 };
 
 /* Words of --per, in the order of PERFILE_PER_…. */
-static const char *per_word(size_t i)
-{
-    static const char *const words[] = {"comm", "pid", "tid", "event", "cpu", "none"};
-    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
-}
+CLI_WORDS(per_word, "comm", "pid", "tid", "event", "cpu", "none")
 
-static const char *weight_word(size_t i)
-{
-    static const char *const words[] = {"samples", "period"};
-    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
-}
+CLI_WORDS(weight_word, "samples", "period")
 
-static const char *mark_word(size_t i)
-{
-    static const char *const words[] = {"kernel", "jit", "inline"};
-    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
-}
+CLI_WORDS(mark_word, "kernel", "jit", "inline")
 
-static const char *unknown_word(size_t i)
-{
-    static const char *const words[] = {"module", "address"};
-    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
-}
+CLI_WORDS(unknown_word, "module", "address")
 
 /* Calls `add` for the position of each word of a list. */
 static int read_list(const char *option, const char *list, cli_word *word_of,
@@ -514,9 +495,7 @@ static perfile_status put_records(output *o, cli_input *in, report *x)
     cli_losses losses = {0};
     perfile_status st = PERFILE_OK;
     while (st == PERFILE_OK && cli_next_run(in, &first, &n)) {
-        for (size_t i = 0; i < n; i++)
-            if (cli_losses_relevant(first[i].type))
-                cli_losses_feed(&losses, &first[i]);
+        cli_losses_feed(&losses, first, n);
         x->foreign |= first->family != PERFILE_FAMILY_PERF;
         st = perfile_emitter_put_run(o->emitter, first, n, &o->error);
     }
@@ -548,7 +527,7 @@ static bool end_output(output *o, const settings *set)
     if (o->status == PERFILE_OK || o->error.sys == EPIPE)
         return o->status == PERFILE_OK;
     /* Without an emitter it was not the output that failed, but a file of the options. */
-    const char *name = strcmp(set->output, "-") == 0 ? "standard output" : set->output;
+    const char *name = cli_output_name(set->output);
     bool of_output = o->emitter && o->error.status == PERFILE_E_IO;
     cli_report_error(of_output ? name : set->format, &o->error);
     return false;
@@ -559,10 +538,8 @@ static int open_output(const cli_inputs *in, const settings *set, perfile_sink *
 {
     const char *kallsyms = set->symbols.options.kallsyms;
     const char **read = malloc((in->n_paths + 2) * sizeof *read);
-    if (!read) {
-        cli_message("out of memory");
-        return CLI_FAILED;
-    }
+    if (!read)
+        return cli_no_memory();
     memcpy(read, in->paths, in->n_paths * sizeof *read);
     size_t n = in->n_paths;
     if (kallsyms)

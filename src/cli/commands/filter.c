@@ -53,10 +53,7 @@ static void json_object(const report *x, const perfile_error *failed)
     const perfile_filter_summary *f = &x->filtered;
     cli_json_object(NULL);
     cli_json_string("file", x->name);
-    if (failed)
-        cli_json_null("out");
-    else
-        cli_json_string("out", x->out);
+    cli_json_string("out", failed ? NULL : x->out);
     cli_json_number("records", f->records);
     cli_json_number("kept", f->kept);
     cli_json_number("selected", f->selected);
@@ -178,7 +175,7 @@ static int filter(settings *set, cli_file *file)
     set->writing.from = set->w.from;
     set->writing.compress_level = set->w.compress_level;
     set->writing.limits = set->w.limits;
-    set->writing.on_damage = set->w.fail ? PERFILE_ON_DAMAGE_FAIL : set->w.on_damage;
+    set->writing.on_damage = cli_policy(&set->w);
     int status = cli_selection_check("filter", &set->select);
     if (status != CLI_CONTINUE)
         return status;

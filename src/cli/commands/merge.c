@@ -231,10 +231,7 @@ static void json_end(const report *x, const perfile_error *failed)
     if (!x->merged)
         json_empty_lists(x);
     json_notes(x);
-    if (failed)
-        cli_json_null("out");
-    else
-        cli_json_string("out", x->out);
+    cli_json_string("out", failed ? NULL : x->out);
     cli_json_number("records", m->records);
     cli_json_number("samples", m->samples);
     cli_json_number("hosts", m->hosts);
@@ -504,10 +501,8 @@ static int read_offset(settings *set, const char *word)
 static int keep_offset(settings *set, const char *word)
 {
     const char **more = realloc(set->offsets, (set->n_offsets + 1) * sizeof *more);
-    if (!more) {
-        cli_message("out of memory");
-        return CLI_FAILED;
-    }
+    if (!more)
+        return cli_no_memory();
     set->offsets = more;
     set->offsets[set->n_offsets++] = word;
     return CLI_CONTINUE;
@@ -519,10 +514,7 @@ static int add_flag(settings *set, uint32_t flag)
     return CLI_CONTINUE;
 }
 
-static const char *align_word(size_t i)
-{
-    return i == 0 ? "start" : NULL;
-}
+CLI_WORDS(align_word, "start")
 
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
@@ -634,8 +626,7 @@ static int merge(settings *set)
                                               .format = set->w.format,
                                               .compress_level = set->w.compress_level,
                                               .form = to_stdout ? PERFILE_FORM_PIPE : set->w.form,
-                                              .on_damage = set->w.fail ? PERFILE_ON_DAMAGE_FAIL
-                                                                       : set->w.on_damage,
+                                              .on_damage = cli_policy(&set->w),
                                               .max_memory = set->max_memory,
                                               .note = on_note,
                                               .progress = cli_writing_progress,
@@ -660,10 +651,8 @@ static int merge_paths(settings *set)
 {
     set->in = calloc(set->inputs.n, sizeof *set->in);
     set->summaries = calloc(set->inputs.n, sizeof *set->summaries);
-    if (!set->in || !set->summaries) {
-        cli_message("out of memory");
-        return CLI_FAILED;
-    }
+    if (!set->in || !set->summaries)
+        return cli_no_memory();
     int status = check_inputs(set);
     if (status != CLI_CONTINUE)
         return status;

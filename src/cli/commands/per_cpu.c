@@ -19,8 +19,8 @@ static perfile_status open_sorted(const cli_per_cpu *x, const char *path, perfil
 {
     const cli_file file = cli_file_of(path);
     const perfile_open_options reading = {.size = sizeof reading,
-                                          .on_damage =
-                                              x->w->fail ? PERFILE_ON_DAMAGE_STOP : x->w->on_damage,
+                                          .on_damage = x->w->damage.fail ? PERFILE_ON_DAMAGE_STOP
+                                                                         : x->w->damage.policy,
                                           .from = x->w->from,
                                           .limits = x->w->limits};
     const perfile_sort_options sorting = {.size = sizeof sorting, .max_memory = x->max_memory};
@@ -96,17 +96,14 @@ static int write_converted(const cli_per_cpu *x)
                                          .format = x->w->format,
                                          .from = x->w->from,
                                          .limits = x->w->limits,
-                                         .on_damage = x->w->fail        ? PERFILE_ON_DAMAGE_FAIL
-                                                      : x->w->on_damage ? x->w->on_damage
-                                                                        : PERFILE_ON_DAMAGE_STOP,
+                                         .on_damage = cli_policy(x->w) ? cli_policy(x->w)
+                                                                       : PERFILE_ON_DAMAGE_STOP,
                                          .note = cli_conversion_note,
                                          .progress = cli_writing_progress,
                                          .user = &report};
     const char **paths = calloc(x->n, sizeof *paths);
-    if (!paths) {
-        cli_message("out of memory");
-        return CLI_FAILED;
-    }
+    if (!paths)
+        return cli_no_memory();
     for (size_t i = 0; i < x->n; i++)
         paths[i] = x->in[i].name;
     const cli_inputs in = {.at = &first, .n = 1, .paths = paths, .n_paths = x->n};
@@ -133,8 +130,7 @@ static int write_files(cli_per_cpu *x)
                                        .flags = x->w->replace ? PERFILE_SPLIT_REPLACE : 0,
                                        .pattern = x->w->out};
     const perfile_split_capture_options writing = {.size = sizeof writing,
-                                                   .on_damage = x->w->fail ? PERFILE_ON_DAMAGE_FAIL
-                                                                           : x->w->on_damage,
+                                                   .on_damage = cli_policy(x->w),
                                                    .limits = x->w->limits,
                                                    .temporary = cli_signals_on_temporary,
                                                    .progress = cli_writing_progress,

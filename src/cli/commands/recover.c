@@ -50,10 +50,7 @@ static void json_finding(const perfile_archive_finding *f)
 {
     cli_json_object(NULL);
     cli_json_string("rule", perfile_rule_of(f->rule)->id);
-    if (f->offset == PERFILE_NO_OFFSET)
-        cli_json_null("offset");
-    else
-        cli_json_decimal("offset", f->offset);
+    cli_json_known("offset", f->offset);
     cli_json_string("text", f->text);
     if (f->part_bytes) {
         cli_json_number("capture", f->capture);
@@ -89,10 +86,7 @@ static void json_repair_end(const repair *x, const perfile_error *failed)
 {
     const perfile_archive_repaired *s = &x->sum;
     cli_json_array_end();
-    if (failed || x->dry_run)
-        cli_json_null("out");
-    else
-        cli_json_string("out", x->o->out);
+    cli_json_string("out", failed || x->dry_run ? NULL : x->o->out);
     cli_json_object("kept");
     cli_json_number("chunks", s->chunks);
     cli_json_number("bytes", s->bytes);
@@ -204,10 +198,7 @@ static void json_side(const char *key, const perfile_gap_side *side)
     cli_json_number("type_number", cli_type_number(type_key(side)));
     cli_json_decimal("offset", side->offset);
     cli_json_number("size", side->size);
-    if (side->time == PERFILE_NO_TIME)
-        cli_json_null("time");
-    else
-        cli_json_decimal("time", side->time);
+    cli_json_known("time", side->time);
     cli_json_object_end();
 }
 
@@ -217,10 +208,7 @@ static void json_gap(const perfile_gap *gap, const char *part)
     cli_json_object(NULL);
     if (part)
         cli_json_string("part", part);
-    if (gap->offset == PERFILE_NO_OFFSET)
-        cli_json_null("offset");
-    else
-        cli_json_decimal("offset", gap->offset);
+    cli_json_known("offset", gap->offset);
     cli_json_number("bytes", gap->bytes);
     cli_json_bool("inner", gap->inner);
     cli_json_string("why", perfile_damage_name(gap->damage));
@@ -319,32 +307,21 @@ static void json_notes(const rescue_report *x)
     cli_json_array_end();
 }
 
-static void json_time(const char *key, uint64_t time)
-{
-    if (time == PERFILE_NO_TIME)
-        cli_json_null(key);
-    else
-        cli_json_decimal(key, time);
-}
-
 /* Prints the rest of the object, behind the gaps.  `whole` says that nothing was lost. */
 static void json_end(const rescue_report *x, const perfile_error *failed)
 {
     const perfile_recover_summary *s = &x->sum;
     cli_json_array_end();
     json_notes(x);
-    if (x->out && !failed && !x->dry_run)
-        cli_json_string("out", x->out);
-    else
-        cli_json_null("out");
+    cli_json_string("out", x->out && !failed && !x->dry_run ? x->out : NULL);
     cli_json_object("kept");
     cli_json_number("records", s->records);
     cli_json_number("bytes", s->bytes);
     cli_json_number("samples", s->samples);
     cli_json_number("events", s->events);
     cli_json_number("features", s->features);
-    json_time("first_time", s->first_time);
-    json_time("last_time", s->last_time);
+    cli_json_known("first_time", s->first_time);
+    cli_json_known("last_time", s->last_time);
     cli_json_object_end();
     cli_json_object("lost");
     cli_json_number("gaps", s->gaps);
@@ -647,10 +624,8 @@ static int add_own_file(const settings *set, const char *path, own_file **files,
     own_file *more = realloc(*files, (*n + 1) * sizeof *more);
     char *copy = more ? strdup(path) : NULL;
     *files = more ? more : *files;
-    if (!copy) {
-        cli_message("out of memory");
-        return CLI_FAILED;
-    }
+    if (!copy)
+        return cli_no_memory();
     more[(*n)++] = (own_file){copy, cpu};
     return CLI_DONE;
 }
@@ -717,16 +692,9 @@ static int rescue_each(const settings *set, const char *in, const given_events *
 }
 
 /* Words of --to. */
-static const char *form_word(size_t i)
-{
-    static const char *const words[] = {"perf.data", "archive"};
-    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
-}
+CLI_WORDS(form_word, "perf.data", "archive")
 
-static const char *salvage_word(size_t i)
-{
-    return i == 0 ? "salvage" : NULL;
-}
+CLI_WORDS(salvage_word, "salvage")
 
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
@@ -840,10 +808,8 @@ int cli_recover(int argc, char **argv)
         recover_archive(in, &set.w, set.dry_run, &status))
         return status;
     given_events *g = calloc(1, sizeof *g); /* too large for the stack: 64 attrs */
-    if (!g) {
-        cli_message("out of memory");
-        return CLI_FAILED;
-    }
+    if (!g)
+        return cli_no_memory();
     status = read_given_events(&set, g);
     if (status == CLI_DONE)
         status = set.w.out && strstr(set.w.out, "%d") && cli_is_directory(in->path)

@@ -61,10 +61,7 @@ static void json_done(const settings *set, const perfile_sort_summary *s,
 {
     cli_json_object(NULL);
     cli_json_string("file", set->in->name);
-    if (failed)
-        cli_json_null("out");
-    else
-        cli_json_string("out", set->w.out);
+    cli_json_string("out", failed ? NULL : set->w.out);
     cli_json_number("records", s->records);
     cli_json_number("samples", s->samples);
     cli_json_number("out_of_order", s->out_of_order);
@@ -98,7 +95,7 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
         .compress_level = set->w.compress_level ? set->w.compress_level : PERFILE_COMPRESS_AS_READ,
         .byte_order = perfile_session_byte_order(session)};
     perfile_copy_options copying = {.size = sizeof copying,
-                                    .flags = set->w.fail ? 0 : PERFILE_COPY_FORCE,
+                                    .flags = set->w.damage.fail ? 0 : PERFILE_COPY_FORCE,
                                     .note = on_note,
                                     .user = set};
     perfile_writer *writer;
@@ -115,7 +112,7 @@ static perfile_status run(settings *set, perfile_sink *sink, perfile_sort_summar
                           perfile_copy_summary *copied, perfile_error *err)
 {
     perfile_open_options reading = {.size = sizeof reading,
-                                    .on_damage = set->w.on_damage,
+                                    .on_damage = set->w.damage.policy,
                                     .from = set->w.from,
                                     .limits = set->w.limits};
     perfile_sort_options sorting = {

@@ -99,14 +99,6 @@ static void report_split(const report *x)
     report_larger(x);
 }
 
-static void json_time(const char *key, uint64_t time)
-{
-    if (time == PERFILE_NO_TIME)
-        cli_json_null(key);
-    else
-        cli_json_decimal(key, time);
-}
-
 /* Prints a part as an item of the array.  `records` and `samples` are its own, `written` includes
  * repeated side-band. */
 static void json_part(const written_part *one)
@@ -117,8 +109,8 @@ static void json_part(const written_part *one)
         cli_json_string("key", one->key);
     cli_json_number("records", one->part.records);
     cli_json_number("samples", one->part.samples);
-    json_time("first_time", one->part.first_time);
-    json_time("last_time", one->part.last_time);
+    cli_json_known("first_time", one->part.first_time);
+    cli_json_known("last_time", one->part.last_time);
     cli_json_number("written", one->part.written);
     cli_json_number("bytes", one->part.bytes);
     cli_json_object_end();
@@ -129,10 +121,7 @@ static void json_object(const report *x, const perfile_error *failed)
 {
     cli_json_object(NULL);
     cli_json_string("file", x->name);
-    if (failed)
-        cli_json_null("out");
-    else
-        cli_json_string("out", x->out);
+    cli_json_string("out", failed ? NULL : x->out);
     cli_json_number("records", x->sum.records);
     cli_json_number("samples", x->sum.samples);
     cli_json_number("written", x->sum.written);
@@ -210,15 +199,6 @@ static bool read_time(const char *word, uint64_t *ns)
     return false;
 }
 
-/* Reads a number above 0. */
-static bool read_number(const char *word, uint64_t *n)
-{
-    char *end;
-    errno = 0;
-    *n = strtoull(word, &end, 10);
-    return word[0] >= '0' && word[0] <= '9' && !*end && !errno && *n > 0;
-}
-
 /* Enumerates the values of --by, in the order of PERFILE_SPLIT_TID and on. */
 static const char *key_word(size_t i)
 {
@@ -258,9 +238,7 @@ static int read_method(int option, settings *set)
         return CLI_CONTINUE;
     case OPTION_RECORDS:
         set->how.by = PERFILE_SPLIT_RECORDS;
-        if (!read_number(optarg, n))
-            return cli_usage("split", "--records takes a number from 1 on, not '%s'", optarg);
-        return CLI_CONTINUE;
+        return cli_read_number("split", "records", optarg, n);
     default:
         return read_key(optarg, &set->how.by);
     }
@@ -327,7 +305,7 @@ static int split(settings *set, const cli_file *file)
     set->writing.from = set->w.from;
     set->writing.compress_level = set->w.compress_level;
     set->writing.limits = set->w.limits;
-    set->writing.on_damage = set->w.fail ? PERFILE_ON_DAMAGE_FAIL : set->w.on_damage;
+    set->writing.on_damage = cli_policy(&set->w);
     set->writing.note = on_note;
     set->writing.done = on_done;
     set->writing.temporary = cli_signals_on_temporary;

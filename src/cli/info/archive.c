@@ -214,9 +214,7 @@ static bool print_table(const rows *all, const row *sum)
             cli_cell(t, "%s", "");
         cli_cell(t, "%s", r->encoding);
     }
-    const bool ok = cli_table_print(t);
-    cli_table_free(t);
-    return ok;
+    return cli_table_end(t, true);
 }
 
 static void print_json(const rows *all, const row *sum)
@@ -299,17 +297,6 @@ static void cell_ratio(cli_table *t, uint64_t bytes, uint64_t decoded)
         cli_cell(t, "-");
 }
 
-static void cell_time(cli_table *t, uint64_t time)
-{
-    char text[40];
-    if (time == PERFILE_NO_TIME) {
-        cli_cell(t, "-");
-        return;
-    }
-    cli_format_seconds(time, text, sizeof text);
-    cli_cell(t, "%s", text);
-}
-
 static void add_row(cli_table *t, const perfile_archive_chunk *c)
 {
     cli_cell(t, "%" PRIu64, c->offset);
@@ -322,8 +309,8 @@ static void add_row(cli_table *t, const perfile_archive_chunk *c)
         cli_cell(t, "%" PRIu64, c->records);
     else
         cli_cell(t, c->meta_damaged ? "damaged" : "-");
-    cell_time(t, c->first_time);
-    cell_time(t, c->last_time);
+    cli_cell_time(t, c->first_time);
+    cli_cell_time(t, c->last_time);
     cli_cell(t, "%" PRIu32 "/%" PRIu32, c->capture, c->part);
 }
 
@@ -356,14 +343,6 @@ static void json_types(const perfile_archive_chunk *c)
     cli_json_array_end();
 }
 
-static void json_time(const char *key, uint64_t time)
-{
-    if (time == PERFILE_NO_TIME)
-        cli_json_null(key);
-    else
-        cli_json_decimal(key, time);
-}
-
 static void json_chunk(const perfile_archive_chunk *c)
 {
     cli_json_object(NULL);
@@ -382,8 +361,8 @@ static void json_chunk(const perfile_archive_chunk *c)
     cli_json_bool("meta_damaged", c->meta_damaged);
     if (c->has_zone) {
         cli_json_number("records", c->records);
-        json_time("first_time", c->first_time);
-        json_time("last_time", c->last_time);
+        cli_json_known("first_time", c->first_time);
+        cli_json_known("last_time", c->last_time);
         json_types(c);
     }
     cli_json_object_end();
@@ -429,9 +408,9 @@ static void json_capture(const perfile_archive_capture *c)
     cli_json_object(NULL);
     cli_json_string("creator", c->creator);
     cli_json_string("host", c->host);
-    json_time("created", c->created);
+    cli_json_known("created", c->created);
     cli_json_string("name", c->name);
-    json_time("modified", c->modified);
+    cli_json_known("modified", c->modified);
     cli_archive_json_lossy(c);
     cli_json_array("parts");
     for (uint32_t i = 0; i < c->n_parts; i++) {

@@ -122,7 +122,7 @@ static bool feed_record(cli_info_facts *x, const perfile_record *r)
 {
     /* Records of the tool have no event, time or processor of their own. */
     if (r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER) {
-        cli_losses_feed(&x->losses, r);
+        cli_losses_feed(&x->losses, r, 1);
         feed_tool_record(x, r);
         return true;
     }
@@ -134,7 +134,7 @@ static bool feed_record(cli_info_facts *x, const perfile_record *r)
         counts->samples++;
         x->samples++;
     } else {
-        cli_losses_feed(&x->losses, r);
+        cli_losses_feed(&x->losses, r, 1);
     }
     widen(x, perfile_record_time(r));
     uint32_t cpu;

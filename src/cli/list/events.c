@@ -172,9 +172,7 @@ static bool print_events(cli_listing *l)
         else
             event_text(l, e);
     }
-    bool ok = !t || cli_table_print(t);
-    cli_table_free(t);
-    return ok;
+    return cli_table_end(t, t);
 }
 
 const cli_subject cli_list_events = {.name = "events", .member = "events", .print = print_events};
@@ -237,9 +235,7 @@ static bool print_ids(cli_listing *l)
             print_id(l, e, id, known ? &x : NULL, t);
         }
     }
-    bool ok = l->json || cli_table_print(t);
-    cli_table_free(t);
-    return ok;
+    return cli_table_end(t, !l->json);
 }
 
 const cli_subject cli_list_ids = {.name = "ids", .member = "ids", .print = print_ids};
@@ -410,9 +406,7 @@ static bool print_cpus(cli_listing *l)
         place_cell(t, x->node);
         cli_cell(t, "%" PRIu64, x->records);
     }
-    bool ok = l->json || cli_table_print(t);
-    cli_table_free(t);
-    return ok;
+    return cli_table_end(t, !l->json);
 }
 
 static void release_cpus(cli_listing *l)

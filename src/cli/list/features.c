@@ -209,9 +209,7 @@ static bool print_build_ids(cli_listing *l)
         cli_cell_string(t, from_names[x->from]);
         cli_cell_string(t, x->name);
     }
-    bool ok = l->json || cli_table_print(t);
-    cli_table_free(t);
-    return ok;
+    return cli_table_end(t, !l->json);
 }
 
 static void release_build_ids(cli_listing *l)

@@ -7,26 +7,6 @@
 
 #include "cli/print.h"
 
-/* Adds a time in seconds; "-" if there is none. */
-static void time_cell(cli_table *t, uint64_t time)
-{
-    char text[40];
-    if (time == PERFILE_NO_TIME) {
-        cli_cell_string(t, NULL);
-        return;
-    }
-    cli_format_seconds(time, text, sizeof text);
-    cli_cell_string(t, text);
-}
-
-static void time_json(const char *key, uint64_t time)
-{
-    if (time == PERFILE_NO_TIME)
-        cli_json_null(key);
-    else
-        cli_json_decimal(key, time);
-}
-
 /* Adds a process or thread number; "-" if there is none. */
 static void pid_cell(cli_table *t, uint32_t pid)
 {
@@ -60,8 +40,8 @@ static bool print_processes(cli_listing *l)
             cli_json_object(NULL);
             cli_json_number("pid", p->pid);
             pid_json("ppid", p->ppid);
-            time_json("start", p->start);
-            time_json("end", p->end);
+            cli_json_known("start", p->start);
+            cli_json_known("end", p->end);
             cli_json_number("threads", p->n_threads);
             cli_json_string("comm", p->comm);
             cli_json_object_end();
@@ -69,14 +49,12 @@ static bool print_processes(cli_listing *l)
         }
         pid_cell(t, p->pid);
         pid_cell(t, p->ppid);
-        time_cell(t, p->start);
-        time_cell(t, p->end);
+        cli_cell_time(t, p->start);
+        cli_cell_time(t, p->end);
         cli_cell(t, "%" PRIu32, p->n_threads);
         cli_cell_string(t, p->comm);
     }
-    bool ok = l->json || cli_table_print(t);
-    cli_table_free(t);
-    return ok;
+    return cli_table_end(t, !l->json);
 }
 
 /* Prints a thread with all its names; `exec` is true for a name that came with an exec(). */
@@ -87,8 +65,8 @@ static void thread_json(const perfile_thread *x)
     cli_json_number("tid", x->tid);
     pid_json("ppid", x->ppid);
     pid_json("ptid", x->ptid);
-    time_json("start", x->start);
-    time_json("end", x->end);
+    cli_json_known("start", x->start);
+    cli_json_known("end", x->end);
     cli_json_string("comm", x->comm);
     cli_json_array("names");
     for (uint32_t i = 0; i < x->n_names; i++) {
@@ -143,13 +121,11 @@ static bool print_threads(cli_listing *l)
         pid_cell(t, x->tid);
         pid_cell(t, x->ppid);
         pid_cell(t, x->ptid);
-        time_cell(t, x->start);
-        time_cell(t, x->end);
+        cli_cell_time(t, x->start);
+        cli_cell_time(t, x->end);
         names_cell(t, x);
     }
-    bool ok = l->json || cli_table_print(t);
-    cli_table_free(t);
-    return ok;
+    return cli_table_end(t, !l->json);
 }
 
 static perfile_bytes build_id_of(const perfile_mapping *m)
@@ -167,8 +143,8 @@ static void mapping_json(const perfile_mapping *m)
     cli_json_hex("addr", m->addr);
     cli_json_hex("len", m->len);
     cli_json_hex("pgoff", m->pgoff);
-    time_json("start", m->start ? m->start : PERFILE_NO_TIME);
-    time_json("end", m->end);
+    cli_json_known("start", m->start ? m->start : PERFILE_NO_TIME);
+    cli_json_known("end", m->end);
     cli_json_string("name", m->name);
     cli_json_string("kind", m->kind == PERFILE_MAPPING_SYMBOL ? "symbol" : "file");
     cli_json_number("cpumode", m->cpumode);
@@ -207,8 +183,8 @@ static void mapping_row(cli_table *t, const perfile_mapping *m)
                  m->prot & 4 ? 'x' : '-', m->flags & 1 ? 's' : 'p');
     else
         cli_cell_string(t, m->data ? "data" : "code");
-    time_cell(t, m->start ? m->start : PERFILE_NO_TIME);
-    time_cell(t, m->end);
+    cli_cell_time(t, m->start ? m->start : PERFILE_NO_TIME);
+    cli_cell_time(t, m->end);
     cli_cell_string(t, id);
     cli_cell_string(t, m->name);
 }
@@ -230,9 +206,7 @@ static bool print_mappings(cli_listing *l)
         else
             mapping_row(t, m);
     }
-    bool ok = l->json || cli_table_print(t);
-    cli_table_free(t);
-    return ok;
+    return cli_table_end(t, !l->json);
 }
 
 const cli_subject cli_list_processes = {

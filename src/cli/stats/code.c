@@ -138,9 +138,7 @@ static perfile_status count(counts *c, cli_input *in, perfile_error *err)
     size_t n;
     perfile_status st = PERFILE_OK;
     while (st == PERFILE_OK && cli_next_run(in, &first, &n)) {
-        for (size_t i = 0; i < n; i++)
-            if (cli_losses_relevant(first[i].type))
-                cli_losses_feed(&c->losses, &first[i]);
+        cli_losses_feed(&c->losses, first, n);
         st = perfile_profile_put_run(c->profile, first, n, err);
     }
     return st == PERFILE_OK ? perfile_profile_finish(c->profile, err) : st;
@@ -261,9 +259,7 @@ static bool print_table(const counts *c)
         put_sum(t, c, shown, more);
     }
     put_sum(t, c, 0, "total");
-    const bool ok = cli_table_print(t);
-    cli_table_free(t);
-    return ok;
+    return cli_table_end(t, true);
 }
 
 /* Prints a key of a row as a member of a JSON object. */

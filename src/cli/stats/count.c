@@ -506,14 +506,6 @@ static inline uint64_t bytes_of(const perfile_record *r)
     return perfile_record_size(r) + r->extra.len;
 }
 
-/* Feeds a run of records to the losses. */
-static void feed_losses(cli_losses *losses, const perfile_record *r, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (cli_losses_relevant(r[i].type))
-            cli_losses_feed(losses, &r[i]);
-}
-
 enum { N_COUNTED_TYPES = 256 };
 
 /* Counts of the types below N_COUNTED_TYPES: all types of perf.  Other families are counted in
@@ -571,7 +563,7 @@ static bool count_types(cli_counts *counts, cli_input *in)
             }
         }
         if (low.at[PERFILE_RECORD_SAMPLE].records - samples != n)
-            feed_losses(&counts->losses, r, n);
+            cli_losses_feed(&counts->losses, r, n);
     }
     return add_types(counts, &low) && ok;
 }
@@ -606,7 +598,7 @@ static bool count_keys(cli_counts *counts, cli_input *in)
         if (r->type == PERFILE_RECORD_SAMPLE)
             count_sample(g, r);
         else
-            cli_losses_feed(&counts->losses, r);
+            cli_losses_feed(&counts->losses, r, 1);
     }
     return true;
 }

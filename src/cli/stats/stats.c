@@ -271,11 +271,7 @@ static int stats_of(cli_file *file, const settings *set)
     return ok ? status : CLI_FAILED;
 }
 
-static const char *sort_word(size_t i)
-{
-    static const char *const words[] = {"samples", "period", "count", "bytes", "key", "total"};
-    return i < sizeof words / sizeof words[0] ? words[i] : NULL;
-}
+CLI_WORDS(sort_word, "samples", "period", "count", "bytes", "key", "total")
 
 static int sort_option(settings *set)
 {
@@ -284,16 +280,6 @@ static int sort_option(settings *set)
     if (status == CLI_CONTINUE)
         set->sort = BY_SAMPLES + (int)which;
     return status;
-}
-
-static int top_option(settings *set)
-{
-    char *end;
-    errno = 0;
-    set->top = strtoull(optarg, &end, 10);
-    if (optarg[0] < '0' || optarg[0] > '9' || *end || errno || !set->top)
-        return cli_usage("stats", "--top takes a number from 1 on, not '%s'", optarg);
-    return CLI_CONTINUE;
 }
 
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
@@ -313,7 +299,7 @@ static int read_option(int option, settings *set)
     case OPTION_SORT:
         return sort_option(set);
     case OPTION_TOP:
-        return top_option(set);
+        return cli_read_number("stats", "top", optarg, &set->top);
     case OPTION_TOTAL:
         set->of_code = true;
         return CLI_CONTINUE;

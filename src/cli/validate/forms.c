@@ -251,10 +251,7 @@ static void json_finding(const cli_validation *v, const perfile_finding *f)
     cli_json_string("rule", perfile_rule_of(f->rule)->id);
     cli_json_string("severity", perfile_severity_name(f->severity));
     cli_json_string("file", path);
-    if (f->offset != PERFILE_NO_OFFSET)
-        cli_json_decimal("offset", f->offset);
-    else
-        cli_json_null("offset");
+    cli_json_known("offset", f->offset);
     cli_json_string("message", f->message);
     record_members(v, f);
     cli_json_object_end();
