@@ -1,4 +1,4 @@
-/* Opening archives as archives, and what is printed about one in a line. */
+/* Archives: opened as such, what is printed about one in a line, and their captures as inputs. */
 #include "cli/input.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* The table of commands, made of commands.def, and the search for a command by its name, which
- * knows the commands of perf, too. */
+ * knows the commands of perf, too; notes and messages. */
 #include "cli/command.h"
 
 #include <errno.h>

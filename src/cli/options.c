@@ -1,10 +1,11 @@
 /* Reading of options with getopt_long(), but with our own messages: those of getopt print arguments
  * unescaped and suggest no similar names.
  *
- * The option table of a command is translated to the tables of getopt_long() for each
- * call. -i FILE is handled here for all commands: its values are collected and appended to the
- * operands, so that commands see one list of inputs.  State is static, as that of getopt is: one
- * command line per process, or one after the other (fuzz/fuzz_command.c resets optind). */
+ * The option table of a command is translated to the tables of getopt_long() for each call.
+ * -i FILE is handled here for all commands: its values are collected and appended to the operands,
+ * so that commands see one list of inputs; and so are --source and --no-index.  State is static, as
+ * that of getopt is: one command line per process, or one after the other (fuzz/fuzz_command.c
+ * resets optind). */
 #include "cli/options.h"
 
 #include <errno.h>

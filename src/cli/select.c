@@ -1,7 +1,7 @@
-/* Options that select records: their table, and how they become terms of a filter.
+/* Options that select records, and those that say where names of functions come from.
  *
- * The texts of terms are parsed by the library.  cli_selection_check() makes a filter from them
- * once, only to find errors before any file is opened. */
+ * The first become terms of a filter, whose texts are parsed by the library.  cli_selection_check()
+ * makes a filter from them once, only to find errors before any file is opened. */
 #include "cli/input.h"
 
 #include <errno.h>

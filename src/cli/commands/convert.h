@@ -1,6 +1,7 @@
-/* `perfile convert`: the report on what differs between input and output. */
-#ifndef CLI_CONVERT_CONVERT_H
-#define CLI_CONVERT_CONVERT_H
+/* What commands share that write a capture in another form: the report on what differs between
+ * input and output, and output by processor. */
+#ifndef CLI_COMMANDS_CONVERT_H
+#define CLI_COMMANDS_CONVERT_H
 
 #include "cli/output.h"
 #include "perfile/convert.h"

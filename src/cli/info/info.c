@@ -1,5 +1,5 @@
-/* `perfile info`: form, origin, events, time range and integrity of a capture.  text.c and
- * json.c print. */
+/* `perfile info`: form, origin, events, time range and integrity of a capture.  text.c and json.c
+ * print. */
 #include "cli/info/info.h"
 
 #include <inttypes.h>

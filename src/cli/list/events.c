@@ -1,5 +1,5 @@
-/* `list events` and `list ids`: from the session, which has all events of the capture when its
- * records have been read. */
+/* `list events`, `list ids` and `list cpus`: from the session, which has all events of the capture
+ * when its records have been read. */
 #include "cli/list/list.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* `perfile stats`: counts of samples and other records by keys.  count.c counts;
- * this file reads the command line, sorts the rows, and prints them. */
+/* `perfile stats`: counts of samples and other records by keys.  count.c counts; this
+ * file reads the command line, sorts the rows, and prints them. */
 #include "cli/stats/stats.h"
 
 #include <errno.h>

@@ -2,9 +2,8 @@
  * every finding as soon as it is found.
  *
  * A kind is a rule with a severity.  The library passes on the first finding of each (`most` is 1);
- * they are kept, sorted by severity, and printed at the end of the file, or in front of the reasons
- * of
- * --for. */
+ * they are kept, sorted by severity, and printed at the end of the file, or
+ * before the reasons of --for. */
 #include "cli/validate/validate.h"
 
 #include <inttypes.h>
