@@ -13,7 +13,7 @@
 #include "builder.h"
 #include "core/session.h"
 #include "perfile/perfile.h"
-#include "merge/merge.h"
+#include "sort/merge.h"
 
 enum { INPUTS = 3, EVENTS = 4, ATTR = 136 };
 

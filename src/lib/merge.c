@@ -2,7 +2,7 @@
  *
  * Each input is opened, byte-swapped to the order of the first one, and sorted; perfile_merge()
  * merges these streams into one, and perfile_copy() writes it.  How attrs, ids, clocks and features
- * are reconciled is in src/merge.
+ * are reconciled is in src/sort.
  *
  * What this file adds: messages name the input that an error comes from, progress is the sum over
  * all inputs, and the memory for sorting is divided among them. */

@@ -1,442 +1,557 @@
-/* The second pass: merges windows, readers and strands, and makes runs of records in order of time.
+/* The stage: hands out the records of all inputs in order of time.
  *
- * All sources stand on one binary heap by their next record.  emit_top() moves records of the top
- * source into the run for as long as they come before all other sources.  Besides, the merge
- *
- *  - makes a FINISHED_ROUND every PF_ROUND_BYTES and at the end, so that readers that sort need
- *    little memory; its place depends on the bytes of the records alone, not on how runs are cut;
- *  - yields each record that is not is_plain() alone in its run: it may teach the session, or have
- *    a payload;
- *  - yields the record that was joined from fragments behind the last of them (joined.c). */
+ * fill() decides what comes next: damage, a round that is due, the refill of an input whose run is
+ * used up, or a run of records. A run is made by fill_fast() as long as plain samples come, and by
+ * add_next_record() for everything else. An input is refilled only at the beginning of a run,
+ * because records of the run may borrow the bytes of its old run. */
 #include "base/alloc.h"
+#include "base/byte_order.h"
+#include "base/copy.h"
 #include "base/error.h"
-#include "stage/round.h"
-#include "sort/sort.h"
-#include "schema/frame.h"
+#include "core/layout.h"
+#include "schema/family.h"
+#include "sort/merge.h"
+#include "stage/time_key.h"
 
-enum { FETCH_AHEAD = 16 /* records of a window whose bytes are prefetched */ };
+#include <string.h>
 
-/* The order of the heap.  Where keys are equal, the place in the input decides, so that the result
- * does not depend on which records were stored where.  With in_order each source holds records that
- * were read before all those of the next source, in whatever parts: then the number of the source
- * decides. */
-static bool before(const pf_sort *x, const pf_sort_source *a, const pf_sort_source *b)
+/* Equal times: by the order of the inputs, so that the output is the same in every run. */
+static inline bool before(const pf_merge_head *a, const pf_merge_head *b)
 {
-    if (a->key != b->key)
-        return a->key < b->key;
-    if (x->in_order)
-        return a->order < b->order;
-    if (a->part != b->part)
-        return a->part < b->part;
-    return a->offset != b->offset ? a->offset < b->offset : a->order < b->order;
+    return a->key != b->key ? a->key < b->key : a->order < b->order;
 }
 
-/* Puts heap[at] in its place among those below it. */
-static void sift(pf_sort *x, uint32_t at)
+/* The entry of an input.  An input in the middle of fragments gets one that precedes all others:
+ * nothing may stand between the fragments of a record. */
+static inline pf_merge_head head_of(const pf_merge_input *in)
 {
-    pf_sort_source *one = x->heap[at];
+    return in->in_fragments ? (pf_merge_head){0, -1, in->at}
+                            : (pf_merge_head){in->key, (int32_t)in->at, in->at};
+}
+
+/* Replaces the first entry by `one` and restores the order of the heap. */
+static inline void replace_first(pf_merge *x, const pf_merge_head one)
+{
+    pf_merge_head *heap = x->heap;
+    uint32_t at = 0;
     for (uint32_t child; (child = 2 * at + 1) < x->n_heap; at = child) {
-        if (child + 1 < x->n_heap && before(x, x->heap[child + 1], x->heap[child]))
+        if (child + 1 < x->n_heap && before(&heap[child + 1], &heap[child]))
             child++;
-        if (!before(x, x->heap[child], one))
+        if (!before(&heap[child], &one))
             break;
-        x->heap[at] = x->heap[child];
+        heap[at] = heap[child];
     }
+    heap[at] = one;
+}
+
+/* Moves `in`, the first input of the heap, to its next record.  False: its run is used up; it has
+ * left the heap and is x->exhausted, to be refilled by the caller. */
+static inline bool advance(pf_merge *x, pf_merge_input *in)
+{
+    in->next++;
+    in->next_key++;
+    if (in->next < in->end && pf_merge_is_plain_sample(in->next)) {
+        in->key = pf_merge_key(in, *in->next_key);
+        in->in_fragments = false;
+        replace_first(x, head_of(in));
+        return true;
+    }
+    if (pf_merge_skip_to_next(x, in)) {
+        replace_first(x, head_of(in));
+        return true;
+    }
+    x->exhausted = in;
+    if (--x->n_heap)
+        replace_first(x, x->heap[x->n_heap]);
+    return false;
+}
+
+void pf_merge_push(pf_merge *x, const pf_merge_input *in)
+{
+    /* Sifts up from the end. */
+    const pf_merge_head one = head_of(in);
+    uint32_t at = x->n_heap++;
+    for (; at && before(&one, &x->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        x->heap[at] = x->heap[(at - 1) / 2];
     x->heap[at] = one;
 }
 
-static void push(pf_sort *x, pf_sort_source *s)
-{
-    uint32_t at = x->n_heap++;
-    for (; at && before(x, s, x->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        x->heap[at] = x->heap[(at - 1) / 2];
-    x->heap[at] = s;
-}
+/* Samples of which only words at fixed offsets change, without walking fields: write_with_new_id()
+ * handles the most frequent case (at most the id changes), write_sample() the others. Both refuse
+ * what they do not handle before anything is counted or advanced: then record.c does it, whose
+ * output would be the same. */
 
-static void pop(pf_sort *x)
-{
-    x->heap[0] = x->heap[--x->n_heap];
-    if (x->n_heap)
-        sift(x, 0);
-}
+/* Bytes from which on a record is not copied if it can stay where it is. */
+enum { LARGE = 1024 };
 
-/* Sets key and place of a source to those of its next record, which must exist. */
-static void update_key(pf_sort_source *s)
+/* Gives the number of an event id in the output, through the id cache. False: the id is 0 or of no
+ * event; pf_merge_new_id() decides about those. */
+static inline bool find_cached_id(pf_merge_input *in, uint64_t id, uint64_t *new_id)
 {
-    if (s->window) {
-        const pf_sort_entry *e = &s->window->e[s->window->at];
-        /* Any block of the part shows the distance between addresses and offsets. */
-        const pf_sort_block *any = &s->window->blocks->list[s->window->next - 1];
-        s->key = e->key;
-        s->part = any->part;
-        s->offset = e->at - (uintptr_t)any->start + any->offset;
-    } else if (s->strands) {
-        const pf_sort_strand *top = pf_sort_strands_top(s->strands);
-        s->key = s->strands->heap[0].key;
-        s->part = pf_sort_strand_block(s->strands, top)->part;
-        s->offset = pf_sort_strand_offset(top, top->at);
-    } else {
-        s->key = s->reader->item->key;
-        s->part = s->reader->item->part;
-        s->offset = s->reader->item->offset;
-    }
-}
-
-/* Fills a source that is not on the heap, and puts it there if it has a next record. */
-static perfile_status fill_source(pf_sort *x, pf_sort_source *s, perfile_error *err)
-{
-    perfile_status st = PERFILE_OK;
-    if (s->window)
-        st = pf_sort_window_fill(s->window, x->base.below, err);
-    else if (s->reader)
-        st = pf_sort_reader_fill(s->reader, (size_t)x->reader_window, err);
-    if (st != PERFILE_OK)
-        return st;
-    bool more = s->window   ? s->window->at < s->window->ready
-                : s->reader ? s->reader->item != NULL
-                            : s->strands->n_heap != 0;
-    if (more) {
-        update_key(s);
-        push(x, s);
-    }
-    return PERFILE_OK;
-}
-
-perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err)
-{
-    uint32_t n = x->n_windows + x->n_readers + x->by_strands;
-    x->sources = pf_alloc(n, sizeof *x->sources);
-    x->heap = pf_alloc(n, sizeof(pf_sort_source *));
-    if (!x->sources || !x->heap)
-        return pf_fail_nomem(err, "sort");
-    for (uint32_t i = 0; i < n; i++) {
-        pf_sort_source *s = &x->sources[i];
-        s->order = i;
-        if (i < x->n_windows)
-            s->window = &x->windows[i];
-        else if (i < x->n_windows + x->n_readers)
-            s->reader = &x->readers[i - x->n_windows];
-        else
-            s->strands = &x->strands;
-        perfile_status st = fill_source(x, s, err);
-        if (st != PERFILE_OK)
-            return st;
-    }
-    return PERFILE_OK;
-}
-
-/* True for the types of kernel records, which may stand together in a run.  Others are alone. */
-static inline bool is_plain_type(uint32_t type)
-{
-    return type - 1 < PF_PERF_LAST_KERNEL_TYPE;
-}
-
-/* The same for any record: one with a payload, and a fragment, are alone, too. */
-static bool is_plain(const perfile_record *r)
-{
-    return (is_plain_type(r->type) || r->family != PERFILE_FAMILY_PERF) && r->extra.len == 0 &&
-           !(r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_PAYLOAD_CUT));
-}
-
-/* Prepares slot `i` of the run for records of the mapping: sets the members that are the same for
- * all of them, so that from_mapping() needs to write only the others. */
-static void prepare_slot(pf_sort *x, uint32_t i)
-{
-    x->base.run[i] = (perfile_record){
-        .flags = (uint8_t)(PERFILE_REC_STABLE | (x->blocks.swap ? PERFILE_REC_SWAPPED : 0)),
-        .envelope = PERFILE_NO_SEQUENCE,
-        .session = x->base.session};
-    x->prepared |= UINT64_C(1) << i;
-}
-
-/* Fills `r` from the record at `at`.  `end` is the end of bytes that are known to exist: if the
- * file was changed meanwhile, the size in the header may lead beyond it.  Then the body is cut
- * there, and decoders and writers refuse the record, because its size is not that of its header. */
-static inline void from_mapping(perfile_record *r, const uint8_t *at, const uint8_t *end, bool swap)
-{
-    pf_sort_frame(r, at, swap);
-    const size_t room = (size_t)(end - r->body.ptr);
-    r->body.len = r->body.len < room ? r->body.len : room;
-}
-
-/* Fills `r` from entry `e` of the window.  `offset` converts an address in the mapping to an offset
- * in the file; `end` is the end of the block that was loaded last. */
-static inline void from_window(perfile_record *r, const pf_sort_entry *e, uint64_t offset,
-                               const uint8_t *end, bool swap, uint32_t part)
-{
-    from_mapping(r, (const uint8_t *)(uintptr_t)e->at, end, swap);
-    r->offset = e->at + offset;
-    r->part = part;
-}
-
-/* Fills `r` from the current item of a reader, and notes its payload. */
-static void from_reader(pf_sort *x, const pf_sort_source *s, perfile_record *r)
-{
-    *r = (perfile_record){.envelope = PERFILE_NO_SEQUENCE, .session = x->base.session};
-    pf_sort_extra extra = pf_sort_item_record(s->reader->item, r);
-    bool swap = r->flags & PERFILE_REC_SWAPPED;
-    r->flags &= (uint8_t)~PERFILE_REC_INNER; /* the envelope that it came out of is left out */
-    const pf_frame f = pf_frame_of(r->family, r->header, swap);
-    r->type = f.type;
-    r->misc = f.misc;
-    if (r->extra.len && !r->extra.ptr) {
-        x->extra = extra;
-        x->extra_read = 0;
-    } else if (r->extra.len) {
-        x->payload = *r;
-    }
-}
-
-/* Adds `n` records to the run and to the summary; `timed`: one of them has a key other than 0. */
-static void count_records(pf_sort *x, uint32_t n, uint32_t samples, uint64_t bytes, bool timed)
-{
-    x->base.n_run += n;
-    x->result.records += n;
-    x->result.samples += samples;
-    x->round_bytes += bytes;
-    x->done += bytes;
-    x->timed |= timed;
-}
-
-/* Restores the heap after the top source `s` has yielded its next record.  False if `s` must be
- * filled first: then it is off the heap, in x->to_refill. */
-static bool advance(pf_sort *x, pf_sort_source *s)
-{
-    bool more, needs_fill;
-    if (s->window) {
-        more = s->window->at < s->window->ready;
-        needs_fill = s->window->next < s->window->end;
-    } else if (s->strands) {
-        more = s->strands->n_heap != 0;
-        needs_fill = false;
-    } else {
-        pf_sort_reader_next(s->reader);
-        more = s->reader->item != NULL;
-        needs_fill = s->reader->needs_fill;
-    }
-    if (more) {
-        update_key(s);
-        sift(x, 0);
+    pf_merge_cached_id *slot = &in->id_cache[id % PF_MERGE_ID_CACHE];
+    if (slot->new_id && slot->id == id) {
+        *new_id = slot->new_id;
         return true;
     }
-    pop(x);
-    x->to_refill = needs_fill ? s : NULL;
-    return !needs_fill;
+    if (!id || !pf_merge_find_id(in, id, new_id))
+        return false;
+    *slot = (pf_merge_cached_id){id, *new_id};
+    return true;
 }
 
-/* A run ends where a round is due, so that the round can stand there. */
-static bool run_is_full(const pf_sort *x)
+/* Gives the IDENTIFIER that the sample gets in the output, *id = 0 if it gets none. False:
+ * record.c has to decide. */
+static bool id_to_add(const pf_merge *x, pf_merge_input *in, const perfile_record *r, uint64_t *id)
 {
-    return x->base.n_run == PERFILE_RUN_RECORDS ||
-           (x->base.n_run && x->round_bytes >= x->round_most);
+    const perfile_layout *from = &in->plans[0].relayout.from;
+    const int slot = from->sample_slot[PF_SLOT_ID];
+    *id = 0;
+    if (!x->adds_ids || from->sample_slot[PF_SLOT_IDENTIFIER] >= 0)
+        return true;
+    if (slot >= 0)
+        return find_cached_id(
+            in, pf_load_u64(r->body.ptr + 8 * (size_t)slot, r->flags & PERFILE_REC_SWAPPED), id);
+    *id = in->events[0].first_id;
+    return in->n_events == 1;
 }
 
-/* Notes in the stream what was seen of records that were just added to the run.  Nothing is known
- * of the run if it has records that came without. */
-static void note_framed(perfile_stream *s, pf_framed seen)
+/* Writes the new value of the field with value `v` to `at`. False: record.c has to do it (pids,
+ * unknown ids, times near the ends of the clock). */
+static inline bool patch_word(pf_merge_input *in, const pf_merge_patch *p, uint64_t v, uint8_t *at,
+                              bool swap)
 {
-    pf_framed *f = &s->framed;
-    if (s->n_run && f->n != s->n_run)
-        return; /* records of a reader are among them */
-    if (s->n_run == 0)
-        *f = (pf_framed){.shortest = UINT16_MAX};
-    f->n += seen.n;
-    f->other |= seen.other;
-    f->shortest = seen.shortest < f->shortest ? seen.shortest : f->shortest;
-    f->longest = seen.longest > f->longest ? seen.longest : f->longest;
+    uint64_t out;
+    if (p->rule == PF_MERGE_TIME) {
+        /* record.c checks times that could wrap around, and names them in its error. */
+        const uint64_t far = UINT64_C(1) << 62;
+        out = v + in->offset;
+        if (v == 0 || v >= far || out == 0 || out >= far)
+            return false;
+    } else if (p->rule == PF_MERGE_TASK ||
+               (!find_cached_id(in, v, &out) &&
+                (p->rule != PF_MERGE_STREAM || !pf_merge_find_stream(in, v, &out)))) {
+        return false;
+    }
+    if (out != v)
+        pf_store_u64(at, out, swap);
+    return true;
 }
 
-/* Prefetches the first two cache lines of a record that will be yielded soon: the order of time
- * jumps in the mapping. */
-static inline void prefetch_record(const pf_sort_entry *e)
+/* True if the id of the sample belongs to an event of the input. Called if no sample of the input
+ * changes: then the sample can be passed on without a copy. */
+static bool has_known_id(const pf_merge *x, pf_merge_input *in, const perfile_record *r)
 {
-    const uint8_t *ahead = (const uint8_t *)(uintptr_t)e->at;
-    __builtin_prefetch(ahead);
-    __builtin_prefetch(ahead + 64);
+    uint64_t id;
+    int slot = pf_layout_sample_id(&in->plans[0].relayout.from);
+    return slot < 0 ? !x->adds_ids
+                    : find_cached_id(in,
+                                     pf_load_u64(r->body.ptr + 8 * (size_t)slot,
+                                                 r->flags & PERFILE_REC_SWAPPED),
+                                     &id);
 }
 
-static uint64_t least_of_others(const pf_sort *x)
+/* Writes `r` to `to` in the layout of the output. Returns its size, 0: record.c has to do it.
+ * Adding an IDENTIFIER in front of the body, the usual change of layout, is done here. */
+static inline size_t write_in_new_layout(const pf_relayout *plan, const perfile_record *r,
+                                         uint64_t id, uint8_t *to)
 {
-    uint64_t least = UINT64_MAX;
-    for (uint32_t i = 1; i < 3 && i < x->n_heap; i++)
-        least = x->heap[i]->key < least ? x->heap[i]->key : least;
-    return least;
+    size_t n = PF_PERF_RECORD_HEADER + r->body.len;
+    if (plan->front.same) {
+        pf_copy_small(to, r->header, n);
+        return n;
+    }
+    if (plan->front.adds_first && plan->same_rest && n + sizeof id <= UINT16_MAX) {
+        const bool swap = r->flags & PERFILE_REC_SWAPPED;
+        memcpy(to, r->header, PF_PERF_RECORD_HEADER);
+        pf_store_u16(to + PF_PERF_SIZE_AT, (uint16_t)(n + sizeof id), swap);
+        pf_store_u64(to + PF_PERF_RECORD_HEADER, id, swap);
+        pf_copy_small(to + PF_PERF_RECORD_HEADER + sizeof id, r->body.ptr, r->body.len);
+        return n + sizeof id;
+    }
+    return pf_relayout_record(plan, r, id, to, &n, NULL) == PERFILE_OK ? n : 0;
 }
 
-/* Moves records of the top source, a window, into the run as long as they come before all other
- * sources.  False if the run ends here: the next record must stand first, or the window must be
- * filled. */
-static bool emit_window(pf_sort *x, pf_sort_source *s)
+/* Writes `r` to `to`, or borrows its bytes if they are large and do not change. False: record.c
+ * has to do it. Not inlined, so that the loop keeps its variables in registers. */
+static __attribute__((noinline)) bool write_sample(pf_merge *x, pf_merge_input *in,
+                                                   const perfile_record *r, uint8_t *to,
+                                                   perfile_record *out)
 {
-    pf_sort_window *w = s->window;
-    const pf_sort_block *any = &w->blocks->list[w->next - 1];
-    /* Addresses to offsets in the file, modulo 2^64. */
-    const uint64_t shift = any->offset - (uintptr_t)any->start;
-    const uint8_t *end = (const uint8_t *)((uintptr_t)any->start + (uintptr_t)any->bytes);
-    const uint64_t bound = least_of_others(x), begun = x->round_bytes;
-    const uint32_t first = x->base.n_run, part = s->part;
-    const bool swap = x->blocks.swap;
-    const pf_sort_entry *e = w->e + w->at, *ready = w->e + w->ready;
-    /* Entries before `far` have one that can be prefetched FETCH_AHEAD behind them. */
-    const pf_sort_entry *far = w->n > FETCH_AHEAD ? w->e + w->n - FETCH_AHEAD : w->e;
-    uint64_t bytes = begun, keys = 0, sequence = x->sequence;
-    uint32_t n = first, samples = 0;
+    const pf_merge_plan *p = in->plans;
+    const bool swap = r->flags & PERFILE_REC_SWAPPED;
+    if (!in->fixed_fields_only || !pf_merge_is_plain_sample(r) ||
+        r->body.len < 8 * (size_t)p->relayout.front.old)
+        return false;
+    out->misc = r->misc;
+    out->flags = r->flags;
+    out->offset = r->offset;
+    out->part = in->at;
+    uint64_t id;
+    size_t n = PF_PERF_RECORD_HEADER + r->body.len;
+    if (in->plain) {
+        if (!has_known_id(x, in, r))
+            return false;
+        if (n >= LARGE) {
+            out->header = r->header;
+            out->body = r->body;
+            return true;
+        }
+        /* A copy: the writer is faster with one long run of bytes than with many short ones. */
+        pf_copy_small(to, r->header, n);
+    } else if (!id_to_add(x, in, r, &id) ||
+               (n = write_in_new_layout(&p->relayout, r, id, to)) == 0) {
+        return false;
+    }
+    /* Read values from the input if offsets are equal: a load right after the copy would wait for
+     * its stores. */
+    const bool adds = !p->relayout.front.same;
+    const unsigned n_patches = in->plain ? 0 : p->n_sample;
+    const uint8_t *words = (adds ? to : r->header) + PF_PERF_RECORD_HEADER;
+    for (unsigned i = adds; i < n_patches; i++) {
+        const size_t at = 8 * (size_t)p->sample[i].slot;
+        if (!patch_word(in, &p->sample[i], pf_load_u64(words + at, swap),
+                        to + PF_PERF_RECORD_HEADER + at, swap))
+            return false;
+    }
+    out->header = to;
+    out->body = (perfile_bytes){to + PF_PERF_RECORD_HEADER, n - PF_PERF_RECORD_HEADER};
+    out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
+    return true;
+}
+
+/* write_sample() for inputs in which at most the id of a sample changes. */
+static inline bool write_with_new_id(pf_merge_input *in, const perfile_record *r, uint8_t *to,
+                                     perfile_record *out)
+{
+    const size_t at = 8 * (size_t)in->id_slot, len = r->body.len;
+    const bool swap = r->flags & PERFILE_REC_SWAPPED;
+    uint64_t new_id;
+    if (in->id_slot < 0 || !pf_merge_is_plain_sample(r) || len < in->min_body ||
+        len >= LARGE - PF_PERF_RECORD_HEADER)
+        return false;
+    const uint64_t id = pf_load_u64(r->body.ptr + at, swap);
+    if (!find_cached_id(in, id, &new_id))
+        return false;
+    pf_copy_small(to, r->header, PF_PERF_RECORD_HEADER + len);
+    if (new_id != id)
+        pf_store_u64(to + PF_PERF_RECORD_HEADER + at, new_id, swap);
+    out->header = to;
+    out->body = (perfile_bytes){to + PF_PERF_RECORD_HEADER, len};
+    out->misc = r->misc;
+    out->flags = r->flags & (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
+    out->offset = r->offset;
+    out->part = in->at;
+    return true;
+}
+
+/* Returns slot `i` with the members set that are equal in all plain samples; x->ready_slots
+ * remembers for which slots that was done. */
+static inline perfile_record *sample_slot_at(pf_merge *x, uint32_t i)
+{
+    perfile_record *slot = &x->base.run[i];
+    if (!(x->ready_slots >> i & 1)) {
+        *slot = (perfile_record){.type = PERFILE_RECORD_SAMPLE,
+                                 .envelope = PERFILE_NO_SEQUENCE,
+                                 .session = x->base.session};
+        x->ready_slots |= UINT64_C(1) << i;
+    }
+    return slot;
+}
+
+/* Counters are kept in locals and stored at the end; base.framed gets what is known of the whole
+ * run if nothing was in it before. */
+static void fill_fast(pf_merge *x)
+{
+    const uint32_t begun = x->base.n_run;
+    const uint8_t *const limit = x->bytes.ptr + x->bytes.cap;
+    uint8_t *to = x->bytes.ptr + x->bytes.len;
+    const uint8_t *end = to;
+    uint32_t n = begun;
+    uint64_t bytes = 0, keys = 0, sequence = x->sequence;
     size_t shortest = UINT16_MAX, longest = 0;
-    bool more = true;
-    do {
-        if (e < far)
-            prefetch_record(e + FETCH_AHEAD);
-        if (!(x->prepared >> n & 1))
-            prepare_slot(x, n);
-        perfile_record *r = &x->base.run[n];
-        from_window(r, e, shift, end, swap, part);
-        more = is_plain_type(r->type);
-        if (!more && n)
+    bool adjacent = true;
+    while (!x->exhausted && x->n_heap && n < PERFILE_RUN_RECORDS &&
+           !pf_merge_round_is_due(x, bytes, keys != 0)) {
+        pf_merge_input *in = &x->inputs[x->heap[0].input];
+        perfile_record *out = sample_slot_at(x, n);
+        /* The buffer is full; it must not move while records of the run point into it. */
+        if ((size_t)(limit - to) < perfile_record_size(in->next) + PF_RELAYOUT_MAX_GROWTH)
             break;
-        r->sequence = sequence++;
-        const size_t size = r->body.len + PF_PERF_RECORD_HEADER;
-        samples += r->type == PERFILE_RECORD_SAMPLE;
+        if (!write_with_new_id(in, in->next, to, out) && !write_sample(x, in, in->next, to, out))
+            break;
+        const size_t size = perfile_record_size(out);
+        to += out->header == to ? size : 0;
+        out->sequence = sequence++;
+        bytes += size;
         shortest = size < shortest ? size : shortest;
         longest = size > longest ? size : longest;
-        bytes += size;
-        keys |= e->key;
-        x->keys[n++] = e->key;
-        e++;
-    } while (more && e < ready && e->key < bound && n < PERFILE_RUN_RECORDS &&
-             bytes < x->round_most);
-    const bool emitted = n > first;
-    const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest,
-                            false};
-    note_framed(&x->base, seen);
-    w->at = (size_t)(e - w->e);
+        /* The writer can write the run with one call if the records lie one after the other. */
+        adjacent &= out->header == end;
+        end = out->header + size;
+        keys |= in->key;
+        in->result.records++;
+        in->result.samples++;
+        n++;
+        advance(x, in);
+    }
+    x->bytes.len = (size_t)(to - x->bytes.ptr);
     x->sequence = sequence;
-    count_records(x, n - first, samples, bytes - begun, keys != 0);
-    return emitted && advance(x, s) && more;
+    x->base.n_run = n;
+    x->result.records += n - begun;
+    x->result.samples += n - begun;
+    x->since_round += bytes;
+    x->timed_since_round |= keys != 0;
+    if (!begun)
+        x->base.framed = (pf_framed){n, 0, (uint16_t)shortest, (uint16_t)longest, adjacent};
 }
 
-/* The same for strands.  A strand that was changed ends the run; the error is reported when it is
- * the first in the next one. */
-static bool emit_strands(pf_sort *x, pf_sort_source *s)
+static pf_merge *merge_of(perfile_stream *s)
 {
-    pf_sort_strands *all = s->strands;
-    const uint64_t bound = least_of_others(x), begun = x->round_bytes;
-    const uint32_t first = x->base.n_run;
-    uint64_t bytes = begun, keys = 0;
-    uint32_t n = first, samples = 0;
-    size_t shortest = UINT16_MAX, longest = 0;
-    bool more = true;
-    do {
-        const pf_sort_strand *one = pf_sort_strands_top(all);
-        const uint64_t key = all->heap[0].key;
-        perfile_record *r = &x->base.run[n];
-        if (one->kind == PF_STRAND_CHANGED)
-            break;
-        if (!(x->prepared >> n & 1))
-            prepare_slot(x, n);
-        from_mapping(r, one->at, one->end, x->blocks.swap);
-        r->offset = pf_sort_strand_offset(one, one->at);
-        r->part = pf_sort_strand_block(all, one)->part;
-        more = is_plain_type(r->type);
-        if (!more && n)
-            break;
-        r->sequence = x->sequence++;
-        const size_t size = perfile_record_size(r);
-        samples += r->type == PERFILE_RECORD_SAMPLE;
-        shortest = size < shortest ? size : shortest;
-        longest = size > longest ? size : longest;
-        bytes += size;
-        keys |= key;
-        x->keys[n++] = key;
-        pf_sort_strands_advance(all, one->at + size, x->base.below);
-    } while (more && all->n_heap && all->heap[0].key < bound && n < PERFILE_RUN_RECORDS &&
-             bytes < x->round_most);
-    const bool emitted = n > first;
-    const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest,
-                            false};
-    note_framed(&x->base, seen);
-    count_records(x, n - first, samples, bytes - begun, keys != 0);
-    return advance(x, s) && emitted && more;
+    return (pf_merge *)(void *)s;
 }
 
-/* Moves records of the top source into the run: of a reader one, of others as many as come before
- * all other sources.  False if the run ends here. */
-static bool emit_top(pf_sort *x)
+/* True for records that must be the only one in a run: the session changes at them, their extra
+ * bytes are read through the input, or they belong to an envelope. */
+static bool is_alone_in_run(const perfile_record *r)
 {
-    perfile_stream *base = &x->base;
-    pf_sort_source *s = x->heap[0];
-    if (s->window)
-        return emit_window(x, s);
-    if (s->strands)
-        return emit_strands(x, s);
-    perfile_record *r = pf_sort_unprepared_slot(x, base->n_run);
-    from_reader(x, s, r);
-    if (base->n_run && !is_plain(r))
-        return false; /* it must be first: the slot is written again in the next run */
-    r->sequence = x->sequence++;
-    x->keys[base->n_run] = s->key;
-    x->done += r->extra.len;
-    count_records(x, 1, r->type == PERFILE_RECORD_SAMPLE, perfile_record_size(r), s->key != 0);
-    return advance(x, s) && is_plain(r);
+    return (r->extra.len && !r->extra.ptr) || pf_session_collects(r) ||
+           r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
 }
 
-/* Makes a FINISHED_ROUND the only record of the run. */
-static void make_round(pf_sort *x)
+/* True for records that another input may hold too: those about the capture as a whole
+ * (PF_ROW_FIRST), and side-band of a part of a recording. Not fragments: two may have equal bytes
+ * although the records they make differ. */
+static bool may_repeat(const pf_merge_input *in, const perfile_record *r)
 {
-    *pf_sort_unprepared_slot(x, 0) = pf_round_record(x->base.session, x->sequence++);
-    x->base.n_run = 1;
-    x->result.rounds++;
-    x->round_bytes = 0;
-    x->timed = false;
+    unsigned class = pf_role_of(r);
+    return pf_marks_of(r) & PF_ROW_FIRST ||
+           (in->is_part && class != PF_ROLE_DATA && !pf_is_joined_fragment(r));
 }
 
-/* Returns the block of the strand that is next, if the file was changed there since the first pass;
- * else NULL. */
-static const pf_sort_block *changed_block(const pf_sort *x)
+/* The next slot of the run, for anything but a plain sample: the caller writes all members. */
+static perfile_record *next_slot(pf_merge *x)
 {
-    const pf_sort_strands *all = x->n_heap ? x->heap[0]->strands : NULL;
-    const pf_sort_strand *top = all ? pf_sort_strands_top(all) : NULL;
-    return top && top->kind == PF_STRAND_CHANGED ? pf_sort_strand_block(all, top) : NULL;
+    x->ready_slots &= ~(UINT64_C(1) << x->base.n_run);
+    return &x->base.run[x->base.n_run];
 }
 
-perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
+/* Counts the record in the next slot of the run, which came from `in`. */
+static void count_record(pf_merge *x, pf_merge_input *in)
 {
-    perfile_stream *base = &x->base;
+    const perfile_record *r = &x->base.run[x->base.n_run];
+    bool sample = r->type == PERFILE_RECORD_SAMPLE && !(r->flags & PERFILE_REC_INNER);
+    x->base.n_run++;
+    x->result.records++;
+    x->result.samples += sample;
+    in->result.records++;
+    in->result.samples += sample;
+    x->since_round += perfile_record_size(r);
+    x->timed_since_round |= in->key != 0;
+}
+
+/* Rewrites the next record of `in` into the run, unless it is left out. Does not advance `in`. */
+static perfile_status add_next_record(pf_merge *x, pf_merge_input *in, perfile_error *err)
+{
+    const perfile_record *r = in->next;
+    perfile_record *out = next_slot(x);
+    bool drop;
+    perfile_status st = pf_merge_check_exclusive(x, in, r, &drop, err);
+    if (st != PERFILE_OK || drop)
+        return st;
+    size_t before_bytes = x->bytes.len;
+    st = pf_merge_rewrite_record(x, in, r, out, &drop, err);
+    if (st != PERFILE_OK || drop)
+        return st;
+    if (may_repeat(in, r)) {
+        bool timeless = perfile_record_time(r) == PERFILE_NO_TIME;
+        st = pf_merge_is_repeated(x, in, out, in->key, timeless, &drop, err);
+        x->result.repeated += drop;
+        if (drop)
+            /* The rewritten bytes of a repeated record are given up. */
+            x->bytes.len = before_bytes;
+        if (st != PERFILE_OK || drop)
+            return st;
+    }
+    out->sequence = x->sequence++;
+    /* A record that was joined from fragments goes out with them only if the input does not
+     * change; else it goes out alone and is no inner record any more. */
+    if (r->flags & PERFILE_REC_INNER && in->plain)
+        out->envelope = in->last_fragment;
+    else
+        out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_INNER;
+    in->in_fragments = pf_is_joined_fragment(r);
+    in->last_fragment = in->in_fragments ? out->sequence : in->last_fragment;
+    if (r->extra.len && !r->extra.ptr) {
+        x->extra_of = r;
+        x->extra_input = in->at;
+    }
+    count_record(x, in);
+    return PERFILE_OK;
+}
+
+/* Feeds a record that changes the session (it stands alone in its run) to the session of the
+ * output. */
+static perfile_status update_session(pf_merge *x, perfile_error *err)
+{
+    const perfile_record *r = &x->base.run[0];
+    if (x->base.n_run != 1 || !pf_session_collects(r))
+        return PERFILE_OK;
+    /* The session is settled only if the record changed something. */
+    uint64_t before_it = perfile_session_generation(x->base.session);
+    perfile_status st = pf_session_collect(x->base.session, r, err);
+    if (st == PERFILE_OK && perfile_session_generation(x->base.session) != before_it)
+        st = pf_session_resolve(x->base.session, err);
+    return st;
+}
+
+/* Fills the run with records from the heap, until an input is used up or something has to wait. */
+static perfile_status fill_run(pf_merge *x, perfile_error *err)
+{
     perfile_status st = PERFILE_OK;
-    base->n_run = 0;
-    /* Records of the last run are no longer used: release the payload, forget the joined record. */
-    if (x->payload.extra.len) {
-        pf_stream_release(base->below, x->payload.part, x->payload.offset,
-                          perfile_record_size(&x->payload) + x->payload.extra.len);
-        x->payload.extra.len = 0;
-    }
-    if (x->joined_yielded)
-        pf_buffer_clear(&x->joined);
-    x->joined_yielded = false;
-    if (x->joined_ready)
-        pf_sort_make_joined(x);
-    if (base->n_run)
-        return PERFILE_OK;
-    bool over = x->n_heap == 0 && !x->to_refill;
-    const bool rounds = x->timed && x->rounds;
-    if (!rounds && x->round_bytes >= x->round_most)
-        x->round_bytes = 0; /* no round: it would say nothing about records without a time */
-    if (rounds && !x->in_fragments && (over || x->round_bytes >= x->round_most)) {
-        make_round(x);
-        return PERFILE_OK;
-    }
-    if (x->to_refill) {
-        pf_sort_source *s = x->to_refill;
-        x->to_refill = NULL;
-        st = fill_source(x, s, err);
-    }
-    if (st == PERFILE_OK && x->n_heap == 0)
-        return rounds && !x->in_fragments ? pf_sort_merge(x, err) /* makes the last round */
-                                          : PERFILE_END;
-    const pf_sort_block *block = base->n_run ? NULL : changed_block(x);
-    if (st == PERFILE_OK && block)
-        st = pf_sort_fail_changed(block, err);
-    while (st == PERFILE_OK && x->n_heap && !run_is_full(x))
-        if (!emit_top(x))
+    while (st == PERFILE_OK) {
+        fill_fast(x);
+        if (x->exhausted || !x->n_heap || x->base.n_run == PERFILE_RUN_RECORDS ||
+            pf_merge_round_is_due(x, 0, false))
             break;
-    return st == PERFILE_OK ? pf_sort_join_fragment(x, err) : st;
+        pf_merge_input *in = &x->inputs[x->heap[0].input];
+        const bool alone = is_alone_in_run(in->next);
+        /* The buffer must not move while records of the run point into it: it grows only for an
+         * empty run. */
+        const size_t room = pf_merge_record_room(in->next);
+        if (x->base.n_run && (alone || x->bytes.cap - x->bytes.len < room))
+            break;
+        if (!pf_buffer_reserve(&x->bytes, room))
+            return pf_fail_nomem(err, "merge");
+        st = add_next_record(x, in, err);
+        if (!advance(x, in) || (alone && x->base.n_run))
+            break;
+    }
+    return st == PERFILE_OK ? update_session(x, err) : st;
 }
+
+/* Reports a note with a count, if the count is not 0. */
+static void report_count(pf_merge *x, uint32_t kind, uint64_t n, const char *text)
+{
+    const perfile_merge_note note = {kind, UINT32_MAX, UINT32_MAX, 0, n, text};
+    if (n)
+        pf_merge_report(x, &note);
+}
+
+/* Reports what is known at the end only. Once, also if the caller goes on calling after the end. */
+static void report_end(pf_merge *x)
+{
+    const perfile_merge_summary *sum = &x->result;
+    if (x->reported)
+        return;
+    x->reported = true;
+    report_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->unattributed,
+                 "records were left out: no event of the output gives their layout");
+    report_count(x, PERFILE_MERGE_NOTE_RECORDS, sum->unreadable,
+                 "records were left out that do not hold what their event says");
+    report_count(
+        x, PERFILE_MERGE_NOTE_RECORDS, x->foreign_time_convs,
+        "TIME_CONV records were left out: they convert the hardware counter of another boot");
+    report_count(
+        x, PERFILE_MERGE_NOTE_CHANGED, sum->trailers,
+        "records without a time got a trailer with the time of the record in front of them");
+}
+
+/* Hands out a FINISHED_ROUND if records with a time came since the last one; else this is the end.
+ */
+static perfile_status hand_out_round(pf_merge *x)
+{
+    if (x->timed_since_round && x->has_rounds) {
+        *next_slot(x) = pf_round_record(x->base.session, x->sequence++);
+        x->base.n_run++;
+        x->timed_since_round = false;
+        x->result.rounds++;
+        return PERFILE_OK;
+    }
+    report_end(x);
+    return PERFILE_END;
+}
+
+/* Hands out one of the damage records that merge_begin.c kept, as a run of its own. */
+static void hand_out_damage(pf_merge *x)
+{
+    perfile_record *r = next_slot(x);
+    *r = *(const perfile_record *)(const void *)x->pending_damage.ptr;
+    r->session = x->base.session;
+    pf_buffer_consume_front(&x->pending_damage, sizeof(perfile_record));
+    x->base.n_run = 1;
+}
+
+/* Makes the next run; see the top of the file. */
+static perfile_status fill(perfile_stream *s, perfile_error *err)
+{
+    pf_merge *x = merge_of(s);
+    perfile_status st = PERFILE_OK;
+    x->extra_of = NULL;
+    pf_buffer_clear(&x->bytes);
+    while (st == PERFILE_OK && s->n_run == 0) {
+        if (x->pending_damage.len) {
+            hand_out_damage(x);
+            return PERFILE_OK;
+        }
+        if (pf_merge_round_is_due(x, 0, false)) {
+            x->since_round = 0;
+            return hand_out_round(x);
+        }
+        if (x->exhausted) {
+            pf_merge_input *in = x->exhausted;
+            x->exhausted = NULL;
+            st = pf_merge_next_run(x, in, err);
+            if (st == PERFILE_OK && !in->ended)
+                pf_merge_push(x, in);
+            continue;
+        }
+        st = x->n_heap ? fill_run(x, err) : hand_out_round(x);
+    }
+    return st;
+}
+
+/* Reads extra bytes (AUX trace data) of run[0] through the stream of its input, which still stands
+ * at that record. */
+static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
+                            perfile_error *err)
+{
+    const pf_merge *x = merge_of(s);
+    if (r != &s->run[0] || !x->extra_of)
+        return pf_fail(err, PERFILE_E_USAGE, "record.extra", "the stream is not at this record");
+    return perfile_stream_extra(x->inputs[x->extra_input].stream, x->extra_of, piece, err);
+}
+
+void pf_merge_release(pf_merge *x)
+{
+    for (uint32_t i = 0; i < x->n_inputs; i++) {
+        pf_merge_input *in = &x->inputs[i];
+        pf_free(in->events);
+        pf_free(in->plans);
+        pf_index_free(&in->ids);
+        pf_buffer_free(&in->new_ids);
+        pf_pids_free(&in->moved_pids);
+    }
+    pf_free(x->inputs);
+    pf_free(x->parts);
+    pf_free(x->cpus);
+    pf_free(x->heap);
+    pf_index_free(&x->owners);
+    pf_buffer_free(&x->bytes);
+    pf_buffer_free(&x->pending_damage);
+    pf_buffer_free(&x->thread_map);
+    pf_merge_forget_repeats(x);
+    if (x->base.session)
+        pf_session_free(x->base.session);
+    pf_free(x);
+}
+
+/* Closes the streams of the inputs, too. */
+static void close_stage(perfile_stream *s)
+{
+    pf_merge *x = merge_of(s);
+    for (uint32_t i = 0; i < x->n_inputs; i++)
+        perfile_stream_close(x->inputs[i].stream);
+    pf_merge_release(x);
+}
+
+const pf_stream_ops pf_merge_ops = {.fill = fill, .extra = extra, .close = close_stage};

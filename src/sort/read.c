@@ -195,7 +195,7 @@ static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_e
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "sort.record",
                        "records of family %u cannot be sorted", r->family);
     x->rounds = family->rounds;
-    /* From here on keys depend on the events: plan.c compares the count with that at the end. */
+    /* From here on keys depend on the events: sort.c compares the count with that at the end. */
     if (!x->key_seen && r->type < PERFILE_RECORD_USER) {
         x->key_seen = true;
         x->known_events = pf_sort_count_events_and_ids(x->base.session);

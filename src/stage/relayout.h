@@ -2,7 +2,7 @@
  *
  * Fields that the new layout lacks are cut out, an id (ID or IDENTIFIER) that only the new one has
  * is inserted, and every other byte stays as stored.  target/ uses it to remove fields that a
- * version does not know, merge/ to give all events an id at one place.  What is to be done is
+ * version does not know, merging to give all events an id at one place.  What is to be done is
  * planned once per pair of layouts (pf_relayout); nothing is allocated per record. */
 #ifndef PF_STAGE_RELAYOUT_H
 #define PF_STAGE_RELAYOUT_H

@@ -26,7 +26,7 @@ check() {
             }
             formats["perf"] = 1
             level["expr"] = level["profile"] = 6
-            n = split("filter sort merge target emit", leaf, " ")
+            n = split("filter sort target emit", leaf, " ")
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 7
             level["split"] = 8

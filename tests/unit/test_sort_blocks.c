@@ -3,7 +3,7 @@
 
 #include "base/byte_order.h"
 #include "core/session.h"
-#include "sort/window.h"
+#include "sort/sort.h"
 
 enum { BLOCKS = 64, MANY = 20 << 20 };
 

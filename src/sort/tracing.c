@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/byte_order.h"
 #include "core/names.h"
-#include "merge/facts.h"
+#include "sort/merge.h"
 
 /* MAGIC: length of the magic bytes. FTRACE: position of the subsystem of ftrace's own events,
  * which has no name. WITHOUT_NAME: see name_entry(). */

@@ -9,7 +9,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "perfile/encode.h"
-#include "merge/facts.h"
+#include "sort/merge.h"
 #include "schema/family.h"
 
 /* An entry of an input. */

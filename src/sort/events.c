@@ -13,7 +13,7 @@
 #include "core/layout.h"
 #include "perfile/encode.h"
 #include "schema/types.h"
-#include "merge/attr.h"
+#include "sort/merge.h"
 #include "perfile/field.h"
 #include "schema/attr_places.h"
 

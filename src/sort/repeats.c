@@ -8,8 +8,7 @@
 #include "base/alloc.h"
 
 #include "base/error.h"
-#include "merge/merge.h"
-#include "merge/facts.h"
+#include "sort/merge.h"
 #include "schema/family.h"
 
 enum {

@@ -12,7 +12,7 @@
 #include "perfile/encode.h"
 #include "perfile/field.h"
 #include "schema/trailer.h"
-#include "merge/merge.h"
+#include "sort/merge.h"
 #include "schema/family.h"
 
 enum {

@@ -1,21 +1,23 @@
 /* Internals of perfile_merge(), shared by the files of this folder.
  *
  * A merge (pf_merge) is a stream with a session of its own.  It stands on n inputs
- * (pf_merge_input), each a sorted stream.  begin.c plans it before the first record goes out: which
- * machine and boot each input is from (hosts.c), how far its times are moved (clocks.c), which
- * events and ids the output has (events.c), and which features (features.c).  After that merge.c
- * repeatedly takes the input whose next record is earliest, and record.c or sample.c writes
- * that record with the ids, times and layout of the output.
+ * (pf_merge_input), each a sorted stream.  merge_begin.c plans it before the first record goes out:
+ * which machine and boot each input is from and how far its times are moved (hosts.c), which events
+ * and ids the output has (events.c), and which features (features.c).  After that merge.c
+ * repeatedly takes the input whose next record is earliest, and record.c or the fast path for
+ * samples writes that record with the ids, times and layout of the output.
  *
  * Two ways for a record, which give the same bytes:
- *   sample.c       samples as records, of which only fields at fixed offsets change
+ *   merge.c        samples as records, of which only fields at fixed offsets change
  *   record.c       any record, field by field */
 #ifndef PF_MERGE_MERGE_H
 #define PF_MERGE_MERGE_H
 
 #include "base/buffer.h"
+#include "base/error.h"
 #include "core/stream.h"
 #include "model/index.h"
+#include "perfile/encode.h"
 #include "perfile/merge.h"
 #include "stage/pids.h"
 #include "stage/relayout.h"
@@ -162,7 +164,7 @@ typedef struct pf_merge {
     perfile_merge_summary result;
 } pf_merge;
 
-/* input.c */
+/* merge_begin.c: inputs */
 
 /* Makes sure that in->stream has totals, so that all about the input is known before its first
  * record: a stream without totals gets a perfile_sort() on it that holds everything. */
@@ -188,12 +190,12 @@ void pf_merge_push(pf_merge *x, const pf_merge_input *in);
 void pf_merge_release(pf_merge *x);
 extern const pf_stream_ops pf_merge_ops;
 
-/* exclusive.c: rejects records that only one recording may supply (AUX traces, THREAD_MAP of perf
+/* repeats.c: rejects records that only one recording may supply (AUX traces, THREAD_MAP of perf
  * stat), or with PERFILE_MERGE_DROP_CONFLICTING reports a conflict once and sets *drop. */
 perfile_status pf_merge_check_exclusive(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                         bool *drop, perfile_error *err);
 
-/* result.c */
+/* merge_begin.c: results */
 
 /* Passes a note to the caller's options.note. */
 void pf_merge_report(const pf_merge *x, const perfile_merge_note *note);
@@ -206,7 +208,7 @@ perfile_status pf_merge_conflict(const pf_merge *x, uint32_t number, uint32_t in
 
 /* hosts.c: sets machine, boot, first_of_recording and is_part of each input. */
 perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err);
-/* clocks.c: sets clock_input and the offset of each input.  PERFILE_E_USAGE if clocks cannot be
+/* hosts.c: sets clock_input and the offset of each input.  PERFILE_E_USAGE if clocks cannot be
  * related; the message says which option to pass. */
 perfile_status pf_merge_clocks(pf_merge *x, perfile_error *err);
 
@@ -234,9 +236,6 @@ perfile_status pf_merge_features(pf_merge *x, perfile_error *err);
 perfile_status pf_merge_rewrite_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                        perfile_record *out, bool *drop, perfile_error *err);
 size_t pf_merge_record_room(const perfile_record *r);
-
-/* sample.c: appends samples to the run up to the first record that needs record.c. */
-void pf_merge_fill_fast(pf_merge *x);
 
 /* repeats.c: sets *repeated if `r`, side-band of one part of a recording with sort key `key`, went
  * out for another part already.  `timeless`: the record has no time. */
@@ -274,5 +273,142 @@ static inline bool pf_merge_pid_moves(const pf_merge_input *in, uint32_t pid)
 {
     return in->host && pid && pid < PERFILE_MERGE_PIDS;
 }
+
+/* The attr of an event in the output of a merge. */
+
+/* What the attrs of all inputs have in common in the output. */
+typedef struct pf_merge_attrs {
+    const pf_merge *x;
+    /* length of the longest attr of the input with the oldest perf; SIZE_MAX: do not cut */
+    size_t size;
+    bool swapped;
+    bool use_clockid; /* attr.use_clockid and attr.clockid of the output's clock */
+    int32_t clockid;
+} pf_merge_attrs;
+
+/* Call after pf_merge_clocks(). x->adds_ids and x->sample_id_all are read by pf_merge_attr() only.
+ */
+void pf_merge_attrs_begin(pf_merge_attrs *m, const pf_merge *x);
+
+/* Puts the attr that event `e` of `in` has in the output into `out`, which is cleared first. */
+perfile_status pf_merge_attr(const pf_merge_attrs *m, const pf_merge_input *in,
+                             const perfile_event *e, pf_buffer *out, perfile_error *err);
+
+/* Features of a merged capture: what features.c shares with the files that join one kind of
+ * feature each (values.c, lists.c, tracing.c), and the set of entries that they
+ * use to keep each thing once (repeats.c). */
+
+/* An entry of a set.  number and name are its key, and value too if the set is `by_value`.  The
+ * bytes are borrowed and must outlive the set. */
+typedef struct pf_merge_entry {
+    uint64_t number;
+    perfile_bytes name, value;
+    uint32_t input; /* index of the first input that has it */
+    uint32_t link;  /* free for the caller */
+    uint32_t next;  /* chain of entries with the same hash: position + 1, 0 at the end */
+    bool refused;   /* free for the caller */
+} pf_merge_entry;
+
+/* A set of entries in the order in which they were added.  All zeros is empty. */
+typedef struct pf_merge_entries {
+    pf_index heads;  /* hash -> position of the first entry of its chain */
+    pf_buffer items; /* pf_merge_entry */
+    bool by_value;
+} pf_merge_entries;
+
+/* Returns the entry with the key of *want, or NULL. The pointer is valid until the next entry is
+ * added; the same holds for pf_merge_entries_add(). */
+pf_merge_entry *pf_merge_entries_find(const pf_merge_entries *e, const pf_merge_entry *want);
+/* Returns the entry with the key of *want; adds a copy of *want if there is none. NULL: out of
+ * memory. */
+pf_merge_entry *pf_merge_entries_add(pf_merge_entries *e, const pf_merge_entry *want, bool *added);
+/* Conversion between entries and their positions in the order of adding. */
+pf_merge_entry *pf_merge_entries_at(const pf_merge_entries *e, uint32_t position);
+uint32_t pf_merge_entries_position(const pf_merge_entries *e, const pf_merge_entry *one);
+void pf_merge_entries_free(pf_merge_entries *e);
+
+static inline bool pf_same_bytes(perfile_bytes a, perfile_bytes b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* Arguments for "%.*s": up to 64 bytes of text from an input. */
+#define PF_TEXT_ARGS(b) (int)((b).len < 64 ? (b).len : 64), (b).len ? (const char *)(b).ptr : ""
+
+/* Returns a feature of input `k`, or NULL if it is missing, damaged or truncated. */
+const perfile_feature *pf_fact_of(const pf_merge *x, uint32_t k, uint32_t number);
+/* pf_fact_of() of the first input that has the feature, NULL if none has; the index of that input,
+ * n_inputs if none has; true if input `k` has the feature with other bytes than `first`. */
+const perfile_feature *pf_fact_first(const pf_merge *x, uint32_t number);
+uint32_t pf_fact_first_input(const pf_merge *x, uint32_t number);
+bool pf_fact_differs(const pf_merge *x, uint32_t k, uint32_t number, const perfile_feature *first);
+/* True if all inputs that have the feature have the same bytes. */
+bool pf_fact_all_same(const pf_merge *x, uint32_t number);
+
+/* Adds a feature to the output. `stable`: the bytes are those of an input, which outlive the
+ * session of the output; else they are copied. */
+perfile_status pf_fact_add(pf_merge *x, uint32_t number, perfile_bytes payload, bool stable,
+                           perfile_error *err);
+/* Adds a feature that was made from several inputs, and reports a note of kind JOINED. */
+perfile_status pf_fact_join(pf_merge *x, uint32_t number, const pf_buffer *made,
+                            perfile_error *err);
+
+/* Reports a note whose text is "feature NAME: " and the formatted text. */
+void pf_fact_report(const pf_merge *x, uint32_t kind, uint32_t number, uint32_t input,
+                    uint64_t count, const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Reports that the feature of input `k` is damaged and left out. */
+void pf_fact_unreadable(const pf_merge *x, uint32_t number, uint32_t k);
+/* Reports that `count` entries of input `k` were left out, if any; `why` follows "of INPUT".
+ */
+void pf_fact_left_out(const pf_merge *x, uint32_t number, uint32_t k, uint64_t count,
+                      const char *why);
+
+/* Options for encoding a feature in the byte order of the output. */
+static inline perfile_encode_options pf_fact_encode_options(const pf_merge *x)
+{
+    return (perfile_encode_options){.size = sizeof(perfile_encode_options),
+                                    .byte_order = perfile_session_byte_order(x->base.session)};
+}
+
+/* Defines make_ID(), which appends the encoded payload of feature ID to `out`. */
+#define PF_FACT_MAKER(id)                                                                          \
+    static perfile_status make_##id(const pf_merge *x, const perfile_##id *v, pf_buffer *out,      \
+                                    perfile_error *err)                                            \
+    {                                                                                              \
+        const perfile_encode_options how = pf_fact_encode_options(x);                              \
+        size_t len;                                                                                \
+        perfile_status st = perfile_##id##_encode(v, sizeof *v, &how, NULL, 0, &len, err);         \
+        if (st != PERFILE_OK)                                                                      \
+            return st;                                                                             \
+        if (!pf_buffer_reserve(out, len))                                                          \
+            return pf_fail_nomem(err, "merge");                                                    \
+        st = perfile_##id##_encode(v, sizeof *v, &how, out->ptr + out->len, len, &len, err);       \
+        out->len += st == PERFILE_OK ? len : 0;                                                    \
+        return st;                                                                                 \
+    }
+
+/* The rules of format/merging.def, one function each. Each adds feature `number` to the output if
+ * it can, and reports what is left out or changed.
+ *
+ * features.c: kept when it is the same in all inputs. */
+perfile_status pf_join_same(pf_merge *x, uint32_t number, perfile_error *err);
+/* values.c */
+perfile_status pf_join_topology(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_unwind(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_unwind_file(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_nodes(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_hosts(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_most(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_flag(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_span(pf_merge *x, uint32_t number, perfile_error *err);
+perfile_status pf_join_clock(pf_merge *x, uint32_t number, perfile_error *err);
+/* lists.c */
+perfile_status pf_join_list(pf_merge *x, uint32_t number, perfile_error *err);
+/* tracing.c */
+perfile_status pf_join_tracing(pf_merge *x, uint32_t number, perfile_error *err);
+/* values.c: event types, and EVENT_DESC. The latter is added when an input has it or when names of
+ * events would be lost without it; it needs all other features, which names are derived from. */
+perfile_status pf_join_event_types(pf_merge *x, perfile_error *err);
+perfile_status pf_join_event_desc(pf_merge *x, perfile_error *err);
 
 #endif
