@@ -27,8 +27,9 @@ enum { /* perfile_sort_options.flags */
 typedef struct perfile_sort_options {
     size_t size;
     /* Bytes of memory that sorting may use; session and buffers of source and sink come on top.
-     * Records of a mapped input stay in the mapping until they are yielded and count 24 to 30 bytes
-     * each.  What exceeds the limit goes to temporary files. */
+     * Records of a mapped input stay in the mapping until they are yielded; a sixteenth of the
+     * limit is for the ranges between places where times step back, about 110 bytes each.  What
+     * exceeds the limit goes to temporary files. */
     uint64_t max_memory;
     const char *temporary; /* folder for them, NULL: TMPDIR, or /tmp; borrowed */
     /* Called now and then: `done` of `total` bytes of the input (0: unknown).  A byte counts half
@@ -36,9 +37,8 @@ typedef struct perfile_sort_options {
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
     /* A mapped input of at most so many bytes stays mapped between the two passes: mapping pages
-     * again costs as much as reading them.  Records that wait in the mapping for their turn occupy
-     * at most so many bytes; more of them go to temporary files.  This is page cache, which the
-     * system takes back when it needs memory.  0: 1 GiB, or max_memory if that was given. */
+     * again costs as much as reading them.  This is page cache, which the system takes back when it
+     * needs memory.  0: 1 GiB, or max_memory if that was given. */
     uint64_t max_mapped;
     uint64_t flags; /* PERFILE_SORT_… */
     uint64_t reserved[4];
@@ -63,9 +63,9 @@ typedef struct perfile_sort_options {
  * more. Fragments of simpleperf's long records stay together.  Damage is reported when it is met,
  * which is before the first record is yielded.  `sequence` counts from 0 again.
  *
- * Of a mapped file the first pass finds out how far times ever step back, and the second pass holds
- * no more records than that needs.  What does not fit max_memory, or is not mapped (pipes,
- * decompressed records), goes to temporary files without a name as sorted runs, which are merged.
+ * Of a mapped file the first pass finds the ranges that are in order, and the second pass merges
+ * them in place.  What does not fit max_memory, or is not mapped (pipes, decompressed records),
+ * goes to temporary files without a name as sorted runs, which are merged.
  *
  * *stream owns `below` from success on; on failure it stays the caller's.
  * PERFILE_E_USAGE: max_memory is below the least, or `below` has been read from already. */

@@ -15,33 +15,12 @@
 
 #include <string.h>
 
-/* Equal times: by the order of the inputs, so that the output is the same in every run. */
-static inline bool before(const pf_merge_head *a, const pf_merge_head *b)
+/* The entry of an input; equal times go by the order of the inputs.  An input in the middle of
+ * fragments precedes all others: nothing may come between the fragments of a record. */
+static inline pf_head head_of(const pf_merge_input *in)
 {
-    return a->key != b->key ? a->key < b->key : a->order < b->order;
-}
-
-/* The entry of an input.  An input in the middle of fragments gets one that precedes all others:
- * nothing may stand between the fragments of a record. */
-static inline pf_merge_head head_of(const pf_merge_input *in)
-{
-    return in->in_fragments ? (pf_merge_head){0, -1, in->at}
-                            : (pf_merge_head){in->key, (int32_t)in->at, in->at};
-}
-
-/* Replaces the first entry by `one` and restores the order of the heap. */
-static inline void replace_first(pf_merge *x, const pf_merge_head one)
-{
-    pf_merge_head *heap = x->heap;
-    uint32_t at = 0;
-    for (uint32_t child; (child = 2 * at + 1) < x->n_heap; at = child) {
-        if (child + 1 < x->n_heap && before(&heap[child + 1], &heap[child]))
-            child++;
-        if (!before(&heap[child], &one))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = one;
+    return (pf_head){
+        .key = in->in_fragments ? 0 : in->key, .part = !in->in_fragments, .source = in->at};
 }
 
 /* Moves `in`, the first input of the heap, to its next record.  False: its run is used up; it has
@@ -53,27 +32,21 @@ static inline bool advance(pf_merge *x, pf_merge_input *in)
     if (in->next < in->end && pf_merge_is_plain_sample(in->next)) {
         in->key = pf_merge_key(in, *in->next_key);
         in->in_fragments = false;
-        replace_first(x, head_of(in));
+        pf_heap_replace(&x->heap, head_of(in));
         return true;
     }
     if (pf_merge_skip_to_next(x, in)) {
-        replace_first(x, head_of(in));
+        pf_heap_replace(&x->heap, head_of(in));
         return true;
     }
     x->exhausted = in;
-    if (--x->n_heap)
-        replace_first(x, x->heap[x->n_heap]);
+    pf_heap_pop(&x->heap);
     return false;
 }
 
 void pf_merge_push(pf_merge *x, const pf_merge_input *in)
 {
-    /* Sifts up from the end. */
-    const pf_merge_head one = head_of(in);
-    uint32_t at = x->n_heap++;
-    for (; at && before(&one, &x->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        x->heap[at] = x->heap[(at - 1) / 2];
-    x->heap[at] = one;
+    pf_heap_push(&x->heap, head_of(in));
 }
 
 /* Samples of which only words at fixed offsets change, without walking fields: write_with_new_id()
@@ -270,9 +243,9 @@ static void fill_fast(pf_merge *x)
     uint64_t bytes = 0, keys = 0, sequence = x->sequence;
     size_t shortest = UINT16_MAX, longest = 0;
     bool adjacent = true;
-    while (!x->exhausted && x->n_heap && n < PERFILE_RUN_RECORDS &&
+    while (!x->exhausted && x->heap.n && n < PERFILE_RUN_RECORDS &&
            !pf_merge_round_is_due(x, bytes, keys != 0)) {
-        pf_merge_input *in = &x->inputs[x->heap[0].input];
+        pf_merge_input *in = &x->inputs[x->heap.at[0].source];
         perfile_record *out = sample_slot_at(x, n);
         /* The buffer is full; it must not move while records of the run point into it. */
         if ((size_t)(limit - to) < perfile_record_size(in->next) + PF_RELAYOUT_MAX_GROWTH)
@@ -410,10 +383,10 @@ static perfile_status fill_run(pf_merge *x, perfile_error *err)
     perfile_status st = PERFILE_OK;
     while (st == PERFILE_OK) {
         fill_fast(x);
-        if (x->exhausted || !x->n_heap || x->base.n_run == PERFILE_RUN_RECORDS ||
+        if (x->exhausted || !x->heap.n || x->base.n_run == PERFILE_RUN_RECORDS ||
             pf_merge_round_is_due(x, 0, false))
             break;
-        pf_merge_input *in = &x->inputs[x->heap[0].input];
+        pf_merge_input *in = &x->inputs[x->heap.at[0].source];
         const bool alone = is_alone_in_run(in->next);
         /* The buffer must not move while records of the run point into it: it grows only for an
          * empty run. */
@@ -505,7 +478,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
                 pf_merge_push(x, in);
             continue;
         }
-        st = x->n_heap ? fill_run(x, err) : hand_out_round(x);
+        st = x->heap.n ? fill_run(x, err) : hand_out_round(x);
     }
     return st;
 }
@@ -534,7 +507,7 @@ void pf_merge_release(pf_merge *x)
     pf_free(x->inputs);
     pf_free(x->parts);
     pf_free(x->cpus);
-    pf_free(x->heap);
+    pf_free(x->heap.at);
     pf_index_free(&x->owners);
     pf_buffer_free(&x->bytes);
     pf_buffer_free(&x->pending_damage);

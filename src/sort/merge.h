@@ -19,6 +19,7 @@
 #include "model/index.h"
 #include "perfile/encode.h"
 #include "perfile/merge.h"
+#include "sort/sort.h"
 #include "stage/pids.h"
 #include "stage/relayout.h"
 #include "stage/round.h"
@@ -120,13 +121,6 @@ typedef struct pf_merge_input {
     perfile_merge_input_summary result;
 } pf_merge_input;
 
-/* An entry of the heap: an input by the time of its next record, equal times by input order. */
-typedef struct pf_merge_head {
-    uint64_t key;
-    int32_t order;  /* index of the input; -1 inside a row of fragments, to come first */
-    uint32_t input; /* index */
-} pf_merge_head;
-
 typedef struct pf_merge {
     perfile_stream base;
     perfile_merge_options options;
@@ -135,8 +129,7 @@ typedef struct pf_merge {
     uint32_t *cpus;      /* their processors */
     uint32_t n_parts;
     uint32_t n_inputs;
-    pf_merge_head *heap; /* inputs that have a record at hand */
-    uint32_t n_heap;
+    pf_heap heap; /* inputs that have a record at hand */
     uint32_t n_boots;
     uint32_t clock_input;           /* index of the input whose clock the output uses */
     bool sample_id_all;             /* of the output's attrs: set if any input has it */

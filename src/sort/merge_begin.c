@@ -152,8 +152,8 @@ static perfile_status init_inputs(pf_merge *x, const perfile_merge_input *inputs
                                   perfile_error *err)
 {
     x->inputs = pf_alloc(n, sizeof *x->inputs);
-    x->heap = pf_alloc(n, sizeof *x->heap);
-    if (!x->inputs || !x->heap)
+    x->heap.at = pf_alloc(n, sizeof *x->heap.at);
+    if (!x->inputs || !x->heap.at)
         return pf_fail_nomem(err, "merge");
     for (size_t i = 0; i < n; i++) {
         perfile_status st = pf_item_check(&inputs[i], "merge.inputs", err);

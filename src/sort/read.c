@@ -1,6 +1,6 @@
 /* The first pass: reads the stream below to its end and computes the key of every record.
  *
- * Records that stay in the mapped file are added to blocks, by the run where all of a run are
+ * Records that stay in the mapped file are added to ranges, by the run where all of a run are
  * contiguous samples (take_run()), else one by one.  All others are copied to the store `loose`.
  * FINISHED_ROUNDs and envelopes are left out; fragments of a large simpleperf record share one key,
  * so that they stay together.  Besides, the pass counts what the stage reports of its records
@@ -110,14 +110,14 @@ static perfile_status save_payload(pf_sort *x, const perfile_record *r, perfile_
     return st == PERFILE_END || st == PERFILE_E_TRUNCATED ? PERFILE_OK : st;
 }
 
-/* Adds a record to the store.  Once the blocks are full even stable bytes are copied, so that the
- * second pass need not fetch records one by one from all over the file. */
+/* Adds a record to the store.  Once there are too many ranges even stable bytes are copied, so that
+ * the second pass need not fetch records one by one from all over the file. */
 static perfile_status store_record(pf_sort *x, uint64_t key, const perfile_record *r,
                                    perfile_error *err)
 {
     perfile_record copy = *r;
     perfile_status st = r->extra.len ? save_payload(x, r, &copy, err) : PERFILE_OK;
-    return st == PERFILE_OK ? pf_sort_store_add(&x->loose, key, &copy, x->blocks.full, err) : st;
+    return st == PERFILE_OK ? pf_sort_store_add(&x->loose, key, &copy, x->ranges.full, err) : st;
 }
 
 /* True if `r` goes into the output.  False for records that are left out: FINISHED_ROUNDs (new ones
@@ -126,7 +126,7 @@ static perfile_status store_record(pf_sort *x, uint64_t key, const perfile_recor
 static bool goes_into_output(pf_sort *x, const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) {
-        pf_sort_blocks_add_round(&x->blocks, r);
+        pf_sort_ranges_add_round(&x->ranges, r);
         x->result.rounds_dropped++;
         return false;
     }
@@ -187,7 +187,7 @@ static bool is_stored(const pf_sort *x, const perfile_record *r)
     return !of_stages || !(r->flags & PERFILE_REC_ENVELOPE) || pf_is_fragment(r);
 }
 
-/* Reads one record, the general way: a block or the store gets it, or it is left out. */
+/* Reads one record, the general way: a range or the store gets it, or it is left out. */
 static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_error *err)
 {
     const pf_family *family = pf_family_of(r->family);
@@ -213,12 +213,8 @@ static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_e
     x->result.out_of_order += key && key < x->previous;
     x->previous = key ? key : x->previous;
     x->bytes += perfile_record_size(r) + r->extra.len;
-    /* Records with key 0 (synthesized side-band, attrs) are usually at the front of the file.  One
-     * that comes later goes to the store: in a block its key would make everything before it
-     * wait. */
-    bool late = key == 0 && before.max_time;
-    if (pf_sort_walkable(r) && !late && !x->in_order &&
-        pf_sort_blocks_add(&x->blocks, r, key, &before))
+    if (pf_sort_walkable(r) && !x->in_order &&
+        pf_sort_ranges_add(&x->ranges, r, perfile_record_size(r), key, key, &before))
         return PERFILE_OK;
     return store_record(x, key, r, err);
 }
@@ -238,34 +234,30 @@ static bool is_contiguous(const pf_run *run)
     return !odd;
 }
 
-/* Fast path for a whole run: contiguous samples of one layout that stay in the file, each with a
- * time.  False, with nothing changed: the records must be read one by one. */
+/* Fast path for a whole run: contiguous samples of one layout that stay in the file, in order and
+ * each with a time.  False, with nothing changed: the records must be read one by one. */
 static bool take_run(pf_sort *x, const pf_run *run)
 {
     const perfile_record *first = run->first, *last = &first[run->n - 1];
     int slot = run->even ? run->even->sample_slot[PF_SLOT_TIME] : -1;
     if (slot < 0 || !x->key_seen || x->in_order || !pf_sort_walkable(first) || !is_contiguous(run))
         return false;
-    uint64_t min = UINT64_MAX, max = 0, previous = x->previous, stepped_back = 0;
-    const bool follows = pf_run_word(run, 0, (size_t)slot) >= previous;
-    for (size_t i = 0; i < run->n; i++) {
+    const uint64_t min = pf_run_word(run, 0, (size_t)slot);
+    uint64_t max = min;
+    bool ascending = true;
+    for (size_t i = 1; i < run->n; i++) {
         uint64_t key = pf_run_word(run, i, (size_t)slot);
-        stepped_back += key < previous;
-        previous = key;
-        min = key < min ? key : min;
-        max = key > max ? key : max;
+        ascending &= key >= max;
+        max = key;
     }
     uint64_t bytes = run->stride ? run->n * run->stride
                                  : (uint64_t)(last->body.ptr + last->body.len - first->header);
-    /* A step back between the last run and this one is none within the chunk. */
-    const bool ascending = stepped_back == (follows ? 0 : 1);
-    const pf_sort_chunk chunk = {first, run->n, bytes, min, max, ascending};
-    if (min == 0 || max == PERFILE_NO_TIME ||
-        !pf_sort_blocks_add_chunk(&x->blocks, &chunk, &x->clock))
+    if (!ascending || min == 0 || max == PERFILE_NO_TIME ||
+        !pf_sort_ranges_add(&x->ranges, first, bytes, min, max, &x->clock))
         return false;
-    x->clock.last_time = x->previous = previous;
+    x->result.out_of_order += min < x->previous;
+    x->clock.last_time = x->previous = max;
     x->clock.max_time = max > x->clock.max_time ? max : x->clock.max_time;
-    x->result.out_of_order += stepped_back;
     note_first(&x->totals, first);
     pf_sort_note_samples(&x->totals, run->n, min, max);
     x->bytes += bytes;

@@ -1,6 +1,5 @@
-/* The store of records that cannot stay in the file; see store.h.  Items are kept in input order
- * and only their entries are sorted, so that a spill writes each item once, in order.  runs.c
- * writes and reads the runs. */
+/* The store of records that cannot stay in the file.  Items are kept in input order and only their
+ * entries are sorted, so that a spill writes each item once, in order. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/temporary.h"
@@ -10,6 +9,332 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+
+/* A natural merge sort, in the manner of timsort: finds ascending sequences ("runs" in this file),
+ * brings short ones to SHORT_RUN entries by insertion, and merges neighbours so that the stack of
+ * pending runs stays short.  Equal keys never change places. */
+
+enum {
+    SHORT_RUN = 16, /* runs that are shorter are extended to this length by insertion sort */
+    /* A pending run is more than twice as long as the one behind it, so lengths grow at least by
+     * powers of two, and 64 of them cannot be exceeded by any array in memory. */
+    MOST_RUNS = 64
+};
+
+/* Returns how many of e[0 .. n), which is sorted, have a key below `key`; with `equal`: below or
+ * equal to it. */
+static size_t count_below(const pf_sort_entry *e, size_t n, uint64_t key, int equal)
+{
+    size_t low = 0;
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+        if (e[middle].key < key || (equal && e[middle].key == key))
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
+/* Merges from the front.  `left` is the copy in scratch, `right` lies in place behind the gap in
+ * which `out` is.  The next entry is chosen without a branch, because times of two ring buffers
+ * alternate unpredictably. */
+static void merge_forward(pf_sort_entry *out, const pf_sort_entry *left, size_t n_left,
+                          const pf_sort_entry *right, size_t n_right)
+{
+    const pf_sort_entry *left_end = left + n_left, *right_end = right + n_right;
+    while (left < left_end && right < right_end) {
+        size_t take_right = right->key < left->key;
+        const pf_sort_entry *from = take_right ? right : left;
+        *out++ = *from;
+        right += take_right;
+        left += 1 - take_right;
+    }
+    memcpy(out, left, (size_t)(left_end - left) * sizeof *out);
+}
+
+/* Merges from the back: `right` is the copy in scratch, `left` lies in place. */
+static void merge_backward(pf_sort_entry *out_end, const pf_sort_entry *left, size_t n_left,
+                           const pf_sort_entry *right, size_t n_right)
+{
+    const pf_sort_entry *left_end = left + n_left, *right_end = right + n_right;
+    while (left_end > left && right_end > right) {
+        size_t take_left = right_end[-1].key < left_end[-1].key;
+        const pf_sort_entry *from = take_left ? left_end - 1 : right_end - 1;
+        *--out_end = *from;
+        left_end -= take_left;
+        right_end -= 1 - take_left;
+    }
+    size_t rest = (size_t)(right_end - right);
+    memcpy(out_end - rest, right, rest * sizeof *right);
+}
+
+/* Merges e[0 .. middle) and e[middle .. n), each of which is sorted; stable.  `scratch` has room
+ * for the shorter of the two. */
+static void merge_entries(pf_sort_entry *e, size_t middle, size_t n, pf_sort_entry *scratch)
+{
+    if (middle == 0 || middle >= n || e[middle - 1].key <= e[middle].key)
+        return;
+    /* Entries that are in their final position already, at both ends, take no part. */
+    size_t skip = count_below(e, middle, e[middle].key, 1);
+    size_t end = middle + count_below(e + middle, n - middle, e[middle - 1].key, 0);
+    pf_sort_entry *left = e + skip, *right = e + middle;
+    size_t n_left = middle - skip, n_right = end - middle;
+    if (n_left <= n_right) {
+        memcpy(scratch, left, n_left * sizeof *left);
+        merge_forward(left, scratch, n_left, right, n_right);
+    } else {
+        memcpy(scratch, right, n_right * sizeof *right);
+        merge_backward(e + end, left, n_left, scratch, n_right);
+    }
+}
+
+static void reverse(pf_sort_entry *e, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        pf_sort_entry other = e[i];
+        e[i] = e[n - 1 - i];
+        e[n - 1 - i] = other;
+    }
+}
+
+/* Insertion sort of e[0 .. n), of which e[0 .. sorted) is sorted. */
+static void insert(pf_sort_entry *e, size_t sorted, size_t n)
+{
+    for (; sorted < n; sorted++) {
+        pf_sort_entry one = e[sorted];
+        size_t at = sorted;
+        for (; at > 0 && e[at - 1].key > one.key; at--)
+            e[at] = e[at - 1];
+        e[at] = one;
+    }
+}
+
+/* Makes e[0 .. length) a sorted run of the maximal or at least SHORT_RUN length; returns it. */
+static size_t begin_run(pf_sort_entry *e, size_t n)
+{
+    size_t i = 1;
+    if (n > 1 && e[1].key < e[0].key) {
+        /* Descending, from a ring buffer that was written backward.  Only strictly descending keys
+         * are reversed, so that equal keys keep their order. */
+        while (i < n && e[i].key < e[i - 1].key)
+            i++;
+        reverse(e, i);
+    }
+    while (i < n && e[i - 1].key <= e[i].key)
+        i++;
+    if (i >= SHORT_RUN || i >= n)
+        return i < n ? i : n;
+    size_t longer = n < SHORT_RUN ? n : SHORT_RUN;
+    insert(e, i, longer);
+    return longer;
+}
+
+/* Sorts by key; entries with equal keys keep their order.  An array that is in order costs one
+ * pass. `scratch` has room for n / 2 entries. */
+static void sort_pairs(pf_sort_entry *e, size_t n, pf_sort_entry *scratch)
+{
+    size_t start[MOST_RUNS + 1];
+    unsigned runs = 0;
+    for (size_t at = 0; at < n;) {
+        start[runs++] = at;
+        at += begin_run(e + at, n - at);
+        while (runs > 1) {
+            size_t last = at - start[runs - 1], before = start[runs - 1] - start[runs - 2];
+            if (before > 2 * last && at < n && runs < MOST_RUNS)
+                break;
+            size_t from = start[runs - 2];
+            merge_entries(e + from, before, before + last, scratch);
+            runs--;
+        }
+    }
+}
+
+/* Sorted runs in temporary files, and the readers of them.
+ *
+ * A level is one file with up to PF_SORT_FAN_IN runs, one after the other.  When a level is full,
+ * its runs are merged into one run of the next level and its file is cut to nothing, so that each
+ * record is written once per level, and no more than PF_SORT_FAN_IN windows are open at a time.
+ * Files have no name (io/temporary.h) and vanish with the process. */
+
+enum {
+    LEAST_WINDOW = 8 << 10, /* bytes that a reader reads at once, however small the budget is */
+    MOST_OUT = 256 << 10    /* bytes written at once */
+};
+
+/* Sets `item` to the item at the front of the window, NULL if it is not complete; then `needs_fill`
+ * says whether the file has more of it. */
+static void update_item(pf_sort_reader *r)
+{
+    const pf_sort_item *item = (const pf_sort_item *)(const void *)r->window.ptr;
+    bool complete = r->window.len >= sizeof *item && r->window.len >= item->size;
+    r->item = complete ? item : NULL;
+    r->needs_fill = !complete && (r->at < r->end);
+}
+
+void pf_sort_reader_next(pf_sort_reader *r)
+{
+    if (r->memory) { /* items in memory are put in order by their entries */
+        r->item = ++r->entry < r->last
+                      ? (const pf_sort_item *)(const void *)(r->memory + r->entry->at)
+                      : NULL;
+        return;
+    }
+    pf_buffer_consume_front(&r->window, r->item->size);
+    update_item(r);
+}
+
+perfile_status pf_sort_reader_fill(pf_sort_reader *r, size_t window, perfile_error *err)
+{
+    if (window < LEAST_WINDOW)
+        window = LEAST_WINDOW;
+    while (r->needs_fill) {
+        /* The first bytes of an item say how long it is. */
+        uint32_t need = sizeof(pf_sort_item);
+        if (r->window.len >= need)
+            memcpy(&need, r->window.ptr + offsetof(pf_sort_item, size), sizeof need);
+        /* Fill the window; a single item that is larger than the window extends it. */
+        size_t room = need > window ? need : window;
+        size_t n = room - r->window.len;
+        if (r->end - r->at < n)
+            n = (size_t)(r->end - r->at);
+        if (!pf_buffer_reserve(&r->window, n))
+            return pf_fail_nomem(err, "sort");
+        size_t got;
+        perfile_status st =
+            pf_temporary_read(r->fd, r->at, r->window.ptr + r->window.len, n, &got, "sort", err);
+        if (st != PERFILE_OK)
+            return st;
+        if (got < n)
+            return pf_fail(err, PERFILE_E_IO, "sort", "the temporary file was truncated");
+        r->window.len += n;
+        r->at += n;
+        update_item(r);
+    }
+    return PERFILE_OK;
+}
+
+void pf_sort_reader_close(pf_sort_reader *r)
+{
+    pf_buffer_free(&r->window);
+}
+
+/* Makes a reader for each run of the level, in the order in which their records were read; returns
+ * the position after the last reader.  Their first items come with pf_sort_reader_fill(). */
+static pf_sort_reader *open_runs(const pf_sort_level *level, pf_sort_reader *readers)
+{
+    for (uint32_t i = 0; i < level->n; i++)
+        *readers++ = (pf_sort_reader){.needs_fill = true,
+                                      .fd = level->fd,
+                                      .at = level->runs[i].at,
+                                      .end = level->runs[i].end};
+    return readers;
+}
+
+static perfile_status begin_file_run(pf_sort_store *s, unsigned level, perfile_error *err)
+{
+    /* One file per level; a run is appended to those that are there. */
+    pf_sort_level *l = &s->levels[level];
+    perfile_status st = PERFILE_OK;
+    if (l->fd < 0)
+        st = pf_temporary_open(s->temporary, "sort", &l->fd, err);
+    s->out_fd = l->fd;
+    s->out_at = l->end;
+    l->runs[l->n].at = l->end;
+    return st;
+}
+
+/* Writes what is gathered in s->out to the file of the run. */
+static perfile_status write_out(pf_sort_store *s, perfile_error *err)
+{
+    perfile_bytes b = {s->out.ptr, s->out.len};
+    perfile_status st = pf_temporary_write(s->out_fd, s->temporary, s->out_at, b, "sort", err);
+    s->out_at += b.len;
+    s->written += b.len;
+    pf_buffer_clear(&s->out);
+    return st;
+}
+
+static perfile_status put_item(pf_sort_store *s, const pf_sort_item *item, perfile_error *err)
+{
+    /* With a small budget less is gathered: the windows of the readers need the rest. */
+    size_t most = s->budget / 16 < MOST_OUT ? (size_t)s->budget / 16 : MOST_OUT;
+    if (!pf_buffer_append(&s->out, item, item->size))
+        return pf_fail_nomem(err, "sort");
+    return s->out.len >= most ? write_out(s, err) : PERFILE_OK;
+}
+
+static perfile_status end_file_run(pf_sort_store *s, unsigned level, perfile_error *err)
+{
+    pf_sort_level *l = &s->levels[level];
+    perfile_status st = write_out(s, err);
+    l->end = l->runs[l->n++].end = s->out_at;
+    return st;
+}
+
+/* Merges all runs of a level into one run of the next; `readers` is scratch for PF_SORT_FAN_IN. The
+ * runs of the level are not removed here. */
+static perfile_status merge_level(pf_sort_store *s, pf_sort_reader *readers, unsigned level,
+                                  perfile_error *err)
+{
+    size_t n = s->levels[level].n;
+    /* The budget is shared by the windows and the output. */
+    size_t window = (size_t)(s->budget / (n + 1));
+    perfile_status st = begin_file_run(s, level + 1, err);
+    open_runs(&s->levels[level], readers);
+    pf_head heads[PF_SORT_FAN_IN];
+    pf_heap heap = {heads, 0};
+    for (uint32_t i = 0; st == PERFILE_OK && i < n; i++) {
+        st = pf_sort_reader_fill(&readers[i], window, err);
+        if (readers[i].item)
+            pf_heap_push(&heap, (pf_head){.key = readers[i].item->key, .source = i});
+    }
+    while (st == PERFILE_OK && heap.n) {
+        pf_head one = heads[0];
+        pf_sort_reader *r = &readers[one.source];
+        st = put_item(s, r->item, err);
+        pf_sort_reader_next(r);
+        if (st == PERFILE_OK)
+            st = pf_sort_reader_fill(r, window, err);
+        if (r->item) {
+            one.key = r->item->key;
+            pf_heap_replace(&heap, one);
+        } else {
+            pf_heap_pop(&heap);
+        }
+    }
+    if (st == PERFILE_OK)
+        st = end_file_run(s, level + 1, err);
+    for (size_t i = 0; i < n; i++)
+        pf_sort_reader_close(&readers[i]);
+    return st;
+}
+
+/* To be called when level 0 is full: merges its runs into one run of level 1, and does the same
+ * with each higher level that is full then.  PERFILE_E_LIMIT: the highest level is full. */
+static perfile_status merge_levels(pf_sort_store *s, perfile_error *err)
+{
+    pf_sort_reader *readers = pf_alloc(PF_SORT_FAN_IN, sizeof *readers);
+    perfile_status st = readers ? PERFILE_OK : pf_fail_nomem(err, "sort");
+    for (unsigned i = 0; st == PERFILE_OK && s->levels[i].n == PF_SORT_FAN_IN; i++) {
+        pf_sort_level *l = &s->levels[i];
+        if (i + 1 == PF_SORT_LEVELS) {
+            st = pf_fail(err, PERFILE_E_LIMIT, "sort.max_memory",
+                         "too little memory to sort so many records: give more");
+            break;
+        }
+        st = merge_level(s, readers, i, err);
+        if (st != PERFILE_OK)
+            break;
+        if (ftruncate(l->fd, 0) != 0)
+            st = pf_fail_io(err, errno, "sort", "cannot truncate the temporary file");
+        /* The file stays open for the next runs of this level. */
+        l->n = 0;
+        l->end = 0;
+    }
+    pf_free(readers);
+    return st;
+}
 
 void pf_sort_store_open(pf_sort_store *s, uint64_t budget, const char *temporary)
 {
@@ -26,12 +351,12 @@ static const pf_sort_item *item_at(const pf_sort_store *s, uint64_t at)
     return (const pf_sort_item *)(const void *)(s->items.ptr + at);
 }
 
-uint64_t pf_sort_store_memory(const pf_sort_store *s)
+static uint64_t memory_of(const pf_sort_store *s)
 {
     return s->items.len + s->n * (sizeof *s->entries + sizeof *s->scratch / 2);
 }
 
-bool pf_sort_store_spilled(const pf_sort_store *s)
+static bool is_spilled(const pf_sort_store *s)
 {
     for (unsigned i = 0; i < PF_SORT_LEVELS; i++)
         if (s->levels[i].n)
@@ -60,7 +385,7 @@ static perfile_status sort_entries(pf_sort_store *s, perfile_error *err)
 {
     perfile_status st = grow(&s->scratch, &s->scratch_cap, s->n / 2, err);
     if (st == PERFILE_OK)
-        pf_sort_entries_sort(s->entries, s->n, s->scratch);
+        sort_pairs(s->entries, s->n, s->scratch);
     return st;
 }
 
@@ -69,11 +394,11 @@ static perfile_status spill(pf_sort_store *s, perfile_error *err)
 {
     perfile_status st = sort_entries(s, err);
     if (st == PERFILE_OK)
-        st = pf_sort_run_begin(s, 0, err);
+        st = begin_file_run(s, 0, err);
     for (size_t i = 0; st == PERFILE_OK && i < s->n; i++)
-        st = pf_sort_run_put(s, item_at(s, s->entries[i].at), err);
+        st = put_item(s, item_at(s, s->entries[i].at), err);
     if (st == PERFILE_OK)
-        st = pf_sort_run_end(s, 0, err);
+        st = end_file_run(s, 0, err);
     s->n = 0;
     s->spills++;
     pf_buffer_clear(&s->items);
@@ -81,7 +406,7 @@ static perfile_status spill(pf_sort_store *s, perfile_error *err)
     if (st == PERFILE_OK && s->levels[0].n == PF_SORT_FAN_IN) {
         /* Freed, not cleared: the windows of the readers take up the budget now. */
         pf_buffer_free(&s->items);
-        st = pf_sort_runs_merge(s, err);
+        st = merge_levels(s, err);
     }
     return st;
 }
@@ -92,7 +417,7 @@ static perfile_status make_room(pf_sort_store *s, size_t size, perfile_error *er
     /* An item costs its bytes, an entry, and half an entry of scratch. */
     uint64_t one = size + sizeof *s->entries + sizeof *s->scratch / 2;
     /* A single item that is larger than the budget is accepted in an empty store. */
-    if (s->n && pf_sort_store_memory(s) + one > s->budget) {
+    if (s->n && memory_of(s) + one > s->budget) {
         perfile_status st = spill(s, err);
         if (st != PERFILE_OK)
             return st;
@@ -234,7 +559,7 @@ perfile_status pf_sort_store_finish(pf_sort_store *s, size_t *n, perfile_error *
 {
     perfile_status st = PERFILE_OK;
     /* Everything in files, or everything in memory: so all of the budget is for one of the two. */
-    if (pf_sort_store_spilled(s)) {
+    if (is_spilled(s)) {
         if (s->n)
             st = spill(s, err);
         pf_buffer_free(&s->items);
@@ -262,7 +587,7 @@ void pf_sort_store_read(pf_sort_store *s, pf_sort_reader *readers, size_t n)
         return;
     }
     for (unsigned i = PF_SORT_LEVELS; i-- > 0;) /* higher levels hold the earlier records */
-        readers = pf_sort_runs_open(&s->levels[i], readers);
+        readers = open_runs(&s->levels[i], readers);
 }
 
 void pf_sort_store_close(pf_sort_store *s)
@@ -276,324 +601,4 @@ void pf_sort_store_close(pf_sort_store *s)
     pf_buffer_free(&s->out);
     pf_free(s->entries);
     pf_free(s->scratch);
-}
-
-/* A natural merge sort, in the manner of timsort: finds ascending sequences ("runs" in this file),
- * brings short ones to SHORT_RUN entries by insertion, and merges neighbours so that the stack of
- * pending runs stays short.  Equal keys never change places. */
-
-enum {
-    SHORT_RUN = 16, /* runs that are shorter are extended to this length by insertion sort */
-    /* A pending run is more than twice as long as the one behind it, so lengths grow at least by
-     * powers of two, and 64 of them cannot be exceeded by any array in memory. */
-    MOST_RUNS = 64
-};
-
-/* Returns how many of e[0 .. n), which is sorted, have a key below `key`; with `equal`: below or
- * equal to it. */
-static size_t count_below(const pf_sort_entry *e, size_t n, uint64_t key, int equal)
-{
-    size_t low = 0;
-    while (low < n) {
-        size_t middle = low + (n - low) / 2;
-        if (e[middle].key < key || (equal && e[middle].key == key))
-            low = middle + 1;
-        else
-            n = middle;
-    }
-    return low;
-}
-
-/* Merges from the front.  `left` is the copy in scratch, `right` lies in place behind the gap in
- * which `out` is.  The next entry is chosen without a branch, because times of two ring buffers
- * alternate unpredictably. */
-static void merge_forward(pf_sort_entry *out, const pf_sort_entry *left, size_t n_left,
-                          const pf_sort_entry *right, size_t n_right)
-{
-    const pf_sort_entry *left_end = left + n_left, *right_end = right + n_right;
-    while (left < left_end && right < right_end) {
-        size_t take_right = right->key < left->key;
-        const pf_sort_entry *from = take_right ? right : left;
-        *out++ = *from;
-        right += take_right;
-        left += 1 - take_right;
-    }
-    memcpy(out, left, (size_t)(left_end - left) * sizeof *out);
-}
-
-/* Merges from the back: `right` is the copy in scratch, `left` lies in place. */
-static void merge_backward(pf_sort_entry *out_end, const pf_sort_entry *left, size_t n_left,
-                           const pf_sort_entry *right, size_t n_right)
-{
-    const pf_sort_entry *left_end = left + n_left, *right_end = right + n_right;
-    while (left_end > left && right_end > right) {
-        size_t take_left = right_end[-1].key < left_end[-1].key;
-        const pf_sort_entry *from = take_left ? left_end - 1 : right_end - 1;
-        *--out_end = *from;
-        left_end -= take_left;
-        right_end -= 1 - take_left;
-    }
-    size_t rest = (size_t)(right_end - right);
-    memcpy(out_end - rest, right, rest * sizeof *right);
-}
-
-void pf_sort_entries_merge(pf_sort_entry *e, size_t middle, size_t n, pf_sort_entry *scratch)
-{
-    if (middle == 0 || middle >= n || e[middle - 1].key <= e[middle].key)
-        return;
-    /* Entries that are in their final position already, at both ends, take no part. */
-    size_t skip = count_below(e, middle, e[middle].key, 1);
-    size_t end = middle + count_below(e + middle, n - middle, e[middle - 1].key, 0);
-    pf_sort_entry *left = e + skip, *right = e + middle;
-    size_t n_left = middle - skip, n_right = end - middle;
-    if (n_left <= n_right) {
-        memcpy(scratch, left, n_left * sizeof *left);
-        merge_forward(left, scratch, n_left, right, n_right);
-    } else {
-        memcpy(scratch, right, n_right * sizeof *right);
-        merge_backward(e + end, left, n_left, scratch, n_right);
-    }
-}
-
-static void reverse(pf_sort_entry *e, size_t n)
-{
-    for (size_t i = 0; i < n / 2; i++) {
-        pf_sort_entry other = e[i];
-        e[i] = e[n - 1 - i];
-        e[n - 1 - i] = other;
-    }
-}
-
-/* Insertion sort of e[0 .. n), of which e[0 .. sorted) is sorted. */
-static void insert(pf_sort_entry *e, size_t sorted, size_t n)
-{
-    for (; sorted < n; sorted++) {
-        pf_sort_entry one = e[sorted];
-        size_t at = sorted;
-        for (; at > 0 && e[at - 1].key > one.key; at--)
-            e[at] = e[at - 1];
-        e[at] = one;
-    }
-}
-
-/* Makes e[0 .. length) a sorted run of the maximal or at least SHORT_RUN length; returns it. */
-static size_t begin_run(pf_sort_entry *e, size_t n)
-{
-    size_t i = 1;
-    if (n > 1 && e[1].key < e[0].key) {
-        /* Descending, from a ring buffer that was written backward.  Only strictly descending keys
-         * are reversed, so that equal keys keep their order. */
-        while (i < n && e[i].key < e[i - 1].key)
-            i++;
-        reverse(e, i);
-    }
-    while (i < n && e[i - 1].key <= e[i].key)
-        i++;
-    if (i >= SHORT_RUN || i >= n)
-        return i < n ? i : n;
-    size_t longer = n < SHORT_RUN ? n : SHORT_RUN;
-    insert(e, i, longer);
-    return longer;
-}
-
-void pf_sort_entries_sort(pf_sort_entry *e, size_t n, pf_sort_entry *scratch)
-{
-    size_t start[MOST_RUNS + 1];
-    unsigned runs = 0;
-    for (size_t at = 0; at < n;) {
-        start[runs++] = at;
-        at += begin_run(e + at, n - at);
-        while (runs > 1) {
-            size_t last = at - start[runs - 1], before = start[runs - 1] - start[runs - 2];
-            if (before > 2 * last && at < n && runs < MOST_RUNS)
-                break;
-            size_t from = start[runs - 2];
-            pf_sort_entries_merge(e + from, before, before + last, scratch);
-            runs--;
-        }
-    }
-}
-
-/* Sorted runs in temporary files, and the readers of them.
- *
- * A level is one file with up to PF_SORT_FAN_IN runs, one after the other.  When a level is full,
- * its runs are merged into one run of the next level and its file is cut to nothing, so that each
- * record is written once per level, and no more than PF_SORT_FAN_IN windows are open at a time.
- * Files have no name (io/temporary.h) and vanish with the process. */
-
-enum {
-    LEAST_WINDOW = 8 << 10, /* bytes that a reader reads at once, however small the budget is */
-    MOST_OUT = 256 << 10    /* bytes written at once */
-};
-
-perfile_status pf_sort_run_begin(pf_sort_store *s, unsigned level, perfile_error *err)
-{
-    /* One file per level; a run is appended to those that are there. */
-    pf_sort_level *l = &s->levels[level];
-    perfile_status st = PERFILE_OK;
-    if (l->fd < 0)
-        st = pf_temporary_open(s->temporary, "sort", &l->fd, err);
-    s->out_fd = l->fd;
-    s->out_at = l->end;
-    l->runs[l->n].at = l->end;
-    return st;
-}
-
-/* Writes what is gathered in s->out to the file of the run. */
-static perfile_status write_out(pf_sort_store *s, perfile_error *err)
-{
-    perfile_bytes b = {s->out.ptr, s->out.len};
-    perfile_status st = pf_temporary_write(s->out_fd, s->temporary, s->out_at, b, "sort", err);
-    s->out_at += b.len;
-    s->written += b.len;
-    pf_buffer_clear(&s->out);
-    return st;
-}
-
-perfile_status pf_sort_run_put(pf_sort_store *s, const pf_sort_item *item, perfile_error *err)
-{
-    /* With a small budget less is gathered: the windows of the readers need the rest. */
-    size_t most = s->budget / 16 < MOST_OUT ? (size_t)s->budget / 16 : MOST_OUT;
-    if (!pf_buffer_append(&s->out, item, item->size))
-        return pf_fail_nomem(err, "sort");
-    return s->out.len >= most ? write_out(s, err) : PERFILE_OK;
-}
-
-perfile_status pf_sort_run_end(pf_sort_store *s, unsigned level, perfile_error *err)
-{
-    pf_sort_level *l = &s->levels[level];
-    perfile_status st = write_out(s, err);
-    l->end = l->runs[l->n++].end = s->out_at;
-    return st;
-}
-
-/* Returns the index of the reader with the least key, the first of equal ones; n if all have
- * ended.  A linear search: there are at most PF_SORT_FAN_IN readers, and only records that are
- * written a second time come here. */
-static size_t index_of_least(const pf_sort_reader *readers, size_t n)
-{
-    size_t best = n;
-    for (size_t i = 0; i < n; i++)
-        if (readers[i].item && (best == n || readers[i].item->key < readers[best].item->key))
-            best = i;
-    return best;
-}
-
-/* Merges all runs of a level into one run of the next; `readers` is scratch for PF_SORT_FAN_IN. The
- * runs of the level are not removed here. */
-static perfile_status merge_level(pf_sort_store *s, pf_sort_reader *readers, unsigned level,
-                                  perfile_error *err)
-{
-    size_t n = s->levels[level].n;
-    /* The budget is shared by the windows and the output. */
-    size_t window = (size_t)(s->budget / (n + 1));
-    perfile_status st = pf_sort_run_begin(s, level + 1, err);
-    pf_sort_runs_open(&s->levels[level], readers);
-    for (size_t i = 0; st == PERFILE_OK && i < n; i++)
-        st = pf_sort_reader_fill(&readers[i], window, err);
-    while (st == PERFILE_OK) {
-        size_t i = index_of_least(readers, n);
-        if (i == n)
-            break;
-        st = pf_sort_run_put(s, readers[i].item, err);
-        pf_sort_reader_next(&readers[i]);
-        if (st == PERFILE_OK && readers[i].needs_fill)
-            st = pf_sort_reader_fill(&readers[i], window, err);
-    }
-    if (st == PERFILE_OK)
-        st = pf_sort_run_end(s, level + 1, err);
-    for (size_t i = 0; i < n; i++)
-        pf_sort_reader_close(&readers[i]);
-    return st;
-}
-
-perfile_status pf_sort_runs_merge(pf_sort_store *s, perfile_error *err)
-{
-    pf_sort_reader *readers = pf_alloc(PF_SORT_FAN_IN, sizeof *readers);
-    perfile_status st = readers ? PERFILE_OK : pf_fail_nomem(err, "sort");
-    for (unsigned i = 0; st == PERFILE_OK && s->levels[i].n == PF_SORT_FAN_IN; i++) {
-        pf_sort_level *l = &s->levels[i];
-        if (i + 1 == PF_SORT_LEVELS) {
-            st = pf_fail(err, PERFILE_E_LIMIT, "sort.max_memory",
-                         "too little memory to sort so many records: give more");
-            break;
-        }
-        st = merge_level(s, readers, i, err);
-        if (st != PERFILE_OK)
-            break;
-        if (ftruncate(l->fd, 0) != 0)
-            st = pf_fail_io(err, errno, "sort", "cannot truncate the temporary file");
-        /* The file stays open for the next runs of this level. */
-        l->n = 0;
-        l->end = 0;
-    }
-    pf_free(readers);
-    return st;
-}
-
-pf_sort_reader *pf_sort_runs_open(const pf_sort_level *level, pf_sort_reader *readers)
-{
-    for (uint32_t i = 0; i < level->n; i++)
-        *readers++ = (pf_sort_reader){.needs_fill = true,
-                                      .fd = level->fd,
-                                      .at = level->runs[i].at,
-                                      .end = level->runs[i].end};
-    return readers;
-}
-
-/* Sets `item` to the item at the front of the window, NULL if it is not complete; then `needs_fill`
- * says whether the file has more of it. */
-static void update_item(pf_sort_reader *r)
-{
-    const pf_sort_item *item = (const pf_sort_item *)(const void *)r->window.ptr;
-    bool complete = r->window.len >= sizeof *item && r->window.len >= item->size;
-    r->item = complete ? item : NULL;
-    r->needs_fill = !complete && (r->at < r->end);
-}
-
-void pf_sort_reader_next(pf_sort_reader *r)
-{
-    if (r->memory) { /* items in memory are put in order by their entries */
-        r->item = ++r->entry < r->last
-                      ? (const pf_sort_item *)(const void *)(r->memory + r->entry->at)
-                      : NULL;
-        return;
-    }
-    pf_buffer_consume_front(&r->window, r->item->size);
-    update_item(r);
-}
-
-perfile_status pf_sort_reader_fill(pf_sort_reader *r, size_t window, perfile_error *err)
-{
-    if (window < LEAST_WINDOW)
-        window = LEAST_WINDOW;
-    while (r->needs_fill) {
-        /* The first bytes of an item say how long it is. */
-        uint32_t need = sizeof(pf_sort_item);
-        if (r->window.len >= need)
-            memcpy(&need, r->window.ptr + offsetof(pf_sort_item, size), sizeof need);
-        /* Fill the window; a single item that is larger than the window extends it. */
-        size_t room = need > window ? need : window;
-        size_t n = room - r->window.len;
-        if (r->end - r->at < n)
-            n = (size_t)(r->end - r->at);
-        if (!pf_buffer_reserve(&r->window, n))
-            return pf_fail_nomem(err, "sort");
-        size_t got;
-        perfile_status st =
-            pf_temporary_read(r->fd, r->at, r->window.ptr + r->window.len, n, &got, "sort", err);
-        if (st != PERFILE_OK)
-            return st;
-        if (got < n)
-            return pf_fail(err, PERFILE_E_IO, "sort", "the temporary file was truncated");
-        r->window.len += n;
-        r->at += n;
-        update_item(r);
-    }
-    return PERFILE_OK;
-}
-
-void pf_sort_reader_close(pf_sort_reader *r)
-{
-    pf_buffer_free(&r->window);
 }
