@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "archive/columns.h"
+#include "columns/columns.h"
 #include "archive/header.h"
 #include "base/crc32.h"
 #include <zstd.h>

@@ -3,7 +3,7 @@
  * cut into chunks: what was packed is what is read. */
 #include "archive_seal.h"
 
-#include "archive/image.h"
+#include "archive/table.h"
 #include "archive/pack.h"
 #include "base/checked.h"
 

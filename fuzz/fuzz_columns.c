@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "archive/columns.h"
+#include "columns/columns.h"
 #include "base/byte_order.h"
 
 static pf_columns_decoder *d; /* one for all inputs, as for all chunks of an archive */

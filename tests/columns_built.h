@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "archive/columns.h"
+#include "columns/columns.h"
 #include "archive/header.h"
 #include "base/buffer.h"
 #include "base/crc32.h"

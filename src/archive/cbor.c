@@ -4,7 +4,7 @@
  * it found: the callbacks here make a pf_cbor_item of it.  It looks at no more than the bytes it is
  * given and allocates nothing.  Its result says how many bytes it would have needed; that number
  * overflows for lengths near 2^64 (GHSA-pj89-8hch-p7vp), and is not used. */
-#include "archive/cbor.h"
+#include "archive/meta.h"
 
 #include <string.h>
 

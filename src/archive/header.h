@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "columns/columns.h"
 #include "perfile/base.h"
 
 enum {
@@ -41,10 +42,6 @@ enum {
 enum {
     PF_ARCHIVE_MAJOR = 1,
     PF_ARCHIVE_MINOR = 0,
-#include "perfile/format/archive.def"
-};
-#define ARCHIVE_LIMIT(id, value, doc) PF_ARCHIVE_MOST_##id = value,
-enum {
 #include "perfile/format/archive.def"
 };
 

@@ -10,7 +10,7 @@
  *
  * Bytes that are lost are zeros: no reader takes them for a record, and all that is there keeps its
  * offset.  How many zeros an archive can claim is bounded by what could have been in it. */
-#include "archive/image.h"
+#include "archive/table.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <stdlib.h>
 
-#include "archive/list.h"
+#include "archive/table.h"
 #include "archive/pack.h"
 #include "base/alloc.h"
 #include "base/error.h"

@@ -2,14 +2,13 @@
  *
  * All sources of one archive share the table of chunks and what is lost; the last one that is
  * closed closes the archive. */
-#include "archive/image.h"
+#include "archive/table.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "archive/list.h"
 #include "archive/meta.h"
 #include "base/alloc.h"
 #include "base/checked.h"

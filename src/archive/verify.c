@@ -3,7 +3,7 @@
  * The headers are found one by one, also if the archive was opened by its index: so each header is
  * read, and bytes that are no chunk are found.  Chunks are those of the handle.  Both, and the
  * indexes, are gone through together in the order of the archive. */
-#include "archive/list.h"
+#include "archive/table.h"
 
 #include <stdarg.h>
 #include <stdio.h>

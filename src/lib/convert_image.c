@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "archive/image.h"
+#include "archive/table.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "archive/image.h"
+#include "archive/table.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "io/source.h"

@@ -5,7 +5,7 @@
  * the stream of a pass does not close the file. */
 #include "lib/passes.h"
 
-#include "archive/image.h"
+#include "archive/table.h"
 #include "base/error.h"
 #include "lib/registry.h"
 #include "perfile/sort.h"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "archive/image.h"
+#include "archive/table.h"
 #include "base/alloc.h"
 #include "captures.h"
 #include "perfile/archive.h"

@@ -2,7 +2,7 @@
 #include "testing.h"
 
 #include "archive/header.h"
-#include "archive/image.h"
+#include "archive/table.h"
 #include "archive/pack.h"
 #include "base/crc32.h"
 #include "columns_built.h"

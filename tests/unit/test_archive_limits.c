@@ -6,11 +6,9 @@
 
 #include <zstd.h>
 
-#include "archive/cbor.h"
-#include "archive/image.h"
-#include "archive/list.h"
+#include "archive/meta.h"
+#include "archive/table.h"
 #include "archive/pack.h"
-#include "archive/packer.h"
 #include "columns_built.h"
 #include "io/out.h"
 #include "io/source.h"

@@ -1,7 +1,6 @@
 /* Metadata of archives: the reader of CBOR, and the maps of META chunks. */
 #include "testing.h"
 
-#include "archive/cbor.h"
 #include "archive/meta.h"
 #include "base/alloc.h"
 #include "perfile/source.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "archive/packer.h"
+#include "archive/pack.h"
 #include "written.h"
 
 enum { ID = 77, SAMPLES = 1000 };

@@ -1,7 +1,7 @@
 /* The codec COLUMNS: payloads made by hand, each encoding, and everything that is refused. */
 #include "testing.h"
 
-#include "archive/columns.h"
+#include "columns/columns.h"
 #include "columns_built.h"
 #include "random.h"
 

@@ -3,7 +3,7 @@
  */
 #include "testing.h"
 
-#include "archive/columns.h"
+#include "columns/columns.h"
 #include "base/error.h"
 #include "columns_random.h"
 

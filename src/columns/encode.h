@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "perfile/base.h"
-#include "archive/columns.h"
+#include "columns/columns.h"
 #include "core/sample_shape.h"
 #include "perfile/event.h"
 #include "perfile/field.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <zstd.h>
 
-#include "archive/columns.h"
+#include "columns/columns.h"
 
 /* Memory of one payload while it is decoded: given out piece by piece, taken back all at once, and
  * kept for the next payload.  For the decoder's files only. */

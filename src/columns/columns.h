@@ -12,6 +12,12 @@
 #include "base/buffer.h"
 #include "perfile/base.h"
 
+/* The limits of an archive, PF_ARCHIVE_MOST_…: also of what is decoded here. */
+#define ARCHIVE_LIMIT(id, value, doc) PF_ARCHIVE_MOST_##id = value,
+enum {
+#include "perfile/format/archive.def"
+};
+
 enum {
     PF_COLUMNS_MOST_CLASSES = 255,
     PF_COLUMNS_MOST_OPS = 4096,        /* of all classes together */
