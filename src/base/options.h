@@ -9,6 +9,7 @@
 #ifndef PF_BASE_OPTIONS_H
 #define PF_BASE_OPTIONS_H
 
+#include "perfile/base.h"
 #include "perfile/perfile.h"
 
 /* Every public struct with a `size` that is copied on the way in, as X(NAME) for perfile_NAME. */
@@ -84,5 +85,11 @@ perfile_status pf_on_damage_resolve(uint32_t *on_damage, uint32_t otherwise, uin
 
 /* PERFILE_E_USAGE with `where` unless `byte_order` is one of PERFILE_BYTE_ORDER_…. */
 perfile_status pf_byte_order_check(uint32_t byte_order, const char *where, perfile_error *err);
+
+/* Defaults of perfile_limits. */
+
+/* Copies the limits that `given` (may be NULL) sets into *out, and the default for each that is 0
+ * or, in a struct of an older header, missing.  Fails like pf_options_copy(). */
+perfile_status pf_limits_copy(perfile_limits *out, const perfile_limits *given, perfile_error *err);
 
 #endif

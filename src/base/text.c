@@ -8,7 +8,6 @@
 
 #include "base/shorten.h"
 #include "base/crc32.h"
-#include "base/nearest.h"
 
 static const char hex_digits[] = "0123456789abcdef";
 

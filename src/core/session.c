@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/cursor.h"
 #include "base/error.h"
-#include "base/limits.h"
+#include "base/options.h"
 #include "core/layout.h"
 #include "core/state.h"
 #include "schema/attr_places.h"

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/budget.h"
+#include "base/alloc.h"
 #include "base/error.h"
 #include "core/session.h"
 #include "emit/export.h"

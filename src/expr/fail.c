@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "perfile/text.h"
 #include "expr/parse.h"
-#include "base/nearest.h"
+#include "base/shorten.h"
 #include "expr/program.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include "base/options.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/shorten.h"
 #include "expr/fetch.h"
 #include "filter/filter.h"
 

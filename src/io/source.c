@@ -4,21 +4,19 @@
  * The kind follows from the file type: directory (source_dir.c), regular file (source_map.c, which
  * may choose a window instead), everything else a window over a stream.  What is opened is also
  * noted as an input (inputs.c), so that no output replaces it. */
-#include "io/source.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <inttypes.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/limits.h"
+#include "io/source.h"
 #include "io/source_kind.h"
-#include "io/temporary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Copies and checks the caller's options. options.limits is redirected to the copy inside `s`. */
 static perfile_status fill_options(perfile_source *s, const perfile_source_options *given,
@@ -272,4 +270,210 @@ perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, p
         close(fd);
     }
     return st;
+}
+
+/* Regular files as sources: mapped, or read through a window.
+ *
+ * A mapping makes every span a view of the file, but costs page faults.  PERFILE_SOURCE_SEQUENTIAL
+ * asks for reads through a window; the file is still mapped next to it, for spans that are long or
+ * must stay.  PERFILE_SOURCE_NO_MAP, or a failed mmap(), means a window only. */
+
+typedef struct pf_map {
+    perfile_source base;
+    uint8_t *ptr;
+} pf_map;
+
+static perfile_status map_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
+                              perfile_error *err)
+{
+    (void)need;
+    (void)err;
+    const pf_map *m = (const pf_map *)s;
+    *run = (perfile_bytes){NULL, 0};
+    if (offset < s->size)
+        *run = (perfile_bytes){m->ptr + offset, (size_t)(s->size - offset)};
+    return PERFILE_OK;
+}
+
+void pf_map_release(perfile_bytes whole, uint64_t offset, uint64_t len)
+{
+    /* Rounded inwards: pages that are only partly in the range stay. */
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t from = (offset + page - 1) / page * page;
+    uint64_t to = (len < whole.len - offset ? offset + len : whole.len) / page * page;
+    if (offset < whole.len && from < to)
+        (void)madvise((void *)(uintptr_t)(whole.ptr + from), (size_t)(to - from), MADV_DONTNEED);
+}
+
+static void map_release(perfile_source *s, uint64_t offset, uint64_t len)
+{
+    const pf_map *m = (const pf_map *)s;
+    pf_map_release((perfile_bytes){m->ptr, (size_t)s->size}, offset, len);
+}
+
+static void map_close(perfile_source *s)
+{
+    pf_map *m = (pf_map *)s;
+    if (m->ptr)
+        munmap(m->ptr, (size_t)s->size);
+}
+
+static const pf_source_ops map_ops = {.run = map_run, .release = map_release, .close = map_close};
+
+/* Makes a window over the file.  `p` is a mapping of all of it, which the new source owns from
+ * success on, or MAP_FAILED; unmapped on failure. */
+static perfile_status make_window(int fd, bool own, void *p, uint64_t size, const char *name,
+                                  const perfile_source_options *options, perfile_source **source,
+                                  perfile_error *err)
+{
+    perfile_status st = pf_source_window(fd, own, size, name, options, source, err);
+    if (p == MAP_FAILED)
+        return st;
+    if (st == PERFILE_OK)
+        pf_window_add_mapping(*source, (perfile_bytes){p, (size_t)size});
+    else
+        munmap(p, (size_t)size);
+    return st;
+}
+
+perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
+                             const perfile_source_options *options, perfile_source **source,
+                             perfile_error *err)
+{
+    pf_map *m;
+    perfile_status st = pf_source_new(sizeof *m, &map_ops, name, options, &m, err);
+    if (st != PERFILE_OK)
+        return st;
+    const uint32_t flags = m->base.options.flags;
+    /* An empty file cannot be mapped: it is a mapped source without a mapping. */
+    m->base.size = size;
+    m->base.stable = true;
+    m->base.lasting = true;
+    m->base.seekable = true;
+    if (size) {
+        void *p = MAP_FAILED;
+        if (size <= PTRDIFF_MAX && !(flags & PERFILE_SOURCE_NO_MAP))
+            p = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (p == MAP_FAILED || flags & PERFILE_SOURCE_SEQUENTIAL) {
+            perfile_source_close(&m->base);
+            return make_window(fd, own, p, size, name, options, source, err);
+        }
+        m->ptr = p;
+        (void)madvise(p, (size_t)size, MADV_SEQUENTIAL); /* the kernel reads further ahead */
+    }
+    if (own)
+        close(fd); /* the mapping keeps the file */
+    *source = &m->base;
+    return PERFILE_OK;
+}
+
+/* Files without a name, for spools and sorted runs.
+ *
+ * Linux makes such a file in one step (O_TMPFILE).  Elsewhere, and on file systems that cannot,
+ * the file has a name for a moment: between mkstemp() and unlink() no signal is delivered to this
+ * thread, so that a handler that ends the process leaves no file behind. */
+
+#ifdef __linux__
+#define _GNU_SOURCE /* O_TMPFILE */
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* A file in `dir` that never had a name; -1 where there is no such thing. */
+static int open_unnamed(const char *dir)
+{
+#ifdef O_TMPFILE
+    return open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+#else
+    (void)dir;
+    return -1;
+#endif
+}
+
+/* A file made from `template` (see mkstemp()) whose name is gone again; -1 with errno. */
+static int open_unlinked(char *template)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    int fd = mkstemp(template);
+    int saved = errno;
+    if (fd >= 0) {
+        (void)unlink(template);
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+    return fd;
+}
+
+/* Returns the directory that `dir` stands for. */
+static const char *directory(const char *dir)
+{
+    if (!dir)
+        dir = getenv("TMPDIR");
+    return dir && dir[0] ? dir : "/tmp"; /* an empty TMPDIR counts as unset */
+}
+
+perfile_status pf_temporary_open(const char *dir, const char *what, int *fd, perfile_error *err)
+{
+    static const char name[] = "/perfile-XXXXXX";
+    dir = directory(dir);
+    *fd = open_unnamed(dir);
+    if (*fd >= 0)
+        return PERFILE_OK;
+    size_t n = strlen(dir);
+    char *path = pf_alloc(n + sizeof name, 1);
+    if (!path)
+        return pf_fail_nomem(err, what);
+    memcpy(path, dir, n);
+    memcpy(path + n, name, sizeof name);
+    perfile_status st = PERFILE_OK;
+    *fd = open_unlinked(path);
+    if (*fd < 0)
+        st = pf_fail_io(err, errno, what, "cannot make a temporary file in '%s'", dir);
+    pf_free(path);
+    return st;
+}
+
+perfile_status pf_temporary_write(int fd, const char *dir, uint64_t offset, perfile_bytes b,
+                                  const char *what, perfile_error *err)
+{
+    while (b.len) {
+        ssize_t n = pwrite(fd, b.ptr, b.len, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return pf_fail_io(err, errno, what, "cannot write a temporary file in '%s'",
+                              directory(dir));
+        b.ptr += n;
+        b.len -= (size_t)n;
+        offset += (size_t)n;
+    }
+    return PERFILE_OK;
+}
+
+perfile_status pf_temporary_read(int fd, uint64_t offset, void *buf, size_t len, size_t *got,
+                                 const char *what, perfile_error *err)
+{
+    *got = 0;
+    while (*got < len) {
+        ssize_t n = pread(fd, (uint8_t *)buf + *got, len - *got, (off_t)(offset + *got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return pf_fail_io(err, errno, what, "cannot read the temporary file");
+        if (n == 0)
+            break;
+        *got += (size_t)n;
+    }
+    return PERFILE_OK;
 }

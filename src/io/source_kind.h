@@ -4,6 +4,8 @@
 #define PF_IO_SOURCE_KIND_H
 
 #include "io/source.h"
+#include "perfile/base.h"
+#include "perfile/sink.h"
 
 /* Allocates `bytes` zeroed bytes for a struct that begins with a perfile_source, and fills in ops,
  * a copy of the name (NULL: "input"), and the checked options with their defaults.  The size is 0.
@@ -71,5 +73,44 @@ perfile_status pf_source_window(int fd, bool own, uint64_t size, const char *nam
 /* Gives the window a mapping of its whole file, made with mmap().  The source owns it: close unmaps
  * it. */
 void pf_window_add_mapping(perfile_source *window, perfile_bytes mapping);
+
+/* A source that yields the bytes of another source and copies each byte once, in order, to a sink
+ * while it is in memory: records are read and the file is copied in one pass. */
+
+/* Belongs to the caller and must outlive the source made of it.  Closing that source closes neither
+ * `below` nor `sink`. */
+typedef struct pf_tee {
+    perfile_source *below; /* where the bytes come from */
+    perfile_sink *sink;    /* NULL: nothing is copied */
+    uint64_t copied;       /* bytes written to `sink`: all of [0, copied) */
+} pf_tee;
+
+/* True if reading through the tee copies.  False for a mapped source: its bytes are in memory at
+ * any time, and the caller copies them itself in large pieces. */
+static inline bool pf_tee_copies(const pf_tee *t)
+{
+    return t->sink && !t->below->stable;
+}
+
+/* Makes the source that reads through `tee`. */
+perfile_status pf_source_tee(pf_tee *tee, perfile_source **source, perfile_error *err);
+
+/* Copies what was not read, up to the end of input.  Only for a tee with pf_tee_copies(). */
+perfile_status pf_tee_rest(pf_tee *tee, perfile_error *err);
+
+/* Temporary files without a name: created and unlinked at once, so that they vanish when they are
+ * closed, even if the process is killed. */
+
+/* Opens a new one in `dir` (NULL: TMPDIR, or /tmp).  `what` is perfile_error.where of a failure.
+ * The caller closes *fd. */
+perfile_status pf_temporary_open(const char *dir, const char *what, int *fd, perfile_error *err);
+
+/* Writes all of `b` at `offset`.  `dir` is that of pf_temporary_open(), for the message. */
+perfile_status pf_temporary_write(int fd, const char *dir, uint64_t offset, perfile_bytes b,
+                                  const char *what, perfile_error *err);
+
+/* Reads up to `len` bytes at `offset`; *got is less than `len` only at the end of the file. */
+perfile_status pf_temporary_read(int fd, uint64_t offset, void *buf, size_t len, size_t *got,
+                                 const char *what, perfile_error *err);
 
 #endif

@@ -3,11 +3,10 @@
  * The rule: bytes are copied when they are first yielded, in order and without gaps.  A reader that
  * jumps ahead makes the tee read and copy what it jumped over; a reader that goes back gets bytes
  * that were copied already. */
-#include "io/tee.h"
+#include "io/source_kind.h"
 
 #include "base/error.h"
 #include "perfile/record.h"
-#include "io/source_kind.h"
 
 typedef struct pf_tee_source {
     perfile_source base;

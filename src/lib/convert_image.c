@@ -14,7 +14,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "lib/registry.h"
-#include "lib/convert_image.h"
+#include "lib/convert.h"
 #include "lib/passes.h"
 #include "schema/frame.h"
 #include "schema/family.h"

@@ -4,16 +4,22 @@
  * and returns a score, the number of bits that fit its format; the highest score wins.  What a
  * driver's open() does is in the driver (core/driver.h).  This file adds to the stream what no
  * driver knows: the inputs it reads, and the name of its format. */
-#include <stdio.h>
-#include <string.h>
-
 #include "archive/table.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "core/stream.h"
+#include "core/writer.h"
+#include "emit/emitter.h"
+#include "emit/export.h"
+#include "io/out.h"
 #include "io/source.h"
+#include "io/workers.h"
 #include "lib/registry.h"
 #include "perfile/damage.h"
 #include "schema/family.h"
+
+#include <stdio.h>
+#include <string.h>
 
 enum {
     /* A live pipe may hold nothing but its 16-byte header for a long time, so that waiting for more
@@ -259,3 +265,223 @@ const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded,
                                               &pf_emit_perfetto,
 #endif
                                               NULL};
+
+/* Opening writers: finds the driver by the name of the format, and refuses options that the format
+ * does not have.  Also the list of outputs (`convert --to`) of all drivers.  What a writer does is
+ * in the driver's room (perf/write*.c for perf.data). */
+
+const pf_driver *pf_driver_named(const char *name)
+{
+    for (size_t i = 0; pf_drivers[i]; i++)
+        if (strcmp(pf_drivers[i]->name, name) == 0)
+            return pf_drivers[i];
+    return NULL;
+}
+
+static const perfile_output archive_output = {.name = "archive",
+                                              .doc = "an archive of perfile: compressed, checked, "
+                                                     "indexed",
+                                              .archive = true};
+
+/* Numbers the outputs of all drivers in one row: `position` shrinks by those of each driver that is
+ * passed.  The archive, which takes what any of them writes, is the last. */
+const perfile_output *perfile_output_at(size_t position)
+{
+    for (size_t i = 0; pf_drivers[i]; position -= pf_drivers[i++]->n_outputs)
+        if (position < pf_drivers[i]->n_outputs)
+            return &pf_drivers[i]->outputs[position];
+    return position == 0 ? &archive_output : NULL;
+}
+
+/* Refuses options that captures of this driver's format cannot have.  A format with a single output
+ * has no choice of form: then o->form is set to it, and the sink must be what that output is stored
+ * in (a file or a directory). */
+static perfile_status check_options(const pf_driver *driver, const perfile_sink *sink,
+                                    perfile_writer_options *o, perfile_error *err)
+{
+    if (!driver->create)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.format",
+                       "captures of format %s cannot be written", driver->name);
+    if (o->compress_level > 0 && !(driver->can & PF_CAN_COMPRESS))
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.compress_level",
+                       "captures of format %s cannot be compressed", driver->name);
+    if (o->target && !(driver->can & PF_CAN_TARGET))
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.target",
+                       "no version of perf reads captures of format %s", driver->name);
+    if (driver->n_outputs != 1) /* create() checks the combination of form and sink */
+        return PERFILE_OK;
+    o->form = driver->outputs[0].form;
+    if (pf_sink_has_parts(sink) != driver->outputs[0].directory)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.sink", "a capture of format %s is %s",
+                       driver->name, driver->outputs[0].doc);
+    return PERFILE_OK;
+}
+
+perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_options *options,
+                                   perfile_writer **writer, perfile_error *err)
+{
+    perfile_writer_options o;
+    perfile_status st = pf_options_copy(&o, options, "writer.options", err);
+    if (st != PERFILE_OK)
+        return st;
+    const pf_driver *driver = o.format ? pf_driver_named(o.format) : pf_drivers[0];
+    if (!driver)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.format", "no format is called '%s'", o.format);
+    st = check_options(driver, sink, &o, err);
+    return st == PERFILE_OK ? driver->create(sink, &o, writer, err) : st;
+}
+
+/* Opens a sink for `path` and a writer on it.  The writer owns the sink, so that closing the writer
+ * closes both. */
+perfile_status perfile_writer_create(const char *path, const perfile_writer_options *options,
+                                     perfile_writer **writer, perfile_error *err)
+{
+    perfile_writer_options o;
+    perfile_sink *sink = NULL;
+    perfile_status st = pf_options_copy(&o, options, "writer.options", err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_sink_options how = {.size = sizeof how, .flags = o.sink_flags};
+    st = o.directory ? perfile_sink_directory(path, &how, &sink, err)
+                     : perfile_sink_path(path, &how, &sink, err);
+    if (st == PERFILE_OK)
+        st = perfile_writer_open(sink, &o, writer, err);
+    if (st == PERFILE_OK)
+        (*writer)->own_sink = true;
+    else
+        perfile_sink_close(sink);
+    return st;
+}
+
+/* Opening emitters: finds the form of output (text, jsonl, cbor, tsv, folded …) by its name, and
+ * starts threads when the caller asks for them.  The forms themselves are in src/emit. */
+
+/* The form at `position` in a table, NULL behind the last.  Walks to it, because the length of the
+ * table is known by its end only. */
+static const pf_emit_ops *form_at(const pf_emit_ops *const *forms, size_t position)
+{
+    for (size_t i = 0; forms[i]; i++)
+        if (i == position)
+            return forms[i];
+    return NULL;
+}
+
+const char *perfile_emit_format(size_t position)
+{
+    const pf_emit_ops *form = form_at(pf_emit_forms, position);
+    return form ? form->name : NULL;
+}
+
+const char *perfile_emit_format_doc(size_t position)
+{
+    const pf_emit_ops *form = form_at(pf_emit_forms, position);
+    return form ? form->doc : NULL;
+}
+
+const char *perfile_export_format(size_t position)
+{
+    const pf_emit_ops *form = form_at(pf_export_forms, position);
+    return form ? form->name : NULL;
+}
+
+const char *perfile_export_format_doc(size_t position)
+{
+    const pf_emit_ops *form = form_at(pf_export_forms, position);
+    return form ? form->doc : NULL;
+}
+
+bool perfile_export_format_is_binary(size_t position)
+{
+    const pf_emit_ops *form = form_at(pf_export_forms, position);
+    return form && form->exports->binary;
+}
+
+bool perfile_export_format_is_directory(size_t position)
+{
+    const pf_emit_ops *form = form_at(pf_export_forms, position);
+    return form && form->exports->directory;
+}
+
+/* Makes an emitter of the form called `format`.  PERFILE_E_USAGE if there is none. */
+static perfile_status new_emitter(const char *format, perfile_sink *sink, perfile_emitter **out,
+                                  perfile_error *err)
+{
+    const pf_emit_ops *const *const tables[] = {pf_emit_forms, pf_export_forms};
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
+        for (size_t i = 0; tables[t][i]; i++)
+            if (strcmp(tables[t][i]->name, format) == 0)
+                return pf_emitter_new(tables[t][i], sink, out, err);
+    return pf_fail(err, PERFILE_E_USAGE, "format", "no output format is called '%s'", format);
+}
+
+/* Nothing of the stream is read here; the form may write its beginning. */
+perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, perfile_sink *sink,
+                                    const perfile_emit_options *options, perfile_emitter **emitter,
+                                    perfile_error *err)
+{
+    perfile_emitter *e;
+    perfile_emit_options how;
+    perfile_export_options exporting;
+    perfile_status st = pf_options_copy(&how, options, "emit.options", err);
+    if (st == PERFILE_OK)
+        st = pf_options_copy(&exporting, how.exporting, "export.options", err);
+    if (st == PERFILE_OK)
+        st = pf_sink_add_inputs(sink, pf_stream_inputs(stream), err);
+    if (st == PERFILE_OK)
+        st = new_emitter(format, sink, &e, err);
+    if (st != PERFILE_OK)
+        return st;
+    /* From here on the emitter exists, and an error must close it. */
+    e->stream = stream;
+    e->session = perfile_stream_session(stream);
+    e->container = perfile_stream_container(stream);
+    e->flags = how.flags;
+    e->model = how.model;
+    e->fields = how.fields;
+    e->exporting = &exporting;
+    st = e->ops->open ? e->ops->open(e, err) : PERFILE_OK;
+    e->exporting = NULL;
+    if (st == PERFILE_OK && how.threads > 1 && !e->ops->exports)
+        st = pf_emit_threads_start(e, stream, pf_workers_threads(how.threads), PF_EMIT_JOB_TEXT,
+                                   err);
+    if (st != PERFILE_OK) {
+        perfile_emitter_close(e);
+        return st;
+    }
+    *emitter = e;
+    return PERFILE_OK;
+}
+
+perfile_status perfile_emitter_continue(perfile_emitter *e, perfile_stream *stream,
+                                        const perfile_model *model, perfile_error *err)
+{
+    const pf_export_ops *exports = e->ops->exports;
+    if (exports && !exports->next && !stream)
+        return PERFILE_OK; /* the only capture ends */
+    if (!exports || !exports->next)
+        return pf_fail(err, PERFILE_E_USAGE, "format", "'%s' shows one capture only", e->ops->name);
+    perfile_status st =
+        stream ? pf_sink_add_inputs(e->sink, pf_stream_inputs(stream), err) : PERFILE_OK;
+    if (st != PERFILE_OK)
+        return st;
+    e->stream = stream;
+    e->session = stream ? perfile_stream_session(stream) : NULL;
+    e->container = stream ? perfile_stream_container(stream) : NULL;
+    e->model = model;
+    return exports->next(e, err);
+}
+
+perfile_status perfile_emit_failure(const char *format, perfile_sink *sink, uint32_t damage,
+                                    uint64_t offset, perfile_error *err)
+{
+    perfile_emitter *e;
+    perfile_status st = new_emitter(format, sink, &e, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (e->ops->failure)
+        st = e->ops->failure(e, damage, offset, err);
+    if (st == PERFILE_OK)
+        st = perfile_emitter_flush(e, err);
+    perfile_emitter_close(e);
+    return st;
+}

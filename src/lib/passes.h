@@ -9,7 +9,7 @@
 
 #include "perfile/copy.h"
 #include "filter/filter.h"
-#include "io/tee.h"
+#include "io/source_kind.h"
 #include "core/driver.h"
 #include "core/stream.h"
 #include "lib/copy.h"

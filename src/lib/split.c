@@ -20,7 +20,6 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/limits.h"
 #include "lib/copy.h"
 
 /* The number of passes over the capture, for progress.  Until the parts are found, one lot is

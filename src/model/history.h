@@ -12,7 +12,7 @@
 #ifndef PF_MODEL_HISTORY_H
 #define PF_MODEL_HISTORY_H
 
-#include "base/budget.h"
+#include "base/alloc.h"
 
 /* One change.  Sorted by (key, time, sequence). */
 typedef struct pf_change {

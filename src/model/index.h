@@ -5,7 +5,7 @@
 #ifndef PF_MODEL_INDEX_H
 #define PF_MODEL_INDEX_H
 
-#include "base/budget.h"
+#include "base/alloc.h"
 #include "perfile/base.h"
 
 /* A seed that differs from object to object and run to run.  It makes hash positions unpredictable,

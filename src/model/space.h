@@ -15,7 +15,7 @@
 #ifndef PF_MODEL_SPACE_H
 #define PF_MODEL_SPACE_H
 
-#include "base/budget.h"
+#include "base/alloc.h"
 
 /* A mapping at some addresses from some time on. */
 typedef struct pf_mapping_span {

@@ -12,8 +12,7 @@
 #include "base/byte_order.h"
 #include "core/swap.h"
 #include "io/out.h"
-#include "perf/driver.h"
-#include "perf/header.h"
+#include "perf/stream.h"
 
 enum {
     ID_SECTION = 16,  /* offset and size of the ids, at the end of an attr entry */

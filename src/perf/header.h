@@ -3,6 +3,7 @@
 #ifndef PF_PERF_HEADER_H
 #define PF_PERF_HEADER_H
 
+#include "core/driver.h"
 #include "perfile/container.h"
 
 enum {

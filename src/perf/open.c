@@ -13,9 +13,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/limits.h"
 #include "base/byte_order.h"
-#include "perf/driver.h"
+#include "perf/header.h"
 #include "perf/stream.h"
 
 static const char data_name[] = "data";

@@ -5,13 +5,11 @@
  * inside the file.  What fails is searched in the whole file by what it looks like.  Where several
  * candidates remain for the events, the samples decide: those events are chosen which more of the
  * first samples fit (pf_repair_fit()). */
-#include "perf/repair.h"
+#include "perf/salvage.h"
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "perf/driver.h"
 #include "perf/header.h"
-#include "perf/salvage.h"
 #include "perf/stream.h"
 #include "schema/trailer.h"
 #include "base/cursor.h"

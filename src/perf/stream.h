@@ -227,4 +227,84 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err);
 void pf_perf_begin_envelopes(pf_perf_stream *p);
 void pf_perf_end_envelopes(pf_perf_stream *p);
 
+/* Interface between the record walk (walk.c), its treatment of damage (walk_damage.c) and seeking
+ * (seek.c).
+ *
+ * Damage goes three ways.  Damage at p->pos is put into p->pending and reported by the next fill().
+ * Damage that follows a record which is still good is deferred (pf_perf_defer()) until that record
+ * was delivered.  A gap is a range that salvage has already classified as "no records". */
+
+/* Resets all per-part state and makes p->file the part number p->part, at its first record. */
+void pf_walk_begin_part(pf_perf_stream *p);
+
+/* Takes the first entry off p->pending, counts it in the summary, and makes it a run of one DAMAGE
+ * record if the caller asked for these (PERFILE_DELIVER_DAMAGE). */
+void pf_walk_report(pf_perf_stream *p);
+
+/* Ends the part: all bytes from p->pos on are lost because of `damage` at `offset`. */
+perfile_status pf_walk_stop_part(pf_perf_stream *p, unsigned damage, uint64_t offset,
+                                 perfile_error *err);
+
+/* Moves p->pos to the next chain of records, searching from p->pos + `from` on; the bytes in
+ * between are reported as lost because of `damage`. */
+perfile_status pf_walk_resync(pf_perf_stream *p, unsigned damage, uint64_t from,
+                              perfile_error *err);
+
+/* The bytes at p->pos are not a record: resynchronises, or ends the part with
+ * PERFILE_ON_DAMAGE_STOP. */
+perfile_status pf_walk_bad_record(pf_perf_stream *p, unsigned damage, perfile_error *err);
+
+/* Ends the part because of the damage that pf_perf_defer() recorded. */
+perfile_status pf_walk_end_deferred(pf_perf_stream *p, perfile_error *err);
+
+/* The input ended inside the payload of the last record.  Only possible for a payload that was
+ * skipped without being read, on a pipe, whose size was not known then. */
+perfile_status pf_walk_end_in_extra(pf_perf_stream *p, perfile_error *err);
+
+/* Skips and reports the gap that pf_walk_look_ahead() found at p->pos. */
+perfile_status pf_walk_skip_gap(pf_perf_stream *p, perfile_error *err);
+
+/* Salvage: examines the bytes from p->pos on and sets p->trusted and the description of the gap
+ * behind it (p->gap …).  *run begins at p->pos. */
+perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile_error *err);
+
+/* file.c: the sections of a perf.data file.
+ *
+ * Id sections of two attrs that overlap are damage, and so are sections of two features.  Otherwise
+ * a hostile file of n bytes could claim n bytes of facts for each attr and each feature, and memory
+ * would grow with their product. */
+
+/* One of several sections of a kind (all ids, or all features) that must not overlap. */
+typedef struct pf_claim {
+    perfile_section section; /* inside the file, not empty */
+    uint32_t number; /* of the attr or feature; of two that overlap, the lower number is kept */
+} pf_claim;
+
+/* Sets lost[number] for each section that overlaps one of a lower number.  The others do not
+ * overlap, so together they have no more bytes than the file.  Sorts `claims` by offset. */
+void pf_perf_settle_claims(pf_claim *claims, uint32_t n, bool *lost);
+
+/* pf_perf_file_attrs(): reads attrs and ids into the session, and where the ids are
+ * into p->ids.  pf_perf_file_event_types(): names of event types (old versions of perf) into the
+ * session. */
+perfile_status pf_perf_file_attrs(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
+                                  perfile_error *err);
+perfile_status pf_perf_file_event_types(pf_perf_stream *p, perfile_source *s,
+                                        const pf_perf_header *h, perfile_error *err);
+
+/* The driver of perf.data, and the functions of its table that are not in open.c. */
+
+extern const pf_driver pf_perf_driver;
+
+/* byteswap.c: pf_driver.byteswap_head and pf_driver.byteswap_facts. */
+void pf_perf_byteswap_head(perfile_bytes bytes, uint8_t *out);
+perfile_status pf_perf_byteswap_facts(const pf_byteswap_copy *t, perfile_error *err);
+
+/* repair.c */
+extern const pf_repair_ops pf_perf_repair_ops;
+
+/* write.c */
+perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *options,
+                              perfile_writer **writer, perfile_error *err);
+
 #endif

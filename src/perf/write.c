@@ -1,5 +1,5 @@
 /* Making, finishing and closing a perf.data writer: see write.h for how writing works. */
-#include "perf/driver.h"
+#include "perf/stream.h"
 
 #include "perf/write.h"
 #include "base/alloc.h"

@@ -7,8 +7,8 @@
  * size of 0, which readers take for "to the end of the file"; with the real size before the
  * features are written; and with the features at the end.  At no time does it claim anything that
  * is not in the file. */
-#include "base/error.h"
 #include "base/byte_order.h"
+#include "base/error.h"
 #include "io/out.h"
 #include "perf/write.h"
 #include "schema/attr_places.h"
@@ -248,4 +248,260 @@ perfile_status pf_write_file_back(pf_perf_writer *w, perfile_error *err)
     if (st == PERFILE_OK && w->progressive)
         st = perfile_sink_flush(w->base.sink, err);
     return st == PERFILE_OK ? put_header(w, size, bitmap, err) : st;
+}
+
+/* The facts of a capture as records of a pipe: events as HEADER_ATTR, features as HEADER_FEATURE,
+ * TRACING_DATA and BUILD_ID as record types of their own.
+ *
+ * A record of a pipe holds less than 64 KiB, and some features have no place in a pipe; both are
+ * errors when the feature is set (pf_write_pipe_check_feature()), not when it is written. */
+
+enum {
+    FEATURE_FIXED = 16, /* header and number of HEADER_FEATURE */
+    FEATURE_MOST = PF_RECORD_MOST - FEATURE_FIXED,
+    TRACING_FIXED = 16 /* HEADER_TRACING_DATA; the data stand behind it */
+};
+
+static const uint8_t zeros[8];
+
+/* Stores a record header at `at`. */
+static void put_record_header(const pf_perf_writer *w, uint8_t *at, uint32_t type, uint16_t misc,
+                              size_t size)
+{
+    pf_store_u32(at, type, w->base.swap);
+    pf_store_u16(at + 4, misc, w->base.swap);
+    pf_store_u16(at + 6, (uint16_t)size, w->base.swap);
+}
+
+perfile_status pf_write_pipe_event(pf_perf_writer *w, const pf_written_event *e, perfile_error *err)
+{
+    /* Readers expect the ids at a multiple of 8. */
+    size_t attr = w->attr_size ? w->attr_size : (e->attr_len + 7) & ~(size_t)7;
+    size_t size = PF_PERF_RECORD_HEADER + attr + e->ids_len;
+    pf_buffer_clear(&w->own);
+    if (!pf_buffer_reserve(&w->own, size))
+        return pf_fail_nomem(err, "writer.own");
+    put_record_header(w, w->own.ptr, PERFILE_RECORD_HEADER_ATTR, 0, size);
+    w->own.len = PF_PERF_RECORD_HEADER;
+    perfile_status st = pf_write_attr(w, e, attr, &w->own, err);
+    if (st == PERFILE_OK && e->ids_len)
+        (void)pf_buffer_append(&w->own, w->facts.ptr + e->ids, e->ids_len);
+    return st == PERFILE_OK ? pf_write_bytes(w, (perfile_bytes){w->own.ptr, w->own.len}, err) : st;
+}
+
+/* Writes a HEADER_TRACING_DATA record, with the data behind it, padded to 8. */
+static perfile_status put_tracing(pf_perf_writer *w, perfile_bytes payload, perfile_error *err)
+{
+    size_t padded = (payload.len + 7) & ~(size_t)7;
+    uint8_t record[TRACING_FIXED] = {0};
+    put_record_header(w, record, PERFILE_RECORD_HEADER_TRACING_DATA, 0, sizeof record);
+    pf_store_u32(record + PF_PERF_RECORD_HEADER, (uint32_t)padded, w->base.swap);
+    perfile_status st = pf_write_bytes(w, (perfile_bytes){record, sizeof record}, err);
+    if (st == PERFILE_OK)
+        st = pf_write_bytes(w, payload, err);
+    return st == PERFILE_OK ? pf_write_bytes(w, (perfile_bytes){zeros, padded - payload.len}, err)
+                            : st;
+}
+
+/* Cuts the next entry off the content of the feature BUILD_ID.  An entry looks like a record except
+ * for its type, and need not be padded.  PERFILE_END behind the last. */
+static perfile_status next_build_id(const pf_perf_writer *w, perfile_bytes *rest,
+                                    perfile_bytes *entry, perfile_error *err)
+{
+    enum { LEAST = 36, MOST = PF_RECORD_MOST - 7 };
+    if (rest->len == 0)
+        return PERFILE_END;
+    size_t size = rest->len < PF_PERF_RECORD_HEADER ? 0 : pf_load_u16(rest->ptr + 6, w->base.swap);
+    if (size < LEAST || size > MOST || size > rest->len)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
+                       "BUILD_ID: an entry of %zu bytes, with %zu left; a record of a pipe has %d "
+                       "to %d",
+                       size, rest->len, LEAST, MOST);
+    *entry = (perfile_bytes){rest->ptr, size};
+    rest->ptr += size;
+    rest->len -= size;
+    return PERFILE_OK;
+}
+
+/* Writes a HEADER_BUILD_ID record for each entry of the feature BUILD_ID, padded to 8. */
+static perfile_status put_build_ids(pf_perf_writer *w, perfile_bytes payload, perfile_error *err)
+{
+    perfile_bytes entry = {NULL, 0};
+    perfile_status st;
+    while ((st = next_build_id(w, &payload, &entry, err)) == PERFILE_OK) {
+        size_t padded = (entry.len + 7) & ~(size_t)7;
+        uint8_t header[PF_PERF_RECORD_HEADER];
+        put_record_header(w, header, PERFILE_RECORD_HEADER_BUILD_ID,
+                          pf_load_u16(entry.ptr + 4, w->base.swap), padded);
+        st = pf_write_bytes(w, (perfile_bytes){header, sizeof header}, err);
+        if (st == PERFILE_OK)
+            st = pf_write_bytes(
+                w, (perfile_bytes){entry.ptr + sizeof header, entry.len - sizeof header}, err);
+        if (st == PERFILE_OK)
+            st = pf_write_bytes(w, (perfile_bytes){zeros, padded - entry.len}, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
+    return st == PERFILE_END ? PERFILE_OK : st;
+}
+
+/* True if BUILD_ID has entries of the old layout, without process ids. */
+static bool is_old_build_ids(const pf_perf_writer *w, perfile_bytes payload)
+{
+    perfile_feature f = {.number = PERFILE_FEATURE_BUILD_ID,
+                         .flags = w->base.swap ? PERFILE_REC_SWAPPED : 0,
+                         .size = payload.len,
+                         .payload = payload};
+    perfile_build_ids b;
+    return perfile_build_ids_decode(&f, &b, sizeof b, NULL) == PERFILE_OK &&
+           b.build_ids.old_build_id;
+}
+
+perfile_status pf_write_pipe_check_feature(const pf_perf_writer *w, uint32_t number,
+                                           perfile_bytes payload, perfile_error *err)
+{
+    /* An empty feature with this number or a larger one is taken for the end of the list. */
+    enum { FIRST_END = 32 };
+    perfile_bytes entry, rest = payload;
+    perfile_status st;
+    switch (number) {
+    case PERFILE_FEATURE_AUXTRACE:
+    case PERFILE_FEATURE_DIR_FORMAT:
+        return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
+                       "feature %s states offsets in a file: a pipe has none",
+                       perfile_feature_name(number));
+    case PERFILE_FEATURE_TRACING_DATA:
+        return payload.len <= UINT32_MAX - 7
+                   ? PERFILE_OK
+                   : pf_fail(err, PERFILE_E_LIMIT, "writer.feature",
+                             "TRACING_DATA of %zu bytes: a pipe has room for %lu", payload.len,
+                             (unsigned long)UINT32_MAX - 7);
+    case PERFILE_FEATURE_BUILD_ID:
+        if (is_old_build_ids(w, payload))
+            return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer.feature",
+                           "BUILD_ID without process ids, as perf before 2.6.35 wrote it: a pipe "
+                           "has no such records");
+        while ((st = next_build_id(w, &rest, &entry, err)) == PERFILE_OK)
+            continue;
+        return st == PERFILE_END ? PERFILE_OK : st;
+    default:
+        break;
+    }
+    if (w->target && !pf_release_knows_type(w->target, PERFILE_RECORD_HEADER_FEATURE))
+        return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
+                       "perf %s knows no features in a pipe, and stops at one", w->target->name);
+    if (w->target && number > w->target->feature)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
+                       "perf %s knows features up to %u, and stops at %u in a pipe",
+                       w->target->name, w->target->feature, number);
+    if (payload.len > FEATURE_MOST)
+        return pf_fail(err, PERFILE_E_LIMIT, "writer.feature",
+                       "feature %u of %zu bytes: a record of a pipe holds %d of it; leave it out, "
+                       "or write a file",
+                       number, payload.len, FEATURE_MOST);
+    if (payload.len == 0 && number >= FIRST_END)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
+                       "feature %u without content would end the list of features", number);
+    return PERFILE_OK;
+}
+
+perfile_status pf_write_pipe_feature(pf_perf_writer *w, uint32_t number, perfile_bytes payload,
+                                     perfile_error *err)
+{
+    if (number == PERFILE_FEATURE_TRACING_DATA)
+        return put_tracing(w, payload, err);
+    if (number == PERFILE_FEATURE_BUILD_ID)
+        return put_build_ids(w, payload, err);
+    uint8_t record[FEATURE_FIXED];
+    put_record_header(w, record, PERFILE_RECORD_HEADER_FEATURE, 0, FEATURE_FIXED + payload.len);
+    pf_store_u64(record + PF_PERF_RECORD_HEADER, number, w->base.swap);
+    perfile_status st = pf_write_bytes(w, (perfile_bytes){record, sizeof record}, err);
+    return st == PERFILE_OK ? pf_write_bytes(w, payload, err) : st;
+}
+
+/* Writes the 16-byte header of a pipe.  It bypasses the parts: it is not a byte of the records. */
+static perfile_status put_magic(pf_perf_writer *w, perfile_error *err)
+{
+    const char *magic = w->base.swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2";
+    uint8_t header[PF_PERF_PIPE_HEADER];
+    memcpy(header, magic, 8);
+    pf_store_u64(header + 8, PF_PERF_PIPE_HEADER, w->base.swap);
+    w->data_start = sizeof header;
+    return perfile_sink_write(w->base.sink, (perfile_bytes){header, sizeof header}, err);
+}
+
+/* Writes a feature if it was set. */
+static perfile_status put_feature(pf_perf_writer *w, uint32_t number, perfile_error *err)
+{
+    const pf_written_feature *f = &w->features[number];
+    if (!f->there)
+        return PERFILE_OK;
+    return pf_write_pipe_feature(w, number, pf_write_fact(w, f->at, f->len), err);
+}
+
+static perfile_bytes text_of(const char *text)
+{
+    return (perfile_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+/* The version of the tool that recorded the capture, if the capture says it. */
+static perfile_bytes recorded_by(const pf_perf_writer *w)
+{
+    const pf_written_feature *set = &w->features[PERFILE_FEATURE_VERSION];
+    const perfile_feature f = {.number = PERFILE_FEATURE_VERSION,
+                               .flags = w->base.swap ? PERFILE_REC_SWAPPED : 0,
+                               .size = set->len,
+                               .payload = pf_write_fact(w, set->at, set->len)};
+    perfile_tool_version v;
+    if (!set->there || perfile_tool_version_decode(&f, &v, sizeof v, NULL) != PERFILE_OK)
+        return (perfile_bytes){NULL, 0};
+    return v.string;
+}
+
+/* Returns the number of the empty feature that ends the list; each version of perf has its own.
+ * Without a target, the number of the perf that recorded the capture, which would have written it
+ * to a pipe itself.  If that version is unknown, or wrote no features to pipes, the number of 6.1
+ * (32): versions 5.14 to 6.x wait for it, newer ones accept it.  0: no end marker is written. */
+static uint32_t number_of_end(const pf_perf_writer *w)
+{
+    uint32_t last = 0;
+    if (w->target)
+        return pf_end_of_features(text_of(w->target->name));
+    for (uint32_t i = 0; i < PERFILE_N_FEATURES; i++)
+        if (w->features[i].there)
+            last = i;
+    uint32_t end = pf_end_of_features(recorded_by(w));
+    return pf_end_of_features_behind(end ? end : pf_end_of_features(text_of("6.1")), last);
+}
+
+/* Writes the end marker of the features; `perf report` of 4.17 and newer waits for it. */
+static perfile_status end_features(pf_perf_writer *w, perfile_error *err)
+{
+    uint32_t number = number_of_end(w);
+    if (!number)
+        return PERFILE_OK;
+    return pf_write_pipe_feature(w, number, (perfile_bytes){NULL, 0}, err);
+}
+
+/* Writes what stands in front of the records, in the order of perf: header, events, features and
+ * their end marker, tracing data, build ids. */
+perfile_status pf_write_pipe_front(pf_perf_writer *w, perfile_error *err)
+{
+    bool any = false;
+    perfile_status st = put_magic(w, err);
+    for (uint32_t i = 0; i < w->n_events && st == PERFILE_OK; i++)
+        st = pf_write_pipe_event(w, pf_write_event_at(w, i), err);
+    if (st == PERFILE_OK)
+        st = pf_write_compressed_feature(w, err);
+    /* TRACING_DATA and BUILD_ID, the first two features, follow as records of their own types. */
+    for (uint32_t i = PERFILE_FEATURE_BUILD_ID + 1; i < PERFILE_N_FEATURES && st == PERFILE_OK;
+         i++) {
+        any |= w->features[i].there;
+        st = put_feature(w, i, err);
+    }
+    if (st == PERFILE_OK && any)
+        st = end_features(w, err);
+    if (st == PERFILE_OK)
+        st = put_feature(w, PERFILE_FEATURE_TRACING_DATA, err);
+    return st == PERFILE_OK ? put_feature(w, PERFILE_FEATURE_BUILD_ID, err) : st;
 }

@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/limits.h"
+#include "base/options.h"
 
 enum {
     PROBE_BYTES = PF_PERFMON_HEADER + 1, /* the type of the first record, too */

@@ -10,7 +10,7 @@
 #ifndef PF_PROFILE_PROFILE_H
 #define PF_PROFILE_PROFILE_H
 
-#include "base/budget.h"
+#include "base/alloc.h"
 #include "model/index.h"
 #include "base/buffer.h"
 #include "perfile/event.h"

@@ -6,7 +6,7 @@
  * because records of the run may borrow the bytes of its old run. */
 #include "base/alloc.h"
 #include "base/byte_order.h"
-#include "base/copy.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "core/layout.h"
 #include "schema/family.h"

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "io/temporary.h"
+#include "io/source_kind.h"
 #include "schema/frame.h"
 #include "sort/sort.h"
 #include "stage/round.h"

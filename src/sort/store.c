@@ -2,7 +2,7 @@
  * entries are sorted, so that a spill writes each item once, in order. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "io/temporary.h"
+#include "io/source_kind.h"
 #include "schema/family.h"
 #include "sort/sort.h"
 

@@ -2,7 +2,7 @@
 #ifndef PF_SYMBOL_ELF_H
 #define PF_SYMBOL_ELF_H
 
-#include "base/budget.h"
+#include "base/alloc.h"
 #include "base/cursor.h"
 #include "perfile/base.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/budget.h"
+#include "base/alloc.h"
 #include "perfile/base.h"
 #include "symbol/protocol.h"
 

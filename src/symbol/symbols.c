@@ -1,6 +1,5 @@
 /* perfile_symbols: objects, the answer for an address, options, opening and closing. */
 #include "base/error.h"
-#include "base/limits.h"
 #include "base/options.h"
 #include "symbol/helper.h"
 #include "symbol/state.h"

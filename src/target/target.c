@@ -14,7 +14,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/limits.h"
 #include "target/target.h"
 
 /* The stage as what it is; `s` must have target_ops. */

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/limits.h"
+#include "base/options.h"
 #include "io/source.h"
 #include "random.h"
 

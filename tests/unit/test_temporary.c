@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "io/temporary.h"
+#include "io/source_kind.h"
 #include "testing.h"
 
 static char folder[] = "temporary-XXXXXX";

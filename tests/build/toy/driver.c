@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/limits.h"
+#include "base/options.h"
 
 typedef struct toy_stream {
     perfile_stream base;
