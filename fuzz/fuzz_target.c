@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/byte_order.h"
-#include "core/releases.h"
+#include "core/names.h"
 #include "ensure.h"
 #include "limits.h"
 #include "perfile/perfile.h"

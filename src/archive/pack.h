@@ -8,7 +8,7 @@
 #include "archive/table.h"
 #include "columns/columns.h"
 #include "columns/encode.h"
-#include "core/narrow.h"
+#include "core/zone.h"
 #include "io/out.h"
 #include "perfile/archive.h"
 #include "perfile/record.h"

@@ -11,7 +11,7 @@
 #include "archive/meta.h"
 #include "base/buffer.h"
 #include "columns/columns.h"
-#include "core/narrow.h"
+#include "core/zone.h"
 #include "io/source.h"
 #include "perfile/archive.h"
 #include "perfile/check.h"

@@ -9,11 +9,11 @@
 #ifndef PF_CHECK_CHECK_H
 #define PF_CHECK_CHECK_H
 
-#include "core/sample_shape.h"
+#include "core/layout.h"
 #include "core/stream.h"
 #include "perfile/check.h"
 #include "perfile/field.h"
-#include "core/releases.h"
+#include "core/names.h"
 
 enum {
     PF_CHECK_TYPES = 128,       /* record types with a counter of their own; others share one */

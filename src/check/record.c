@@ -13,7 +13,7 @@
 #include "base/byte_order.h"
 #include "check/check.h"
 #include "core/layout.h"
-#include "core/parts.h"
+#include "core/swap.h"
 #include "schema/any_record.h"
 #include "schema/rows.h"
 #include "schema/family.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "check/check.h"
-#include "core/readable.h"
+#include "core/facts.h"
 #include "schema/family.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 #include "perfile/base.h"
 #include "columns/columns.h"
-#include "core/sample_shape.h"
+#include "core/layout.h"
 #include "perfile/event.h"
 #include "perfile/field.h"
 #include "perfile/record.h"

@@ -8,7 +8,7 @@
 #include "base/crc32.h"
 #include "base/error.h"
 #include "columns/encode.h"
-#include "core/attribution.h"
+#include "core/layout.h"
 #include "schema/family.h"
 
 enum { FIRST_VALUES = 256, RECORD_HEADER = 8, MOST_RECORD = 65535 };

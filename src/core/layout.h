@@ -4,9 +4,12 @@
 #ifndef PF_CORE_LAYOUT_H
 #define PF_CORE_LAYOUT_H
 
-#include <stdint.h>
-
+#include "base/byte_order.h"
+#include "core/state.h"
 #include "perfile/event.h"
+#include "schema/trailer.h"
+
+#include <stdint.h>
 
 /* Markers in call chains: entries at or above PF_CONTEXT_LEAST are no addresses, but say which kind
  * of code the addresses behind them are of.  PERF_CONTEXT_… of uapi/linux/perf_event.h. */
@@ -53,6 +56,134 @@ static inline int pf_layout_trailer_id(const perfile_layout *l)
 {
     return l->trailer_slot[PF_SLOT_IDENTIFIER] >= 0 ? l->trailer_slot[PF_SLOT_IDENTIFIER]
                                                     : l->trailer_slot[PF_SLOT_ID];
+}
+
+/* Attribution: the event a record belongs to, and the layout with which the record is decoded.
+ *
+ * With one event every kernel record belongs to it.  With several, an id in the record decides;
+ * where that id stands is taken from the first event (perf requires the same place for all).  If
+ * all events have equal layouts (session->shared), a record can be decoded without knowing its
+ * event: pf_layout_of() is that fast path. */
+
+typedef struct pf_attribution {
+    const perfile_event *event;   /* NULL: unattributed */
+    const perfile_layout *layout; /* NULL: the record has none; may be set without `event` */
+    uint32_t damage; /* PERFILE_DAMAGE_…: why the record cannot be decoded, 0 otherwise */
+} pf_attribution;
+
+static inline pf_attribution pf_attribution_event(const pf_event *event)
+{
+    return (pf_attribution){&event->shown, &event->layout, 0};
+}
+
+/* True for records that end with a trailer if their event has sample_id_all: those of the kernel,
+ * also of types that are newer than the tables.  Version 1 of the dump schema knows no trailer of
+ * the latter. */
+static inline bool pf_record_may_trail(const perfile_record *r, const perfile_session *s)
+{
+    return r->family == PERFILE_FAMILY_PERF &&
+           (pf_record_known(r->type) || (pf_record_of_kernel(r->type) && !s->as_stored));
+}
+
+/* pf_attribution_of() for sessions with several events. */
+pf_attribution pf_attribution_by_id(const perfile_record *r, const perfile_session *s);
+
+/* The event of any record.  Records of tools, of other families and without a session have none; a
+ * SAMPLE or READ in front of the first attr is damage (NO_ATTR), because nothing says how to decode
+ * it. */
+static inline pf_attribution pf_attribution_of(const perfile_record *r)
+{
+    const perfile_session *s = r->session;
+    if (!s || !pf_record_may_trail(r, s))
+        return (pf_attribution){NULL, NULL, 0};
+    if (s->n_events == 1)
+        return pf_attribution_event(s->events[0]);
+    if (s->n_events == 0) {
+        bool needs = r->type == PERFILE_RECORD_SAMPLE || r->type == PERFILE_RECORD_READ;
+        return (pf_attribution){NULL, NULL, needs ? PERFILE_DAMAGE_NO_ATTR : 0};
+    }
+    return pf_attribution_by_id(r, s);
+}
+
+/* The layout of the record's event, or an equal one.  If all events have equal layouts the record's
+ * id is not read. *damage is as in pf_attribution. */
+static inline const perfile_layout *pf_layout_of(const perfile_record *r, uint32_t *damage)
+{
+    const perfile_session *s = r->session;
+    *damage = 0;
+    if (s && s->shared && pf_record_may_trail(r, s) && pf_record_known(r->type))
+        return s->shared;
+    pf_attribution a = pf_attribution_of(r);
+    *damage = a.damage;
+    return a.layout;
+}
+
+/* The period of all samples of an event that is counted with a fixed one; false if the kernel
+ * adjusts it. */
+static inline bool pf_event_fixed_period(const perfile_event *e, uint64_t *period)
+{
+    if (e->attr->is_freq)
+        return false;
+    *period = e->attr->sample_period;
+    return true;
+}
+
+/* Shapes: a fast test whether the fields of a sample fill it exactly, without decoding it.  It
+ * works for sample types that have nothing but 64-bit words, a call chain and raw data, which are
+ * the usual ones. */
+
+/* The bits of sample_type that take a word each, in front of all others. */
+#define PF_SHAPE_WORDS                                                                             \
+    ((uint64_t)PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID |                \
+     PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ADDR | PERFILE_SAMPLE_ID | PERFILE_SAMPLE_STREAM_ID |    \
+     PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_PERIOD)
+
+typedef struct pf_sample_shape {
+    bool known; /* sample_type has only PF_SHAPE_WORDS, CALLCHAIN and RAW; else the rest is not used
+                 */
+    bool chain, raw; /* it has CALLCHAIN; RAW */
+    size_t least;    /* bytes of the body without the entries of the chain and the raw data */
+    size_t chain_at; /* offset of the length of the call chain in the body */
+} pf_sample_shape;
+
+static inline pf_sample_shape pf_sample_shape_of(uint64_t sample_type)
+{
+    uint64_t more = PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_RAW;
+    pf_sample_shape s = {.known = sample_type && !(sample_type & ~(PF_SHAPE_WORDS | more)),
+                         .chain = sample_type & PERFILE_SAMPLE_CALLCHAIN,
+                         .raw = sample_type & PERFILE_SAMPLE_RAW,
+                         .chain_at =
+                             8 * (size_t)__builtin_popcountll(sample_type & PF_SHAPE_WORDS)};
+    s.least = s.chain_at + (s.chain ? 8 : 0) + (s.raw ? 4 : 0);
+    return s;
+}
+
+/* True if the fields fill the `len` bytes at `body`, up to 7 bytes of padding.  The shape must be
+ * known.  *raw is set to the raw data if the sample type has any. */
+static inline __attribute__((always_inline)) bool pf_sample_shape_fits(const pf_sample_shape *s,
+                                                                       const uint8_t *body,
+                                                                       size_t len, bool swap,
+                                                                       perfile_bytes *raw)
+{
+    if (len < s->least)
+        return false;
+    size_t spare = len - s->least;
+    size_t at = s->chain_at;
+    if (s->chain) {
+        uint64_t n = pf_load_u64(body + at, swap);
+        if (n > spare / 8)
+            return false;
+        spare -= 8 * (size_t)n;
+        at += 8 + 8 * (size_t)n;
+    }
+    if (s->raw) {
+        uint32_t n = pf_load_u32(body + at, swap);
+        if (n > spare)
+            return false;
+        spare -= n;
+        *raw = (perfile_bytes){body + at + 4, n};
+    }
+    return spare < 8;
 }
 
 #endif

@@ -4,13 +4,17 @@
  * A pipe may have thousands of events and facts in any order, so nothing here is quadratic: every
  * lookup goes through a hash map, and events are named again only after a feature that can name any
  * of them (`stale`). */
-#include "core/names.h"
-
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
+#include "core/names.h"
 #include "core/state.h"
+#include "perfile/abi.h"
+#include "perfile/catalogue.h"
+#include "perfile/record.h"
+#include "schema/family.h"
+#include "schema/shapes.h"
+
+#include <string.h>
 
 #define NAME_SIZE 512
 
@@ -325,4 +329,337 @@ perfile_status pf_names_assign(perfile_session *s, perfile_error *err)
         if ((st = name_by_type(s, n->n_types_seen, err)) != PERFILE_OK)
             return st;
     return PERFILE_OK;
+}
+
+/* Releases of perf: format/versions.def expanded to arrays, and questions about them. */
+
+const pf_release pf_releases[PF_N_RELEASES] = {
+#define PF_IS(id, member, value) [PF_PERF_##id].member = (value)
+#define PERF(id, number, attr, last_feature)                                                       \
+    PF_IS(id, name, number), PF_IS(id, attr_size, attr), PF_IS(id, feature, last_feature),
+#define KNOWS(id, sample, read, branch, flag, maps, own, skips)                                    \
+    PF_IS(id, sample_bits, sample), PF_IS(id, read_bits, read), PF_IS(id, branch_bits, branch),    \
+        PF_IS(id, flag_bits, flag), PF_IS(id, cpu_maps, maps), PF_IS(id, own_attr, own),           \
+        PF_IS(id, skips_tools, skips),
+#include "format/versions.def"
+};
+
+const pf_release pf_release_any = {.name = "any",
+                                   .attr_size = 256,
+                                   .sample_bits = 64,
+                                   .read_bits = 64,
+                                   .branch_bits = 64,
+                                   .flag_bits = 64,
+                                   .feature = UINT32_MAX,
+                                   .cpu_maps = UINT32_MAX};
+
+static const struct {
+    const char *member;
+    uint32_t from;
+} late[] = {
+#define LATE(member, from) {#member, PF_PERF_##from},
+#include "format/versions.def"
+};
+
+static const struct {
+    uint32_t major, minor, number;
+} ends[] = {
+#define ENDS(major, minor, number) {major, minor, number},
+#include "format/versions.def"
+};
+
+/* Reads the digits at the beginning of *text, at most 4, and takes them off.  False if there are
+ * none. */
+static bool take_number(perfile_bytes *text, uint32_t *number)
+{
+    enum { MOST_DIGITS = 4 };
+    unsigned n = 0;
+    for (*number = 0; n < MOST_DIGITS && n < text->len; n++) {
+        unsigned digit = text->ptr[n] - (unsigned)'0';
+        if (digit > 9)
+            break;
+        *number = 10 * *number + digit;
+    }
+    if (n == 0)
+        return false; /* before anything is added to a pointer that may be NULL */
+    text->ptr += n;
+    text->len -= n;
+    return true;
+}
+
+/* The text may be any version string: what follows major and minor number does not matter. */
+uint32_t pf_end_of_features(perfile_bytes version)
+{
+    uint32_t major, minor, number = 0;
+    if (!version.len || !take_number(&version, &major) || !version.len || version.ptr[0] != '.')
+        return 0;
+    version.ptr++;
+    version.len--;
+    if (!version.len || !take_number(&version, &minor))
+        return 0;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (major > ends[i].major || (major == ends[i].major && minor >= ends[i].minor))
+            number = ends[i].number;
+    return number;
+}
+
+uint32_t pf_end_of_features_behind(uint32_t end, uint32_t last)
+{
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0] && end <= last; i++)
+        if (ends[i].number > end)
+            end = ends[i].number;
+    return end;
+}
+
+perfile_status pf_release_find(const char *version, const pf_release **release, perfile_error *err)
+{
+    char known[200] = "";
+    const char *name = strncmp(version, "perf-", 5) == 0 ? version + 5 : version;
+    for (size_t i = 0; i < PF_N_RELEASES; i++) {
+        if (strcmp(name, pf_releases[i].name) == 0) {
+            *release = &pf_releases[i];
+            return PERFILE_OK;
+        }
+        size_t n = strlen(known);
+        if (n + strlen(pf_releases[i].name) + 8 < sizeof known) {
+            strcat(known, n ? ", perf-" : "perf-");
+            strcat(known, pf_releases[i].name);
+        }
+    }
+    return pf_fail(err, PERFILE_E_USAGE, "version", "perf '%s' is not known: there are %s", version,
+                   known);
+}
+
+/* By the column `since` of the row. */
+bool pf_release_knows_type(const pf_release *r, uint32_t type)
+{
+    if (r == &pf_release_any || type == 0) /* perf counts records of type 0, whatever they are */
+        return true;
+    const pf_row *row = pf_record_row(type);
+    return row && row->since <= r - pf_releases;
+}
+
+bool pf_release_knows_map_build_ids(const pf_release *r)
+{
+    return r->flag_bits > PERFILE_ATTR_BIT_BUILD_ID;
+}
+
+bool pf_release_knows_member(const pf_release *r, const char *member)
+{
+    for (size_t i = 0; i < sizeof late / sizeof late[0]; i++)
+        if (strcmp(late[i].member, member) == 0)
+            return r == &pf_release_any || r >= &pf_releases[late[i].from];
+    return true;
+}
+
+bool pf_release_has_trait(const pf_release *r, const char *trait)
+{
+    static const struct {
+        const char *trait;
+        uint32_t from, to;
+    } traits[] = {
+#define TRAIT(id, rule, from, to, form, verdict, sentence) {#id, PF_PERF_##from, PF_PERF_##to},
+#include "format/versions.def"
+    };
+    for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++)
+        if (strcmp(traits[i].trait, trait) == 0 && r != &pf_release_any &&
+            r >= &pf_releases[traits[i].from] && r <= &pf_releases[traits[i].to])
+            return true;
+    return false;
+}
+
+bool pf_release_needs_one_sample_type(const pf_release *r)
+{
+    return pf_release_has_trait(r, "EVENTS_OF_TWO_TYPES");
+}
+
+/* The catalogue: the rows of format/ and the shapes of their structs, for callers of the library.
+ *
+ * perfile_struct is pf_row_shape (schema/shapes.h), whose members stand between marks that say when
+ * they are there; here each member gets the innermost of these conditions. */
+
+static const pf_row_shape *shape_of(const perfile_struct *of)
+{
+    return (const pf_row_shape *)(const void *)of;
+}
+
+static const perfile_struct *struct_of(const pf_row_shape *shape)
+{
+    return (const perfile_struct *)(const void *)shape;
+}
+
+/* Copies as much of `full` as a caller of an older or newer header has room for. */
+static bool give(void *out, size_t size, const void *full, size_t full_size)
+{
+    memset(out, 0, size);
+    memcpy(out, full, size < full_size ? size : full_size);
+    return true;
+}
+
+bool perfile_family_at(size_t position, perfile_family *out, size_t size)
+{
+    for (uint32_t i = 0; i < PF_N_FAMILIES; i++) {
+        const pf_family *f = pf_families[i];
+        if (!f || position-- > 0)
+            continue;
+        perfile_family full = {.number = i, .header_bytes = f->header, .name = f->name};
+        return give(out, size, &full, sizeof full);
+    }
+    return false;
+}
+
+bool perfile_record_type_at(uint32_t family, size_t position, perfile_record_type *out, size_t size)
+{
+    const pf_family *f = family < PF_N_FAMILIES ? pf_families[family] : NULL;
+    if (!f || position >= f->n_rows)
+        return false;
+    const pf_row *row = &f->rows[position];
+    perfile_record_type full = {.number = row->number,
+                                .family = family,
+                                .name = row->name,
+                                .doc = row->doc,
+                                .decoded = struct_of(&f->shapes[position])};
+    if (family == PERFILE_FAMILY_PERF && row->since < PF_N_RELEASES)
+        full.since = pf_releases[row->since].name;
+    return give(out, size, &full, sizeof full);
+}
+
+bool perfile_feature_type_at(size_t position, perfile_feature_type *out, size_t size)
+{
+    size_t n;
+    const pf_row *rows = pf_feature_rows(&n);
+    if (position >= n)
+        return false;
+    perfile_feature_type full = {.number = rows[position].number,
+                                 .name = rows[position].name,
+                                 .doc = rows[position].doc,
+                                 .decoded = struct_of(pf_feature_shape_at(position))};
+    return give(out, size, &full, sizeof full);
+}
+
+const perfile_struct *perfile_struct_find(const char *name)
+{
+    for (unsigned i = 0; i < PF_N_SHAPES; i++)
+        if (strcmp(pf_struct_shapes[i].name, name) == 0)
+            return struct_of(&pf_struct_shapes[i]);
+    for (unsigned i = 0, n = pf_all_rows(); i < n; i++)
+        if (strcmp(pf_shape_at(i)->name, name) == 0)
+            return struct_of(pf_shape_at(i));
+    size_t n;
+    (void)pf_feature_rows(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(pf_feature_shape_at(i)->name, name) == 0)
+            return struct_of(pf_feature_shape_at(i));
+    return NULL;
+}
+
+const char *perfile_struct_name(const perfile_struct *of)
+{
+    return shape_of(of)->name;
+}
+
+size_t perfile_struct_size(const perfile_struct *of)
+{
+    return shape_of(of)->size;
+}
+
+/* Under which conditions the member at hand is there.  Conditions nest a few levels deep: those of
+ * a sample, and WHEN inside it. */
+typedef struct conditions {
+    uint32_t has[8];
+    uint64_t bit[8];
+    unsigned depth;
+} conditions;
+
+static void follow(conditions *c, const pf_member *mark)
+{
+    switch (mark->what) {
+    case PF_MEMBER_WHEN:
+    case PF_MEMBER_SAMPLE:
+        c->depth++;
+        c->has[c->depth] = mark->what == PF_MEMBER_WHEN ? mark->at : PERFILE_NO_MEMBER;
+        c->bit[c->depth] = mark->what == PF_MEMBER_SAMPLE ? mark->bit : c->bit[c->depth - 1];
+        break;
+    case PF_MEMBER_ELSE:
+        c->has[c->depth] = mark->at;
+        break;
+    case PF_MEMBER_END_WHEN:
+        c->depth--;
+        break;
+    default:
+        break;
+    }
+}
+
+bool perfile_struct_member(const perfile_struct *of, size_t position, perfile_member *out,
+                           size_t size)
+{
+    conditions c = {.has = {PERFILE_NO_MEMBER}};
+    for (const pf_member *m = shape_of(of)->members; m->what != PF_MEMBER_END; m++) {
+        follow(&c, m);
+        if (!m->name || position-- > 0)
+            continue;
+        bool nested = m->type == PERFILE_STORED_LIST || m->type == PERFILE_STORED_STRUCT;
+        perfile_member full = {.name = m->name,
+                               .doc = m->doc,
+                               .of = nested ? struct_of(&pf_struct_shapes[m->of]) : NULL,
+                               .type = m->type,
+                               .element = m->element,
+                               .kind = m->kind,
+                               .flags = m->flags,
+                               .offset = m->at,
+                               .has = c.has[c.depth],
+                               .sample_bit = c.bit[c.depth]};
+        return give(out, size, &full, sizeof full);
+    }
+    return false;
+}
+
+bool perfile_member_is_there(const perfile_member *member, const void *decoded)
+{
+    bool has = true;
+    if (member->sample_bit) {
+        /* `present` stands first in both structs whose members have such bits. */
+        perfile_sample_id id;
+        memcpy(&id.present, (const uint8_t *)decoded + offsetof(perfile_sample_id, present),
+               sizeof id.present);
+        has = id.present & member->sample_bit;
+    }
+    if (has && member->has != PERFILE_NO_MEMBER)
+        memcpy(&has, (const uint8_t *)decoded + member->has, sizeof has);
+    return has;
+}
+
+uint64_t perfile_member_number(const perfile_member *member, const void *decoded)
+{
+    const uint8_t *at = (const uint8_t *)decoded + member->offset;
+    uint16_t half;
+    uint32_t word;
+    uint64_t two;
+    switch (member->type) {
+    case PERFILE_STORED_U8:
+        return *at;
+    case PERFILE_STORED_U16:
+        memcpy(&half, at, sizeof half);
+        return half;
+    case PERFILE_STORED_U32:
+        memcpy(&word, at, sizeof word);
+        return word;
+    case PERFILE_STORED_S32:
+        memcpy(&word, at, sizeof word);
+        return (uint64_t)(int64_t)(int32_t)word;
+    case PERFILE_STORED_U64:
+    case PERFILE_STORED_S64:
+        memcpy(&two, at, sizeof two);
+        return two;
+    default:
+        return 0;
+    }
+}
+
+perfile_status perfile_list_next(perfile_list *list, const perfile_struct *of, void *out,
+                                 size_t size)
+{
+    const pf_row_shape *shape = shape_of(of);
+    return shape->next ? shape->next(list, out, size) : PERFILE_E_USAGE;
 }

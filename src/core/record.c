@@ -4,21 +4,19 @@
  * are known for each event (perfile_layout.sample_slot and trailer_slot).  Where a record has
  * neither, its body is decoded and the fields listed in schema/own.inc count: pf_record_own().
  * Copies of records are here, too. */
-#include "perfile/record.h"
-
-#include <string.h>
-
 #include "base/alloc.h"
-#include "base/error.h"
 #include "base/byte_order.h"
+#include "base/error.h"
 #include "core/layout.h"
-#include "core/parts.h"
-#include "core/attribution.h"
-#include "schema/trailer.h"
-#include "schema/family.h"
-#include "core/readable.h"
+#include "core/swap.h"
+#include "core/facts.h"
 #include "perfile/damage.h"
 #include "perfile/field.h"
+#include "perfile/record.h"
+#include "schema/family.h"
+#include "schema/trailer.h"
+
+#include <string.h>
 
 static inline bool is_swapped(const perfile_record *r)
 {
@@ -351,3 +349,9 @@ uint32_t pf_feature_damage(const perfile_feature *f)
         return 0;
     return err.damage ? err.damage : PERFILE_DAMAGE_SHORT_BODY;
 }
+
+/* The inline functions of perfile/record.h as functions of the library, for programs that cannot
+ * take them from the header: bindings of other languages. */
+
+extern inline size_t perfile_record_size(const perfile_record *r);
+extern inline uint32_t perfile_record_stored_type(const perfile_record *r);

@@ -9,8 +9,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/byte_order.h"
-#include "core/event_desc.h"
-#include "core/new_event.h"
+#include "core/facts.h"
 #include "core/state.h"
 #include "perfile/live.h"
 

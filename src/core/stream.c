@@ -4,14 +4,17 @@
  * them out one by one, perfile_stream_next_run() all that are left.  An error or the end is final
  * and is returned from then on. A stage is a stream on another (`below`); questions about the input
  * go down to the driver's stream. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/zone.h"
+#include "core/driver.h"
 #include "core/stream.h"
+#include "core/writer.h"
+#include "io/out.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/error.h"
-#include "core/narrow.h"
 
 /* Returns the final status, with its error if it is one. */
 static perfile_status return_final(const perfile_stream *s, perfile_error *err)
@@ -262,4 +265,215 @@ uint64_t pf_container_bytes(const perfile_container *c)
         sum += c->parts[i].size;
     }
     return sum;
+}
+
+/* Narrowing a stream, for stages and for programs: see core/narrow.h. */
+
+/* Of perfile_stream_describe(). */
+struct pf_describing {
+    pf_narrow narrow;
+    bool (*enough)(void *user, const perfile_described *d);
+    void *user;
+    pf_buffer events; /* perfile_described_event */
+};
+
+void pf_stream_narrow(perfile_stream *s, const pf_narrow *how)
+{
+    const bool takes_all = how && how->takes_all;
+    const bool possible =
+        takes_all ? s->below || (!s->begun && !s->describing && s->origin) : s->below == NULL;
+    if (s->ops->narrow && possible)
+        s->ops->narrow(s, how);
+}
+
+uint64_t pf_zone_bytes(const pf_zone *z)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < z->types.n; i++)
+        bytes += z->types.at[i].bytes;
+    return bytes;
+}
+
+uint64_t pf_zone_plain_samples(const pf_zone *z)
+{
+    const pf_zone_count *samples = pf_zone_only_samples(z);
+    const pf_zone_count *rounds = pf_zone_counts_find(&z->types, PERFILE_RECORD_FINISHED_ROUND);
+    const bool plain = samples && z->apart == (rounds ? rounds->records : 0);
+    return plain ? samples->records : 0;
+}
+
+const pf_zone_count *pf_zone_only_samples(const pf_zone *z)
+{
+    const pf_zone_count *samples = pf_zone_counts_find(&z->types, PERFILE_RECORD_SAMPLE);
+    const bool only =
+        z->types.known && z->has_apart && samples && samples->records == z->records - z->apart;
+    return only ? samples : NULL;
+}
+
+static bool add_event(pf_buffer *events, const pf_zone_count *count)
+{
+    const perfile_described_event e = {count->key, count->records};
+    return pf_buffer_append(events, &e, sizeof e);
+}
+
+/* pf_narrow.needs: describes the samples of the zone to the program. */
+static unsigned describe(void *user, const pf_zone *z, uint64_t sequence)
+{
+    (void)sequence;
+    struct pf_describing *x = user;
+    const pf_zone_count *samples = pf_zone_only_samples(z);
+    if (!samples || !z->events.known)
+        return PF_NEED_ALL;
+    pf_buffer_clear(&x->events);
+    for (uint32_t i = 0; i < z->events.n; i++)
+        if (!add_event(&x->events, &z->events.at[i]))
+            return PF_NEED_ALL;
+    const perfile_described d = {.samples = samples->records,
+                                 .sample_bytes = samples->bytes,
+                                 .first_time = z->has_data_times ? z->data_first : PERFILE_NO_TIME,
+                                 .last_time = z->has_data_times ? z->data_last : PERFILE_NO_TIME,
+                                 .events =
+                                     (const perfile_described_event *)(const void *)x->events.ptr,
+                                 .n_events = z->events.n,
+                                 .pids = z->pids.known ? z->pids.at : NULL,
+                                 .n_pids = z->pids.known ? z->pids.n : 0,
+                                 .tids = z->tids.known ? z->tids.at : NULL,
+                                 .n_tids = z->tids.known ? z->tids.n : 0,
+                                 .cpus = z->cpus.known ? z->cpus.at : NULL,
+                                 .n_cpus = z->cpus.known ? z->cpus.n : 0};
+    return x->enough(x->user, &d) ? PF_NEED_APART : PF_NEED_ALL;
+}
+
+bool perfile_stream_describe(perfile_stream *s,
+                             bool (*enough)(void *user, const perfile_described *d), void *user)
+{
+    if (!s->ops->narrow || s->below || s->begun || s->describing || !s->origin)
+        return false;
+    struct pf_describing *x = pf_alloc(1, sizeof *x);
+    if (!x)
+        return false;
+    x->narrow = (pf_narrow){.needs = describe, .user = x};
+    x->enough = enough;
+    x->user = user;
+    s->describing = x;
+    s->ops->narrow(s, &x->narrow);
+    return true;
+}
+
+void pf_stream_describing_free(struct pf_describing *x)
+{
+    if (!x)
+        return;
+    pf_buffer_free(&x->events);
+    pf_free(x);
+}
+
+/* The public functions of a writer: each calls the operation of its format. */
+
+perfile_status pf_writer_refuse(const perfile_writer *w, const char *what, perfile_error *err)
+{
+    return pf_fail(err, PERFILE_E_UNSUPPORTED, "writer", "a capture of format %s has no %s",
+                   w->ops->format, what);
+}
+
+perfile_status perfile_writer_event(perfile_writer *w, perfile_bytes attr, const perfile_words *ids,
+                                    perfile_error *err)
+{
+    return w->ops->event ? w->ops->event(w, attr, ids, err) : pf_writer_refuse(w, "events", err);
+}
+
+perfile_status perfile_writer_feature(perfile_writer *w, uint32_t number, perfile_bytes payload,
+                                      perfile_error *err)
+{
+    return w->ops->feature ? w->ops->feature(w, number, payload, err)
+                           : pf_writer_refuse(w, "features", err);
+}
+
+perfile_status perfile_writer_put(perfile_writer *w, const perfile_record *r, perfile_error *err)
+{
+    return w->ops->put(w, &(pf_batch){.at = r, .n = 1}, err);
+}
+
+perfile_status perfile_writer_put_run(perfile_writer *w, const perfile_record *first, size_t n,
+                                      perfile_error *err)
+{
+    return w->ops->put(w, &(pf_batch){.at = first, .n = n}, err);
+}
+
+perfile_status perfile_writer_extra(perfile_writer *w, perfile_bytes piece, perfile_error *err)
+{
+    return w->ops->extra ? w->ops->extra(w, piece, err)
+                         : pf_writer_refuse(w, "bytes behind records", err);
+}
+
+uint64_t perfile_writer_bytes(const perfile_writer *w)
+{
+    return w->bytes;
+}
+
+perfile_status perfile_writer_finish(perfile_writer *w, perfile_error *err)
+{
+    if (w->finished)
+        return PERFILE_OK;
+    perfile_status st = w->ops->finish(w, err);
+    w->finished = st == PERFILE_OK;
+    return st;
+}
+
+void perfile_writer_abort(perfile_writer *w)
+{
+    if (w->finished)
+        return;
+    w->given_up = true;
+    perfile_sink_abort(w->sink);
+}
+
+void perfile_writer_close(perfile_writer *w)
+{
+    if (!w)
+        return;
+    perfile_sink *own = w->own_sink ? w->sink : NULL;
+    w->ops->close(w);
+    perfile_sink_close(own);
+}
+
+/* The collection of events found for a damaged capture, as they would be stored. */
+
+void pf_repair_free(pf_repair *r)
+{
+    pf_buffer_free(&r->events);
+    pf_buffer_free(&r->bytes);
+}
+
+void pf_repair_clear(pf_repair *r)
+{
+    pf_buffer_clear(&r->events);
+    pf_buffer_clear(&r->bytes);
+}
+
+bool pf_repair_add(pf_repair *r, perfile_bytes attr, perfile_bytes ids)
+{
+    /* No pointers yet: `bytes` may move when it grows.  pf_repair_resolve() sets them. */
+    perfile_assumed_event e = {.attr = {NULL, attr.len}, .ids = {NULL, ids.len}};
+    bool ok = pf_buffer_append(&r->bytes, attr.ptr, attr.len) &&
+              pf_buffer_append(&r->bytes, ids.ptr, ids.len) &&
+              pf_buffer_append(&r->events, &e, sizeof e);
+    r->no_memory |= !ok;
+    return ok;
+}
+
+void pf_repair_resolve(pf_repair *r)
+{
+    perfile_assumed_event *e = (perfile_assumed_event *)(void *)r->events.ptr;
+    uint32_t n = (uint32_t)(r->events.len / sizeof *e);
+    const uint8_t *at = r->bytes.ptr;
+    r->assume.size = sizeof r->assume;
+    for (uint32_t i = 0; i < n; i++) {
+        e[i].attr.ptr = at;
+        at += e[i].attr.len;
+        e[i].ids.ptr = at;
+        at += e[i].ids.len;
+    }
+    r->assume.events = e;
+    r->assume.n_events = n;
 }

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "core/parts.h"
+#include "core/swap.h"
 #include "core/session.h"
 #include "schema/trailer.h"
 #include "expr/program.h"

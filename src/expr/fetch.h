@@ -3,7 +3,6 @@
 #define PF_EXPR_FETCH_H
 
 #include "core/layout.h"
-#include "core/attribution.h"
 #include "expr/program.h"
 
 /* A text, borrowed from the record or the session. */

@@ -19,7 +19,7 @@
 #include "perfile/base.h"
 #include "perfile/filter.h"
 #include "stage/run.h"
-#include "core/narrow.h"
+#include "core/zone.h"
 #include "core/stream.h"
 #include "model/index.h"
 #include "perfile/expr.h"

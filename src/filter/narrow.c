@@ -10,7 +10,7 @@
  * range that is passed on as a whole can go from archive to archive as it is stored.  The payload
  * of a range with selected samples must be sound (core/narrow.h): what is damaged is read, so that
  * it is reported. */
-#include "core/narrow.h"
+#include "core/zone.h"
 
 #include "base/error.h"
 #include "filter/filter.h"

@@ -20,7 +20,7 @@
 #include "io/out.h"
 #include "lib/registry.h"
 #include "perfile/archive.h"
-#include "core/readable.h"
+#include "core/facts.h"
 #include "perfile/field.h"
 
 perfile_open_options pf_convert_reading(const pf_convert *x)

@@ -15,7 +15,7 @@
 #include "perfile/copy.h"
 #include "perfile/stream.h"
 #include "base/buffer.h"
-#include "core/narrow.h"
+#include "core/zone.h"
 #include "perfile/abi.h"
 #include "stage/fragments.h"
 

@@ -17,7 +17,7 @@
 #include "perfile/field.h"
 #include "schema/family.h"
 #include "base/byte_order.h"
-#include "core/readable.h"
+#include "core/facts.h"
 
 /* Adds an event to the writer.  `ids` can differ from e->ids, which grows while a pipe is read. */
 static perfile_status write_event(pf_copy *x, const perfile_event *e, const perfile_words *ids,

@@ -13,7 +13,7 @@
 #include "lib/registry.h"
 #include "lib/passes.h"
 #include "perfile/archive.h"
-#include "core/event_desc.h"
+#include "core/facts.h"
 
 /* Returns the error for a capture of which nothing can be recovered.  The causes are tried from the
  * most to the least specific. */

@@ -7,7 +7,7 @@
 #include "base/byte_order.h"
 #include "base/error.h"
 #include "check/check.h"
-#include "core/readable.h"
+#include "core/facts.h"
 #include "lib/recover.h"
 #include "perfile/field.h"
 #include "schema/attr_places.h"

@@ -9,7 +9,7 @@
  * Fragments of simpleperf wait in x->held: only the record joined from them shows whether they are
  * good. */
 #include "base/error.h"
-#include "core/readable.h"
+#include "core/facts.h"
 #include "core/writer.h"
 #include "io/source_kind.h"
 #include "lib/recover.h"

@@ -3,7 +3,7 @@
  *
  * Each part gets all FINISHED_ROUND records.  Those of a range that is given are in it, so that its
  * part does not get them again (lot.given), and are read for the others. */
-#include "core/narrow.h"
+#include "core/zone.h"
 
 #include "base/error.h"
 #include "lib/split_lot.h"

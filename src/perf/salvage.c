@@ -8,9 +8,7 @@
  *
  * Samples of usual types are most of a capture.  They are judged by their counts alone
  * (core/sample_shape.h) in skip_plain_samples(), without decoding; the result is the same. */
-#include "core/attribution.h"
 #include "core/layout.h"
-#include "core/sample_shape.h"
 #include "core/session.h"
 #include "perf/stream.h"
 #include "perf/salvage.h"

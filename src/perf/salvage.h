@@ -6,7 +6,7 @@
 #ifndef PF_PERF_SALVAGE_H
 #define PF_PERF_SALVAGE_H
 
-#include "core/repair.h"
+#include "core/driver.h"
 #include "perf/header.h"
 #include "perfile/session.h"
 #include "schema/family.h"

@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "core/narrow.h"
+#include "core/zone.h"
 #include "perf/stream.h"
 #include "perf/take.h"
 #include "schema/family.h"

@@ -398,9 +398,9 @@ perfile_status pf_write_add_to_stage(pf_perf_writer *w, perfile_bytes bytes, per
 {
     pf_buffer *stage = &w->part->stage;
     perfile_status st = PERFILE_OK;
-    if (!w->part->deflate)
+    if (!w->part->deflate && pf_buffer_reserve(stage, PF_WRITE_CHUNK))
         w->part->deflate = pf_deflate_new(w->base.level);
-    if (!w->part->deflate || !pf_buffer_reserve(stage, PF_WRITE_CHUNK))
+    if (!w->part->deflate)
         return pf_fail_nomem(err, "writer.parts");
     while (bytes.len && st == PERFILE_OK) {
         size_t n = PF_WRITE_CHUNK - stage->len;

@@ -12,7 +12,7 @@
 #define PF_PERF_WRITE_H
 
 #include "base/buffer.h"
-#include "core/releases.h"
+#include "core/names.h"
 #include "core/writer.h"
 #include "io/zstd.h"
 #include "schema/frame.h"

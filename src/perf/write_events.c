@@ -10,7 +10,7 @@
 
 #include "base/byte_order.h"
 #include "core/layout.h"
-#include "core/new_event.h"
+#include "core/facts.h"
 #include "core/session.h"
 #include "perf/write.h"
 #include "schema/attr_places.h"

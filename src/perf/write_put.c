@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "core/layout.h"
-#include "core/narrow.h"
+#include "core/zone.h"
 #include "io/out.h"
 #include "perf/write.h"
 #include "perfile/records.h"

@@ -11,9 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "core/attribution.h"
 #include "core/layout.h"
-#include "core/sample_shape.h"
 #include "core/session.h"
 #include "perfile/profile.h"
 #include "profile/profile.h"

@@ -4,7 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "core/readable.h"
+#include "core/facts.h"
 #include "perfile/encode.h"
 #include "perfile/field.h"
 #include "sort/merge.h"

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/byte_order.h"
 #include "core/layout.h"
-#include "core/parts.h"
+#include "core/swap.h"
 #include "perfile/encode.h"
 #include "perfile/field.h"
 #include "schema/trailer.h"

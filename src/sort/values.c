@@ -2,7 +2,7 @@
  * format/merging.def; facts.h has what they share. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "core/event_desc.h"
+#include "core/facts.h"
 #include "perfile/encode.h"
 #include "perfile/field.h"
 #include "sort/merge.h"

@@ -2,7 +2,7 @@
  *
  * The passes in front of the writing one count such a range without reading it.  The payload must
  * be sound all the same: what is damaged is read, and reported. */
-#include "core/narrow.h"
+#include "core/zone.h"
 
 #include "split/split.h"
 

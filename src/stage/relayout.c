@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/byte_order.h"
 #include "core/layout.h"
-#include "core/parts.h"
+#include "core/swap.h"
 #include "core/session.h"
 #include "schema/rows.h"
 #include "schema/trailer.h"

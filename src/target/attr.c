@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/layout.h"
-#include "core/readable.h"
+#include "core/facts.h"
 #include "perfile/field.h"
 #include "schema/types.h"
 #include "target/target.h"

@@ -7,7 +7,6 @@
  * cannot be read is dropped and counted, because its old bytes would be misread in the new
  * layout. */
 #include "base/error.h"
-#include "core/attribution.h"
 #include "core/layout.h"
 #include "perfile/field.h"
 #include "schema/rows.h"

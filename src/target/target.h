@@ -9,7 +9,7 @@
 #ifndef PF_TARGET_TARGET_H
 #define PF_TARGET_TARGET_H
 
-#include "core/releases.h"
+#include "core/names.h"
 #include "core/stream.h"
 #include "perfile/target.h"
 #include "stage/deferred.h"

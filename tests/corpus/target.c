@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "core/releases.h"
+#include "core/names.h"
 #include "recorded.h"
 #include "targeted.h"
 

@@ -1,7 +1,7 @@
 /* What the counts of a sample say of its size is what the decoder finds. */
 #include "../testing.h"
 
-#include "core/sample_shape.h"
+#include "core/layout.h"
 #include "schema/rows.h"
 
 enum { LONGEST = 160, TURNS = 4 };

@@ -6,7 +6,7 @@
 #include "instances.h"
 #include "places.h"
 #include "twin.h"
-#include "core/releases.h"
+#include "core/names.h"
 #include "schema/attr_places.h"
 #include "schema/family.h"
 
