@@ -11,7 +11,7 @@
 #include "io/out.h"
 #include "io/source.h"
 #include "perfile/archive.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 
 enum {
     PARTS = 4,

@@ -5,7 +5,7 @@
 
 #include "ensure.h"
 #include "limits.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 #include "perfile/perfile.h"
 #include "tests/dripping.h"
 #include "tests/transcript.h"

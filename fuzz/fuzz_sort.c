@@ -6,7 +6,7 @@
 #include "core/stream.h"
 #include "ensure.h"
 #include "limits.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 
 static perfile_stream *open_bytes(perfile_bytes bytes, uint32_t on_damage)
 {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "columns/decode.h"
 #include "perfile/field.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "io/out.h"
 #include "io/workers.h"
 #include "perfile/version.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/byte_order.h"
 #include "base/checked.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 
 enum { TEXT = 512 };
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "check/check.h"
 #include "core/layout.h"
-#include "schema/attr_places.h"
+#include "schema/types.h"
 
 enum {
     ATTR_OFFSET_IN_ENTRY = 16, /* bytes of the ids' section in an entry of the attr section */

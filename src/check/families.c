@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/cursor.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 #include "base/byte_order.h"
 
 static const pf_check_family *const families[] = {&pf_check_perfmon};

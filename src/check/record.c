@@ -16,7 +16,6 @@
 #include "core/swap.h"
 #include "schema/any_record.h"
 #include "schema/rows.h"
-#include "schema/family.h"
 
 /* What decode() found besides the struct itself. */
 typedef struct pf_decoded {

@@ -5,7 +5,7 @@
 
 #include "check/check.h"
 #include "core/facts.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 enum {
     CPU_MAP_LIST, /* PERF_CPU_MAP__CPUS, __MASK, __RANGE_CPUS */

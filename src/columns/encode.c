@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "columns/columns.h"
 #include "columns/encode.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 #include <string.h>
 

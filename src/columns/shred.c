@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "columns/encode.h"
 #include "core/layout.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 enum { FIRST_VALUES = 256, RECORD_HEADER = 8, MOST_RECORD = 65535 };
 

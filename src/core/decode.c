@@ -12,7 +12,7 @@
 #include "perfile/catalogue.h"
 #include "perfile/field.h"
 #include "schema/any_record.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,12 +9,9 @@
 #include "core/layout.h"
 #include "core/swap.h"
 #include "perfile/encode.h"
-#include "schema/attr_places.h"
-#include "schema/family.h"
-#include "schema/put.h"
+#include "schema/types.h"
 #include "schema/rows.h"
-#include "schema/swap.h"
-#include "schema/trailer.h"
+#include "schema/bounds.h"
 
 #include <inttypes.h>
 

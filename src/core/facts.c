@@ -11,7 +11,7 @@
 #include "core/state.h"
 #include "perfile/field.h"
 #include "perfile/records.h"
-#include "schema/attr_places.h"
+#include "schema/types.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "perfile/session.h"
 #include "perfile/writer.h"
-#include "schema/attr_places.h"
+#include "schema/types.h"
 
 /* Appends the payload to `out`.  names[i] is the name of event i; `names` NULL: the session's
  * names.  Attrs are copied as stored.  `left_out`: indices (uint32_t each) of events that are not

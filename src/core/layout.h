@@ -7,7 +7,7 @@
 #include "base/byte_order.h"
 #include "core/state.h"
 #include "perfile/event.h"
-#include "schema/trailer.h"
+#include "schema/rows.h"
 
 #include <stdint.h>
 

@@ -11,7 +11,7 @@
 #include "perfile/abi.h"
 #include "perfile/catalogue.h"
 #include "perfile/record.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 #include "schema/shapes.h"
 
 #include <string.h>

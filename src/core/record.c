@@ -13,8 +13,7 @@
 #include "perfile/damage.h"
 #include "perfile/field.h"
 #include "perfile/record.h"
-#include "schema/family.h"
-#include "schema/trailer.h"
+#include "schema/rows.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "core/layout.h"
 #include "core/session.h"
 #include "core/state.h"
-#include "schema/attr_places.h"
+#include "schema/types.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "core/swap.h"
 #include "core/session.h"
 #include "core/zone.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 #include <stdlib.h>
 #include <string.h>

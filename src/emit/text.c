@@ -9,7 +9,7 @@
 #include "emit/text_page.h"
 #include "perfile/abi.h"
 #include "perfile/perfile.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* Fields in the form "text": the visitor that shows what a walk over a record, attr or feature
  * finds.

@@ -5,7 +5,7 @@
 #include "base/cursor.h"
 #include "emit/export.h"
 #include "perfile/session.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -10,9 +10,8 @@
 
 #include "core/swap.h"
 #include "core/session.h"
-#include "schema/trailer.h"
+#include "schema/rows.h"
 #include "expr/program.h"
-#include "schema/family.h"
 #include "base/alloc.h"
 #include "base/error.h"
 

@@ -5,7 +5,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "filter/filter.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* True if the feature is in the header of the file, not in a record. */
 static bool in_container(const perfile_session *s, uint32_t number)

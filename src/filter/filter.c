@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* Returns the records of a run that are tested against the terms: data, and side-band if terms can
  * select it. Facts are kept in any case. */

@@ -24,7 +24,7 @@
 #include "model/index.h"
 #include "perfile/expr.h"
 #include "perfile/model.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* Parents of processes, from FORK records: which processes are the ancestors of others. */
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "core/layout.h"
 #include "filter/filter.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 #include "perfile/records.h"
 
 /* Returns the process of side-band of class TASK. In perf's records of that class it is always the

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "filter/filter.h"
 #include "stage/fragments.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* The filter as a stream. */
 typedef struct stage {

@@ -6,9 +6,7 @@
 #include "lib/convert.h"
 #include "lib/passes.h"
 #include "lib/registry.h"
-#include "schema/family.h"
-#include "schema/frame.h"
-#include "schema/swap.h"
+#include "schema/rows.h"
 
 enum { DEFAULT_LEVEL = 1 }; /* of zstd, as for `perf record -z` */
 

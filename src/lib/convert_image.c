@@ -16,8 +16,7 @@
 #include "lib/registry.h"
 #include "lib/convert.h"
 #include "lib/passes.h"
-#include "schema/frame.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 enum {
     COPY_BYTES = 1 << 20,    /* collected before they are copied, to make few large writes */

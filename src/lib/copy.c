@@ -20,8 +20,6 @@
 #include "lib/registry.h"
 #include "perfile/damage.h"
 #include "perfile/field.h"
-#include "schema/family.h"
-#include "schema/frame.h"
 #include "schema/rows.h"
 
 #include <inttypes.h>

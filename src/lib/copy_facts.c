@@ -13,9 +13,8 @@
 #include "io/zstd.h"
 #include "lib/registry.h"
 #include "lib/copy.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 #include "perfile/field.h"
-#include "schema/family.h"
 #include "base/byte_order.h"
 #include "core/facts.h"
 

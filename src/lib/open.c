@@ -16,7 +16,7 @@
 #include "io/workers.h"
 #include "lib/registry.h"
 #include "perfile/damage.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,9 +10,8 @@
 #include "core/facts.h"
 #include "lib/recover.h"
 #include "perfile/field.h"
-#include "schema/attr_places.h"
-#include "schema/family.h"
-#include "schema/frame.h"
+#include "schema/types.h"
+#include "schema/rows.h"
 
 #include <stdarg.h>
 #include <stdio.h>

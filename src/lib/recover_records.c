@@ -13,8 +13,6 @@
 #include "core/writer.h"
 #include "io/source_kind.h"
 #include "lib/recover.h"
-#include "schema/family.h"
-#include "schema/frame.h"
 #include "schema/rows.h"
 
 /* A record as the neighbour of a gap. */

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "lib/split_lot.h"
 #include "perfile/archive.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* Bytes that each part may hold back when a pipe becomes files (see pf_copy.held_most).  Less than
  * of a single copy, because hundreds of parts are open. */

@@ -5,7 +5,7 @@
 
 #include "base/cursor.h"
 #include "model/state.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 #include "perfile/model.h"
 
 /* The entry of a file name, which is in texts, made if needed; NULL: no memory. */

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "perf/take.h"
 #include "schema/rows.h"
-#include "schema/family.h"
 
 void pf_perf_begin_envelopes(pf_perf_stream *p)
 {

@@ -10,7 +10,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "perf/stream.h"
-#include "schema/attr_places.h"
+#include "schema/types.h"
 #include "schema/rows.h"
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "perf/stream.h"
 #include "perfile/field.h"
 #include "perfile/recover.h"
-#include "schema/attr_places.h"
+#include "schema/types.h"
 #include "schema/rows.h"
 
 #include <ctype.h>

@@ -11,10 +11,9 @@
 #include "base/error.h"
 #include "perf/header.h"
 #include "perf/stream.h"
-#include "schema/trailer.h"
+#include "schema/rows.h"
 #include "base/cursor.h"
-#include "schema/frame.h"
-#include "schema/attr_places.h"
+#include "schema/types.h"
 
 enum {
     ENTRY_LEAST = 80, /* an entry of the attr section: the first attr (64 bytes) and its ids */

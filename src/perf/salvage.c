@@ -14,9 +14,7 @@
 #include "perf/salvage.h"
 #include "perfile/field.h"
 #include "perfile/records.h"
-#include "schema/family.h"
 #include "schema/rows.h"
-#include "schema/trailer.h"
 
 enum {
     DELIVER_BYTES = 512 << 10, /* most bytes that one look ahead releases */

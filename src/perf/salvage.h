@@ -9,8 +9,6 @@
 #include "core/driver.h"
 #include "perf/header.h"
 #include "perfile/session.h"
-#include "schema/family.h"
-#include "schema/frame.h"
 #include "schema/rows.h"
 
 /* How well a record fits the capture it stands in: salvage and repair ask this of bytes that may

@@ -8,9 +8,8 @@
 #ifndef PF_PERF_TAKE_H
 #define PF_PERF_TAKE_H
 
-#include "schema/frame.h"
+#include "schema/rows.h"
 #include "perf/stream.h"
-#include "schema/family.h"
 
 enum {
     /* Prefetch distance for usual records.  Measured: without it, samples with call chains take

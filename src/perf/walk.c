@@ -16,7 +16,6 @@
 #include "core/zone.h"
 #include "perf/stream.h"
 #include "perf/take.h"
-#include "schema/family.h"
 #include "schema/rows.h"
 
 #include <inttypes.h>

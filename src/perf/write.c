@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include "base/byte_order.h"
 #include "io/out.h"
-#include "schema/attr_places.h"
+#include "schema/types.h"
 
 /* Checks the options and that the sink can hold the form: the header of a file is written last, so
  * its sink must allow to patch bytes that were written before. */

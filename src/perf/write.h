@@ -15,7 +15,7 @@
 #include "core/names.h"
 #include "core/writer.h"
 #include "io/zstd.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 #include "perf/header.h"
 #include "perfile/field.h"
 #include "perfile/session.h"

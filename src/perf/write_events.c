@@ -13,7 +13,7 @@
 #include "core/facts.h"
 #include "core/session.h"
 #include "perf/write.h"
-#include "schema/attr_places.h"
+#include "schema/types.h"
 
 enum { ENTRY = 72, TYPE_NAME = 64 }; /* bytes of an event type, and of the name in it */
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "io/out.h"
 #include "perf/write.h"
-#include "schema/attr_places.h"
+#include "schema/types.h"
 
 enum { ID_SECTION = 16, TABLE_ENTRY = 16 };
 

@@ -16,8 +16,7 @@
 #include "io/out.h"
 #include "perf/write.h"
 #include "perfile/records.h"
-#include "schema/family.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/byte_order.h"
 #include "core/driver.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 enum {
     PF_PERFMON_HEADER = 24,

@@ -15,8 +15,8 @@
 #include "core/session.h"
 #include "perfile/profile.h"
 #include "profile/profile.h"
-#include "schema/context.h"
-#include "schema/family.h"
+#include "schema/types.h"
+#include "schema/rows.h"
 #include "base/byte_order.h"
 #include "perfile/abi.h"
 

@@ -7,7 +7,7 @@
  * (schema/settle.inc).  An encoder never fails: it notes in pf_put what does not fit, and goes on
  * counting bytes. */
 #include "schema/expand.h"
-#include "schema/attr_places.h"
+#include "schema/types.h"
 
 enum {
     TEXT_UNIT = 8,    /* P, K: text at the end of a record is filled up to that … */

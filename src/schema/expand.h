@@ -14,8 +14,7 @@
 
 #include "schema/any_record.h"
 #include "schema/bounds.h"
-#include "schema/family.h"
-#include "schema/put.h"
+#include "schema/rows.h"
 #include "schema/shapes.h"
 
 /* The second argument.  With it a pasted name is a lookup: PF_SECOND(PF_IS_##kind##_##name, 0, 0)

@@ -3,10 +3,10 @@
  * and features are here, too. */
 #include "schema/expand.h"
 
-#include "schema/family.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
+#include "schema/rows.h"
 #include "schema/shapes.h"
-#include "schema/swap.h"
+#include "schema/rows.h"
 
 /* Samples have no fields at places that hold for all of them: core/layout.h has the places for each
  * event. */

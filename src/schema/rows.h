@@ -8,7 +8,13 @@
 #ifndef PF_SCHEMA_ROWS_H
 #define PF_SCHEMA_ROWS_H
 
-#include "schema/context.h"
+#include "base/cursor.h"
+#include "perfile/abi.h"
+#include "perfile/event.h"
+#include "perfile/record.h"
+#include "schema/types.h"
+
+#include <stddef.h>
 
 struct pf_put;
 typedef struct pf_family pf_family;
@@ -207,5 +213,274 @@ pf_walk_fn pf_walk_unknown, pf_walk_padding;
 #define STRUCT(id, doc)                                  PF_ROW_DECLARATIONS(id)
 #define FEATURE(id, number, name, source, contract, doc) PF_ROW_DECLARATIONS(id)
 #include "perfile/format/features.def"
+
+/* Families of records: what their types mean and how they are framed.
+ *
+ * A family is a set of record types with one kind of header: perf's own family, or a foreign format
+ * (tests/build/toy_family.sh adds one).  Types of two families are different things even with the
+ * same number, so a record's row is found by family and type, pf_row_of(), never by the type alone.
+ * format/families.def lists the families; family.inc makes the tables of one. */
+
+/* The header of perf's own records: u32 type, u16 misc, u16 size, which counts the header. */
+enum { PF_PERF_RECORD_HEADER = 8, PF_PERF_SIZE_AT = 6 };
+
+/* See pf_family.ticks. */
+#define PF_TICKS_BIAS (UINT64_C(1) << 63)
+
+/* The public number of a type of another family.  The family is in the upper bits, so that numbers
+ * of different families never collide. */
+#define PF_TYPE_OF(family, number) ((uint32_t)(family) << PERFILE_FAMILY_SHIFT | (number))
+#define PF_TYPE_IN(id, number)     PF_TYPE_IN_(id, number)
+#define PF_TYPE_IN_(id, number)    PF_TYPE_OF(PF_FAMILY_AT_##id, number)
+
+/* Maps types from .. from + n - 1 to rows: `at[type - from]` is the position of the row plus 1, 0:
+ * no row. */
+typedef struct pf_family_types {
+    uint32_t from, n;
+    const uint8_t *at;
+} pf_family_types;
+
+typedef struct pf_row_shape pf_row_shape;
+
+/* The decoded header of a record. */
+typedef struct pf_frame {
+    uint32_t type;
+    uint32_t size; /* header included */
+    uint16_t misc;
+} pf_frame;
+
+struct pf_family {
+    const char *name;
+    const char *prefix; /* in front of the names of types in `dump --format jsonl`; NULL: none */
+    uint32_t header;    /* bytes in front of the body */
+    bool rounds; /* has FINISHED_ROUND records, which sort and merge write where a round ends */
+    /* perfile_record.time of its records are signed ticks with the top bit flipped (PF_TICKS_BIAS),
+     * so that they order as unsigned numbers; the session has their conversion to ns.  Otherwise it
+     * is ns. */
+    bool ticks;
+    /* The fields of a record's header besides type and size, and where they begin in it; NULL: it
+     * has none, or `misc` only.  The fields of perfile_part.header; NULL: the container has them.
+     */
+    uint32_t tag_at;
+    pf_walk_fn *walk_tag;
+    pf_walk_fn *walk_file_header;
+    /* Decode a header (the record is complete in memory); write a byte-swapped header to `out`. */
+    pf_frame (*frame_at)(const uint8_t *header, bool swap);
+    void (*byteswap_header)(uint8_t *out, const uint8_t *header);
+    const pf_row *rows;
+    const struct pf_row_shape *shapes; /* of the rows: schema/shapes.h */
+    uint32_t n_rows;
+    pf_family_types types[2]; /* two ranges: perf's own types and simpleperf's */
+};
+
+#define FAMILY(id, number) extern const pf_family pf_family_##id;
+#include "perfile/format/families.def"
+
+enum {
+#define FAMILY(id, number) PF_FAMILY_AT_##id = (number),
+#include "perfile/format/families.def"
+
+    PF_N_FAMILIES
+};
+extern const pf_family *const pf_families[PF_N_FAMILIES]; /* by number */
+
+/* NULL for PERFILE_FAMILY_DAMAGE, which is no family, and for numbers out of range. */
+static inline const pf_family *pf_family_of(uint8_t family)
+{
+    return family < PF_N_FAMILIES ? pf_families[family] : NULL;
+}
+
+/* The row of a type in a family; NULL if there is none. */
+static inline const pf_row *pf_family_row(const pf_family *f, uint32_t type)
+{
+    for (size_t i = 0; i < sizeof f->types / sizeof f->types[0]; i++) {
+        const pf_family_types *t = &f->types[i];
+        if (type - t->from < t->n)
+            return t->at[type - t->from] ? &f->rows[t->at[type - t->from] - 1] : NULL;
+    }
+    return NULL;
+}
+
+/* The row of a record; NULL for damage and for unknown types. */
+static inline const pf_row *pf_row_of(const perfile_record *r)
+{
+    const pf_family *f = pf_family_of(r->family);
+    return f ? pf_family_row(f, r->type) : NULL;
+}
+
+/* The row of a type of perf's own family; NULL for an unknown one. */
+static inline const pf_row *pf_record_row(uint32_t type)
+{
+    return pf_family_row(&pf_family_perf, type);
+}
+
+/* pf_row.marks of a record; 0 for an unknown type. */
+static inline unsigned pf_marks_of(const perfile_record *r)
+{
+    const pf_row *row = pf_row_of(r);
+    return row ? row->marks : 0;
+}
+
+/* True if the record was written by the recording tool and not by the kernel. */
+static inline bool pf_is_of_tool(const perfile_record *r)
+{
+    return r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER;
+}
+
+/* PF_ROLE_… of a record.  Unknown types count as data, or, if written by a tool, as about the
+ * recording. */
+static inline unsigned pf_role_of(const perfile_record *r)
+{
+    const pf_row *row = pf_row_of(r);
+    if (row)
+        return row->marks & PF_ROW_STATE && r->misc ? PF_ROLE_DATA : row->role;
+    return pf_is_of_tool(r) ? PF_ROLE_RECORDING : PF_ROLE_DATA;
+}
+
+/* True for simpleperf's SPLIT records, fragments of a record longer than 64 KiB. */
+static inline bool pf_is_fragment(const perfile_record *r)
+{
+    return pf_marks_of(r) & PF_ROW_FRAGMENT;
+}
+
+/* True for a fragment that the stream has joined with others; the joined record follows it. */
+static inline bool pf_is_joined_fragment(const perfile_record *r)
+{
+    return r->flags & PERFILE_REC_ENVELOPE && pf_is_fragment(r);
+}
+
+static inline bool pf_is_last_fragment(const perfile_record *r)
+{
+    return pf_marks_of(r) & PF_ROW_FRAGMENT_END;
+}
+
+/* True for simpleperf's own types: their size has 32 bits, the upper half in place of misc. */
+static inline bool pf_type_is_wide(uint32_t type)
+{
+    return type >= PERFILE_RECORD_SIMPLEPERF && type < PERFILE_RECORD_SIMPLEPERF_END;
+}
+
+/* Framing: the header of a record, and the bytes that follow a record without being part of its
+ * size. */
+
+/* Decodes the header at `p` (8 bytes) of a record of perf's own family.  simpleperf's types have
+ * the two halves of a 32-bit size in place of misc and size. */
+static inline pf_frame pf_frame_at(const uint8_t *p, bool swap)
+{
+    pf_frame f;
+    f.type = pf_load_u32(p, swap);
+    f.misc = pf_load_u16(p + 4, swap);
+    f.size = pf_load_u16(p + 6, swap);
+    if (pf_type_is_wide(f.type)) {
+        f.size |= (uint32_t)f.misc << 16;
+        f.misc = 0;
+    }
+    return f;
+}
+
+/* How many bytes follow the record at `rec` without being part of its size (AUXTRACE,
+ * HEADER_TRACING_DATA). `f` is its header; the record is complete. */
+static inline uint64_t pf_frame_extra(const uint8_t *rec, const pf_frame *f, bool swap)
+{
+    const pf_row *row = f->type < PERFILE_RECORD_USER ? NULL : pf_record_row(f->type);
+    if (!row)
+        return 0;
+    if (row->marks & PF_ROW_BEHIND && f->size >= 16)
+        return pf_load_u64(rec + 8, swap);
+    if (row->marks & PF_ROW_BEHIND_PADDED && f->size >= 12) {
+        uint32_t n = pf_load_u32(rec + 8, swap);
+        return n <= f->size - 12 ? 0 : ((uint64_t)n + 7) & ~UINT64_C(7);
+    }
+    return 0;
+}
+
+/* Decodes the header of a record of any family; not of PERFILE_FAMILY_DAMAGE. */
+static inline pf_frame pf_frame_of(uint8_t family, const uint8_t *p, bool swap)
+{
+    const pf_family *f = pf_family_of(family);
+    if (family == PERFILE_FAMILY_PERF || !f)
+        return pf_frame_at(p, swap);
+    return f->frame_at(p, swap);
+}
+
+/* Where the body of a kernel record ends and its trailer (sample_id) begins.  No other code decides
+ * that. */
+
+/* By type: size of the fixed part of a kernel record plus 1; 0 for types without a row. */
+extern const uint8_t pf_record_fixed_plus_one[PERFILE_RECORD_USER];
+
+static inline bool pf_record_known(uint32_t type)
+{
+    return type < PERFILE_RECORD_USER && pf_record_fixed_plus_one[type] != 0;
+}
+
+/* True for types of the kernel, also of kernels to come. */
+static inline bool pf_record_of_kernel(uint32_t type)
+{
+    return type - 1 < PERFILE_RECORD_USER - 1;
+}
+
+/* The part of pf_record_split() that is not inlined.  The record is no sample and its layout has a
+ * trailer. */
+bool pf_record_split_trailer(const perfile_record *r, const perfile_layout *l, bool as_stored,
+                             perfile_bytes *body, perfile_bytes *trailer);
+
+/* Splits r->body into *body and *trailer.  `l` is the record's layout (NULL: none).  Returns false
+ * if the record has no trailer: then *body is all of r->body.  With `as_stored` a trailer is
+ * assumed wherever the layout has one, even where the record looks as if a tool had left it out. */
+static inline bool pf_record_split(const perfile_record *r, const perfile_layout *l, bool as_stored,
+                                   perfile_bytes *body, perfile_bytes *trailer)
+{
+    *body = r->body;
+    *trailer = (perfile_bytes){NULL, 0};
+    if (!l || !l->trailer_size || r->type == PERFILE_RECORD_SAMPLE)
+        return false;
+    return pf_record_split_trailer(r, l, as_stored, body, trailer);
+}
+
+/* Byte-swapping of records and features: format/ expanded once more, to code that writes each
+ * number in the other byte order to the same offset of a copy.  core/swap.h is the interface for
+ * whole records. */
+
+/* pf_byteswap_sample() for the sample types that are usual, each compiled for itself; see
+ * pf_usual_sample().  `out` holds a copy of the body; false when the body cannot be read: then
+ * *out is byte-swapped up to the first field that could not be read. */
+typedef bool pf_usual_swap_fn(perfile_bytes body, bool swapped, uint8_t *out);
+pf_usual_swap_fn *pf_usual_swap(uint64_t sample_type);
+
+/* Copies `n` numbers of `width` (2, 4 or 8) bytes from `in` to `out` and byte-swaps each. */
+void pf_swap_words(uint8_t *out, const uint8_t *in, size_t n, unsigned width);
+
+/* pf_swap_header(), as a function that pf_family_perf can point at. */
+void pf_byteswap_perf_header(uint8_t *out, const uint8_t *header);
+
+/* Byte-swaps the records in simpleperf's feature INIT_MAP: headers and bodies. */
+pf_byteswap_fn pf_byteswap_records;
+
+/* Byte-swaps the 8-byte header (u32 type, u16 misc, u16 size) of a record of perf's own family. */
+static inline void pf_swap_header(uint8_t *out, const uint8_t *in)
+{
+    pf_store_u32(out, pf_load_u32(in, true), false);
+    pf_store_u16(out + 4, pf_load_u16(in + 4, true), false);
+    pf_store_u16(out + 6, pf_load_u16(in + 6, true), false);
+}
+
+/* Walking protobuf messages by format/proto.def. */
+
+enum {
+    PF_PROTO_VARINT,
+    PF_PROTO_TEXT,
+    PF_PROTO_file2,
+    PF_PROTO_file2_symbol,
+    PF_PROTO_file2_dex,
+    PF_PROTO_file2_elf,
+    PF_PROTO_file2_module,
+    PF_PROTO_debug_unwind,
+    PF_PROTO_unwind_file
+};
+
+/* Shows the fields of the message that fills `c`.  Fields without a row are passed over; bytes that
+ * are no message are damage. */
+void pf_walk_proto(pf_cursor *c, const pf_walker *w, unsigned message);
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef PF_SCHEMA_SHAPES_H
 #define PF_SCHEMA_SHAPES_H
 
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* pf_member.what */
 enum {

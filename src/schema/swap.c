@@ -4,11 +4,10 @@
  * Byte-swapping twice must give the first bytes again, also for damaged input: what cannot be read
  * stays as it is, and bounds that are bad are bad in both orders.  Usual samples have specialised
  * functions, as decoders have (schema/usual.h). */
-#include "schema/swap.h"
+#include "schema/rows.h"
 
 #include "schema/expand.h"
 #include "schema/usual.h"
-#include "schema/family.h"
 
 void pf_swap_words(uint8_t *out, const uint8_t *in, size_t n, unsigned width)
 {

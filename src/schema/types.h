@@ -5,7 +5,67 @@
 #ifndef PF_SCHEMA_TYPES_H
 #define PF_SCHEMA_TYPES_H
 
-#include "schema/context.h"
+#include "base/cursor.h"
+#include "perfile/abi.h"
+#include "perfile/event.h"
+#include "perfile/field.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The context `k`: what conditions of the tables can use besides the fields of their own layout. */
+
+typedef struct pf_context {
+    uint64_t sample_type;
+    uint64_t read_format;
+    uint64_t branch_sample_type;
+    uint64_t sample_regs_user;
+    uint64_t sample_regs_intr;
+    uint64_t attr_flags;    /* of the attr being decoded, as in a little-endian file */
+    uint32_t nr_cpus_avail; /* of feature NRCPUS, 0 when not known */
+    uint32_t schedstat_version;
+    uint32_t attr_size; /* of EVENT_DESC */
+    uint16_t misc;
+    bool no_hw_idx;    /* a branch stack without its hw_idx */
+    bool old_build_id; /* BUILD_ID entries without pid */
+    bool as_stored;
+    const perfile_layout *layout; /* lists remember it for their elements */
+} pf_context;
+
+/* A context with what `layout` (may be NULL) decides. */
+static inline pf_context pf_context_of(const perfile_layout *layout)
+{
+    pf_context k = {.layout = layout};
+    if (layout) {
+        k.sample_type = layout->sample_type;
+        k.read_format = layout->read_format;
+        k.branch_sample_type = layout->branch_sample_type;
+        k.sample_regs_user = layout->sample_regs_user;
+        k.sample_regs_intr = layout->sample_regs_intr;
+    }
+    return k;
+}
+
+/* The sizes of a perf_event_attr, and the offsets of its members that decide the layout of records.
+ */
+
+enum {
+    PF_ATTR_SIZE_AT = 4,         /* u32, its own size; 0 is that of the first version */
+    PF_ATTR_SAMPLE_TYPE_AT = 24, /* u64, as the next two */
+    PF_ATTR_READ_FORMAT_AT = 32,
+    PF_ATTR_FLAGS_AT = 40, /* of bit fields */
+    PF_ATTR_BRANCH_TYPE_AT = 72,
+    PF_ATTR_LEAST = 64,               /* the first version: PERF_ATTR_SIZE_VER0 */
+    PF_ATTR_OURS = PERFILE_ATTR_SIZE, /* the last that format/structs.def has the members of */
+    PF_ATTR_MOST = 4096               /* more is none: the kernel takes no more than a page */
+};
+
+/* PERF_ATTR_SIZE_VER0 and later ones.  88 was never one. */
+static inline bool pf_attr_size_is_known(uint64_t size)
+{
+    return size == PF_ATTR_LEAST || size == 72 || size == 80 ||
+           (size >= 96 && size <= PF_ATTR_OURS && size % 8 == 0);
+}
 
 /* Used as the count of a LIST that ends where the bytes do.  They set the local `least`, the number
  * of bytes with which an element begins; it stays 0 for lists with a real count.  A reserved count

@@ -5,10 +5,13 @@
  * Where the contract of `dump --format jsonl` shows a layout otherwise than it is stored, a
  * function here does that by hand: show_joined_topology(), show_joined_index(), and simpleperf's
  * messages and nested records. */
+#include "base/byte_order.h"
+#include "perfile/record.h"
 #include "schema/expand.h"
-#include "schema/proto.h"
 #include "schema/rows.h"
-#include "schema/family.h"
+#include "schema/types.h"
+
+#include <string.h>
 
 /* Out of line, so that the compiler does not know the size: for known sizes it emits `rep stos`,
  * which is slow to start. */
@@ -298,4 +301,205 @@ static void show_tracing(const pf_context *k, pf_cursor *c, const pf_walker *w)
     pf_walk_tracing_formats(k, &inside, w);
     if (inside.bad)
         pf_cur_fail(c, inside.bad);
+}
+
+/* A walk over protobuf messages, driven by format/proto.def: simpleperf stores FILE2 and
+ * DEBUG_UNWIND that way.
+ *
+ * The walk is a loop with a stack of the open messages, so that nesting in the input costs no stack
+ * of ours: DEPTH is what the table needs, deeper messages are passed over.  Fields without a row,
+ * or of another wire type than their row says, are passed over, as protobuf readers do. */
+
+enum {
+    DEPTH = 4, /* nested messages that the table has */
+    /* Wire types of protobuf; groups (3 and 4) are obsolete and count as damage. */
+    WIRE_VARINT = 0,
+    WIRE_64 = 1,
+    WIRE_BYTES = 2,
+    WIRE_32 = 5
+};
+
+typedef struct pf_proto_row {
+    uint8_t message;
+    uint8_t number;
+    uint8_t type;
+    perfile_field field;
+} pf_proto_row;
+
+enum {
+    PF_PROTO_ROW_VARINT = PERFILE_STORED_U64,
+    PF_PROTO_ROW_TEXT = PERFILE_STORED_TEXT,
+    PF_PROTO_ROW_file2_symbol = PERFILE_STORED_STRUCT,
+    PF_PROTO_ROW_file2_dex = PERFILE_STORED_STRUCT,
+    PF_PROTO_ROW_file2_elf = PERFILE_STORED_STRUCT,
+    PF_PROTO_ROW_file2_module = PERFILE_STORED_STRUCT,
+    PF_PROTO_ROW_unwind_file = PERFILE_STORED_STRUCT
+};
+
+static const pf_proto_row rows[] = {
+#define PROTO(message, number, name, type, kind, doc)                                              \
+    {PF_PROTO_##message,                                                                           \
+     number,                                                                                       \
+     PF_PROTO_##type,                                                                              \
+     {#name, doc, PF_PROTO_ROW_##type, 0, PERFILE_KIND_##kind, 0}},
+#include "perfile/format/proto.def"
+};
+
+/* NULL: the table does not have this field of the message. */
+static const pf_proto_row *row_of(unsigned message, uint64_t number)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].message == message && rows[i].number == number)
+            return &rows[i];
+    return NULL;
+}
+
+/* 7 bits in each byte, the lowest first; the highest bit says that another byte follows. */
+static uint64_t varint(pf_cursor *c)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t b = pf_cur_u8(c);
+        v |= (uint64_t)(b & 0x7f) << shift;
+        if (b < 0x80)
+            return v;
+    }
+    pf_cur_fail(c, PERFILE_DAMAGE_BAD_SIZE);
+    return 0;
+}
+
+/* Reads the value of a field: a varint into *number, anything else as bytes. */
+static perfile_bytes read_value(pf_cursor *c, unsigned wire, uint64_t *number)
+{
+    perfile_bytes none = {NULL, 0};
+    *number = 0;
+    switch (wire) {
+    case WIRE_VARINT:
+        *number = varint(c);
+        return none;
+    case WIRE_64:
+    case WIRE_32:
+        return pf_cur_span(c, wire == WIRE_64 ? 8 : 4);
+    case WIRE_BYTES:
+        return pf_cur_span(c, varint(c));
+    default:
+        pf_cur_fail(c, PERFILE_DAMAGE_BAD_SIZE);
+        return none;
+    }
+}
+
+void pf_walk_proto(pf_cursor *c, const pf_walker *w, unsigned message)
+{
+    /* The messages that are open: what they are, where they end, the field that opened them. */
+    struct {
+        unsigned message;
+        const uint8_t *end;
+        const pf_proto_row *row;
+    } open[DEPTH];
+    unsigned depth = 0;
+    const uint8_t *all = c->end;
+    open[0].message = message;
+    open[0].end = c->end;
+    open[0].row = NULL;
+    for (;;) {
+        while (depth > 0 && c->pos == open[depth].end) {
+            w->visitor->end(w->user, &open[depth].row->field);
+            depth--;
+        }
+        if (c->pos == all)
+            return;
+        c->end = open[depth].end;
+        const uint8_t *at = c->pos;
+        uint64_t key = varint(c);
+        uint64_t number;
+        perfile_bytes bytes = read_value(c, key & 7, &number);
+        bool bad = c->bad != 0;
+        c->end = all;
+        if (bad) {
+            c->pos = all;
+            return;
+        }
+        const pf_proto_row *row = row_of(open[depth].message, key >> 3);
+        bool is_bytes = (key & 7) == WIRE_BYTES;
+        if (!row || is_bytes == (row->type == PF_PROTO_VARINT))
+            continue;
+        perfile_value v = {.offset = (uint64_t)(at - w->base) + w->shift,
+                           .width = (uint64_t)(c->pos - at),
+                           .number = number};
+        v.u.bytes = bytes;
+        if (row->type == PF_PROTO_VARINT || row->type == PF_PROTO_TEXT) {
+            w->visitor->value(w->user, &row->field, &v);
+        } else if (depth + 1 < DEPTH) {
+            v.u.count = 0;
+            w->visitor->begin(w->user, &row->field, &v);
+            depth++;
+            open[depth].message = row->type;
+            open[depth].end = c->pos;
+            open[depth].row = row;
+            c->pos = bytes.ptr;
+        }
+    }
+}
+
+/* Where the body of a kernel record ends and its trailer (sample_id) begins.
+ *
+ * The trailer has a fixed size for each event and stands at the end of the record.  Tools, though,
+ * leave it out in records that they synthesize; then the last bytes of the record are taken for
+ * body.  The only evidence is the string at the end of such records: see string_fills(). */
+
+/* Kernel rows only: the fixed parts of tools' records do not matter here, nor fit. */
+#define FIXED_K(number, fixed) [number] = (fixed) + 1,
+#define FIXED_P(number, fixed)
+const uint8_t pf_record_fixed_plus_one[PERFILE_RECORD_USER] = {
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    FIXED_##source(number, fixed)
+#include "format/sample.def"
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    FIXED_##source(number, fixed)
+#include "format/records.def"
+};
+
+/* The offset in the body at which the string at the end of the record begins; 0 if it has none. */
+static size_t string_offset(const perfile_record *r)
+{
+    const pf_row *row = pf_row_of(r);
+    if (!row || !(row->has & PF_HAS_STRING))
+        return 0;
+    /* The first kernels with MMAP2 had no prot and flags; see format/records.def. */
+    const size_t prot_and_flags = 8, old = row->fixed - prot_and_flags;
+    if (r->type == PERFILE_RECORD_MMAP2 && !(r->misc & PERFILE_MISC_MMAP_BUILD_ID) &&
+        pf_load_u32(r->body.ptr + old, r->flags & PERFILE_REC_SWAPPED) >> 26)
+        return old;
+    return row->fixed;
+}
+
+/* True if the padded string ends exactly at the end of the record: then the record has no trailer.
+ * With a trailer this cannot be, because the NUL of the string stands in front of the trailer. */
+static bool string_fills(const perfile_record *r)
+{
+    size_t at = string_offset(r);
+    if (at == 0)
+        return false;
+    size_t left = r->body.len - at;
+    const uint8_t *nul = memchr(r->body.ptr + at, 0, left);
+    if (!nul)
+        return false;
+    size_t bytes = (size_t)(nul - (r->body.ptr + at)) + 1;
+    return (bytes + 7) / 8 * 8 == left;
+}
+
+bool pf_record_split_trailer(const perfile_record *r, const perfile_layout *l, bool as_stored,
+                             perfile_bytes *body, perfile_bytes *trailer)
+{
+    if (r->family != PERFILE_FAMILY_PERF || !pf_record_of_kernel(r->type))
+        return false;
+    size_t fixed = pf_record_known(r->type) ? pf_record_fixed_plus_one[r->type] - 1U : 0;
+    if (r->body.len < fixed + l->trailer_size)
+        return false;
+    if (!as_stored && string_fills(r))
+        return false;
+
+    body->len -= l->trailer_size;
+    *trailer = (perfile_bytes){r->body.ptr + body->len, l->trailer_size};
+    return true;
 }

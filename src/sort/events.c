@@ -15,7 +15,6 @@
 #include "schema/types.h"
 #include "sort/merge.h"
 #include "perfile/field.h"
-#include "schema/attr_places.h"
 
 /* An event of the output while it is put together. */
 typedef struct output_event {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "perfile/abi.h"
 #include "perfile/field.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 #include "sort/merge.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "stage/round.h"
 #include "sort/sort.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 enum { STEP = 4 << 20 /* bytes between two calls of options.progress */ };
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "perfile/encode.h"
 #include "sort/merge.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* An entry of an input. */
 typedef struct list_entry {

@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "core/layout.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 #include "sort/merge.h"
 #include "stage/time_key.h"
 

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "perfile/sort.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 #include "sort/merge.h"
 
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #include "model/index.h"
 #include "stage/run.h"
 #include "sort/sort.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 uint64_t pf_sort_count_events_and_ids(const perfile_session *s)
 {

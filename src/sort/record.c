@@ -11,9 +11,8 @@
 #include "core/swap.h"
 #include "perfile/encode.h"
 #include "perfile/field.h"
-#include "schema/trailer.h"
+#include "schema/rows.h"
 #include "sort/merge.h"
-#include "schema/family.h"
 
 enum {
     MOST = UINT16_MAX, /* bytes of a record: header.size has 16 bits */

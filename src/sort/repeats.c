@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "sort/merge.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 enum {
     MOST_BYTES = 12 << 20, /* remembered of one time; records beyond that are passed on */

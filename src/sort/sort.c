@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "io/source_kind.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 #include "sort/sort.h"
 #include "stage/round.h"
 

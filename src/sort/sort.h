@@ -12,7 +12,7 @@
 #include "core/stream.h"
 #include "perfile/record.h"
 #include "perfile/sort.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 #include "stage/time_key.h"
 
 #include <stddef.h>

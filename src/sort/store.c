@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/source_kind.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 #include "sort/sort.h"
 
 #include <errno.h>

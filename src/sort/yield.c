@@ -8,7 +8,7 @@
  *  - yields the record that was joined from fragments after the last of them. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 #include "sort/sort.h"
 #include "stage/round.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "split/split.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 #include "perfile/event.h"
 #include "base/alloc.h"
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "perfile/event.h"
 #include "split/split.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 enum {
     MOST_PROCESSES = 1 << 18, /* counted one by one; with more, all count for each part */

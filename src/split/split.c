@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* Checks options that were copied already. */
 static perfile_status check(const perfile_split_options *options, perfile_error *err)

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "core/swap.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* The stage as what it is; `s` must be of perfile_byteswap(). */
 static pf_byteswap *stage_of(perfile_stream *s)

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { N_BUCKETS = 1 << 6 }; /* clearing many takes most of the time of a small capture */

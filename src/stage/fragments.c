@@ -2,7 +2,7 @@
 #include "stage/fragments.h"
 
 #include "base/error.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 perfile_status pf_fragments_hold(pf_fragments *p, const perfile_record *r, perfile_error *err)
 {

@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 #include "perfile/record.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* All zeros is empty. */
 typedef struct pf_fragments {

@@ -16,9 +16,7 @@
 #include "core/swap.h"
 #include "core/session.h"
 #include "schema/rows.h"
-#include "schema/trailer.h"
 #include "schema/types.h"
-#include "schema/family.h"
 
 enum { MAX_RECORD = UINT16_MAX }; /* bytes of a record */
 

@@ -8,7 +8,7 @@
 #define PF_STAGE_RELAYOUT_H
 
 #include "perfile/event.h"
-#include "schema/context.h"
+#include "schema/types.h"
 
 enum {
     PF_RELAYOUT_MAX_GROWTH = 32, /* bytes by which a record may grow, at most */

@@ -2,7 +2,7 @@
  * where it is known, so that most runs are not examined a second time. */
 #include "stage/run.h"
 
-#include "schema/family.h"
+#include "schema/rows.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { WORTH = 1 };

@@ -18,7 +18,7 @@
 #include "core/swap.h"
 #include "core/stream.h"
 #include "perfile/field.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* Bytes of a body that mean nothing. */
 typedef struct slack {

@@ -8,7 +8,7 @@
 #include "core/session.h"
 #include "perfile/abi.h"
 #include "perfile/record.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* The times seen so far in one part of the capture, from which records without a time get their
  * key.  All zeros: none yet. */

@@ -12,8 +12,7 @@
 #include "perfile/field.h"
 #include "schema/types.h"
 #include "target/target.h"
-#include "schema/attr_places.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* What the visitors need to rewrite an attr. */
 typedef struct attr_rewriting {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "perfile/encode.h"
 #include "target/target.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 enum {
     N_SLOTS = 1 << 13, /* slots of the hash table */

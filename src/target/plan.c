@@ -8,7 +8,7 @@
 #include "core/layout.h"
 #include "target/target.h"
 #include "perfile/field.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 /* Where the new layout needs an id that is to be inserted (ID instead of IDENTIFIER): has the id
  * copied from 64-bit word `from` of the record, where its IDENTIFIER is. */

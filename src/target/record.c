@@ -11,7 +11,6 @@
 #include "perfile/field.h"
 #include "schema/rows.h"
 #include "target/target.h"
-#include "schema/family.h"
 
 static bool is_swapped(const perfile_record *r)
 {

@@ -51,7 +51,7 @@ cat >new_record.c <<'PROGRAM'
 
 #include "core/swap.h"
 #include "perfile/perfile.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 static int n_fields;
 static char last[32];

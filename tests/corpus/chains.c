@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "recorded.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 enum { SORT, FILTER, MERGE, SPLIT, N_OPS };
 enum {

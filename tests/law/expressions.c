@@ -11,7 +11,7 @@
 #include "instances.h"
 #include "perfile/emit.h"
 #include "recorded.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 enum {
 #if defined(__SANITIZE_ADDRESS__)

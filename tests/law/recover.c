@@ -7,7 +7,7 @@
 
 #include "captures.h"
 #include "recorded.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 enum { ROUNDS = 16, MOST_RECORDS = 400, MOST_TYPES = 256, SEEDS = 600 };
 

@@ -6,7 +6,7 @@
 #include "core/swap.h"
 #include "instances.h"
 #include "recorded.h"
-#include "schema/trailer.h"
+#include "schema/rows.h"
 #include "stage/relayout.h"
 #include "transcript.h"
 

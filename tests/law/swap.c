@@ -6,7 +6,7 @@
 #include "decoded.h"
 #include "instances.h"
 #include "recorded.h"
-#include "schema/swap.h"
+#include "schema/rows.h"
 #include "twin.h"
 
 enum { INSTANCES = 120, ROOM = 1 << 20, N_CPUS = 2 };

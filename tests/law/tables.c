@@ -7,8 +7,8 @@
 #include "places.h"
 #include "twin.h"
 #include "core/names.h"
-#include "schema/attr_places.h"
-#include "schema/family.h"
+#include "schema/types.h"
+#include "schema/rows.h"
 
 enum {
     INSTANCES = 120, /* of each row */

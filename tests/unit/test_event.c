@@ -12,7 +12,7 @@
 #include "builder.h"
 #include "core/session.h"
 #include "core/stream.h"
-#include "schema/trailer.h"
+#include "schema/rows.h"
 
 #define ALL (UINT64_C(1) << 18) /* sample_id_all, as in a little-endian file */
 #define TRAILER                                                                                    \

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "../captures.h"
-#include "schema/frame.h"
+#include "schema/rows.h"
 #include "perfile/perfile.h"
 
 enum { N = 24 };

@@ -3,7 +3,7 @@
 #include "testing.h"
 
 #include "instances.h"
-#include "schema/trailer.h"
+#include "schema/rows.h"
 #include "targeting.h"
 
 #define FLAG(name) (UINT64_C(1) << PERFILE_ATTR_BIT_##name)

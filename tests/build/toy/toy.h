@@ -4,7 +4,7 @@
 
 #include "base/byte_order.h"
 #include "core/driver.h"
-#include "schema/family.h"
+#include "schema/rows.h"
 
 enum {
     TOY_HEADER = 16,       /* "TOYTRACE", u16 1, zeros */
