@@ -18,14 +18,14 @@
 #include <string.h>
 
 /* A key of a map whose value is a text or number, and the member of the struct for it. */
-typedef struct key {
+typedef struct meta_key {
     const char *name;
     enum { TEXT, NAME, FILE_OF_PART, U64, U32 } kind;
     size_t at;  /* the member */
     size_t has; /* of numbers: the member that says that there is one */
-} key;
+} meta_key;
 
-static const key part_keys[] = {
+static const meta_key part_keys[] = {
     {"format", TEXT, offsetof(pf_meta_part, format), 0},
     {"form", TEXT, offsetof(pf_meta_part, form), 0},
     {"name", FILE_OF_PART, offsetof(pf_meta_part, name), 0},
@@ -35,7 +35,7 @@ static const key part_keys[] = {
 };
 enum { N_PART_KEYS = sizeof part_keys / sizeof part_keys[0] };
 
-static const key meta_keys[] = {
+static const meta_key meta_keys[] = {
     {"creator", TEXT, offsetof(pf_meta, creator), 0},
     {"created", U64, offsetof(pf_meta, created), offsetof(pf_meta, has_created)},
     {"host", TEXT, offsetof(pf_meta, host), 0},
@@ -93,21 +93,21 @@ uint32_t pf_meta_lossy_words(uint32_t bits, const char *words[PF_META_LOSSY_WORD
 
 /* Encoding. */
 
-static const char *text_of(const void *from, const key *k)
+static const char *text_of(const void *from, const meta_key *k)
 {
     const char *text;
     memcpy(&text, (const char *)from + k->at, sizeof text);
     return text;
 }
 
-static bool has_key(const void *from, const key *k)
+static bool has_key(const void *from, const meta_key *k)
 {
     if (k->kind <= FILE_OF_PART)
         return text_of(from, k) != NULL;
     return *(const bool *)((const char *)from + k->has);
 }
 
-static size_t count_keys(const void *from, const key *keys, size_t n)
+static size_t count_keys(const void *from, const meta_key *keys, size_t n)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
@@ -116,11 +116,11 @@ static size_t count_keys(const void *from, const key *keys, size_t n)
 }
 
 /* Puts those of the keys that there are. */
-static bool put_keys(pf_buffer *out, const void *from, const key *keys, size_t n)
+static bool put_keys(pf_buffer *out, const void *from, const meta_key *keys, size_t n)
 {
     bool ok = true;
     for (size_t i = 0; i < n && ok; i++) {
-        const key *k = &keys[i];
+        const meta_key *k = &keys[i];
         uint64_t v64;
         uint32_t v32;
         if (!has_key(from, k))
@@ -239,7 +239,7 @@ static const char *read_text(reading *x, unsigned kind)
 
 /* Reads the value of the key `name` into *to if the table has this key; false: it has not.  `seen`
  * has a bit for each key of the table that there was. */
-static bool read_known(reading *x, perfile_bytes name, const key *keys, size_t n, void *to,
+static bool read_known(reading *x, perfile_bytes name, const meta_key *keys, size_t n, void *to,
                        unsigned *seen)
 {
     size_t i = 0;
@@ -247,7 +247,7 @@ static bool read_known(reading *x, perfile_bytes name, const key *keys, size_t n
         i++;
     if (i == n)
         return false;
-    const key *k = &keys[i];
+    const meta_key *k = &keys[i];
     char *at = (char *)to + k->at;
     if (*seen >> i & 1)
         pf_cbor_fail(&x->c, "a key occurs twice");

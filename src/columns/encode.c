@@ -6,6 +6,7 @@
 #include "base/byte_order.h"
 #include "base/error.h"
 #include "columns/columns.h"
+#include "core/zone.h"
 #include "columns/encode.h"
 #include "schema/rows.h"
 
