@@ -128,7 +128,7 @@ perfile_status pf_about_encode(const pf_about *x, pf_meta_part *parts, uint32_t 
 
 /* What encoding a chunk needs, and what is large: an encoder with the columns of a chunk, contexts
  * of zstd, a decoder to verify with.  Jobs borrow it while they are encoded, so that there are as
- * many as threads at work, and not as many as chunks that wait.  For packer_job.c. */
+ * many as threads at work, and not as many as chunks that wait. */
 
 typedef struct pf_tools {
     pf_columns_encoder *encoder;

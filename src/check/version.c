@@ -1,7 +1,7 @@
 /* What a version of perf does with a capture (perfile_check_version(), `validate --for`).
  *
  * A verdict is the worst of several reasons: what the version does not know (attr size, fields,
- * record types, features: core/releases.h), the rules that the capture breaks (rows MINDS of
+ * record types, features: core/names.h), the rules that the capture breaks (rows MINDS of
  * format/versions.def, by the counts in pf_check.n_findings), and traits (traits.c).  Each reason
  * is passed to the caller as a sentence.  To be called when the stream has ended; nothing is read
  * again. */

@@ -1,6 +1,5 @@
-/* A decoder of the codec COLUMNS.  For the decoder's files only: columns_head.c reads the head,
- * columns_places.c looks through the class numbers, columns_records.c puts records together, and
- * columns_decode.c is what others call. */
+/* A decoder of the codec COLUMNS.  For the decoder's files only: streams.c reads the head,
+ * numbers.c the columns, decode.c puts records together and has what others call. */
 #ifndef PF_ARCHIVE_COLUMNS_DECODE_H
 #define PF_ARCHIVE_COLUMNS_DECODE_H
 
@@ -230,7 +229,7 @@ struct pf_columns_decoder {
     uint32_t cap_columns;     /* of them */
     uint32_t n_columns;       /* of this payload */
     pf_columns_budget budget; /* of the columns */
-    pf_columns_mark *marks;   /* of each column, and of the end, for columns_list.c; else NULL */
+    pf_columns_mark *marks;   /* of each column, and of the end, for pf_columns_list(); else NULL */
 };
 
 /* Reads the head and the streams that are wanted.  A failure is in d->streams.bad. */

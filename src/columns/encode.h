@@ -138,8 +138,8 @@ uint64_t pf_entropy_bits(const uint32_t counts[256]);
 /* Records taken apart into columns: the first half of the encoder.  For the encoder's files only.
  *
  * A class says how records of one kind are taken apart: a list of operations.  It is made from the
- * fields of the first record of its kind (columns_encode_plan.c); others belong to it if the
- * operations consume them exactly (columns_encode_shred.c).  That makes every split right, however
+ * fields of the first record of its kind (encode.c); others belong to it if the
+ * operations consume them exactly (shred.c).  That makes every split right, however
  * the fields were understood: what they mean decides only how well the columns compress. */
 
 /* What a column holds.  Equal keys share the column. */
@@ -227,7 +227,7 @@ void pf_shred_begin(pf_shred *x, bool swapped);
 /* Takes records apart; see pf_columns_encoder_add(). */
 void pf_shred_add(pf_shred *x, const perfile_record *first, size_t n);
 
-/* columns_encode_plan.c: makes a class from the fields of `r` and adds it.  NULL: there is no room
+/* encode.c: makes a class from the fields of `r` and adds it.  NULL: there is no room
  * for it, or no memory (x->failed). */
 pf_shred_class *pf_shred_plan(pf_shred *x, const pf_class_key *key, const perfile_record *r);
 

@@ -574,7 +574,7 @@ static void check_ops(pf_columns_decoder *d)
     }
 }
 
-/* Notes for columns_list.c where column `i` begins. */
+/* Notes where column `i` begins. */
 static void mark(pf_columns_decoder *d, uint32_t i)
 {
     if (d->marks)

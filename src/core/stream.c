@@ -267,7 +267,7 @@ uint64_t pf_container_bytes(const perfile_container *c)
     return sum;
 }
 
-/* Narrowing a stream, for stages and for programs: see core/narrow.h. */
+/* Narrowing a stream, for stages and for programs: see core/zone.h. */
 
 /* Of perfile_stream_describe(). */
 struct pf_describing {

@@ -10,7 +10,7 @@
 #include "perfile/stream.h"
 #include "schema/rows.h"
 
-struct pf_stored; /* core/narrow.h */
+struct pf_stored; /* core/zone.h */
 
 /* Statistics of all records that a stream will hand out, known to one that has read its whole
  * input. */

@@ -1,4 +1,4 @@
-/* Internals of perfile_filter(), shared by the files of this folder and with src/split and src/lib.
+/* Internals of perfile_filter(), shared by the files of this folder and with src/lib.
  *
  * A filter keeps two sorts of records: those that its terms *select*, and those that are *kept*
  * because the selected ones need them: side-band of their processes and of the ancestors of these,
@@ -237,7 +237,7 @@ struct perfile_filter_state {
     bool no_memory;         /* … for which there was no memory */
     const pf_narrow *takes; /* of the stage: who takes ranges as they are stored; NULL: nobody */
     bool holds; /* the stage: records in front of the next one have not been handed out */
-    /* rounds.c, in the stage: since the last FINISHED_ROUND that was kept … */
+    /* stage.c,: since the last FINISHED_ROUND that was kept … */
     bool round_has_kept, round_has_dropped; /* … there were records that are kept, or dropped */
     uint64_t given_to;    /* sequence of the end of the last range that was given as it is stored */
     bool collected;       /* the collecting pass is done */
@@ -258,7 +258,7 @@ struct perfile_filter_state {
     pf_ancestors ancestors; /* FORKs */
     bool is_part;           /* of a split: only processes of selected records are of interest */
 
-    /* PERFILE_FILTER_COMPACT_SIDEBAND, see compact.c. */
+    /* PERFILE_FILTER_COMPACT_SIDEBAND, see keep.c. */
     pf_index last_of_key; /* key of a piece of side-band -> index in last_records */
     pf_buffer last_records;
     pf_pids forked_parents; /* of the processes in `needed` */
@@ -350,7 +350,7 @@ perfile_status pf_filter_select_run(pf_filter *x, const pf_run *run, perfile_err
 /* Counts a run of the last pass in x->result. */
 void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t keep);
 
-/* rounds.c */
+/* stage.c */
 
 /* Takes out of *keep the FINISHED_ROUNDs that have only dropped records in front of them, unless
  * they are selected.  To be called for each run of the last pass that may drop records. */
@@ -405,19 +405,14 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
 /* True if a record that is not selected is kept. */
 bool pf_filter_keep(pf_filter *x, const perfile_record *r);
 /* pf_filter_note() without what is selected and FORKs: processes that records of other types refer
- * to, and side-band for compact.c. */
+ * to, and the last side-band of each key. */
 perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t selected,
                                      perfile_error *err);
 /* After the selecting pass: computes `needed` from `wanted` and the FORKs. */
 perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *ancestors,
                                         perfile_error *err);
 
-/* compact.c: the first in the selecting pass for each record of class TASK, the second in the last
- * pass: true if the record has to be kept. */
-perfile_status pf_filter_note_state(pf_filter *x, const perfile_record *r, perfile_error *err);
-bool pf_filter_is_last(const pf_filter *x, const perfile_record *r);
-
-/* facts.c: features that describe the samples, made again for those that are kept and put into a
+/* keep.c: features that describe the samples, made again for those that are kept and put into a
  * view of the capture's session */
 
 /* True if the session has such features. */

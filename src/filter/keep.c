@@ -4,15 +4,110 @@
  * Records are handled by their class (`role` of their row in format/): side-band of a process is
  * kept if the process is needed, side-band of the system until the end of the time range, facts
  * always. */
-#include <string.h>
-#include <stdlib.h>
-
 #include "base/cursor.h"
 #include "base/error.h"
 #include "core/layout.h"
 #include "filter/filter.h"
-#include "schema/rows.h"
 #include "perfile/records.h"
+#include "schema/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* PERFILE_FILTER_COMPACT_SIDEBAND: of side-band from before the wanted time range, keeps only the
+ * last record of each kind and key.
+ *
+ * What matters is the state when the range begins: the last name of a thread, the last mapping of
+ * an address range. A key is built from type, process and thread or addresses. Processes that
+ * forked others keep everything, because a child inherits what its parent had at the time of the
+ * fork. */
+
+/* The last record of a key. */
+typedef struct last_record {
+    uint64_t time, sequence;
+} last_record;
+
+/* Mixes two hashes. Keys are hashes: two keys that collide would drop a record, hence the random
+ * seed. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    uint64_t x = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
+    return x ^ x >> 29;
+}
+
+/* Computes the key of a record, and its process. False: records of its type do not replace each
+ * other. MMAP and MMAP2 have common keys. */
+static bool key_of(const pf_filter *x, const perfile_record *r, uint64_t *key, uint32_t *pid)
+{
+    pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
+    uint32_t first = pf_cur_u32(&c), second = pf_cur_u32(&c);
+    uint64_t third = 0;
+    switch (r->type) {
+    case PERFILE_RECORD_MMAP:
+    case PERFILE_RECORD_MMAP2: {
+        uint64_t addr = pf_cur_u64(&c);
+        third = mix(addr, pf_cur_u64(&c)); /* its length */
+        second = r->misc & PERFILE_MISC_CPUMODE_MASK;
+        break;
+    }
+    case PERFILE_RECORD_COMM:
+    case PERFILE_RECORD_NAMESPACES:
+        break; /* second is the thread */
+    default:
+        return false;
+    }
+    uint64_t process = (uint64_t)first << 32 | second;
+    uint64_t type = r->type == PERFILE_RECORD_MMAP ? PERFILE_RECORD_MMAP2 : r->type;
+    *key = mix(mix(mix(x->last_of_key.seed, type), process), third);
+    *pid = first;
+    return !c.bad;
+}
+
+/* Returns the time of a record from before the first time range (0: it has no time), else
+ * PERFILE_NO_TIME. */
+static uint64_t time_before_range(const pf_filter *x, const perfile_record *r)
+{
+    uint64_t time = perfile_record_time(r);
+    time = time == PERFILE_NO_TIME ? 0 : time;
+    return x->times.n && !x->invert && time < x->times.at[0].first ? time : PERFILE_NO_TIME;
+}
+
+/* Remembers a record if it is from before the range and the latest of its key so far. */
+static perfile_status note_state(pf_filter *x, const perfile_record *r, perfile_error *err)
+{
+    uint64_t key, time = time_before_range(x, r);
+    uint32_t pid;
+    if (!x->last_of_key.seed)
+        x->last_of_key.seed = pf_index_seed(&x->last_of_key);
+    if (time == PERFILE_NO_TIME || !key_of(x, r, &key, &pid))
+        return PERFILE_OK;
+    const last_record mine = {time, r->sequence};
+    uint32_t at = pf_index_get(&x->last_of_key, key);
+    if (at == PF_INDEX_NONE) {
+        at = (uint32_t)(x->last_records.len / sizeof mine);
+        if (!pf_buffer_append(&x->last_records, &mine, sizeof mine) ||
+            !pf_index_put(&x->last_of_key, key, at))
+            return pf_fail_nomem(err, "filter");
+        return PERFILE_OK;
+    }
+    last_record *known = (last_record *)(void *)x->last_records.ptr + at;
+    if (mine.time >= known->time) /* equal times: the later record of the stream counts */
+        *known = mine;
+    return PERFILE_OK;
+}
+
+/* True also for all that compacting does not concern. */
+static bool is_last_state(const pf_filter *x, const perfile_record *r)
+{
+    uint64_t key;
+    uint32_t pid;
+    if (time_before_range(x, r) == PERFILE_NO_TIME || !key_of(x, r, &key, &pid) ||
+        pf_pids_have(&x->forked_parents, pid))
+        return true;
+    uint32_t at = pf_index_get(&x->last_of_key, key);
+    const last_record *known = (const last_record *)(const void *)x->last_records.ptr;
+    return at == PF_INDEX_NONE || known[at].sequence == r->sequence;
+}
 
 /* Returns the process of side-band of class TASK. In perf's records of that class it is always the
  * first field of the body. */
@@ -74,7 +169,7 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
         return in_time(x, r) &&
                (x->result.all_sideband || pf_filter_is_kernel_mapping(r) ||
                 pf_pids_have(&x->needed, process_of(r))) &&
-               (!x->compact || x->result.all_sideband || pf_filter_is_last(x, r));
+               (!x->compact || x->result.all_sideband || is_last_state(x, r));
     case PF_ROLE_KERNEL:
         return in_time(x, r);
     case PF_ROLE_RECORDING:
@@ -234,7 +329,7 @@ perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t s
         size_t i = (size_t)__builtin_ctzll(left);
         ok = add_wanted_of_others(x, &first[i], selected >> i & 1) &&
              (!x->compact || pf_role_of(&first[i]) != PF_ROLE_TASK ||
-              pf_filter_note_state(x, &first[i], err) == PERFILE_OK);
+              note_state(x, &first[i], err) == PERFILE_OK);
     }
     x->result.kept_processes = x->wanted.n;
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
@@ -270,101 +365,6 @@ perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *ancest
         ok = pf_ancestors_parents(ancestors, x->window_end, &x->needed, &x->forked_parents);
     pf_buffer_free(&waiting);
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
-}
-
-/* PERFILE_FILTER_COMPACT_SIDEBAND: of side-band from before the wanted time range, keeps only the
- * last record of each kind and key.
- *
- * What matters is the state when the range begins: the last name of a thread, the last mapping of
- * an address range. A key is built from type, process and thread or addresses. Processes that
- * forked others keep everything, because a child inherits what its parent had at the time of the
- * fork. */
-
-/* The last record of a key. */
-typedef struct last_record {
-    uint64_t time, sequence;
-} last_record;
-
-/* Mixes two hashes. Keys are hashes: two keys that collide would drop a record, hence the random
- * seed. */
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    uint64_t x = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
-    return x ^ x >> 29;
-}
-
-/* Computes the key of a record, and its process. False: records of its type do not replace each
- * other. MMAP and MMAP2 have common keys. */
-static bool key_of(const pf_filter *x, const perfile_record *r, uint64_t *key, uint32_t *pid)
-{
-    pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
-    uint32_t first = pf_cur_u32(&c), second = pf_cur_u32(&c);
-    uint64_t third = 0;
-    switch (r->type) {
-    case PERFILE_RECORD_MMAP:
-    case PERFILE_RECORD_MMAP2: {
-        uint64_t addr = pf_cur_u64(&c);
-        third = mix(addr, pf_cur_u64(&c)); /* its length */
-        second = r->misc & PERFILE_MISC_CPUMODE_MASK;
-        break;
-    }
-    case PERFILE_RECORD_COMM:
-    case PERFILE_RECORD_NAMESPACES:
-        break; /* second is the thread */
-    default:
-        return false;
-    }
-    uint64_t process = (uint64_t)first << 32 | second;
-    uint64_t type = r->type == PERFILE_RECORD_MMAP ? PERFILE_RECORD_MMAP2 : r->type;
-    *key = mix(mix(mix(x->last_of_key.seed, type), process), third);
-    *pid = first;
-    return !c.bad;
-}
-
-/* Returns the time of a record from before the first time range (0: it has no time), else
- * PERFILE_NO_TIME. */
-static uint64_t time_before_range(const pf_filter *x, const perfile_record *r)
-{
-    uint64_t time = perfile_record_time(r);
-    time = time == PERFILE_NO_TIME ? 0 : time;
-    return x->times.n && !x->invert && time < x->times.at[0].first ? time : PERFILE_NO_TIME;
-}
-
-/* Remembers a record if it is from before the range and the latest of its key so far. */
-perfile_status pf_filter_note_state(pf_filter *x, const perfile_record *r, perfile_error *err)
-{
-    uint64_t key, time = time_before_range(x, r);
-    uint32_t pid;
-    if (!x->last_of_key.seed)
-        x->last_of_key.seed = pf_index_seed(&x->last_of_key);
-    if (time == PERFILE_NO_TIME || !key_of(x, r, &key, &pid))
-        return PERFILE_OK;
-    const last_record mine = {time, r->sequence};
-    uint32_t at = pf_index_get(&x->last_of_key, key);
-    if (at == PF_INDEX_NONE) {
-        at = (uint32_t)(x->last_records.len / sizeof mine);
-        if (!pf_buffer_append(&x->last_records, &mine, sizeof mine) ||
-            !pf_index_put(&x->last_of_key, key, at))
-            return pf_fail_nomem(err, "filter");
-        return PERFILE_OK;
-    }
-    last_record *known = (last_record *)(void *)x->last_records.ptr + at;
-    if (mine.time >= known->time) /* equal times: the later record of the stream counts */
-        *known = mine;
-    return PERFILE_OK;
-}
-
-/* True also for all that compacting does not concern. */
-bool pf_filter_is_last(const pf_filter *x, const perfile_record *r)
-{
-    uint64_t key;
-    uint32_t pid;
-    if (time_before_range(x, r) == PERFILE_NO_TIME || !key_of(x, r, &key, &pid) ||
-        pf_pids_have(&x->forked_parents, pid))
-        return true;
-    uint32_t at = pf_index_get(&x->last_of_key, key);
-    const last_record *known = (const last_record *)(const void *)x->last_records.ptr;
-    return at == PF_INDEX_NONE || known[at].sequence == r->sequence;
 }
 
 /* Parents of processes: an array of FORKs, sorted by child, which is searched for each process and
@@ -477,4 +477,99 @@ bool pf_ancestors_parents(const pf_ancestors *b, uint64_t end, const pf_pids *ne
 void pf_ancestors_free(pf_ancestors *b)
 {
     pf_buffer_free(&b->all);
+}
+
+/* Features that describe the samples, SAMPLE_TIME and BUILD_ID, for the samples that are kept.
+ * Features that came as records in the stream are left alone: they are passed on as records. */
+
+/* True if the feature is in the header of the file, not in a record. */
+static bool in_container(const perfile_session *s, uint32_t number)
+{
+    const perfile_feature *f = perfile_session_feature(s, number);
+    return f && f->origin == PERFILE_ORIGIN_CONTAINER;
+}
+
+bool pf_filter_changes_facts(const perfile_session *s)
+{
+    return in_container(s, PERFILE_FEATURE_SAMPLE_TIME) ||
+           in_container(s, PERFILE_FEATURE_BUILD_ID);
+}
+
+/* Two u64: first and last time; both 0 if no sample is kept. Unchanged if all samples are. */
+perfile_status pf_filter_update_sample_time(pf_filter *x, pf_session_view *view, perfile_error *err)
+{
+    const perfile_filter_summary *sum = &x->result;
+    if (sum->kept_samples == sum->samples)
+        return PERFILE_OK;
+    bool any = x->kept_first <= x->kept_last;
+    bool swapped = perfile_session_swapped(pf_session_view_shown(view));
+    pf_store_u64(x->sample_time, any ? x->kept_first : 0, swapped);
+    pf_store_u64(x->sample_time + 8, any ? x->kept_last : 0, swapped);
+    return pf_session_view_replace(view, PERFILE_FEATURE_SAMPLE_TIME,
+                                   (perfile_bytes){x->sample_time, sizeof x->sample_time}, err);
+}
+
+perfile_status pf_filter_note_file(pf_filter *x, const perfile_record *r, bool kept,
+                                   perfile_error *err)
+{
+    perfile_mmap one;
+    perfile_mmap2 two;
+    perfile_bytes name = {NULL, 0};
+    x->dropped_files |= !kept;
+    if (!kept)
+        return PERFILE_OK;
+    if (r->type == PERFILE_RECORD_MMAP &&
+        perfile_mmap_decode(r, &one, sizeof one, NULL) == PERFILE_OK)
+        name = one.filename;
+    else if (r->type == PERFILE_RECORD_MMAP2 &&
+             perfile_mmap2_decode(r, &two, sizeof two, NULL) == PERFILE_OK)
+        name = two.filename;
+    /* A random seed, so that no input can make many equal hashes. */
+    if (!x->kept_files.seed)
+        x->kept_files.seed = pf_index_seed(&x->kept_files);
+    return !name.len || pf_texts_keep(&x->kept_files, name) ? PERFILE_OK
+                                                            : pf_fail_nomem(err, "filter");
+}
+
+/* True if an entry of BUILD_ID is kept: it is for the kernel, for a file of which a mapping was
+ * kept, or too short to tell. */
+static bool is_mapped(const pf_filter *x, uint16_t misc, perfile_bytes entry)
+{
+    enum {
+        KERNEL = 1, /* cpumode */
+        GUEST_KERNEL = 4,
+        NAME_AT = 36 /* behind header (8), pid (4) and build id (24) */
+    };
+    unsigned mode = misc & PERFILE_MISC_CPUMODE_MASK;
+    if (mode == KERNEL || mode == GUEST_KERNEL || entry.len < NAME_AT)
+        return true;
+    const perfile_bytes name = {entry.ptr + NAME_AT, entry.len - NAME_AT};
+    return x->kept_files.size && pf_texts_find(&x->kept_files, name);
+}
+
+/* Reads the stored entries rather than those of the session, so that kept ones stay byte for byte.
+ * A second call does nothing. */
+perfile_status pf_filter_update_build_ids(pf_filter *x, pf_session_view *view, perfile_error *err)
+{
+    const perfile_session *s = pf_session_view_shown(view);
+    const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_BUILD_ID);
+    /* Nothing to do: no such feature, no mapping dropped, or the payload was made by an earlier
+     * call. */
+    if (!f || f->damage || !x->dropped_files || f->payload.ptr == x->build_ids.ptr)
+        return PERFILE_OK;
+    pf_buffer_clear(&x->build_ids);
+    pf_cursor c = pf_cur(f->payload, perfile_session_swapped(s));
+    while (pf_cur_left(&c)) {
+        pf_cursor at = c;
+        (void)pf_cur_u32(&at);
+        uint16_t misc = pf_cur_u16(&at);
+        uint16_t size = pf_cur_u16(&at);
+        perfile_bytes entry = pf_cur_span(&c, size);
+        if (at.bad || c.bad || size < PF_PERF_RECORD_HEADER)
+            return PERFILE_OK; /* damaged: the feature stays as it was */
+        if (is_mapped(x, misc, entry) && !pf_buffer_append(&x->build_ids, entry.ptr, entry.len))
+            return pf_fail_nomem(err, "filter");
+    }
+    return pf_session_view_replace(view, PERFILE_FEATURE_BUILD_ID,
+                                   (perfile_bytes){x->build_ids.ptr, x->build_ids.len}, err);
 }

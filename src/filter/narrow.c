@@ -8,7 +8,7 @@
  *
  * In the last pass the bits of the selecting pass tell what is selected, whatever the terms are; a
  * range that is passed on as a whole can go from archive to archive as it is stored.  The payload
- * of a range with selected samples must be sound (core/narrow.h): what is damaged is read, so that
+ * of a range with selected samples must be sound (core/zone.h): what is damaged is read, so that
  * it is reported. */
 #include "core/zone.h"
 

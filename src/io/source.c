@@ -1,9 +1,12 @@
 /* Opening a source by path or descriptor, the calls that go to the functions of its kind, sources
  * of memory, and spooling.
  *
- * The kind follows from the file type: directory (source_dir.c), regular file (source_map.c, which
- * may choose a window instead), everything else a window over a stream.  What is opened is also
+ * The kind follows from the file type: directory (source_dir.c), regular file (mapped, or
+ * read through a window), everything else a window over a stream.  What is opened is also
  * noted as an input (inputs.c), so that no output replaces it. */
+#ifdef __linux__
+#define _GNU_SOURCE /* O_TMPFILE */
+#endif
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -12,6 +15,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <signal.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -372,20 +377,6 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
  * Linux makes such a file in one step (O_TMPFILE).  Elsewhere, and on file systems that cannot,
  * the file has a name for a moment: between mkstemp() and unlink() no signal is delivered to this
  * thread, so that a handler that ends the process leaves no file behind. */
-
-#ifdef __linux__
-#define _GNU_SOURCE /* O_TMPFILE */
-#endif
-
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/alloc.h"
-#include "base/error.h"
 
 /* A file in `dir` that never had a name; -1 where there is no such thing. */
 static int open_unnamed(const char *dir)

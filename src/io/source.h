@@ -14,7 +14,7 @@
 
 #define PF_SIZE_UNKNOWN UINT64_MAX
 
-/* What a reader needs: core/narrow.h. */
+/* What a reader needs: core/zone.h. */
 typedef struct pf_narrow pf_narrow;
 
 /* Contiguous records that a source does not show, or bytes that are lost. */
@@ -25,7 +25,7 @@ typedef struct pf_absent {
     bool at_record; /* of lost bytes: a record begins after them */
     uint64_t bytes, records;
     const struct pf_zone *zone; /* of the range that they are in; NULL: with narrow() of NULL */
-    /* If they are such a range, to be passed on as it is stored (core/narrow.h): where that is.  No
+    /* If they are such a range, to be passed on as it is stored (core/zone.h): where that is.  No
      * records: some of it are shown all the same, and it is given once.  NULL: else. */
     struct pf_archive *archive;
     const struct pf_chunk *chunk;

@@ -267,7 +267,7 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
  *
  * It shows the values that the samples have for the fields that the terms test, so that a typing
  * error in --comm, or seconds in place of milliseconds, is visible at once.  The values were
- * collected by filter/observed.c while nothing was selected. */
+ * collected by filter/test.c while nothing was selected. */
 
 enum { MOST_TEXT = 400 }; /* size of all buffers called `text`; longer texts are cut */
 

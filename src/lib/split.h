@@ -1,12 +1,12 @@
 /* The state of perfile_split_capture(), shared by split.c (passes, names, limits) and split_write.c
- * (writing).  Which part a record belongs to is decided in src/split. */
+ * (writing).  Which part a record belongs to is decided in src/filter. */
 #ifndef PF_LIB_SPLIT_H
 #define PF_LIB_SPLIT_H
 
 #include "io/out_kind.h"
 #include "lib/copy.h"
 #include "lib/passes.h"
-#include "split/split.h"
+#include "filter/split.h"
 
 /* How many parts are written in one pass over the capture: as many files as may be open, and fewer
  * where the process may open few.  Each further lot of parts costs one or two passes. */

@@ -4,9 +4,7 @@
 #include "schema/expand.h"
 
 #include "schema/rows.h"
-#include "schema/rows.h"
 #include "schema/shapes.h"
-#include "schema/rows.h"
 
 /* Samples have no fields at places that hold for all of them: core/layout.h has the places for each
  * event. */

@@ -1,6 +1,5 @@
 /* Files with symbols: opening them, also inside of a folder, and reading them piece by piece. */
 #define _GNU_SOURCE /* O_PATH, syscall() */
-#define _GNU_SOURCE /* O_PATH */
 #include "symbol/elf.h"
 #include "symbol/state.h"
 

@@ -29,9 +29,8 @@ check() {
             n = split("filter sort target emit", leaf, " ")
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 7
-            level["split"] = 8
-            level["lib"] = 9
-            level["cli"] = 10
+            level["lib"] = 8
+            level["cli"] = 9
         }
 
         function reject(why) {

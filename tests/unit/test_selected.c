@@ -1,4 +1,4 @@
-/* The bits of the records that a filter selected (src/filter/selected.h), against a list of them.
+/* The bits of the records that a filter selected (src/filter/selected.c), against a list of them.
  */
 #include "testing.h"
 

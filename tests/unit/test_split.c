@@ -7,7 +7,7 @@
 #include "../dripping.h"
 #include "../splitting.h"
 #include "base/alloc.h"
-#include "split/split.h"
+#include "filter/split.h"
 
 enum { N = 48 }; /* samples of a capture: times 5000, 5010 …, processors 0 and 1, process 100 */
 

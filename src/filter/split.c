@@ -5,7 +5,7 @@
  * new part.  At the end the homes are sorted by key, and pf_split_assign_parts() finds the home of
  * a record again: by binary search where parts follow each other, by an index where they have keys.
  */
-#include "split/split.h"
+#include "filter/split.h"
 
 #include <stdlib.h>
 #include <string.h>

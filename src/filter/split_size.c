@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "perfile/event.h"
-#include "split/split.h"
+#include "filter/split.h"
 #include "schema/rows.h"
 
 enum {

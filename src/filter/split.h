@@ -4,11 +4,11 @@
  *
  * A record has one *home*: the part of its key (process, thread, processor, event, name), the part
  * of its window of time, or in stored order the part that began last.  Nothing is kept per record:
- * every pass computes homes again, from keys (key.c) and the sorted array of homes.  What a part
+ * every pass computes homes again, from keys and the sorted array of homes.  What a part
  * needs besides, side-band and facts, is decided by a pf_filter whose selection is the part
- * (part.c). */
-#ifndef PF_SPLIT_SPLIT_H
-#define PF_SPLIT_SPLIT_H
+ * (split_part.c). */
+#ifndef PF_FILTER_SPLIT_H
+#define PF_FILTER_SPLIT_H
 
 #include "core/stream.h"
 #include "perfile/split.h"
@@ -28,7 +28,7 @@ typedef struct pf_split_home {
     uint64_t data_bytes; /* of data records and their payloads; by size also of AUX data */
 } pf_split_home;
 
-/* Parts by size: an estimate of how large a part becomes (size.c). */
+/* Parts by size: an estimate of how large a part becomes (split_size.c). */
 typedef struct pf_split_size {
     uint64_t always;        /* bytes of facts and side-band that are in every part */
     uint64_t all_side_band; /* bytes of the side-band of all processes */
@@ -59,7 +59,7 @@ typedef struct pf_split {
 
     const perfile_session *session; /* of the pass that found the parts; borrowed */
 
-    /* Ranges that are passed over in the pass that runs, narrow.c: */
+    /* Ranges that are passed over in the pass that runs: */
     pf_narrow narrow;
     uint64_t range_key; /* of all samples of the range */
     bool finds;         /* the pass finds the parts */
@@ -105,7 +105,7 @@ void pf_split_assign_parts(pf_split *x, const perfile_record *first, size_t n, u
  * new. */
 perfile_status pf_split_find_zone(pf_split *x, const pf_zone *z, uint64_t key, perfile_error *err);
 
-/* narrow.c: ranges of a capture in an archive whose samples are all at home in one part.
+/* split_part.c: ranges of a capture in an archive whose samples are all at home in one part.
  * pf_split_narrow() narrows the first pass, and that which finds the parts; errors of ranges that
  * were passed over are reported by pf_split_narrow_status(). */
 void pf_split_narrow(pf_split *x, perfile_stream *s, bool finds);
@@ -115,12 +115,12 @@ perfile_status pf_split_narrow_status(const pf_split *x, perfile_error *err);
 bool pf_split_zone_part(const pf_split *x, const pf_zone *z, uint64_t sequence, uint32_t *part,
                         uint64_t *key);
 
-/* key.c: the window of a time. */
+/* split_part.c: the window of a time. */
 uint64_t pf_split_window_of(const pf_split *x, uint64_t time);
 /* split.c: the part of a key, once the parts are known; UINT32_MAX: none. */
 uint32_t pf_split_part_of_key(const pf_split *x, uint64_t key);
 
-/* key.c: sets keys[0 .. n) to the keys of the records of a run, PF_SPLIT_NO_KEY for records
+/* split_part.c: sets keys[0 .. n) to the keys of the records of a run, PF_SPLIT_NO_KEY for records
  * without. */
 void pf_split_keys(pf_split *x, const perfile_record *first, size_t n, uint64_t *keys);
 /* Returns the key as text, "none" for PF_SPLIT_NO_KEY; valid as long as the session and `buffer`.
@@ -134,7 +134,7 @@ typedef struct pf_split_names {
     pf_buffer counts; /* uint32_t: the last number that was appended to it */
 } pf_split_names;
 
-/* name.c: PERFILE_E_USAGE when `pattern` is no pattern for a split by `by`. */
+/* split_part.c: PERFILE_E_USAGE when `pattern` is no pattern for a split by `by`. */
 perfile_status pf_split_pattern(const char *pattern, uint32_t by, perfile_error *err);
 /* Sets *name to the name of part `number` with this key; "-2" … is appended if it was used before.
  * It lives as long as `names`. */
@@ -142,7 +142,7 @@ perfile_status pf_split_name(pf_split_names *names, const char *pattern, uint32_
                              const char *key, const char **name, perfile_error *err);
 void pf_split_names_free(pf_split_names *names);
 
-/* size.c: adds up side-band by process, for each run of the first pass. */
+/* split_size.c: adds up side-band by process, for each run of the first pass. */
 perfile_status pf_split_add_side_band(pf_split *x, const perfile_record *first, size_t n,
                                       perfile_error *err);
 /* Adds the facts that are in every part, estimated from above; at the end of that pass. */
@@ -156,7 +156,7 @@ perfile_status pf_split_extend_part(pf_split *x, const perfile_record *r, unsign
                                     uint32_t pid, uint64_t data_bytes, bool *cut,
                                     perfile_error *err);
 
-/* part.c: makes the filter of part `n`; the caller closes it. */
+/* split_part.c: makes the filter of part `n`; the caller closes it. */
 perfile_status pf_split_part(const pf_split *x, uint32_t n, pf_filter **part, perfile_error *err);
 /* Notes a run in the filter of a part, in the pass before writing; `home` are the bits of the
  * records that are at home in the part. */
