@@ -229,7 +229,8 @@ struct pf_columns_decoder {
     uint32_t cap_columns;     /* of them */
     uint32_t n_columns;       /* of this payload */
     pf_columns_budget budget; /* of the columns */
-    pf_columns_mark *marks;   /* of each column, and of the end, for pf_columns_list(); else NULL */
+    pf_columns_mark
+        *marks; /* of each column, and of the end, for a list of what they cost; else NULL */
 };
 
 /* Reads the head and the streams that are wanted.  A failure is in d->streams.bad. */
