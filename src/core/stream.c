@@ -170,10 +170,14 @@ void perfile_stream_close(perfile_stream *s)
         return;
     pf_source_origin *origin = s->origin;
     struct pf_describing *describing = s->describing;
+    void (*closed)(void *user) = s->closed;
+    void *user = s->closed_user;
     pf_inputs_free(&s->inputs);
     s->ops->close(s);
     pf_source_origin_leave(origin);
     pf_stream_describing_free(describing);
+    if (closed)
+        closed(user);
 }
 
 const pf_inputs *pf_stream_inputs(const perfile_stream *s)

@@ -90,7 +90,9 @@ struct perfile_stream {
     pf_inputs inputs;                 /* of the lowest stream: the sources that are read for it */
     struct pf_describing *describing; /* of perfile_stream_describe(), or NULL */
     pf_source_origin *origin;         /* likewise; NULL: the capture is in no archive */
-    pf_source_lost told;              /* of its lost bytes those that are in the summary as well */
+    void (*closed)(void *user);       /* called when the stream is closed; may be NULL */
+    void *closed_user;
+    pf_source_lost told; /* of its lost bytes those that are in the summary as well */
     pf_usual_fn
         *sampled_by; /* the decoder that wrote `sample`; NULL: `sample` must be cleared first */
     perfile_sample sample; /* result of perfile_stream_sample() */

@@ -275,8 +275,7 @@ struct perfile_filter_state {
     bool selects_any;          /* a sample, or another record that the terms ask for, is selected */
     pf_observed there;         /* what samples have instead, to explain an empty result */
     void (*ended)(void *user); /* when the stage is read to its end; may be NULL */
-    void (*closed)(void *user); /* when the stage is closed; may be NULL */
-    void *closed_user;          /* of both */
+    void *ended_user;
 };
 
 typedef perfile_filter_state pf_filter;

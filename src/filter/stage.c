@@ -82,7 +82,7 @@ static perfile_status finish(stage *g, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     if (g->x->ended)
-        g->x->ended(g->x->closed_user);
+        g->x->ended(g->x->ended_user);
     return PERFILE_END;
 }
 
@@ -163,18 +163,13 @@ static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_
     return perfile_stream_extra(s->below, own ? g->extra_of : r, piece, err);
 }
 
-/* `closed` may free the filter, so it is called last, with copies. */
 static void close_stage(perfile_stream *s)
 {
     stage *g = (stage *)(void *)s;
-    void (*closed)(void *user) = g->x->closed;
-    void *user = g->x->closed_user;
     pf_fragments_free(&g->pieces);
     pf_session_view_free(g->view);
     perfile_stream_close(s->below);
     pf_free(s);
-    if (closed)
-        closed(user);
 }
 
 static const pf_stream_ops stage_ops = {

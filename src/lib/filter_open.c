@@ -3,7 +3,8 @@
  * model where the caller wants names.
  *
  * All that the stream needs (source, streams of the earlier passes, filter, model) is in a
- * pf_reading, which the filter stage releases when it is closed.  The caller sees one stream. */
+ * pf_reading, which is released when the stream is closed.  The caller sees one stream: that of the
+ * last pass if everything is selected, else the filter stage on it. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -29,7 +30,7 @@ typedef struct pf_reading {
     void *user;
 } pf_reading;
 
-/* Frees the pf_reading; also the callback for closing the filter stage. */
+/* Frees the pf_reading; also called when the stream is closed. */
 static void release(void *user)
 {
     pf_reading *x = user;
@@ -128,8 +129,12 @@ static perfile_status open_all(pf_reading *x, bool model, perfile_stream **strea
         st = pf_passes_open(&x->all, &s, err);
     if (st != PERFILE_OK)
         return st;
-    st = perfile_filter(s, x->filter, stream, err);
-    if (st != PERFILE_OK)
+    perfile_stream *top = s;
+    if (x->filter->only || !pf_filter_selects_all(x->filter))
+        st = perfile_filter(s, x->filter, &top, err);
+    if (st == PERFILE_OK)
+        *stream = top;
+    else
         perfile_stream_close(s);
     return st;
 }
@@ -180,8 +185,9 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
     }
     x->filter->progress = NULL; /* the caller reads the last pass, and sees how far it is */
     x->filter->ended = on_end;
-    x->filter->closed = release;
-    x->filter->closed_user = x;
+    x->filter->ended_user = x;
+    (*stream)->closed = release;
+    (*stream)->closed_user = x;
     if (model)
         *model = x->model;
     return PERFILE_OK;
