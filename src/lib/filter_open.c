@@ -130,7 +130,7 @@ static perfile_status open_all(pf_reading *x, bool model, perfile_stream **strea
     if (st != PERFILE_OK)
         return st;
     perfile_stream *top = s;
-    if (x->filter->only || !pf_filter_selects_all(x->filter))
+    if (!pf_filter_selects_all(x->filter))
         st = perfile_filter(s, x->filter, &top, err);
     if (st == PERFILE_OK)
         *stream = top;
