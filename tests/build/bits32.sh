@@ -13,7 +13,7 @@ read -ra headers < <(pkg-config --cflags libzstd libcbor; echo)
 read -ra warnings < <(sed -n '/target_compile_options/,/)/p' cmake/warnings.cmake | grep -oE -- '-W[a-z0-9=-]+' | grep -v -- -Werror | paste -sd' ')
 [ "${#warnings[@]}" -gt 10 ]
 
-echo '#include <stdio.h>' >"$here/trial.c"
+printf "#include <%s>\n" stdio.h errno.h >"$here/trial.c"
 if ! gcc "${flags[@]}" "$here/trial.c" 2>/dev/null; then
     echo "there are no headers for 32 bits"
     exit 77
