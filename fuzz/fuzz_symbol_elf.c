@@ -7,7 +7,7 @@
 #include "perfile/symbol.h"
 #include "symbol/elf.h"
 
-/* Adds what elf_load.c adds; damage ends one table, not the others. */
+/* Adds what elf.c adds; damage ends one table, not the others. */
 static perfile_status fill(const pf_elf *elf, pf_symtab *t)
 {
     static const uint32_t types[] = {PF_SHT_SYMTAB, PF_SHT_DYNSYM};

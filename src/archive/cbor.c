@@ -1,4 +1,4 @@
-/* CBOR of archives, by libcbor's streaming decoder and its encoders; see cbor.h.
+/* CBOR of archives, by libcbor's streaming decoder and its encoders; see meta.h.
  *
  * cbor_stream_decode() reads the head of one item, and the bytes of a string, and calls back what
  * it found: the callbacks here make a pf_cbor_item of it.  It looks at no more than the bytes it is

@@ -263,8 +263,7 @@ perfile_status pf_packer_stored(pf_packer *p, uint32_t part, const pf_stored *ra
 /* Writes all that is left, and the metadata.  Index and end are the caller's. */
 perfile_status pf_packer_finish(pf_packer *p, perfile_error *err);
 
-/* The writer of an archive of any number of captures, as its sinks see it.  For sink.c and writer.c
- * only. */
+/* The writer of an archive of any number of captures, as its sinks see it.  For sink.c only. */
 
 struct perfile_archive_writer {
     perfile_sink *below; /* owned */

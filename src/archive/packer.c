@@ -499,7 +499,7 @@ perfile_status pf_packer_finish(pf_packer *p, perfile_error *err)
     return st == PERFILE_OK ? put_meta(p, 0, true, err) : st;
 }
 
-/* What META chunks say about a capture that is being packed; see packer_about.h. */
+/* What META chunks say about a capture that is being packed. */
 
 static uint64_t now(void)
 {
@@ -800,7 +800,7 @@ void pf_job_encode(pf_job *j)
     j->tools = NULL;
 }
 
-/* A list of tools that nobody uses, behind a lock.  See packer_tools.h. */
+/* Tools that no job uses are in a list, which a lock protects. */
 
 static void release(pf_tools *t)
 {

@@ -112,7 +112,7 @@ typedef void pf_archive_piece(void *user, perfile_bytes bytes);
 perfile_status pf_archive_pieces(pf_archive *a, const pf_chunk *c, pf_buffer *out,
                                  pf_archive_piece *piece, void *user, perfile_error *err);
 
-/* Decodes the records of a chunk with the codec COLUMNS that are apart (archive/columns.h), one
+/* Decodes the records of a chunk with the codec COLUMNS that are apart (columns/columns.h), one
  * behind the other, to the empty buffer `out`; where they belong and where they are is appended to
  * `ranges`, pf_columns_range each.  Checks what it reads.  Errors as
  * of pf_archive_payload(). */
@@ -132,8 +132,8 @@ perfile_status pf_archive_meta(pf_archive *a, const pf_chunk *c, pf_buffer *out,
 perfile_status pf_archive_zone(pf_archive *a, const pf_chunk *c, pf_buffer *out,
                                perfile_error *err);
 
-/* The handle of an archive that is looked at as an archive.  For list.c, list_columns.c, verify*.c,
- * repair.c and source.c only. */
+/* The handle of an archive that is looked at as an archive.  For list.c,
+ * verify.c, repair.c and source.c only. */
 
 struct perfile_archive {
     pf_archive table;       /* its source is that of the handle, or the copy of a pipe */
@@ -185,7 +185,7 @@ perfile_status pf_cover_twice(const perfile_archive *a, bool *leave_out, pf_cove
 perfile_status pf_cover_holes(perfile_archive *a, const bool *leave_out, pf_cover_fn *hole,
                               void *user, perfile_error *err);
 
-/* The check of an archive.  For verify.c, verify_records.c and verify_index.c only. */
+/* The check of an archive.  For verify.c only. */
 
 typedef struct pf_verify {
     perfile_archive *a;

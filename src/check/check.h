@@ -100,7 +100,7 @@ typedef struct pf_check {
     uint64_t by_type[PF_CHECK_TYPES + 1]; /* records per type; the last: all greater types */
     uint32_t last_type;                   /* of the last record that was no sample */
 
-    /* Order of time, see times.h. */
+    /* Order of time: times.c. */
     uint64_t *cpu_time; /* [PF_CHECK_CPUS]: the latest time per processor of this part */
     uint32_t part;
     uint64_t max_time; /* latest time of this part so far */
@@ -147,7 +147,7 @@ typedef struct pf_check {
     bool has_index;
     bool index_complete; /* all entries fitted in `index` */
 
-    /* Processes and pages of samples, see world.h. */
+    /* Processes and pages of samples: world.c. */
     uint64_t recent_pages[PF_CHECK_RECENT_PAGES];
     uint64_t recent_pids[PF_CHECK_RECENT_PIDS];
     uint32_t last_pid;
@@ -208,7 +208,7 @@ typedef struct pf_check_family {
 } pf_check_family;
 /* The rules of a family; NULL: it has none of its own. */
 const pf_check_family *pf_check_family_of(uint32_t family);
-extern const pf_check_family pf_check_perfmon; /* perfmon.c: Zircon perfmon buffers */
+extern const pf_check_family pf_check_perfmon; /* families.c: Zircon perfmon buffers */
 /* Reports the one finding of a record that cannot be decoded because of `damage`. */
 void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage);
 /* Size and misc of the header, for samples too. */

@@ -1,7 +1,7 @@
 /* Rules for all records but samples, whatever their type: header, size, strings and their padding,
  * trailer.
  *
- * A record is decoded once, with the function of its table row (schema/family.h), into a
+ * A record is decoded once, with the function of its table row (schema/rows.h), into a
  * pf_any_record; then the rules of its class (kernel.c, user.c) get the struct.  A record that
  * cannot be decoded has exactly one finding with PERFILE_FINDING_UNDECODABLE, and no other rule
  * examines it (fuzz/fuzz_check.c tests that).  Facts about types come from tables: rules.def,

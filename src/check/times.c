@@ -1,5 +1,5 @@
 /* Order of time: per processor (V-212), across rounds (V-515, V-516), in the whole stream (V-514).
- * times.h has the test that runs for each record; this file reports, and handles FINISHED_ROUND.
+ * check.h has the test that runs for each record; this file reports, and handles FINISHED_ROUND.
  *
  * Events that are written backwards (overwrite mode) come in reverse order: then nothing is
  * reported. */

@@ -1,7 +1,7 @@
 /* What samples need to be understood: names of their processes and mappings of their addresses
  * (V-407), and the second half of deferred call chains (V-406).
  *
- * Side-band records feed a process model (perfile/model.h); world.h collects a bounded number of
+ * Side-band records feed a process model (perfile/model.h); this file collects a bounded number of
  * lookups, which are resolved at the end, because records do not come in the order of time.  When
  * the model would need too much memory it is given up, and V-407 is not checked. */
 #include "check/check.h"

@@ -158,7 +158,7 @@ perfile_status perfile_record_decode(const perfile_record *r, void *out, size_t 
     return decode_by_row(r, row, &full, out, size, err);
 }
 
-/* See core/parts.h. */
+/* See core/swap.h. */
 bool pf_record_own(const perfile_record *r, unsigned need, pf_own *own)
 {
     const pf_row *row = pf_row_of(r);

@@ -307,8 +307,6 @@ perfile_status pf_event_desc_make(const perfile_session *s, const char *const *n
     return fits ? PERFILE_OK : pf_fail_nomem(err, "session.events");
 }
 
-/* See core/new_event.h. */
-
 perfile_status pf_new_event_copy(const perfile_new_event *given, perfile_new_event *event,
                                  perfile_error *err)
 {

@@ -1,6 +1,6 @@
 /* Names of events.  A capture can name an event in several places, at different times and with
  * different authority: a name of a higher rank replaces one of a lower rank.  An event that nothing
- * names gets the name that perf would print (derive.c).  Facts that can name events are kept here
+ * names gets the name that perf would print (decode.c).  Facts that can name events are kept here
  * as they come; pf_names_assign() applies them. */
 #ifndef PF_CORE_NAMES_H
 #define PF_CORE_NAMES_H

@@ -79,7 +79,7 @@ perfile_status pf_session_copy(const perfile_session *from, const perfile_open_o
                                perfile_session **copy, perfile_error *err);
 
 /* A session for a stage that replaces some features and otherwise has everything of the session
- * below (`from`): see core/session_view.c.  It must not outlive `from`. */
+ * below (`from`): see core/session.c.  It must not outlive `from`. */
 typedef struct pf_session_view pf_session_view;
 perfile_status pf_session_view_new(const perfile_session *from, pf_session_view **view,
                                    perfile_error *err);
@@ -168,7 +168,7 @@ uint64_t pf_session_model_bytes(const perfile_session *s);
 uint64_t pf_session_held_bytes(const perfile_session *s);
 uint64_t pf_session_profile_bytes(const perfile_session *s);
 
-/* perfile_open_options.as_stored; false for NULL.  Decoders need it: schema/context.h. */
+/* perfile_open_options.as_stored; false for NULL.  Decoders need it: schema/types.h. */
 bool pf_session_as_stored(const perfile_session *s);
 
 /* For loops over many samples: */

@@ -57,7 +57,7 @@ struct perfile_session {
 
     perfile_feature *features[PERFILE_N_FEATURES]; /* in ascending order of number */
     uint32_t n_features;
-    uint32_t feature_changes; /* counts features added, and replaced by a view (session_view.c) */
+    uint32_t feature_changes; /* counts features added, and replaced by a view (session.c) */
     const perfile_feature *by_number[PERFILE_N_FEATURES];
 
     pf_pointers event_types; /* perfile_event_type */
@@ -101,7 +101,7 @@ perfile_status pf_session_add_build_id(perfile_session *s, const perfile_build_i
 /* Converts an entry of feature BUILD_ID.  *id borrows from the entry. */
 void pf_build_id_of_entry(const perfile_build_id_entry *e, uint16_t origin, perfile_build_id *id);
 
-/* Event instances, from ID_INDEX records (instances.c). */
+/* Event instances, from ID_INDEX records (facts.c). */
 perfile_status pf_instances_add(perfile_session *s, const perfile_instance *x, perfile_error *err);
 perfile_status pf_instances_collect(perfile_session *s, const perfile_id_index *index,
                                     perfile_error *err);
@@ -109,7 +109,7 @@ perfile_status pf_instances_collect(perfile_session *s, const perfile_id_index *
 /* Collects texts, numbers and build ids from a new feature (facts.c). */
 perfile_status pf_facts_collect(perfile_session *s, const perfile_feature *f, perfile_error *err);
 
-/* Collects groups from feature GROUP_DESC; assigns them to the events from `from` on (groups.c). */
+/* Collects groups from feature GROUP_DESC; assigns them to the events from `from` on (facts.c). */
 perfile_status pf_groups_collect(perfile_session *s, const perfile_feature *f, perfile_error *err);
 void pf_groups_assign(perfile_session *s, uint32_t from);
 

@@ -1,6 +1,6 @@
-/* Collecting the zone of a chunk, and the questions about it; zone_cbor.c stores it.
+/* Collecting the zone of a chunk, and the questions about it; archive/meta.c stores it.
  *
- * Samples are nearly all records and have a loop of their own, in zone_samples.c.  All other
+ * Samples are nearly all records and have a loop of their own, at the end of this file.  All other
  * records are asked one by one for their time, task and processor. */
 #include "base/alloc.h"
 #include "base/byte_order.h"
@@ -421,7 +421,7 @@ void pf_zone_counts_free(pf_zone_counts *c)
  * much: tables remember what samples had lately, by the low bits of a hash for tasks and ids, as a
  * bitmap for processors.  What is found there has been added already.
  *
- * The event of a sample depends on its id only (core/attribution.h) as long as the session learns
+ * The event of a sample depends on its id only (core/layout.h) as long as the session learns
  * nothing new, which its generation tells. */
 
 enum {

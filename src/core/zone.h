@@ -106,7 +106,7 @@ typedef struct pf_zone {
     bool open;                     /* records can be added: not sealed yet */
     bool data_untimed;             /* a data record has no time */
     bool hides;                    /* a record holds others */
-    struct pf_zone_recent *recent; /* what samples had lately: zone_samples.c */
+    struct pf_zone_recent *recent; /* what samples had lately */
 } pf_zone;
 
 /* True if readers need the record whatever they are looking for: its role (format/records.def) is

@@ -11,7 +11,7 @@
  *     work;[libc.so.6+0x27675];[work+0x11c4] 17
  *
  * It is what scripts that collapse stacks print, and what most viewers of flame graphs read.
- * Names have no `;`, no control characters, and are UTF-8 (profile/name.h), so that a line is
+ * Names have no `;`, no control characters, and are UTF-8 (profile/name.c), so that a line is
  * frames, a space, and a number, whatever a capture says.  Lines come in the order of the tree.
  * Compared captures have two numbers, before and now, as scripts for differences read them.
  *

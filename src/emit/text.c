@@ -323,6 +323,7 @@ const perfile_visitor pf_text_page_visitor = {sizeof pf_text_page_visitor, show_
 /* What precedes the records in the form "text": header, events, event types, features, and the
  * damage that was found in them when the file was opened.  Also how damage is shown. */
 
+/* An offset as 0x and at least 8 digits. */
 static void pf_text_offset(pf_text_page *t, uint64_t offset)
 {
     uint8_t *at = pf_emit_room(&t->base, 2 + 16);

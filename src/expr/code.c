@@ -2,7 +2,7 @@
  *
  * Constants are folded when they meet.  A comparison with a constant becomes a question whether a
  * number is in a range (range_of()), so that six operators need one step, which is also the one
- * that batch.c can execute for whole runs. */
+ * that run.c can execute for whole runs. */
 #include "expr/parse.h"
 
 #include "base/error.h"

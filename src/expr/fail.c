@@ -89,7 +89,7 @@ bool pf_code_fail_token(pf_compiler *c, uint32_t at, const perfile_error *err)
 }
 
 /* Suggestions for unknown names and words in error messages.  All candidates are offered to
- * base/nearest.h, which keeps those that are most similar. */
+ * base/shorten.h, which keeps those that are most similar. */
 
 /* Offers the bit fields of a number: `op` suggests data_src.op, and so does data_src.opp. Otherwise
  * only exact names count, because there are many short ones. */

@@ -1,4 +1,4 @@
-/* The state of the parser, shared by parse.c and call.c (functions). */
+/* The state of the parser, for parse.c and operand.c. */
 #ifndef PF_EXPR_PARSE_H
 #define PF_EXPR_PARSE_H
 

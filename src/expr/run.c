@@ -4,8 +4,8 @@
  * each step first asks whether the value is there, and applies `negate` after that.
  *
  * One record is tested by run().  A run of records of one layout is tested step by step, each step
- * for all records that have come to it (test_at_once()); a step that batch.c cannot do so ends this
- * for its records, which run() tests from there. */
+ * for all records that have come to it (test_at_once()); a step that pf_expr_batch() cannot do so
+ * ends this for its records, which run() tests from there. */
 #include "base/error.h"
 
 #include "expr/fetch.h"

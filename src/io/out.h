@@ -1,9 +1,9 @@
 /* The interior of perfile_sink: output bytes, buffered, with patching and parts.
  *
  * A sink is a buffer and a table of functions (pf_sink_ops) that take the bytes when the buffer is
- * full, not at each write.  The kinds: memory (out_memory.c), the caller's descriptor (out_fd.c), a
+ * full, not at each write.  The kinds: memory (out.c), the caller's descriptor (out_fd.c), a
  * file that appears when it is finished (out_file.c), a directory of such files (out_dir.c),
- * callbacks (out_callback.c).  Formatters write directly into the buffer: pf_sink_reserve(),
+ * callbacks (out.c).  Formatters write directly into the buffer: pf_sink_reserve(),
  * pf_sink_commit().
  *
  * The first error is kept in the sink: every later call returns it, so that a writer may check

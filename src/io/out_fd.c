@@ -1,6 +1,5 @@
-/* Writing to a descriptor: plain write()
- * regular files that the sink created itself.  Interrupted and non-blocking writes are retried
- * here. */
+/* Writing to a descriptor: plain write(), of which interrupted and non-blocking ones are retried.
+ * Also writing after the end of a file that exists. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include "base/error.h"
 #include "io/out_kind.h"

@@ -1,4 +1,4 @@
-/* Files that appear together under their names (see out_set.h).
+/* Files that appear together under their names.
  *
  * Each file is moved to its name by link() or rename(); what it replaces is first kept as old.N.
  * If one step fails, all earlier ones are undone in pf_out_set_appear(). */

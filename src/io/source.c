@@ -211,7 +211,7 @@ perfile_status perfile_source_memory(perfile_bytes bytes, const char *name, perf
 {
     if (bytes.len && !bytes.ptr)
         return pf_fail(err, PERFILE_E_USAGE, "source.memory", "%zu bytes at NULL", bytes.len);
-    pf_memory *m;
+    pf_memory *m = NULL;
     perfile_status st = pf_source_new(sizeof *m, &memory_ops, name, NULL, &m, err);
     if (st != PERFILE_OK)
         return st;
@@ -345,7 +345,7 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
                              const perfile_source_options *options, perfile_source **source,
                              perfile_error *err)
 {
-    pf_map *m;
+    pf_map *m = NULL;
     perfile_status st = pf_source_new(sizeof *m, &map_ops, name, options, &m, err);
     if (st != PERFILE_OK)
         return st;

@@ -1,8 +1,8 @@
 /* The interior of perfile_source: spans of input bytes by offset.
  *
  * A source is a table of functions (pf_source_ops) and a few properties that drivers read.  The
- * kinds are: mapped file (source_map.c), window over a file, pipe or callback (source_window.c),
- * memory (source_memory.c), directory (source_dir.c), and a tee on another source (tee.c).  Readers
+ * kinds are: mapped file (source.c), window over a file, pipe or callback (source_window.c),
+ * memory (source.c), directory (source_dir.c), and a tee on another source (tee.c).  Readers
  * call pf_source_run() for records and pf_source_view() for what they keep; they check `stable` and
  * `lasting` before they keep a pointer. */
 #ifndef PF_IO_SOURCE_H

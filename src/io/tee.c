@@ -1,4 +1,4 @@
-/* A source on top of another source that copies what passes (see tee.h).
+/* A source on top of another source that copies what passes.
  *
  * The rule: bytes are copied when they are first yielded, in order and without gaps.  A reader that
  * jumps ahead makes the tee read and copy what it jumped over; a reader that goes back gets bytes

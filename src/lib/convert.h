@@ -1,7 +1,7 @@
 /* The inside of perfile_convert_capture(), which writes a capture in another form, byte order,
  * compression or format, or for an older version of perf.  convert.c chooses the way,
- * convert_image.c copies bytes and convert_swap.c swaps them on the way, convert_copy.c passes
- * records through a writer. */
+ * convert_image.c copies bytes, convert_copy.c swaps them on the way or passes records through a
+ * writer. */
 #ifndef PF_LIB_CONVERT_H
 #define PF_LIB_CONVERT_H
 
@@ -84,8 +84,8 @@ perfile_status pf_convert_copy(pf_convert *x, perfile_error *err);
 /* … from a stream that the driver of another format makes of the capture. */
 perfile_status pf_convert_translate(pf_convert *x, perfile_error *err);
 
-/* Converting without moving a byte: what convert_image.c, which copies, and convert_swap.c, which
- * swaps bytes on the way, have in common. */
+/* Converting without moving a byte: what copying bytes (convert_image.c)
+ * and swapping them on the way (convert_copy.c) have in common. */
 
 typedef struct pf_image {
     pf_convert *x;
@@ -109,7 +109,7 @@ typedef struct pf_image {
  * if that comes first. */
 perfile_status pf_image_copy_below(pf_image *m, uint64_t end, perfile_error *err);
 
-/* convert_swap.c.  Before the first record: writes the swapped header of a pipe. */
+/* convert_copy.c.  Before the first record: writes the swapped header of a pipe. */
 perfile_status pf_image_swap_head(pf_image *m, perfile_error *err);
 
 /* Writes a run of records in the other byte order. */

@@ -4,7 +4,7 @@
  * If the source is not mapped, its bytes are in memory only while the stream reads them; then a tee
  * copies each of them when it is read, and nothing is copied here.
  *
- * For another byte order, convert_swap.c swaps records and facts where they stand. */
+ * For another byte order, convert_copy.c swaps records and facts where they stand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,7 @@
  * Two things come twice in a stream: a COMPRESSED record and the records in it, and simpleperf's
  * fragments and the record joined from them.  Exactly one of the two is written, see is_written().
  *
- * Facts of the input are in copy_facts.c; facts in records that become sections in
- * copy_stream.c. */
+ * Facts of the input, and facts in records that become sections, are in copy_facts.c. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"

@@ -7,8 +7,7 @@
  *
  * Facts have three ways.  File to file: events before the first record, features after the last
  * one. Pipe to pipe: they are records, and stay records.  Pipe to file: records that hold facts
- * become sections (copy_stream.c).  File to pipe: the writer makes records of them
- * (copy_facts.c). */
+ * become sections.  File to pipe: the writer makes records of them.  All in copy_facts.c. */
 #ifndef PF_LIB_COPY_H
 #define PF_LIB_COPY_H
 

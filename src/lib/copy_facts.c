@@ -126,7 +126,7 @@ static perfile_status write_feature(pf_copy *x, const perfile_feature *f, perfil
     return st;
 }
 
-/* Writes the features of the container, and those whose records copy_stream.c took. */
+/* Writes the features of the container, and those whose records became sections. */
 static perfile_status write_features(pf_copy *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;

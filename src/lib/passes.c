@@ -1,7 +1,7 @@
 /* Opening one capture as often as an operation needs it.
  *
  * A directory is opened again by its path.  A file is opened once: each pass reads it through a tee
- * without a sink (io/tee.h), a light source that forwards to the one of the caller, so that closing
+ * without a sink (io/tee.c), a light source that forwards to the one of the caller, so that closing
  * the stream of a pass does not close the file. */
 #include "lib/passes.h"
 

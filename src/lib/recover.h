@@ -2,15 +2,16 @@
  * they work:
  *
  * 1. Repair: before the file is opened, the driver guesses what its header no longer says, into a
- *    perfile_assume (core/repair.h).  recover_events.c replaces events that break rules,
- *    recover_given.c decides between events of the caller and of the file.
+ *    perfile_assume (core/driver.h).  recover_facts.c replaces events that break rules,
+ *    recover.c decides between events of the caller and of the file.
  * 2. Salvage: the stream is opened with that and PERFILE_ON_DAMAGE_SALVAGE, so that it yields only
- *    records that can be trusted.  A checker stands on it (recover_rules.c).
+ *    records that can be trusted.  A checker stands on it (recover.c).
  * 3. recover_records.c writes the records that break no rule, and reports what lies between them as
  *    gaps; recover_facts.c writes events and features.
  *
  * An odd but valid capture must come out with every record.  So before anything is left out, the
- * capture is once read strictly (recover_sound.c); if that finds no error, nothing is left out. */
+ * capture is once read strictly (recover_records.c); if that finds no error, nothing is left out.
+ */
 #ifndef PF_LIB_RECOVER_H
 #define PF_LIB_RECOVER_H
 
@@ -63,7 +64,7 @@ perfile_status pf_recover_add_checker(pf_recover *x, perfile_error *err);
  * NULL. A record of an event that was left out breaks V-210. */
 const char *pf_recover_broken_rule(const pf_recover *x, const perfile_record *r);
 
-/* lib/recover_sound.c: reads `source` with `assume` (may be NULL) up to the first error.  Sets
+/* lib/recover_records.c: reads `source` with `assume` (may be NULL) up to the first error.  Sets
  * *sound to whether it has no damage and breaks no rule of severity error.  Without `strict`, rules
  * about the container and its feature sections do not count. */
 perfile_status pf_recover_check_sound(const pf_recover *x, perfile_source *source,
@@ -75,7 +76,7 @@ bool pf_recover_is_sound(pf_recover *x);
 /* Makes the stream call pf_recover_is_sound() before it leaves out anything. */
 void pf_recover_ask_before_gaps(pf_recover *x);
 
-/* lib/recover_events.c: if the events of `file` break rules, puts events into r->assume that break
+/* lib/recover_facts.c: if the events of `file` break rules, puts events into r->assume that break
  * none, or sets r->unsound if there are none to be had. */
 perfile_status pf_recover_choose_events(const pf_recover *x, perfile_bytes file, pf_repair *r,
                                         perfile_error *err);

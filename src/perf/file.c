@@ -1,5 +1,5 @@
-/* Reading the sections of a perf.data file: range of the records, feature table, features.  Attrs,
- * ids and event types are in file_attrs.c.
+/* Reading the sections of a perf.data file: range of the records, feature table, features, attrs,
+ * ids and event types.
  *
  * Layout: header, ids, attrs, event types, records, feature table, features.  The header gives the
  * offsets of all but the feature table, which stands directly behind the records.  Every offset and

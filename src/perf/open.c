@@ -4,7 +4,7 @@
  * Opening reads the header of the first part and, of a file, all sections (file.c), so that session
  * and container are complete before the first record.  A pipe has its facts in records, which the
  * walk passes to the session.  A file that arrives through a pipe is copied to a temporary file
- * first, because its features stand behind the records.  With options.assume (perf/repair.h), what
+ * first, because its features stand behind the records.  With options.assume (core/driver.h), what
  * the caller knows replaces what the header says, even if there is no valid header. */
 #include <errno.h>
 #include <stdio.h>

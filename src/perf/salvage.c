@@ -2,12 +2,12 @@
  *
  * Frames alone prove little: damaged bytes often look like records.  pf_perf_look_ahead() therefore
  * examines a chunk before the walk delivers any of it.  A record is kept if it fits the events
- * (perf/record_fit.h).  Where one does not, a break begins: the next chain of good records behind
- * it is searched (resync.c), and the records right in front of it are examined again, more
+ * (pf_record_fit).  Where one does not, a break begins: the next chain of good records behind
+ * it is searched (pf_perf_resync()), and the records right in front of it are examined again, more
  * strictly, because the damage may begin in front of the first byte that shows it.
  *
  * Samples of usual types are most of a capture.  They are judged by their counts alone
- * (core/sample_shape.h) in skip_plain_samples(), without decoding; the result is the same. */
+ * (core/layout.h) in skip_plain_samples(), without decoding; the result is the same. */
 #include "core/layout.h"
 #include "core/session.h"
 #include "perf/stream.h"
@@ -521,7 +521,7 @@ size_t pf_perf_resync(pf_record_fit *fit, perfile_bytes bytes, size_t from)
     return bytes.len;
 }
 
-/* How well a record fits its capture: see record_fit.h for the idea.
+/* How well a record fits its capture: see salvage.h for the idea.
  *
  * The tests, from cheap to expensive: the header (type, size), the shape of samples, a walk over
  * all fields (schema/walk.inc), values and times. */

@@ -2,7 +2,7 @@
  * except for those next to a break that do not fit their surroundings.
  *
  * A chain is four plausible records in a row, or fewer that reach the end of the bytes.  All
- * functions work on bytes in memory; what the walk does with the result is in walk_damage.c. */
+ * functions work on bytes in memory; what the walk does with the result is in walk.c. */
 #ifndef PF_PERF_SALVAGE_H
 #define PF_PERF_SALVAGE_H
 
@@ -39,8 +39,9 @@ typedef struct pf_record_fit {
     bool timed;      /* there was one with a time other than 0: oldest and newest are valid */
     uint64_t oldest; /* least and greatest time */
     uint64_t newest;
-    bool zeros;     /* time 0 occurs behind other times: synthesized records come late here */
-    int64_t budget; /* work left for close examination; a search stops at 0 (see resync.c) */
+    bool zeros; /* time 0 occurs behind other times: synthesized records come late here */
+    int64_t
+        budget; /* work left for close examination; a search stops at 0 (see pf_perf_resync()) */
 } pf_record_fit;
 
 /* Makes `r` the record at `p` with the frame `f`; the caller has checked that it is complete. */

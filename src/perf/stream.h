@@ -136,7 +136,7 @@ extern const pf_stream_ops pf_perf_ops;
 perfile_status pf_perf_fetch(pf_perf_stream *p, uint64_t need, perfile_bytes *run,
                              perfile_error *err);
 
-/* perf/walk_damage.c: adds damage to p->pending; it is reported by the next fill(). */
+/* perf/walk.c: adds damage to p->pending; it is reported by the next fill(). */
 void pf_perf_add_damage(pf_perf_stream *p, const pf_perf_pending *what);
 
 /* Counts the bytes of the part from p->pos on; a pipe is read to its end for that. */
@@ -227,8 +227,7 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err);
 void pf_perf_begin_envelopes(pf_perf_stream *p);
 void pf_perf_end_envelopes(pf_perf_stream *p);
 
-/* Interface between the record walk (walk.c), its treatment of damage (walk_damage.c) and seeking
- * (seek.c).
+/* The record walk and its treatment of damage: walk.c.
  *
  * Damage goes three ways.  Damage at p->pos is put into p->pending and reported by the next fill().
  * Damage that follows a record which is still good is deferred (pf_perf_defer()) until that record

@@ -7,9 +7,9 @@
  * no payload behind the record, no records inside.
  *
  * The order in which fill() looks for work is the order of the stream: first the records inside an
- * envelope (perf/envelope.c), then pending damage (perf/walk_damage.c), then the next outer record.
- * What to do where there is no valid record is in walk_damage.c; salvage (perf/salvage.c) limits
- * the walk to the bytes in front of p->trusted. */
+ * envelope (perf/envelope.c), then pending damage (p->pending), then the next outer record.
+ * What to do where there is no valid record is at the end of this file; salvage (perf/salvage.c)
+ * limits the walk to the bytes in front of p->trusted. */
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -380,7 +380,7 @@ perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, p
 }
 
 /* Records that a source does not show: of an archive that is read by a filter, or for counts.  They
- * are passed over here, as if they had been read: see core/narrow.h. */
+ * are passed over here, as if they had been read: see core/zone.h. */
 
 void pf_perf_narrow(perfile_stream *s, const pf_narrow *how)
 {
@@ -462,7 +462,7 @@ void pf_perf_pass_absent(pf_perf_stream *p)
 }
 
 /* What the record walk does where there is no record, or an incomplete one: report, end the part,
- * or find the next records.  perf/walk.h describes how the functions share the work. */
+ * or find the next records.  perf/stream.h describes how the functions share the work. */
 
 enum {
     RESYNC_CHUNK = 4 << 20,     /* bytes searched at a time */

@@ -185,7 +185,7 @@ perfile_status pf_write_file_back(pf_perf_writer *w, perfile_error *err);
 perfile_status pf_write_attr(pf_perf_writer *w, const pf_written_event *e, size_t size,
                              pf_buffer *to, perfile_error *err);
 
-/* perf/write_pipe.c: the facts as records of a pipe. */
+/* perf/write_layout.c: the facts as records of a pipe. */
 perfile_status pf_write_pipe_front(pf_perf_writer *w, perfile_error *err);
 perfile_status pf_write_pipe_event(pf_perf_writer *w, const pf_written_event *e,
                                    perfile_error *err);

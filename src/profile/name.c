@@ -1,4 +1,4 @@
-/* Names as text (see name.h). */
+/* Names as text. */
 #include "profile/profile.h"
 
 #include <inttypes.h>

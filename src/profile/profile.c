@@ -176,7 +176,7 @@ bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t pe
     return true;
 }
 
-/* Interned items (see intern.h): an array of them, and a hash table with linear probing of their
+/* Interned items: an array of them, and a hash table with linear probing of their
  * numbers, at most half full. */
 
 enum { FIRST_ITEMS = 64 };

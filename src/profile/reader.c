@@ -450,7 +450,7 @@ perfile_status pf_profile_reader_end(pf_profile_reader *x, perfile_error *err)
     return give_held(x, true, err);
 }
 
-/* Call chains from branch stacks (see branches.h). */
+/* Call chains from branch stacks. */
 
 bool pf_branches_are_calls(const perfile_event *event)
 {

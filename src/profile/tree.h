@@ -31,7 +31,7 @@ typedef struct pf_tree_options {
     uint8_t per[8];                          /* PERFILE_PER_…: the keys of labels, ended by 0 */
 } pf_tree_options;
 
-/* Appends the name of a frame (name.h), with its mark.  False if there is no memory. */
+/* Appends the name of a frame (name.c), with its mark.  False if there is no memory. */
 bool pf_tree_frame_name(const pf_profile *p, const pf_tree_options *o, const pf_call_frame *frame,
                         pf_buffer *out);
 

@@ -3,7 +3,7 @@
  * A pf_row has what the columns of the table say (role, marks, first version of perf), what follows
  * from its fields
  * (`has`), and the functions made from its fields: decode, walk, settle, encode, same, byteswap.
- * Code that has to tell kinds of records apart asks the row (schema/family.h finds it), never a
+ * Code that has to tell kinds of records apart asks the row (pf_row_of() finds it), never a
  * list of types.  The prototypes of all these functions are at the end. */
 #ifndef PF_SCHEMA_ROWS_H
 #define PF_SCHEMA_ROWS_H

@@ -155,7 +155,7 @@ static void sort_pairs(pf_sort_entry *e, size_t n, pf_sort_entry *scratch)
  * A level is one file with up to PF_SORT_FAN_IN runs, one after the other.  When a level is full,
  * its runs are merged into one run of the next level and its file is cut to nothing, so that each
  * record is written once per level, and no more than PF_SORT_FAN_IN windows are open at a time.
- * Files have no name (io/temporary.h) and vanish with the process. */
+ * Files have no name (io/source_kind.h) and vanish with the process. */
 
 enum {
     LEAST_WINDOW = 8 << 10, /* bytes that a reader reads at once, however small the budget is */

@@ -31,7 +31,7 @@ typedef struct pf_byteswap {
                                already */
 } pf_byteswap;
 
-/* byteswap_fragments.c: holds a copy of fragment `r`. */
+/* Holds a copy of fragment `r`. */
 perfile_status pf_byteswap_hold_fragment(pf_byteswap *o, const perfile_record *r,
                                          perfile_error *err);
 /* Distributes `joined`, the swapped bytes of the joined record, to the bodies of the held

@@ -102,7 +102,7 @@ perfile_status pf_target_add_facts(pf_target *t, perfile_error *err);
 size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out);
 size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *out);
 
-/* drop.c: what goes together with the fields in options.drop: members of the attr by name, flags of
+/* plan.c: what goes together with the fields in options.drop: members of the attr by name, flags of
  * the attr (bits), features, record types. */
 bool pf_target_drops_member(const pf_target *t, const char *member);
 uint64_t pf_target_drops_flags(const pf_target *t);
@@ -147,7 +147,7 @@ void pf_target_convert_map(uint8_t *bytes, bool swapped);
 /* Writes the MMAP2 record `r`, whose name is at `filename`, as an MMAP record; returns its size. */
 size_t pf_target_mmap2_to_mmap(const perfile_record *r, const uint8_t *filename, uint8_t *out);
 
-/* cpus.c: true if the record has its processors as a range and the version does not know ranges. */
+/* plan.c: true if the record has its processors as a range and the version does not know ranges. */
 bool pf_target_has_cpu_range(const pf_target *t, const perfile_record *r);
 /* Writes such a record to `out` (room for 65,535 bytes) with a list of processors; returns its
  * size, 0: it would be too large. */

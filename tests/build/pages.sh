@@ -1,7 +1,9 @@
 #!/bin/bash
-# The pages for whoever changes the code are true: what they name is there, every room has a page, every file of more
+# The pages and comments for whoever changes the code are true: the files that they name are there, every room has a page, every file of more
 # than 60 lines says at its top what it is for, and the top level holds what it should.
 set -eu
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs python3
 
 # named PAGE: files and folders that a page names in backticks, as paths from the top level or from src/.
 named() {
@@ -20,6 +22,24 @@ there() {
         [ -e "$1/format/$3" ] || [ -e "$1/include/perfile/$3" ]
 }
 
+# named_in_comments ROOT: prints each file of the project that a comment in src/ names and that is not there: ROOM/NAME, or
+# a .c file without a folder.
+cat >comments.py <<'PYTHON'
+import pathlib
+import re
+import sys
+
+src = pathlib.Path(sys.argv[1]) / "src"
+rooms = {x.name for x in src.iterdir()}
+files = {x.name for x in src.rglob("*")}
+for file in sorted(src.rglob("*.[chi]*")):
+    for comment in re.findall(r"/\*.*?\*/", file.read_text(), re.S):
+        for room, name in re.findall(r"(?<![\w/.])(?:([a-z_]+)/)?([a-z][a-z0-9_]*\.(?:c|h|inc))\b", comment):
+            if (room in rooms and not (src / room / name).exists()) or \
+                    (not room and name.endswith(".c") and name not in files):
+                print(f"{file.relative_to(sys.argv[1])}: there is no {room + '/' if room else ''}{name}")
+PYTHON
+
 # check ROOT: prints each thing that is wrong; its status says whether there was none.
 check() {
     local root=$1 bad=0 page room name file
@@ -37,6 +57,9 @@ check() {
             bad=1
         fi
     done
+    python3 comments.py "$root" >in-comments
+    cat in-comments
+    [ ! -s in-comments ] || bad=1
     for room in "$root"/src/*/; do
         [ -e "$room/README.md" ] || { echo "${room#"$root"/} has no README.md"; bad=1; }
     done
@@ -53,12 +76,12 @@ check() {
 # The check itself, on a tree with each mistake.
 mkdir -p tree/src/base tree/include tree/tests tree/fuzz tree/samples
 printf 'See `base/there.c` and `base/gone.c`.\n' >tree/ARCHITECTURE.md
-seq 61 | sed 's/^/int x/' >tree/src/base/there.c
+{ seq 61 | sed 's/^/int x/'; echo '/* See lost.c and base/lost.h. */'; } >tree/src/base/there.c
 if check tree >found; then
     echo "self-check: found nothing"
     exit 1
 fi
-for wanted in 'there is no base/gone.c' 'src/base/ has no README.md' 'src/base/there.c: does not begin'; do
+for wanted in 'there is no base/gone.c' 'there.c: there is no lost.c' 'there.c: there is no base/lost.h' 'src/base/ has no README.md' 'src/base/there.c: does not begin'; do
     grep -qF "$wanted" found || { echo "self-check: did not find: $wanted"; cat found; exit 1; }
 done
 
