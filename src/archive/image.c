@@ -78,9 +78,26 @@ static perfile_status fail_missing(const image *m, uint64_t offset, uint64_t byt
     return st;
 }
 
-static void add_lost(image *m, uint64_t offset, uint64_t bytes)
+/* True if a chunk has nothing but samples, so that without it others can be read as with it. */
+static bool is_samples(image *m, const pf_chunk *c)
+{
+    pf_buffer meta = {0};
+    pf_zone zone = {0};
+    const bool is =
+        c->kind == PF_CHUNK_RECORDS && c->meta_len &&
+        pf_archive_zone(m->archive, c, &meta, NULL) == PERFILE_OK &&
+        pf_zone_decode((perfile_bytes){meta.ptr, meta.len}, &zone, NULL) == PERFILE_OK &&
+        pf_zone_plain_samples(&zone);
+    pf_zone_free(&zone);
+    pf_buffer_free(&meta);
+    return is;
+}
+
+/* Counts lost bytes: those of chunk `c`, or of none that is known (NULL). */
+static void add_lost(image *m, const pf_chunk *c, uint64_t offset, uint64_t bytes)
 {
     pf_source_lost *l = m->lost;
+    m->narrow.facts_lost = m->narrow.facts_lost || !c || !is_samples(m, c);
     if (l->places++ == 0) {
         l->offset = offset;
         l->part = m->part;
@@ -118,7 +135,7 @@ static perfile_status decode_next(image *m, uint64_t end, perfile_error *err)
     perfile_status st = decode(m, m->now.next, err);
     if (m->lost && (st == PERFILE_E_CORRUPT || st == PERFILE_E_UNSUPPORTED)) {
         if (!m->counted[m->now.next])
-            add_lost(m, c->raw_off, c->raw_len);
+            add_lost(m, c, c->raw_off, c->raw_len);
         m->counted[m->now.next] = true;
         st = append_zeros(m, c->raw_len, err);
     }
@@ -284,7 +301,7 @@ static perfile_status count_missing(image *m, perfile_error *err)
     for (uint32_t i = 0; i <= m->n_chunks; i++) {
         const uint64_t begin = i < m->n_chunks ? m->chunks[i]->raw_off : m->base.size;
         if (begin > end) {
-            add_lost(m, end, begin - end);
+            add_lost(m, NULL, end, begin - end);
             missing += begin - end;
         }
         end = i < m->n_chunks ? end_of(m->chunks[i]) : end;
@@ -357,7 +374,7 @@ static perfile_status copy_chunk(image *m, uint32_t i, copying *x, perfile_error
         (st != PERFILE_E_CORRUPT && st != PERFILE_E_UNSUPPORTED))
         return st;
     if (!m->counted[i])
-        add_lost(m, c->raw_off, c->raw_len);
+        add_lost(m, c, c->raw_off, c->raw_len);
     m->counted[i] = true;
     st = append_zeros(m, c->raw_len, err);
     return st == PERFILE_OK ? perfile_sink_write(
@@ -464,7 +481,7 @@ static uint8_t ask(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
 static uint8_t decide(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
 {
     pf_buffer_clear(&x->meta);
-    if (c->kind != PF_CHUNK_RECORDS || !c->meta_len ||
+    if (x->facts_lost || c->kind != PF_CHUNK_RECORDS || !c->meta_len ||
         pf_archive_zone(x->archive, c, &x->meta, NULL) != PERFILE_OK ||
         pf_zone_decode((perfile_bytes){x->meta.ptr, x->meta.len}, &x->zone, NULL) != PERFILE_OK ||
         !x->zone.has_apart || (c->codec != PF_CODEC_COLUMNS && x->zone.apart))

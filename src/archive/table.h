@@ -233,6 +233,8 @@ perfile_status pf_archive_source_again(const perfile_source *source, perfile_sou
 /* All zeros: everything is needed. */
 typedef struct pf_image_narrow {
     bool on;
+    bool
+        facts_lost; /* zones are not believed: what they count by event or process cannot be read */
     const pf_narrow *how; /* NULL: samples are only counted */
     pf_archive *archive;
     const pf_chunk *const *chunks; /* of the part */
