@@ -1,10 +1,10 @@
 /* Envelopes: records that contain other records.
  *
  * COMPRESSED and COMPRESSED2 records hold consecutive pieces of one zstd stream per part.  The
- * decompressed bytes are appended to p->inner, where inner records may cross the borders of
+ * decompressed bytes are appended to p->inner.bytes, where inner records may cross the borders of
  * envelopes; a record that is still incomplete waits there for the next envelope (inner_waits).
  * SPLIT records of simpleperf hold the fragments of one record above 64 KiB, which is collected in
- * p->split.
+ * p->split.bytes.
  *
  * The walk delivers the envelope first, then the records that came out of it.  Inner records have
  * the file offset of their envelope and an offset of their own in the decompressed stream. */
@@ -15,37 +15,37 @@
 
 void pf_perf_begin_envelopes(pf_perf_stream *p)
 {
-    pf_buffer_clear(&p->inner);
-    pf_buffer_clear(&p->split);
-    if (p->inflate)
-        pf_inflate_reset(p->inflate);
-    p->inner_pos = 0;
-    p->inner_at = 0;
-    p->inner_broken = false;
-    p->inner_waits = false;
-    p->inner_ends = false;
-    p->frame_lost = false;
-    p->inner_trusted = 0;
-    p->split_ready = false;
-    p->split_open = false;
+    pf_buffer_clear(&p->inner.bytes);
+    pf_buffer_clear(&p->split.bytes);
+    if (p->inner.inflate)
+        pf_inflate_reset(p->inner.inflate);
+    p->inner.pos = 0;
+    p->inner.at = 0;
+    p->inner.broken = false;
+    p->inner.waits = false;
+    p->inner.ends = false;
+    p->inner.frame_lost = false;
+    p->inner.trusted = 0;
+    p->split.ready = false;
+    p->split.open = false;
 }
 
 void pf_perf_end_envelopes(pf_perf_stream *p)
 {
-    size_t left = p->inner.len - p->inner_at;
-    if (left && !p->inner_broken)
+    size_t left = p->inner.bytes.len - p->inner.at;
+    if (left && !p->inner.broken)
         pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_TRUNCATED_COMPRESSED,
                                                  .flags = PERFILE_REC_INNER,
                                                  .offset = p->pos,
-                                                 .stream_offset = p->inner_pos + p->inner_at,
+                                                 .stream_offset = p->inner.pos + p->inner.at,
                                                  .lost = left});
-    if (p->split_open)
+    if (p->split.open)
         pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
-                                                 .offset = p->split_offset,
-                                                 .lost = p->split.len});
-    pf_buffer_clear(&p->inner);
-    p->inner_at = 0;
-    p->split_open = false;
+                                                 .offset = p->split.offset,
+                                                 .lost = p->split.bytes.len});
+    pf_buffer_clear(&p->inner.bytes);
+    p->inner.at = 0;
+    p->split.open = false;
 }
 
 /* Returns the zstd bytes of a compressed record.  COMPRESSED has nothing else; COMPRESSED2 states
@@ -64,33 +64,34 @@ static perfile_bytes zstd_bytes(const perfile_record *r, bool swap, bool *padded
     return b;
 }
 
-/* Handles an envelope `r` that zstd rejects.  `before` is the length of p->inner without the output
- * of this envelope.  That output is dropped, except with salvage, which examines each record.  With
- * PERFILE_ON_DAMAGE_STOP the part ends; otherwise the next envelope may begin a new frame. */
+/* Handles an envelope `r` that zstd rejects.  `before` is the length of p->inner.bytes without the
+ * output of this envelope.  That output is dropped, except with salvage, which examines each
+ * record.  With PERFILE_ON_DAMAGE_STOP the part ends; otherwise the next envelope may begin a new
+ * frame. */
 static void reject_envelope(pf_perf_stream *p, const perfile_record *r, size_t before)
 {
     /* The inner records in front of the break are still examined and delivered; only the one that
      * the break cuts is given up (inner_ends). */
-    if (p->salvage) {
+    if (p->salvage.on) {
         pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
                                                  .offset = r->offset,
                                                  .lost = perfile_record_size(r)});
-        p->inner_ends = true;
-        p->frame_lost = true;
+        p->inner.ends = true;
+        p->inner.frame_lost = true;
         return;
     }
-    p->inner.len = before;
+    p->inner.bytes.len = before;
     if (p->base.options.on_damage != PERFILE_ON_DAMAGE_STOP) {
         /* The next frame may begin in any later record; a record cut by the break is lost. */
-        size_t left = p->inner.len - p->inner_at;
+        size_t left = p->inner.bytes.len - p->inner.at;
         pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
                                                  .offset = r->offset,
                                                  .lost = perfile_record_size(r) + left});
-        pf_buffer_clear(&p->inner);
-        p->inner_at = 0;
+        pf_buffer_clear(&p->inner.bytes);
+        p->inner.at = 0;
         return;
     }
-    p->inner_broken = true;
+    p->inner.broken = true;
     pf_perf_defer(p, PERFILE_DAMAGE_DECOMPRESS, r->offset, perfile_record_size(r));
 }
 
@@ -110,46 +111,47 @@ static perfile_status check_ratio(pf_perf_stream *p, perfile_bytes in, perfile_e
 {
     const perfile_limits *l = &p->base.limits;
     uint64_t most;
-    p->compressed += in.len;
+    p->inner.compressed += in.len;
     if (l->inflate_ratio == UINT64_MAX ||
-        __builtin_mul_overflow(p->compressed, l->inflate_ratio, &most) ||
+        __builtin_mul_overflow(p->inner.compressed, l->inflate_ratio, &most) ||
         pf_add_u64(most, l->inflate_bytes, &most) || p->base.summary.inner_bytes <= most)
         return PERFILE_OK;
     return pf_fail(err, PERFILE_E_LIMIT, "inflate_ratio",
                    "%llu bytes of compressed records hold more than %llu bytes",
-                   (unsigned long long)p->compressed, (unsigned long long)most);
+                   (unsigned long long)p->inner.compressed, (unsigned long long)most);
 }
 
-/* Appends to p->inner what zstd makes of `in`; limits.inflate_bytes bounds p->inner. */
+/* Appends to p->inner.bytes what zstd makes of `in`; limits.inflate_bytes bounds p->inner.bytes. */
 static perfile_status feed(pf_perf_stream *p, perfile_bytes in, bool padded, perfile_error *why)
 {
     uint64_t limit = p->base.limits.inflate_bytes;
-    return padded ? pf_inflate_feed_padded(p->inflate, in, &p->inner, limit, why)
-                  : pf_inflate_feed(p->inflate, in, &p->inner, limit, why);
+    return padded ? pf_inflate_feed_padded(p->inner.inflate, in, &p->inner.bytes, limit, why)
+                  : pf_inflate_feed(p->inner.inflate, in, &p->inner.bytes, limit, why);
 }
 
-/* Decompresses the envelope `r` to the end of p->inner; what was delivered is dropped first. */
+/* Decompresses the envelope `r` to the end of p->inner.bytes; what was delivered is dropped first.
+ */
 static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
 {
-    if (!p->inflate)
-        p->inflate = pf_inflate_new((unsigned)p->base.limits.zstd_window);
-    if (!p->inflate)
+    if (!p->inner.inflate)
+        p->inner.inflate = pf_inflate_new((unsigned)p->base.limits.zstd_window);
+    if (!p->inner.inflate)
         return pf_fail_nomem(err, "zstd");
-    pf_buffer_consume_front(&p->inner, p->inner_at);
-    p->inner_pos += p->inner_at;
-    p->inner_at = 0;
-    p->inner_waits = false;
-    p->inner_ends = false;
-    p->inner_trusted = 0;
+    pf_buffer_consume_front(&p->inner.bytes, p->inner.at);
+    p->inner.pos += p->inner.at;
+    p->inner.at = 0;
+    p->inner.waits = false;
+    p->inner.ends = false;
+    p->inner.trusted = 0;
 
-    size_t before = p->inner.len;
+    size_t before = p->inner.bytes.len;
     bool padded;
     perfile_bytes in = zstd_bytes(r, p->swap, &padded);
-    if (p->frame_lost && !find_frame(&in)) {
+    if (p->inner.frame_lost && !find_frame(&in)) {
         reject_envelope(p, r, before);
         return PERFILE_OK;
     }
-    p->frame_lost = false;
+    p->inner.frame_lost = false;
     perfile_error why;
     perfile_status st = check_ratio(p, in, err);
     if (st != PERFILE_OK)
@@ -159,7 +161,7 @@ static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfil
         return PERFILE_OK;
     /* Salvage: the end of a frame may be lost, so a new frame may begin inside these bytes. */
     size_t all = in.len;
-    if (p->salvage && st != PERFILE_E_NOMEM && find_frame(&in)) {
+    if (p->salvage.on && st != PERFILE_E_NOMEM && find_frame(&in)) {
         st = feed(p, in, padded, &why);
         if (st == PERFILE_OK) {
             if (in.len < all)
@@ -182,40 +184,40 @@ static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfil
  * holds the fragments as records. */
 enum { FRAGMENT_COST = 128 };
 
-/* Adds a fragment of simpleperf to p->split, or, for the record that marks the end of the
+/* Adds a fragment of simpleperf to p->split.bytes, or, for the record that marks the end of the
  * fragments, checks that together they are one record of exactly the size that it states. */
 static perfile_status add_fragment(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
 {
     if (pf_is_last_fragment(r)) {
         pf_frame f = {0};
-        if (!p->split_open) { /* an end without fragments */
-            pf_buffer_clear(&p->split);
-            p->split_offset = r->offset;
+        if (!p->split.open) { /* an end without fragments */
+            pf_buffer_clear(&p->split.bytes);
+            p->split.offset = r->offset;
         }
-        if (p->split.len >= PF_PERF_RECORD_HEADER)
-            f = pf_frame_at(p->split.ptr, p->swap);
-        if (f.size >= PF_PERF_RECORD_HEADER && f.size == p->split.len) {
-            p->split_ready = true;
+        if (p->split.bytes.len >= PF_PERF_RECORD_HEADER)
+            f = pf_frame_at(p->split.bytes.ptr, p->swap);
+        if (f.size >= PF_PERF_RECORD_HEADER && f.size == p->split.bytes.len) {
+            p->split.ready = true;
         } else {
             pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_BAD_SPLIT,
-                                                     .offset = p->split_offset,
-                                                     .lost = p->split.len});
+                                                     .offset = p->split.offset,
+                                                     .lost = p->split.bytes.len});
         }
-        p->split_open = false;
+        p->split.open = false;
         return PERFILE_OK;
     }
-    if (!p->split_open) {
-        pf_buffer_clear(&p->split);
-        p->split_open = true;
-        p->split_offset = r->offset;
-        p->split_fragments = 0;
+    if (!p->split.open) {
+        pf_buffer_clear(&p->split.bytes);
+        p->split.open = true;
+        p->split.offset = r->offset;
+        p->split.fragments = 0;
     }
-    if (p->split.len + r->body.len + ++p->split_fragments * FRAGMENT_COST >
+    if (p->split.bytes.len + r->body.len + ++p->split.fragments * FRAGMENT_COST >
         p->base.limits.split_bytes)
         return pf_fail(err, PERFILE_E_LIMIT, "split_bytes",
                        "the fragments of a record have more than %llu bytes",
                        (unsigned long long)p->base.limits.split_bytes);
-    if (!pf_buffer_append(&p->split, r->body.ptr, r->body.len))
+    if (!pf_buffer_append(&p->split.bytes, r->body.ptr, r->body.len))
         return pf_fail_nomem(err, "split");
     return PERFILE_OK;
 }
@@ -228,8 +230,8 @@ perfile_status pf_perf_add_envelope(pf_perf_stream *p, perfile_record *r, perfil
     if (!compressed && !split)
         return PERFILE_OK;
     r->flags |= PERFILE_REC_ENVELOPE;
-    p->envelope = r->sequence;
-    p->envelope_offset = r->offset;
+    p->inner.envelope = r->sequence;
+    p->inner.envelope_offset = r->offset;
     return compressed ? inflate(p, r, err) : add_fragment(p, r, err);
 }
 
@@ -250,9 +252,9 @@ static perfile_status deliver_inner(pf_perf_stream *p, const uint8_t *at, const 
     r->body = (perfile_bytes){at + PF_PERF_RECORD_HEADER, f->size - PF_PERF_RECORD_HEADER};
     r->type = f->type;
     r->misc = f->misc;
-    r->offset = p->envelope_offset;
-    r->stream_offset = p->inner_pos + p->inner_at;
-    r->envelope = p->envelope;
+    r->offset = p->inner.envelope_offset;
+    r->stream_offset = p->inner.pos + p->inner.at;
+    r->envelope = p->inner.envelope;
     r->sequence = p->sequence++;
     p->slot_dirty = true;
     p->base.n_run = 1;
@@ -270,12 +272,12 @@ static perfile_status handle_bad_inner_size(pf_perf_stream *p, perfile_bytes res
 {
     pf_perf_pending d = {.damage = PERFILE_DAMAGE_BAD_SIZE,
                          .flags = PERFILE_REC_INNER,
-                         .offset = p->envelope_offset,
-                         .stream_offset = p->inner_pos + p->inner_at,
+                         .offset = p->inner.envelope_offset,
+                         .stream_offset = p->inner.pos + p->inner.at,
                          .bytes = rest};
     if (p->base.options.on_damage != PERFILE_ON_DAMAGE_STOP) {
-        d.lost = pf_perf_resync(&p->inner_fit, rest, 1);
-        p->inner_at += (size_t)d.lost;
+        d.lost = pf_perf_resync(&p->inner.fit, rest, 1);
+        p->inner.at += (size_t)d.lost;
         pf_perf_add_damage(p, &d);
         return PERFILE_OK;
     }
@@ -285,8 +287,8 @@ static perfile_status handle_bad_inner_size(pf_perf_stream *p, perfile_bytes res
     if (d.lost)
         d.bytes.ptr = NULL;
     d.lost += rest.len;
-    p->inner_broken = true;
-    p->inner_at = p->inner.len;
+    p->inner.broken = true;
+    p->inner.at = p->inner.bytes.len;
     p->part_over = true;
     pf_perf_add_damage(p, &d);
     return PERFILE_OK;
@@ -296,47 +298,47 @@ static perfile_status handle_bad_inner_size(pf_perf_stream *p, perfile_bytes res
  * with a gap; that is then recorded and skipped. */
 static bool limit_to_trusted(pf_perf_stream *p, perfile_bytes *rest)
 {
-    if (p->inner_at >= p->inner_trusted) {
-        pf_salvage_result a = pf_perf_look_ahead(&p->inner_fit, *rest, false, false);
+    if (p->inner.at >= p->inner.trusted) {
+        pf_salvage_result a = pf_perf_look_ahead(&p->inner.fit, *rest, false, false);
         if (a.broken && pf_perf_check_intact(p))
             return true;
-        p->inner_trusted = p->inner_at + a.trusted;
+        p->inner.trusted = p->inner.at + a.trusted;
         if (a.trusted == 0 && a.broken) {
             pf_perf_add_damage(p, &(pf_perf_pending){.damage = a.damage,
                                                      .flags = PERFILE_REC_INNER,
-                                                     .offset = p->envelope_offset,
-                                                     .stream_offset = p->inner_pos + p->inner_at,
+                                                     .offset = p->inner.envelope_offset,
+                                                     .stream_offset = p->inner.pos + p->inner.at,
                                                      .lost = a.resume,
                                                      .bytes = *rest});
-            p->inner_at += a.resume;
+            p->inner.at += a.resume;
             return false;
         }
         if (a.trusted == 0)
             return true; /* an incomplete record: left to pf_perf_fill_inner() */
     }
-    rest->len = p->inner_trusted - p->inner_at;
+    rest->len = p->inner.trusted - p->inner.at;
     return true;
 }
 
-/* A record put together from fragments first, then the fast path over p->inner, then the one record
- * that stopped it. */
+/* A record put together from fragments first, then the fast path over p->inner.bytes, then the one
+ * record that stopped it. */
 perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
 {
-    if (p->split_ready) {
-        pf_frame f = pf_frame_at(p->split.ptr, p->swap);
-        p->split_ready = false;
-        perfile_status st = deliver_inner(p, p->split.ptr, &f, err);
+    if (p->split.ready) {
+        pf_frame f = pf_frame_at(p->split.bytes.ptr, p->swap);
+        p->split.ready = false;
+        perfile_status st = deliver_inner(p, p->split.bytes.ptr, &f, err);
         p->base.run[0].stream_offset = 0;
         return st;
     }
-    perfile_bytes rest = {p->inner.ptr + p->inner_at, p->inner.len - p->inner_at};
-    if (p->salvage && !limit_to_trusted(p, &rest))
+    perfile_bytes rest = {p->inner.bytes.ptr + p->inner.at, p->inner.bytes.len - p->inner.at};
+    if (p->salvage.on && !limit_to_trusted(p, &rest))
         return PERFILE_OK;
     if (!p->slots_inner || p->slot_dirty)
         pf_perf_prepare_slots(p, true, p->slots_inner ? 1 : PERFILE_RUN_RECORDS);
-    size_t taken = pf_perf_frame_run(p, rest, p->inner_pos + p->inner_at, true);
+    size_t taken = pf_perf_frame_run(p, rest, p->inner.pos + p->inner.at, true);
     if (taken) {
-        p->inner_at += taken;
+        p->inner.at += taken;
         count_inner(p, taken);
         return PERFILE_OK;
     }
@@ -347,13 +349,13 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
         return handle_bad_inner_size(p, rest, err);
     if (f.size > rest.len) {
         /* Wait for the next envelope, unless that cannot complete the record. */
-        if (p->inner_ends)
-            p->inner_at = p->inner.len;
-        p->inner_ends = false;
-        p->inner_waits = true;
+        if (p->inner.ends)
+            p->inner.at = p->inner.bytes.len;
+        p->inner.ends = false;
+        p->inner.waits = true;
         return PERFILE_OK;
     }
     perfile_status st = deliver_inner(p, rest.ptr, &f, err);
-    p->inner_at += f.size;
+    p->inner.at += f.size;
     return st;
 }

@@ -34,6 +34,61 @@ typedef struct pf_perf_pending {
     perfile_bytes bytes;    /* these bytes; ptr NULL if they do not stay in memory */
 } pf_perf_pending;
 
+/* The payload after the last record (AUXTRACE, TRACING_DATA). */
+typedef struct pf_perf_extra {
+    uint64_t start;  /* offset of its first byte */
+    uint64_t pos;    /* offset of the next byte that extra() returns */
+    uint64_t left;   /* bytes from there to its end */
+    uint64_t record; /* offset of its record */
+} pf_perf_extra;
+
+/* Damage after a record that is still delivered: it ends the part at the next call. */
+typedef struct pf_perf_deferred {
+    unsigned damage; /* PERFILE_DAMAGE_…; 0: none */
+    uint64_t offset;
+    uint64_t lost; /* bytes before p->pos that are lost as well */
+} pf_perf_deferred;
+
+/* PERFILE_ON_DAMAGE_SALVAGE: how far records were examined, and the gap after them. */
+typedef struct pf_perf_salvage {
+    bool on;
+    bool island;         /* the walk is after a gap, with too few records since to prove anything */
+    bool gap;            /* a gap begins at `trusted`, described by the next three members */
+    bool gap_ends;       /* its end `gap_end` is known; false: it must be searched */
+    unsigned gap_damage; /* PERFILE_DAMAGE_… */
+    uint64_t gap_end;
+    uint64_t trusted; /* records before this offset may be delivered */
+    pf_record_fit fit;
+    bool (*is_intact)(void *user); /* see pf_perf_ask_before_gaps() */
+    void *user;
+} pf_perf_salvage;
+
+/* Compressed records: the envelopes of a part contain one zstd stream. */
+typedef struct pf_perf_inner {
+    pf_inflate *inflate; /* NULL before the first envelope */
+    uint64_t compressed; /* bytes of zstd input of all parts, for limits.inflate_ratio */
+    pf_buffer bytes;     /* decompressed */
+    uint64_t pos;        /* offset of bytes.ptr[0] in the decompressed stream */
+    size_t at;           /* bytes of `bytes` that were delivered */
+    uint64_t envelope;   /* sequence number of the last envelope */
+    uint64_t envelope_offset;
+    bool broken;       /* no inner records any more; the damage was reported */
+    bool waits;        /* the rest of `bytes` is an incomplete record: needs an envelope */
+    bool ends;         /* … which will not come, because it could not be decompressed */
+    bool frame_lost;   /* decompression can only go on at the magic of a zstd frame */
+    size_t trusted;    /* as pf_perf_salvage.trusted, in `bytes` */
+    pf_record_fit fit; /* as pf_perf_salvage.fit, for inner records */
+} pf_perf_inner;
+
+/* A record of simpleperf above 64 KiB, put together from its fragments. */
+typedef struct pf_perf_split {
+    pf_buffer bytes;
+    bool ready;         /* `bytes` is a complete record, not delivered yet */
+    bool open;          /* fragments were collected, and more must come */
+    uint64_t offset;    /* of the first fragment */
+    uint64_t fragments; /* collected so far */
+} pf_perf_split;
+
 typedef struct pf_perf_stream {
     perfile_stream base;
     bool swap;             /* the capture has the other byte order than this machine */
@@ -49,62 +104,25 @@ typedef struct pf_perf_stream {
     uint64_t pos;            /* offset of the next record in it */
     uint64_t sequence;       /* number of the next record, over all parts */
     uint32_t prefetch_bytes; /* prefetch distance of the framing loop */
-    const pf_narrow *how;    /* what is needed of ranges; NULL: everything, or counts only */
-    bool narrowed;           /* data that nobody needs are passed over: pf_perf_pass_absent() */
-    bool counts;             /* pf_perf_pass() has asked the sources for counts */
     bool slots_inner;        /* the slots of base.run are prepared for inner records */
     bool slot_dirty;         /* slot 0 must be prepared again */
     bool part_over;          /* nothing more of this part is read */
     bool part_damaged;       /* damage of this part was found: its end needs no further report */
 
-    /* The payload behind the last record (AUXTRACE, TRACING_DATA). */
-    uint64_t extra_start; /* offset of its first byte */
-    uint64_t extra_pos;   /* offset of the next byte that extra() returns */
-    uint64_t extra_left;  /* bytes from there to its end */
-    uint64_t extra_of;    /* offset of its record */
-
-    /* Damage behind a record that is still delivered: it ends the part at the next call. */
-    unsigned deferred; /* PERFILE_DAMAGE_…; 0: none */
-    uint64_t deferred_offset;
-    uint64_t deferred_lost; /* bytes in front of p->pos that are lost as well */
-
-    /* PERFILE_ON_DAMAGE_SALVAGE: how far records were examined, and the gap behind them. */
-    bool salvage;
-    bool island;   /* the walk is behind a gap, with too few records since to prove anything */
-    bool gap;      /* at `trusted` begins a gap, described by the next three members */
-    bool gap_ends; /* its end `gap_end` is known; false: it must be searched */
-    unsigned gap_damage; /* PERFILE_DAMAGE_… */
-    uint64_t gap_end;
-    uint64_t trusted; /* records in front of this offset may be delivered */
-    pf_record_fit fit;
-    bool (*is_intact)(void *user); /* see pf_perf_ask_before_gaps() */
-    void *is_intact_user;
-
-    /* Compressed records: the envelopes of a part contain one zstd stream. */
-    pf_inflate *inflate; /* NULL before the first envelope */
-    uint64_t compressed; /* bytes of zstd input of all parts, for limits.inflate_ratio */
-    pf_buffer inner;     /* decompressed bytes */
-    uint64_t inner_pos;  /* offset of inner.ptr[0] in the decompressed stream */
-    size_t inner_at;     /* bytes of `inner` that were delivered */
-    uint64_t envelope;   /* sequence number of the last envelope */
-    uint64_t envelope_offset;
-    bool inner_broken;       /* no inner records any more; the damage was reported */
-    bool inner_waits;        /* the rest of `inner` is an incomplete record: needs an envelope */
-    bool inner_ends;         /* … which will not come, because it could not be decompressed */
-    bool frame_lost;         /* decompression can only go on at the magic of a zstd frame */
-    size_t inner_trusted;    /* as `trusted`, in `inner` */
-    pf_record_fit inner_fit; /* as `fit`, for inner records */
-
-    /* A record of simpleperf above 64 KiB, put together from its fragments. */
-    pf_buffer split;
-    bool split_ready;         /* `split` is a complete record, not delivered yet */
-    bool split_open;          /* fragments were collected, and more must come */
-    uint64_t split_offset;    /* of the first fragment */
-    uint64_t split_fragments; /* collected so far */
-
-    /* Damage to be reported before the walk goes on, in order.  No single step adds more than 4. */
-    pf_perf_pending pending[4];
-    uint32_t n_pending;
+    struct {
+        const pf_narrow *how; /* what is needed of ranges; NULL: everything, or counts only */
+        bool on;              /* data that nobody needs are passed over: pf_perf_pass_absent() */
+        bool counts;          /* pf_perf_pass() has asked the sources for counts */
+    } narrow;
+    pf_perf_extra extra;
+    pf_perf_deferred deferred;
+    pf_perf_salvage salvage;
+    pf_perf_inner inner;
+    pf_perf_split split;
+    struct {
+        pf_perf_pending at[4]; /* no single step adds more than 4 */
+        uint32_t n;
+    } pending; /* damage to be reported before the walk goes on, in order */
 
     perfile_section *ids; /* where the ids of each attr of the file are; size 0: damaged or none */
     uint32_t n_ids;
@@ -150,10 +168,10 @@ void pf_perf_ask_before_gaps(perfile_stream *s, bool (*is_intact)(void *user), v
 /* Calls that callback, at most once per stream.  True: salvage is switched off. */
 static inline bool pf_perf_check_intact(pf_perf_stream *p)
 {
-    bool intact = p->is_intact && p->is_intact(p->is_intact_user);
-    p->is_intact = NULL;
+    bool intact = p->salvage.is_intact && p->salvage.is_intact(p->salvage.user);
+    p->salvage.is_intact = NULL;
     if (intact) {
-        p->salvage = false;
+        p->salvage.on = false;
         p->base.options.on_damage = PERFILE_ON_DAMAGE_STOP;
     }
     return intact;
@@ -163,9 +181,9 @@ static inline bool pf_perf_check_intact(pf_perf_stream *p)
  * p->pos has already passed, and all bytes from p->pos on. */
 static inline void pf_perf_defer(pf_perf_stream *p, unsigned damage, uint64_t offset, uint64_t lost)
 {
-    p->deferred = damage;
-    p->deferred_offset = offset;
-    p->deferred_lost = lost;
+    p->deferred.damage = damage;
+    p->deferred.offset = offset;
+    p->deferred.lost = lost;
 }
 
 /* perf/file.c: the bytes [offset, offset + size) of a seekable source, or len 0 if they do not all
@@ -192,11 +210,11 @@ bool pf_perf_absent(const pf_perf_stream *p, pf_absent *absent);
  * pending, and no salvage is active.  Only then may records be skipped without being framed. */
 static inline bool pf_perf_at_records(pf_perf_stream *p)
 {
-    bool inner = p->split_ready || (p->inner_at < p->inner.len && !p->inner_waits);
-    if (!p->file || p->part_over || p->n_pending || p->deferred || p->salvage || inner ||
+    bool inner = p->split.ready || (p->inner.at < p->inner.bytes.len && !p->inner.waits);
+    if (!p->file || p->part_over || p->pending.n || p->deferred.damage || p->salvage.on || inner ||
         p->file->skip > p->pos)
         return false;
-    if (p->narrowed)
+    if (p->narrow.on)
         pf_perf_pass_absent(p);
     return true;
 }
@@ -229,15 +247,15 @@ void pf_perf_end_envelopes(pf_perf_stream *p);
 
 /* The record walk and its treatment of damage: walk.c.
  *
- * Damage goes three ways.  Damage at p->pos is put into p->pending and reported by the next fill().
- * Damage that follows a record which is still good is deferred (pf_perf_defer()) until that record
- * was delivered.  A gap is a range that salvage has already classified as "no records". */
+ * Damage goes three ways.  Damage at p->pos is put into p->pending and reported by the next
+ * fill(). Damage that follows a record which is still good is deferred (pf_perf_defer()) until that
+ * record was delivered.  A gap is a range that salvage has already classified as "no records". */
 
 /* Resets all per-part state and makes p->file the part number p->part, at its first record. */
 void pf_walk_begin_part(pf_perf_stream *p);
 
-/* Takes the first entry off p->pending, counts it in the summary, and makes it a run of one DAMAGE
- * record if the caller asked for these (PERFILE_DELIVER_DAMAGE). */
+/* Takes the first entry off p->pending, counts it in the summary, and makes it a run of one
+ * DAMAGE record if the caller asked for these (PERFILE_DELIVER_DAMAGE). */
 void pf_walk_report(pf_perf_stream *p);
 
 /* Ends the part: all bytes from p->pos on are lost because of `damage` at `offset`. */
@@ -263,8 +281,8 @@ perfile_status pf_walk_end_in_extra(pf_perf_stream *p, perfile_error *err);
 /* Skips and reports the gap that pf_walk_look_ahead() found at p->pos. */
 perfile_status pf_walk_skip_gap(pf_perf_stream *p, perfile_error *err);
 
-/* Salvage: examines the bytes from p->pos on and sets p->trusted and the description of the gap
- * behind it (p->gap …).  *run begins at p->pos. */
+/* Salvage: examines the bytes from p->pos on and sets p->salvage.trusted and the description of the
+ * gap behind it (p->salvage.gap …).  *run begins at p->pos. */
 perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile_error *err);
 
 /* file.c: the sections of a perf.data file.

@@ -125,9 +125,9 @@ pf_perf_fill_slot(const pf_perf_stream *p, perfile_record *r, const uint8_t *at,
     r->misc = pf_load_u16(at + 4, swap);
     r->sequence = sequence;
     if (inner) {
-        r->offset = p->envelope_offset;
+        r->offset = p->inner.envelope_offset;
         r->stream_offset = place;
-        r->envelope = p->envelope;
+        r->envelope = p->inner.envelope;
     } else {
         r->offset = place;
     }

@@ -9,7 +9,7 @@
  * The order in which fill() looks for work is the order of the stream: first the records inside an
  * envelope (perf/envelope.c), then pending damage (p->pending), then the next outer record.
  * What to do where there is no valid record is at the end of this file; salvage (perf/salvage.c)
- * limits the walk to the bytes in front of p->trusted. */
+ * limits the walk to the bytes in front of p->salvage.trusted. */
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -66,17 +66,17 @@ static void finish_part(pf_perf_stream *p)
 
 void pf_walk_begin_part(pf_perf_stream *p)
 {
-    p->salvage = p->base.options.on_damage == PERFILE_ON_DAMAGE_SALVAGE;
-    p->island = p->gap = false;
-    p->trusted = 0;
-    p->fit = (pf_record_fit){.session = p->base.session, .swap = p->swap};
-    p->inner_fit = p->fit;
+    p->salvage.on = p->base.options.on_damage == PERFILE_ON_DAMAGE_SALVAGE;
+    p->salvage.island = p->salvage.gap = false;
+    p->salvage.trusted = 0;
+    p->salvage.fit = (pf_record_fit){.session = p->base.session, .swap = p->swap};
+    p->inner.fit = p->salvage.fit;
     p->file = &p->parts[p->part];
     p->pos = p->file->start;
     p->part_over = false;
     p->part_damaged = false;
-    p->deferred = 0;
-    p->extra_left = 0;
+    p->deferred.damage = 0;
+    p->extra.left = 0;
     pf_perf_begin_envelopes(p);
     pf_perf_prepare_slots(p, false, PERFILE_RUN_RECORDS);
 }
@@ -148,17 +148,17 @@ static void deliver_record(pf_perf_stream *p, const pf_frame *f, perfile_bytes r
         p->base.summary.unknown_types++;
 
     p->pos += f->size;
-    p->extra_of = offset;
-    p->extra_left = 0;
+    p->extra.record = offset;
+    p->extra.left = 0;
     if (cut) {
         r->flags |= PERFILE_REC_PAYLOAD_CUT;
         pf_perf_defer(p, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, offset, 0);
     } else if (extra) {
         bool here = run.len - f->size >= extra;
         r->extra = (perfile_bytes){here ? run.ptr + f->size : NULL, (size_t)extra};
-        p->extra_start = p->pos;
-        p->extra_pos = p->pos;
-        p->extra_left = extra;
+        p->extra.start = p->pos;
+        p->extra.pos = p->pos;
+        p->extra.left = extra;
         p->base.summary.bytes += extra;
         p->pos += extra;
     }
@@ -210,22 +210,22 @@ static perfile_status frame_one_record(pf_perf_stream *p, perfile_bytes run, per
  * damage, or ends the part.  base.n_run may still be 0 afterwards; fill() calls again. */
 static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
 {
-    if (p->deferred)
+    if (p->deferred.damage)
         return pf_walk_end_deferred(p, err);
     if (p->file->skip > p->pos)
         return pf_walk_resync(p, PERFILE_DAMAGE_OVERLAP, p->file->skip - p->pos, err);
     perfile_bytes run;
     /* The records in front of a known gap were delivered: the gap is next. */
-    if (p->gap && p->pos >= p->trusted)
+    if (p->salvage.gap && p->pos >= p->salvage.trusted)
         return pf_walk_skip_gap(p, err);
-    if (p->narrowed && !p->salvage)
+    if (p->narrow.on && !p->salvage.on)
         pf_perf_pass_absent(p);
-    bool ahead = p->salvage && p->pos >= p->trusted;
+    bool ahead = p->salvage.on && p->pos >= p->salvage.trusted;
     perfile_status st = ahead ? pf_walk_look_ahead(p, &run, err)
                               : pf_perf_fetch(p, PF_PERF_RECORD_HEADER, &run, err);
     if (st != PERFILE_OK)
         return st;
-    if (p->gap && p->pos >= p->trusted)
+    if (p->salvage.gap && p->pos >= p->salvage.trusted)
         return pf_walk_skip_gap(p, err);
     if (run.len == 0) {
         /* p->pos went past a payload that was not read.  A pipe learns its size only now. */
@@ -236,12 +236,12 @@ static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
     }
     pf_perf_ensure_slots(p);
     perfile_bytes good = run; /* with salvage: only what was examined and found trustworthy */
-    if (p->salvage && good.len > p->trusted - p->pos)
-        good.len = (size_t)(p->trusted - p->pos);
+    if (p->salvage.on && good.len > p->salvage.trusted - p->pos)
+        good.len = (size_t)(p->salvage.trusted - p->pos);
     size_t taken = pf_perf_frame_run(p, good, p->pos, false);
     if (taken == 0)
         return frame_one_record(p, run, err);
-    p->extra_left = 0;
+    p->extra.left = 0;
     p->pos += taken;
     p->base.summary.bytes += taken;
     return PERFILE_OK;
@@ -257,10 +257,10 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         perfile_status st = PERFILE_OK;
         if (!p->file && p->part < p->n_parts)
             pf_walk_begin_part(p);
-        else if (p->split_ready || (p->inner_at < p->inner.len && !p->inner_waits))
+        else if (p->split.ready || (p->inner.at < p->inner.bytes.len && !p->inner.waits))
             st = pf_perf_fill_inner(p, err);
         if (st == PERFILE_OK && s->n_run == 0) {
-            if (p->n_pending)
+            if (p->pending.n)
                 pf_walk_report(p);
             else if (p->part == p->n_parts)
                 return PERFILE_END;
@@ -281,23 +281,23 @@ static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_
                             perfile_error *err)
 {
     pf_perf_stream *p = pf_perf_of(s);
-    if (r != &s->run[0] || p->extra_of != r->offset)
+    if (r != &s->run[0] || p->extra.record != r->offset)
         return pf_fail(err, PERFILE_E_USAGE, "record.extra", "the stream is not at this record");
-    if (p->extra_left == 0)
+    if (p->extra.left == 0)
         return PERFILE_END;
-    uint64_t n = p->extra_left < EXTRA_CHUNK ? p->extra_left : EXTRA_CHUNK;
-    perfile_status st = pf_source_run(p->file->source, p->extra_pos, (size_t)n, chunk, err);
+    uint64_t n = p->extra.left < EXTRA_CHUNK ? p->extra.left : EXTRA_CHUNK;
+    perfile_status st = pf_source_run(p->file->source, p->extra.pos, (size_t)n, chunk, err);
     if (st != PERFILE_OK)
         return st;
     if (chunk->len > n)
         chunk->len = (size_t)n;
     if (chunk->len == 0) {
-        p->extra_left = 0;
+        p->extra.left = 0;
         return pf_fail(err, PERFILE_E_TRUNCATED, "record.extra",
                        "the input ends inside the bytes behind the record");
     }
-    p->extra_pos += chunk->len;
-    p->extra_left -= chunk->len;
+    p->extra.pos += chunk->len;
+    p->extra.left -= chunk->len;
     return PERFILE_OK;
 }
 
@@ -316,9 +316,9 @@ static void close_stream(perfile_stream *s)
     pf_free(p->ids);
     pf_free(p->extents);
     pf_free(p->damages);
-    pf_inflate_free(p->inflate);
-    pf_buffer_free(&p->inner);
-    pf_buffer_free(&p->split);
+    pf_inflate_free(p->inner.inflate);
+    pf_buffer_free(&p->inner.bytes);
+    pf_buffer_free(&p->split.bytes);
     pf_session_free(s->session);
     pf_free(p);
 }
@@ -339,7 +339,7 @@ const pf_stream_ops pf_perf_ops = {
 
 static bool has_compressed_records(const pf_perf_stream *p)
 {
-    return p->compressed > 0 ||
+    return p->inner.compressed > 0 ||
            perfile_session_feature(p->base.session, PERFILE_FEATURE_COMPRESSED) != NULL;
 }
 
@@ -371,7 +371,7 @@ perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, p
     if (st != PERFILE_OK)
         return st;
     /* Damage that was met and not reported yet still counts. */
-    while (p->n_pending)
+    while (p->pending.n)
         pf_walk_report(p);
     p->part = part;
     pf_walk_begin_part(p);
@@ -385,15 +385,15 @@ perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, p
 void pf_perf_narrow(perfile_stream *s, const pf_narrow *how)
 {
     pf_perf_stream *p = pf_perf_of(s);
-    p->how = how;
+    p->narrow.how = how;
     for (uint32_t i = 0; i < p->n_parts; i++) {
         perfile_source *source = p->parts[i].source;
         if (!source->ops->absent)
             continue;
         source->narrows = true;
         source->narrow = how;
-        p->narrowed = how != NULL;
-        p->counts = how == NULL;
+        p->narrow.on = how != NULL;
+        p->narrow.counts = how == NULL;
     }
 }
 
@@ -410,7 +410,7 @@ static void skip(pf_perf_stream *p, uint64_t records, uint64_t bytes)
     perfile_stream_summary *sum = &p->base.summary;
     p->pos += bytes;
     p->sequence += records;
-    p->extra_left = 0;
+    p->extra.left = 0;
     sum->records += records;
     sum->bytes += bytes;
 }
@@ -421,9 +421,9 @@ void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
     pf_absent absent;
     if (!p->file && p->part < p->n_parts && p->parts[p->part].source->ops->absent)
         pf_walk_begin_part(p); /* before its first records are decoded */
-    if (!pf_perf_at_records(p) || p->narrowed || !p->file->source->ops->absent)
+    if (!pf_perf_at_records(p) || p->narrow.on || !p->file->source->ops->absent)
         return;
-    if (!p->counts)
+    if (!p->narrow.counts)
         pf_perf_narrow(s, NULL);
     if (!pf_perf_absent(p, &absent))
         return;
@@ -435,7 +435,7 @@ void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
 /* Tells the reader what is passed over. */
 static void report(const pf_perf_stream *p, const pf_absent *absent)
 {
-    const pf_narrow *how = p->how;
+    const pf_narrow *how = p->narrow.how;
     if (absent->chunk) {
         const pf_stored range = {.archive = absent->archive,
                                  .chunk = absent->chunk,
@@ -475,14 +475,14 @@ void pf_perf_add_damage(pf_perf_stream *p, const pf_perf_pending *what)
 {
     p->part_damaged = true;
     /* pending has room for what one step of the walk can find. */
-    p->pending[p->n_pending++] = *what;
+    p->pending.at[p->pending.n++] = *what;
 }
 
 void pf_walk_report(pf_perf_stream *p)
 {
     /* In order of discovery, which is the order of the bytes. */
-    pf_perf_pending d = p->pending[0];
-    memmove(p->pending, p->pending + 1, --p->n_pending * sizeof p->pending[0]);
+    pf_perf_pending d = p->pending.at[0];
+    memmove(p->pending.at, p->pending.at + 1, --p->pending.n * sizeof p->pending.at[0]);
     pf_stream_damage(&p->base, d.damage, d.offset, d.lost);
     if (!(p->base.options.deliver & PERFILE_DELIVER_DAMAGE))
         return;
@@ -493,7 +493,7 @@ void pf_walk_report(pf_perf_stream *p)
                                       .offset = d.offset,
                                       .stream_offset = d.stream_offset,
                                       .sequence = PERFILE_NO_SEQUENCE,
-                                      .envelope = d.flags & PERFILE_REC_INNER ? p->envelope
+                                      .envelope = d.flags & PERFILE_REC_INNER ? p->inner.envelope
                                                                               : PERFILE_NO_SEQUENCE,
                                       .part = p->part,
                                       .damage = d.damage,
@@ -577,7 +577,7 @@ perfile_status pf_walk_resync(pf_perf_stream *p, unsigned damage, uint64_t from,
         if (st != PERFILE_OK)
             return st;
         size_t skip = from < run.len ? (size_t)from : run.len;
-        size_t found = pf_perf_resync(&p->fit, run, skip);
+        size_t found = pf_perf_resync(&p->salvage.fit, run, skip);
         if (found < run.len || stable || run.len < chunk) {
             p->pos += found;
             break;
@@ -629,46 +629,46 @@ perfile_status pf_walk_bad_record(pf_perf_stream *p, unsigned damage, perfile_er
 
 perfile_status pf_walk_end_deferred(pf_perf_stream *p, perfile_error *err)
 {
-    perfile_status st = pf_walk_stop_part(p, p->deferred, p->deferred_offset, err);
-    if (st == PERFILE_OK && p->deferred_lost) {
+    perfile_status st = pf_walk_stop_part(p, p->deferred.damage, p->deferred.offset, err);
+    if (st == PERFILE_OK && p->deferred.lost) {
         /* The deferred bytes lie directly in front of the rest of the part: one damage for both. */
-        pf_perf_pending *d = &p->pending[0];
-        d->lost += p->deferred_lost;
+        pf_perf_pending *d = &p->pending.at[0];
+        d->lost += p->deferred.lost;
         if (d->bytes.ptr)
-            d->bytes.ptr -= p->deferred_lost;
+            d->bytes.ptr -= p->deferred.lost;
     }
-    p->deferred = 0;
+    p->deferred.damage = 0;
     return st;
 }
 
 perfile_status pf_walk_end_in_extra(pf_perf_stream *p, perfile_error *err)
 {
     uint64_t size = p->file->source->size;
-    p->base.summary.bytes -= p->pos - p->extra_start;
-    pf_perf_defer(p, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, p->extra_of, size - p->extra_start);
+    p->base.summary.bytes -= p->pos - p->extra.start;
+    pf_perf_defer(p, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, p->extra.record, size - p->extra.start);
     p->pos = size;
     perfile_status st = pf_walk_end_deferred(p, err);
     /* Other damage at the end of the part gets the offset it would have in a file, where the length
      * of the payload is known before it is skipped. */
-    for (uint32_t i = 1; i < p->n_pending; i++)
-        if (p->pending[i].offset == size)
-            p->pending[i].offset = p->extra_start;
+    for (uint32_t i = 1; i < p->pending.n; i++)
+        if (p->pending.at[i].offset == size)
+            p->pending.at[i].offset = p->extra.start;
     return st;
 }
 
 perfile_status pf_walk_skip_gap(pf_perf_stream *p, perfile_error *err)
 {
-    pf_perf_pending d = {.damage = p->gap_damage, .offset = p->pos};
+    pf_perf_pending d = {.damage = p->salvage.gap_damage, .offset = p->pos};
     perfile_status st;
-    p->gap = false;
-    p->island = true;
+    p->salvage.gap = false;
+    p->salvage.island = true;
     if (pass_lost(p, &st, err))
         return st;
-    if (!p->gap_ends)
-        return pf_walk_resync(p, p->gap_damage, p->gap_end - p->pos, err);
+    if (!p->salvage.gap_ends)
+        return pf_walk_resync(p, p->salvage.gap_damage, p->salvage.gap_end - p->pos, err);
     st = view_lost_bytes(p, &d.bytes, err);
-    d.lost = p->gap_end - p->pos;
-    p->pos = p->gap_end;
+    d.lost = p->salvage.gap_end - p->pos;
+    p->pos = p->salvage.gap_end;
     if (st == PERFILE_OK)
         pf_perf_add_damage(p, &d);
     return st;
@@ -677,8 +677,8 @@ perfile_status pf_walk_skip_gap(pf_perf_stream *p, perfile_error *err)
 void pf_perf_ask_before_gaps(perfile_stream *s, bool (*is_intact)(void *user), void *user)
 {
     pf_perf_stream *p = pf_perf_of(s);
-    p->is_intact = is_intact;
-    p->is_intact_user = user;
+    p->salvage.is_intact = is_intact;
+    p->salvage.user = user;
 }
 
 perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile_error *err)
@@ -692,7 +692,7 @@ perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile
         return st;
     /* `last`: nothing follows, so an incomplete record at the end is damage, not just unread. */
     bool last = run->len >= left || run->len < need;
-    pf_salvage_result a = pf_perf_look_ahead(&p->fit, *run, last, p->island);
+    pf_salvage_result a = pf_perf_look_ahead(&p->salvage.fit, *run, last, p->salvage.island);
     if (a.broken && pf_perf_check_intact(p))
         return pf_perf_fetch(p, PF_PERF_RECORD_HEADER, run, err);
     if (a.broken) { /* who was asked may have read the source, whose window has moved then */
@@ -700,13 +700,13 @@ perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile
         if (st != PERFILE_OK)
             return st;
     }
-    p->trusted = p->pos + a.trusted;
-    p->gap = a.broken;
-    p->gap_damage = a.damage;
-    p->gap_end = p->pos + a.resume;
-    p->gap_ends = last || a.resume < run->len;
+    p->salvage.trusted = p->pos + a.trusted;
+    p->salvage.gap = a.broken;
+    p->salvage.gap_damage = a.damage;
+    p->salvage.gap_end = p->pos + a.resume;
+    p->salvage.gap_ends = last || a.resume < run->len;
     /* Long rows of good records prove themselves: the next gap does not cast doubt on them. */
     if (a.trusted >= ISLAND_BYTES)
-        p->island = false;
+        p->salvage.island = false;
     return PERFILE_OK;
 }
