@@ -160,9 +160,9 @@ static void check_place_of_id(pf_check *c, const perfile_event *e)
 {
     if (counts_only(c) || !has_records(e))
         return;
-    const perfile_event *first = perfile_session_event(c->session, c->first_with_records);
+    const perfile_event *first = perfile_session_event(c->session, c->events.first_with_records);
     if (!first || !has_records(first)) {
-        c->first_with_records = e->index;
+        c->events.first_with_records = e->index;
         return;
     }
     const perfile_layout *l = e->layout;
@@ -231,9 +231,9 @@ static perfile_status check_ids(pf_check *c, const perfile_event *e, perfile_err
 /* What sample.c needs of the event. */
 static void make_plan(pf_check *c, const perfile_event *e)
 {
-    pf_check_plan *p = &c->plans[e->index];
+    pf_check_plan *p = &c->events.plans[e->index];
     bool tracepoint = e->attr->type == PERFILE_TYPE_TRACEPOINT;
-    c->has_tracepoints |= tracepoint;
+    c->events.has_tracepoints |= tracepoint;
     *p = (pf_check_plan){.tracepoint = tracepoint ? e->attr->config : UINT64_MAX,
                          .id_at = (int8_t)pf_layout_sample_id(e->layout),
                          .shape = pf_sample_shape_of(e->layout->sample_type)};
@@ -254,9 +254,9 @@ static perfile_status check_event(pf_check *c, const perfile_event *e, perfile_e
     if (e->index)
         check_against_first(c, e, first);
     if (e->ids.n)
-        c->has_ids = true;
+        c->events.has_ids = true;
     if (flag(e, PERFILE_ATTR_BIT_WRITE_BACKWARD))
-        c->backward = true;
+        c->events.backward = true;
     make_plan(c, e);
     return check_ids(c, e, err);
 }
@@ -265,21 +265,21 @@ static perfile_status check_event(pf_check *c, const perfile_event *e, perfile_e
 perfile_status pf_check_attrs(pf_check *c, perfile_error *err)
 {
     uint32_t n = perfile_session_n_events(c->session);
-    if (n > c->plans_cap) {
+    if (n > c->events.plans_cap) {
         uint32_t cap = n < UINT32_MAX / 2 ? 2 * n : n;
-        pf_check_plan *more = pf_realloc(c->plans, cap, sizeof *more);
+        pf_check_plan *more = pf_realloc(c->events.plans, cap, sizeof *more);
         if (!more)
             return pf_fail_nomem(err, "check");
-        c->plans = more;
-        c->plans_cap = cap;
+        c->events.plans = more;
+        c->events.plans_cap = cap;
     }
-    c->has_last = false;
-    while (c->n_events < n) {
-        const perfile_event *e = perfile_session_event(c->session, c->n_events);
+    c->events.has_last = false;
+    while (c->events.n < n) {
+        const perfile_event *e = perfile_session_event(c->session, c->events.n);
         perfile_status st = check_event(c, e, err);
         if (st != PERFILE_OK)
             return st;
-        c->n_events++;
+        c->events.n++;
     }
     return PERFILE_OK;
 }
@@ -310,12 +310,11 @@ void pf_check_attrs_end(pf_check *c)
         check_tracepoint(c, e);
         /* An error only if some record has the id of no event; else no record was affected. */
         if (n > 1 && e->ids.n == 0 && !e->ids_damage)
-            pf_report_event(c, PERFILE_RULE_V_109,
-                            c->n_findings[PERFILE_RULE_V_210][PF_FULL] ||
-                                    c->n_findings[PERFILE_RULE_V_210][PF_LESSER]
-                                ? PF_FULL
-                                : PF_LESSER,
-                            e, "attr.ids",
-                            "the event has no ids, although there are several events");
+            pf_report_event(
+                c, PERFILE_RULE_V_109,
+                c->found.n[PERFILE_RULE_V_210][PF_FULL] || c->found.n[PERFILE_RULE_V_210][PF_LESSER]
+                    ? PF_FULL
+                    : PF_LESSER,
+                e, "attr.ids", "the event has no ids, although there are several events");
     }
 }

@@ -31,42 +31,43 @@ perfile_status pf_check_index_begin(pf_check *c, perfile_error *err)
         return PERFILE_OK;
     /* entries.n is no unchecked number: the decoder made sure that the list fits in the section. */
     uint64_t n = v.entries.n < PF_CHECK_INDEX ? v.entries.n : PF_CHECK_INDEX;
-    c->has_index = true;
-    c->index_complete = n == v.entries.n;
+    c->aux.has_index = true;
+    c->aux.index_complete = n == v.entries.n;
     if (n == 0)
         return PERFILE_OK;
-    c->index = pf_alloc((size_t)n, sizeof *c->index);
-    if (!c->index)
+    c->aux.index = pf_alloc((size_t)n, sizeof *c->aux.index);
+    if (!c->aux.index)
         return pf_fail_nomem(err, "check");
     perfile_auxtrace_index_entry e;
-    while (c->n_index < n &&
+    while (c->aux.n_index < n &&
            perfile_auxtrace_index_entry_next(&v.entries, &e, sizeof e) == PERFILE_OK)
-        c->index[c->n_index++] = e.file_offset & ~ENTRY_FOUND;
-    qsort(c->index, c->n_index, sizeof *c->index, by_value);
+        c->aux.index[c->aux.n_index++] = e.file_offset & ~ENTRY_FOUND;
+    qsort(c->aux.index, c->aux.n_index, sizeof *c->aux.index, by_value);
     return PERFILE_OK;
 }
 
 /* Binary search: returns the entry for `offset`, NULL if the feature does not list it. */
 static uint64_t *find_entry(pf_check *c, uint64_t offset)
 {
-    uint32_t low = 0, high = c->n_index;
+    uint32_t low = 0, high = c->aux.n_index;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if ((c->index[middle] & ~ENTRY_FOUND) < offset)
+        if ((c->aux.index[middle] & ~ENTRY_FOUND) < offset)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < c->n_index && (c->index[low] & ~ENTRY_FOUND) == offset ? &c->index[low] : NULL;
+    return low < c->aux.n_index && (c->aux.index[low] & ~ENTRY_FOUND) == offset ? &c->aux.index[low]
+                                                                                : NULL;
 }
 
 /* An AUXTRACE record: AUXTRACE_INFO came before (V-512, reported once), its data are aligned
  * (V-511), and the feature lists it (V-608). */
 void pf_check_auxtrace(pf_check *c, const perfile_record *r)
 {
-    if (!c->has_auxtrace_info) {
+    if (!c->user.auxtrace_info) {
         pf_report(c, PERFILE_RULE_V_512, PF_FULL, r, "auxtrace", "no AUXTRACE_INFO came before");
-        c->has_auxtrace_info = true;
+        c->user.auxtrace_info = true;
     }
     if (r->extra.len % 8)
         pf_report(c, PERFILE_RULE_V_511, PF_LESSER, r, "auxtrace.size",
@@ -74,26 +75,26 @@ void pf_check_auxtrace(pf_check *c, const perfile_record *r)
     /* Pipes have no index, killed recordings did not write one, and an incomplete one proves
      * nothing. */
     const perfile_container *k = perfile_stream_container(&c->base);
-    if (c->pipe || k->unterminated || (c->has_index && !c->index_complete))
+    if (c->pipe || k->unterminated || (c->aux.has_index && !c->aux.index_complete))
         return;
     uint64_t *entry = find_entry(c, r->offset);
     if (entry)
         *entry |= ENTRY_FOUND;
     else
         pf_report(c, PERFILE_RULE_V_608, PF_FULL, r, "auxtrace", "%s",
-                  c->has_index ? "feature AUXTRACE does not list it"
-                               : "there is no feature AUXTRACE");
+                  c->aux.has_index ? "feature AUXTRACE does not list it"
+                                   : "there is no feature AUXTRACE");
 }
 
 /* Reports entries of feature AUXTRACE for which no record was found (V-607). */
 void pf_check_index_end(pf_check *c)
 {
     const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_AUXTRACE);
-    for (uint32_t i = 0; f && i < c->n_index; i++)
-        if (!(c->index[i] & ENTRY_FOUND))
+    for (uint32_t i = 0; f && i < c->aux.n_index; i++)
+        if (!(c->aux.index[i] & ENTRY_FOUND))
             pf_report_feature(c, PERFILE_RULE_V_607, PF_FULL, f, "auxtrace_index.file_offset",
                               "entry for offset %" PRIu64 ": there is no AUXTRACE record",
-                              c->index[i]);
+                              c->aux.index[i]);
 }
 
 /* Finds the slot of `key`, or a free one for it.  NULL: the 16 slots where it may be are taken by
@@ -102,7 +103,7 @@ static pf_check_buffer *buffer_of(pf_check *c, uint64_t key)
 {
     size_t home = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40);
     for (size_t i = 0; i < 16; i++) {
-        pf_check_buffer *b = &c->buffers[(home + i) % PF_CHECK_BUFFERS];
+        pf_check_buffer *b = &c->aux.buffers[(home + i) % PF_CHECK_BUFFERS];
         if (b->key == key + 1 || b->key == 0)
             return b;
     }

@@ -66,59 +66,55 @@ typedef struct pf_check_lookup {
     uint32_t pid, tid, part;
 } pf_check_lookup;
 
-typedef struct pf_check {
-    perfile_stream base; /* must be first: a perfile_stream is cast to a pf_check */
-    perfile_check_options options;
+/* Findings by rule, the second index PF_FULL or PF_LESSER. */
+typedef struct pf_check_found {
     bool off[PERFILE_RULE_LIMIT]; /* rules that the caller deselected */
     uint8_t flags;                /* PERFILE_FINDING_… of the next finding, cleared by it */
-    bool begun, done;             /* the first fill has run; the end was reached */
-    bool part_begun;              /* the part that is checked had a record … */
-    uint64_t part_time;           /* … and a time so far, as pf_record_order() has it; 0: none */
-    bool damaged; /* the stream had damage: rules about missing records do not apply */
-    pf_check_tally tally[PERFILE_RULE_LIMIT][2]; /* selected findings, by PF_FULL or PF_LESSER */
+    pf_check_tally tally[PERFILE_RULE_LIMIT][2]; /* selected findings */
     /* All findings, also deselected ones: the verdicts on versions of perf need them. */
-    uint64_t n_findings[PERFILE_RULE_LIMIT][2];
+    uint64_t n[PERFILE_RULE_LIMIT][2];
+} pf_check_found;
 
-    /* The session, and what was copied from it when its generation last changed. */
+/* What was copied from the session when its generation last changed. */
+typedef struct pf_check_events {
     uint64_t generation;
-    const perfile_session *session;
-    uint32_t n_events;           /* events that were checked; later ones are new */
-    uint32_t first_with_records; /* the first event that has records, see attr.c */
-    bool pipe;
+    uint32_t n;                    /* events that were checked; later ones are new */
+    uint32_t first_with_records;   /* the first event that has records, see attr.c */
     bool has_ids, has_tracepoints; /* some event has */
-    bool backward; /* some event is written backwards: the order of time is not checked */
-    uint32_t n_cpus;
+    bool backward;        /* some event is written backwards: the order of time is not checked */
     pf_check_plan *plans; /* [plans_cap], by index of the event */
     uint32_t plans_cap;
-    uint64_t span_first, span_last; /* of feature SAMPLE_TIME; without it 0 and UINT64_MAX */
-
     /* Cache: the id that was found last, and the index of its event. */
     uint64_t last_id;
     uint32_t last_owner;
     bool has_last;
+} pf_check_events;
 
+typedef struct pf_check_counts {
     uint64_t by_type[PF_CHECK_TYPES + 1]; /* records per type; the last: all greater types */
     uint32_t last_type;                   /* of the last record that was no sample */
+    uint64_t lost_records, lost_samples, throttles; /* sums of LOST, LOST_SAMPLES, THROTTLE */
+    uint64_t map_build_ids;                         /* MMAP2 records that have a build id */
+} pf_check_counts;
 
-    /* Order of time: times.c. */
-    uint64_t *cpu_time; /* [PF_CHECK_CPUS]: the latest time per processor of this part */
-    uint32_t part;
-    uint64_t max_time; /* latest time of this part so far */
+/* Order of time: times.c. */
+typedef struct pf_check_times {
+    uint64_t *of_cpu; /* [PF_CHECK_CPUS]: the latest time per processor of this part */
+    uint64_t latest;  /* of this part so far */
     /* Latest time at the last FINISHED_ROUND, and at the one before: records from now on must not
      * be older than the latter. */
-    uint64_t round_time, floor_time;
+    uint64_t round, floor;
     uint64_t rounds;
     uint64_t after_round;               /* records with a time since the last FINISHED_ROUND */
     uint64_t after_round_offset;        /* file offset of the first of them */
     uint64_t unsorted;                  /* records that are older than one before them */
     uint64_t first_sample, last_sample; /* least and greatest time of samples */
-    uint64_t timed_records;
+    uint64_t span_first, span_last;     /* of feature SAMPLE_TIME; without it 0 and UINT64_MAX */
+    uint64_t records;                   /* with a time */
+} pf_check_times;
 
-    /* Sums of LOST, LOST_SAMPLES and THROTTLE. */
-    uint64_t lost_records, lost_samples, throttles;
-    uint64_t map_build_ids; /* MMAP2 records that have a build id */
-
-    /* What some versions of perf cannot read although no rule is broken: see traits.c. */
+/* What some versions of perf cannot read although no rule is broken: see traits.c. */
+typedef struct pf_check_traits {
     uint64_t unaligned_sizes;      /* records whose size must be a multiple of 8, and is not */
     uint64_t too_short;            /* records that newer versions reject as too short */
     uint64_t unswapped_ids;        /* ids in bytes that older versions do not byte-swap */
@@ -127,40 +123,74 @@ typedef struct pf_check {
     uint64_t shorter_than_swapped; /* records shorter than what some versions byte-swap of them */
     /* Offset from the attr, in HEADER_ATTR, of the first id that some record has; 0: none. */
     uint64_t first_id_offset;
-    uint64_t aux_payloads;    /* AUXTRACE records with bytes behind them */
+    uint64_t aux_payloads;    /* AUXTRACE records with bytes after them */
     uint64_t end_marker;      /* number of the HEADER_FEATURE that ends the features; 0: none */
     uint64_t highest_feature; /* greatest number of a HEADER_FEATURE, the end marker's included */
+} pf_check_traits;
 
-    /* HEADER_FEATURE, ID_INDEX and compressed records. */
-    bool has_feature_records, has_end_marker, has_auxtrace_info;
+/* HEADER_FEATURE, ID_INDEX and compressed records: user.c. */
+typedef struct pf_check_user_records {
+    bool feature_records, end_marker, auxtrace_info; /* there was one */
     uint64_t last_feature_offset;
     uint64_t indexed_ids;    /* entries of all ID_INDEX records */
     bool index_has_unknown;  /* one of them is the id of no event */
     bool compressed_checked; /* feature COMPRESSED was checked; once is enough */
+} pf_check_user_records;
 
+/* auxtrace.c */
+typedef struct pf_check_aux_data {
     pf_check_buffer *buffers; /* [PF_CHECK_BUFFERS], open addressing */
-    pf_check_cookie *cookies; /* [PF_CHECK_COOKIES], open addressing; NULL: none yet */
-    uint32_t n_cookies;       /* entries that were overwritten because the table was full */
-    /* Offsets of feature AUXTRACE, sorted; the highest bit: an AUXTRACE record lies there. */
+    /* Offsets of feature AUXTRACE, sorted; the highest bit: there is an AUXTRACE record. */
     uint64_t *index;
     uint32_t n_index;
     bool has_index;
     bool index_complete; /* all entries fitted in `index` */
+} pf_check_aux_data;
 
-    /* Processes and pages of samples: world.c. */
+/* Processes and pages of samples, and deferred call chains: world.c. */
+typedef struct pf_check_lookups {
     uint64_t recent_pages[PF_CHECK_RECENT_PAGES];
     uint64_t recent_pids[PF_CHECK_RECENT_PIDS];
     uint32_t last_pid;
-    pf_check_lookup *lookups; /* [lookups_cap], n_seen of them used */
-    uint32_t n_seen, lookups_cap;
+    pf_check_lookup *at; /* [cap], n of them used */
+    uint32_t n, cap;
     struct perfile_model *model; /* NULL: not wanted, or given up */
     uint64_t model_bytes;        /* estimated memory of the model */
+} pf_check_lookups;
+
+typedef struct pf_check_chains {
+    pf_check_cookie *at;  /* [PF_CHECK_COOKIES], open addressing; NULL: none yet */
+    uint32_t overwritten; /* entries that were, because the table was full */
+} pf_check_chains;
+
+typedef struct pf_check {
+    perfile_stream base; /* must be first: a perfile_stream is cast to a pf_check */
+    perfile_check_options options;
+    bool begun, done; /* the first fill has run; the end was reached */
+    bool damaged;     /* the stream had damage: rules about missing records do not apply */
+    bool pipe;
+    const perfile_session *session;
+    uint32_t n_cpus;
+    struct {
+        uint32_t number;
+        bool begun;    /* it had a record … */
+        uint64_t time; /* … and a time so far, as pf_record_order() has it; 0: none */
+    } part;            /* that is checked */
+    pf_check_found found;
+    pf_check_events events;
+    pf_check_counts counts;
+    pf_check_times times;
+    pf_check_traits traits;
+    pf_check_user_records user;
+    pf_check_aux_data aux;
+    pf_check_chains chains;
+    pf_check_lookups lookups;
 } pf_check;
 
 /* True unless the caller deselected the rule. */
 static inline bool pf_check_on(const pf_check *c, unsigned rule)
 {
-    return !c->off[rule];
+    return !c->found.off[rule];
 }
 
 /* Report that `rule` is broken: by a record, by an event, by a feature, or at a file offset
@@ -193,7 +223,7 @@ void pf_check_sample(pf_check *c, const perfile_record *r);
 /* True if the sample certainly breaks no rule of severity error: its shape fits its event, and so
  * do its RAW data.  False proves nothing: the sample then needs pf_check_sample(). */
 bool pf_check_raw_fits(const pf_check *c, const perfile_record *r);
-/* Keeps c->first_id_offset for an id, of event `e`, that a record has. */
+/* Keeps c->traits.first_id_offset for an id, of event `e`, that a record has. */
 void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id);
 /* record.c: every record but samples. */
 void pf_check_record(pf_check *c, const perfile_record *r);
@@ -310,22 +340,22 @@ static inline void pf_check_time(pf_check *c, const perfile_record *r, uint64_t 
     /* Synthesized records have time 0. */
     if (time == 0 || time == PERFILE_NO_TIME)
         return;
-    c->timed_records++;
-    if (time < c->floor_time)
+    c->times.records++;
+    if (time < c->times.floor)
         pf_check_older_than_round(c, r, time);
-    if (time >= c->max_time)
-        c->max_time = time;
+    if (time >= c->times.latest)
+        c->times.latest = time;
     else
-        c->unsorted++;
-    if (c->after_round++ == 0) { /* V-516 reports the first after the last round */
-        c->after_round_offset = r->offset;
+        c->times.unsorted++;
+    if (c->times.after_round++ == 0) { /* V-516 reports the first after the last round */
+        c->times.after_round_offset = r->offset;
     }
     if (cpu < PF_CHECK_CPUS) {
-        uint64_t before = c->cpu_time[cpu];
+        uint64_t before = c->times.of_cpu[cpu];
         if (time < before)
             pf_check_time_went_back(c, r, before - time, cpu);
         else
-            c->cpu_time[cpu] = time;
+            c->times.of_cpu[cpu] = time;
     }
 }
 
@@ -339,7 +369,7 @@ static inline void pf_check_time(pf_check *c, const perfile_record *r, uint64_t 
 
 #define PF_CHECK_NO_ADDRESS UINT64_MAX /* the lookup is of the process, not of a page */
 
-/* Adds a lookup unless the tables of recent ones have it, or c->lookups is full. */
+/* Adds a lookup unless the tables of recent ones have it, or c->lookups.at is full. */
 void pf_check_add_lookup(pf_check *c, const pf_check_lookup *lookup);
 
 /* Multiplicative hash (2^64 divided by the golden ratio): the upper bits are the good ones. */
@@ -353,8 +383,8 @@ static inline uint64_t pf_check_hash(uint64_t page, uint32_t pid)
 static inline uint64_t *pf_check_recent_slot(pf_check *c, uint64_t page, uint32_t pid)
 {
     if (page == PF_CHECK_NO_ADDRESS)
-        return &c->recent_pids[pf_check_hash(0, pid) >> 56];
-    return &c->recent_pages[pf_check_hash(page, pid) >> 54];
+        return &c->lookups.recent_pids[pf_check_hash(0, pid) >> 56];
+    return &c->lookups.recent_pages[pf_check_hash(page, pid) >> 54];
 }
 
 /* What the slot holds for this page or process.  Never 0, the value of an empty slot: pages are
@@ -372,14 +402,14 @@ static inline void pf_check_note_sample(pf_check *c, const perfile_record *r,
 {
     enum { PAGE_BITS = 12 };
     const uint32_t pid = s->pid;
-    if (!c->model || c->n_seen == c->lookups_cap || pid == 0 || pid == PERFILE_NO_PID)
+    if (!c->lookups.model || c->lookups.n == c->lookups.cap || pid == 0 || pid == PERFILE_NO_PID)
         return;
     const uint64_t page = s->ip >> PAGE_BITS;
     const bool page_seen =
         !user || *pf_check_recent_slot(c, page, pid) == pf_check_recent_tag(page, pid);
-    if (pid == c->last_pid && page_seen)
+    if (pid == c->lookups.last_pid && page_seen)
         return;
-    c->last_pid = pid;
+    c->lookups.last_pid = pid;
     pf_check_lookup lookup = {PF_CHECK_NO_ADDRESS,
                               s->present & PERFILE_SAMPLE_TIME ? s->time : PERFILE_NO_TIME,
                               r->offset,

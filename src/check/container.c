@@ -198,7 +198,7 @@ static void check_feature_damage(pf_check *c, const perfile_feature *f)
     perfile_extent as = {.role = PERFILE_EXTENT_FEATURE, .number = f->number};
     unsigned rule =
         f->damage < PERFILE_N_DAMAGES ? pf_rule_of_damage[f->damage] : PERFILE_RULE_V_006;
-    c->flags = PERFILE_FINDING_UNDECODABLE;
+    c->found.flags = PERFILE_FINDING_UNDECODABLE;
     pf_report_feature(c, rule, PF_FULL, f, NULL, "%s (%" PRIu64 " bytes): %s", role_name(&as, buf),
                       f->size, perfile_damage_text(f->damage));
 }
@@ -284,7 +284,7 @@ static void check_directory(pf_check *c, const perfile_container *k)
 void pf_check_container(pf_check *c)
 {
     const perfile_container *k = perfile_stream_container(&c->base);
-    c->first_sample = UINT64_MAX; /* the least time so far; here because this runs first */
+    c->times.first_sample = UINT64_MAX; /* the least time so far; here because this runs first */
     check_damages(c, k);
     if (k->form == PERFILE_FORM_NONE)
         return;

@@ -41,12 +41,14 @@ static void check_sample_time(pf_check *c, const perfile_feature *f)
 {
     perfile_sample_time v;
     if (perfile_sample_time_decode(f, &v, sizeof v, NULL) != PERFILE_OK ||
-        (v.first_sample_time == 0 && v.last_sample_time == 0) || c->last_sample == 0 || c->damaged)
+        (v.first_sample_time == 0 && v.last_sample_time == 0) || c->times.last_sample == 0 ||
+        c->damaged)
         return;
-    if (v.first_sample_time != c->first_sample || v.last_sample_time != c->last_sample)
+    if (v.first_sample_time != c->times.first_sample || v.last_sample_time != c->times.last_sample)
         pf_report_feature(c, PERFILE_RULE_V_606, PF_FULL, f, "sample_time",
                           "%" PRIu64 " to %" PRIu64 ", the samples are of %" PRIu64 " to %" PRIu64,
-                          v.first_sample_time, v.last_sample_time, c->first_sample, c->last_sample);
+                          v.first_sample_time, v.last_sample_time, c->times.first_sample,
+                          c->times.last_sample);
 }
 
 /* CLOCK_DATA is about the clock of the events and has both times (V-609). */
@@ -254,7 +256,7 @@ void pf_check_flags(pf_check *c)
     const perfile_container *k = perfile_stream_container(&c->base);
     const perfile_feature *branches = perfile_session_feature(s, PERFILE_FEATURE_BRANCH_STACK);
     const perfile_feature *stat = perfile_session_feature(s, PERFILE_FEATURE_STAT);
-    uint64_t stats = c->by_type[PERFILE_RECORD_STAT];
+    uint64_t stats = c->counts.by_type[PERFILE_RECORD_STAT];
     /* Pipes never have them, killed recordings lost them. */
     if (k->form != PERFILE_FORM_FILE || k->unterminated || !k->has_sections)
         return;

@@ -60,17 +60,17 @@ static void check_container(pf_check *c, const perfile_container *k)
 /* The time of a TIME record, and whether there was one before the first other record. */
 static void check_time(pf_check *c, const perfile_record *r, unsigned type)
 {
-    if (!c->part_begun && type != TYPE_TIME)
+    if (!c->part.begun && type != TYPE_TIME)
         pf_report(c, PERFILE_RULE_V_807, PF_FULL, r, "record",
                   "records in front of the first TIME have no time");
-    c->part_begun = true;
+    c->part.begun = true;
     if (type != TYPE_TIME)
         return;
-    if (r->time < c->part_time)
+    if (r->time < c->part.time)
         pf_report(c, PERFILE_RULE_V_808, PF_FULL, r, "perfmon_time.time",
                   "%" PRIi64 " ticks, and %" PRIi64 " before it",
-                  (int64_t)(r->time ^ PF_TICKS_BIAS), (int64_t)(c->part_time ^ PF_TICKS_BIAS));
-    c->part_time = r->time;
+                  (int64_t)(r->time ^ PF_TICKS_BIAS), (int64_t)(c->part.time ^ PF_TICKS_BIAS));
+    c->part.time = r->time;
 }
 
 /* The bits of the branches that no table describes. */
@@ -124,9 +124,9 @@ static unsigned rule_of_record(const pf_check *c, const perfile_record *r)
     case PERFILE_DAMAGE_TRUNCATED_RECORD:
         return c->pipe && !(r->flags & PERFILE_REC_INNER) ? PERFILE_RULE_V_017 : PERFILE_RULE_V_202;
     case PERFILE_DAMAGE_TRUNCATED_PAYLOAD:
-        return c->last_type == PERFILE_RECORD_AUXTRACE ? PERFILE_RULE_V_511
-               : c->pipe                               ? PERFILE_RULE_V_017
-                                                       : PERFILE_RULE_V_202;
+        return c->counts.last_type == PERFILE_RECORD_AUXTRACE ? PERFILE_RULE_V_511
+               : c->pipe                                      ? PERFILE_RULE_V_017
+                                                              : PERFILE_RULE_V_202;
     case PERFILE_DAMAGE_BAD_SIZE: /* in compressed data V-517: zstd gave no valid records */
         return r->flags & PERFILE_REC_INNER ? PERFILE_RULE_V_517 : PERFILE_RULE_V_201;
     default:

@@ -102,7 +102,7 @@ static bool check_content(pf_check *c, const perfile_feature *f)
     /* perf writes an empty section where it could not find out the value, and for flags. */
     bool empty = f->payload.len == 0 && f->number != PERFILE_FEATURE_EVENT_DESC;
     if (perfile_feature_walk(f, PERFILE_WALK_ALL | PERFILE_WALK_PADDING, &visitor, &s, &why) < 0) {
-        c->flags = PERFILE_FINDING_UNDECODABLE;
+        c->found.flags = PERFILE_FINDING_UNDECODABLE;
         pf_report_feature(c, pf_rule_of_feature(f->number), empty ? PF_LESSER : PF_FULL, f, s.last,
                           "feature %s (%zu bytes): %s%s%s%s", name ? name : "without name",
                           f->payload.len, perfile_damage_text(why.damage),

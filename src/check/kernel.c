@@ -32,7 +32,7 @@ static void check_range(pf_check *c, const perfile_record *r, uint32_t pid, uint
 /* A build id in MMAP2 has 1 to 20 bytes. */
 static void check_mmap2(pf_check *c, const perfile_record *r, const perfile_mmap2 *v)
 {
-    c->map_build_ids += v->has_build_id;
+    c->counts.map_build_ids += v->has_build_id;
     check_range(c, r, v->pid, v->addr, v->len);
     if (!v->has_build_id)
         return;
@@ -78,13 +78,13 @@ void pf_check_kernel(pf_check *c, const perfile_record *r, const void *v, size_t
         check_task_time(c, r, ((const perfile_exit *)v)->time);
         break;
     case PERFILE_RECORD_LOST:
-        c->lost_records += ((const perfile_lost *)v)->lost;
+        c->counts.lost_records += ((const perfile_lost *)v)->lost;
         break;
     case PERFILE_RECORD_LOST_SAMPLES:
-        c->lost_samples += ((const perfile_lost_samples *)v)->lost;
+        c->counts.lost_samples += ((const perfile_lost_samples *)v)->lost;
         break;
     case PERFILE_RECORD_THROTTLE:
-        c->throttles++;
+        c->counts.throttles++;
         break;
     case PERFILE_RECORD_AUX:
         pf_check_aux(c, r, v);

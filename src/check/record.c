@@ -69,7 +69,7 @@ static void report_header(pf_check *c, const perfile_record *r)
     /* versions.def and rules.def do not list the same types: perf accepts some sizes that V-203
      * does not, and the other way round. */
     if (size % 8 && (r->type >= PF_CHECK_TYPES || !any_size_allowed[r->type]))
-        c->unaligned_sizes++;
+        c->traits.unaligned_sizes++;
     if (size % 8 && !odd)
         pf_report(c, PERFILE_RULE_V_203, PF_FULL, r, "record.size",
                   "%s of %zu bytes, no multiple of 8", name, size);
@@ -142,7 +142,7 @@ void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage)
     static const perfile_visitor visitor = {sizeof visitor, note_field, note_field, ignore_end};
     char buf[24];
     const char *name = pf_check_type_name(r->type, buf);
-    c->flags = PERFILE_FINDING_UNDECODABLE;
+    c->found.flags = PERFILE_FINDING_UNDECODABLE;
     if (damage == PERFILE_DAMAGE_NO_ATTR) {
         pf_report(c, PERFILE_RULE_V_502, PF_FULL, r, "record", "%s before any event", name);
         return;
@@ -237,19 +237,20 @@ static bool is_unswapped(const perfile_record *r, const perfile_sample_id *t)
 static void check_trailer_id(pf_check *c, const perfile_record *r, const perfile_sample_id *t)
 {
     uint64_t id = t->present & PERFILE_SAMPLE_IDENTIFIER ? t->identifier : t->id;
-    if (!(t->present & (PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID)) || id == 0 || !c->has_ids)
+    if (!(t->present & (PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID)) || id == 0 ||
+        !c->events.has_ids)
         return;
-    c->unswapped_ids += is_unswapped(r, t);
-    if (c->has_last && id == c->last_id)
+    c->traits.unswapped_ids += is_unswapped(r, t);
+    if (c->events.has_last && id == c->events.last_id)
         return;
     const perfile_event *e = perfile_session_event_by_id(c->session, id);
     if (!e) {
         pf_report(c, PERFILE_RULE_V_210, PF_LESSER, r, "sample_id.id", "no event has id %" PRIu64,
                   id);
-    } else if (e->index < c->n_events) {
-        c->has_last = true;
-        c->last_id = id;
-        c->last_owner = e->index;
+    } else if (e->index < c->events.n) {
+        c->events.has_last = true;
+        c->events.last_id = id;
+        c->events.last_owner = e->index;
         pf_check_note_id(c, e, id);
     }
 }
@@ -347,14 +348,14 @@ void pf_check_record(pf_check *c, const perfile_record *r)
 {
     pf_any_record any;
     pf_decoded d;
-    c->last_type = r->type;
+    c->counts.last_type = r->type;
     pf_check_header(c, r);
     if (r->type < PF_CHECK_TYPES) {
-        c->too_short += perfile_record_size(r) < min_size[r->type];
-        c->shorter_than_swapped += perfile_record_size(r) < swapped_bytes[r->type];
+        c->traits.too_short += perfile_record_size(r) < min_size[r->type];
+        c->traits.shorter_than_swapped += perfile_record_size(r) < swapped_bytes[r->type];
     }
     /* traits.c needs these: what some versions of perf do with AUX data in a pipe. */
-    c->aux_payloads += r->type == PERFILE_RECORD_AUXTRACE && r->extra.len;
+    c->traits.aux_payloads += r->type == PERFILE_RECORD_AUXTRACE && r->extra.len;
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) { /* no body, no trailer: done quickly */
         pf_check_round(c);
         return;

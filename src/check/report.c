@@ -31,13 +31,13 @@ static bool count_finding(pf_check *c, unsigned rule, unsigned level, perfile_fi
     const perfile_rule *row = perfile_rule_of(rule);
     bool lesser = level == PF_LESSER && row->lesser;
     f->severity = lesser ? row->lesser : row->severity;
-    f->flags = c->flags;
-    c->flags = 0;
-    c->n_findings[rule][lesser]++; /* also of rules that are off: version.c needs them */
-    if (c->off[rule] || f->severity < c->options.severity)
+    f->flags = c->found.flags;
+    c->found.flags = 0;
+    c->found.n[rule][lesser]++; /* also of rules that are off: version.c needs them */
+    if (c->found.off[rule] || f->severity < c->options.severity)
         return false;
     f->rule = rule;
-    pf_check_tally *t = &c->tally[rule][lesser];
+    pf_check_tally *t = &c->found.tally[rule][lesser];
     if (t->count++ == 0) {
         t->first = f->offset;
         t->first_part = f->part;

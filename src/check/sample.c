@@ -28,8 +28,9 @@ void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id)
         return;
     for (size_t i = 0; i < e->ids.n && i < FIRST_IDS; i++) {
         uint64_t offset = e->attr->size + 8 * i;
-        if (perfile_word(&e->ids, i) == id && (!c->first_id_offset || offset < c->first_id_offset))
-            c->first_id_offset = offset;
+        if (perfile_word(&e->ids, i) == id &&
+            (!c->traits.first_id_offset || offset < c->traits.first_id_offset))
+            c->traits.first_id_offset = offset;
     }
 }
 
@@ -40,20 +41,20 @@ static const pf_check_plan *plan_of(pf_check *c, const perfile_record *r, const 
     static const pf_check_plan unattributed = {.tracepoint = UINT64_MAX};
     uint64_t id = s->present & PERFILE_SAMPLE_IDENTIFIER ? s->identifier : s->id;
     bool has_id = s->present & (PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID);
-    if (!has_id || id == 0 || !c->has_ids)
-        return c->n_events ? &c->plans[0] : &unattributed;
-    if (c->has_last && id == c->last_id)
-        return &c->plans[c->last_owner];
+    if (!has_id || id == 0 || !c->events.has_ids)
+        return c->events.n ? &c->events.plans[0] : &unattributed;
+    if (c->events.has_last && id == c->events.last_id)
+        return &c->events.plans[c->events.last_owner];
     const perfile_event *e = perfile_session_event_by_id(c->session, id);
-    if (!e || e->index >= c->n_events) {
+    if (!e || e->index >= c->events.n) {
         pf_report(c, PERFILE_RULE_V_210, PF_LESSER, r, "sample.id", "no event has id %" PRIu64, id);
         return &unattributed;
     }
-    c->has_last = true;
-    c->last_id = id;
-    c->last_owner = e->index;
+    c->events.has_last = true;
+    c->events.last_id = id;
+    c->events.last_owner = e->index;
     pf_check_note_id(c, e, id);
-    return &c->plans[e->index];
+    return &c->events.plans[e->index];
 }
 
 /* Number of contexts in a chain of n entries.  `swap` is a constant in the callers, so that the
@@ -132,8 +133,8 @@ static bool raw_begins_with(uint64_t tracepoint, const uint8_t *raw, bool swap)
  * reporting anything.  UINT64_MAX: it takes a full check to tell. */
 static uint64_t fast_owner(const pf_check *c, const perfile_record *r)
 {
-    int at = c->plans[0].id_at;
-    if (at < 0 || !c->has_ids)
+    int at = c->events.plans[0].id_at;
+    if (at < 0 || !c->events.has_ids)
         return pf_session_layout(c->session) ? 0 : UINT64_MAX;
     if (r->body.len < 8 * ((size_t)at + 1))
         return UINT64_MAX;
@@ -141,15 +142,15 @@ static uint64_t fast_owner(const pf_check *c, const perfile_record *r)
     if (id == 0)
         return 0;
     uint32_t owner = pf_ids_find(pf_session_ids(c->session), id);
-    return owner < c->n_events && c->plans[owner].id_at == at ? owner : UINT64_MAX;
+    return owner < c->events.n && c->events.plans[owner].id_at == at ? owner : UINT64_MAX;
 }
 
 bool pf_check_raw_fits(const pf_check *c, const perfile_record *r)
 {
-    uint64_t owner = c->n_events ? fast_owner(c, r) : UINT64_MAX;
+    uint64_t owner = c->events.n ? fast_owner(c, r) : UINT64_MAX;
     if (owner > UINT32_MAX)
         return false;
-    const pf_check_plan *plan = &c->plans[owner];
+    const pf_check_plan *plan = &c->events.plans[owner];
     perfile_bytes raw = {NULL, 0};
     if (!plan->shape.known ||
         !pf_sample_shape_fits(&plan->shape, r->body.ptr, r->body.len, is_swapped(r), &raw))
@@ -186,8 +187,9 @@ static void check_values(pf_check *c, const perfile_record *r, const perfile_sam
 {
     const perfile_read_values *v = &s->values;
     if (!v->has_group) {
-        c->nameless_values += !v->has_id;
-        if (v->has_id && v->id && c->has_ids && !perfile_session_event_by_id(c->session, v->id))
+        c->traits.nameless_values += !v->has_id;
+        if (v->has_id && v->id && c->events.has_ids &&
+            !perfile_session_event_by_id(c->session, v->id))
             pf_report(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values",
                       "no event has id %" PRIu64, v->id);
         return;
@@ -197,9 +199,9 @@ static void check_values(pf_check *c, const perfile_record *r, const perfile_sam
     perfile_list list = v->cntr, first = list;
     perfile_read_entry e;
     if (perfile_read_entry_next(&first, &e, sizeof e) == PERFILE_OK)
-        c->nameless_values += !e.has_id;
+        c->traits.nameless_values += !e.has_id;
     while (perfile_read_entry_next(&list, &e, sizeof e) == PERFILE_OK)
-        if (e.has_id && c->has_ids && !perfile_session_event_by_id(c->session, e.id)) {
+        if (e.has_id && c->events.has_ids && !perfile_session_event_by_id(c->session, e.id)) {
             pf_report(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values",
                       "no event has id %" PRIu64, e.id);
             break;
@@ -231,7 +233,7 @@ static void check_rare_fields(pf_check *c, const perfile_record *r, const perfil
     if (s->present & PERFILE_SAMPLE_READ)
         check_values(c, r, s);
     if (s->present & PERFILE_SAMPLE_RAW) {
-        c->raw_samples += needs_raw_size(r, s);
+        c->traits.raw_samples += needs_raw_size(r, s);
         check_raw(c, r, s, plan);
     }
     if (s->present & PERFILE_SAMPLE_BRANCH_STACK)
@@ -269,12 +271,12 @@ static void check_sample_time(pf_check *c, const perfile_record *r, const perfil
 {
     bool has_cpu = s->present & PERFILE_SAMPLE_CPU;
     pf_check_time(c, r, s->time, has_cpu ? s->cpu : UINT32_MAX);
-    if (s->time < c->first_sample)
-        c->first_sample = s->time;
-    if (s->time > c->last_sample)
-        c->last_sample = s->time;
+    if (s->time < c->times.first_sample)
+        c->times.first_sample = s->time;
+    if (s->time > c->times.last_sample)
+        c->times.last_sample = s->time;
     /* One unsigned comparison: also true for a time before span_first. */
-    if (s->time - c->span_first > c->span_last - c->span_first)
+    if (s->time - c->times.span_first > c->times.span_last - c->times.span_first)
         pf_report(c, PERFILE_RULE_V_312, PF_FULL, r, "sample.time",
                   "time %" PRIu64 " is outside of SAMPLE_TIME", s->time);
 }

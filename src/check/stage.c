@@ -23,16 +23,16 @@ static pf_check *check_of(perfile_stream *s)
  * generation of the session has changed. */
 static perfile_status refresh_from_session(pf_check *c, perfile_error *err)
 {
-    c->generation = perfile_session_generation(c->session);
+    c->events.generation = perfile_session_generation(c->session);
     c->n_cpus = perfile_session_n_cpus(c->session);
-    c->span_first = 0;
-    c->span_last = UINT64_MAX;
+    c->times.span_first = 0;
+    c->times.span_last = UINT64_MAX;
     perfile_sample_time v;
     const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_SAMPLE_TIME);
     if (f && perfile_sample_time_decode(f, &v, sizeof v, NULL) == PERFILE_OK &&
         v.first_sample_time <= v.last_sample_time && v.last_sample_time) {
-        c->span_first = v.first_sample_time;
-        c->span_last = v.last_sample_time;
+        c->times.span_first = v.first_sample_time;
+        c->times.span_last = v.last_sample_time;
     }
     return pf_check_attrs(c, err);
 }
@@ -61,18 +61,18 @@ static void finish(pf_check *c)
 
 static void begin_part(pf_check *c, uint32_t part)
 {
-    c->part = part;
-    c->part_begun = false;
-    c->part_time = 0;
-    c->max_time = 0; /* each part of a directory has an order of its own */
-    if (c->cpu_time)
-        memset(c->cpu_time, 0, PF_CHECK_CPUS * sizeof *c->cpu_time);
+    c->part.number = part;
+    c->part.begun = false;
+    c->part.time = 0;
+    c->times.latest = 0; /* each part of a directory has an order of its own */
+    if (c->times.of_cpu)
+        memset(c->times.of_cpu, 0, PF_CHECK_CPUS * sizeof *c->times.of_cpu);
 }
 
 /* Checks one record.  Side-band records also go to the process model. */
 static perfile_status check_one(pf_check *c, const perfile_record *r, perfile_error *err)
 {
-    if (r->part != c->part)
+    if (r->part != c->part.number)
         begin_part(c, r->part);
     if (r->family == PERFILE_FAMILY_DAMAGE) {
         pf_check_damage(c, r);
@@ -82,11 +82,11 @@ static perfile_status check_one(pf_check *c, const perfile_record *r, perfile_er
         pf_check_other_family(c, r);
         return PERFILE_OK;
     }
-    c->by_type[r->type < PF_CHECK_TYPES ? r->type : PF_CHECK_TYPES]++;
+    c->counts.by_type[r->type < PF_CHECK_TYPES ? r->type : PF_CHECK_TYPES]++;
     if (r->type == PERFILE_RECORD_SAMPLE) {
-        if (c->options.flags & PERFILE_CHECK_FEW_SAMPLES && !c->has_tracepoints)
+        if (c->options.flags & PERFILE_CHECK_FEW_SAMPLES && !c->events.has_tracepoints)
             return PERFILE_OK;
-        if (!c->lookups && !(c->lookups = pf_alloc(PF_CHECK_LOOKUPS, sizeof *c->lookups)))
+        if (!c->lookups.at && !(c->lookups.at = pf_alloc(PF_CHECK_LOOKUPS, sizeof *c->lookups.at)))
             return pf_fail_nomem(err, "check");
         pf_check_sample(c, r);
         return PERFILE_OK;
@@ -102,15 +102,15 @@ static perfile_status check_one(pf_check *c, const perfile_record *r, perfile_er
 static size_t skip_samples(pf_check *c, const perfile_record *first, size_t n)
 {
     bool few = c->options.flags & PERFILE_CHECK_FEW_SAMPLES;
-    bool quick = c->has_tracepoints && c->options.severity == PERFILE_SEVERITY_ERROR;
+    bool quick = c->events.has_tracepoints && c->options.severity == PERFILE_SEVERITY_ERROR;
     size_t i = 0;
-    if (!few || (c->has_tracepoints && !quick))
+    if (!few || (c->events.has_tracepoints && !quick))
         return 0;
     while (i < n && first[i].type == PERFILE_RECORD_SAMPLE &&
-           first[i].family == PERFILE_FAMILY_PERF && first[i].part == c->part &&
+           first[i].family == PERFILE_FAMILY_PERF && first[i].part == c->part.number &&
            (!quick || pf_check_raw_fits(c, &first[i])))
         i++;
-    c->by_type[PERFILE_RECORD_SAMPLE] += i;
+    c->counts.by_type[PERFILE_RECORD_SAMPLE] += i;
     return i;
 }
 
@@ -127,7 +127,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         finish(c);
     if (st != PERFILE_OK)
         return st;
-    if (perfile_session_generation(c->session) != c->generation)
+    if (perfile_session_generation(c->session) != c->events.generation)
         st = refresh_from_session(c, err);
     for (size_t i = skip_samples(c, first, n); st == PERFILE_OK && i < n;
          i += 1 + skip_samples(c, first + i + 1, n - i - 1))
@@ -141,20 +141,20 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
 static void close_stage(perfile_stream *s)
 {
     pf_check *c = check_of(s);
-    perfile_model_close(c->model);
+    perfile_model_close(c->lookups.model);
     perfile_stream_close(s->below);
-    pf_free(c->plans);
-    pf_free(c->cpu_time);
-    pf_free(c->buffers);
-    pf_free(c->cookies);
-    pf_free(c->index);
-    pf_free(c->lookups);
+    pf_free(c->events.plans);
+    pf_free(c->times.of_cpu);
+    pf_free(c->aux.buffers);
+    pf_free(c->chains.at);
+    pf_free(c->aux.index);
+    pf_free(c->lookups.at);
     pf_free(c);
 }
 
 static const pf_stream_ops check_ops = {.fill = fill, .close = close_stage};
 
-/* Sets c->off[] from options.only and options.ignore; `ignore` wins. */
+/* Sets c->found.off[] from options.only and options.ignore; `ignore` wins. */
 static perfile_status choose_rules(pf_check *c, perfile_error *err)
 {
     bool chosen[PERFILE_RULE_LIMIT];
@@ -162,12 +162,12 @@ static perfile_status choose_rules(pf_check *c, perfile_error *err)
     if (c->options.only) {
         st = pf_rules_select(c->options.only, chosen, "options.only", err);
         for (size_t i = 0; st == PERFILE_OK && i < PERFILE_RULE_LIMIT; i++)
-            c->off[i] = !chosen[i];
+            c->found.off[i] = !chosen[i];
     }
     if (st == PERFILE_OK && c->options.ignore) {
         st = pf_rules_select(c->options.ignore, chosen, "options.ignore", err);
         for (size_t i = 0; st == PERFILE_OK && i < PERFILE_RULE_LIMIT; i++)
-            c->off[i] |= chosen[i];
+            c->found.off[i] |= chosen[i];
     }
     return st;
 }
@@ -209,14 +209,14 @@ perfile_status perfile_check(perfile_stream *below, const perfile_check_options 
     if (st != PERFILE_OK)
         return st;
     c->session = perfile_stream_session(below);
-    c->last_type = UINT32_MAX;
-    c->lookups_cap = PF_CHECK_LOOKUPS;
-    c->cpu_time = pf_alloc(PF_CHECK_CPUS, sizeof *c->cpu_time);
-    c->buffers = pf_alloc(PF_CHECK_BUFFERS, sizeof *c->buffers);
-    if (!c->cpu_time || !c->buffers)
+    c->counts.last_type = UINT32_MAX;
+    c->lookups.cap = PF_CHECK_LOOKUPS;
+    c->times.of_cpu = pf_alloc(PF_CHECK_CPUS, sizeof *c->times.of_cpu);
+    c->aux.buffers = pf_alloc(PF_CHECK_BUFFERS, sizeof *c->aux.buffers);
+    if (!c->times.of_cpu || !c->aux.buffers)
         st = pf_fail_nomem(err, "check");
     if (st == PERFILE_OK && wants_model(c))
-        st = perfile_model_new(c->session, &c->model, err);
+        st = perfile_model_new(c->session, &c->lookups.model, err);
     if (st != PERFILE_OK) {
         close_stage(&c->base);
         return st;
@@ -260,7 +260,7 @@ void perfile_check_get_summary(const perfile_stream *check, unsigned rule, unsig
     const perfile_rule *row = perfile_rule_of(rule);
     const pf_check *c = pf_check_stage(check);
     if (c && row && severity && (severity == row->severity || severity == row->lesser)) {
-        const pf_check_tally *counted = &c->tally[rule][severity != row->severity];
+        const pf_check_tally *counted = &c->found.tally[rule][severity != row->severity];
         t = (perfile_check_summary){counted->count, counted->first, counted->last,
                                     counted->first_part, counted->last_part};
     }

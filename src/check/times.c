@@ -11,7 +11,7 @@ enum { SECOND = 1000000000 };
 
 void pf_check_time_went_back(pf_check *c, const perfile_record *r, uint64_t before, uint32_t cpu)
 {
-    if (c->backward)
+    if (c->events.backward)
         return;
     pf_report(c, PERFILE_RULE_V_212, before > SECOND ? PF_FULL : PF_LESSER, r, "time",
               "the time of processor %" PRIu32 " goes back by %" PRIu64 " ns", cpu, before);
@@ -20,38 +20,38 @@ void pf_check_time_went_back(pf_check *c, const perfile_record *r, uint64_t befo
 void pf_check_older_than_round(pf_check *c, const perfile_record *r, uint64_t time)
 {
     /* Parts of a directory besides the first have no rounds. */
-    if (c->backward || r->part)
+    if (c->events.backward || r->part)
         return;
     pf_report(c, PERFILE_RULE_V_515, PF_FULL, r, "time",
               "time %" PRIu64 " is %" PRIu64 " ns older than what the round before the last had",
-              time, c->floor_time - time);
+              time, c->times.floor - time);
 }
 
 /* A FINISHED_ROUND: a reader that sorts may now hand out everything up to the latest time of the
- * round before.  Records that come later must not be older than that (floor_time). */
+ * round before.  Records that come later must not be older than that (times.floor). */
 void pf_check_round(pf_check *c)
 {
-    c->floor_time = c->round_time;
-    c->round_time = c->max_time;
-    c->rounds++;
-    c->after_round = 0;
+    c->times.floor = c->times.round;
+    c->times.round = c->times.latest;
+    c->times.rounds++;
+    c->times.after_round = 0;
 }
 
 /* Rules about the whole stream, and the losses that kernel.c summed up (V-215). */
 void pf_check_times_end(pf_check *c)
 {
-    if (c->rounds == 0 && c->unsorted && !c->backward)
+    if (c->times.rounds == 0 && c->times.unsorted && !c->events.backward)
         pf_report_offset(c, PERFILE_RULE_V_514, PF_FULL, PERFILE_NO_OFFSET, "time",
                          "no FINISHED_ROUND, and %" PRIu64 " of %" PRIu64
                          " records are older than one before",
-                         c->unsorted, c->timed_records);
-    if (c->rounds && c->after_round && !c->backward && c->part == 0)
-        pf_report_offset(c, PERFILE_RULE_V_516, PF_FULL, c->after_round_offset, "time",
+                         c->times.unsorted, c->times.records);
+    if (c->times.rounds && c->times.after_round && !c->events.backward && c->part.number == 0)
+        pf_report_offset(c, PERFILE_RULE_V_516, PF_FULL, c->times.after_round_offset, "time",
                          "%" PRIu64 " records with a time follow the last FINISHED_ROUND",
-                         c->after_round);
-    if (c->lost_records || c->lost_samples || c->throttles)
+                         c->times.after_round);
+    if (c->counts.lost_records || c->counts.lost_samples || c->counts.throttles)
         pf_report_offset(c, PERFILE_RULE_V_215, PF_FULL, PERFILE_NO_OFFSET, "lost",
                          "%" PRIu64 " records and %" PRIu64 " samples were lost, %" PRIu64
                          " times an event was throttled",
-                         c->lost_records, c->lost_samples, c->throttles);
+                         c->counts.lost_records, c->counts.lost_samples, c->counts.throttles);
 }

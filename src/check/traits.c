@@ -89,7 +89,7 @@ static bool holds_IDS_AT_TWO_PLACES(const pf_check *c, const pf_release *perf)
 static bool holds_IDS_NOWHERE(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return perfile_session_n_events(c->session) > 1 && c->by_type[PERFILE_RECORD_SAMPLE] &&
+    return perfile_session_n_events(c->session) > 1 && c->counts.by_type[PERFILE_RECORD_SAMPLE] &&
            ids_differ(c);
 }
 
@@ -107,7 +107,7 @@ static bool holds_FIRST_READS_NO_ID(const pf_check *c, const pf_release *perf)
 static bool holds_READS_NO_ID(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return c->nameless_values != 0;
+    return c->traits.nameless_values != 0;
 }
 
 static bool is_big_endian(const pf_check *c)
@@ -118,27 +118,27 @@ static bool is_big_endian(const pf_check *c)
 static bool holds_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return is_big_endian(c) && perfile_session_n_events(c->session) > 1 && c->unswapped_ids;
+    return is_big_endian(c) && perfile_session_n_events(c->session) > 1 && c->traits.unswapped_ids;
 }
 
 static bool holds_NEXT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return is_big_endian(c) && c->shorter_than_swapped;
+    return is_big_endian(c) && c->traits.shorter_than_swapped;
 }
 
 /* Versions that look for the ids of HEADER_ATTR behind an attr of their own size leave those before
  * it unswapped. */
 static bool holds_FIRST_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
-    return is_big_endian(c) && perfile_session_n_events(c->session) > 1 && c->first_id_offset &&
-           c->first_id_offset < perf->attr_size;
+    return is_big_endian(c) && perfile_session_n_events(c->session) > 1 &&
+           c->traits.first_id_offset && c->traits.first_id_offset < perf->attr_size;
 }
 
 static bool holds_RAW_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return is_big_endian(c) && c->raw_samples;
+    return is_big_endian(c) && c->traits.raw_samples;
 }
 
 /* pid and tid, or cpu and its reserved field, are two halves of one 64-bit word. */
@@ -147,7 +147,7 @@ static bool holds_HALVES_EXCHANGED(const pf_check *c, const pf_release *perf)
     (void)perf;
     for (uint32_t i = 0; i < perfile_session_n_events(c->session); i++)
         if (sample_type_of(c, i) & (PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU))
-            return is_big_endian(c) && c->by_type[PERFILE_RECORD_SAMPLE];
+            return is_big_endian(c) && c->counts.by_type[PERFILE_RECORD_SAMPLE];
     return false;
 }
 
@@ -199,45 +199,46 @@ static bool holds_NO_HOSTNAME(const pf_check *c, const pf_release *perf)
 static bool holds_ODD_SIZE(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return c->unaligned_sizes;
+    return c->traits.unaligned_sizes;
 }
 
 static bool holds_TOO_SHORT(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return c->too_short;
+    return c->traits.too_short;
 }
 
 /* perf takes the number behind its last feature for the end of the list, and stops at greater
  * numbers. */
 static bool holds_FEATURE_STOPS_REPORT(const pf_check *c, const pf_release *perf)
 {
-    return c->highest_feature > (uint64_t)perf->feature + 1;
+    return c->traits.highest_feature > (uint64_t)perf->feature + 1;
 }
 
 /* The end marker of another version has the number of a feature that this version knows. */
 static bool holds_MARKER_STOPS_SCRIPT(const pf_check *c, const pf_release *perf)
 {
-    return c->end_marker && c->end_marker <= perf->feature;
+    return c->traits.end_marker && c->traits.end_marker <= perf->feature;
 }
 
 static bool holds_TRACING_DATA_IN_PIPE(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return c->by_type[PERFILE_RECORD_HEADER_TRACING_DATA];
+    return c->counts.by_type[PERFILE_RECORD_HEADER_TRACING_DATA];
 }
 
 static bool holds_AUX_DATA_IN_PIPE(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return c->aux_payloads;
+    return c->traits.aux_payloads;
 }
 
 /* The header of a pipe has no feature COMPRESSED, which these versions need to decompress. */
 static bool holds_COMPRESSED_IN_PIPE(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return (c->by_type[PERFILE_RECORD_COMPRESSED] || c->by_type[PERFILE_RECORD_COMPRESSED2]) &&
+    return (c->counts.by_type[PERFILE_RECORD_COMPRESSED] ||
+            c->counts.by_type[PERFILE_RECORD_COMPRESSED2]) &&
            !feature_of_header(c, PERFILE_FEATURE_COMPRESSED);
 }
 

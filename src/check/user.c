@@ -37,7 +37,7 @@ static bool known_id(const pf_check *c, uint64_t id)
         return true;
     /* A single event without ids owns every id. */
     const perfile_event *e = perfile_session_event(c->session, 0);
-    return c->n_events == 1 && e && e->ids.n == 0;
+    return c->events.n == 1 && e && e->ids.n == 0;
 }
 
 static void check_update(pf_check *c, const perfile_record *r, const perfile_event_update *v)
@@ -63,12 +63,12 @@ static void check_id_index(pf_check *c, const perfile_record *r, const perfile_i
     perfile_list list = v->entries;
     perfile_id_index_entry e;
     while (perfile_id_index_entry_next(&list, &e, sizeof e) == PERFILE_OK) {
-        c->indexed_ids++;
+        c->user.indexed_ids++;
         if (known_id(c, e.id))
             continue;
         pf_report(c, PERFILE_RULE_V_505, PF_FULL, r, "id_index.id", "no event has id %" PRIu64,
                   e.id);
-        c->index_has_unknown = true;
+        c->user.index_has_unknown = true;
         break;
     }
 }
@@ -89,9 +89,9 @@ static void check_time_conv(pf_check *c, const perfile_record *r, const perfile_
 static void check_compressed(pf_check *c, const perfile_record *r)
 {
     perfile_compression v;
-    if (c->compressed_checked)
+    if (c->user.compressed_checked)
         return;
-    c->compressed_checked = true;
+    c->user.compressed_checked = true;
     const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_COMPRESSED);
     if (!f)
         pf_report(c, PERFILE_RULE_V_521, PF_FULL, r, NULL, "there is no feature COMPRESSED");
@@ -130,15 +130,15 @@ static void check_feature_record(pf_check *c, const perfile_record *r)
     check_pipe_only(c, r);
     perfile_feature f;
     bool read = perfile_record_feature(r, &f, NULL) == PERFILE_OK;
-    if (read && f.number > c->highest_feature)
-        c->highest_feature = f.number;
+    if (read && f.number > c->traits.highest_feature)
+        c->traits.highest_feature = f.number;
     if (read && pf_feature_ends_list(&f)) {
-        c->has_end_marker = true;
-        c->end_marker = f.number;
+        c->user.end_marker = true;
+        c->traits.end_marker = f.number;
         return;
     }
-    c->has_feature_records = true;
-    c->last_feature_offset = r->offset;
+    c->user.feature_records = true;
+    c->user.last_feature_offset = r->offset;
 }
 
 /* The types whose rules compare fields with each other. */
@@ -188,7 +188,7 @@ void pf_check_user(pf_check *c, const perfile_record *r, const void *v, size_t l
         check_id_index(c, r, v, left);
         break;
     case PERFILE_RECORD_AUXTRACE_INFO:
-        c->has_auxtrace_info = true;
+        c->user.auxtrace_info = true;
         break;
     case PERFILE_RECORD_AUXTRACE:
         pf_check_auxtrace(c, r);
@@ -205,14 +205,14 @@ void pf_check_user(pf_check *c, const perfile_record *r, const void *v, size_t l
  * (V-505). */
 void pf_check_user_end(pf_check *c)
 {
-    if (c->has_feature_records && !c->has_end_marker && c->pipe)
-        pf_report_offset(c, PERFILE_RULE_V_503, PF_FULL, c->last_feature_offset, "header_feature",
-                         "no empty HEADER_FEATURE follows the last one");
+    if (c->user.feature_records && !c->user.end_marker && c->pipe)
+        pf_report_offset(c, PERFILE_RULE_V_503, PF_FULL, c->user.last_feature_offset,
+                         "header_feature", "no empty HEADER_FEATURE follows the last one");
     uint64_t ids = 0;
     for (uint32_t i = 0; i < perfile_session_n_events(c->session); i++)
         ids += perfile_session_event(c->session, i)->ids.n;
-    if (c->indexed_ids && !c->index_has_unknown && ids > c->indexed_ids)
+    if (c->user.indexed_ids && !c->user.index_has_unknown && ids > c->user.indexed_ids)
         pf_report_offset(c, PERFILE_RULE_V_505, PF_FULL, PERFILE_NO_OFFSET, "id_index",
-                         "ID_INDEX lists %" PRIu64 " ids, the events have %" PRIu64, c->indexed_ids,
-                         ids);
+                         "ID_INDEX lists %" PRIu64 " ids, the events have %" PRIu64,
+                         c->user.indexed_ids, ids);
 }

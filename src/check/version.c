@@ -123,10 +123,10 @@ static void judge_layouts(answer *a)
                        ": %s",
                        i, names_of("branch_sample_type", branches, buf));
     }
-    if (a->c->map_build_ids && !pf_release_knows_map_build_ids(a->perf))
+    if (a->c->counts.map_build_ids && !pf_release_knows_map_build_ids(a->perf))
         add_reason(a, PERFILE_VERDICT_LOSES,
                    "it takes the build ids of mappings for inodes, there are %" PRIu64,
-                   a->c->map_build_ids);
+                   a->c->counts.map_build_ids);
 }
 
 /* A file with a tracepoint that TRACING_DATA does not describe is refused.  In a pipe, perf reads
@@ -154,17 +154,17 @@ static void judge_types(answer *a)
     char buf[24];
     const pf_check *c = a->c;
     for (uint32_t type = 1; type < PF_CHECK_TYPES; type++) {
-        if (!c->by_type[type] || pf_release_knows_type(a->perf, type))
+        if (!c->counts.by_type[type] || pf_release_knows_type(a->perf, type))
             continue;
         bool passes = type >= PERFILE_RECORD_USER && a->perf->skips_tools;
         add_reason(a, passes ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
                    "it does not know records of type %s, there are %" PRIu64,
-                   pf_check_type_name(type, buf), c->by_type[type]);
+                   pf_check_type_name(type, buf), c->counts.by_type[type]);
     }
-    if (c->by_type[PF_CHECK_TYPES])
+    if (c->counts.by_type[PF_CHECK_TYPES])
         add_reason(a, a->perf->skips_tools ? PERFILE_VERDICT_LOSES : PERFILE_VERDICT_STOPS,
                    "it does not know records of other tools, there are %" PRIu64,
-                   c->by_type[PF_CHECK_TYPES]);
+                   c->counts.by_type[PF_CHECK_TYPES]);
 }
 
 /* Features that the version does not know are skipped: no harm, but worth a sentence. */
@@ -194,7 +194,7 @@ static void judge_rules(answer *a)
 {
     for (size_t i = 0; i < sizeof rule_verdicts / sizeof rule_verdicts[0]; i++) {
         const perfile_rule *row = perfile_rule_of(rule_verdicts[i].rule);
-        uint64_t n = a->c->n_findings[rule_verdicts[i].rule][rule_verdicts[i].level];
+        uint64_t n = a->c->found.n[rule_verdicts[i].rule][rule_verdicts[i].level];
         if (n && applies(a, rule_verdicts[i].from, rule_verdicts[i].to, rule_verdicts[i].form))
             add_reason(a, rule_verdicts[i].verdict,
                        "%s is broken (%" PRIu64 " finding%s); it says that %s", row->id, n,

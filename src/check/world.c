@@ -31,25 +31,25 @@ perfile_status pf_check_feed_model(pf_check *c, const perfile_record *r, perfile
         return PERFILE_OK;
     }
     /* Not wanted, or given up. */
-    if (!c->model)
+    if (!c->lookups.model)
         return PERFILE_OK;
-    c->model_bytes += r->body.len + PER_RECORD;
-    if (c->model_bytes > PF_CHECK_MODEL_BYTES) {
-        perfile_model_close(c->model);
-        c->model = NULL;
+    c->lookups.model_bytes += r->body.len + PER_RECORD;
+    if (c->lookups.model_bytes > PF_CHECK_MODEL_BYTES) {
+        perfile_model_close(c->lookups.model);
+        c->lookups.model = NULL;
         return PERFILE_OK;
     }
-    return perfile_model_feed(c->model, r, err);
+    return perfile_model_feed(c->lookups.model, r, err);
 }
 
 void pf_check_add_lookup(pf_check *c, const pf_check_lookup *lookup)
 {
     uint64_t *slot = pf_check_recent_slot(c, lookup->address, lookup->pid);
     uint64_t tag = pf_check_recent_tag(lookup->address, lookup->pid);
-    if (*slot == tag || c->n_seen == c->lookups_cap)
+    if (*slot == tag || c->lookups.n == c->lookups.cap)
         return;
     *slot = tag;
-    c->lookups[c->n_seen++] = *lookup;
+    c->lookups.at[c->lookups.n++] = *lookup;
 }
 
 /* Makes a record that stands for the sample of a lookup, so that the finding has its place.  Its
@@ -68,13 +68,13 @@ static perfile_record record_of(const pf_check *c, const pf_check_lookup *p)
 void pf_check_lookups_end(pf_check *c)
 {
     /* perf stat has no samples; without records of tasks there is nothing to look up. */
-    if (!c->model || c->model_bytes == 0 || !pf_check_on(c, PERFILE_RULE_V_407))
+    if (!c->lookups.model || c->lookups.model_bytes == 0 || !pf_check_on(c, PERFILE_RULE_V_407))
         return;
-    for (uint32_t i = 0; i < c->n_seen; i++) {
-        const pf_check_lookup *p = &c->lookups[i];
+    for (uint32_t i = 0; i < c->lookups.n; i++) {
+        const pf_check_lookup *p = &c->lookups.at[i];
         perfile_record r = record_of(c, p);
         if (p->address == PF_CHECK_NO_ADDRESS) {
-            if (!perfile_model_comm(c->model, p->pid, p->tid, PERFILE_NO_TIME))
+            if (!perfile_model_comm(c->lookups.model, p->pid, p->tid, PERFILE_NO_TIME))
                 pf_report(c, PERFILE_RULE_V_407, PF_FULL, &r, "sample.pid",
                           "process %" PRIu32 " has no name", p->pid);
             continue;
@@ -83,8 +83,8 @@ void pf_check_lookups_end(pf_check *c)
         uint64_t address = p->address << PAGE_BITS;
         /* At the time of the sample, or else at the end: a mapping that was recorded too late (or
          * synthesized with time 0 after it) is not missing. */
-        if (!perfile_model_mapping(c->model, p->pid, address, p->time) &&
-            !perfile_model_mapping(c->model, p->pid, address, PERFILE_NO_TIME - 1))
+        if (!perfile_model_mapping(c->lookups.model, p->pid, address, p->time) &&
+            !perfile_model_mapping(c->lookups.model, p->pid, address, PERFILE_NO_TIME - 1))
             pf_report(c, PERFILE_RULE_V_407, PF_FULL, &r, "sample.ip",
                       "nothing is mapped at 0x%" PRIx64 " of process %" PRIu32, address, p->pid);
     }
@@ -94,20 +94,20 @@ void pf_check_lookups_end(pf_check *c)
  * slots where it may be are taken, the first one is overwritten and counted in n_cookies. */
 static pf_check_cookie *cookie_of(pf_check *c, uint32_t tid, uint64_t cookie)
 {
-    if (!c->cookies)
-        c->cookies = pf_alloc(PF_CHECK_COOKIES, sizeof *c->cookies);
-    if (!c->cookies)
+    if (!c->chains.at)
+        c->chains.at = pf_alloc(PF_CHECK_COOKIES, sizeof *c->chains.at);
+    if (!c->chains.at)
         return NULL;
     uint64_t mixed = (cookie ^ (uint64_t)tid << 32) * UINT64_C(0x9e3779b97f4a7c15);
     for (size_t i = 0; i < TRIES; i++) {
-        pf_check_cookie *k = &c->cookies[((mixed >> 40) + i) % PF_CHECK_COOKIES];
+        pf_check_cookie *k = &c->chains.at[((mixed >> 40) + i) % PF_CHECK_COOKIES];
         if (k->state == 0 || (k->cookie == cookie && k->tid == tid))
             return k;
     }
     /* All slots are taken: overwrite the first. */
-    pf_check_cookie *k = &c->cookies[(mixed >> 40) % PF_CHECK_COOKIES];
+    pf_check_cookie *k = &c->chains.at[(mixed >> 40) % PF_CHECK_COOKIES];
     *k = (pf_check_cookie){0};
-    c->n_cookies++;
+    c->chains.overwritten++;
     return k;
 }
 
@@ -127,7 +127,7 @@ void pf_check_cookie_delivered(pf_check *c, const perfile_record *r, uint32_t ti
     if (!k)
         return;
     /* Once an entry was overwritten, an unknown cookie may have been announced. */
-    if (k->state == 0 && c->n_cookies == 0)
+    if (k->state == 0 && c->chains.overwritten == 0)
         pf_report(c, PERFILE_RULE_V_406, PF_FULL, r, "callchain_deferred.cookie",
                   "no sample of thread %" PRIu32 " before has cookie 0x%" PRIx64, tid, cookie);
     else if (k->state == 2)
