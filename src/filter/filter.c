@@ -15,12 +15,12 @@
 static uint64_t records_to_test(const pf_filter *x, const pf_run *run)
 {
     uint64_t tested = run->samples;
-    if (x->only)
+    if (x->terms.only)
         return run->all;
     for (uint64_t left = run->all & ~run->samples; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         unsigned class = pf_role_of(&run->first[i]);
-        bool is = class == PF_ROLE_DATA || (class != PF_ROLE_FACT && x->tests_sideband);
+        bool is = class == PF_ROLE_DATA || (class != PF_ROLE_FACT && x->terms.tests_sideband);
         tested |= (uint64_t)is << i;
     }
     return tested;
@@ -28,7 +28,7 @@ static uint64_t records_to_test(const pf_filter *x, const pf_run *run)
 
 bool pf_filter_selects_all(const pf_filter *x)
 {
-    return !x->given && !x->invert && x->options.every < 2 && !x->options.head;
+    return !x->terms.given && !x->terms.invert && x->options.every < 2 && !x->options.head;
 }
 
 /* After the selecting pass a look at the bits; before it, or without all bits, the test. */
@@ -38,14 +38,14 @@ perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selec
     perfile_status st = pf_filter_resolve(x, run->first, err);
     if (st != PERFILE_OK)
         return st;
-    if (x->selection_known && !x->selected.incomplete) {
-        *selected = pf_selected_of(&x->selected, run);
+    if (x->selection.known && !x->selection.bits.incomplete) {
+        *selected = pf_selected_of(&x->selection.bits, run);
         return PERFILE_OK;
     }
     uint64_t tested = records_to_test(x, run);
     /* Only until something is selected; after that nobody asks what there is instead. */
-    if (x->given && !x->there.over)
-        pf_observed_look(&x->there, run, x->given);
+    if (x->terms.given && !x->there.over)
+        pf_observed_look(&x->there, run, x->terms.given);
     if (pf_filter_selects_all(x) || !tested) {
         *selected = tested;
         return PERFILE_OK;
@@ -65,7 +65,7 @@ static bool is_plain(const perfile_record *r)
  * come out of them, except with PERFILE_FILTER_ONLY, which tests every record. */
 static bool is_tested(const pf_filter *x, const perfile_record *r)
 {
-    return is_plain(r) || (x->only && r->family != PERFILE_FAMILY_DAMAGE);
+    return is_plain(r) || (x->terms.only && r->family != PERFILE_FAMILY_DAMAGE);
 }
 
 /* Collects of a run: feeds the model if it is needed, and widens the range of times. For families
@@ -110,8 +110,8 @@ perfile_status pf_filter_select_run(pf_filter *x, const pf_run *run, perfile_err
 bool pf_filter_needs_time_range(const pf_filter *x)
 {
     bool relative = false;
-    for (uint32_t i = 0; i < x->n_periods; i++) {
-        const pf_moment *ends[] = {&x->periods[i].from, &x->periods[i].to};
+    for (uint32_t i = 0; i < x->terms.n_periods; i++) {
+        const pf_moment *ends[] = {&x->terms.periods[i].from, &x->terms.periods[i].to};
         for (size_t k = 0; k < 2; k++)
             relative |= ends[k]->kind == PF_AFTER_FIRST || ends[k]->kind == PF_SHARE;
     }
@@ -131,7 +131,7 @@ static bool needs_collecting_pass(const pf_filter *x)
 static bool wants_selecting_pass(const pf_filter *x)
 {
     bool facts = x->options.flags & PERFILE_FILTER_FACTS_FIRST;
-    return !x->selection_known && !pf_filter_selects_all(x) && (!x->no_sideband || facts);
+    return !x->selection.known && !pf_filter_selects_all(x) && (!x->terms.no_sideband || facts);
 }
 
 /* *needed: without the pass relative times cannot be used, and names come only from side-band in
@@ -146,15 +146,15 @@ bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
 /* UINT64_MAX is no generation, so events are resolved at the first run. */
 void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s)
 {
-    x->session = perfile_stream_session(s);
-    x->needs_kept_times = perfile_session_feature(x->session, PERFILE_FEATURE_SAMPLE_TIME) &&
-                          (x->is_part || !pf_filter_selects_all(x));
-    x->generation = UINT64_MAX;
-    x->resolved = false;
-    x->n_events = 0;
-    x->countdown = x->counted = 0;
-    x->round_has_kept = x->round_has_dropped = false;
-    x->given_to = 0;
+    x->pass.session = perfile_stream_session(s);
+    x->kept.needs_times = perfile_session_feature(x->pass.session, PERFILE_FEATURE_SAMPLE_TIME) &&
+                          (x->sideband.is_part || !pf_filter_selects_all(x));
+    x->pass.generation = UINT64_MAX;
+    x->pass.resolved = false;
+    x->pass.n_events = 0;
+    x->selection.countdown = x->selection.counted = 0;
+    x->rounds.has_kept = x->rounds.has_dropped = false;
+    x->ranges.given_to = 0;
 }
 
 /* Does the collecting pass if it is needed, else the selecting pass. */
@@ -186,11 +186,11 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
         x->collected = true;
         return PERFILE_OK;
     }
-    x->selection_known = true;
-    pf_ancestors_sort(&x->ancestors);
+    x->selection.known = true;
+    pf_ancestors_sort(&x->sideband.ancestors);
     /* The FORKs are only needed for this. */
-    st = pf_filter_find_ancestors(x, &x->ancestors, err);
-    pf_ancestors_free(&x->ancestors);
+    st = pf_filter_find_ancestors(x, &x->sideband.ancestors, err);
+    pf_ancestors_free(&x->sideband.ancestors);
     return st;
 }
 
@@ -235,8 +235,8 @@ void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uin
     sum->records += run->n;
     sum->kept += (unsigned)__builtin_popcountll(keep);
     sum->selected += (unsigned)__builtin_popcountll(selected);
-    x->selects_any = x->selects_any || selects_any(x, run, selected);
-    if (x->selection_known)
+    x->selection.any = x->selection.any || selects_any(x, run, selected);
+    if (x->selection.known)
         return; /* the selecting pass counted the samples */
     sum->samples += (unsigned)__builtin_popcountll(pf_run_counted(run));
     sum->kept_samples += (unsigned)__builtin_popcountll(pf_run_counted(run) & keep);
@@ -260,13 +260,13 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
         st = collect(x, first, run->n, err);
     if (st == PERFILE_OK)
         st = pf_filter_select(x, run, &selected, err);
-    if (st == PERFILE_OK && !x->selection_known)
+    if (st == PERFILE_OK && !x->selection.known)
         st = pf_filter_count(x, run, selected, err);
     if (st != PERFILE_OK)
         return st;
     /* Without terms every record of the run is passed on. */
     *keep = pf_filter_selects_all(x) ? run->all : selected;
-    if (!pf_filter_selects_all(x) && !x->only)
+    if (!pf_filter_selects_all(x) && !x->terms.only)
         st = keep_sideband(x, first, run->all & ~run->samples, keep, err);
     pf_filter_drop_rounds(x, run, selected, keep);
     if (st == PERFILE_OK)
@@ -286,15 +286,15 @@ perfile_status perfile_filter_new(const perfile_filter_options *options,
         pf_free(x);
         return st;
     }
-    x->only = x->options.flags & PERFILE_FILTER_ONLY;
-    x->no_sideband = x->only || x->options.flags & PERFILE_FILTER_NO_SIDEBAND;
-    x->compact = x->options.flags & PERFILE_FILTER_COMPACT_SIDEBAND;
-    x->invert = x->options.flags & PERFILE_FILTER_INVERT;
-    x->first_time = x->kept_first = PERFILE_NO_TIME;
+    x->terms.only = x->options.flags & PERFILE_FILTER_ONLY;
+    x->terms.no_sideband = x->terms.only || x->options.flags & PERFILE_FILTER_NO_SIDEBAND;
+    x->terms.compact = x->options.flags & PERFILE_FILTER_COMPACT_SIDEBAND;
+    x->terms.invert = x->options.flags & PERFILE_FILTER_INVERT;
+    x->first_time = x->kept.first = PERFILE_NO_TIME;
     pf_observed_begin(&x->there);
     st = pf_filter_terms(x, err);
-    x->tests_sideband = x->no_sideband || pf_filter_has(x, PERFILE_FILTER_BY_TYPE) ||
-                        pf_filter_has(x, PERFILE_FILTER_BY_WHERE);
+    x->terms.tests_sideband = x->terms.no_sideband || pf_filter_has(x, PERFILE_FILTER_BY_TYPE) ||
+                              pf_filter_has(x, PERFILE_FILTER_BY_WHERE);
     if (st != PERFILE_OK) {
         perfile_filter_close(x);
         return st;
@@ -324,30 +324,32 @@ void perfile_filter_close(perfile_filter_state *x)
     if (!x)
         return;
     /* Everything that a filter owns; streams and sessions are borrowed. */
-    pf_ranges *sets[] = {&x->pids, &x->tids, &x->cpus, &x->types, &x->ips, &x->times};
+    pf_ranges *sets[] = {&x->terms.pids,  &x->terms.tids, &x->terms.cpus,
+                         &x->terms.types, &x->terms.ips,  &x->terms.times};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         pf_ranges_free(sets[i]);
-    pf_patterns *patterns[] = {&x->events, &x->comms, &x->dsos, &x->cgroups};
+    pf_patterns *patterns[] = {&x->terms.events, &x->terms.comms, &x->terms.dsos,
+                               &x->terms.cgroups};
     for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
         free_patterns(patterns[i]);
-    for (uint32_t i = 0; i < x->n_wheres; i++)
-        perfile_expr_close(x->wheres[i]);
-    pf_free(x->wheres);
-    pf_free(x->periods);
-    pf_free(x->event_fits);
-    perfile_model_close(x->model);
-    pf_texts_free(&x->texts);
-    pf_texts_free(&x->kept_files);
-    pf_buffer_free(&x->build_ids);
-    pf_index_free(&x->cgroup_of);
-    pf_buffer_free(&x->cgroup_names);
-    pf_selected_free(&x->selected);
-    pf_ancestors_free(&x->ancestors);
-    pf_pids_free(&x->seen);
-    pf_pids_free(&x->wanted);
-    pf_pids_free(&x->needed);
-    pf_pids_free(&x->forked_parents);
-    pf_index_free(&x->last_of_key);
-    pf_buffer_free(&x->last_records);
+    for (uint32_t i = 0; i < x->terms.n_wheres; i++)
+        perfile_expr_close(x->terms.wheres[i]);
+    pf_free(x->terms.wheres);
+    pf_free(x->terms.periods);
+    pf_free(x->pass.event_fits);
+    perfile_model_close(x->names.model);
+    pf_texts_free(&x->names.texts);
+    pf_texts_free(&x->kept.files);
+    pf_buffer_free(&x->kept.build_ids);
+    pf_index_free(&x->names.cgroup_of);
+    pf_buffer_free(&x->names.cgroups);
+    pf_selected_free(&x->selection.bits);
+    pf_ancestors_free(&x->sideband.ancestors);
+    pf_pids_free(&x->sideband.seen);
+    pf_pids_free(&x->sideband.wanted);
+    pf_pids_free(&x->sideband.needed);
+    pf_pids_free(&x->sideband.forked_parents);
+    pf_index_free(&x->sideband.last_of_key);
+    pf_buffer_free(&x->sideband.last_records);
     pf_free(x);
 }

@@ -204,14 +204,12 @@ typedef struct pf_patterns {
     pf_index known; /* address of a name -> 1 if it matches, else 0 */
 } pf_patterns;
 
-struct perfile_filter_state {
-    perfile_filter_options options;
+/* The terms, parsed, and what follows from them alone. */
+typedef struct pf_terms {
     uint32_t given;      /* bit k: there are terms of kind k (PERFILE_FILTER_BY_...) */
     bool tests_sideband; /* side-band is tested, too: no_sideband, or terms of kind TYPE or WHERE */
     bool no_sideband, invert, compact; /* options.flags */
     bool only; /* PERFILE_FILTER_ONLY: only selected records; every type is tested */
-
-    /* The terms, parsed. */
     pf_ranges pids, tids, cpus, types, ips;
     pf_ranges times; /* ns of the session clock, from `periods` */
     pf_period *periods;
@@ -220,62 +218,93 @@ struct perfile_filter_state {
     perfile_expr **wheres;
     uint32_t n_wheres;
     bool where_needs_model; /* an expression uses comm, dso or cgroup */
+} pf_terms;
 
-    /* What depends on the capture. */
+/* The pass at hand, and what depends on its session. */
+typedef struct pf_filter_pass {
+    bool in_stage;                  /* it is the last one */
     const perfile_session *session; /* of the stream that is being read */
     uint64_t generation;            /* of the session when event_fits was computed */
-    bool resolved;                  /* `times` and event_fits are valid in this pass */
+    bool resolved;                  /* terms.times and event_fits are valid in this pass */
     uint8_t *event_fits;            /* by index of the event: it matches the terms */
     uint32_t n_events, events_cap;
     uint64_t window_end; /* end of the last time range: later side-band is not needed */
+} pf_filter_pass;
 
-    /* Passes. */
+/* Ranges of an archive that are passed over, or taken as they are stored: narrow.c. */
+typedef struct pf_filter_ranges {
     pf_narrow narrow;       /* of the pass at hand */
-    bool in_stage;          /* that is the last one */
-    bool counts_range;      /* the samples of the range that is passed over are all selected … */
-    bool range_counted;     /* … and have been counted */
+    bool all_selected;      /* the samples of the range that is passed over are all selected … */
+    bool counted;           /* … and have been counted */
     bool no_memory;         /* … for which there was no memory */
     const pf_narrow *takes; /* of the stage: who takes ranges as they are stored; NULL: nobody */
-    bool holds; /* the stage: records in front of the next one have not been handed out */
-    /* stage.c,: since the last FINISHED_ROUND that was kept … */
-    bool round_has_kept, round_has_dropped; /* … there were records that are kept, or dropped */
-    uint64_t given_to;    /* sequence of the end of the last range that was given as it is stored */
-    bool collected;       /* the collecting pass is done */
-    bool selection_known; /* the selecting pass is done */
-    void (*progress)(void *user, const perfile_record *at); /* of any pass; may be NULL */
-    void *progress_user;
-    uint64_t first_time, last_time; /* of all samples; PERFILE_NO_TIME: no sample has a time */
+    uint64_t given_to;      /* sequence of the end of the last range that was given so */
+} pf_filter_ranges;
+
+/* Names of threads, files and cgroups: world.c. */
+typedef struct pf_filter_world {
     perfile_model *model;
     pf_texts texts;     /* paths of cgroups */
-    pf_index cgroup_of; /* id -> index in cgroup_names */
-    pf_buffer cgroup_names;
-    pf_selected selected; /* by the selecting pass */
+    pf_index cgroup_of; /* id -> index in `cgroups` */
+    pf_buffer cgroups;
+} pf_filter_world;
 
-    /* Processes. */
+typedef struct pf_filter_selection {
+    bool known;         /* the selecting pass is done … */
+    pf_selected bits;   /* … and selected these records */
+    bool any;           /* a sample, or another record that the terms ask for, is selected */
+    uint64_t countdown; /* options.every: samples to drop before the next is kept */
+    uint64_t counted;   /* options.head: samples selected so far */
+} pf_filter_selection;
+
+/* Processes, and the side-band that is kept for them: keep.c. */
+typedef struct pf_filter_sideband {
     pf_pids seen, wanted;   /* processes with records; with selected records */
     pf_pids needed;         /* `wanted` and their ancestors */
     bool unattributed;      /* a selected record has no process: side-band of all is kept */
     pf_ancestors ancestors; /* FORKs */
     bool is_part;           /* of a split: only processes of selected records are of interest */
-
-    /* PERFILE_FILTER_COMPACT_SIDEBAND, see keep.c. */
+    /* PERFILE_FILTER_COMPACT_SIDEBAND */
     pf_index last_of_key; /* key of a piece of side-band -> index in last_records */
     pf_buffer last_records;
     pf_pids forked_parents; /* of the processes in `needed` */
+} pf_filter_sideband;
 
-    uint64_t countdown;             /* options.every: samples to drop before the next is kept */
-    uint64_t counted;               /* options.head: samples selected so far */
-    bool needs_kept_times;          /* for the feature SAMPLE_TIME, where samples may be dropped */
-    uint64_t kept_first, kept_last; /* then: times of selected samples */
-    pf_texts kept_files;            /* names of mappings that were kept … */
-    bool dropped_files;             /* … and some were not */
-    pf_buffer build_ids;            /* feature BUILD_ID of the output */
-    uint8_t sample_time[16];        /* feature SAMPLE_TIME of the output */
+/* What features of the output say about the records that were kept: keep.c. */
+typedef struct pf_filter_kept {
+    bool needs_times;        /* for the feature SAMPLE_TIME, where samples may be dropped */
+    uint64_t first, last;    /* then: times of selected samples */
+    pf_texts files;          /* names of mappings that were kept … */
+    bool dropped_files;      /* … and some were not */
+    pf_buffer build_ids;     /* feature BUILD_ID of the output */
+    uint8_t sample_time[16]; /* feature SAMPLE_TIME of the output */
+} pf_filter_kept;
+
+struct perfile_filter_state {
+    perfile_filter_options options;
+    pf_terms terms;
+    pf_filter_pass pass;
+    pf_filter_ranges ranges;
+    bool collected;                 /* the collecting pass is done */
+    uint64_t first_time, last_time; /* of all samples; PERFILE_NO_TIME: no sample has a time */
+    pf_filter_world names;
+    pf_filter_selection selection;
+    pf_filter_sideband sideband;
+    pf_filter_kept kept;
+    bool holds; /* the stage: records before the next one have not been handed out */
+    struct {
+        bool has_kept, has_dropped; /* there were records that are kept, or dropped */
+    } rounds;                       /* since the last FINISHED_ROUND that was kept: stage.c */
     perfile_filter_summary result;
-    bool selects_any;          /* a sample, or another record that the terms ask for, is selected */
-    pf_observed there;         /* what samples have instead, to explain an empty result */
-    void (*ended)(void *user); /* when the stage is read to its end; may be NULL */
-    void *ended_user;
+    pf_observed there; /* what samples have, to explain an empty result */
+    struct {
+        void (*at)(void *user, const perfile_record *at); /* may be NULL */
+        void *user;
+    } progress; /* of any pass */
+    struct {
+        void (*call)(void *user); /* may be NULL */
+        void *user;
+    } ended; /* when the stage is read to its end */
 };
 
 typedef perfile_filter_state pf_filter;
@@ -283,14 +312,14 @@ typedef perfile_filter_state pf_filter;
 /* Reports how far a pass has come. */
 static inline void pf_filter_report_progress(const pf_filter *x, const perfile_record *at)
 {
-    if (x->progress)
-        x->progress(x->progress_user, at);
+    if (x->progress.at)
+        x->progress.at(x->progress.user, at);
 }
 
 /* True if there are terms of a kind. */
 static inline bool pf_filter_has(const pf_filter *x, unsigned kind)
 {
-    return x->given >> kind & 1;
+    return x->terms.given >> kind & 1;
 }
 
 /* terms.c */
@@ -310,8 +339,8 @@ const char *pf_filter_kind_name(const char *member);
  * is the text of the term, for messages. */
 perfile_status pf_filter_period(const char **text, const char *whole, pf_period *out,
                                 perfile_error *err);
-/* Computes x->times and x->window_end from the periods; needs the clock of the session, and for
- * relative times the collecting pass. */
+/* Computes x->terms.times and x->pass.window_end from the periods; needs the clock of the session,
+ * and for relative times the collecting pass. */
 perfile_status pf_filter_times(pf_filter *x, perfile_error *err);
 
 /* test.c */

@@ -58,7 +58,7 @@ static bool key_of(const pf_filter *x, const perfile_record *r, uint64_t *key, u
     }
     uint64_t process = (uint64_t)first << 32 | second;
     uint64_t type = r->type == PERFILE_RECORD_MMAP ? PERFILE_RECORD_MMAP2 : r->type;
-    *key = mix(mix(mix(x->last_of_key.seed, type), process), third);
+    *key = mix(mix(mix(x->sideband.last_of_key.seed, type), process), third);
     *pid = first;
     return !c.bad;
 }
@@ -69,7 +69,9 @@ static uint64_t time_before_range(const pf_filter *x, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
     time = time == PERFILE_NO_TIME ? 0 : time;
-    return x->times.n && !x->invert && time < x->times.at[0].first ? time : PERFILE_NO_TIME;
+    return x->terms.times.n && !x->terms.invert && time < x->terms.times.at[0].first
+               ? time
+               : PERFILE_NO_TIME;
 }
 
 /* Remembers a record if it is from before the range and the latest of its key so far. */
@@ -77,20 +79,20 @@ static perfile_status note_state(pf_filter *x, const perfile_record *r, perfile_
 {
     uint64_t key, time = time_before_range(x, r);
     uint32_t pid;
-    if (!x->last_of_key.seed)
-        x->last_of_key.seed = pf_index_seed(&x->last_of_key);
+    if (!x->sideband.last_of_key.seed)
+        x->sideband.last_of_key.seed = pf_index_seed(&x->sideband.last_of_key);
     if (time == PERFILE_NO_TIME || !key_of(x, r, &key, &pid))
         return PERFILE_OK;
     const last_record mine = {time, r->sequence};
-    uint32_t at = pf_index_get(&x->last_of_key, key);
+    uint32_t at = pf_index_get(&x->sideband.last_of_key, key);
     if (at == PF_INDEX_NONE) {
-        at = (uint32_t)(x->last_records.len / sizeof mine);
-        if (!pf_buffer_append(&x->last_records, &mine, sizeof mine) ||
-            !pf_index_put(&x->last_of_key, key, at))
+        at = (uint32_t)(x->sideband.last_records.len / sizeof mine);
+        if (!pf_buffer_append(&x->sideband.last_records, &mine, sizeof mine) ||
+            !pf_index_put(&x->sideband.last_of_key, key, at))
             return pf_fail_nomem(err, "filter");
         return PERFILE_OK;
     }
-    last_record *known = (last_record *)(void *)x->last_records.ptr + at;
+    last_record *known = (last_record *)(void *)x->sideband.last_records.ptr + at;
     if (mine.time >= known->time) /* equal times: the later record of the stream counts */
         *known = mine;
     return PERFILE_OK;
@@ -102,10 +104,10 @@ static bool is_last_state(const pf_filter *x, const perfile_record *r)
     uint64_t key;
     uint32_t pid;
     if (time_before_range(x, r) == PERFILE_NO_TIME || !key_of(x, r, &key, &pid) ||
-        pf_pids_have(&x->forked_parents, pid))
+        pf_pids_have(&x->sideband.forked_parents, pid))
         return true;
-    uint32_t at = pf_index_get(&x->last_of_key, key);
-    const last_record *known = (const last_record *)(const void *)x->last_records.ptr;
+    uint32_t at = pf_index_get(&x->sideband.last_of_key, key);
+    const last_record *known = (const last_record *)(const void *)x->sideband.last_records.ptr;
     return at == PF_INDEX_NONE || known[at].sequence == r->sequence;
 }
 
@@ -126,7 +128,7 @@ static uint32_t process_of(const perfile_record *r)
 static bool in_time(const pf_filter *x, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
-    return time == PERFILE_NO_TIME || time <= x->window_end;
+    return time == PERFILE_NO_TIME || time <= x->pass.window_end;
 }
 
 bool pf_filter_is_kernel_mapping(const perfile_record *r)
@@ -149,10 +151,10 @@ static bool keep_aux(const pf_filter *x, const perfile_record *r, bool *whole_cp
     *whole_cpu = v.tid == PERFILE_NO_PID;
     bool fits = true;
     if (pf_filter_has(x, PERFILE_FILTER_BY_CPU) && v.cpu != UINT32_MAX)
-        fits = pf_ranges_contain(&x->cpus, v.cpu);
+        fits = pf_ranges_contain(&x->terms.cpus, v.cpu);
     if (pf_filter_has(x, PERFILE_FILTER_BY_TID) && v.tid != PERFILE_NO_PID)
-        fits = fits && pf_ranges_contain(&x->tids, v.tid);
-    return x->invert || fits;
+        fits = fits && pf_ranges_contain(&x->terms.tids, v.tid);
+    return x->terms.invert || fits;
 }
 
 bool pf_filter_keep(pf_filter *x, const perfile_record *r)
@@ -161,15 +163,15 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     unsigned class = pf_role_of(r);
     if (class == PF_ROLE_FACT) /* the writer makes records of a state again where it changes */
         return !(pf_marks_of(r) & PF_ROW_STATE);
-    if (x->no_sideband)
+    if (x->terms.no_sideband)
         return false;
     /* Facts are kept above. Data that is not selected is dropped: the default. */
     switch (class) {
     case PF_ROLE_TASK:
         return in_time(x, r) &&
                (x->result.all_sideband || pf_filter_is_kernel_mapping(r) ||
-                pf_pids_have(&x->needed, process_of(r))) &&
-               (!x->compact || x->result.all_sideband || is_last_state(x, r));
+                pf_pids_have(&x->sideband.needed, process_of(r))) &&
+               (!x->terms.compact || x->result.all_sideband || is_last_state(x, r));
     case PF_ROLE_KERNEL:
         return in_time(x, r);
     case PF_ROLE_RECORDING:
@@ -187,7 +189,7 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
 static bool add_wanted(pf_filter *x, uint32_t pid)
 {
     bool is_new;
-    return pid == PERFILE_NO_PID || pf_pids_add(&x->wanted, pid, &is_new);
+    return pid == PERFILE_NO_PID || pf_pids_add(&x->sideband.wanted, pid, &is_new);
 }
 
 /* Adds processes that a record other than a sample refers to: the other side of a context switch.
@@ -202,7 +204,8 @@ static bool add_wanted_of_others(pf_filter *x, const perfile_record *r, bool sel
                perfile_switch_cpu_wide_decode(r, &change, sizeof change, NULL) != PERFILE_OK ||
                add_wanted(x, change.next_prev_pid);
     case PERFILE_RECORD_AUXTRACE:
-        x->unattributed |= !x->no_sideband && keep_aux(x, r, &whole_cpu) && whole_cpu;
+        x->sideband.unattributed |=
+            !x->terms.no_sideband && keep_aux(x, r, &whole_cpu) && whole_cpu;
         return true;
     default:
         return true;
@@ -220,15 +223,16 @@ static bool add_even_samples(pf_filter *x, const pf_run *run, size_t slot, uint6
     for (size_t i = 1; i < run->n; i++)
         others |= (uint32_t)pf_run_word(run, i, slot) ^ one;
     if (!others) {
-        ok = one == PERFILE_NO_PID || x->is_part || pf_pids_add(&x->seen, one, &is_new);
+        ok = one == PERFILE_NO_PID || x->sideband.is_part ||
+             pf_pids_add(&x->sideband.seen, one, &is_new);
         return ok && (!of || add_wanted(x, one));
     }
     for (size_t i = 0; i < run->n && ok; i++) {
         uint32_t pid = (uint32_t)pf_run_word(run, i, slot);
-        if (pid != seen && pid != PERFILE_NO_PID && !x->is_part)
-            ok = pf_pids_add(&x->seen, seen = pid, &is_new);
+        if (pid != seen && pid != PERFILE_NO_PID && !x->sideband.is_part)
+            ok = pf_pids_add(&x->sideband.seen, seen = pid, &is_new);
         if (pid != wanted && of >> i & 1 && pid != PERFILE_NO_PID)
-            ok = ok && pf_pids_add(&x->wanted, wanted = pid, &is_new);
+            ok = ok && pf_pids_add(&x->sideband.wanted, wanted = pid, &is_new);
     }
     return ok;
 }
@@ -239,7 +243,7 @@ static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
     if (run->even && run->even->sample_slot[PF_SLOT_TID] >= 0)
         return add_even_samples(x, run, (size_t)run->even->sample_slot[PF_SLOT_TID], of);
     if (run->even) {
-        x->unattributed |= of != 0;
+        x->sideband.unattributed |= of != 0;
         return true;
     }
     uint64_t values[PERFILE_RUN_RECORDS];
@@ -251,12 +255,12 @@ static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
     for (size_t i = 0; i < found && ok; i++) {
         uint32_t pid = (uint32_t)values[i];
         known |= UINT64_C(1) << at[i];
-        if (pid != seen && pid != PERFILE_NO_PID && !x->is_part)
-            ok = pf_pids_add(&x->seen, seen = pid, &is_new);
+        if (pid != seen && pid != PERFILE_NO_PID && !x->sideband.is_part)
+            ok = pf_pids_add(&x->sideband.seen, seen = pid, &is_new);
         if (pid != wanted && of >> at[i] & 1 && pid != PERFILE_NO_PID)
-            ok = ok && pf_pids_add(&x->wanted, wanted = pid, &is_new);
+            ok = ok && pf_pids_add(&x->sideband.wanted, wanted = pid, &is_new);
     }
-    x->unattributed |= (of & ~known) != 0;
+    x->sideband.unattributed |= (of & ~known) != 0;
     return ok;
 }
 
@@ -265,8 +269,8 @@ static void widen_kept_times(pf_filter *x, const pf_run *run, uint64_t of)
 {
     uint64_t values[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
-    uint64_t first = x->kept_first,
-             last = x->kept_last; /* copies, so that the loop keeps them in registers */
+    uint64_t first = x->kept.first,
+             last = x->kept.last; /* copies, so that the loop keeps them in registers */
     size_t found = 0;
     if (run->even) {
         int slot = run->even->sample_slot[PF_SLOT_TIME];
@@ -284,8 +288,8 @@ static void widen_kept_times(pf_filter *x, const pf_run *run, uint64_t of)
         first = counts && values[i] < first ? values[i] : first;
         last = counts && values[i] > last ? values[i] : last;
     }
-    x->kept_first = first;
-    x->kept_last = last;
+    x->kept.first = first;
+    x->kept.last = last;
 }
 
 /* Samples are counted by fields at fixed offsets; other records by their class: side-band by its
@@ -299,11 +303,11 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
     bool ok = true, is_new;
     if (sampled) {
         ok = add_samples(x, run, selected & sampled);
-        if (selected & sampled && x->needs_kept_times)
+        if (selected & sampled && x->kept.needs_times)
             widen_kept_times(x, run, selected & sampled);
     }
     /* A part of a split is only interested in the processes of its own records. */
-    uint64_t looked = x->is_part ? selected : run->all;
+    uint64_t looked = x->sideband.is_part ? selected : run->all;
     for (uint64_t left = looked & ~sampled; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         unsigned class = pf_role_of(&first[i]);
@@ -311,12 +315,13 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
             pid = process_of(&first[i]);
         else if (class != PF_ROLE_DATA || !perfile_record_task(&first[i], &pid, &tid))
             continue;
-        ok = pid == PERFILE_NO_PID || x->is_part || pf_pids_add(&x->seen, pid, &is_new);
+        ok = pid == PERFILE_NO_PID || x->sideband.is_part ||
+             pf_pids_add(&x->sideband.seen, pid, &is_new);
         if (class == PF_ROLE_DATA && selected >> i & 1)
             ok = ok && add_wanted(x, pid);
     }
-    x->result.processes = x->seen.n;
-    x->result.kept_processes = x->wanted.n;
+    x->result.processes = x->sideband.seen.n;
+    x->result.kept_processes = x->sideband.wanted.n;
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }
 
@@ -328,10 +333,10 @@ perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t s
     for (uint64_t left = run->all & ~run->samples; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         ok = add_wanted_of_others(x, &first[i], selected >> i & 1) &&
-             (!x->compact || pf_role_of(&first[i]) != PF_ROLE_TASK ||
+             (!x->terms.compact || pf_role_of(&first[i]) != PF_ROLE_TASK ||
               note_state(x, &first[i], err) == PERFILE_OK);
     }
-    x->result.kept_processes = x->wanted.n;
+    x->result.kept_processes = x->sideband.wanted.n;
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }
 
@@ -339,11 +344,11 @@ perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t s
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err)
 {
-    bool ok = pf_selected_set(&x->selected, run, selected);
+    bool ok = pf_selected_set(&x->selection.bits, run, selected);
     for (uint64_t left = run->all & ~run->samples; left && ok; left &= left - 1) {
         const perfile_record *r = &run->first[__builtin_ctzll(left)];
         if (r->type == PERFILE_RECORD_FORK)
-            ok = pf_ancestors_note(&x->ancestors, r);
+            ok = pf_ancestors_note(&x->sideband.ancestors, r);
     }
     return ok ? pf_filter_note_others(x, run, selected, err) : pf_fail_nomem(err, "filter");
 }
@@ -357,12 +362,13 @@ perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *ancest
     bool ok = true;
     uint64_t at = 0;
     uint32_t pid;
-    x->result.all_sideband = x->unattributed || ancestors->full || x->wanted.full;
-    while (ok && pf_pids_next(&x->wanted, &at, &pid))
-        ok = pf_ancestors_add_needed(ancestors, pid, x->window_end, &x->needed, &waiting, NULL,
-                                     NULL);
-    if (ok && x->compact)
-        ok = pf_ancestors_parents(ancestors, x->window_end, &x->needed, &x->forked_parents);
+    x->result.all_sideband = x->sideband.unattributed || ancestors->full || x->sideband.wanted.full;
+    while (ok && pf_pids_next(&x->sideband.wanted, &at, &pid))
+        ok = pf_ancestors_add_needed(ancestors, pid, x->pass.window_end, &x->sideband.needed,
+                                     &waiting, NULL, NULL);
+    if (ok && x->terms.compact)
+        ok = pf_ancestors_parents(ancestors, x->pass.window_end, &x->sideband.needed,
+                                  &x->sideband.forked_parents);
     pf_buffer_free(&waiting);
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }
@@ -501,12 +507,13 @@ perfile_status pf_filter_update_sample_time(pf_filter *x, pf_session_view *view,
     const perfile_filter_summary *sum = &x->result;
     if (sum->kept_samples == sum->samples)
         return PERFILE_OK;
-    bool any = x->kept_first <= x->kept_last;
+    bool any = x->kept.first <= x->kept.last;
     bool swapped = perfile_session_swapped(pf_session_view_shown(view));
-    pf_store_u64(x->sample_time, any ? x->kept_first : 0, swapped);
-    pf_store_u64(x->sample_time + 8, any ? x->kept_last : 0, swapped);
+    pf_store_u64(x->kept.sample_time, any ? x->kept.first : 0, swapped);
+    pf_store_u64(x->kept.sample_time + 8, any ? x->kept.last : 0, swapped);
     return pf_session_view_replace(view, PERFILE_FEATURE_SAMPLE_TIME,
-                                   (perfile_bytes){x->sample_time, sizeof x->sample_time}, err);
+                                   (perfile_bytes){x->kept.sample_time, sizeof x->kept.sample_time},
+                                   err);
 }
 
 perfile_status pf_filter_note_file(pf_filter *x, const perfile_record *r, bool kept,
@@ -515,7 +522,7 @@ perfile_status pf_filter_note_file(pf_filter *x, const perfile_record *r, bool k
     perfile_mmap one;
     perfile_mmap2 two;
     perfile_bytes name = {NULL, 0};
-    x->dropped_files |= !kept;
+    x->kept.dropped_files |= !kept;
     if (!kept)
         return PERFILE_OK;
     if (r->type == PERFILE_RECORD_MMAP &&
@@ -525,9 +532,9 @@ perfile_status pf_filter_note_file(pf_filter *x, const perfile_record *r, bool k
              perfile_mmap2_decode(r, &two, sizeof two, NULL) == PERFILE_OK)
         name = two.filename;
     /* A random seed, so that no input can make many equal hashes. */
-    if (!x->kept_files.seed)
-        x->kept_files.seed = pf_index_seed(&x->kept_files);
-    return !name.len || pf_texts_keep(&x->kept_files, name) ? PERFILE_OK
+    if (!x->kept.files.seed)
+        x->kept.files.seed = pf_index_seed(&x->kept.files);
+    return !name.len || pf_texts_keep(&x->kept.files, name) ? PERFILE_OK
                                                             : pf_fail_nomem(err, "filter");
 }
 
@@ -544,7 +551,7 @@ static bool is_mapped(const pf_filter *x, uint16_t misc, perfile_bytes entry)
     if (mode == KERNEL || mode == GUEST_KERNEL || entry.len < NAME_AT)
         return true;
     const perfile_bytes name = {entry.ptr + NAME_AT, entry.len - NAME_AT};
-    return x->kept_files.size && pf_texts_find(&x->kept_files, name);
+    return x->kept.files.size && pf_texts_find(&x->kept.files, name);
 }
 
 /* Reads the stored entries rather than those of the session, so that kept ones stay byte for byte.
@@ -555,9 +562,9 @@ perfile_status pf_filter_update_build_ids(pf_filter *x, pf_session_view *view, p
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_BUILD_ID);
     /* Nothing to do: no such feature, no mapping dropped, or the payload was made by an earlier
      * call. */
-    if (!f || f->damage || !x->dropped_files || f->payload.ptr == x->build_ids.ptr)
+    if (!f || f->damage || !x->kept.dropped_files || f->payload.ptr == x->kept.build_ids.ptr)
         return PERFILE_OK;
-    pf_buffer_clear(&x->build_ids);
+    pf_buffer_clear(&x->kept.build_ids);
     pf_cursor c = pf_cur(f->payload, perfile_session_swapped(s));
     while (pf_cur_left(&c)) {
         pf_cursor at = c;
@@ -567,9 +574,11 @@ perfile_status pf_filter_update_build_ids(pf_filter *x, pf_session_view *view, p
         perfile_bytes entry = pf_cur_span(&c, size);
         if (at.bad || c.bad || size < PF_PERF_RECORD_HEADER)
             return PERFILE_OK; /* damaged: the feature stays as it was */
-        if (is_mapped(x, misc, entry) && !pf_buffer_append(&x->build_ids, entry.ptr, entry.len))
+        if (is_mapped(x, misc, entry) &&
+            !pf_buffer_append(&x->kept.build_ids, entry.ptr, entry.len))
             return pf_fail_nomem(err, "filter");
     }
     return pf_session_view_replace(view, PERFILE_FEATURE_BUILD_ID,
-                                   (perfile_bytes){x->build_ids.ptr, x->build_ids.len}, err);
+                                   (perfile_bytes){x->kept.build_ids.ptr, x->kept.build_ids.len},
+                                   err);
 }

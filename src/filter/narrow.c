@@ -50,14 +50,15 @@ static unsigned compare_place(const pf_filter *x, const pf_zone *z, unsigned pla
     const pf_zone_set *set = place == PF_PLACE_PID   ? &z->pids
                              : place == PF_PLACE_TID ? &z->tids
                                                      : &z->cpus;
-    const pf_ranges *asked = place == PF_PLACE_PID   ? &x->pids
-                             : place == PF_PLACE_TID ? &x->tids
-                                                     : &x->cpus;
+    const pf_ranges *asked = place == PF_PLACE_PID   ? &x->terms.pids
+                             : place == PF_PLACE_TID ? &x->terms.tids
+                                                     : &x->terms.cpus;
     if (place == PF_PLACE_IP)
         return PARTLY;
     if (place == PF_PLACE_TIME) {
         *values = (pf_observed_range){z->data_first, z->data_last};
-        return z->has_data_times ? compare_range(&x->times, z->data_first, z->data_last) : PARTLY;
+        return z->has_data_times ? compare_range(&x->terms.times, z->data_first, z->data_last)
+                                 : PARTLY;
     }
     const unsigned how = compare_set(asked, set);
     if (how != PARTLY)
@@ -70,8 +71,8 @@ static bool has_other_events(const pf_filter *x, const pf_zone *z)
 {
     if (!z->events.known)
         return false;
-    for (uint32_t i = 0; i < x->n_events; i++)
-        if (x->event_fits[i] && pf_zone_has_event(z, i))
+    for (uint32_t i = 0; i < x->pass.n_events; i++)
+        if (x->pass.event_fits[i] && pf_zone_has_event(z, i))
             return false;
     return true;
 }
@@ -79,12 +80,12 @@ static bool has_other_events(const pf_filter *x, const pf_zone *z)
 /* True if nothing of the zone is selected, and what else is to be noted about that was. */
 static bool is_unselected(pf_filter *x, const pf_zone *z)
 {
-    if (!x->resolved || !x->given || x->invert)
+    if (!x->pass.resolved || !x->terms.given || x->terms.invert)
         return false;
     /* Terms for types are tested first: then nothing else is asked of samples. */
     if (pf_filter_has(x, PERFILE_FILTER_BY_TYPE) &&
-        !pf_ranges_contain(&x->types, PERFILE_RECORD_SAMPLE))
-        return x->there.over || x->given & pf_place_kinds();
+        !pf_ranges_contain(&x->terms.types, PERFILE_RECORD_SAMPLE))
+        return x->there.over || x->terms.given & pf_place_kinds();
     for (unsigned k = 0; k < PF_PLACES; k++) {
         pf_observed_range values;
         if (!pf_filter_has(x, pf_places[k].kind))
@@ -109,7 +110,7 @@ static bool has_fitting_events(const pf_filter *x, const pf_zone *z)
     uint64_t samples = 0;
     for (uint32_t i = 0; i < z->events.n; i++) {
         const uint64_t event = z->events.at[i].key;
-        if (event >= x->n_events || !x->event_fits[event])
+        if (event >= x->pass.n_events || !x->pass.event_fits[event])
             return false;
         samples += z->events.at[i].records;
     }
@@ -122,8 +123,8 @@ static bool is_selected(const pf_filter *x, const pf_zone *z)
     const uint32_t places = 1U << PERFILE_FILTER_BY_TIME | 1U << PERFILE_FILTER_BY_PID |
                             1U << PERFILE_FILTER_BY_TID | 1U << PERFILE_FILTER_BY_CPU;
     const uint32_t answered = places | 1U << PERFILE_FILTER_BY_EVENT | 1U << PERFILE_FILTER_BY_TYPE;
-    if (!x->resolved || x->generation != perfile_session_generation(x->session) || x->invert ||
-        x->options.every > 1 || x->options.head || x->given & ~answered)
+    if (!x->pass.resolved || x->pass.generation != perfile_session_generation(x->pass.session) ||
+        x->terms.invert || x->options.every > 1 || x->options.head || x->terms.given & ~answered)
         return false;
     for (unsigned k = 0; k < PF_PLACES; k++) {
         pf_observed_range values;
@@ -131,7 +132,7 @@ static bool is_selected(const pf_filter *x, const pf_zone *z)
             return false;
     }
     if (pf_filter_has(x, PERFILE_FILTER_BY_TYPE) &&
-        !pf_ranges_contain(&x->types, PERFILE_RECORD_SAMPLE))
+        !pf_ranges_contain(&x->terms.types, PERFILE_RECORD_SAMPLE))
         return false;
     return !pf_filter_has(x, PERFILE_FILTER_BY_EVENT) || has_fitting_events(x, z);
 }
@@ -139,7 +140,7 @@ static bool is_selected(const pf_filter *x, const pf_zone *z)
 /* True if all that is counted of selected samples is known. */
 static bool can_count(const pf_filter *x, const pf_zone *z)
 {
-    return z->pids.known && (!x->needs_kept_times || z->has_data_times);
+    return z->pids.known && (!x->kept.needs_times || z->has_data_times);
 }
 
 /* Adds the processes of samples to those that were seen; if they are selected, to the wanted. */
@@ -148,11 +149,12 @@ static bool add_processes(pf_filter *x, const pf_zone *z, bool selected)
     bool is_new, ok = true;
     for (uint32_t i = 0; i < z->pids.n && ok; i++) {
         const uint32_t pid = z->pids.at[i];
-        ok = pid == PERFILE_NO_PID || (pf_pids_add(&x->seen, pid, &is_new) &&
-                                       (!selected || pf_pids_add(&x->wanted, pid, &is_new)));
+        ok = pid == PERFILE_NO_PID ||
+             (pf_pids_add(&x->sideband.seen, pid, &is_new) &&
+              (!selected || pf_pids_add(&x->sideband.wanted, pid, &is_new)));
     }
-    x->result.processes = x->seen.n;
-    x->result.kept_processes = x->wanted.n;
+    x->result.processes = x->sideband.seen.n;
+    x->result.kept_processes = x->sideband.wanted.n;
     return ok;
 }
 
@@ -160,10 +162,10 @@ static bool add_processes(pf_filter *x, const pf_zone *z, bool selected)
 static void count_selected(pf_filter *x, const pf_zone *z)
 {
     const uint64_t samples = z->records - z->apart;
-    x->no_memory |= !add_processes(x, z, true);
-    if (x->needs_kept_times) {
-        x->kept_first = z->data_first < x->kept_first ? z->data_first : x->kept_first;
-        x->kept_last = z->data_last > x->kept_last ? z->data_last : x->kept_last;
+    x->ranges.no_memory |= !add_processes(x, z, true);
+    if (x->kept.needs_times) {
+        x->kept.first = z->data_first < x->kept.first ? z->data_first : x->kept.first;
+        x->kept.last = z->data_last > x->kept.last ? z->data_last : x->kept.last;
     }
     x->result.samples += samples;
     x->result.kept_samples += samples;
@@ -174,29 +176,29 @@ static void count_selected(pf_filter *x, const pf_zone *z)
 static void pass(void *user, const pf_zone *z, uint64_t sequence, uint64_t records)
 {
     pf_filter *x = user;
-    if (x->in_stage)
+    if (x->pass.in_stage)
         pf_filter_note_passed(x, sequence);
-    if (x->counts_range && x->in_stage)
+    if (x->ranges.all_selected && x->pass.in_stage)
         x->result.records += records;
-    if (!x->counts_range || x->in_stage)
+    if (!x->ranges.all_selected || x->pass.in_stage)
         return;
-    if (!x->range_counted)
+    if (!x->ranges.counted)
         count_selected(x, z);
-    x->range_counted = true;
-    x->no_memory |= !pf_selected_set_range(&x->selected, sequence, records);
+    x->ranges.counted = true;
+    x->ranges.no_memory |= !pf_selected_set_range(&x->selection.bits, sequence, records);
 }
 
 /* How many records of a range of samples and FINISHED_ROUNDs are selected if all samples are. */
 static uint64_t count_with_rounds(const pf_filter *x, const pf_zone *z)
 {
-    return x->tests_sideband ? z->records : z->records - z->apart;
+    return x->terms.tests_sideband ? z->records : z->records - z->apart;
 }
 
 /* True if a range, all of whose records would be passed on, is given as it is stored. */
 static bool is_given(const pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
-    return x->takes && !x->holds && pf_zone_plain_samples(z) &&
-           x->takes->needs(x->takes->user, z, sequence) == PF_NEED_STORED;
+    return x->ranges.takes && !x->holds && pf_zone_plain_samples(z) &&
+           x->ranges.takes->needs(x->ranges.takes->user, z, sequence) == PF_NEED_STORED;
 }
 
 /* pf_narrow.stored of the last pass. */
@@ -206,10 +208,10 @@ static void give_stored(void *user, const pf_stored *range)
     x->result.records += range->records;
     x->result.kept += range->records;
     x->result.selected += count_with_rounds(x, range->zone);
-    x->selects_any = x->round_has_kept = true;
-    if (!x->selection_known)
+    x->selection.any = x->rounds.has_kept = true;
+    if (!x->selection.known)
         count_selected(x, range->zone);
-    x->takes->stored(x->takes->user, range);
+    x->ranges.takes->stored(x->ranges.takes->user, range);
 }
 
 /* What the last pass needs of a range that is given as it is stored: if it may drop
@@ -218,7 +220,7 @@ static unsigned needs_given(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
     if (!z->apart || pf_filter_selects_all(x))
         return PF_NEED_STORED;
-    x->given_to = sequence + z->records;
+    x->ranges.given_to = sequence + z->records;
     return PF_NEED_STORED_APART;
 }
 
@@ -226,9 +228,9 @@ static unsigned needs_given(pf_filter *x, const pf_zone *z, uint64_t sequence)
  * in the last pass unless they are dropped as well. */
 static unsigned needs_of_dropped(pf_filter *x, const pf_zone *z)
 {
-    const bool nothing = !x->tests_sideband && pf_zone_plain_samples(z) &&
-                         (!x->in_stage || pf_filter_drops_rounds(x));
-    if (x->in_stage)
+    const bool nothing = !x->terms.tests_sideband && pf_zone_plain_samples(z) &&
+                         (!x->pass.in_stage || pf_filter_drops_rounds(x));
+    if (x->pass.in_stage)
         x->result.records += nothing ? z->records : z->records - z->apart;
     return nothing ? PF_NEED_NOTHING : PF_NEED_APART;
 }
@@ -236,11 +238,11 @@ static unsigned needs_of_dropped(pf_filter *x, const pf_zone *z)
 /* What the last pass needs of a range if the selecting pass says what is selected. */
 static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
-    const uint64_t selected = pf_selected_count(&x->selected, sequence, z->records);
+    const uint64_t selected = pf_selected_count(&x->selection.bits, sequence, z->records);
     if (z->pids.known && is_unselected(x, z))
         return needs_of_dropped(x, z);
     if (!selected) { /* or damaged: then the selecting pass has not seen it */
-        x->counts_range = true;
+        x->ranges.all_selected = true;
         return PF_NEED_COUNTED;
     }
     return selected == count_with_rounds(x, z) && is_given(x, z, sequence)
@@ -251,13 +253,13 @@ static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
 /* What a pass needs of a range whose samples are all selected. */
 static unsigned needs_of_selected(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
-    if (!x->in_stage) {
-        x->counts_range = true;
-        x->range_counted = false;
+    if (!x->pass.in_stage) {
+        x->ranges.all_selected = true;
+        x->ranges.counted = false;
         return PF_NEED_COUNTED;
     }
     /* Whether FINISHED_ROUNDs are selected is not known where they are tested. */
-    const bool rounds_kept = !z->apart || !x->tests_sideband || pf_filter_selects_all(x);
+    const bool rounds_kept = !z->apart || !x->terms.tests_sideband || pf_filter_selects_all(x);
     return rounds_kept && is_given(x, z, sequence) ? needs_given(x, z, sequence) : PF_NEED_ALL;
 }
 
@@ -266,17 +268,17 @@ static unsigned needs_selected(void *user, const pf_zone *z, uint64_t sequence)
 {
     pf_filter *x = user;
     const pf_zone_count *samples = pf_zone_only_samples(z);
-    x->counts_range = false;
-    if (!samples || x->is_part)
+    x->ranges.all_selected = false;
+    if (!samples || x->sideband.is_part)
         return PF_NEED_ALL;
-    if (x->in_stage && x->selection_known && !x->selected.incomplete)
+    if (x->pass.in_stage && x->selection.known && !x->selection.bits.incomplete)
         return needs_known(x, z, sequence);
     if (can_count(x, z) && is_selected(x, z))
         return needs_of_selected(x, z, sequence);
     if (!z->pids.known || !is_unselected(x, z))
         return PF_NEED_ALL;
-    if (!x->in_stage || !x->selection_known) {
-        x->no_memory |= !add_processes(x, z, false);
+    if (!x->pass.in_stage || !x->selection.known) {
+        x->ranges.no_memory |= !add_processes(x, z, false);
         x->result.samples += samples->records;
     }
     return needs_of_dropped(x, z);
@@ -284,7 +286,7 @@ static unsigned needs_selected(void *user, const pf_zone *z, uint64_t sequence)
 
 perfile_status pf_filter_narrow_status(const pf_filter *x, perfile_error *err)
 {
-    return x->no_memory ? pf_fail_nomem(err, "filter") : PERFILE_OK;
+    return x->ranges.no_memory ? pf_fail_nomem(err, "filter") : PERFILE_OK;
 }
 
 /* True if the collecting pass needs records that are apart: side-band for the process model, events
@@ -311,12 +313,12 @@ static unsigned needs_times(void *user, const pf_zone *z, uint64_t sequence)
  * is wrong with them is reported when the first record is tested. */
 static void resolve_early(pf_filter *x, perfile_stream *s)
 {
-    const perfile_record r = {.type = PERFILE_RECORD_SAMPLE, .session = x->session};
-    if (perfile_stream_container(s)->form != PERFILE_FORM_FILE || x->resolved ||
+    const perfile_record r = {.type = PERFILE_RECORD_SAMPLE, .session = x->pass.session};
+    if (perfile_stream_container(s)->form != PERFILE_FORM_FILE || x->pass.resolved ||
         pf_filter_resolve(x, &r, NULL) == PERFILE_OK)
         return;
-    x->resolved = false;
-    x->generation = UINT64_MAX;
+    x->pass.resolved = false;
+    x->pass.generation = UINT64_MAX;
 }
 
 void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_stage)
@@ -325,16 +327,16 @@ void pf_filter_narrow(pf_filter *x, perfile_stream *s, bool collecting, bool in_
         return;
     if (!collecting)
         resolve_early(x, s);
-    x->in_stage = in_stage;
-    x->narrow = (pf_narrow){.needs = collecting ? needs_times : needs_selected,
-                            .passed = collecting ? NULL : pass,
-                            .stored = give_stored,
-                            .user = x};
-    pf_stream_narrow(s, &x->narrow);
+    x->pass.in_stage = in_stage;
+    x->ranges.narrow = (pf_narrow){.needs = collecting ? needs_times : needs_selected,
+                                   .passed = collecting ? NULL : pass,
+                                   .stored = give_stored,
+                                   .user = x};
+    pf_stream_narrow(s, &x->ranges.narrow);
 }
 
 void pf_filter_widen(pf_filter *x, perfile_stream *s)
 {
-    x->narrow = (pf_narrow){.needs = NULL};
-    pf_stream_narrow(s, &x->narrow);
+    x->ranges.narrow = (pf_narrow){.needs = NULL};
+    pf_stream_narrow(s, &x->ranges.narrow);
 }

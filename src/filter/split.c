@@ -138,7 +138,7 @@ static perfile_status pass(pf_split *x, perfile_stream *s,
 
 perfile_status pf_split_first_pass(pf_split *x, perfile_stream *s, perfile_error *err)
 {
-    x->scan->session = perfile_stream_session(s);
+    x->scan->pass.session = perfile_stream_session(s);
     perfile_status st = pass(x, s, read_first_pass, err);
     if (st == PERFILE_OK && x->options.by == PERFILE_SPLIT_SIZE)
         pf_split_add_facts(x, s);

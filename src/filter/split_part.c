@@ -19,12 +19,13 @@ static perfile_status terms_of(const pf_split *x, const pf_split_home *home, pf_
 {
     uint64_t from = home->first_time, to = home->last_time;
     bool by_cpu = x->options.by == PERFILE_SPLIT_CPU, by_tid = x->options.by == PERFILE_SPLIT_TID;
-    part->window_end = PERFILE_NO_TIME;
+    part->pass.window_end = PERFILE_NO_TIME;
     if (by_cpu || by_tid) {
-        part->given = 1U << (by_cpu ? PERFILE_FILTER_BY_CPU : PERFILE_FILTER_BY_TID);
+        part->terms.given = 1U << (by_cpu ? PERFILE_FILTER_BY_CPU : PERFILE_FILTER_BY_TID);
         return home->key == PF_SPLIT_NO_KEY
                    ? PERFILE_OK
-                   : pf_ranges_add(by_cpu ? &part->cpus : &part->tids, home->key, home->key, err);
+                   : pf_ranges_add(by_cpu ? &part->terms.cpus : &part->terms.tids, home->key,
+                                   home->key, err);
     }
     if (x->options.by == PERFILE_SPLIT_EVERY && x->scan->first_time != PERFILE_NO_TIME) {
         from = x->scan->first_time + home->key * x->options.amount;
@@ -34,9 +35,9 @@ static perfile_status terms_of(const pf_split *x, const pf_split_home *home, pf_
     }
     if (!x->in_order || from == PERFILE_NO_TIME)
         return PERFILE_OK;
-    part->given = 1U << PERFILE_FILTER_BY_TIME;
-    part->window_end = to;
-    return pf_ranges_add(&part->times, from, to, err);
+    part->terms.given = 1U << PERFILE_FILTER_BY_TIME;
+    part->pass.window_end = to;
+    return pf_ranges_add(&part->terms.times, from, to, err);
 }
 
 perfile_status pf_split_part(const pf_split *x, uint32_t n, pf_filter **part, perfile_error *err)
@@ -50,11 +51,11 @@ perfile_status pf_split_part(const pf_split *x, uint32_t n, pf_filter **part, pe
     perfile_status st = perfile_filter_new(&how, part, err);
     if (st != PERFILE_OK)
         return st;
-    (*part)->is_part = true;
+    (*part)->sideband.is_part = true;
     (*part)->result.samples = x->samples;
     (*part)->result.kept_samples = home->samples;
-    (*part)->kept_first = home->first_sample;
-    (*part)->kept_last = home->last_sample == PERFILE_NO_TIME ? 0 : home->last_sample;
+    (*part)->kept.first = home->first_sample;
+    (*part)->kept.last = home->last_sample == PERFILE_NO_TIME ? 0 : home->last_sample;
     return terms_of(x, home, *part, err);
 }
 

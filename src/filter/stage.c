@@ -81,8 +81,8 @@ static perfile_status finish(stage *g, perfile_error *err)
         st = pf_filter_update_build_ids(g->x, g->view, err);
     if (st != PERFILE_OK)
         return st;
-    if (g->x->ended)
-        g->x->ended(g->x->ended_user);
+    if (g->x->ended.call)
+        g->x->ended.call(g->x->ended.user);
     return PERFILE_END;
 }
 
@@ -114,7 +114,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         pf_filter_begin_pass(x, s);
         pf_filter_narrow(x, s->below, false, true);
         /* Without a selecting pass nobody knows which side-band is needed. */
-        x->result.all_sideband = !x->selection_known || x->result.all_sideband;
+        x->result.all_sideband = !x->selection.known || x->result.all_sideband;
     }
     while (!g->left && !g->pieces.giving) {
         x->holds = g->pieces.records.len != 0;
@@ -122,13 +122,14 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         if (st == PERFILE_END && pf_filter_narrow_status(x, err) != PERFILE_OK)
             st = PERFILE_E_NOMEM;
         /* Held back until the record that they make is decided on. */
-        if (st == PERFILE_OK && !x->only && pf_is_joined_fragment(g->first))
+        if (st == PERFILE_OK && !x->terms.only && pf_is_joined_fragment(g->first))
             st = pf_fragments_hold(&g->pieces, g->first, err);
         else if (st == PERFILE_OK)
             st = decide_run(g, err);
         /* A capture without a record that resolves the terms: unknown events are an error all the
          * same. */
-        else if (st == PERFILE_END && !x->resolved && pf_filter_check_events(x, err) != PERFILE_OK)
+        else if (st == PERFILE_END && !x->pass.resolved &&
+                 pf_filter_check_events(x, err) != PERFILE_OK)
             st = PERFILE_E_USAGE;
         else if (st == PERFILE_END)
             st = finish(g, err);
@@ -149,7 +150,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
 /* Records are passed on as they are; which ranges of them, narrow.c decides. */
 static void take_stored(perfile_stream *s, const pf_narrow *how)
 {
-    ((stage *)(void *)s)->x->takes = how;
+    ((stage *)(void *)s)->x->ranges.takes = how;
 }
 
 /* Extra bytes of a record, read through the stream below. */
@@ -179,11 +180,11 @@ static const pf_stream_ops stage_ops = {
 static perfile_status begin_session(stage *g, perfile_error *err)
 {
     const perfile_session *below = g->base.below->session;
-    if (g->x->only || pf_filter_selects_all(g->x) || !pf_filter_changes_facts(below))
+    if (g->x->terms.only || pf_filter_selects_all(g->x) || !pf_filter_changes_facts(below))
         return PERFILE_OK;
     perfile_status st = pf_session_view_new(below, &g->view, err);
     if (st == PERFILE_OK &&
-        g->x->selection_known) /* for a reader of features before the first record */
+        g->x->selection.known) /* for a reader of features before the first record */
         st = pf_filter_update_sample_time(g->x, g->view, err);
     if (st == PERFILE_OK)
         g->base.session = (perfile_session *)(uintptr_t)pf_session_view_shown(g->view);
@@ -235,13 +236,13 @@ static bool is_round(const perfile_record *r)
 /* Notes what became of the records `of` of a run. */
 static void note(pf_filter *x, uint64_t of, uint64_t keep)
 {
-    x->round_has_kept |= (of & keep) != 0;
-    x->round_has_dropped |= (of & ~keep) != 0;
+    x->rounds.has_kept |= (of & keep) != 0;
+    x->rounds.has_dropped |= (of & ~keep) != 0;
 }
 
 static void begin_round(pf_filter *x)
 {
-    x->round_has_kept = x->round_has_dropped = false;
+    x->rounds.has_kept = x->rounds.has_dropped = false;
 }
 
 void pf_filter_drop_rounds(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t *keep)
@@ -252,7 +253,7 @@ void pf_filter_drop_rounds(pf_filter *x, const pf_run *run, uint64_t selected, u
         if (!is_round(&run->first[__builtin_ctzll(left)]))
             continue;
         note(x, rest & (bit - 1), *keep);
-        if (x->round_has_dropped && !x->round_has_kept && !(selected & bit))
+        if (x->rounds.has_dropped && !x->rounds.has_kept && !(selected & bit))
             *keep &= ~bit;
         else
             begin_round(x);
@@ -264,7 +265,7 @@ void pf_filter_drop_rounds(pf_filter *x, const pf_run *run, uint64_t selected, u
 /* Of such a range nothing but FINISHED_ROUNDs is shown; its samples are passed over. */
 bool pf_filter_note_given(pf_filter *x, const pf_run *run)
 {
-    if (run->first->sequence >= x->given_to)
+    if (run->first->sequence >= x->ranges.given_to)
         return false;
     begin_round(x);
     return true;
@@ -272,13 +273,13 @@ bool pf_filter_note_given(pf_filter *x, const pf_run *run)
 
 void pf_filter_note_passed(pf_filter *x, uint64_t sequence)
 {
-    if (sequence < x->given_to)
-        x->round_has_kept = true;
+    if (sequence < x->ranges.given_to)
+        x->rounds.has_kept = true;
     else
-        x->round_has_dropped = true;
+        x->rounds.has_dropped = true;
 }
 
 bool pf_filter_drops_rounds(const pf_filter *x)
 {
-    return x->round_has_dropped && !x->round_has_kept && !x->holds;
+    return x->rounds.has_dropped && !x->rounds.has_kept && !x->holds;
 }

@@ -149,7 +149,7 @@ static perfile_status add_types(pf_filter *x, const perfile_filter_term *t, perf
             r = (pf_interval){type, type};
         else if (!read_range(p, end, UINT32_MAX, false, &r))
             return unknown_type(p, n < sizeof name ? n : sizeof name - 1, err);
-        perfile_status st = pf_ranges_add(&x->types, r.first, r.last, err);
+        perfile_status st = pf_ranges_add(&x->terms.types, r.first, r.last, err);
         if (st != PERFILE_OK || *end == '\0')
             return st;
     }
@@ -236,11 +236,12 @@ static perfile_status add_period(pf_filter *x, const perfile_filter_term *t, per
         perfile_status st = pf_filter_period(&text, t->text, &period, err);
         if (st != PERFILE_OK)
             return st;
-        pf_period *more = pf_realloc(x->periods, (size_t)x->n_periods + 1, sizeof *more);
+        pf_period *more =
+            pf_realloc(x->terms.periods, (size_t)x->terms.n_periods + 1, sizeof *more);
         if (!more)
             return pf_fail_nomem(err, "filter");
-        x->periods = more;
-        x->periods[x->n_periods++] = period;
+        x->terms.periods = more;
+        x->terms.periods[x->terms.n_periods++] = period;
     } while (*text);
     return PERFILE_OK;
 }
@@ -252,12 +253,13 @@ static perfile_status add_where(pf_filter *x, const perfile_filter_term *t, perf
     perfile_expr_provider names_of = pf_filter_names;
     names_of.user = x;
     perfile_expr_options how = {.size = sizeof how, .provider = &names_of};
-    perfile_expr **more = pf_realloc(x->wheres, (size_t)x->n_wheres + 1, sizeof *more);
+    perfile_expr **more = pf_realloc(x->terms.wheres, (size_t)x->terms.n_wheres + 1, sizeof *more);
     if (!more)
         return pf_fail_nomem(err, "filter");
-    x->wheres = more;
-    perfile_status st = perfile_expr_compile(t->text, &how, &x->wheres[x->n_wheres], err);
-    x->n_wheres += st == PERFILE_OK;
+    x->terms.wheres = more;
+    perfile_status st =
+        perfile_expr_compile(t->text, &how, &x->terms.wheres[x->terms.n_wheres], err);
+    x->terms.n_wheres += st == PERFILE_OK;
     if (st == PERFILE_E_USAGE && err)
         err->offset = PERFILE_NO_OFFSET; /* it would be an offset in the text; the message shows the
                                             position */
@@ -270,28 +272,29 @@ static perfile_status add_term(pf_filter *x, const perfile_filter_term *t, perfi
     static const char numbers[] = "numbers and ranges such as 7,100-199";
     if (t->kind >= PERFILE_FILTER_N_BY || !t->text)
         return pf_fail(err, PERFILE_E_USAGE, "filter.terms", "a term of kind %u", t->kind);
-    x->given |= 1U << t->kind;
+    x->terms.given |= 1U << t->kind;
     switch (t->kind) {
     case PERFILE_FILTER_BY_TIME:
         return add_period(x, t, err);
     case PERFILE_FILTER_BY_PID:
-        return add_numbers(&x->pids, t, UINT32_MAX, numbers, err);
+        return add_numbers(&x->terms.pids, t, UINT32_MAX, numbers, err);
     case PERFILE_FILTER_BY_TID:
-        return add_numbers(&x->tids, t, UINT32_MAX, numbers, err);
+        return add_numbers(&x->terms.tids, t, UINT32_MAX, numbers, err);
     case PERFILE_FILTER_BY_CPU:
-        return add_numbers(&x->cpus, t, UINT32_MAX, "processors such as 0-3,7", err);
+        return add_numbers(&x->terms.cpus, t, UINT32_MAX, "processors such as 0-3,7", err);
     case PERFILE_FILTER_BY_TYPE:
         return add_types(x, t, err);
     case PERFILE_FILTER_BY_IP:
-        return add_numbers(&x->ips, t, UINT64_MAX, "addresses such as 0x400000..0x4fffff", err);
+        return add_numbers(&x->terms.ips, t, UINT64_MAX, "addresses such as 0x400000..0x4fffff",
+                           err);
     case PERFILE_FILTER_BY_EVENT:
-        return add_pattern(&x->events, t, err);
+        return add_pattern(&x->terms.events, t, err);
     case PERFILE_FILTER_BY_COMM:
-        return add_pattern(&x->comms, t, err);
+        return add_pattern(&x->terms.comms, t, err);
     case PERFILE_FILTER_BY_DSO:
-        return add_pattern(&x->dsos, t, err);
+        return add_pattern(&x->terms.dsos, t, err);
     case PERFILE_FILTER_BY_CGROUP:
-        return add_pattern(&x->cgroups, t, err);
+        return add_pattern(&x->terms.cgroups, t, err);
     default:
         return add_where(x, t, err);
     }
@@ -304,7 +307,8 @@ perfile_status pf_filter_terms(pf_filter *x, perfile_error *err)
         if ((st = pf_item_check(&x->options.terms[i], "filter.terms", err)) == PERFILE_OK)
             st = add_term(x, &x->options.terms[i], err);
     /* `times` is made later, when the clock is known. */
-    pf_ranges *sets[] = {&x->pids, &x->tids, &x->cpus, &x->types, &x->ips};
+    pf_ranges *sets[] = {&x->terms.pids, &x->terms.tids, &x->terms.cpus, &x->terms.types,
+                         &x->terms.ips};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         pf_ranges_sort(sets[i]);
     x->options.terms = NULL; /* the caller may free them now */
@@ -315,10 +319,10 @@ perfile_status pf_filter_terms(pf_filter *x, perfile_error *err)
 const char *pf_filter_next_missing_field(const pf_filter *x, uint32_t *next)
 {
     uint64_t recorded = 0;
-    uint32_t n = perfile_session_n_events(x->session);
+    uint32_t n = perfile_session_n_events(x->pass.session);
     for (uint32_t i = 0; i < n; i++)
-        recorded |= perfile_session_event(x->session, i)->layout->sample_type;
-    while (n && !x->invert && *next < PERFILE_FILTER_N_BY) {
+        recorded |= perfile_session_event(x->pass.session, i)->layout->sample_type;
+    while (n && !x->terms.invert && *next < PERFILE_FILTER_N_BY) {
         uint32_t kind = (*next)++;
         if (pf_filter_has(x, kind) && needed_field[kind] & ~recorded)
             return members[kind];

@@ -37,25 +37,25 @@ static uint64_t test_each(pf_filter *x, const perfile_record *first, uint64_t as
 static bool time_fits(pf_filter *x, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
-    return time != PERFILE_NO_TIME && pf_ranges_contain(&x->times, time);
+    return time != PERFILE_NO_TIME && pf_ranges_contain(&x->terms.times, time);
 }
 
 static bool pid_fits(pf_filter *x, const perfile_record *r)
 {
     uint32_t pid, tid;
-    return perfile_record_task(r, &pid, &tid) && pf_ranges_contain(&x->pids, pid);
+    return perfile_record_task(r, &pid, &tid) && pf_ranges_contain(&x->terms.pids, pid);
 }
 
 static bool tid_fits(pf_filter *x, const perfile_record *r)
 {
     uint32_t pid, tid;
-    return perfile_record_task(r, &pid, &tid) && pf_ranges_contain(&x->tids, tid);
+    return perfile_record_task(r, &pid, &tid) && pf_ranges_contain(&x->terms.tids, tid);
 }
 
 static bool cpu_fits(pf_filter *x, const perfile_record *r)
 {
     uint32_t cpu;
-    return perfile_record_cpu(r, &cpu) && pf_ranges_contain(&x->cpus, cpu);
+    return perfile_record_cpu(r, &cpu) && pf_ranges_contain(&x->terms.cpus, cpu);
 }
 
 const perfile_event *pf_filter_event(const perfile_record *r)
@@ -71,22 +71,22 @@ const perfile_event *pf_filter_event(const perfile_record *r)
 static bool event_fits(pf_filter *x, const perfile_record *r)
 {
     const perfile_event *e = pf_filter_event(r);
-    return e && e->index < x->n_events && x->event_fits[e->index];
+    return e && e->index < x->pass.n_events && x->pass.event_fits[e->index];
 }
 
 static bool comm_fits(pf_filter *x, const perfile_record *r)
 {
-    return pf_filter_matches(x, &x->comms, pf_filter_comm(x, r), false);
+    return pf_filter_matches(x, &x->terms.comms, pf_filter_comm(x, r), false);
 }
 
 static bool dso_fits(pf_filter *x, const perfile_record *r)
 {
-    return pf_filter_matches(x, &x->dsos, pf_filter_dso(x, r), true);
+    return pf_filter_matches(x, &x->terms.dsos, pf_filter_dso(x, r), true);
 }
 
 static bool cgroup_fits(pf_filter *x, const perfile_record *r)
 {
-    return pf_filter_matches(x, &x->cgroups, pf_filter_cgroup(x, r), false);
+    return pf_filter_matches(x, &x->terms.cgroups, pf_filter_cgroup(x, r), false);
 }
 
 /* Returns the samples of an even run whose value is in one range. `all`, if not NULL, is widened
@@ -162,7 +162,7 @@ static uint64_t types(const pf_filter *x, const pf_run *run)
 {
     uint64_t yes = 0;
     for (size_t i = 0; i < run->n; i++)
-        yes |= (uint64_t)pf_ranges_contain(&x->types, run->first[i].type) << i;
+        yes |= (uint64_t)pf_ranges_contain(&x->terms.types, run->first[i].type) << i;
     return yes;
 }
 
@@ -174,17 +174,17 @@ static perfile_status wheres(pf_filter *x, const pf_run *run, uint64_t *asked, p
     size_t n = run->n;
     uint64_t yes = 0;
     perfile_status st = PERFILE_OK;
-    for (uint32_t k = 0; k < x->n_wheres && st == PERFILE_OK; k++) {
+    for (uint32_t k = 0; k < x->terms.n_wheres && st == PERFILE_OK; k++) {
         uint64_t fits = 0;
         /* Many records left: testing the whole run at once costs less per record; the others are
          * masked out. */
         if (__builtin_popcountll(*asked) > (int)n / 2) {
-            st = perfile_expr_test_run(x->wheres[k], first, n, &fits, err);
+            st = perfile_expr_test_run(x->terms.wheres[k], first, n, &fits, err);
         } else {
             for (uint64_t left = *asked; left && st == PERFILE_OK; left &= left - 1) {
                 size_t i = (size_t)__builtin_ctzll(left);
                 bool holds = false;
-                st = perfile_expr_test(x->wheres[k], &first[i], &holds, err);
+                st = perfile_expr_test(x->terms.wheres[k], &first[i], &holds, err);
                 fits |= (uint64_t)holds << i;
             }
         }
@@ -201,7 +201,8 @@ static uint64_t test_fixed_fields(pf_filter *x, const pf_run *run, uint64_t aske
                                                [PF_PLACE_PID] = pid_fits,
                                                [PF_PLACE_TID] = tid_fits,
                                                [PF_PLACE_CPU] = cpu_fits};
-    const pf_ranges *const sets[PF_PLACES] = {&x->times, &x->pids, &x->tids, &x->cpus, &x->ips};
+    const pf_ranges *const sets[PF_PLACES] = {&x->terms.times, &x->terms.pids, &x->terms.tids,
+                                              &x->terms.cpus, &x->terms.ips};
     for (unsigned k = 0; k < PF_PLACES && asked; k++) {
         if (!pf_filter_has(x, pf_places[k].kind))
             continue;
@@ -224,13 +225,14 @@ static uint64_t apply_every_and_head(pf_filter *x, const pf_run *run, uint64_t s
         counted &= pf_run_counted(run);
     for (uint64_t left = counted; left && x->options.every > 1; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
-        if (x->countdown)
+        if (x->selection.countdown)
             selected &= ~bit(i);
-        x->countdown = x->countdown ? x->countdown - 1 : x->options.every - 1;
+        x->selection.countdown =
+            x->selection.countdown ? x->selection.countdown - 1 : x->options.every - 1;
     }
     counted &= selected;
     for (uint64_t left = counted; left && x->options.head; left &= left - 1)
-        if (x->counted++ >= x->options.head)
+        if (x->selection.counted++ >= x->options.head)
             selected &= ~(left & (0 - left)); /* its lowest bit */
     return selected;
 }
@@ -255,9 +257,9 @@ perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, u
     for (size_t k = 0; k < sizeof slow / sizeof slow[0] && yes; k++)
         if (pf_filter_has(x, slow[k].kind))
             yes = test_each(x, run->first, yes, slow[k].fits);
-    if (x->n_wheres && yes)
+    if (x->terms.n_wheres && yes)
         st = wheres(x, run, &yes, err);
-    if (x->invert)
+    if (x->terms.invert)
         yes = asked & ~yes;
     if (x->options.every > 1 || x->options.head)
         yes = apply_every_and_head(x, run, yes);
@@ -274,10 +276,10 @@ bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r)
     if (!by_time && !by_cpu)
         return true;
     uint64_t time = perfile_record_time(r);
-    bool yes = !by_time || (time != PERFILE_NO_TIME && pf_ranges_contain(&x->times, time));
+    bool yes = !by_time || (time != PERFILE_NO_TIME && pf_ranges_contain(&x->terms.times, time));
     if (by_cpu)
-        yes = yes && perfile_record_cpu(r, &cpu) && pf_ranges_contain(&x->cpus, cpu);
-    return yes != x->invert;
+        yes = yes && perfile_record_cpu(r, &cpu) && pf_ranges_contain(&x->terms.cpus, cpu);
+    return yes != x->terms.invert;
 }
 
 /* True if the pattern is the index of the event, or matches its name. */
@@ -322,28 +324,29 @@ static const pf_pattern *first_unknown_event(const pf_patterns *p)
 /* Finds out which of the names that were given are those of events. */
 static void settle_events(pf_filter *x, uint32_t n)
 {
-    for (uint32_t k = 0; k < x->events.n; k++) {
-        pf_pattern *p = &x->events.at[k];
+    for (uint32_t k = 0; k < x->terms.events.n; k++) {
+        pf_pattern *p = &x->terms.events.at[k];
         for (uint32_t i = 0; i < n && !p->exact; i++)
-            p->exact = strcmp(perfile_session_event(x->session, i)->name, p->name) == 0;
+            p->exact = strcmp(perfile_session_event(x->pass.session, i)->name, p->name) == 0;
     }
 }
 
 /* Computes event_fits for all events of the session. */
 static perfile_status resolve_events(pf_filter *x, perfile_error *err)
 {
-    uint32_t n = perfile_session_n_events(x->session);
-    if (n > x->events_cap) {
-        uint8_t *more = pf_realloc(x->event_fits, n, 1);
+    uint32_t n = perfile_session_n_events(x->pass.session);
+    if (n > x->pass.events_cap) {
+        uint8_t *more = pf_realloc(x->pass.event_fits, n, 1);
         if (!more)
             return pf_fail_nomem(err, "filter");
-        x->event_fits = more;
-        x->events_cap = n;
+        x->pass.event_fits = more;
+        x->pass.events_cap = n;
     }
-    x->n_events = n;
+    x->pass.n_events = n;
     settle_events(x, n);
     for (uint32_t i = 0; i < n; i++) {
-        x->event_fits[i] = any_names_event(&x->events, perfile_session_event(x->session, i));
+        x->pass.event_fits[i] =
+            any_names_event(&x->terms.events, perfile_session_event(x->pass.session, i));
     }
     return PERFILE_OK;
 }
@@ -351,17 +354,17 @@ static perfile_status resolve_events(pf_filter *x, perfile_error *err)
 perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    uint64_t generation = perfile_session_generation(x->session);
-    if (generation != x->generation && pf_filter_has(x, PERFILE_FILTER_BY_EVENT))
+    uint64_t generation = perfile_session_generation(x->pass.session);
+    if (generation != x->pass.generation && pf_filter_has(x, PERFILE_FILTER_BY_EVENT))
         st = resolve_events(x, err);
-    x->generation = generation;
+    x->pass.generation = generation;
     /* CLOCK_DATA may come in records of the tool, so times are resolved at the first other record.
      */
-    if (!x->resolved && !pf_is_of_tool(first) && st == PERFILE_OK) {
+    if (!x->pass.resolved && !pf_is_of_tool(first) && st == PERFILE_OK) {
         st = pf_filter_times(x, err);
         if (st == PERFILE_OK)
             st = pf_filter_check_events(x, err);
-        x->resolved = true;
+        x->pass.resolved = true;
     }
     return st;
 }
@@ -372,13 +375,13 @@ perfile_status pf_filter_check_events(const pf_filter *x, perfile_error *err)
     enum { SHOWN = 5 };
     char list[160];
     size_t len = 0;
-    const pf_pattern *missing = first_unknown_event(&x->events);
+    const pf_pattern *missing = first_unknown_event(&x->terms.events);
     if (!missing)
         return PERFILE_OK;
     list[0] = '\0';
-    uint32_t n = perfile_session_n_events(x->session);
+    uint32_t n = perfile_session_n_events(x->pass.session);
     for (uint32_t i = 0; i < n && i < SHOWN; i++) {
-        const char *name = perfile_session_event(x->session, i)->name;
+        const char *name = perfile_session_event(x->pass.session, i)->name;
         for (size_t k = 0; i && k < 2; k++)
             if (len + 1 < sizeof list)
                 list[len++] = ", "[k];

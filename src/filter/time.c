@@ -272,7 +272,7 @@ static perfile_status end_in_ns(const pf_filter *x, const pf_moment *m, bool is_
         return PERFILE_OK;
     }
     case PF_WALL:
-        perfile_session_clock(x->session, &clock);
+        perfile_session_clock(x->pass.session, &clock);
         if (!clock.has_wall)
             return pf_fail(err, PERFILE_E_USAGE, "terms.time",
                            "time by the wall clock: the capture has no CLOCK_DATA that fits its "
@@ -291,13 +291,13 @@ static perfile_status end_in_ns(const pf_filter *x, const pf_moment *m, bool is_
  * a time. */
 perfile_status pf_filter_times(pf_filter *x, perfile_error *err)
 {
-    x->times.n = 0;
-    x->window_end = x->n_periods ? 0 : PERFILE_NO_TIME;
-    for (uint32_t i = 0; i < x->n_periods; i++) {
+    x->terms.times.n = 0;
+    x->pass.window_end = x->terms.n_periods ? 0 : PERFILE_NO_TIME;
+    for (uint32_t i = 0; i < x->terms.n_periods; i++) {
         uint64_t from, to;
-        perfile_status st = end_in_ns(x, &x->periods[i].from, false, &from, err);
+        perfile_status st = end_in_ns(x, &x->terms.periods[i].from, false, &from, err);
         if (st == PERFILE_OK)
-            st = end_in_ns(x, &x->periods[i].to, true, &to, err);
+            st = end_in_ns(x, &x->terms.periods[i].to, true, &to, err);
         if (st != PERFILE_OK)
             return st;
         if (from == UINT64_MAX || to < from) {
@@ -306,15 +306,15 @@ perfile_status pf_filter_times(pf_filter *x, perfile_error *err)
                                "time: a range ends before it begins");
             continue; /* no sample has a time */
         }
-        st = pf_ranges_add(&x->times, from, to, err);
+        st = pf_ranges_add(&x->terms.times, from, to, err);
         if (st != PERFILE_OK)
             return st;
-        if (to > x->window_end)
-            x->window_end = to;
+        if (to > x->pass.window_end)
+            x->pass.window_end = to;
     }
-    pf_ranges_sort(&x->times);
+    pf_ranges_sort(&x->terms.times);
     /* Inverted, what is selected lies outside of the ranges, so side-band of any time is needed. */
-    if (x->invert)
-        x->window_end = PERFILE_NO_TIME;
+    if (x->terms.invert)
+        x->pass.window_end = PERFILE_NO_TIME;
     return PERFILE_OK;
 }

@@ -37,11 +37,11 @@ static void settle(const pf_filter *x, pf_patterns *p)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         const perfile_bytes name = {(const uint8_t *)p->at[i].name, strlen(p->at[i].name)};
-        if (p == &x->cgroups)
-            p->at[i].exact = pf_texts_find(&x->texts, name) != NULL;
-        else if (x->model)
-            p->at[i].exact = p == &x->dsos ? pf_model_has_file(x->model, name)
-                                           : pf_model_has_name(x->model, name);
+        if (p == &x->terms.cgroups)
+            p->at[i].exact = pf_texts_find(&x->names.texts, name) != NULL;
+        else if (x->names.model)
+            p->at[i].exact = p == &x->terms.dsos ? pf_model_has_file(x->names.model, name)
+                                                 : pf_model_has_name(x->names.model, name);
     }
     p->settled = true;
 }
@@ -66,7 +66,7 @@ bool pf_filter_matches(const pf_filter *x, pf_patterns *p, const char *name, boo
 
 bool pf_filter_needs_model(const pf_filter *x)
 {
-    return x->where_needs_model || pf_filter_has(x, PERFILE_FILTER_BY_COMM) ||
+    return x->terms.where_needs_model || pf_filter_has(x, PERFILE_FILTER_BY_COMM) ||
            pf_filter_has(x, PERFILE_FILTER_BY_DSO) || pf_filter_has(x, PERFILE_FILTER_BY_CGROUP);
 }
 
@@ -77,14 +77,14 @@ static perfile_status feed_cgroup(pf_filter *x, const perfile_record *r, perfile
     if (perfile_cgroup_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return PERFILE_OK;
     /* Random seeds, so that no input can make many equal hashes. */
-    if (!x->texts.seed)
-        x->texts.seed = x->cgroup_of.seed = pf_index_seed(x);
-    if (pf_index_get(&x->cgroup_of, v.id) != PF_INDEX_NONE)
+    if (!x->names.texts.seed)
+        x->names.texts.seed = x->names.cgroup_of.seed = pf_index_seed(x);
+    if (pf_index_get(&x->names.cgroup_of, v.id) != PF_INDEX_NONE)
         return PERFILE_OK;
-    const char *path = pf_texts_keep(&x->texts, v.path);
-    uint32_t at = (uint32_t)(x->cgroup_names.len / sizeof path);
-    if (!path || !pf_buffer_append(&x->cgroup_names, &path, sizeof path) ||
-        !pf_index_put(&x->cgroup_of, v.id, at))
+    const char *path = pf_texts_keep(&x->names.texts, v.path);
+    uint32_t at = (uint32_t)(x->names.cgroups.len / sizeof path);
+    if (!path || !pf_buffer_append(&x->names.cgroups, &path, sizeof path) ||
+        !pf_index_put(&x->names.cgroup_of, v.id, at))
         return pf_fail_nomem(err, "filter");
     return PERFILE_OK;
 }
@@ -97,22 +97,23 @@ perfile_status pf_filter_feed(pf_filter *x, const perfile_record *r, perfile_err
         return feed_cgroup(x, r, err);
     if (r->type == PERFILE_RECORD_SAMPLE)
         return PERFILE_OK;
-    if (!x->model) {
-        perfile_status st = perfile_model_new(x->session, &x->model, err);
+    if (!x->names.model) {
+        perfile_status st = perfile_model_new(x->pass.session, &x->names.model, err);
         if (st != PERFILE_OK)
             return st;
     }
-    return perfile_model_feed(x->model, r, err);
+    return perfile_model_feed(x->names.model, r, err);
 }
 
 const char *pf_filter_comm(const pf_filter *x, const perfile_record *r)
 {
-    return x->model ? perfile_model_record_comm(x->model, r) : NULL;
+    return x->names.model ? perfile_model_record_comm(x->names.model, r) : NULL;
 }
 
 const char *pf_filter_dso(const pf_filter *x, const perfile_record *r)
 {
-    const perfile_mapping *m = x->model ? perfile_model_record_mapping(x->model, r) : NULL;
+    const perfile_mapping *m =
+        x->names.model ? perfile_model_record_mapping(x->names.model, r) : NULL;
     return m ? m->name : NULL;
 }
 
@@ -124,10 +125,10 @@ const char *pf_filter_cgroup(const pf_filter *x, const perfile_record *r)
         perfile_sample_decode(r, &s, sizeof s, NULL) != PERFILE_OK ||
         !(s.present & PERFILE_SAMPLE_CGROUP))
         return NULL;
-    uint32_t at = pf_index_get(&x->cgroup_of, s.cgroup);
+    uint32_t at = pf_index_get(&x->names.cgroup_of, s.cgroup);
     if (at == PF_INDEX_NONE)
         return NULL;
-    const char *const *names = (const char *const *)(const void *)x->cgroup_names.ptr;
+    const char *const *names = (const char *const *)(const void *)x->names.cgroups.ptr;
     return names[at];
 }
 
@@ -145,7 +146,7 @@ static uint32_t knows(void *user, const char *name, uint32_t *handle)
             continue;
         /* From now on the filter needs side-band before the samples that it concerns. */
         *handle = i;
-        x->where_needs_model = true;
+        x->terms.where_needs_model = true;
         return PERFILE_EXPR_TEXT;
     }
     return 0;

@@ -129,8 +129,8 @@ static perfile_status make_seekable(filtering *f, perfile_error *err)
 static perfile_status run_passes(filtering *f, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    f->filter->progress = on_pass;
-    f->filter->progress_user = f;
+    f->filter->progress.at = on_pass;
+    f->filter->progress.user = f;
     while (st == PERFILE_OK && f->may_pass && f->n_passes + 1 < MOST_PASSES &&
            perfile_filter_wants_pass(f->filter, NULL)) {
         perfile_stream *s;
@@ -364,7 +364,7 @@ void pf_filter_note_empty(const pf_filter *x, note_fn *report, void *user)
     if (!report)
         return;
     note_not_recorded(x, report, user);
-    if (x->selects_any || !x->options.n_terms)
+    if (x->selection.any || !x->options.n_terms)
         return;
     if (x->result.samples == 0)
         put(text, "; the capture has none");

@@ -173,8 +173,8 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
     if (st == PERFILE_OK)
         st = perfile_filter_new(options, &x->filter, err);
     if (st == PERFILE_OK) {
-        x->filter->progress = on_pass;
-        x->filter->progress_user = x;
+        x->filter->progress.at = on_pass;
+        x->filter->progress.user = x;
         st = open_all(x, asked.model, stream, err);
     }
     if (st == PERFILE_OK && reading)
@@ -183,9 +183,9 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
         release(x);
         return st;
     }
-    x->filter->progress = NULL; /* the caller reads the last pass, and sees how far it is */
-    x->filter->ended = on_end;
-    x->filter->ended_user = x;
+    x->filter->progress.at = NULL; /* the caller reads the last pass, and sees how far it is */
+    x->filter->ended.call = on_end;
+    x->filter->ended.user = x;
     (*stream)->closed = release;
     (*stream)->closed_user = x;
     if (model)

@@ -24,8 +24,9 @@ static bool add_wanted(pf_filter *part, const pf_zone *z)
 {
     bool is_new, ok = true;
     for (uint32_t i = 0; i < z->pids.n && ok; i++)
-        ok = z->pids.at[i] == PERFILE_NO_PID || pf_pids_add(&part->wanted, z->pids.at[i], &is_new);
-    part->result.kept_processes = part->wanted.n;
+        ok = z->pids.at[i] == PERFILE_NO_PID ||
+             pf_pids_add(&part->sideband.wanted, z->pids.at[i], &is_new);
+    part->result.kept_processes = part->sideband.wanted.n;
     return ok;
 }
 
