@@ -40,7 +40,7 @@ static perfile_status refill(perfile_stream *s, perfile_error *err)
         return return_final(s, err);
     s->begun = true;
     do {
-        s->n_run = s->framed.n = 0;
+        s->framed.n = s->n_run = 0;
         s->at = s->end = s->run;
         s->final = s->ops->fill(s, &s->error);
         if (s->final != PERFILE_OK)
@@ -105,7 +105,7 @@ perfile_status perfile_stream_seek(perfile_stream *s, uint32_t part, uint64_t of
     if (st != PERFILE_OK)
         return st;
     s->at = s->end = s->run;
-    s->n_run = s->framed.n = 0;
+    s->framed.n = s->n_run = 0;
     s->final = PERFILE_OK;
     return PERFILE_OK;
 }
@@ -200,17 +200,13 @@ void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *b
     s->sorted_by = below->sorted_by;
 }
 
-pf_framed pf_stream_framed(const perfile_stream *s, const perfile_record *first, size_t n)
+pf_batch pf_stream_batch(const perfile_stream *s, const perfile_record *first, size_t n)
 {
     while (s && first != s->run)
         s = s->below;
-    return s && s->framed.n == n ? s->framed : (pf_framed){0};
-}
-
-pf_batch pf_stream_batch(const perfile_stream *s, const perfile_record *first, size_t n)
-{
-    const pf_framed f = pf_stream_framed(s, first, n);
-    return (pf_batch){first, n, f.n && f.adjacent && !f.other, NULL};
+    pf_batch b = s && s->framed.n == n ? s->framed : (pf_batch){.n = n};
+    b.at = first;
+    return b;
 }
 
 void pf_stream_release(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len)

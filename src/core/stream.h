@@ -51,17 +51,12 @@ typedef struct pf_stream_ops {
 typedef struct pf_batch {
     const perfile_record *at;
     size_t n;
-    bool plain;                     /* all are known to be samples, contiguous in memory */
+    /* What was noticed when they were framed; false and 0 where nothing is known. */
+    bool samples_only;
+    bool contiguous;                /* in memory */
+    uint16_t shortest, longest;     /* bytes of a record */
     const struct pf_stored *stored; /* not NULL: this range instead of records */
 } pf_batch;
-
-/* What is known about all records of a run since it was framed. */
-typedef struct pf_framed {
-    uint32_t n;                 /* records of the run; 0: nothing is known */
-    uint32_t other;             /* not 0: some are no samples */
-    uint16_t shortest, longest; /* bytes of a record */
-    bool adjacent;              /* they are contiguous in memory */
-} pf_framed;
 
 struct perfile_stream {
     const pf_stream_ops *ops;
@@ -96,7 +91,7 @@ struct perfile_stream {
     pf_usual_fn
         *sampled_by; /* the decoder that wrote `sample`; NULL: `sample` must be cleared first */
     perfile_sample sample; /* result of perfile_stream_sample() */
-    pf_framed framed;
+    pf_batch framed;       /* what is known of `run`, without `at`; n 0: nothing */
     uint32_t n_run;
     /* Few enough to stay in the first-level cache, enough that the cost of making a run does not
      * matter. */
@@ -109,10 +104,13 @@ const pf_inputs *pf_stream_inputs(const perfile_stream *s);
 /* Makes `s` (all zero) a stage on `below`, and the owner of it. */
 void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *below);
 
-/* What is known about first[0 .. n) if these are a whole run of `s` or of a stream below; else all
- * zeros. */
-pf_framed pf_stream_framed(const perfile_stream *s, const perfile_record *first, size_t n);
+/* first[0 .. n) with what is known of it, if it is a whole run of `s` or of a stream below. */
 pf_batch pf_stream_batch(const perfile_stream *s, const perfile_record *first, size_t n);
+/* True if all records are known to be samples, one after the other in memory. */
+static inline bool pf_batch_is_plain(const pf_batch *b)
+{
+    return b->samples_only && b->contiguous;
+}
 
 /* The bytes [offset, offset + len) of a part will not be read again soon: see pf_source_release().
  */

@@ -41,7 +41,7 @@ static void hand_on_copies(stage *g)
     for (uint32_t i = 0; i < s->n_run; i++)
         s->run[i].session = s->session;
     if (all)
-        s->framed = pf_stream_framed(s->below, g->first, g->n);
+        s->framed = pf_stream_batch(s->below, g->first, g->n);
     g->left = 0;
 }
 

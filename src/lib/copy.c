@@ -43,8 +43,9 @@ perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, pe
 {
     const pf_batch batch = pf_stream_batch(x->stream, first, n);
     x->result.records += n;
-    x->result.samples += batch.plain ? n : 0;
-    for (const perfile_record *r = first; r < first + n && !batch.plain; r++)
+    const bool plain = pf_batch_is_plain(&batch);
+    x->result.samples += plain ? n : 0;
+    for (const perfile_record *r = first; r < first + n && !plain; r++)
         x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
     return x->writer->ops->put(x->writer, &batch, err);
 }

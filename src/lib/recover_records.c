@@ -130,7 +130,7 @@ static void count(pf_recover *x, const pf_batch *batch)
     perfile_recover_summary *sum = &x->result;
     uint64_t times[PERFILE_RUN_RECORDS];
     uint64_t bytes = first->extra.len, samples = 0;
-    if (batch->plain) {
+    if (pf_batch_is_plain(batch)) {
         const perfile_bytes last = first[n - 1].body;
         bytes += (size_t)(last.ptr + last.len - first->header);
         samples = n;

@@ -147,7 +147,7 @@ pf_perf_frame_run_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool in
     perfile_record *full = r + pf_perf_run_length(p, inner);
     uint64_t sequence = p->sequence;
     uint64_t shift = pos - (uintptr_t)run.ptr; /* address + shift = offset, modulo 2^64 */
-    /* What is known of the run as a whole afterwards: see pf_framed.  `other` stays 0 while all
+    /* What is known of the run as a whole afterwards: see pf_batch.  `other` stays 0 while all
      * records are samples. */
     uint32_t other = 0, shortest = UINT16_MAX, longest = 0;
     const uint8_t *any = run.len > UINT16_MAX ? end - UINT16_MAX : at; /* end of the first loop */
@@ -179,7 +179,11 @@ pf_perf_frame_run_as(pf_perf_stream *p, perfile_bytes run, uint64_t pos, bool in
     p->base.n_run = (uint32_t)(r - p->base.run);
     p->prefetch_bytes = pf_perf_prefetch_distance((size_t)(at - run.ptr), p->base.n_run);
     p->base.summary.records += p->base.n_run;
-    p->base.framed = (pf_framed){p->base.n_run, other, (uint16_t)shortest, (uint16_t)longest, true};
+    p->base.framed = (pf_batch){.n = p->base.n_run,
+                                .samples_only = other == 0,
+                                .contiguous = true,
+                                .shortest = (uint16_t)shortest,
+                                .longest = (uint16_t)longest};
     return (size_t)(at - run.ptr);
 }
 

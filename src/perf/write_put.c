@@ -445,7 +445,7 @@ perfile_status pf_write_put(perfile_writer *writer, const pf_batch *b, perfile_e
         return put_stored(w, b, err);
     if (w->to_archive)
         return put_for_archive(w, b->at, b->n, err);
-    if (b->plain && can_copy_plain(w) && !(b->at->flags & PERFILE_REC_SWAPPED))
+    if (pf_batch_is_plain(b) && can_copy_plain(w) && !(b->at->flags & PERFILE_REC_SWAPPED))
         return put_plain_samples(w, b, err);
     return put_records(w, b->at, b->n, err);
 }

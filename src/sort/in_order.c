@@ -141,7 +141,7 @@ static void copy_run(in_order *x)
     /* What is known of the run below holds for this one if nothing was left out or added. */
     size_t n = (size_t)(x->at - first);
     if (n == x->base.n_run && x->at == x->end)
-        x->base.framed = pf_stream_framed(x->base.below, first, n);
+        x->base.framed = pf_stream_batch(x->base.below, first, n);
 }
 
 /* Calls options.progress every STEP bytes. */

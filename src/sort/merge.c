@@ -275,7 +275,11 @@ static void fill_fast(pf_merge *x)
     x->since_round += bytes;
     x->timed_since_round |= keys != 0;
     if (!begun)
-        x->base.framed = (pf_framed){n, 0, (uint16_t)shortest, (uint16_t)longest, adjacent};
+        x->base.framed = (pf_batch){.n = n,
+                                    .samples_only = true,
+                                    .contiguous = adjacent,
+                                    .shortest = (uint16_t)shortest,
+                                    .longest = (uint16_t)longest};
 }
 
 static pf_merge *merge_of(perfile_stream *s)

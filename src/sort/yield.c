@@ -137,15 +137,15 @@ static bool run_is_full(const pf_sort *x)
 
 /* Notes in the stream what was seen of records that were just added to the run.  Nothing is known
  * of the run if it has records that came without. */
-static void note_framed(perfile_stream *s, pf_framed seen)
+static void note_framed(perfile_stream *s, pf_batch seen)
 {
-    pf_framed *f = &s->framed;
+    pf_batch *f = &s->framed;
     if (s->n_run && f->n != s->n_run)
         return; /* records of a reader are among them */
     if (s->n_run == 0)
-        *f = (pf_framed){.shortest = UINT16_MAX};
+        *f = (pf_batch){.samples_only = true, .shortest = UINT16_MAX};
     f->n += seen.n;
-    f->other |= seen.other;
+    f->samples_only &= seen.samples_only;
     f->shortest = seen.shortest < f->shortest ? seen.shortest : f->shortest;
     f->longest = seen.longest > f->longest ? seen.longest : f->longest;
 }
@@ -191,8 +191,10 @@ static bool emit_ranges(pf_sort *x)
             pf_heap_pop(heap);
     } while (more && heap->n && heap->at[0].source < x->ranges.n && n < PERFILE_RUN_RECORDS &&
              bytes < x->round_most);
-    const pf_framed seen = {n - first, samples != n - first, (uint16_t)shortest, (uint16_t)longest,
-                            false};
+    const pf_batch seen = {.n = n - first,
+                           .samples_only = samples == n - first,
+                           .shortest = (uint16_t)shortest,
+                           .longest = (uint16_t)longest};
     if (n > first)
         note_framed(&x->base, seen);
     count_records(x, n - first, samples, bytes - begun, keys != 0);

@@ -1,13 +1,8 @@
-/* Examining runs; see run.h.  What the driver noticed when it framed the run (pf_framed) is used
+/* Examining runs; see run.h.  What the driver noticed when it framed the run (pf_batch) is used
  * where it is known, so that most runs are not examined a second time. */
 #include "stage/run.h"
 
 #include "schema/rows.h"
-
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum { WORTH = 1 };
-#else
-#endif
 
 /* Bytes of a sample's body up to the end of its last fixed field; 0: there are none. */
 static size_t fixed_bytes(const perfile_layout *l)
@@ -44,34 +39,35 @@ uint64_t pf_run_data(const pf_run *run)
 }
 
 /* Types and sizes of the run: what the driver noticed, else the same from the records. */
-static pf_framed frame_of(const perfile_stream *s, const perfile_record *first, size_t n)
+static pf_batch batch_of(const perfile_stream *s, const perfile_record *first, size_t n)
 {
-    pf_framed f = pf_stream_framed(s, first, n);
-    if (f.n)
-        return f;
-    f.shortest = UINT16_MAX;
+    pf_batch b = pf_stream_batch(s, first, n);
+    if (b.longest)
+        return b;
+    b.samples_only = true;
+    b.shortest = UINT16_MAX;
     for (size_t i = 0; i < n; i++) {
         size_t size = first[i].body.len + PF_PERF_RECORD_HEADER;
-        f.other |= first[i].type ^ PERFILE_RECORD_SAMPLE;
-        f.shortest = size < f.shortest ? (uint16_t)size : f.shortest;
+        b.samples_only &= first[i].type == PERFILE_RECORD_SAMPLE;
+        b.shortest = size < b.shortest ? (uint16_t)size : b.shortest;
     }
-    return f;
+    return b;
 }
 
 pf_run pf_run_examine(const perfile_stream *s, const perfile_record *first, size_t n)
 {
-    const pf_framed f = frame_of(s, first, n);
+    const pf_batch b = batch_of(s, first, n);
     pf_run run = {.first = first, .n = n, .all = pf_run_bits(n)};
-    bool odd = f.other || first->family != PERFILE_FAMILY_PERF;
+    bool odd = !b.samples_only || first->family != PERFILE_FAMILY_PERF;
     const perfile_layout *l = pf_session_layout(first->session);
     run.samples = odd ? samples_of(first, n) : run.all;
     /* Even runs are read as little-endian words: on big-endian machines there are none. */
     if (!odd && l && !PF_NATIVE_BIG && !(first->flags & PERFILE_REC_SWAPPED) &&
-        f.shortest >= pf_run_least_bytes(l))
+        b.shortest >= pf_run_least_bytes(l))
         run.even = l;
     run.consecutive = first[n - 1].sequence - first->sequence == n - 1;
     /* Contiguous records of one size: fields can be read without the records. */
-    run.stride = f.adjacent && f.shortest == f.longest ? f.shortest : 0;
+    run.stride = b.contiguous && b.shortest == b.longest ? b.shortest : 0;
     return run;
 }
 

@@ -128,9 +128,9 @@ static bool may_have_slack(const scrubber *o, const perfile_record *r)
 /* True if all records are samples without slack. */
 static bool is_run_without_slack(const scrubber *o, const perfile_record *first, size_t n)
 {
-    const pf_framed f = pf_stream_framed(o->base.below, first, n);
+    const pf_batch b = pf_stream_batch(o->base.below, first, n);
     const perfile_layout *l = pf_session_layout(first->session);
-    return f.n && !f.other && first->family == PERFILE_FAMILY_PERF && l &&
+    return b.samples_only && first->family == PERFILE_FAMILY_PERF && l &&
            !(l->sample_type & PERFILE_SAMPLE_STACK_USER);
 }
 
