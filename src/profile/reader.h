@@ -8,7 +8,7 @@
 #define PF_PROFILE_READER_H
 
 #include "profile/resolve.h"
-#include "stage/deferred.h"
+#include "transform/deferred.h"
 #include "symbol/unwind.h"
 
 /* A sample. */

@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "stage/round.h"
 #include "sort/sort.h"
 #include "schema/rows.h"
 

@@ -11,7 +11,6 @@
 #include "core/layout.h"
 #include "schema/rows.h"
 #include "sort/merge.h"
-#include "stage/time_key.h"
 
 #include <string.h>
 

@@ -21,8 +21,7 @@
 #include "perfile/merge.h"
 #include "sort/sort.h"
 #include "stage/pids.h"
-#include "stage/relayout.h"
-#include "stage/round.h"
+#include "transform/relayout.h"
 
 #define PF_MERGE_NO_INPUT UINT32_MAX
 

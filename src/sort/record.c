@@ -2,7 +2,7 @@
  *
  * The body is walked field by field; the kind of each field selects a rule of format/merging.def
  * (ids, times, pids, cgroups ...). Samples and trailers also get the layout of the output
- * (stage/relayout.h), after which the words at fixed offsets are patched by the plan of their
+ * (transform/relayout.h), after which the words at fixed offsets are patched by the plan of their
  * event. A record whose event is unknown, so that nobody could read it in the output, is left out
  * and counted. */
 #include "base/error.h"

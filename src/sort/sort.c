@@ -1,13 +1,13 @@
 /* perfile_sort(): options, the stage's functions, and its summary.  The first call of fill() reads
  * the stream below to its end (read.c) and plans the second pass (pf_sort_plan()); later calls
  * yield what is merged (merge.c).  See sort.h for the parts. */
+#include "base/byte_order.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "io/source_kind.h"
 #include "schema/rows.h"
 #include "sort/sort.h"
-#include "stage/round.h"
 
 #include <string.h>
 
@@ -314,4 +314,22 @@ void perfile_sort_get_summary(const perfile_stream *stream, perfile_sort_summary
         pf_sort_set_totals(&x->totals, &sorted);
     }
     memcpy(out, &sorted, size < sizeof sorted ? size : sizeof sorted);
+}
+
+perfile_record pf_round_record(const perfile_session *s, uint64_t sequence)
+{
+    /* A header without body: type, misc 0, size 8. */
+    static const uint8_t little[8] = {PERFILE_RECORD_FINISHED_ROUND, [6] = 8};
+    static const uint8_t big[8] = {[3] = PERFILE_RECORD_FINISHED_ROUND, [7] = 8};
+    bool swapped = perfile_session_swapped(s);
+    const uint8_t *at = perfile_session_byte_order(s) == PERFILE_BYTE_ORDER_BIG ? big : little;
+    return (perfile_record){.header = at,
+                            .body = {at + 8, 0},
+                            .type = PERFILE_RECORD_FINISHED_ROUND,
+                            .flags =
+                                (uint8_t)(PERFILE_REC_STABLE | (swapped ? PERFILE_REC_SWAPPED : 0)),
+                            .offset = PERFILE_NO_OFFSET,
+                            .sequence = sequence,
+                            .envelope = PERFILE_NO_SEQUENCE,
+                            .session = s};
 }

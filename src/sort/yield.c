@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "schema/rows.h"
 #include "sort/sort.h"
-#include "stage/round.h"
 
 #define NONE UINT32_MAX /* of to_refill */
 

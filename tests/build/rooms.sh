@@ -13,7 +13,7 @@ check() {
             level["core"] = 2
             level["model"] = level["columns"] = 3
             level["symbol"] = 4
-            n = split("symbolizer perf archive perfmon ring check stage", leaf, " ")
+            n = split("symbolizer perf archive perfmon ring check stage transform", leaf, " ")
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 5
             # Each family of records has a room of its own, for its formats.
@@ -26,7 +26,7 @@ check() {
             }
             formats["perf"] = 1
             level["expr"] = level["profile"] = 6
-            n = split("filter sort target emit", leaf, " ")
+            n = split("filter sort emit", leaf, " ")
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 7
             level["lib"] = 8

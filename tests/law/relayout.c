@@ -7,7 +7,7 @@
 #include "instances.h"
 #include "recorded.h"
 #include "schema/rows.h"
-#include "stage/relayout.h"
+#include "transform/relayout.h"
 #include "transcript.h"
 
 enum { INSTANCES = 400, ROOM = 1 << 20 };

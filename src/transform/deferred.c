@@ -2,7 +2,7 @@
  * entries and of their bytes, from whose front yielded entries are removed.  A bucket may hold
  * numbers of entries that are gone: they are less than h->first, and end the search in the
  * bucket. */
-#include "stage/deferred.h"
+#include "transform/deferred.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,16 +1,16 @@
 /* Rewrites one record for the version: by its type it is dropped, passed as stored, or rewritten.
  *
  * Samples and READ records of events whose layout changes, and trailers of other kernel records, go
- * through the event's plan (plan.c, stage/relayout.h).  Some records are rewritten twice: an MMAP2
- * first loses its build id, then its trailer gets the new layout; each step writes a copy behind
- * the other in t->bytes, for which pf_target_room_for() reserves.  A record that must change but
- * cannot be read is dropped and counted, because its old bytes would be misread in the new
- * layout. */
+ * through the event's plan (target_plan.c, transform/relayout.h).  Some records are rewritten
+ * twice: an MMAP2 first loses its build id, then its trailer gets the new layout; each step writes
+ * a copy behind the other in t->bytes, for which pf_target_room_for() reserves.  A record that must
+ * change but cannot be read is dropped and counted, because its old bytes would be misread in the
+ * new layout. */
 #include "base/error.h"
 #include "core/layout.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
-#include "target/target.h"
+#include "transform/target.h"
 
 static bool is_swapped(const perfile_record *r)
 {
@@ -179,7 +179,8 @@ static unsigned rewrite_as_mmap(pf_target *t, const perfile_record *r, perfile_r
     return with_new_trailer(t, r, out);
 }
 
-/* HEADER_ATTR and HEADER_FEATURE: attr.c writes them; if nothing changed, the stored bytes stay. */
+/* HEADER_ATTR and HEADER_FEATURE: target_attr.c writes them; if nothing changed, the stored bytes
+ * stay. */
 static unsigned rewrite_header(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     size_t n = r->type == PERFILE_RECORD_HEADER_ATTR

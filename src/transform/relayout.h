@@ -1,11 +1,11 @@
 /* Relayout: samples, trailers and READ records rewritten from one layout to another.
  *
  * Fields that the new layout lacks are cut out, an id (ID or IDENTIFIER) that only the new one has
- * is inserted, and every other byte stays as stored.  target/ uses it to remove fields that a
+ * is inserted, and every other byte stays as stored.  target.c uses it to remove fields that a
  * version does not know, merging to give all events an id at one place.  What is to be done is
  * planned once per pair of layouts (pf_relayout); nothing is allocated per record. */
-#ifndef PF_STAGE_RELAYOUT_H
-#define PF_STAGE_RELAYOUT_H
+#ifndef PF_TRANSFORM_RELAYOUT_H
+#define PF_TRANSFORM_RELAYOUT_H
 
 #include "perfile/event.h"
 #include "schema/types.h"

@@ -6,7 +6,7 @@
  * does, by an expansion of the same tables (relayout.inc), and bytes of fields that are not wanted
  * are left out of the copy.  Trailers consist of words of fixed place only; READ records have the
  * fields of read_values. */
-#include "stage/relayout.h"
+#include "transform/relayout.h"
 
 #include <string.h>
 
@@ -60,9 +60,9 @@ static void end_skipping(rewriting *w)
     w->skipping = false;
 }
 
-#include "stage/relayout.inc"
+#include "transform/relayout.inc"
 #include "perfile/format/structs.def"
-#include "stage/relayout.inc"
+#include "transform/relayout.inc"
 #include "perfile/format/sample.def"
 
 /* The words of fixed place of one layout: the bit of sample_type that each is of, by index. */

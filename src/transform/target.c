@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "target/target.h"
+#include "transform/target.h"
 
 /* The stage as what it is; `s` must have target_ops. */
 static pf_target *target_of(perfile_stream *s)

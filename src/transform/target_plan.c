@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/layout.h"
-#include "target/target.h"
+#include "transform/target.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
 

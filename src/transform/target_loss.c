@@ -9,7 +9,7 @@
 
 #include "base/byte_order.h"
 #include "perfile/field.h"
-#include "target/target.h"
+#include "transform/target.h"
 
 /* Adds one to a counter. */
 static void count_one(pf_loss *loss, uint64_t offset)

@@ -1,19 +1,19 @@
 /* Internals of perfile_target(), the stage that makes a capture readable for an older version of
  * perf.
  *
- * Each record of the stream below goes through record.c: it is dropped, passed on as stored, or
- * rewritten into t->bytes.  Samples that wait for the user part of their call chain are held in
+ * Each record of the stream below goes through target_record.c: it is dropped, passed on as stored,
+ * or rewritten into t->bytes.  Samples that wait for the user part of their call chain are held in
  * deferred.c, with everything behind them.  The stage has a session of its own, whose attrs and
- * features attr.c makes as the version knows them.  Each loss is counted by kind and key (loss.c)
- * and reported at the end of the stream. */
-#ifndef PF_TARGET_TARGET_H
-#define PF_TARGET_TARGET_H
+ * features target_attr.c makes as the version knows them.  Each loss is counted by kind and key
+ * (target_loss.c) and reported at the end of the stream. */
+#ifndef PF_TRANSFORM_TARGET_H
+#define PF_TRANSFORM_TARGET_H
 
 #include "core/names.h"
 #include "core/stream.h"
 #include "perfile/target.h"
-#include "stage/deferred.h"
-#include "stage/relayout.h"
+#include "transform/deferred.h"
+#include "transform/relayout.h"
 
 enum {
     PF_LOSS_KEYS = 256,           /* per kind of loss; the last one is for all greater keys */
@@ -80,15 +80,16 @@ typedef struct pf_target {
     pf_loss attr_bits[PF_N_WORDS][64]; /* bits that were cleared in attrs */
 } pf_target;
 
-/* loss.c: counts a loss of `kind` (PERFILE_TARGET_LOSS_…) and `key` at an offset in the input. */
+/* target_loss.c: counts a loss of `kind` (PERFILE_TARGET_LOSS_…) and `key` at an offset in the
+ * input. */
 void pf_target_count_loss(pf_target *t, unsigned kind, uint32_t key, uint64_t offset);
 /* The same for each bit that is set; the key is its number. */
 void pf_target_count_lost_bits(pf_target *t, unsigned kind, uint64_t bits, uint64_t offset);
 /* Calls options.loss for each counter that is not 0, and adds them up in the summary. */
 void pf_target_report(pf_target *t);
 
-/* attr.c: writes the attr `stored` to out[PF_TARGET_ATTR] as the version has it, and returns its
- * size.  `exact`: it always gets the version's size, else it keeps a smaller one.  With `count`
+/* target_attr.c: writes the attr `stored` to out[PF_TARGET_ATTR] as the version has it, and returns
+ * its size.  `exact`: it always gets the version's size, else it keeps a smaller one.  With `count`
  * losses are counted, at `offset`. */
 size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool exact, bool count,
                       uint8_t *out);
@@ -102,14 +103,14 @@ perfile_status pf_target_add_facts(pf_target *t, perfile_error *err);
 size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out);
 size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *out);
 
-/* plan.c: what goes together with the fields in options.drop: members of the attr by name, flags of
- * the attr (bits), features, record types. */
+/* target_plan.c: what goes together with the fields in options.drop: members of the attr by name,
+ * flags of the attr (bits), features, record types. */
 bool pf_target_drops_member(const pf_target *t, const char *member);
 uint64_t pf_target_drops_flags(const pf_target *t);
 bool pf_target_drops_feature(const pf_target *t, uint32_t number);
 bool pf_target_drops_record(const pf_target *t, uint32_t type);
 
-/* plan.c: makes plans for events that the session below has learned since the last call.
+/* target_plan.c: makes plans for events that the session below has learned since the last call.
  * PERFILE_E_UNSUPPORTED: without the dropped fields the events would have their ids at different
  * places. */
 perfile_status pf_target_update_plans(pf_target *t, perfile_error *err);
@@ -119,8 +120,8 @@ enum { /* what became of a record */
        PF_AS_STORED, /* its bytes are those of the input */
        PF_CHANGED    /* its bytes are in t->bytes */
 };
-/* record.c: how many bytes of t->bytes pf_target_record() and what belongs to it may need for
- * `r`. */
+/* target_record.c: how many bytes of t->bytes pf_target_record() and what belongs to it may need
+ * for `r`. */
 size_t pf_target_room_for(const perfile_record *r);
 /* Makes *out of `r` as the version has it; returns PF_….  t->bytes must have room. */
 unsigned pf_target_record(pf_target *t, const perfile_record *r, perfile_record *out);
@@ -134,7 +135,7 @@ uint32_t pf_target_find_cookie(pf_target *t, const perfile_record *original,
 size_t pf_target_complete_chain(const pf_held *e, perfile_bytes sample, const perfile_bytes *chain,
                                 uint8_t *out);
 
-/* map.c: true if `r` is an MMAP2 record with a build id, which the version would take for an
+/* target_map.c: true if `r` is an MMAP2 record with a build id, which the version would take for an
  * inode. */
 bool pf_target_has_map_build_id(const pf_target *t, const perfile_record *r);
 /* Makes *out the HEADER_BUILD_ID record that must stand in front of such a record, with its bytes
@@ -147,7 +148,8 @@ void pf_target_convert_map(uint8_t *bytes, bool swapped);
 /* Writes the MMAP2 record `r`, whose name is at `filename`, as an MMAP record; returns its size. */
 size_t pf_target_mmap2_to_mmap(const perfile_record *r, const uint8_t *filename, uint8_t *out);
 
-/* plan.c: true if the record has its processors as a range and the version does not know ranges. */
+/* target_plan.c: true if the record has its processors as a range and the version does not know
+ * ranges. */
 bool pf_target_has_cpu_range(const pf_target *t, const perfile_record *r);
 /* Writes such a record to `out` (room for 65,535 bytes) with a list of processors; returns its
  * size, 0: it would be too large. */

@@ -1,7 +1,7 @@
 /* Internals of perfile_byteswap(): a stage that copies runs of records to a buffer of its own, with
  * every field in the other byte order (core/swap.h). */
-#ifndef PF_STAGE_BYTESWAP_H
-#define PF_STAGE_BYTESWAP_H
+#ifndef PF_TRANSFORM_BYTESWAP_H
+#define PF_TRANSFORM_BYTESWAP_H
 
 #include "base/buffer.h"
 #include "core/stream.h"

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "perfile/encode.h"
-#include "target/target.h"
+#include "transform/target.h"
 #include "schema/rows.h"
 
 enum {

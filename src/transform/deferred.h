@@ -7,8 +7,8 @@
  * table whose buckets are linked lists through the entries.  Entries are numbered from the
  * beginning of the stream, so that numbers stay valid while the front of the queue is removed.
  * Nothing is allocated per record once buffers have grown. */
-#ifndef PF_STAGE_DEFERRED_H
-#define PF_STAGE_DEFERRED_H
+#ifndef PF_TRANSFORM_DEFERRED_H
+#define PF_TRANSFORM_DEFERRED_H
 
 #include "base/buffer.h"
 #include "perfile/record.h"

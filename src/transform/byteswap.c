@@ -5,7 +5,7 @@
  * with swapped attrs and features at the beginning, and learns from swapped records as they pass.
  * What no table describes, or cannot be read, stays as stored as far as necessary and is reported
  * to options.kept.  Fragments of large simpleperf records are the hard part: see byteswap.h. */
-#include "stage/byteswap.h"
+#include "transform/byteswap.h"
 
 #include <stddef.h>
 

@@ -11,7 +11,7 @@
 #include "core/facts.h"
 #include "perfile/field.h"
 #include "schema/types.h"
-#include "target/target.h"
+#include "transform/target.h"
 #include "schema/rows.h"
 
 /* What the visitors need to rewrite an attr. */
