@@ -462,15 +462,15 @@ static bool can_be_moved(pf_image_narrow *x, const pf_chunk *c)
 static uint8_t ask(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
 {
     switch (x->how->needs(x->how->user, &x->zone, sequence)) {
-    case PF_NEED_NOTHING:
+    case PF_NEED_SKIP:
         return NOTHING;
-    case PF_NEED_APART:
+    case PF_NEED_SIDEBAND:
         return APART;
-    case PF_NEED_COUNTED:
+    case PF_NEED_COUNT:
         return is_sound(x, c) ? APART : ALL;
     case PF_NEED_STORED:
         return can_be_moved(x, c) ? STORED : ALL;
-    case PF_NEED_STORED_APART:
+    case PF_NEED_STORED_SIDEBAND:
         return can_be_moved(x, c) ? STORED_APART : ALL;
     default:
         return ALL;

@@ -341,7 +341,7 @@ static unsigned describe(void *user, const pf_zone *z, uint64_t sequence)
                                  .n_tids = z->tids.known ? z->tids.n : 0,
                                  .cpus = z->cpus.known ? z->cpus.at : NULL,
                                  .n_cpus = z->cpus.known ? z->cpus.n : 0};
-    return x->enough(x->user, &d) ? PF_NEED_APART : PF_NEED_ALL;
+    return x->enough(x->user, &d) ? PF_NEED_SIDEBAND : PF_NEED_ALL;
 }
 
 bool perfile_stream_describe(perfile_stream *s,

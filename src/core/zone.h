@@ -175,17 +175,17 @@ static inline void pf_zone_widen(uint64_t *first, uint64_t *last, uint64_t time)
 
 enum { /* what is needed of a range */
        PF_NEED_ALL = 0,
-       PF_NEED_APART = 1, /* no data: only what pf_zone_is_apart() */
-       /* What is apart only, as with APART: the reader counts the data by the zone.  It may do so
-        * only if they can be read, so that a range whose stored bytes have a wrong checksum is
+       PF_NEED_SIDEBAND = 1, /* no data: only what pf_zone_is_apart() */
+       /* What is apart only, as with SIDEBAND: the reader counts the data by the zone.  It may do
+        * so only if they can be read, so that a range whose stored bytes have a wrong checksum is
         * shown whole. */
-       PF_NEED_COUNTED = 2,
-       PF_NEED_NOTHING = 3, /* no record: nothing of the range is read */
+       PF_NEED_COUNT = 2,
+       PF_NEED_SKIP = 3, /* no record: nothing of the range is read */
        /* No record: stored() gets the range as it is stored.  One with a wrong checksum is shown.
         */
        PF_NEED_STORED = 4,
        /* The same, and then the records that are apart are shown as well. */
-       PF_NEED_STORED_APART = 5
+       PF_NEED_STORED_SIDEBAND = 5
 };
 
 /* A range of records as an archive has it: samples and FINISHED_ROUND records. */
@@ -206,8 +206,9 @@ struct pf_narrow { /* pf_narrow: see io/source.h */
     /* Called for each stretch of data that the stream passes over, `records` from `sequence` on, of
      * the range that needs() was asked about last; not with PF_NEED_STORED.  May be NULL. */
     void (*passed)(void *user, const pf_zone *zone, uint64_t sequence, uint64_t records);
-    /* The stream comes to a range that is PF_NEED_STORED or _APART; records in front of it have
-     * been handed out.  *range is valid during the call.  Errors are the reader's to keep. */
+    /* The stream comes to a range that is PF_NEED_STORED or _STORED_SIDEBAND; records in front of
+     * it have been handed out.  *range is valid during the call.  Errors are the reader's to keep.
+     */
     void (*stored)(void *user, const pf_stored *range);
     void *user;
     /* The reader needs all records, and takes those of a range as they are stored where it can:

@@ -221,7 +221,7 @@ static unsigned needs_given(pf_filter *x, const pf_zone *z, uint64_t sequence)
     if (!z->apart || pf_filter_selects_all(x))
         return PF_NEED_STORED;
     x->ranges.given_to = sequence + z->records;
-    return PF_NEED_STORED_APART;
+    return PF_NEED_STORED_SIDEBAND;
 }
 
 /* What is needed of a range whose data are dropped: its FINISHED_ROUNDs where they are tested, and
@@ -232,7 +232,7 @@ static unsigned needs_of_dropped(pf_filter *x, const pf_zone *z)
                          (!x->pass.in_stage || pf_filter_drops_rounds(x));
     if (x->pass.in_stage)
         x->result.records += nothing ? z->records : z->records - z->apart;
-    return nothing ? PF_NEED_NOTHING : PF_NEED_APART;
+    return nothing ? PF_NEED_SKIP : PF_NEED_SIDEBAND;
 }
 
 /* What the last pass needs of a range if the selecting pass says what is selected. */
@@ -243,7 +243,7 @@ static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
         return needs_of_dropped(x, z);
     if (!selected) { /* or damaged: then the selecting pass has not seen it */
         x->ranges.all_selected = true;
-        return PF_NEED_COUNTED;
+        return PF_NEED_COUNT;
     }
     return selected == count_with_rounds(x, z) && is_given(x, z, sequence)
                ? needs_given(x, z, sequence)
@@ -256,7 +256,7 @@ static unsigned needs_of_selected(pf_filter *x, const pf_zone *z, uint64_t seque
     if (!x->pass.in_stage) {
         x->ranges.all_selected = true;
         x->ranges.counted = false;
-        return PF_NEED_COUNTED;
+        return PF_NEED_COUNT;
     }
     /* Whether FINISHED_ROUNDs are selected is not known where they are tested. */
     const bool rounds_kept = !z->apart || !x->terms.tests_sideband || pf_filter_selects_all(x);
@@ -306,7 +306,7 @@ static unsigned needs_times(void *user, const pf_zone *z, uint64_t sequence)
         return PF_NEED_ALL;
     x->first_time = z->data_first < x->first_time ? z->data_first : x->first_time;
     x->last_time = z->data_last > x->last_time ? z->data_last : x->last_time;
-    return collects_apart(x, z) ? PF_NEED_APART : PF_NEED_NOTHING;
+    return collects_apart(x, z) ? PF_NEED_SIDEBAND : PF_NEED_SKIP;
 }
 
 /* Of a file, whose facts are known before its first record, the terms can be resolved at once. What

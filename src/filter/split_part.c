@@ -453,7 +453,7 @@ static unsigned needs_first(void *user, const pf_zone *z, uint64_t sequence)
     (void)sequence;
     const bool by_comm = x->options.by == PERFILE_SPLIT_COMM;
     const bool known = by_comm || (x->options.by == PERFILE_SPLIT_EVERY && z->has_data_times);
-    return known && pf_zone_only_samples(z) ? PF_NEED_COUNTED : PF_NEED_ALL;
+    return known && pf_zone_only_samples(z) ? PF_NEED_COUNT : PF_NEED_ALL;
 }
 
 /* The same of the pass that finds the parts. */
@@ -467,9 +467,9 @@ static unsigned needs_find(void *user, const pf_zone *z, uint64_t sequence)
     if (x->options.by == PERFILE_SPLIT_RECORDS) {
         const uint64_t records = x->n ? pf_split_homes(x)[x->at].records : x->options.amount;
         x->range_key = sequence;
-        return samples->records <= x->options.amount - records ? PF_NEED_COUNTED : PF_NEED_ALL;
+        return samples->records <= x->options.amount - records ? PF_NEED_COUNT : PF_NEED_ALL;
     }
-    return key_of_zone(x, z, &x->range_key) ? PF_NEED_COUNTED : PF_NEED_ALL;
+    return key_of_zone(x, z, &x->range_key) ? PF_NEED_COUNT : PF_NEED_ALL;
 }
 
 /* pf_narrow.passed of both. */
