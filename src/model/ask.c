@@ -33,11 +33,10 @@ static void narrow(pf_reach *reach, uint64_t first, uint64_t next)
 static const pf_change *floor_of(const perfile_model *m, uint64_t key, uint64_t time,
                                  pf_reach *reach)
 {
-    const pf_change *c = pf_history_floor(&m->history, key, time);
-    if (reach) {
-        const pf_change *next = pf_history_next(&m->history, key, time);
+    const pf_change *next;
+    const pf_change *c = pf_history_floor(&m->history, key, time, &next);
+    if (reach)
         narrow(reach, c ? c->time : 0, next ? next->time : UINT64_MAX);
-    }
     return c;
 }
 

@@ -145,93 +145,103 @@ bool pf_history_add(pf_history *h, const pf_change *c)
         h->cap = cap;
     }
     h->all[h->n++] = *c;
+    h->indexed = false;
     return true;
 }
 
-/* The last change of the sorted all[from .. to) that is of `key` and not after `time`; `to` if
- * there is none. */
-static size_t floor_in(const pf_history *h, size_t from, size_t to, uint64_t key, uint64_t time)
+/* True if the change is of a key before `key`, or of `key` at a time up to `time`. */
+static bool is_up_to(const pf_change *c, uint64_t key, uint64_t time)
 {
-    size_t low = from;
-    size_t high = to;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const pf_change *c = &h->all[mid];
-        if (c->key < key || (c->key == key && c->time <= time))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low > from && h->all[low - 1].key == key ? low - 1 : to;
+    return c->key < key || (c->key == key && c->time <= time);
 }
 
-const pf_change *pf_history_floor(const pf_history *h, uint64_t key, uint64_t time)
-{
-    /* First the unsorted tail, then each run. */
-    const pf_change *best = NULL;
-    for (size_t i = h->sorted; i < h->n; i++) {
-        const pf_change *c = &h->all[i];
-        if (c->key == key && c->time <= time && (!best || is_before(best, c)))
-            best = c;
-    }
-    for (unsigned i = 0; i < h->n_runs; i++) {
-        size_t end = run_end(h, i);
-        size_t at = floor_in(h, h->run_begin[i], end, key, time);
-        if (at < end && (!best || is_before(best, &h->all[at])))
-            best = &h->all[at];
-    }
-    return best;
-}
-
-/* The first change of the sorted all[from .. to) at or after (key, time); `to` if there is none. */
-static size_t lower_bound_in(const pf_history *h, size_t from, size_t to, uint64_t key,
+/* The position of the first change in the sorted all[from .. to) that is not up to `time`. */
+static size_t upper_bound_in(const pf_history *h, size_t from, size_t to, uint64_t key,
                              uint64_t time)
 {
-    size_t low = from;
-    size_t high = to;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const pf_change *c = &h->all[mid];
-        if (c->key < key || (c->key == key && c->time < time))
-            low = mid + 1;
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        if (is_up_to(&h->all[mid], key, time))
+            from = mid + 1;
         else
-            high = mid;
+            to = mid;
     }
-    return low;
+    return from;
 }
 
-const pf_change *pf_history_next(const pf_history *h, uint64_t key, uint64_t time)
+/* The same from the first change of the key on, in a history that is one run: mostly it has few. */
+static size_t upper_bound_from(const pf_history *h, size_t first, uint64_t key, uint64_t time)
 {
-    const pf_change *best = NULL;
-    if (time == UINT64_MAX)
-        return NULL;
-    for (size_t i = h->sorted; i < h->n; i++) {
-        const pf_change *c = &h->all[i];
-        if (c->key == key && c->time > time && (!best || c->time < best->time))
-            best = c;
-    }
+    size_t step = 1;
+    while (first + step < h->n && is_up_to(&h->all[first + step - 1], key, time))
+        step *= 2;
+    return upper_bound_in(h, first + step / 2, first + step < h->n ? first + step : h->n, key,
+                          time);
+}
+
+/* What a search has found: the latest change up to a time, the first one after it, or NULL. */
+typedef struct around {
+    const pf_change *floor, *next;
+} around;
+
+static void take(around *x, const pf_change *c, uint64_t time)
+{
+    if (c->time <= time && (!x->floor || is_before(x->floor, c)))
+        x->floor = c;
+    if (c->time > time && (!x->next || c->time < x->next->time))
+        x->next = c;
+}
+
+const pf_change *pf_history_floor(const pf_history *h, uint64_t key, uint64_t time,
+                                  const pf_change **next)
+{
+    around found = {0};
+    for (size_t i = h->sorted; i < h->n; i++) /* the unsorted tail */
+        if (h->all[i].key == key)
+            take(&found, &h->all[i], time);
     for (unsigned i = 0; i < h->n_runs; i++) {
-        size_t end = run_end(h, i);
-        size_t at = lower_bound_in(h, h->run_begin[i], end, key, time + 1);
-        if (at < end && h->all[at].key == key && (!best || h->all[at].time < best->time))
-            best = &h->all[at];
+        size_t from = h->run_begin[i], end = run_end(h, i);
+        if (h->indexed && (from = pf_index_get(&h->firsts, key)) == PF_INDEX_NONE)
+            break;
+        const size_t at = h->indexed ? upper_bound_from(h, from, key, time)
+                                     : upper_bound_in(h, from, end, key, time);
+        if (at > from && h->all[at - 1].key == key)
+            take(&found, &h->all[at - 1], time);
+        if (at < end && h->all[at].key == key)
+            take(&found, &h->all[at], time);
     }
-    return best;
+    if (next)
+        *next = found.next;
+    return found.floor;
 }
 
 bool pf_history_sort(pf_history *h)
 {
-    return flush_tail(h, true);
+    if (h->indexed)
+        return true;
+    if (!flush_tail(h, true) || h->n >= PF_INDEX_NONE)
+        return false;
+    pf_index_free(&h->firsts); /* not charged to the budget */
+    h->firsts.seed = pf_index_seed(h);
+    for (size_t i = 0; i < h->n; i++)
+        if ((i == 0 || h->all[i - 1].key != h->all[i].key) &&
+            !pf_index_put(&h->firsts, h->all[i].key, (uint32_t)i))
+            return false;
+    h->indexed = true;
+    return true;
 }
 
 size_t pf_history_lower_bound(const pf_history *h, uint64_t key, uint64_t time)
 {
-    return lower_bound_in(h, 0, h->n, key, time);
+    return time  ? upper_bound_in(h, 0, h->n, key, time - 1)
+           : key ? upper_bound_in(h, 0, h->n, key - 1, UINT64_MAX)
+                 : 0;
 }
 
 void pf_history_free(pf_history *h)
 {
     pf_budget_free(h->budget, h->all, h->cap, sizeof *h->all);
     pf_free(h->scratch);
+    pf_index_free(&h->firsts);
     *h = (pf_history){0};
 }

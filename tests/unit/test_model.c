@@ -353,16 +353,23 @@ static void history_is_like_a_list(void **state)
         }
         all[i] = c;
         assert_true(pf_history_add(&h, &c));
+        if (draw(100) == 0)
+            assert_true(pf_history_sort(&h)); /* then it has an index, until the next change */
         for (int k = 0; k < 3; k++) {
             uint64_t key = draw(8);
             uint64_t time = draw(N);
-            const pf_change *want = NULL;
-            for (uint64_t j = 0; j <= i; j++)
+            const pf_change *want = NULL, *later = NULL, *next;
+            for (uint64_t j = 0; j <= i; j++) {
                 if (all[j].key == key && all[j].time <= time &&
                     (!want || all[j].time >= want->time))
                     want = &all[j];
-            const pf_change *got = pf_history_floor(&h, key, time);
+                if (all[j].key == key && all[j].time > time &&
+                    (!later || all[j].time < later->time))
+                    later = &all[j];
+            }
+            const pf_change *got = pf_history_floor(&h, key, time, &next);
             assert_int_equal(got ? got->sequence + 1 : 0, want ? want->sequence + 1 : 0);
+            assert_int_equal(next ? next->time : 0, later ? later->time : 0);
         }
     }
     assert_true(pf_history_sort(&h));
