@@ -89,7 +89,7 @@ typedef struct perfile_export_summary {
     uint64_t unreadable;     /* of them, those whose call chain could not be read */
     uint64_t joined;         /* call chains whose user part came later (CALLCHAIN_DEFERRED) */
     uint64_t not_joined;     /* those whose user part did not come */
-    uint64_t stacks;         /* distinct ones, with every beginning of one */
+    uint64_t stacks;         /* distinct ones of what is shown, with every beginning of one */
     uint64_t frames;         /* distinct places in code */
     uint64_t unmapped;       /* of them, those where nothing is known to be mapped */
     uint64_t named;          /* of them, those whose function is known */

@@ -190,6 +190,7 @@ static const pf_export_ops scope_exports = {
     .summary = pf_export_summary,
     .take = scope_take,
     .per = {PERFILE_PER_COMM, PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT},
+    .by_name = true,
     .joins = true,
 };
 

@@ -82,11 +82,15 @@ static perfile_status begin_input(pf_exporter *x, perfile_error *err)
     if (!pf_profile_reader_init(&x->reader, &x->profile, x->base.session, x->base.model, count, x))
         return pf_fail_nomem(err, "export");
     x->reader.branch_chains = x->options.flags & PERFILE_EXPORT_BRANCH_CHAINS;
+    pf_resolver *resolver = &x->reader.resolver;
+    resolver->joins = x->base.ops->exports->by_name && !(x->options.flags & PERFILE_EXPORT_INLINE);
+    resolver->joins_unnamed = pf_export_tree_options(x).join;
     if (!x->options.symbols)
         return PERFILE_OK;
     perfile_status st = perfile_symbols_open(x->base.session, x->options.symbols, &x->symbols, err);
+    resolver->functions = x->symbols;
     if (x->options.flags & PERFILE_EXPORT_INLINE)
-        x->reader.resolver.symbols = x->symbols;
+        resolver->symbols = x->symbols;
     if (st != PERFILE_OK || x->options.flags & PERFILE_EXPORT_NO_UNWIND)
         return st;
     return pf_profile_reader_unwind(&x->reader, x->symbols) ? PERFILE_OK
@@ -301,6 +305,7 @@ const pf_export_ops pf_export_adds_up = {.put_run = pf_export_put_run,
                                          .next = pf_export_next,
                                          .summary = pf_export_summary,
                                          .per = {PERFILE_PER_COMM},
+                                         .by_name = true,
                                          .joins = true,
                                          .compares = true};
 

@@ -35,6 +35,7 @@ typedef struct pf_export_ops {
     bool per_event; /* PERFILE_PER_EVENT is always among them */
     bool per_host;  /* labels say the host, too */
     bool compares;  /* it can show samples of captures before beside those of others */
+    bool by_name;   /* of a frame its name is written, and no address */
     bool joins;     /* frames without a name are one for each object by default */
     bool binary;    /* the output is not for terminals */
     bool directory; /* it is several files */

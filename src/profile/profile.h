@@ -112,6 +112,7 @@ typedef struct pf_call_frame {
                        * the one that was inlined into that … */
     uint32_t zero;
     uint32_t function; /* its number + 1; 0: it is not known */
+    uint32_t joined; /* + 1: the frame that stacks have instead, see resolve.h; 0: not asked yet */
 } pf_call_frame;
 
 /* A frame called by those of another stack.  The key is all of it.  Number 0 is the empty stack,

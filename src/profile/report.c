@@ -102,9 +102,12 @@ static perfile_status open_all(perfile_profile *x, const perfile_session *sessio
     if (!pf_profile_reader_init(&x->reader, &x->profile, session, model, count, x))
         return pf_fail_nomem(err, "profile");
     x->reader.own_frames = true;
+    x->reader.resolver.joins = !strchr((const char *)x->options.per, PERFILE_PER_SOURCE);
+    x->reader.resolver.joins_unnamed = !strchr((const char *)x->options.per, PERFILE_PER_SYMBOL);
     if (!x->options.symbols)
         return PERFILE_OK;
     st = perfile_symbols_open(session, x->options.symbols, &x->symbols, err);
+    x->reader.resolver.functions = x->symbols;
     if (st != PERFILE_OK || x->options.flags & PERFILE_PROFILE_NO_UNWIND)
         return st;
     return pf_profile_reader_unwind(&x->reader, x->symbols) ? PERFILE_OK

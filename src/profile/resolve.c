@@ -6,10 +6,12 @@
  * never wrong because of a hash.  When the memory for their words is full, all are forgotten. */
 #include "profile/resolve.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "core/layout.h"
+#include "symbol/state.h"
 
 /* Slots are powers of two: 1.3 MiB of addresses, 3 MiB of chains.  Under the fuzzer they are few,
  * so that captures of some KiB fill them, and clearing them is not most of a run. */
@@ -41,9 +43,22 @@ typedef struct pf_chain_slot {
     uint32_t stack;
 } pf_chain_slot;
 
+/* What the frames that are joined have in common. */
+typedef struct pf_call {
+    uint32_t object, code;
+    uint32_t symbol; /* its number in the object; UINT32_MAX: none is known */
+    uint32_t zero;
+    uint32_t frame; /* the key ends before it */
+    uint32_t zero2;
+} pf_call;
+
 bool pf_resolver_init(pf_resolver *x, pf_profile *profile, const perfile_model *model)
 {
     *x = (pf_resolver){.profile = profile, .model = model, .seed = pf_index_seed(x) | 1};
+    x->calls = (pf_intern){.seed = x->seed,
+                           .budget = &profile->budget,
+                           .width = sizeof(pf_call),
+                           .key = offsetof(pf_call, frame)};
     x->addresses = pf_alloc((size_t)1 << ADDRESS_BITS, sizeof *x->addresses);
     x->chains = pf_alloc((size_t)1 << CHAIN_BITS, sizeof *x->chains);
     if (x->addresses && x->chains)
@@ -59,6 +74,7 @@ void pf_resolver_free(pf_resolver *x)
     pf_free(x->words);
     pf_free(x->frames);
     pf_free(x->inlined);
+    pf_intern_free(&x->calls);
     pf_buffer_free(&x->inlined_frames);
     *x = (pf_resolver){0};
 }
@@ -87,19 +103,51 @@ static void narrow(pf_reach *reach, uint64_t first, uint64_t last)
     reach->last = last < reach->last ? last : reach->last;
 }
 
+/* The frame that stacks have for this one. */
+static uint32_t joined(pf_resolver *x, uint32_t number)
+{
+    const pf_profile *p = x->profile;
+    if (!x->joins || number == PF_INTERN_NONE)
+        return number;
+    pf_call_frame *frame = pf_intern_at(&p->frames, number);
+    if (frame->joined)
+        return frame->joined - 1;
+    const pf_object *object = pf_profile_object_at(p, frame->object);
+    pf_call key = {.object = frame->object, .code = frame->code, .symbol = UINT32_MAX};
+    bool known = object && object->kind == PERFILE_MAPPING_SYMBOL;
+    if (object && !known && x->functions) {
+        key.symbol = pf_symbols_number(x->functions, &object->first,
+                                       pf_object_address(object, frame->offset));
+        known = key.symbol != UINT32_MAX;
+    }
+    uint32_t stands = number;
+    if (known || x->joins_unnamed) {
+        const size_t before = x->calls.n;
+        const uint32_t call = pf_intern_add(&x->calls, &key);
+        if (call == PF_INTERN_NONE)
+            return PF_INTERN_NONE;
+        pf_call *c = pf_intern_at(&x->calls, call);
+        if (x->calls.n != before)
+            c->frame = number;
+        stands = c->frame;
+    }
+    frame->joined = stands + 1;
+    return stands;
+}
+
 /* Works out the frame of an address of user or kernel code; narrows *during. */
 static uint32_t frame_of(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
                          pf_reach *during)
 {
     const perfile_mapping *m = pf_model_mapping(x->model, pid, addr, time, during);
     if (!m)
-        return pf_profile_frame(x->profile, PF_NO_OBJECT, code, addr);
+        return joined(x, pf_profile_frame(x->profile, PF_NO_OBJECT, code, addr));
     uint32_t object = pf_profile_object(x->profile, m);
     if (object == PF_INTERN_NONE)
         return PF_INTERN_NONE;
     if (code == PF_CODE_USER && pf_object_is_jit(pf_profile_object_at(x->profile, object)))
         code = PF_CODE_JIT;
-    return pf_profile_frame(x->profile, object, code, pf_object_offset(m, addr));
+    return joined(x, pf_profile_frame(x->profile, object, code, pf_object_offset(m, addr)));
 }
 
 uint32_t pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
@@ -107,7 +155,7 @@ uint32_t pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_
 {
     /* Guests and hypervisors have mappings of their own, which no record describes. */
     if (!x->model || (code != PF_CODE_USER && code != PF_CODE_KERNEL))
-        return pf_profile_frame(x->profile, PF_NO_OBJECT, code, addr);
+        return joined(x, pf_profile_frame(x->profile, PF_NO_OBJECT, code, addr));
     if (code == PF_CODE_KERNEL)
         pid = PERFILE_NO_PID;
     uint64_t key = (addr ^ (uint64_t)pid << 40) * (x->seed | 1);

@@ -21,6 +21,12 @@ typedef struct pf_resolver {
     size_t n_words, words_cap;
     uint32_t *frames; /* of the chain that is being worked out */
     size_t frames_cap;
+    /* Stacks have one frame for all places in a function: the first that was seen.  Set by the
+     * caller if what it makes says no more of a frame than its function. */
+    bool joins;
+    bool joins_unnamed;         /* also for all places in a file that are in no known function */
+    perfile_symbols *functions; /* know these; NULL: none is known */
+    pf_intern calls;            /* what is joined: pf_call of resolve.c */
     perfile_symbols *symbols;   /* say which functions are inlined; NULL: that is not asked for */
     struct pf_inlined *inlined; /* by number of the frame */
     size_t n_inlined;

@@ -313,6 +313,10 @@ bool pf_dwarf_take(const uint8_t *at, const pf_answer *a, pf_dwarf_place places[
  * PF_DEMANGLE_MOST of symbol/protocol.h are forgotten. */
 void pf_symbols_expect(perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t addr);
 
+/* Which of the symbols of a mapped file perfile_symbols_find() would answer with, as a number: what
+ * it is called is not looked up.  UINT32_MAX: none.  The mapping is no KSYMBOL. */
+uint32_t pf_symbols_number(perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t addr);
+
 /* Opening a file below a folder without leaving it. */
 
 /* Opens `path` as a process would whose root directory is `root`: `..` and absolute links do not

@@ -331,6 +331,27 @@ void pf_symbols_expect(perfile_symbols *s, const perfile_mapping *m, uint64_t ad
         expect(s, o->table, sym);
 }
 
+/* The symbol at `addr`, which is *at in the table of the object; NULL: none. */
+static const pf_sym *symbol_at(const pf_symbol_object *o, const perfile_mapping *m, uint64_t addr,
+                               uint64_t *at)
+{
+    const pf_sym *sym = pf_symbol_address(o, m, addr, at) ? pf_symtab_find(o->table, *at) : NULL;
+    /* A kernel module where another one was, or none: other symbols than were recorded. */
+    const bool other =
+        sym && o->kernel_module && strcmp(o->kernel_module, o->table->names + sym->module) != 0;
+    return other ? NULL : sym;
+}
+
+uint32_t pf_symbols_number(perfile_symbols *s, const perfile_mapping *m, uint64_t addr)
+{
+    pf_symbol_object *o;
+    uint64_t at;
+    if (pf_symbol_object_of(s, m, &o) != PERFILE_OK || !o->table)
+        return UINT32_MAX;
+    const pf_sym *sym = symbol_at(o, m, addr, &at);
+    return sym ? (uint32_t)(sym - o->table->syms) : UINT32_MAX;
+}
+
 static perfile_status answer(perfile_symbols *s, pf_symbol_object *o, const perfile_mapping *m,
                              uint64_t addr, perfile_symbol *out)
 {
@@ -340,10 +361,7 @@ static perfile_status answer(perfile_symbols *s, pf_symbol_object *o, const perf
     out->reason = o->reason;
     if (!o->table)
         return PERFILE_OK;
-    const pf_sym *sym = pf_symbol_address(o, m, addr, &at) ? pf_symtab_find(o->table, at) : NULL;
-    /* A kernel module where another one was, or none: other symbols than were recorded. */
-    if (sym && o->kernel_module && strcmp(o->kernel_module, o->table->names + sym->module) != 0)
-        sym = NULL;
+    const pf_sym *sym = symbol_at(o, m, addr, &at);
     if (!sym) {
         out->reason = PERFILE_SYMBOL_NO_SYMBOL_HERE;
         return PERFILE_OK;
