@@ -14,7 +14,6 @@
 #include "check/check.h"
 #include "core/layout.h"
 #include "core/swap.h"
-#include "schema/any_record.h"
 #include "schema/rows.h"
 
 /* What decode() found besides the struct itself. */

@@ -11,7 +11,6 @@
 #include "core/stream.h"
 #include "perfile/catalogue.h"
 #include "perfile/field.h"
-#include "schema/any_record.h"
 #include "schema/rows.h"
 
 #include <stdarg.h>

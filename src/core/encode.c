@@ -9,9 +9,7 @@
 #include "core/layout.h"
 #include "core/swap.h"
 #include "perfile/encode.h"
-#include "schema/types.h"
-#include "schema/rows.h"
-#include "schema/bounds.h"
+#include "schema/expand.h"
 
 #include <inttypes.h>
 

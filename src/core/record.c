@@ -2,7 +2,7 @@
  *
  * Time, task and processor of a sample, or in the trailer of another record, stand at places that
  * are known for each event (perfile_layout.sample_slot and trailer_slot).  Where a record has
- * neither, its body is decoded and the fields listed in schema/own.inc count: pf_record_own().
+ * neither, its body is decoded and the fields listed in schema/rows.inc count: pf_record_own().
  * Copies of records are here, too. */
 #include "base/alloc.h"
 #include "base/byte_order.h"

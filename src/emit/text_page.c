@@ -3,7 +3,7 @@
 #include "emit/text_page.h"
 #include "perfile/abi.h"
 #include "perfile/text.h"
-#include "schema/shapes.h"
+#include "schema/rows.h"
 
 #include <stdio.h>
 

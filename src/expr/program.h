@@ -12,7 +12,7 @@
 
 #include "base/buffer.h"
 #include "perfile/expr.h"
-#include "schema/shapes.h"
+#include "schema/rows.h"
 #include "stage/run.h"
 
 enum { /* limits of an expression, see format/expressions.md */

@@ -1,4 +1,4 @@
-/* Finding the ways to a name in one struct of the tables (schema/shapes.h).
+/* Finding the ways to a name in one struct of the tables (schema/rows.h).
  *
  * The members of the struct are walked in order, and with them the conditions around them (WHEN,
  * SAMPLE), which become guards of a way, and the offset in the stored record as long as all members

@@ -3,13 +3,10 @@
  * them.
  *
  * The caller zeroes the struct, so that members which are absent are 0.  The 48 sample types that
- * tools usually ask for have decoders of their own (schema/usual.h): these write the same members
+ * tools usually ask for have decoders of their own (schema/expand.h): these write the same members
  * for each sample, and the caller need not clear the struct between samples of one type. */
 #include "perfile/encode.h"
-#include "schema/bounds.h"
 #include "schema/expand.h"
-#include "schema/types.h"
-#include "schema/usual.h"
 
 /* Passes over the elements of a list and keeps where they are.  Every element has at least one
  * byte, so that no count from the input makes this loop longer than the input. */
@@ -90,9 +87,10 @@ static perfile_status next_given(perfile_list *list, void *out, size_t size, siz
     return PERFILE_OK;
 }
 
-/* See schema/expand.h.  The context that the list was decoded with is restored from its members. */
-perfile_status pf_next_of(perfile_list *list, void *out, size_t size, pf_decode_fn *decode,
-                          void *full, size_t full_size)
+/* Decodes the next element of `list` into `full`, copies `size` bytes of it to `out`, and takes it
+ * off.  The context that the list was decoded with is restored from its members. */
+static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_decode_fn *decode,
+                              void *full, size_t full_size)
 {
     if (list->n == 0 || list->bytes.len == 0)
         return PERFILE_END;
@@ -115,18 +113,23 @@ perfile_status pf_next_of(perfile_list *list, void *out, size_t size, pf_decode_
     return PERFILE_OK;
 }
 
-perfile_list pf_list_given(const void *items, size_t n, size_t size)
-{
-    perfile_list list = {.bytes = {items, n * size}, .n = n, .given = (uint32_t)size};
-    return list;
-}
-
-#define STRUCT(id, doc) PF_NEXT_OF(id)
+#define NEXT_OF(id)                                                                                \
+    perfile_status perfile_##id##_next(perfile_list *list, perfile_##id *out, size_t size)         \
+    {                                                                                              \
+        perfile_##id one;                                                                          \
+        return next_of(list, out, size, pf_decode_##id, &one, sizeof one);                         \
+    }                                                                                              \
+    perfile_list perfile_##id##_list(const perfile_##id *items, size_t n, size_t size)             \
+    {                                                                                              \
+        return (perfile_list){                                                                     \
+            .bytes = {(const void *)items, n * size}, .n = n, .given = (uint32_t)size};            \
+    }
+#define STRUCT(id, doc) NEXT_OF(id)
 #include "perfile/format/structs.def"
-#define STRUCT(id, doc) PF_NEXT_OF(id)
+#define STRUCT(id, doc) NEXT_OF(id)
 #include "perfile/format/features.def"
 
-/* Bounds of the layouts that the vocabulary of the tables cannot express; see schema/bounds.h. */
+/* Bounds of the layouts that the vocabulary of the tables cannot express; see schema/expand.h. */
 
 enum { BUILD_ID_NAME_AT = 36 };
 

@@ -3,11 +3,9 @@
  *
  * An encoder does not evaluate the conditions of the table: `has_…` members and `present` say which
  * fields there are. Whether the result can be read back as the same struct is checked by the caller
- * (core/encode.c), with the decoder and schema/same.inc.  Counts are set beforehand by settlers
- * (schema/settle.inc).  An encoder never fails: it notes in pf_put what does not fit, and goes on
- * counting bytes. */
+ * (core/encode.c), with the decoder and schema/same.inc.  Counts are set beforehand by settlers. An
+ * encoder never fails: it notes in pf_put what does not fit, and goes on counting bytes. */
 #include "schema/expand.h"
-#include "schema/types.h"
 
 enum {
     TEXT_UNIT = 8,    /* P, K: text at the end of a record is filled up to that … */
@@ -15,15 +13,59 @@ enum {
     PADDING_MOST = 64
 };
 
-#include "schema/settle.inc"
+#include "schema/encode.inc"
 #include "perfile/format/structs.def"
-#include "schema/settle.inc"
+#include "schema/encode.inc"
 #include "perfile/format/sample.def"
-#include "schema/settle.inc"
+#include "schema/encode.inc"
 #include "perfile/format/records.def"
-#include "schema/settle.inc"
+#include "schema/encode.inc"
 #include "perfile/format/simpleperf.def"
-#include "schema/settle.inc"
+#include "schema/encode.inc"
+#include "perfile/format/features.def"
+
+/* Comparison of decoded structs (schema/same.inc). */
+
+bool pf_bytes_differ(perfile_bytes a, perfile_bytes b)
+{
+    return a.len != b.len || (a.len && memcmp(a.ptr, b.ptr, a.len) != 0);
+}
+
+/* Integers are compared by value: width and byte order may differ. */
+bool pf_words_differ(perfile_words a, perfile_words b)
+{
+    if (a.n != b.n)
+        return true;
+    if (a.n && a.width == b.width && a.swapped == b.swapped)
+        return memcmp(a.ptr, b.ptr, a.n * a.width) != 0;
+    for (size_t i = 0; i < a.n; i++)
+        if (perfile_word(&a, i) != perfile_word(&b, i))
+            return true;
+    return false;
+}
+
+/* Strings are compared as text, without their padding. */
+bool pf_strings_differ(perfile_strings a, perfile_strings b)
+{
+    perfile_bytes one, other;
+    if (a.n != b.n)
+        return true;
+    while (perfile_strings_next(&a, &one) == PERFILE_OK &&
+           perfile_strings_next(&b, &other) == PERFILE_OK)
+        if (pf_bytes_differ(one, other))
+            return true;
+    return a.n || b.n;
+}
+
+#include "schema/same.inc"
+#include "perfile/format/structs.def"
+#include "schema/same.inc"
+#include "perfile/format/sample.def"
+#include "schema/same.inc"
+#include "perfile/format/records.def"
+#include "schema/same.inc"
+#include "perfile/format/simpleperf.def"
+#include "schema/same.inc"
 #include "perfile/format/features.def"
 
 /* Text with its NUL, no padding. */
@@ -125,10 +167,8 @@ void pf_put_padding(pf_put *w, uint64_t n)
         pf_put_zeros(w, (size_t)n);
 }
 
-#include "schema/given_lengths.inc"
-
 /* HAND layouts: put_NAME() is made from the members.  Those whose bounds are special
- * (schema/bounds.h) get a function put_whole_NAME() around it; the others use put_NAME() as it is.
+ * (schema/expand.h) get a function put_whole_NAME() around it; the others use put_NAME() as it is.
  */
 static void put_whole_attr(const pf_context *k, pf_put *w, const perfile_attr *o);
 static void put_whole_build_id_entry(const pf_context *k, pf_put *w,
@@ -151,6 +191,7 @@ static void put_whole_tracing_formats(const pf_context *k, pf_put *w,
 #define PF_PUT_sp_debug_unwind put_sp_debug_unwind
 #define PF_PUT_sp_init_map     put_sp_init_map
 
+#define PF_SETTLED
 #include "schema/encode.inc"
 #include "perfile/format/structs.def"
 #include "schema/encode.inc"

@@ -1,21 +1,18 @@
 /* What the expansions of a table share.
  *
- * A table of format/ is included several times, each time behind an .inc file that defines its
+ * A table of format/ is included several times, each time after an .inc file that defines its
  * keywords differently: decode.inc makes decoders of it, walk.inc walks, and so on.  The keywords
  * paste the stored type of a field into a macro name, and those macros are here: SHOW_u32 passes a
  * field to the visitor of a walk, PUT_u32 writes it, DIFFER_u32 compares it, BYTESWAP_u32 writes it
- * in the other byte order (GET_u32, which reads it, is in types.h).  The functions behind the
- * macros are defined next to the expansions of perf's own tables: walk.c, decode.c, encode.c,
- * same.c, swap.c. A room with a table of its own (family.inc) uses the same ones.
+ * in the other byte order (GET_u32, which reads it, is in types.h).  The functions that the
+ * macros call are defined next to the expansions of perf's own tables: walk.c, decode.c, encode.c,
+ * swap.c. A room with a table of its own (family.inc) uses the same ones.
  *
  * A new stored type needs one macro in each of these sets. */
 #ifndef PF_SCHEMA_EXPAND_H
 #define PF_SCHEMA_EXPAND_H
 
-#include "schema/any_record.h"
-#include "schema/bounds.h"
 #include "schema/rows.h"
-#include "schema/shapes.h"
 
 /* The second argument.  With it a pasted name is a lookup: PF_SECOND(PF_IS_##kind##_##name, 0, 0)
  * is what PF_IS_PID_pid says, which is defined as "~, VALUE" and so puts its value second; a name
@@ -24,7 +21,7 @@
 #define PF_SECOND_OF(a, b, ...) b
 
 /* The bits of pf_row.has that follow from the kind and name of a field, or from the length of a
- * string or the kind of a blob.  Used by has.inc through PF_SECOND(): a combination that is not
+ * string or the kind of a blob.  Used by rows.inc through PF_SECOND(): a combination that is not
  * listed here gives 0. */
 #define PF_IS_TIME_time   ~, PF_HAS_TIME
 #define PF_IS_PID_pid     ~, PF_HAS_PID
@@ -34,7 +31,7 @@
 #define PF_SLACK_OF_STACK ~, PF_HAS_SLACK
 
 /* … of structs, for the tables that use them. */
-#include "schema/has.inc"
+#include "schema/rows.inc"
 #include "perfile/format/structs.def"
 
 /* Layouts whose struct has the member `present`: their decoders store it at the end.  Used by
@@ -75,7 +72,7 @@ enum {
 #define PF_BEYOND   false
 
 /* Which field of a record is its time, task or processor: one whose kind and name are both listed
- * here. Used by own.inc through PF_SECOND(); `v` is the decoded struct. */
+ * here. Used by rows.inc through PF_SECOND(); `v` is the decoded struct. */
 #define PF_OWN_TIME_time ~, pf_own_take_time(own, v->time)
 #define PF_OWN_PID_pid   ~, pf_own_take_pid(own, (uint32_t)v->pid)
 #define PF_OWN_TID_tid   ~, pf_own_take_tid(own, (uint32_t)v->tid)
@@ -119,83 +116,105 @@ static inline void pf_own_take_cpu(pf_own *own, uint32_t cpu)
 
 /* PF_WIDTH_branch_entry …: bytes that a layout occupies in the input.  A value of PF_VARIABLE or
  * more means that the input decides; each member of variable size adds PF_VARIABLE. */
+#define PF_WIDTHS
 enum {
-#include "schema/widths.inc"
+#include "schema/rows.inc"
 #include "perfile/format/structs.def"
-#include "schema/widths.inc"
-#include "perfile/format/sample.def"
-#include "schema/widths.inc"
-#include "perfile/format/records.def"
-#include "schema/widths.inc"
+#include "schema/rows.inc"
 #include "perfile/format/features.def"
     PF_WIDTH_none
 };
+#undef PF_WIDTHS
 
-/* Members as data, for readers that look members up by name: schema/shapes.h. */
-#define PF_MEMBER(id, name, doc, what, type, element, kind, flags, of)                             \
-    {                                                                                              \
-        #name, doc,     what,                                                                      \
-        type,  element, PERFILE_KIND_##kind,                                                       \
-        flags, of,      offsetof(perfile_##id, name),                                              \
-        0},
-#define PF_MARK(what, at, bit) {NULL, NULL, what, 0, 0, 0, 0, 0, at, bit},
-
-#define PF_MEMBERS_BEGIN(id) static const pf_member shape_##id[] = {
-#define PF_MEMBERS_END(id)                                                                         \
-    PF_MARK(PF_MEMBER_END, 0, 0)                                                                   \
-    }                                                                                              \
-    ;
-
+/* The pf_row_shape of a layout that is never in a list. */
 #define PF_ROW_SHAPE(id) {#id, shape_##id, sizeof(perfile_##id), NULL},
 
-/* The C type of each stored type, for schema/structs.inc.  schema/headers/print.c has the same
- * mapping for the structs of the public headers. */
-#define PF_C_u8           uint8_t
-#define PF_C_u16          uint16_t
-#define PF_C_u32          uint32_t
-#define PF_C_u64          uint64_t
-#define PF_C_s32          int32_t
-#define PF_C_s64          int64_t
-#define PF_C_string       perfile_bytes
-#define PF_C_cstr         perfile_bytes
-#define PF_C_WORDS_u16    perfile_words
-#define PF_C_WORDS_u32    perfile_words
-#define PF_C_WORDS_s32    perfile_words
-#define PF_C_WORDS_u64    perfile_words
-#define PF_C_WORDS_ulong  perfile_words
-#define PF_C_WORDS_string perfile_strings
+/* HAND layouts: those whose bounds are not the bounds of what surrounds them.
+ *
+ * pf_bound_NAME() looks ahead without moving the outer cursor, and returns the cursor and context
+ * with which the members are read; on damage the inner cursor is bad.  pf_bound_close() then moves
+ * the outer cursor after the layout, or makes it bad.  Decoders, walks and byte-swappers all go
+ * through these functions. */
 
-#define PF_STRUCT_BEGIN(id)                                                                        \
-    typedef struct perfile_##id {                                                                  \
-        uint32_t reserved0;
-#define PF_STRUCT_END(id)                                                                          \
-    }                                                                                              \
-    perfile_##id;
+typedef struct pf_bounds {
+    pf_context k;
+    pf_cursor c;
+    const uint8_t *after; /* where the outer cursor goes on; NULL: where the members end */
+} pf_bounds;
+
+/* An attr ends where its own size says.  Where the space for it is given (k->attr_size: attrs
+ * section, EVENT_DESC) the size is bounded by it; in a HEADER_ATTR record it must be right. */
+pf_bounds pf_bound_attr(const pf_context *k, pf_cursor *c);
+
+/* A BUILD_ID entry ends where its header says, and the header has the misc bits of its body. */
+pf_bounds pf_bound_build_id_entry(const pf_context *k, pf_cursor *c);
+
+/* perf before 2.6.35 wrote entries without pid: the kernel's name is then four bytes early. */
+pf_bounds pf_bound_build_ids(const pf_context *k, pf_cursor *c);
+
+/* attr_size of EVENT_DESC is that of all its attrs. */
+pf_bounds pf_bound_event_desc(const pf_context *k, pf_cursor *c);
+
+/* schedstat_version decides the form of the domains. */
+pf_bounds pf_bound_cpu_domain_info(const pf_context *k, pf_cursor *c);
+
+/* simpleperf's FILE entries begin with their size. */
+pf_bounds pf_bound_file_entry(const pf_context *k, pf_cursor *c);
+
+/* TRACING_DATA says its own byte order after magic and version. */
+pf_bounds pf_bound_tracing_formats(const pf_context *k, pf_cursor *c);
+
+/* Ordinary bounds: these layouts are HAND rows only because walk.c or swap.c treats them specially.
+ */
+static inline pf_bounds pf_bound_none(const pf_context *k, const pf_cursor *c)
+{
+    return (pf_bounds){*k, *c, NULL};
+}
+#define pf_bound_id_index        pf_bound_none
+#define pf_bound_cpu_topology    pf_bound_none
+#define pf_bound_tracing_data    pf_bound_none
+#define pf_bound_file2_entry     pf_bound_none
+#define pf_bound_sp_debug_unwind pf_bound_none
+#define pf_bound_sp_init_map     pf_bound_none
+
+static inline void pf_bound_close(pf_cursor *c, const pf_bounds *b)
+{
+    if (b->c.bad)
+        pf_cur_fail(c, b->c.bad);
+    else
+        c->pos = b->after ? b->after : b->c.pos;
+}
+
+/* The sample types that tools usually ask for, and that get code of their own: each with X(name,
+ * type), in whose name is a letter for each bit that it has beside the first three. */
+#define PF_WITH_ID(X, name, type)                                                                  \
+    X(name, type)                                                                                  \
+    X(name##i, (type) | PERFILE_SAMPLE_ID)                                                         \
+    X(name##I, (type) | PERFILE_SAMPLE_IDENTIFIER)
+#define PF_WITH_CPU(X, name, type)                                                                 \
+    PF_WITH_ID(X, name, type)                                                                      \
+    PF_WITH_ID(X, name##C, (type) | PERFILE_SAMPLE_CPU)
+#define PF_WITH_PERIOD(X, name, type)                                                              \
+    PF_WITH_CPU(X, name, type)                                                                     \
+    PF_WITH_CPU(X, name##P, (type) | PERFILE_SAMPLE_PERIOD)
+#define PF_WITH_RAW(X, name, type)                                                                 \
+    PF_WITH_PERIOD(X, name, type)                                                                  \
+    PF_WITH_PERIOD(X, name##R, (type) | PERFILE_SAMPLE_RAW)
+#define PF_WITH_CHAIN(X, name, type)                                                               \
+    PF_WITH_RAW(X, name, type)                                                                     \
+    PF_WITH_RAW(X, name##G, (type) | PERFILE_SAMPLE_CALLCHAIN)
+#define PF_USUAL_SAMPLES(X)                                                                        \
+    PF_WITH_CHAIN(X, usual_, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME)
+
+/* Each has a word at least.  Said once, it need not be asked again for every field. */
+#define PF_LEAST_BYTES(type) (8 * (size_t)__builtin_popcountll((type) & ~PERFILE_SAMPLE_RAW))
 
 /* decode.c: passes over the `n` elements of a list (with `least` not 0: elements as long as so many
  * bytes are left) and returns where they are; the element's decoder with scratch space for one
  * struct is needed where elements have no fixed `width`. */
 perfile_list pf_decode_list(const pf_context *k, pf_cursor *c, uint64_t n, size_t least,
                             unsigned width, pf_decode_fn *decode, void *scratch, size_t size);
-/* Decodes the next element of `list` into `full`, copies `size` bytes of it to `out`, and takes it
- * off. */
-perfile_status pf_next_of(perfile_list *list, void *out, size_t size, pf_decode_fn *decode,
-                          void *full, size_t full_size);
-/* A list over an array of a program's structs, `size` bytes each. */
-perfile_list pf_list_given(const void *items, size_t n, size_t size);
-
-#define PF_NEXT_OF(id)                                                                             \
-    perfile_status perfile_##id##_next(perfile_list *list, perfile_##id *out, size_t size)         \
-    {                                                                                              \
-        perfile_##id one;                                                                          \
-        return pf_next_of(list, out, size, pf_decode_##id, &one, sizeof one);                      \
-    }                                                                                              \
-    perfile_list perfile_##id##_list(const perfile_##id *items, size_t n, size_t size)             \
-    {                                                                                              \
-        return pf_list_given(items, n, size);                                                      \
-    }
-
-/* walk.c: pass a field to the visitor.  `at` is where its bytes begin, `c` stands behind them;
+/* walk.c: pass a field to the visitor.  `at` is where its bytes begin, `c` is after them;
  * `row` is its row of the table. */
 void pf_walk_clear(void *o, size_t size);
 void pf_show_number(const pf_walker *w, const perfile_field *row, const uint8_t *at,
@@ -234,6 +253,124 @@ extern const perfile_field pf_pad_row;
 #define SHOW_WORDS_ulong           pf_show_words
 #define SHOW_WORDS_string          pf_show_strings
 
+/* The output of encoders: a bounded buffer, written in either byte order.
+ *
+ * A pf_put never fails.  When the buffer is full, bytes are only counted, so that a caller without
+ * a buffer learns the size that is needed.  The first field that did not fit (`full`) and the first
+ * value that cannot be stored (`wrong`) are remembered; core/encode.c makes the error from them. */
+
+struct pf_put {
+    uint8_t *start;
+    size_t room;
+    size_t len;        /* bytes so far, those that did not fit included */
+    size_t owed;       /* zeros that are due when anything follows */
+    size_t end;        /* where the layout that is written ends, SIZE_MAX when nothing says so */
+    bool swap;         /* written in the other byte order than this machine's */
+    bool is_record;    /* text is filled up to where the record would be aligned */
+    const char *field; /* what is being written: "mmap2.filename" */
+    const char *full;  /* what did not fit first, NULL: all did */
+    const char *wrong; /* what cannot be held, with the two numbers, NULL: all can */
+    uint64_t found;
+    uint64_t needed;
+};
+
+/* Advances by `n` bytes and returns where they go; NULL if they do not fit (they are counted). */
+static inline uint8_t *pf_put_advance(pf_put *w, size_t n)
+{
+    size_t at = w->len;
+    if (n > SIZE_MAX - at)
+        n = SIZE_MAX - at;
+    w->len = at + n;
+    if (w->len <= w->room)
+        return w->start + at;
+    if (!w->full)
+        w->full = w->field;
+    return NULL;
+}
+
+static inline void pf_put_zeros_now(pf_put *w, size_t n)
+{
+    uint8_t *p = n ? pf_put_advance(w, n) : NULL;
+    if (p)
+        memset(p, 0, n);
+}
+
+/* Writes the zeros that are owed, then makes room for `n` bytes. */
+static inline uint8_t *pf_put_next(pf_put *w, size_t n)
+{
+    if (w->owed) {
+        size_t owed = w->owed;
+        w->owed = 0;
+        pf_put_zeros_now(w, owed);
+    }
+    return pf_put_advance(w, n);
+}
+
+/* The current field cannot be stored: the given value is `found`, the format needs `needed`.  The
+ * first one counts. */
+static inline void pf_put_refuse(pf_put *w, uint64_t found, uint64_t needed)
+{
+    if (w->wrong)
+        return;
+    w->wrong = w->field;
+    w->found = found;
+    w->needed = needed;
+}
+
+static inline void pf_put_u8(pf_put *w, uint8_t v)
+{
+    uint8_t *p = pf_put_next(w, 1);
+    if (p)
+        *p = v;
+}
+
+static inline void pf_put_u16(pf_put *w, uint16_t v)
+{
+    uint8_t *p = pf_put_next(w, 2);
+    if (p)
+        pf_store_u16(p, v, w->swap);
+}
+
+static inline void pf_put_u32(pf_put *w, uint32_t v)
+{
+    uint8_t *p = pf_put_next(w, 4);
+    if (p)
+        pf_store_u32(p, v, w->swap);
+}
+
+static inline void pf_put_u64(pf_put *w, uint64_t v)
+{
+    uint8_t *p = pf_put_next(w, 8);
+    if (p)
+        pf_store_u64(p, v, w->swap);
+}
+
+static inline void pf_put_bytes(pf_put *w, perfile_bytes b)
+{
+    uint8_t *p = b.len ? pf_put_next(w, b.len) : NULL;
+    if (p)
+        memcpy(p, b.ptr, b.len);
+}
+
+static inline void pf_put_zeros(pf_put *w, size_t n)
+{
+    uint8_t *p = n ? pf_put_next(w, n) : NULL;
+    if (p)
+        memset(p, 0, n);
+}
+
+/* Writes zeros until the distance from `from` is a multiple of `unit`. */
+static inline void pf_put_align(pf_put *w, size_t from, size_t unit)
+{
+    pf_put_zeros(w, (unit - (w->len - from) % unit) % unit);
+}
+
+/* How many bytes are left up to `end`; many where nothing bounds the layout. */
+static inline size_t pf_put_left(const pf_put *w)
+{
+    return w->end > w->len ? w->end - w->len : 0;
+}
+
 /* encode.c: write values.  Text and blobs come with two lengths: `most`, what the field can hold,
  * and `least`, what it occupies when nothing follows.  Both are the same for a field of fixed
  * length. */
@@ -260,7 +397,7 @@ void pf_put_padding(pf_put *w, uint64_t n);
 #define PUT_WORDS_ulong(w, v)  pf_put_words(w, v, o->long_size == 4 ? 4 : 8)
 #define PUT_WORDS_string       pf_put_strings
 
-/* same.c: whether two decoded values differ, however they are stored. */
+/* encode.c: whether two decoded values differ, however they are stored. */
 bool pf_bytes_differ(perfile_bytes a, perfile_bytes b);
 bool pf_words_differ(perfile_words a, perfile_words b);
 bool pf_strings_differ(perfile_strings a, perfile_strings b);
@@ -320,7 +457,7 @@ void pf_byteswap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t 
 #define BYTESWAP_WORDS_u32(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 4)
 #define BYTESWAP_WORDS_s32(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 4)
 #define BYTESWAP_WORDS_u64(to, v)     pf_byteswap_words(to, (v).ptr, (v).n, 8)
-#define BYTESWAP_WORDS_ulong(to, v)   pf_swap_words(to, (v).ptr, (v).n, (v).width)
+#define BYTESWAP_WORDS_ulong(to, v)   pf_byteswap_words(to, (v).ptr, (v).n, (v).width)
 #define BYTESWAP_WORDS_string         pf_byteswap_strings
 
 #endif

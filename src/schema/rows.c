@@ -1,17 +1,20 @@
-/* The tables of perf's own family: rows of records and features, and the maps from a type or number
- * to its row. All of it is expanded from format/.  The public functions that give names to types
- * and features are here, too. */
+/* The tables of perf's own family: rows of records and features, the maps from a type or number to
+ * its row, and the shapes of all layouts. All of it is expanded from format/.  The public functions
+ * that give names to types and features are here, too. */
 #include "schema/expand.h"
-
-#include "schema/rows.h"
-#include "schema/shapes.h"
 
 /* Samples have no fields at places that hold for all of them: core/layout.h has the places for each
  * event. */
 enum { PF_HAS_sample = PF_HAS_stack_user & PF_HAS_SLACK };
-#include "schema/has.inc"
+#include "schema/rows.inc"
 #include "perfile/format/records.def"
-#include "schema/has.inc"
+#include "schema/rows.inc"
+#include "perfile/format/simpleperf.def"
+
+#define PF_OWN
+#include "schema/rows.inc"
+#include "perfile/format/records.def"
+#include "schema/rows.inc"
 #include "perfile/format/simpleperf.def"
 
 const pf_row pf_record_table[] = {
@@ -50,20 +53,62 @@ const pf_family *const pf_families[PF_N_FAMILIES] = {
 
 };
 
-static pf_frame frame_at(const uint8_t *header, bool swap)
-{
-    return pf_frame_at(header, swap);
-}
+#define PF_SHAPES
+#include "schema/fields.inc"
+#include "perfile/format/structs.def"
+#include "schema/fields.inc"
+#include "perfile/format/sample.def"
+#include "schema/fields.inc"
+#include "perfile/format/records.def"
+#include "schema/fields.inc"
+#include "perfile/format/simpleperf.def"
+#include "schema/fields.inc"
+#include "perfile/format/features.def"
+
+/* perfile_NAME_next() with one type for all layouts. */
+#define STRUCT(id, doc)                                                                            \
+    static perfile_status next_##id(perfile_list *list, void *out, size_t size)                    \
+    {                                                                                              \
+        return perfile_##id##_next(list, out, size);                                               \
+    }
+#include "perfile/format/structs.def"
+#define STRUCT(id, doc)                                                                            \
+    static perfile_status next_##id(perfile_list *list, void *out, size_t size)                    \
+    {                                                                                              \
+        return perfile_##id##_next(list, out, size);                                               \
+    }
+#include "perfile/format/features.def"
+
+const pf_row_shape pf_struct_shapes[PF_N_SHAPES] = {
+#define STRUCT(id, doc) {#id, shape_##id, sizeof(perfile_##id), next_##id},
+#include "perfile/format/structs.def"
+#define STRUCT(id, doc) PF_ROW_SHAPE(id)
+#include "perfile/format/sample.def"
+#define STRUCT(id, doc) {#id, shape_##id, sizeof(perfile_##id), next_##id},
+#include "perfile/format/features.def"
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_ROW_SHAPE(id)
+#include "perfile/format/records.def"
+};
+
+/* As pf_record_table. */
+static const pf_row_shape row_shapes[] = {
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_ROW_SHAPE(id)
+#include "perfile/format/sample.def"
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_ROW_SHAPE(id)
+#include "perfile/format/records.def"
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_ROW_SHAPE(id)
+#include "perfile/format/simpleperf.def"
+};
 
 const pf_family pf_family_perf = {
     .name = "perf",
     .prefix = "PERF_RECORD_",
     .header = PF_PERF_RECORD_HEADER,
     .rounds = true,
-    .frame_at = frame_at,
-    .byteswap_header = pf_byteswap_perf_header,
+    .frame_at = pf_frame_at,
+    .byteswap_header = pf_swap_header,
     .rows = pf_record_table,
-    .shapes = pf_row_shapes,
+    .shapes = row_shapes,
     .n_rows = PF_N_RECORD_ROWS,
     .types = {{0, PF_PERF_TYPES, at_type},
               {PERFILE_RECORD_SIMPLEPERF, PF_PERF_TYPES, at_simpleperf_type}},
@@ -119,6 +164,50 @@ const pf_row *pf_feature_rows(size_t *n)
 {
     *n = N_FEATURE_ROWS;
     return feature_rows;
+}
+
+static const pf_row_shape feature_shapes[] = {
+#define FEATURE(id, number, name, source, contract, doc) PF_ROW_SHAPE(id)
+#include "perfile/format/features.def"
+};
+
+const pf_row_shape *pf_feature_shape_at(size_t position)
+{
+    return &feature_shapes[position];
+}
+
+/* Positions are stored in bytes elsewhere: no more than PF_ROWS_MOST. */
+unsigned pf_all_rows(void)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < PF_N_FAMILIES; i++)
+        n += pf_families[i] ? pf_families[i]->n_rows : 0;
+    return n < PF_ROWS_MOST ? n : PF_ROWS_MOST;
+}
+
+/* The family that the row at *position is of; *position becomes the row's index in that family. */
+static const pf_family *family_of(unsigned *position)
+{
+    unsigned i = 0;
+    for (; i + 1 < PF_N_FAMILIES; i++) {
+        uint32_t n = pf_families[i] ? pf_families[i]->n_rows : 0;
+        if (*position < n)
+            break;
+        *position -= n;
+    }
+    return pf_families[i];
+}
+
+const pf_row_shape *pf_shape_at(unsigned position)
+{
+    const pf_family *f = family_of(&position);
+    return &f->shapes[position];
+}
+
+const pf_row *pf_row_at(unsigned position)
+{
+    const pf_family *f = family_of(&position);
+    return &f->rows[position];
 }
 
 size_t perfile_family_header(unsigned family)

@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-struct pf_put;
+typedef struct pf_put pf_put;
 typedef struct pf_family pf_family;
 
 /* A bit for each kernel record type that has a row (they are all below 64), and the highest such
@@ -64,7 +64,7 @@ typedef void pf_walk_fn(const pf_context *k, pf_cursor *c, const pf_walker *w);
  * exclude each other. */
 typedef void pf_set_counts_fn(void *in);
 /* Writes a struct.  w->wrong and w->full are set where something does not fit. */
-typedef void pf_encode_fn(const pf_context *k, struct pf_put *w, const void *in);
+typedef void pf_encode_fn(const pf_context *k, pf_put *w, const void *in);
 /* The name of the first member that differs, NULL if the structs are equal.  `a` has been settled.
  */
 typedef const char *pf_same_fn(const void *a, const void *b);
@@ -181,6 +181,16 @@ extern const pf_row pf_record_table[PF_N_RECORD_ROWS];
     pf_own_fn pf_own_##id;
 #include "perfile/format/simpleperf.def"
 
+/* Room for the decoded struct of any record but a sample. */
+typedef union pf_any_record {
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    perfile_##id as_##id;
+#include "perfile/format/records.def"
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
+    perfile_##id as_##id;
+#include "perfile/format/simpleperf.def"
+} pf_any_record;
+
 /* NULL for numbers without a row. */
 const pf_row *pf_feature_row(uint32_t number);
 
@@ -268,7 +278,7 @@ struct pf_family {
     pf_frame (*frame_at)(const uint8_t *header, bool swap);
     void (*byteswap_header)(uint8_t *out, const uint8_t *header);
     const pf_row *rows;
-    const struct pf_row_shape *shapes; /* of the rows: schema/shapes.h */
+    const pf_row_shape *shapes; /* of the rows */
     uint32_t n_rows;
     pf_family_types types[2]; /* two ranges: perf's own types and simpleperf's */
 };
@@ -360,6 +370,97 @@ static inline bool pf_type_is_wide(uint32_t type)
     return type >= PERFILE_RECORD_SIMPLEPERF && type < PERFILE_RECORD_SIMPLEPERF_END;
 }
 
+/* The members of decoded structs as data.
+ *
+ * Conditions (src/expr/) look a name up here and then read the member at its offset of the decoded
+ * struct, without knowing the type.  A shape lists members in stored order; marks between them say
+ * under which conditions the members after them exist, and where places in the input stop being
+ * fixed. */
+
+/* pf_member.what */
+enum {
+    PF_MEMBER_END = 0,
+    PF_MEMBER_FIELD,  /* of any type, PERFILE_STORED_LIST and STRUCT too */
+    PF_MEMBER_ATTR,   /* a field that is there when attr.size reaches it */
+    PF_MEMBER_WHEN,   /* the members up to ELSE or END_WHEN exist if the bool at `at` is true */
+    PF_MEMBER_SAMPLE, /* they exist if `present` has `bit` */
+    PF_MEMBER_ELSE,
+    PF_MEMBER_END_WHEN,
+    PF_MEMBER_GAP /* from here on the offsets in the input are not fixed */
+};
+
+typedef struct pf_member {
+    const char *name;
+    const char *doc;
+    uint8_t what;
+    uint8_t type;    /* PERFILE_STORED_U8 … */
+    uint8_t element; /* of WORDS: PERFILE_STORED_U16 … */
+    uint8_t kind;
+    uint8_t flags; /* PERFILE_FIELD_… */
+    uint8_t of;    /* LIST, STRUCT: PF_SHAPE_… */
+    uint16_t at;   /* in the decoded struct: the member, or the has_… of a WHEN */
+    uint64_t bit;  /* of a SAMPLE */
+} pf_member;
+
+/* Takes the next element off a list; `size` is that of the decoded struct. */
+typedef perfile_status pf_shape_next_fn(perfile_list *list, void *out, size_t size);
+
+struct pf_row_shape {
+    const char *name;
+    const pf_member *members; /* up to PF_MEMBER_END */
+    uint32_t size;
+    pf_shape_next_fn *next; /* NULL: never in a list */
+};
+
+enum {
+#define STRUCT(id, doc) PF_SHAPE_##id,
+#include "perfile/format/structs.def"
+#define STRUCT(id, doc) PF_SHAPE_##id,
+#include "perfile/format/sample.def"
+#define STRUCT(id, doc) PF_SHAPE_##id,
+#include "perfile/format/features.def"
+/* Records may be inside other structs, too. */
+#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_SHAPE_##id,
+#include "perfile/format/records.def"
+    PF_N_SHAPES
+};
+
+extern const pf_row_shape pf_struct_shapes[PF_N_SHAPES];
+
+/* The shape of a feature's struct, by the position of its row in pf_feature_rows(). */
+const pf_row_shape *pf_feature_shape_at(size_t position);
+
+/* The rows of all families as one sequence, family by family; perf's own are at PF_AT_mmap2 …. */
+enum { PF_ROWS_MOST = 255 };
+unsigned pf_all_rows(void);
+const pf_row_shape *pf_shape_at(unsigned position); /* below pf_all_rows() */
+const pf_row *pf_row_at(unsigned position);
+
+/* The position of a row of that family in this sequence. */
+static inline unsigned pf_row_position(uint8_t family, const pf_row *row)
+{
+    const pf_family *f = pf_family_of(family);
+    if (family == PERFILE_FAMILY_PERF || !f)
+        return (unsigned)(row - pf_record_table);
+    unsigned at = (unsigned)(row - f->rows);
+    for (unsigned i = 0; i < PF_N_FAMILIES && i < family; i++)
+        at += pf_families[i] ? pf_families[i]->n_rows : 0;
+    return at;
+}
+
+/* Bytes of an integer type as stored and as decoded; 0 for others. */
+static inline unsigned pf_type_width(unsigned type)
+{
+    static const uint8_t widths[] = {1, 2, 4, 8, 4, [PERFILE_STORED_S64] = 8};
+    return type < sizeof widths ? widths[type] : 0;
+}
+
+/* True for integers that may be negative. */
+static inline bool pf_is_signed(unsigned type)
+{
+    return type == PERFILE_STORED_S32 || type == PERFILE_STORED_S64;
+}
+
 /* Framing: the header of a record, and the bytes that follow a record without being part of its
  * size. */
 
@@ -448,15 +549,6 @@ static inline bool pf_record_split(const perfile_record *r, const perfile_layout
 typedef bool pf_usual_swap_fn(perfile_bytes body, bool swapped, uint8_t *out);
 pf_usual_swap_fn *pf_usual_swap(uint64_t sample_type);
 
-/* Copies `n` numbers of `width` (2, 4 or 8) bytes from `in` to `out` and byte-swaps each. */
-void pf_swap_words(uint8_t *out, const uint8_t *in, size_t n, unsigned width);
-
-/* pf_swap_header(), as a function that pf_family_perf can point at. */
-void pf_byteswap_perf_header(uint8_t *out, const uint8_t *header);
-
-/* Byte-swaps the records in simpleperf's feature INIT_MAP: headers and bodies. */
-pf_byteswap_fn pf_byteswap_records;
-
 /* Byte-swaps the 8-byte header (u32 type, u16 misc, u16 size) of a record of perf's own family. */
 static inline void pf_swap_header(uint8_t *out, const uint8_t *in)
 {
@@ -464,23 +556,5 @@ static inline void pf_swap_header(uint8_t *out, const uint8_t *in)
     pf_store_u16(out + 4, pf_load_u16(in + 4, true), false);
     pf_store_u16(out + 6, pf_load_u16(in + 6, true), false);
 }
-
-/* Walking protobuf messages by format/proto.def. */
-
-enum {
-    PF_PROTO_VARINT,
-    PF_PROTO_TEXT,
-    PF_PROTO_file2,
-    PF_PROTO_file2_symbol,
-    PF_PROTO_file2_dex,
-    PF_PROTO_file2_elf,
-    PF_PROTO_file2_module,
-    PF_PROTO_debug_unwind,
-    PF_PROTO_unwind_file
-};
-
-/* Shows the fields of the message that fills `c`.  Fields without a row are passed over; bytes that
- * are no message are damage. */
-void pf_walk_proto(pf_cursor *c, const pf_walker *w, unsigned message);
 
 #endif

@@ -3,18 +3,10 @@
  *
  * Byte-swapping twice must give the first bytes again, also for damaged input: what cannot be read
  * stays as it is, and bounds that are bad are bad in both orders.  Usual samples have specialised
- * functions, as decoders have (schema/usual.h). */
-#include "schema/rows.h"
-
+ * functions, as decoders have (schema/expand.h). */
 #include "schema/expand.h"
-#include "schema/usual.h"
 
-void pf_swap_words(uint8_t *out, const uint8_t *in, size_t n, unsigned width)
-{
-    pf_byteswap_words(out, in, n, width);
-}
-
-/* Byte-swaps the u32 length in front of each string; the text stays. */
+/* Byte-swaps the u32 length before each string; the text stays. */
 void pf_byteswap_strings(uint8_t *out, perfile_strings strings)
 {
     pf_cursor c = pf_cur(strings.bytes, strings.swapped);
@@ -35,42 +27,9 @@ void pf_byteswap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t 
         byteswap(k, c, out + (c->pos - from));
 }
 
-/* HAND layouts are byte-swapped by their members, but for two.  TRACING_DATA states its own byte
- * order and is not byte-swapped at all.  INIT_MAP holds whole records, so pf_byteswap_records()
- * does it. */
-#define PF_SWAP_PLAIN(id, k, c, out)       byteswap_##id(k, c, out, (k)->sample_type)
-#define PF_SWAP_attr(k, c, out)            PF_SWAP_PLAIN(attr, k, c, out)
-#define PF_SWAP_build_id_entry(k, c, out)  PF_SWAP_PLAIN(build_id_entry, k, c, out)
-#define PF_SWAP_build_ids(k, c, out)       PF_SWAP_PLAIN(build_ids, k, c, out)
-#define PF_SWAP_event_desc(k, c, out)      PF_SWAP_PLAIN(event_desc, k, c, out)
-#define PF_SWAP_cpu_domain_info(k, c, out) PF_SWAP_PLAIN(cpu_domain_info, k, c, out)
-#define PF_SWAP_file_entry(k, c, out)      PF_SWAP_PLAIN(file_entry, k, c, out)
-#define PF_SWAP_id_index(k, c, out)        PF_SWAP_PLAIN(id_index, k, c, out)
-#define PF_SWAP_cpu_topology(k, c, out)    PF_SWAP_PLAIN(cpu_topology, k, c, out)
-#define PF_SWAP_tracing_data(k, c, out)    PF_SWAP_PLAIN(tracing_data, k, c, out)
-#define PF_SWAP_tracing_formats(k, c, out) PF_SWAP_PLAIN(tracing_formats, k, c, out)
-#define PF_SWAP_file2_entry(k, c, out)     PF_SWAP_PLAIN(file2_entry, k, c, out)
-#define PF_SWAP_sp_debug_unwind(k, c, out) PF_SWAP_PLAIN(sp_debug_unwind, k, c, out)
-#define PF_SWAP_sp_init_map(k, c, out)     ((void)byteswap_sp_init_map, pf_byteswap_records(k, c, out))
-
-#include "schema/swap.inc"
-#include "perfile/format/structs.def"
-#include "schema/swap.inc"
-#include "perfile/format/sample.def"
-#include "schema/swap.inc"
-#include "perfile/format/records.def"
-#include "schema/swap.inc"
-#include "perfile/format/simpleperf.def"
-#include "schema/swap.inc"
-#include "perfile/format/features.def"
-
-void pf_byteswap_perf_header(uint8_t *out, const uint8_t *header)
-{
-    pf_swap_header(out, header);
-}
-
-/* Types without a row keep their bodies; a body that cannot be read ends the loop as damage. */
-void pf_byteswap_records(const pf_context *k, pf_cursor *c, uint8_t *out)
+/* Byte-swaps the records in simpleperf's feature INIT_MAP, headers and bodies.  Types without a row
+ * keep their bodies; a body that cannot be read ends the loop as damage. */
+static void byteswap_records(const pf_context *k, pf_cursor *c, uint8_t *out)
 {
     while (pf_cur_left(c) >= 8) {
         const uint8_t *at = c->pos;
@@ -93,6 +52,35 @@ void pf_byteswap_records(const pf_context *k, pf_cursor *c, uint8_t *out)
         out += size;
     }
 }
+
+/* HAND layouts are byte-swapped by their members, but for two.  TRACING_DATA states its own byte
+ * order and is not byte-swapped at all.  INIT_MAP holds whole records, so byteswap_records()
+ * does it. */
+#define PF_SWAP_PLAIN(id, k, c, out)       byteswap_##id(k, c, out, (k)->sample_type)
+#define PF_SWAP_attr(k, c, out)            PF_SWAP_PLAIN(attr, k, c, out)
+#define PF_SWAP_build_id_entry(k, c, out)  PF_SWAP_PLAIN(build_id_entry, k, c, out)
+#define PF_SWAP_build_ids(k, c, out)       PF_SWAP_PLAIN(build_ids, k, c, out)
+#define PF_SWAP_event_desc(k, c, out)      PF_SWAP_PLAIN(event_desc, k, c, out)
+#define PF_SWAP_cpu_domain_info(k, c, out) PF_SWAP_PLAIN(cpu_domain_info, k, c, out)
+#define PF_SWAP_file_entry(k, c, out)      PF_SWAP_PLAIN(file_entry, k, c, out)
+#define PF_SWAP_id_index(k, c, out)        PF_SWAP_PLAIN(id_index, k, c, out)
+#define PF_SWAP_cpu_topology(k, c, out)    PF_SWAP_PLAIN(cpu_topology, k, c, out)
+#define PF_SWAP_tracing_data(k, c, out)    PF_SWAP_PLAIN(tracing_data, k, c, out)
+#define PF_SWAP_tracing_formats(k, c, out) PF_SWAP_PLAIN(tracing_formats, k, c, out)
+#define PF_SWAP_file2_entry(k, c, out)     PF_SWAP_PLAIN(file2_entry, k, c, out)
+#define PF_SWAP_sp_debug_unwind(k, c, out) PF_SWAP_PLAIN(sp_debug_unwind, k, c, out)
+#define PF_SWAP_sp_init_map(k, c, out)     ((void)byteswap_sp_init_map, byteswap_records(k, c, out))
+
+#include "schema/swap.inc"
+#include "perfile/format/structs.def"
+#include "schema/swap.inc"
+#include "perfile/format/sample.def"
+#include "schema/swap.inc"
+#include "perfile/format/records.def"
+#include "schema/swap.inc"
+#include "perfile/format/simpleperf.def"
+#include "schema/swap.inc"
+#include "perfile/format/features.def"
 
 /* One function for each usual sample type.  With a constant type the compiler drops the absent
  * fields. */

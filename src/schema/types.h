@@ -77,7 +77,7 @@ static inline bool pf_attr_size_is_known(uint64_t size)
 #define PEEK_U32 pf_peek_u32(c)
 
 /* Counts and lengths.  One that begins with `o->` is a member and nothing else, or is said by the
- * next three: encoders set that member from what it counts; see schema/settle.inc. */
+ * next three: encoders set that member from what it counts; see schema/encode.inc. */
 #define PF_AT_MOST(member, bound)    (o->member < (bound) ? o->member : (bound))
 #define PF_GIVEN(has, member, other) (o->has ? o->member : (other))
 #define PF_BUILD_ID_SIZE(member)     pf_build_id_size(k, c)

@@ -5,11 +5,7 @@
  * Where the contract of `dump --format jsonl` shows a layout otherwise than it is stored, a
  * function here does that by hand: show_joined_topology(), show_joined_index(), and simpleperf's
  * messages and nested records. */
-#include "base/byte_order.h"
-#include "perfile/record.h"
 #include "schema/expand.h"
-#include "schema/rows.h"
-#include "schema/types.h"
 
 #include <string.h>
 
@@ -131,6 +127,157 @@ void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
     pf_show_bytes(w, &pf_pad_row, at, c, pf_cur_span(c, pf_cur_left(c)));
 }
 
+/* A walk over protobuf messages, driven by format/proto.def: simpleperf stores FILE2 and
+ * DEBUG_UNWIND that way.
+ *
+ * The walk is a loop with a stack of the open messages, so that nesting in the input costs no stack
+ * of ours: DEPTH is what the table needs, deeper messages are passed over.  Fields without a row,
+ * or of another wire type than their row says, are passed over, as protobuf readers do. */
+
+enum {
+    DEPTH = 4, /* nested messages that the table has */
+    /* Wire types of protobuf; groups (3 and 4) are obsolete and count as damage. */
+    WIRE_VARINT = 0,
+    WIRE_64 = 1,
+    WIRE_BYTES = 2,
+    WIRE_32 = 5
+};
+
+enum {
+    PF_PROTO_VARINT,
+    PF_PROTO_TEXT,
+    PF_PROTO_file2,
+    PF_PROTO_file2_symbol,
+    PF_PROTO_file2_dex,
+    PF_PROTO_file2_elf,
+    PF_PROTO_file2_module,
+    PF_PROTO_debug_unwind,
+    PF_PROTO_unwind_file
+};
+
+typedef struct pf_proto_row {
+    uint8_t message;
+    uint8_t number;
+    uint8_t type;
+    perfile_field field;
+} pf_proto_row;
+
+enum {
+    PF_PROTO_ROW_VARINT = PERFILE_STORED_U64,
+    PF_PROTO_ROW_TEXT = PERFILE_STORED_TEXT,
+    PF_PROTO_ROW_file2_symbol = PERFILE_STORED_STRUCT,
+    PF_PROTO_ROW_file2_dex = PERFILE_STORED_STRUCT,
+    PF_PROTO_ROW_file2_elf = PERFILE_STORED_STRUCT,
+    PF_PROTO_ROW_file2_module = PERFILE_STORED_STRUCT,
+    PF_PROTO_ROW_unwind_file = PERFILE_STORED_STRUCT
+};
+
+static const pf_proto_row rows[] = {
+#define PROTO(message, number, name, type, kind, doc)                                              \
+    {PF_PROTO_##message,                                                                           \
+     number,                                                                                       \
+     PF_PROTO_##type,                                                                              \
+     {#name, doc, PF_PROTO_ROW_##type, 0, PERFILE_KIND_##kind, 0}},
+#include "perfile/format/proto.def"
+};
+
+/* NULL: the table does not have this field of the message. */
+static const pf_proto_row *row_of(unsigned message, uint64_t number)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].message == message && rows[i].number == number)
+            return &rows[i];
+    return NULL;
+}
+
+/* 7 bits in each byte, the lowest first; the highest bit says that another byte follows. */
+static uint64_t varint(pf_cursor *c)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t b = pf_cur_u8(c);
+        v |= (uint64_t)(b & 0x7f) << shift;
+        if (b < 0x80)
+            return v;
+    }
+    pf_cur_fail(c, PERFILE_DAMAGE_BAD_SIZE);
+    return 0;
+}
+
+/* Reads the value of a field: a varint into *number, anything else as bytes. */
+static perfile_bytes read_value(pf_cursor *c, unsigned wire, uint64_t *number)
+{
+    perfile_bytes none = {NULL, 0};
+    *number = 0;
+    switch (wire) {
+    case WIRE_VARINT:
+        *number = varint(c);
+        return none;
+    case WIRE_64:
+    case WIRE_32:
+        return pf_cur_span(c, wire == WIRE_64 ? 8 : 4);
+    case WIRE_BYTES:
+        return pf_cur_span(c, varint(c));
+    default:
+        pf_cur_fail(c, PERFILE_DAMAGE_BAD_SIZE);
+        return none;
+    }
+}
+
+/* Shows the fields of the message that fills `c`; bytes that are no message are damage. */
+static void walk_proto(pf_cursor *c, const pf_walker *w, unsigned message)
+{
+    /* The messages that are open: what they are, where they end, the field that opened them. */
+    struct {
+        unsigned message;
+        const uint8_t *end;
+        const pf_proto_row *row;
+    } open[DEPTH];
+    unsigned depth = 0;
+    const uint8_t *all = c->end;
+    open[0].message = message;
+    open[0].end = c->end;
+    open[0].row = NULL;
+    for (;;) {
+        while (depth > 0 && c->pos == open[depth].end) {
+            w->visitor->end(w->user, &open[depth].row->field);
+            depth--;
+        }
+        if (c->pos == all)
+            return;
+        c->end = open[depth].end;
+        const uint8_t *at = c->pos;
+        uint64_t key = varint(c);
+        uint64_t number;
+        perfile_bytes bytes = read_value(c, key & 7, &number);
+        bool bad = c->bad != 0;
+        c->end = all;
+        if (bad) {
+            c->pos = all;
+            return;
+        }
+        const pf_proto_row *row = row_of(open[depth].message, key >> 3);
+        bool is_bytes = (key & 7) == WIRE_BYTES;
+        if (!row || is_bytes == (row->type == PF_PROTO_VARINT))
+            continue;
+        perfile_value v = {.offset = (uint64_t)(at - w->base) + w->shift,
+                           .width = (uint64_t)(c->pos - at),
+                           .number = number};
+        v.u.bytes = bytes;
+        if (row->type == PF_PROTO_VARINT || row->type == PF_PROTO_TEXT) {
+            w->visitor->value(w->user, &row->field, &v);
+        } else if (depth + 1 < DEPTH) {
+            v.u.count = 0;
+            w->visitor->begin(w->user, &row->field, &v);
+            depth++;
+            open[depth].message = row->type;
+            open[depth].end = c->pos;
+            open[depth].row = row;
+            c->pos = bytes.ptr;
+        }
+    }
+}
+
 /* How each HAND layout is shown: by its members, as show_NAME() made from the table does, or by one
  * of the functions at the end of this file. */
 #define PF_SHOW_attr            show_attr
@@ -149,9 +296,8 @@ void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
 #define PF_SHOW_sp_init_map(k, c, w)     (show_records(k, c, w), (void)show_sp_init_map)
 #define PF_SHOW_id_index(k, c, w)                                                                  \
     (w->flags & PERFILE_WALK_CONTRACT ? show_joined_index(k, c, w) : show_id_index(k, c, w))
-static pf_walk_fn show_joined_index;
-static pf_walk_fn show_tracing_data, show_tracing, show_joined_topology, show_message, show_unwind,
-    show_records;
+static pf_walk_fn show_joined_index, show_tracing_data, show_tracing, show_joined_topology,
+    show_message, show_unwind, show_records;
 
 #include "schema/walk.inc"
 #include "perfile/format/structs.def"
@@ -236,7 +382,7 @@ static void show_message(const pf_context *k, pf_cursor *c, const pf_walker *w)
     pf_show_number(w, &row_file2_entry_size, at, c, size);
     pf_cursor message = pf_cur(pf_cur_span(c, size), c->swap);
     if (!c->bad)
-        pf_walk_proto(&message, w, PF_PROTO_file2);
+        walk_proto(&message, w, PF_PROTO_file2);
     if (message.bad)
         pf_cur_fail(c, message.bad);
 }
@@ -245,7 +391,7 @@ static void show_message(const pf_context *k, pf_cursor *c, const pf_walker *w)
 static void show_unwind(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
     (void)k;
-    pf_walk_proto(c, w, PF_PROTO_debug_unwind);
+    walk_proto(c, w, PF_PROTO_debug_unwind);
 }
 
 /* simpleperf's INIT_MAP: complete records, one after the other.  Headers and bodies are shown. */
@@ -301,144 +447,6 @@ static void show_tracing(const pf_context *k, pf_cursor *c, const pf_walker *w)
     pf_walk_tracing_formats(k, &inside, w);
     if (inside.bad)
         pf_cur_fail(c, inside.bad);
-}
-
-/* A walk over protobuf messages, driven by format/proto.def: simpleperf stores FILE2 and
- * DEBUG_UNWIND that way.
- *
- * The walk is a loop with a stack of the open messages, so that nesting in the input costs no stack
- * of ours: DEPTH is what the table needs, deeper messages are passed over.  Fields without a row,
- * or of another wire type than their row says, are passed over, as protobuf readers do. */
-
-enum {
-    DEPTH = 4, /* nested messages that the table has */
-    /* Wire types of protobuf; groups (3 and 4) are obsolete and count as damage. */
-    WIRE_VARINT = 0,
-    WIRE_64 = 1,
-    WIRE_BYTES = 2,
-    WIRE_32 = 5
-};
-
-typedef struct pf_proto_row {
-    uint8_t message;
-    uint8_t number;
-    uint8_t type;
-    perfile_field field;
-} pf_proto_row;
-
-enum {
-    PF_PROTO_ROW_VARINT = PERFILE_STORED_U64,
-    PF_PROTO_ROW_TEXT = PERFILE_STORED_TEXT,
-    PF_PROTO_ROW_file2_symbol = PERFILE_STORED_STRUCT,
-    PF_PROTO_ROW_file2_dex = PERFILE_STORED_STRUCT,
-    PF_PROTO_ROW_file2_elf = PERFILE_STORED_STRUCT,
-    PF_PROTO_ROW_file2_module = PERFILE_STORED_STRUCT,
-    PF_PROTO_ROW_unwind_file = PERFILE_STORED_STRUCT
-};
-
-static const pf_proto_row rows[] = {
-#define PROTO(message, number, name, type, kind, doc)                                              \
-    {PF_PROTO_##message,                                                                           \
-     number,                                                                                       \
-     PF_PROTO_##type,                                                                              \
-     {#name, doc, PF_PROTO_ROW_##type, 0, PERFILE_KIND_##kind, 0}},
-#include "perfile/format/proto.def"
-};
-
-/* NULL: the table does not have this field of the message. */
-static const pf_proto_row *row_of(unsigned message, uint64_t number)
-{
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].message == message && rows[i].number == number)
-            return &rows[i];
-    return NULL;
-}
-
-/* 7 bits in each byte, the lowest first; the highest bit says that another byte follows. */
-static uint64_t varint(pf_cursor *c)
-{
-    uint64_t v = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t b = pf_cur_u8(c);
-        v |= (uint64_t)(b & 0x7f) << shift;
-        if (b < 0x80)
-            return v;
-    }
-    pf_cur_fail(c, PERFILE_DAMAGE_BAD_SIZE);
-    return 0;
-}
-
-/* Reads the value of a field: a varint into *number, anything else as bytes. */
-static perfile_bytes read_value(pf_cursor *c, unsigned wire, uint64_t *number)
-{
-    perfile_bytes none = {NULL, 0};
-    *number = 0;
-    switch (wire) {
-    case WIRE_VARINT:
-        *number = varint(c);
-        return none;
-    case WIRE_64:
-    case WIRE_32:
-        return pf_cur_span(c, wire == WIRE_64 ? 8 : 4);
-    case WIRE_BYTES:
-        return pf_cur_span(c, varint(c));
-    default:
-        pf_cur_fail(c, PERFILE_DAMAGE_BAD_SIZE);
-        return none;
-    }
-}
-
-void pf_walk_proto(pf_cursor *c, const pf_walker *w, unsigned message)
-{
-    /* The messages that are open: what they are, where they end, the field that opened them. */
-    struct {
-        unsigned message;
-        const uint8_t *end;
-        const pf_proto_row *row;
-    } open[DEPTH];
-    unsigned depth = 0;
-    const uint8_t *all = c->end;
-    open[0].message = message;
-    open[0].end = c->end;
-    open[0].row = NULL;
-    for (;;) {
-        while (depth > 0 && c->pos == open[depth].end) {
-            w->visitor->end(w->user, &open[depth].row->field);
-            depth--;
-        }
-        if (c->pos == all)
-            return;
-        c->end = open[depth].end;
-        const uint8_t *at = c->pos;
-        uint64_t key = varint(c);
-        uint64_t number;
-        perfile_bytes bytes = read_value(c, key & 7, &number);
-        bool bad = c->bad != 0;
-        c->end = all;
-        if (bad) {
-            c->pos = all;
-            return;
-        }
-        const pf_proto_row *row = row_of(open[depth].message, key >> 3);
-        bool is_bytes = (key & 7) == WIRE_BYTES;
-        if (!row || is_bytes == (row->type == PF_PROTO_VARINT))
-            continue;
-        perfile_value v = {.offset = (uint64_t)(at - w->base) + w->shift,
-                           .width = (uint64_t)(c->pos - at),
-                           .number = number};
-        v.u.bytes = bytes;
-        if (row->type == PF_PROTO_VARINT || row->type == PF_PROTO_TEXT) {
-            w->visitor->value(w->user, &row->field, &v);
-        } else if (depth + 1 < DEPTH) {
-            v.u.count = 0;
-            w->visitor->begin(w->user, &row->field, &v);
-            depth++;
-            open[depth].message = row->type;
-            open[depth].end = c->pos;
-            open[depth].row = row;
-            c->pos = bytes.ptr;
-        }
-    }
 }
 
 /* Where the body of a kernel record ends and its trailer (sample_id) begins.

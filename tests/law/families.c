@@ -7,8 +7,7 @@
 #include "core/swap.h"
 #include "instances.h"
 #include "places.h"
-#include "schema/rows.h"
-#include "schema/bounds.h"
+#include "schema/expand.h"
 #include "twin.h"
 
 enum { INSTANCES = 400, ROOM = 1 << 16, MOST_DECODED = 4096 };
