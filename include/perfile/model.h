@@ -106,6 +106,13 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_feed(perfile_model *mo
 PERFILE_API const char *perfile_model_comm(const perfile_model *model, uint32_t pid, uint32_t tid,
                                            uint64_t time);
 
+/* The same, and the times from *first to *last, both included, at which it is the same: for readers
+ * of many records, who keep the answer for a thread as long as it holds.  They are not the longest
+ * such span. */
+PERFILE_API const char *perfile_model_comm_during(const perfile_model *model, uint32_t pid,
+                                                  uint32_t tid, uint64_t time, uint64_t *first,
+                                                  uint64_t *last);
+
 /* What was mapped at `addr` of process `pid` (PERFILE_NO_PID: of the kernel) at a time: the latest
  * mapping that covers the address; one from before the process last started a program only where
  * that program has mapped nothing; a fork has what its parent had (32 such steps at most).  NULL

@@ -81,6 +81,16 @@ const char *pf_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, ui
     return comm_of(m, pid, tid, time, reach);
 }
 
+const char *perfile_model_comm_during(const perfile_model *m, uint32_t pid, uint32_t tid,
+                                      uint64_t time, uint64_t *first, uint64_t *last)
+{
+    pf_reach reach;
+    const char *name = pf_model_comm(m, pid, tid, time, &reach);
+    *first = reach.first;
+    *last = reach.last;
+    return name;
+}
+
 static const perfile_mapping *mapping_of(const perfile_model *m, const pf_mapping_span *span)
 {
     return &m->mappings.at[span->mapping];

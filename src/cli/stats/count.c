@@ -246,13 +246,40 @@ static uint64_t event_of(const perfile_record *r)
     return e && !guessed ? e->index : NO_VALUE;
 }
 
+/* The name of a thread at the times from `first` to `last`. */
+enum { THREAD_NAMES = 4096 }; /* 160 KiB; a power of two */
+
+typedef struct cli_thread_name {
+    uint64_t first, last;
+    const char *name; /* NULL: it has none */
+    uint32_t pid, tid;
+    bool used;
+} cli_thread_name;
+
+/* The name of the thread of a record, NO_VALUE if it has none.  Samples of a thread follow each
+ * other closely, and its name changes seldom. */
+static uint64_t comm_of(const cli_counts *counts, const perfile_model *model,
+                        const perfile_record *r)
+{
+    uint32_t pid, tid;
+    if (!perfile_record_task(r, &pid, &tid))
+        return NO_VALUE;
+    const uint64_t time = perfile_record_time(r);
+    cli_thread_name *t = &counts->threads[(tid ^ pid * 0x9e3779b1U) % THREAD_NAMES];
+    if (!t->used || t->tid != tid || t->pid != pid || time < t->first || time > t->last) {
+        *t = (cli_thread_name){.pid = pid, .tid = tid, .used = true};
+        t->name = perfile_model_comm_during(model, pid, tid, time, &t->first, &t->last);
+    }
+    return t->name ? (uintptr_t)t->name : NO_VALUE;
+}
+
 /* Returns the value of key `k` for a record; UINT64_MAX if it has none. */
-static uint64_t key_value(const cli_keys *keys, unsigned k, const cli_input *in,
+static uint64_t key_value(const cli_counts *counts, unsigned k, const cli_input *in,
                           const perfile_record *r)
 {
+    const cli_keys *keys = counts->keys;
     uint32_t pid, tid, cpu;
     const perfile_mapping *mapping;
-    const char *name;
     switch (keys->kind[k]) {
     case TYPE:
         return cli_type_key(r);
@@ -265,8 +292,7 @@ static uint64_t key_value(const cli_keys *keys, unsigned k, const cli_input *in,
     case TID:
         return perfile_record_task(r, &pid, &tid) ? tid : NO_VALUE;
     case COMM:
-        name = perfile_model_record_comm(in->model, r);
-        return name ? (uintptr_t)name : NO_VALUE;
+        return comm_of(counts, in->model, r);
     case DSO: /* what was mapped at the address of the sample, at its time */
         mapping = perfile_model_record_mapping(in->model, r);
         return mapping ? (uintptr_t)mapping->name : NO_VALUE;
@@ -329,11 +355,20 @@ static uint64_t hash(uint64_t seed, const uint64_t *key, unsigned n)
     return h;
 }
 
+/* True if the group has this key. */
+static bool is_of(const cli_groups *g, size_t group, const uint64_t *key)
+{
+    unsigned k = 0;
+    while (k < g->n_keys && g->at[group].key[k] == key[k])
+        k++;
+    return k == g->n_keys;
+}
+
 /* Returns the slot that has `key`, or the free slot where it belongs. */
 static size_t *slot_of(const cli_groups *g, const uint64_t *key)
 {
     size_t at = (size_t)hash(g->seed, key, g->n_keys) & (g->n_slots - 1);
-    while (g->slots[at] && memcmp(g->at[g->slots[at] - 1].key, key, g->n_keys * sizeof *key) != 0)
+    while (g->slots[at] && !is_of(g, g->slots[at] - 1, key))
         at = (at + 1) & (g->n_slots - 1);
     return &g->slots[at];
 }
@@ -381,8 +416,7 @@ static bool find_group(cli_groups *g, const uint64_t *key)
 static cli_group *add_to_group(cli_groups *g, const uint64_t *key, uint64_t records, uint64_t bytes)
 {
     /* Records that follow each other often have the same key: no search for them. */
-    if ((g->n == 0 || memcmp(g->at[g->last].key, key, g->n_keys * sizeof *key) != 0) &&
-        !find_group(g, key))
+    if ((g->n == 0 || !is_of(g, g->last, key)) && !find_group(g, key))
         return NULL;
     g->at[g->last].records += records;
     g->at[g->last].bytes += bytes;
@@ -498,6 +532,7 @@ void cli_counts_start(cli_counts *counts, const cli_keys *keys)
 void cli_counts_end(cli_counts *counts)
 {
     free_groups(&counts->groups);
+    free(counts->threads);
 }
 
 /* Returns the size of a record with the bytes that follow it (AUX data). */
@@ -589,9 +624,12 @@ static bool count_keys(cli_counts *counts, cli_input *in)
     const perfile_record *r;
     uint64_t key[CLI_MAX_KEYS];
     counts->periods = true;
+    counts->threads = calloc(THREAD_NAMES, sizeof *counts->threads);
+    if (!counts->threads)
+        return false;
     while (cli_next(in, &r)) {
         for (unsigned k = 0; k < keys->n; k++)
-            key[k] = key_value(keys, k, in, r);
+            key[k] = key_value(counts, k, in, r);
         cli_group *g = add_to_group(&counts->groups, key, 1, bytes_of(r));
         if (!g)
             return false;

@@ -67,6 +67,7 @@ typedef struct cli_counts {
     bool periods; /* periods were counted: not for types alone */
     cli_losses losses;
     const perfile_session *session;
+    struct cli_thread_name *threads; /* names that were asked for: count.c; NULL: none yet */
 } cli_counts;
 
 void cli_counts_start(cli_counts *counts, const cli_keys *keys);
