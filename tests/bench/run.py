@@ -8,19 +8,27 @@ import argparse
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
 
 WORSE = 1.25
 MADE = "flat", "chains", "stacks", "tracepoints", "dwarf"
+# Recordings of a busy machine, where perf may record it, and the options of `perf record -a`.
+BUSY = {
+    "busy-flat": "-e cpu-clock -F 20000",
+    "busy-chains": "-e cpu-clock -F 20000 -g",
+    "busy-trace": "-e sched:* -e syscalls:*",
+    "busy-dwarf": "-e cpu-clock -F 1500 --call-graph dwarf",
+}
 # Rows: name, kinds of captures, command.  IN is the capture, SLICE the first 16 MB of it, PACKED an archive of it, OUT
 # what is written; -o /dev/null would be another way of writing.
 ROWS = [
     ("info", MADE, "info IN"),
-    ("stats", MADE, "stats IN"),
-    ("stats, by comm", MADE, "stats --by comm IN"),
-    ("stats, by dso,sym", ("recorded",), "stats --by dso,sym IN"),
+    ("stats", MADE + tuple(BUSY), "stats IN"),
+    ("stats, by comm", MADE + tuple(BUSY), "stats --by comm IN"),
+    ("stats, by dso,sym", ("recorded", *BUSY), "stats --by dso,sym IN"),
     ("validate", MADE, "validate IN"),
     ("dump, text", MADE, "dump SLICE"),
     ("dump, jsonl", MADE, "dump --format jsonl SLICE"),
@@ -36,7 +44,8 @@ ROWS = [
     ("archive, back", MADE, "convert -f -o OUT PACKED"),
     ("archive, 1 % of it", MADE, "filter --time 50%..51% -f -o OUT PACKED"),
     ("archive, stats", MADE, "stats PACKED"),
-    ("export, folded", ("chains", "stacks", "recorded"), "export --allow-growth --to folded -f -o OUT IN"),
+    ("export, folded", ("chains", "stacks", "recorded", *BUSY), "export --allow-growth --to folded -f -o OUT IN"),
+    ("export, folded, no names", tuple(BUSY), "export --allow-growth --no-symbols --to folded -f -o OUT IN"),
     ("export, pprof", ("chains", "stacks", "recorded"), "export --allow-growth --to pprof -f -o OUT IN"),
 ]
 PERF = {
@@ -45,6 +54,8 @@ PERF = {
     "stats, by dso,sym": "report --stdio -g none --sort dso,sym -i IN",
     "dump, text": "script -D -i SLICE",
     "dump, tsv": "script -i SLICE",
+    "export, folded": "script -F comm,pid,tid,event,ip,sym -i IN",
+    "export, folded, no names": "script -F comm,pid,tid,event,ip -i IN",
     "sort": "inject -i IN -o OUT",
 }
 
@@ -60,6 +71,8 @@ class Captures:
             return path
         if kind == "recorded":
             self.record(path)
+        elif kind in BUSY:
+            self.record_all(path, BUSY[kind])
         else:
             subprocess.run([self.tools + "/make_capture", kind, str(megabytes or self.megabytes), path + ".new"], check=True)
             os.rename(path + ".new", path)
@@ -72,6 +85,18 @@ class Captures:
             "import json\nfor i in range(60): json.dumps({str(n): [n] * 20 for n in range(40000)}, indent=1)")
         subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "15000", "-g", "-o", path, "bash", "-c", load],
                        stderr=subprocess.DEVNULL, check=False)
+
+    def record_all(self, path, how):
+        """A recording of the whole machine while compilers, shells and an interpreter run, of at most so many MB."""
+        load = "for k in 1 2 3; do (while :; do %s; done) & done; sleep 120; kill 0" % "; ".join([
+            "ls -lR /usr/include >/dev/null", "for i in $(seq 200); do echo 'int f(int a) { return a + 1; }' | cc -O2 -x c -c -o /dev/null -; done",
+            "find /usr/share -name '*a*' | sort | gzip >/dev/null", "python3 -c 'import json; json.dumps([list(range(99))] * 9999)'"])
+        busy = subprocess.Popen(["bash", "-c", load], start_new_session=True, stderr=subprocess.DEVNULL)
+        subprocess.run(["perf", "record", "-q", "-a", "-m", "4M", "--max-size", "%dM" % self.megabytes, *how.split(), "-o", path + ".new",
+                        "sleep", "60"], stderr=subprocess.DEVNULL, check=False)
+        os.killpg(busy.pid, signal.SIGKILL)
+        if os.path.exists(path + ".new"):
+            os.rename(path + ".new", path)
 
     def fill(self, command, kind, perfile):
         """The command with names of files, or None if there is no such capture."""
