@@ -1,89 +1,69 @@
-/* perfile_convert_capture(): chooses the way in which a capture is converted.
- *
- * 1. Same bytes (pf_convert_image()): the output has the form and byte order of the input.  Its
- * bytes are copied, and the records are walked only to find damage.
- * 2. Same places (pf_convert_image() with x->byteswaps): only the byte order differs.  Nothing
- *    changes its length, so each number is byte-swapped where it stands.
- * 3. Anew (pf_convert_copy()): all else.  A stream, stages on it, and a writer.
- *
- * The first two keep what nobody can interpret (unknown sections, bytes between sections) and are
- * faster, so they are taken whenever they can do what is asked.  Drivers that cannot read their
- * header alone or swap their facts in place have 1 and 3 only. */
+/* perfile_convert_capture(): decides whether the bytes of a capture can be kept, and converts what
+ * must be written again: a stream, on it the stages that the options ask for (first scrubbing, then
+ * older versions of perf, then byte order), and perfile_copy() into a writer. */
 #include "lib/convert.h"
 
-#include <stddef.h>
 #include <string.h>
 
+#include "base/byte_order.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/byte_order.h"
+#include "core/facts.h"
 #include "io/out.h"
 #include "lib/registry.h"
-#include "perfile/archive.h"
-#include "core/facts.h"
-#include "perfile/field.h"
 
-perfile_open_options pf_convert_reading(const pf_convert *x)
+enum { DEFAULT_LEVEL = 1 }; /* of zstd, as for `perf record -z` */
+
+/* Flags that change which records there are, or what is in them. */
+static const uint32_t rewriting = PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS |
+                                  PERFILE_CONVERT_DECOMPRESS | PERFILE_CONVERT_SCRUB;
+
+/* True if the driver can read its header alone and swap facts in place, as that of perf.data.  Of
+ * other formats bytes are kept only if nothing at all is asked. */
+static bool knows_places(const pf_convert *x)
 {
-    uint32_t policy = x->options.on_damage == PERFILE_ON_DAMAGE_FAIL   ? PERFILE_ON_DAMAGE_STOP
-                      : x->options.on_damage == PERFILE_ON_DAMAGE_COPY ? PERFILE_ON_DAMAGE_RESYNC
-                                                                       : x->options.on_damage;
-    return (perfile_open_options){.size = sizeof(perfile_open_options),
-                                  .on_damage = policy,
-                                  .deliver = PERFILE_DELIVER_DAMAGE,
-                                  .from = x->options.from,
-                                  .limits = x->options.limits};
+    return x->driver->head && x->driver->byteswap_facts;
 }
 
-perfile_status pf_convert_note_damage(pf_convert *x, const perfile_record *r, perfile_error *err)
+static bool same_format(const pf_convert *x)
 {
-    const perfile_note note = {.kind = PERFILE_NOTE_DAMAGE,
-                               .number = UINT32_MAX,
-                               .damage = r->damage,
-                               .part = r->part,
-                               .count = 1,
-                               .bytes = r->body.len,
-                               .offset = r->offset};
-    if (!pf_convert_forced(x))
-        return pf_fail_damage(err, r->damage, "convert", r->offset);
-    pf_notes_add(&x->notes, &note);
-    return PERFILE_OK;
+    return !x->options.format || strcmp(x->options.format, x->driver->name) == 0;
 }
 
-perfile_status pf_convert_open(const pf_convert *x, perfile_source *source, perfile_stream **stream,
-                               perfile_error *err)
+/* True if the driver makes records of perf's own family of the capture. */
+static bool translates(const pf_convert *x)
 {
-    const perfile_open_options how = pf_convert_reading(x);
-    return perfile_open(source, &how, stream, err);
-}
-
-perfile_status pf_convert_open_tee(const pf_convert *x, pf_tee *tee, perfile_stream **stream,
-                                   perfile_error *err)
-{
-    perfile_source *source;
-    perfile_status st = pf_source_tee(tee, &source, err);
-    if (st != PERFILE_OK)
-        return st;
-    st = pf_convert_open(x, source, stream, err);
-    if (st != PERFILE_OK)
-        perfile_source_close(source);
-    return st;
+    return !knows_places(x) && !same_format(x);
 }
 
 /* Notes one damage of an event or a feature; nothing if `damage` is 0. */
 static void note(pf_convert *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t offset)
 {
-    perfile_note one = {
+    const perfile_note one = {
         .kind = kind, .number = number, .damage = damage, .count = 1, .offset = offset};
     if (damage)
         pf_notes_add(&x->notes, &one);
 }
 
-/* Notes damage of the container and of the events, found when the stream was opened. */
-static void note_damage(pf_convert *x, const perfile_stream *stream)
+perfile_status pf_convert_note_damage(pf_convert *x, const perfile_record *r, perfile_error *err)
+{
+    if (!pf_convert_forced(x))
+        return pf_fail_damage(err, r->damage, "convert", r->offset);
+    pf_notes_record(&x->notes, PERFILE_NOTE_DAMAGE, UINT32_MAX, r->damage, r->body.len, r);
+    return PERFILE_OK;
+}
+
+perfile_status pf_convert_check_damage(pf_convert *x, const perfile_stream *stream,
+                                       perfile_error *err)
 {
     const perfile_container *c = perfile_stream_container(stream);
     const perfile_session *s = perfile_stream_session(stream);
+    perfile_stream_summary sum;
+    perfile_stream_get_summary(stream, &sum, sizeof sum);
+    if (sum.damages == 0)
+        return PERFILE_OK;
+    if (!pf_convert_forced(x))
+        return pf_damage_refuse(&sum, "convert", err);
     for (uint32_t i = 0; i < c->n_damages; i++)
         note(x, PERFILE_NOTE_DAMAGE, UINT32_MAX, c->damages[i].damage, c->damages[i].offset);
     for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
@@ -91,6 +71,7 @@ static void note_damage(pf_convert *x, const perfile_stream *stream)
         note(x, PERFILE_NOTE_EVENT_BROKEN, UINT32_MAX, e->damage, e->offset);
         note(x, PERFILE_NOTE_EVENT_BROKEN, UINT32_MAX, e->ids_damage, e->offset);
     }
+    return PERFILE_OK;
 }
 
 void pf_convert_note_features(pf_convert *x, const perfile_session *s)
@@ -99,23 +80,6 @@ void pf_convert_note_features(pf_convert *x, const perfile_session *s)
         const perfile_feature *f = perfile_session_feature_at(s, i);
         note(x, PERFILE_NOTE_FEATURE_BROKEN, f->number, f->damage, f->offset);
     }
-}
-
-perfile_status pf_convert_check_damage(pf_convert *x, const perfile_stream *stream,
-                                       perfile_error *err)
-{
-    perfile_stream_summary sum;
-    perfile_stream_get_summary(stream, &sum, sizeof sum);
-    if (sum.damages == 0)
-        return PERFILE_OK;
-    if (pf_convert_forced(x)) {
-        note_damage(x, stream);
-        return PERFILE_OK;
-    }
-    unsigned damage = 0;
-    for (unsigned i = 1; i < sizeof sum.by_damage / sizeof sum.by_damage[0] && !damage; i++)
-        damage = sum.by_damage[i] ? i : 0;
-    return pf_fail_damage(err, damage, "convert", sum.first_offset);
 }
 
 perfile_status pf_convert_on_kept(void *user, const perfile_record *r, const perfile_feature *f,
@@ -136,257 +100,252 @@ perfile_status pf_convert_on_kept(void *user, const perfile_record *r, const per
     return PERFILE_OK;
 }
 
-/* Reads the header into x->first and x->head, and sets x->known if it is one.  The source keeps
- * these bytes for the driver, also if it is a pipe.  Of a directory the file `data` has the
- * header. */
+/* The way of records. */
+
+/* Notes the range `e` of the file, which no section covers, if any of its bytes is not zero: it is
+ * not copied by a writer.  Zeros are padding. */
+static perfile_status note_gap(pf_convert *x, perfile_source *source, const perfile_extent *e,
+                               perfile_error *err)
+{
+    perfile_note note = {.kind = PERFILE_NOTE_BYTES_LEFT_OUT,
+                         .number = UINT32_MAX,
+                         .count = 1,
+                         .bytes = e->length,
+                         .offset = e->offset};
+    for (uint64_t at = e->offset; at < e->offset + e->length;) {
+        perfile_bytes run;
+        perfile_status st = pf_source_run(source, at, 1, &run, err);
+        if (st != PERFILE_OK || run.len == 0)
+            return st;
+        if (run.len > e->offset + e->length - at)
+            run.len = (size_t)(e->offset + e->length - at);
+        at += run.len;
+        for (size_t i = 0; i < run.len; i++)
+            if (run.ptr[i]) {
+                pf_notes_add(&x->notes, &note);
+                return PERFILE_OK;
+            }
+    }
+    return PERFILE_OK;
+}
+
+/* Notes all ranges between the sections of the input and after the last one. */
+static perfile_status note_gaps(pf_convert *x, perfile_source *source, const perfile_stream *s,
+                                perfile_error *err)
+{
+    const perfile_container *c = perfile_stream_container(s);
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < c->n_extents && st == PERFILE_OK; i++) {
+        const perfile_extent *e = &c->extents[i];
+        if (e->role == PERFILE_EXTENT_GAP || e->role == PERFILE_EXTENT_TAIL)
+            st = note_gap(x, source, e, err);
+    }
+    return st;
+}
+
+perfile_status pf_convert_open(pf_convert *x, perfile_stream **s, perfile_error *err)
+{
+    perfile_status st = perfile_open(x->in.source, &x->in.how, s, err);
+    if (st == PERFILE_OK)
+        x->in.source = NULL;
+    return st;
+}
+
+/* Opens the records as they are stored.  A file in a pipe has its header in front and its features
+ * at the end: it must be read from a file. */
+static perfile_status open_stored(pf_convert *x, perfile_stream **s, perfile_error *err)
+{
+    perfile_status st =
+        x->head.form == PERFILE_FORM_FILE ? pf_passes_spool(&x->in, err) : PERFILE_OK;
+    perfile_source *source = x->in.source;
+    if (st == PERFILE_OK)
+        st = pf_convert_open(x, s, err);
+    if (st == PERFILE_OK)
+        st = pf_convert_check_damage(x, *s, err);
+    if (st == PERFILE_OK && !x->from_directory && source->seekable)
+        st = note_gaps(x, source, *s, err);
+    return st;
+}
+
+/* pf_translation.pass: opens the capture anew. */
+static perfile_status open_pass(void *user, perfile_stream **stream, perfile_error *err)
+{
+    pf_convert *x = user;
+    perfile_stream *s;
+    perfile_status st = pf_passes_open(&x->in, &s, err);
+    if (st == PERFILE_OK && x->in.n == 1 && (st = pf_convert_check_damage(x, s, err)) != PERFILE_OK)
+        perfile_stream_close(s);
+    if (st == PERFILE_OK)
+        *stream = s;
+    return st;
+}
+
+/* pf_translation.damage */
+static perfile_status on_damage(void *user, const perfile_record *r, perfile_error *err)
+{
+    pf_convert *x = user;
+    perfile_status st = pf_convert_note_damage(x, r, err);
+    x->result.damaged |= st == PERFILE_OK;
+    return st;
+}
+
+/* Opens the capture as records of perf's own family, in order of time, which the driver makes of
+ * it.  The stream borrows `t`. */
+static perfile_status open_translated(pf_convert *x, pf_translation *t, perfile_stream **s,
+                                      perfile_error *err)
+{
+    const perfile_convert_options *o = &x->options;
+    const pf_driver *to = pf_driver_named(o->format);
+    if (!to)
+        return pf_fail(err, PERFILE_E_USAGE, "convert.format", "no format is called '%s'",
+                       o->format);
+    if (!x->driver->translate || to->family != PERFILE_FAMILY_PERF)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.format",
+                       "records of a capture of format %s cannot be written as %s", x->driver->name,
+                       o->format);
+    if (o->byte_order == PERFILE_BYTE_ORDER_BIG || pf_sink_has_parts(x->sink))
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.form",
+                       "a conversion to another format makes a little-endian file or a pipe");
+    if (x->perfmon.cpus) {
+        x->cpus = (perfile_assume){
+            .size = sizeof x->cpus, .cpus = x->perfmon.cpus, .n_cpus = x->perfmon.n_cpus};
+        x->in.how.assume = &x->cpus;
+    }
+    *t = (pf_translation){.pass = open_pass,
+                          .damage = on_damage,
+                          .user = x,
+                          .options = o,
+                          .losses = &x->target_losses};
+    x->result.form = o->form == PERFILE_FORM_PIPE ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
+    perfile_status st = pf_passes_spool(&x->in, err);
+    return st == PERFILE_OK ? pf_translate(x->driver, t, s, err) : st;
+}
+
+/* Callback of perfile_target(): passes a loss on as a note at once. */
+static void on_loss(void *user, const perfile_target_loss *loss)
+{
+    pf_convert *x = user;
+    const perfile_note note = {.kind = PERFILE_NOTE_TARGET,
+                               .number = UINT32_MAX,
+                               .count = loss->count,
+                               .offset = loss->first_offset,
+                               .text = loss->sentence};
+    x->target_losses++;
+    if (x->options.note)
+        x->options.note(x->options.user, &note);
+}
+
+/* Writes the records of `s` and its facts to x->sink.  Compressed records stay as they are if
+ * nothing in them changes.  The chunks of a file are one zstd stream, each decompressed with what
+ * was before; files of a directory have a stream each, which cannot be joined without
+ * decompressing. */
+static perfile_status write_all(pf_convert *x, perfile_stream *s, bool swaps, perfile_error *err)
+{
+    const perfile_convert_options *o = &x->options;
+    const bool stay_packed = !swaps && !o->target && !(o->flags & rewriting) &&
+                             (!x->from_directory || x->result.directory);
+    perfile_writer_options how = pf_copy_writing(s, x->result.form, o->format);
+    how.target = o->target;
+    if (o->flags & PERFILE_CONVERT_COMPRESS)
+        how.compress_level = o->level ? o->level : DEFAULT_LEVEL;
+    perfile_copy_options copy = {
+        .size = sizeof copy, .note = o->note, .progress = o->progress, .user = o->user};
+    copy.flags = (o->flags & PERFILE_CONVERT_DROP_UNKNOWN ? PERFILE_COPY_DROP_UNKNOWN : 0) |
+                 (pf_convert_forced(x) ? PERFILE_COPY_FORCE : 0) |
+                 (stay_packed ? PERFILE_COPY_COMPRESSED : 0);
+    return pf_copy_to(x->sink, &how, s, &copy, &x->result.copied, err);
+}
+
+/* A stream with the stages that the options ask for, and a writer. */
+static perfile_status convert_records(pf_convert *x, perfile_error *err)
+{
+    const perfile_convert_options *o = &x->options;
+    pf_translation translation;
+    perfile_stream *s = NULL, *scrub = NULL;
+    bool swaps = false;
+    perfile_status st =
+        translates(x) ? open_translated(x, &translation, &s, err) : open_stored(x, &s, err);
+    if (st == PERFILE_OK && !translates(x) && o->flags & PERFILE_CONVERT_SCRUB) {
+        st = perfile_scrub(s, &s, err);
+        scrub = s;
+        pf_sink_mark(x->sink, PF_LOSSY_SCRUBBED);
+    }
+    if (st == PERFILE_OK && o->target) {
+        perfile_target_options how = {
+            .size = sizeof how, .version = o->target, .loss = on_loss, .user = x};
+        st = perfile_target(s, &how, &s, err);
+    }
+    if (st == PERFILE_OK) {
+        const uint32_t order = perfile_session_byte_order(perfile_stream_session(s));
+        x->result.byte_order = o->byte_order ? o->byte_order : order;
+        swaps = x->result.byte_order != order;
+    }
+    if (swaps) {
+        perfile_byteswap_options how = {.size = sizeof how, .kept = pf_convert_on_kept, .user = x};
+        st = perfile_byteswap(s, o->byte_order, &how, &s, err);
+    }
+    if (st == PERFILE_OK)
+        st = write_all(x, s, swaps, err);
+    if (scrub) {
+        perfile_scrub_summary sum;
+        perfile_scrub_get_summary(scrub, &sum, sizeof sum);
+        x->result.scrubbed_records = sum.records;
+        x->result.scrubbed_bytes = sum.bytes;
+    }
+    perfile_stream_close(s);
+    return st;
+}
+
+/* Which way.  For some questions a file is read; a pipe is copied to a temporary file first. */
+
+/* Reads the header into x->head.  The source keeps its bytes for the driver, also if it is a pipe.
+ * Of a directory the file `data` has the header. */
 static perfile_status read_header(pf_convert *x, perfile_error *err)
 {
-    perfile_source *first = x->source;
+    perfile_source *first = x->in.source;
     perfile_bytes head;
-    perfile_status st = PERFILE_OK;
-    x->from_directory = pf_source_has_entries(x->source);
-    if (x->from_directory && pf_source_entry(x->source, "data", &first, NULL) != PERFILE_OK)
+    if (x->from_directory && pf_source_entry(x->in.source, "data", &first, NULL) != PERFILE_OK)
         return PERFILE_OK; /* opening the stream will fail, with a better message */
-    st = pf_source_run(first, 0, PF_HEAD_BYTES, &head, err);
-    if (st == PERFILE_OK && head.len >= PF_HEAD_BYTES) {
-        memcpy(x->first, head.ptr, PF_HEAD_BYTES);
-        head.len = PF_HEAD_BYTES;
-        x->known = x->driver->head(head, &x->head);
-    }
-    if (first != x->source)
+    perfile_status st = pf_source_run(first, 0, PF_HEAD_BYTES, &head, err);
+    if (st == PERFILE_OK && head.len >= PF_HEAD_BYTES)
+        (void)x->driver->head(head, &x->head);
+    if (first != x->in.source)
         perfile_source_close(first);
     return st;
 }
 
-/* Decides form and byte order of the output.  PERFILE_E_USAGE if the options contradict. */
-static perfile_status plan(pf_convert *x, perfile_error *err)
+/* Decides form and byte order of the output, and whether the latter is not that of the input.
+ * PERFILE_E_USAGE if the options contradict. */
+static perfile_status settle(pf_convert *x, bool *swap, perfile_error *err)
 {
     const perfile_convert_options *o = &x->options;
-    bool big = x->head.swap != (bool)PF_NATIVE_BIG;
-    x->to_directory = pf_sink_has_parts(x->sink);
-    if (x->to_directory && o->form == PERFILE_FORM_PIPE)
+    const uint32_t order = pf_byte_order_of(x->head.swap);
+    if (x->result.directory && o->form == PERFILE_FORM_PIPE)
         return pf_fail(err, PERFILE_E_USAGE, "convert.form", "a directory holds files, not a pipe");
     if (o->flags & PERFILE_CONVERT_COMPRESS &&
         o->flags & (PERFILE_CONVERT_DECOMPRESS | PERFILE_CONVERT_EXPAND))
         return pf_fail(err, PERFILE_E_USAGE, "convert.flags", "compress or decompress, not both");
-    x->result.directory = x->to_directory;
-    x->result.form = x->to_directory ? (uint32_t)PERFILE_FORM_FILE
-                     : o->form       ? o->form
-                                     : x->head.form;
-    x->byteswaps = x->known && o->byte_order && (o->byte_order == PERFILE_BYTE_ORDER_BIG) != big;
-    x->result.byte_order = big != x->byteswaps ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
+    if (!x->result.directory)
+        x->result.form = o->form ? o->form : x->head.form;
+    x->result.byte_order = x->head.form && o->byte_order ? o->byte_order : order;
+    *swap = x->result.byte_order != order;
     return PERFILE_OK;
 }
 
-/* True if the output has the format of the input. */
-static bool same_format(const pf_convert *x)
+/* True if the capture has damage.  A directory, which would be read twice, is taken to have some.
+ */
+static perfile_status is_damaged(pf_convert *x, bool *damaged, perfile_error *err)
 {
-    return !x->options.format || strcmp(x->options.format, x->driver->name) == 0;
-}
-
-/* True if everything keeps its offset: same format and form, and nothing left out or repacked. */
-static bool keeps_places(const pf_convert *x)
-{
-    const uint32_t rewriting = PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS |
-                               PERFILE_CONVERT_DECOMPRESS | PERFILE_CONVERT_SCRUB;
-    bool same_form =
-        x->from_directory == x->to_directory && (!x->known || x->result.form == x->head.form);
-    return same_form && same_format(x) && !x->options.target && !(x->options.flags & rewriting);
-}
-
-/* Replaces x->source, a pipe, by a temporary file with the same bytes. */
-static perfile_status spool(pf_convert *x, perfile_error *err)
-{
-    perfile_source *pipe = x->source;
-    perfile_status st = pf_source_spool(pipe, &x->source, err);
-    if (st == PERFILE_OK)
-        perfile_source_close(pipe);
-    return st;
-}
-
-/* Resolves EXPAND, which becomes DECOMPRESS if there are compressed records.  A file in a pipe can
- * be searched for them once it is spooled; a pipe is taken to have some.  What cannot be read has
- * none: the usual way reports that, or packs the bytes. */
-static perfile_status expand(pf_convert *x, perfile_error *err)
-{
-    bool packed = false;
-    perfile_error why;
-    perfile_status st = PERFILE_OK;
-    if (!(x->options.flags & PERFILE_CONVERT_EXPAND))
-        return PERFILE_OK;
-    x->options.flags &= ~(uint32_t)PERFILE_CONVERT_EXPAND;
-    if (!x->known && !x->from_directory)
-        return PERFILE_OK;
-    if (!x->source->seekable && x->head.form == PERFILE_FORM_FILE)
-        st = spool(x, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (!x->source->seekable)
-        packed = true;
-    else
-        st = pf_convert_is_packed(x, &packed, &why);
-    if (st == PERFILE_E_IO || st == PERFILE_E_NOMEM) {
-        if (err)
-            *err = why;
-        return st;
-    }
-    x->options.flags |= packed ? PERFILE_CONVERT_DECOMPRESS : 0;
-    x->lossy |= packed ? PF_LOSSY_EXPANDED : 0;
-    return PERFILE_OK;
-}
-
-/* Sets *image to false if damage must be left out of the output and there is some: bytes then move.
- * To find out, a file is read once to its end (a pipe is spooled for that).  A directory is always
- * written again in this case, without a pass to search for damage. */
-static perfile_status leave_out_damage(pf_convert *x, bool *image, perfile_error *err)
-{
-    bool damaged = x->from_directory;
-    perfile_status st = PERFILE_OK;
-    if (!*image || x->options.on_damage >= PERFILE_ON_DAMAGE_FAIL)
-        return PERFILE_OK;
-    if (!damaged && !x->source->seekable)
-        st = spool(x, err);
-    if (st == PERFILE_OK && !damaged)
-        st = pf_convert_is_damaged(x, &damaged, err);
-    *image = !damaged;
-    return st;
-}
-
-/* Copies the bytes as they are.  For an archive that is all that is asked: what is wrong with the
- * capture is noted, and lost is only what an archive has lost. */
-static perfile_status keep_all(pf_convert *x, perfile_error *err)
-{
-    pf_source_origin *origin = pf_source_origin_join(x->source->origin);
-    x->sink->patchable = x->sink->patchable && !pf_sink_wants_records(x->sink);
-    const bool forced = pf_convert_forced(x);
-    x->keeps = (!forced || x->options.on_damage == PERFILE_ON_DAMAGE_COPY) &&
-               (origin || pf_sink_wants_records(x->sink));
-    x->zeros = forced;
-    if (x->keeps)
-        x->options.on_damage = PERFILE_ON_DAMAGE_COPY;
-    perfile_status st = pf_convert_image(x, err);
-    pf_source_origin_leave(origin);
-    return st;
-}
-
-/* For a driver that cannot interpret its header alone or swap facts in place: bytes are copied if
- * nothing at all changes, else records go through a writer. */
-static perfile_status convert_other(pf_convert *x, perfile_error *err)
-{
-    const perfile_convert_options *o = &x->options;
-    x->options.flags &= ~(uint32_t)PERFILE_CONVERT_EXPAND; /* only perf has compressed records */
-    x->to_directory = pf_sink_has_parts(x->sink);
-    x->from_directory = pf_source_has_entries(x->source);
-    if (!same_format(x))
-        return pf_convert_translate(x, err);
-    const bool image =
-        x->from_directory ? x->to_directory && x->driver->names_files : !x->to_directory;
-    bool rewritten =
-        o->flags || o->byte_order || o->target || !image || o->on_damage < PERFILE_ON_DAMAGE_FAIL;
-    x->result.form = PERFILE_FORM_FILE;
-    x->result.directory = x->to_directory;
-    return rewritten ? pf_convert_copy(x, err) : keep_all(x, err);
-}
-
-/* Chooses the way, and goes it.  See the top of this file. */
-static perfile_status convert(pf_convert *x, perfile_error *err)
-{
-    const char *foreign;
-    perfile_status st = pf_driver_find(x->source, x->options.from, &x->driver, &foreign, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (!x->driver->head || !x->driver->byteswap_facts)
-        return convert_other(x, err);
-    st = read_header(x, err);
-    if (st == PERFILE_OK)
-        st = plan(x, err);
-    if (st == PERFILE_OK)
-        st = expand(x, err);
-    if (st != PERFILE_OK)
-        return st;
-    bool image = keeps_places(x);
-    st = leave_out_damage(x, &image, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (image && !x->byteswaps)
-        return keep_all(x, err);
-    /* A file in a pipe: its header is at the front and its features at the end, so that both other
-     * ways have to seek. */
-    if (!x->source->seekable && x->head.form == PERFILE_FORM_FILE)
-        st = spool(x, err);
-    /* Compressed records cannot be swapped in place: their content would compress to another
-     * length. A pipe cannot be searched for them, so it is taken to have some. */
-    bool packed = !x->source->seekable;
-    if (st == PERFILE_OK && image && !packed)
-        st = pf_convert_is_packed(x, &packed, err);
-    if (st != PERFILE_OK)
-        return st;
-    return image && !packed ? pf_convert_image(x, err) : pf_convert_copy(x, err);
-}
-
-/* `source` is closed in any case.  `passing` lets parts of it that were read leave memory. */
-perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sink,
-                                       const perfile_convert_options *options,
-                                       perfile_convert_summary *result, size_t size,
-                                       perfile_error *err)
-{
-    pf_convert x = {.source = source, .sink = sink};
-    perfile_status st = pf_options_copy(&x.options, options, "convert.options", err);
-    if (st == PERFILE_OK && x.options.perfmon) {
-        st = pf_options_copy(&x.perfmon, x.options.perfmon, "perfmon.options", err);
-        x.options.perfmon = &x.perfmon;
-    }
-    uint32_t otherwise =
-        x.options.flags & PERFILE_CONVERT_FORCE ? PERFILE_ON_DAMAGE_COPY : PERFILE_ON_DAMAGE_FAIL;
-    if (st == PERFILE_OK)
-        st = pf_on_damage_resolve(&x.options.on_damage, otherwise, PERFILE_ON_DAMAGE_COPY,
-                                  "convert.options", err);
-    if (st == PERFILE_OK)
-        st = pf_byte_order_check(x.options.byte_order, "convert.options", err);
-    if (st == PERFILE_OK)
-        st = perfile_archive_source(&x.source, err);
-    if (st == PERFILE_OK)
-        st = pf_sink_add_inputs(sink, &x.source->inputs, err);
-    if (st == PERFILE_OK && x.source->origin) /* what is packed again stays what it is */
-        pf_sink_mark(sink, x.source->origin->lossy);
-    if (st == PERFILE_OK)
-        st = convert(&x, err);
-    perfile_source_close(x.source);
-    x.result.copied.losses +=
-        x.target_losses + pf_notes_report(&x.notes, x.options.note, x.options.user);
-    x.result.damaged |= x.lost || x.result.copied.damages != 0;
-    if (result)
-        memcpy(result, &x.result, size < sizeof x.result ? size : sizeof x.result);
-    return st;
-}
-
-/* Looking through a capture before it is converted: whether it is damaged, whether it has
- * compressed records.  For files only: they can be read again. */
-
-/* Opens the file that shows whether there are compressed records: of a directory `data`. */
-static perfile_status open_first(const pf_convert *x, pf_tee *tee, perfile_stream **s,
-                                 perfile_error *err)
-{
-    perfile_source *data;
-    if (!x->from_directory)
-        return pf_convert_open_tee(x, tee, s, err);
-    perfile_status st = pf_source_entry(x->source, "data", &data, err);
-    if (st != PERFILE_OK)
-        return st;
-    st = pf_convert_open(x, data, s, err);
-    if (st != PERFILE_OK)
-        perfile_source_close(data);
-    return st;
-}
-
-perfile_status pf_convert_is_damaged(pf_convert *x, bool *damaged, perfile_error *err)
-{
-    pf_tee tee = {.below = x->source};
     const perfile_record *first;
     perfile_stream *s;
     perfile_stream_summary sum;
     size_t n;
-    perfile_status st = pf_convert_open_tee(x, &tee, &s, err);
+    *damaged = x->from_directory;
+    if (*damaged)
+        return PERFILE_OK;
+    perfile_status st = pf_passes_spool(&x->in, err);
+    if (st == PERFILE_OK)
+        st = pf_passes_open(&x->in, &s, err);
     if (st != PERFILE_OK)
         return st;
     while ((st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK)
@@ -397,16 +356,36 @@ perfile_status pf_convert_is_damaged(pf_convert *x, bool *damaged, perfile_error
     return st < 0 ? st : PERFILE_OK;
 }
 
-/* A recording with compression has the feature COMPRESSED, in a pipe in front of the kernel's
+/* Opens the file that shows whether there are compressed records: of a directory `data`. */
+static perfile_status open_first(pf_convert *x, perfile_stream **s, perfile_error *err)
+{
+    perfile_source *data;
+    if (!x->from_directory)
+        return pf_passes_open(&x->in, s, err);
+    perfile_status st = pf_source_entry(x->in.source, "data", &data, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_open(data, &x->in.how, s, err);
+    if (st != PERFILE_OK)
+        perfile_source_close(data);
+    return st;
+}
+
+/* True if the capture has compressed records.  A pipe, which cannot be searched, is taken to have
+ * some.
+ *
+ * A recording with compression has the feature COMPRESSED, in a pipe in front of the kernel's
  * records; without it the first record of the kernel answers "no".  With it, the records are
  * searched, because some tools leave the feature when they decompress. */
-perfile_status pf_convert_is_packed(pf_convert *x, bool *packed, perfile_error *err)
+static perfile_status is_packed(pf_convert *x, bool *packed, perfile_error *err)
 {
-    pf_tee tee = {.below = x->source};
     perfile_stream *s;
-    *packed = false;
-    perfile_status st = open_first(x, &tee, &s, err);
-    if (st != PERFILE_OK)
+    perfile_status st =
+        x->head.form == PERFILE_FORM_FILE ? pf_passes_spool(&x->in, err) : PERFILE_OK;
+    *packed = st == PERFILE_OK && !x->in.source->seekable;
+    if (st == PERFILE_OK && !*packed)
+        st = open_first(x, &s, err);
+    if (st != PERFILE_OK || *packed)
         return st;
     const perfile_session *session = perfile_stream_session(s);
     while (st == PERFILE_OK && !*packed) {
@@ -423,4 +402,137 @@ perfile_status pf_convert_is_packed(pf_convert *x, bool *packed, perfile_error *
     }
     perfile_stream_close(s);
     return st < 0 ? st : PERFILE_OK;
+}
+
+/* Resolves EXPAND, which becomes DECOMPRESS if there are compressed records.  What cannot be read
+ * has none: the usual way reports that, or packs the bytes. */
+static perfile_status expand(pf_convert *x, perfile_error *err)
+{
+    bool packed = false;
+    perfile_error why;
+    const bool asked = x->options.flags & PERFILE_CONVERT_EXPAND;
+    x->options.flags &= ~(uint32_t)PERFILE_CONVERT_EXPAND;
+    if (asked && (x->head.form || (x->from_directory && knows_places(x)))) {
+        perfile_status st = is_packed(x, &packed, &why);
+        if (st == PERFILE_E_IO || st == PERFILE_E_NOMEM) {
+            if (err)
+                *err = why;
+            return st;
+        }
+    }
+    if (packed) {
+        x->options.flags |= PERFILE_CONVERT_DECOMPRESS;
+        pf_sink_mark(x->sink, PF_LOSSY_EXPANDED);
+    }
+    return PERFILE_OK;
+}
+
+/* True if everything keeps its offset: same format and form, and nothing left out or repacked. */
+static bool keeps_places(const pf_convert *x)
+{
+    const perfile_convert_options *o = &x->options;
+    const bool same_form = x->from_directory == x->result.directory &&
+                           (!x->head.form || x->result.form == x->head.form);
+    if (!same_form || !same_format(x) || o->target)
+        return false;
+    if (knows_places(x))
+        return !(o->flags & rewriting);
+    return !o->flags && !o->byte_order && o->on_damage >= PERFILE_ON_DAMAGE_FAIL &&
+           (!x->from_directory || x->driver->names_files);
+}
+
+enum way { RECORDS, BYTES, SWAPPED_BYTES };
+
+/* Decides: may the bytes be kept?  Then bytes, else records. */
+static perfile_status decide(pf_convert *x, enum way *way, perfile_error *err)
+{
+    const char *foreign;
+    bool swap = false, damaged = false, packed = false;
+    *way = RECORDS;
+    x->from_directory = pf_source_has_entries(x->in.source);
+    perfile_status st = pf_driver_find(x->in.source, x->options.from, &x->driver, &foreign, err);
+    if (st != PERFILE_OK || translates(x))
+        return st;
+    x->result.directory = pf_sink_has_parts(x->sink);
+    x->result.form = PERFILE_FORM_FILE;
+    if (knows_places(x)) {
+        st = read_header(x, err);
+        if (st == PERFILE_OK)
+            st = settle(x, &swap, err);
+    }
+    if (st == PERFILE_OK)
+        st = expand(x, err);
+    if (st != PERFILE_OK || !keeps_places(x))
+        return st;
+    /* What follows damage that is left out moves. */
+    if (x->options.on_damage < PERFILE_ON_DAMAGE_FAIL)
+        st = is_damaged(x, &damaged, err);
+    /* What is in a compressed record would, swapped, compress to another length. */
+    if (st == PERFILE_OK && swap && !damaged)
+        st = is_packed(x, &packed, err);
+    if (!damaged && !packed)
+        *way = swap ? SWAPPED_BYTES : BYTES;
+    return st;
+}
+
+static perfile_status convert(pf_convert *x, perfile_error *err)
+{
+    enum way way;
+    perfile_status st = decide(x, &way, err);
+    if (st != PERFILE_OK)
+        return st;
+    return way == RECORDS ? convert_records(x, err)
+                          : pf_convert_bytes(x, way == SWAPPED_BYTES, err);
+}
+
+/* Completes the options, and says how a pass reads the input: damage is delivered as records, FAIL
+ * stops at the first damage, COPY goes on after it. */
+static perfile_status copy_options(pf_convert *x, const perfile_convert_options *options,
+                                   perfile_error *err)
+{
+    perfile_convert_options *o = &x->options;
+    perfile_status st = pf_options_copy(o, options, "convert.options", err);
+    if (st == PERFILE_OK && o->perfmon) {
+        st = pf_options_copy(&x->perfmon, o->perfmon, "perfmon.options", err);
+        o->perfmon = &x->perfmon;
+    }
+    const uint32_t otherwise =
+        o->flags & PERFILE_CONVERT_FORCE ? PERFILE_ON_DAMAGE_COPY : PERFILE_ON_DAMAGE_FAIL;
+    if (st == PERFILE_OK)
+        st = pf_on_damage_resolve(&o->on_damage, otherwise, PERFILE_ON_DAMAGE_COPY,
+                                  "convert.options", err);
+    return st == PERFILE_OK ? pf_byte_order_check(o->byte_order, "convert.options", err) : st;
+}
+
+/* `source` is closed in any case. */
+perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sink,
+                                       const perfile_convert_options *options,
+                                       perfile_convert_summary *result, size_t size,
+                                       perfile_error *err)
+{
+    pf_convert x = {.in = {.source = source}, .sink = sink};
+    perfile_status st = copy_options(&x, options, err);
+    const uint32_t on_damage = x.options.on_damage;
+    const perfile_open_options how = {
+        .size = sizeof how,
+        .on_damage = on_damage == PERFILE_ON_DAMAGE_FAIL   ? PERFILE_ON_DAMAGE_STOP
+                     : on_damage == PERFILE_ON_DAMAGE_COPY ? PERFILE_ON_DAMAGE_RESYNC
+                                                           : on_damage,
+        .deliver = PERFILE_DELIVER_DAMAGE,
+        .from = x.options.from,
+        .limits = x.options.limits};
+    if (st == PERFILE_OK)
+        st = pf_passes_begin(&x.in, source, &how, err);
+    if (st == PERFILE_OK)
+        st = pf_sink_add_inputs(sink, &x.in.source->inputs, err);
+    if (st == PERFILE_OK && x.in.source->origin) /* what is packed again stays what it is */
+        pf_sink_mark(sink, x.in.source->origin->lossy);
+    if (st == PERFILE_OK)
+        st = convert(&x, err);
+    perfile_source_close(x.in.source);
+    x.result.copied.losses +=
+        x.target_losses + pf_notes_report(&x.notes, x.options.note, x.options.user);
+    x.result.damaged |= x.result.copied.damages != 0;
+    pf_result_out(result, size, &x.result, sizeof x.result);
+    return st;
 }

@@ -10,11 +10,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "core/session.h"
 #include "core/stream.h"
 #include "core/writer.h"
 #include "io/out.h"
-#include "io/source.h"
 #include "lib/copy.h"
 #include "lib/registry.h"
 #include "perfile/damage.h"
@@ -25,19 +23,6 @@
 #include <stdio.h>
 
 enum { HELD_MOST = 8 << 20 }; /* bytes of records in front of the first one of the kernel */
-
-void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t bytes,
-                  const perfile_record *r)
-{
-    perfile_note one = {.kind = kind,
-                        .number = number,
-                        .damage = damage,
-                        .part = r ? r->part : 0,
-                        .count = 1,
-                        .bytes = bytes,
-                        .offset = r ? r->offset : PERFILE_NO_OFFSET};
-    pf_notes_add(&x->notes, &one);
-}
 
 perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
 {
@@ -64,18 +49,25 @@ static perfile_status put_without_rounds(pf_copy *x, const perfile_record *first
         if (r > from)
             st = pf_copy_put(x, from, (size_t)(r - from), err);
         if (r < end)
-            pf_copy_note(x, PERFILE_NOTE_ROUNDS_LEFT_OUT, r->type, 0, perfile_record_size(r), r);
+            pf_notes_record(&x->notes, PERFILE_NOTE_ROUNDS_LEFT_OUT, r->type, 0,
+                            perfile_record_size(r), r);
         from = r + 1;
     }
     return st;
 }
 
+/* True if damage of the input is counted and left out instead of ending the copy with an error. */
+static bool is_forced(const pf_copy *x)
+{
+    return x->options.flags & PERFILE_COPY_FORCE;
+}
+
 /* A damage record: an error, or a note if the copy is forced. */
 static perfile_status handle_damage(pf_copy *x, const perfile_record *r, perfile_error *err)
 {
-    if (!pf_copy_forced(x))
+    if (!is_forced(x))
         return pf_fail_damage(err, r->damage, "copy", r->offset);
-    pf_copy_note(x, PERFILE_NOTE_DAMAGE, UINT32_MAX, r->damage, r->body.len, r);
+    pf_notes_record(&x->notes, PERFILE_NOTE_DAMAGE, UINT32_MAX, r->damage, r->body.len, r);
     return PERFILE_OK;
 }
 
@@ -94,7 +86,8 @@ static bool is_written(pf_copy *x, const perfile_record *r)
         return true;
     }
     if (!packed && !x->writer->level && !x->writer->packs_as_read)
-        pf_copy_note(x, PERFILE_NOTE_DECOMPRESSED, r->type, 0, perfile_record_size(r), r);
+        pf_notes_record(&x->notes, PERFILE_NOTE_DECOMPRESSED, r->type, 0, perfile_record_size(r),
+                        r);
     return packed;
 }
 
@@ -141,14 +134,15 @@ static bool is_dropped(pf_copy *x, const perfile_record *r)
     if (!(x->options.flags & PERFILE_COPY_DROP_UNKNOWN))
         return false;
     if (!pf_row_of(r)) {
-        pf_copy_note(x, PERFILE_NOTE_RECORDS_LEFT_OUT, r->type, 0, perfile_record_size(r), r);
+        pf_notes_record(&x->notes, PERFILE_NOTE_RECORDS_LEFT_OUT, r->type, 0,
+                        perfile_record_size(r), r);
         return true;
     }
     if (r->type != PERFILE_RECORD_HEADER_FEATURE || x->to == PERFILE_FORM_FILE ||
         perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.payload.len == 0 ||
         perfile_feature_name(f.number))
         return false;
-    pf_copy_note(x, PERFILE_NOTE_FEATURE_LEFT_OUT, f.number, 0, f.payload.len, r);
+    pf_notes_record(&x->notes, PERFILE_NOTE_FEATURE_LEFT_OUT, f.number, 0, f.payload.len, r);
     return true;
 }
 
@@ -165,10 +159,10 @@ static bool lacks_its_extra(const perfile_record *r)
 /* Leaves out a record whose extra bytes are missing: an error, or a note if the copy is forced. */
 static perfile_status leave_out(pf_copy *x, const perfile_record *r, perfile_error *err)
 {
-    if (!pf_copy_forced(x))
+    if (!is_forced(x))
         return pf_fail_damage(err, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, "copy", r->offset);
-    pf_copy_note(x, PERFILE_NOTE_RECORDS_CUT, r->type, PERFILE_DAMAGE_TRUNCATED_PAYLOAD,
-                 perfile_record_size(r), r);
+    pf_notes_record(&x->notes, PERFILE_NOTE_RECORDS_CUT, r->type, PERFILE_DAMAGE_TRUNCATED_PAYLOAD,
+                    perfile_record_size(r), r);
     return PERFILE_OK;
 }
 
@@ -234,6 +228,66 @@ bool pf_copy_wants_extra(const pf_copy *x)
     return x->writer->extra_left;
 }
 
+/* Ranges of records that are copied from archive to archive as they are stored there.
+ *
+ * The stream asks for each range that would come as records, and gives it when all in front of it
+ * has been read, and so written.  It counts as if its records had been written. */
+
+bool pf_copy_wants_stored(pf_copy *x, const pf_zone *zone)
+{
+    const pf_writer_ops *ops = x->writer->ops;
+    const bool rounds_go = x->joins_parts && zone->apart; /* FINISHED_ROUNDs are left out */
+    if (x->stored != PERFILE_OK || !ops->takes || x->fragments.records.len || rounds_go)
+        return false;
+    /* From a pipe to a file: the range has the first record of the kernel, in whatever way. */
+    if (!x->begun)
+        x->stored = pf_copy_release(x, &x->stored_error);
+    return x->stored == PERFILE_OK && ops->takes(x->writer, x->session);
+}
+
+perfile_status pf_copy_stored(pf_copy *x, const pf_stored *range, perfile_error *err)
+{
+    const perfile_record first = {.part = range->part, .offset = range->offset};
+    if (pf_progress_at(&x->progress, &first) && x->options.progress)
+        x->options.progress(x->options.user, x->progress.done, x->progress.total);
+    x->result.records += range->records;
+    x->result.samples += range->samples;
+    return x->writer->ops->put(x->writer, &(pf_batch){.stored = range}, err);
+}
+
+/* pf_narrow.needs and .stored of a copy of all records. */
+static unsigned needs(void *user, const pf_zone *zone, uint64_t sequence)
+{
+    (void)sequence;
+    return pf_zone_plain_samples(zone) && pf_copy_wants_stored(user, zone) ? PF_NEED_STORED
+                                                                           : PF_NEED_ALL;
+}
+
+static void take(void *user, const pf_stored *range)
+{
+    pf_copy *x = user;
+    if (x->stored == PERFILE_OK)
+        x->stored = pf_copy_stored(x, range, &x->stored_error);
+}
+
+/* Lets the stream of the copy give such ranges. */
+static void ask_stored(pf_copy *x)
+{
+    x->takes = (pf_narrow){.needs = needs, .stored = take, .user = x, .takes_all = true};
+    if (x->writer->ops->takes && x->writer->sink->takes_stored)
+        pf_stream_narrow(x->stream, &x->takes);
+}
+
+/* To be called after each call on the stream: the error of writing a range. */
+static perfile_status stored_status(const pf_copy *x, perfile_error *err)
+{
+    if (x->stored != PERFILE_OK && err)
+        *err = x->stored_error;
+    return x->stored;
+}
+
+/* The whole copy. */
+
 /* Copies the bytes behind `r` (AUXTRACE data, tracing data) from stream to writer. */
 static perfile_status copy_extra(pf_copy *x, const perfile_record *r, perfile_error *err)
 {
@@ -245,12 +299,13 @@ static perfile_status copy_extra(pf_copy *x, const perfile_record *r, perfile_er
     return st == PERFILE_END ? PERFILE_OK : st;
 }
 
-perfile_status pf_copy_refuse(const perfile_stream_summary *sum, perfile_error *err)
+perfile_status pf_damage_refuse(const perfile_stream_summary *sum, const char *where,
+                                perfile_error *err)
 {
     unsigned damage = PERFILE_DAMAGE_NONE;
     for (unsigned i = 0; i < sizeof sum->by_damage / sizeof sum->by_damage[0] && !damage; i++)
         damage = sum->by_damage[i] ? i : 0;
-    return pf_fail_damage(err, damage, "copy", sum->first_offset);
+    return pf_fail_damage(err, damage, where, sum->first_offset);
 }
 
 /* Drives one copy from the first record to the end of the stream. */
@@ -260,22 +315,22 @@ static perfile_status copy(pf_copy *x, perfile_error *err)
     perfile_stream_summary sum;
     size_t n;
     perfile_stream_get_summary(x->stream, &sum, sizeof sum);
-    if (sum.damages && !pf_copy_forced(x)) /* in the header, the attrs or the features */
-        return pf_copy_refuse(&sum, err);
+    if (sum.damages && !is_forced(x)) /* in the header, the attrs or the features */
+        return pf_damage_refuse(&sum, "copy", err);
     perfile_status st = pf_copy_begin(x, err);
-    pf_copy_ask_stored(x);
+    ask_stored(x);
     while (st == PERFILE_OK &&
            (st = perfile_stream_next_run(x->stream, &first, &n, err)) == PERFILE_OK) {
         if (pf_progress_at(&x->progress, first) && x->options.progress)
             x->options.progress(x->options.user, x->progress.done, x->progress.total);
-        st = pf_copy_stored_status(x, err);
+        st = stored_status(x, err);
         if (st == PERFILE_OK)
             st = pf_copy_run(x, first, n, err);
         if (st == PERFILE_OK && pf_copy_wants_extra(x))
             st = copy_extra(x, first, err);
     }
     if (st == PERFILE_END)
-        st = pf_copy_stored_status(x, err);
+        st = stored_status(x, err);
     return st == PERFILE_OK ? pf_copy_finish(x, err) : st;
 }
 
@@ -347,67 +402,34 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     x->result.damages = sum.damages;
     x->result.lost = sum.lost;
     x->result.losses = pf_notes_report(&x->notes, x->options.note, x->options.user);
-    if (result)
-        memcpy(result, &x->result, size < sizeof x->result ? size : sizeof x->result);
+    pf_result_out(result, size, &x->result, sizeof x->result);
     pf_copy_free(x);
     pf_free(x);
     return st;
 }
 
-/* Ranges of records that are copied from archive to archive as they are stored there.
- *
- * The stream asks for each range that would come as records, and gives it when all in front of it
- * has been read, and so written.  It counts as if its records had been written. */
-
-bool pf_copy_wants_stored(pf_copy *x, const pf_zone *zone)
+perfile_writer_options pf_copy_writing(const perfile_stream *s, uint32_t form, const char *format)
 {
-    const pf_writer_ops *ops = x->writer->ops;
-    const bool rounds_go = x->joins_parts && zone->apart; /* FINISHED_ROUNDs are left out */
-    if (x->stored != PERFILE_OK || !ops->takes || x->fragments.records.len || rounds_go)
-        return false;
-    /* From a pipe to a file: the range has the first record of the kernel, in whatever way. */
-    if (!x->begun)
-        x->stored = pf_copy_release(x, &x->stored_error);
-    return x->stored == PERFILE_OK && ops->takes(x->writer, x->session);
+    const perfile_container *c = perfile_stream_container(s);
+    return (perfile_writer_options){.size = sizeof(perfile_writer_options),
+                                    .as_stored = true,
+                                    .form = form ? form : c->form,
+                                    .format = format ? format : c->format,
+                                    .byte_order =
+                                        perfile_session_byte_order(perfile_stream_session(s))};
 }
 
-perfile_status pf_copy_stored(pf_copy *x, const pf_stored *range, perfile_error *err)
+perfile_status pf_copy_to(perfile_sink *sink, const perfile_writer_options *writing,
+                          perfile_stream *s, const perfile_copy_options *copying,
+                          perfile_copy_summary *result, perfile_error *err)
 {
-    const perfile_record first = {.part = range->part, .offset = range->offset};
-    if (pf_progress_at(&x->progress, &first) && x->options.progress)
-        x->options.progress(x->options.user, x->progress.done, x->progress.total);
-    x->result.records += range->records;
-    x->result.samples += range->samples;
-    return x->writer->ops->put(x->writer, &(pf_batch){.stored = range}, err);
-}
-
-/* pf_narrow.needs and .stored of a copy of all records. */
-static unsigned needs(void *user, const pf_zone *zone, uint64_t sequence)
-{
-    (void)sequence;
-    return pf_zone_plain_samples(zone) && pf_copy_wants_stored(user, zone) ? PF_NEED_STORED
-                                                                           : PF_NEED_ALL;
-}
-
-static void take(void *user, const pf_stored *range)
-{
-    pf_copy *x = user;
-    if (x->stored == PERFILE_OK)
-        x->stored = pf_copy_stored(x, range, &x->stored_error);
-}
-
-void pf_copy_ask_stored(pf_copy *x)
-{
-    x->takes = (pf_narrow){.needs = needs, .stored = take, .user = x, .takes_all = true};
-    if (x->writer->ops->takes && x->writer->sink->takes_stored)
-        pf_stream_narrow(x->stream, &x->takes);
-}
-
-perfile_status pf_copy_stored_status(const pf_copy *x, perfile_error *err)
-{
-    if (x->stored != PERFILE_OK && err)
-        *err = x->stored_error;
-    return x->stored;
+    perfile_writer *w;
+    perfile_status st = perfile_writer_open(sink, writing, &w, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_copy(s, w, copying, result, sizeof *result, err);
+    perfile_writer_close(w);
+    return st;
 }
 
 /* Counting notes, and the sentences that report them.
@@ -497,6 +519,19 @@ void pf_notes_add(pf_notes *notes, const perfile_note *one)
     }
     n->count += one->count;
     n->bytes += one->bytes;
+}
+
+void pf_notes_record(pf_notes *notes, uint32_t kind, uint32_t number, uint32_t damage,
+                     uint64_t bytes, const perfile_record *r)
+{
+    const perfile_note one = {.kind = kind,
+                              .number = number,
+                              .damage = damage,
+                              .part = r->part,
+                              .count = 1,
+                              .bytes = bytes,
+                              .offset = r->offset};
+    pf_notes_add(notes, &one);
 }
 
 /* Writes the subject of the sentence to `out`: how many of what, by the kind of the note. */
@@ -629,55 +664,4 @@ bool pf_progress_at(pf_progress *p, const perfile_record *at)
         return false;
     p->reported = p->done;
     return true;
-}
-
-/* Copying the companion files of a capture that is a directory: kcore_dir of `perf record --kcore`.
- *
- * They have no records: every operation that writes a directory copies their bytes. */
-
-enum { COPY_BYTES = 1 << 20 /* of a file, at once */ };
-
-/* Copies all bytes of `from`, which need not stay in memory. */
-static perfile_status copy_bytes(perfile_source *from, perfile_sink *to, perfile_error *err)
-{
-    perfile_bytes run;
-    for (uint64_t at = 0;; at += run.len) {
-        perfile_status st = pf_source_run(from, at, 1, &run, err);
-        if (st != PERFILE_OK || !run.len)
-            return st;
-        run.len = run.len < COPY_BYTES ? run.len : COPY_BYTES;
-        st = perfile_sink_write(to, run, err);
-        if (st != PERFILE_OK)
-            return st;
-        pf_source_release(from, at, run.len);
-    }
-}
-
-static perfile_status copy_file(const perfile_source *directory, const char *name,
-                                perfile_sink *sink, perfile_error *err)
-{
-    perfile_source *from;
-    perfile_sink *to;
-    perfile_status st = pf_source_entry(directory, name, &from, err);
-    if (st != PERFILE_OK)
-        return st;
-    st = pf_sink_companion(sink, name, &to, err);
-    if (st == PERFILE_OK)
-        st = copy_bytes(from, to, err);
-    perfile_source_close(from);
-    return st;
-}
-
-perfile_status pf_companions_copy(const perfile_session *s, perfile_sink *sink, perfile_error *err)
-{
-    const perfile_source *directory = pf_session_files(s);
-    char **names = NULL;
-    size_t n = 0;
-    if (!directory || !pf_sink_has_parts(sink))
-        return PERFILE_OK;
-    perfile_status st = pf_source_companions(directory, &names, &n, err);
-    for (size_t i = 0; st == PERFILE_OK && i < n; i++)
-        st = copy_file(directory, names[i], sink, err);
-    pf_free(names);
-    return st;
 }

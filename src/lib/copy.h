@@ -11,6 +11,8 @@
 #ifndef PF_LIB_COPY_H
 #define PF_LIB_COPY_H
 
+#include <string.h>
+
 #include "perfile/copy.h"
 #include "perfile/stream.h"
 #include "base/buffer.h"
@@ -36,6 +38,10 @@ typedef struct pf_notes {
  * an entry also gives its offset, part and text.  When the table is full, it is counted in the
  * entry of its kind that has no number (UINT32_MAX). */
 void pf_notes_add(pf_notes *notes, const perfile_note *one);
+
+/* Adds a note about the record `r`.  `number` is a record type, a feature or UINT32_MAX. */
+void pf_notes_record(pf_notes *notes, uint32_t kind, uint32_t number, uint32_t damage,
+                     uint64_t bytes, const perfile_record *r);
 
 /* Counts what could not be byte-swapped completely: the record `r`, or if that is NULL the feature
  * `f`, or if both are NULL an event.  `why` is the error of swapping it; PERFILE_E_UNSUPPORTED
@@ -111,12 +117,6 @@ typedef struct pf_copy {
     pf_progress progress;
 } pf_copy;
 
-/* True if damage of the input is counted and left out instead of ending the copy with an error. */
-static inline bool pf_copy_forced(const pf_copy *x)
-{
-    return x->options.flags & PERFILE_COPY_FORCE;
-}
-
 /* Prepares `x`, which must be all zeros, for writing records of `s` to `w`.  `options` must be
  * complete (of the full size).  `x` borrows stream and writer. */
 void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
@@ -135,10 +135,6 @@ bool pf_copy_wants_extra(const pf_copy *x);
  * it is stored; then that is done by the other function, in the place of pf_copy_run(). */
 bool pf_copy_wants_stored(pf_copy *x, const pf_zone *zone);
 perfile_status pf_copy_stored(pf_copy *x, const pf_stored *range, perfile_error *err);
-/* Lets the stream of the copy give such ranges.  pf_copy_stored_status(): to be called after each
- * call on the stream; returns the error of writing one. */
-void pf_copy_ask_stored(pf_copy *x);
-perfile_status pf_copy_stored_status(const pf_copy *x, perfile_error *err);
 /* Gives the writer the facts that follow the records, and finishes it. */
 perfile_status pf_copy_finish(pf_copy *x, perfile_error *err);
 void pf_copy_free(pf_copy *x);
@@ -147,17 +143,34 @@ void pf_copy_free(pf_copy *x);
  * format writes them again. */
 perfile_status pf_copy_headers(perfile_writer *w, const perfile_container *c, perfile_error *err);
 
+/* lib/copy_facts.c: copies the files beside the records (perfile_is_companion_file()) of the
+ * capture with this session to `sink`, after its parts with records.  Nothing if either is no
+ * directory. */
+perfile_status pf_companions_copy(const perfile_session *s, perfile_sink *sink, perfile_error *err);
+
+/* Options of a writer whose output has the byte order of a stream, and its form and format unless
+ * others are given (0, NULL: none). */
+perfile_writer_options pf_copy_writing(const perfile_stream *s, uint32_t form, const char *format);
+/* Opens a writer on `sink`, copies all of `s` to it, and closes it. */
+perfile_status pf_copy_to(perfile_sink *sink, const perfile_writer_options *writing,
+                          perfile_stream *s, const perfile_copy_options *copying,
+                          perfile_copy_summary *result, perfile_error *err);
+
+/* Copies a result of `size` bytes to a caller's struct of `room` bytes, which may be of an older
+ * version; NULL: it is not wanted. */
+static inline void pf_result_out(void *to, size_t room, const void *from, size_t size)
+{
+    if (to)
+        memcpy(to, from, room < size ? room : size);
+}
+
 /* Returns damage that a stream has counted as an error at the place of the first damage.  If there
  * are several kinds, the one with the lowest number is named. */
-perfile_status pf_copy_refuse(const perfile_stream_summary *sum, perfile_error *err);
+perfile_status pf_damage_refuse(const perfile_stream_summary *sum, const char *where,
+                                perfile_error *err);
 
 /* Counts the records and writes them as they are, without any of the decisions of pf_copy_run(). */
 perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err);
-
-/* Adds a note of one occurrence to x->notes.  `number` is a record type, a feature or UINT32_MAX;
- * `r`, which may be NULL, gives the place. */
-void pf_copy_note(pf_copy *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t bytes,
-                  const perfile_record *r);
 
 /* lib/copy_facts.c, from pipe to file: keeps the tool record `r` if it is a fact or must wait.
  * *took becomes true when it was kept; otherwise it is the caller's to write. */

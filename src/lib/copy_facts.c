@@ -7,16 +7,18 @@
  *
  * Only facts of the container (PERFILE_ORIGIN_CONTAINER) are copied here.  Facts that the session
  * learned from records are in these records, which are copied themselves. */
-#include "base/error.h"
-
-#include "core/writer.h"
-#include "io/zstd.h"
-#include "lib/registry.h"
-#include "lib/copy.h"
-#include "schema/rows.h"
-#include "perfile/field.h"
+#include "base/alloc.h"
 #include "base/byte_order.h"
+#include "base/error.h"
 #include "core/facts.h"
+#include "core/session.h"
+#include "core/writer.h"
+#include "io/out.h"
+#include "io/source.h"
+#include "io/zstd.h"
+#include "lib/copy.h"
+#include "perfile/field.h"
+#include "schema/rows.h"
 
 /* Adds an event to the writer.  `ids` can differ from e->ids, which grows while a pipe is read. */
 static perfile_status write_event(pf_copy *x, const perfile_event *e, const perfile_words *ids,
@@ -226,6 +228,56 @@ perfile_status pf_copy_release(pf_copy *x, perfile_error *err)
         st = pf_copy_put(x, &r, 1, err);
     }
     pf_buffer_free(&x->held);
+    return st;
+}
+
+/* The companion files of a capture that is a directory: kcore_dir of `perf record --kcore`.  They
+ * have no records: every operation that writes a directory copies their bytes. */
+
+enum { COPY_BYTES = 1 << 20 /* of a file, at once */ };
+
+/* Copies all bytes of `from`, which need not stay in memory. */
+static perfile_status copy_bytes(perfile_source *from, perfile_sink *to, perfile_error *err)
+{
+    perfile_bytes run;
+    for (uint64_t at = 0;; at += run.len) {
+        perfile_status st = pf_source_run(from, at, 1, &run, err);
+        if (st != PERFILE_OK || !run.len)
+            return st;
+        run.len = run.len < COPY_BYTES ? run.len : COPY_BYTES;
+        st = perfile_sink_write(to, run, err);
+        if (st != PERFILE_OK)
+            return st;
+        pf_source_release(from, at, run.len);
+    }
+}
+
+static perfile_status copy_file(const perfile_source *directory, const char *name,
+                                perfile_sink *sink, perfile_error *err)
+{
+    perfile_source *from;
+    perfile_sink *to;
+    perfile_status st = pf_source_entry(directory, name, &from, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = pf_sink_companion(sink, name, &to, err);
+    if (st == PERFILE_OK)
+        st = copy_bytes(from, to, err);
+    perfile_source_close(from);
+    return st;
+}
+
+perfile_status pf_companions_copy(const perfile_session *s, perfile_sink *sink, perfile_error *err)
+{
+    const perfile_source *directory = pf_session_files(s);
+    char **names = NULL;
+    size_t n = 0;
+    if (!directory || !pf_sink_has_parts(sink))
+        return PERFILE_OK;
+    perfile_status st = pf_source_companions(directory, &names, &n, err);
+    for (size_t i = 0; st == PERFILE_OK && i < n; i++)
+        st = copy_file(directory, names[i], sink, err);
+    pf_free(names);
     return st;
 }
 

@@ -1,263 +1,72 @@
-/* perfile_filter_capture(): reads a capture as often as the filter needs, puts the filter stage
- * (and if fields are dropped the target stage) on the last pass, and writes the result with
- * perfile_copy().
+/* Filtering a whole capture: perfile_filter_capture() writes the result with perfile_copy(),
+ * perfile_filter_open() gives the filtered stream to callers that read it (dump, stats).  Both read
+ * the capture as often as the filter needs.
  *
  * Which side-band the selected samples need is known only after a pass over the whole capture, and
  * some terms (relative times, names of threads) need a pass before that one; src/filter decides how
  * many (perfile_filter_wants_pass()).  The streams of earlier passes stay open until the end,
- * because the filter borrows names and events from their sessions.
- *
- * filter_open.c does the same for callers that read the filtered stream themselves. */
-#include <stdio.h>
-#include <string.h>
+ * because the filter borrows names and events from their sessions. */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "filter/filter.h"
 #include "io/out.h"
 #include "lib/passes.h"
 #include "lib/registry.h"
 #include "perfile/filter.h"
 #include "perfile/target.h"
-#include "filter/filter.h"
 
-enum { MOST_PASSES = 3 }; /* before selecting, selecting, and the one that writes */
-
-typedef struct filtering {
-    pf_passes all;
-    perfile_sink *sink;
-    perfile_filter_options options;
-    perfile_filter_capture_options writing;
+/* The passes of a filter. */
+typedef struct passing {
+    pf_passes all; /* all.source is owned */
     perfile_filter_state *filter;
-    perfile_stream *passes[MOST_PASSES]; /* streams of all passes, the last with its stages on it */
-    uint32_t n_passes;
-    perfile_filter_summary filtered;
-    perfile_copy_summary copied;
-    uint64_t losses; /* kinds of losses that the stage which drops fields reported */
-    bool failing;    /* damage is an error */
-    bool may_pass;   /* the input can be read more than once */
-} filtering;
+    /* A model's, before selecting, selecting; then that which writes, with its stages on it. */
+    perfile_stream *streams[4];
+    uint32_t n;
+} passing;
 
-/* Calls the progress callback.  `done` are bytes of the pass that runs; how many passes there are
- * is an estimate that can grow by one. */
-static void report_progress(filtering *f, uint64_t done)
+/* Begins a pass, whose stream stays open until end_passes(). */
+static perfile_status open_pass(passing *p, perfile_stream **stream, perfile_error *err)
 {
-    uint64_t before = f->all.n - 1, total = f->all.progress.total;
-    uint32_t more = 0;
-    if (!f->writing.progress)
-        return;
-    if (f->may_pass && perfile_filter_wants_pass(f->filter, NULL))
-        more = 1;
-    f->writing.progress(f->writing.user, pf_progress_share(before, before + 1 + more, done, total),
-                        total);
-}
-
-/* Callback of the filter: progress of a pass before the last. */
-static void on_pass(void *user, const perfile_record *at)
-{
-    filtering *f = user;
-    if (pf_progress_at(&f->all.progress, at))
-        report_progress(f, f->all.progress.done);
-}
-
-/* Callback of perfile_copy(): progress of the last pass. */
-static void on_copy(void *user, uint64_t done, uint64_t total)
-{
-    (void)total;
-    report_progress(user, done);
-}
-
-static void on_note(void *user, const perfile_note *note)
-{
-    const filtering *f = user;
-    if (f->writing.note)
-        f->writing.note(f->writing.user, note);
-}
-
-/* Callback of perfile_target(): a record was dropped, because the place of a field that had to be
- * removed from it is not known. */
-static void on_loss(void *user, const perfile_target_loss *loss)
-{
-    filtering *f = user;
-    const perfile_note note = {.kind = PERFILE_NOTE_TARGET,
-                               .number = UINT32_MAX,
-                               .count = loss->count,
-                               .offset = loss->first_offset,
-                               .text = loss->sentence};
-    f->losses++;
-    on_note(f, &note);
-}
-
-/* Begins a pass; the stream is closed at the end of perfile_filter_capture(). */
-static perfile_status open_pass(filtering *f, perfile_stream **stream, perfile_error *err)
-{
-    perfile_status st = pf_passes_open(&f->all, stream, err);
+    perfile_status st = pf_passes_open(&p->all, stream, err);
     if (st == PERFILE_OK)
-        f->passes[f->n_passes++] = *stream;
+        p->streams[p->n++] = *stream;
     return st;
 }
 
-/* Copies a pipe to a temporary file if it must be read more than once, or if a file comes through
- * it (whose features are at the end, where the driver would have to copy it as well).  A pipe that
- * can be filtered in one pass is not copied; it then keeps more side-band than needed. */
-static perfile_status make_seekable(filtering *f, perfile_error *err)
+/* True if the filter needs one more, and the input can be read more than once. */
+static bool wants_pass(const passing *p)
 {
-    perfile_bytes head;
-    pf_head header = {0};
-    const pf_driver *driver;
-    const char *foreign;
-    bool needed;
-    (void)perfile_filter_wants_pass(f->filter, &needed);
-    f->may_pass = pf_passes_seekable(&f->all);
-    if (f->may_pass)
-        return PERFILE_OK;
-    perfile_status st = pf_driver_find(f->all.source, f->writing.from, &driver, &foreign, err);
-    if (st == PERFILE_OK)
-        st = pf_source_run(f->all.source, 0, PF_HEAD_BYTES, &head, err);
-    if (st != PERFILE_OK)
-        return st;
-    bool file = driver->head && driver->head(head, &header) && header.form == PERFILE_FORM_FILE;
-    if (!file && !needed)
-        return PERFILE_OK;
-    st = pf_passes_spool(&f->all, err);
-    f->may_pass = st == PERFILE_OK;
-    return st;
+    return pf_passes_seekable(&p->all) && perfile_filter_wants_pass(p->filter, NULL);
 }
 
-/* The passes before the one that writes. */
-static perfile_status run_passes(filtering *f, perfile_error *err)
+/* The passes that the filter needs before its records come; each calls `progress`. */
+static perfile_status learn(passing *p, void (*progress)(void *user, const perfile_record *at),
+                            void *user, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    f->filter->progress.at = on_pass;
-    f->filter->progress.user = f;
-    while (st == PERFILE_OK && f->may_pass && f->n_passes + 1 < MOST_PASSES &&
-           perfile_filter_wants_pass(f->filter, NULL)) {
+    p->filter->progress.at = progress;
+    p->filter->progress.user = user;
+    while (st == PERFILE_OK && p->n < 3 && wants_pass(p)) {
         perfile_stream *s;
-        st = open_pass(f, &s, err);
+        st = open_pass(p, &s, err);
         if (st == PERFILE_OK)
-            st = perfile_filter_learn(f->filter, s, err);
+            st = perfile_filter_learn(p->filter, s, err);
     }
     return st;
 }
 
-/* Writes the filtered stream to the sink, as its own format and byte order unless options
- * differ. */
-static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *err)
+static void end_passes(passing *p)
 {
-    uint32_t form = f->writing.form ? f->writing.form : perfile_stream_container(s)->form;
-    perfile_writer_options how = {
-        .size = sizeof how,
-        .as_stored = true,
-        .form = form,
-        .format = f->writing.format ? f->writing.format : perfile_stream_container(s)->format,
-        .compress_level =
-            f->writing.compress_level ? f->writing.compress_level : PERFILE_COMPRESS_AS_READ,
-        .byte_order = perfile_session_byte_order(perfile_stream_session(s))};
-    perfile_copy_options copying = {.size = sizeof copying,
-                                    .flags = f->failing ? 0 : PERFILE_COPY_FORCE,
-                                    .note = on_note,
-                                    .progress = on_copy,
-                                    .user = f};
-    perfile_writer *w;
-    perfile_status st = perfile_writer_open(f->sink, &how, &w, err);
-    if (st != PERFILE_OK)
-        return st;
-    st = perfile_copy(s, w, &copying, &f->copied, sizeof f->copied, err);
-    perfile_writer_close(w);
-    return st;
-}
-
-/* All of it.  perfile_filter() and perfile_target() replace the entry of the last pass by the
- * stream of their stage, which owns the one below. */
-static perfile_status filter(filtering *f, perfile_error *err)
-{
-    perfile_stream *s;
-    /* Features of a pipe precede its records, and the target stage copies facts when it begins: the
-     * filter must know its features before the last pass. */
-    if (f->writing.form == PERFILE_FORM_PIPE || f->writing.drop)
-        f->options.flags |= PERFILE_FILTER_FACTS_FIRST;
-    if (pf_sink_has_parts(f->sink))
-        f->writing.form = PERFILE_FORM_FILE;
-    perfile_status st = perfile_filter_new(&f->options, &f->filter, err);
-    if (st == PERFILE_OK)
-        st = make_seekable(f, err);
-    if (st == PERFILE_OK)
-        st = run_passes(f, err);
-    if (st == PERFILE_OK)
-        st = open_pass(f, &s, err);
-    if (st == PERFILE_OK)
-        st = perfile_filter(s, f->filter, &f->passes[f->n_passes - 1], err);
-    if (st == PERFILE_OK && f->writing.drop) {
-        perfile_target_options how = {
-            .size = sizeof how, .drop = f->writing.drop, .loss = on_loss, .user = f};
-        s = f->passes[f->n_passes - 1];
-        st = perfile_target(s, &how, &f->passes[f->n_passes - 1], err);
-    }
-    if (st == PERFILE_OK)
-        st = write_all(f, f->passes[f->n_passes - 1], err);
-    if (st == PERFILE_OK)
-        pf_filter_note_empty(f->filter, on_note, f);
-    return st;
-}
-
-/* Copies a summary to a caller's struct of `out_size` bytes, which may be of an older version. */
-static void copy_out(void *out, size_t out_size, const void *from, size_t size)
-{
-    if (out)
-        memcpy(out, from, out_size < size ? out_size : size);
-}
-
-/* Fills the summary: what the filter kept, less what the target stage dropped behind it. */
-static void count(filtering *f)
-{
-    perfile_target_summary dropped = {0};
-    perfile_filter_summary *sum = &f->filtered;
-    perfile_filter_get_summary(f->filter, sum, sizeof *sum);
-    if (f->n_passes)
-        perfile_target_get_summary(f->passes[f->n_passes - 1], &dropped, sizeof dropped);
-    sum->kept -= dropped.dropped < sum->kept ? dropped.dropped : sum->kept;
-    if (dropped.dropped && f->copied.samples < sum->kept_samples)
-        sum->kept_samples = f->copied.samples;
-    f->copied.losses += f->losses;
-}
-
-/* `source` is closed in any case; pf_passes_spool() may have replaced it. */
-perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink,
-                                      const perfile_filter_options *options,
-                                      const perfile_filter_capture_options *writing,
-                                      perfile_filter_summary *filtered, size_t filtered_size,
-                                      perfile_copy_summary *copied, size_t copied_size,
-                                      perfile_error *err)
-{
-    filtering f = {.sink = sink};
-    perfile_status st = pf_options_copy(&f.options, options, "filter.options", err);
-    if (st == PERFILE_OK)
-        st = pf_options_copy(&f.writing, writing, "filter.writing", err);
-    if (st == PERFILE_OK)
-        st = pf_on_damage_resolve(&f.writing.on_damage, PERFILE_ON_DAMAGE_STOP,
-                                  PERFILE_ON_DAMAGE_FAIL, "filter.writing", err);
-    f.failing = f.writing.on_damage == PERFILE_ON_DAMAGE_FAIL;
-    const perfile_open_options how = {.size = sizeof how,
-                                      .on_damage =
-                                          f.failing ? PERFILE_ON_DAMAGE_STOP : f.writing.on_damage,
-                                      .from = f.writing.from,
-                                      .limits = f.writing.limits};
-    perfile_status begun = pf_passes_begin(&f.all, source, &how, st == PERFILE_OK ? err : NULL);
-    st = st == PERFILE_OK ? begun : st;
-    if (st == PERFILE_OK)
-        st = pf_sink_add_inputs(sink, &f.all.source->inputs, err);
-    if (st == PERFILE_OK)
-        st = filter(&f, err);
-    if (f.filter)
-        count(&f);
-    copy_out(filtered, filtered_size, &f.filtered, sizeof f.filtered);
-    copy_out(copied, copied_size, &f.copied, sizeof f.copied);
-    while (f.n_passes)
-        perfile_stream_close(f.passes[--f.n_passes]);
-    perfile_filter_close(f.filter);
-    perfile_source_close(f.all.source);
-    return st;
+    while (p->n)
+        perfile_stream_close(p->streams[--p->n]);
+    perfile_filter_close(p->filter);
+    perfile_source_close(p->all.source);
 }
 
 /* The note for a filter that selects no sample, for instance
@@ -354,7 +163,10 @@ static void note_not_recorded(const pf_filter *x, note_fn *report, void *user)
     }
 }
 
-void pf_filter_note_empty(const pf_filter *x, note_fn *report, void *user)
+/* After the last pass: notes each term on a field that no event records, and if no sample was
+ * selected, what the samples of the capture have instead.  The texts of the notes are valid during
+ * the call of `report`, which may be NULL. */
+static void note_empty(const pf_filter *x, note_fn *report, void *user)
 {
     char text[MOST_TEXT] = "no sample is selected";
     perfile_note note = {.kind = PERFILE_NOTE_EMPTY,
@@ -371,4 +183,332 @@ void pf_filter_note_empty(const pf_filter *x, note_fn *report, void *user)
     else
         put_observed(x, text);
     report(user, &note);
+}
+
+/* Writing a filtered capture. */
+
+typedef struct filtering {
+    passing in;
+    perfile_sink *sink;
+    perfile_filter_options options;
+    perfile_filter_capture_options writing;
+    perfile_filter_summary filtered;
+    perfile_copy_summary copied;
+    uint64_t losses; /* kinds of losses that the stage which drops fields reported */
+    bool failing;    /* damage is an error */
+} filtering;
+
+/* Calls the progress callback.  `done` are bytes of the pass that runs; how many passes there are
+ * is an estimate that can grow by one. */
+static void report_progress(filtering *f, uint64_t done)
+{
+    uint64_t before = f->in.all.n - 1, total = f->in.all.progress.total;
+    if (!f->writing.progress)
+        return;
+    const bool more = wants_pass(&f->in);
+    f->writing.progress(f->writing.user, pf_progress_share(before, before + 1 + more, done, total),
+                        total);
+}
+
+/* Callback of the filter: progress of a pass before the last. */
+static void on_pass(void *user, const perfile_record *at)
+{
+    filtering *f = user;
+    if (pf_progress_at(&f->in.all.progress, at))
+        report_progress(f, f->in.all.progress.done);
+}
+
+/* Callback of perfile_copy(): progress of the last pass. */
+static void on_copy(void *user, uint64_t done, uint64_t total)
+{
+    (void)total;
+    report_progress(user, done);
+}
+
+static void on_note(void *user, const perfile_note *note)
+{
+    const filtering *f = user;
+    if (f->writing.note)
+        f->writing.note(f->writing.user, note);
+}
+
+/* Callback of perfile_target(): a record was dropped, because the place of a field that had to be
+ * removed from it is not known. */
+static void on_loss(void *user, const perfile_target_loss *loss)
+{
+    filtering *f = user;
+    const perfile_note note = {.kind = PERFILE_NOTE_TARGET,
+                               .number = UINT32_MAX,
+                               .count = loss->count,
+                               .offset = loss->first_offset,
+                               .text = loss->sentence};
+    f->losses++;
+    on_note(f, &note);
+}
+
+/* Copies a pipe to a temporary file if it must be read more than once, or if a file comes through
+ * it (whose features are at the end, where the driver would have to copy it as well).  A pipe that
+ * can be filtered in one pass is not copied; it then keeps more side-band than needed. */
+static perfile_status make_seekable(filtering *f, perfile_error *err)
+{
+    perfile_bytes head;
+    pf_head header = {0};
+    const pf_driver *driver;
+    const char *foreign;
+    bool needed;
+    (void)perfile_filter_wants_pass(f->in.filter, &needed);
+    if (pf_passes_seekable(&f->in.all))
+        return PERFILE_OK;
+    perfile_status st = pf_driver_find(f->in.all.source, f->writing.from, &driver, &foreign, err);
+    if (st == PERFILE_OK)
+        st = pf_source_run(f->in.all.source, 0, PF_HEAD_BYTES, &head, err);
+    if (st != PERFILE_OK)
+        return st;
+    bool file = driver->head && driver->head(head, &header) && header.form == PERFILE_FORM_FILE;
+    return file || needed ? pf_passes_spool(&f->in.all, err) : PERFILE_OK;
+}
+
+/* Writes the filtered stream to the sink, as its own format and byte order unless options
+ * differ. */
+static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *err)
+{
+    perfile_writer_options how = pf_copy_writing(s, f->writing.form, f->writing.format);
+    how.compress_level =
+        f->writing.compress_level ? f->writing.compress_level : PERFILE_COMPRESS_AS_READ;
+    const perfile_copy_options copying = {.size = sizeof copying,
+                                          .flags = f->failing ? 0 : PERFILE_COPY_FORCE,
+                                          .note = on_note,
+                                          .progress = on_copy,
+                                          .user = f};
+    return pf_copy_to(f->sink, &how, s, &copying, &f->copied, err);
+}
+
+/* All of it.  perfile_filter() and perfile_target() replace the entry of the last pass by the
+ * stream of their stage, which owns the one below. */
+static perfile_status filter(filtering *f, perfile_error *err)
+{
+    perfile_stream *s;
+    /* Features of a pipe precede its records, and the target stage copies facts when it begins: the
+     * filter must know its features before the last pass. */
+    if (f->writing.form == PERFILE_FORM_PIPE || f->writing.drop)
+        f->options.flags |= PERFILE_FILTER_FACTS_FIRST;
+    if (pf_sink_has_parts(f->sink))
+        f->writing.form = PERFILE_FORM_FILE;
+    perfile_status st = perfile_filter_new(&f->options, &f->in.filter, err);
+    if (st == PERFILE_OK)
+        st = make_seekable(f, err);
+    if (st == PERFILE_OK)
+        st = learn(&f->in, on_pass, f, err);
+    if (st == PERFILE_OK)
+        st = open_pass(&f->in, &s, err);
+    if (st == PERFILE_OK)
+        st = perfile_filter(s, f->in.filter, &f->in.streams[f->in.n - 1], err);
+    if (st == PERFILE_OK && f->writing.drop) {
+        perfile_target_options how = {
+            .size = sizeof how, .drop = f->writing.drop, .loss = on_loss, .user = f};
+        s = f->in.streams[f->in.n - 1];
+        st = perfile_target(s, &how, &f->in.streams[f->in.n - 1], err);
+    }
+    if (st == PERFILE_OK)
+        st = write_all(f, f->in.streams[f->in.n - 1], err);
+    if (st == PERFILE_OK)
+        note_empty(f->in.filter, on_note, f);
+    return st;
+}
+
+/* Fills the summary: what the filter kept, less what the target stage dropped behind it. */
+static void count(filtering *f)
+{
+    perfile_target_summary dropped = {0};
+    perfile_filter_summary *sum = &f->filtered;
+    perfile_filter_get_summary(f->in.filter, sum, sizeof *sum);
+    if (f->in.n)
+        perfile_target_get_summary(f->in.streams[f->in.n - 1], &dropped, sizeof dropped);
+    sum->kept -= dropped.dropped < sum->kept ? dropped.dropped : sum->kept;
+    if (dropped.dropped && f->copied.samples < sum->kept_samples)
+        sum->kept_samples = f->copied.samples;
+    f->copied.losses += f->losses;
+}
+
+/* `source` is closed in any case; pf_passes_spool() may have replaced it. */
+perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink,
+                                      const perfile_filter_options *options,
+                                      const perfile_filter_capture_options *writing,
+                                      perfile_filter_summary *filtered, size_t filtered_size,
+                                      perfile_copy_summary *copied, size_t copied_size,
+                                      perfile_error *err)
+{
+    filtering f = {.in = {.all = {.source = source}}, .sink = sink};
+    perfile_status st = pf_options_copy(&f.options, options, "filter.options", err);
+    if (st == PERFILE_OK)
+        st = pf_options_copy(&f.writing, writing, "filter.writing", err);
+    if (st == PERFILE_OK)
+        st = pf_on_damage_resolve(&f.writing.on_damage, PERFILE_ON_DAMAGE_STOP,
+                                  PERFILE_ON_DAMAGE_FAIL, "filter.writing", err);
+    f.failing = f.writing.on_damage == PERFILE_ON_DAMAGE_FAIL;
+    const perfile_open_options how = {.size = sizeof how,
+                                      .on_damage =
+                                          f.failing ? PERFILE_ON_DAMAGE_STOP : f.writing.on_damage,
+                                      .from = f.writing.from,
+                                      .limits = f.writing.limits};
+    if (st == PERFILE_OK)
+        st = pf_passes_begin(&f.in.all, source, &how, err);
+    if (st == PERFILE_OK)
+        st = pf_sink_add_inputs(sink, &f.in.all.source->inputs, err);
+    if (st == PERFILE_OK)
+        st = filter(&f, err);
+    if (f.in.filter)
+        count(&f);
+    pf_result_out(filtered, filtered_size, &f.filtered, sizeof f.filtered);
+    pf_result_out(copied, copied_size, &f.copied, sizeof f.copied);
+    end_passes(&f.in);
+    return st;
+}
+
+/* For callers that read records: what the filtered stream owns besides the stream of the last pass,
+ * which is below it.  A process model, where the caller wants names, is fed by a pass of its own.
+ */
+typedef struct pf_reading {
+    passing in;
+    perfile_model *model;
+    perfile_error *limit; /* the caller's: why the model is not complete; may be NULL */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void (*note)(void *user, const perfile_note *note);
+    void *user;
+} pf_reading;
+
+/* Frees the pf_reading; also called when the stream is closed. */
+static void release(void *user)
+{
+    pf_reading *x = user;
+    perfile_model_close(x->model);
+    end_passes(&x->in);
+    pf_free(x);
+}
+
+/* Progress of the passes before the last: this one, those done, and the one that the caller
+ * does. */
+static void on_reading(void *user, const perfile_record *at)
+{
+    pf_reading *x = user;
+    pf_progress *p = &x->in.all.progress;
+    if (pf_progress_at(p, at) && x->progress)
+        x->progress(x->user, pf_progress_share(x->in.all.n - 1, x->in.all.n + 1, p->done, p->total),
+                    p->total);
+}
+
+/* The filtered stream was read to its end: what if it was empty. */
+static void on_end(void *user)
+{
+    pf_reading *x = user;
+    note_empty(x->in.filter, x->note, x->user);
+}
+
+/* Feeds the side-band of a run to the model. */
+static perfile_status feed(pf_reading *x, const perfile_record *first, size_t n, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++)
+        if (first[i].family == PERFILE_FAMILY_PERF && first[i].type != PERFILE_RECORD_SAMPLE &&
+            perfile_model_wants(first[i].type))
+            st = perfile_model_feed(x->model, &first[i], err);
+    return st;
+}
+
+/* The pass that makes the model of the whole capture: a name can be set behind the sample that
+ * needs it.  If the model reaches its limit and the caller gave `limit`, what is known so far is
+ * used, and the error goes there. */
+static perfile_status make_model(pf_reading *x, perfile_error *err)
+{
+    perfile_stream *s;
+    const perfile_record *first;
+    const perfile_thread *threads;
+    size_t n;
+    perfile_status st = open_pass(&x->in, &s, err);
+    if (st == PERFILE_OK)
+        st = perfile_model_new(perfile_stream_session(s), &x->model, err);
+    while (st == PERFILE_OK && (st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK) {
+        on_reading(x, first);
+        st = feed(x, first, n, err);
+    }
+    if (st == PERFILE_E_LIMIT && x->limit && x->model && strcmp(err->where, "model_bytes") == 0) {
+        *x->limit = *err;
+        st = PERFILE_END;
+    }
+    /* Asking for the threads sorts the model's lists now, which makes later look-ups fast. */
+    return st == PERFILE_END ? perfile_model_threads(x->model, &threads, &n, err) : st;
+}
+
+/* Does all passes, and opens the last one with the filter on it. */
+static perfile_status open_all(pf_reading *x, bool model, perfile_stream **stream,
+                               perfile_error *err)
+{
+    perfile_stream *s;
+    perfile_status st = PERFILE_OK;
+    if (model || x->in.all.translate || perfile_filter_wants_pass(x->in.filter, NULL))
+        st = pf_passes_spool(&x->in.all, err);
+    if (st == PERFILE_OK && model)
+        st = make_model(x, err);
+    if (st == PERFILE_OK)
+        st = learn(&x->in, on_reading, x, err);
+    if (st == PERFILE_OK)
+        st = pf_passes_open(&x->in.all, &s, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_stream *top = s;
+    if (!pf_filter_selects_all(x->in.filter))
+        st = perfile_filter(s, x->in.filter, &top, err);
+    if (st == PERFILE_OK)
+        *stream = top;
+    else
+        perfile_stream_close(s);
+    return st;
+}
+
+/* Owns `source` in any case: on success through the stream, on failure it is closed here. */
+perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_options *options,
+                                   perfile_filter_open_options *reading, perfile_stream **stream,
+                                   const perfile_model **model, perfile_error *err)
+{
+    perfile_open_options how = {0};
+    perfile_filter_open_options asked = {0};
+    pf_reading *x = pf_alloc(1, sizeof *x);
+    if (!x) {
+        perfile_source_close(source);
+        return pf_fail_nomem(err, "filter");
+    }
+    x->in.all.source = source;
+    perfile_status st = pf_options_copy(&asked, reading, "filter.reading", err);
+    if (st == PERFILE_OK)
+        st = pf_options_copy(&how, asked.how, "options", err);
+    if (st == PERFILE_OK)
+        st = pf_passes_begin(&x->in.all, source, &how, err);
+    x->progress = asked.progress;
+    x->note = asked.note;
+    x->user = asked.user;
+    x->limit = asked.limit;
+    x->in.all.translate = asked.translate;
+    x->in.all.converting = (perfile_convert_options){.size = sizeof x->in.all.converting,
+                                                     .format = "perf.data",
+                                                     .limits = how.limits,
+                                                     .note = asked.note,
+                                                     .user = asked.user};
+    if (st == PERFILE_OK)
+        st = perfile_filter_new(options, &x->in.filter, err);
+    if (st == PERFILE_OK)
+        st = open_all(x, asked.model, stream, err);
+    if (st == PERFILE_OK && reading)
+        reading->passes = x->in.n;
+    if (st != PERFILE_OK) {
+        release(x);
+        return st;
+    }
+    x->in.filter->progress.at = NULL; /* the caller reads the last pass, and sees how far it is */
+    x->in.filter->ended.call = on_end;
+    x->in.filter->ended.user = x;
+    (*stream)->closed = release;
+    (*stream)->closed_user = x;
+    if (model)
+        *model = x->model;
+    return PERFILE_OK;
 }

@@ -244,27 +244,14 @@ static void on_note(void *user, const perfile_note *note)
 /* Writes the merged stream. */
 static perfile_status write_all(merging *m, uint32_t form, perfile_error *err)
 {
-    const perfile_session *session = perfile_stream_session(m->stream);
-    perfile_writer_options how = {
-        .size = sizeof how,
-        .as_stored = true,
-        .form = form,
-        .format =
-            m->writing.format ? m->writing.format : perfile_stream_container(m->stream)->format,
-        .compress_level =
-            m->writing.compress_level ? m->writing.compress_level : PERFILE_COMPRESS_AS_READ,
-        .byte_order = perfile_session_byte_order(session)};
-    perfile_copy_options copying = {.size = sizeof copying,
-                                    .flags = fails_on_damage(m) ? 0 : PERFILE_COPY_FORCE,
-                                    .note = on_note,
-                                    .user = m};
-    perfile_writer *w;
-    perfile_status st = perfile_writer_open(m->sink, &how, &w, err);
-    if (st != PERFILE_OK)
-        return st;
-    st = perfile_copy(m->stream, w, &copying, &m->copied, sizeof m->copied, err);
-    perfile_writer_close(w);
-    return st;
+    perfile_writer_options how = pf_copy_writing(m->stream, form, m->writing.format);
+    how.compress_level =
+        m->writing.compress_level ? m->writing.compress_level : PERFILE_COMPRESS_AS_READ;
+    const perfile_copy_options copying = {.size = sizeof copying,
+                                          .flags = fails_on_damage(m) ? 0 : PERFILE_COPY_FORCE,
+                                          .note = on_note,
+                                          .user = m};
+    return pf_copy_to(m->sink, &how, m->stream, &copying, &m->copied, err);
 }
 
 /* From opening the inputs to writing the result, which has the form of the first input unless the
@@ -285,13 +272,6 @@ static perfile_status merge(merging *m, perfile_error *err)
     if (st != PERFILE_OK)
         name_failed(m, err);
     return st;
-}
-
-/* Copies a summary to a caller's struct of `out_size` bytes, which may be of an older version. */
-static void copy_out(void *out, size_t out_size, const void *from, size_t size)
-{
-    if (out)
-        memcpy(out, from, out_size < size ? out_size : size);
 }
 
 /* Context of note_of_input(). */
@@ -317,7 +297,7 @@ static void report_inputs(merging *m)
         perfile_stream_summary sum = {0};
         if (x->stream)
             perfile_stream_get_summary(x->stream, &sum, sizeof sum);
-        copy_out(x->in->summary, x->in->summary_size, &sum, sizeof sum);
+        pf_result_out(x->in->summary, x->in->summary_size, &sum, sizeof sum);
         m->copied.damages += sum.damages;
         m->copied.lost += sum.lost;
         if (x->notes && m->writing.note)
@@ -388,8 +368,8 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
     report_inputs(&m);
     if (m.stream)
         perfile_merge_get_summary(m.stream, &result, sizeof result);
-    copy_out(summary, size, &result, sizeof result);
-    copy_out(m.writing.copied, m.writing.copied_size, &m.copied, sizeof m.copied);
+    pf_result_out(summary, size, &result, sizeof result);
+    pf_result_out(m.writing.copied, m.writing.copied_size, &m.copied, sizeof m.copied);
     close_all(&m);
     for (size_t i = 0; i < n; i++) {
         perfile_source_close(in[i].source);

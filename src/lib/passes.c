@@ -112,6 +112,8 @@ static perfile_status refuse_foreign(pf_passes *p, perfile_error *err)
 perfile_status pf_passes_spool(pf_passes *p, perfile_error *err)
 {
     perfile_source *pipe = p->source;
+    if (pf_passes_seekable(p))
+        return PERFILE_OK;
     perfile_status st = refuse_foreign(p, err);
     if (st == PERFILE_OK)
         st = pf_source_spool(pipe, &p->source, err);
@@ -152,8 +154,7 @@ static perfile_status on_damage(void *user, const perfile_record *r, perfile_err
 }
 
 /* Replaces a stream of another family by one of perf's records, if its driver can; on failure it is
- * closed.  All passes tell
- * the same: only the first is heard. */
+ * closed.  All passes tell the same: only the first is heard. */
 static perfile_status translate(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
     const perfile_container *c = perfile_stream_container(*stream);

@@ -8,19 +8,10 @@
 #define PF_LIB_PASSES_H
 
 #include "perfile/copy.h"
-#include "filter/filter.h"
 #include "io/source_kind.h"
 #include "core/driver.h"
 #include "core/stream.h"
 #include "lib/copy.h"
-
-/* Notes about a filter that selects nothing: most often a typing error, or a wrong unit. */
-
-/* After the last pass: notes each term on a field that no event records, and if no sample was
- * selected, what the samples of the capture have instead.  The texts of the notes are valid during
- * the call of note(), which may be NULL. */
-void pf_filter_note_empty(const pf_filter *x, void (*note)(void *user, const perfile_note *note),
-                          void *user);
 
 typedef struct pf_passes {
     perfile_source *source; /* NULL: `make` makes the streams */
@@ -67,7 +58,7 @@ perfile_status pf_passes_inputs(pf_passes *p, const pf_inputs **inputs, perfile_
 
 /* True if the capture can be read more than once as it is, without pf_passes_spool(). */
 bool pf_passes_seekable(const pf_passes *p);
-/* Reads the pipe p->source to its end into a temporary file, unless its first bytes are of no
+/* Makes it so: reads a pipe to its end into a temporary file, unless its first bytes are of no
  * capture.  On success p->source is that file, and the pipe is closed. */
 perfile_status pf_passes_spool(pf_passes *p, perfile_error *err);
 

@@ -15,6 +15,139 @@
 #include "perfile/archive.h"
 #include "core/facts.h"
 
+/* Finding records that can be decoded but make no sense: those that break a rule of severity error
+ * of the checker (format/rules.def).
+ *
+ * The checker is a stage on the stream.  Its findings about a run come while the run is fetched, so
+ * that they are in x->bad when pf_recover_records() decides about these records. */
+
+/* A record that breaks a rule. */
+typedef struct pf_bad {
+    uint64_t sequence; /* of the record */
+    const char *rule;  /* "V-509" */
+} pf_bad;
+
+/* Sorts a finding by what it is about: an event, a record, or a feature.  Findings about the
+ * container do not count, because a new one is written. */
+static void on_finding(void *user, const perfile_finding *f)
+{
+    pf_recover *x = user;
+    const perfile_rule *rule = perfile_rule_of(f->rule);
+    bool about_record = f->sequence != PERFILE_NO_SEQUENCE && f->type != UINT32_MAX;
+    bool kept = true;
+    if (rule->where == PERFILE_RULE_SCOPE_CONTAINER)
+        return;
+    if (rule->where == PERFILE_RULE_SCOPE_ATTR) {
+        kept = pf_buffer_append(&x->bad_events, &f->offset, sizeof f->offset);
+    } else if (about_record && f->type != PERFILE_RECORD_HEADER_ATTR) {
+        pf_bad bad = {f->sequence, rule->id};
+        kept = pf_buffer_append(&x->bad, &bad, sizeof bad);
+    } else if (f->feature < PERFILE_N_FEATURES) {
+        x->bad_features[f->feature / 64] |= (uint64_t)1 << f->feature % 64;
+    }
+    if (!kept)
+        (void)pf_fail_nomem(&x->failed, "recover");
+}
+
+/* Puts the checker on x->stream. */
+static perfile_status add_checker(pf_recover *x, perfile_error *err)
+{
+    perfile_check_options how = {.size = sizeof how,
+                                 .finding = on_finding,
+                                 .user = x,
+                                 .severity = PERFILE_SEVERITY_ERROR,
+                                 .flags = PERFILE_CHECK_FEW_SAMPLES};
+    return perfile_check(x->stream, &how, &x->stream, err);
+}
+
+/* True if the record belongs to an event that was left out: it cannot be read without. */
+static bool is_orphan(const pf_recover *x, const perfile_record *r)
+{
+    perfile_event_update v;
+    const perfile_event *e = NULL;
+    if (r->type < PERFILE_RECORD_USER)
+        e = perfile_record_event(r);
+    else if (r->type == PERFILE_RECORD_EVENT_UPDATE &&
+             perfile_event_update_decode(r, &v, sizeof v, NULL) == PERFILE_OK)
+        e = perfile_session_event_by_id(r->session, v.id);
+    for (size_t i = 0; e && i < x->dropped.len; i += sizeof e->index)
+        if (memcmp(x->dropped.ptr + i, &e->index, sizeof e->index) == 0)
+            return true;
+    return false;
+}
+
+const char *pf_recover_broken_rule(const pf_recover *x, const perfile_record *r)
+{
+    const pf_bad *bad = (const pf_bad *)(const void *)x->bad.ptr;
+    for (size_t i = 0; i < x->bad.len / sizeof *bad; i++)
+        if (bad[i].sequence == r->sequence)
+            return bad[i].rule;
+    if (x->dropped.len && is_orphan(x, r))
+        return perfile_rule_of(PERFILE_RULE_V_210)->id;
+    return NULL;
+}
+
+/* Choosing between events that the caller gives (perfile_assume.events, --attrs-from) and those of
+ * the file itself.  The caller may have given a capture of another command by mistake, so the
+ * events are taken that fit more of the file's first samples. */
+
+/* True if `a` fits a larger share of the samples than `b`.  Counts cannot be compared: how many
+ * samples are seen depends on the events too.  A share of nothing is less than any fit. */
+static bool fits_better(const pf_fit *a, const pf_fit *b)
+{
+    return (uint64_t)a->fit * b->seen > (uint64_t)b->fit * a->seen || (a->fit && !b->fit);
+}
+
+/* Notes how well the given events fit, unless all samples do. */
+static void note_fit(pf_recover *x, const pf_fit *given, const pf_fit *own)
+{
+    const char *samples = given->seen == 1 ? "sample" : "samples";
+    if (fits_better(own, given))
+        pf_recover_note(
+            x, UINT32_MAX, 0,
+            "of the first %u %s, %u fit the given events and %u the events of the file: "
+            "those of the file are used",
+            given->seen, samples, given->fit, own->fit);
+    else if (given->fit < given->seen)
+        pf_recover_note(x, UINT32_MAX, 0, "of the first %u %s, only %u fit the given events",
+                        given->seen, samples, given->fit);
+}
+
+/* `r` was made with the events that the caller gives.  Makes it again with those of the file if
+ * more of the file's samples fit them.  `fit` is for the events of the file, which a second run of
+ * the guesser finds without the given ones.  If they win, x->options.assume loses its events, so
+ * that nothing later uses them. */
+static perfile_status compare_events(pf_recover *x, perfile_source *source, perfile_bytes file,
+                                     pf_repair *r, perfile_error *err)
+{
+    pf_fit given, fit = {0};
+    pf_repair own = {.assume = {.size = sizeof own.assume}};
+    const perfile_assume *given_assume = x->options.assume;
+    perfile_status st = x->repair->fit(file, r->guessed ? &r->assume : given_assume, &given, err);
+    if (st != PERFILE_OK || (given.seen && given.fit == given.seen))
+        return st;
+    st = pf_options_copy(&x->own, given_assume, "recover.assume", err);
+    x->own.events = NULL;
+    x->own.n_events = 0;
+    x->own.byte_order = 0; /* it came with the events */
+    if (st == PERFILE_OK)
+        st = x->repair->guess(source, &x->own, &own, err);
+    if (st == PERFILE_OK)
+        st = x->repair->fit(file, own.guessed ? &own.assume : &x->own, &fit, err);
+    if (st == PERFILE_OK)
+        note_fit(x, &given, &fit);
+    if (st != PERFILE_OK || !fits_better(&fit, &given)) {
+        pf_repair_free(&own);
+        return st;
+    }
+    pf_repair_free(r);
+    *r = own;
+    x->options.assume = &x->own;
+    return pf_recover_choose_events(x, file, r, err);
+}
+
+/* The steps. */
+
 /* Returns the error for a capture of which nothing can be recovered.  The causes are tried from the
  * most to the least specific. */
 static perfile_status fail_nothing_left(pf_recover *x, perfile_error *err)
@@ -84,11 +217,7 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     x->result.unterminated = x->container->unterminated;
     pf_progress_begin(&x->progress, x->container);
     if (x->sink) {
-        perfile_writer_options how = {.size = sizeof how,
-                                      .as_stored = true,
-                                      .form = x->result.form,
-                                      .format = x->container->format,
-                                      .byte_order = perfile_session_byte_order(x->session)};
+        const perfile_writer_options how = pf_copy_writing(x->stream, x->result.form, NULL);
         perfile_status st = perfile_writer_open(x->sink, &how, &x->writer, err);
         if (st == PERFILE_OK)
             st = pf_copy_headers(x->writer, x->container, err);
@@ -138,7 +267,7 @@ static perfile_status repair_file(pf_recover *x, perfile_source *file, pf_repair
     if (st != PERFILE_OK || bytes.len < file->size)
         return st;
     if (given && given->n_events)
-        return pf_recover_compare_events(x, file, bytes, r, err);
+        return compare_events(x, file, bytes, r, err);
     return pf_recover_choose_events(x, bytes, r, err);
 }
 
@@ -240,7 +369,7 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
         perfile_source_close(source);
     if (st == PERFILE_OK) {
         pf_recover_ask_before_gaps(&x);
-        st = pf_recover_add_checker(&x, err);
+        st = add_checker(&x, err);
     }
     if (st == PERFILE_OK)
         st = recover(&x, err);
@@ -255,137 +384,8 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
     pf_buffer_free(&x.held);
     pf_buffer_free(&x.fragments);
     pf_buffer_free(&x.gaps);
-    if (result)
-        memcpy(result, &x.result, size < sizeof x.result ? size : sizeof x.result);
+    pf_result_out(result, size, &x.result, sizeof x.result);
     return st;
-}
-
-/* Finding records that can be decoded but make no sense: those that break a rule of severity error
- * of the checker (format/rules.def).
- *
- * The checker is a stage on the stream.  Its findings about a run come while the run is fetched, so
- * that they are in x->bad when pf_recover_records() decides about these records. */
-
-/* A record that breaks a rule. */
-typedef struct pf_bad {
-    uint64_t sequence; /* of the record */
-    const char *rule;  /* "V-509" */
-} pf_bad;
-
-/* Sorts a finding by what it is about: an event, a record, or a feature.  Findings about the
- * container do not count, because a new one is written. */
-static void on_finding(void *user, const perfile_finding *f)
-{
-    pf_recover *x = user;
-    const perfile_rule *rule = perfile_rule_of(f->rule);
-    bool about_record = f->sequence != PERFILE_NO_SEQUENCE && f->type != UINT32_MAX;
-    bool kept = true;
-    if (rule->where == PERFILE_RULE_SCOPE_CONTAINER)
-        return;
-    if (rule->where == PERFILE_RULE_SCOPE_ATTR) {
-        kept = pf_buffer_append(&x->bad_events, &f->offset, sizeof f->offset);
-    } else if (about_record && f->type != PERFILE_RECORD_HEADER_ATTR) {
-        pf_bad bad = {f->sequence, rule->id};
-        kept = pf_buffer_append(&x->bad, &bad, sizeof bad);
-    } else if (f->feature < PERFILE_N_FEATURES) {
-        x->bad_features[f->feature / 64] |= (uint64_t)1 << f->feature % 64;
-    }
-    if (!kept)
-        (void)pf_fail_nomem(&x->failed, "recover");
-}
-
-perfile_status pf_recover_add_checker(pf_recover *x, perfile_error *err)
-{
-    perfile_check_options how = {.size = sizeof how,
-                                 .finding = on_finding,
-                                 .user = x,
-                                 .severity = PERFILE_SEVERITY_ERROR,
-                                 .flags = PERFILE_CHECK_FEW_SAMPLES};
-    return perfile_check(x->stream, &how, &x->stream, err);
-}
-
-/* True if the record belongs to an event that was left out: it cannot be read without. */
-static bool is_orphan(const pf_recover *x, const perfile_record *r)
-{
-    perfile_event_update v;
-    const perfile_event *e = NULL;
-    if (r->type < PERFILE_RECORD_USER)
-        e = perfile_record_event(r);
-    else if (r->type == PERFILE_RECORD_EVENT_UPDATE &&
-             perfile_event_update_decode(r, &v, sizeof v, NULL) == PERFILE_OK)
-        e = perfile_session_event_by_id(r->session, v.id);
-    for (size_t i = 0; e && i < x->dropped.len; i += sizeof e->index)
-        if (memcmp(x->dropped.ptr + i, &e->index, sizeof e->index) == 0)
-            return true;
-    return false;
-}
-
-const char *pf_recover_broken_rule(const pf_recover *x, const perfile_record *r)
-{
-    const pf_bad *bad = (const pf_bad *)(const void *)x->bad.ptr;
-    for (size_t i = 0; i < x->bad.len / sizeof *bad; i++)
-        if (bad[i].sequence == r->sequence)
-            return bad[i].rule;
-    if (x->dropped.len && is_orphan(x, r))
-        return perfile_rule_of(PERFILE_RULE_V_210)->id;
-    return NULL;
-}
-
-/* Choosing between events that the caller gives (perfile_assume.events, --attrs-from) and those of
- * the file itself.  The caller may have given a capture of another command by mistake, so the
- * events are taken that fit more of the file's first samples. */
-
-/* True if `a` fits a larger share of the samples than `b`.  Counts cannot be compared: how many
- * samples are seen depends on the events too.  A share of nothing is less than any fit. */
-static bool fits_better(const pf_fit *a, const pf_fit *b)
-{
-    return (uint64_t)a->fit * b->seen > (uint64_t)b->fit * a->seen || (a->fit && !b->fit);
-}
-
-/* Notes how well the given events fit, unless all samples do. */
-static void note_fit(pf_recover *x, const pf_fit *given, const pf_fit *own)
-{
-    const char *samples = given->seen == 1 ? "sample" : "samples";
-    if (fits_better(own, given))
-        pf_recover_note(
-            x, UINT32_MAX, 0,
-            "of the first %u %s, %u fit the given events and %u the events of the file: "
-            "those of the file are used",
-            given->seen, samples, given->fit, own->fit);
-    else if (given->fit < given->seen)
-        pf_recover_note(x, UINT32_MAX, 0, "of the first %u %s, only %u fit the given events",
-                        given->seen, samples, given->fit);
-}
-
-/* `fit` is for the events of the file, which a second run of the guesser finds without the given
- * ones.  If they win, x->options.assume loses its events, so that nothing later uses them. */
-perfile_status pf_recover_compare_events(pf_recover *x, perfile_source *source, perfile_bytes file,
-                                         pf_repair *r, perfile_error *err)
-{
-    pf_fit given, fit = {0};
-    pf_repair own = {.assume = {.size = sizeof own.assume}};
-    const perfile_assume *given_assume = x->options.assume;
-    perfile_status st = x->repair->fit(file, r->guessed ? &r->assume : given_assume, &given, err);
-    if (st != PERFILE_OK || (given.seen && given.fit == given.seen))
-        return st;
-    st = pf_options_copy(&x->own, given_assume, "recover.assume", err);
-    x->own.events = NULL;
-    x->own.n_events = 0;
-    x->own.byte_order = 0; /* it came with the events */
-    if (st == PERFILE_OK)
-        st = x->repair->guess(source, &x->own, &own, err);
-    if (st == PERFILE_OK)
-        st = x->repair->fit(file, own.guessed ? &own.assume : &x->own, &fit, err);
-    if (st == PERFILE_OK)
-        note_fit(x, &given, &fit);
-    if (st != PERFILE_OK || !fits_better(&fit, &given)) {
-        pf_repair_free(&own);
-        return st;
-    }
-    pf_repair_free(r);
-    *r = own;
-    x->options.assume = &x->own;
-    return pf_recover_choose_events(x, file, r, err);
 }
 
 /* Making a new feature EVENT_DESC, if the one of the input is damaged or its events are not those

@@ -57,9 +57,6 @@ typedef struct pf_recover {
     pf_progress progress;
 } pf_recover;
 
-/* lib/recover.c: puts the checker on x->stream.  It collects what breaks a rule of severity
- * error in x->bad, x->bad_events and x->bad_features. */
-perfile_status pf_recover_add_checker(pf_recover *x, perfile_error *err);
 /* For a record of the run that was fetched last: the id of the rule that it breaks, "V-509", or
  * NULL. A record of an event that was left out breaks V-210. */
 const char *pf_recover_broken_rule(const pf_recover *x, const perfile_record *r);
@@ -80,11 +77,6 @@ void pf_recover_ask_before_gaps(pf_recover *x);
  * none, or sets r->unsound if there are none to be had. */
 perfile_status pf_recover_choose_events(const pf_recover *x, perfile_bytes file, pf_repair *r,
                                         perfile_error *err);
-/* lib/recover.c: `r` was made with the events that the caller gives.  Makes it again with
- * those of the file if more of the file's samples fit them. */
-perfile_status pf_recover_compare_events(pf_recover *x, perfile_source *source, perfile_bytes file,
-                                         pf_repair *r, perfile_error *err);
-
 /* lib/recover_records.c: reads x->stream to its end.  Records that are kept are counted in
  * x->result, and written if there is a writer. */
 perfile_status pf_recover_records(pf_recover *x, perfile_error *err);

@@ -9,23 +9,12 @@
 #include "core/driver.h"
 #include "emit/emitter.h"
 
-/* Recognizes files that are often given in place of a capture by mistake: compressed files, ELF
- * files, text.  The result only makes an error message better; it never decides an outcome. */
-
-/* Format of the error message; its %s is the result of pf_foreign(). */
-#define PF_FOREIGN_MESSAGE "not a perf.data file: %s"
-
-/* Describes what a file that begins with `head` is, and what to do about it: "it is compressed by
- * gzip; …".  NULL if it is not recognized.  The text is static. */
-const char *pf_foreign(perfile_bytes head);
-/* The same for the file that `source` reads.  NULL also for a directory and if reading fails. */
+/* Describes files that are often given in place of a capture by mistake (compressed files, ELF
+ * files, text), and what to do: "it is compressed by gzip; …".  The text is static; NULL: it is not
+ * recognized, a directory, or reading failed. */
 const char *pf_foreign_source(perfile_source *source);
-
-/* Copying the companion files of a capture that is a directory. */
-
-/* Copies the files beside the records (perfile_is_companion_file()) of the capture with this
- * session to `sink`, after its parts with records.  Nothing if either is no directory. */
-perfile_status pf_companions_copy(const perfile_session *s, perfile_sink *sink, perfile_error *err);
+/* Format of the error message; its %s is such a text. */
+#define PF_FOREIGN_MESSAGE "not a perf.data file: %s"
 
 /* All drivers, in the order of format/families.def, ended by NULL.  The first is the driver of
  * perf.data; it is the default for reading and for writing. */

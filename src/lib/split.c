@@ -35,16 +35,8 @@ static uint64_t count_passes(const pf_splitting *s)
 void pf_split_report(void *splitting, const perfile_record *at)
 {
     pf_splitting *s = splitting;
-    if (at->family == PERFILE_FAMILY_DAMAGE && s->finding) {
-        const perfile_note note = {.kind = PERFILE_NOTE_DAMAGE,
-                                   .number = UINT32_MAX,
-                                   .damage = at->damage,
-                                   .part = at->part,
-                                   .count = 1,
-                                   .bytes = at->body.len,
-                                   .offset = at->offset};
-        pf_notes_add(&s->notes, &note);
-    }
+    if (at->family == PERFILE_FAMILY_DAMAGE && s->finding)
+        pf_notes_record(&s->notes, PERFILE_NOTE_DAMAGE, UINT32_MAX, at->damage, at->body.len, at);
     pf_progress *p = &s->all.progress;
     if (pf_progress_at(p, at) && s->writing.progress)
         s->writing.progress(s->writing.user,
@@ -58,7 +50,7 @@ static perfile_status refuse_damage(const pf_splitting *s, const perfile_stream 
 {
     perfile_stream_summary sum;
     perfile_stream_get_summary(stream, &sum, sizeof sum);
-    return s->failing && sum.damages ? pf_copy_refuse(&sum, err) : PERFILE_OK;
+    return s->failing && sum.damages ? pf_damage_refuse(&sum, "copy", err) : PERFILE_OK;
 }
 
 /* The first passes: what parts there are. */
@@ -245,7 +237,7 @@ static perfile_status split(pf_splitting *s, perfile_error *err)
 {
     perfile_status st = begin_output(s, err);
     if (st == PERFILE_OK)
-        st = pf_passes_seekable(&s->all) ? PERFILE_OK : pf_passes_spool(&s->all, err);
+        st = pf_passes_spool(&s->all, err);
     if (st == PERFILE_OK)
         st = find_parts(s, err);
     if (st == PERFILE_OK)
@@ -268,12 +260,6 @@ static perfile_status end_output(pf_splitting *s, perfile_status st, perfile_err
         st = pf_out_set_appear(s->set, name_at, s, err);
     pf_out_set_close(s->set);
     return st;
-}
-
-/* Copies a summary to a caller's struct of `room` bytes, which may be of an older version. */
-static void copy_in(void *to, size_t room, const void *from, size_t size)
-{
-    memcpy(to, from, size < room ? size : room);
 }
 
 /* Both public functions.  *source, which may be NULL, may be replaced by a temporary file; the
@@ -306,8 +292,7 @@ static perfile_status split_all(perfile_source **source, perfile_stream_open ope
             st = end_output(s, split(s, err), err);
         *source = s->all.source;
         pf_notes_report(&s->notes, s->writing.note, s->writing.user);
-        if (sum)
-            copy_in(sum, size, &s->sum, sizeof s->sum);
+        pf_result_out(sum, size, &s->sum, sizeof s->sum);
     }
     perfile_stream_close(s->found);
     perfile_stream_close(s->scanned);

@@ -11,16 +11,144 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "lib/split_lot.h"
+#include "core/zone.h"
+#include "lib/split.h"
 #include "perfile/archive.h"
 #include "schema/rows.h"
+#include "stage/fragments.h"
 
 /* Bytes that each part may hold back when a pipe becomes files (see pf_copy.held_most).  Less than
  * of a single copy, because hundreds of parts are open. */
 enum { HELD_MOST = 256 << 10 };
 
-typedef pf_split_output output;
-typedef pf_split_lot lot;
+typedef struct output {
+    pf_filter *filter;
+    perfile_sink *sink;
+    perfile_sink *file; /* below `sink`, which packs; else NULL */
+    perfile_writer *writer;
+    pf_session_view *view; /* features that differ from those of the capture; NULL: none do */
+    pf_copy copy;
+    uint64_t here; /* bit i: record i of the run goes to this part */
+} output;
+
+typedef struct lot {
+    pf_splitting *s;
+    perfile_stream *stream;
+    uint32_t first, n; /* parts of this lot: numbers first .. first + n - 1 */
+    bool files;        /* the capture has BUILD_ID: each part lists the files it maps */
+    output *at;        /* n outputs */
+    uint32_t parts[PERFILE_RUN_RECORDS]; /* number of the part of each record of the run */
+
+    /* Fragments wait for the record joined from them: it belongs to the parts that get them. */
+    pf_fragments fragments;
+
+    /* Ranges of a capture in an archive that are passed over: see below. */
+    pf_narrow narrow;
+    uint32_t range_part;           /* number of the part of all samples of the range */
+    uint64_t range_key, range_end; /* sequence of the record after the range */
+    bool range_counted;
+    output *given;      /* the range went to this output as it is stored … */
+    uint64_t given_end; /* … up to the record of this sequence; its other records are read, too */
+    perfile_status passed;
+    perfile_error passed_error;
+} lot;
+
+/* Splitting a capture in an archive: ranges of samples that are all at home in one part are passed
+ * over, or go to their part as they are stored.
+ *
+ * Each part gets all FINISHED_ROUND records.  Those of a range that is given are in it, so that its
+ * part does not get them again (lot.given), and are read for the others. */
+
+/* pf_narrow.needs of the pass that notes side-band. */
+static unsigned needs_noted(void *user, const pf_zone *z, uint64_t sequence)
+{
+    lot *l = user;
+    l->range_counted = false;
+    return z->pids.known &&
+                   pf_split_zone_part(&l->s->split, z, sequence, &l->range_part, &l->range_key)
+               ? PF_NEED_COUNTED
+               : PF_NEED_ALL;
+}
+
+/* Notes the processes of samples in the filter of their part. */
+static bool add_wanted(pf_filter *part, const pf_zone *z)
+{
+    bool is_new, ok = true;
+    for (uint32_t i = 0; i < z->pids.n && ok; i++)
+        ok = z->pids.at[i] == PERFILE_NO_PID || pf_pids_add(&part->sideband.wanted, z->pids.at[i], &is_new);
+    part->result.kept_processes = part->sideband.wanted.n;
+    return ok;
+}
+
+/* pf_narrow.passed of both passes. */
+static void pass_over(void *user, const pf_zone *z, uint64_t sequence, uint64_t records)
+{
+    lot *l = user;
+    const uint32_t k = l->range_part - l->first;
+    (void)sequence, (void)records;
+    l->s->split.key = l->range_key;
+    if (l->range_counted || k >= l->n)
+        return;
+    l->range_counted = true;
+    if (!add_wanted(l->at[k].filter, z) && l->passed == PERFILE_OK)
+        l->passed = pf_fail_nomem(&l->passed_error, "split");
+}
+
+/* pf_narrow.needs of the pass that writes. */
+static unsigned needs_written(void *user, const pf_zone *z, uint64_t sequence)
+{
+    lot *l = user;
+    const pf_split *x = &l->s->split;
+    l->range_counted = true; /* the other pass has noted the processes */
+    if (!pf_split_zone_part(x, z, sequence, &l->range_part, &l->range_key))
+        return PF_NEED_ALL;
+    const uint32_t k = l->range_part - l->first;
+    if (k >= l->n)
+        return PF_NEED_COUNTED; /* what is apart may be needed here */
+    /* Without side-band each FINISHED_ROUND has a part of its own. */
+    if (l->passed != PERFILE_OK || l->fragments.records.len || !pf_zone_plain_samples(z) ||
+        (z->apart && !x->state) || !pf_copy_wants_stored(&l->at[k].copy, z))
+        return PF_NEED_ALL;
+    l->range_end = sequence + z->records;
+    return z->apart ? PF_NEED_STORED_APART : PF_NEED_STORED;
+}
+
+/* pf_narrow.stored. */
+static void give(void *user, const pf_stored *range)
+{
+    lot *l = user;
+    output *o = &l->at[l->range_part - l->first];
+    l->given = o;
+    l->given_end = l->range_end;
+    l->s->split.key = l->range_key;
+    o->filter->result.kept += range->records;
+    if (l->passed == PERFILE_OK)
+        l->passed = pf_split_grew(l->s, range->bytes, &l->passed_error);
+    if (l->passed == PERFILE_OK)
+        l->passed = pf_copy_stored(&o->copy, range, &l->passed_error);
+}
+
+/* Lets the stream of the pass that begins pass over ranges whose samples are all at home in one
+ * part: in the pass before the writing one, their processes are noted; in the writing one, they go
+ * to their part as they are stored where all sinks are archives, and are passed over if it is in
+ * another lot.  Errors are kept in l->passed. */
+static void narrow(lot *l, bool writes)
+{
+    l->narrow = (pf_narrow){.needs = writes ? needs_written : needs_noted,
+                            .passed = pass_over,
+                            .stored = give,
+                            .user = l};
+    pf_stream_narrow(l->stream, &l->narrow);
+}
+
+static perfile_status passed_status(const lot *l, perfile_error *err)
+{
+    if (l->passed != PERFILE_OK && err)
+        *err = l->passed_error;
+    return l->passed;
+}
+
+/* The pass that finds side-band. */
 
 /* Sets output.here of all parts of the lot for a run.  Returns true if a record of the run belongs
  * to one of them.  Numbers below l->first wrap around and are not less than l->n. */
@@ -48,7 +176,7 @@ static perfile_status select_sideband(lot *l, perfile_error *err)
     const perfile_record *first;
     size_t n;
     perfile_status st;
-    pf_split_narrow_lot(l, false);
+    narrow(l, false);
     while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
         pf_split_report(l->s, first);
         if (!pf_split_is_plain(first))
@@ -63,7 +191,7 @@ static perfile_status select_sideband(lot *l, perfile_error *err)
         if (st != PERFILE_OK)
             return st;
     }
-    st = st == PERFILE_END ? pf_split_lot_status(l, err) : st;
+    st = st == PERFILE_END ? passed_status(l, err) : st;
     for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
         st = pf_filter_find_ancestors(l->at[k].filter, &x->ancestors, err);
     return st;
@@ -178,10 +306,10 @@ static perfile_status write_all(lot *l, perfile_error *err)
     const perfile_record *first;
     size_t n;
     perfile_status st;
-    pf_split_narrow_lot(l, true);
+    narrow(l, true);
     while ((st = perfile_stream_next_run(l->stream, &first, &n, err)) == PERFILE_OK) {
         pf_split_report(l->s, first);
-        st = pf_split_lot_status(l, err);
+        st = passed_status(l, err);
         if (st != PERFILE_OK)
             return st;
         if (pf_is_joined_fragment(first))
@@ -191,7 +319,7 @@ static perfile_status write_all(lot *l, perfile_error *err)
         if (st != PERFILE_OK)
             return st;
     }
-    return st == PERFILE_END ? pf_split_lot_status(l, err) : st;
+    return st == PERFILE_END ? passed_status(l, err) : st;
 }
 
 /* Gives the copy of a part a view of the session in which features that depend on the records
@@ -241,15 +369,9 @@ static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
 {
     pf_splitting *s = l->s;
     output *o = &l->at[k];
-    perfile_writer_options how = {
-        .size = sizeof how,
-        .as_stored = true,
-        .form = s->form,
-        .format =
-            s->writing.format ? s->writing.format : perfile_stream_container(l->stream)->format,
-        .compress_level =
-            s->writing.compress_level ? s->writing.compress_level : PERFILE_COMPRESS_AS_READ,
-        .byte_order = perfile_session_byte_order(perfile_stream_session(l->stream))};
+    perfile_writer_options how = pf_copy_writing(l->stream, s->form, s->writing.format);
+    how.compress_level =
+        s->writing.compress_level ? s->writing.compress_level : PERFILE_COMPRESS_AS_READ;
     const perfile_copy_options copying = {.size = sizeof copying,
                                           .flags = s->failing ? 0 : PERFILE_COPY_FORCE};
     perfile_split_part part;

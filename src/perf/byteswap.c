@@ -1,7 +1,7 @@
 /* Converting a file to the other byte order in place: header, sections and features.
  *
- * Byte-swapping changes no length, so everything stays at its offset.  lib/convert_image.c copies
- * the file, convert_copy.c swaps its records on the way; these functions then overwrite the rest.
+ * Byte-swapping changes no length, so everything stays at its offset.  lib/convert_bytes.c copies
+ * the file and swaps its records on the way; these functions then overwrite the rest.
  * Bytes are read from the input, swapped in facts.swapped, and patched into the sink.  What
  * cannot be decoded is swapped as far as possible and reported through pf_byteswap_copy.kept. */
 #include <string.h>
