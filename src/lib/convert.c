@@ -298,22 +298,6 @@ static perfile_status convert_records(pf_convert *x, perfile_error *err)
 
 /* Which way.  For some questions a file is read; a pipe is copied to a temporary file first. */
 
-/* Reads the header into x->head.  The source keeps its bytes for the driver, also if it is a pipe.
- * Of a directory the file `data` has the header. */
-static perfile_status read_header(pf_convert *x, perfile_error *err)
-{
-    perfile_source *first = x->in.source;
-    perfile_bytes head;
-    if (x->from_directory && pf_source_entry(x->in.source, "data", &first, NULL) != PERFILE_OK)
-        return PERFILE_OK; /* opening the stream will fail, with a better message */
-    perfile_status st = pf_source_run(first, 0, PF_HEAD_BYTES, &head, err);
-    if (st == PERFILE_OK && head.len >= PF_HEAD_BYTES)
-        (void)x->driver->head(head, &x->head);
-    if (first != x->in.source)
-        perfile_source_close(first);
-    return st;
-}
-
 /* Decides form and byte order of the output, and whether the latter is not that of the input.
  * PERFILE_E_USAGE if the options contradict. */
 static perfile_status settle(pf_convert *x, bool *swap, perfile_error *err)
@@ -446,20 +430,16 @@ enum way { RECORDS, BYTES, SWAPPED_BYTES };
 /* Decides: may the bytes be kept?  Then bytes, else records. */
 static perfile_status decide(pf_convert *x, enum way *way, perfile_error *err)
 {
-    const char *foreign;
     bool swap = false, damaged = false, packed = false;
     *way = RECORDS;
     x->from_directory = pf_source_has_entries(x->in.source);
-    perfile_status st = pf_driver_find(x->in.source, x->options.from, &x->driver, &foreign, err);
+    perfile_status st = pf_passes_head(&x->in, &x->driver, &x->head, err);
     if (st != PERFILE_OK || translates(x))
         return st;
     x->result.directory = pf_sink_has_parts(x->sink);
     x->result.form = PERFILE_FORM_FILE;
-    if (knows_places(x)) {
-        st = read_header(x, err);
-        if (st == PERFILE_OK)
-            st = settle(x, &swap, err);
-    }
+    if (knows_places(x))
+        st = settle(x, &swap, err);
     if (st == PERFILE_OK)
         st = expand(x, err);
     if (st != PERFILE_OK || !keeps_places(x))

@@ -17,7 +17,6 @@
 #include "filter/filter.h"
 #include "io/out.h"
 #include "lib/passes.h"
-#include "lib/registry.h"
 #include "perfile/filter.h"
 #include "perfile/target.h"
 
@@ -251,21 +250,16 @@ static void on_loss(void *user, const perfile_target_loss *loss)
  * can be filtered in one pass is not copied; it then keeps more side-band than needed. */
 static perfile_status make_seekable(filtering *f, perfile_error *err)
 {
-    perfile_bytes head;
-    pf_head header = {0};
     const pf_driver *driver;
-    const char *foreign;
+    pf_head head;
     bool needed;
-    (void)perfile_filter_wants_pass(f->in.filter, &needed);
     if (pf_passes_seekable(&f->in.all))
         return PERFILE_OK;
-    perfile_status st = pf_driver_find(f->in.all.source, f->writing.from, &driver, &foreign, err);
-    if (st == PERFILE_OK)
-        st = pf_source_run(f->in.all.source, 0, PF_HEAD_BYTES, &head, err);
+    perfile_status st = pf_passes_head(&f->in.all, &driver, &head, err);
     if (st != PERFILE_OK)
         return st;
-    bool file = driver->head && driver->head(head, &header) && header.form == PERFILE_FORM_FILE;
-    return file || needed ? pf_passes_spool(&f->in.all, err) : PERFILE_OK;
+    (void)perfile_filter_wants_pass(f->in.filter, &needed);
+    return needed || head.form == PERFILE_FORM_FILE ? pf_passes_spool(&f->in.all, err) : PERFILE_OK;
 }
 
 /* Writes the filtered stream to the sink, as its own format and byte order unless options

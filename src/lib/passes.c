@@ -90,18 +90,35 @@ static perfile_status open_source(pf_passes *p, perfile_stream **stream, perfile
     return st;
 }
 
+perfile_status pf_passes_head(const pf_passes *p, const pf_driver **driver, pf_head *head,
+                              perfile_error *err)
+{
+    perfile_source *first = p->source;
+    const char *foreign;
+    perfile_bytes bytes;
+    *head = (pf_head){0};
+    perfile_status st = pf_driver_find(p->source, p->how.from, driver, &foreign, err);
+    if (st != PERFILE_OK || !(*driver)->head)
+        return st;
+    if (pf_source_has_entries(p->source) &&
+        pf_source_entry(p->source, "data", &first, NULL) != PERFILE_OK)
+        return PERFILE_OK; /* opening the stream will fail, with a better message */
+    st = pf_source_run(first, 0, PF_HEAD_BYTES, &bytes, err);
+    if (st == PERFILE_OK && bytes.len >= PF_HEAD_BYTES)
+        (void)(*driver)->head(bytes, head);
+    if (first != p->source)
+        perfile_source_close(first);
+    return st;
+}
+
 /* Fails as opening does if the driver does not know the first bytes of the pipe. */
 static perfile_status refuse_foreign(pf_passes *p, perfile_error *err)
 {
-    perfile_bytes bytes;
-    pf_head head;
     const pf_driver *driver;
-    const char *foreign;
+    pf_head head;
     perfile_stream *s;
-    perfile_status st = pf_driver_find(p->source, p->how.from, &driver, &foreign, err);
-    if (st == PERFILE_OK)
-        st = pf_source_run(p->source, 0, PF_HEAD_BYTES, &bytes, err);
-    if (st != PERFILE_OK || !driver->head || driver->head(bytes, &head))
+    perfile_status st = pf_passes_head(p, &driver, &head, err);
+    if (st != PERFILE_OK || !driver->head || head.form)
         return st;
     st = open_source(p, &s, err);
     if (st == PERFILE_OK)

@@ -56,6 +56,12 @@ void pf_passes_end(pf_passes *p);
  * the first pass: with `make` this makes the stream of that pass. */
 perfile_status pf_passes_inputs(pf_passes *p, const pf_inputs **inputs, perfile_error *err);
 
+/* Finds the driver of p->source, and reads the header of the capture, of a directory that of its
+ * file `data`.  The source keeps these bytes, also if it is a pipe.  form 0: it has none that the
+ * driver knows. */
+perfile_status pf_passes_head(const pf_passes *p, const pf_driver **driver, pf_head *head,
+                              perfile_error *err);
+
 /* True if the capture can be read more than once as it is, without pf_passes_spool(). */
 bool pf_passes_seekable(const pf_passes *p);
 /* Makes it so: reads a pipe to its end into a temporary file, unless its first bytes are of no
