@@ -66,7 +66,7 @@ static unsigned needs_noted(void *user, const pf_zone *z, uint64_t sequence)
     l->range_counted = false;
     return z->pids.known &&
                    pf_split_zone_part(&l->s->split, z, sequence, &l->range_part, &l->range_key)
-               ? PF_NEED_COUNTED
+               ? PF_NEED_COUNT
                : PF_NEED_ALL;
 }
 
@@ -75,7 +75,8 @@ static bool add_wanted(pf_filter *part, const pf_zone *z)
 {
     bool is_new, ok = true;
     for (uint32_t i = 0; i < z->pids.n && ok; i++)
-        ok = z->pids.at[i] == PERFILE_NO_PID || pf_pids_add(&part->sideband.wanted, z->pids.at[i], &is_new);
+        ok = z->pids.at[i] == PERFILE_NO_PID ||
+             pf_pids_add(&part->sideband.wanted, z->pids.at[i], &is_new);
     part->result.kept_processes = part->sideband.wanted.n;
     return ok;
 }
@@ -104,13 +105,13 @@ static unsigned needs_written(void *user, const pf_zone *z, uint64_t sequence)
         return PF_NEED_ALL;
     const uint32_t k = l->range_part - l->first;
     if (k >= l->n)
-        return PF_NEED_COUNTED; /* what is apart may be needed here */
+        return PF_NEED_COUNT; /* what is apart may be needed here */
     /* Without side-band each FINISHED_ROUND has a part of its own. */
     if (l->passed != PERFILE_OK || l->fragments.records.len || !pf_zone_plain_samples(z) ||
         (z->apart && !x->state) || !pf_copy_wants_stored(&l->at[k].copy, z))
         return PF_NEED_ALL;
     l->range_end = sequence + z->records;
-    return z->apart ? PF_NEED_STORED_APART : PF_NEED_STORED;
+    return z->apart ? PF_NEED_STORED_SIDEBAND : PF_NEED_STORED;
 }
 
 /* pf_narrow.stored. */
