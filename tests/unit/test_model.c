@@ -160,6 +160,11 @@ static void stop(world *w)
 static void assert_comm(const world *w, uint32_t pid, uint32_t tid, uint64_t time, const char *name)
 {
     const char *got = perfile_model_comm(w->model, pid, tid, time);
+    uint64_t first, last;
+    assert_ptr_equal(perfile_model_comm_during(w->model, pid, tid, time, &first, &last), got);
+    assert_in_range(time, first, last);
+    assert_ptr_equal(perfile_model_comm(w->model, pid, tid, first), got);
+    assert_ptr_equal(perfile_model_comm(w->model, pid, tid, last), got);
     if (name)
         assert_non_null(got);
     if (name)
