@@ -44,8 +44,13 @@ enum {
     PERFILE_PER_SOURCE = 9 /* the line of the source at the address: perfile_symbols_source() */
 };
 
-enum {                                    /* perfile_profile_options.flags */
-       PERFILE_PROFILE_NO_UNWIND = 1 << 0 /* copies of user stacks are not unwound */
+enum {                                     /* perfile_profile_options.flags */
+       PERFILE_PROFILE_NO_UNWIND = 1 << 0, /* copies of user stacks are not unwound */
+       /* With PERFILE_PER_SYMBOL: what is in no known function.  By default each place in a file is
+        * a row of its own, and all addresses at which nothing is known to be mapped are one: most
+        * are no places in code, but what a walk of a stack without frame pointers took for one. */
+       PERFILE_PROFILE_UNKNOWN_MODULE = 1 << 1, /* one row for each file */
+       PERFILE_PROFILE_UNKNOWN_ADDRESS = 1 << 2 /* one for each address */
 };
 
 /* What is counted.  Set `size`; zeros are the defaults.  Texts are copied. */
@@ -77,7 +82,7 @@ typedef struct perfile_profile_row {
     const char *comm;      /* NULL: it is not known */
     const char *event;     /* NULL: likewise */
     const char *dso;       /* as perfile_mapping_dso(); NULL: nothing is known to be mapped there */
-    const char *symbol;    /* a function, or [module+0x1234]; NULL: the samples have no address */
+    const char *symbol;    /* a function, [module+0x1234] or [module]; NULL: without an address */
     const char *parent;    /* NULL: no function matches */
     const char *source;    /* "file.c:123"; NULL: it is not known */
     uint32_t pid;          /* PERFILE_NO_PID: not known */
@@ -89,7 +94,8 @@ typedef struct perfile_profile_row {
     bool mixed;
     const char *module; /* with PERFILE_PER_SYMBOL: as `dso`, of the function */
     uint64_t start;     /* offset in the module, or address in the kernel, at which the function
-                         * begins; of the address itself where `named` is false */
+                         * begins; of the address itself where `named` is false, 0 where all
+                         * addresses are one row */
     uint64_t reserved[2];
 } perfile_profile_row;
 

@@ -84,7 +84,7 @@ static perfile_status begin_input(pf_exporter *x, perfile_error *err)
     x->reader.branch_chains = x->options.flags & PERFILE_EXPORT_BRANCH_CHAINS;
     pf_resolver *resolver = &x->reader.resolver;
     resolver->joins = x->base.ops->exports->by_name && !(x->options.flags & PERFILE_EXPORT_INLINE);
-    resolver->joins_unnamed = pf_export_tree_options(x).join;
+    resolver->joins_unnamed = resolver->joins_unmapped = pf_export_tree_options(x).join;
     if (!x->options.symbols)
         return PERFILE_OK;
     perfile_status st = perfile_symbols_open(x->base.session, x->options.symbols, &x->symbols, err);

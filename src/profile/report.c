@@ -92,7 +92,11 @@ static perfile_status read_parent(perfile_profile *x, perfile_error *err)
 static perfile_status open_all(perfile_profile *x, const perfile_session *session,
                                const perfile_model *model, perfile_error *err)
 {
+    const uint32_t both = PERFILE_PROFILE_UNKNOWN_MODULE | PERFILE_PROFILE_UNKNOWN_ADDRESS;
     perfile_status st = read_keys(x, err);
+    if (st == PERFILE_OK && (x->options.flags & both) == both)
+        st = pf_fail(err, PERFILE_E_USAGE, "profile.flags",
+                     "places without a name are rows by object or by address, not both");
     if (st == PERFILE_OK)
         st = read_parent(x, err);
     if (st != PERFILE_OK)
@@ -102,12 +106,17 @@ static perfile_status open_all(perfile_profile *x, const perfile_session *sessio
     if (!pf_profile_reader_init(&x->reader, &x->profile, session, model, count, x))
         return pf_fail_nomem(err, "profile");
     x->reader.own_frames = true;
-    x->reader.resolver.joins = !strchr((const char *)x->options.per, PERFILE_PER_SOURCE);
-    x->reader.resolver.joins_unnamed = !strchr((const char *)x->options.per, PERFILE_PER_SYMBOL);
+    pf_resolver *resolver = &x->reader.resolver;
+    const bool by_symbol = strchr((const char *)x->options.per, PERFILE_PER_SYMBOL);
+    resolver->joins = !strchr((const char *)x->options.per, PERFILE_PER_SOURCE);
+    resolver->joins_unnamed = !by_symbol || x->options.flags & PERFILE_PROFILE_UNKNOWN_MODULE;
+    resolver->joins_unmapped = !by_symbol || !(x->options.flags & PERFILE_PROFILE_UNKNOWN_ADDRESS);
+    x->rows.joins_unnamed = resolver->joins_unnamed;
+    x->rows.joins_unmapped = resolver->joins_unmapped;
     if (!x->options.symbols)
         return PERFILE_OK;
     st = perfile_symbols_open(session, x->options.symbols, &x->symbols, err);
-    x->reader.resolver.functions = x->symbols;
+    resolver->functions = x->symbols;
     if (st != PERFILE_OK || x->options.flags & PERFILE_PROFILE_NO_UNWIND)
         return st;
     return pf_profile_reader_unwind(&x->reader, x->symbols) ? PERFILE_OK

@@ -121,7 +121,7 @@ static uint32_t joined(pf_resolver *x, uint32_t number)
         known = key.symbol != UINT32_MAX;
     }
     uint32_t stands = number;
-    if (known || x->joins_unnamed) {
+    if (known || (object ? x->joins_unnamed : x->joins_unmapped)) {
         const size_t before = x->calls.n;
         const uint32_t call = pf_intern_add(&x->calls, &key);
         if (call == PF_INTERN_NONE)

@@ -24,7 +24,9 @@ typedef struct pf_resolver {
     /* Stacks have one frame for all places in a function: the first that was seen.  Set by the
      * caller if what it makes says no more of a frame than its function. */
     bool joins;
-    bool joins_unnamed;         /* also for all places in a file that are in no known function */
+    /* Also for all places in a file that are in no known function; and for all addresses at which
+     * nothing is mapped. */
+    bool joins_unnamed, joins_unmapped;
     perfile_symbols *functions; /* know these; NULL: none is known */
     pf_intern calls;            /* what is joined: pf_call of resolve.c */
     perfile_symbols *symbols;   /* say which functions are inlined; NULL: that is not asked for */

@@ -38,10 +38,17 @@ static bool number_labels(pf_rows *r, const uint8_t *per)
     return true;
 }
 
-/* Which function a frame is of: its part of the key of a place.  Where no function is known, each
- * frame is a place of its own. */
-static void set_function(const pf_profile *p, const pf_call_frame *frame, pf_report_place *place)
+/* True if all frames of its object that are in no known function are one place. */
+static bool is_joined(const pf_rows *r, const pf_call_frame *frame)
 {
+    return frame->object == PF_NO_OBJECT ? r->joins_unmapped : r->joins_unnamed;
+}
+
+/* Which function a frame is of: its part of the key of a place.  Where no function is known, each
+ * frame is a place of its own, or all of an object are one. */
+static void set_function(const pf_rows *r, const pf_call_frame *frame, pf_report_place *place)
+{
+    const pf_profile *p = r->profile;
     const pf_object *object = pf_profile_object_at(p, frame->object);
     const pf_function *function = pf_profile_function_of(p, frame);
     place->module = object ? object->name : NULL;
@@ -50,7 +57,7 @@ static void set_function(const pf_profile *p, const pf_call_frame *frame, pf_rep
     } else if (function) {
         place->function = function->name;
         place->start = function->start;
-    } else {
+    } else if (!is_joined(r, frame)) {
         place->start = frame->offset;
     }
 }
@@ -62,7 +69,8 @@ static const char *symbol_of(pf_rows *r, const pf_call_frame *frame, const pf_re
     if (place->function)
         return place->function;
     pf_buffer_clear(text);
-    return pf_name_frame(r->profile, frame, false, text) && pf_buffer_append_u8(text, 0)
+    return pf_name_frame(r->profile, frame, is_joined(r, frame), text) &&
+                   pf_buffer_append_u8(text, 0)
                ? pf_profile_text(r->profile, (const char *)text->ptr)
                : NULL;
 }
@@ -126,7 +134,7 @@ static bool number_places(pf_rows *r)
         if (r->per_dso || r->per_symbol)
             place.code = frame->code;
         if (r->per_symbol)
-            set_function(p, frame, &place);
+            set_function(r, frame, &place);
         const size_t before = r->places.n;
         r->place_of[i] = pf_intern_add(&r->places, &place);
         ok = r->place_of[i] != PF_INTERN_NONE;
@@ -273,12 +281,10 @@ perfile_status pf_rows_make(pf_rows *r, pf_profile *profile, const uint8_t *per,
 {
     pf_budget *budget = &profile->budget;
     const pf_intern empty = {.seed = profile->texts.seed, .budget = budget};
-    *r = (pf_rows){.profile = profile,
-                   .labels = empty,
-                   .places = empty,
-                   .rows = empty,
-                   .per_dso = has_key(per, PERFILE_PER_DSO),
-                   .per_symbol = has_key(per, PERFILE_PER_SYMBOL)};
+    r->profile = profile;
+    r->labels = r->places = r->rows = empty;
+    r->per_dso = has_key(per, PERFILE_PER_DSO);
+    r->per_symbol = has_key(per, PERFILE_PER_SYMBOL);
     r->labels.width = r->labels.key = sizeof(pf_label);
     r->places.width = sizeof(pf_report_place);
     r->places.key = offsetof(pf_report_place, symbol);

@@ -40,8 +40,9 @@ typedef struct pf_rows {
     const char **parents; /* of each stack, if `parent` was given; NULL: none */
     const char **sources; /* of each frame, if asked for; NULL: not known */
     bool per_dso, per_symbol;
-    bool has_chains;   /* some stack has two frames or more */
-    size_t names_most; /* bytes to which longer names were cut; 0: none were */
+    bool joins_unnamed, joins_unmapped; /* as in pf_resolver; set before pf_rows_make() */
+    bool has_chains;                    /* some stack has two frames or more */
+    size_t names_most;                  /* bytes to which longer names were cut; 0: none were */
 } pf_rows;
 
 /* Makes the rows of all sums, for the keys PERFILE_PER_…, ended by 0.  The labels of the profile

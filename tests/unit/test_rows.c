@@ -75,6 +75,43 @@ static void assert_rows(const builder *b, const perfile_profile_options *options
     perfile_profile_close(p);
 }
 
+/* Two addresses at which nothing is mapped, called from two places in a file and from one that is
+ * not known, in user code and in the kernel. */
+static void unknown_places_are_joined_as_asked(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    begin(&b, CHAIN_TYPE, 0, FREQ);
+    put_comm(&b, 5, "work", false, 0);
+    put_mmap(&b, 5, 0x400000, 0x1000, 0, "/bin/work", 0);
+    put_sample(&b, USER, 5, 100, 0x800010, CHAIN(PF_CONTEXT_USER, 0x800010, 0x400010));
+    put_sample(&b, USER, 5, 101, 0x800020, CHAIN(PF_CONTEXT_USER, 0x800020, 0x800010, 0x400020));
+    put_sample(&b, KERNEL, 5, 102, KERNEL_TEXT, CHAIN(PF_CONTEXT_KERNEL, KERNEL_TEXT));
+    perfile_profile_options o = {.size = sizeof o, .per = {PERFILE_PER_SYMBOL}};
+    assert_rows(&b, &o,
+                "- - [unknown] - 1/10 1/10\n"
+                "- - [unknown] - 2/20 2/20\n"
+                "- - [work+0x10] - 0/0 1/10\n"
+                "- - [work+0x20] - 0/0 1/10\n");
+    o.flags = PERFILE_PROFILE_UNKNOWN_MODULE;
+    assert_rows(&b, &o,
+                "- - [unknown] - 1/10 1/10\n"
+                "- - [unknown] - 2/20 2/20\n"
+                "- - [work] - 0/0 2/20\n");
+    o.flags = PERFILE_PROFILE_UNKNOWN_ADDRESS;
+    assert_rows(&b, &o,
+                "- - [unknown+0x800010] - 1/10 2/20\n"
+                "- - [unknown+0x800020] - 1/10 1/10\n"
+                "- - [unknown+0xffffffff81000000] - 1/10 1/10\n"
+                "- - [work+0x10] - 0/0 1/10\n"
+                "- - [work+0x20] - 0/0 1/10\n");
+    perfile_profile *p;
+    o.flags |= PERFILE_PROFILE_UNKNOWN_MODULE;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+    perfile_profile_close(p);
+    build_clear(&b);
+}
+
 /* Two threads in two files, and the kernel. */
 static void build_two(builder *b)
 {
@@ -105,7 +142,7 @@ static void totals_count_a_sample_once(void **state)
     const perfile_profile_options both = {.size = sizeof both,
                                           .per = {PERFILE_PER_COMM, PERFILE_PER_SYMBOL}};
     assert_rows(&b, &both,
-                ":6 - [unknown+0x400010] - 1/10 1/10\n"
+                ":6 - [unknown] - 1/10 1/10\n"
                 "work - [[kernel.kallsyms]+0xffffffff81000001] - 1/10 1/10\n"
                 "work - [c.so+0x10] - 1/10 2/20\n"
                 "work - [work+0x10] - 1/10 1/10\n"
@@ -214,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals_count_a_sample_once),
+        cmocka_unit_test(unknown_places_are_joined_as_asked),
         cmocka_unit_test(the_address_of_the_sample_counts),
         cmocka_unit_test(parents_are_found_by_name),
         cmocka_unit_test(what_cannot_be_asked_is_refused),

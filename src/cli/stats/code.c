@@ -31,6 +31,8 @@ int cli_stats_check(cli_stats_settings *set)
     const bool by_code = cli_keys_of_code(&set->keys);
     if (set->parent && !by_code)
         return cli_usage("stats", "--parent needs --by parent");
+    if (set->unknown && !by_code)
+        return cli_usage("stats", "--unknown needs --by sym");
     set->of_code |= by_code;
     if (!set->of_code)
         return set->sort == BY_TOTAL ? cli_usage("stats", "--sort total needs --by sym, or --total")
@@ -147,7 +149,8 @@ static perfile_status count(counts *c, cli_input *in, perfile_error *err)
 /* Opens the profile of an input. */
 static perfile_status open_profile(counts *c, const cli_input *in, perfile_error *err)
 {
-    perfile_profile_options options = {.size = sizeof options, .parent = c->set->parent};
+    perfile_profile_options options = {
+        .size = sizeof options, .flags = c->set->unknown, .parent = c->set->parent};
     for (unsigned k = 0; k < c->set->keys.n; k++)
         options.per[k] = cli_key_per(&c->set->keys, k);
     if (cli_keys_of_code(&c->set->keys))

@@ -17,6 +17,7 @@ enum {
     OPTION_TOP,
     OPTION_TOTAL,
     OPTION_PARENT,
+    OPTION_UNKNOWN,
     OPTION_RAW,
     OPTION_JSON
 };
@@ -282,6 +283,19 @@ static int sort_option(settings *set)
     return status;
 }
 
+CLI_WORDS(unknown_word, "mapped", "module", "address")
+
+static int unknown_option(settings *set)
+{
+    static const uint32_t flags[] = {0, PERFILE_PROFILE_UNKNOWN_MODULE,
+                                     PERFILE_PROFILE_UNKNOWN_ADDRESS};
+    size_t which;
+    int status = cli_choose("stats", "--unknown", optarg, unknown_word, &which);
+    if (status == CLI_CONTINUE)
+        set->unknown = flags[which];
+    return status;
+}
+
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
@@ -306,6 +320,8 @@ static int read_option(int option, settings *set)
     case OPTION_PARENT:
         set->parent = optarg;
         return CLI_CONTINUE;
+    case OPTION_UNKNOWN:
+        return unknown_option(set);
     case OPTION_RAW:
         set->how.raw = true;
         return CLI_CONTINUE;
@@ -343,6 +359,12 @@ static const cli_option options[] = {
      .help = "which functions the key parent is; default: "
              "^(__(x64|ia32|arm64|s390x|riscv)_)?sys_|^(do|exc)_page_fault",
      .more = "Of a call chain the innermost that matches counts."},
+    {"unknown", .value = "WHAT", .code = OPTION_UNKNOWN, .word = unknown_word,
+     .help = "with sym, what is in no known function; mapped (default): a line for each place in a "
+             "file, [libc.so.6+0x1234], and one, [unknown], for all addresses where nothing is "
+             "known to be mapped; module: one for each file; address: one for each address",
+     .more = "Most of these addresses are no code, but what perf took for return addresses on "
+             "stacks of programs without frame pointers."},
     {"raw", .code = OPTION_RAW, .help = "do not decompress compressed records"},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
     {.rows = cli_reading_options},

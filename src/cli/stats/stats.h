@@ -111,6 +111,7 @@ typedef struct cli_stats_settings {
     cli_keys keys;
     cli_symbols symbols;
     const char *parent; /* NULL: the default */
+    uint32_t unknown;   /* PERFILE_PROFILE_UNKNOWN_… */
     bool of_code;       /* samples are counted by a profile: keys of code, or --total */
     bool json;
     bool heading; /* the name of each file is printed above its table */
