@@ -176,7 +176,7 @@ LINES = {
     "list": ["events {in}", "events --json {in}", "ids {in}", "ids --json {in}", "processes --json {in}", "threads {in}",
              "threads --json {in}", "mappings {in}", "mappings --json {in}", "build-ids --json {in}", "features --json {in}",
              "cpus --json {in}"],
-    "stats": ["{in}", "--by comm,event {in}", "--by tid --json {in}", "--by comm,dso,sym {in}",
+    "stats": ["{in}", "--by comm,event {in}", "--by tid --json {in}", "--by comm,dso,sym {in}", "--by dso,sym --unknown address {in}",
               "--by pid,sym,parent --json {in}"],
     "validate": ["{in}", "--format json {in}"],
     "dump": ["{in}", "--format jsonl {in}", "--format cbor {in}", "--format jsonl --resolve {in}",
