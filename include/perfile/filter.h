@@ -197,6 +197,7 @@ typedef struct perfile_filter_open_options {
      * What they do not carry over is told by `note`; damage is in the summary of *stream, which has
      * no records of it. */
     bool translate;
+    bool names_only; /* with `model`: it is asked for names of threads, not for mappings */
     uint32_t passes; /* filled: passes that were made before the stream can be read */
     /* Filled (may be NULL): its status is PERFILE_E_LIMIT when the model reached
      * perfile_limits.model_bytes and knows nothing of later records, else PERFILE_OK.  With NULL

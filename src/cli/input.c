@@ -275,6 +275,7 @@ static perfile_status open_selected(cli_input *in, const cli_file *file, const c
     perfile_filter_open_options reading = {.size = sizeof reading,
                                            .how = options,
                                            .model = how->model,
+                                           .names_only = how->names_only,
                                            .translate = how->translate,
                                            .progress = on_pass,
                                            .note = on_note,

@@ -17,6 +17,7 @@
 #include "filter/filter.h"
 #include "io/out.h"
 #include "lib/passes.h"
+#include "model/ask.h"
 #include "perfile/filter.h"
 #include "perfile/target.h"
 
@@ -365,6 +366,7 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
 typedef struct pf_reading {
     passing in;
     perfile_model *model;
+    bool names_only;
     perfile_error *limit; /* the caller's: why the model is not complete; may be NULL */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void (*note)(void *user, const perfile_note *note);
@@ -398,13 +400,21 @@ static void on_end(void *user)
     note_empty(x->in.filter, x->note, x->user);
 }
 
+/* True if the model needs the record: mappings are most of what it would be fed. */
+static bool is_needed(const pf_reading *x, const perfile_record *r)
+{
+    const bool maps = r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2 ||
+                      r->type == PERFILE_RECORD_KSYMBOL;
+    return r->family == PERFILE_FAMILY_PERF && r->type != PERFILE_RECORD_SAMPLE &&
+           !(x->names_only && maps) && perfile_model_wants(r->type);
+}
+
 /* Feeds the side-band of a run to the model. */
 static perfile_status feed(pf_reading *x, const perfile_record *first, size_t n, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++)
-        if (first[i].family == PERFILE_FAMILY_PERF && first[i].type != PERFILE_RECORD_SAMPLE &&
-            perfile_model_wants(first[i].type))
+        if (is_needed(x, &first[i]))
             st = perfile_model_feed(x->model, &first[i], err);
     return st;
 }
@@ -416,7 +426,6 @@ static perfile_status make_model(pf_reading *x, perfile_error *err)
 {
     perfile_stream *s;
     const perfile_record *first;
-    const perfile_thread *threads;
     size_t n;
     perfile_status st = open_pass(&x->in, &s, err);
     if (st == PERFILE_OK)
@@ -429,8 +438,7 @@ static perfile_status make_model(pf_reading *x, perfile_error *err)
         *x->limit = *err;
         st = PERFILE_END;
     }
-    /* Asking for the threads sorts the model's lists now, which makes later look-ups fast. */
-    return st == PERFILE_END ? perfile_model_threads(x->model, &threads, &n, err) : st;
+    return st == PERFILE_END ? pf_model_settle(x->model, err) : st;
 }
 
 /* Does all passes, and opens the last one with the filter on it. */
@@ -489,6 +497,7 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
                                                      .user = asked.user};
     if (st == PERFILE_OK)
         st = perfile_filter_new(options, &x->in.filter, err);
+    x->names_only = asked.names_only;
     if (st == PERFILE_OK)
         st = open_all(x, asked.model, stream, err);
     if (st == PERFILE_OK && reading)

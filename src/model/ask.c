@@ -96,6 +96,11 @@ static const perfile_mapping *mapping_of(const perfile_model *m, const pf_mappin
     return &m->mappings.at[span->mapping];
 }
 
+perfile_status pf_model_settle(perfile_model *m, perfile_error *err)
+{
+    return pf_history_sort(&m->history) ? PERFILE_OK : pf_model_fail(m, err);
+}
+
 bool pf_model_has_name(const perfile_model *m, perfile_bytes name)
 {
     return pf_texts_find(&m->texts, name) != NULL;

@@ -22,6 +22,9 @@ const char *pf_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, ui
 const perfile_mapping *pf_model_mapping(const perfile_model *m, uint32_t pid, uint64_t addr,
                                         uint64_t time, pf_reach *reach);
 
+/* To be called after the last feed: makes questions about threads fast.  PERFILE_E_NOMEM. */
+perfile_status pf_model_settle(perfile_model *m, perfile_error *err);
+
 /* True if a thread, file or other thing of the model has this name. */
 bool pf_model_has_name(const perfile_model *m, perfile_bytes name);
 

@@ -112,6 +112,30 @@ static void unknown_places_are_joined_as_asked(void **state)
     build_clear(&b);
 }
 
+/* A model that is asked for names only knows them, and no mappings. */
+static void a_model_may_know_names_only(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    begin(&b, CHAIN_TYPE, 0, FREQ);
+    put_comm(&b, 5, "work", false, 0);
+    put_mmap(&b, 5, 0x400000, 0x1000, 0, "/bin/work", 0);
+    put_sample(&b, USER, 5, 100, 0x400010, CHAIN(PF_CONTEXT_USER, 0x400010));
+    for (int names_only = 0; names_only < 2; names_only++) {
+        perfile_filter_open_options reading = {
+            .size = sizeof reading, .model = true, .names_only = names_only};
+        perfile_source *source;
+        perfile_stream *s;
+        const perfile_model *model;
+        assert_int_equal(perfile_source_memory(built(&b), "made", &source, NULL), PERFILE_OK);
+        assert_int_equal(perfile_filter_open(source, NULL, &reading, &s, &model, NULL), PERFILE_OK);
+        assert_string_equal(perfile_model_comm(model, 5, 5, 100), "work");
+        assert_int_equal(!perfile_model_mapping(model, 5, 0x400010, 100), names_only);
+        perfile_stream_close(s);
+    }
+    build_clear(&b);
+}
+
 /* Two threads in two files, and the kernel. */
 static void build_two(builder *b)
 {
@@ -252,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals_count_a_sample_once),
         cmocka_unit_test(unknown_places_are_joined_as_asked),
+        cmocka_unit_test(a_model_may_know_names_only),
         cmocka_unit_test(the_address_of_the_sample_counts),
         cmocka_unit_test(parents_are_found_by_name),
         cmocka_unit_test(what_cannot_be_asked_is_refused),

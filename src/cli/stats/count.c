@@ -323,6 +323,11 @@ int cli_key_resolved(const cli_keys *keys)
     return -1;
 }
 
+bool cli_keys_of_files(const cli_keys *keys)
+{
+    return memchr(keys->kind, DSO, keys->n);
+}
+
 bool cli_keys_of_code(const cli_keys *keys)
 {
     bool of_code = false;

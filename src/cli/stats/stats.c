@@ -418,6 +418,7 @@ int cli_stats(int argc, char **argv)
         set.how.selection = &set.select;
         set.how.translate = set.of_code;
         set.how.model = set.of_code || cli_key_resolved(&set.keys) >= 0;
+        set.how.names_only = !set.of_code && !cli_keys_of_files(&set.keys);
         set.how.with_sideband = set.of_code; /* call chains that come later */
         set.heading = !set.json && in.n > 1;
         status = CLI_DONE;

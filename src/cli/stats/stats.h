@@ -82,6 +82,9 @@ bool cli_counts_join(cli_counts *counts);
 /* Returns the first key that needs a model (names or mappings), -1 if none does. */
 int cli_key_resolved(const cli_keys *keys);
 
+/* True if some key is the file of an address. */
+bool cli_keys_of_files(const cli_keys *keys);
+
 /* True if some key is of places in code, which only samples have: then they are counted by a
  * profile (code.c) instead of the functions below. */
 bool cli_keys_of_code(const cli_keys *keys);
