@@ -474,7 +474,7 @@ bool pf_release_needs_one_sample_type(const pf_release *r)
 
 /* The catalogue: the rows of format/ and the shapes of their structs, for callers of the library.
  *
- * perfile_struct is pf_row_shape (schema/rows.h), whose members stand between marks that say when
+ * perfile_struct is pf_row_shape (schema/rows.h), whose members are between marks that say when
  * they are there; here each member gets the innermost of these conditions. */
 
 static const pf_row_shape *shape_of(const perfile_struct *of)

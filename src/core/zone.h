@@ -206,9 +206,8 @@ struct pf_narrow { /* pf_narrow: see io/source.h */
     /* Called for each stretch of data that the stream passes over, `records` from `sequence` on, of
      * the range that needs() was asked about last; not with PF_NEED_STORED.  May be NULL. */
     void (*passed)(void *user, const pf_zone *zone, uint64_t sequence, uint64_t records);
-    /* The stream comes to a range that is PF_NEED_STORED or _STORED_SIDEBAND; records in front of
-     * it have been handed out.  *range is valid during the call.  Errors are the reader's to keep.
-     */
+    /* The stream comes to a range that is PF_NEED_STORED or _STORED_SIDEBAND; records before it
+     * have been handed out.  *range is valid during the call.  Errors are the reader's to keep. */
     void (*stored)(void *user, const pf_stored *range);
     void *user;
     /* The reader needs all records, and takes those of a range as they are stored where it can:

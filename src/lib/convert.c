@@ -225,11 +225,7 @@ static perfile_status open_translated(pf_convert *x, pf_translation *t, perfile_
 static void on_loss(void *user, const perfile_target_loss *loss)
 {
     pf_convert *x = user;
-    const perfile_note note = {.kind = PERFILE_NOTE_TARGET,
-                               .number = UINT32_MAX,
-                               .count = loss->count,
-                               .offset = loss->first_offset,
-                               .text = loss->sentence};
+    const perfile_note note = pf_note_of_loss(loss);
     x->target_losses++;
     if (x->options.note)
         x->options.note(x->options.user, &note);
@@ -358,7 +354,7 @@ static perfile_status open_first(pf_convert *x, perfile_stream **s, perfile_erro
 /* True if the capture has compressed records.  A pipe, which cannot be searched, is taken to have
  * some.
  *
- * A recording with compression has the feature COMPRESSED, in a pipe in front of the kernel's
+ * A recording with compression has the feature COMPRESSED, in a pipe before the kernel's
  * records; without it the first record of the kernel answers "no".  With it, the records are
  * searched, because some tools leave the feature when they decompress. */
 static perfile_status is_packed(pf_convert *x, bool *packed, perfile_error *err)

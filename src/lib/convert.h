@@ -18,7 +18,7 @@ typedef struct pf_convert {
     perfile_perfmon_options perfmon; /* options.perfmon points to it, if it was given */
     perfile_convert_summary result;
     pf_notes notes;          /* losses of converting; those of copying are noted by lib/copy.c */
-    uint64_t target_losses;  /* kinds of losses that are told at once */
+    uint64_t target_losses;  /* kinds of losses, which are noted at once */
     pf_passes in;            /* the input; in.source is NULL once a stream has taken it over */
     perfile_sink *sink;      /* the caller's */
     const pf_driver *driver; /* of the input */

@@ -27,7 +27,7 @@ typedef struct pf_image {
     pf_convert *x;
     bool swap;                /* the output has the other byte order */
     bool keeps;               /* every byte goes into an archive, or comes out of one */
-    bool zeros;               /* … and zeros may stand for what an archive has lost */
+    bool zeros;               /* … and what an archive has lost may become zeros */
     pf_source_origin *origin; /* of the input; NULL: it is in no archive */
     perfile_source *file;     /* the input, if it is one file */
     perfile_source **bytes;   /* sources of the files; owned if the input is a directory */
@@ -118,8 +118,8 @@ static perfile_status swap_fragments(pf_image *m, const perfile_record *joined, 
     return st;
 }
 
-/* Remembers the body of a fragment for swap_fragments().  A number of the record may lie across two
- * fragments, so that a fragment alone cannot be swapped. */
+/* Remembers the body of a fragment for swap_fragments().  A number of the record may be
+ * divided between two, so that a fragment alone cannot be swapped. */
 static perfile_status note_fragment(pf_image *m, const perfile_record *r, perfile_error *err)
 {
     perfile_section body = {r->offset + PF_PERF_RECORD_HEADER, r->body.len};
@@ -133,7 +133,7 @@ static perfile_status note_fragment(pf_image *m, const perfile_record *r, perfil
 
 /* Writes a run of records, which lie one after the other in memory and in the file, in the other
  * byte order.  A record that cannot be swapped completely ends the call of pf_swap_run(); it is
- * reported, and swapping goes on with the record behind it. */
+ * reported, and swapping goes on with the next record. */
 static perfile_status swap_run(pf_image *m, const perfile_record *first, size_t n,
                                perfile_error *err)
 {

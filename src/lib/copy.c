@@ -230,7 +230,7 @@ bool pf_copy_wants_extra(const pf_copy *x)
 
 /* Ranges of records that are copied from archive to archive as they are stored there.
  *
- * The stream asks for each range that would come as records, and gives it when all in front of it
+ * The stream asks for each range that would come as records, and gives it when all before it
  * has been read, and so written.  It counts as if its records had been written. */
 
 bool pf_copy_wants_stored(pf_copy *x, const pf_zone *zone)

@@ -15,6 +15,7 @@
 
 #include "perfile/copy.h"
 #include "perfile/stream.h"
+#include "perfile/target.h"
 #include "base/buffer.h"
 #include "core/zone.h"
 #include "perfile/abi.h"
@@ -53,6 +54,16 @@ void pf_notes_kept(pf_notes *notes, const perfile_record *r, const perfile_featu
  * be NULL.  Returns how many entries are losses. */
 uint64_t pf_notes_report(const pf_notes *notes, void (*note)(void *user, const perfile_note *note),
                          void *user);
+
+/* What is lost for an older version of perf, as a note; it borrows the sentence. */
+static inline perfile_note pf_note_of_loss(const perfile_target_loss *loss)
+{
+    return (perfile_note){.kind = PERFILE_NOTE_TARGET,
+                          .number = UINT32_MAX,
+                          .count = loss->count,
+                          .offset = loss->first_offset,
+                          .text = loss->sentence};
+}
 
 /* How far reading a capture has come, in bytes of its files, for the progress callbacks of the
  * options.  Offsets of records start at 0 in each part (file) of a directory; this adds the sizes

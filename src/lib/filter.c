@@ -117,7 +117,7 @@ static void put_range(char *text, unsigned place, const pf_observed_range *r)
     }
 }
 
-/* Appends the names found, `what` in front of the first; nothing if there are none. */
+/* Appends the names found, `what` before the first; nothing if there are none. */
 static void put_names(char *text, const char *what, const pf_observed_names *all)
 {
     for (size_t i = 0; i < all->n; i++)
@@ -237,11 +237,7 @@ static void on_note(void *user, const perfile_note *note)
 static void on_loss(void *user, const perfile_target_loss *loss)
 {
     filtering *f = user;
-    const perfile_note note = {.kind = PERFILE_NOTE_TARGET,
-                               .number = UINT32_MAX,
-                               .count = loss->count,
-                               .offset = loss->first_offset,
-                               .text = loss->sentence};
+    const perfile_note note = pf_note_of_loss(loss);
     f->losses++;
     on_note(f, &note);
 }
@@ -419,7 +415,7 @@ static perfile_status feed(pf_reading *x, const perfile_record *first, size_t n,
     return st;
 }
 
-/* The pass that makes the model of the whole capture: a name can be set behind the sample that
+/* The pass that makes the model of the whole capture: a name can be set after the sample that
  * needs it.  If the model reaches its limit and the caller gave `limit`, what is known so far is
  * used, and the error goes there. */
 static perfile_status make_model(pf_reading *x, perfile_error *err)

@@ -30,7 +30,7 @@ enum {
 };
 
 /* The magic numbers of other formats, each with its sentence for the error message.  Strings are
- * cut in two where a hexadecimal escape would swallow the letter behind it. */
+ * cut in two where a hexadecimal escape would swallow the next letter. */
 static const struct {
     const char *magic;
     size_t n; /* length of `magic`, which may hold zeros */

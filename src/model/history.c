@@ -145,7 +145,6 @@ bool pf_history_add(pf_history *h, const pf_change *c)
         h->cap = cap;
     }
     h->all[h->n++] = *c;
-    h->indexed = false;
     return true;
 }
 
@@ -169,16 +168,6 @@ static size_t upper_bound_in(const pf_history *h, size_t from, size_t to, uint64
     return from;
 }
 
-/* The same from the first change of the key on, in a history that is one run: mostly it has few. */
-static size_t upper_bound_from(const pf_history *h, size_t first, uint64_t key, uint64_t time)
-{
-    size_t step = 1;
-    while (first + step < h->n && is_up_to(&h->all[first + step - 1], key, time))
-        step *= 2;
-    return upper_bound_in(h, first + step / 2, first + step < h->n ? first + step : h->n, key,
-                          time);
-}
-
 /* What a search has found: the latest change up to a time, the first one after it, or NULL. */
 typedef struct around {
     const pf_change *floor, *next;
@@ -200,11 +189,8 @@ const pf_change *pf_history_floor(const pf_history *h, uint64_t key, uint64_t ti
         if (h->all[i].key == key)
             take(&found, &h->all[i], time);
     for (unsigned i = 0; i < h->n_runs; i++) {
-        size_t from = h->run_begin[i], end = run_end(h, i);
-        if (h->indexed && (from = pf_index_get(&h->firsts, key)) == PF_INDEX_NONE)
-            break;
-        const size_t at = h->indexed ? upper_bound_from(h, from, key, time)
-                                     : upper_bound_in(h, from, end, key, time);
+        const size_t from = h->run_begin[i], end = run_end(h, i);
+        const size_t at = upper_bound_in(h, from, end, key, time);
         if (at > from && h->all[at - 1].key == key)
             take(&found, &h->all[at - 1], time);
         if (at < end && h->all[at].key == key)
@@ -217,18 +203,7 @@ const pf_change *pf_history_floor(const pf_history *h, uint64_t key, uint64_t ti
 
 bool pf_history_sort(pf_history *h)
 {
-    if (h->indexed)
-        return true;
-    if (!flush_tail(h, true) || h->n >= PF_INDEX_NONE)
-        return false;
-    pf_index_free(&h->firsts); /* not charged to the budget */
-    h->firsts.seed = pf_index_seed(h);
-    for (size_t i = 0; i < h->n; i++)
-        if ((i == 0 || h->all[i - 1].key != h->all[i].key) &&
-            !pf_index_put(&h->firsts, h->all[i].key, (uint32_t)i))
-            return false;
-    h->indexed = true;
-    return true;
+    return flush_tail(h, true);
 }
 
 size_t pf_history_lower_bound(const pf_history *h, uint64_t key, uint64_t time)
@@ -242,6 +217,5 @@ void pf_history_free(pf_history *h)
 {
     pf_budget_free(h->budget, h->all, h->cap, sizeof *h->all);
     pf_free(h->scratch);
-    pf_index_free(&h->firsts);
     *h = (pf_history){0};
 }

@@ -5,8 +5,7 @@
  * and becomes a run, and two neighbouring runs of similar length are merged.  All runs lie one
  * after the other in the same array, with falling lengths, so that there are O(log n).  Adding
  * costs O(log n) amortised in any order, and changes that arrive in order are never moved.  A query
- * is a binary search in each run.  Once everything is one run, an index has the first change of
- * each key: then a query is a probe of it, and a look at the few changes of the key.
+ * is a binary search in each run.
  *
  * A change that repeats the one before it (equal but for `sequence`) is stored once, with the later
  * sequence: a capture that repeats itself needs no more memory. */
@@ -14,7 +13,6 @@
 #define PF_MODEL_HISTORY_H
 
 #include "base/alloc.h"
-#include "model/index.h"
 
 /* One change.  Sorted by (key, time, sequence). */
 typedef struct pf_change {
@@ -39,8 +37,6 @@ typedef struct pf_history {
     size_t sorted;      /* end of the last run, where the tail begins */
     pf_change *scratch; /* memory for merging */
     size_t scratch_cap;
-    pf_index firsts; /* key to position of its first change, if … */
-    bool indexed;    /* … all is one run */
 } pf_history;
 
 /* Adds a change.  False if there is no memory or the budget is exhausted; the history is unchanged
@@ -52,8 +48,8 @@ bool pf_history_add(pf_history *h, const pf_change *c);
 const pf_change *pf_history_floor(const pf_history *h, uint64_t key, uint64_t time,
                                   const pf_change **next);
 
-/* Merges everything into one run, so that all[0 .. n) is sorted by (key, time, sequence), and makes
- * its index.  False if there is no memory. */
+/* Merges everything into one run, so that all[0 .. n) is sorted by (key, time, sequence).  False if
+ * there is no memory. */
 bool pf_history_sort(pf_history *h);
 
 /* In a history that is one run (see above): the position of the first change at or after (key,

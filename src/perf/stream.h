@@ -282,7 +282,7 @@ perfile_status pf_walk_end_in_extra(pf_perf_stream *p, perfile_error *err);
 perfile_status pf_walk_skip_gap(pf_perf_stream *p, perfile_error *err);
 
 /* Salvage: examines the bytes from p->pos on and sets p->salvage.trusted and the description of the
- * gap behind it (p->salvage.gap …).  *run begins at p->pos. */
+ * gap after it (p->salvage.gap …).  *run begins at p->pos. */
 perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile_error *err);
 
 /* file.c: the sections of a perf.data file.

@@ -9,7 +9,7 @@
  * The order in which fill() looks for work is the order of the stream: first the records inside an
  * envelope (perf/envelope.c), then pending damage (p->pending), then the next outer record.
  * What to do where there is no valid record is at the end of this file; salvage (perf/salvage.c)
- * limits the walk to the bytes in front of p->salvage.trusted. */
+ * limits the walk to the bytes before p->salvage.trusted. */
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -215,7 +215,7 @@ static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
     if (p->file->skip > p->pos)
         return pf_walk_resync(p, PERFILE_DAMAGE_OVERLAP, p->file->skip - p->pos, err);
     perfile_bytes run;
-    /* The records in front of a known gap were delivered: the gap is next. */
+    /* The records before a known gap were delivered: the gap is next. */
     if (p->salvage.gap && p->pos >= p->salvage.trusted)
         return pf_walk_skip_gap(p, err);
     if (p->narrow.on && !p->salvage.on)

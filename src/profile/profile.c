@@ -181,36 +181,13 @@ bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t pe
 
 enum { FIRST_ITEMS = 64 };
 
-/* Keys of 8 bytes are one word (stacks, sums, nodes of trees): there are millions of them. */
-static inline uint64_t word_of(const void *key)
-{
-    uint64_t word;
-    memcpy(&word, key, sizeof word);
-    return word;
-}
-
-static uint32_t hash_of(const pf_intern *t, const void *key)
-{
-    if (t->key != sizeof(uint64_t))
-        return (uint32_t)pf_index_hash(t->seed, key, t->key);
-    uint64_t h = (word_of(key) ^ t->seed) * 0x9e3779b97f4a7c15;
-    h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
-    return (uint32_t)(h >> 32);
-}
-
-static bool is_equal(const pf_intern *t, uint32_t number, const void *key)
-{
-    const void *item = pf_intern_at(t, number);
-    return t->key == sizeof(uint64_t) ? word_of(item) == word_of(key)
-                                      : memcmp(item, key, t->key) == 0;
-}
-
 /* The slot of the item with this key, or the free slot where it would be added. */
 static struct pf_intern_slot *slot_of(const pf_intern *t, const void *key, uint32_t hash)
 {
     size_t at = hash & (t->n_slots - 1);
     while (t->slots[at].number &&
-           (t->slots[at].hash != hash || !is_equal(t, t->slots[at].number - 1, key)))
+           (t->slots[at].hash != hash ||
+            memcmp(pf_intern_at(t, t->slots[at].number - 1), key, t->key) != 0))
         at = (at + 1) & (t->n_slots - 1);
     return &t->slots[at];
 }
@@ -254,7 +231,7 @@ static bool reserve(pf_intern *t)
 
 uint32_t pf_intern_add(pf_intern *t, const void *key)
 {
-    const uint32_t hash = hash_of(t, key);
+    const uint32_t hash = (uint32_t)pf_index_hash(t->seed, key, t->key);
     if (t->n_slots) {
         uint32_t found = slot_of(t, key, hash)->number;
         if (found)

@@ -34,8 +34,8 @@ typedef struct pf_time_clock {
 /* The key of `r`, whose time is `time` (PERFILE_NO_TIME: none); advances the clock.
  *
  * A kernel record without a time came from the same ring buffer as the record before it, and gets
- * the key of that one.  A tool record without a time must stay behind every record that it stood
- * behind, and gets the greatest time so far.  Tool records that describe the whole capture (mark
+ * the key of that one.  A tool record without a time must stay after every record that it came
+ * after, and gets the greatest time so far.  Tool records that describe the whole capture (mark
  * PF_ROW_FIRST: attrs, features, build ids) get 0 and go to the front.  A time of 0 (synthesized
  * side-band) is a key of its own and does not advance the clock. */
 static inline uint64_t pf_time_key_of(pf_time_clock *c, const perfile_record *r, uint64_t time)

@@ -3,7 +3,7 @@
  * Samples and READ records of events whose layout changes, and trailers of other kernel records, go
  * through the event's plan (target_plan.c, transform/relayout.h).  Some records are rewritten
  * twice: an MMAP2 first loses its build id, then its trailer gets the new layout; each step writes
- * a copy behind the other in t->bytes, for which pf_target_room_for() reserves.  A record that must
+ * a copy after the other in t->bytes, for which pf_target_room_for() reserves.  A record that must
  * change but cannot be read is dropped and counted, because its old bytes would be misread in the
  * new layout. */
 #include "base/error.h"

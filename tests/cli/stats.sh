@@ -18,7 +18,7 @@ for options in "--by dso,sym --top 3" "--by comm --total" "--sort total --by sym
     "$PERFILE" stats --no-symbols $options callgraph.data group.data
 done
 "$PERFILE" stats --no-symbols --by sym --unknown module callgraph.data
-for options in "--unknown module" "--by sym --unknown none" "--by sym,time" "--by sym,type" "--by sym --sort bytes" "--sort total" "--parent x" "--by parent --parent ("; do
+for options in "--unknown module" "--by srcline --unknown module" "--by sym --unknown none" "--by sym,time" "--by sym,type" "--by sym --sort bytes" "--sort total" "--parent x" "--by parent --parent ("; do
     "$PERFILE" stats $options callgraph.data 2>&1
     echo "$options: exit status $?"
 done

@@ -359,7 +359,7 @@ static void history_is_like_a_list(void **state)
         all[i] = c;
         assert_true(pf_history_add(&h, &c));
         if (draw(100) == 0)
-            assert_true(pf_history_sort(&h)); /* then it has an index, until the next change */
+            assert_true(pf_history_sort(&h)); /* one run */
         for (int k = 0; k < 3; k++) {
             uint64_t key = draw(8);
             uint64_t time = draw(N);

@@ -31,7 +31,10 @@ int cli_stats_check(cli_stats_settings *set)
     const bool by_code = cli_keys_of_code(&set->keys);
     if (set->parent && !by_code)
         return cli_usage("stats", "--parent needs --by parent");
-    if (set->unknown && !by_code)
+    bool by_symbol = false;
+    for (unsigned k = 0; k < set->keys.n; k++)
+        by_symbol |= cli_key_per(&set->keys, k) == PERFILE_PER_SYMBOL;
+    if (set->unknown && !by_symbol)
         return cli_usage("stats", "--unknown needs --by sym");
     set->of_code |= by_code;
     if (!set->of_code)
