@@ -90,15 +90,15 @@ typedef struct perfile_export_summary {
     uint64_t joined;         /* call chains whose user part came later (CALLCHAIN_DEFERRED) */
     uint64_t not_joined;     /* those whose user part did not come */
     uint64_t stacks;         /* distinct ones of what is shown, with every beginning of one */
-    uint64_t frames;         /* distinct places in code */
-    uint64_t unmapped;       /* of them, those where nothing is known to be mapped */
-    uint64_t named;          /* of them, those whose function is known */
-    uint64_t events;         /* different names of events that the samples are of */
-    uint64_t pruned;         /* frames that are too small to be shown in a picture */
-    uint64_t bytes;          /* of memory, out of perfile_limits.profile_bytes */
-    uint64_t first_time;     /* of the samples, ns of the session clock; PERFILE_NO_TIME … */
-    uint64_t last_time;      /* … and 0: none has one */
-    bool events_apart;       /* the output tells them apart */
+    uint64_t unmapped;       /* of them, those that end where nothing is known to be mapped */
+    uint64_t named;          /* of them, those that end in a known function */
+    uint64_t frames;     /* distinct functions, files and places in code that these consist of */
+    uint64_t events;     /* different names of events that the samples are of */
+    uint64_t pruned;     /* frames that are too small to be shown in a picture */
+    uint64_t bytes;      /* of memory, out of perfile_limits.profile_bytes */
+    uint64_t first_time; /* of the samples, ns of the session clock; PERFILE_NO_TIME … */
+    uint64_t last_time;  /* … and 0: none has one */
+    bool events_apart;   /* the output tells them apart */
     /* With PERFILE_EXPORT_COMPARE: the samples of the first capture, which are not in `samples` and
      * `period`; all else is of both. */
     uint64_t before_samples;
@@ -130,7 +130,9 @@ typedef struct perfile_emit_options {
     /* How many threads make the output, the caller's included; at most 256.  0 or 1: only the
      * caller's.  The output does not depend on it.  From perfile_emitter_begin() to
      * perfile_emitter_finish() the model must not be fed then; all calls still come from one
-     * thread.  Forms for viewers have no use for more than one. */
+     * thread, but for those of perfile_symbols_options.notice, which come from one at a time.  With
+     * forms for viewers the threads resolve samples with tables of their own: memory may be as much
+     * for each. */
     uint32_t threads;
     /* "tsv": the columns, separated by commas; see perfile_emit_fields_check().  Copied. */
     const char *fields;

@@ -64,7 +64,13 @@ typedef struct perfile_profile_options {
     /* Of PERFILE_PER_PARENT: an extended regular expression.  NULL: system calls and page
      * faults, "^(__(x64|ia32|arm64|s390x|riscv)_)?sys_|^(do|exc)_page_fault". */
     const char *parent;
-    uint64_t reserved[3];
+    /* How many threads resolve samples, the caller's included; at most 256.  0 or 1: only the
+     * caller's.  What comes out does not depend on it; each has tables of its own, so that memory
+     * may be as much for each.  All calls come from one thread, but for those of `symbols->notice`,
+     * which come from one at a time. */
+    uint32_t threads;
+    uint32_t reserved0;
+    uint64_t reserved[2];
 } perfile_profile_options;
 
 /* The samples of one combination of values.  Members of keys that were not asked for are NULL and
@@ -101,20 +107,21 @@ typedef struct perfile_profile_row {
 
 /* What the samples add up to. */
 typedef struct perfile_profile_summary {
-    uint64_t samples;          /* that were put in */
-    uint64_t period;           /* sum of their periods, up to UINT64_MAX */
-    uint64_t rows;             /* how many there are; 0 before perfile_profile_finish() */
-    uint64_t without_period;   /* samples for which no period is known */
-    uint64_t without_stack;    /* samples of which no address is known */
-    uint64_t unreadable;       /* samples whose call chain could not be read */
-    uint64_t joined;           /* call chains whose user part came later (CALLCHAIN_DEFERRED) */
-    uint64_t not_joined;       /* those whose user part did not come */
-    uint64_t frames;           /* distinct places in code */
-    uint64_t unmapped;         /* of them, those where nothing is known to be mapped */
-    uint64_t named;            /* of them, those whose function is known */
-    uint64_t bytes;            /* of memory, out of perfile_limits.profile_bytes */
-    uint64_t unwound;          /* as in perfile_export_summary, and the next four: */
-    uint32_t unwound_short;    /* the copy of the stack ends */
+    uint64_t samples;        /* that were put in */
+    uint64_t period;         /* sum of their periods, up to UINT64_MAX */
+    uint64_t rows;           /* how many there are; 0 before perfile_profile_finish() */
+    uint64_t without_period; /* samples for which no period is known */
+    uint64_t without_stack;  /* samples of which no address is known */
+    uint64_t unreadable;     /* samples whose call chain could not be read */
+    uint64_t joined;         /* call chains whose user part came later (CALLCHAIN_DEFERRED) */
+    uint64_t not_joined;     /* those whose user part did not come */
+    uint64_t stacks;         /* distinct ones, with every beginning of one */
+    uint64_t unmapped;       /* of them, those that end where nothing is known to be mapped */
+    uint64_t named;          /* of them, those that end in a known function */
+    uint64_t frames;        /* distinct functions, files and places in code that these consist of */
+    uint64_t bytes;         /* of memory, out of perfile_limits.profile_bytes */
+    uint64_t unwound;       /* as in perfile_export_summary, and the next four: */
+    uint32_t unwound_short; /* the copy of the stack ends */
     uint32_t unwound_no_file;  /* a file was not found */
     uint32_t unwound_no_rules; /* it has no rules for the code */
     uint32_t not_unwound;      /* not supported, or damaged */
@@ -131,9 +138,9 @@ typedef struct perfile_profile_summary {
 /* Samples that are added up. */
 typedef struct perfile_profile perfile_profile;
 
-/* Borrows session and model until the profile is finished.  `model` NULL: nothing is known to be
- * mapped, and no thread has a name.  PERFILE_E_USAGE: `per` or `parent` is none; PERFILE_E_NOMEM;
- * PERFILE_E_IO, PERFILE_E_LIMIT: symbols->kallsyms. */
+/* Borrows session and model until the profile is finished or closed.  `model` NULL: nothing is
+ * known to be mapped, and no thread has a name.  PERFILE_E_USAGE: `per` or `parent` is none;
+ * PERFILE_E_NOMEM; PERFILE_E_IO, PERFILE_E_LIMIT: symbols->kallsyms. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_open(
     const perfile_session *session, const perfile_model *model,
     const perfile_profile_options *options, perfile_profile **profile, perfile_error *err);

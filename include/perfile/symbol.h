@@ -53,7 +53,8 @@ enum {                               /* perfile_unnamed.kind */
 /* Addresses of one mapped thing that have no name. */
 typedef struct perfile_unnamed {
     const char *file;   /* as perfile_mapping_dso() calls it; valid during the call */
-    uint64_t addresses; /* answers of perfile_symbols_find() without a name */
+    uint64_t addresses; /* answers of perfile_symbols_find() without a name; of a profile and of
+                         * forms for viewers the nodes of the call tree */
     uint8_t kind;       /* PERFILE_UNNAMED_FILE … */
     uint8_t reason;     /* PERFILE_SYMBOL_NO_FILE …, below */
     uint8_t reserved0[6];

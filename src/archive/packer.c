@@ -60,21 +60,23 @@ struct pf_packer {
     pf_buffer meta; /* scratch */
 };
 
-static void work(void *user, unsigned slot)
+static void work(void *user, unsigned slot, unsigned thread)
 {
+    (void)thread;
     pf_packer *p = user;
     pf_job_encode(&p->jobs[slot]);
 }
 
 /* pf_session_reader: no job asks the session any more when this returns. */
-static void stop_asking(void *user)
+static void stop_asking(void *user, bool last)
 {
+    (void)last;
     pf_packer *p = user;
     pf_job *j = &p->jobs[pf_workers_slot(p->workers)];
     if (p->open && j->status == PERFILE_OK)
         j->status = pf_job_catch_up(j, p->parts[p->at].pending.ptr, &j->error);
     pf_workers_wait_all(p->workers);
-    pf_session_remove_reader(p->asked, &p->reader);
+    pf_session_remove_reader(&p->reader);
     p->asked = NULL;
 }
 
@@ -84,7 +86,7 @@ static void ask(pf_packer *p, const perfile_session *s)
     if (s == p->asked || p->n_jobs == 1)
         return;
     if (p->asked)
-        stop_asking(p);
+        stop_asking(p, false);
     if (s)
         pf_session_add_reader(s, &p->reader);
     p->asked = s;
@@ -136,7 +138,7 @@ void pf_packer_close(pf_packer *p)
         return;
     pf_workers_free(p->workers);
     if (p->asked)
-        pf_session_remove_reader(p->asked, &p->reader);
+        pf_session_remove_reader(&p->reader);
     for (unsigned i = 0; p->jobs && i < p->n_jobs; i++)
         pf_job_free(&p->jobs[i]);
     pf_free(p->jobs);

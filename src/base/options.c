@@ -83,7 +83,7 @@ static const struct {
     OPTIONS(merge_captures_options, RESERVED(merge_captures_options, reserved0),
             RESERVED(merge_captures_options, reserved)),
     OPTIONS(profile_options, FLAGS(profile_options, flags, PERFILE_PROFILE_UNKNOWN_ADDRESS),
-            RESERVED(profile_options, reserved)),
+            RESERVED(profile_options, reserved0), RESERVED(profile_options, reserved)),
     OPTIONS(recover_options, RESERVED(recover_options, reserved)),
     OPTIONS(ring_options, RESERVED(ring_options, reserved)),
     OPTIONS(ring_stream_options, RESERVED(ring_stream_options, reserved)),

@@ -331,7 +331,7 @@ enum { CLI_DEBUG_DIRS = 16 };
 /* Places in code of one mapped thing that have no name. */
 typedef struct cli_unnamed {
     char *file;
-    uint64_t places;
+    uint64_t stacks;
     uint8_t kind;   /* PERFILE_UNNAMED_FILE … */
     uint8_t reason; /* PERFILE_SYMBOL_NO_FILE … */
 } cli_unnamed;
@@ -362,9 +362,9 @@ int cli_symbols_need_source(const char *what);
 const perfile_symbols_options *cli_symbols_chosen(cli_symbols *symbols,
                                                   const perfile_limits *limits);
 
-/* Says that `places` of a capture (NULL: of all) have no name, and why, for the files with most of
+/* Says that `stacks` of a capture (NULL: of all) have no name, and why, for the files with most of
  * them.  What is opened with the options has to be finished. */
-void cli_unnamed_print(cli_symbols *symbols, const char *capture, uint64_t places);
+void cli_unnamed_print(cli_symbols *symbols, const char *capture, uint64_t stacks);
 
 /* The same as an array "unnamed" of the JSON object that is open, all of them. */
 void cli_unnamed_json(cli_symbols *symbols);

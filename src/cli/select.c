@@ -209,13 +209,13 @@ static int by_file(const void *a, const void *b)
                                     : 0;
 }
 
-static int by_places(const void *a, const void *b)
+static int by_stacks(const void *a, const void *b)
 {
     const cli_unnamed *x = a, *y = b;
-    return x->places != y->places ? (x->places < y->places ? 1 : -1) : by_file(a, b);
+    return x->stacks != y->stacks ? (x->stacks < y->stacks ? 1 : -1) : by_file(a, b);
 }
 
-/* Adds up what several processes or captures have of a file; those with most places come first. */
+/* Adds up what several processes or captures have of a file; those with most stacks come first. */
 static void join_unnamed(cli_symbols *s)
 {
     size_t n = 0;
@@ -223,7 +223,7 @@ static void join_unnamed(cli_symbols *s)
         qsort(s->unnamed, s->n_unnamed, sizeof *s->unnamed, by_file);
     for (size_t i = 0; i < s->n_unnamed; i++) {
         if (n && by_file(&s->unnamed[n - 1], &s->unnamed[i]) == 0) {
-            s->unnamed[n - 1].places += s->unnamed[i].places;
+            s->unnamed[n - 1].stacks += s->unnamed[i].stacks;
             free(s->unnamed[i].file);
         } else {
             s->unnamed[n++] = s->unnamed[i];
@@ -231,10 +231,10 @@ static void join_unnamed(cli_symbols *s)
     }
     s->n_unnamed = n;
     if (n)
-        qsort(s->unnamed, n, sizeof *s->unnamed, by_places);
+        qsort(s->unnamed, n, sizeof *s->unnamed, by_stacks);
 }
 
-/* Why the places of a file have no name, and what helps. */
+/* Why places in a file have no name, and what helps. */
 static const char *advice(const cli_unnamed *u)
 {
     const bool is_missing = u->reason == PERFILE_SYMBOL_NO_FILE;
@@ -257,22 +257,22 @@ static const char *advice(const cli_unnamed *u)
     return perfile_symbol_reason_text(u->reason);
 }
 
-void cli_unnamed_print(cli_symbols *s, const char *capture, uint64_t places)
+void cli_unnamed_print(cli_symbols *s, const char *capture, uint64_t stacks)
 {
     enum { SHOWN = 5 };
     char number[32];
-    uint64_t rest = places;
-    if (!places)
+    uint64_t rest = stacks;
+    if (!stacks)
         return;
     cli_message("%s%s%s %s", capture ? capture : "", capture ? ": " : "",
-                cli_format_grouped(places, number),
-                places == 1 ? "place in code has no known function"
-                            : "places in code have no known function");
+                cli_format_grouped(stacks, number),
+                stacks == 1 ? "node of the call tree has no known function"
+                            : "nodes of the call tree have no known function");
     join_unnamed(s);
     for (size_t i = 0; i < s->n_unnamed && i < SHOWN; i++) {
         const cli_unnamed *u = &s->unnamed[i];
-        cli_message("  %s in %s: %s", cli_format_grouped(u->places, number), u->file, advice(u));
-        rest -= u->places < rest ? u->places : rest;
+        cli_message("  %s in %s: %s", cli_format_grouped(u->stacks, number), u->file, advice(u));
+        rest -= u->stacks < rest ? u->stacks : rest;
     }
     if (rest && s->n_unnamed > SHOWN)
         cli_message("  %s in other files", cli_format_grouped(rest, number));
@@ -289,7 +289,7 @@ void cli_unnamed_json(cli_symbols *s)
         cli_json_object(NULL);
         cli_json_string("file", s->unnamed[i].file);
         cli_json_string("kind", kinds[s->unnamed[i].kind]);
-        cli_json_number("places", s->unnamed[i].places);
+        cli_json_number("stacks", s->unnamed[i].stacks);
         cli_json_string("reason", perfile_symbol_reason_text(s->unnamed[i].reason));
         cli_json_object_end();
     }

@@ -54,11 +54,21 @@ perfile_status pf_session_new(bool swapped, const perfile_open_options *options,
     return PERFILE_OK;
 }
 
+static void notify(const perfile_session *s, bool last)
+{
+    for (const pf_session_reader *r = s->readers, *next; r; r = next) {
+        next = r->next; /* it may remove itself */
+        r->before_change(r->user, last);
+    }
+}
+
 void pf_session_free(perfile_session *s)
 {
     if (!s)
         return;
-    pf_session_will_change(s);
+    notify(s, true);
+    while (s->readers)
+        pf_session_remove_reader(s->readers);
     pf_names_free(&s->names);
     pf_ids_free(&s->ids);
     pf_ids_free(&s->instance_ids);
@@ -103,25 +113,26 @@ static pf_session_reader **readers_of(const perfile_session *s)
 
 void pf_session_add_reader(const perfile_session *s, pf_session_reader *reader)
 {
-    reader->next = s->readers;
-    *readers_of(s) = reader;
+    reader->link = readers_of(s);
+    reader->next = *reader->link;
+    if (reader->next)
+        reader->next->link = &reader->next;
+    *reader->link = reader;
 }
 
-void pf_session_remove_reader(const perfile_session *s, pf_session_reader *reader)
+void pf_session_remove_reader(pf_session_reader *reader)
 {
-    pf_session_reader **at = readers_of(s);
-    while (*at && *at != reader)
-        at = &(*at)->next;
-    if (*at)
-        *at = reader->next;
+    if (!reader->link)
+        return;
+    *reader->link = reader->next;
+    if (reader->next)
+        reader->next->link = reader->link;
+    reader->link = NULL;
 }
 
 void pf_session_will_change(const perfile_session *s)
 {
-    for (const pf_session_reader *r = s->readers, *next; r; r = next) {
-        next = r->next; /* it may remove itself */
-        r->before_change(r->user);
-    }
+    notify(s, false);
 }
 
 perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err)

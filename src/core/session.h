@@ -114,15 +114,18 @@ perfile_status pf_session_collect(perfile_session *s, const perfile_record *r, p
 /* Something whose threads read the session.  It is notified before each change, and before the
  * session is released, and must stop them until then. */
 typedef struct pf_session_reader {
-    void (*before_change)(void *user); /* returns when no thread reads the session any more */
+    /* Returns when no thread reads the session any more.  `last`: the session is released, and what
+     * belongs to its stream may be gone, such as its model. */
+    void (*before_change)(void *user, bool last);
     void *user;
-    struct pf_session_reader *next;
+    struct pf_session_reader *next, **link; /* in the session's list; link NULL: in none */
 } pf_session_reader;
 
 /* `reader` belongs to the caller and must not move before pf_session_remove_reader(), which it may
- * call when it is notified.  Who reads a session is no fact of it: it may be const. */
+ * call when it is notified, or when the session was released.  Who reads a session is no fact of
+ * it: it may be const. */
 void pf_session_add_reader(const perfile_session *s, pf_session_reader *reader);
-void pf_session_remove_reader(const perfile_session *s, pf_session_reader *reader);
+void pf_session_remove_reader(pf_session_reader *reader);
 
 /* Notifies the readers.  To be called before the session changes, or anything else that its readers
  * use. */

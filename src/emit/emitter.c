@@ -79,8 +79,9 @@ static void run_job(job *j)
         j->status = pf_fail_nomem(&j->error, "emitter");
 }
 
-static void run_slot(void *user, unsigned slot)
+static void run_slot(void *user, unsigned slot, unsigned thread)
 {
+    (void)thread;
     run_job(&((threads *)user)->jobs[slot]);
 }
 
@@ -161,8 +162,9 @@ static void finish_all(threads *t)
 }
 
 /* pf_session_reader: the session is about to change. */
-static void before_change(void *user)
+static void before_change(void *user, bool last)
 {
+    (void)last;
     finish_all(user);
 }
 
@@ -366,7 +368,7 @@ static void pf_emit_threads_free(perfile_emitter *e)
     if (!t)
         return;
     pf_workers_free(t->workers);
-    pf_session_remove_reader(t->session, &t->reader);
+    pf_session_remove_reader(&t->reader);
     for (unsigned i = 0; i < t->n_jobs; i++) {
         job *j = &t->jobs[i];
         pf_emitter_free(j->e);

@@ -73,6 +73,19 @@ static perfile_status note_origin(pf_exporter *x, perfile_error *err)
     return PERFILE_OK;
 }
 
+static perfile_status open_symbols(pf_exporter *x, perfile_error *err)
+{
+    pf_resolver *resolver = &x->reader.resolver;
+    perfile_status st = perfile_symbols_open(x->base.session, x->options.symbols, &x->symbols, err);
+    resolver->functions = x->symbols;
+    if (x->options.flags & PERFILE_EXPORT_INLINE)
+        resolver->symbols = x->symbols;
+    if (st != PERFILE_OK || x->options.flags & PERFILE_EXPORT_NO_UNWIND)
+        return st;
+    return pf_profile_reader_unwind(&x->reader, x->symbols) ? PERFILE_OK
+                                                            : pf_fail_nomem(err, "export");
+}
+
 /* Begins to read the capture that base.session and base.model are of. */
 static perfile_status begin_input(pf_exporter *x, perfile_error *err)
 {
@@ -85,16 +98,9 @@ static perfile_status begin_input(pf_exporter *x, perfile_error *err)
     pf_resolver *resolver = &x->reader.resolver;
     resolver->joins = x->base.ops->exports->by_name && !(x->options.flags & PERFILE_EXPORT_INLINE);
     resolver->joins_unnamed = resolver->joins_unmapped = pf_export_tree_options(x).join;
-    if (!x->options.symbols)
-        return PERFILE_OK;
-    perfile_status st = perfile_symbols_open(x->base.session, x->options.symbols, &x->symbols, err);
-    resolver->functions = x->symbols;
-    if (x->options.flags & PERFILE_EXPORT_INLINE)
-        resolver->symbols = x->symbols;
-    if (st != PERFILE_OK || x->options.flags & PERFILE_EXPORT_NO_UNWIND)
-        return st;
-    return pf_profile_reader_unwind(&x->reader, x->symbols) ? PERFILE_OK
-                                                            : pf_fail_nomem(err, "export");
+    perfile_status st = x->options.symbols ? open_symbols(x, err) : PERFILE_OK;
+    x->reader.one_by_one = x->base.ops->exports->note; /* it is shown records between samples */
+    return st == PERFILE_OK ? pf_profile_reader_start(&x->reader, x->base.n_threads, err) : st;
 }
 
 /* Adds to a counter that stays at UINT32_MAX. */
@@ -292,12 +298,7 @@ void pf_export_summary(const perfile_emitter *e, perfile_export_summary *out)
     }
     out->stacks = x->profile.stacks.n ? x->profile.stacks.n - 1 : 0; /* without the empty one */
     out->frames = x->profile.frames.n;
-    for (uint32_t i = 0; i < x->profile.frames.n; i++) {
-        const pf_call_frame *frame = pf_profile_frame_at(&x->profile, i);
-        const pf_object *object = pf_profile_object_at(&x->profile, frame->object);
-        out->unmapped += !object;
-        out->named += frame->function || (object && object->kind == PERFILE_MAPPING_SYMBOL);
-    }
+    pf_count_known(&x->profile, &out->unmapped, &out->named);
     out->bytes = x->profile.budget.used;
 }
 

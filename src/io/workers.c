@@ -31,6 +31,7 @@ struct pf_workers {
     pthread_mutex_t lock;
     pthread_cond_t more, finished;
     uint64_t submitted, begun;
+    unsigned running;   /* threads that have begun to run */
     unsigned idle;      /* threads that wait for `more` */
     bool caller_waits;  /* the caller waits for `finished` */
     bool ending;        /* pf_workers_free() was called: threads end after their present job */
@@ -45,11 +46,11 @@ static unsigned slot_of(const pf_workers *w, uint64_t job)
 
 /* Does the oldest job that no thread has begun.  Called with the lock, which is released while the
  * job runs. */
-static void do_next_job(pf_workers *w)
+static void do_next_job(pf_workers *w, unsigned thread)
 {
     unsigned slot = slot_of(w, w->begun++);
     pthread_mutex_unlock(&w->lock);
-    w->work(w->user, slot);
+    w->work(w->user, slot, thread);
     pthread_mutex_lock(&w->lock);
     w->done[slot] = true;
 }
@@ -59,6 +60,7 @@ static void *thread_main(void *user)
 {
     pf_workers *w = user;
     pthread_mutex_lock(&w->lock);
+    const unsigned thread = ++w->running;
     while (!w->ending) {
         if (w->begun == w->submitted) {
             w->idle++;
@@ -66,7 +68,7 @@ static void *thread_main(void *user)
             w->idle--;
             continue;
         }
-        do_next_job(w);
+        do_next_job(w, thread);
         if (w->caller_waits)
             pthread_cond_signal(&w->finished);
     }
@@ -178,7 +180,7 @@ static void wait_for_job(pf_workers *w, unsigned slot)
 {
     while (!w->done[slot]) {
         if (w->begun < w->submitted) {
-            do_next_job(w);
+            do_next_job(w, 0);
             continue;
         }
         w->caller_waits = true;

@@ -26,8 +26,10 @@ static inline unsigned pf_workers_threads(uint32_t wanted)
     return wanted < PF_MOST_THREADS ? wanted : PF_MOST_THREADS;
 }
 
-/* Does the job in `slot`; runs in any thread of the pool, for several slots at once. */
-typedef void pf_work_fn(void *user, unsigned slot);
+/* Does the job in `slot`; runs in any thread of the pool, for several slots at once.  `thread` says
+ * in which: 0 is the caller's, the others have numbers below `threads`.  What is kept for a thread
+ * needs no lock, and sees its jobs in the order of submission. */
+typedef void pf_work_fn(void *user, unsigned slot, unsigned thread);
 
 /* Makes a pool.  `threads`: 1 to PF_MOST_THREADS, the caller included.  `slots`: at least 1.
  * `user` is passed to `work`.  PERFILE_E_NOMEM. */

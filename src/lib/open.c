@@ -440,11 +440,11 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
     e->model = how.model;
     e->fields = how.fields;
     e->exporting = &exporting;
+    e->n_threads = how.threads > 1 ? pf_workers_threads(how.threads) : 1;
     st = e->ops->open ? e->ops->open(e, err) : PERFILE_OK;
     e->exporting = NULL;
-    if (st == PERFILE_OK && how.threads > 1 && !e->ops->exports)
-        st = pf_emit_threads_start(e, stream, pf_workers_threads(how.threads), PF_EMIT_JOB_TEXT,
-                                   err);
+    if (st == PERFILE_OK && e->n_threads > 1 && !e->ops->exports)
+        st = pf_emit_threads_start(e, stream, e->n_threads, PF_EMIT_JOB_TEXT, err);
     if (st != PERFILE_OK) {
         perfile_emitter_close(e);
         return st;

@@ -89,32 +89,64 @@ static uint32_t expect(const pf_profile *p, perfile_symbols *symbols, uint32_t f
     return i;
 }
 
+/* How many stacks have each frame on top.  NULL if there is no memory or the limit is exceeded. */
+static uint32_t *count_stacks(pf_profile *p)
+{
+    uint32_t *n = pf_budget_alloc(&p->budget, p->frames.n, sizeof *n);
+    for (uint32_t i = 1; n && i < p->stacks.n; i++)
+        n[pf_profile_stack_at(p, i)->frame]++;
+    return n;
+}
+
+void pf_count_known(const pf_profile *p, uint64_t *unmapped, uint64_t *named)
+{
+    *unmapped = *named = 0;
+    for (uint32_t i = 1; i < p->stacks.n; i++) {
+        const pf_call_frame *frame = pf_profile_frame_at(p, pf_profile_stack_at(p, i)->frame);
+        const pf_object *object = pf_profile_object_at(p, frame->object);
+        *unmapped += !object;
+        *named += frame->function || (object && object->kind == PERFILE_MAPPING_SYMBOL);
+    }
+}
+
+/* Looks up the function of a frame that is on top of `stacks` stacks. */
+static perfile_status name_frame(pf_profile *p, perfile_symbols *symbols, pf_call_frame *frame,
+                                 const pf_object *object, uint32_t stacks, perfile_error *err)
+{
+    perfile_symbol symbol;
+    perfile_status st =
+        perfile_symbols_find(symbols, &object->first, pf_object_address(object, frame->offset),
+                             PERFILE_NO_TIME, &symbol, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!symbol.name) {
+        pf_symbols_add_unnamed(symbols, &object->first, stacks ? stacks - 1 : 0);
+        return PERFILE_OK;
+    }
+    const uint32_t function =
+        pf_profile_function(p, frame->object, pf_object_offset(&object->first, symbol.start),
+                            symbol.name, symbol.mangled);
+    if (function == PF_INTERN_NONE)
+        return pf_profile_fail(p, err);
+    frame->function = function + 1;
+    return PERFILE_OK;
+}
+
 perfile_status pf_name_functions(pf_profile *p, perfile_symbols *symbols, uint32_t first,
                                  perfile_error *err)
 {
     pf_call_frame *frame;
-    for (uint32_t i = first, expected = first; i < p->frames.n; i++) {
+    uint32_t *stacks = count_stacks(p);
+    perfile_status st = stacks ? PERFILE_OK : pf_profile_fail(p, err);
+    for (uint32_t i = first, expected = first; i < p->frames.n && st == PERFILE_OK; i++) {
         if (i == expected)
             expected = expect(p, symbols, i);
         const pf_object *object = unnamed(p, i, &frame);
-        perfile_symbol symbol;
-        if (!object)
-            continue;
-        perfile_status st =
-            perfile_symbols_find(symbols, &object->first, pf_object_address(object, frame->offset),
-                                 PERFILE_NO_TIME, &symbol, err);
-        if (st != PERFILE_OK)
-            return st;
-        if (!symbol.name)
-            continue;
-        const uint32_t function =
-            pf_profile_function(p, frame->object, pf_object_offset(&object->first, symbol.start),
-                                symbol.name, symbol.mangled);
-        if (function == PF_INTERN_NONE)
-            return pf_profile_fail(p, err);
-        frame->function = function + 1;
+        if (object)
+            st = name_frame(p, symbols, frame, object, stacks[i], err);
     }
-    return PERFILE_OK;
+    pf_budget_free(&p->budget, stacks, stacks ? p->frames.n : 0, sizeof *stacks);
+    return st;
 }
 
 /* Frames of inlined functions.

@@ -57,7 +57,7 @@ const char *pf_profile_text(pf_profile *p, const char *text)
 
 uint32_t pf_profile_frame(pf_profile *p, uint32_t object, uint32_t code, uint64_t offset)
 {
-    const pf_call_frame frame = {.offset = offset, .object = object, .code = code};
+    const pf_call_frame frame = {.offset = offset, .object = object, .code = (uint16_t)code};
     return pf_intern_add(&p->frames, &frame);
 }
 
@@ -84,7 +84,7 @@ uint32_t pf_profile_function(pf_profile *p, uint32_t object, uint64_t start, con
 uint32_t pf_profile_inlined(pf_profile *p, uint32_t frame, uint32_t inlined, const char *function)
 {
     pf_call_frame key = *pf_profile_frame_at(p, frame);
-    key.inlined = inlined;
+    key.inlined = (uint16_t)inlined;
     const size_t before = p->frames.n;
     const uint32_t called = pf_profile_function(p, key.object, PF_INLINED_START, function, NULL);
     uint32_t number = called != PF_INTERN_NONE ? pf_intern_add(&p->frames, &key) : PF_INTERN_NONE;
@@ -229,9 +229,30 @@ static bool reserve(pf_intern *t)
     return t->n < t->n_slots / 2 || grow_slots(t);
 }
 
-uint32_t pf_intern_add(pf_intern *t, const void *key)
+uint32_t pf_intern_hash(const pf_intern *t, const void *key)
 {
     const uint32_t hash = (uint32_t)pf_index_hash(t->seed, key, t->key);
+    if (t->n_slots)
+        __builtin_prefetch(&t->slots[hash & (t->n_slots - 1)]);
+    return hash;
+}
+
+void pf_intern_prefetch(const pf_intern *t, uint32_t hash)
+{
+    if (!t->n_slots)
+        return;
+    const struct pf_intern_slot *s = &t->slots[hash & (t->n_slots - 1)];
+    if (s->number)
+        __builtin_prefetch(pf_intern_at(t, s->number - 1));
+}
+
+uint32_t pf_intern_add(pf_intern *t, const void *key)
+{
+    return pf_intern_add_hashed(t, key, (uint32_t)pf_index_hash(t->seed, key, t->key));
+}
+
+uint32_t pf_intern_add_hashed(pf_intern *t, const void *key, uint32_t hash)
+{
     if (t->n_slots) {
         uint32_t found = slot_of(t, key, hash)->number;
         if (found)

@@ -44,6 +44,12 @@ typedef struct pf_intern {
  * is no memory or the budget is exhausted. */
 uint32_t pf_intern_add(pf_intern *t, const void *key);
 
+/* The same in three steps, between which other keys may be added: each fetches from memory what the
+ * next one looks at. */
+uint32_t pf_intern_hash(const pf_intern *t, const void *key);
+void pf_intern_prefetch(const pf_intern *t, uint32_t hash);
+uint32_t pf_intern_add_hashed(pf_intern *t, const void *key, uint32_t hash);
+
 static inline void *pf_intern_at(const pf_intern *t, uint32_t number)
 {
     return t->items + (size_t)number * t->width;
@@ -105,15 +111,16 @@ typedef struct pf_function {
 
 /* A place in code, or a function that was inlined there.  The key is all up to `function`. */
 typedef struct pf_call_frame {
-    uint64_t offset;  /* in the object; without an object, and in the kernel, an address */
-    uint32_t object;  /* number, or PF_NO_OBJECT: nothing is known to be mapped at the address */
-    uint32_t code;    /* PF_CODE_… */
-    uint32_t inlined; /* 0: the function that has the code; 1: the one that was inlined into it, 2:
-                       * the one that was inlined into that … */
-    uint32_t zero;
+    uint64_t offset;   /* in the object; without an object, and in the kernel, an address */
+    uint32_t object;   /* number, or PF_NO_OBJECT: nothing is known to be mapped at the address */
+    uint16_t code;     /* PF_CODE_… */
+    uint16_t inlined;  /* 0: the function that has the code; 1: the one that was inlined into it, 2:
+                        * the one that was inlined into that … */
     uint32_t function; /* its number + 1; 0: it is not known */
-    uint32_t joined; /* + 1: the frame that stacks have instead, see resolve.h; 0: not asked yet */
+    uint32_t symbol;   /* that the resolver found, a number in the object; PF_NO_SYMBOL */
 } pf_call_frame;
+
+#define PF_NO_SYMBOL UINT32_MAX
 
 /* A frame called by those of another stack.  The key is all of it.  Number 0 is the empty stack,
  * which has no frame and is its own parent. */
@@ -266,8 +273,12 @@ bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, bool join, p
  * `;` becomes `:`, an empty text `?`.  False if there is no memory. */
 bool pf_name_text(const char *text, size_t most, pf_buffer *out);
 
+/* Counts the stacks whose innermost frame is in nothing that is known to be mapped, and those whose
+ * innermost frame is in a known function. */
+void pf_count_known(const pf_profile *p, uint64_t *unmapped, uint64_t *named);
+
 /* Names of functions for all frames from number `first` on, which the capture of `symbols` has.
- * PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
+ * perfile_unnamed.addresses counts those of stacks.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_name_functions(pf_profile *p, perfile_symbols *symbols, uint32_t first,
                                  perfile_error *err);
 

@@ -13,7 +13,9 @@
 #include "base/error.h"
 #include "core/layout.h"
 #include "core/session.h"
+#include "io/workers.h"
 #include "perfile/profile.h"
+#include "profile/queue.h"
 #include "profile/profile.h"
 #include "schema/types.h"
 #include "schema/rows.h"
@@ -58,6 +60,7 @@ bool pf_profile_reader_init(pf_profile_reader *x, pf_profile *profile,
 
 void pf_profile_reader_free(pf_profile_reader *x)
 {
+    pf_queue_free(x->queue);
     pf_resolver_free(&x->resolver);
     pf_deferred_free(&x->deferred);
     pf_unwinder_free(&x->unwinder);
@@ -321,10 +324,15 @@ static bool unwind(pf_profile_reader *x, stored *in)
         in->s.unreadable || has_user_part(&in->c) ||
         perfile_sample_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return true;
-    if (pf_unwind(&x->unwinder, in->s.pid, in->s.time, r->flags & PERFILE_REC_SWAPPED, &v.regs_user,
-                  &v.stack_user) != PERFILE_OK)
-        return false;
-    return !x->unwinder.n_addresses || append_user_part(x, in);
+    pthread_mutex_t *lock = x->resolver.lock; /* for the symbols */
+    if (lock)
+        pthread_mutex_lock(lock);
+    const perfile_status st =
+        pf_unwind(&x->unwinder, in->s.pid, in->s.time, r->flags & PERFILE_REC_SWAPPED, &v.regs_user,
+                  &v.stack_user);
+    if (lock)
+        pthread_mutex_unlock(lock);
+    return st == PERFILE_OK && (!x->unwinder.n_addresses || append_user_part(x, in));
 }
 
 /* Puts the calls of the branch stack in the place of the user part; false if there is no memory. */
@@ -339,35 +347,45 @@ static bool take_branches(pf_profile_reader *x, stored *in)
     return true;
 }
 
-/* Resolves a sample and hands it out. */
-static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
+/* Hands out a sample that is resolved. */
+static perfile_status hand_out(void *user, pf_profiled *s, perfile_error *err)
 {
-    pf_profiled *s = &in->s;
-    bool ok = in->ok && take_branches(x, in) && unwind(x, in);
-    if (ok && in->c.n)
-        s->stack = pf_resolve_chain(&x->resolver, s->pid, in->c.words, in->c.n, s->time);
-    if (ok && in->has_ip && (x->own_frames || s->stack == PF_EMPTY_STACK)) {
-        pf_reach reach = {.last = UINT64_MAX};
-        s->frame = pf_resolve_address(&x->resolver, s->pid, pf_code_of_misc(s->record->misc),
-                                      in->ip, s->time, &reach);
-        if (s->frame == PF_INTERN_NONE)
-            s->stack = PF_INTERN_NONE;
-        else if (s->stack == PF_EMPTY_STACK)
-            s->stack = pf_resolve_push(&x->resolver, PF_EMPTY_STACK, s->frame);
-    }
+    pf_profile_reader *x = user;
+    bool ok = true;
     (void)pf_profile_reader_event(x, s->event, &ok);
     x->counts.samples++;
     x->counts.unreadable += s->unreadable;
     x->counts.without_stack += s->stack == PF_EMPTY_STACK;
     x->counts.without_period += !s->has_period;
-    if (!ok || s->stack == PF_INTERN_NONE)
-        return pf_profile_fail(x->profile, err);
-    if (!x->take(x->user, s))
-        return pf_profile_fail(x->profile, err);
-    return PERFILE_OK;
+    return ok && x->take(x->user, s) ? PERFILE_OK : pf_profile_fail(x->profile, err);
 }
 
-/* Hands out an entry of the queue, with the user part of its call chain if that has come. */
+/* Completes the call chain of a sample and sends it to be resolved. */
+static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
+{
+    if (!in->ok || !take_branches(x, in) || !unwind(x, in))
+        return pf_profile_fail(x->profile, err);
+    pf_unresolved sample = {.s = in->s,
+                            .words = in->c.words,
+                            .n = in->c.n,
+                            .ip = in->ip,
+                            .misc = in->s.record->misc,
+                            .has_ip = in->has_ip};
+    if (!x->one_by_one)
+        sample.s.record = NULL;
+    perfile_status st = pf_queue_put(x->queue, &sample, err);
+    return st == PERFILE_OK && x->one_by_one ? pf_queue_finish(x->queue, err) : st;
+}
+
+perfile_status pf_profile_reader_start(pf_profile_reader *x, unsigned threads, perfile_error *err)
+{
+    const bool alone = x->one_by_one || x->resolver.symbols; /* what is inlined is asked in order */
+    return pf_queue_new(&x->resolver, x->session, alone ? 1 : pf_workers_threads(threads), hand_out,
+                        x, &x->queue, err);
+}
+
+/* Gives an entry of the queue of those that waited, with the user part of its call chain if that
+ * has come. */
 static perfile_status give_entry(pf_profile_reader *x, const pf_held *e, perfile_error *err)
 {
     const perfile_bytes bytes = pf_deferred_bytes(&x->deferred, e);
@@ -447,7 +465,8 @@ perfile_status pf_profile_reader_put(pf_profile_reader *x, const perfile_record 
 
 perfile_status pf_profile_reader_end(pf_profile_reader *x, perfile_error *err)
 {
-    return give_held(x, true, err);
+    perfile_status st = give_held(x, true, err);
+    return st == PERFILE_OK ? pf_queue_finish(x->queue, err) : st;
 }
 
 /* Call chains from branch stacks. */

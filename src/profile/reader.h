@@ -1,4 +1,4 @@
-/* The samples of one capture, resolved: for each its stack, thread, event and weight.
+/* The samples of one capture: for each its stack, thread, event and weight.
  *
  * Records are put in as they come.  Samples go out one by one, in the order in which they came, to
  * a function of the caller, which adds them up (pf_profile_count()) or writes them.  A sample whose
@@ -10,21 +10,6 @@
 #include "profile/resolve.h"
 #include "transform/deferred.h"
 #include "symbol/unwind.h"
-
-/* A sample. */
-typedef struct pf_profiled {
-    const perfile_record *record; /* valid during the call */
-    const perfile_event *event;   /* NULL: not known */
-    uint64_t time;                /* PERFILE_NO_TIME: it has none */
-    uint64_t period;              /* perfile_sample_period(), else 0 */
-    uint32_t pid, tid;            /* PERFILE_NO_PID: it has none */
-    uint32_t cpu;                 /* PF_NO_LABEL: it has none */
-    uint32_t stack;               /* PF_EMPTY_STACK: nothing is known of where it was */
-    uint32_t frame; /* of the sample's own address, which need not be the innermost of the call
-                     * chain; PF_INTERN_NONE: it has none, or pf_profile_reader.own_frames is off */
-    bool has_period;
-    bool unreadable; /* its call chain could not be read: `stack` is its address alone */
-} pf_profiled;
 
 /* What the samples lacked. */
 typedef struct pf_profile_counts {
@@ -41,10 +26,13 @@ typedef struct pf_profile_reader {
     const perfile_session *session;
     const perfile_model *model;
     pf_resolver resolver;
+    struct pf_queue *queue; /* samples that are being resolved */
     /* Gets each sample; false if there is no memory or the profile's limit is exceeded. */
     bool (*take)(void *user, const pf_profiled *sample);
     void *user;
-    bool own_frames;    /* samples are given their `frame` */
+    /* `take` gets each sample, with its record, before the next one is put in.  Else it gets them
+     * when some have come together, without. */
+    bool one_by_one;
     bool branch_chains; /* branch stacks that are calls take the place of user call chains */
     pf_deferred deferred;
     pf_buffer chain;              /* a chain that had to be byte-swapped or joined */
@@ -72,6 +60,11 @@ void pf_profile_reader_free(pf_profile_reader *x);
 /* Copies of user stacks are unwound from now on, by the files that `symbols` finds, which is
  * borrowed.  False if there is no memory. */
 bool pf_profile_reader_unwind(pf_profile_reader *x, perfile_symbols *symbols);
+
+/* To be called when all settings are made, before the first record.  `threads` resolve samples, the
+ * caller's included; only the caller's calls `take`.  With one_by_one, and for inlined functions
+ * (resolver.symbols), there is one.  PERFILE_E_NOMEM. */
+perfile_status pf_profile_reader_start(pf_profile_reader *x, unsigned threads, perfile_error *err);
 
 /* Puts a record in; those that are no samples are skipped.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_profile_reader_put(pf_profile_reader *x, const perfile_record *r,

@@ -89,6 +89,17 @@ static perfile_status read_parent(perfile_profile *x, perfile_error *err)
     return pf_fail(err, PERFILE_E_USAGE, "profile.parent", "not an expression: %s", why);
 }
 
+static perfile_status open_symbols(perfile_profile *x, const perfile_session *session,
+                                   perfile_error *err)
+{
+    perfile_status st = perfile_symbols_open(session, x->options.symbols, &x->symbols, err);
+    x->reader.resolver.functions = x->symbols;
+    if (st != PERFILE_OK || x->options.flags & PERFILE_PROFILE_NO_UNWIND)
+        return st;
+    return pf_profile_reader_unwind(&x->reader, x->symbols) ? PERFILE_OK
+                                                            : pf_fail_nomem(err, "profile");
+}
+
 static perfile_status open_all(perfile_profile *x, const perfile_session *session,
                                const perfile_model *model, perfile_error *err)
 {
@@ -105,22 +116,17 @@ static perfile_status open_all(perfile_profile *x, const perfile_session *sessio
         return pf_profile_fail(&x->profile, err);
     if (!pf_profile_reader_init(&x->reader, &x->profile, session, model, count, x))
         return pf_fail_nomem(err, "profile");
-    x->reader.own_frames = true;
     pf_resolver *resolver = &x->reader.resolver;
+    resolver->own_frames = true;
     const bool by_symbol = strchr((const char *)x->options.per, PERFILE_PER_SYMBOL);
     resolver->joins = !strchr((const char *)x->options.per, PERFILE_PER_SOURCE);
     resolver->joins_unnamed = !by_symbol || x->options.flags & PERFILE_PROFILE_UNKNOWN_MODULE;
     resolver->joins_unmapped = !by_symbol || !(x->options.flags & PERFILE_PROFILE_UNKNOWN_ADDRESS);
     x->rows.joins_unnamed = resolver->joins_unnamed;
     x->rows.joins_unmapped = resolver->joins_unmapped;
-    if (!x->options.symbols)
-        return PERFILE_OK;
-    st = perfile_symbols_open(session, x->options.symbols, &x->symbols, err);
-    resolver->functions = x->symbols;
-    if (st != PERFILE_OK || x->options.flags & PERFILE_PROFILE_NO_UNWIND)
-        return st;
-    return pf_profile_reader_unwind(&x->reader, x->symbols) ? PERFILE_OK
-                                                            : pf_fail_nomem(err, "profile");
+    if (x->options.symbols)
+        st = open_symbols(x, session, err);
+    return st == PERFILE_OK ? pf_profile_reader_start(&x->reader, x->options.threads, err) : st;
 }
 
 perfile_status perfile_profile_open(const perfile_session *session, const perfile_model *model,
@@ -172,12 +178,8 @@ static void sum_up(perfile_profile *x)
     sum->joined = c->deferred;
     sum->not_joined = c->deferred_missing;
     sum->frames = x->profile.frames.n;
-    for (uint32_t i = 0; i < x->profile.frames.n; i++) {
-        const pf_call_frame *frame = pf_profile_frame_at(&x->profile, i);
-        const pf_object *object = pf_profile_object_at(&x->profile, frame->object);
-        sum->unmapped += !object;
-        sum->named += frame->function || (object && object->kind == PERFILE_MAPPING_SYMBOL);
-    }
+    sum->stacks = x->profile.stacks.n - 1; /* without the empty one */
+    pf_count_known(&x->profile, &sum->unmapped, &sum->named);
     const uint64_t *ends = x->reader.unwinder.ends;
     sum->unwound = ends[PF_UNWIND_COMPLETE];
     sum->unwound_short = at_most(ends[PF_UNWIND_SHORT]);

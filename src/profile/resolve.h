@@ -7,19 +7,47 @@
 #ifndef PF_PROFILE_RESOLVE_H
 #define PF_PROFILE_RESOLVE_H
 
+#include <pthread.h>
+
 #include "base/buffer.h"
 #include "model/ask.h"
 #include "perfile/symbol.h"
 #include "profile/profile.h"
+
+/* A sample, with its stack. */
+typedef struct pf_profiled {
+    const perfile_record *record; /* valid during the call; NULL: see pf_profile_reader */
+    const perfile_event *event;   /* NULL: not known */
+    uint64_t time;                /* PERFILE_NO_TIME: it has none */
+    uint64_t period;              /* perfile_sample_period(), else 0 */
+    uint32_t pid, tid;            /* PERFILE_NO_PID: it has none */
+    uint32_t cpu;                 /* PF_NO_LABEL: it has none */
+    uint32_t stack;               /* PF_EMPTY_STACK: nothing is known of where it was */
+    uint32_t frame; /* of the sample's own address, which need not be the innermost of the call
+                     * chain; PF_INTERN_NONE: it has none, or pf_resolver.own_frames is off */
+    bool has_period;
+    bool unreadable; /* its call chain could not be read: `stack` is its address alone */
+} pf_profiled;
+
+/* A sample whose addresses are still to be looked up. */
+typedef struct pf_unresolved {
+    pf_profiled s;        /* without `stack` and `frame` */
+    const uint8_t *words; /* of its call chain, in this machine's byte order and innermost first */
+    size_t n;             /* of them */
+    uint64_t ip;
+    uint16_t misc; /* of the record */
+    bool has_ip;
+} pf_unresolved;
 
 typedef struct pf_resolver {
     pf_profile *profile;
     const perfile_model *model; /* of the capture, completely fed; NULL: nothing is mapped */
     struct pf_address_slot *addresses;
     struct pf_chain_slot *chains;
+    struct pf_mapping_slot *mappings;
     uint64_t *words; /* of the chains that are remembered, one after the other */
     size_t n_words, words_cap;
-    uint32_t *frames; /* of the chain that is being worked out */
+    uint32_t *frames; /* of the chains that are being worked out */
     size_t frames_cap;
     /* Stacks have one frame for all places in a function: the first that was seen.  Set by the
      * caller if what it makes says no more of a frame than its function. */
@@ -28,6 +56,10 @@ typedef struct pf_resolver {
      * nothing is mapped. */
     bool joins_unnamed, joins_unmapped;
     perfile_symbols *functions; /* know these; NULL: none is known */
+    pthread_mutex_t *lock;      /* for `functions`; NULL: no other thread uses them */
+    bool own_frames;            /* samples are given their `frame` */
+    const struct pf_symbol_object **symbols_of; /* by number of the object; NULL: not asked yet */
+    size_t n_symbols;
     pf_intern calls;            /* what is joined: pf_call of resolve.c */
     perfile_symbols *symbols;   /* say which functions are inlined; NULL: that is not asked for */
     struct pf_inlined *inlined; /* by number of the frame */
@@ -43,18 +75,20 @@ typedef struct pf_resolver {
 bool pf_resolver_init(pf_resolver *x, pf_profile *profile, const perfile_model *model);
 void pf_resolver_free(pf_resolver *x);
 
-/* The frame of an address of process `pid`, in code of the kind PF_CODE_… (a user address is one of
- * PF_CODE_USER).  Narrows the times of *reach to those in which it is the same.  PF_INTERN_NONE if
- * there is no memory or the limit is exceeded. */
-uint32_t pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
-                            uint64_t time, pf_reach *reach);
+/* Gives it the settings of another one; inlined functions are not asked for. */
+void pf_resolver_set_like(pf_resolver *x, const pf_resolver *like);
 
-/* The stack of a call chain of `n` entries at `words`, in this machine's byte order and innermost
- * first, as samples have it; PF_EMPTY_STACK if it has no addresses.  The same as perf makes of it:
- * addresses in front of the first marker are of user code, and a chain with a marker that nobody
- * knows has no addresses.  PF_INTERN_NONE likewise. */
-uint32_t pf_resolve_chain(pf_resolver *x, uint32_t pid, const uint8_t *words, size_t n,
-                          uint64_t time);
+/* Fills in stack and frame of samples, which may come in any order.  The stack of a call chain is
+ * what perf makes of it: addresses in front of the first marker are of user code, and a chain with
+ * a marker that nobody knows has no addresses.  A sample without addresses in its chain has its own
+ * address as its stack.  False if there is no memory or the limit is exceeded. */
+bool pf_resolve(pf_resolver *x, pf_unresolved *samples, size_t n);
+
+/* The frame of a place in code: one of its own, or one for all that are joined with it.
+ * `symbol`: the number of the function in the object, PF_NO_SYMBOL: none is known.  PF_INTERN_NONE
+ * if there is no memory, or the limit is exceeded. */
+uint32_t pf_resolve_frame(pf_resolver *x, uint32_t object, uint32_t code, uint64_t offset,
+                          uint32_t symbol);
 
 /* A frame on top of a stack, and on top of it those of the functions that are inlined there.
  * PF_INTERN_NONE likewise. */

@@ -313,9 +313,15 @@ bool pf_dwarf_take(const uint8_t *at, const pf_answer *a, pf_dwarf_place places[
  * PF_DEMANGLE_MOST of symbol/protocol.h are forgotten. */
 void pf_symbols_expect(perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t addr);
 
-/* Which of the symbols of a mapped file perfile_symbols_find() would answer with, as a number: what
- * it is called is not looked up.  UINT32_MAX: none.  The mapping is no KSYMBOL. */
-uint32_t pf_symbols_number(perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t addr);
+/* Adds to perfile_unnamed.addresses of the object that a mapping shows: an answer without a name
+ * counts for so many more. */
+void pf_symbols_add_unnamed(perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t n);
+
+/* Which of the symbols of a mapping's object (pf_symbol_object_of()) perfile_symbols_find() would
+ * answer with, as a number: what it is called is not looked up.  UINT32_MAX: none.  The mapping is
+ * no KSYMBOL.  Any number of threads may ask at once, also while one asks for objects. */
+uint32_t pf_symbol_number(const pf_symbol_object *object, const perfile_mapping *mapping,
+                          uint64_t addr);
 
 /* Opening a file below a folder without leaving it. */
 

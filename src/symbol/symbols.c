@@ -342,13 +342,10 @@ static const pf_sym *symbol_at(const pf_symbol_object *o, const perfile_mapping 
     return other ? NULL : sym;
 }
 
-uint32_t pf_symbols_number(perfile_symbols *s, const perfile_mapping *m, uint64_t addr)
+uint32_t pf_symbol_number(const pf_symbol_object *o, const perfile_mapping *m, uint64_t addr)
 {
-    pf_symbol_object *o;
     uint64_t at;
-    if (pf_symbol_object_of(s, m, &o) != PERFILE_OK || !o->table)
-        return UINT32_MAX;
-    const pf_sym *sym = symbol_at(o, m, addr, &at);
+    const pf_sym *sym = o->table ? symbol_at(o, m, addr, &at) : NULL;
     return sym ? (uint32_t)(sym - o->table->syms) : UINT32_MAX;
 }
 
@@ -605,6 +602,13 @@ perfile_status perfile_symbols_open(const perfile_session *session,
     else
         perfile_symbols_close(s);
     return st;
+}
+
+void pf_symbols_add_unnamed(perfile_symbols *s, const perfile_mapping *m, uint64_t n)
+{
+    pf_symbol_object *o;
+    if (m->kind != PERFILE_MAPPING_SYMBOL && pf_symbol_object_of(s, m, &o) == PERFILE_OK)
+        o->unnamed += n;
 }
 
 /* Reports an object with unnamed addresses to the callback of the options. */

@@ -95,6 +95,8 @@ for capture in "$PERFILE_SOURCE"/samples/captures/*.data large.data; do
         [ -e "$input" ] || continue
         threads dump --resolve --json "$input"
         threads dump --fields time,comm,dso,build_id,ip "$input"
+        threads export --to folded "$input"
+        threads stats --by dso,sym "$input"
     done
 done
 echo "$tried commands"

@@ -37,9 +37,12 @@ for capture in pipe pipe-tracepoints pipe-zstd; do
     for i in {1..60}; do cat "$captures/$capture.data"; done >$cut
     same dump $cut
     same dump --json --resync $cut
+    for form in folded pprof speedscope firefox; do same export --to $form $cut; done
+    same stats --by comm,dso,sym --no-symbols --json $cut
+    same stats --by sym,parent $cut
     head -c $(($(stat -c %s $cut) - 100)) $cut >cut.data
     same dump --json cut.data
 done
 for word in -1 257 x ''; do "$PERFILE" dump -j "$word" $cut; echo "exit status $?"; done 2>&1
 "$PERFILE" dump --jobs auto --type comm $cut >auto.out 2>auto.err; "$PERFILE" dump -j 0 --type comm $cut 2>/dev/null | cmp - auto.out
-[ $tried -ge $((80 / PERFILE_CASES + 15)) ] || echo "only $tried were tried"
+[ $tried -ge $((80 / PERFILE_CASES + 33)) ] || echo "only $tried were tried"

@@ -60,7 +60,7 @@ lines = shown.decode().splitlines()
 assert max(map(len, lines)) <= 80, lines
 assert any(line.startswith(" ") and "…" in line and line.endswith("n2") for line in lines), lines
 
-# What has no name is told by file, with the reason and what helps; of several files of a kind those with most come first.
+# What has no name is told by file, with the reason and what helps; those with most come first.
 os.mkdir("root")
 cost_symbols.capture("missing.data", [b"//anon", b"/nowhere/lib.so", b"/not/there", b"/bin/one", b"/bin/two", b"/bin/three"],
                      [(m, 0x1000 + 16 * i) for m, n in enumerate((3, 4, 2, 1, 1, 1)) for i in range(n)])
@@ -77,16 +77,18 @@ rows = [("  4 in /nowhere/lib.so: the file is not here (--symfs, --debug-dir)"),
         ("  1 in /bin/one: the file is not here (--symfs, --debug-dir)"),
         ("  1 in /bin/three: the file is not here (--symfs, --debug-dir)"),
         ("  1 in other files")]
-for words, head in ((("stats", "--by", "sym"), "missing.data: "), (("export", "--to", "folded"), "")):
+for words, head in ((("stats", "--by", "sym"), "missing.data: "), (("export", "--to", "folded", "--unknown", "address"), "")):
     text, lines = told(*words)
-    at = lines.index("perfile: %s12 places in code have no known function" % head)
+    at = lines.index("perfile: %s12 nodes of the call tree have no known function" % head)
     assert lines[at + 1:at + 7] == ["perfile: " + row for row in rows], lines
     assert not any("in other" in line or " in /" in line for line in told(*words, "--no-symbols")[1])
 unnamed = json.loads(told("stats", "--by", "sym", "--json")[0])["code"]["unnamed"]
-assert [(row["file"], row["kind"], row["places"]) for row in unnamed][:2] == [("/nowhere/lib.so", "file", 4), ("/tmp/perf-7.map", "generated", 3)]
-assert len(unnamed) == 6 and sum(row["places"] for row in unnamed) == 12, unnamed
-text, lines = told("export", "--to", "folded", "--json", "-o", "out")
+assert [(row["file"], row["kind"], row["stacks"]) for row in unnamed][:2] == [("/nowhere/lib.so", "file", 4), ("/tmp/perf-7.map", "generated", 3)]
+assert len(unnamed) == 6 and sum(row["stacks"] for row in unnamed) == 12, unnamed
+text, lines = told("export", "--to", "folded", "--unknown", "address", "--json", "-o", "out")
 assert json.loads(text)["unnamed"] == unnamed, text
+text, lines = told("export", "--to", "folded", "--json", "-o", "joined")  # a frame for each file
+assert [(row["file"], row["stacks"]) for row in json.loads(text)["unnamed"]] == sorted((row["file"], 1) for row in unnamed), text
 
 # Code that a process has made is called by its map, as perf does, in every report, and selected by that name.
 assert [line.split()[-1] for line in told("stats", "--by", "dso")[0].decode().splitlines() if "perf-7.map" in line] == ["/tmp/perf-7.map"]

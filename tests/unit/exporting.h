@@ -128,6 +128,8 @@ static inline perfile_status export_to(const char *form, const builder *captures
             st = perfile_emitter_put(e, r, &err);
         if (st == PERFILE_END)
             st = perfile_emitter_continue(e, NULL, NULL, &err);
+        else if (e)
+            (void)!perfile_emitter_continue(e, NULL, NULL, NULL);
         perfile_stream_close(s);
     }
     if (st == PERFILE_OK)

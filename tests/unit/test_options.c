@@ -694,6 +694,7 @@ static const struct {
     RESTRICTED(merge_captures_options, reserved0),
     RESTRICTED(merge_captures_options, reserved),
     RESTRICTED(profile_options, flags),
+    RESTRICTED(profile_options, reserved0),
     RESTRICTED(profile_options, reserved),
     RESTRICTED(recover_options, reserved),
     RESTRICTED(ring_options, reserved),

@@ -432,12 +432,17 @@ static void a_limit_is_kept(void **state)
     perfile_export_summary sum;
     assert_int_equal(export_to("folded", &b, 1, NULL, NULL, text, TEXT, &sum), PERFILE_OK);
     assert_int_equal(sum.stacks, 3); /* a stack has one frame for all that is not known */
-    assert_int_equal(sum.unmapped, 2 * N + 1);
+    assert_int_equal(sum.unmapped, 3);
+    assert_int_equal(sum.frames, 1);
+    const perfile_export_options apart = {.size = sizeof apart,
+                                          .flags = PERFILE_EXPORT_UNKNOWN_ADDRESS};
+    assert_int_equal(export_to("folded", &b, 1, &apart, NULL, text, TEXT, &sum), PERFILE_OK);
+    assert_int_equal(sum.frames, 2 * N + 1);
     unsigned kept = 0;
     for (uint64_t bytes = 1000; bytes < UINT64_C(1) << 24; bytes *= 2) {
         const perfile_limits limits = {.size = sizeof limits, .profile_bytes = bytes};
         sum = (perfile_export_summary){0};
-        perfile_status st = export_to("folded", &b, 1, NULL, &limits, text, TEXT, &sum);
+        perfile_status st = export_to("folded", &b, 1, &apart, &limits, text, TEXT, &sum);
         assert_true(st == PERFILE_OK || st == PERFILE_E_LIMIT);
         assert_true(sum.bytes <= bytes);
         kept += st == PERFILE_OK;

@@ -39,6 +39,7 @@ typedef struct settings {
     bool directory;     /* its output is one */
     const char *output;
     bool force, json;
+    uint32_t jobs;
     cli_symbols symbols;
     const char *before; /* what the inputs are compared with; NULL: nothing */
     perfile_export_options exporting;
@@ -75,10 +76,10 @@ static void report_losses(const report *x)
     note(x->losses.lost_samples, "sample was lost while recording",
          "samples were lost while recording");
     note(x->lost_records, "record was lost while recording", "records were lost while recording");
-    note(s->unmapped, "place in code is not in anything that is known to be mapped",
-         "places in code are not in anything that is known to be mapped");
+    note(s->unmapped, "node of the call tree is not in anything that is known to be mapped",
+         "nodes of the call tree are not in anything that is known to be mapped");
     if (x->symbols)
-        cli_unnamed_print(x->symbols, NULL, s->frames - s->unmapped - s->named);
+        cli_unnamed_print(x->symbols, NULL, s->stacks - s->unmapped - s->named);
     note(s->too_costly, "name or file of debug information took too much time or memory",
          "names or files of debug information took too much time or memory");
     note(s->without_stack, "sample has no address", "samples have no address");
@@ -322,6 +323,8 @@ static int read_option(int option, settings *set)
     case 'f':
         set->force = true;
         return CLI_CONTINUE;
+    case 'j':
+        return cli_jobs_option("export", optarg, &set->jobs);
     default:
         return cli_reading_option("export", &cli_export_spec, option, &set->how);
     }
@@ -427,6 +430,7 @@ static const cli_option options[] = {
     {"force", .letter = 'f', .help = "replace OUT if it exists"},
     {"json", .code = CLI_OPTION_JSON,
      .help = "report what was exported as a JSON object, see format/reports.md"},
+    {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
@@ -478,8 +482,10 @@ typedef struct output {
 /* Opens the emitter for the first input, or announces another one. */
 static perfile_status begin_input(output *o, const settings *set, const cli_input *in)
 {
-    const perfile_emit_options how = {
-        .size = sizeof how, .model = in->model, .exporting = &set->exporting};
+    const perfile_emit_options how = {.size = sizeof how,
+                                      .model = in->model,
+                                      .exporting = &set->exporting,
+                                      .threads = cli_jobs(set->jobs)};
     if (o->emitter)
         return perfile_emitter_continue(o->emitter, in->stream, in->model, &o->error);
     perfile_status st =
@@ -512,6 +518,8 @@ static int export_of(cli_file *file, const settings *set, output *o, report *x)
         o->status = begin_input(o, set, &in);
         if (o->status == PERFILE_OK)
             o->status = put_records(o, &in, x);
+        if (o->status != PERFILE_OK && o->emitter) /* it must not use the stream any more */
+            (void)!perfile_emitter_continue(o->emitter, NULL, NULL, NULL);
         x->damages += cli_damage_count(&in);
     }
     return cli_close(&in);

@@ -152,8 +152,10 @@ static perfile_status count(counts *c, cli_input *in, perfile_error *err)
 /* Opens the profile of an input. */
 static perfile_status open_profile(counts *c, const cli_input *in, perfile_error *err)
 {
-    perfile_profile_options options = {
-        .size = sizeof options, .flags = c->set->unknown, .parent = c->set->parent};
+    perfile_profile_options options = {.size = sizeof options,
+                                       .flags = c->set->unknown,
+                                       .parent = c->set->parent,
+                                       .threads = cli_jobs(c->set->jobs)};
     for (unsigned k = 0; k < c->set->keys.n; k++)
         options.per[k] = cli_key_per(&c->set->keys, k);
     if (cli_keys_of_code(&c->set->keys))
@@ -337,6 +339,7 @@ static void print_json(counts *c, const cli_input *in)
     cli_json_object_end();
     cli_json_object("code");
     cli_json_bool("chains", c->sum.has_chains);
+    cli_json_number("stacks", c->sum.stacks);
     cli_json_number("frames", c->sum.frames);
     cli_json_number("unmapped", c->sum.unmapped);
     cli_json_number("named", c->sum.named);
@@ -381,7 +384,7 @@ static bool print(counts *c, const cli_input *in)
             cli_print("\n");
         if (c->symbols.options.unnamed) /* names are wanted */
             cli_unnamed_print(&c->symbols, in->name,
-                              c->sum.frames - c->sum.unmapped - c->sum.named);
+                              c->sum.stacks - c->sum.unmapped - c->sum.named);
         if (c->sum.too_costly)
             cli_message("%s: %" PRIu64 " name%s or file%s of debug information took too much time "
                         "or memory",
@@ -413,8 +416,8 @@ int cli_stats_of_code(cli_file *file, const cli_stats_settings *set)
         cli_report_error(in.name, &err);
     if (!ok)
         cli_message("%s: out of memory", in.name);
-    int status = cli_close(&in);
     perfile_profile_close(c.profile);
+    int status = cli_close(&in);
     cli_symbols_free(&c.symbols);
     free(c.rows);
     if (st == PERFILE_E_USAGE)

@@ -325,6 +325,8 @@ static int read_option(int option, settings *set)
     case OPTION_RAW:
         set->how.raw = true;
         return CLI_CONTINUE;
+    case 'j':
+        return cli_jobs_option("stats", optarg, &set->jobs);
     case OPTION_JSON:
         set->json = true;
         return CLI_CONTINUE;
@@ -367,6 +369,7 @@ static const cli_option options[] = {
              "stacks of programs without frame pointers."},
     {"raw", .code = OPTION_RAW, .help = "do not decompress compressed records"},
     {"json", .code = OPTION_JSON, .help = "a JSON object for each FILE, see format/reports.md"},
+    {.rows = cli_jobs_options},
     {.rows = cli_reading_options},
     {.rows = cli_input_options},
     {.rows = cli_common_options},

@@ -110,6 +110,7 @@ enum { BY_DEFAULT = 0, BY_SAMPLES, BY_PERIOD, BY_RECORDS, BY_BYTES, BY_KEY, BY_T
 
 typedef struct cli_stats_settings {
     cli_reading how;
+    uint32_t jobs; /* -j */
     cli_selection select;
     cli_keys keys;
     cli_symbols symbols;

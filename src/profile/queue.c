@@ -1,0 +1,363 @@
+/* Batches of samples, and the threads that resolve them (see queue.h). */
+#include "profile/queue.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/session.h"
+#include "io/workers.h"
+
+/* Under the fuzzer a batch is small, so that small captures have several. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { BATCH_SAMPLES = 3 };
+#else
+enum { BATCH_SAMPLES = 1 << 10 }; /* at most */
+#endif
+
+enum {
+    BATCH_BYTES = 128 << 10, /* of call chains, unless a single one has more */
+    BATCHES_PER_THREAD = 3
+};
+
+/* Numbers in the profile of the reader, by number in the tables of a thread. */
+typedef struct numbers {
+    uint32_t *at;
+    size_t n, cap;
+} numbers;
+
+/* What a thread that resolves has; as many as there are threads. */
+typedef struct state {
+    pf_profile profile;
+    pf_resolver resolver;
+    size_t n_objects, n_frames, n_stacks; /* how many of its tables were handed over */
+    numbers objects, frames, stacks;      /* of the caller */
+} state;
+
+typedef struct batch {
+    pf_unresolved *samples;
+    size_t n;
+    pf_buffer words;                   /* of their call chains */
+    state *by;                         /* who resolved them … */
+    pf_buffer objects, frames, stacks; /* … and what is new in its tables since its batch before */
+    perfile_status status;
+    perfile_error error;
+} batch;
+
+struct pf_queue {
+    pf_resolver *resolver;    /* of the reader */
+    pf_session_reader reader; /* of the session */
+    perfile_status (*give)(void *user, pf_profiled *sample, perfile_error *err);
+    void *user;
+    pf_workers *workers;
+    state *states;
+    unsigned n_states;
+    pthread_mutex_t symbols; /* pf_resolver.lock */
+    batch *batches;
+    unsigned n_batches;
+    batch *open;           /* the batch that is being filled; NULL: none */
+    perfile_status status; /* of the first sample that failed */
+    perfile_error error;
+};
+
+/* In any thread. */
+
+/* Copies items from number *from on, and remembers that they were; false if there is no memory. */
+static bool hand_over(pf_buffer *out, const pf_intern *t, size_t *from)
+{
+    const size_t first = *from;
+    *from = t->n;
+    return first == t->n ||
+           pf_buffer_append(out, pf_intern_at(t, (uint32_t)first), (t->n - first) * t->width);
+}
+
+static void resolve(batch *b)
+{
+    state *s = b->by;
+    pf_profile *p = &s->profile;
+    const bool ok = pf_resolve(&s->resolver, b->samples, b->n) &&
+                    hand_over(&b->objects, &p->objects, &s->n_objects) &&
+                    hand_over(&b->frames, &p->frames, &s->n_frames) &&
+                    hand_over(&b->stacks, &p->stacks, &s->n_stacks);
+    b->status = ok ? PERFILE_OK : pf_profile_fail(p, &b->error);
+}
+
+static void run_slot(void *user, unsigned slot, unsigned thread)
+{
+    pf_queue *q = user;
+    batch *b = &q->batches[slot];
+    b->by = &q->states[thread];
+    resolve(b);
+}
+
+/* In the caller's thread. */
+
+/* Adds the number of one more item; false if there is none, or no memory. */
+static bool add_number(pf_budget *budget, numbers *n, uint32_t number)
+{
+    if (number == PF_INTERN_NONE)
+        return false;
+    if (n->n == n->cap) {
+        const size_t cap = n->cap ? n->cap + n->cap / 2 : 256;
+        uint32_t *at = pf_budget_realloc(budget, n->at, n->cap, cap, sizeof *at);
+        if (!at)
+            return false;
+        n->at = at;
+        n->cap = cap;
+    }
+    n->at[n->n++] = number;
+    return true;
+}
+
+/* Adds what is new with a batch to the profile; false if there is no memory or the limit is
+ * exceeded.
+ */
+static bool translate(pf_queue *q, batch *b)
+{
+    pf_profile *p = q->resolver->profile;
+    pf_budget *budget = &p->budget;
+    state *s = b->by;
+    const pf_object *objects = (const void *)b->objects.ptr;
+    const pf_call_frame *frames = (const void *)b->frames.ptr;
+    const pf_call_stack *stacks = (const void *)b->stacks.ptr;
+    bool ok = true;
+    for (size_t i = 0; i < b->objects.len / sizeof *objects && ok; i++)
+        ok = add_number(budget, &s->objects, pf_profile_object(p, &objects[i].first));
+    for (size_t i = 0; i < b->frames.len / sizeof *frames && ok; i++) {
+        const pf_call_frame *f = &frames[i];
+        const uint32_t object = f->object == PF_NO_OBJECT ? f->object : s->objects.at[f->object];
+        ok = add_number(budget, &s->frames,
+                        pf_resolve_frame(q->resolver, object, f->code, f->offset, f->symbol));
+    }
+    for (size_t i = 0; i < b->stacks.len / sizeof *stacks && ok; i++) {
+        const pf_call_stack *c = &stacks[i];
+        const bool is_empty = s->stacks.n == PF_EMPTY_STACK;
+        ok = add_number(budget, &s->stacks,
+                        is_empty
+                            ? PF_EMPTY_STACK
+                            : pf_profile_stack(p, s->stacks.at[c->parent], s->frames.at[c->frame]));
+    }
+    return ok;
+}
+
+/* Numbers of the tables of a thread become those of the profile. */
+static perfile_status renumber(pf_queue *q, batch *b, perfile_error *err)
+{
+    const numbers *stacks = &b->by->stacks, *frames = &b->by->frames;
+    if (b->status != PERFILE_OK) {
+        *err = b->error;
+        return b->status;
+    }
+    if (!translate(q, b))
+        return pf_profile_fail(q->resolver->profile, err);
+    for (size_t i = 0; i < b->n; i++) {
+        pf_profiled *s = &b->samples[i].s;
+        s->stack = stacks->at[s->stack];
+        if (s->frame != PF_INTERN_NONE)
+            s->frame = frames->at[s->frame];
+    }
+    return PERFILE_OK;
+}
+
+/* Gives on the samples of a batch, with the numbers of the profile, and empties it.  Nothing is
+ * given on after a failure. */
+static void give_on(pf_queue *q, batch *b)
+{
+    for (size_t i = 0; i < b->n && q->status == PERFILE_OK; i++)
+        q->status = q->give(q->user, &b->samples[i].s, &q->error);
+    b->n = 0;
+    pf_buffer_clear(&b->words);
+    pf_buffer_clear(&b->objects);
+    pf_buffer_clear(&b->frames);
+    pf_buffer_clear(&b->stacks);
+}
+
+/* Waits for the oldest batch that threads have, and gives it on.  False: there is none. */
+static bool take_oldest(pf_queue *q)
+{
+    unsigned slot;
+    if (!q->workers || !pf_workers_take(q->workers, &slot))
+        return false;
+    batch *b = &q->batches[slot];
+    if (q->status == PERFILE_OK)
+        q->status = renumber(q, b, &q->error);
+    give_on(q, b);
+    return true;
+}
+
+/* The batch that is being filled is complete. */
+static void close_batch(pf_queue *q)
+{
+    batch *b = q->open;
+    q->open = NULL;
+    if (q->workers) {
+        pf_workers_submit(q->workers);
+        return;
+    }
+    if (q->status == PERFILE_OK && !pf_resolve(q->resolver, b->samples, b->n))
+        q->status = pf_profile_fail(q->resolver->profile, &q->error);
+    give_on(q, b);
+}
+
+static batch *open_batch(pf_queue *q)
+{
+    if (!q->workers)
+        return q->batches;
+    if (pf_workers_full(q->workers))
+        take_oldest(q);
+    return &q->batches[pf_workers_slot(q->workers)];
+}
+
+static perfile_status status_of(const pf_queue *q, perfile_error *err)
+{
+    if (q->status != PERFILE_OK && err)
+        *err = q->error;
+    return q->status;
+}
+
+perfile_status pf_queue_put(pf_queue *q, const pf_unresolved *sample, perfile_error *err)
+{
+    const size_t size = 8 * sample->n;
+    if (q->open && (q->open->n == BATCH_SAMPLES || size > q->open->words.cap - q->open->words.len))
+        close_batch(q);
+    if (!q->open)
+        q->open = open_batch(q);
+    batch *b = q->open;
+    /* Only an empty batch grows: chains that are in it stay where they are. */
+    if (!b->n && !pf_buffer_reserve(&b->words, size < BATCH_BYTES ? BATCH_BYTES : size))
+        return pf_fail_nomem(err, "profile");
+    pf_unresolved *u = &b->samples[b->n++];
+    *u = *sample;
+    u->words = b->words.ptr + b->words.len;
+    (void)pf_buffer_append(&b->words, sample->words, size); /* there is room */
+    return status_of(q, err);
+}
+
+perfile_status pf_queue_finish(pf_queue *q, perfile_error *err)
+{
+    if (q->open)
+        close_batch(q);
+    while (take_oldest(q))
+        ;
+    return status_of(q, err);
+}
+
+/* Ends the threads and forgets what was not given on. */
+static void drop(pf_queue *q)
+{
+    pf_workers_free(q->workers);
+    q->workers = NULL;
+    for (unsigned i = 0; i < q->n_batches; i++)
+        q->batches[i].n = 0;
+    q->open = NULL;
+}
+
+/* pf_session_reader: the session is about to change. */
+static void before_change(void *user, bool last)
+{
+    pf_queue *q = user;
+    if (last) /* what samples refer to may be gone: they are dropped */
+        drop(q);
+    else
+        (void)pf_queue_finish(q, NULL); /* an error is kept for the next call */
+}
+
+/* A resolver with tables of its own, and the settings of `like`. */
+static bool init_state(state *s, const pf_resolver *like)
+{
+    if (!pf_profile_init(&s->profile, like->profile->budget.limit) ||
+        !pf_resolver_init(&s->resolver, &s->profile, like->model))
+        return false;
+    pf_resolver_set_like(&s->resolver, like);
+    return true;
+}
+
+/* Makes what threads have; false if there is no memory. */
+static bool init_states(pf_queue *q, unsigned threads)
+{
+    q->states = pf_alloc(threads, sizeof *q->states);
+    if (!q->states)
+        return false;
+    while (q->n_states < threads) {
+        if (!init_state(&q->states[q->n_states++], q->resolver))
+            return false;
+    }
+    return true;
+}
+
+static bool init_batches(pf_queue *q, unsigned n)
+{
+    q->batches = pf_alloc(n, sizeof *q->batches);
+    if (!q->batches)
+        return false;
+    while (q->n_batches < n) {
+        batch *b = &q->batches[q->n_batches++];
+        b->samples = pf_alloc(BATCH_SAMPLES, sizeof *b->samples);
+        if (!b->samples)
+            return false;
+    }
+    return true;
+}
+
+perfile_status pf_queue_new(pf_resolver *resolver, const perfile_session *session, unsigned threads,
+                            perfile_status (*give)(void *user, pf_profiled *sample,
+                                                   perfile_error *err),
+                            void *user, pf_queue **out, perfile_error *err)
+{
+    pf_queue *q = pf_alloc(1, sizeof *q);
+    if (!q)
+        return pf_fail_nomem(err, "profile");
+    *q = (pf_queue){.resolver = resolver, .give = give, .user = user};
+    q->reader = (pf_session_reader){.before_change = before_change, .user = q};
+    pf_session_add_reader(session, &q->reader);
+    pthread_mutex_init(&q->symbols, NULL);
+    const unsigned n = threads > 1 ? BATCHES_PER_THREAD * threads : 1;
+    perfile_status st = PERFILE_OK;
+    if (threads > 1)
+        resolver->lock = &q->symbols;
+    if (!init_batches(q, n) || (threads > 1 && !init_states(q, threads)))
+        st = pf_fail_nomem(err, "profile");
+    if (st == PERFILE_OK && threads > 1)
+        st = pf_workers_new(threads, n, run_slot, q, &q->workers, err);
+    if (st == PERFILE_OK)
+        *out = q;
+    else
+        pf_queue_free(q);
+    return st;
+}
+
+static void free_numbers(pf_budget *budget, numbers *n)
+{
+    pf_budget_free(budget, n->at, n->cap, sizeof *n->at);
+}
+
+void pf_queue_free(pf_queue *q)
+{
+    if (!q)
+        return;
+    drop(q);
+    pf_session_remove_reader(&q->reader);
+    pf_budget *budget = &q->resolver->profile->budget;
+    for (unsigned i = 0; i < q->n_states; i++) {
+        state *s = &q->states[i];
+        free_numbers(budget, &s->objects);
+        free_numbers(budget, &s->frames);
+        free_numbers(budget, &s->stacks);
+        pf_resolver_free(&s->resolver);
+        pf_profile_free(&s->profile);
+    }
+    for (unsigned i = 0; i < q->n_batches; i++) {
+        batch *b = &q->batches[i];
+        pf_free(b->samples);
+        pf_buffer_free(&b->words);
+        pf_buffer_free(&b->objects);
+        pf_buffer_free(&b->frames);
+        pf_buffer_free(&b->stacks);
+    }
+    pf_free(q->states);
+    pf_free(q->batches);
+    pthread_mutex_destroy(&q->symbols);
+    q->resolver->lock = NULL;
+    pf_free(q);
+}

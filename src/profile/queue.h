@@ -1,0 +1,36 @@
+/* Samples on their way from the reader to whoever takes them.
+ *
+ * They are gathered to batches; a batch is resolved (resolve.h), and its samples are given on, in
+ * the order in which they came.
+ *
+ * With several threads batches are resolved at once.  A thread has a resolver and tables of its
+ * own, which it keeps for its next batch: it needs no lock but for loading symbols.  Numbers of
+ * frames and stacks are then those of its tables.  With a batch it hands over what these have got
+ * since its batch before; the caller's thread adds that to the profile and translates the numbers.
+ * What is new in a batch gets its numbers in the order in which its samples have it, and batches
+ * come back in order: all numbers are those that one thread would have given. */
+#ifndef PF_PROFILE_QUEUE_H
+#define PF_PROFILE_QUEUE_H
+
+#include "profile/resolve.h"
+
+typedef struct pf_queue pf_queue;
+
+/* `threads`: that resolve, the caller's included.  `resolver`: of the caller's thread, with all its
+ * settings; borrowed.  `session`: of the capture, which samples and symbols refer to; before it
+ * changes, all samples are given on.  `give` gets them.  PERFILE_E_NOMEM. */
+perfile_status pf_queue_new(pf_resolver *resolver, const perfile_session *session, unsigned threads,
+                            perfile_status (*give)(void *user, pf_profiled *sample,
+                                                   perfile_error *err),
+                            void *user, pf_queue **out, perfile_error *err);
+
+/* Takes a sample; its call chain is copied.  Errors are those of this one and of any before. */
+perfile_status pf_queue_put(pf_queue *q, const pf_unresolved *sample, perfile_error *err);
+
+/* Gives all samples on. */
+perfile_status pf_queue_finish(pf_queue *q, perfile_error *err);
+
+/* Samples that were not given on are dropped.  NULL is fine. */
+void pf_queue_free(pf_queue *q);
+
+#endif
