@@ -144,9 +144,19 @@ def without_event(sums):
     return out
 
 
+def are_ends(ours, wanted):
+    """Whether all that differs is who ends: the kernel does not say any more which thread sched_switch is of when one
+    ends.  The forms that show time take it from the fields of the tracepoint."""
+    unknown = all("sched:sched_switch" in key and (key[0] is None or "tid -1" in key) for key in wanted)
+    return unknown and all("sched:sched_switch" in key for key in ours) and sum(ours.values()) == sum(wanted.values())
+
+
 def same(what, ours, wanted):
     if +ours != +wanted:
         a, b = ours - wanted, wanted - ours
+        if what in ("firefox: samples", "chrome: samples", "perfetto: samples") and are_ends(a, b):
+            counted["threads that end"] += sum(a.values())
+            return None
         return f"{what}: {list(a.items())[:2]} and not {list(b.items())[:2]}"
     counted[what] += sum(wanted.values()) if "samples" in what else len(wanted)
     return None

@@ -178,7 +178,8 @@ def check_perfetto(trace, found):
                 found["perfetto: losses"] += 1
                 continue
             pid, tid = (as_signed(one(sample, k, (1 << 32) - 1)) for k in ("pid", "tid"))
-            assert (pid, tid) in members or -1 in (pid, tid), (pid, tid)
+            # Of tid 0, the idle threads, there is one in Perfetto, whatever process a capture says it is of.
+            assert (pid, tid) in members or -1 in (pid, tid) or tid == 0, (pid, tid)
             iid = one(sample, "callstack_iid", 0)
             stack = sequence.stack(iid) if iid else ()
             sums[(f"pid {pid}", f"tid {tid}", sequence.event, *stack)] += 1
