@@ -282,10 +282,12 @@ static void put_within(chrome *c, const char *name, size_t most)
 
 static void put_us(chrome *c, const char *key, uint64_t ns)
 {
-    char text[48];
-    snprintf(text, sizeof text, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
     put(c, key);
-    put(c, text);
+    pf_export_put_number(&c->x, ns / 1000);
+    put(c, ".");
+    uint8_t *at = pf_emit_room(&c->x.base, 3);
+    if (at)
+        pf_emit_filled(&c->x.base, pf_put_dec_fixed(at, ns % 1000, 3));
 }
 
 /* Begins an event of a thread; threads and processes that are not known are -1.  `cpu` counts for

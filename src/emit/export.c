@@ -361,9 +361,9 @@ void pf_export_put_text(pf_exporter *x, const char *text)
 
 void pf_export_put_number(pf_exporter *x, uint64_t n)
 {
-    char text[24];
-    const int length = snprintf(text, sizeof text, "%" PRIu64, n);
-    pf_emit_bytes(&x->base, text, (size_t)length);
+    uint8_t *at = pf_emit_room(&x->base, PF_DEC_MAX);
+    if (at)
+        pf_emit_filled(&x->base, pf_put_dec(at, n));
 }
 
 perfile_status pf_export_write_some(pf_exporter *x, perfile_error *err)

@@ -49,12 +49,17 @@ enum { NS_PER_MS = 1000000, DEBUG_ID_BYTES = 16, VERSION = 57, GECKO_VERSION = 3
 /* Writes ns as ms, with decimals. */
 static void pf_firefox_ms(pf_firefox *f, uint64_t ns)
 {
-    char text[40];
-    const uint64_t rest = ns % NS_PER_MS;
-    int n = snprintf(text, sizeof text, "%" PRIu64 ".%06" PRIu64, ns / NS_PER_MS, rest);
-    while (rest && text[n - 1] == '0')
-        n--;
-    pf_emit_bytes(&f->x.base, text, rest ? (size_t)n : (size_t)n - 7);
+    uint8_t *at = pf_emit_room(&f->x.base, PF_DEC_MAX + 1 + 6);
+    if (!at)
+        return;
+    at = pf_put_dec(at, ns / NS_PER_MS);
+    if (ns % NS_PER_MS) {
+        *at++ = '.';
+        at = pf_put_dec_fixed(at, ns % NS_PER_MS, 6);
+        while (at[-1] == '0')
+            at--;
+    }
+    pf_emit_filled(&f->x.base, at);
 }
 
 /* Writes the position in the table of texts of a name of a capture, at most `most` bytes of it. */
