@@ -55,6 +55,13 @@ static bool count(void *user, const pf_profiled *s)
                       : pf_profile_count(&x->profile, number, s->stack, s->period);
 }
 
+/* pf_profile_reader.note. */
+static bool show(void *user, const pf_profiled *about)
+{
+    pf_exporter *x = user;
+    return x->base.ops->exports->note(x, about);
+}
+
 /* Notes where a capture comes from: host, system and command line, as comments. */
 static perfile_status note_origin(pf_exporter *x, perfile_error *err)
 {
@@ -99,7 +106,7 @@ static perfile_status begin_input(pf_exporter *x, perfile_error *err)
     resolver->joins = x->base.ops->exports->by_name && !(x->options.flags & PERFILE_EXPORT_INLINE);
     resolver->joins_unnamed = resolver->joins_unmapped = pf_export_tree_options(x).join;
     perfile_status st = x->options.symbols ? open_symbols(x, err) : PERFILE_OK;
-    x->reader.one_by_one = x->base.ops->exports->note; /* it is shown records between samples */
+    x->reader.note = x->base.ops->exports->note ? show : NULL;
     return st == PERFILE_OK ? pf_profile_reader_start(&x->reader, x->base.n_threads, err) : st;
 }
 
@@ -241,8 +248,8 @@ perfile_status pf_export_put(perfile_emitter *e, const perfile_record *r, perfil
     return pf_export_put_run(e, r, 1, err);
 }
 
-/* Shows the form a record that is no sample. */
-static bool note(pf_exporter *x, const perfile_record *r)
+/* Shows the form a record that is no sample, between the samples. */
+static perfile_status note(pf_exporter *x, const perfile_record *r, perfile_error *err)
 {
     pf_profiled about = {.record = r,
                          .event = perfile_record_event(r),
@@ -252,7 +259,7 @@ static bool note(pf_exporter *x, const perfile_record *r)
                          .cpu = PF_NO_LABEL};
     (void)perfile_record_task(r, &about.pid, &about.tid);
     (void)perfile_record_cpu(r, &about.cpu);
-    return x->base.ops->exports->note(x, &about);
+    return pf_profile_reader_note(&x->reader, &about, err);
 }
 
 perfile_status pf_export_put_run(perfile_emitter *e, const perfile_record *first, size_t n,
@@ -268,8 +275,8 @@ perfile_status pf_export_put_run(perfile_emitter *e, const perfile_record *first
         x->record_bytes += perfile_record_size(r);
         st = pf_profile_reader_put(&x->reader, r, err);
         if (st == PERFILE_OK && notes && r->family == PERFILE_FAMILY_PERF &&
-            r->type != PERFILE_RECORD_SAMPLE && !note(x, r))
-            st = pf_profile_fail(&x->profile, err);
+            r->type != PERFILE_RECORD_SAMPLE)
+            st = note(x, r, err);
     }
     e->n_records += n;
     return st;

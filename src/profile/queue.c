@@ -17,7 +17,8 @@ enum { BATCH_SAMPLES = 1 << 10 }; /* at most */
 #endif
 
 enum {
-    BATCH_BYTES = 128 << 10, /* of call chains, unless a single one has more */
+    BATCH_BYTES = 128 << 10, /* of call chains and records, unless a single one has more */
+    MOST_RECORD = 32 << 10,  /* bytes of a record that is copied */
     BATCHES_PER_THREAD = 3
 };
 
@@ -37,8 +38,9 @@ typedef struct state {
 
 typedef struct batch {
     pf_unresolved *samples;
+    perfile_record *records; /* of the samples that have one; NULL as long as none has */
     size_t n;
-    pf_buffer words;                   /* of their call chains */
+    pf_buffer bytes;                   /* of their call chains and records */
     state *by;                         /* who resolved them … */
     pf_buffer objects, frames, stacks; /* … and what is new in its tables since its batch before */
     perfile_status status;
@@ -48,7 +50,7 @@ typedef struct batch {
 struct pf_queue {
     pf_resolver *resolver;    /* of the reader */
     pf_session_reader reader; /* of the session */
-    perfile_status (*give)(void *user, pf_profiled *sample, perfile_error *err);
+    perfile_status (*give)(void *user, const pf_unresolved *sample, perfile_error *err);
     void *user;
     pf_workers *workers;
     state *states;
@@ -165,9 +167,9 @@ static perfile_status renumber(pf_queue *q, batch *b, perfile_error *err)
 static void give_on(pf_queue *q, batch *b)
 {
     for (size_t i = 0; i < b->n && q->status == PERFILE_OK; i++)
-        q->status = q->give(q->user, &b->samples[i].s, &q->error);
+        q->status = q->give(q->user, &b->samples[i], &q->error);
     b->n = 0;
-    pf_buffer_clear(&b->words);
+    pf_buffer_clear(&b->bytes);
     pf_buffer_clear(&b->objects);
     pf_buffer_clear(&b->frames);
     pf_buffer_clear(&b->stacks);
@@ -216,22 +218,60 @@ static perfile_status status_of(const pf_queue *q, perfile_error *err)
     return q->status;
 }
 
+/* True if a record can be copied as it is: it is in one piece, and nothing comes after it. */
+static bool is_whole(const perfile_record *r)
+{
+    const size_t size = perfile_record_size(r);
+    return r->header && size <= MOST_RECORD && !r->extra.len &&
+           r->body.ptr == r->header + (size - r->body.len);
+}
+
+/* A copy of the bytes, for which there is room, as whole words. */
+static const uint8_t *copy_of(batch *b, const uint8_t *bytes, size_t n)
+{
+    uint8_t *at = b->bytes.ptr + b->bytes.len;
+    if (n)
+        memcpy(at, bytes, n);
+    b->bytes.len += (n + 7) / 8 * 8;
+    return at;
+}
+
+/* Adds a sample for which there is room. */
+static void add(batch *b, const pf_unresolved *sample)
+{
+    pf_unresolved *u = &b->samples[b->n];
+    const perfile_record *given = sample->s.record;
+    *u = *sample;
+    u->words = copy_of(b, sample->words, 8 * sample->n);
+    if (given && is_whole(given)) {
+        const size_t size = perfile_record_size(given);
+        perfile_record *r = &b->records[b->n];
+        *r = *given;
+        r->header = copy_of(b, given->header, size);
+        r->body.ptr = r->header + (size - given->body.len);
+        u->s.record = r;
+    }
+    b->n++;
+}
+
 perfile_status pf_queue_put(pf_queue *q, const pf_unresolved *sample, perfile_error *err)
 {
-    const size_t size = 8 * sample->n;
-    if (q->open && (q->open->n == BATCH_SAMPLES || size > q->open->words.cap - q->open->words.len))
+    const perfile_record *r = sample->s.record;
+    const bool is_copied = !r || is_whole(r);
+    const size_t size = 8 * sample->n + (r && is_copied ? perfile_record_size(r) + 8 : 0);
+    if (q->open && (q->open->n == BATCH_SAMPLES || size > q->open->bytes.cap - q->open->bytes.len))
         close_batch(q);
     if (!q->open)
         q->open = open_batch(q);
     batch *b = q->open;
-    /* Only an empty batch grows: chains that are in it stay where they are. */
-    if (!b->n && !pf_buffer_reserve(&b->words, size < BATCH_BYTES ? BATCH_BYTES : size))
+    if (r && !b->records)
+        b->records = pf_alloc(BATCH_SAMPLES, sizeof *b->records);
+    /* Only an empty batch grows: what is in it stays where it is. */
+    if ((r && !b->records) ||
+        (!b->n && !pf_buffer_reserve(&b->bytes, size < BATCH_BYTES ? BATCH_BYTES : size)))
         return pf_fail_nomem(err, "profile");
-    pf_unresolved *u = &b->samples[b->n++];
-    *u = *sample;
-    u->words = b->words.ptr + b->words.len;
-    (void)pf_buffer_append(&b->words, sample->words, size); /* there is room */
-    return status_of(q, err);
+    add(b, sample);
+    return is_copied ? status_of(q, err) : pf_queue_finish(q, err);
 }
 
 perfile_status pf_queue_finish(pf_queue *q, perfile_error *err)
@@ -301,7 +341,7 @@ static bool init_batches(pf_queue *q, unsigned n)
 }
 
 perfile_status pf_queue_new(pf_resolver *resolver, const perfile_session *session, unsigned threads,
-                            perfile_status (*give)(void *user, pf_profiled *sample,
+                            perfile_status (*give)(void *user, const pf_unresolved *sample,
                                                    perfile_error *err),
                             void *user, pf_queue **out, perfile_error *err)
 {
@@ -350,7 +390,8 @@ void pf_queue_free(pf_queue *q)
     for (unsigned i = 0; i < q->n_batches; i++) {
         batch *b = &q->batches[i];
         pf_free(b->samples);
-        pf_buffer_free(&b->words);
+        pf_free(b->records);
+        pf_buffer_free(&b->bytes);
         pf_buffer_free(&b->objects);
         pf_buffer_free(&b->frames);
         pf_buffer_free(&b->stacks);

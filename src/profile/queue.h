@@ -20,11 +20,12 @@ typedef struct pf_queue pf_queue;
  * settings; borrowed.  `session`: of the capture, which samples and symbols refer to; before it
  * changes, all samples are given on.  `give` gets them.  PERFILE_E_NOMEM. */
 perfile_status pf_queue_new(pf_resolver *resolver, const perfile_session *session, unsigned threads,
-                            perfile_status (*give)(void *user, pf_profiled *sample,
+                            perfile_status (*give)(void *user, const pf_unresolved *sample,
                                                    perfile_error *err),
                             void *user, pf_queue **out, perfile_error *err);
 
-/* Takes a sample; its call chain is copied.  Errors are those of this one and of any before. */
+/* Takes a sample; its call chain is copied, and its record if it has one.  Errors are those of this
+ * one and of any before. */
 perfile_status pf_queue_put(pf_queue *q, const pf_unresolved *sample, perfile_error *err);
 
 /* Gives all samples on. */

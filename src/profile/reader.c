@@ -347,11 +347,14 @@ static bool take_branches(pf_profile_reader *x, stored *in)
     return true;
 }
 
-/* Hands out a sample that is resolved. */
-static perfile_status hand_out(void *user, pf_profiled *s, perfile_error *err)
+/* Hands out a sample that is resolved, or a record in between. */
+static perfile_status hand_out(void *user, const pf_unresolved *resolved, perfile_error *err)
 {
     pf_profile_reader *x = user;
+    const pf_profiled *s = &resolved->s;
     bool ok = true;
+    if (resolved->is_note)
+        return x->note(x->user, s) ? PERFILE_OK : pf_profile_fail(x->profile, err);
     (void)pf_profile_reader_event(x, s->event, &ok);
     x->counts.samples++;
     x->counts.unreadable += s->unreadable;
@@ -371,15 +374,23 @@ static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
                             .ip = in->ip,
                             .misc = in->s.record->misc,
                             .has_ip = in->has_ip};
-    if (!x->one_by_one)
+    if (!x->note)
         sample.s.record = NULL;
-    perfile_status st = pf_queue_put(x->queue, &sample, err);
-    return st == PERFILE_OK && x->one_by_one ? pf_queue_finish(x->queue, err) : st;
+    return pf_queue_put(x->queue, &sample, err);
+}
+
+perfile_status pf_profile_reader_note(pf_profile_reader *x, const pf_profiled *about,
+                                      perfile_error *err)
+{
+    pf_unresolved note = {.s = *about, .is_note = true};
+    note.s.stack = PF_EMPTY_STACK;
+    note.s.frame = PF_INTERN_NONE;
+    return pf_queue_put(x->queue, &note, err);
 }
 
 perfile_status pf_profile_reader_start(pf_profile_reader *x, unsigned threads, perfile_error *err)
 {
-    const bool alone = x->one_by_one || x->resolver.symbols; /* what is inlined is asked in order */
+    const bool alone = x->resolver.symbols; /* what is inlined is asked in order */
     return pf_queue_new(&x->resolver, x->session, alone ? 1 : pf_workers_threads(threads), hand_out,
                         x, &x->queue, err);
 }

@@ -30,9 +30,9 @@ typedef struct pf_profile_reader {
     /* Gets each sample; false if there is no memory or the profile's limit is exceeded. */
     bool (*take)(void *user, const pf_profiled *sample);
     void *user;
-    /* `take` gets each sample, with its record, before the next one is put in.  Else it gets them
-     * when some have come together, without. */
-    bool one_by_one;
+    /* Gets what pf_profile_reader_note() was given, in between; then `take` gets the records of
+     * samples, too.  NULL: nobody is interested. */
+    bool (*note)(void *user, const pf_profiled *about);
     bool branch_chains; /* branch stacks that are calls take the place of user call chains */
     pf_deferred deferred;
     pf_buffer chain;              /* a chain that had to be byte-swapped or joined */
@@ -62,13 +62,18 @@ void pf_profile_reader_free(pf_profile_reader *x);
 bool pf_profile_reader_unwind(pf_profile_reader *x, perfile_symbols *symbols);
 
 /* To be called when all settings are made, before the first record.  `threads` resolve samples, the
- * caller's included; only the caller's calls `take`.  With one_by_one, and for inlined functions
- * (resolver.symbols), there is one.  PERFILE_E_NOMEM. */
+ * caller's included; only the caller's calls `take`.  For inlined functions (resolver.symbols)
+ * there is one.  PERFILE_E_NOMEM. */
 perfile_status pf_profile_reader_start(pf_profile_reader *x, unsigned threads, perfile_error *err);
 
 /* Puts a record in; those that are no samples are skipped.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_profile_reader_put(pf_profile_reader *x, const perfile_record *r,
                                      perfile_error *err);
+
+/* Lets `note` get a record that is no sample, after the samples that were put in before: all that
+ * does not have to be resolved is filled in.  Errors likewise. */
+perfile_status pf_profile_reader_note(pf_profile_reader *x, const pf_profiled *about,
+                                      perfile_error *err);
 
 /* The capture ends: hands out the samples that still wait. */
 perfile_status pf_profile_reader_end(pf_profile_reader *x, perfile_error *err);

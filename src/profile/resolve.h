@@ -16,7 +16,7 @@
 
 /* A sample, with its stack. */
 typedef struct pf_profiled {
-    const perfile_record *record; /* valid during the call; NULL: see pf_profile_reader */
+    const perfile_record *record; /* valid during the call; NULL unless pf_profile_reader.note */
     const perfile_event *event;   /* NULL: not known */
     uint64_t time;                /* PERFILE_NO_TIME: it has none */
     uint64_t period;              /* perfile_sample_period(), else 0 */
@@ -37,6 +37,7 @@ typedef struct pf_unresolved {
     uint64_t ip;
     uint16_t misc; /* of the record */
     bool has_ip;
+    bool is_note; /* it is no sample, but a record in between: nothing is to be looked up */
 } pf_unresolved;
 
 typedef struct pf_resolver {
