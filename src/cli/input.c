@@ -281,7 +281,8 @@ static perfile_status open_selected(cli_input *in, const cli_file *file, const c
                                            .note = on_note,
                                            .user = in,
                                            .limit = &in->limit};
-    perfile_status st = cli_source_sequential(file, options->limits, &source, &in->error);
+    /* There are passes before the one of the command. */
+    perfile_status st = cli_source_mapped(file, options->limits, &source, &in->error);
     if (st != PERFILE_OK)
         return st;
     if (how->selection)
