@@ -145,6 +145,20 @@ def long_names(size):
     return chains(size // 2, 2, lambda i, k: 0x10000 + i % 4096, *before)
 
 
+def sampled(size, mapping, where):
+    """Half of it mappings, `mapping(i)`, half samples of two addresses, `where(i, n)`: process and address of sample i, of n
+    mappings."""
+    out, n, m = [], 0, 0
+    while n < size // 2:
+        out.append(mapping(m))
+        n += len(out[-1])
+        m += 1
+    for i in range(size // 2 // 56):
+        pid, address = where(i, m)
+        out.append(record(9, 2, struct.pack("<QIIQQQQ", 8, pid, pid, m + i, 2, address, address + 8)))
+    return b"PERFILE2" + struct.pack("<Q", 16) + header_attr([8], SAMPLE_TYPE | CALLCHAIN) + b"".join(out)
+
+
 INPUTS = {
     "shared-ids": shared_ids,
     "shared-features": shared_features,
@@ -167,7 +181,16 @@ INPUTS = {
     "chains-in-long-names": lambda size: chains(size, 16, lambda i, k: 0x10000 + i % 3000 + 16 * k,
                                                 mmap2(1, 0x10000, "/" + "n" * 4000, 0), comm(1, 1, "c" * 60000, 0)),
     "long-names": long_names,
+    # A hundred thousand processes, or mappings of one, and each sample is in another one, where nothing is remembered.
+    "processes-sampled": lambda size: sampled(size, lambda i: mmap2(i + 1, 0x10000, "/%d" % (i % 999), 0),
+                                              lambda i, n: (i * 7919 % n + 1, 0x10000 + i % 4096)),
+    "mappings-apart": lambda size: sampled(size, lambda i: mmap2(1, 0x10000 * (i + 1), "/%d" % (i % 999), 0),
+                                           lambda i, n: (1, 0x10000 * (i * 1024 % n + 1) + i % 4096)),
 }
+# These are so many times as large, for the commands that look addresses up.
+LARGE = {"processes-sampled": 40, "mappings-apart": 40}
+LARGE_LINES = {"stats": ["--by comm {in}", "--by dso,sym -j 1 {in}", "--by dso,sym -j 4 {in}"],
+               "export": ["--to folded -o {out} {in}", "--to firefox -o {out} {in}"]}
 MADE_BY_COMMAND = ("zstd", "parts")
 
 # Command lines: {in} is the input, {out} what is written.  `small`: thousands of files are slow for any program.
@@ -319,9 +342,10 @@ def main():
         made = {}
         lines = cost_archives.LINES if name in cost_archives.INPUTS else \
             cost_perfmon.LINES if name in cost_perfmon.INPUTS else \
-            cost_symbols.LINES if name in cost_symbols.INPUTS else LINES
+            cost_symbols.LINES if name in cost_symbols.INPUTS else \
+            LARGE_LINES if name in LARGE and not SANITIZED else LINES
         for command in commands:
-            step = size // SMALL.get(command, 1)
+            step = size // SMALL.get(command, 1) * (LARGE.get(name, 1) if not SANITIZED else 1)
             if step not in made and command in lines:
                 made[step] = [make(perfile, name, s) for s in (step // 4, step // 2, step)]
             line = dict(table[command])
