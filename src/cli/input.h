@@ -52,8 +52,8 @@ int cli_reading_option(const char *command, const cli_spec *spec, int option, cl
 perfile_status cli_source_sequential(const cli_file *file, const perfile_limits *limits,
                                      perfile_source **source, perfile_error *err);
 
-/* - mapped, for those that come back: for sorting, where records wait in the mapping instead of being
- * copied, and for what makes several passes. */
+/* - mapped, for those that come back: for sorting, where records wait in the mapping instead of
+ * being copied, and for what makes several passes. */
 perfile_status cli_source_mapped(const cli_file *file, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
 

@@ -44,8 +44,8 @@ enum {
 static bool pf_gzip_begin(pf_gzip *g, perfile_emitter *e)
 {
     *g = (pf_gzip){.e = e};
-    return deflateInit2(&g->z, Z_BEST_SPEED, Z_DEFLATED, WINDOW, MEMORY,
-                        Z_DEFAULT_STRATEGY) == Z_OK;
+    return deflateInit2(&g->z, Z_BEST_SPEED, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) ==
+           Z_OK;
 }
 
 /* Lets zlib work until it needs nothing more of the output. */
