@@ -19,7 +19,7 @@ enum {
     /* Read regular files through a window instead of mapping them: for programs that cannot accept
      * SIGBUS when the file is truncated while it is mapped. */
     PERFILE_SOURCE_NO_MAP = 1 << 0,
-    /* Records will be read once, from front to back: regular files are read into a
+    /* Records will be read from front to back, once or a few times: regular files are read into a
      * window of 512 KiB to 8 MiB, which causes no page faults.  Longer payloads (AUX traces) and
      * attrs and features are views of a mapping.  Records are valid until the next call, as those
      * of a pipe are.  The files of a directory are mapped. */

@@ -281,8 +281,7 @@ static perfile_status open_selected(cli_input *in, const cli_file *file, const c
                                            .note = on_note,
                                            .user = in,
                                            .limit = &in->limit};
-    /* There are passes before the one of the command. */
-    perfile_status st = cli_source_mapped(file, options->limits, &source, &in->error);
+    perfile_status st = cli_source_sequential(file, options->limits, &source, &in->error);
     if (st != PERFILE_OK)
         return st;
     if (how->selection)

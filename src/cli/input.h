@@ -48,12 +48,11 @@ int cli_reading_option(const char *command, const cli_spec *spec, int option, cl
 
 /* Opening of sources.  The functions differ in how bytes are read: */
 
-/* - through a window, for commands that read from front to back, once; */
+/* - through a window, from front to back, for commands that only read; */
 perfile_status cli_source_sequential(const cli_file *file, const perfile_limits *limits,
                                      perfile_source **source, perfile_error *err);
 
-/* - mapped, for those that come back: for sorting, where records wait in the mapping instead of
- * being copied, and for what makes several passes. */
+/* - mapped, for sorting: records wait in the mapping instead of being copied. */
 perfile_status cli_source_mapped(const cli_file *file, const perfile_limits *limits,
                                  perfile_source **source, perfile_error *err);
 

@@ -311,9 +311,8 @@ int cli_writing_open_several(const cli_writing *w, const cli_inputs *in, bool di
     const bool single = in->n_paths == 1;
     perfile_error err;
     const perfile_source_options how = {.size = sizeof how, .limits = w->limits};
-    perfile_status st = !single ? perfile_source_files(in->paths, in->n_paths, &how, source, &err)
-                        : w->comes_back ? cli_source_mapped(in->at, w->limits, source, &err)
-                                        : cli_source_sequential(in->at, w->limits, source, &err);
+    perfile_status st = single ? cli_source_sequential(in->at, w->limits, source, &err)
+                               : perfile_source_files(in->paths, in->n_paths, &how, source, &err);
     if (st != PERFILE_OK) {
         cli_report_error(in->at->name, &err);
         return CLI_FAILED;

@@ -30,8 +30,7 @@ typedef struct cli_writing {
     bool keeps_directory; /* a directory stays one unless --to says otherwise; set by the command */
     perfile_archive_options packing; /* with --to archive */
     int32_t compress_level;          /* --compress: 1 …; --decompress: PERFILE_COMPRESS_NONE; 0 */
-    bool comes_back; /* the command reads its input several times: a file is mapped */
-    bool may_copy;   /* the command accepts --on-damage copy; set by the command */
+    bool may_copy;                   /* the command accepts --on-damage copy; set by the command */
     cli_on_damage damage;
 } cli_writing;
 

@@ -169,7 +169,6 @@ static int filter(settings *set, cli_file *file)
     bool directory =
         set->w.has_form ? set->w.directory : cli_is_directory(file->path) && !to_stdout;
     set->w.keeps_directory = !to_stdout;
-    set->w.comes_back = true;
     /* Standard output gets a pipe unless --to says otherwise: a file needs seeking. */
     set->writing.form = to_stdout && !set->w.has_form ? PERFILE_FORM_PIPE : set->w.form;
     set->writing.format = set->w.format;
