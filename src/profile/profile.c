@@ -229,30 +229,9 @@ static bool reserve(pf_intern *t)
     return t->n < t->n_slots / 2 || grow_slots(t);
 }
 
-uint32_t pf_intern_hash(const pf_intern *t, const void *key)
-{
-    const uint32_t hash = (uint32_t)pf_index_hash(t->seed, key, t->key);
-    if (t->n_slots)
-        __builtin_prefetch(&t->slots[hash & (t->n_slots - 1)]);
-    return hash;
-}
-
-void pf_intern_prefetch(const pf_intern *t, uint32_t hash)
-{
-    if (!t->n_slots)
-        return;
-    const struct pf_intern_slot *s = &t->slots[hash & (t->n_slots - 1)];
-    if (s->number)
-        __builtin_prefetch(pf_intern_at(t, s->number - 1));
-}
-
 uint32_t pf_intern_add(pf_intern *t, const void *key)
 {
-    return pf_intern_add_hashed(t, key, (uint32_t)pf_index_hash(t->seed, key, t->key));
-}
-
-uint32_t pf_intern_add_hashed(pf_intern *t, const void *key, uint32_t hash)
-{
+    const uint32_t hash = (uint32_t)pf_index_hash(t->seed, key, t->key);
     if (t->n_slots) {
         uint32_t found = slot_of(t, key, hash)->number;
         if (found)

@@ -44,12 +44,6 @@ typedef struct pf_intern {
  * is no memory or the budget is exhausted. */
 uint32_t pf_intern_add(pf_intern *t, const void *key);
 
-/* The same in three steps, between which other keys may be added: each fetches from memory what the
- * next one looks at. */
-uint32_t pf_intern_hash(const pf_intern *t, const void *key);
-void pf_intern_prefetch(const pf_intern *t, uint32_t hash);
-uint32_t pf_intern_add_hashed(pf_intern *t, const void *key, uint32_t hash);
-
 static inline void *pf_intern_at(const pf_intern *t, uint32_t number)
 {
     return t->items + (size_t)number * t->width;

@@ -74,11 +74,19 @@ static bool hand_over(pf_buffer *out, const pf_intern *t, size_t *from)
            pf_buffer_append(out, pf_intern_at(t, (uint32_t)first), (t->n - first) * t->width);
 }
 
+static bool resolve_all(pf_resolver *resolver, batch *b)
+{
+    bool ok = true;
+    for (size_t i = 0; i < b->n && ok; i++)
+        ok = pf_resolve(resolver, &b->samples[i]);
+    return ok;
+}
+
 static void resolve(batch *b)
 {
     state *s = b->by;
     pf_profile *p = &s->profile;
-    const bool ok = pf_resolve(&s->resolver, b->samples, b->n) &&
+    const bool ok = resolve_all(&s->resolver, b) &&
                     hand_over(&b->objects, &p->objects, &s->n_objects) &&
                     hand_over(&b->frames, &p->frames, &s->n_frames) &&
                     hand_over(&b->stacks, &p->stacks, &s->n_stacks);
@@ -197,7 +205,7 @@ static void close_batch(pf_queue *q)
         pf_workers_submit(q->workers);
         return;
     }
-    if (q->status == PERFILE_OK && !pf_resolve(q->resolver, b->samples, b->n))
+    if (q->status == PERFILE_OK && !resolve_all(q->resolver, b))
         q->status = pf_profile_fail(q->resolver->profile, &q->error);
     give_on(q, b);
 }

@@ -1,4 +1,4 @@
-/* Samples on their way from the reader to whoever takes them.
+/* The queue between the reader of samples and the form or report that counts them.
  *
  * They are gathered to batches; a batch is resolved (resolve.h), and its samples are given on, in
  * the order in which they came.

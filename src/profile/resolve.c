@@ -3,12 +3,7 @@
  * The caches are direct-mapped tables: a key has one slot, and a new entry takes the place of
  * another one.  The seed keeps hostile input from choosing keys of one slot; even then an answer
  * costs no more than a search in the model.  Chains are compared word by word, so that an answer is
- * never wrong because of a hash.  When the memory for their words is full, all are forgotten.
- *
- * Caches and tables are larger than what the processor keeps close, and each step from a sample to
- * its stack depends on the one before.  So samples are resolved some at a time, step by step: what
- * the next step will look at is fetched (__builtin_prefetch()) for all of them before it is looked
- * at for the first. */
+ * never wrong because of a hash.  When the memory for their words is full, all are forgotten. */
 #include "profile/resolve.h"
 
 #include <stddef.h>
@@ -39,8 +34,6 @@ enum {
 };
 #endif
 
-enum { TOGETHER = 64 }; /* samples that are resolved step by step */
-
 /* An address, and its frame at the times from `first` to `last`. */
 typedef struct pf_address_slot {
     uint64_t addr, first, last;
@@ -63,18 +56,6 @@ typedef struct pf_mapping_slot {
     const perfile_mapping *mapping; /* NULL: the slot is free */
     uint32_t object;
 } pf_mapping_slot;
-
-/* A sample whose stack is being worked out. */
-typedef struct work {
-    pf_unresolved *sample;
-    uint64_t hash;     /* of its chain */
-    pf_reach reach;    /* when the chain has the same stack */
-    size_t frames;     /* where its frames are in pf_resolver.frames, innermost first */
-    size_t n;          /* of them, that are not in `stack` yet */
-    uint32_t stack;    /* so far */
-    uint32_t next;     /* pf_intern_hash() of the next stack */
-    bool is_new_chain; /* the stack is of its chain, which is not in the cache */
-} work;
 
 /* What the frames that are joined have in common. */
 typedef struct pf_call {
@@ -252,13 +233,6 @@ static pf_address_slot *address_slot(const pf_resolver *x, uint32_t pid, uint64_
     return &x->addresses[(key ^ key >> 32) >> 3 & ((1U << ADDRESS_BITS) - 1)];
 }
 
-/* Fetches the slot of an address, which is of the kernel if its highest bit is set: no harm is done
- * where that is wrong. */
-static void prefetch_address(const pf_resolver *x, uint32_t pid, uint64_t addr)
-{
-    __builtin_prefetch(address_slot(x, addr >> 63 ? PERFILE_NO_PID : pid, addr));
-}
-
 /* The same from the cache, if it is there, of any code; narrows *reach. */
 static uint32_t frame_of_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
                                  uint64_t time, pf_reach *reach)
@@ -377,164 +351,64 @@ static bool keep_words(pf_resolver *x, const uint8_t *words, size_t n, uint32_t 
     return true;
 }
 
-/* Appends the frames of a chain to x->frames; false if there is no memory or the limit is exceeded.
- */
-static bool read_chain(pf_resolver *x, work *w)
+/* Works out the stack of a chain; narrows *reach. */
+static uint32_t stack_of(pf_resolver *x, const pf_unresolved *u, pf_reach *reach)
 {
-    const pf_unresolved *u = w->sample;
     unsigned code = PF_CODE_USER;
-    if (!reserve_frames(x, w->frames + u->n + 1)) /* there may be one of the sample's address */
-        return false;
-    for (size_t i = 0; i < u->n; i++)
-        prefetch_address(x, u->s.pid, word_at(u, i));
+    size_t n = 0;
+    if (!reserve_frames(x, u->n))
+        return PF_INTERN_NONE;
     for (size_t i = 0; i < u->n; i++) {
         const uint64_t word = word_at(u, i);
         if (word == PF_CONTEXT_DEFERRED)
             break; /* a cookie follows, for a user part that did not come */
         if (word >= PF_CONTEXT_LEAST) {
-            if (!read_marker(word, &code)) {
-                w->n = 0;
-                break;
-            }
+            if (!read_marker(word, &code))
+                return PF_EMPTY_STACK;
             continue;
         }
         if (word == 0 && ends_part(u, i))
             continue;
-        uint32_t frame = frame_of_address(x, u->s.pid, code, word, u->s.time, &w->reach);
+        const uint32_t frame = frame_of_address(x, u->s.pid, code, word, u->s.time, reach);
         if (frame == PF_INTERN_NONE)
-            return false;
-        x->frames[w->frames + w->n++] = frame;
+            return PF_INTERN_NONE;
+        x->frames[n++] = frame;
     }
-    return true;
+    uint32_t stack = PF_EMPTY_STACK;
+    while (n && stack != PF_INTERN_NONE)
+        stack = pf_resolve_push(x, stack, x->frames[--n]);
+    return stack;
 }
 
-static pf_chain_slot *chain_slot(const pf_resolver *x, uint64_t hash)
+/* The stack of the chain of a sample, from the cache if it is there. */
+static uint32_t stack_of_chain(pf_resolver *x, const pf_unresolved *u)
 {
-    return &x->chains[hash & ((1U << CHAIN_BITS) - 1)];
-}
-
-/* True if the stack of the chain is known; then it is filled in. */
-static bool find_chain(const pf_resolver *x, pf_unresolved *u, uint64_t hash)
-{
-    const pf_chain_slot *s = chain_slot(x, hash);
-    const bool known = s->hash == hash && s->n == u->n && s->pid == u->s.pid &&
-                       u->s.time >= s->first && u->s.time <= s->last &&
-                       memcmp(x->words + s->at, u->words, 8 * u->n) == 0;
-    if (known)
-        u->s.stack = s->stack;
-    return known;
-}
-
-/* Puts the chain of a sample and its stack into the cache. */
-static void keep_chain(pf_resolver *x, const work *w, uint32_t stack)
-{
-    const pf_unresolved *u = w->sample;
-    const pf_chain_slot *s = chain_slot(x, w->hash);
-    uint32_t at = s->at;
-    const bool is_there =
-        s->hash == w->hash && s->n == u->n && memcmp(x->words + s->at, u->words, 8 * u->n) == 0;
-    if (is_there || keep_words(x, u->words, u->n, &at))
-        *chain_slot(x, w->hash) = (pf_chain_slot){w->hash, w->reach.first, w->reach.last, u->s.pid,
-                                                  at,      (uint32_t)u->n, stack};
-}
-
-/* Finds the frames of a sample that its stack still lacks; false if there is no memory or the limit
- * is exceeded. */
-static bool find_frames(pf_resolver *x, work *w)
-{
-    pf_unresolved *u = w->sample;
-    pf_profiled *s = &u->s;
+    const uint64_t hash = hash_chain(x->seed, u->s.pid, u->words, u->n);
+    pf_chain_slot *s = &x->chains[hash & ((1U << CHAIN_BITS) - 1)];
+    const bool same = s->n == u->n && s->hash == hash && s->pid == u->s.pid &&
+                      memcmp(x->words + s->at, u->words, 8 * u->n) == 0;
+    if (same && u->s.time >= s->first && u->s.time <= s->last)
+        return s->stack;
     pf_reach reach = {.last = UINT64_MAX};
-    w->is_new_chain = u->n && !find_chain(x, u, w->hash);
-    if (w->is_new_chain && !read_chain(x, w))
-        return false;
-    const bool is_nowhere = !w->n && s->stack == PF_EMPTY_STACK;
-    if (is_nowhere && w->is_new_chain) {
-        keep_chain(x, w, PF_EMPTY_STACK);
-        w->is_new_chain = false;
-    }
-    if (!u->has_ip || !(x->own_frames || is_nowhere))
-        return true;
-    s->frame = frame_of_address(x, s->pid, pf_code_of_misc(u->misc), u->ip, s->time, &reach);
-    if (s->frame == PF_INTERN_NONE || !reserve_frames(x, w->frames + 1))
-        return false;
-    if (is_nowhere)
-        x->frames[w->frames + w->n++] = s->frame;
-    return true;
+    const uint32_t stack = stack_of(x, u, &reach);
+    uint32_t at = s->at;
+    if (stack != PF_INTERN_NONE && (same || keep_words(x, u->words, u->n, &at)))
+        *s = (pf_chain_slot){hash, reach.first, reach.last, u->s.pid, at, (uint32_t)u->n, stack};
+    return stack;
 }
 
-/* Fetches what find_frames() looks at first. */
-static void prefetch(pf_resolver *x, work works[TOGETHER], pf_unresolved *samples, size_t n)
+bool pf_resolve(pf_resolver *x, pf_unresolved *u)
 {
-    for (size_t i = 0; i < n; i++) {
-        const pf_unresolved *u = &samples[i];
-        works[i].hash = u->n ? hash_chain(x->seed, u->s.pid, u->words, u->n) : 0;
-        if (u->n)
-            __builtin_prefetch(chain_slot(x, works[i].hash));
-        if (u->has_ip && (x->own_frames || !u->n))
-            prefetch_address(x, u->s.pid, u->ip);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const pf_chain_slot *s = chain_slot(x, works[i].hash);
-        if (samples[i].n && s->hash == works[i].hash)
-            __builtin_prefetch(x->words + s->at);
-    }
-}
-
-/* Puts the frames onto the stacks: of each sample one, the outermost, then the next.  False
- * likewise. */
-static bool push_all(pf_resolver *x, work *works, size_t n)
-{
-    pf_intern *stacks = &x->profile->stacks;
-    while (n) {
-        size_t left = 0;
-        for (size_t i = 0; i < n; i++) {
-            work *w = &works[i];
-            const pf_call_stack key = {w->stack, x->frames[w->frames + w->n - 1]};
-            w->next = pf_intern_hash(stacks, &key);
-        }
-        for (size_t i = 0; i < n; i++)
-            pf_intern_prefetch(stacks, works[i].next);
-        for (size_t i = 0; i < n; i++) {
-            work *w = &works[i];
-            const pf_call_stack key = {w->stack, x->frames[w->frames + --w->n]};
-            w->stack = x->symbols ? pf_resolve_push(x, key.parent, key.frame)
-                                  : pf_intern_add_hashed(stacks, &key, w->next);
-            if (w->stack == PF_INTERN_NONE)
-                return false;
-            if (w->n) {
-                works[left++] = *w;
-                continue;
-            }
-            w->sample->s.stack = w->stack;
-            if (w->is_new_chain)
-                keep_chain(x, w, w->stack);
-        }
-        n = left;
-    }
-    return true;
-}
-
-bool pf_resolve(pf_resolver *x, pf_unresolved *samples, size_t n)
-{
-    work works[TOGETHER];
-    for (size_t done = 0, now; done < n; done += now, samples += now) {
-        size_t used = 0, m = 0;
-        now = n - done < TOGETHER ? n - done : TOGETHER;
-        prefetch(x, works, samples, now);
-        for (size_t i = 0; i < now; i++) {
-            work *w = &works[m];
-            *w = (work){.sample = &samples[i],
-                        .hash = works[i].hash,
-                        .reach.last = UINT64_MAX,
-                        .frames = used};
-            if (!find_frames(x, w))
-                return false;
-            used += w->n;
-            m += w->n > 0;
-        }
-        if (!push_all(x, works, m))
+    pf_profiled *s = &u->s;
+    if (u->n)
+        s->stack = stack_of_chain(x, u);
+    if (u->has_ip && (x->own_frames || s->stack == PF_EMPTY_STACK)) {
+        pf_reach reach = {.last = UINT64_MAX};
+        s->frame = frame_of_address(x, s->pid, pf_code_of_misc(u->misc), u->ip, s->time, &reach);
+        if (s->frame == PF_INTERN_NONE)
             return false;
+        if (s->stack == PF_EMPTY_STACK)
+            s->stack = pf_resolve_push(x, PF_EMPTY_STACK, s->frame);
     }
-    return true;
+    return s->stack != PF_INTERN_NONE;
 }

@@ -48,7 +48,7 @@ typedef struct pf_resolver {
     struct pf_mapping_slot *mappings;
     uint64_t *words; /* of the chains that are remembered, one after the other */
     size_t n_words, words_cap;
-    uint32_t *frames; /* of the chains that are being worked out */
+    uint32_t *frames; /* of the chain that is being worked out */
     size_t frames_cap;
     /* Stacks have one frame for all places in a function: the first that was seen.  Set by the
      * caller if what it makes says no more of a frame than its function. */
@@ -79,11 +79,11 @@ void pf_resolver_free(pf_resolver *x);
 /* Gives it the settings of another one; inlined functions are not asked for. */
 void pf_resolver_set_like(pf_resolver *x, const pf_resolver *like);
 
-/* Fills in stack and frame of samples, which may come in any order.  The stack of a call chain is
- * what perf makes of it: addresses in front of the first marker are of user code, and a chain with
- * a marker that nobody knows has no addresses.  A sample without addresses in its chain has its own
- * address as its stack.  False if there is no memory or the limit is exceeded. */
-bool pf_resolve(pf_resolver *x, pf_unresolved *samples, size_t n);
+/* Fills in stack and frame of a sample.  The stack of a call chain is what perf makes of it:
+ * addresses in front of the first marker are of user code, and a chain with a marker that nobody
+ * knows has no addresses.  A sample without addresses in its chain has its own address as its
+ * stack.  False if there is no memory or the limit is exceeded. */
+bool pf_resolve(pf_resolver *x, pf_unresolved *sample);
 
 /* The frame of a place in code: one of its own, or one for all that are joined with it.
  * `symbol`: the number of the function in the object, PF_NO_SYMBOL: none is known.  PF_INTERN_NONE
