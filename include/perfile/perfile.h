@@ -50,6 +50,7 @@
 #include "symbol.h"
 #include "target.h"
 #include "text.h"
+#include "tracepoint.h"
 #include "version.h"
 #include "writer.h"
 

@@ -578,7 +578,7 @@ void pf_name_derive(const perfile_session *s, const perfile_attr *attr, char *te
         break;
     }
     case PERFILE_TYPE_TRACEPOINT: {
-        const pf_tracepoint *t = pf_tracepoints_find(&s->names.tracepoints, attr->config);
+        const pf_tracepoint *t = pf_tracepoint_names_find(&s->names.tracepoints, attr->config);
         if (t)
             put(&l, "%.*s:%.*s", t->system.len < size ? (int)t->system.len : (int)size,
                 (const char *)t->system.ptr, t->name.len < size ? (int)t->name.len : (int)size,

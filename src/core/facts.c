@@ -813,7 +813,7 @@ static perfile_status take_format(pf_tracepoints *t, pf_arena *arena, perfile_by
     bool added;
     perfile_status st = pf_ids_add(&t->by_id, arena, id, t->n, &added, err);
     if (st == PERFILE_OK && added)
-        t->items[t->n++] = (pf_tracepoint){system, name};
+        t->items[t->n++] = (pf_tracepoint){system, name, text, id};
     return st;
 }
 
@@ -824,6 +824,20 @@ static perfile_bytes sized(pf_cursor *c)
     return pf_cur_span(c, n);
 }
 
+/* The formats of a system: their number, and each with its size.  Every format begins with its
+ * size, 8 bytes, so the cursor goes bad before a false number loops for long. */
+static perfile_status take_formats(pf_tracepoints *t, pf_arena *arena, pf_cursor *c,
+                                   perfile_bytes system, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    for (uint32_t n = pf_cur_u32(c); n && !c->bad && st == PERFILE_OK; n--) {
+        const perfile_bytes text = sized(c);
+        if (!c->bad)
+            st = take_format(t, arena, system, text, err);
+    }
+    return st;
+}
+
 perfile_status pf_tracepoints_scan(pf_tracepoints *t, pf_arena *arena, perfile_bytes blob,
                                    perfile_error *err)
 {
@@ -831,39 +845,28 @@ perfile_status pf_tracepoints_scan(pf_tracepoints *t, pf_arena *arena, perfile_b
     perfile_bytes start = pf_cur_span(&c, sizeof magic);
     if (c.bad || memcmp(start.ptr, magic, sizeof magic) != 0)
         return PERFILE_OK;
-    pf_cur_cstr(&c);                         /* version */
-    c.swap = pf_cur_u8(&c) != PF_NATIVE_BIG; /* the blob has a byte order of its own */
-    pf_cur_u8(&c);                           /* long size */
-    pf_cur_u32(&c);                          /* page size */
-    for (int i = 0; i < 2; i++) {            /* header_page, header_event */
+    pf_cur_cstr(&c); /* version */
+    t->big_endian = pf_cur_u8(&c);
+    c.swap = t->big_endian != (bool)PF_NATIVE_BIG; /* the blob has a byte order of its own */
+    t->long_size = pf_cur_u8(&c);
+    pf_cur_u32(&c);               /* page size */
+    for (int i = 0; i < 2; i++) { /* header_page, header_event */
         pf_cur_cstr(&c);
         sized(&c);
     }
-    /* Every format begins with its size, 8 bytes, so the cursor goes bad before a false count loops
-     * for long. */
-    uint32_t n = pf_cur_u32(&c);
-    for (; n && !c.bad; n--)
-        sized(&c); /* formats of ftrace itself: no events */
-
+    perfile_status st =
+        take_formats(t, arena, &c, (perfile_bytes){(const uint8_t *)"ftrace", 6}, err);
     uint32_t systems = pf_cur_u32(&c);
-    for (; systems && !c.bad; systems--) {
+    for (; systems && !c.bad && st == PERFILE_OK; systems--) {
         perfile_bytes system = pf_cur_cstr(&c);
         if (!c.bad)
             system.len--;
-        n = pf_cur_u32(&c);
-        for (; n && !c.bad; n--) {
-            perfile_bytes text = sized(&c);
-            perfile_status st = PERFILE_OK;
-            if (!c.bad)
-                st = take_format(t, arena, system, text, err);
-            if (st != PERFILE_OK)
-                return st;
-        }
+        st = take_formats(t, arena, &c, system, err);
     }
-    return PERFILE_OK;
+    return st;
 }
 
-const pf_tracepoint *pf_tracepoints_find(const pf_tracepoints *t, uint64_t id)
+const pf_tracepoint *pf_tracepoint_names_find(const pf_tracepoints *t, uint64_t id)
 {
     uint32_t i = pf_ids_find(&t->by_id, id);
     return i < t->n ? &t->items[i] : NULL;

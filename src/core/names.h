@@ -12,10 +12,12 @@
 
 /* Names of tracepoints, from the blob of tracepoint formats in feature TRACING_DATA. */
 
-/* Both texts point into the blob, which the session keeps. */
+/* All texts point into the blob, which the session keeps. */
 typedef struct pf_tracepoint {
     perfile_bytes system;
     perfile_bytes name;
+    perfile_bytes format; /* the description that name and number are from */
+    uint64_t id;
 } pf_tracepoint;
 
 typedef struct pf_tracepoints {
@@ -23,6 +25,8 @@ typedef struct pf_tracepoints {
     uint32_t n;
     uint32_t cap;
     pf_ids by_id;
+    bool big_endian; /* payloads are */
+    uint8_t long_size;
 } pf_tracepoints;
 
 /* Reads name and number from a format ("name: …", "ID: …"); false if it does not have both. */
@@ -34,7 +38,7 @@ perfile_status pf_tracepoints_scan(pf_tracepoints *t, pf_arena *arena, perfile_b
                                    perfile_error *err);
 
 /* The tracepoint with that id (attr.config), or NULL. */
-const pf_tracepoint *pf_tracepoints_find(const pf_tracepoints *t, uint64_t id);
+const pf_tracepoint *pf_tracepoint_names_find(const pf_tracepoints *t, uint64_t id);
 
 void pf_tracepoints_free(pf_tracepoints *t);
 

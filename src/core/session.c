@@ -361,7 +361,23 @@ perfile_status pf_session_resolve(perfile_session *s, perfile_error *err)
 
 bool pf_session_has_tracepoint(const perfile_session *s, uint64_t config)
 {
-    return pf_tracepoints_find(&s->names.tracepoints, config) != NULL;
+    return pf_tracepoint_names_find(&s->names.tracepoints, config) != NULL;
+}
+
+bool pf_session_tracepoint_at(const perfile_session *s, uint32_t i, pf_tracepoint_text *out)
+{
+    const pf_tracepoints *t = &s->names.tracepoints;
+    if (i >= t->n)
+        return false;
+    const pf_tracepoint *p = &t->items[i];
+    *out = (pf_tracepoint_text){p->system, p->name, p->format, p->id, t->big_endian, t->long_size};
+    return true;
+}
+
+bool pf_session_tracepoint(const perfile_session *s, uint64_t config, pf_tracepoint_text *out)
+{
+    const pf_tracepoint *p = pf_tracepoint_names_find(&s->names.tracepoints, config);
+    return p && pf_session_tracepoint_at(s, (uint32_t)(p - s->names.tracepoints.items), out);
 }
 
 uint64_t pf_session_model_bytes(const perfile_session *s)

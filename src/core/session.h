@@ -192,4 +192,16 @@ uint64_t pf_session_seed(const perfile_session *s);
 /* True if feature TRACING_DATA describes the tracepoint with this number (attr.config). */
 bool pf_session_has_tracepoint(const perfile_session *s, uint64_t config);
 
+/* The description of a tracepoint in feature TRACING_DATA.  Borrowed from the session. */
+typedef struct pf_tracepoint_text {
+    perfile_bytes system, name, format;
+    uint64_t id;       /* attr.config of its event */
+    bool big_endian;   /* payloads are */
+    uint8_t long_size; /* bytes of a long of the recorded kernel */
+} pf_tracepoint_text;
+
+/* That of the number `config`; the i-th.  False: there is none. */
+bool pf_session_tracepoint(const perfile_session *s, uint64_t config, pf_tracepoint_text *out);
+bool pf_session_tracepoint_at(const perfile_session *s, uint32_t i, pf_tracepoint_text *out);
+
 #endif

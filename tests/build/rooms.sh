@@ -11,7 +11,7 @@ check() {
             level["base"] = 0
             level["io"] = level["schema"] = 1
             level["core"] = 2
-            level["model"] = level["columns"] = 3
+            level["model"] = level["columns"] = level["trace"] = 3
             level["symbol"] = 4
             n = split("symbolizer perf archive perfmon ring check stage transform", leaf, " ")
             for (i = 1; i <= n; i++)

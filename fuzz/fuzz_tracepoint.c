@@ -1,0 +1,86 @@
+/* Any text as the description of a tracepoint, up to the first NUL, and any bytes as a payload of
+ * it: values lie in the payload, each field is found by its name, a payload is printed the same way
+ * twice and within the limit, also one that is cut. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ensure.h"
+#include "trace/format.h"
+#include "trace/print.h"
+#include "trace/printk.h"
+
+/* A block of its own for each, so that reading outside of it is found. */
+static uint8_t *copy(const uint8_t *data, size_t size)
+{
+    uint8_t *block = malloc(size ? size : 1);
+    ENSURE(block);
+    if (size)
+        memcpy(block, data, size);
+    return block;
+}
+
+static const char *name_of(void *user, uint64_t address, uint64_t *offset)
+{
+    (void)user;
+    *offset = address & 0xfff;
+    return address & 1 ? "function" : NULL;
+}
+
+static void check_values(const perfile_tracepoint *t, perfile_bytes payload)
+{
+    for (uint32_t i = 0; i < t->n_fields; i++) {
+        perfile_value v;
+        const perfile_tracepoint_field *f = &t->fields[i];
+        const int found = perfile_tracepoint_field_find(t, f->field.name);
+        ENSURE(found >= 0 && strcmp(t->fields[found].field.name, f->field.name) == 0);
+        if (perfile_tracepoint_value(t, payload, i, &v) != PERFILE_OK)
+            continue;
+        ENSURE(v.offset <= payload.len && v.width <= payload.len - v.offset);
+        if (f->field.type == PERFILE_STORED_WORDS)
+            for (size_t k = 0; k < v.u.words.n; k++)
+                (void)perfile_word(&v.u.words, k);
+    }
+}
+
+static void check_print(const perfile_tracepoint *t, perfile_bytes payload)
+{
+    static char first[PF_PRINT_MOST + 1], again[PF_PRINT_MOST + 1];
+    const size_t n = perfile_tracepoint_print(t, payload, name_of, NULL, first, sizeof first);
+    ENSURE(n <= PF_PRINT_MOST);
+    ENSURE(perfile_tracepoint_print(t, payload, name_of, NULL, again, sizeof again) == n);
+    ENSURE(memcmp(first, again, n + 1) == 0);
+    ENSURE(perfile_tracepoint_print(t, payload, name_of, NULL, again, n / 2 + 1) == n);
+    ENSURE(memcmp(first, again, n / 2) == 0 && !again[n / 2]);
+}
+
+/* The choices are in the number of bytes. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    pf_arena arena;
+    pf_printk printk = {0};
+    const pf_trace_format *f;
+    const uint8_t *nul = size ? memchr(data, 0, size) : NULL;
+    const size_t n = nul ? (size_t)(nul - data) : size, rest = nul ? size - n - 1 : 0;
+    uint8_t *text = copy(data, n), *payload = copy(data + (nul ? n + 1 : 0), rest);
+    pf_arena_init(&arena, 16 << 20, "limit");
+    ENSURE(pf_printk_read(&printk, (perfile_bytes){text, n}, &arena, NULL) == PERFILE_OK);
+    const pf_trace_source source = {.text = {text, n},
+                                    .name = {text, n < 8 ? n : 8},
+                                    .swapped = size & 1,
+                                    .long_size = size & 2 ? 4 : 8,
+                                    .printk = &printk};
+    const perfile_status st = pf_trace_format_read(&source, &arena, &f, NULL);
+    ENSURE(st == PERFILE_OK || st == PERFILE_E_CORRUPT);
+    for (size_t left = rest; st == PERFILE_OK; left /= 2) {
+        uint8_t *part = copy(payload, left);
+        check_values(&f->shown, (perfile_bytes){part, left});
+        check_print(&f->shown, (perfile_bytes){part, left});
+        free(part);
+        if (!left)
+            break;
+    }
+    pf_arena_free(&arena);
+    free(text);
+    free(payload);
+    return 0;
+}

@@ -1,0 +1,696 @@
+/* Compiling a print fmt (print.h): operator precedence with a stack of its own.
+ *
+ * The stack has operators that wait for their right operand, open parentheses, and calls that wait
+ * for arguments.  Operands become steps at once; an operator becomes one when what follows binds
+ * less tightly.  Anything that is not understood makes the whole print fmt unusable: half of it
+ * would be wrong. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "trace/lex.h"
+#include "trace/print.h"
+
+/* What waits on the stack. */
+enum {
+    WAIT_UNARY,
+    WAIT_CAST,
+    WAIT_BINARY,
+    WAIT_COND,
+    WAIT_ELSE,
+    WAIT_PAREN,
+    WAIT_INDEX,
+    WAIT_CALL,
+    WAIT_ENTRY
+};
+
+typedef struct waiting {
+    uint8_t kind;
+    uint8_t binds; /* BINARY: how tightly */
+    uint8_t code;  /* PF_PRINT_… */
+    uint8_t width; /* CAST */
+    bool is_signed;
+    uint8_t n_arguments; /* CALL: complete ones */
+    uint16_t step;       /* COND, ELSE: the jump; ENTRY: first step of the value */
+    perfile_bytes text;  /* CALL: what is between flags */
+    uint32_t first;      /* CALL: its first entry */
+} waiting;
+
+typedef struct compiler {
+    const pf_trace_format *f;
+    pf_arena *arena;
+    perfile_status status; /* a failure that is not the text's */
+    perfile_error *err;
+    perfile_bytes left; /* of the text */
+    pf_print_token at;  /* the next token */
+    pf_print_step *steps;
+    pf_print_entry *entries;
+    uint32_t n_steps, steps_cap, n_entries, entries_cap;
+    waiting stack[PF_PRINT_DEPTH];
+    unsigned depth;
+    unsigned values; /* on the stack when the steps so far are executed */
+    uint32_t first;  /* step of this expression: jumps count from it */
+} compiler;
+
+static void next(compiler *c)
+{
+    c->at = pf_print_token_read(&c->left);
+}
+
+static bool is_sign(const pf_print_token *t, const char *s)
+{
+    return t->kind == TOKEN_SIGN && strcmp(t->sign, s) == 0;
+}
+
+static bool is_word(perfile_bytes text, const char *word)
+{
+    return text.len == strlen(word) && memcmp(text.ptr, word, text.len) == 0;
+}
+
+/* Takes a sign; false if another token is there. */
+static bool take(compiler *c, const char *s)
+{
+    if (!is_sign(&c->at, s))
+        return false;
+    next(c);
+    return true;
+}
+
+/* Adds a step that takes `takes` values and leaves `leaves`. */
+static pf_print_step *add_step(compiler *c, uint8_t code, unsigned takes, unsigned leaves)
+{
+    if (c->n_steps == PF_PRINT_STEPS || c->values < takes ||
+        c->values - takes + leaves > PF_PRINT_DEPTH)
+        return NULL;
+    pf_print_step *more = pf_array_more(c->steps, c->n_steps, &c->steps_cap, sizeof *more);
+    if (!more) {
+        c->status = pf_fail_nomem(c->err, "tracepoint.format");
+        return NULL;
+    }
+    c->steps = more;
+    c->values = c->values - takes + leaves;
+    more[c->n_steps] = (pf_print_step){.code = code};
+    return &more[c->n_steps++];
+}
+
+static waiting *push(compiler *c, uint8_t kind)
+{
+    if (c->depth == PF_PRINT_DEPTH)
+        return NULL;
+    c->stack[c->depth] = (waiting){.kind = kind};
+    return &c->stack[c->depth++];
+}
+
+static waiting *top(compiler *c)
+{
+    return c->depth ? &c->stack[c->depth - 1] : NULL;
+}
+
+/* Makes a step of what waits at the top. */
+static bool reduce(compiler *c)
+{
+    const waiting *w = &c->stack[--c->depth];
+    pf_print_step *s;
+    switch (w->kind) {
+    case WAIT_CAST:
+        if (!w->width)
+            return true;
+        s = add_step(c, PF_PRINT_CAST, 1, 1);
+        if (s) {
+            s->width = w->width;
+            s->is_signed = w->is_signed;
+        }
+        return s != NULL;
+    case WAIT_UNARY:
+        return add_step(c, w->code, 1, 1) != NULL;
+    case WAIT_BINARY:
+        return add_step(c, w->code, 2, 1) != NULL;
+    case WAIT_ELSE: /* both sides leave a value, one of which exists */
+        c->steps[w->step].to = (uint16_t)(c->n_steps - c->first);
+        c->values--;
+        return true;
+    default:
+        return false; /* a parenthesis or a question mark is left open */
+    }
+}
+
+/* Reduces all that binds at least as tightly as `binds`. */
+static bool reduce_from(compiler *c, unsigned binds)
+{
+    const waiting *w;
+    while ((w = top(c)) != NULL && (w->kind == WAIT_UNARY || w->kind == WAIT_CAST ||
+                                    (w->kind == WAIT_BINARY && w->binds >= binds)))
+        if (!reduce(c))
+            return false;
+    return true;
+}
+
+/* Reduces all operators down to what opened them. */
+static bool reduce_all(compiler *c)
+{
+    const waiting *w;
+    while ((w = top(c)) != NULL && (w->kind <= WAIT_BINARY || w->kind == WAIT_ELSE))
+        if (!reduce(c))
+            return false;
+    return true;
+}
+
+/* Binary operators, and how tightly they bind. */
+static const struct {
+    const char *sign;
+    uint8_t binds, code;
+} binaries[] = {
+    {"*", 10, PF_PRINT_MUL},     {"/", 10, PF_PRINT_DIV},        {"%", 10, PF_PRINT_MOD},
+    {"+", 9, PF_PRINT_ADD},      {"-", 9, PF_PRINT_SUB},         {"<<", 8, PF_PRINT_SHL},
+    {">>", 8, PF_PRINT_SHR},     {"<", 7, PF_PRINT_LESS},        {"<=", 7, PF_PRINT_LESS_EQUAL},
+    {">", 7, PF_PRINT_MORE},     {">=", 7, PF_PRINT_MORE_EQUAL}, {"==", 6, PF_PRINT_EQUAL},
+    {"!=", 6, PF_PRINT_UNEQUAL}, {"&", 5, PF_PRINT_AND},         {"^", 4, PF_PRINT_XOR},
+    {"|", 3, PF_PRINT_OR},       {"&&", 2, PF_PRINT_BOTH},       {"||", 1, PF_PRINT_EITHER},
+};
+
+/* Functions of the kernel's macros. */
+enum { CALL_FIELD, CALL_TABLE, CALL_VALUES, CALL_FIRST, CALL_SIZE };
+
+static const struct {
+    const char *name;
+    uint8_t kind; /* CALL_…: takes a field; a table; values; values, of which the first counts */
+    uint8_t code, n_arguments;
+} calls[] = {
+    {"__get_str", CALL_FIELD, PF_PRINT_STRING, 1},
+    {"__get_rel_str", CALL_FIELD, PF_PRINT_STRING, 1},
+    {"__get_dynamic_array", CALL_FIELD, PF_PRINT_BYTES, 1},
+    {"__get_rel_dynamic_array", CALL_FIELD, PF_PRINT_BYTES, 1},
+    {"__get_sockaddr", CALL_FIELD, PF_PRINT_BYTES, 1},
+    {"__get_rel_sockaddr", CALL_FIELD, PF_PRINT_BYTES, 1},
+    {"__get_dynamic_array_len", CALL_FIELD, PF_PRINT_LENGTH, 1},
+    {"__get_rel_dynamic_array_len", CALL_FIELD, PF_PRINT_LENGTH, 1},
+    {"__get_bitmask", CALL_FIELD, PF_PRINT_BITMASK, 1},
+    {"__get_rel_bitmask", CALL_FIELD, PF_PRINT_BITMASK, 1},
+    {"__get_cpumask", CALL_FIELD, PF_PRINT_BITMASK, 1},
+    {"__get_rel_cpumask", CALL_FIELD, PF_PRINT_BITMASK, 1},
+    {"__print_flags", CALL_TABLE, PF_PRINT_FLAGS, 1},
+    {"__print_flags_u64", CALL_TABLE, PF_PRINT_FLAGS, 1},
+    {"__print_symbolic", CALL_TABLE, PF_PRINT_SYMBOL, 1},
+    {"__print_symbolic_u64", CALL_TABLE, PF_PRINT_SYMBOL, 1},
+    {"__print_hex", CALL_VALUES, PF_PRINT_HEX, 2},
+    {"__print_hex_str", CALL_VALUES, PF_PRINT_HEX_STR, 2},
+    {"__print_array", CALL_VALUES, PF_PRINT_ARRAY, 3},
+    {"__builtin_expect", CALL_VALUES, PF_PRINT_EXPECT, 2},
+    {"sizeof", CALL_SIZE, PF_PRINT_NUMBER, 1},
+};
+
+enum { N_CALLS = sizeof calls / sizeof calls[0] };
+
+/* The name of a field, which is the next token. */
+static bool take_field(compiler *c, uint16_t *field)
+{
+    if (c->at.kind != TOKEN_NAME)
+        return false;
+    const int i = pf_trace_field_find(c->f, (const char *)c->at.text.ptr, c->at.text.len);
+    *field = (uint16_t)i;
+    next(c);
+    return i >= 0;
+}
+
+static bool push_number(compiler *c, uint64_t n, bool named)
+{
+    pf_print_step *s = add_step(c, PF_PRINT_NUMBER, 0, 1);
+    if (!s)
+        return false;
+    s->u.number = n;
+    s->named = named;
+    s->is_signed = true;
+    return true;
+}
+
+/* sizeof(type); the opening parenthesis was taken. */
+static bool size_of_type(compiler *c)
+{
+    const uint8_t *begin = NULL, *end = NULL;
+    while (c->at.kind == TOKEN_NAME || is_sign(&c->at, "*")) {
+        begin = begin ? begin : c->at.kind == TOKEN_NAME ? c->at.text.ptr : c->left.ptr - 1;
+        end = c->left.ptr;
+        next(c);
+    }
+    const perfile_bytes type = {begin, (size_t)(end - begin)};
+    const unsigned size = begin ? pf_trace_type_size(type, c->f->long_size, NULL) : 0;
+    return size && take(c, ")") && push_number(c, size, false);
+}
+
+/* A call; its name was taken, and the opening parenthesis.  Sets *open if arguments follow. */
+static bool begin_call(compiler *c, unsigned i, bool *open)
+{
+    uint16_t field;
+    *open = false;
+    if (calls[i].kind == CALL_SIZE)
+        return size_of_type(c);
+    if (calls[i].kind == CALL_FIELD) {
+        pf_print_step *s = take_field(c, &field) ? add_step(c, calls[i].code, 0, 1) : NULL;
+        if (s)
+            s->field = field;
+        return s && take(c, ")");
+    }
+    waiting *w = push(c, WAIT_CALL);
+    if (!w)
+        return false;
+    w->code = (uint8_t)i;
+    w->first = c->n_entries;
+    *open = true;
+    return true;
+}
+
+/* If "REC)" follows a parenthesis, which is the next token: takes all of it but the last. */
+static bool take_record(compiler *c)
+{
+    perfile_bytes left = c->left;
+    pf_print_token t = pf_print_token_read(&left);
+    if (!is_word(t.text, "REC"))
+        return false;
+    t = pf_print_token_read(&left);
+    if (!is_sign(&t, ")"))
+        return false;
+    c->left = left;
+    next(c);
+    return true;
+}
+
+/* What follows REC: "->field". */
+static bool record_field(compiler *c)
+{
+    uint16_t field;
+    pf_print_step *s =
+        take(c, "->") && take_field(c, &field) ? add_step(c, PF_PRINT_FIELD, 0, 1) : NULL;
+    if (s)
+        s->field = field;
+    return s != NULL;
+}
+
+/* A name: REC->field, a call, or a constant that the kernel did not replace by its number. */
+static bool operand_name(compiler *c, bool *open)
+{
+    const perfile_bytes name = c->at.text;
+    next(c);
+    *open = false;
+    if (is_word(name, "REC"))
+        return record_field(c);
+    if (!is_sign(&c->at, "(")) {
+        const bool pushed = push_number(c, 0, true);
+        if (pushed)
+            c->steps[c->n_steps - 1].text = name;
+        return pushed;
+    }
+    for (unsigned i = 0; i < N_CALLS; i++)
+        if (is_word(name, calls[i].name)) {
+            next(c);
+            return begin_call(c, i, open);
+        }
+    return false;
+}
+
+/* One or several literals, which C joins: the parts of several are copied to the arena. */
+static bool take_text(compiler *c, perfile_bytes *text)
+{
+    void *p;
+    if (c->at.kind != TOKEN_TEXT)
+        return false;
+    *text = c->at.text;
+    next(c);
+    if (c->at.kind != TOKEN_TEXT)
+        return true;
+    perfile_bytes left = c->left; /* how long they are together */
+    size_t n = text->len + c->at.text.len;
+    for (pf_print_token t; (t = pf_print_token_read(&left)).kind == TOKEN_TEXT;)
+        n += t.text.len;
+    c->status = pf_arena_get(c->arena, n + 1, &p, c->err);
+    if (c->status != PERFILE_OK)
+        return false;
+    uint8_t *to = p;
+    const perfile_bytes joined = {to, n};
+    memcpy(to, text->ptr, text->len);
+    to += text->len;
+    for (; c->at.kind == TOKEN_TEXT; next(c)) {
+        memcpy(to, c->at.text.ptr, c->at.text.len);
+        to += c->at.text.len;
+    }
+    *text = joined;
+    return true;
+}
+
+/* If a cast begins after the parenthesis that is the next token: takes it and what it says.  A cast
+ * is names and stars in parentheses, and an operand follows. */
+static bool take_cast(compiler *c, waiting *cast)
+{
+    perfile_bytes left = c->left;
+    pf_print_token t = pf_print_token_read(&left);
+    const uint8_t *begin = t.text.ptr, *end = NULL;
+    for (; t.kind == TOKEN_NAME || is_sign(&t, "*"); t = pf_print_token_read(&left)) {
+        if (is_word(t.text, "REC"))
+            return false;
+        end = left.ptr;
+    }
+    if (!end || !is_sign(&t, ")"))
+        return false;
+    const perfile_bytes after = left;
+    t = pf_print_token_read(&left);
+    const perfile_bytes type = {begin, (size_t)(end - begin)};
+    const unsigned size = pf_trace_type_size(type, c->f->long_size, &cast->is_signed);
+    const bool unary = is_sign(&t, "-") || is_sign(&t, "~") || is_sign(&t, "!");
+    if (t.kind != TOKEN_NAME && t.kind != TOKEN_NUMBER && t.kind != TOKEN_TEXT &&
+        !is_sign(&t, "(") && !(unary && size))
+        return false;
+    cast->kind = WAIT_CAST;
+    if (!memchr(type.ptr, '*', type.len))
+        cast->width = (uint8_t)size;
+    c->left = after;
+    next(c);
+    return true;
+}
+
+/* Reads an operand.  Sets *open if another operand has to follow: an operator or a parenthesis was
+ * read. */
+static bool operand(compiler *c, bool *open)
+{
+    static const struct {
+        const char *sign;
+        uint8_t code;
+    } unaries[] = {{"-", PF_PRINT_MINUS}, {"~", PF_PRINT_INVERT}, {"!", PF_PRINT_NOT}};
+    waiting cast = {0}, *w;
+    pf_print_step *s;
+    perfile_bytes text;
+    *open = true;
+    for (size_t i = 0; i < sizeof unaries / sizeof unaries[0]; i++)
+        if (take(c, unaries[i].sign)) {
+            if ((w = push(c, WAIT_UNARY)) != NULL)
+                w->code = unaries[i].code;
+            return w != NULL;
+        }
+    if (take(c, "+"))
+        return true;
+    if (is_sign(&c->at, "(")) {
+        if (take_record(c)) {
+            *open = false;
+            return record_field(c);
+        }
+        const bool is_cast = take_cast(c, &cast);
+        if ((w = push(c, is_cast ? WAIT_CAST : WAIT_PAREN)) == NULL)
+            return false;
+        if (is_cast)
+            *w = cast;
+        else
+            next(c);
+        return true;
+    }
+    *open = false;
+    switch (c->at.kind) {
+    case TOKEN_NUMBER:
+        if (!push_number(c, c->at.number, false))
+            return false;
+        next(c);
+        return true;
+    case TOKEN_TEXT:
+        if (!take_text(c, &text) || !(s = add_step(c, PF_PRINT_TEXT, 0, 1)))
+            return false;
+        s->text = text;
+        return true;
+    case TOKEN_NAME:
+        return operand_name(c, open);
+    default:
+        return false;
+    }
+}
+
+/* The value of the steps from `first` on, which are taken away.  False if it is no constant. */
+static bool fold(compiler *c, uint32_t first, uint64_t *value)
+{
+    static const struct {
+        const char *name;
+        uint64_t value;
+    } known[] = {{"HI_SOFTIRQ", 0},      {"TIMER_SOFTIRQ", 1},     {"NET_TX_SOFTIRQ", 2},
+                 {"NET_RX_SOFTIRQ", 3},  {"BLOCK_SOFTIRQ", 4},     {"IRQ_POLL_SOFTIRQ", 5},
+                 {"TASKLET_SOFTIRQ", 6}, {"SCHED_SOFTIRQ", 7},     {"HRTIMER_SOFTIRQ", 8},
+                 {"RCU_SOFTIRQ", 9},     {"HRTIMER_NORESTART", 0}, {"HRTIMER_RESTART", 1}};
+    const pf_print_step *s = c->steps + first;
+    for (uint32_t i = first; i < c->n_steps; i++)
+        if ((c->steps[i].code >= PF_PRINT_TEXT && c->steps[i].code <= PF_PRINT_BITMASK) ||
+            c->steps[i].code == PF_PRINT_JUMP)
+            return false;
+    *value = pf_print_evaluate(c->f, s, c->n_steps - first, (perfile_bytes){NULL, 0}).number;
+    /* Names of numbers that old kernels left as they are, and that any reader has to know; -1,
+     * which no value has, for others. */
+    if (s->named && c->n_steps == first + 1) {
+        *value = UINT64_MAX;
+        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+            if (is_word(s->text, known[i].name))
+                *value = known[i].value;
+    }
+    c->n_steps = first;
+    c->values--;
+    return true;
+}
+
+/* Begins the next entry of a table, "{ value, "name" }"; an empty one is passed over.  Sets *open
+ * if there is one, whose value is the next operand. */
+static bool next_entry(compiler *c, bool *open)
+{
+    *open = false;
+    do {
+        if (!take(c, "{"))
+            return false;
+        if (take(c, "}"))
+            continue;
+        waiting *w = push(c, WAIT_ENTRY);
+        if (w)
+            w->step = (uint16_t)c->n_steps;
+        *open = true;
+        return w != NULL;
+    } while (take(c, ","));
+    return true;
+}
+
+static bool add_entry(compiler *c, const pf_print_entry *entry)
+{
+    if (c->n_entries == PF_PRINT_ENTRIES)
+        return false;
+    pf_print_entry *more = pf_array_more(c->entries, c->n_entries, &c->entries_cap, sizeof *more);
+    if (!more) {
+        c->status = pf_fail_nomem(c->err, "tracepoint.format");
+        return false;
+    }
+    c->entries = more;
+    c->entries[c->n_entries++] = *entry;
+    return true;
+}
+
+/* Ends an entry; the comma after its value was taken.  One whose name is no text, such as NULL, is
+ * the kernel's mark for the end of a table.  Sets *open as next_entry(). */
+static bool end_entry(compiler *c, bool *open)
+{
+    pf_print_entry entry;
+    if (!fold(c, top(c)->step, &entry.value))
+        return false;
+    c->depth--;
+    if (c->at.kind != TOKEN_TEXT)
+        while (c->at.kind != TOKEN_END && !is_sign(&c->at, "}"))
+            next(c);
+    else if (!take_text(c, &entry.name) || !add_entry(c, &entry))
+        return false;
+    *open = false;
+    return take(c, "}") && (!take(c, ",") || next_entry(c, open));
+}
+
+/* A comma at the top of a call or an entry. */
+static bool comma(compiler *c, bool *open)
+{
+    waiting *w = top(c);
+    *open = true;
+    next(c);
+    if (w->kind == WAIT_ENTRY)
+        return end_entry(c, open);
+    w->n_arguments++;
+    if (calls[w->code].kind != CALL_TABLE)
+        return true;
+    if (calls[w->code].code == PF_PRINT_FLAGS && (!take_text(c, &w->text) || !take(c, ",")))
+        return false;
+    return next_entry(c, open);
+}
+
+/* The closing parenthesis of a call. */
+static bool end_call(compiler *c)
+{
+    const waiting w = c->stack[--c->depth];
+    const unsigned values = calls[w.code].n_arguments;
+    const bool table = calls[w.code].kind == CALL_TABLE;
+    if (!table && w.n_arguments + 1u != values)
+        return false;
+    pf_print_step *s = add_step(c, calls[w.code].code, values, 1);
+    if (!s)
+        return false;
+    s->text = w.text;
+    if (table) {
+        s->u.table.first = w.first;
+        s->u.table.n = c->n_entries - w.first;
+    }
+    return true;
+}
+
+/* `?` and `:`. */
+static bool conditional(compiler *c)
+{
+    waiting *w;
+    const bool begins = is_sign(&c->at, "?");
+    if (begins ? !reduce_from(c, 0) : !reduce_all(c))
+        return false;
+    next(c);
+    if (!begins) {
+        if (!(w = top(c)) || w->kind != WAIT_COND || !add_step(c, PF_PRINT_JUMP, 0, 0))
+            return false;
+        c->steps[w->step].to = (uint16_t)(c->n_steps - c->first);
+        w->kind = WAIT_ELSE;
+        w->step = (uint16_t)(c->n_steps - 1);
+        return true;
+    }
+    if (!add_step(c, PF_PRINT_JUMP_FALSE, 1, 0) || !(w = push(c, WAIT_COND)))
+        return false;
+    w->step = (uint16_t)(c->n_steps - 1);
+    return true;
+}
+
+/* Reads what may follow an operand.  Sets *open if an operand has to follow, *end if the expression
+ * ends here. */
+static bool operator(compiler *c, bool *open, bool *end)
+{
+    waiting *w;
+    *open = true;
+    *end = false;
+    if (c->at.kind == TOKEN_SIGN)
+        for (size_t i = 0; i < sizeof binaries / sizeof binaries[0]; i++)
+            if (is_sign(&c->at, binaries[i].sign)) {
+                if (!reduce_from(c, binaries[i].binds) || !(w = push(c, WAIT_BINARY)))
+                    return false;
+                w->binds = binaries[i].binds;
+                w->code = binaries[i].code;
+                next(c);
+                return true;
+            }
+    if (take(c, "["))
+        return push(c, WAIT_INDEX) != NULL;
+    if (is_sign(&c->at, "?") || is_sign(&c->at, ":"))
+        return conditional(c);
+    if (!reduce_all(c))
+        return false;
+    w = top(c);
+    if (!w) {
+        *end = c->at.kind == TOKEN_END || is_sign(&c->at, ",");
+        return *end;
+    }
+    if (is_sign(&c->at, ",") && (w->kind == WAIT_CALL || w->kind == WAIT_ENTRY))
+        return comma(c, open);
+    *open = false;
+    if (w->kind == WAIT_INDEX) {
+        c->depth--;
+        return take(c, "]") && add_step(c, PF_PRINT_INDEX, 2, 1);
+    }
+    if (!take(c, ")"))
+        return false;
+    if (w->kind == WAIT_CALL)
+        return end_call(c);
+    c->depth--;
+    return w->kind == WAIT_PAREN;
+}
+
+/* Compiles an expression up to a comma or the end. */
+static bool expression(compiler *c, pf_print_argument *out)
+{
+    bool open = true, end = false;
+    const uint32_t first = c->n_steps;
+    c->first = first;
+    c->values = c->depth = 0;
+    while (!end) {
+        while (open)
+            if (!operand(c, &open))
+                return false;
+        if (!operator(c, &open, &end))
+            return false;
+    }
+    *out = (pf_print_argument){(uint16_t)first, (uint16_t)(c->n_steps - first)};
+    return c->values == 1;
+}
+
+/* Compiles the expressions of all pieces. */
+static bool arguments(compiler *c, pf_print_piece *pieces, int n)
+{
+    for (int i = 0; i < n; i++) {
+        pf_print_piece *p = &pieces[i];
+        if (!p->conversion)
+            continue;
+        if ((p->width == -1 || p->precision == -2) && (!take(c, ",") || !expression(c, &p->star)))
+            return false;
+        if (!take(c, ",") || !expression(c, &p->value))
+            return false;
+    }
+    return true;
+}
+
+/* A copy of an array in the arena. */
+static perfile_status keep(pf_arena *arena, const void *items, size_t bytes, const void **out,
+                           perfile_error *err)
+{
+    void *p;
+    perfile_status st = pf_arena_get(arena, bytes ? bytes : 1, &p, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (bytes)
+        memcpy(p, items, bytes);
+    *out = p;
+    return PERFILE_OK;
+}
+
+static perfile_status keep_all(const compiler *c, const pf_print_piece *pieces, int n,
+                               pf_arena *arena, const pf_print **out, perfile_error *err)
+{
+    const void *p = NULL;
+    pf_print made = {.n_pieces = (uint32_t)n};
+    perfile_status st = keep(arena, c->steps, c->n_steps * sizeof *c->steps, &p, err);
+    made.steps = p;
+    if (st == PERFILE_OK)
+        st = keep(arena, c->entries, c->n_entries * sizeof *c->entries, &p, err);
+    made.entries = p;
+    if (st == PERFILE_OK)
+        st = keep(arena, pieces, (size_t)n * sizeof *pieces, &p, err);
+    made.pieces = p;
+    if (st == PERFILE_OK)
+        st = keep(arena, &made, sizeof made, &p, err);
+    if (st == PERFILE_OK)
+        *out = p;
+    return st;
+}
+
+perfile_status pf_print_compile(const pf_trace_format *f, pf_arena *arena, const pf_print **out,
+                                perfile_error *err)
+{
+    const char *text = f->shown.print_fmt;
+    perfile_bytes format;
+    perfile_status st = PERFILE_OK;
+    *out = NULL;
+    compiler *c = pf_alloc(1, sizeof *c);
+    pf_print_piece *pieces = pf_alloc(PF_PRINT_PIECES, sizeof *pieces);
+    if (c && pieces) {
+        *c = (compiler){.f = f, .arena = arena, .err = err};
+        c->left = (perfile_bytes){(const uint8_t *)text, strlen(text)};
+        next(c);
+        const int n = take_text(c, &format)
+                          ? pf_print_split(format, f->long_size, pieces, PF_PRINT_PIECES)
+                          : -1;
+        const bool usable = n >= 0 && arguments(c, pieces, n);
+        st = c->status;
+        if (usable && st == PERFILE_OK)
+            st = keep_all(c, pieces, n, arena, out, err);
+        pf_free(c->steps);
+        pf_free(c->entries);
+    } else {
+        st = pf_fail_nomem(err, "tracepoint.format");
+    }
+    pf_free(c);
+    pf_free(pieces);
+    return st;
+}

@@ -1,0 +1,77 @@
+/* The description of a tracepoint: the text that the kernel shows in
+ * tracefs/events/SYSTEM/NAME/format, which captures carry in feature TRACING_DATA.
+ *
+ *     name: sched_switch
+ *     ID: 314
+ *     format:
+ *             field:unsigned short common_type;       offset:0;       size:2; signed:0;
+ *             field:char prev_comm[16];       offset:8;       size:16;        signed:0;
+ *     print fmt: "prev_comm=%s prev_pid=%d", REC->prev_comm, REC->prev_pid
+ *
+ * format.c reads the lines, declare.c a declaration of C, compile.c the print fmt.  All bytes of
+ * the text come from strangers: what it says of places in a payload is compared with each payload.
+ */
+#ifndef PF_TRACE_FORMAT_H
+#define PF_TRACE_FORMAT_H
+
+#include "base/arena.h"
+#include "perfile/tracepoint.h"
+
+enum { /* limits of a description, see format/limits.md */
+       PF_TRACE_FIELDS = 512,
+       PF_TRACE_NAME_BYTES = 128,  /* a name of a field and its zero */
+       PF_TRACE_NAMES = 16 << 10,  /* bytes of all names of fields */
+       PF_TRACE_PAYLOAD = 64 << 10 /* a field ends before this offset */
+};
+
+struct pf_print;
+struct pf_printk;
+
+/* A tracepoint, in the arena of the perfile_tracepoints. */
+typedef struct pf_trace_format {
+    perfile_tracepoint shown;
+    bool swapped;          /* payloads are in the other byte order than this machine's */
+    uint8_t long_size;     /* bytes of a long of the recorded kernel, 4 or 8 */
+    const uint16_t *order; /* positions of the fields, sorted by name */
+    /* How the kernel prints it; NULL: the print fmt is more than can be evaluated. */
+    const struct pf_print *print;
+    const struct pf_printk *printk;
+} pf_trace_format;
+
+/* The text and what the session knows besides. */
+typedef struct pf_trace_source {
+    perfile_bytes system, name, text;
+    uint64_t id;
+    bool swapped;
+    uint8_t long_size;
+    const struct pf_printk *printk; /* may be NULL; lives as long as the result */
+} pf_trace_source;
+
+/* Reads a description.  PERFILE_E_CORRUPT: the text is none, or says more than the limits allow;
+ * PERFILE_E_NOMEM, PERFILE_E_LIMIT (of the arena). */
+perfile_status pf_trace_format_read(const pf_trace_source *source, pf_arena *arena,
+                                    const pf_trace_format **out, perfile_error *err);
+
+/* The position of a field, or -1. */
+int pf_trace_field_find(const pf_trace_format *f, const char *name, size_t len);
+
+/* Reads the declaration of a field ("__data_loc char[] name"), up to its semicolon.  Sets name,
+ * declared, flags, and by its size and the sign what its value is; offset and size are set already.
+ * `has_sign`: the description says whether it is signed; else the type does. */
+bool pf_trace_declare(perfile_bytes text, bool has_sign, bool is_signed, unsigned long_size,
+                      perfile_tracepoint_field *field, perfile_bytes *name, perfile_bytes *type);
+
+/* Bytes of a type of C by its name ("unsigned int", "u64", "long"); 0: not known.  *is_signed may
+ * be NULL. */
+unsigned pf_trace_type_size(perfile_bytes type, unsigned long_size, bool *is_signed);
+
+/* The bytes of a field in a payload: of one with a dynamic place those that it refers to.  False if
+ * they are not in the payload. */
+bool pf_trace_field_bytes(const pf_trace_format *f, const perfile_tracepoint_field *field,
+                          perfile_bytes payload, perfile_bytes *bytes);
+
+/* The number of `size` bytes (1, 2, 4, 8) at `p`; with `sign` extended to 64 bits.  0 for other
+ * sizes. */
+uint64_t pf_trace_number(const uint8_t *p, size_t size, bool sign, bool swapped);
+
+#endif

@@ -1,0 +1,371 @@
+/* Printing a payload as its print fmt says (print.h), in the way of perf. */
+#include "base/byte_order.h"
+#include "trace/print.h"
+#include "trace/printk.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void pf_print_bytes(pf_print_out *out, const void *bytes, size_t n)
+{
+    const size_t room = PF_PRINT_MOST - out->len;
+    n = n < room ? n : room;
+    if (n)
+        memcpy(out->to + out->len, bytes, n);
+    out->len += n;
+}
+
+void pf_print_number(pf_print_out *out, const char *format, ...)
+{
+    char text[PF_PRINT_WIDTH + 64];
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n > 0)
+        pf_print_bytes(out, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+static void put_text(pf_print_out *out, const char *text)
+{
+    pf_print_bytes(out, text, strlen(text));
+}
+
+/* Text of a format string, with its escapes. */
+static void put_escaped(pf_print_out *out, perfile_bytes text)
+{
+    while (text.len) {
+        const uint8_t *escape = memchr(text.ptr, '\\', text.len);
+        const size_t plain = escape ? (size_t)(escape - text.ptr) : text.len;
+        pf_print_bytes(out, text.ptr, plain);
+        if (!escape || plain + 1 == text.len)
+            return;
+        const uint8_t c = escape[1];
+        const char shown = (char)(c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c);
+        pf_print_bytes(out, &shown, 1);
+        text.ptr += plain + 2;
+        text.len -= plain + 2;
+    }
+}
+
+/* A conversion of a number whose flags, width and precision are known.  `at` is behind what was
+ * printed; decimal and hexadecimal numbers without them are most. */
+static void put_integer(pf_print_out *out, const pf_print_piece *p, int width, int precision,
+                        uint64_t n)
+{
+    const unsigned unused = 64 - 8u * p->bytes;
+    const bool is_signed = p->conversion == 'd';
+    char format[16] = "%", digits[24];
+    n = n << unused;
+    n = is_signed ? (uint64_t)((int64_t)n >> unused) : n >> unused;
+    if (!p->flags && !width && precision < 0 && p->conversion != 'o' && p->conversion != 'X') {
+        char *at = digits + sizeof digits;
+        const unsigned base = p->conversion == 'x' ? 16 : 10;
+        const bool negative = is_signed && (int64_t)n < 0;
+        uint64_t left = negative ? 0 - n : n;
+        do
+            *--at = "0123456789abcdef"[left % base];
+        while (left /= base);
+        if (negative)
+            *--at = '-';
+        pf_print_bytes(out, at, (size_t)(digits + sizeof digits - at));
+        return;
+    }
+    size_t at = 1;
+    for (unsigned i = 0; i < 5; i++)
+        if (p->flags & 1U << i)
+            format[at++] = "-0+ #"[i];
+    memcpy(format + at, precision < 0 ? "*ll" : "*.*ll", precision < 0 ? 3 : 5);
+    at += precision < 0 ? 3 : 5;
+    format[at++] = p->conversion;
+    format[at] = '\0';
+    char text[2 * PF_PRINT_WIDTH];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    const int len = precision < 0
+                        ? snprintf(text, sizeof text, format, width, (long long)n)
+                        : snprintf(text, sizeof text, format, width, precision, (long long)n);
+#pragma GCC diagnostic pop
+    if (len > 0)
+        pf_print_bytes(out, text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1);
+}
+
+/* The names of the bits of a number. */
+static void put_flags(pf_print_out *out, const pf_print *print, const pf_print_value *v)
+{
+    uint64_t left = v->number;
+    bool any = false;
+    const pf_print_step *s = v->step;
+    for (uint32_t i = 0; i < s->u.table.n; i++) {
+        const pf_print_entry *e = &print->entries[s->u.table.first + i];
+        if (!e->value || (left & e->value) != e->value)
+            continue;
+        if (any)
+            pf_print_bytes(out, s->text.ptr, s->text.len);
+        pf_print_bytes(out, e->name.ptr, e->name.len);
+        any = true;
+        left &= ~e->value;
+    }
+    if (!left)
+        return;
+    if (any)
+        pf_print_bytes(out, s->text.ptr, s->text.len);
+    pf_print_number(out, "0x%llx", (unsigned long long)left);
+}
+
+static void put_symbol(pf_print_out *out, const pf_print *print, const pf_print_value *v)
+{
+    const pf_print_step *s = v->step;
+    for (uint32_t i = 0; i < s->u.table.n; i++) {
+        const pf_print_entry *e = &print->entries[s->u.table.first + i];
+        if (e->value != v->number)
+            continue;
+        pf_print_bytes(out, e->name.ptr, e->name.len);
+        return;
+    }
+    pf_print_number(out, "0x%llx", (unsigned long long)v->number);
+}
+
+/* Bytes in hexadecimal. */
+static void put_hex(pf_print_out *out, const pf_print_value *v)
+{
+    for (size_t i = 0; i < v->bytes.len && out->len < PF_PRINT_MOST; i++)
+        pf_print_number(out, i && v->what == PF_VALUE_HEX ? " %02x" : "%02x", v->bytes.ptr[i]);
+}
+
+static void put_array(pf_print_out *out, const pf_trace_format *f, const pf_print_value *v)
+{
+    const size_t n = v->bytes.len / v->element;
+    for (size_t i = 0; i < n && out->len < PF_PRINT_MOST; i++)
+        pf_print_number(out, i ? " %llu" : "%llu",
+                        (unsigned long long)pf_trace_number(v->bytes.ptr + i * v->element,
+                                                            v->element, false, f->swapped));
+}
+
+/* A bit mask in hexadecimal, the highest byte first, with a comma after each 32 bits. */
+static void put_bitmask(pf_print_out *out, const pf_trace_format *f, const pf_print_value *v)
+{
+    const bool big = f->swapped != (bool)PF_NATIVE_BIG;
+    const size_t n = v->bytes.len, word = f->long_size;
+    for (size_t i = 0; i < n && out->len < PF_PRINT_MOST; i++) {
+        const size_t place = n - 1 - i; /* of the byte, by value */
+        const size_t at =
+            big && n % word == 0 ? place / word * word + (word - 1 - place % word) : place;
+        pf_print_number(out, "%02x", v->bytes.ptr[at]);
+        if (place && place % 4 == 0)
+            put_text(out, ",");
+    }
+}
+
+/* A field that is printed by %s: an array is text; what is as large as a pointer is one, and shown
+ * as the constant text at that address of the kernel, or as its number. */
+static void put_field(pf_print_out *out, const pf_trace_format *f, const pf_print_value *v)
+{
+    if (!(v->field->flags & PERFILE_TRACEPOINT_ARRAY) && v->field->size == f->long_size) {
+        const char *text = pf_printk_find(f->printk, v->number);
+        if (text)
+            put_text(out, text);
+        else
+            pf_print_number(out, "%llx", (unsigned long long)v->number);
+        return;
+    }
+    const uint8_t *nul = v->bytes.len ? memchr(v->bytes.ptr, 0, v->bytes.len) : NULL;
+    pf_print_bytes(out, v->bytes.ptr, nul ? (size_t)(nul - v->bytes.ptr) : v->bytes.len);
+}
+
+/* A value by %s, without width and precision.  Numbers are nothing, as in perf. */
+static void put_value(pf_print_out *out, const pf_trace_format *f, const pf_print_value *v)
+{
+    switch (v->what) {
+    case PF_VALUE_TEXT: {
+        const uint8_t *nul = v->bytes.len ? memchr(v->bytes.ptr, 0, v->bytes.len) : NULL;
+        pf_print_bytes(out, v->bytes.ptr, nul ? (size_t)(nul - v->bytes.ptr) : v->bytes.len);
+        break;
+    }
+    case PF_VALUE_FIELD:
+        put_field(out, f, v);
+        break;
+    case PF_VALUE_FLAGS:
+        put_flags(out, f->print, v);
+        break;
+    case PF_VALUE_SYMBOL:
+        put_symbol(out, f->print, v);
+        break;
+    case PF_VALUE_HEX:
+    case PF_VALUE_HEX_STR:
+        put_hex(out, v);
+        break;
+    case PF_VALUE_ARRAY:
+        put_array(out, f, v);
+        break;
+    case PF_VALUE_BITMASK:
+        put_bitmask(out, f, v);
+        break;
+    default:
+        break;
+    }
+}
+
+/* %s: the text is cut to the precision, and filled with blanks up to the width. */
+static void put_string(pf_print_out *out, const pf_trace_format *f, const pf_print_piece *p,
+                       int width, int precision, const pf_print_value *v)
+{
+    const size_t begin = out->len;
+    put_value(out, f, v);
+    size_t n = out->len - begin;
+    if (precision >= 0 && n > (size_t)precision)
+        n = (size_t)precision;
+    out->len = begin + n;
+    size_t blanks = (size_t)width > n ? (size_t)width - n : 0;
+    const size_t room = PF_PRINT_MOST - out->len;
+    blanks = blanks < room ? blanks : room;
+    uint8_t *at = out->to + begin;
+    if (!(p->flags & PF_PRINT_LEFT))
+        memmove(at + blanks, at, n);
+    memset(p->flags & PF_PRINT_LEFT ? at + n : at, ' ', blanks);
+    out->len += blanks;
+}
+
+/* What %p and its relatives need. */
+typedef struct naming {
+    perfile_tracepoint_symbol_fn *symbol;
+    void *user;
+} naming;
+
+/* %p: the name of a function by %pS and its relatives, else the number as glibc prints pointers. */
+static void put_pointer(pf_print_out *out, const pf_print_piece *p, const naming *names, uint64_t n,
+                        int width)
+{
+    uint64_t offset = 0;
+    const char c = p->pointer[0];
+    const char *name =
+        names->symbol && c && strchr("FfSs", c) ? names->symbol(names->user, n, &offset) : NULL;
+    char text[24] = "(nil)";
+    if (name) {
+        put_text(out, name);
+        if (c == 'F' || c == 'S')
+            pf_print_number(out, "+0x%llx", (unsigned long long)offset);
+        return;
+    }
+    if (n)
+        snprintf(text, sizeof text, "0x%llx", (unsigned long long)n);
+    pf_print_number(out, p->flags & PF_PRINT_LEFT ? "%-*s" : "%*s", width, text);
+}
+
+static int bounded(int64_t n)
+{
+    return n < 0 ? 0 : n > PF_PRINT_WIDTH ? PF_PRINT_WIDTH : (int)n;
+}
+
+static void put_piece(pf_print_out *out, const pf_trace_format *f, const pf_print_piece *p,
+                      perfile_bytes payload, const naming *names)
+{
+    int width = p->width, precision = p->precision;
+    put_escaped(out, p->text);
+    if (!p->conversion)
+        return;
+    if (p->star.n) {
+        const pf_print_value star =
+            pf_print_evaluate(f, f->print->steps + p->star.first, p->star.n, payload);
+        *(width == -1 ? &width : &precision) = bounded((int32_t)star.number);
+    }
+    const pf_print_value v =
+        pf_print_evaluate(f, f->print->steps + p->value.first, p->value.n, payload);
+    switch (p->conversion) {
+    case 's':
+        put_string(out, f, p, width, precision, &v);
+        break;
+    case 'c':
+        pf_print_number(out, "%*c", p->flags & PF_PRINT_LEFT ? -width : width, (int)v.number);
+        break;
+    case 'p':
+        if (v.what == PF_VALUE_TEXT)
+            put_value(out, f, &v);
+        else if (!pf_print_address(out, p, &v))
+            put_pointer(out, p, names, v.number, width);
+        break;
+    default:
+        put_integer(out, p, width, precision, v.number);
+        break;
+    }
+}
+
+/* True if an array of bytes is text: all of it is, up to a zero. */
+static bool is_text(perfile_bytes b)
+{
+    size_t i = 0;
+    for (; i < b.len && b.ptr[i]; i++)
+        if (b.ptr[i] < ' ' ? b.ptr[i] < '\t' || b.ptr[i] > '\r' : b.ptr[i] > '~')
+            return false;
+    return true;
+}
+
+/* An array, field by field. */
+static void put_raw_array(pf_print_out *out, const perfile_tracepoint_field *field, perfile_bytes b)
+{
+    if (field->element == 1 && is_text(b)) {
+        const uint8_t *nul = b.len ? memchr(b.ptr, 0, b.len) : NULL;
+        pf_print_bytes(out, b.ptr, nul ? (size_t)(nul - b.ptr) : b.len);
+        return;
+    }
+    put_text(out, "ARRAY[");
+    for (size_t i = 0; i < b.len && out->len < PF_PRINT_MOST; i++)
+        pf_print_number(out, i ? ", %02x" : "%02x", b.ptr[i]);
+    put_text(out, "]");
+}
+
+/* Field by field, in the words of perf, for a print fmt that cannot be evaluated. */
+static void put_fields(pf_print_out *out, const pf_trace_format *f, perfile_bytes payload)
+{
+    put_text(out, "[FAILED TO PARSE]");
+    for (uint32_t i = 0; i < f->shown.n_fields; i++) {
+        const perfile_tracepoint_field *field = &f->shown.fields[i];
+        perfile_bytes b;
+        if (field->flags & PERFILE_TRACEPOINT_COMMON)
+            continue;
+        put_text(out, " ");
+        put_text(out, field->field.name);
+        put_text(out, "=");
+        if (!pf_trace_field_bytes(f, field, payload, &b))
+            continue;
+        const bool is_signed =
+            field->field.type == PERFILE_STORED_S32 || field->field.type == PERFILE_STORED_S64;
+        const uint64_t n = b.len ? pf_trace_number(b.ptr, b.len, is_signed, f->swapped) : 0;
+        if (field->flags & PERFILE_TRACEPOINT_ARRAY)
+            put_raw_array(out, field, b);
+        else if (field->flags & (PERFILE_TRACEPOINT_POINTER | PERFILE_TRACEPOINT_LONG))
+            pf_print_number(out, "0x%llx", (unsigned long long)n);
+        else if (is_signed)
+            pf_print_number(out, "%lld", (long long)n);
+        else
+            pf_print_number(out, "%llu", (unsigned long long)n);
+    }
+}
+
+size_t pf_trace_print(const pf_trace_format *f, perfile_bytes payload,
+                      perfile_tracepoint_symbol_fn *symbol, void *user, uint8_t *to)
+{
+    pf_print_out out = {to, 0};
+    const naming names = {symbol, user};
+    if (!f->print)
+        put_fields(&out, f, payload);
+    for (uint32_t i = 0; f->print && i < f->print->n_pieces; i++)
+        put_piece(&out, f, &f->print->pieces[i], payload, &names);
+    return out.len;
+}
+
+size_t perfile_tracepoint_print(const perfile_tracepoint *t, perfile_bytes payload,
+                                perfile_tracepoint_symbol_fn *symbol, void *user, char *out,
+                                size_t size)
+{
+    uint8_t text[PF_PRINT_MOST];
+    const size_t len =
+        pf_trace_print((const pf_trace_format *)(const void *)t, payload, symbol, user, text);
+    if (!size)
+        return len;
+    const size_t kept = len < size ? len : size - 1;
+    memcpy(out, text, kept);
+    out[kept] = '\0';
+    return len;
+}

@@ -1,0 +1,30 @@
+/* Constant texts of the recorded kernel, of which payloads have the address: file
+ * tracefs/printk_formats, part of feature TRACING_DATA.
+ *
+ *     0xffffffff8281a591 : "End context switch"
+ */
+#ifndef PF_TRACE_PRINTK_H
+#define PF_TRACE_PRINTK_H
+
+#include "base/arena.h"
+
+typedef struct pf_printk_text {
+    uint64_t address;
+    const char *text;
+} pf_printk_text;
+
+/* All zeros is empty. */
+typedef struct pf_printk {
+    const pf_printk_text *at; /* sorted by address */
+    size_t n;
+} pf_printk;
+
+/* Reads the file; lines that are not of this form are passed over.  Texts are copied to the arena.
+ * PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
+perfile_status pf_printk_read(pf_printk *out, perfile_bytes file, pf_arena *arena,
+                              perfile_error *err);
+
+/* The text at an address; NULL: none is known.  `p` may be NULL. */
+const char *pf_printk_find(const pf_printk *p, uint64_t address);
+
+#endif

@@ -1,0 +1,130 @@
+/* The format string of a print fmt, split into text and conversions (print.h). */
+#include <string.h>
+
+#include "trace/print.h"
+
+/* A format string while it is read. */
+typedef struct splitting {
+    const uint8_t *at, *end;
+    unsigned long_size;
+} splitting;
+
+static bool is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool take(splitting *s, char c)
+{
+    if (s->at == s->end || *s->at != (uint8_t)c)
+        return false;
+    s->at++;
+    return true;
+}
+
+static uint8_t take_flags(splitting *s)
+{
+    static const char signs[] = "-0+ #"; /* PF_PRINT_LEFT, ZEROS, SIGN, BLANK, ALTERNATE */
+    uint8_t flags = 0;
+    const char *found;
+    while (s->at < s->end && *s->at && (found = strchr(signs, *s->at)) != NULL) {
+        flags |= (uint8_t)(1U << (found - signs));
+        s->at++;
+    }
+    return flags;
+}
+
+/* A number; false if it is too large. */
+static bool take_size(splitting *s, int16_t *size)
+{
+    int n = 0;
+    for (; s->at < s->end && is_digit(*s->at) && n <= PF_PRINT_WIDTH; s->at++)
+        n = 10 * n + (*s->at - '0');
+    *size = (int16_t)n;
+    return n <= PF_PRINT_WIDTH;
+}
+
+/* The length modifiers: bytes that are taken of a number. */
+static uint8_t take_length(splitting *s)
+{
+    if (take(s, 'h'))
+        return take(s, 'h') ? 1 : 2;
+    if (take(s, 'l'))
+        return take(s, 'l') ? 8 : (uint8_t)s->long_size;
+    if (take(s, 'L') || take(s, 'j') || take(s, 'q'))
+        return 8;
+    if (take(s, 'z') || take(s, 'Z') || take(s, 't'))
+        return (uint8_t)s->long_size;
+    return 4;
+}
+
+/* What follows %p. */
+static void take_pointer(splitting *s, pf_print_piece *p)
+{
+    static const char *const kinds[] = {"I6c", "I4", "i4", "I6", "i6", "ISpc", "ISp",
+                                        "ISc", "IS", "Ub", "UB", "Ul", "UL"};
+    p->bytes = (uint8_t)s->long_size;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const size_t n = strlen(kinds[i]);
+        if ((size_t)(s->end - s->at) >= n && memcmp(s->at, kinds[i], n) == 0) {
+            memcpy(p->pointer, kinds[i], n < sizeof p->pointer ? n : sizeof p->pointer);
+            s->at += n;
+            return;
+        }
+    }
+    const uint8_t c = s->at < s->end ? *s->at : 0;
+    if (is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+        p->pointer[0] = (char)c;
+        s->at++;
+    }
+}
+
+/* Reads a conversion behind its percent sign. */
+static bool conversion(splitting *s, pf_print_piece *p)
+{
+    p->flags = take_flags(s);
+    p->precision = -1;
+    if (take(s, '*'))
+        p->width = -1;
+    else if (!take_size(s, &p->width))
+        return false;
+    if (take(s, '.')) {
+        if (take(s, '*'))
+            p->precision = -2;
+        else if (!take_size(s, &p->precision))
+            return false;
+    }
+    if (p->width == -1 && p->precision == -2)
+        return false; /* one `star` is all that a piece has */
+    p->bytes = take_length(s);
+    if (s->at == s->end || !*s->at || !strchr("diuxXocsp", *s->at))
+        return false;
+    p->conversion = (char)*s->at++;
+    if (p->conversion == 'i')
+        p->conversion = 'd';
+    if (p->conversion == 'p')
+        take_pointer(s, p);
+    return true;
+}
+
+/* A "%%" ends a piece without a conversion, whose text has one of the two signs. */
+int pf_print_split(perfile_bytes format, unsigned long_size, pf_print_piece *pieces, int room)
+{
+    static const uint8_t none[1] = {0};
+    const uint8_t *begin = format.ptr ? format.ptr : none;
+    splitting s = {begin, begin + format.len, long_size};
+    for (int n = 0; n < room; n++) {
+        pf_print_piece *p = &pieces[n];
+        *p = (pf_print_piece){.text = {s.at, 0}};
+        const uint8_t *percent = s.at < s.end ? memchr(s.at, '%', (size_t)(s.end - s.at)) : NULL;
+        p->text.len = (size_t)((percent ? percent : s.end) - s.at);
+        if (!percent)
+            return n + 1;
+        s.at = percent + 1;
+        if (take(&s, '%'))
+            p->text.len++;
+        else if (!conversion(&s, p))
+            return -1;
+    }
+    return -1;
+}

@@ -1,0 +1,183 @@
+/* The tracepoints of a session (perfile/tracepoint.h): descriptions are read when they are asked
+ * for the first time, and kept by number. */
+#include "trace/tracepoints.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/byte_order.h"
+#include "base/error.h"
+#include "core/session.h"
+#include "perfile/abi.h"
+#include "trace/printk.h"
+
+/* What is known of a number. */
+typedef struct known {
+    const pf_trace_format *format; /* NULL: there is no description that can be read */
+    bool asked;
+} known;
+
+struct perfile_tracepoints {
+    const perfile_session *session;
+    pf_arena arena;
+    pf_ids by_id; /* number -> position in `all` */
+    known *all;
+    uint32_t n, cap;
+    uint64_t generation; /* of the session, when it was asked */
+    pf_printk printk;
+    bool has_printk; /* it was read */
+};
+
+perfile_status perfile_tracepoints_open(const perfile_session *session, perfile_tracepoints **out,
+                                        perfile_error *err)
+{
+    perfile_tracepoints *t = pf_alloc(1, sizeof *t);
+    if (!t)
+        return pf_fail_nomem(err, "tracepoints");
+    t->session = session;
+    t->by_id.seed = pf_session_seed(session);
+    pf_arena_init(&t->arena, pf_session_model_bytes(session), "limits.model_bytes");
+    *out = t;
+    return PERFILE_OK;
+}
+
+void perfile_tracepoints_close(perfile_tracepoints *t)
+{
+    if (!t)
+        return;
+    pf_arena_free(&t->arena);
+    pf_ids_free(&t->by_id);
+    pf_free(t->all);
+    pf_free(t);
+}
+
+/* What could not be found before may have come since then: in a pipe descriptions are records. */
+static void forget_missing(perfile_tracepoints *t)
+{
+    const uint64_t generation = perfile_session_generation(t->session);
+    if (generation == t->generation)
+        return;
+    t->generation = generation;
+    for (uint32_t i = 0; i < t->n; i++)
+        t->all[i].asked = t->all[i].format != NULL;
+}
+
+/* The position of a number in `all`, which is added if it is new. */
+static perfile_status place_of(perfile_tracepoints *t, uint64_t id, uint32_t *place,
+                               perfile_error *err)
+{
+    *place = pf_ids_find(&t->by_id, id);
+    if (*place != PF_NO_OWNER)
+        return PERFILE_OK;
+    known *all = pf_array_more(t->all, t->n, &t->cap, sizeof *all);
+    if (!all)
+        return pf_fail_nomem(err, "tracepoints");
+    t->all = all;
+    perfile_status st = pf_ids_add(&t->by_id, &t->arena, id, t->n, NULL, err);
+    if (st != PERFILE_OK)
+        return st;
+    all[t->n] = (known){0};
+    *place = t->n++;
+    return PERFILE_OK;
+}
+
+/* Reads the constant texts of the kernel, once there is a description of a tracepoint. */
+static perfile_status read_printk(perfile_tracepoints *t, perfile_error *err)
+{
+    perfile_tracing_formats formats;
+    const perfile_feature *f = perfile_session_feature(t->session, PERFILE_FEATURE_TRACING_DATA);
+    if (t->has_printk)
+        return PERFILE_OK;
+    t->has_printk = true;
+    perfile_list list = {.bytes = f ? f->payload : (perfile_bytes){NULL, 0}, .n = 1};
+    if (perfile_tracing_formats_next(&list, &formats, sizeof formats) != PERFILE_OK)
+        return PERFILE_OK;
+    return pf_printk_read(&t->printk, formats.printk_formats, &t->arena, err);
+}
+
+static perfile_status read_format(perfile_tracepoints *t, uint64_t id,
+                                  const pf_trace_format **format, perfile_error *err)
+{
+    pf_tracepoint_text text;
+    *format = NULL;
+    if (!pf_session_tracepoint(t->session, id, &text))
+        return PERFILE_OK;
+    perfile_status st = read_printk(t, err);
+    if (st != PERFILE_OK)
+        return st;
+    const pf_trace_source source = {.system = text.system,
+                                    .name = text.name,
+                                    .text = text.format,
+                                    .id = id,
+                                    .swapped = text.big_endian != (bool)PF_NATIVE_BIG,
+                                    .long_size = text.long_size == 4 ? 4 : 8,
+                                    .printk = &t->printk};
+    st = pf_trace_format_read(&source, &t->arena, format, err);
+    return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
+}
+
+perfile_status pf_tracepoints_find(perfile_tracepoints *t, uint64_t id, const pf_trace_format **out,
+                                   perfile_error *err)
+{
+    uint32_t place;
+    forget_missing(t);
+    perfile_status st = place_of(t, id, &place, err);
+    if (st != PERFILE_OK)
+        return st;
+    known *k = &t->all[place];
+    if (!k->asked)
+        st = read_format(t, id, &k->format, err);
+    if (st != PERFILE_OK)
+        return st;
+    k->asked = true;
+    *out = k->format;
+    return k->format ? PERFILE_OK : PERFILE_END;
+}
+
+perfile_status pf_tracepoints_of_event(perfile_tracepoints *t, const perfile_event *event,
+                                       const pf_trace_format **out, perfile_error *err)
+{
+    if (event->attr->type != PERFILE_TYPE_TRACEPOINT)
+        return PERFILE_END;
+    return pf_tracepoints_find(t, event->attr->config, out, err);
+}
+
+bool pf_tracepoint_payload(const perfile_record *r, perfile_bytes *payload)
+{
+    perfile_sample sample;
+    if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF ||
+        perfile_sample_decode(r, &sample, sizeof sample, NULL) != PERFILE_OK ||
+        !(sample.present & PERFILE_SAMPLE_RAW))
+        return false;
+    *payload = sample.raw;
+    return true;
+}
+
+perfile_status perfile_tracepoint_find(perfile_tracepoints *t, uint64_t id,
+                                       const perfile_tracepoint **out, perfile_error *err)
+{
+    const pf_trace_format *format;
+    perfile_status st = pf_tracepoints_find(t, id, &format, err);
+    if (st == PERFILE_OK)
+        *out = &format->shown;
+    return st;
+}
+
+perfile_status perfile_tracepoint_of(perfile_tracepoints *t, const perfile_record *r,
+                                     const perfile_tracepoint **out, perfile_bytes *payload,
+                                     perfile_error *err)
+{
+    const pf_trace_format *format;
+    perfile_bytes bytes;
+    const perfile_event *event = r->type == PERFILE_RECORD_SAMPLE ? perfile_record_event(r) : NULL;
+    if (!event)
+        return PERFILE_END;
+    perfile_status st = pf_tracepoints_of_event(t, event, &format, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!pf_tracepoint_payload(r, &bytes))
+        return PERFILE_END;
+    *out = &format->shown;
+    *payload = bytes;
+    return PERFILE_OK;
+}
