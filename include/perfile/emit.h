@@ -168,8 +168,10 @@ PERFILE_API bool perfile_export_format_is_directory(size_t position);
 
 /* Whether `fields` are columns of "tsv": names as conditions have them (perfile/expr.h), such as
  * `time`, `event`, `data_src.op` or `mmap2.filename`, and `comm` and `dso`; but no groups of
- * fields, which have no value of their own.  *model: one is needed for them.  PERFILE_E_USAGE:
- * err->message names the first that is none, and similar names; PERFILE_E_NOMEM. */
+ * fields, which have no value of their own.  *model: one is needed for them.  A name that is none of
+ * these may be a field of a tracepoint: the emitter looks for it when it gets the first sample, and
+ * fails with PERFILE_E_USAGE if no tracepoint of the capture has it.  PERFILE_E_USAGE: err->message
+ * names the first that cannot be a column, and similar names; PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emit_fields_check(const char *fields,
                                                                       bool *model,
                                                                       perfile_error *err);

@@ -32,12 +32,12 @@ typedef struct perfile_expr_value {
 } perfile_expr_value;
 
 /* Names that no table has: the name of the thread of a sample (`comm`), what is mapped at its
- * address (`dso`), fields of tracepoints … .  A name that tables have too is asked of the provider
+ * address (`dso`) … .  A name that tables have too is asked of the provider
  * for records that do not have the field. */
 typedef struct perfile_expr_provider {
     size_t size;
     void *user;
-    /* While compiling: PERFILE_EXPR_NUMBER or TEXT when `name` ("comm", "sched_switch.prev_pid") is
+    /* While compiling: PERFILE_EXPR_NUMBER or TEXT when `name` ("comm", "dso") is
      * or may become known, and a number to ask for it with; 0: it is not. */
     uint32_t (*knows)(void *user, const char *name, uint32_t *handle);
     /* For a record: PERFILE_OK, PERFILE_END when it has no such thing, or a failure, which the test
@@ -46,11 +46,20 @@ typedef struct perfile_expr_provider {
                              perfile_expr_value *value, perfile_error *err);
 } perfile_expr_provider;
 
+enum { /* perfile_expr_options.flags */
+       /* Names that neither the tables nor the provider know are fields of tracepoints (prev_pid,
+        * sched_switch.prev_pid).  They are looked for when the first sample is tested; one that no
+        * tracepoint of its capture has then fails with PERFILE_E_USAGE. */
+       PERFILE_EXPR_PAYLOADS = 1 << 0
+};
+
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_expr_options {
     size_t size;
     const perfile_expr_provider *provider; /* copied; NULL: none */
-    uint64_t reserved[6];
+    uint32_t flags;                        /* PERFILE_EXPR_PAYLOADS */
+    uint32_t reserved0;
+    uint64_t reserved[5];
 } perfile_expr_options;
 
 /* Compiles `text` (NUL-terminated UTF-8); `options` may be NULL.
@@ -62,7 +71,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_expr_compile(
     const char *text, const perfile_expr_options *options, perfile_expr **expr, perfile_error *err);
 
 /* Whether the condition holds for `r`.  Ask before the next call on its stream.  A record that
- * cannot be decoded has only the fields at fixed places in front.  Fails when the provider does. */
+ * cannot be decoded has only the fields at fixed places in front.  Fails when the provider does,
+ * and see PERFILE_EXPR_PAYLOADS. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_expr_test(perfile_expr *expr,
                                                               const perfile_record *r, bool *yes,
                                                               perfile_error *err);

@@ -12,7 +12,7 @@
  *         perfile_tracepoint_of(all, record, &t, &payload, &err) == PERFILE_OK)
  *         for (uint32_t i = 0; i < t->n_fields; i++)
  *             if (perfile_tracepoint_value(t, payload, i, &v) == PERFILE_OK)
- *                 show(&t->fields[i].field, &v);
+ *                 printf("%s=%llu\n", t->fields[i].field.name, (unsigned long long)v.number);
  *
  * Fields and values are those of field.h, so that what shows a field of a record shows these.
  * Source: tracefs/events/SYSTEM/NAME/format, Documentation/trace/events.rst of the kernel. */
@@ -91,6 +91,14 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_tracepoint_value(const perfi
                                                                      perfile_bytes payload,
                                                                      uint32_t i,
                                                                      perfile_value *value);
+
+/* Shows the fields of a sample's payload that are not common to all tracepoints, as
+ * perfile_record_walk() shows those of a record: `offset` of a value counts from the first byte of
+ * the record.  PERFILE_END: as perfile_tracepoint_of(). */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_tracepoint_walk(perfile_tracepoints *t,
+                                                                    const perfile_record *sample,
+                                                                    const perfile_visitor *visitor,
+                                                                    void *user, perfile_error *err);
 
 /* The position of a field in `t->fields`, -1 if there is none of that name. */
 PERFILE_API int perfile_tracepoint_field_find(const perfile_tracepoint *t, const char *name);

@@ -240,6 +240,7 @@ static const struct {
     const char *member;
     const char *options;
 } members[] = {
+    {"emit.fields", "--fields"},
     {"merge.inputs", "--offset IN=TIME, --align start"},
     {"perfmon.layout", "convert --layout"},
     {"perfmon.processors", "%d in the name of -o; split --by cpu; convert --to perf.data"},

@@ -271,6 +271,7 @@ static void pf_emitter_free(perfile_emitter *e)
         return;
     if (e->ops->close)
         e->ops->close(e);
+    perfile_tracepoints_close(e->tracepoints);
     pf_buffer_free(&e->out);
     pf_free(e);
 }
@@ -468,6 +469,14 @@ void perfile_emitter_close(perfile_emitter *e)
     if (e)
         pf_emit_threads_free(e);
     pf_emitter_free(e);
+}
+
+perfile_tracepoints *pf_emit_tracepoints(perfile_emitter *e)
+{
+    if (!e->tracepoints &&
+        perfile_tracepoints_open(e->session, &e->tracepoints, NULL) != PERFILE_OK)
+        e->no_memory = true;
+    return e->tracepoints;
 }
 
 perfile_status pf_emit_extra_crc(perfile_emitter *e, const perfile_record *r, uint32_t *crc,

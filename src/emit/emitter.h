@@ -12,6 +12,7 @@
 #include "perfile/base.h"
 #include "perfile/emit.h"
 #include "perfile/field.h"
+#include "perfile/tracepoint.h"
 
 #include <string.h>
 
@@ -45,6 +46,7 @@ struct perfile_emitter {
     perfile_sink *sink;
     uint32_t flags;
     const perfile_model *model;              /* resolves names; may be NULL */
+    perfile_tracepoints *tracepoints;        /* of the session, see pf_emit_tracepoints() */
     const char *fields;                      /* perfile_emit_options.fields, valid in open() only */
     const perfile_export_options *exporting; /* likewise; complete */
     unsigned n_threads;                      /* that may make the output, 1 at least */
@@ -96,6 +98,10 @@ static inline void pf_emit_bytes(perfile_emitter *e, const void *bytes, size_t n
     if (!pf_buffer_append(&e->out, bytes, n))
         e->no_memory = true;
 }
+
+/* The tracepoints of the session, of this emitter's own; NULL if there is no memory, which sets
+ * no_memory. */
+perfile_tracepoints *pf_emit_tracepoints(perfile_emitter *e);
 
 /* CRC-32 of the bytes behind a record (AUX data, tracing data), in memory or read from the stream.
  * PERFILE_E_TRUNCATED if the input ends inside them. */

@@ -6,6 +6,7 @@
  * it, and the header of a record is shown as fields too. */
 #include "base/byte_order.h"
 #include "base/crc32.h"
+#include "base/shorten.h"
 #include "emit/text_page.h"
 #include "perfile/abi.h"
 #include "perfile/perfile.h"
@@ -31,11 +32,12 @@ static const pf_key *key_of(pf_text_page *t, const perfile_field *f)
     pf_key *key = &t->keys[(at >> 3 ^ at >> 11) & (sizeof t->keys / sizeof t->keys[0] - 1)];
     if (key->row == f)
         return key;
-    size_t n = strlen(f->name);
-    if (n > sizeof key->text - 2)
-        n = sizeof key->text - 2;
+    uint8_t room[sizeof key->text - 2];
+    const perfile_bytes name =
+        pf_shortened((perfile_bytes){(const uint8_t *)f->name, strlen(f->name)}, sizeof room, room);
+    const size_t n = name.len;
     memset(key->text, ' ', sizeof key->text);
-    memcpy(key->text, f->name, n);
+    memcpy(key->text, name.ptr, n);
     key->row = f;
     key->len = (uint8_t)(n < PF_NAME_WIDTH ? PF_NAME_WIDTH : n + 2);
     return key;
@@ -765,6 +767,25 @@ static perfile_status put_trailer(pf_text_page *t, const perfile_record *r, perf
     return st < 0 ? st : PERFILE_OK;
 }
 
+/* The payload of a tracepoint, as fields below a heading. */
+static void put_tracepoint(pf_text_page *t, const perfile_record *r)
+{
+    static const perfile_field heading = {.name = "tracepoint", .type = PERFILE_STORED_STRUCT};
+    const perfile_event *event = perfile_record_event(r);
+    if (!event || event->attr->type != PERFILE_TYPE_TRACEPOINT || !pf_emit_tracepoints(&t->base))
+        return;
+    const size_t mark = t->base.out.len;
+    pf_text_page_visitor.begin(t, &heading, NULL);
+    perfile_status st =
+        perfile_tracepoint_walk(t->base.tracepoints, r, &pf_text_page_visitor, t, NULL);
+    pf_text_page_visitor.end(t, &heading);
+    pf_text_page_reset(t);
+    if (st == PERFILE_END)
+        t->base.out.len = mark;
+    else if (st != PERFILE_OK)
+        t->base.no_memory = true;
+}
+
 /* Fields and trailer.  An error leaves what was written: damage is shown below it. */
 static perfile_status put_body(pf_text_page *t, const perfile_record *r, perfile_error *why)
 {
@@ -773,6 +794,8 @@ static perfile_status put_body(pf_text_page *t, const perfile_record *r, perfile
     perfile_status st =
         perfile_record_walk(r, t->hex ? PERFILE_WALK_PADDING : 0, &pf_text_page_visitor, t, why);
     pf_text_page_reset(t);
+    if (st == PERFILE_OK && r->type == PERFILE_RECORD_SAMPLE)
+        put_tracepoint(t, r);
     if (st != PERFILE_OK || r->type >= PERFILE_RECORD_USER || r->type == PERFILE_RECORD_SAMPLE)
         return st;
     return put_trailer(t, r, why);

@@ -106,6 +106,10 @@ static perfile_status columns_open(columns *c, const char *names, perfile_error 
         .size = sizeof provider, .user = c, .knows = knows, .answer = answer};
     *c = (columns){0};
     perfile_status st = pf_expr_names_open(&provider, &c->names, err);
+    if (st == PERFILE_OK) {
+        c->names->payload.allowed = true;
+        c->names->payload.in_thread = true; /* the session is the emitter's: it outlives them */
+    }
     for (const char *end; st == PERFILE_OK; names = end + 1) {
         end = names + strcspn(names, ",");
         st = add_column(c, names, (size_t)(end - names), err);
@@ -303,7 +307,6 @@ static bool put_value(pf_buffer *to, last_plan *last, const perfile_field *f,
 static perfile_status tsv_put(perfile_emitter *e, const perfile_record *r, perfile_error *err)
 {
     tsv *t = tsv_of(e);
-    (void)err;
     if (r->family == PERFILE_FAMILY_DAMAGE) {
         e->n_errors++;
         return PERFILE_OK;
@@ -311,6 +314,13 @@ static perfile_status tsv_put(perfile_emitter *e, const perfile_record *r, perfi
     columns *c = &t->columns;
     uint8_t room[PF_NAME_MOST];
     c->model = e->model;
+    if (pf_expr_is_unbound(c->names, r)) {
+        perfile_status st = pf_expr_bind(c->names, r->session, err);
+        if (st == PERFILE_E_USAGE && err)
+            err->where = "emit.fields";
+        if (st != PERFILE_OK)
+            return st;
+    }
     pf_expr_begin(c->names, r);
     if ((r->type == PERFILE_RECORD_SAMPLE ? c->decodes_sample : c->decodes) &&
         !pf_expr_is_decoded(c->names))

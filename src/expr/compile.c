@@ -137,6 +137,7 @@ static perfile_status take_options(perfile_expr *e, const perfile_expr_options *
 {
     perfile_expr_options o;
     perfile_status st = pf_options_copy(&o, options, "expr.options", err);
+    e->payload.allowed = st == PERFILE_OK && o.flags & PERFILE_EXPR_PAYLOADS;
     if (st == PERFILE_OK && o.provider)
         st = pf_options_copy(&e->provider, o.provider, "expr.provider", err);
     e->has_provider = st == PERFILE_OK && o.provider;
@@ -168,6 +169,8 @@ void perfile_expr_close(perfile_expr *e)
 {
     if (!e)
         return;
+    pf_expr_unbind(e);
+    pf_buffer_free(&e->payload.names);
     pf_free(e->steps);
     pf_free(e->slots);
     pf_free(e->ways);

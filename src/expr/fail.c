@@ -160,22 +160,20 @@ const char *pf_expr_provider_hint(const char *name)
 }
 
 /* Offers the names that are valid without a row in front. */
-static void offer_all(const perfile_expr *e, pf_nearest *suggestions, bool functions)
+void pf_expr_offer_all(const perfile_expr *e, pf_nearest *suggestions)
 {
-    static const char *const words[] = {"any", "all", "count", "has"};
     uint32_t handle;
     for (size_t i = 0; i < N_PROVIDED && e->has_provider; i++)
         if (e->provider.knows(e->provider.user, provided[i].name, &handle))
             pf_nearest_offer(suggestions, provided[i].name);
     perfile_expr_names(offer_name, suggestions);
-    for (size_t i = 0; i < sizeof words / sizeof words[0] && functions; i++)
-        pf_nearest_offer(suggestions, words[i]);
 }
 
 /* Writes "mmap2 records have no pgof; did you mean mmap2.pgoff?" */
 void pf_expr_explain_unknown(const perfile_expr *e, const char *name, const pf_slot *list,
                              bool functions, char *out, size_t size)
 {
+    static const char *const words[] = {"any", "all", "count", "has"};
     pf_nearest suggestions;
     char similar[160];
     const char *rest = name;
@@ -197,7 +195,9 @@ void pf_expr_explain_unknown(const perfile_expr *e, const char *name, const pf_s
         pf_expr_list_shape(&pf_struct_shapes[PF_SHAPE_sample_id], row, NULL, offer_in_row,
                            &suggestions);
     if (!list && !row)
-        offer_all(e, &suggestions, functions);
+        pf_expr_offer_all(e, &suggestions);
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && functions && !list && !row; i++)
+        pf_nearest_offer(&suggestions, words[i]);
     pf_nearest_put(&suggestions, similar, sizeof similar);
     snprintf(out, size, "%s%s %.40s%s%s%s",
              list  ? "elements"

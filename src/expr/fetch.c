@@ -282,6 +282,13 @@ bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
         return true;
     }
     if (!p) {
+        const perfile_tracepoint_field *f;
+        perfile_value value;
+        if (pf_expr_payload(e, s, &f, &value)) {
+            *out =
+                (pf_number){value.number, pf_is_signed(f->field.type) && (int64_t)value.number < 0};
+            return true;
+        }
         if (!s->provided || !pf_expr_ask_provider(e, s))
             return false;
         *out = (pf_number){s->answer.number, s->answer.negative};
@@ -320,6 +327,12 @@ bool pf_expr_get_text(perfile_expr *e, pf_slot *s, pf_expr_text *out)
         out->hex = w->type == PERFILE_STORED_BLOB;
         return true;
     }
+    const perfile_tracepoint_field *f;
+    perfile_value value;
+    if (pf_expr_payload(e, s, &f, &value)) {
+        *out = (pf_expr_text){value.u.bytes, f->field.type == PERFILE_STORED_BLOB};
+        return true;
+    }
     if (!s->provided || !pf_expr_ask_provider(e, s))
         return false;
     *out = (pf_expr_text){s->answer.text, false};
@@ -331,9 +344,17 @@ bool pf_expr_get_list(perfile_expr *e, pf_slot *s, pf_loop *loop)
     const pf_way *w;
     bool native;
     const uint8_t *p = find_first(e, s, &w, &native);
+    const perfile_tracepoint_field *f;
+    perfile_value value;
+    loop->i = loop->count = 0;
+    if (!p && pf_expr_payload(e, s, &f, &value)) {
+        loop->is_words = true;
+        loop->words = value.u.words;
+        loop->n = loop->words.n;
+        return true;
+    }
     if (!p)
         return false;
-    loop->i = loop->count = 0;
     loop->is_words = w->type == PERFILE_STORED_WORDS;
     loop->shape = w->of;
     if (loop->is_words) {
@@ -365,8 +386,10 @@ bool pf_expr_has(perfile_expr *e, pf_slot *s)
     if (s->of != PF_OF_FIELDS)
         return common_number(e, s, &number) || common_text(e, s, &text);
     uint64_t known;
+    const perfile_tracepoint_field *f;
+    perfile_value value;
     return find_first(e, s, &w, &native) || pf_expr_known_besides(e, s, &known) ||
-           (s->provided && pf_expr_ask_provider(e, s));
+           pf_expr_payload(e, s, &f, &value) || (s->provided && pf_expr_ask_provider(e, s));
 }
 
 bool pf_expr_get_field(perfile_expr *e, const pf_slot *s, const pf_way **way, perfile_value *value)
@@ -430,7 +453,7 @@ perfile_status pf_expr_add_name(perfile_expr *e, const char *name, perfile_error
 bool pf_expr_decodes(const perfile_expr *e, uint32_t position, bool samples)
 {
     const pf_slot *s = &e->slots[position];
-    return samples ? s->first[PF_AT_sample] && !s->fast : s->n_ways != 0;
+    return samples ? (s->first[PF_AT_sample] && !s->fast) || s->payload_classes : s->n_ways != 0;
 }
 
 static void set_number(perfile_field *f, perfile_value *v, uint64_t number)
@@ -491,6 +514,11 @@ bool pf_expr_value(perfile_expr *e, uint32_t position, perfile_field *f, perfile
     }
     if (pf_expr_known_besides(e, s, &known)) {
         set_number(f, v, known);
+        return true;
+    }
+    const perfile_tracepoint_field *payload;
+    if (pf_expr_payload(e, s, &payload, v)) {
+        *f = payload->field;
         return true;
     }
     if (!s->provided || !pf_expr_ask_provider(e, s))

@@ -38,7 +38,7 @@ static inline void pf_expr_begin(perfile_expr *e, const perfile_record *r)
     e->tests++;
     e->subject.r = r;
     e->subject.has_row = e->subject.has_layout = false;
-    e->subject.decoded = 0;
+    e->subject.decoded = e->subject.payload = 0;
 }
 
 /* Takes the next element of the list; false if it cannot be decoded.  loop->i is the caller's to

@@ -70,6 +70,12 @@ static void add_element_ways(perfile_expr *e, pf_slot *slot, const pf_slot *list
     slot->element = true;
     if (!*name)
         slot->of = PF_OF_ELEMENT;
+    if (!*name && list->payload_classes & PERFILE_EXPR_LIST)
+        pf_expr_add_way(e, slot,
+                        &(pf_way){.class = PERFILE_EXPR_NUMBER,
+                                  .type = PERFILE_STORED_U64,
+                                  .kind = PERFILE_KIND_DEC},
+                        st, err);
     for (uint32_t i = 0; i < list->n_ways; i++) {
         pf_way way = e->ways[list->ways + i];
         if (!*name && way.type == PERFILE_STORED_WORDS) {
@@ -100,6 +106,22 @@ static void ask_provider(const perfile_expr *e, pf_slot *slot, const char *name)
     slot->classes |= (uint8_t) class;
 }
 
+/* A name that is not known otherwise, or only for other records than samples, may be a field of
+ * tracepoints. */
+static perfile_status take_payload(perfile_expr *e, pf_slot *s, const char *name,
+                                   perfile_error *err)
+{
+    if (!e->payload.allowed || s->provided || !pf_expr_may_be_payload(name))
+        return PERFILE_OK;
+    s->payload_classes = PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT | PERFILE_EXPR_LIST;
+    s->payload_name = (uint32_t)e->payload.names.len;
+    s->classes |= s->payload_classes;
+    e->payload.used = true;
+    return pf_buffer_append(&e->payload.names, name, strlen(name) + 1)
+               ? PERFILE_OK
+               : pf_fail_nomem(err, "expression");
+}
+
 perfile_status pf_expr_find(perfile_expr *e, const char *name, const pf_slot *list, pf_slot **slot,
                             perfile_error *err)
 {
@@ -125,6 +147,8 @@ perfile_status pf_expr_find(perfile_expr *e, const char *name, const pf_slot *li
         s->timed = strcmp(name, "time") == 0;
         s->located = strcmp(name, "cpu") == 0;
         ask_provider(e, s, name);
+        if (st == PERFILE_OK)
+            st = take_payload(e, s, name, err);
     }
     if (st == PERFILE_OK && !s->classes)
         st = PERFILE_END;
@@ -142,7 +166,7 @@ static void prune(perfile_expr *e, pf_slot *s, bool (*keep)(const pf_way *, cons
                   const void *with)
 {
     uint32_t n = 0;
-    s->classes = s->provided ? s->provided_class : 0;
+    s->classes = (uint8_t)(s->payload_classes | (s->provided ? s->provided_class : 0));
     for (uint32_t i = 0; i < s->n_ways; i++) {
         pf_way w = e->ways[s->ways + i];
         if (!keep(&w, with))
@@ -169,6 +193,7 @@ bool pf_expr_narrow(perfile_expr *e, pf_slot *s, unsigned class)
     }
     if (!(s->provided_class & class))
         s->provided = false; /* the provider's value is of another class */
+    s->payload_classes &= (uint8_t) class;
     prune(e, s, is_of_class, &class);
     return true;
 }
@@ -237,6 +262,7 @@ int pf_expr_resolve_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t
     if (!found)
         return PF_WORD_NONE;
     s->provided = false; /* its values have no words */
+    s->payload_classes = 0;
     prune(e, s, has_word, word);
     return PF_WORD_FOUND;
 }

@@ -58,6 +58,16 @@ static perfile_status look_up(pf_compiler *c, pf_operand *o)
     return PERFILE_OK;
 }
 
+/* The same for a name that must be known already: of a table, or the provider's. */
+static perfile_status look_up_known(pf_compiler *c, pf_operand *o)
+{
+    const bool allowed = c->e->payload.allowed;
+    c->e->payload.allowed = false;
+    perfile_status st = look_up(c, o);
+    c->e->payload.allowed = allowed;
+    return st;
+}
+
 bool pf_code_find(pf_compiler *c, pf_operand *o)
 {
     char name[PF_EXPR_NAME_BYTES];
@@ -69,7 +79,7 @@ bool pf_code_find(pf_compiler *c, pf_operand *o)
 }
 
 /* What a name is, for an error. */
-static const char *name_of_class(unsigned classes)
+const char *pf_code_name_of_class(unsigned classes)
 {
     if (classes & PERFILE_EXPR_NUMBER)
         return "a number";
@@ -95,7 +105,8 @@ bool pf_code_find_class(pf_compiler *c, pf_operand *o, unsigned class)
         return pf_code_fail(c, o->at, PERFILE_E_USAGE, "names of %s are not known here%s", name,
                             hint);
     if (!pf_expr_narrow(c->e, s, class))
-        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%.40s is %s", name, name_of_class(classes));
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%.40s is %s", name,
+                            pf_code_name_of_class(classes));
     return true;
 }
 
@@ -110,7 +121,7 @@ static bool try_word(pf_compiler *c, pf_operand *of, pf_operand *word)
         (!quoted && (word->what != PF_IS_NAME || word->element)) ||
         word->len - 2 * quoted >= sizeof text)
         return true;
-    if (of->what == PF_IS_NAME && look_up(c, of) < 0)
+    if (of->what == PF_IS_NAME && look_up_known(c, of) < 0)
         return false;
     if (of->slot == PF_NO_SLOT)
         return true;
@@ -140,7 +151,7 @@ static bool check_word(pf_compiler *c, const pf_operand *of, pf_operand *word)
     bool type = word->what == PF_IS_TEXT && c->e->slots[of->slot].of == PF_OF_TYPE;
     if (!type && (word->what != PF_IS_NAME || word->element))
         return true;
-    perfile_status st = type ? PERFILE_END : look_up(c, word);
+    perfile_status st = type ? PERFILE_END : look_up_known(c, word);
     if (st != PERFILE_END)
         return st == PERFILE_OK;
     if (!pf_code_copy_name(c, word, name))
@@ -152,7 +163,7 @@ static bool check_word(pf_compiler *c, const pf_operand *of, pf_operand *word)
                             s->len < 40 ? (int)s->len : 40, c->text + s->at,
                             suggestions[0] ? "; did you mean " : "", suggestions,
                             suggestions[0] ? "?" : "");
-    if (s->classes & PERFILE_EXPR_TEXT)
+    if (s->classes & PERFILE_EXPR_TEXT && !s->payload_classes)
         return pf_code_fail(c, word->at, PERFILE_E_USAGE,
                             "there is no %.40s; write text in quotes: \"%.40s\"", name, name);
     return true;

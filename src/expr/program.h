@@ -11,7 +11,10 @@
 #define PF_EXPR_PROGRAM_H
 
 #include "base/buffer.h"
+#include "base/shorten.h"
+#include "core/session.h"
 #include "perfile/expr.h"
+#include "perfile/tracepoint.h"
 #include "schema/rows.h"
 #include "stage/run.h"
 
@@ -117,6 +120,11 @@ typedef struct pf_slot {
     uint32_t handle;        /* the provider's, for this name */
     uint32_t ways;          /* position of the first way in perfile_expr.ways */
     uint32_t n_ways;
+    uint8_t payload_classes; /* PERFILE_EXPR_…: it may be a field of tracepoints (payload.c) … */
+    bool payload_there;      /* … and is one of `payload_of` … */
+    uint32_t payload_at;     /* … at this position; its name in perfile_expr.payload.names: */
+    uint32_t payload_name;
+    const perfile_tracepoint *payload_of; /* the last one that was asked; NULL: none */
     uint64_t misc_types; /* MISC: types whose misc has the named bit (pf_expr_type_bit()); 0: all */
     /* Ways by row, made by linking: position in the slot + 1; 0: none. */
     uint16_t trailer;
@@ -213,6 +221,9 @@ typedef struct pf_subject {
     uint8_t decoded;          /* 0: not yet, 1: in perfile_expr.record, 2: cannot be decoded */
     perfile_status status;    /* error of the provider, PERFILE_OK: none */
     perfile_error *err;       /* the caller's, for the provider */
+    uint8_t payload;          /* 0: not looked for, 1: `tracepoint` and `bytes`, 2: it has none */
+    const perfile_tracepoint *tracepoint;
+    perfile_bytes bytes;
 } pf_subject;
 
 struct perfile_expr {
@@ -226,6 +237,17 @@ struct perfile_expr {
     pf_buffer texts;
     bool has_provider;
     perfile_expr_provider provider;
+    /* Names that may be fields of tracepoints, see payload.c. */
+    struct {
+        bool allowed;   /* PERFILE_EXPR_PAYLOADS */
+        bool used;      /* some slot may be one */
+        bool in_thread; /* the session outlives the expression: it is not asked to say when it ends
+                         */
+        pf_buffer names;
+        const perfile_session *session; /* whose tracepoints they are; NULL: not known yet */
+        perfile_tracepoints *tracepoints;
+        pf_session_reader reader;
+    } payload;
 
     /* State of testing a record. */
     uint64_t tests; /* number of this test, from 1 */
@@ -299,6 +321,33 @@ const char *pf_expr_provider_hint(const char *name);
  * are none. */
 void pf_expr_suggest_words(const perfile_expr *e, const pf_slot *s, const char *word, char *out,
                            size_t size);
+
+/* payload.c: names that are fields of tracepoints. */
+
+/* True if a field of a tracepoint may be called so. */
+bool pf_expr_may_be_payload(const char *name);
+
+/* Looks for the names in the tracepoints of the session.  PERFILE_E_USAGE: none has one of them. */
+perfile_status pf_expr_bind(perfile_expr *e, const perfile_session *session, perfile_error *err);
+void pf_expr_unbind(perfile_expr *e);
+
+/* True if pf_expr_bind() is due: such names are used, and `r` is a sample, before which all that is
+ * said about its event has come. */
+static inline bool pf_expr_is_unbound(const perfile_expr *e, const perfile_record *r)
+{
+    return e->payload.used && r->session != e->payload.session && r->session &&
+           r->type == PERFILE_RECORD_SAMPLE && r->family == PERFILE_FAMILY_PERF;
+}
+
+/* The value of the slot in the payload of the record that is tested; false: it has none. */
+bool pf_expr_payload(perfile_expr *e, pf_slot *s, const perfile_tracepoint_field **field,
+                     perfile_value *value);
+
+/* fail.c: offers all names that need no row in front. */
+void pf_expr_offer_all(const perfile_expr *e, pf_nearest *suggestions);
+
+/* operand.c: what a name is, for an error: "a number". */
+const char *pf_code_name_of_class(unsigned classes);
 
 /* Names that exist in every record (type, misc, size …), and words for values (SAMPLE, USER). */
 

@@ -325,6 +325,11 @@ perfile_status perfile_expr_test(perfile_expr *e, const perfile_record *r, bool 
                                  perfile_error *err)
 {
     e->subject.status = PERFILE_OK;
+    if (pf_expr_is_unbound(e, r)) {
+        perfile_status st = pf_expr_bind(e, r->session, err);
+        if (st != PERFILE_OK)
+            return st;
+    }
     bool holds = test(e, r, e->steps, err);
     if (e->subject.status != PERFILE_OK)
         return e->subject.status;
@@ -383,6 +388,12 @@ perfile_status perfile_expr_test_run(perfile_expr *e, const perfile_record *firs
         *yes = 0;
         return PERFILE_OK;
     }
+    for (size_t i = 0; i < n && e->payload.used; i++)
+        if (pf_expr_is_unbound(e, &first[i])) {
+            perfile_status bound = pf_expr_bind(e, first[i].session, err);
+            if (bound != PERFILE_OK)
+                return bound;
+        }
     const pf_run all = pf_run_examine_any(first, n);
     uint64_t bits = 0;
     perfile_status st = all.even && e->n_steps <= BATCH_STEPS

@@ -252,7 +252,8 @@ static perfile_status add_where(pf_filter *x, const perfile_filter_term *t, perf
     /* The expression asks this filter for comm, dso and cgroup. */
     perfile_expr_provider names_of = pf_filter_names;
     names_of.user = x;
-    perfile_expr_options how = {.size = sizeof how, .provider = &names_of};
+    perfile_expr_options how = {
+        .size = sizeof how, .provider = &names_of, .flags = PERFILE_EXPR_PAYLOADS};
     perfile_expr **more = pf_realloc(x->terms.wheres, (size_t)x->terms.n_wheres + 1, sizeof *more);
     if (!more)
         return pf_fail_nomem(err, "filter");

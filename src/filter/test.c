@@ -190,6 +190,8 @@ static perfile_status wheres(pf_filter *x, const pf_run *run, uint64_t *asked, p
         }
         yes |= fits;
     }
+    if (st == PERFILE_E_USAGE && err)
+        err->where = "terms.where";
     *asked &= yes;
     return st;
 }

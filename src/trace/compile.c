@@ -520,7 +520,7 @@ static bool end_call(compiler *c)
     const waiting w = c->stack[--c->depth];
     const unsigned values = calls[w.code].n_arguments;
     const bool table = calls[w.code].kind == CALL_TABLE;
-    if (!table && w.n_arguments + 1u != values)
+    if (table ? !w.n_arguments : w.n_arguments + 1u != values)
         return false;
     pf_print_step *s = add_step(c, calls[w.code].code, values, 1);
     if (!s)

@@ -181,3 +181,22 @@ perfile_status perfile_tracepoint_of(perfile_tracepoints *t, const perfile_recor
     *payload = bytes;
     return PERFILE_OK;
 }
+
+perfile_status perfile_tracepoint_walk(perfile_tracepoints *t, const perfile_record *r,
+                                       const perfile_visitor *visitor, void *user,
+                                       perfile_error *err)
+{
+    const perfile_tracepoint *found;
+    perfile_bytes payload;
+    perfile_status st = perfile_tracepoint_of(t, r, &found, &payload, err);
+    for (uint32_t i = 0; st == PERFILE_OK && i < found->n_fields; i++) {
+        perfile_value value;
+        const perfile_tracepoint_field *f = &found->fields[i];
+        if (f->flags & PERFILE_TRACEPOINT_COMMON ||
+            perfile_tracepoint_value(found, payload, i, &value) != PERFILE_OK)
+            continue;
+        value.offset += (uint64_t)(payload.ptr - r->header);
+        visitor->value(user, &f->field, &value);
+    }
+    return st;
+}

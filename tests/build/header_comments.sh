@@ -67,7 +67,7 @@ extern perfile_profile *p;
 extern perfile_profile_row row;
 extern perfile_ring *ring;
 extern perfile_session *session;
-extern const perfile_record *r, *first;
+extern const perfile_record *r, *first, *record;
 extern perfile_attr attr;
 extern perfile_new_event event;
 extern perfile_sample sample;

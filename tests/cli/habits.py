@@ -86,10 +86,10 @@ for words, meant in (
         (("filter", "--on-damage", "salvge", "-o", "o", "x"), "salvage"), (("filter", "--too", "x"), "--to"),
         (("filter", "--type", "SAMPEL", "-o", "o", "x"), "SAMPLE"), (("validate", "--severity", "eror", "x"), "error"),
         (("merge", "--join-event", "--aling", "start", "x"), "--align"), (("stats", "--by", "com", "x"), "comm"),
-        (("filter", "--where", "perid > 1", "-o", "o", "x"), "period"), (("dump", "--format", "jsonlines", "x"), "jsonl"),
-        (("dump", "--fields", "tim", "x"), "time"), (("dump", "--fields", "pid,cmm", "x"), "comm"),
-        (("dump", "--fields", "perid", "x"), "period"), (("dump", "--fields", "mmap2.filname", "x"), "mmap2.filename"),
-        (("dump", "--fields", "sequenc", "x"), "sequence"), (("dump", "--fields", "time_enabld", "x"), "values.time_enabled")):
+        (("filter", "--where", "perid > 1", "-o", "o", "cpu-clock.data"), "period"), (("dump", "--format", "jsonlines", "x"), "jsonl"),
+        (("dump", "--fields", "tim", "cpu-clock.data"), "time"), (("dump", "--fields", "pid,cmm", "cpu-clock.data"), "comm"),
+        (("dump", "--fields", "perid", "cpu-clock.data"), "period"), (("dump", "--fields", "mmap2.filname", "x"), "mmap2.filename"),
+        (("dump", "--fields", "sequenc", "cpu-clock.data"), "sequence"), (("dump", "--fields", "time_enabld", "cpu-clock.data"), "values.time_enabled")):
     done = expect(2, "did you mean", *words)
     check(re.search(rf"did you mean [^?]*{re.escape(meant)}", done.stderr), words, "does not suggest", meant, done.stderr)
 # Every option of every command with one letter more is suggested.
@@ -101,11 +101,11 @@ for command in commands:
         done = expect(2, "there is no option", command, option + "q")
         check(re.search(rf"did you mean [^?]*{option}\b", done.stderr), command, option, done.stderr)
 
-expect(2, "there is no frobnicate\n", "dump", "--fields", "frobnicate", "x")
+expect(2, "there is no frobnicate, nor a field of a tracepoint (--fields)\n", "dump", "--fields", "frobnicate", "cpu-clock.data")
 # Every field that is suggested is one: each word of --fields with one letter less.
 for field in ("type misc cpumode size offset sequence event comm dso ip time addr period callchain raw data_src cgroup "
               "mmap2.pgoff mmap2.build_id fork.ppid sample_id.time values.time_enabled regs_user.abi").split():
-    done = expect(2, "did you mean", "dump", "--fields", field[:-1] + "q", "x")
+    done = expect(2, "did you mean", "dump", "--fields", field[:-1] + "q", "cpu-clock.data")
     for meant in re.split(", | or ", re.search(r"did you mean ([^?]*)", done.stderr)[1]):
         done = run("dump", "--fields", meant, "--limit", "1", "callgraph.data")
         check(done.returncode == 0, "the suggested field", meant, "is none:", done.stderr)

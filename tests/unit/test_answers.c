@@ -68,8 +68,9 @@ static void outputs_and_targets(void **state)
     assert_true(model);
     assert_int_equal(perfile_emit_fields_check("time,ip", &model, &err), PERFILE_OK);
     assert_false(model);
-    assert_int_equal(perfile_emit_fields_check("time,nosuch", &model, &err), PERFILE_E_USAGE);
+    assert_int_equal(perfile_emit_fields_check("time,mmap2.nosuch", &model, &err), PERFILE_E_USAGE);
     assert_non_null(strstr(err.message, "nosuch"));
+    assert_int_equal(perfile_emit_fields_check("time,prev_pid", &model, &err), PERFILE_OK);
 }
 
 /* These two are inline in C, and functions of the library for everyone else. */

@@ -679,6 +679,8 @@ static const struct {
     RESTRICTED(encode_options, reserved0),
     RESTRICTED(encode_options, reserved1),
     RESTRICTED(encode_options, reserved),
+    RESTRICTED(expr_options, flags),
+    RESTRICTED(expr_options, reserved0),
     RESTRICTED(expr_options, reserved),
     RESTRICTED(filter_options, flags),
     RESTRICTED(filter_options, reserved),

@@ -261,7 +261,7 @@ static int emit_failed(const char *name, const perfile_error *err)
     if (err->sys == EPIPE)
         return CLI_DONE;
     cli_report_error(name, err);
-    return CLI_FAILED;
+    return cli_status_of(err->status, false); /* no record has one of --fields: wrong usage */
 }
 
 /* Dumps an input that is open, and closes it.  *complete becomes false if the output lacks
