@@ -168,13 +168,39 @@ PERFILE_API bool perfile_export_format_is_directory(size_t position);
 
 /* Whether `fields` are columns of "tsv": names as conditions have them (perfile/expr.h), such as
  * `time`, `event`, `data_src.op` or `mmap2.filename`, and `comm` and `dso`; but no groups of
- * fields, which have no value of their own.  *model: one is needed for them.  A name that is none of
- * these may be a field of a tracepoint: the emitter looks for it when it gets the first sample, and
- * fails with PERFILE_E_USAGE if no tracepoint of the capture has it.  PERFILE_E_USAGE: err->message
- * names the first that cannot be a column, and similar names; PERFILE_E_NOMEM. */
+ * fields, which have no value of their own.  `addr/64` is a number rounded down to a multiple
+ * of 64.  *model: one is needed for them.  A name that is none of these may be a field of a
+ * tracepoint: the emitter looks for it when it gets the first sample, and fails with
+ * PERFILE_E_USAGE if no tracepoint of the capture has it.  PERFILE_E_USAGE: err->message names the
+ * first that cannot be a column, and similar names; PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emit_fields_check(const char *fields,
                                                                       bool *model,
                                                                       perfile_error *err);
+
+/* Values of names as text: the columns of "tsv", one by one, for those who count or compare them.
+ */
+typedef struct perfile_columns perfile_columns;
+
+/* `fields` as perfile_emit_options.fields; borrows `model` (which may be NULL).  It is for records
+ * of one session, which must be there as long as it is asked.  Errors as of
+ * perfile_emit_fields_check(). */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_columns_open(const perfile_model *model,
+                                                                 const char *fields,
+                                                                 perfile_columns **out,
+                                                                 perfile_error *err);
+
+/* The value of the column at `position` for a record: what "tsv" writes for it, but texts as they
+ * are stored.  Valid until the next call.  PERFILE_END: the record does not have it; *text
+ * is untouched.  PERFILE_E_USAGE: `r` is the first sample, and no tracepoint of the capture has a
+ * field of that name; PERFILE_E_NOMEM. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_columns_text(perfile_columns *c,
+                                                                 const perfile_record *r,
+                                                                 uint32_t position,
+                                                                 perfile_bytes *text,
+                                                                 perfile_error *err);
+
+/* NULL is fine. */
+PERFILE_API void perfile_columns_close(perfile_columns *c);
 
 /* Borrows stream and sink, which must outlive the emitter.  `stream` is asked for facts, and for
  * bytes behind records (perfile_stream_extra()), so put a record before the next one is fetched.

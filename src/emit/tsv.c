@@ -8,6 +8,7 @@
  * is always one line, and no value drives a terminal. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/shorten.h"
 #include "emit/emitter.h"
@@ -30,10 +31,11 @@ typedef struct columns {
     perfile_expr *names;
     uint32_t n;
     last_plan last[MOST_COLUMNS];
-    bool repeats[MOST_COLUMNS]; /* it is a name that comes with each record */
-    bool needs_model;           /* some name is resolved by the model: comm, dso */
-    bool decodes;               /* some column needs records to be decoded … */
-    bool decodes_sample;        /* … samples, too */
+    bool repeats[MOST_COLUMNS];  /* it is a name that comes with each record */
+    uint64_t step[MOST_COLUMNS]; /* numbers are rounded down to a multiple of it; 0: they are not */
+    bool needs_model;            /* some name is resolved by the model: comm, dso */
+    bool decodes;                /* some column needs records to be decoded … */
+    bool decodes_sample;         /* … samples, too */
     const perfile_model *model;
 } columns;
 
@@ -80,6 +82,24 @@ static perfile_status answer(void *user, const perfile_record *r, uint32_t handl
     return m ? PERFILE_OK : PERFILE_END;
 }
 
+/* Reads the step of "addr/64", which is behind the first *n bytes of the name then.  False: what is
+ * there is no number. */
+static bool take_step(const char *name, size_t *n, uint64_t *step)
+{
+    const char *slash = memchr(name, '/', *n);
+    *step = 0;
+    if (!slash)
+        return true;
+    const size_t digits = *n - (size_t)(slash + 1 - name);
+    *n = (size_t)(slash - name);
+    for (size_t i = 1; i <= digits; i++) {
+        if (slash[i] < '0' || slash[i] > '9' || digits > 18)
+            return false;
+        *step = 10 * *step + (uint64_t)(slash[i] - '0');
+    }
+    return *step != 0;
+}
+
 /* Adds the column `name` of `n` bytes. */
 static perfile_status add_column(columns *c, const char *name, size_t n, perfile_error *err)
 {
@@ -88,6 +108,9 @@ static perfile_status add_column(columns *c, const char *name, size_t n, perfile
         return pf_fail(err, PERFILE_E_USAGE, "fields", "more than %d fields", MOST_COLUMNS);
     if (!n)
         return pf_fail(err, PERFILE_E_USAGE, "fields", "a field has no name");
+    if (!take_step(name, &n, &c->step[c->n]))
+        return pf_fail(err, PERFILE_E_USAGE, "fields",
+                       "behind the '/' of a field is a number from 1 on, as in addr/64");
     n = n < sizeof copy ? n : sizeof copy - 1; /* too long: refused below */
     memcpy(copy, name, n);
     copy[n] = '\0';
@@ -128,6 +151,38 @@ static perfile_status columns_open(columns *c, const char *names, perfile_error 
 static void columns_close(columns *c)
 {
     perfile_expr_close(c->names);
+}
+
+/* The columns that a program asks one by one. */
+struct perfile_columns {
+    columns columns;
+    pf_buffer text;
+    uint8_t room[PF_NAME_MOST];
+};
+
+perfile_status perfile_columns_open(const perfile_model *model, const char *fields,
+                                    perfile_columns **out, perfile_error *err)
+{
+    perfile_columns *c = pf_alloc(1, sizeof *c);
+    if (!c)
+        return pf_fail_nomem(err, "columns");
+    perfile_status st = columns_open(&c->columns, fields, err);
+    if (st != PERFILE_OK) {
+        perfile_columns_close(c);
+        return st;
+    }
+    c->columns.model = model;
+    *out = c;
+    return PERFILE_OK;
+}
+
+void perfile_columns_close(perfile_columns *c)
+{
+    if (!c)
+        return;
+    columns_close(&c->columns);
+    pf_buffer_free(&c->text);
+    pf_free(c);
 }
 
 perfile_status perfile_emit_fields_check(const char *fields, bool *model, perfile_error *err)
@@ -304,6 +359,31 @@ static bool put_value(pf_buffer *to, last_plan *last, const perfile_field *f,
     }
 }
 
+/* The value of a column in the record of pf_expr_begin(), of which names that come with each record
+ * are shortened in `room`.  False: the record does not have it. */
+static bool column_value(columns *c, uint32_t i, uint8_t room[PF_NAME_MOST], perfile_field *field,
+                         perfile_value *value)
+{
+    if (!pf_expr_value(c->names, i, field, value))
+        return false;
+    if (c->repeats[i] && plan_of(&c->last[i], field) == PF_PLAN_TEXT)
+        value->u.bytes = pf_shortened(value->u.bytes, PF_NAME_MOST, room);
+    if (c->step[i] && pf_type_width(field->type))
+        value->number -= value->number % c->step[i];
+    return true;
+}
+
+/* Looks for names in the tracepoints of the capture when the first sample comes. */
+static perfile_status bind(columns *c, const perfile_record *r, perfile_error *err)
+{
+    if (!pf_expr_is_unbound(c->names, r))
+        return PERFILE_OK;
+    perfile_status st = pf_expr_bind(c->names, r->session, err);
+    if (st == PERFILE_E_USAGE && err)
+        err->where = "emit.fields";
+    return st;
+}
+
 static perfile_status tsv_put(perfile_emitter *e, const perfile_record *r, perfile_error *err)
 {
     tsv *t = tsv_of(e);
@@ -312,26 +392,20 @@ static perfile_status tsv_put(perfile_emitter *e, const perfile_record *r, perfi
         return PERFILE_OK;
     }
     columns *c = &t->columns;
-    uint8_t room[PF_NAME_MOST];
     c->model = e->model;
-    if (pf_expr_is_unbound(c->names, r)) {
-        perfile_status st = pf_expr_bind(c->names, r->session, err);
-        if (st == PERFILE_E_USAGE && err)
-            err->where = "emit.fields";
-        if (st != PERFILE_OK)
-            return st;
-    }
+    perfile_status st = bind(c, r, err);
+    if (st != PERFILE_OK)
+        return st;
     pf_expr_begin(c->names, r);
     if ((r->type == PERFILE_RECORD_SAMPLE ? c->decodes_sample : c->decodes) &&
         !pf_expr_is_decoded(c->names))
         e->n_errors++;
     for (uint32_t i = 0; i < c->n; i++) {
+        uint8_t room[PF_NAME_MOST];
         perfile_field field;
         perfile_value value;
-        const bool known = pf_expr_value(c->names, i, &field, &value);
-        if (known && c->repeats[i] && plan_of(&c->last[i], &field) == PF_PLAN_TEXT)
-            value.u.bytes = pf_shortened(value.u.bytes, sizeof room, room);
-        if (known && !put_value(&e->out, &c->last[i], &field, &value))
+        if (column_value(c, i, room, &field, &value) &&
+            !put_value(&e->out, &c->last[i], &field, &value))
             e->no_memory = true;
         pf_emit_bytes(e, i + 1 < c->n ? "\t" : "\n", 1);
     }
@@ -363,3 +437,25 @@ const pf_emit_ops pf_emit_tsv = {
     .finish = tsv_finish,
     .failure = tsv_failure,
 };
+
+perfile_status perfile_columns_text(perfile_columns *c, const perfile_record *r, uint32_t position,
+                                    perfile_bytes *text, perfile_error *err)
+{
+    perfile_field field;
+    perfile_value value;
+    perfile_status st = bind(&c->columns, r, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_expr_begin(c->columns.names, r);
+    if (!column_value(&c->columns, position, c->room, &field, &value))
+        return PERFILE_END;
+    if (plan_of(&c->columns.last[position], &field) == PF_PLAN_TEXT) {
+        *text = value.u.bytes;
+        return PERFILE_OK;
+    }
+    pf_buffer_clear(&c->text);
+    if (!put_value(&c->text, &c->columns.last[position], &field, &value))
+        return pf_fail_nomem(err, "columns");
+    *text = (perfile_bytes){c->text.ptr, c->text.len};
+    return PERFILE_OK;
+}

@@ -402,8 +402,7 @@ static void on_column(void *user, const perfile_expr_name *what)
 static void what_can_be_tested_is_a_column(void **state)
 {
     /* Others may be fields of tracepoints: see tests/cli/habits.py. */
-    static const char *const wrong[][2] = {{"mmap2.filenam", "filename"},
-                                           {"sample.data_src.opp", "data_src.op"}};
+    static const char *const wrong[][2] = {{"mmap2.filenam", "filename"}};
     bool model;
     perfile_error err;
     (void)state;

@@ -13,6 +13,8 @@
 
 enum { TYPE, EVENT, CPU, PID, TID, COMM, DSO, TIME, SYM, PARENT, SRCLINE, N_KINDS };
 
+enum { FIELD = N_KINDS }; /* any other name of a field: fields.c */
+
 static const struct {
     const char *name;
     const char *heading; /* '>': right-aligned, see cli_table_new() */
@@ -94,7 +96,12 @@ static const char *add_key(cli_keys *keys, const char *word)
         keys->n++;
         return NULL;
     }
-    return known_keys();
+    if (value || keys->n == CLI_MAX_KEYS)
+        return value ? known_keys() : "too many keys";
+    keys->kind[keys->n] = FIELD;
+    const char *wrong = cli_field_key(keys, keys->n, word);
+    keys->n += !wrong;
+    return wrong;
 }
 
 const char *cli_keys_add(cli_keys *keys, const char *list)
@@ -135,12 +142,12 @@ const char *cli_keys_suggestion(const char *list, char *out, size_t size)
 
 const char *cli_key_name(const cli_keys *keys, unsigned k)
 {
-    return kinds[keys->kind[k]].name;
+    return keys->kind[k] == FIELD ? keys->field[k] : kinds[keys->kind[k]].name;
 }
 
 const char *cli_key_heading(const cli_keys *keys, unsigned k)
 {
-    return kinds[keys->kind[k]].heading;
+    return keys->kind[k] == FIELD ? cli_field_heading(keys, k) : kinds[keys->kind[k]].heading;
 }
 
 /* Returns what is shown of a mapped file, for a value that is the address of its name. */
@@ -163,6 +170,8 @@ static const char *name_of_value(const cli_counts *counts, unsigned k, uint64_t 
     }
     case COMM:
         return (const char *)(uintptr_t)value;
+    case FIELD:
+        return cli_field_text(counts, k, value);
     default:
         return NULL;
     }
@@ -200,6 +209,9 @@ void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value)
     case EVENT:
         cli_json_string("event", name_of_value(counts, k, value, buf, sizeof buf));
         cli_json_number("event_index", value);
+        break;
+    case FIELD:
+        cli_json_string(name, name_of_value(counts, k, value, buf, sizeof buf));
         break;
     case COMM:
         cli_json_string("comm", name_of_value(counts, k, value, buf, sizeof buf));
@@ -305,8 +317,11 @@ static uint64_t key_value(const cli_counts *counts, unsigned k, const cli_input 
     }
 }
 
-int cli_key_order(const cli_keys *keys, unsigned k, uint64_t a, uint64_t b)
+int cli_key_order(const cli_counts *counts, unsigned k, uint64_t a, uint64_t b)
 {
+    const cli_keys *keys = counts->keys;
+    if (keys->kind[k] == FIELD)
+        return cli_field_order(counts, k, a, b);
     /* Values of these keys are addresses, whose order is random. */
     /* Without a value (NO_VALUE) there is no string: such rows come last. */
     bool names = keys->kind[k] == COMM || keys->kind[k] == DSO;
@@ -332,13 +347,13 @@ bool cli_keys_of_code(const cli_keys *keys)
 {
     bool of_code = false;
     for (unsigned k = 0; k < keys->n; k++)
-        of_code |= keys->kind[k] >= SYM;
+        of_code |= keys->kind[k] >= SYM && keys->kind[k] < N_KINDS;
     return of_code;
 }
 
 uint8_t cli_key_per(const cli_keys *keys, unsigned k)
 {
-    return kinds[keys->kind[k]].per;
+    return keys->kind[k] == FIELD ? 0 : kinds[keys->kind[k]].per;
 }
 
 bool cli_keys_type_only(const cli_keys *keys)
@@ -537,6 +552,7 @@ void cli_counts_start(cli_counts *counts, const cli_keys *keys)
 void cli_counts_end(cli_counts *counts)
 {
     free_groups(&counts->groups);
+    cli_fields_close(counts);
     free(counts->threads);
 }
 
@@ -622,28 +638,40 @@ static void count_sample(cli_group *g, const perfile_record *r)
     g->period += period;
 }
 
-/* Counts by any keys; false if there is no memory. */
-static bool count_keys(cli_counts *counts, cli_input *in)
+/* The values of all keys for a record. */
+static perfile_status key_values(cli_counts *counts, const cli_input *in, const perfile_record *r,
+                                 uint64_t *key, perfile_error *err)
 {
-    const cli_keys *keys = counts->keys;
+    perfile_status st = PERFILE_OK;
+    for (unsigned k = 0; k < counts->keys->n && st == PERFILE_OK; k++)
+        if (counts->keys->kind[k] == FIELD)
+            st = cli_field_value(counts, k, r, &key[k], err);
+        else
+            key[k] = key_value(counts, k, in, r);
+    return st;
+}
+
+/* Counts by any keys.  Errors as of cli_count(). */
+static perfile_status count_keys(cli_counts *counts, cli_input *in, perfile_error *err)
+{
     const perfile_record *r;
     uint64_t key[CLI_MAX_KEYS];
     counts->periods = true;
     counts->threads = calloc(THREAD_NAMES, sizeof *counts->threads);
-    if (!counts->threads)
-        return false;
-    while (cli_next(in, &r)) {
-        for (unsigned k = 0; k < keys->n; k++)
-            key[k] = key_value(counts, k, in, r);
+    perfile_status st = counts->threads ? cli_fields_open(counts, in->model, err) : PERFILE_E_NOMEM;
+    while (st == PERFILE_OK && cli_next(in, &r)) {
+        st = key_values(counts, in, r, key, err);
+        if (st != PERFILE_OK)
+            break;
         cli_group *g = add_to_group(&counts->groups, key, 1, bytes_of(r));
         if (!g)
-            return false;
+            return PERFILE_E_NOMEM;
         if (r->type == PERFILE_RECORD_SAMPLE)
             count_sample(g, r);
         else
             cli_losses_feed(&counts->losses, r, 1);
     }
-    return true;
+    return st;
 }
 
 /* Sums up all groups.  The sum of periods means nothing if the groups have samples of different
@@ -662,11 +690,14 @@ static void add_up(cli_counts *counts)
     }
 }
 
-bool cli_count(cli_counts *counts, cli_input *in)
+perfile_status cli_count(cli_counts *counts, cli_input *in, perfile_error *err)
 {
+    perfile_status st;
     counts->session = perfile_stream_session(in->stream);
-    bool ok = cli_keys_type_only(counts->keys) && !in->selects ? count_types(counts, in)
-                                                               : count_keys(counts, in);
+    if (cli_keys_type_only(counts->keys) && !in->selects)
+        st = count_types(counts, in) ? PERFILE_OK : PERFILE_E_NOMEM;
+    else
+        st = count_keys(counts, in, err);
     add_up(counts);
-    return ok;
+    return st;
 }

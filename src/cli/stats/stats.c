@@ -25,14 +25,14 @@ enum {
 typedef cli_stats_settings settings;
 
 /* Arguments of order(), to which qsort() passes none. */
-static const cli_keys *sorted_keys;
+static const cli_counts *sorted_counts;
 static int sorted_by;
 
 /* Compares two rows by their keys. */
 static int by_key(const cli_group *x, const cli_group *y)
 {
-    for (unsigned k = 0; k < sorted_keys->n; k++) {
-        int order = cli_key_order(sorted_keys, k, x->key[k], y->key[k]);
+    for (unsigned k = 0; k < sorted_counts->keys->n; k++) {
+        int order = cli_key_order(sorted_counts, k, x->key[k], y->key[k]);
         if (order)
             return order;
     }
@@ -73,7 +73,7 @@ static int order(const void *a, const void *b)
 /* Sorts the rows.  The default is by samples, by records where there are no samples. */
 static void sort_rows(const settings *set, cli_counts *counts)
 {
-    sorted_keys = &set->keys;
+    sorted_counts = counts;
     sorted_by = set->sort;
     if (sorted_by == BY_DEFAULT)
         sorted_by = counts->total.samples ? BY_SAMPLES : BY_RECORDS;
@@ -256,20 +256,24 @@ static int stats_of(cli_file *file, const settings *set)
 {
     cli_input in;
     cli_counts counts;
-    bool ok = true;
+    perfile_status st = PERFILE_OK;
+    perfile_error err = {0};
     if (set->of_code)
         return cli_stats_of_code(file, set);
     cli_counts_start(&counts, &set->keys);
     if (cli_open(&in, file, &set->how) == CLI_DONE) {
-        ok = cli_count(&counts, &in);
-        if (ok && in.status >= 0)
-            ok = cli_counts_join(&counts) && print(set, &counts, &in);
+        st = cli_count(&counts, &in, &err);
+        if (st == PERFILE_OK && in.status >= 0 &&
+            !(cli_counts_join(&counts) && print(set, &counts, &in)))
+            st = PERFILE_E_NOMEM;
     }
-    if (!ok)
+    if (st == PERFILE_E_USAGE)
+        cli_message("%s: --by: %s", in.name, err.message);
+    else if (st != PERFILE_OK)
         cli_message("%s: out of memory", in.name);
     int status = cli_close(&in);
     cli_counts_end(&counts);
-    return ok ? status : CLI_FAILED;
+    return st == PERFILE_OK ? status : cli_status_of(st, false);
 }
 
 CLI_WORDS(sort_word, "samples", "period", "count", "bytes", "key", "total")
@@ -429,5 +433,6 @@ int cli_stats(int argc, char **argv)
             status = cli_worse(status, stats_of(&in.at[i], &set));
     }
     cli_selection_free(&set.select);
+    cli_field_keys_free(&set.keys);
     return status;
 }

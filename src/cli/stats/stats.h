@@ -44,6 +44,7 @@ typedef struct cli_keys {
     unsigned n;
     uint8_t kind[CLI_MAX_KEYS];  /* a constant of count.c */
     uint64_t step[CLI_MAX_KEYS]; /* for the key time: ns */
+    char *field[CLI_MAX_KEYS];   /* for a field: its name; NULL for others */
 } cli_keys;
 
 /* Enumerates the names of the keys. */
@@ -68,13 +69,14 @@ typedef struct cli_counts {
     cli_losses losses;
     const perfile_session *session;
     struct cli_thread_name *threads; /* names that were asked for: count.c; NULL: none yet */
+    struct cli_field *fields;        /* of keys that are fields, by key: fields.c; NULL: none */
 } cli_counts;
 
 void cli_counts_start(cli_counts *counts, const cli_keys *keys);
 
-/* Counts all records of `in`, and sums up the groups.  Returns false if there is no memory; an
- * error of reading is in in->status. */
-bool cli_count(cli_counts *counts, cli_input *in);
+/* Counts all records of `in`, and sums up the groups.  An error of reading is in in->status.
+ * PERFILE_E_NOMEM; PERFILE_E_USAGE: no record of the capture can have the field of some key. */
+perfile_status cli_count(cli_counts *counts, cli_input *in, perfile_error *err);
 
 /* Makes one row of those that have the same names.  False if there is no memory. */
 bool cli_counts_join(cli_counts *counts);
@@ -96,13 +98,31 @@ uint8_t cli_key_per(const cli_keys *keys, unsigned k);
 bool cli_keys_type_only(const cli_keys *keys);
 
 /* Compares two values of key `k`, as for qsort(). */
-int cli_key_order(const cli_keys *keys, unsigned k, uint64_t a, uint64_t b);
+int cli_key_order(const cli_counts *counts, unsigned k, uint64_t a, uint64_t b);
 
 /* Prints a value of key `k` as members of a JSON object; adds it as a cell of a table. */
 void cli_key_json(const cli_counts *counts, unsigned k, uint64_t value);
 void cli_key_cell(const cli_counts *counts, unsigned k, uint64_t value, cli_table *t);
 
 void cli_counts_end(cli_counts *counts);
+
+/* fields.c: keys that are names of fields. */
+
+/* Makes key `k` of a word.  Returns an error message, or NULL. */
+const char *cli_field_key(cli_keys *keys, unsigned k, const char *word);
+const char *cli_field_heading(const cli_keys *keys, unsigned k);
+
+void cli_field_keys_free(cli_keys *keys);
+
+/* Errors as of cli_count(). */
+perfile_status cli_fields_open(cli_counts *counts, const perfile_model *model, perfile_error *err);
+void cli_fields_close(cli_counts *counts);
+
+/* The value of key `k` for a record, UINT64_MAX if it has none; the text of a value. */
+perfile_status cli_field_value(cli_counts *counts, unsigned k, const perfile_record *r,
+                               uint64_t *value, perfile_error *err);
+const char *cli_field_text(const cli_counts *counts, unsigned k, uint64_t value);
+int cli_field_order(const cli_counts *counts, unsigned k, uint64_t a, uint64_t b);
 
 /* What rows are sorted by, and what PERCENT is a share of.  BY_SAMPLES and on are in the order of
  * the words of --sort. */

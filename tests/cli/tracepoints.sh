@@ -1,0 +1,20 @@
+# Fields of tracepoints: in dump, --fields, --where and --by; names that no tracepoint has.
+. "$PERFILE_SOURCE/tests/cli/run.inc"
+ln -sfn "$PERFILE_SOURCE/samples/captures" captures
+
+for f in captures/tracepoints.data captures/pipe-tracepoints.data; do
+    run dump --type sample --limit 2 "$f"
+    run dump --resolve --json --where 'has(prev_pid)' --limit 1 "$f"
+    run dump --fields event,prev_comm,prev_pid,prev_prio/50,next_comm --where 'prev_pid > 0' --limit 4 "$f"
+    run stats --by prev_comm,sched_switch.next_comm --type sample --sort key "$f"
+    run stats --where 'next_comm ~ "swapper*" && sched_switch.prev_prio == 120' "$f"
+    run stats --by event --where 'filename ~ "*work"' "$f"
+done
+run dump --hex --type sample --where 'has(next_prio)' --limit 1 captures/tracepoints.data
+run stats --by prev_cmm captures/tracepoints.data
+run stats --where 'prev_cmm == "x"' captures/tracepoints.data
+run stats --where 'prev_comm == 7' captures/tracepoints.data
+run stats --where 'sched_wakup.pid == 7' captures/tracepoints.data
+run dump --fields prev_pid,next_pod captures/tracepoints.data
+run dump --fields prev_pid/0 captures/tracepoints.data
+run stats --by prev_pid captures/cpu-clock.data
