@@ -139,7 +139,9 @@ typedef struct perfile_emit_options {
     /* Fed with all that the records refer to; it must outlive the emitter.  NULL: names of threads
      * and of what is mapped are not known. */
     const perfile_model *model;
-    const perfile_export_options *exporting; /* of forms for viewers; NULL: the defaults.  Copied */
+    /* Of forms for viewers, and of "tsv" `symbols`, for columns of functions; NULL: the defaults.
+     * Copied. */
+    const perfile_export_options *exporting;
     uint64_t reserved[1];
 } perfile_emit_options;
 
@@ -167,12 +169,13 @@ PERFILE_API bool perfile_export_format_is_binary(size_t position);
 PERFILE_API bool perfile_export_format_is_directory(size_t position);
 
 /* Whether `fields` are columns of "tsv": names as conditions have them (perfile/expr.h), such as
- * `time`, `event`, `data_src.op` or `mmap2.filename`, and `comm` and `dso`; but no groups of
- * fields, which have no value of their own.  `addr/64` is a number rounded down to a multiple
- * of 64.  *model: one is needed for them.  A name that is none of these may be a field of a
- * tracepoint: the emitter looks for it when it gets the first sample, and fails with
- * PERFILE_E_USAGE if no tracepoint of the capture has it.  PERFILE_E_USAGE: err->message names the
- * first that cannot be a column, and similar names; PERFILE_E_NOMEM. */
+ * `time`, `event`, `data_src.op` or `mmap2.filename`, and `comm`, `dso`, `sym`, `symoff`,
+ * `srcline`, `caller`, `stack`, `addr_sym` and `addr_dso`; but no groups of fields, which have no
+ * value of their own.  `addr/64` is a number rounded down to a multiple of 64.  *model: one is
+ * needed for them.  A name that is none of these may be a field of a tracepoint: the emitter looks
+ * for it when it gets the first sample, and fails with PERFILE_E_USAGE if no tracepoint of the
+ * capture has it.  PERFILE_E_USAGE: err->message names the first that cannot be a column, and
+ * similar names; PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emit_fields_check(const char *fields,
                                                                       bool *model,
                                                                       perfile_error *err);
@@ -181,13 +184,13 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_emit_fields_check(const char
  */
 typedef struct perfile_columns perfile_columns;
 
-/* `fields` as perfile_emit_options.fields; borrows `model` (which may be NULL).  It is for records
+/* `fields` as perfile_emit_options.fields; borrows `model` and `symbols`, by which functions are
+ * looked up (both may be NULL).  It is for records
  * of one session, which must be there as long as it is asked.  Errors as of
  * perfile_emit_fields_check(). */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_columns_open(const perfile_model *model,
-                                                                 const char *fields,
-                                                                 perfile_columns **out,
-                                                                 perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_columns_open(const perfile_model *model, const perfile_symbols_options *symbols,
+                     const char *fields, perfile_columns **out, perfile_error *err);
 
 /* The value of the column at `position` for a record: what "tsv" writes for it, but texts as they
  * are stored.  Valid until the next call.  PERFILE_END: the record does not have it; *text

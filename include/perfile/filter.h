@@ -49,6 +49,7 @@
 #include "copy.h"
 #include "model.h"
 #include "sink.h"
+#include "symbol.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -108,7 +109,10 @@ typedef struct perfile_filter_options {
     /* Thinning of selected samples (with TYPE terms: of selected records). */
     uint64_t every; /* keep the first of so many; 0: all */
     uint64_t head;  /* keep so many at most; 0: no limit */
-    uint64_t reserved[8];
+    /* Where functions are looked up that WHERE terms ask for (`sym`, `caller` …); borrowed as long
+     * as the filter is open.  NULL: none is known. */
+    const perfile_symbols_options *symbols;
+    uint64_t reserved[7];
 } perfile_filter_options;
 
 /* A selection, and what passes over the capture have found for it: perfile_filter_new(). */

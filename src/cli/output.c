@@ -266,14 +266,16 @@ static perfile_status append(const cli_output *o, const perfile_sink_options *ho
     return st;
 }
 
-int cli_output_open(const cli_output *o, perfile_sink **sink)
+/* Opens an output that may not be one of `inputs`. */
+static int open_beside(const cli_output *o, const char *const *inputs, size_t n_inputs,
+                       perfile_sink **sink)
 {
     perfile_error err;
     perfile_sink_options how = {.size = sizeof how,
                                 .flags = o->replace ? PERFILE_SINK_REPLACE : 0,
-                                .inputs = o->inputs,
-                                .n_inputs = o->n_inputs};
-    if (cli_protect_inputs_verbose(o->inputs, o->n_inputs) != CLI_DONE)
+                                .inputs = inputs,
+                                .n_inputs = n_inputs};
+    if (cli_protect_inputs_verbose(inputs, n_inputs) != CLI_DONE)
         return CLI_FAILED;
     if (strcmp(o->out, "-") == 0 && isatty(STDOUT_FILENO))
         cli_progress_off();
@@ -296,6 +298,20 @@ int cli_output_open(const cli_output *o, perfile_sink **sink)
         return CLI_DONE;
     report_not_opened(o, &err);
     return CLI_FAILED;
+}
+
+int cli_output_open(const cli_output *o, perfile_sink **sink)
+{
+    if (!o->kallsyms)
+        return open_beside(o, o->inputs, o->n_inputs, sink);
+    const char **all = malloc((o->n_inputs + 1) * sizeof *all);
+    if (!all)
+        return cli_no_memory();
+    memcpy(all, o->inputs, o->n_inputs * sizeof *all);
+    all[o->n_inputs] = o->kallsyms;
+    const int status = open_beside(o, all, o->n_inputs + 1, sink);
+    free(all);
+    return status;
 }
 
 int cli_writing_open(const cli_writing *w, cli_file *file, bool directory, perfile_source **source,
@@ -330,6 +346,7 @@ int cli_writing_open_several(const cli_writing *w, const cli_inputs *in, bool di
                               directory || (like_input && perfile_source_is_directory(*source)),
                           .inputs = in->paths,
                           .n_inputs = in->n_paths,
+                          .kallsyms = w->kallsyms,
                           .named = single ? in->at : NULL,
                           .archive = w->archive,
                           .packing = w->packing};

@@ -20,6 +20,7 @@ typedef struct cli_writing {
     const char *out;              /* -o, NULL: not given */
     const char *from;             /* --from, or NULL */
     const perfile_limits *limits; /* NULL: the defaults */
+    const char *kallsyms;         /* as in cli_output */
     bool replace;                 /* -f: OUT may exist */
     bool json;                    /* --json: the report is a JSON object */
     bool has_form;                /* --to was given, which sets the next three: */
@@ -114,6 +115,7 @@ typedef struct cli_output {
     bool directory;
     const char *const *inputs; /* paths and "-", reference captures (--attrs-from) included */
     size_t n_inputs;
+    const char *kallsyms;            /* --kallsyms, which is read, too; NULL: not given */
     const cli_file *named;           /* what is packed, if it is one input; NULL: it has no name */
     bool archive;                    /* pack what is written … */
     perfile_archive_options packing; /* … with these options; `size` is set when it is opened */

@@ -14,6 +14,7 @@
 #include "emit/emitter.h"
 #include "expr/program.h"
 #include "expr/fetch.h"
+#include "profile/answers.h"
 
 enum {
     MOST_COLUMNS = 64,
@@ -36,7 +37,7 @@ typedef struct columns {
     bool needs_model;            /* some name is resolved by the model: comm, dso */
     bool decodes;                /* some column needs records to be decoded … */
     bool decodes_sample;         /* … samples, too */
-    const perfile_model *model;
+    pf_answers answers;          /* names that are no fields */
 } columns;
 
 /* The emitter of the form. */
@@ -49,37 +50,6 @@ typedef struct tsv {
 static tsv *tsv_of(perfile_emitter *e)
 {
     return (tsv *)(void *)e;
-}
-
-/* Handles of the names that the model knows. */
-enum { ASKS_COMM = 1, ASKS_DSO };
-
-/* perfile_expr_provider: names that are no fields. */
-static uint32_t knows(void *user, const char *name, uint32_t *handle)
-{
-    columns *c = user;
-    *handle = strcmp(name, "comm") == 0 ? ASKS_COMM : strcmp(name, "dso") == 0 ? ASKS_DSO : 0;
-    c->needs_model |= *handle != 0;
-    return *handle ? PERFILE_EXPR_TEXT : 0;
-}
-
-/* perfile_expr_provider: the value for a record; PERFILE_END: unknown. */
-static perfile_status answer(void *user, const perfile_record *r, uint32_t handle,
-                             perfile_expr_value *value, perfile_error *err)
-{
-    const perfile_model *model = ((const columns *)user)->model;
-    (void)err;
-    if (!model)
-        return PERFILE_END;
-    if (handle == ASKS_COMM) {
-        const char *comm = perfile_model_record_comm(model, r);
-        value->text = (perfile_bytes){(const uint8_t *)comm, comm ? strlen(comm) : 0};
-        return comm ? PERFILE_OK : PERFILE_END;
-    }
-    const perfile_mapping *m = perfile_model_record_mapping(model, r);
-    if (m)
-        value->text = perfile_mapping_dso(m);
-    return m ? PERFILE_OK : PERFILE_END;
 }
 
 /* Reads the step of "addr/64", which is behind the first *n bytes of the name then.  False: what is
@@ -116,7 +86,7 @@ static perfile_status add_column(columns *c, const char *name, size_t n, perfile
     copy[n] = '\0';
     perfile_status st = pf_expr_add_name(c->names, copy, err);
     c->repeats[c->n] =
-        strcmp(copy, "event") == 0 || strcmp(copy, "comm") == 0 || strcmp(copy, "dso") == 0;
+        strcmp(copy, "event") == 0 || (st == PERFILE_OK && pf_expr_is_provided(c->names, c->n));
     c->n += st == PERFILE_OK;
     return st;
 }
@@ -125,8 +95,10 @@ static perfile_status add_column(columns *c, const char *name, size_t n, perfile
  */
 static perfile_status columns_open(columns *c, const char *names, perfile_error *err)
 {
-    const perfile_expr_provider provider = {
-        .size = sizeof provider, .user = c, .knows = knows, .answer = answer};
+    const perfile_expr_provider provider = {.size = sizeof provider,
+                                            .user = &c->answers,
+                                            .knows = pf_answers_know,
+                                            .answer = pf_answers_give};
     *c = (columns){0};
     perfile_status st = pf_expr_names_open(&provider, &c->names, err);
     if (st == PERFILE_OK) {
@@ -151,6 +123,7 @@ static perfile_status columns_open(columns *c, const char *names, perfile_error 
 static void columns_close(columns *c)
 {
     perfile_expr_close(c->names);
+    pf_answers_forget(&c->answers);
 }
 
 /* The columns that a program asks one by one. */
@@ -160,7 +133,8 @@ struct perfile_columns {
     uint8_t room[PF_NAME_MOST];
 };
 
-perfile_status perfile_columns_open(const perfile_model *model, const char *fields,
+perfile_status perfile_columns_open(const perfile_model *model,
+                                    const perfile_symbols_options *symbols, const char *fields,
                                     perfile_columns **out, perfile_error *err)
 {
     perfile_columns *c = pf_alloc(1, sizeof *c);
@@ -171,7 +145,8 @@ perfile_status perfile_columns_open(const perfile_model *model, const char *fiel
         perfile_columns_close(c);
         return st;
     }
-    c->columns.model = model;
+    c->columns.answers.model = model;
+    c->columns.answers.options = symbols;
     *out = c;
     return PERFILE_OK;
 }
@@ -190,7 +165,7 @@ perfile_status perfile_emit_fields_check(const char *fields, bool *model, perfil
     columns c;
     perfile_status st = columns_open(&c, fields, err);
     if (st == PERFILE_OK)
-        *model = c.needs_model;
+        *model = c.answers.uses_model;
     columns_close(&c);
     return st;
 }
@@ -202,6 +177,9 @@ static perfile_status tsv_open(perfile_emitter *e, perfile_error *err)
     perfile_status st = columns_open(&t->columns, names, err);
     if (st != PERFILE_OK)
         return st;
+    t->columns.answers.options = e->exporting ? e->exporting->symbols : NULL;
+    if (t->columns.answers.uses_code)
+        e->n_threads = 1; /* files are read and symbols are kept once */
     if (!pf_buffer_append(&t->head, names, strlen(names)) || !pf_buffer_append(&t->head, "\n", 1))
         return pf_fail_nomem(err, "fields");
     for (size_t i = 0; i < t->head.len; i++)
@@ -392,7 +370,7 @@ static perfile_status tsv_put(perfile_emitter *e, const perfile_record *r, perfi
         return PERFILE_OK;
     }
     columns *c = &t->columns;
-    c->model = e->model;
+    c->answers.model = e->model;
     perfile_status st = bind(c, r, err);
     if (st != PERFILE_OK)
         return st;

@@ -268,9 +268,10 @@ static bool compare_constant(pf_compiler *c, unsigned relation, pf_operand *a, p
 /* Generates a comparison of texts: ==, != with a constant or another name, ~ with a pattern. */
 static bool text_step(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
 {
-    if (token != PF_TOKEN_EQ && token != PF_TOKEN_NE && token != PF_TOKEN_LIKE)
+    const bool pattern = token == PF_TOKEN_LIKE || token == PF_TOKEN_HAS;
+    if (token != PF_TOKEN_EQ && token != PF_TOKEN_NE && !pattern)
         return pf_code_fail(c, a->at, PERFILE_E_USAGE, "texts are compared with ==, !=, ~ and in");
-    if (a->what == PF_IS_TEXT && b->what == PF_IS_NAME && token != PF_TOKEN_LIKE) {
+    if (a->what == PF_IS_TEXT && b->what == PF_IS_NAME && !pattern) {
         pf_operand t = *a;
         *a = *b;
         *b = t;
@@ -281,13 +282,15 @@ static bool text_step(pf_compiler *c, unsigned token, pf_operand *a, pf_operand 
                                                   : "a number cannot be compared with text");
     if (!pf_code_find_class(c, a, PERFILE_EXPR_TEXT))
         return false;
-    unsigned code = token == PF_TOKEN_LIKE ? PF_STEP_TEXT_GLOB : PF_STEP_TEXT_SET;
+    unsigned code = token == PF_TOKEN_LIKE  ? PF_STEP_TEXT_GLOB
+                    : token == PF_TOKEN_HAS ? PF_STEP_TEXT_ITEM
+                                            : PF_STEP_TEXT_SET;
     uint32_t text = 0;
     if (b->what == PF_IS_NAME) {
         code = PF_STEP_TEXT_COMPARE;
         if (!pf_code_find_class(c, b, PERFILE_EXPR_TEXT))
             return false;
-    } else if (!pf_code_text(c, b, token == PF_TOKEN_LIKE, &text)) {
+    } else if (!pf_code_text(c, b, pattern, &text)) {
         return false;
     }
     pf_step *s = pf_code_step(c, code, a->at);
@@ -319,7 +322,9 @@ bool pf_code_compare(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *
         return pf_code_fail(c, a->what == PF_IS_CONDITION ? a->at : b->at, PERFILE_E_USAGE,
                             "a condition cannot be compared: join conditions with && and ||, and "
                             "write !(a == b)");
-    if (token == PF_TOKEN_LIKE) {
+    if (token == PF_TOKEN_LIKE || token == PF_TOKEN_HAS) {
+        if (token == PF_TOKEN_HAS && !pf_code_find_stack(c, a))
+            return false;
         if (b->what != PF_IS_TEXT)
             return pf_code_fail(c, b->at, PERFILE_E_USAGE,
                                 "a pattern is needed, in quotes: \"gcc*\"");

@@ -147,6 +147,12 @@ static const struct {
     {"cgroup", "; cgroup.path is the field of CGROUP records"},
     {"dso", ""},
     {"sym", ""},
+    {"symoff", ""},
+    {"srcline", ""},
+    {"caller", ""},
+    {"stack", ""},
+    {"addr_sym", ""},
+    {"addr_dso", ""},
 };
 
 enum { N_PROVIDED = sizeof provided / sizeof provided[0] };

@@ -106,6 +106,12 @@ perfile_status pf_expr_names_open(const perfile_expr_provider *provider, perfile
  * PERFILE_E_USAGE: it is unknown (the message has similar ones), or a group of fields. */
 perfile_status pf_expr_add_name(perfile_expr *e, const char *name, perfile_error *err);
 
+/* True if the provider answers for the name at `position`. */
+static inline bool pf_expr_is_provided(const perfile_expr *e, uint32_t position)
+{
+    return e->slots[position].provided;
+}
+
 /* After linking: true if records are decoded for the name at `position`; with `samples`: if
  * samples are.  Most fields of samples are words at places that the layout knows. */
 bool pf_expr_decodes(const perfile_expr *e, uint32_t position, bool samples);

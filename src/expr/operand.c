@@ -68,6 +68,28 @@ static perfile_status look_up_known(pf_compiler *c, pf_operand *o)
     return st;
 }
 
+bool pf_code_find_stack(pf_compiler *c, pf_operand *o)
+{
+    char name[PF_EXPR_NAME_BYTES];
+    pf_slot *slot;
+    perfile_error err;
+    if (o->what != PF_IS_NAME || o->slot != PF_NO_SLOT)
+        return true;
+    if (!pf_code_copy_name(c, o, name))
+        return false;
+    if (strcmp(name, "callchain") != 0)
+        return true;
+    perfile_status st = pf_expr_find(c->e, "stack", NULL, &slot, &err);
+    if (st == PERFILE_END)
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "names of functions are not known here");
+    if (st != PERFILE_OK)
+        return pf_code_fail(c, o->at, st, "%s", err.message);
+    slot->at = o->at;
+    slot->len = o->len;
+    o->slot = (uint32_t)(slot - c->e->slots);
+    return true;
+}
+
 bool pf_code_find(pf_compiler *c, pf_operand *o)
 {
     char name[PF_EXPR_NAME_BYTES];

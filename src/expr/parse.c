@@ -128,8 +128,9 @@ static const struct {
     {PF_TOKEN_LT, PF_RANK_COMPARE},   {PF_TOKEN_LE, PF_RANK_COMPARE},
     {PF_TOKEN_GT, PF_RANK_COMPARE},   {PF_TOKEN_GE, PF_RANK_COMPARE},
     {PF_TOKEN_LIKE, PF_RANK_COMPARE}, {PF_TOKEN_IN, PF_RANK_COMPARE},
-    {PF_TOKEN_PLUS, PF_RANK_SUM},     {PF_TOKEN_MINUS, PF_RANK_SUM},
-    {PF_TOKEN_STAR, PF_RANK_PRODUCT}, {PF_TOKEN_MASK, PF_RANK_PRODUCT},
+    {PF_TOKEN_HAS, PF_RANK_COMPARE},  {PF_TOKEN_PLUS, PF_RANK_SUM},
+    {PF_TOKEN_MINUS, PF_RANK_SUM},    {PF_TOKEN_STAR, PF_RANK_PRODUCT},
+    {PF_TOKEN_MASK, PF_RANK_PRODUCT},
 };
 
 /* The rank of a binary operator, PF_RANK_OPEN for other tokens. */
@@ -302,6 +303,18 @@ static bool parse_end(pf_parser *p)
            pf_code_step(&p->c, PF_STEP_TRUE, p->token.at);
 }
 
+enum { CALLS_NONE, CALLS_HAS, CALLS_ANY, CALLS_ALL, CALLS_COUNT };
+
+/* CALLS_… for a name token, CALLS_NONE if there is no such function. */
+static unsigned function_of(const char *text, const pf_token *t)
+{
+    static const char *const names[] = {"", "has", "any", "all", "count"};
+    for (unsigned i = CALLS_HAS; i <= CALLS_COUNT; i++)
+        if (t->len == strlen(names[i]) && memcmp(text + t->at, names[i], t->len) == 0)
+            return i;
+    return CALLS_NONE;
+}
+
 /* Alternates between operands and binary operators.  `in` and its set are read together, and leave
  * an operand. */
 static bool parse(pf_parser *p)
@@ -310,6 +323,9 @@ static bool parse(pf_parser *p)
     if (!pf_parse_advance(p))
         return false;
     for (;;) {
+        if (operand && p->token.code == PF_TOKEN_NAME &&
+            function_of(p->c.text, &p->token) == CALLS_HAS)
+            p->token.code = PF_TOKEN_HAS;
         unsigned rank = rank_of(p->token.code);
         bool good;
         if (!operand)
@@ -346,18 +362,6 @@ perfile_status pf_expr_parse(perfile_expr *e, const char *text, perfile_error *e
  * A function without condition is complete at its ")".  With a condition, a LOOP step is generated,
  * and the parser goes on with the condition as with the content of parentheses; pf_parse_end_call()
  * then generates the two steps that end the loop. */
-
-enum { CALLS_NONE, CALLS_HAS, CALLS_ANY, CALLS_ALL, CALLS_COUNT };
-
-/* CALLS_… for a name token, CALLS_NONE if there is no such function. */
-static unsigned function_of(const char *text, const pf_token *t)
-{
-    static const char *const names[] = {"", "has", "any", "all", "count"};
-    for (unsigned i = CALLS_HAS; i <= CALLS_COUNT; i++)
-        if (t->len == strlen(names[i]) && memcmp(text + t->at, names[i], t->len) == 0)
-            return i;
-    return CALLS_NONE;
-}
 
 bool pf_parse_is_call(const pf_parser *p)
 {

@@ -22,6 +22,7 @@ enum {
     PF_TOKEN_GT,
     PF_TOKEN_GE,
     PF_TOKEN_LIKE,
+    PF_TOKEN_HAS, /* `has` between two operands */
     PF_TOKEN_IN,
     PF_TOKEN_PLUS,
     PF_TOKEN_MINUS,
@@ -104,6 +105,9 @@ pf_step *pf_code_step(pf_compiler *c, unsigned code, uint32_t at);
 bool pf_code_find(pf_compiler *c, pf_operand *o);
 /* The same, and leaves only meanings of `class` (PERFILE_EXPR_…).  No such meaning is an error. */
 bool pf_code_find_class(pf_compiler *c, pf_operand *o, unsigned class);
+
+/* The left side of `has`: `callchain` means the names of its functions, `stack`. */
+bool pf_code_find_stack(pf_compiler *c, pf_operand *o);
 
 /* Makes a condition of the operand if it is none yet: a number is true if it is not 0. */
 bool pf_code_condition(pf_compiler *c, pf_operand *o);

@@ -152,6 +152,7 @@ enum {
     PF_STEP_COMPARE, /* compares two numbers from the stack */
     PF_STEP_TEXT_SET,
     PF_STEP_TEXT_GLOB,
+    PF_STEP_TEXT_ITEM,    /* some part of the text, between two ;, fits the pattern */
     PF_STEP_TEXT_COMPARE, /* slot and other */
     PF_STEP_HAS,
     /* Begins any(), all() or count() with a condition; the condition ends at the two steps NEXT.

@@ -233,6 +233,21 @@ static bool comparison_holds(const perfile_expr *e, const pf_step *s, uint32_t t
     return s->relation & (order < 0 ? PF_LESS : order > 0 ? PF_MORE : PF_EQUAL);
 }
 
+/* True if a part of the text, between two semicolons, fits the pattern. */
+static bool some_item_fits(const pf_expr_text *text, perfile_bytes pattern)
+{
+    perfile_bytes left = text->bytes;
+    while (left.len) {
+        const uint8_t *end = memchr(left.ptr, ';', left.len);
+        const size_t n = end ? (size_t)(end - left.ptr) : left.len;
+        if (pf_expr_glob(&(pf_expr_text){{left.ptr, n}, false}, pattern))
+            return true;
+        left.ptr += n + (end != NULL);
+        left.len -= n + (end != NULL);
+    }
+    return false;
+}
+
 /* Executes a step on texts. */
 static bool text_test_holds(perfile_expr *e, const pf_step *s)
 {
@@ -242,6 +257,8 @@ static bool text_test_holds(perfile_expr *e, const pf_step *s)
     switch (s->code) {
     case PF_STEP_TEXT_SET:
         return in_texts(e, s, &a) != s->negate;
+    case PF_STEP_TEXT_ITEM:
+        return some_item_fits(&a, pf_span_text(e, s->first)) != s->negate;
     case PF_STEP_TEXT_GLOB:
         return pf_expr_glob(&a, pf_span_text(e, s->first)) != s->negate;
     default:
@@ -290,6 +307,7 @@ static bool run(perfile_expr *e, const pf_step *s)
             break;
         case PF_STEP_TEXT_SET:
         case PF_STEP_TEXT_GLOB:
+        case PF_STEP_TEXT_ITEM:
         case PF_STEP_TEXT_COMPARE:
             yes = text_test_holds(e, s);
             break;

@@ -337,6 +337,7 @@ void perfile_filter_close(perfile_filter_state *x)
     pf_free(x->terms.wheres);
     pf_free(x->terms.periods);
     pf_free(x->pass.event_fits);
+    pf_answers_forget(&x->names.answers);
     perfile_model_close(x->names.model);
     pf_texts_free(&x->names.texts);
     pf_texts_free(&x->kept.files);

@@ -22,6 +22,7 @@
 #include "core/zone.h"
 #include "core/stream.h"
 #include "model/index.h"
+#include "profile/answers.h"
 #include "perfile/expr.h"
 #include "perfile/model.h"
 #include "schema/rows.h"
@@ -247,6 +248,7 @@ typedef struct pf_filter_world {
     pf_texts texts;     /* paths of cgroups */
     pf_index cgroup_of; /* id -> index in `cgroups` */
     pf_buffer cgroups;
+    pf_answers answers; /* what WHERE terms ask besides: functions, callers … */
 } pf_filter_world;
 
 typedef struct pf_filter_selection {

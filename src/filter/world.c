@@ -102,6 +102,7 @@ perfile_status pf_filter_feed(pf_filter *x, const perfile_record *r, perfile_err
         if (st != PERFILE_OK)
             return st;
     }
+    x->names.answers.stale = true;
     return perfile_model_feed(x->names.model, r, err);
 }
 
@@ -132,40 +133,37 @@ const char *pf_filter_cgroup(const pf_filter *x, const perfile_record *r)
     return names[at];
 }
 
-/* Handles of the names in expressions. */
-enum { ASKS_COMM = 1, ASKS_DSO, ASKS_CGROUP };
+/* Handle of the name that is the filter's own; all others are those of pf_answers. */
+enum { ASKS_CGROUP = 1000 };
 
 /* perfile_expr_provider: the names that expressions may use. */
 static uint32_t knows(void *user, const char *name, uint32_t *handle)
 {
-    static const char *const words[] = {
-        [ASKS_COMM] = "comm", [ASKS_DSO] = "dso", [ASKS_CGROUP] = "cgroup"};
     pf_filter *x = user;
-    for (uint32_t i = ASKS_COMM; i <= ASKS_CGROUP; i++) {
-        if (strcmp(name, words[i]) != 0)
-            continue;
-        /* From now on the filter needs side-band before the samples that it concerns. */
-        *handle = i;
-        x->terms.where_needs_model = true;
-        return PERFILE_EXPR_TEXT;
-    }
-    return 0;
+    uint32_t class = PERFILE_EXPR_TEXT;
+    if (strcmp(name, "cgroup") == 0)
+        *handle = ASKS_CGROUP;
+    else
+        class = pf_answers_know(&x->names.answers, name, handle);
+    /* From now on the filter needs side-band before the samples that it concerns. */
+    x->terms.where_needs_model |= class != 0;
+    return class;
 }
 
 /* perfile_expr_provider: the value for a record; PERFILE_END: unknown. */
 static perfile_status answer(void *user, const perfile_record *r, uint32_t handle,
                              perfile_expr_value *value, perfile_error *err)
 {
-    (void)err;
-    const pf_filter *x = user;
-    const char *name = handle == ASKS_COMM  ? pf_filter_comm(x, r)
-                       : handle == ASKS_DSO ? pf_filter_dso(x, r)
-                                            : pf_filter_cgroup(x, r);
-    if (!name)
-        return PERFILE_END;
-    value->text = handle == ASKS_DSO ? perfile_mapping_dso(&(perfile_mapping){.name = name})
-                                     : (perfile_bytes){(const uint8_t *)name, strlen(name)};
-    return PERFILE_OK;
+    pf_filter *x = user;
+    if (handle != ASKS_CGROUP) {
+        x->names.answers.model = x->names.model;
+        x->names.answers.options = x->options.symbols;
+        return pf_answers_give(&x->names.answers, r, handle, value, err);
+    }
+    const char *name = pf_filter_cgroup(x, r);
+    if (name)
+        value->text = (perfile_bytes){(const uint8_t *)name, strlen(name)};
+    return name ? PERFILE_OK : PERFILE_END;
 }
 
 const perfile_expr_provider pf_filter_names = {

@@ -1,4 +1,5 @@
 /* Names as text. */
+#include "base/error.h"
 #include "profile/profile.h"
 
 #include <inttypes.h>
@@ -9,6 +10,7 @@
 #include "symbol/state.h"
 #include "symbol/protocol.h"
 #include "base/alloc.h"
+#include "base/error.h"
 #include "profile/resolve.h"
 
 bool pf_name_text(const char *text, size_t most, pf_buffer *out)
@@ -233,4 +235,29 @@ uint32_t pf_resolve_push(pf_resolver *x, uint32_t stack, uint32_t frame)
     }
     x->n_inlined_stacks += x->profile->stacks.n - before;
     return stack;
+}
+
+perfile_status pf_name_source(const pf_profile *p, const pf_call_frame *frame,
+                              perfile_symbols *symbols, pf_buffer *out, bool *known,
+                              perfile_error *err)
+{
+    const perfile_source_place *places;
+    size_t n = 0;
+    char line[16];
+    const pf_object *object = pf_profile_object_at(p, frame->object);
+    *known = false;
+    if (!object)
+        return PERFILE_OK;
+    perfile_status st =
+        perfile_symbols_source(symbols, &object->first, pf_object_address(object, frame->offset),
+                               PERFILE_NO_TIME, &places, &n, err);
+    if (st != PERFILE_OK || !n || !places[0].file)
+        return st;
+    const char *slash = strrchr(places[0].file, '/');
+    const char *file = slash ? slash + 1 : places[0].file;
+    snprintf(line, sizeof line, ":%u", (unsigned)places[0].line);
+    *known = true;
+    return pf_buffer_append(out, file, strlen(file)) && pf_buffer_append(out, line, strlen(line))
+               ? PERFILE_OK
+               : pf_fail_nomem(err, "names");
 }

@@ -262,6 +262,12 @@ bool pf_name_function(const pf_profile *p, const pf_call_frame *frame, pf_buffer
  * [unknown].  False if there is no memory. */
 bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, bool join, pf_buffer *out);
 
+/* Appends "file.c:123", the innermost place in the source of a frame, and sets *known; appends
+ * nothing if it is not known.  PERFILE_E_NOMEM. */
+perfile_status pf_name_source(const pf_profile *p, const pf_call_frame *frame,
+                              perfile_symbols *symbols, pf_buffer *out, bool *known,
+                              perfile_error *err);
+
 /* Appends a text as one field of a line, shortened (pf_shortened()) if it is longer than `most`
  * bytes, which are PF_TEXT_MOST at most: control characters and bytes that are no UTF-8 become `?`,
  * `;` becomes `:`, an empty text `?`.  False if there is no memory. */

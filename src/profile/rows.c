@@ -79,28 +79,17 @@ static const char *symbol_of(pf_rows *r, const pf_call_frame *frame, const pf_re
 static const char *source_of(pf_rows *r, const pf_call_frame *frame, perfile_symbols *symbols,
                              pf_buffer *text, bool *ok)
 {
-    const perfile_source_place *places;
-    size_t n;
-    char line[16];
-    const pf_object *object = pf_profile_object_at(r->profile, frame->object);
-    if (!object)
-        return NULL;
-    if (perfile_symbols_source(symbols, &object->first, pf_object_address(object, frame->offset),
-                               PERFILE_NO_TIME, &places, &n, NULL) != PERFILE_OK) {
+    bool known;
+    pf_buffer_clear(text);
+    if (pf_name_source(r->profile, frame, symbols, text, &known, NULL) != PERFILE_OK) {
         *ok = false;
         return NULL;
     }
-    if (!n || !places[0].file)
+    if (!known)
         return NULL;
-    const char *slash = strrchr(places[0].file, '/');
-    const char *file = slash ? slash + 1 : places[0].file;
-    snprintf(line, sizeof line, ":%u", (unsigned)places[0].line);
-    pf_buffer_clear(text);
     const char *source =
-        pf_buffer_append(text, file, strlen(file)) && pf_buffer_append(text, line, strlen(line) + 1)
-            ? pf_profile_text(r->profile, (const char *)text->ptr)
-            : NULL;
-    *ok = source;
+        pf_buffer_append_u8(text, 0) ? pf_profile_text(r->profile, (const char *)text->ptr) : NULL;
+    *ok = *ok && source;
     return source;
 }
 

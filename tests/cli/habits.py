@@ -85,7 +85,7 @@ for words, meant in (
         (("convert", "--byte-order", "litle", "-o", "o", "x"), "little"), (("split", "--by", "pids", "-o", "%d", "x"), "pid"),
         (("filter", "--on-damage", "salvge", "-o", "o", "x"), "salvage"), (("filter", "--too", "x"), "--to"),
         (("filter", "--type", "SAMPEL", "-o", "o", "x"), "SAMPLE"), (("validate", "--severity", "eror", "x"), "error"),
-        (("merge", "--join-event", "--aling", "start", "x"), "--align"), (("stats", "--by", "com", "x"), "comm"),
+        (("merge", "--join-event", "--aling", "start", "x"), "--align"), (("stats", "--by", "com", "cpu-clock.data"), "comm"),
         (("filter", "--where", "perid > 1", "-o", "o", "cpu-clock.data"), "period"), (("dump", "--format", "jsonlines", "x"), "jsonl"),
         (("dump", "--fields", "tim", "cpu-clock.data"), "time"), (("dump", "--fields", "pid,cmm", "cpu-clock.data"), "comm"),
         (("dump", "--fields", "perid", "cpu-clock.data"), "period"), (("dump", "--fields", "mmap2.filname", "x"), "mmap2.filename"),

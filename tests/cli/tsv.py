@@ -159,7 +159,7 @@ path = SAMPLES + "/cpu-clock.data"
 status, table, _ = run("dump", "--format", "tsv", path, path)
 lines = table.decode().splitlines()
 assert len(lines) == 1 + 2 * 83 and lines[0].split("\t")[:2] == ["time", "comm"], len(lines)
-for fields in ("perid", "data_src.opp", "values.cntr", "values", "branch_stack", "sym", "branch_stack.lbr", "", "time,", "a" * 100,
+for fields in ("perid", "data_src.opp", "values.cntr", "values", "branch_stack", "branch_stack.lbr", "", "time,", "a" * 100,
                ",".join(["time"] * 65)):
     status, out, errors = run("dump", "--fields", fields, path)
     assert status == 2 and out == b"" and b"--fields" in errors, (fields, status, errors)

@@ -12,7 +12,7 @@ wrong list
 wrong list x
 wrong list events
 wrong stats --by
-wrong stats --by color x
+wrong stats --by color=1 x
 wrong stats --by type,type x
 wrong stats --by time=0 x
 wrong stats --by pid=3 x

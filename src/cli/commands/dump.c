@@ -129,6 +129,7 @@ typedef struct settings {
     uint64_t skip, limit, at;
     uint32_t jobs;
     cli_selection select;
+    cli_symbols symbols;
 } settings;
 
 /* The columns of tsv without --fields. */
@@ -268,7 +269,10 @@ static int emit_failed(const char *name, const perfile_error *err)
  * something that was to be in it. */
 static int dump_open(cli_input *in, const settings *set, live_output *l, bool *complete)
 {
+    const perfile_export_options exporting = {.size = sizeof exporting,
+                                              .symbols = set->select.how.symbols};
     perfile_emit_options options = {.size = sizeof options,
+                                    .exporting = &exporting,
                                     .fields = set->fields,
                                     .model = in->model,
                                     .threads = cli_jobs(set->jobs)};
@@ -337,8 +341,11 @@ static int dump_of(cli_file *file, const settings *set, perfile_sink *sink, bool
 /* Dumps all inputs to one output.  A file is given up if anything is missing in it. */
 static int dump_all(const cli_inputs *in, settings *set)
 {
-    const cli_output o = {
-        .out = set->output, .replace = set->force, .inputs = in->paths, .n_inputs = in->n_paths};
+    const cli_output o = {.out = set->output,
+                          .replace = set->force,
+                          .inputs = in->paths,
+                          .n_inputs = in->n_paths,
+                          .kallsyms = set->symbols.options.kallsyms};
     perfile_sink *sink;
     perfile_error err = {0};
     if (cli_output_open(&o, &sink) != CLI_DONE)
@@ -382,6 +389,8 @@ static int format_option(const char *word, settings *set)
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
+    if (cli_is_symbols(option))
+        return cli_symbols_option("dump", option, &set->symbols);
     if (cli_is_selection(option))
         return cli_selection_option("dump", option, &set->select);
     switch (option) {
@@ -443,6 +452,7 @@ static int complete_settings(settings *set)
         return status;
     set->how.as_stored = has_schema(set);
     set->how.selection = &set->select;
+    set->select.how.symbols = cli_symbols_chosen(&set->symbols, set->how.limits);
     set->how.model = set->resolve;
     if (!is_format(set, "tsv"))
         return CLI_CONTINUE;
@@ -506,6 +516,7 @@ static const cli_option options[] = {
     {.rows = cli_input_options},
     {.rows = cli_common_options},
     {.heading = "Which records:"},
+    {.rows = cli_symbols_options},
     {.rows = cli_select_options},
     {0},
 };
@@ -546,5 +557,6 @@ int cli_dump(int argc, char **argv)
     if (status == CLI_CONTINUE)
         status = dump_all(&in, &set);
     cli_selection_free(&set.select);
+    cli_symbols_free(&set.symbols);
     return status;
 }

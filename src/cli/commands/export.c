@@ -359,6 +359,7 @@ static int complete(settings *set)
     set->exporting.size = sizeof set->exporting;
     set->exporting.symbols = cli_symbols_chosen(&set->symbols, set->how.limits);
     set->how.selection = &set->select;
+    set->select.how.symbols = set->exporting.symbols;
     set->how.model = true;
     set->how.translate = true;
     set->how.with_sideband = true; /* deferred call chains, and what was lost */
@@ -544,20 +545,18 @@ static bool end_output(output *o, const settings *set)
 /* Opens the output, which must be none of the files that are read. */
 static int open_output(const cli_inputs *in, const settings *set, perfile_sink **sink)
 {
-    const char *kallsyms = set->symbols.options.kallsyms;
-    const char **read = malloc((in->n_paths + 2) * sizeof *read);
+    const char **read = malloc((in->n_paths + 1) * sizeof *read);
     if (!read)
         return cli_no_memory();
     memcpy(read, in->paths, in->n_paths * sizeof *read);
     size_t n = in->n_paths;
-    if (kallsyms)
-        read[n++] = kallsyms;
     if (set->before)
         read[n++] = set->before;
     const cli_output where = {.out = set->output,
                               .replace = set->force,
                               .inputs = read,
                               .n_inputs = n,
+                              .kallsyms = set->symbols.options.kallsyms,
                               .directory = set->directory};
     int status = cli_output_open(&where, sink);
     free(read);

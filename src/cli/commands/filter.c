@@ -88,6 +88,7 @@ enum { OPTION_NO_SIDEBAND = CLI_OPTION_OWN, OPTION_COMPACT, OPTION_DROP };
 typedef struct settings {
     cli_writing w;
     cli_selection select;
+    cli_symbols symbols;
     perfile_filter_capture_options writing;
 } settings;
 
@@ -152,6 +153,8 @@ static int read_option(int option, settings *set)
     case OPTION_DROP:
         return read_fields(optarg, set);
     default:
+        if (cli_is_symbols(option))
+            return cli_symbols_option("filter", option, &set->symbols);
         if (cli_is_selection(option))
             return cli_selection_option("filter", option, &set->select);
         return cli_writing_option("filter", &cli_filter_spec, option, &set->w);
@@ -176,9 +179,11 @@ static int filter(settings *set, cli_file *file)
     set->writing.compress_level = set->w.compress_level;
     set->writing.limits = set->w.limits;
     set->writing.on_damage = cli_policy(&set->w);
+    set->select.how.symbols = cli_symbols_chosen(&set->symbols, set->writing.limits);
     int status = cli_selection_check("filter", &set->select);
     if (status != CLI_CONTINUE)
         return status;
+    set->w.kallsyms = set->symbols.options.kallsyms;
     if (cli_writing_open(&set->w, file, directory, &source, &sink) != CLI_DONE)
         return CLI_FAILED;
     set->writing.note = on_note;
@@ -194,6 +199,7 @@ static int filter(settings *set, cli_file *file)
 }
 
 static const cli_option options[] = {
+    {.rows = cli_symbols_options},
     {.rows = cli_select_options},
     {"no-sideband", .code = OPTION_NO_SIDEBAND,
      .help = "without side-band: only the records that match",
@@ -266,5 +272,6 @@ int cli_filter(int argc, char **argv)
     if (status == CLI_CONTINUE)
         status = filter(&set, in);
     cli_selection_free(&set.select);
+    cli_symbols_free(&set.symbols);
     return status;
 }

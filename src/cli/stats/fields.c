@@ -31,6 +31,7 @@ const char *cli_field_key(cli_keys *keys, unsigned k, const char *word)
         wrong[sizeof wrong - 1] = '\0';
         return wrong;
     }
+    keys->needs_model |= model;
     const size_t n = strlen(word);
     char *names = malloc(2 * (n + 1)); /* the name, and the heading */
     if (!names)
@@ -64,7 +65,8 @@ perfile_status cli_fields_open(cli_counts *counts, const perfile_model *model, p
     }
     for (unsigned k = 0; k < keys->n && st == PERFILE_OK; k++)
         if (keys->field[k])
-            st = perfile_columns_open(model, keys->field[k], &counts->fields[k].columns, err);
+            st = perfile_columns_open(model, counts->symbols, keys->field[k],
+                                      &counts->fields[k].columns, err);
     return st;
 }
 

@@ -261,6 +261,7 @@ static int stats_of(cli_file *file, const settings *set)
     if (set->of_code)
         return cli_stats_of_code(file, set);
     cli_counts_start(&counts, &set->keys);
+    counts.symbols = set->select.how.symbols;
     if (cli_open(&in, file, &set->how) == CLI_DONE) {
         st = cli_count(&counts, &in, &err);
         if (st == PERFILE_OK && in.status >= 0 &&
@@ -423,9 +424,10 @@ int cli_stats(int argc, char **argv)
         status = cli_stats_check(&set);
     if (status == CLI_CONTINUE) {
         set.how.selection = &set.select;
+        set.select.how.symbols = cli_symbols_chosen(&set.symbols, set.how.limits);
         set.how.translate = set.of_code;
-        set.how.model = set.of_code || cli_key_resolved(&set.keys) >= 0;
-        set.how.names_only = !set.of_code && !cli_keys_of_files(&set.keys);
+        set.how.model = set.of_code || set.keys.needs_model || cli_key_resolved(&set.keys) >= 0;
+        set.how.names_only = !set.of_code && !set.keys.needs_model && !cli_keys_of_files(&set.keys);
         set.how.with_sideband = set.of_code; /* call chains that come later */
         set.heading = !set.json && in.n > 1;
         status = CLI_DONE;
@@ -433,6 +435,7 @@ int cli_stats(int argc, char **argv)
             status = cli_worse(status, stats_of(&in.at[i], &set));
     }
     cli_selection_free(&set.select);
+    cli_symbols_free(&set.symbols);
     cli_field_keys_free(&set.keys);
     return status;
 }

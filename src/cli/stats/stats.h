@@ -45,6 +45,7 @@ typedef struct cli_keys {
     uint8_t kind[CLI_MAX_KEYS];  /* a constant of count.c */
     uint64_t step[CLI_MAX_KEYS]; /* for the key time: ns */
     char *field[CLI_MAX_KEYS];   /* for a field: its name; NULL for others */
+    bool needs_model;            /* some field needs names, mappings or functions */
 } cli_keys;
 
 /* Enumerates the names of the keys. */
@@ -68,8 +69,9 @@ typedef struct cli_counts {
     bool periods; /* periods were counted: not for types alone */
     cli_losses losses;
     const perfile_session *session;
-    struct cli_thread_name *threads; /* names that were asked for: count.c; NULL: none yet */
-    struct cli_field *fields;        /* of keys that are fields, by key: fields.c; NULL: none */
+    struct cli_thread_name *threads;        /* names that were asked for: count.c; NULL: none yet */
+    const perfile_symbols_options *symbols; /* by which fields look up functions; NULL: not */
+    struct cli_field *fields; /* of keys that are fields, by key: fields.c; NULL: none */
 } cli_counts;
 
 void cli_counts_start(cli_counts *counts, const cli_keys *keys);
