@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "trace/print.h"
 
 /* Takes the next line off `text`, without its end. */
 static bool next_line(perfile_bytes *text, perfile_bytes *line)
@@ -175,6 +174,7 @@ perfile_status pf_trace_format_read(const pf_trace_source *source, pf_arena *are
         f->swapped = source->swapped;
         f->long_size = source->long_size;
         f->printk = source->printk;
+        f->arena = arena;
         f->shown.id = source->id;
         f->shown.fields = x.fields;
         f->shown.n_fields = x.n;
@@ -186,8 +186,6 @@ perfile_status pf_trace_format_read(const pf_trace_source *source, pf_arena *are
         st = pf_arena_text(arena, source->name, &f->shown.name, err);
     if (st == PERFILE_OK)
         st = pf_arena_text(arena, print, &f->shown.print_fmt, err);
-    if (st == PERFILE_OK)
-        st = pf_print_compile(f, arena, &f->print, err);
     if (st == PERFILE_OK)
         *out = f;
     return st;

@@ -33,8 +33,11 @@ typedef struct pf_trace_format {
     bool swapped;          /* payloads are in the other byte order than this machine's */
     uint8_t long_size;     /* bytes of a long of the recorded kernel, 4 or 8 */
     const uint16_t *order; /* positions of the fields, sorted by name */
-    /* How the kernel prints it; NULL: the print fmt is more than can be evaluated. */
+    /* How the kernel prints it, compiled when it is asked for; NULL: the print fmt is more than can
+     * be evaluated. */
     const struct pf_print *print;
+    bool compiled;
+    pf_arena *arena; /* that it is in */
     const struct pf_printk *printk;
 } pf_trace_format;
 

@@ -9,7 +9,7 @@
 
 void pf_print_bytes(pf_print_out *out, const void *bytes, size_t n)
 {
-    const size_t room = PF_PRINT_MOST - out->len;
+    const size_t room = out->most - out->len;
     n = n < room ? n : room;
     if (n)
         memcpy(out->to + out->len, bytes, n);
@@ -130,14 +130,14 @@ static void put_symbol(pf_print_out *out, const pf_print *print, const pf_print_
 /* Bytes in hexadecimal. */
 static void put_hex(pf_print_out *out, const pf_print_value *v)
 {
-    for (size_t i = 0; i < v->bytes.len && out->len < PF_PRINT_MOST; i++)
+    for (size_t i = 0; i < v->bytes.len && out->len < out->most; i++)
         pf_print_number(out, i && v->what == PF_VALUE_HEX ? " %02x" : "%02x", v->bytes.ptr[i]);
 }
 
 static void put_array(pf_print_out *out, const pf_trace_format *f, const pf_print_value *v)
 {
     const size_t n = v->bytes.len / v->element;
-    for (size_t i = 0; i < n && out->len < PF_PRINT_MOST; i++)
+    for (size_t i = 0; i < n && out->len < out->most; i++)
         pf_print_number(out, i ? " %llu" : "%llu",
                         (unsigned long long)pf_trace_number(v->bytes.ptr + i * v->element,
                                                             v->element, false, f->swapped));
@@ -148,7 +148,7 @@ static void put_bitmask(pf_print_out *out, const pf_trace_format *f, const pf_pr
 {
     const bool big = f->swapped != (bool)PF_NATIVE_BIG;
     const size_t n = v->bytes.len, word = f->long_size;
-    for (size_t i = 0; i < n && out->len < PF_PRINT_MOST; i++) {
+    for (size_t i = 0; i < n && out->len < out->most; i++) {
         const size_t place = n - 1 - i; /* of the byte, by value */
         const size_t at =
             big && n % word == 0 ? place / word * word + (word - 1 - place % word) : place;
@@ -218,7 +218,7 @@ static void put_string(pf_print_out *out, const pf_trace_format *f, const pf_pri
         n = (size_t)precision;
     out->len = begin + n;
     size_t blanks = (size_t)width > n ? (size_t)width - n : 0;
-    const size_t room = PF_PRINT_MOST - out->len;
+    const size_t room = out->most - out->len;
     blanks = blanks < room ? blanks : room;
     uint8_t *at = out->to + begin;
     if (!(p->flags & PF_PRINT_LEFT))
@@ -310,7 +310,7 @@ static void put_raw_array(pf_print_out *out, const perfile_tracepoint_field *fie
         return;
     }
     put_text(out, "ARRAY[");
-    for (size_t i = 0; i < b.len && out->len < PF_PRINT_MOST; i++)
+    for (size_t i = 0; i < b.len && out->len < out->most; i++)
         pf_print_number(out, i ? ", %02x" : "%02x", b.ptr[i]);
     put_text(out, "]");
 }
@@ -343,11 +343,22 @@ static void put_fields(pf_print_out *out, const pf_trace_format *f, perfile_byte
     }
 }
 
+/* A description is read-only but for this, which does not show. */
+void pf_trace_compile(const pf_trace_format *f)
+{
+    pf_trace_format *mine = (pf_trace_format *)(uintptr_t)f;
+    if (!f->compiled && pf_print_compile(f, f->arena, &mine->print, NULL) != PERFILE_OK)
+        mine->print = NULL; /* no memory for it: field by field */
+    mine->compiled = true;
+}
+
 size_t pf_trace_print(const pf_trace_format *f, perfile_bytes payload,
                       perfile_tracepoint_symbol_fn *symbol, void *user, uint8_t *to)
 {
-    pf_print_out out = {to, 0};
+    const size_t most = PF_PRINT_ALWAYS + PF_PRINT_A_BYTE * payload.len;
+    pf_print_out out = {to, 0, most < PF_PRINT_MOST ? most : PF_PRINT_MOST};
     const naming names = {symbol, user};
+    pf_trace_compile(f);
     if (!f->print)
         put_fields(&out, f, payload);
     for (uint32_t i = 0; f->print && i < f->print->n_pieces; i++)

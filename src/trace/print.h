@@ -21,7 +21,9 @@ enum { /* limits of a print fmt; what exceeds one is printed field by field */
        PF_PRINT_ENTRIES = 8192, /* of all tables */
        PF_PRINT_DEPTH = 64,     /* values on the stack, operators that wait for an operand */
        PF_PRINT_WIDTH = 256,    /* greatest width and precision */
-       PF_PRINT_MOST = 8 << 10  /* bytes of a printed payload, as the kernel's own buffer */
+       PF_PRINT_MOST = 8 << 10, /* bytes of a printed payload, as the kernel's own buffer; and … */
+       PF_PRINT_ALWAYS = 1024,  /* … at most these, and … */
+       PF_PRINT_A_BYTE = 16     /* … so many for each byte of the payload */
 };
 
 /* pf_print_step.code */
@@ -158,10 +160,10 @@ typedef struct pf_print_value {
 pf_print_value pf_print_evaluate(const pf_trace_format *f, const pf_print_step *steps, uint32_t n,
                                  perfile_bytes payload);
 
-/* Where text is printed to: `len` bytes of PF_PRINT_MOST.  What is more is left out. */
+/* Where text is printed to: `len` bytes of `most`.  What is more is left out. */
 typedef struct pf_print_out {
     uint8_t *to;
-    size_t len;
+    size_t len, most;
 } pf_print_out;
 
 void pf_print_bytes(pf_print_out *out, const void *bytes, size_t n);
@@ -170,6 +172,9 @@ void pf_print_number(pf_print_out *out, const char *format, ...)
 
 /* Prints a value by a conversion %pI4, %pI6c, %pISpc, %pM, %pU; false if `piece` is none. */
 bool pf_print_address(pf_print_out *out, const pf_print_piece *piece, const pf_print_value *value);
+
+/* Compiles the print fmt, once. */
+void pf_trace_compile(const pf_trace_format *f);
 
 /* perfile_tracepoint_print() to `to`, which has PF_PRINT_MOST bytes; without a zero at the end. */
 size_t pf_trace_print(const pf_trace_format *f, perfile_bytes payload,

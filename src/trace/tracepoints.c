@@ -11,6 +11,8 @@
 #include "perfile/abi.h"
 #include "trace/printk.h"
 
+enum { COSTLY_NAME = 32 }; /* bytes of a name that count as one of the payload */
+
 /* What is known of a number. */
 typedef struct known {
     const pf_trace_format *format; /* NULL: there is no description that can be read */
@@ -189,12 +191,16 @@ perfile_status perfile_tracepoint_walk(perfile_tracepoints *t, const perfile_rec
     const perfile_tracepoint *found;
     perfile_bytes payload;
     perfile_status st = perfile_tracepoint_of(t, r, &found, &payload, err);
+    size_t left = st == PERFILE_OK ? payload.len : 0;
     for (uint32_t i = 0; st == PERFILE_OK && i < found->n_fields; i++) {
         perfile_value value;
         const perfile_tracepoint_field *f = &found->fields[i];
-        if (f->flags & PERFILE_TRACEPOINT_COMMON ||
+        /* Fields that lie over others may not show a short payload again and again. */
+        const size_t cost = f->size + strlen(f->field.name) / COSTLY_NAME;
+        if (f->flags & PERFILE_TRACEPOINT_COMMON || cost > left ||
             perfile_tracepoint_value(found, payload, i, &value) != PERFILE_OK)
             continue;
+        left -= cost;
         value.offset += (uint64_t)(payload.ptr - r->header);
         visitor->value(user, &f->field, &value);
     }

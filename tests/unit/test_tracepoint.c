@@ -277,6 +277,7 @@ static void prints_fields(void **state)
         scene s;
         char text[1024];
         assert_int_equal(read_text(&s, fields, unusable[i], false), PERFILE_OK);
+        pf_trace_compile(s.f);
         assert_null(s.f->print);
         perfile_tracepoint_print(s.t, built(&s.payload), NULL, NULL, text, sizeof text);
         assert_string_equal(
@@ -328,7 +329,7 @@ static void bounded(void **state)
     assert_int_equal(read_text(&s, fields, print, false), PERFILE_OK);
     assert_int_equal(
         perfile_tracepoint_print(s.t, built(&s.payload), NULL, NULL, text, sizeof text),
-        PF_PRINT_MOST);
+        PF_PRINT_ALWAYS + PF_PRINT_A_BYTE * built(&s.payload).len);
     done(&s);
     strcpy(print, "\"%d\", ");
     for (int i = 0; i < 100; i++)
@@ -337,6 +338,7 @@ static void bounded(void **state)
     for (int i = 0; i < 100; i++)
         strcat(print, ")");
     assert_int_equal(read_text(&s, fields, print, false), PERFILE_OK);
+    pf_trace_compile(s.f);
     assert_null(s.f->print);
     done(&s);
 }
