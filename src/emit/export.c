@@ -137,15 +137,33 @@ static void add_counts(perfile_export_summary *sum, const pf_profile_counts *c)
     sum->not_joined += c->deferred_missing;
 }
 
-/* Counts the names of events that are new with this capture; false if there is no memory or the
- * limit is exceeded. */
-static bool count_events(pf_exporter *x)
+/* What is known of an event beside its name. */
+static pf_export_event event_facts(const perfile_event *event, const char *name)
+{
+    enum { NS_PER_S = 1000000000 };
+    const perfile_attr *attr = event->attr;
+    pf_export_event e = {.name = name, .says = pf_export_event_says(event)};
+    if (!attr->is_freq)
+        e.period = attr->sample_period;
+    if (pf_export_is_clock(name))
+        e.interval = e.period;
+    if (e.says == PF_EVENT_CLOCK && attr->is_freq && attr->sample_freq)
+        e.interval = NS_PER_S / attr->sample_freq;
+    return e;
+}
+
+/* Notes the events that are new with this capture; false if there is no memory or the limit is
+ * exceeded. */
+static bool note_events(pf_exporter *x)
 {
     for (size_t i = 0; i < x->reader.n_events; i++) {
         const char *text = x->reader.events[i].text;
-        if (!text || pf_index_get(&x->events, (uintptr_t)text) != PF_INDEX_NONE)
+        const perfile_event *event = perfile_session_event(x->reader.session, (uint32_t)i);
+        if (!text || !event || pf_index_get(&x->event_index, (uintptr_t)text) != PF_INDEX_NONE)
             continue;
-        if (!pf_index_put(&x->events, (uintptr_t)text, 0))
+        const pf_export_event facts = event_facts(event, text);
+        if (!pf_index_put(&x->event_index, (uintptr_t)text, (uint32_t)x->sum.events) ||
+            !pf_buffer_append(&x->events, &facts, sizeof facts))
             return false;
         x->sum.events++;
     }
@@ -172,7 +190,7 @@ perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
         perfile_session_wall_time(x->reader.session, x->sum.first_time, &x->wall_time))
         x->wall_at = x->sum.first_time;
     add_counts(&x->sum, &x->reader.counts);
-    if (st == PERFILE_OK && !count_events(x))
+    if (st == PERFILE_OK && !note_events(x))
         st = pf_profile_fail(&x->profile, err);
     pf_profile_reader_free(&x->reader);
     x->reading = false;
@@ -218,7 +236,7 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
             return pf_fail_nomem(err, "export");
         memcpy(x->title, x->options.title, n);
     }
-    x->events = (pf_index){.seed = pf_index_seed(x), .budget = &x->profile.budget};
+    x->event_index = (pf_index){.seed = pf_index_seed(x), .budget = &x->profile.budget};
     if (!pf_profile_init(&x->profile, pf_session_profile_bytes(e->session)))
         return pf_profile_fail(&x->profile, err);
     return begin_input(x, err);
@@ -228,7 +246,8 @@ void pf_export_close(perfile_emitter *e)
 {
     pf_exporter *x = (pf_exporter *)e;
     pf_profile_reader_free(&x->reader);
-    pf_index_free(&x->events);
+    pf_index_free(&x->event_index);
+    pf_buffer_free(&x->events);
     pf_profile_free(&x->profile);
     perfile_symbols_close(x->symbols);
     pf_buffer_free(&x->comments);
@@ -390,6 +409,33 @@ bool pf_export_is_clock(const char *event)
         is |= event && strncmp(event, clocks[i], n) == 0 && (!event[n] || event[n] == ':');
     }
     return is;
+}
+
+unsigned pf_export_event_says(const perfile_event *event)
+{
+    enum { CPU_CYCLES = 0, REF_CPU_CYCLES = 9, CPU_CLOCK = 0, TASK_CLOCK = 1 };
+    if (!event)
+        return PF_EVENT_COUNTS; /* without attr nothing speaks against it */
+    /* In the upper half is the kind of processor, where there are several. */
+    const uint32_t config = (uint32_t)event->attr->config;
+    switch (event->attr->type) {
+    case PERFILE_TYPE_HARDWARE:
+        return config == CPU_CYCLES || config == REF_CPU_CYCLES ? PF_EVENT_CLOCK : PF_EVENT_COUNTS;
+    case PERFILE_TYPE_SOFTWARE:
+        return config == CPU_CLOCK || config == TASK_CLOCK ? PF_EVENT_CLOCK : PF_EVENT_HAPPENS;
+    case PERFILE_TYPE_TRACEPOINT:
+    case PERFILE_TYPE_BREAKPOINT:
+        return PF_EVENT_HAPPENS;
+    default: /* of a PMU: probes have a sample for each time that they happen */
+        return pf_takes_all_switches(event) ? PF_EVENT_HAPPENS : PF_EVENT_COUNTS;
+    }
+}
+
+pf_export_event pf_export_event_of(const pf_exporter *x, const char *name)
+{
+    const uint32_t at = name ? pf_index_get(&x->event_index, (uintptr_t)name) : PF_INDEX_NONE;
+    return at == PF_INDEX_NONE ? (pf_export_event){.name = name}
+                               : ((const pf_export_event *)(const void *)x->events.ptr)[at];
 }
 
 pf_tree_options pf_export_tree_options(const pf_exporter *x)

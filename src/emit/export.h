@@ -41,6 +41,21 @@ typedef struct pf_export_ops {
     bool directory; /* it is several files */
 } pf_export_ops;
 
+/* What samples of an event say of the time of a processor. */
+enum {
+    PF_EVENT_HAPPENS = 0, /* nothing: each says that something happened (tracepoints, faults …) */
+    PF_EVENT_COUNTS, /* it had much of what its hardware counts: instructions, cache misses … */
+    PF_EVENT_CLOCK   /* a thread that is on it has them at a steady rate: clocks, cycles */
+};
+
+/* An event that samples are of; those of one name are one, by the first capture that has it. */
+typedef struct pf_export_event {
+    const char *name;  /* of the profile's texts */
+    unsigned says;     /* PF_EVENT_… */
+    uint64_t interval; /* ns on a processor from sample to sample; 0: not known */
+    uint64_t period;   /* what is counted from sample to sample; 0: it differs */
+} pf_export_event;
+
 /* The emitter of such a form; a form may have a struct that begins with it. */
 typedef struct pf_exporter {
     perfile_emitter base;
@@ -54,7 +69,8 @@ typedef struct pf_exporter {
     uint32_t n_named;         /* frames of the captures before it */
     const char *hostname;     /* of it, as the session has it … */
     const char *host;         /* … and as a text of the profile */
-    pf_index events;          /* the names of events so far (texts of the profile) */
+    pf_index event_index;     /* name of an event (text of the profile) to its position in … */
+    pf_buffer events;         /* pf_export_event: those of the captures that ended */
     perfile_export_options options;
     char *title; /* a copy of options.title; NULL: none was given */
     uint64_t
@@ -107,6 +123,12 @@ perfile_status pf_export_write_some(pf_exporter *x, perfile_error *err);
 
 /* True if periods of the event are ns: cpu-clock, task-clock. */
 bool pf_export_is_clock(const char *event);
+
+/* What samples of an event say: PF_EVENT_…; NULL: it is not known which one. */
+unsigned pf_export_event_says(const perfile_event *event);
+
+/* What is known of an event of this name; all zeros if nothing is. */
+pf_export_event pf_export_event_of(const pf_exporter *x, const char *name);
 
 /* The options that decide names and weights. */
 pf_tree_options pf_export_tree_options(const pf_exporter *x);

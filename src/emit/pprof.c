@@ -9,6 +9,7 @@
 
 #ifdef PERFILE_WITH_PPROF /* cmake/forms.cmake */
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "pprof.pb-c.h"
 
@@ -102,6 +103,12 @@ enum { EMPTY, SAMPLES, COUNT, NANOSECONDS, PERIOD, COMM, PID, TID, CPU, EVENT, H
 static const char *const words[N_WORDS] = {
     "", "samples", "count", "nanoseconds", "period", "comm", "pid", "tid", "cpu", "event", "host"};
 
+/* A value of samples: that of an event, or of all. */
+typedef struct measure {
+    const char *event;       /* NULL: not known, or of all */
+    uint64_t samples, total; /* those of the event, and what their values add up to */
+} measure;
+
 typedef struct writer {
     pf_exporter *x;
     pf_gzip gzip;
@@ -109,8 +116,8 @@ typedef struct writer {
     pf_buffer name;     /* of a frame */
     pf_buffer texts;    /* const char *: string_table behind the words, of the profile's texts */
     pf_index positions; /* address of a text to its position among them */
-    const char *events[MOST_EVENTS]; /* those with a value */
-    size_t n_events;
+    measure values[MOST_EVENTS];
+    size_t n_events;    /* those with a value */
     bool per_event;     /* each event has a value; else all have one */
     pf_buffer extents;  /* extent: of the addresses of each object */
     pf_buffer ids;      /* uint64_t: locations of the sample */
@@ -180,9 +187,15 @@ static perfile_status fail(writer *w, perfile_error *err)
 static size_t event_at(const writer *w, const char *event)
 {
     size_t i = 0;
-    while (i < w->n_events && w->events[i] != event)
+    while (i < w->n_events && w->values[i].event != event)
         i++;
     return i;
+}
+
+/* The position of the value of a sample. */
+static size_t value_at(const writer *w, const pf_label *label)
+{
+    return w->per_event ? event_at(w, label->event) : 0;
 }
 
 static void find_events(writer *w)
@@ -195,7 +208,15 @@ static void find_events(writer *w)
             continue;
         w->per_event = w->n_events < MOST_EVENTS;
         if (w->per_event)
-            w->events[w->n_events++] = event;
+            w->values[w->n_events++] = (measure){.event = event};
+    }
+    if (!w->per_event)
+        w->values[0] = (measure){0};
+    for (uint32_t i = 0; i < p->sums.n; i++) {
+        const pf_sum *sum = pf_profile_sum_at(p, i);
+        measure *v = &w->values[value_at(w, pf_profile_label_at(p, sum->label))];
+        pf_sum_add(&v->samples, sum->samples);
+        pf_sum_add(&v->total, sum->period);
     }
 }
 
@@ -217,7 +238,7 @@ static perfile_status put_value_types(writer *w, perfile_error *err)
     if (!w->per_event)
         return st == PERFILE_OK ? put_value_type(w, PERIOD, COUNT, err) : st;
     for (size_t i = 0; i < w->n_events && st == PERFILE_OK; i++) {
-        const char *event = w->events[i];
+        const char *event = w->values[i].event;
         st = put_value_type(w, event ? clean_position(w, event) : PERIOD,
                             pf_export_is_clock(event) ? NANOSECONDS : COUNT, err);
     }
@@ -286,7 +307,7 @@ static perfile_status put_sample(writer *w, const pf_sum *sum, perfile_error *er
     PfPprof__Sample sample = PF_PPROF__SAMPLE__INIT, *samples[1] = {&sample};
     PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
     bool ok = find_ids(w, sum->stack);
-    values[1 + (w->per_event ? event_at(w, label->event) : 0)] = value_of(sum->period);
+    values[1 + value_at(w, label)] = value_of(sum->period);
     sample.n_location_id = w->ids.len / sizeof(uint64_t);
     sample.location_id = (uint64_t *)(void *)w->ids.ptr;
     sample.n_value = 1 + (w->per_event ? w->n_events : 1);
@@ -412,6 +433,68 @@ static perfile_status put_mapping(writer *w, uint32_t number, perfile_error *err
     return mapping.filename >= 0 && mapping.build_id >= 0 ? put(w, &part, err) : fail(w, err);
 }
 
+/* Finding the program: viewers take the first mapping for it, and call the profile so. */
+
+/* True if an object may be the program of a process: a file that is no library. */
+static bool may_be_program(const pf_object *object)
+{
+    const char *slash = strrchr(object->name, '/');
+    return object->kind == PERFILE_MAPPING_FILE && slash && !strstr(slash, ".so") &&
+           !strstr(slash, ".ko") && !pf_object_is_jit(object);
+}
+
+/* True if a thread has the name of the file: that is what exec calls it, in 15 bytes. */
+static bool is_called(const pf_object *object, const char *comm)
+{
+    return comm && comm[0] && strncmp(strrchr(object->name, '/') + 1, comm, strlen(comm)) == 0;
+}
+
+/* The number of the object with most samples of those that may be programs, and of these if there
+ * are any those that the threads are called by; PF_NO_OBJECT: there are none.  *ok: there is
+ * memory. */
+static uint32_t find_program(writer *w, bool *ok)
+{
+    const pf_profile *p = &w->x->profile;
+    uint64_t(*samples)[2] = pf_alloc(p->objects.n + 1, sizeof *samples);
+    uint32_t best = PF_NO_OBJECT;
+    *ok = samples;
+    for (uint32_t i = 0; i < p->sums.n && *ok; i++) {
+        const pf_sum *sum = pf_profile_sum_at(p, i);
+        const char *comm = pf_profile_label_at(p, sum->label)->comm;
+        uint32_t last = PF_NO_OBJECT;
+        for (uint32_t at = sum->stack; at != PF_EMPTY_STACK;) {
+            const pf_call_stack *stack = pf_profile_stack_at(p, at);
+            const uint32_t number = pf_profile_frame_at(p, stack->frame)->object;
+            const pf_object *object = pf_profile_object_at(p, number);
+            if (object && number != last && may_be_program(object))
+                pf_sum_add(&samples[number][is_called(object, comm)], sum->samples);
+            last = number;
+            at = stack->parent;
+        }
+    }
+    for (size_t called = 2; called-- > 0 && *ok && best == PF_NO_OBJECT;)
+        for (uint32_t i = 0; i < p->objects.n; i++)
+            if (samples[i][called] &&
+                (best == PF_NO_OBJECT || samples[i][called] > samples[best][called]))
+                best = i;
+    pf_free(samples);
+    return best;
+}
+
+/* The objects, the program first. */
+static perfile_status put_mappings(writer *w, perfile_error *err)
+{
+    bool ok;
+    const uint32_t program = find_program(w, &ok);
+    perfile_status st = ok ? PERFILE_OK : pf_fail_nomem(err, "export");
+    if (st == PERFILE_OK && program != PF_NO_OBJECT)
+        st = put_mapping(w, program, err);
+    for (uint32_t i = 0; i < w->x->profile.objects.n && st == PERFILE_OK; i++)
+        if (i != program)
+            st = put_mapping(w, i, err);
+    return st;
+}
+
 /* Frames, then the objects, whose extents are known by then. */
 static perfile_status put_code(writer *w, perfile_error *err)
 {
@@ -423,9 +506,34 @@ static perfile_status put_code(writer *w, perfile_error *err)
             st = pf_fail_nomem(err, "export");
     for (uint32_t i = 0; i < p->frames.n && st == PERFILE_OK; i++)
         st = put_location(w, i, err);
-    for (uint32_t i = 0; i < p->objects.n && st == PERFILE_OK; i++)
-        st = put_mapping(w, i, err);
-    return st;
+    return st == PERFILE_OK ? put_mappings(w, err) : st;
+}
+
+/* The event that viewers are to show first: the one with most samples; and how often these were
+ * taken.  Where no periods are known, the numbers of samples are shown. */
+static perfile_status put_period(writer *w, perfile_error *err)
+{
+    PfPprof__ValueType type = PF_PPROF__VALUE_TYPE__INIT;
+    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
+    const measure *first = &w->values[0];
+    for (size_t i = 1; i < w->n_events && w->per_event; i++)
+        if (w->values[i].samples > first->samples)
+            first = &w->values[i];
+    const pf_export_event e = pf_export_event_of(w->x, first->event);
+    const int64_t name = first->event ? clean_position(w, first->event) : PERIOD;
+    part.default_sample_type = first->total ? name : SAMPLES;
+    if (e.interval) {
+        type.type = CPU;
+        type.unit = NANOSECONDS;
+        part.period = value_of(e.interval);
+    } else {
+        type.type = name;
+        type.unit = COUNT;
+        part.period = value_of(e.period);
+    }
+    if (part.period)
+        part.period_type = &type;
+    return name >= 0 ? put(w, &part, err) : fail(w, err);
 }
 
 /* Time, duration and comments. */
@@ -479,6 +587,8 @@ static perfile_status write_all(writer *w, perfile_error *err)
         st = put_sample(w, pf_profile_sum_at(&w->x->profile, i), err);
     if (st == PERFILE_OK)
         st = put_code(w, err);
+    if (st == PERFILE_OK)
+        st = put_period(w, err);
     if (st == PERFILE_OK)
         st = put_origin(w, err);
     if (st == PERFILE_OK)
