@@ -61,7 +61,11 @@ enum {                                    /* perfile_export_options.flags */
         * of "folded", "flamegraph", "speedscope" and "pprof" is the object, of the others the
         * place.  Not both. */
        PERFILE_EXPORT_UNKNOWN_MODULE = 1 << 9,
-       PERFILE_EXPORT_UNKNOWN_ADDRESS = 1 << 10
+       PERFILE_EXPORT_UNKNOWN_ADDRESS = 1 << 10,
+       /* Stacks are merged from the leaf: their lines and boxes begin with the function that runs,
+        * its callers follow, then the keys of `per`.  "folded" and "flamegraph"; other forms:
+        * PERFILE_E_USAGE. */
+       PERFILE_EXPORT_REVERSE = 1 << 11
 };
 
 /* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros
@@ -72,7 +76,7 @@ typedef struct perfile_export_options {
     /* PERFILE_PER_COMM … PERFILE_PER_CPU, in the order in which they stand in front of the frames;
      * ended by 0.  Empty: PERFILE_PER_COMM. */
     uint8_t per[8];
-    const char *title; /* of a picture, UTF-8; NULL: one is made.  Copied. */
+    const char *title; /* of a picture, UTF-8; NULL: the names of the captures.  Copied. */
     /* Frames get the names of their functions, looked up so, and copies of user stacks are unwound.
      * Borrowed until the emitter is closed.  NULL: frames are places in files, call chains end in
      * the kernel where the capture has a copy of the user stack instead. */

@@ -93,11 +93,27 @@ static perfile_status open_symbols(pf_exporter *x, perfile_error *err)
                                                             : pf_fail_nomem(err, "export");
 }
 
+/* Notes what the present capture is called; false if there is no memory. */
+static bool note_name(pf_exporter *x)
+{
+    const size_t i = x->n_inputs - (size_t)1;
+    if (i >= sizeof x->names / sizeof x->names[0])
+        return true;
+    const char *name = perfile_stream_name(x->base.stream);
+    const char *slash = strrchr(name, '/');
+    if (strcmp(name, "-") == 0)
+        name = "standard input";
+    x->names[i] = pf_profile_text(&x->profile, slash && slash[1] ? slash + 1 : name);
+    return x->names[i];
+}
+
 /* Begins to read the capture that base.session and base.model are of. */
 static perfile_status begin_input(pf_exporter *x, perfile_error *err)
 {
     x->reading = true;
     x->n_inputs++;
+    if (!note_name(x))
+        return pf_profile_fail(&x->profile, err);
     x->hostname = x->host = NULL;
     if (!pf_profile_reader_init(&x->reader, &x->profile, x->base.session, x->base.model, count, x))
         return pf_fail_nomem(err, "export");
@@ -219,8 +235,11 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
     x->options = *e->exporting;
     x->sum.first_time = PERFILE_NO_TIME;
     x->before = x->compares = x->options.flags & PERFILE_EXPORT_COMPARE;
-    if (x->compares && !e->ops->exports->compares)
+    if (x->compares && !e->ops->exports->trees)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' compares no captures",
+                       e->ops->name);
+    if (x->options.flags & PERFILE_EXPORT_REVERSE && !e->ops->exports->trees)
+        return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' has no stacks to reverse",
                        e->ops->name);
     const uint32_t both = PERFILE_EXPORT_UNKNOWN_MODULE | PERFILE_EXPORT_UNKNOWN_ADDRESS;
     if ((x->options.flags & both) == both)
@@ -334,7 +353,7 @@ const pf_export_ops pf_export_adds_up = {.put_run = pf_export_put_run,
                                          .per = {PERFILE_PER_COMM},
                                          .by_name = true,
                                          .joins = true,
-                                         .compares = true};
+                                         .trees = true};
 
 bool pf_export_quote(pf_buffer *out, const char *text)
 {
@@ -378,6 +397,29 @@ void pf_export_put_name(pf_exporter *x, pf_buffer *scratch, const char *name)
         pf_export_put_string(x, (const char *)scratch->ptr);
     else
         x->base.no_memory = true;
+}
+
+void pf_export_put_title(pf_exporter *x, pf_buffer *scratch)
+{
+    char more[40] = "";
+    pf_buffer text = {0};
+    const char *first = x->names[0] ? x->names[0] : "perfile export", *second = x->names[1];
+    if (x->title)
+        first = x->title;
+    else if (x->compares && x->n_inputs == 2)
+        snprintf(more, sizeof more, " compared with ");
+    else if (x->n_inputs > 1)
+        snprintf(more, sizeof more, " and %" PRIu32 " more", x->n_inputs - 1);
+    const bool pair = !x->title && x->compares && x->n_inputs == 2;
+    const char *const parts[] = {pair ? second : first, more, pair ? first : ""};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        ok = ok && pf_buffer_append(&text, parts[i], strlen(parts[i]));
+    if (ok && pf_buffer_append_u8(&text, 0))
+        pf_export_put_name(x, scratch, (const char *)text.ptr);
+    else
+        x->base.no_memory = true;
+    pf_buffer_free(&text);
 }
 
 void pf_export_put_text(pf_exporter *x, const char *text)
@@ -444,6 +486,7 @@ pf_tree_options pf_export_tree_options(const pf_exporter *x)
                          .mark_kernel = x->options.flags & PERFILE_EXPORT_MARK_KERNEL,
                          .mark_jit = x->options.flags & PERFILE_EXPORT_MARK_JIT,
                          .mark_inline = x->options.flags & PERFILE_EXPORT_MARK_INLINE,
+                         .reverse = x->options.flags & PERFILE_EXPORT_REVERSE,
                          .join = x->options.flags & PERFILE_EXPORT_UNKNOWN_MODULE ||
                                  (x->base.ops->exports->joins &&
                                   !(x->options.flags & PERFILE_EXPORT_UNKNOWN_ADDRESS))};

@@ -34,7 +34,7 @@ typedef struct pf_export_ops {
     bool all_keys;  /* all keys are taken, whatever is asked for */
     bool per_event; /* PERFILE_PER_EVENT is always among them */
     bool per_host;  /* labels say the host, too */
-    bool compares;  /* it can show samples of captures before beside those of others */
+    bool trees;     /* it shows a tree: of captures before beside that of others, or reversed */
     bool by_name;   /* of a frame its name is written, and no address */
     bool joins;     /* frames without a name are one for each object by default */
     bool binary;    /* the output is not for terminals */
@@ -72,7 +72,8 @@ typedef struct pf_exporter {
     pf_index event_index;     /* name of an event (text of the profile) to its position in … */
     pf_buffer events;         /* pf_export_event: those of the captures that ended */
     perfile_export_options options;
-    char *title; /* a copy of options.title; NULL: none was given */
+    char *title;          /* a copy of options.title; NULL: none was given */
+    const char *names[2]; /* of the first captures, without folders; of the profile's texts */
     uint64_t
         wall_time;    /* ns since 1970 of the first sample of the first capture that knows it; 0 */
     uint64_t wall_at; /* the time of that sample by the session clock */
@@ -117,6 +118,9 @@ size_t pf_export_names_most(pf_exporter *x, uint64_t (*bytes)(const void *user, 
 
 /* Writes a name of a capture as a JSON string; `scratch` is the caller's, for its text. */
 void pf_export_put_name(pf_exporter *x, pf_buffer *scratch, const char *name);
+
+/* Writes a heading likewise: the title that was given, or the names of the captures. */
+void pf_export_put_title(pf_exporter *x, pf_buffer *scratch);
 
 /* Hands the output to the sink if there is enough of it. */
 perfile_status pf_export_write_some(pf_exporter *x, perfile_error *err);

@@ -190,7 +190,8 @@ enum {
     OPTION_COMPARE,
     OPTION_INLINE,
     OPTION_NO_UNWIND,
-    OPTION_BRANCH_CHAINS
+    OPTION_BRANCH_CHAINS,
+    OPTION_REVERSE
 };
 
 /* Words of --per, in the order of PERFILE_PER_…. */
@@ -307,6 +308,9 @@ static int read_option(int option, settings *set)
     case OPTION_BRANCH_CHAINS:
         set->exporting.flags |= PERFILE_EXPORT_BRANCH_CHAINS;
         return CLI_CONTINUE;
+    case OPTION_REVERSE:
+        set->exporting.flags |= PERFILE_EXPORT_REVERSE;
+        return CLI_CONTINUE;
     case OPTION_TITLE:
         set->exporting.title = optarg;
         return CLI_CONTINUE;
@@ -422,8 +426,14 @@ static const cli_option options[] = {
      .more =
          "A flame graph shows what grew in red, what shrank in blue, as shares of all; lines get "
          "two weights, before and now."},
+    {"reverse", .code = OPTION_REVERSE,
+     .help =
+         "flamegraph, folded: merge stacks from the leaf, so that each function that ran is one "
+         "box, with its callers on it",
+     .more = "Keys of --per stand at the other end then."},
     {"title", .value = "TEXT", .code = OPTION_TITLE,
-     .help = "flamegraph, speedscope, firefox, chrome: the heading"},
+     .help =
+         "flamegraph, speedscope, firefox, chrome: the heading; default: the names of the FILEs"},
     {"output", .value = "OUT", .letter = 'o', .path = true,
      .help = "write to this file, which appears when it is complete; default: standard output",
      .more = "It must not exist."},
