@@ -65,7 +65,11 @@ enum {                                    /* perfile_export_options.flags */
        /* Stacks are merged from the leaf: their lines and boxes begin with the function that runs,
         * its callers follow, then the keys of `per`.  "folded" and "flamegraph"; other forms:
         * PERFILE_E_USAGE. */
-       PERFILE_EXPORT_REVERSE = 1 << 11
+       PERFILE_EXPORT_REVERSE = 1 << 11,
+       /* Weights are numbers of samples, not periods: the default of all forms but "speedscope",
+        * where samples of clocks, and of cycles so many times a second, weigh ns by default, with
+        * empty stacks where switches say that a thread was on no processor. */
+       PERFILE_EXPORT_SAMPLES = 1 << 12
 };
 
 /* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros

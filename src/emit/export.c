@@ -241,6 +241,10 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
     if (x->options.flags & PERFILE_EXPORT_REVERSE && !e->ops->exports->trees)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' has no stacks to reverse",
                        e->ops->name);
+    const uint32_t weights = PERFILE_EXPORT_SAMPLES | PERFILE_EXPORT_PERIODS;
+    if ((x->options.flags & weights) == weights)
+        return pf_fail(err, PERFILE_E_USAGE, "export.flags",
+                       "weights are numbers of samples or periods, not both");
     const uint32_t both = PERFILE_EXPORT_UNKNOWN_MODULE | PERFILE_EXPORT_UNKNOWN_ADDRESS;
     if ((x->options.flags & both) == both)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags",
@@ -448,7 +452,7 @@ bool pf_export_is_clock(const char *event)
     bool is = false;
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
         const size_t n = strlen(clocks[i]);
-        is |= event && strncmp(event, clocks[i], n) == 0 && (!event[n] || event[n] == ':');
+        is |= event && strncmp(event, clocks[i], n) == 0 && strchr(":/", event[n]);
     }
     return is;
 }

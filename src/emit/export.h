@@ -288,12 +288,13 @@ typedef struct pf_track {
     uint64_t first, last;  /* of its samples, marks and switches; first > last: none has a time */
     uint64_t began, ended; /* FORK and EXIT of its thread; PERFILE_NO_TIME: not seen */
     uint32_t shown;        /* label of the track it is shown on, complete behind sorting */
+    uint32_t thread;       /* likewise: that of the same thread which has its switches */
     bool sampled;          /* there are samples */
     bool used;             /* behind sorting: there is something on it */
 } pf_track;
 
 typedef struct pf_tracks {
-    pf_timeline samples;
+    pf_timeline samples;  /* `weight`: their periods */
     pf_timeline marks;    /* `stack`: number in `said` */
     pf_timeline switches; /* `weight`: PF_SWITCH_…, and before sorting the source and the capture;
                            * `stack`: processor, PF_NO_LABEL: not known */
@@ -321,7 +322,7 @@ void pf_tracks_free(pf_tracks *t);
 bool pf_tracks_take(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label);
 /* A record that is shown by other means, so that its thread is known. */
 bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *about);
-/* The same for a record SWITCH or SWITCH_CPU_WIDE alone. */
+/* The same for records SWITCH and SWITCH_CPU_WIDE, and nothing of others. */
 bool pf_tracks_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about);
 
 /* The switches of a capture (pf_exporter.n_inputs) that say most: those of all processors by

@@ -481,10 +481,8 @@ static bool take_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *sample,
 
 static bool add_sample(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
 {
-    const pf_moment m = {.time = sample->time,
-                         .weight = x->options.flags & PERFILE_EXPORT_PERIODS ? sample->period : 1,
-                         .label = label,
-                         .stack = sample->stack};
+    const pf_moment m = {
+        .time = sample->time, .weight = sample->period, .label = label, .stack = sample->stack};
     if (label == PF_INTERN_NONE || !pf_timeline_add(&t->samples, &x->profile, &m) ||
         !pf_tracks_touch(t, x, sample, label))
         return false;
@@ -519,6 +517,8 @@ bool pf_tracks_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
     const perfile_record *r = noted->record;
     const unsigned source = r->type == PERFILE_RECORD_SWITCH ? PF_SWITCHES_TASK : PF_SWITCHES_WIDE;
     pf_profiled about = *noted;
+    if (!is_switch(r->type))
+        return true;
     about.event = NULL; /* what happens to a thread is of no event */
     unsigned what = PF_SWITCH_IN;
     if (r->misc & PERFILE_MISC_SWITCH_OUT)
@@ -591,7 +591,7 @@ static same_thread *entry_of(const pf_tracks *t, pf_intern *table, pf_label key,
 }
 
 /* Makes the track of a label known to those of the same thread that have none. */
-static bool offer(const pf_tracks *t, pf_intern *table, const pf_profile *p, uint32_t label)
+static bool offer(pf_tracks *t, pf_intern *table, const pf_profile *p, uint32_t label)
 {
     for (unsigned any = 0; any < 2; any++) {
         same_thread *e = entry_of(t, table, *pf_profile_label_at(p, label), any);
@@ -599,6 +599,8 @@ static bool offer(const pf_tracks *t, pf_intern *table, const pf_profile *p, uin
             return false;
         if (!e->label)
             e->label = label + UINT64_C(1);
+        if (!any)
+            t->at[label].thread = (uint32_t)(e->label - 1);
     }
     return true;
 }
@@ -611,7 +613,7 @@ static bool place_one(pf_tracks *t, pf_profile *p, pf_intern *table, uint32_t la
         return false;
     if (!e->label)
         return offer(t, table, p, label);
-    t->at[label].shown = (uint32_t)(e->label - 1);
+    t->at[label].shown = t->at[label].thread = (uint32_t)(e->label - 1);
     return true;
 }
 

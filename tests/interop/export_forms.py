@@ -154,7 +154,7 @@ def are_ends(ours, wanted):
 def same(what, ours, wanted):
     if +ours != +wanted:
         a, b = ours - wanted, wanted - ours
-        if what in ("firefox: samples", "chrome: samples", "perfetto: samples") and are_ends(a, b):
+        if what in ("firefox: samples", "chrome: samples", "perfetto: samples", "speedscope: samples", "speedscope: period") and are_ends(a, b):
             counted["threads that end"] += sum(a.values())
             return None
         return f"{what}: {list(a.items())[:2]} and not {list(b.items())[:2]}"
@@ -167,16 +167,24 @@ def check_speedscope(data, periods):
     assert s["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     frames = [f["name"] for f in s["shared"]["frames"]]
     assert all(isinstance(n, str) for n in frames)
-    assert len({(f["name"], f.get("file")) for f in s["shared"]["frames"]}) == len(frames)
-    sums = collections.Counter()
+    functions = {(f["name"], f.get("file")) for f in s["shared"]["frames"]}
+    threads = sum("file" not in f and re.search(r" -?\d+/-?\d+( \[\d+\])?$", f["name"]) is not None for f in s["shared"]["frames"])
+    assert len(functions) >= len(frames) - threads
+    sums, all_ = collections.Counter(), collections.Counter()
     for p in s["profiles"]:
         assert p["type"] == "sampled" and p["unit"] in ("none", "nanoseconds") and p["startValue"] == 0
         assert p["unit"] == "none" or periods
         assert len(p["samples"]) == len(p["weights"]) and sum(p["weights"]) == p["endValue"]
-        m = re.fullmatch(r"(?s)(.*) (-?\d+)/(-?\d+) (.*?)", p["name"])
+        m = re.fullmatch(r"(?s)(.*) (-?\d+)/(-?\d+)(?: \[\d+\])? (.*?)", p["name"])
+        if p["name"].startswith("all "):  # of all threads: a frame for each stands below its stacks
+            for stack, weight in zip(p["samples"], p["weights"]):
+                m = re.fullmatch(r"(?s)(.*) (-?\d+)/(-?\d+)(?: \[\d+\])?", frames[stack[0]])
+                all_[(m[1], f"pid {m[2]}", f"tid {m[3]}", p["name"][4:]) + tuple(frames[i] for i in stack[1:])] += weight
+            continue
         for stack, weight in zip(p["samples"], p["weights"]):
             key = (m[1], f"pid {m[2]}", f"tid {m[3]}", m[4]) if m else (p["name"],)
             sums[key + tuple(frames[i] for i in stack)] += weight
+    assert all(sums[key] == n for key, n in all_.items()), [(k, n, sums[k]) for k, n in all_.items() if sums[k] != n][:3]
     return sums
 
 

@@ -13,7 +13,7 @@
 
 enum { TEXT = 1 << 17 };
 
-static const char *const forms[] = {"firefox", "chrome", "perfetto"};
+static const char *const forms[] = {"firefox", "chrome", "perfetto", "speedscope"};
 
 static bool has_form(const char *form)
 {
@@ -102,6 +102,40 @@ static void threads_stand_over_time(void **state)
         "\"name\":\"LOST\",\"args\":{\"type\":\"LOST\",\"id\":1,\"lost\":7}",
         NULL};
     assert_has("chrome", &b, 1, NULL, chrome);
+}
+
+/* speedscope: largest first, and all threads; time off the processor, unless samples are asked for.
+ */
+static void time_off_the_processor_is_empty(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    static char text[TEXT];
+    perfile_export_summary sum;
+    build_work(&b);
+    const char *const time[] = {
+        "\"name\":\"made\"",
+        "\"name\":\"all cpu-clock\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":30,",
+        "\"name\":\"work 5/5 cpu-clock\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":"
+        "200020,\n\"samples\":[[0],[],[0,0]],\n\"weights\":[10,200000,10]}",
+        "\"name\":\"work 6/6 "
+        "cpu-clock\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":10,",
+        NULL};
+    assert_has("speedscope", &b, 1, NULL, time);
+    const perfile_export_options counted = {.size = sizeof counted,
+                                            .flags = PERFILE_EXPORT_SAMPLES};
+    const char *const samples[] = {"\"name\":\"all cpu-clock\",\"unit\":\"none\"",
+                                   "\"samples\":[[0],[0,0]],\n\"weights\":[1,1]", NULL};
+    assert_has("speedscope", &b, 1, &counted, samples);
+    assert_int_equal(export_to("speedscope", &b, 1, &counted, NULL, text, sizeof text, &sum),
+                     PERFILE_OK);
+    const char *all = strstr(text, "\"name\":\"all"), *large = strstr(text, "\"name\":\"work 5/5 "),
+               *small = strstr(text, "\"name\":\"work 6/6 ");
+    assert_true(all && all < large && large < small);
+    const perfile_export_options both = {.size = sizeof both,
+                                         .flags = PERFILE_EXPORT_SAMPLES | PERFILE_EXPORT_PERIODS};
+    assert_int_equal(export_to("speedscope", &b, 1, &both, NULL, text, sizeof text, &sum),
+                     PERFILE_E_USAGE);
 }
 
 static void names_do_not_break_json(void **state)
@@ -209,6 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_stand_over_time),
+        cmocka_unit_test(time_off_the_processor_is_empty),
         cmocka_unit_test(names_do_not_break_json),
         cmocka_unit_test(samples_without_time_are_kept),
         cmocka_unit_test(stretches_do_not_overlap),

@@ -265,9 +265,11 @@ static int format_option(settings *set)
 static int weight_option(settings *set)
 {
     size_t which;
+    static const uint32_t flags[] = {PERFILE_EXPORT_SAMPLES, PERFILE_EXPORT_PERIODS};
     int status = cli_choose("export", "--weight", optarg, weight_word, &which);
-    if (status == CLI_CONTINUE && which)
-        set->exporting.flags |= PERFILE_EXPORT_PERIODS;
+    set->exporting.flags &= ~(flags[0] | flags[1]);
+    if (status == CLI_CONTINUE)
+        set->exporting.flags |= flags[which];
     return status;
 }
 
@@ -375,7 +377,8 @@ static const cli_option options[] = {
          "the form of the output; folded: a line for each stack, for flame graph scripts and "
          "viewers; flamegraph: a "
          "picture to zoom and search, one HTML file for any browser; speedscope: JSON for that "
-         "viewer, a profile for each thread; firefox: JSON for the Firefox Profiler; chrome: trace "
+         "viewer, a profile for each thread and one for all; firefox: JSON for the Firefox "
+         "Profiler; chrome: trace "
          "events in JSON; pprof: a profile for pprof, compressed; perfetto: a trace for Perfetto; "
          "aux: the AUX area "
          "for decoders, as a directory",
@@ -401,7 +404,11 @@ static const cli_option options[] = {
          "of pprof all of them, as labels and values. For chrome and perfetto it is always all."},
     {"weight", .value = "WHAT", .code = OPTION_WEIGHT, .word = weight_word,
      .help =
-         "what a stack weighs; samples (default): their number; period: the sum of their periods"},
+         "what a stack weighs; samples (default): their number; period: the sum of their periods",
+     .more =
+         "For speedscope the default is time, if the event is a clock, or cycles so many times a "
+         "second.  Then the time that switches prove a thread to have been on no processor is "
+         "an empty stack."},
     {"mark", .value = "LIST", .code = OPTION_MARK, .word = mark_word, .list = true,
      .help = "let names of frames end with _[k] in the kernel (kernel), _[j] in code generated at "
              "run time (jit), _[i] of inlined functions (inline)"},
