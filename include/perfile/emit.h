@@ -69,7 +69,10 @@ enum {                                    /* perfile_export_options.flags */
        /* Weights are numbers of samples, not periods: the default of all forms but "speedscope",
         * where samples of clocks, and of cycles so many times a second, weigh ns by default, with
         * empty stacks where switches say that a thread was on no processor. */
-       PERFILE_EXPORT_SAMPLES = 1 << 12
+       PERFILE_EXPORT_SAMPLES = 1 << 12,
+       /* "firefox": the viewer may ask a symbol server, which learns names and build ids of files,
+        * for functions that are not named. */
+       PERFILE_EXPORT_SYMBOL_SERVER = 1 << 13
 };
 
 /* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros

@@ -171,7 +171,7 @@ static void put_slice(chrome *c, const pf_label *l, const pf_slice *s)
 
 static void put_mark(chrome *c, const pf_label *l, const pf_mark *mark, uint64_t time)
 {
-    const char *name = perfile_record_type_name((uint32_t)mark->type);
+    const char *name = pf_marks_name(&mark->kind); /* there are none of samples here */
     begin(c, 'i', l->pid, l->tid, l->cpu);
     put_us(c, ",\"s\":\"t\",\"ts\":", time);
     put(c, ",\"cat\":\"record\",\"name\":\"");
@@ -199,7 +199,7 @@ static perfile_status put_track(chrome *c, uint32_t label, perfile_error *err)
     for (size_t i = t->marks.begins[label]; i < t->marks.begins[label + 1] && st == PERFILE_OK;
          i++) {
         const pf_moment *m = &t->marks.at[i];
-        put_mark(c, l, pf_marks_at(&t->said, m->stack), pf_tracks_time(t, m->time, &untimed));
+        put_mark(c, l, pf_marks_at(&t->said, m->said), pf_tracks_time(t, m->time, &untimed));
         st = pf_export_write_some(&c->x, err);
     }
     untimed = 0;

@@ -161,6 +161,9 @@ static pf_export_event event_facts(const perfile_event *event, const char *name)
     pf_export_event e = {.name = name, .says = pf_export_event_says(event)};
     if (!attr->is_freq)
         e.period = attr->sample_period;
+    /* The PMU of the kind of processor is in the upper half of `config` (kernel 5.12). */
+    if (attr->type == PERFILE_TYPE_HARDWARE && attr->config >> 32)
+        e.kinds = UINT64_C(1) << 32 | (uint32_t)attr->config;
     if (pf_export_is_clock(name))
         e.interval = e.period;
     if (e.says == PF_EVENT_CLOCK && attr->is_freq && attr->sample_freq)
@@ -224,6 +227,7 @@ static perfile_status read_keys(pf_exporter *x, perfile_error *err)
     if (form->all_keys || (!per[0] && !(x->options.flags & PERFILE_EXPORT_NO_LABELS)))
         memcpy(per, form->per, sizeof form->per);
     const size_t n = strlen((const char *)per);
+    x->per_event = strchr((const char *)per, PERFILE_PER_EVENT);
     if (form->per_event && !strchr((const char *)per, PERFILE_PER_EVENT))
         per[n] = PERFILE_PER_EVENT; /* there are fewer keys than room */
     return PERFILE_OK;
@@ -543,6 +547,10 @@ perfile_status pf_shown_make(pf_shown *s, pf_exporter *x, perfile_error *err)
 
 bool pf_timeline_add(pf_timeline *t, pf_profile *p, const pf_moment *m)
 {
+    if (t->n == UINT32_MAX) {
+        p->budget.refused = true;
+        return false;
+    }
     if (t->n == t->cap) {
         const size_t cap = t->cap ? 2 * t->cap : 1024;
         pf_moment *at = pf_budget_realloc(&p->budget, t->at, t->cap, cap, sizeof *at);
@@ -552,7 +560,7 @@ bool pf_timeline_add(pf_timeline *t, pf_profile *p, const pf_moment *m)
         t->cap = cap;
     }
     t->at[t->n] = *m;
-    t->at[t->n].sequence = t->n;
+    t->at[t->n].sequence = (uint32_t)t->n;
     t->n++;
     return true;
 }

@@ -54,6 +54,7 @@ typedef struct pf_export_event {
     unsigned says;     /* PF_EVENT_… */
     uint64_t interval; /* ns on a processor from sample to sample; 0: not known */
     uint64_t period;   /* what is counted from sample to sample; 0: it differs */
+    uint64_t kinds;    /* what is counted, if it has a name for each kind of processor; 0: one */
 } pf_export_event;
 
 /* The emitter of such a form; a form may have a struct that begins with it. */
@@ -79,6 +80,7 @@ typedef struct pf_exporter {
     uint64_t wall_at; /* the time of that sample by the session clock */
     uint64_t record_bytes; /* of all captures */
     pf_buffer comments;    /* const char *: where captures come from, of the profile's texts */
+    bool per_event;        /* options.per had PERFILE_PER_EVENT, not only the form */
     const char *facts[PERFILE_N_FACTS]; /* of these the first of each kind; NULL: none is known */
     perfile_export_summary sum;
 } pf_exporter;
@@ -166,14 +168,20 @@ void pf_counters_sort(pf_counters *c);
 void pf_counters_free(pf_counters *c);
 
 /* What records other than samples say, as JSON members: for the forms that show them as marks at
- * their time.
+ * their time.  Samples of events that only happen may be marks, too.
  *
  * The fields come from a walk, so that a new record type needs nothing here.  Equal texts are kept
  * once; all of it is charged to perfile_limits.profile_bytes. */
 
+/* What kind of mark it is.  The key is all of it. */
+typedef struct pf_mark_kind {
+    uint64_t type;     /* PERFILE_RECORD_… */
+    const char *event; /* of a sample, of the profile's texts; NULL: of another record, not known */
+} pf_mark_kind;
+
 /* What a mark says.  The key is all of it. */
 typedef struct pf_mark {
-    uint64_t type;    /* PERFILE_RECORD_… */
+    pf_mark_kind kind;
     const char *text; /* `,"addr":"0x1000","filename":"/bin/work"`, of the profile's texts */
 } pf_mark;
 
@@ -185,13 +193,20 @@ typedef struct pf_mark_field {
 
 typedef struct pf_marks {
     pf_intern said;   /* pf_mark */
-    pf_intern types;  /* uint64_t: those of all marks */
+    pf_intern kinds;  /* pf_mark_kind: those of all marks */
     pf_intern fields; /* pf_mark_field */
     pf_buffer text, clean;
     /* Of the record that was described last: its own fields `pid` and `tid`, PERFILE_NO_PID
      * without; they are of whom it is about, which the trailer need not be. */
     uint32_t pid, tid;
 } pf_marks;
+
+/* What marks of a kind are called: the event, or the type of the record. */
+const char *pf_marks_name(const pf_mark_kind *kind);
+
+/* The number in `said` of a mark for samples of an event, which says `text`, JSON members likewise.
+ * PF_INTERN_NONE if there is no memory or the limit is exceeded. */
+uint32_t pf_marks_event(pf_marks *m, pf_profile *p, const char *event, const char *text);
 
 /* The key of a field in the text. */
 const char *pf_marks_key(const perfile_field *field);
@@ -210,7 +225,8 @@ typedef struct pf_moment {
     uint64_t time; /* PERFILE_NO_TIME: it has none, and stands where it came */
     uint64_t weight;
     uint32_t label, stack;
-    uint64_t sequence;
+    uint32_t said;     /* of a mark: its number in pf_marks.said */
+    uint32_t sequence; /* set by pf_timeline_add() */
 } pf_moment;
 
 /* Samples, and from which to which of them each label has once they are sorted. */
@@ -295,7 +311,7 @@ typedef struct pf_track {
 
 typedef struct pf_tracks {
     pf_timeline samples;  /* `weight`: their periods */
-    pf_timeline marks;    /* `stack`: number in `said` */
+    pf_timeline marks;    /* other records, of which `stack` is empty; samples, likewise */
     pf_timeline switches; /* `weight`: PF_SWITCH_…, and before sorting the source and the capture;
                            * `stack`: processor, PF_NO_LABEL: not known */
     uint8_t *sources;     /* PF_SWITCHES_… of each capture, by pf_exporter.n_inputs */
@@ -305,6 +321,7 @@ typedef struct pf_tracks {
     size_t n, cap;
     uint64_t first, last; /* of all that have a time; first > last: none has */
     bool by_thread;       /* to be set before sorting */
+    bool joins_events;    /* likewise: samples of a thread are on one track, whatever their event */
     bool only_tasks;      /* likewise: switches of whole processors are shown by other means */
 } pf_tracks;
 

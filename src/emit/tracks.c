@@ -178,8 +178,10 @@ static void pf_marks_init(pf_marks *m, pf_profile *p)
     const uint64_t seed = pf_index_seed(m);
     m->said = (pf_intern){
         .seed = seed, .budget = &p->budget, .width = sizeof(pf_mark), .key = sizeof(pf_mark)};
-    m->types = (pf_intern){
-        .seed = seed, .budget = &p->budget, .width = sizeof(uint64_t), .key = sizeof(uint64_t)};
+    m->kinds = (pf_intern){.seed = seed,
+                           .budget = &p->budget,
+                           .width = sizeof(pf_mark_kind),
+                           .key = sizeof(pf_mark_kind)};
     m->fields = (pf_intern){.seed = seed,
                             .budget = &p->budget,
                             .width = sizeof(pf_mark_field),
@@ -189,7 +191,7 @@ static void pf_marks_init(pf_marks *m, pf_profile *p)
 static void pf_marks_free(pf_marks *m)
 {
     pf_intern_free(&m->said);
-    pf_intern_free(&m->types);
+    pf_intern_free(&m->kinds);
     pf_intern_free(&m->fields);
     pf_buffer_free(&m->text);
     pf_buffer_free(&m->clean);
@@ -291,6 +293,25 @@ static void end(void *user, const perfile_field *field)
     ((describing *)user)->depth--;
 }
 
+/* The number in `said` of a mark. */
+static uint32_t add_mark(pf_marks *m, pf_profile *p, pf_mark_kind kind, const char *text)
+{
+    const pf_mark mark = {kind, pf_profile_text(p, text)};
+    return mark.text && pf_intern_add(&m->kinds, &kind) != PF_INTERN_NONE
+               ? pf_intern_add(&m->said, &mark)
+               : PF_INTERN_NONE;
+}
+
+uint32_t pf_marks_event(pf_marks *m, pf_profile *p, const char *event, const char *text)
+{
+    return add_mark(m, p, (pf_mark_kind){PERFILE_RECORD_SAMPLE, event}, text);
+}
+
+const char *pf_marks_name(const pf_mark_kind *kind)
+{
+    return kind->event ? kind->event : perfile_record_type_name((uint32_t)kind->type);
+}
+
 /* The number in `said` of what a record says.  PF_INTERN_NONE if there is no memory or the limit is
  * exceeded.  A record that cannot be read says what stands before the damage. */
 static uint32_t pf_marks_describe(pf_marks *m, pf_profile *p, const perfile_record *r)
@@ -301,11 +322,9 @@ static uint32_t pf_marks_describe(pf_marks *m, pf_profile *p, const perfile_reco
     pf_buffer_clear(&m->text);
     m->pid = m->tid = PERFILE_NO_PID;
     (void)!perfile_record_walk(r, PERFILE_WALK_ALL, &visitor, &d, NULL);
-    if (!d.ok || pf_intern_add(&m->types, &d.type) == PF_INTERN_NONE ||
-        !pf_buffer_append_u8(&m->text, 0))
+    if (!d.ok || !pf_buffer_append_u8(&m->text, 0))
         return PF_INTERN_NONE;
-    const pf_mark mark = {r->type, pf_profile_text(p, (const char *)m->text.ptr)};
-    return mark.text ? pf_intern_add(&m->said, &mark) : PF_INTERN_NONE;
+    return add_mark(m, p, (pf_mark_kind){.type = r->type}, (const char *)m->text.ptr);
 }
 
 /* Tracks of threads. */
@@ -557,7 +576,7 @@ bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
         about.tid = t->said.tid;
     }
     const uint32_t label = label_of(x, &about, NULL);
-    const pf_moment m = {.time = about.time, .label = label, .stack = said};
+    const pf_moment m = {.time = about.time, .label = label, .said = said};
     if (label == PF_INTERN_NONE || !pf_timeline_add(&t->marks, &x->profile, &m) ||
         !pf_tracks_touch(t, x, &about, label))
         return false;
@@ -624,7 +643,8 @@ static bool place(pf_tracks *t, pf_profile *p, pf_intern *table)
     bool ok = true;
     for (uint32_t i = 0; i < t->n && ok; i++)
         if (t->at[i].sampled)
-            ok = t->by_thread ? place_one(t, p, table, i) : offer(t, table, p, i);
+            ok =
+                t->by_thread || t->joins_events ? place_one(t, p, table, i) : offer(t, table, p, i);
     for (unsigned unknown = 0; unknown < 2; unknown++)
         for (uint32_t i = 0; i < t->n && ok; i++) {
             const bool is_unknown = pf_profile_label_at(p, i)->pid == PF_NO_LABEL;
@@ -692,11 +712,11 @@ static void keep_best_switches(pf_tracks *t)
     of->n = kept;
 }
 
-/* Samples stay where they are. */
+/* Samples stay where they are, unless those of all events of a thread are shown as one. */
 static void relabel(const pf_tracks *t, pf_timeline *of)
 {
     for (size_t i = 0; i < of->n; i++) {
-        if (of != &t->samples)
+        if (of != &t->samples || t->joins_events)
             of->at[i].label = t->at[of->at[i].label].shown;
         t->at[of->at[i].label].used |= of != &t->switches;
     }

@@ -10,7 +10,7 @@ import sys
 
 from captures import PERFILE, SOURCE, captures, run
 from enough import enough
-from export_time import check_chrome, check_firefox, check_perfetto
+from export_time import check_chrome, check_firefox, check_firefox_joined, check_perfetto
 
 counted = collections.Counter()
 KEYS = "comm,pid,tid,event"
@@ -217,6 +217,10 @@ def compare_perfetto(path, samples):
 def compare_time(path, wanted):
     """The forms that show time, against `perfile stats`."""
     events = sorted({event for _, event in wanted if event})
+    by_event = collections.Counter()
+    for (_, event), n in wanted.items():
+        by_event[event] += n
+    counted["firefox: events that are markers"] += check_firefox_joined(export(path, "firefox"), by_event)
     wanted = as_stats(wanted)
     return [same("firefox: samples", as_stats(check_firefox(export(path, "firefox", "--per", KEYS), events)), wanted),
             same("chrome: samples", as_stats(check_chrome(export(path, "chrome"), counted)), wanted)]

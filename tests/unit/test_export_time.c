@@ -138,6 +138,68 @@ static void time_off_the_processor_is_empty(void **state)
                      PERFILE_E_USAGE);
 }
 
+/* An event of a capture with several of them. */
+static void put_event(builder *b, uint32_t type, uint64_t config, uint64_t id)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_HEADER_ATTR, 0);
+    build_attr(b, &(build_attr_plan){.type = type,
+                                     .size = 64,
+                                     .config = config,
+                                     .period = 1000,
+                                     .sample_type = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP |
+                                                    PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME |
+                                                    PERFILE_SAMPLE_PERIOD,
+                                     .flags = SAMPLE_ID_ALL | FREQ});
+    build_u64(b, id);
+    build_end(b, start);
+}
+
+static void put_of_event(builder *b, uint64_t id, uint64_t time, uint64_t ip)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_SAMPLE, USER);
+    build_u64(b, id);
+    build_u64(b, ip);
+    build_u32(b, 5);
+    build_u32(b, 5);
+    build_u64(b, time);
+    build_u64(b, 10 * id);
+    build_end(b, start);
+}
+
+/* firefox: samples are of the clock with most of them, on all kinds of processors; those of other
+ * events are markers with their stack, on the same track, unless tracks are asked for by event. */
+static void samples_are_of_one_event(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    enum { HARDWARE = 0, SOFTWARE = 1, PAGE_FAULTS = 2, INSTRUCTIONS = 1, CYCLES = 0 };
+    build_u64(&b, 0x32454c4946524550);
+    build_u64(&b, 16);
+    put_event(&b, SOFTWARE, PAGE_FAULTS, 1);
+    put_event(&b, HARDWARE, INSTRUCTIONS, 2);
+    put_event(&b, HARDWARE, UINT64_C(4) << 32 | CYCLES, 3);
+    put_event(&b, HARDWARE, UINT64_C(8) << 32 | CYCLES, 4);
+    for (unsigned i = 0; i < 9; i++)
+        put_of_event(&b, 1 + i % 4, 1000000 * (i + 1), 0x1000 + i % 4);
+    const char *const joined[] = {
+        "\"interval\":1,",
+        "\"symbolicated\":true",
+        "\"samples\":{\"length\":4,\"weightType\":\"samples\",\"stack\":[0,1,0,1],\"time\":[2,3,6,"
+        "7]",
+        "{\"type\":\"page-faults\",\"period\":10,\"cause\":{\"time\":0,\"stack\":2}}",
+        "{\"type\":\"instructions\",\"period\":20,\"cause\":{\"time\":1,\"stack\":3}}",
+        "\"startTime\":[0,1,4,5,8],\"endTime\":[null,null,null,null,null],\"phase\":[0,0,0,0,0]",
+        "{\"name\":\"page-faults\",\"display\":",
+        NULL};
+    assert_has("firefox", &b, 1, NULL, joined);
+    const perfile_export_options apart = {
+        .size = sizeof apart, .per = {PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT}};
+    const char *const tracks[] = {"(page-faults)\"", "(instructions)\"",
+                                  "\"samples\":{\"length\":3,",
+                                  "\"stack\":[0,0,0],\"time\":[0,4,8]", NULL};
+    assert_has("firefox", &b, 1, &apart, tracks);
+}
+
 static void names_do_not_break_json(void **state)
 {
     (void)state;
@@ -244,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_stand_over_time),
         cmocka_unit_test(time_off_the_processor_is_empty),
+        cmocka_unit_test(samples_are_of_one_event),
         cmocka_unit_test(names_do_not_break_json),
         cmocka_unit_test(samples_without_time_are_kept),
         cmocka_unit_test(stretches_do_not_overlap),

@@ -191,7 +191,8 @@ enum {
     OPTION_INLINE,
     OPTION_NO_UNWIND,
     OPTION_BRANCH_CHAINS,
-    OPTION_REVERSE
+    OPTION_REVERSE,
+    OPTION_SYMBOL_SERVER
 };
 
 /* Words of --per, in the order of PERFILE_PER_…. */
@@ -313,6 +314,9 @@ static int read_option(int option, settings *set)
     case OPTION_REVERSE:
         set->exporting.flags |= PERFILE_EXPORT_REVERSE;
         return CLI_CONTINUE;
+    case OPTION_SYMBOL_SERVER:
+        set->exporting.flags |= PERFILE_EXPORT_SYMBOL_SERVER;
+        return CLI_CONTINUE;
     case OPTION_TITLE:
         set->exporting.title = optarg;
         return CLI_CONTINUE;
@@ -390,8 +394,11 @@ static const cli_option options[] = {
          "The forms firefox, chrome and perfetto show time: samples of each thread, when it was on "
          "a processor (SWITCH records, or sched:sched_switch with a period of 1), and what else "
          "was "
-         "recorded. For firefox records that are no samples are markers, and each event has "
-         "threads of its own; addresses are offsets in the file. For chrome samples are instants "
+         "recorded. For firefox each thread has the samples of one event, the clock with most of "
+         "them (cpu-clock, task-clock, cycles) or else another counter; those of all other events "
+         "are markers with a stack, and records that are no samples are markers, too; --per "
+         "pid,tid,event gives each event threads of its own. Addresses are offsets in the file. "
+         "For chrome samples are instants "
          "with a stack, counter values (READ, STAT) are counters, and idle on CPU N is thread N of "
          "process 0. For perfetto each event is "
          "a packet sequence with its timebase; the clock of the capture counts as "
@@ -400,7 +407,7 @@ static const cli_option options[] = {
      .help = "count stacks apart, by: comm (default), pid, tid, event, cpu; or none",
      .more =
          "Keys stand in front of the frames, in the order given. The default of speedscope is "
-         "comm,pid,tid,event, each a profile of its own; of firefox pid,tid,event, each a thread; "
+         "comm,pid,tid,event, each a profile of its own; of firefox pid,tid, each a thread; "
          "of pprof all of them, as labels and values. For chrome and perfetto it is always all."},
     {"weight", .value = "WHAT", .code = OPTION_WEIGHT, .word = weight_word,
      .help =
@@ -438,6 +445,9 @@ static const cli_option options[] = {
          "flamegraph, folded: merge stacks from the leaf, so that each function that ran is one "
          "box, with its callers on it",
      .more = "Keys of --per stand at the other end then."},
+    {"symbol-server", .code = OPTION_SYMBOL_SERVER,
+     .help = "firefox: let the viewer ask a symbol server for functions that are not named",
+     .more = "It learns names and build ids of the files."},
     {"title", .value = "TEXT", .code = OPTION_TITLE,
      .help =
          "flamegraph, speedscope, firefox, chrome: the heading; default: the names of the FILEs"},
