@@ -72,7 +72,10 @@ enum {                                    /* perfile_export_options.flags */
        PERFILE_EXPORT_SAMPLES = 1 << 12,
        /* "firefox": the viewer may ask a symbol server, which learns names and build ids of files,
         * for functions that are not named. */
-       PERFILE_EXPORT_SYMBOL_SERVER = 1 << 13
+       PERFILE_EXPORT_SYMBOL_SERVER = 1 << 13,
+       /* Frames have a file and line of the source, see perfile_symbols_source(): "speedscope",
+        * "firefox" and "pprof"; other forms: PERFILE_E_USAGE. */
+       PERFILE_EXPORT_LINES = 1 << 14
 };
 
 /* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros

@@ -51,6 +51,8 @@ static bool count(void *user, const pf_profiled *s)
         x->sum.first_time = s->time;
     if (s->time != PERFILE_NO_TIME && s->time >= x->sum.last_time)
         x->sum.last_time = s->time;
+    if (x->options.flags & PERFILE_EXPORT_LINES && !pf_lines_mark(&x->lines, &x->profile, s->stack))
+        return false;
     return form->take ? form->take(x, s, number)
                       : pf_profile_count(&x->profile, number, s->stack, s->period);
 }
@@ -119,7 +121,8 @@ static perfile_status begin_input(pf_exporter *x, perfile_error *err)
         return pf_fail_nomem(err, "export");
     x->reader.branch_chains = x->options.flags & PERFILE_EXPORT_BRANCH_CHAINS;
     pf_resolver *resolver = &x->reader.resolver;
-    resolver->joins = x->base.ops->exports->by_name && !(x->options.flags & PERFILE_EXPORT_INLINE);
+    const uint32_t by_place = PERFILE_EXPORT_INLINE | PERFILE_EXPORT_LINES;
+    resolver->joins = x->base.ops->exports->by_name && !(x->options.flags & by_place);
     resolver->joins_unnamed = resolver->joins_unmapped = pf_export_tree_options(x).join;
     perfile_status st = x->options.symbols ? open_symbols(x, err) : PERFILE_OK;
     x->reader.note = x->base.ops->exports->note ? show : NULL;
@@ -198,6 +201,8 @@ perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
         st = note_origin(x, err);
     if (st == PERFILE_OK && x->symbols)
         st = pf_name_functions(&x->profile, x->symbols, x->n_named, err);
+    if (st == PERFILE_OK && x->symbols && x->options.flags & PERFILE_EXPORT_LINES)
+        st = pf_lines_find(&x->lines, &x->profile, x->symbols, err);
     x->n_named = (uint32_t)x->profile.frames.n;
     add_unwound(&x->sum, &x->reader.unwinder);
     x->sum.not_inlined += x->reader.resolver.n_left_out;
@@ -242,6 +247,9 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
     if (x->compares && !e->ops->exports->trees)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' compares no captures",
                        e->ops->name);
+    if (x->options.flags & PERFILE_EXPORT_LINES && !e->ops->exports->lines)
+        return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' shows no lines of the source",
+                       e->ops->name);
     if (x->options.flags & PERFILE_EXPORT_REVERSE && !e->ops->exports->trees)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' has no stacks to reverse",
                        e->ops->name);
@@ -273,6 +281,7 @@ void pf_export_close(perfile_emitter *e)
 {
     pf_exporter *x = (pf_exporter *)e;
     pf_profile_reader_free(&x->reader);
+    pf_lines_free(&x->lines, &x->profile);
     pf_index_free(&x->event_index);
     pf_buffer_free(&x->events);
     pf_profile_free(&x->profile);
@@ -523,17 +532,24 @@ perfile_status pf_shown_make(pf_shown *s, pf_exporter *x, perfile_error *err)
     pf_profile *p = &x->profile;
     const pf_tree_options options = pf_export_tree_options(x);
     pf_buffer text = {0};
-    bool ok = true;
-    s->positions = pf_budget_alloc(&p->budget, p->frames.n + 1, sizeof *s->positions);
-    ok = s->positions;
-    for (uint32_t i = 0; i < p->frames.n && ok; i++) {
-        const pf_call_frame *frame = pf_profile_frame_at(p, i);
+    const uint32_t each = s->by_line ? 2 : 1; /* positions of a frame */
+    s->positions = pf_budget_alloc(&p->budget, each * p->frames.n + 1, sizeof *s->positions);
+    bool ok = s->positions;
+    for (uint32_t i = 0; i < each * p->frames.n && ok; i++) {
+        const pf_call_frame *frame = pf_profile_frame_at(p, i / each);
+        const pf_line line = s->by_line ? pf_line_at(&x->lines, i) : (pf_line){.asked = 1};
+        if (!line.asked) /* no stack has it so */
+            continue;
         pf_buffer_clear(&text);
         const char *name =
             pf_tree_frame_name(p, &options, frame, &text) && pf_buffer_append_u8(&text, 0)
                 ? pf_profile_text(p, (const char *)text.ptr)
                 : NULL;
-        const pf_shown_name key = {name, frame->object, frame->function};
+        const pf_shown_name key = {.name = name,
+                                   .object = frame->object,
+                                   .function = frame->function,
+                                   .file = line.file,
+                                   .line = line.file ? line.line : 0};
         s->positions[i] = name ? pf_intern_add(&s->names, &key) : PF_INTERN_NONE;
         ok = s->positions[i] != PF_INTERN_NONE;
     }

@@ -8,6 +8,7 @@
 #include "emit/emitter.h"
 #include "perfile/event.h"
 #include "perfile/field.h"
+#include "profile/lines.h"
 #include "profile/reader.h"
 #include "profile/tree.h"
 
@@ -34,6 +35,7 @@ typedef struct pf_export_ops {
     bool all_keys;  /* all keys are taken, whatever is asked for */
     bool per_event; /* PERFILE_PER_EVENT is always among them */
     bool per_host;  /* labels say the host, too */
+    bool lines;     /* it can show lines of the source */
     bool trees;     /* it shows a tree: of captures before beside that of others, or reversed */
     bool by_name;   /* of a frame its name is written, and no address */
     bool joins;     /* frames without a name are one for each object by default */
@@ -62,6 +64,7 @@ typedef struct pf_exporter {
     perfile_emitter base;
     pf_profile profile;
     pf_profile_reader reader;
+    pf_lines lines;           /* with PERFILE_EXPORT_LINES */
     bool reading;             /* `reader` is of the present capture */
     uint32_t n_inputs;        /* captures so far, the present one included */
     bool before;              /* it is one that others will be compared with */
@@ -245,18 +248,22 @@ perfile_status pf_timeline_sort(pf_timeline *t, pf_profile *p, perfile_error *er
 
 void pf_timeline_free(pf_timeline *t);
 
-/* Frames as viewers have them that list each function once, and each other name of an object. */
+/* Frames as viewers have them that list each function once, and each other name of an object; with
+ * lines each line of the source. */
 
 /* A frame of a viewer.  The key is all of it. */
 typedef struct pf_shown_name {
     const char *name;  /* of the profile's texts */
     uint32_t object;   /* number; PF_NO_OBJECT */
     uint32_t function; /* number + 1; 0: not known */
+    const char *file;  /* of the source; NULL: not known, or lines are not shown */
+    uint32_t line, zero;
 } pf_shown_name;
 
 typedef struct pf_shown {
     pf_intern names;     /* pf_shown_name; charged to the profile's budget, as all of it */
-    uint32_t *positions; /* in `names`, of each frame of the profile */
+    uint32_t *positions; /* in `names`, of each frame of the profile; with lines of each key */
+    bool by_line;        /* to be set before pf_shown_make() */
 } pf_shown;
 
 void pf_shown_init(pf_shown *s, pf_profile *p);
@@ -264,6 +271,12 @@ void pf_shown_free(pf_shown *s);
 
 /* Finds the names of all frames.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_shown_make(pf_shown *s, pf_exporter *x, perfile_error *err);
+
+/* The position of the frame with a key (pf_line_key()). */
+static inline uint32_t pf_shown_position(const pf_shown *s, uint32_t key)
+{
+    return s->positions[s->by_line ? key : key / 2];
+}
 
 static inline const pf_shown_name *pf_shown_at(const pf_shown *s, uint32_t number)
 {

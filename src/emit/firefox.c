@@ -38,6 +38,7 @@ typedef struct pf_firefox {
     /* Of the thread that is being written.  Stacks and frames are those of the profile, times two:
      * plus 1 where they are callers. */
     pf_selection stacks, frames, functions, resources;
+    const char **files; /* of the source, of each function; NULL: not known */
     pf_buffer path;
 } pf_firefox;
 
@@ -140,7 +141,8 @@ static void select_one(pf_selection *s, uint32_t thing)
 static perfile_status pf_firefox_open_tables(pf_firefox *f, perfile_error *err)
 {
     pf_profile *p = &f->x.profile;
-    return open_selection(&f->stacks, p, 2 * p->stacks.n) &&
+    f->files = pf_budget_alloc(&p->budget, f->shown.names.n + 1, sizeof *f->files);
+    return f->files && open_selection(&f->stacks, p, 2 * p->stacks.n) &&
                    open_selection(&f->frames, p, 2 * p->frames.n) &&
                    open_selection(&f->functions, p, f->shown.names.n) &&
                    open_selection(&f->resources, p, p->objects.n)
@@ -156,8 +158,25 @@ static void pf_firefox_close_tables(pf_firefox *f)
         pf_free(all[i]->place);
         pf_free(all[i]->at);
     }
+    pf_free(f->files);
     pf_buffer_free(&f->path);
     pf_index_free(&f->mains);
+}
+
+/* The key of a stack that is below another one. */
+static uint32_t caller_of(const pf_firefox *f, uint32_t of_inner, uint32_t stack)
+{
+    if (stack == PF_EMPTY_STACK)
+        return 2 * stack;
+    return 2 * stack + pf_line_key(&f->x.profile, stack, of_inner / 2, of_inner) % 2;
+}
+
+/* Notes the file of the source of a function: of those of its frames the first one. */
+static void note_file(pf_firefox *f, uint32_t frame_key, uint32_t function)
+{
+    const pf_line line = pf_line_at(&f->x.lines, frame_key);
+    if (line.file && !f->files[function])
+        f->files[function] = line.file;
 }
 
 /* Selects a stack and those of its callers, outermost first: the format wants a stack behind that
@@ -170,7 +189,8 @@ static bool select_stack(pf_firefox *f, uint32_t stack)
     while (key / 2 != PF_EMPTY_STACK && !f->stacks.place[key]) {
         if (!pf_buffer_append(&f->path, &key, sizeof key))
             return false;
-        key = 2 * pf_profile_stack_at(p, key / 2)->parent + 1;
+        const uint32_t inner = key / 2, parent = pf_profile_stack_at(p, inner)->parent;
+        key = caller_of(f, key, parent);
     }
     for (size_t i = f->path.len / sizeof key; i-- > 0;) {
         key = ((const uint32_t *)(const void *)f->path.ptr)[i];
@@ -180,6 +200,7 @@ static bool select_stack(pf_firefox *f, uint32_t stack)
         select_one(&f->stacks, key);
         select_one(&f->frames, 2 * frame + key % 2);
         select_one(&f->functions, function);
+        note_file(f, 2 * frame + key % 2, function);
         if (object != PF_NO_OBJECT)
             select_one(&f->resources, object);
     }
@@ -236,11 +257,12 @@ static void stack_frame(pf_firefox *f, size_t i)
 
 static void stack_prefix(pf_firefox *f, size_t i)
 {
-    const uint32_t parent = pf_profile_stack_at(&f->x.profile, f->stacks.at[i] / 2)->parent;
+    const uint32_t key = f->stacks.at[i];
+    const uint32_t parent = pf_profile_stack_at(&f->x.profile, key / 2)->parent;
     if (parent == PF_EMPTY_STACK)
         null(f, i);
     else
-        pf_export_put_number(&f->x, f->stacks.place[2 * parent + 1] - 1);
+        pf_export_put_number(&f->x, f->stacks.place[caller_of(f, key, parent)] - 1);
 }
 
 static const pf_call_frame *frame_at(const pf_firefox *f, size_t i)
@@ -269,6 +291,30 @@ static void frame_function(pf_firefox *f, size_t i)
 {
     const uint32_t function = f->shown.positions[f->frames.at[i] / 2];
     pf_export_put_number(&f->x, f->functions.place[function] - 1);
+}
+
+static void frame_depth(pf_firefox *f, size_t i)
+{
+    pf_export_put_number(&f->x, frame_at(f, i)->inlined);
+}
+
+/* A line is of the file that its function is in. */
+static void frame_line(pf_firefox *f, size_t i)
+{
+    const pf_line line = pf_line_at(&f->x.lines, f->frames.at[i]);
+    if (line.file && line.line && line.file == f->files[f->shown.positions[f->frames.at[i] / 2]])
+        pf_export_put_number(&f->x, line.line);
+    else
+        null(f, i);
+}
+
+static void function_file(pf_firefox *f, size_t i)
+{
+    const char *file = f->files[f->functions.at[i]];
+    if (file)
+        pf_firefox_text(f, file, PF_NAME_MOST);
+    else
+        null(f, i);
 }
 
 static void function_name(pf_firefox *f, size_t i)
@@ -323,19 +369,19 @@ static perfile_status pf_firefox_put_tables(pf_firefox *f, perfile_error *err)
 {
     static const column of_stacks[] = {{"frame", stack_frame}, {"prefix", stack_prefix}, {0}};
     static const column of_frames[] = {{"address", frame_address},
-                                       {"inlineDepth", zero},
+                                       {"inlineDepth", frame_depth},
                                        {"category", frame_category},
                                        {"subcategory", zero},
                                        {"func", frame_function},
                                        {"nativeSymbol", null},
                                        {"innerWindowID", null},
-                                       {"line", null},
+                                       {"line", frame_line},
                                        {"column", null},
                                        {0}};
     static const column of_functions[] = {
         {"name", function_name},      {"isJS", put_false},
         {"relevantForJS", put_false}, {"resource", function_resource},
-        {"fileName", null},           {"lineNumber", null},
+        {"fileName", function_file},  {"lineNumber", null},
         {"columnNumber", null},       {0}};
     static const column of_resources[] = {
         {"lib", resource_lib}, {"name", resource_name}, {"host", null}, {"type", library}, {0}};
@@ -1135,6 +1181,7 @@ static const pf_export_ops exports = {
     .note = note,
     .per = {PERFILE_PER_PID, PERFILE_PER_TID},
     .per_event = true,
+    .lines = true,
 };
 
 const pf_emit_ops pf_emit_firefox = {

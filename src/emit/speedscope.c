@@ -1,7 +1,8 @@
 /* The form `speedscope`: JSON for the viewer of that name, with a profile for each thread and
  * event.
  *
- * `shared.frames` has each function once, and each other name of an object; a sample is a list of
+ * `shared.frames` has each function once, and each other name of an object, with lines each line; a
+ * sample is a list of
  * positions in it, outermost first, and stands in order of time.  It weighs ns where its event is a
  * clock, or is taken so many times a second: then an empty stack stands for the time between two
  * samples that the thread was on no processor, as far as switches say so.  Else it weighs 1; what
@@ -54,6 +55,7 @@ static perfile_status scope_open(perfile_emitter *e, perfile_error *err)
     perfile_status st = pf_export_open(e, err);
     pf_tracks_init(&s->tracks, &s->x.profile);
     pf_shown_init(&s->shown, &s->x.profile);
+    s->shown.by_line = s->x.options.flags & PERFILE_EXPORT_LINES;
     return st;
 }
 
@@ -228,9 +230,13 @@ static perfile_status put_frames(speedscope *s, perfile_error *err)
         const pf_object *object = pf_profile_object_at(&s->x.profile, frame->object);
         put_text(s, i ? ",\n{\"name\":" : "\n{\"name\":");
         pf_export_put_string(&s->x, frame->name);
-        if (object) {
+        if (frame->file || object) {
             put_text(s, ",\"file\":");
-            pf_export_put_name(&s->x, &s->name, object->name);
+            pf_export_put_name(&s->x, &s->name, frame->file ? frame->file : object->name);
+        }
+        if (frame->line) {
+            put_text(s, ",\"line\":");
+            pf_export_put_number(&s->x, frame->line);
         }
         put_text(s, "}");
         st = pf_export_write_some(&s->x, err);
@@ -247,9 +253,12 @@ static perfile_status put_frames(speedscope *s, perfile_error *err)
 static void put_stack(speedscope *s, uint32_t stack, const uint32_t *thread)
 {
     const pf_profile *p = &s->x.profile;
+    uint32_t key = 0, inner = PF_EMPTY_STACK;
     s->path.len = 0;
     for (; stack != PF_EMPTY_STACK; stack = pf_profile_stack_at(p, stack)->parent) {
-        const uint32_t position = s->shown.positions[pf_profile_stack_at(p, stack)->frame];
+        key = pf_line_key(p, stack, inner, key);
+        inner = stack;
+        const uint32_t position = pf_shown_position(&s->shown, key);
         if (!pf_buffer_append(&s->path, &position, sizeof position))
             s->x.base.no_memory = true;
     }
@@ -425,6 +434,7 @@ static const pf_export_ops scope_exports = {
     .per = {PERFILE_PER_COMM, PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT},
     .by_name = true,
     .joins = true,
+    .lines = true,
 };
 
 const pf_emit_ops pf_emit_speedscope = {

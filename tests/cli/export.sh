@@ -32,6 +32,7 @@ done
 awk '{ n = split($0, f, "[; ]"); line = f[n - 1]; for (i = n - 2; i > 0; i--) line = line ";" f[i]; print line, f[n] }' stacks--reverse |
     sort | cmp - <(sort stacks) && echo "all stacks are there"
 run export --no-symbols --to speedscope --reverse -o no captures/callgraph.data
+run export --no-symbols --to folded --lines -o no captures/callgraph.data
 run export --no-symbols --to flamegraph --reverse -f -o flame.html captures/callgraph.data captures/clock.data
 sed -n 's/.*"title":/title /p; /^"keys"/p; /^"about"/p' flame.html
 

@@ -192,7 +192,8 @@ enum {
     OPTION_NO_UNWIND,
     OPTION_BRANCH_CHAINS,
     OPTION_REVERSE,
-    OPTION_SYMBOL_SERVER
+    OPTION_SYMBOL_SERVER,
+    OPTION_LINES
 };
 
 /* Words of --per, in the order of PERFILE_PER_…. */
@@ -314,6 +315,9 @@ static int read_option(int option, settings *set)
     case OPTION_REVERSE:
         set->exporting.flags |= PERFILE_EXPORT_REVERSE;
         return CLI_CONTINUE;
+    case OPTION_LINES:
+        set->exporting.flags |= PERFILE_EXPORT_LINES;
+        return CLI_CONTINUE;
     case OPTION_SYMBOL_SERVER:
         set->exporting.flags |= PERFILE_EXPORT_SYMBOL_SERVER;
         return CLI_CONTINUE;
@@ -366,6 +370,8 @@ static int complete(settings *set)
         status = cli_selection_check("export", &set->select);
     if (status == CLI_CONTINUE && set->exporting.flags & PERFILE_EXPORT_INLINE)
         status = cli_symbols_need_source("--inline");
+    if (status == CLI_CONTINUE && set->exporting.flags & PERFILE_EXPORT_LINES)
+        status = cli_symbols_need_source("--lines");
     set->exporting.size = sizeof set->exporting;
     set->exporting.symbols = cli_symbols_chosen(&set->symbols, set->how.limits);
     set->how.selection = &set->select;
@@ -427,6 +433,11 @@ static const cli_option options[] = {
     {"inline", .code = OPTION_INLINE,
      .help = "show functions that the compiler inlined as frames of their own",
      .more = "The debug information of the files says which these are."},
+    {"lines", .code = OPTION_LINES,
+     .help = "pprof, firefox, speedscope: say the file and line of the source of each frame",
+     .more = "The debug information of the files has them.  A caller has the line of its call, a "
+             "function into which others are inlined that of the outermost of them, unless these "
+             "have frames of their own (--inline)."},
     {"branch-chains", .code = OPTION_BRANCH_CHAINS,
      .help = "take the user part of call chains from branch stacks",
      .more = "Of events whose branch stacks are calls that have not returned (perf record "
