@@ -27,6 +27,7 @@ typedef struct scope_thread {
     uint64_t each; /* what a sample weighs; 0: its period */
     bool ns;       /* these are ns */
     uint32_t label;
+    uint32_t group;                /* the first label of the same event */
     uint32_t sums_begin, sums_end; /* its sums in the profile */
 } scope_thread;
 
@@ -89,8 +90,9 @@ static void put_text(speedscope *s, const char *text)
 
 /* Which threads there are, and which profiles are made of them. */
 
-/* Adds up the samples of a label, and decides what they weigh; false if there is no memory. */
-static bool add_thread(speedscope *s, uint32_t number)
+/* Adds up the samples of a label, and decides what they weigh; `groups`: the first label of each
+ * event.  False if there is no memory. */
+static bool add_thread(speedscope *s, uint32_t number, pf_index *groups)
 {
     pf_profile *p = &s->x.profile;
     const pf_timeline *line = &s->tracks.samples;
@@ -114,6 +116,12 @@ static bool add_thread(speedscope *s, uint32_t number)
         t.each = interval ? interval : 1;
         t.ns = interval;
     }
+    t.group = pf_index_get(groups, (uintptr_t)event);
+    if (t.group == PF_INDEX_NONE) {
+        t.group = number;
+        if (!pf_index_put(groups, (uintptr_t)event, number))
+            return false;
+    }
     if (t.samples)
         s->threads[s->n_threads++] = t;
     return true;
@@ -122,8 +130,8 @@ static bool add_thread(speedscope *s, uint32_t number)
 static int by_event(const void *a, const void *b)
 {
     const scope_thread *x = a, *y = b;
-    if (x->event != y->event)
-        return (uintptr_t)x->event < (uintptr_t)y->event ? -1 : 1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
     return (x->label > y->label) - (x->label < y->label);
 }
 
@@ -145,8 +153,10 @@ static perfile_status find_parts(speedscope *s, perfile_error *err)
     s->threads = pf_budget_alloc(&p->budget, n + 1, sizeof *s->threads);
     s->parts = pf_budget_alloc(&p->budget, 2 * n + 1, sizeof *s->parts);
     bool ok = s->threads && s->parts;
+    pf_index groups = {.seed = pf_index_seed(s), .budget = &p->budget};
     for (uint32_t i = 0; i < n && ok; i++)
-        ok = add_thread(s, i);
+        ok = add_thread(s, i, &groups);
+    pf_index_free(&groups);
     if (!ok)
         return pf_profile_fail(p, err);
     qsort(s->threads, s->n_threads, sizeof *s->threads, by_event);
