@@ -615,8 +615,9 @@ perfile_status pf_timeline_sort(pf_timeline *t, pf_profile *p, perfile_error *er
         t->begins[i] += t->begins[i - 1];
     for (size_t i = 0; i < t->n; i++)
         sorted[t->begins[t->at[i].label + 1]++] = t->at[i];
-    pf_free(t->at);
+    pf_budget_free(&p->budget, t->at, t->cap, sizeof *t->at);
     t->at = sorted;
+    t->cap = t->n + 1;
     for (size_t i = 0; i < t->n_labels; i++)
         sort_label(t->at + t->begins[i], t->begins[i + 1] - t->begins[i]);
     return PERFILE_OK;
