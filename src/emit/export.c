@@ -156,17 +156,29 @@ static void add_counts(perfile_export_summary *sum, const pf_profile_counts *c)
     sum->not_joined += c->deferred_missing;
 }
 
+/* True if a PMU counts cycles, as "cpu_core/cycles/" says. */
+static bool is_pmu_cycles(const char *event)
+{
+    const char *slash = strchr(event, '/');
+    const size_t n = slash ? strcspn(slash + 1, "/,:") : 0;
+    return (n == 6 && strncmp(slash + 1, "cycles", n) == 0) ||
+           (n == 10 && strncmp(slash + 1, "cpu-cycles", n) == 0);
+}
+
 /* What is known of an event beside its name. */
 static pf_export_event event_facts(const perfile_event *event, const char *name)
 {
-    enum { NS_PER_S = 1000000000 };
+    enum { NS_PER_S = 1000000000, CPU_CYCLES = 0 };
     const perfile_attr *attr = event->attr;
     pf_export_event e = {.name = name, .says = pf_export_event_says(event)};
     if (!attr->is_freq)
         e.period = attr->sample_period;
-    /* The PMU of the kind of processor is in the upper half of `config` (kernel 5.12). */
+    /* The PMU of the kind of processor is in the upper half of `config` (kernel 5.12), or the event
+     * is one of that PMU. */
     if (attr->type == PERFILE_TYPE_HARDWARE && attr->config >> 32)
         e.kinds = UINT64_C(1) << 32 | (uint32_t)attr->config;
+    else if (is_pmu_cycles(name))
+        e.kinds = UINT64_C(1) << 32 | CPU_CYCLES;
     if (pf_export_is_clock(name))
         e.interval = e.period;
     if (e.says == PF_EVENT_CLOCK && attr->is_freq && attr->sample_freq)
@@ -486,6 +498,8 @@ unsigned pf_export_event_says(const perfile_event *event)
     case PERFILE_TYPE_BREAKPOINT:
         return PF_EVENT_HAPPENS;
     default: /* of a PMU: probes have a sample for each time that they happen */
+        if (is_pmu_cycles(event->name))
+            return PF_EVENT_CLOCK;
         return pf_takes_all_switches(event) ? PF_EVENT_HAPPENS : PF_EVENT_COUNTS;
     }
 }

@@ -6,7 +6,7 @@ import collections
 import json
 import sys
 p = json.load(open(sys.argv[1]))
-print("interval", p["meta"]["interval"], "symbolicated", p["meta"]["symbolicated"], "called", p["meta"]["product"])
+print("start", p["meta"]["startTime"], "interval", p["meta"]["interval"], "symbolicated", p["meta"]["symbolicated"], "called", p["meta"]["product"])
 for t in p["threads"]:
     m = t["markers"]["data"]
     causes = collections.Counter(d["type"] for d in m if "cause" in d)
@@ -29,3 +29,4 @@ firefox pipe-tracepoints
 firefox tracepoints --symbol-server
 firefox callgraph --title work --symbol-server
 firefox callgraph
+firefox clock

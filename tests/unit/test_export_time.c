@@ -166,6 +166,17 @@ static void put_of_event(builder *b, uint64_t id, uint64_t time, uint64_t ip)
     build_end(b, start);
 }
 
+/* An event gets the name that the tool gave it. */
+static void put_event_name(builder *b, uint64_t id, const char *name)
+{
+    enum { NAME = 2 };
+    size_t start = build_begin(b, PERFILE_RECORD_EVENT_UPDATE, 0);
+    build_u64(b, NAME);
+    build_u64(b, id);
+    build_text(b, name);
+    build_end(b, start);
+}
+
 /* firefox: samples are of the clock with most of them, on all kinds of processors; those of other
  * events are markers with their stack, on the same track, unless tracks are asked for by event. */
 static void samples_are_of_one_event(void **state)
@@ -198,6 +209,29 @@ static void samples_are_of_one_event(void **state)
                                   "\"samples\":{\"length\":3,",
                                   "\"stack\":[0,0,0],\"time\":[0,4,8]", NULL};
     assert_has("firefox", &b, 1, &apart, tracks);
+}
+
+/* Cycles of the PMUs of two kinds of processors are one event likewise. */
+static void cycles_of_all_processors_are_samples(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    enum { CORE = 10, ATOM = 11, CYCLES = 0x3c, MISSES = 0x412e };
+    build_u64(&b, 0x32454c4946524550);
+    build_u64(&b, 16);
+    put_event(&b, CORE, CYCLES, 1);
+    put_event(&b, CORE, MISSES, 2);
+    put_event(&b, ATOM, CYCLES, 3);
+    put_event_name(&b, 1, "cpu_core/cycles/");
+    put_event_name(&b, 2, "cpu_core/cache-misses/");
+    put_event_name(&b, 3, "cpu_atom/cpu-cycles,period=7/u");
+    for (unsigned i = 0; i < 4; i++)
+        put_of_event(&b, 1 + (i * i + 1) % 3, 1000000 * (i + 1), 0x1000 + i); /* 2, 3, 3, 2 */
+    put_of_event(&b, 1, 5000000, 0x2000);
+    const char *const joined[] = {
+        "\"samples\":{\"length\":3,\"weightType\":\"samples\",\"stack\":[0,1,2],\"time\":[1,2,4]",
+        "{\"type\":\"cpu_core/cache-misses/\",\"period\":20,\"cause\"", NULL};
+    assert_has("firefox", &b, 1, NULL, joined);
 }
 
 static void names_do_not_break_json(void **state)
@@ -307,6 +341,7 @@ int main(void)
         cmocka_unit_test(threads_stand_over_time),
         cmocka_unit_test(time_off_the_processor_is_empty),
         cmocka_unit_test(samples_are_of_one_event),
+        cmocka_unit_test(cycles_of_all_processors_are_samples),
         cmocka_unit_test(names_do_not_break_json),
         cmocka_unit_test(samples_without_time_are_kept),
         cmocka_unit_test(stretches_do_not_overlap),
