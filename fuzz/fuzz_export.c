@@ -36,8 +36,15 @@ static void begin(exported *x, const plan *p, size_t number)
     const char *form = perfile_export_format(number);
     *x = (exported){
         .form = form, .directory = perfile_export_format_is_directory(number), .how = p->exporting};
-    if (strcmp(form, "folded") != 0 && strcmp(form, "flamegraph") != 0)
-        x->how.flags &= ~(uint32_t)PERFILE_EXPORT_COMPARE; /* they cannot */
+    const bool tree = strcmp(form, "folded") == 0 || strcmp(form, "flamegraph") == 0;
+    const bool lines = strcmp(form, "speedscope") == 0 || strcmp(form, "firefox") == 0 ||
+                       strcmp(form, "pprof") == 0;
+    if (!tree) /* they cannot */
+        x->how.flags &= ~(uint32_t)(PERFILE_EXPORT_COMPARE | PERFILE_EXPORT_REVERSE);
+    if (!lines)
+        x->how.flags &= ~(uint32_t)PERFILE_EXPORT_LINES;
+    if (x->how.flags & PERFILE_EXPORT_PERIODS)
+        x->how.flags &= ~(uint32_t)PERFILE_EXPORT_SAMPLES;
     if (x->directory)
         x->sink = folder_new();
     else
@@ -262,7 +269,7 @@ static bool is_repeated(uint64_t chosen)
 #endif
 }
 
-/* Those that go not with all others, or only with some forms. */
+/* Flags of which one at a time is tried. */
 static uint32_t last_flags(uint64_t chosen)
 {
     static const uint32_t flags[16] = {[1] = PERFILE_EXPORT_SYMBOL_SERVER,
