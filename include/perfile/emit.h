@@ -84,7 +84,7 @@ typedef struct perfile_export_options {
     size_t size;
     uint32_t flags; /* PERFILE_EXPORT_… */
     /* PERFILE_PER_COMM … PERFILE_PER_CPU, in the order in which they stand in front of the frames;
-     * ended by 0.  Empty: PERFILE_PER_COMM. */
+     * ended by 0.  Empty: those of the form, PERFILE_PER_COMM of most. */
     uint8_t per[8];
     const char *title; /* of a picture, UTF-8; NULL: the names of the captures.  Copied. */
     /* Frames get the names of their functions, looked up so, and copies of user stacks are unwound.

@@ -290,10 +290,8 @@ static void put_facts(chrome *c)
                  {",\"tool\":", PERFILE_FACT_TOOL},
                  {",\"command\":", PERFILE_FACT_CMDLINE}};
     put(c, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"exporter\":\"perfile\"");
-    if (c->x.title) {
-        put(c, ",\"title\":");
-        put_name(c, c->x.title);
-    }
+    put(c, ",\"title\":");
+    pf_export_put_title(&c->x, &c->name);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         if (!c->x.facts[facts[i].fact])
             continue;

@@ -1,12 +1,11 @@
 /* The form `speedscope`: JSON for the viewer of that name, with a profile for each thread and
  * event.
  *
- * `shared.frames` has each function once, and each other name of an object, with lines each line; a
- * sample is a list of
- * positions in it, outermost first, and stands in order of time.  It weighs ns where its event is a
- * clock, or is taken so many times a second: then an empty stack stands for the time between two
- * samples that the thread was on no processor, as far as switches say so.  Else it weighs 1; what
- * is asked for counts (PERFILE_EXPORT_SAMPLES, PERFILE_EXPORT_PERIODS).
+ * `shared.frames` has each function once, and each other name of an object; with lines each line of
+ * the source.  A sample is a list of positions in it, outermost first, and stands in order of time.
+ * It weighs ns where its event is a clock, or is taken so many times a second: then an empty stack
+ * stands for the time between two samples that the thread was on no processor, as far as switches
+ * say so.  Else it weighs 1; what is asked for counts (PERFILE_EXPORT_SAMPLES, _PERIODS).
  *
  * The viewer opens the first profile, and lists them as they stand: those of most samples first.
  * An event of several threads has one more for all of them, in which each stack stands once, on a
