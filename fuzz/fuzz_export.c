@@ -36,8 +36,15 @@ static void begin(exported *x, const plan *p, size_t number)
     const char *form = perfile_export_format(number);
     *x = (exported){
         .form = form, .directory = perfile_export_format_is_directory(number), .how = p->exporting};
-    if (strcmp(form, "folded") != 0 && strcmp(form, "flamegraph") != 0)
-        x->how.flags &= ~(uint32_t)PERFILE_EXPORT_COMPARE; /* they cannot */
+    const bool tree = strcmp(form, "folded") == 0 || strcmp(form, "flamegraph") == 0;
+    const bool lines = strcmp(form, "speedscope") == 0 || strcmp(form, "firefox") == 0 ||
+                       strcmp(form, "pprof") == 0;
+    if (!tree) /* they cannot */
+        x->how.flags &= ~(uint32_t)(PERFILE_EXPORT_COMPARE | PERFILE_EXPORT_REVERSE);
+    if (!lines)
+        x->how.flags &= ~(uint32_t)PERFILE_EXPORT_LINES;
+    if (x->how.flags & PERFILE_EXPORT_PERIODS)
+        x->how.flags &= ~(uint32_t)PERFILE_EXPORT_SAMPLES;
     if (x->directory)
         x->sink = folder_new();
     else
@@ -262,6 +269,16 @@ static bool is_repeated(uint64_t chosen)
 #endif
 }
 
+/* Flags of which one at a time is tried. */
+static uint32_t last_flags(uint64_t chosen)
+{
+    static const uint32_t flags[16] = {[1] = PERFILE_EXPORT_SYMBOL_SERVER,
+                                       [2] = PERFILE_EXPORT_SAMPLES,
+                                       [3] = PERFILE_EXPORT_LINES,
+                                       [4] = PERFILE_EXPORT_REVERSE};
+    return flags[chosen];
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t keys[4][4] = {{PERFILE_PER_COMM},
@@ -281,7 +298,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                      (uint32_t)(chosen >> 5 & 1) * PERFILE_EXPORT_MARK_JIT |
                                      (uint32_t)(chosen >> 9 & 1) * PERFILE_EXPORT_BRANCH_CHAINS |
                                      (uint32_t)(chosen >> 11 & 1) * PERFILE_EXPORT_UNKNOWN_ADDRESS |
-                                     (uint32_t)(chosen >> 10 & 1) * PERFILE_EXPORT_COMPARE}};
+                                     (uint32_t)(chosen >> 10 & 1) * PERFILE_EXPORT_COMPARE |
+                                     last_flags(chosen >> 12 & 15)}};
     memcpy(p.exporting.per, keys[chosen >> 6 & 3], sizeof keys[0]);
     if (!p.exporting.per[0])
         p.exporting.flags |= PERFILE_EXPORT_NO_LABELS;

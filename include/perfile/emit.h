@@ -61,7 +61,21 @@ enum {                                    /* perfile_export_options.flags */
         * of "folded", "flamegraph", "speedscope" and "pprof" is the object, of the others the
         * place.  Not both. */
        PERFILE_EXPORT_UNKNOWN_MODULE = 1 << 9,
-       PERFILE_EXPORT_UNKNOWN_ADDRESS = 1 << 10
+       PERFILE_EXPORT_UNKNOWN_ADDRESS = 1 << 10,
+       /* Stacks are merged from the leaf: their lines and boxes begin with the function that runs,
+        * its callers follow, then the keys of `per`.  "folded" and "flamegraph"; other forms:
+        * PERFILE_E_USAGE. */
+       PERFILE_EXPORT_REVERSE = 1 << 11,
+       /* Weights are numbers of samples, not periods: the default of all forms but "speedscope",
+        * where samples of clocks, and of cycles so many times a second, weigh ns by default, with
+        * empty stacks where switches say that a thread was on no processor. */
+       PERFILE_EXPORT_SAMPLES = 1 << 12,
+       /* "firefox": the viewer may ask a symbol server, which learns names and build ids of files,
+        * for functions that are not named. */
+       PERFILE_EXPORT_SYMBOL_SERVER = 1 << 13,
+       /* Frames have a file and line of the source, see perfile_symbols_source(): "speedscope",
+        * "firefox" and "pprof"; other forms: PERFILE_E_USAGE. */
+       PERFILE_EXPORT_LINES = 1 << 14
 };
 
 /* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros
@@ -70,9 +84,9 @@ typedef struct perfile_export_options {
     size_t size;
     uint32_t flags; /* PERFILE_EXPORT_… */
     /* PERFILE_PER_COMM … PERFILE_PER_CPU, in the order in which they stand in front of the frames;
-     * ended by 0.  Empty: PERFILE_PER_COMM. */
+     * ended by 0.  Empty: those of the form, PERFILE_PER_COMM of most. */
     uint8_t per[8];
-    const char *title; /* of a picture, UTF-8; NULL: one is made.  Copied. */
+    const char *title; /* of a picture, UTF-8; NULL: the names of the captures.  Copied. */
     /* Frames get the names of their functions, looked up so, and copies of user stacks are unwound.
      * Borrowed until the emitter is closed.  NULL: frames are places in files, call chains end in
      * the kernel where the capture has a copy of the user stack instead. */

@@ -1,211 +1,3 @@
-/* The forms `speedscope` and `chrome`: JSON of what threads did over time. */
-#include "base/error.h"
-#include "emit/export.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-/* The form `speedscope`: JSON for the viewer of that name, with a profile for each thread and
- * event, whose samples stand in order of time.
- *
- * `shared.frames` has each function once, and each other name of an object; a sample is a list of
- * positions in it, outermost first.  Weights of samples are 1, or with PERFILE_EXPORT_PERIODS their
- * periods. */
-
-typedef struct speedscope {
-    pf_exporter x;
-    pf_timeline samples;
-    pf_shown shown;
-    pf_buffer name;
-} speedscope;
-
-static perfile_status scope_open(perfile_emitter *e, perfile_error *err)
-{
-    speedscope *s = (speedscope *)(void *)e;
-    perfile_status st = pf_export_open(e, err);
-    pf_shown_init(&s->shown, &s->x.profile);
-    return st;
-}
-
-static void scope_close(perfile_emitter *e)
-{
-    speedscope *s = (speedscope *)(void *)e;
-    pf_timeline_free(&s->samples);
-    pf_shown_free(&s->shown);
-    pf_buffer_free(&s->name);
-    pf_export_close(e);
-}
-
-static bool scope_take(pf_exporter *x, const pf_profiled *sample, uint32_t label)
-{
-    speedscope *s = (speedscope *)(void *)x;
-    const pf_moment m = {.time = sample->time,
-                         .weight = x->options.flags & PERFILE_EXPORT_PERIODS ? sample->period : 1,
-                         .label = label,
-                         .stack = sample->stack};
-    return pf_timeline_add(&s->samples, &x->profile, &m);
-}
-
-static void put_text(speedscope *s, const char *text)
-{
-    pf_export_put_text(&s->x, text);
-}
-
-static perfile_status put_frames(speedscope *s, perfile_error *err)
-{
-    perfile_status st = PERFILE_OK;
-    put_text(s, "\"shared\":{\"frames\":[");
-    for (uint32_t i = 0; i < s->shown.names.n && st == PERFILE_OK; i++) {
-        const pf_shown_name *frame = pf_shown_at(&s->shown, i);
-        const pf_object *object = pf_profile_object_at(&s->x.profile, frame->object);
-        put_text(s, i ? ",\n{\"name\":" : "\n{\"name\":");
-        pf_export_put_string(&s->x, frame->name);
-        if (object) {
-            pf_buffer_clear(&s->name);
-            if (!pf_name_text(object->name, PF_NAME_MOST, &s->name) ||
-                !pf_buffer_append_u8(&s->name, 0))
-                return pf_fail_nomem(err, "export");
-            put_text(s, ",\"file\":");
-            pf_export_put_string(&s->x, (const char *)s->name.ptr);
-        }
-        put_text(s, "}");
-        st = pf_export_write_some(&s->x, err);
-    }
-    put_text(s, "\n]},\n");
-    return st;
-}
-
-/* "work 123/124 cpu-clock": what a profile is called. */
-static bool name_label(speedscope *s, const pf_label *label)
-{
-    char numbers[48] = "";
-    pf_buffer_clear(&s->name);
-    if (label->pid != PF_NO_LABEL && label->tid != PF_NO_LABEL)
-        snprintf(numbers, sizeof numbers, " %" PRIu32 "/%" PRIu32, label->pid, label->tid);
-    else if (label->pid != PF_NO_LABEL || label->tid != PF_NO_LABEL)
-        snprintf(numbers, sizeof numbers, " %" PRIu32,
-                 label->pid != PF_NO_LABEL ? label->pid : label->tid);
-    if (label->cpu != PF_NO_LABEL)
-        snprintf(numbers + strlen(numbers), sizeof numbers - strlen(numbers), " [%" PRIu32 "]",
-                 label->cpu);
-    return (!label->comm || pf_name_text(label->comm, PF_NAME_MOST, &s->name)) &&
-           pf_buffer_append(&s->name, numbers, strlen(numbers)) &&
-           (!label->event || (pf_buffer_append_u8(&s->name, ' ') &&
-                              pf_name_text(label->event, PF_NAME_MOST, &s->name))) &&
-           pf_buffer_append_u8(&s->name, 0);
-}
-
-/* The stack as positions in shared.frames. */
-static void put_stack(speedscope *s, uint32_t stack, pf_buffer *path)
-{
-    const pf_profile *p = &s->x.profile;
-    path->len = 0;
-    for (; stack != PF_EMPTY_STACK; stack = pf_profile_stack_at(p, stack)->parent) {
-        const uint32_t position = s->shown.positions[pf_profile_stack_at(p, stack)->frame];
-        if (!pf_buffer_append(path, &position, sizeof position))
-            s->x.base.no_memory = true;
-    }
-    put_text(s, "[");
-    for (size_t i = path->len / sizeof(uint32_t); i-- > 0;) {
-        pf_export_put_number(&s->x, ((const uint32_t *)(const void *)path->ptr)[i]);
-        put_text(s, i ? "," : "");
-    }
-    put_text(s, "]");
-}
-
-/* Writes the profile of a label. */
-static perfile_status put_profile(speedscope *s, uint32_t number, pf_buffer *path,
-                                  perfile_error *err)
-{
-    const pf_label *label = pf_profile_label_at(&s->x.profile, number);
-    const pf_moment *at = s->samples.at + s->samples.begins[number];
-    const size_t n = s->samples.begins[number + 1] - s->samples.begins[number];
-    const bool ns = s->x.options.flags & PERFILE_EXPORT_PERIODS && pf_export_is_clock(label->event);
-    uint64_t sum = 0;
-    perfile_status st = PERFILE_OK;
-    if (!name_label(s, label))
-        return pf_fail_nomem(err, "export");
-    for (size_t i = 0; i < n; i++)
-        sum = at[i].weight < UINT64_MAX - sum ? sum + at[i].weight : UINT64_MAX;
-    put_text(s, "{\"type\":\"sampled\",\"name\":");
-    pf_export_put_string(&s->x, (const char *)s->name.ptr);
-    put_text(s, ns ? ",\"unit\":\"nanoseconds\"" : ",\"unit\":\"none\"");
-    put_text(s, ",\"startValue\":0,\"endValue\":");
-    pf_export_put_number(&s->x, sum);
-    put_text(s, ",\n\"samples\":[");
-    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
-        put_text(s, i ? "," : "");
-        put_stack(s, at[i].stack, path);
-        st = pf_export_write_some(&s->x, err);
-    }
-    put_text(s, "],\n\"weights\":[");
-    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
-        put_text(s, i ? "," : "");
-        pf_export_put_number(&s->x, at[i].weight);
-        st = pf_export_write_some(&s->x, err);
-    }
-    put_text(s, "]}");
-    return st;
-}
-
-static perfile_status put_all(speedscope *s, pf_buffer *path, perfile_error *err)
-{
-    put_text(s, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
-                "\"exporter\":\"perfile\",\"name\":");
-    pf_buffer_clear(&s->name);
-    if (!pf_name_text(s->x.title ? s->x.title : "perfile export", PF_NAME_MOST, &s->name) ||
-        !pf_buffer_append_u8(&s->name, 0))
-        return pf_fail_nomem(err, "export");
-    pf_export_put_string(&s->x, (const char *)s->name.ptr);
-    put_text(s, ",\"activeProfileIndex\":0,\n");
-    perfile_status st = put_frames(s, err);
-    put_text(s, "\"profiles\":[");
-    for (uint32_t i = 0; i < s->samples.n_labels && st == PERFILE_OK; i++) {
-        put_text(s, i ? ",\n" : "\n");
-        st = put_profile(s, i, path, err);
-    }
-    put_text(s, "\n]}\n");
-    return st;
-}
-
-static perfile_status scope_finish(perfile_emitter *e, perfile_error *err)
-{
-    speedscope *s = (speedscope *)(void *)e;
-    pf_buffer path = {0};
-    perfile_status st = pf_export_end_input(&s->x, err);
-    if (st == PERFILE_OK)
-        st = pf_timeline_sort(&s->samples, &s->x.profile, err);
-    if (st == PERFILE_OK)
-        st = pf_shown_make(&s->shown, &s->x, err);
-    if (st == PERFILE_OK)
-        st = put_all(s, &path, err);
-    pf_buffer_free(&path);
-    return st;
-}
-
-static const pf_export_ops scope_exports = {
-    .put_run = pf_export_put_run,
-    .next = pf_export_next,
-    .summary = pf_export_summary,
-    .take = scope_take,
-    .per = {PERFILE_PER_COMM, PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT},
-    .by_name = true,
-    .joins = true,
-};
-
-const pf_emit_ops pf_emit_speedscope = {
-    .name = "speedscope",
-    .doc = "JSON for the viewer speedscope, a profile for each thread",
-    .size = sizeof(speedscope),
-    .open = scope_open,
-    .close = scope_close,
-    .begin = pf_export_begin,
-    .put = pf_export_put,
-    .finish = scope_finish,
-    .exports = &scope_exports,
-};
-
 /* The form `chrome`: trace events in JSON, as chrome://tracing and Perfetto read them.
  *
  * Its document: Trace Event Format.  Complete events ("X") are stretches of a thread on a
@@ -214,6 +6,12 @@ const pf_emit_ops pf_emit_speedscope = {
  * both, and viewers of today show the former only.  `stackFrames` has each stack by its caller.
  * Threads are told apart by pid and tid, so that idle of processor N is thread N of process 0.
  * Times are µs from the first one, with ns as decimals. */
+#include "base/error.h"
+#include "emit/export.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 typedef struct chrome {
     pf_exporter x;
@@ -340,6 +138,7 @@ static void put_cpu(chrome *c, uint32_t cpu)
 
 static void put_sample(chrome *c, const pf_label *l, const pf_moment *m, uint64_t time)
 {
+    const bool weighs = c->x.options.flags & PERFILE_EXPORT_PERIODS;
     begin(c, 'i', l->pid, l->tid, l->cpu);
     put_us(c, ",\"s\":\"t\",\"ts\":", time);
     put(c, ",\"cat\":\"sample\",\"name\":");
@@ -350,7 +149,7 @@ static void put_sample(chrome *c, const pf_label *l, const pf_moment *m, uint64_
         put(c, "\"");
     }
     put(c, ",\"args\":{\"weight\":");
-    pf_export_put_number(&c->x, m->weight);
+    pf_export_put_number(&c->x, weighs ? m->weight : 1);
     put_cpu(c, l->cpu);
     if (l->comm) {
         put(c, ",\"comm\":");
@@ -372,7 +171,7 @@ static void put_slice(chrome *c, const pf_label *l, const pf_slice *s)
 
 static void put_mark(chrome *c, const pf_label *l, const pf_mark *mark, uint64_t time)
 {
-    const char *name = perfile_record_type_name((uint32_t)mark->type);
+    const char *name = pf_marks_name(&mark->kind); /* there are none of samples here */
     begin(c, 'i', l->pid, l->tid, l->cpu);
     put_us(c, ",\"s\":\"t\",\"ts\":", time);
     put(c, ",\"cat\":\"record\",\"name\":\"");
@@ -400,7 +199,7 @@ static perfile_status put_track(chrome *c, uint32_t label, perfile_error *err)
     for (size_t i = t->marks.begins[label]; i < t->marks.begins[label + 1] && st == PERFILE_OK;
          i++) {
         const pf_moment *m = &t->marks.at[i];
-        put_mark(c, l, pf_marks_at(&t->said, m->stack), pf_tracks_time(t, m->time, &untimed));
+        put_mark(c, l, pf_marks_at(&t->said, m->said), pf_tracks_time(t, m->time, &untimed));
         st = pf_export_write_some(&c->x, err);
     }
     untimed = 0;
@@ -491,10 +290,8 @@ static void put_facts(chrome *c)
                  {",\"tool\":", PERFILE_FACT_TOOL},
                  {",\"command\":", PERFILE_FACT_CMDLINE}};
     put(c, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"exporter\":\"perfile\"");
-    if (c->x.title) {
-        put(c, ",\"title\":");
-        put_name(c, c->x.title);
-    }
+    put(c, ",\"title\":");
+    pf_export_put_title(&c->x, &c->name);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         if (!c->x.facts[facts[i].fact])
             continue;

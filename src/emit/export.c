@@ -51,6 +51,8 @@ static bool count(void *user, const pf_profiled *s)
         x->sum.first_time = s->time;
     if (s->time != PERFILE_NO_TIME && s->time >= x->sum.last_time)
         x->sum.last_time = s->time;
+    if (x->options.flags & PERFILE_EXPORT_LINES && !pf_lines_mark(&x->lines, &x->profile, s->stack))
+        return false;
     return form->take ? form->take(x, s, number)
                       : pf_profile_count(&x->profile, number, s->stack, s->period);
 }
@@ -93,17 +95,34 @@ static perfile_status open_symbols(pf_exporter *x, perfile_error *err)
                                                             : pf_fail_nomem(err, "export");
 }
 
+/* Notes what the present capture is called; false if there is no memory. */
+static bool note_name(pf_exporter *x)
+{
+    const size_t i = x->n_inputs - (size_t)1;
+    if (i >= sizeof x->names / sizeof x->names[0])
+        return true;
+    const char *name = perfile_stream_name(x->base.stream);
+    const char *slash = strrchr(name, '/');
+    if (strcmp(name, "-") == 0)
+        name = "standard input";
+    x->names[i] = pf_profile_text(&x->profile, slash && slash[1] ? slash + 1 : name);
+    return x->names[i];
+}
+
 /* Begins to read the capture that base.session and base.model are of. */
 static perfile_status begin_input(pf_exporter *x, perfile_error *err)
 {
     x->reading = true;
     x->n_inputs++;
+    if (!note_name(x))
+        return pf_profile_fail(&x->profile, err);
     x->hostname = x->host = NULL;
     if (!pf_profile_reader_init(&x->reader, &x->profile, x->base.session, x->base.model, count, x))
         return pf_fail_nomem(err, "export");
     x->reader.branch_chains = x->options.flags & PERFILE_EXPORT_BRANCH_CHAINS;
     pf_resolver *resolver = &x->reader.resolver;
-    resolver->joins = x->base.ops->exports->by_name && !(x->options.flags & PERFILE_EXPORT_INLINE);
+    const uint32_t by_place = PERFILE_EXPORT_INLINE | PERFILE_EXPORT_LINES;
+    resolver->joins = x->base.ops->exports->by_name && !(x->options.flags & by_place);
     resolver->joins_unnamed = resolver->joins_unmapped = pf_export_tree_options(x).join;
     perfile_status st = x->options.symbols ? open_symbols(x, err) : PERFILE_OK;
     x->reader.note = x->base.ops->exports->note ? show : NULL;
@@ -137,15 +156,48 @@ static void add_counts(perfile_export_summary *sum, const pf_profile_counts *c)
     sum->not_joined += c->deferred_missing;
 }
 
-/* Counts the names of events that are new with this capture; false if there is no memory or the
- * limit is exceeded. */
-static bool count_events(pf_exporter *x)
+/* True if a PMU counts cycles, as "cpu_core/cycles/" says. */
+static bool is_pmu_cycles(const char *event)
+{
+    const char *slash = strchr(event, '/');
+    const size_t n = slash ? strcspn(slash + 1, "/,:") : 0;
+    return (n == 6 && strncmp(slash + 1, "cycles", n) == 0) ||
+           (n == 10 && strncmp(slash + 1, "cpu-cycles", n) == 0);
+}
+
+/* What is known of an event beside its name. */
+static pf_export_event event_facts(const perfile_event *event, const char *name)
+{
+    enum { NS_PER_S = 1000000000, CPU_CYCLES = 0 };
+    const perfile_attr *attr = event->attr;
+    pf_export_event e = {.name = name, .says = pf_export_event_says(event)};
+    if (!attr->is_freq)
+        e.period = attr->sample_period;
+    /* The PMU of the kind of processor is in the upper half of `config` (kernel 5.12), or the event
+     * is one of that PMU. */
+    if (attr->type == PERFILE_TYPE_HARDWARE && attr->config >> 32)
+        e.kinds = UINT64_C(1) << 32 | (uint32_t)attr->config;
+    else if (is_pmu_cycles(name))
+        e.kinds = UINT64_C(1) << 32 | CPU_CYCLES;
+    if (pf_export_is_clock(name))
+        e.interval = e.period;
+    if (e.says == PF_EVENT_CLOCK && attr->is_freq && attr->sample_freq)
+        e.interval = NS_PER_S / attr->sample_freq;
+    return e;
+}
+
+/* Notes the events that are new with this capture; false if there is no memory or the limit is
+ * exceeded. */
+static bool note_events(pf_exporter *x)
 {
     for (size_t i = 0; i < x->reader.n_events; i++) {
         const char *text = x->reader.events[i].text;
-        if (!text || pf_index_get(&x->events, (uintptr_t)text) != PF_INDEX_NONE)
+        const perfile_event *event = perfile_session_event(x->reader.session, (uint32_t)i);
+        if (!text || !event || pf_index_get(&x->event_index, (uintptr_t)text) != PF_INDEX_NONE)
             continue;
-        if (!pf_index_put(&x->events, (uintptr_t)text, 0))
+        const pf_export_event facts = event_facts(event, text);
+        if (!pf_index_put(&x->event_index, (uintptr_t)text, (uint32_t)x->sum.events) ||
+            !pf_buffer_append(&x->events, &facts, sizeof facts))
             return false;
         x->sum.events++;
     }
@@ -161,6 +213,8 @@ perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
         st = note_origin(x, err);
     if (st == PERFILE_OK && x->symbols)
         st = pf_name_functions(&x->profile, x->symbols, x->n_named, err);
+    if (st == PERFILE_OK && x->symbols && x->options.flags & PERFILE_EXPORT_LINES)
+        st = pf_lines_find(&x->lines, &x->profile, x->symbols, err);
     x->n_named = (uint32_t)x->profile.frames.n;
     add_unwound(&x->sum, &x->reader.unwinder);
     x->sum.not_inlined += x->reader.resolver.n_left_out;
@@ -172,7 +226,7 @@ perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
         perfile_session_wall_time(x->reader.session, x->sum.first_time, &x->wall_time))
         x->wall_at = x->sum.first_time;
     add_counts(&x->sum, &x->reader.counts);
-    if (st == PERFILE_OK && !count_events(x))
+    if (st == PERFILE_OK && !note_events(x))
         st = pf_profile_fail(&x->profile, err);
     pf_profile_reader_free(&x->reader);
     x->reading = false;
@@ -190,6 +244,7 @@ static perfile_status read_keys(pf_exporter *x, perfile_error *err)
     if (form->all_keys || (!per[0] && !(x->options.flags & PERFILE_EXPORT_NO_LABELS)))
         memcpy(per, form->per, sizeof form->per);
     const size_t n = strlen((const char *)per);
+    x->per_event = strchr((const char *)per, PERFILE_PER_EVENT);
     if (form->per_event && !strchr((const char *)per, PERFILE_PER_EVENT))
         per[n] = PERFILE_PER_EVENT; /* there are fewer keys than room */
     return PERFILE_OK;
@@ -201,9 +256,19 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
     x->options = *e->exporting;
     x->sum.first_time = PERFILE_NO_TIME;
     x->before = x->compares = x->options.flags & PERFILE_EXPORT_COMPARE;
-    if (x->compares && !e->ops->exports->compares)
+    if (x->compares && !e->ops->exports->trees)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' compares no captures",
                        e->ops->name);
+    if (x->options.flags & PERFILE_EXPORT_LINES && !e->ops->exports->lines)
+        return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' shows no lines of the source",
+                       e->ops->name);
+    if (x->options.flags & PERFILE_EXPORT_REVERSE && !e->ops->exports->trees)
+        return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' has no stacks to reverse",
+                       e->ops->name);
+    const uint32_t weights = PERFILE_EXPORT_SAMPLES | PERFILE_EXPORT_PERIODS;
+    if ((x->options.flags & weights) == weights)
+        return pf_fail(err, PERFILE_E_USAGE, "export.flags",
+                       "weights are numbers of samples or periods, not both");
     const uint32_t both = PERFILE_EXPORT_UNKNOWN_MODULE | PERFILE_EXPORT_UNKNOWN_ADDRESS;
     if ((x->options.flags & both) == both)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags",
@@ -218,7 +283,7 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
             return pf_fail_nomem(err, "export");
         memcpy(x->title, x->options.title, n);
     }
-    x->events = (pf_index){.seed = pf_index_seed(x), .budget = &x->profile.budget};
+    x->event_index = (pf_index){.seed = pf_index_seed(x), .budget = &x->profile.budget};
     if (!pf_profile_init(&x->profile, pf_session_profile_bytes(e->session)))
         return pf_profile_fail(&x->profile, err);
     return begin_input(x, err);
@@ -228,7 +293,9 @@ void pf_export_close(perfile_emitter *e)
 {
     pf_exporter *x = (pf_exporter *)e;
     pf_profile_reader_free(&x->reader);
-    pf_index_free(&x->events);
+    pf_lines_free(&x->lines, &x->profile);
+    pf_index_free(&x->event_index);
+    pf_buffer_free(&x->events);
     pf_profile_free(&x->profile);
     perfile_symbols_close(x->symbols);
     pf_buffer_free(&x->comments);
@@ -315,7 +382,7 @@ const pf_export_ops pf_export_adds_up = {.put_run = pf_export_put_run,
                                          .per = {PERFILE_PER_COMM},
                                          .by_name = true,
                                          .joins = true,
-                                         .compares = true};
+                                         .trees = true};
 
 bool pf_export_quote(pf_buffer *out, const char *text)
 {
@@ -361,6 +428,29 @@ void pf_export_put_name(pf_exporter *x, pf_buffer *scratch, const char *name)
         x->base.no_memory = true;
 }
 
+void pf_export_put_title(pf_exporter *x, pf_buffer *scratch)
+{
+    char more[40] = "";
+    pf_buffer text = {0};
+    const char *first = x->names[0] ? x->names[0] : "perfile export", *second = x->names[1];
+    if (x->title)
+        first = x->title;
+    else if (x->compares && x->n_inputs == 2)
+        snprintf(more, sizeof more, " compared with ");
+    else if (x->n_inputs > 1)
+        snprintf(more, sizeof more, " and %" PRIu32 " more", x->n_inputs - 1);
+    const bool pair = !x->title && x->compares && x->n_inputs == 2;
+    const char *const parts[] = {pair ? second : first, more, pair ? first : ""};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        ok = ok && pf_buffer_append(&text, parts[i], strlen(parts[i]));
+    if (ok && pf_buffer_append_u8(&text, 0))
+        pf_export_put_name(x, scratch, (const char *)text.ptr);
+    else
+        x->base.no_memory = true;
+    pf_buffer_free(&text);
+}
+
 void pf_export_put_text(pf_exporter *x, const char *text)
 {
     pf_emit_bytes(&x->base, text, strlen(text));
@@ -387,9 +477,38 @@ bool pf_export_is_clock(const char *event)
     bool is = false;
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
         const size_t n = strlen(clocks[i]);
-        is |= event && strncmp(event, clocks[i], n) == 0 && (!event[n] || event[n] == ':');
+        is |= event && strncmp(event, clocks[i], n) == 0 && strchr(":/", event[n]);
     }
     return is;
+}
+
+unsigned pf_export_event_says(const perfile_event *event)
+{
+    enum { CPU_CYCLES = 0, REF_CPU_CYCLES = 9, CPU_CLOCK = 0, TASK_CLOCK = 1 };
+    if (!event)
+        return PF_EVENT_COUNTS; /* without attr nothing speaks against it */
+    /* In the upper half is the kind of processor, where there are several. */
+    const uint32_t config = (uint32_t)event->attr->config;
+    switch (event->attr->type) {
+    case PERFILE_TYPE_HARDWARE:
+        return config == CPU_CYCLES || config == REF_CPU_CYCLES ? PF_EVENT_CLOCK : PF_EVENT_COUNTS;
+    case PERFILE_TYPE_SOFTWARE:
+        return config == CPU_CLOCK || config == TASK_CLOCK ? PF_EVENT_CLOCK : PF_EVENT_HAPPENS;
+    case PERFILE_TYPE_TRACEPOINT:
+    case PERFILE_TYPE_BREAKPOINT:
+        return PF_EVENT_HAPPENS;
+    default: /* of a PMU: probes have a sample for each time that they happen */
+        if (is_pmu_cycles(event->name))
+            return PF_EVENT_CLOCK;
+        return pf_takes_all_switches(event) ? PF_EVENT_HAPPENS : PF_EVENT_COUNTS;
+    }
+}
+
+pf_export_event pf_export_event_of(const pf_exporter *x, const char *name)
+{
+    const uint32_t at = name ? pf_index_get(&x->event_index, (uintptr_t)name) : PF_INDEX_NONE;
+    return at == PF_INDEX_NONE ? (pf_export_event){.name = name}
+                               : ((const pf_export_event *)(const void *)x->events.ptr)[at];
 }
 
 pf_tree_options pf_export_tree_options(const pf_exporter *x)
@@ -398,6 +517,7 @@ pf_tree_options pf_export_tree_options(const pf_exporter *x)
                          .mark_kernel = x->options.flags & PERFILE_EXPORT_MARK_KERNEL,
                          .mark_jit = x->options.flags & PERFILE_EXPORT_MARK_JIT,
                          .mark_inline = x->options.flags & PERFILE_EXPORT_MARK_INLINE,
+                         .reverse = x->options.flags & PERFILE_EXPORT_REVERSE,
                          .join = x->options.flags & PERFILE_EXPORT_UNKNOWN_MODULE ||
                                  (x->base.ops->exports->joins &&
                                   !(x->options.flags & PERFILE_EXPORT_UNKNOWN_ADDRESS))};
@@ -426,17 +546,24 @@ perfile_status pf_shown_make(pf_shown *s, pf_exporter *x, perfile_error *err)
     pf_profile *p = &x->profile;
     const pf_tree_options options = pf_export_tree_options(x);
     pf_buffer text = {0};
-    bool ok = true;
-    s->positions = pf_budget_alloc(&p->budget, p->frames.n + 1, sizeof *s->positions);
-    ok = s->positions;
-    for (uint32_t i = 0; i < p->frames.n && ok; i++) {
-        const pf_call_frame *frame = pf_profile_frame_at(p, i);
+    const uint32_t each = s->by_line ? 2 : 1; /* positions of a frame */
+    s->positions = pf_budget_alloc(&p->budget, each * p->frames.n + 1, sizeof *s->positions);
+    bool ok = s->positions;
+    for (uint32_t i = 0; i < each * p->frames.n && ok; i++) {
+        const pf_call_frame *frame = pf_profile_frame_at(p, i / each);
+        const pf_line line = s->by_line ? pf_line_at(&x->lines, i) : (pf_line){.asked = 1};
+        if (!line.asked) /* no stack has it so */
+            continue;
         pf_buffer_clear(&text);
         const char *name =
             pf_tree_frame_name(p, &options, frame, &text) && pf_buffer_append_u8(&text, 0)
                 ? pf_profile_text(p, (const char *)text.ptr)
                 : NULL;
-        const pf_shown_name key = {name, frame->object, frame->function};
+        const pf_shown_name key = {.name = name,
+                                   .object = frame->object,
+                                   .function = frame->function,
+                                   .file = line.file,
+                                   .line = line.file ? line.line : 0};
         s->positions[i] = name ? pf_intern_add(&s->names, &key) : PF_INTERN_NONE;
         ok = s->positions[i] != PF_INTERN_NONE;
     }
@@ -450,6 +577,10 @@ perfile_status pf_shown_make(pf_shown *s, pf_exporter *x, perfile_error *err)
 
 bool pf_timeline_add(pf_timeline *t, pf_profile *p, const pf_moment *m)
 {
+    if (t->n == UINT32_MAX) {
+        p->budget.refused = true;
+        return false;
+    }
     if (t->n == t->cap) {
         const size_t cap = t->cap ? 2 * t->cap : 1024;
         pf_moment *at = pf_budget_realloc(&p->budget, t->at, t->cap, cap, sizeof *at);
@@ -459,7 +590,7 @@ bool pf_timeline_add(pf_timeline *t, pf_profile *p, const pf_moment *m)
         t->cap = cap;
     }
     t->at[t->n] = *m;
-    t->at[t->n].sequence = t->n;
+    t->at[t->n].sequence = (uint32_t)t->n;
     t->n++;
     return true;
 }
@@ -498,8 +629,9 @@ perfile_status pf_timeline_sort(pf_timeline *t, pf_profile *p, perfile_error *er
         t->begins[i] += t->begins[i - 1];
     for (size_t i = 0; i < t->n; i++)
         sorted[t->begins[t->at[i].label + 1]++] = t->at[i];
-    pf_free(t->at);
+    pf_budget_free(&p->budget, t->at, t->cap, sizeof *t->at);
     t->at = sorted;
+    t->cap = t->n + 1;
     for (size_t i = 0; i < t->n_labels; i++)
         sort_label(t->at + t->begins[i], t->begins[i + 1] - t->begins[i]);
     return PERFILE_OK;

@@ -8,6 +8,7 @@
 #include "emit/emitter.h"
 #include "perfile/event.h"
 #include "perfile/field.h"
+#include "profile/lines.h"
 #include "profile/reader.h"
 #include "profile/tree.h"
 
@@ -34,18 +35,36 @@ typedef struct pf_export_ops {
     bool all_keys;  /* all keys are taken, whatever is asked for */
     bool per_event; /* PERFILE_PER_EVENT is always among them */
     bool per_host;  /* labels say the host, too */
-    bool compares;  /* it can show samples of captures before beside those of others */
+    bool lines;     /* it can show lines of the source */
+    bool trees;     /* it shows a tree: of captures before beside that of others, or reversed */
     bool by_name;   /* of a frame its name is written, and no address */
     bool joins;     /* frames without a name are one for each object by default */
     bool binary;    /* the output is not for terminals */
     bool directory; /* it is several files */
 } pf_export_ops;
 
+/* What samples of an event say of the time of a processor. */
+enum {
+    PF_EVENT_HAPPENS = 0, /* nothing: each says that something happened (tracepoints, faults …) */
+    PF_EVENT_COUNTS, /* it had much of what its hardware counts: instructions, cache misses … */
+    PF_EVENT_CLOCK   /* a thread that is on it has them at a steady rate: clocks, cycles */
+};
+
+/* An event that samples are of; those of one name are one, by the first capture that has it. */
+typedef struct pf_export_event {
+    const char *name;  /* of the profile's texts */
+    unsigned says;     /* PF_EVENT_… */
+    uint64_t interval; /* ns on a processor from sample to sample; 0: not known */
+    uint64_t period;   /* what is counted from sample to sample; 0: it differs */
+    uint64_t kinds;    /* what is counted, if it has a name for each kind of processor; 0: one */
+} pf_export_event;
+
 /* The emitter of such a form; a form may have a struct that begins with it. */
 typedef struct pf_exporter {
     perfile_emitter base;
     pf_profile profile;
     pf_profile_reader reader;
+    pf_lines lines;           /* with PERFILE_EXPORT_LINES */
     bool reading;             /* `reader` is of the present capture */
     uint32_t n_inputs;        /* captures so far, the present one included */
     bool before;              /* it is one that others will be compared with */
@@ -54,14 +73,17 @@ typedef struct pf_exporter {
     uint32_t n_named;         /* frames of the captures before it */
     const char *hostname;     /* of it, as the session has it … */
     const char *host;         /* … and as a text of the profile */
-    pf_index events;          /* the names of events so far (texts of the profile) */
+    pf_index event_index;     /* name of an event (text of the profile) to its position in … */
+    pf_buffer events;         /* pf_export_event: those of the captures that ended */
     perfile_export_options options;
-    char *title; /* a copy of options.title; NULL: none was given */
+    char *title;          /* a copy of options.title; NULL: none was given */
+    const char *names[2]; /* of the first captures, without folders; of the profile's texts */
     uint64_t
         wall_time;    /* ns since 1970 of the first sample of the first capture that knows it; 0 */
     uint64_t wall_at; /* the time of that sample by the session clock */
     uint64_t record_bytes; /* of all captures */
     pf_buffer comments;    /* const char *: where captures come from, of the profile's texts */
+    bool per_event;        /* options.per had PERFILE_PER_EVENT, not only the form */
     const char *facts[PERFILE_N_FACTS]; /* of these the first of each kind; NULL: none is known */
     perfile_export_summary sum;
 } pf_exporter;
@@ -102,11 +124,20 @@ size_t pf_export_names_most(pf_exporter *x, uint64_t (*bytes)(const void *user, 
 /* Writes a name of a capture as a JSON string; `scratch` is the caller's, for its text. */
 void pf_export_put_name(pf_exporter *x, pf_buffer *scratch, const char *name);
 
+/* Writes a heading likewise: the title that was given, or the names of the captures. */
+void pf_export_put_title(pf_exporter *x, pf_buffer *scratch);
+
 /* Hands the output to the sink if there is enough of it. */
 perfile_status pf_export_write_some(pf_exporter *x, perfile_error *err);
 
 /* True if periods of the event are ns: cpu-clock, task-clock. */
 bool pf_export_is_clock(const char *event);
+
+/* What samples of an event say: PF_EVENT_…; NULL: it is not known which one. */
+unsigned pf_export_event_says(const perfile_event *event);
+
+/* What is known of an event of this name; all zeros if nothing is. */
+pf_export_event pf_export_event_of(const pf_exporter *x, const char *name);
 
 /* The options that decide names and weights. */
 pf_tree_options pf_export_tree_options(const pf_exporter *x);
@@ -140,14 +171,20 @@ void pf_counters_sort(pf_counters *c);
 void pf_counters_free(pf_counters *c);
 
 /* What records other than samples say, as JSON members: for the forms that show them as marks at
- * their time.
+ * their time.  Samples of events that only happen may be marks, too.
  *
  * The fields come from a walk, so that a new record type needs nothing here.  Equal texts are kept
  * once; all of it is charged to perfile_limits.profile_bytes. */
 
+/* What kind of mark it is.  The key is all of it. */
+typedef struct pf_mark_kind {
+    uint64_t type;     /* PERFILE_RECORD_… */
+    const char *event; /* of a sample, of the profile's texts; NULL: of another record, not known */
+} pf_mark_kind;
+
 /* What a mark says.  The key is all of it. */
 typedef struct pf_mark {
-    uint64_t type;    /* PERFILE_RECORD_… */
+    pf_mark_kind kind;
     const char *text; /* `,"addr":"0x1000","filename":"/bin/work"`, of the profile's texts */
 } pf_mark;
 
@@ -159,13 +196,20 @@ typedef struct pf_mark_field {
 
 typedef struct pf_marks {
     pf_intern said;   /* pf_mark */
-    pf_intern types;  /* uint64_t: those of all marks */
+    pf_intern kinds;  /* pf_mark_kind: those of all marks */
     pf_intern fields; /* pf_mark_field */
     pf_buffer text, clean;
     /* Of the record that was described last: its own fields `pid` and `tid`, PERFILE_NO_PID
      * without; they are of whom it is about, which the trailer need not be. */
     uint32_t pid, tid;
 } pf_marks;
+
+/* What marks of a kind are called: the event, or the type of the record. */
+const char *pf_marks_name(const pf_mark_kind *kind);
+
+/* The number in `said` of a mark for samples of an event, which says `text`, JSON members likewise.
+ * PF_INTERN_NONE if there is no memory or the limit is exceeded. */
+uint32_t pf_marks_event(pf_marks *m, pf_profile *p, const char *event, const char *text);
 
 /* The key of a field in the text. */
 const char *pf_marks_key(const perfile_field *field);
@@ -184,7 +228,8 @@ typedef struct pf_moment {
     uint64_t time; /* PERFILE_NO_TIME: it has none, and stands where it came */
     uint64_t weight;
     uint32_t label, stack;
-    uint64_t sequence;
+    uint32_t said;     /* of a mark: its number in pf_marks.said */
+    uint32_t sequence; /* set by pf_timeline_add() */
 } pf_moment;
 
 /* Samples, and from which to which of them each label has once they are sorted. */
@@ -203,18 +248,22 @@ perfile_status pf_timeline_sort(pf_timeline *t, pf_profile *p, perfile_error *er
 
 void pf_timeline_free(pf_timeline *t);
 
-/* Frames as viewers have them that list each function once, and each other name of an object. */
+/* Frames as viewers have them that list each function once, and each other name of an object; with
+ * lines each line of the source. */
 
 /* A frame of a viewer.  The key is all of it. */
 typedef struct pf_shown_name {
     const char *name;  /* of the profile's texts */
     uint32_t object;   /* number; PF_NO_OBJECT */
     uint32_t function; /* number + 1; 0: not known */
+    const char *file;  /* of the source; NULL: not known, or lines are not shown */
+    uint32_t line, zero;
 } pf_shown_name;
 
 typedef struct pf_shown {
     pf_intern names;     /* pf_shown_name; charged to the profile's budget, as all of it */
-    uint32_t *positions; /* in `names`, of each frame of the profile */
+    uint32_t *positions; /* in `names`, of each frame of the profile; with lines of each key */
+    bool by_line;        /* to be set before pf_shown_make() */
 } pf_shown;
 
 void pf_shown_init(pf_shown *s, pf_profile *p);
@@ -222,6 +271,12 @@ void pf_shown_free(pf_shown *s);
 
 /* Finds the names of all frames.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_shown_make(pf_shown *s, pf_exporter *x, perfile_error *err);
+
+/* The position of the frame with a key (pf_line_key()). */
+static inline uint32_t pf_shown_position(const pf_shown *s, uint32_t key)
+{
+    return s->positions[s->by_line ? key : key / 2];
+}
 
 static inline const pf_shown_name *pf_shown_at(const pf_shown *s, uint32_t number)
 {
@@ -262,13 +317,14 @@ typedef struct pf_track {
     uint64_t first, last;  /* of its samples, marks and switches; first > last: none has a time */
     uint64_t began, ended; /* FORK and EXIT of its thread; PERFILE_NO_TIME: not seen */
     uint32_t shown;        /* label of the track it is shown on, complete behind sorting */
+    uint32_t thread;       /* likewise: that of the same thread which has its switches */
     bool sampled;          /* there are samples */
     bool used;             /* behind sorting: there is something on it */
 } pf_track;
 
 typedef struct pf_tracks {
-    pf_timeline samples;
-    pf_timeline marks;    /* `stack`: number in `said` */
+    pf_timeline samples;  /* `weight`: their periods */
+    pf_timeline marks;    /* other records, of which `stack` is empty; samples, likewise */
     pf_timeline switches; /* `weight`: PF_SWITCH_…, and before sorting the source and the capture;
                            * `stack`: processor, PF_NO_LABEL: not known */
     uint8_t *sources;     /* PF_SWITCHES_… of each capture, by pf_exporter.n_inputs */
@@ -278,6 +334,7 @@ typedef struct pf_tracks {
     size_t n, cap;
     uint64_t first, last; /* of all that have a time; first > last: none has */
     bool by_thread;       /* to be set before sorting */
+    bool joins_events;    /* likewise: samples of a thread are on one track, whatever their event */
     bool only_tasks;      /* likewise: switches of whole processors are shown by other means */
 } pf_tracks;
 
@@ -295,7 +352,7 @@ void pf_tracks_free(pf_tracks *t);
 bool pf_tracks_take(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label);
 /* A record that is shown by other means, so that its thread is known. */
 bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *about);
-/* The same for a record SWITCH or SWITCH_CPU_WIDE alone. */
+/* The same for records SWITCH and SWITCH_CPU_WIDE, and nothing of others. */
 bool pf_tracks_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about);
 
 /* The switches of a capture (pf_exporter.n_inputs) that say most: those of all processors by

@@ -1,8 +1,11 @@
 /* The form `firefox`: the processed profile of the Firefox Profiler, version 57.
  *
  * Its documents: docs-developer/CHANGELOG-formats.md and src/types/profile.ts of
- * firefox-devtools/profiler.  Each label is a thread: pid and tid, and the event, for the profiler
- * has no events.  Records that are no samples become markers, stretches on a processor too.
+ * firefox-devtools/profiler.  Each label is a thread.  The profiler has no events: its samples say
+ * what a thread does with its processor.  So these are samples of one event, of the clock with most
+ * of them, or else of what hardware counts; those of others are markers, with their stack as cause.
+ * If threads are asked for by event, each has samples of its own, whatever the event.  Records that
+ * are no samples become markers, stretches on a processor too.
  *
  * Addresses are relative to their library: offsets in its file, for a capture does not say where
  * the segments of a file belong.  With `codeId` they are what symbol servers are asked for. */
@@ -29,10 +32,13 @@ typedef struct pf_firefox {
     pf_index positions; /* address of a text to its position among them */
     pf_buffer name;
     pf_index mains; /* pid to the label of its main thread */
-    bool per_event; /* there are several events: names of threads say theirs */
+    bool per_event; /* threads are apart by event: their names say theirs, if there are several */
+    const char *sampled; /* the event of samples, if they are not apart; NULL: none, not known */
+    uint64_t interval;   /* ns from sample to sample; 0: not known */
     /* Of the thread that is being written.  Stacks and frames are those of the profile, times two:
      * plus 1 where they are callers. */
     pf_selection stacks, frames, functions, resources;
+    const char **files; /* of the source, of each function; NULL: not known */
     pf_buffer path;
 } pf_firefox;
 
@@ -135,7 +141,8 @@ static void select_one(pf_selection *s, uint32_t thing)
 static perfile_status pf_firefox_open_tables(pf_firefox *f, perfile_error *err)
 {
     pf_profile *p = &f->x.profile;
-    return open_selection(&f->stacks, p, 2 * p->stacks.n) &&
+    f->files = pf_budget_alloc(&p->budget, f->shown.names.n + 1, sizeof *f->files);
+    return f->files && open_selection(&f->stacks, p, 2 * p->stacks.n) &&
                    open_selection(&f->frames, p, 2 * p->frames.n) &&
                    open_selection(&f->functions, p, f->shown.names.n) &&
                    open_selection(&f->resources, p, p->objects.n)
@@ -151,8 +158,25 @@ static void pf_firefox_close_tables(pf_firefox *f)
         pf_free(all[i]->place);
         pf_free(all[i]->at);
     }
+    pf_free(f->files);
     pf_buffer_free(&f->path);
     pf_index_free(&f->mains);
+}
+
+/* The key of a stack that is below another one. */
+static uint32_t caller_of(const pf_firefox *f, uint32_t of_inner, uint32_t stack)
+{
+    if (stack == PF_EMPTY_STACK)
+        return 2 * stack;
+    return 2 * stack + pf_line_key(&f->x.profile, stack, of_inner / 2, of_inner) % 2;
+}
+
+/* Notes the file of the source of a function: of those of its frames the first one. */
+static void note_file(pf_firefox *f, uint32_t frame_key, uint32_t function)
+{
+    const pf_line line = pf_line_at(&f->x.lines, frame_key);
+    if (line.file && !f->files[function])
+        f->files[function] = line.file;
 }
 
 /* Selects a stack and those of its callers, outermost first: the format wants a stack behind that
@@ -165,7 +189,8 @@ static bool select_stack(pf_firefox *f, uint32_t stack)
     while (key / 2 != PF_EMPTY_STACK && !f->stacks.place[key]) {
         if (!pf_buffer_append(&f->path, &key, sizeof key))
             return false;
-        key = 2 * pf_profile_stack_at(p, key / 2)->parent + 1;
+        const uint32_t inner = key / 2, parent = pf_profile_stack_at(p, inner)->parent;
+        key = caller_of(f, key, parent);
     }
     for (size_t i = f->path.len / sizeof key; i-- > 0;) {
         key = ((const uint32_t *)(const void *)f->path.ptr)[i];
@@ -175,6 +200,7 @@ static bool select_stack(pf_firefox *f, uint32_t stack)
         select_one(&f->stacks, key);
         select_one(&f->frames, 2 * frame + key % 2);
         select_one(&f->functions, function);
+        note_file(f, 2 * frame + key % 2, function);
         if (object != PF_NO_OBJECT)
             select_one(&f->resources, object);
     }
@@ -231,11 +257,12 @@ static void stack_frame(pf_firefox *f, size_t i)
 
 static void stack_prefix(pf_firefox *f, size_t i)
 {
-    const uint32_t parent = pf_profile_stack_at(&f->x.profile, f->stacks.at[i] / 2)->parent;
+    const uint32_t key = f->stacks.at[i];
+    const uint32_t parent = pf_profile_stack_at(&f->x.profile, key / 2)->parent;
     if (parent == PF_EMPTY_STACK)
         null(f, i);
     else
-        pf_export_put_number(&f->x, f->stacks.place[2 * parent + 1] - 1);
+        pf_export_put_number(&f->x, f->stacks.place[caller_of(f, key, parent)] - 1);
 }
 
 static const pf_call_frame *frame_at(const pf_firefox *f, size_t i)
@@ -264,6 +291,30 @@ static void frame_function(pf_firefox *f, size_t i)
 {
     const uint32_t function = f->shown.positions[f->frames.at[i] / 2];
     pf_export_put_number(&f->x, f->functions.place[function] - 1);
+}
+
+static void frame_depth(pf_firefox *f, size_t i)
+{
+    pf_export_put_number(&f->x, frame_at(f, i)->inlined);
+}
+
+/* A line is of the file that its function is in. */
+static void frame_line(pf_firefox *f, size_t i)
+{
+    const pf_line line = pf_line_at(&f->x.lines, f->frames.at[i]);
+    if (line.file && line.line && line.file == f->files[f->shown.positions[f->frames.at[i] / 2]])
+        pf_export_put_number(&f->x, line.line);
+    else
+        null(f, i);
+}
+
+static void function_file(pf_firefox *f, size_t i)
+{
+    const char *file = f->files[f->functions.at[i]];
+    if (file)
+        pf_firefox_text(f, file, PF_NAME_MOST);
+    else
+        null(f, i);
 }
 
 static void function_name(pf_firefox *f, size_t i)
@@ -318,19 +369,19 @@ static perfile_status pf_firefox_put_tables(pf_firefox *f, perfile_error *err)
 {
     static const column of_stacks[] = {{"frame", stack_frame}, {"prefix", stack_prefix}, {0}};
     static const column of_frames[] = {{"address", frame_address},
-                                       {"inlineDepth", zero},
+                                       {"inlineDepth", frame_depth},
                                        {"category", frame_category},
                                        {"subcategory", zero},
                                        {"func", frame_function},
                                        {"nativeSymbol", null},
                                        {"innerWindowID", null},
-                                       {"line", null},
+                                       {"line", frame_line},
                                        {"column", null},
                                        {0}};
     static const column of_functions[] = {
         {"name", function_name},      {"isJS", put_false},
         {"relevantForJS", put_false}, {"resource", function_resource},
-        {"fileName", null},           {"lineNumber", null},
+        {"fileName", function_file},  {"lineNumber", null},
         {"columnNumber", null},       {0}};
     static const column of_resources[] = {
         {"lib", resource_lib}, {"name", resource_name}, {"host", null}, {"type", library}, {0}};
@@ -386,7 +437,7 @@ static bool find_mains(pf_firefox *f)
 
 static perfile_status pf_firefox_open_threads(pf_firefox *f, perfile_error *err)
 {
-    f->per_event = has_events(f);
+    f->per_event = f->x.per_event && has_events(f);
     return find_mains(f) ? pf_firefox_open_tables(f, err) : pf_profile_fail(&f->x.profile, err);
 }
 
@@ -397,7 +448,9 @@ static perfile_status put_samples(pf_firefox *f, uint32_t label, perfile_error *
     const size_t n = line->begins[label + 1] - line->begins[label];
     const bool weighs = f->x.options.flags & PERFILE_EXPORT_PERIODS;
     const bool clock =
-        weighs && pf_export_is_clock(pf_profile_label_at(&f->x.profile, label)->event);
+        weighs &&
+        pf_export_is_clock(f->x.per_event ? pf_profile_label_at(&f->x.profile, label)->event
+                                          : f->sampled);
     uint64_t untimed = 0;
     perfile_status st = PERFILE_OK;
     pf_firefox_put(f, ",\n\"samples\":{\"length\":");
@@ -431,11 +484,137 @@ static perfile_status put_samples(pf_firefox *f, uint32_t label, perfile_error *
     return st;
 }
 
-/* The next marker of a label: on a processor, or a record. */
+/* Which samples are samples, and which are markers. */
+
+/* What is known of the events while one is chosen. */
+typedef struct choice {
+    uint32_t *event_of;   /* of each label: position of its event; the last one: not known */
+    uint32_t *group_of;   /* of each event: one of the same, on another kind of processor */
+    uint64_t *samples_of; /* of each group */
+    uint32_t *marker_of;  /* of each label: what its samples say as markers, + 1; 0: it has none */
+    uint32_t *label_of;   /* of each label: the same without event */
+    size_t n_labels, n_events;
+} choice;
+
+static pf_export_event *event_at(const pf_firefox *f, size_t i)
+{
+    return (pf_export_event *)(void *)f->x.events.ptr + i;
+}
+
+static bool open_choice(choice *c, pf_firefox *f)
+{
+    pf_budget *budget = &f->x.profile.budget;
+    c->n_labels = f->x.profile.labels.n;
+    c->n_events = f->x.events.len / sizeof(pf_export_event);
+    c->event_of = pf_budget_alloc(budget, c->n_labels + 1, sizeof *c->event_of);
+    c->marker_of = pf_budget_alloc(budget, c->n_labels + 1, sizeof *c->marker_of);
+    c->label_of = pf_budget_alloc(budget, c->n_labels + 1, sizeof *c->label_of);
+    c->group_of = pf_budget_alloc(budget, c->n_events + 1, sizeof *c->group_of);
+    c->samples_of = pf_budget_alloc(budget, c->n_events + 1, sizeof *c->samples_of);
+    return c->event_of && c->marker_of && c->label_of && c->group_of && c->samples_of;
+}
+
+static void close_choice(choice *c, pf_firefox *f)
+{
+    pf_budget *budget = &f->x.profile.budget;
+    pf_budget_free(budget, c->event_of, c->n_labels + 1, sizeof *c->event_of);
+    pf_budget_free(budget, c->marker_of, c->n_labels + 1, sizeof *c->marker_of);
+    pf_budget_free(budget, c->label_of, c->n_labels + 1, sizeof *c->label_of);
+    pf_budget_free(budget, c->group_of, c->n_events + 1, sizeof *c->group_of);
+    pf_budget_free(budget, c->samples_of, c->n_events + 1, sizeof *c->samples_of);
+}
+
+/* Finds the event of each label, and the group of each event; counts the samples of groups. */
+static bool count_groups(choice *c, pf_firefox *f)
+{
+    const pf_profile *p = &f->x.profile;
+    pf_index groups = {.seed = pf_index_seed(c), .budget = &f->x.profile.budget};
+    bool ok = true;
+    for (uint32_t i = 0; i <= c->n_events && ok; i++) {
+        const uint64_t kinds = i < c->n_events ? event_at(f, i)->kinds : 0;
+        const uint32_t known = kinds ? pf_index_get(&groups, kinds) : PF_INDEX_NONE;
+        c->group_of[i] = known == PF_INDEX_NONE ? i : known;
+        ok = !kinds || known != PF_INDEX_NONE || pf_index_put(&groups, kinds, i);
+    }
+    pf_index_free(&groups);
+    for (uint32_t i = 0; i < c->n_labels && ok; i++) {
+        const char *event = pf_profile_label_at(p, i)->event;
+        const uint32_t at =
+            event ? pf_index_get(&f->x.event_index, (uintptr_t)event) : PF_INDEX_NONE;
+        c->event_of[i] = at < c->n_events ? at : (uint32_t)c->n_events;
+    }
+    for (size_t i = 0; i < f->tracks.samples.n && ok; i++)
+        c->samples_of[c->group_of[c->event_of[f->tracks.samples.at[i].label]]]++;
+    return ok;
+}
+
+/* The group that samples are of; PF_INDEX_NONE: there is none. */
+static uint32_t best_group(const choice *c, const pf_firefox *f)
+{
+    uint32_t best = PF_INDEX_NONE;
+    unsigned best_says = PF_EVENT_HAPPENS;
+    for (uint32_t i = 0; i <= c->n_events; i++) {
+        const unsigned says = i < c->n_events ? event_at(f, i)->says : PF_EVENT_COUNTS;
+        const bool more =
+            says == best_says && best != PF_INDEX_NONE && c->samples_of[i] > c->samples_of[best];
+        if (!c->samples_of[i] || !(says > best_says || more))
+            continue;
+        best = i;
+        best_says = says;
+    }
+    return best;
+}
+
+/* Makes a marker of a sample. */
+static bool add_marker(choice *c, pf_firefox *f, const pf_moment *sample)
+{
+    pf_profile *p = &f->x.profile;
+    pf_moment m = *sample;
+    if (!c->marker_of[m.label]) {
+        pf_label label = *pf_profile_label_at(p, m.label);
+        const uint32_t said = pf_marks_event(&f->tracks.said, p, label.event, "");
+        label.event = NULL;
+        c->label_of[m.label] = pf_profile_label(p, &label);
+        if (said == PF_INTERN_NONE || c->label_of[m.label] == PF_INTERN_NONE)
+            return false;
+        c->marker_of[m.label] = said + 1;
+    }
+    m.said = c->marker_of[m.label] - 1;
+    m.label = c->label_of[m.label];
+    return pf_timeline_add(&f->tracks.marks, p, &m);
+}
+
+/* Chooses the event of which samples are, and makes markers of those of others, unless events are
+ * apart. */
+static perfile_status choose_event(pf_firefox *f, perfile_error *err)
+{
+    choice c = {0};
+    pf_timeline *samples = &f->tracks.samples;
+    bool ok = open_choice(&c, f) && count_groups(&c, f);
+    const uint32_t best = ok ? best_group(&c, f) : PF_INDEX_NONE;
+    if (best < c.n_events) {
+        f->sampled = event_at(f, best)->name;
+        f->interval = event_at(f, best)->interval;
+    }
+    f->tracks.joins_events = !f->x.per_event;
+    size_t kept = 0;
+    for (size_t i = 0; i < samples->n && ok && !f->x.per_event; i++) {
+        if (c.group_of[c.event_of[samples->at[i].label]] == best)
+            samples->at[kept++] = samples->at[i];
+        else
+            ok = add_marker(&c, f, &samples->at[i]);
+    }
+    samples->n = f->x.per_event ? samples->n : kept;
+    close_choice(&c, f);
+    return ok ? PERFILE_OK : pf_profile_fail(&f->x.profile, err);
+}
+
+/* The next marker of a label: on a processor, a record, or a sample. */
 typedef struct marker {
     uint64_t begin, end; /* ns from the first time */
     const pf_mark *mark; /* NULL: on a processor */
-    uint32_t cpu;
+    uint64_t period;     /* of a sample */
+    uint32_t cpu, stack;
 } marker;
 
 typedef struct markers {
@@ -451,24 +630,42 @@ static bool next_marker(markers *w, marker *out)
     const pf_timeline *line = &t->marks;
     pf_slice slice;
     if (pf_tracks_slice(t, w->label, &w->slice, &slice)) {
-        *out = (marker){slice.begin - t->first, slice.end - t->first, NULL, slice.cpu};
+        *out = (marker){slice.begin - t->first, slice.end - t->first, NULL, 0, slice.cpu,
+                        PF_EMPTY_STACK};
         return true;
     }
     if (w->mark == line->begins[w->label + 1] - line->begins[w->label])
         return false;
     const pf_moment *m = &line->at[line->begins[w->label] + w->mark++];
     const uint64_t time = pf_tracks_time(t, m->time, &w->untimed);
-    *out = (marker){time, time, pf_marks_at(&t->said, m->stack), PF_NO_LABEL};
+    *out = (marker){time, time, pf_marks_at(&t->said, m->said), m->weight, PF_NO_LABEL, m->stack};
     return true;
+}
+
+/* The data of a marker that stands for a sample. */
+static void sample_data(pf_firefox *f, const marker *m)
+{
+    if (m->period) {
+        pf_firefox_put(f, ",\"period\":");
+        pf_export_put_number(&f->x, m->period);
+    }
+    if (m->stack == PF_EMPTY_STACK)
+        return;
+    pf_firefox_put(f, ",\"cause\":{\"time\":");
+    pf_firefox_ms(f, m->begin);
+    pf_firefox_put(f, ",\"stack\":");
+    pf_firefox_put_stack(f, m->stack);
+    pf_firefox_put(f, "}");
 }
 
 static void marker_data(pf_firefox *f, const marker *m)
 {
     if (m->mark) {
-        pf_firefox_put(f, "{\"type\":\"");
-        pf_firefox_put(f, perfile_record_type_name((uint32_t)m->mark->type));
-        pf_firefox_put(f, "\"");
+        pf_firefox_put(f, "{\"type\":");
+        pf_export_put_name(&f->x, &f->name, pf_marks_name(&m->mark->kind));
         pf_firefox_put(f, m->mark->text);
+        if (m->mark->kind.type == PERFILE_RECORD_SAMPLE)
+            sample_data(f, m);
     } else {
         pf_firefox_put(f, "{\"type\":\"on-cpu\"");
         if (m->cpu != PF_NO_LABEL) {
@@ -481,8 +678,7 @@ static void marker_data(pf_firefox *f, const marker *m)
 
 static void marker_name(pf_firefox *f, const marker *m)
 {
-    pf_firefox_text(f, m->mark ? perfile_record_type_name((uint32_t)m->mark->type) : "on cpu",
-                    PF_NAME_MOST);
+    pf_firefox_text(f, m->mark ? pf_marks_name(&m->mark->kind) : "on cpu", PF_NAME_MOST);
 }
 
 static void marker_start(pf_firefox *f, const marker *m)
@@ -732,32 +928,88 @@ static void put_field(pf_firefox *f, const char *key, const char *label, const c
     pf_firefox_put(f, "\"}");
 }
 
-/* What marks of a type have: the fields that were seen. */
-static void put_schema(pf_firefox *f, uint64_t type)
+/* Begins a schema, up to its fields. */
+static void begin_schema(pf_firefox *f, const char *name, bool in_overview)
+{
+    pf_firefox_put(f, "{\"name\":");
+    pf_export_put_name(&f->x, &f->name, name);
+    pf_firefox_put(f, ",\"display\":[\"marker-chart\",\"marker-table\"");
+    pf_firefox_put(f, in_overview ? ",\"timeline-overview\"],\"fields\":[" : "],\"fields\":[");
+}
+
+/* Ends it: what is written beside a marker in the table, in the chart, and where it is pointed at.
+ * Names in braces are of its fields. */
+static void end_schema(pf_firefox *f, const char *table, const char *chart)
+{
+    const char *const labels[][2] = {
+        {"tableLabel", table}, {"chartLabel", chart}, {"tooltipLabel", "{marker.name}"}};
+    pf_firefox_put(f, "]");
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        pf_firefox_put(f, ",\"");
+        pf_firefox_put(f, labels[i][0]);
+        pf_firefox_put(f, "\":\"");
+        pf_firefox_put(f, labels[i][1]);
+        pf_firefox_put(f, "\"");
+    }
+    pf_firefox_put(f, "}");
+}
+
+/* Appends a field to what the table says of a record: texts as they are, numbers with their key.
+ * Of a record with texts these say enough. */
+static void add_label(char *label, size_t size, const perfile_field *field, bool texts)
+{
+    const size_t n = strlen(label);
+    const char *key = pf_marks_key(field);
+    const bool is_text = field->type == PERFILE_STORED_TEXT;
+    if (is_text != texts || field->kind == PERFILE_KIND_PID || field->kind == PERFILE_KIND_TID)
+        return;
+    char part[128];
+    const int length = snprintf(part, sizeof part, "%s%s%s{marker.data.%s}", n ? ", " : "",
+                                texts ? "" : key, texts ? "" : " ", key);
+    if (length > 0 && (size_t)length < sizeof part && n + (size_t)length < size)
+        memcpy(label + n, part, (size_t)length + 1);
+}
+
+/* What marks of a record have: the fields that were seen. */
+static void put_record_schema(pf_firefox *f, const pf_mark_kind *kind)
 {
     const pf_intern *fields = &f->tracks.said.fields;
+    char label[256] = "";
     unsigned n = 0;
-    pf_firefox_put(f, ",\n{\"name\":\"");
-    pf_firefox_put(f, perfile_record_type_name((uint32_t)type));
-    pf_firefox_put(f, "\",\"display\":[\"marker-chart\",\"marker-table\"],\"fields\":[");
+    begin_schema(f, pf_marks_name(kind), false);
     for (uint32_t i = 0; i < fields->n; i++) {
         const pf_mark_field *m = pf_intern_at(fields, i);
-        if (m->type != type)
+        if (m->type != kind->type)
             continue;
         pf_firefox_put(f, n++ ? "," : "");
         put_field(f, pf_marks_key(m->field), m->field->doc, format_of(m->field));
     }
-    pf_firefox_put(f, "]}");
+    for (unsigned texts = 2; texts-- > 0 && !label[0];)
+        for (uint32_t i = 0; i < fields->n; i++) {
+            const pf_mark_field *m = pf_intern_at(fields, i);
+            if (m->type == kind->type)
+                add_label(label, sizeof label, m->field, texts);
+        }
+    end_schema(f, label[0] ? label : "{marker.name}", "{marker.name}");
 }
 
 static void put_schemas(pf_firefox *f)
 {
-    pf_firefox_put(f, ",\"markerSchema\":[\n{\"name\":\"on-cpu\",\"display\":[\"marker-chart\","
-                      "\"marker-table\",\"timeline-overview\"],\"fields\":[");
+    pf_firefox_put(f, ",\"markerSchema\":[\n");
+    begin_schema(f, "on-cpu", true);
     put_field(f, "cpu", "processor", "integer");
-    pf_firefox_put(f, "]}");
-    for (uint32_t i = 0; i < f->tracks.said.types.n; i++)
-        put_schema(f, *(const uint64_t *)pf_intern_at(&f->tracks.said.types, i));
+    end_schema(f, "processor {marker.data.cpu}", "CPU {marker.data.cpu}");
+    for (uint32_t i = 0; i < f->tracks.said.kinds.n; i++) {
+        const pf_mark_kind *kind = pf_intern_at(&f->tracks.said.kinds, i);
+        pf_firefox_put(f, ",\n");
+        if (kind->type != PERFILE_RECORD_SAMPLE) {
+            put_record_schema(f, kind);
+            continue;
+        }
+        begin_schema(f, pf_marks_name(kind), true);
+        put_field(f, "period", "period", "integer");
+        end_schema(f, "period {marker.data.period}", "{marker.name}");
+    }
     pf_firefox_put(f, "\n]");
 }
 
@@ -796,17 +1048,20 @@ static void put_meta(pf_firefox *f)
     char versions[120];
     snprintf(versions, sizeof versions, ",\"version\":%d,\"preprocessedProfileVersion\":%d",
              GECKO_VERSION, VERSION);
-    pf_firefox_put(f, "{\"meta\":{\"interval\":1,\"startTime\":");
+    pf_firefox_put(f, "{\"meta\":{\"interval\":");
+    pf_firefox_ms(f, f->interval ? f->interval : NS_PER_MS);
+    pf_firefox_put(f, ",\"startTime\":");
     pf_firefox_ms(f, start_time(f));
     pf_firefox_put(f, versions);
     pf_firefox_put(f, ",\"processType\":0,\"stackwalk\":1,\"debug\":false,\"importedFrom\":"
                       "\"perfile\",\"product\":");
-    put_name(f, f->x.title ? f->x.title : "perf");
+    pf_export_put_title(&f->x, &f->name);
     put_fact(f, "oscpu", PERFILE_FACT_OSRELEASE);
     put_fact(f, "platform", PERFILE_FACT_ARCH);
     put_fact(f, "device", PERFILE_FACT_HOSTNAME);
     put_fact(f, "arguments", PERFILE_FACT_CMDLINE);
-    pf_firefox_put(f, is_symbolicated(f) ? ",\"symbolicated\":true" : ",\"symbolicated\":false");
+    const bool asks = f->x.options.flags & PERFILE_EXPORT_SYMBOL_SERVER && !is_symbolicated(f);
+    pf_firefox_put(f, asks ? ",\"symbolicated\":false" : ",\"symbolicated\":true");
     pf_firefox_put(f, ",\"sourceCodeIsNotOnSearchfox\":true,\"usesOnlyOneStackType\":true"
                       ",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
                       "\"threadCPUDelta\":\"ns\"},\n\"categories\":[");
@@ -906,6 +1161,8 @@ static perfile_status finish(perfile_emitter *e, perfile_error *err)
     pf_firefox *f = (pf_firefox *)(void *)e;
     perfile_status st = pf_export_end_input(&f->x, err);
     if (st == PERFILE_OK)
+        st = choose_event(f, err);
+    if (st == PERFILE_OK)
         st = pf_tracks_sort(&f->tracks, &f->x.profile, err);
     if (st == PERFILE_OK)
         st = pf_shown_make(&f->shown, &f->x, err);
@@ -922,7 +1179,9 @@ static const pf_export_ops exports = {
     .summary = pf_export_summary,
     .take = take,
     .note = note,
-    .per = {PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT},
+    .per = {PERFILE_PER_PID, PERFILE_PER_TID},
+    .per_event = true,
+    .lines = true,
 };
 
 const pf_emit_ops pf_emit_firefox = {

@@ -173,12 +173,14 @@ static const char *const page[] = {
     "const byId = id => document.getElementById(id);",
     "const data = JSON.parse(byId('data').textContent);",
     "const ROW = 19, LEAST = 0.6;",
-    "const kinds = ['not known', 'user', 'generated at run time', 'kernel', 'hypervisor', "
-    "'guest'];",
-    "const hues = [null, [205, 32, 58], [130, 30, 45], [18, 28, 72], [285, 20, 45], [310, 20, "
-    "45]];",
-    "const n = data.nodes.length / 4;",
+    "/* Of code; what is no code, grey, is kind 100. */",
+    "const kinds = ['kind of code not known', 'user', 'generated at run time', 'kernel', "
+    "'hypervisor', 'guest'];",
+    "const hues = [[60, 10, 25], [205, 32, 58], [130, 30, 45], [18, 28, 72], [285, 20, 45], [310, "
+    "20, 45]];",
+    "const n = data.nodes.length / 5;",
     "const depth = new Uint32Array(n), name = new Uint32Array(n), kind = new Uint8Array(n);",
+    "const module = new Uint32Array(n);",
     "const parent = new Int32Array(n).fill(-1);",
     "const total = new Float64Array(n), start = new Float64Array(n), inner = new Float64Array(n);",
     "const now = new Float64Array(n), before = data.before && Float64Array.from(data.before);",
@@ -186,10 +188,11 @@ static const char *const page[] = {
     "next. */",
     "const last = [], rows = [];",
     "for (let i = 0; i < n; i++) {",
-    "const d = depth[i] = data.nodes[4 * i];",
-    "name[i] = data.nodes[4 * i + 1];",
-    "now[i] = data.nodes[4 * i + 2];",
-    "kind[i] = data.nodes[4 * i + 3];",
+    "const d = depth[i] = data.nodes[5 * i];",
+    "name[i] = data.nodes[5 * i + 1];",
+    "now[i] = data.nodes[5 * i + 2];",
+    "kind[i] = data.nodes[5 * i + 3];",
+    "module[i] = data.nodes[5 * i + 4];",
     "if (d) parent[i] = last[d - 1];",
     "last[d] = i;",
     "(rows[d] = rows[d] || []).push(i);",
@@ -363,6 +366,7 @@ static const char *const page[] = {
     "if (i < 0) return;",
     "tip.textContent = '';",
     "line(tip, 'b', data.names[name[i]]);",
+    "if (module[i]) line(tip, 'span', 'in ' + data.modules[module[i] - 1]);",
     "line(tip, 'span', number(total[i]) + ' ' + data.unit + ', ' + share(total[i], total[0]) +",
     "(zoom ? ', ' + share(total[i], total[zoom]) + ' of what is shown' : ''));",
     "line(tip, 'span', number(total[i] - inner[i]) + ' here or in frames left out');",
@@ -377,7 +381,19 @@ static const char *const page[] = {
     "tip.style.top = (event.clientY + 18 + h > innerHeight ? event.clientY - h - 10",
     ": event.clientY + 18) + 'px';",
     "}",
-    "function go(i) { zoom = i; hover = -1; tip.style.display = 'none'; draw(); }",
+    "function go(i) { zoom = i; hover = -1; tip.style.display = 'none'; search(); }",
+    "/* What is found is counted where it is zoomed into, each box once, whatever calls it or is "
+    "called. */",
+    "function found() {",
+    "for (let i = zoom; i >= 0; i = parent[i]) if (hits[name[i]]) return total[zoom];",
+    "let sum = 0, inside = -1;",
+    "for (let i = zoom + 1; i < n && depth[i] > depth[zoom]; i++) {",
+    "if (inside >= 0 && depth[i] > inside) continue;",
+    "inside = -1;",
+    "if (hits[name[i]]) { sum += total[i]; inside = depth[i]; }",
+    "}",
+    "return sum;",
+    "}",
     "function search() {",
     "const what = byId('search').value;",
     "let test = null;",
@@ -391,13 +407,8 @@ static const char *const page[] = {
     "re.test(s); } }",
     "catch (e) { /* not a pattern yet: text */ }",
     "hits = data.names.map(test);",
-    "let sum = 0, inside = -1;",
-    "for (let i = 0; i < n; i++) {",
-    "if (inside >= 0 && depth[i] > inside) continue;",
-    "inside = -1;",
-    "if (hits[name[i]]) { sum += total[i]; inside = depth[i]; }",
-    "}",
-    "byId('found').textContent = 'found: ' + share(sum, total[0]);",
+    "byId('found').textContent = 'found: ' + share(found(), total[zoom]) +",
+    "(zoom ? ' of what is shown' : '');",
     "}",
     "draw();",
     "}",
@@ -448,11 +459,15 @@ static const char *const page[] = {
     "for (let k = 0; k < kinds.length && !before; k++) {",
     "if (!kind.includes(k)) continue;",
     "const hue = hues[k];",
-    "dot(hue ? 'hsl(' + (hue[0] + hue[1] / 2) + ' ' + hue[2] + '% ' + "
-    "(dark.matches ? 38 : 72) + '%)' : 'hsl(220 8% 60%)', kinds[k]);",
+    "dot('hsl(' + (hue[0] + hue[1] / 2) + ' ' + hue[2] + '% ' + (dark.matches ? 38 : 72) + '%)', "
+    "kinds[k]);",
     "}",
+    "if (!before) dot('hsl(220 8% ' + (dark.matches ? 38 : 72) + '%)', 'no code: ' + data.keys);",
+    "if (data.reversed) line(foot, 'span', 'stacks are merged from the function that ran: its "
+    "callers are its next boxes');",
     "if (data.pruned) line(foot, 'span', number(data.pruned) + ' frames below ' + data.least + ' "
     "are left out');",
+    "if (data.about) line(foot, 'span', data.about);",
     "line(foot, 'span', 'Click to zoom in, Esc to zoom out, / to search');",
     "}",
     "document.title = byId('title').textContent = data.title;",
@@ -470,9 +485,11 @@ static const char *const page[] = {
 /* The form `flamegraph`: one HTML file with a picture of the tree of samples, to zoom and search in
  * any browser, without anything from elsewhere.
  *
- * The data is JSON in a script element that is not run; the page draws it.  `nodes` has four
+ * The data is JSON in a script element that is not run; the page draws it.  `nodes` has five
  * numbers for each frame, in the order of the tree: depth, position of its name in `names`, weight
- * with all that it called, and kind (PF_CODE_…).  Frames too small to be seen are left out, and
+ * with all that it called, kind (PF_CODE_…), and position of its file in `modules` + 1, or 0.
+ * `keys` says what boxes that are no code stand for, `about` where the capture comes from.  Frames
+ * too small to be seen are left out, and
  * counted in `pruned`.  Where captures are compared, `before` has the weight that each of these
  * frames had before. */
 
@@ -484,18 +501,6 @@ enum {
 static void put(pf_exporter *x, const char *text)
 {
     pf_emit_bytes(&x->base, text, strlen(text));
-}
-
-/* Writes a title that a program gave, made printable like a name. */
-static bool put_title(pf_exporter *x)
-{
-    pf_buffer title = {0};
-    bool ok = pf_name_text(x->title ? x->title : "Flame graph", PF_FUNCTION_MOST, &title) &&
-              pf_buffer_append_u8(&title, '\0');
-    if (ok)
-        pf_export_put_string(x, (const char *)title.ptr);
-    pf_buffer_free(&title);
-    return ok;
 }
 
 static bool is_shown(const pf_node *node, const uint64_t *all)
@@ -517,22 +522,57 @@ static uint32_t next_shown(pf_exporter *x, const pf_tree *t, uint32_t at)
     return 0;
 }
 
-/* Writes the nodes, and renumbers their names in the order in which they occur: `numbers` has room
- * for one more than names. */
-static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, uint32_t *numbers, uint32_t *used,
-                                perfile_error *err)
+/* Texts of the data, in the order in which nodes have them. */
+typedef struct used_texts {
+    uint32_t *numbers; /* of each thing: its position + 1; 0: no node has it yet */
+    uint32_t *things;  /* by position */
+    uint32_t n;
+} used_texts;
+
+static bool open_used(used_texts *u, size_t n)
 {
-    uint32_t n_used = 0, at = 0;
-    char text[96];
+    *u = (used_texts){pf_alloc(n, sizeof *u->numbers), pf_alloc(n, sizeof *u->things), 0};
+    return u->numbers && u->things;
+}
+
+static void close_used(used_texts *u)
+{
+    pf_free(u->numbers);
+    pf_free(u->things);
+}
+
+/* The position of a thing, + 1. */
+static uint32_t use(used_texts *u, size_t thing)
+{
+    if (!u->numbers[thing]) {
+        u->things[u->n++] = (uint32_t)thing;
+        u->numbers[thing] = u->n;
+    }
+    return u->numbers[thing];
+}
+
+/* The position of the file of a node, + 1; 0: it has none.  Behind the objects is the word for
+ * several. */
+static uint32_t use_object(used_texts *modules, const pf_exporter *x, uint32_t object)
+{
+    if (object == PF_NO_OBJECT)
+        return 0;
+    return use(modules, object == PF_OBJECTS ? x->profile.objects.n : object);
+}
+
+/* Writes the nodes, and then the names and files that these have. */
+static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, used_texts *names,
+                                used_texts *modules, perfile_error *err)
+{
+    uint32_t at = 0;
+    char text[112];
+    pf_buffer name = {0};
     do {
         const pf_node *node = pf_tree_at(t, at);
-        if (!numbers[node->name]) {
-            used[n_used++] = node->name;
-            numbers[node->name] = n_used;
-        }
-        int n = snprintf(text, sizeof text, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu32,
-                         at ? "," : "", node->depth, numbers[node->name] - 1, node->total[PF_NOW],
-                         at ? node->code : PF_CODE_LABEL);
+        int n = snprintf(
+            text, sizeof text, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32,
+            at ? "," : "", node->depth, use(names, node->name) - 1, node->total[PF_NOW],
+            at ? node->code : PF_CODE_LABEL, use_object(modules, x, node->object));
         pf_emit_bytes(&x->base, text, (size_t)n);
         if (x->base.out.len >= WRITE_BYTES) {
             perfile_status st = pf_emitter_write_out(&x->base, err);
@@ -542,11 +582,56 @@ static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, uint32_t *numb
         at = next_shown(x, t, at);
     } while (at);
     put(x, "],\n\"names\":[");
-    for (uint32_t i = 0; i < n_used; i++) {
+    for (uint32_t i = 0; i < names->n; i++) {
         put(x, i ? "," : "");
-        pf_export_put_string(x, used[i] ? t->names[used[i]] : "all");
+        pf_export_put_string(x, names->things[i] ? t->names[names->things[i]] : "all");
     }
+    put(x, "],\n\"modules\":[");
+    for (uint32_t i = 0; i < modules->n; i++) {
+        put(x, i ? "," : "");
+        if (modules->things[i] == x->profile.objects.n)
+            put(x, "\"several files\"");
+        else
+            pf_export_put_name(x, &name,
+                               pf_profile_object_at(&x->profile, modules->things[i])->name);
+    }
+    put(x, "]");
+    pf_buffer_free(&name);
     return PERFILE_OK;
+}
+
+/* Writes what boxes stand for that are no code. */
+static void put_keys(pf_exporter *x)
+{
+    static const char *const words[] = {[PERFILE_PER_COMM] = ", names of threads",
+                                        [PERFILE_PER_PID] = ", processes",
+                                        [PERFILE_PER_TID] = ", threads",
+                                        [PERFILE_PER_EVENT] = ", events",
+                                        [PERFILE_PER_CPU] = ", processors"};
+    put(x, ",\n\"keys\":\"all samples");
+    for (const uint8_t *per = x->options.per; *per; per++)
+        put(x, words[*per]);
+    put(x, "\"");
+}
+
+/* Writes host and command line of the first capture that says them. */
+static void put_about(pf_exporter *x)
+{
+    const char *host = x->facts[PERFILE_FACT_HOSTNAME], *command = x->facts[PERFILE_FACT_CMDLINE];
+    const char *const parts[] = {host ? host : "", host && command ? ": " : "",
+                                 command ? command : ""};
+    pf_buffer text = {0}, name = {0};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        ok = ok && pf_buffer_append(&text, parts[i], strlen(parts[i]));
+    if (!ok || !pf_buffer_append_u8(&text, 0)) {
+        x->base.no_memory = true;
+    } else if (host || command) {
+        put(x, ",\n\"about\":");
+        pf_export_put_name(x, &name, (const char *)text.ptr);
+    }
+    pf_buffer_free(&text);
+    pf_buffer_free(&name);
 }
 
 /* Writes the weights before, of the nodes that are shown. */
@@ -571,24 +656,28 @@ static perfile_status put_data(pf_exporter *x, const pf_tree *t, perfile_error *
 {
     char text[64];
     perfile_status st = PERFILE_E_NOMEM;
-    uint32_t *numbers = pf_alloc(t->n_names, sizeof *numbers);
-    uint32_t *used = pf_alloc(t->n_names, sizeof *used);
+    pf_buffer title = {0};
+    used_texts names = {0}, modules = {0};
     put(x, "<script id='data' type='application/json'>{\"title\":");
-    if (numbers && used && put_title(x)) {
-        put(x, x->options.flags & PERFILE_EXPORT_PERIODS ? ",\"unit\":\"events (periods)\""
-                                                         : ",\"unit\":\"samples\"");
-        put(x, ",\"nodes\":[");
-        st = put_nodes(x, t, numbers, used, err);
-        put(x, "]");
-        if (x->compares)
-            put_before(x, t);
-        snprintf(text, sizeof text, ",\n\"pruned\":%" PRIu64 ",\"least\":\"%s\"}", x->sum.pruned,
-                 LEAST_TEXT);
-        put(x, text);
-        put(x, "</script>\n");
-    }
-    pf_free(numbers);
-    pf_free(used);
+    pf_export_put_title(x, &title);
+    put(x, x->options.flags & PERFILE_EXPORT_PERIODS ? ",\"unit\":\"events (periods)\""
+                                                     : ",\"unit\":\"samples\"");
+    if (x->options.flags & PERFILE_EXPORT_REVERSE)
+        put(x, ",\"reversed\":true");
+    put_keys(x);
+    put_about(x);
+    put(x, ",\n\"nodes\":[");
+    if (open_used(&names, t->n_names) && open_used(&modules, x->profile.objects.n + 1))
+        st = put_nodes(x, t, &names, &modules, err);
+    if (x->compares)
+        put_before(x, t);
+    snprintf(text, sizeof text, ",\n\"pruned\":%" PRIu64 ",\"least\":\"%s\"}", x->sum.pruned,
+             LEAST_TEXT);
+    put(x, text);
+    put(x, "</script>\n");
+    close_used(&names);
+    close_used(&modules);
+    pf_buffer_free(&title);
     return st == PERFILE_E_NOMEM ? pf_fail_nomem(err, "export") : st;
 }
 

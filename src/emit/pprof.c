@@ -9,6 +9,7 @@
 
 #ifdef PERFILE_WITH_PPROF /* cmake/forms.cmake */
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "pprof.pb-c.h"
 
@@ -102,6 +103,12 @@ enum { EMPTY, SAMPLES, COUNT, NANOSECONDS, PERIOD, COMM, PID, TID, CPU, EVENT, H
 static const char *const words[N_WORDS] = {
     "", "samples", "count", "nanoseconds", "period", "comm", "pid", "tid", "cpu", "event", "host"};
 
+/* A value of samples: that of an event, or of all. */
+typedef struct measure {
+    const char *event;       /* NULL: not known, or of all */
+    uint64_t samples, total; /* those of the event, and what their values add up to */
+} measure;
+
 typedef struct writer {
     pf_exporter *x;
     pf_gzip gzip;
@@ -109,19 +116,26 @@ typedef struct writer {
     pf_buffer name;     /* of a frame */
     pf_buffer texts;    /* const char *: string_table behind the words, of the profile's texts */
     pf_index positions; /* address of a text to its position among them */
-    const char *events[MOST_EVENTS]; /* those with a value */
-    size_t n_events;
-    bool per_event;     /* each event has a value; else all have one */
-    pf_buffer extents;  /* extent: of the addresses of each object */
-    pf_buffer ids;      /* uint64_t: locations of the sample */
-    pf_index functions; /* address of a function, or of a name, to its number */
-    uint64_t n_functions;
+    measure values[MOST_EVENTS];
+    size_t n_events;     /* those with a value */
+    bool per_event;      /* each event has a value; else all have one */
+    pf_buffer extents;   /* extent: of the addresses of each object */
+    pf_buffer ids;       /* uint64_t: locations of the sample */
+    pf_intern functions; /* known_function: their numbers */
+    pf_buffer keys;      /* uint32_t: pf_line_key() of the frames of a location */
+    uint8_t *used;       /* of each key: the location that it is the innermost of is written */
 } writer;
+
+/* A function, and a file in which lines of it are.  The key is all of it. */
+typedef struct known_function {
+    const void *function; /* pf_function, or the name if it is not known */
+    const char *file;     /* NULL: not known */
+} known_function;
 
 /* From which address to which the frames of an object are. */
 typedef struct extent {
     uint64_t first, last;
-    bool has_functions;
+    bool has_functions, has_lines;
 } extent;
 
 /* Writes a part of the message. */
@@ -180,9 +194,15 @@ static perfile_status fail(writer *w, perfile_error *err)
 static size_t event_at(const writer *w, const char *event)
 {
     size_t i = 0;
-    while (i < w->n_events && w->events[i] != event)
+    while (i < w->n_events && w->values[i].event != event)
         i++;
     return i;
+}
+
+/* The position of the value of a sample. */
+static size_t value_at(const writer *w, const pf_label *label)
+{
+    return w->per_event ? event_at(w, label->event) : 0;
 }
 
 static void find_events(writer *w)
@@ -195,7 +215,15 @@ static void find_events(writer *w)
             continue;
         w->per_event = w->n_events < MOST_EVENTS;
         if (w->per_event)
-            w->events[w->n_events++] = event;
+            w->values[w->n_events++] = (measure){.event = event};
+    }
+    if (!w->per_event)
+        w->values[0] = (measure){0};
+    for (uint32_t i = 0; i < p->sums.n; i++) {
+        const pf_sum *sum = pf_profile_sum_at(p, i);
+        measure *v = &w->values[value_at(w, pf_profile_label_at(p, sum->label))];
+        pf_sum_add(&v->samples, sum->samples);
+        pf_sum_add(&v->total, sum->period);
     }
 }
 
@@ -217,24 +245,11 @@ static perfile_status put_value_types(writer *w, perfile_error *err)
     if (!w->per_event)
         return st == PERFILE_OK ? put_value_type(w, PERIOD, COUNT, err) : st;
     for (size_t i = 0; i < w->n_events && st == PERFILE_OK; i++) {
-        const char *event = w->events[i];
+        const char *event = w->values[i].event;
         st = put_value_type(w, event ? clean_position(w, event) : PERIOD,
                             pf_export_is_clock(event) ? NANOSECONDS : COUNT, err);
     }
     return st;
-}
-
-/* The locations of a stack, innermost first; false if there is no memory. */
-static bool find_ids(writer *w, uint32_t stack)
-{
-    const pf_profile *p = &w->x->profile;
-    pf_buffer_clear(&w->ids);
-    for (; stack != PF_EMPTY_STACK; stack = pf_profile_stack_at(p, stack)->parent) {
-        const uint64_t id = pf_profile_stack_at(p, stack)->frame + UINT64_C(1);
-        if (!pf_buffer_append(&w->ids, &id, sizeof id))
-            return false;
-    }
-    return true;
 }
 
 /* The labels of a sample; how many.  0 ids of pid and tid are threads, so that absent is said by
@@ -277,29 +292,6 @@ static int64_t value_of(uint64_t n)
     return n < INT64_MAX ? (int64_t)n : INT64_MAX;
 }
 
-static perfile_status put_sample(writer *w, const pf_sum *sum, perfile_error *err)
-{
-    enum { MOST_LABELS = 6 };
-    const pf_label *label = pf_profile_label_at(&w->x->profile, sum->label);
-    PfPprof__Label labels[MOST_LABELS], *label_list[MOST_LABELS];
-    int64_t values[1 + MOST_EVENTS] = {value_of(sum->samples)};
-    PfPprof__Sample sample = PF_PPROF__SAMPLE__INIT, *samples[1] = {&sample};
-    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
-    bool ok = find_ids(w, sum->stack);
-    values[1 + (w->per_event ? event_at(w, label->event) : 0)] = value_of(sum->period);
-    sample.n_location_id = w->ids.len / sizeof(uint64_t);
-    sample.location_id = (uint64_t *)(void *)w->ids.ptr;
-    sample.n_value = 1 + (w->per_event ? w->n_events : 1);
-    sample.value = values;
-    sample.n_label = find_labels(w, label, labels, &ok);
-    for (size_t i = 0; i < sample.n_label; i++)
-        label_list[i] = &labels[i];
-    sample.label = label_list;
-    part.n_sample = 1;
-    part.sample = samples;
-    return ok ? put(w, &part, err) : fail(w, err);
-}
-
 /* The name of a frame, of the profile's texts; NULL if there is no memory.  *known: it is that of a
  * function. */
 static const char *name_of(writer *w, const pf_call_frame *frame, bool *known)
@@ -318,67 +310,151 @@ static const char *name_of(writer *w, const pf_call_frame *frame, bool *known)
 /* The id of the function of a frame with this name, which is written if it is new; 0 if there is no
  * memory.  Where no function is known, frames of one name share one. */
 static uint64_t put_function(writer *w, const pf_call_frame *frame, const char *name,
-                             perfile_status *st, perfile_error *err)
+                             const char *file, perfile_status *st, perfile_error *err)
 {
     const pf_function *of = pf_profile_function_of(&w->x->profile, frame);
-    const uintptr_t key = of ? (uintptr_t)of : (uintptr_t)name; /* no function is added any more */
-    const uint32_t known = pf_index_get(&w->functions, key);
-    if (known != PF_INDEX_NONE)
-        return known + UINT64_C(1);
+    /* No function is added any more, so that they stay where they are. */
+    const known_function key = {of ? (const void *)of : name, file};
+    const size_t before = w->functions.n;
+    const uint32_t number = pf_intern_add(&w->functions, &key);
+    if (number != PF_INTERN_NONE && w->functions.n == before)
+        return number + UINT64_C(1);
     PfPprof__Function function = PF_PPROF__FUNCTION__INIT, *functions[1] = {&function};
     PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
     const char *stored = of ? clean_text(w, of->mangled, PF_FUNCTION_MOST) : name;
     function.name = position_of(w, name);
     function.system_name = stored ? position_of(w, stored) : -1;
-    function.id = w->n_functions + 1;
+    function.filename = clean_position(w, file);
+    function.id = number + UINT64_C(1);
     part.n_function = 1;
     part.function = functions;
-    if (function.name < 0 || function.system_name < 0 ||
-        !pf_index_put(&w->functions, key, (uint32_t)w->n_functions)) {
+    if (number == PF_INTERN_NONE || function.name < 0 || function.system_name < 0 ||
+        function.filename < 0) {
         *st = fail(w, err);
         return 0;
     }
-    w->n_functions++;
     *st = put(w, &part, err);
     return function.id;
 }
 
 /* Widens the extent of the object of a frame. */
-static void widen(writer *w, const pf_call_frame *frame, uint64_t address, bool has_function)
+static void widen(writer *w, const pf_call_frame *frame, uint64_t address, bool has_function,
+                  bool has_line)
 {
     extent *e = (extent *)(void *)w->extents.ptr + frame->object;
     e->first = address < e->first ? address : e->first;
     e->last = address > e->last ? address : e->last;
     e->has_functions |= has_function;
+    e->has_lines |= has_line;
 }
 
-/* A frame without a known function has a line all the same, for viewers show nothing else; its
- * mapping says that functions are to be looked up. */
-static perfile_status put_location(writer *w, uint32_t number, perfile_error *err)
+/* Appends the line of a frame to a location.  A frame without a known function has one all the
+ * same, for viewers show nothing else; its mapping says that functions are to be looked up. */
+static perfile_status add_line(writer *w, uint32_t key, bool *known, PfPprof__Line *line,
+                               perfile_error *err)
 {
-    const pf_profile *p = &w->x->profile;
-    const pf_call_frame frame = *pf_profile_frame_at(p, number);
-    const pf_object *object = pf_profile_object_at(p, frame.object);
-    PfPprof__Location location = PF_PPROF__LOCATION__INIT, *locations[1] = {&location};
-    PfPprof__Line line = PF_PPROF__LINE__INIT, *lines[1] = {&line};
-    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
-    bool known;
+    const pf_call_frame frame = *pf_profile_frame_at(&w->x->profile, key / 2);
+    const pf_line source = pf_line_at(&w->x->lines, key);
     perfile_status st = PERFILE_OK;
-    const char *name = name_of(w, &frame, &known);
+    const char *name = name_of(w, &frame, known);
     if (!name)
         return fail(w, err);
-    line.function_id = put_function(w, &frame, name, &st, err);
-    location.id = number + UINT64_C(1);
+    *line = (PfPprof__Line)PF_PPROF__LINE__INIT;
+    line->function_id = put_function(w, &frame, name, source.file, &st, err);
+    line->line = source.file ? source.line : 0;
+    return st;
+}
+
+/* Writes the location of the frames with the `n` keys at w->keys: that of a function, and before it
+ * those of functions that are inlined there, innermost first. */
+static perfile_status put_location(writer *w, size_t n, perfile_error *err)
+{
+    const pf_profile *p = &w->x->profile;
+    const uint32_t *keys = (const uint32_t *)(const void *)w->keys.ptr;
+    const pf_call_frame frame = *pf_profile_frame_at(p, keys[0] / 2);
+    const pf_object *object = pf_profile_object_at(p, frame.object);
+    PfPprof__Location location = PF_PPROF__LOCATION__INIT, *locations[1] = {&location};
+    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
+    PfPprof__Line *lines = pf_alloc(n, sizeof *lines), **list = pf_alloc(n, sizeof *list);
+    bool known = false;
+    perfile_status st = lines && list ? PERFILE_OK : pf_fail_nomem(err, "export");
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+        list[i] = &lines[i];
+        st = add_line(w, keys[i], &known, &lines[i], err);
+    }
+    location.id = keys[0] + UINT64_C(1);
     location.address = object ? pf_object_address(object, frame.offset) : frame.offset;
-    location.n_line = 1;
-    location.line = lines;
+    location.address -= location.address ? keys[0] % 2 : 0;
+    location.n_line = n;
+    location.line = list;
     if (object) {
         location.mapping_id = frame.object + UINT64_C(1);
-        widen(w, &frame, location.address, known);
+        widen(w, &frame, location.address, known, pf_line_at(&w->x->lines, keys[0]).file);
     }
     part.n_location = 1;
     part.location = locations;
-    return st == PERFILE_OK ? put(w, &part, err) : st;
+    if (st == PERFILE_OK)
+        st = put(w, &part, err);
+    pf_free(lines);
+    pf_free(list);
+    return st;
+}
+
+/* The locations of a stack, innermost first, in w->ids; writes those that are new.  A frame that
+ * called has one of its own, where the call is, as the format wants it. */
+static perfile_status find_ids(writer *w, uint32_t stack, perfile_error *err)
+{
+    const pf_profile *p = &w->x->profile;
+    uint32_t key = 0, inner = PF_EMPTY_STACK;
+    perfile_status st = PERFILE_OK;
+    pf_buffer_clear(&w->ids);
+    while (stack != PF_EMPTY_STACK && st == PERFILE_OK) {
+        bool inlined, ok = true;
+        pf_buffer_clear(&w->keys);
+        do { /* a function, and before it those that are inlined there */
+            key = pf_line_key(p, stack, inner, key);
+            ok = ok && pf_buffer_append(&w->keys, &key, sizeof key);
+            inlined = pf_is_inlined(p, stack);
+            inner = stack;
+            stack = pf_profile_stack_at(p, stack)->parent;
+        } while (inlined);
+        if (!ok)
+            return pf_fail_nomem(err, "export");
+        const uint32_t first = *(const uint32_t *)(const void *)w->keys.ptr;
+        const uint64_t id = first + UINT64_C(1);
+        if (!w->used[first])
+            st = put_location(w, w->keys.len / sizeof key, err);
+        w->used[first] = 1;
+        if (st == PERFILE_OK && !pf_buffer_append(&w->ids, &id, sizeof id))
+            st = pf_fail_nomem(err, "export");
+    }
+    return st;
+}
+
+static perfile_status put_sample(writer *w, const pf_sum *sum, perfile_error *err)
+{
+    enum { MOST_LABELS = 6 };
+    const pf_label *label = pf_profile_label_at(&w->x->profile, sum->label);
+    PfPprof__Label labels[MOST_LABELS], *label_list[MOST_LABELS];
+    int64_t values[1 + MOST_EVENTS] = {value_of(sum->samples)};
+    PfPprof__Sample sample = PF_PPROF__SAMPLE__INIT, *samples[1] = {&sample};
+    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
+    bool ok = true;
+    perfile_status st = find_ids(w, sum->stack, err);
+    if (st != PERFILE_OK)
+        return st;
+    values[1 + value_at(w, label)] = value_of(sum->period);
+    sample.n_location_id = w->ids.len / sizeof(uint64_t);
+    sample.location_id = (uint64_t *)(void *)w->ids.ptr;
+    sample.n_value = 1 + (w->per_event ? w->n_events : 1);
+    sample.value = values;
+    sample.n_label = find_labels(w, label, labels, &ok);
+    for (size_t i = 0; i < sample.n_label; i++)
+        label_list[i] = &labels[i];
+    sample.label = label_list;
+    part.n_sample = 1;
+    part.sample = samples;
+    return ok ? put(w, &part, err) : fail(w, err);
 }
 
 static perfile_status put_mapping(writer *w, uint32_t number, perfile_error *err)
@@ -405,6 +481,8 @@ static perfile_status put_mapping(writer *w, uint32_t number, perfile_error *err
             mapping.memory_limit = e->last < UINT64_MAX ? e->last + 1 : UINT64_MAX;
     }
     mapping.has_functions = e->has_functions;
+    mapping.has_filenames = mapping.has_line_numbers = e->has_lines;
+    mapping.has_inline_frames = w->x->options.flags & PERFILE_EXPORT_INLINE && e->has_functions;
     mapping.filename = clean_position(w, object->name);
     mapping.build_id = id[0] ? clean_position(w, id) : EMPTY;
     part.n_mapping = 1;
@@ -412,20 +490,93 @@ static perfile_status put_mapping(writer *w, uint32_t number, perfile_error *err
     return mapping.filename >= 0 && mapping.build_id >= 0 ? put(w, &part, err) : fail(w, err);
 }
 
-/* Frames, then the objects, whose extents are known by then. */
-static perfile_status put_code(writer *w, perfile_error *err)
+/* Finding the program: viewers take the first mapping for it, and call the profile so. */
+
+/* True if an object may be the program of a process: a file that is no library. */
+static bool may_be_program(const pf_object *object)
+{
+    const char *slash = strrchr(object->name, '/');
+    return object->kind == PERFILE_MAPPING_FILE && slash && !strstr(slash, ".so") &&
+           !strstr(slash, ".ko") && !pf_object_is_jit(object);
+}
+
+/* True if a thread has the name of the file: that is what exec calls it, in 15 bytes. */
+static bool is_called(const pf_object *object, const char *comm)
+{
+    return comm && comm[0] && strncmp(strrchr(object->name, '/') + 1, comm, strlen(comm)) == 0;
+}
+
+/* The number of the object with most samples of those that may be programs, and of these if there
+ * are any those that the threads are called by; PF_NO_OBJECT: there are none.  *ok: there is
+ * memory. */
+static uint32_t find_program(writer *w, bool *ok)
 {
     const pf_profile *p = &w->x->profile;
-    const extent none = {.first = UINT64_MAX};
-    perfile_status st = PERFILE_OK;
-    for (size_t i = 0; i < p->objects.n && st == PERFILE_OK; i++)
-        if (!pf_buffer_append(&w->extents, &none, sizeof none))
-            st = pf_fail_nomem(err, "export");
-    for (uint32_t i = 0; i < p->frames.n && st == PERFILE_OK; i++)
-        st = put_location(w, i, err);
-    for (uint32_t i = 0; i < p->objects.n && st == PERFILE_OK; i++)
-        st = put_mapping(w, i, err);
+    uint64_t(*samples)[2] = pf_alloc(p->objects.n + 1, sizeof *samples);
+    uint32_t best = PF_NO_OBJECT;
+    *ok = samples;
+    for (uint32_t i = 0; i < p->sums.n && *ok; i++) {
+        const pf_sum *sum = pf_profile_sum_at(p, i);
+        const char *comm = pf_profile_label_at(p, sum->label)->comm;
+        uint32_t last = PF_NO_OBJECT;
+        for (uint32_t at = sum->stack; at != PF_EMPTY_STACK;) {
+            const pf_call_stack *stack = pf_profile_stack_at(p, at);
+            const uint32_t number = pf_profile_frame_at(p, stack->frame)->object;
+            const pf_object *object = pf_profile_object_at(p, number);
+            if (object && number != last && may_be_program(object))
+                pf_sum_add(&samples[number][is_called(object, comm)], sum->samples);
+            last = number;
+            at = stack->parent;
+        }
+    }
+    for (size_t called = 2; called-- > 0 && *ok && best == PF_NO_OBJECT;)
+        for (uint32_t i = 0; i < p->objects.n; i++)
+            if (samples[i][called] &&
+                (best == PF_NO_OBJECT || samples[i][called] > samples[best][called]))
+                best = i;
+    pf_free(samples);
+    return best;
+}
+
+/* The objects, the program first. */
+static perfile_status put_mappings(writer *w, perfile_error *err)
+{
+    bool ok;
+    const uint32_t program = find_program(w, &ok);
+    perfile_status st = ok ? PERFILE_OK : pf_fail_nomem(err, "export");
+    if (st == PERFILE_OK && program != PF_NO_OBJECT)
+        st = put_mapping(w, program, err);
+    for (uint32_t i = 0; i < w->x->profile.objects.n && st == PERFILE_OK; i++)
+        if (i != program)
+            st = put_mapping(w, i, err);
     return st;
+}
+
+/* The event that viewers are to show first: the one with most samples; and how often these were
+ * taken.  Where no periods are known, the numbers of samples are shown. */
+static perfile_status put_period(writer *w, perfile_error *err)
+{
+    PfPprof__ValueType type = PF_PPROF__VALUE_TYPE__INIT;
+    PfPprof__Profile part = PF_PPROF__PROFILE__INIT;
+    const measure *first = &w->values[0];
+    for (size_t i = 1; i < w->n_events && w->per_event; i++)
+        if (w->values[i].samples > first->samples)
+            first = &w->values[i];
+    const pf_export_event e = pf_export_event_of(w->x, first->event);
+    const int64_t name = first->event ? clean_position(w, first->event) : PERIOD;
+    part.default_sample_type = first->total ? name : SAMPLES;
+    if (e.interval) {
+        type.type = CPU;
+        type.unit = NANOSECONDS;
+        part.period = value_of(e.interval);
+    } else {
+        type.type = name;
+        type.unit = COUNT;
+        part.period = value_of(e.period);
+    }
+    if (part.period)
+        part.period_type = &type;
+    return name >= 0 ? put(w, &part, err) : fail(w, err);
 }
 
 /* Time, duration and comments. */
@@ -471,14 +622,31 @@ static perfile_status put_texts(writer *w, perfile_error *err)
     return st;
 }
 
+/* Makes room for what is noted while samples are written. */
+static perfile_status open_notes(writer *w, perfile_error *err)
+{
+    const pf_profile *p = &w->x->profile;
+    const extent none = {.first = UINT64_MAX};
+    w->used = pf_alloc(2 * p->frames.n + 1, sizeof *w->used);
+    bool ok = w->used;
+    for (size_t i = 0; i < p->objects.n && ok; i++)
+        ok = pf_buffer_append(&w->extents, &none, sizeof none);
+    return ok ? PERFILE_OK : pf_fail_nomem(err, "export");
+}
+
+/* Samples and their frames, then the objects, whose extents are known by then. */
 static perfile_status write_all(writer *w, perfile_error *err)
 {
     find_events(w);
-    perfile_status st = put_value_types(w, err);
+    perfile_status st = open_notes(w, err);
+    if (st == PERFILE_OK)
+        st = put_value_types(w, err);
     for (uint32_t i = 0; i < w->x->profile.sums.n && st == PERFILE_OK; i++)
         st = put_sample(w, pf_profile_sum_at(&w->x->profile, i), err);
     if (st == PERFILE_OK)
-        st = put_code(w, err);
+        st = put_mappings(w, err);
+    if (st == PERFILE_OK)
+        st = put_period(w, err);
     if (st == PERFILE_OK)
         st = put_origin(w, err);
     if (st == PERFILE_OK)
@@ -491,7 +659,11 @@ static perfile_status finish(perfile_emitter *e, perfile_error *err)
     pf_exporter *x = (pf_exporter *)e;
     writer w = {.x = x};
     perfile_status st = pf_export_end_input(x, err);
-    w.positions = w.functions = (pf_index){.seed = pf_index_seed(&w), .budget = &x->profile.budget};
+    w.positions = (pf_index){.seed = pf_index_seed(&w), .budget = &x->profile.budget};
+    w.functions = (pf_intern){.seed = w.positions.seed,
+                              .budget = &x->profile.budget,
+                              .width = sizeof(known_function),
+                              .key = sizeof(known_function)};
     if (st == PERFILE_OK && !pf_gzip_begin(&w.gzip, e))
         st = pf_fail_nomem(err, "export");
     if (st == PERFILE_OK)
@@ -502,8 +674,10 @@ static perfile_status finish(perfile_emitter *e, perfile_error *err)
     pf_buffer_free(&w.texts);
     pf_buffer_free(&w.extents);
     pf_buffer_free(&w.ids);
+    pf_buffer_free(&w.keys);
     pf_index_free(&w.positions);
-    pf_index_free(&w.functions);
+    pf_intern_free(&w.functions);
+    pf_free(w.used);
     return st;
 }
 
@@ -515,6 +689,7 @@ static const pf_export_ops exports = {
     .per = {PERFILE_PER_COMM, PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT, PERFILE_PER_CPU},
     .per_event = true,
     .per_host = true,
+    .lines = true,
     .joins = true,
     .binary = true};
 

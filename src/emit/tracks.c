@@ -178,8 +178,10 @@ static void pf_marks_init(pf_marks *m, pf_profile *p)
     const uint64_t seed = pf_index_seed(m);
     m->said = (pf_intern){
         .seed = seed, .budget = &p->budget, .width = sizeof(pf_mark), .key = sizeof(pf_mark)};
-    m->types = (pf_intern){
-        .seed = seed, .budget = &p->budget, .width = sizeof(uint64_t), .key = sizeof(uint64_t)};
+    m->kinds = (pf_intern){.seed = seed,
+                           .budget = &p->budget,
+                           .width = sizeof(pf_mark_kind),
+                           .key = sizeof(pf_mark_kind)};
     m->fields = (pf_intern){.seed = seed,
                             .budget = &p->budget,
                             .width = sizeof(pf_mark_field),
@@ -189,7 +191,7 @@ static void pf_marks_init(pf_marks *m, pf_profile *p)
 static void pf_marks_free(pf_marks *m)
 {
     pf_intern_free(&m->said);
-    pf_intern_free(&m->types);
+    pf_intern_free(&m->kinds);
     pf_intern_free(&m->fields);
     pf_buffer_free(&m->text);
     pf_buffer_free(&m->clean);
@@ -291,6 +293,25 @@ static void end(void *user, const perfile_field *field)
     ((describing *)user)->depth--;
 }
 
+/* The number in `said` of a mark. */
+static uint32_t add_mark(pf_marks *m, pf_profile *p, pf_mark_kind kind, const char *text)
+{
+    const pf_mark mark = {kind, pf_profile_text(p, text)};
+    return mark.text && pf_intern_add(&m->kinds, &kind) != PF_INTERN_NONE
+               ? pf_intern_add(&m->said, &mark)
+               : PF_INTERN_NONE;
+}
+
+uint32_t pf_marks_event(pf_marks *m, pf_profile *p, const char *event, const char *text)
+{
+    return add_mark(m, p, (pf_mark_kind){PERFILE_RECORD_SAMPLE, event}, text);
+}
+
+const char *pf_marks_name(const pf_mark_kind *kind)
+{
+    return kind->event ? kind->event : perfile_record_type_name((uint32_t)kind->type);
+}
+
 /* The number in `said` of what a record says.  PF_INTERN_NONE if there is no memory or the limit is
  * exceeded.  A record that cannot be read says what stands before the damage. */
 static uint32_t pf_marks_describe(pf_marks *m, pf_profile *p, const perfile_record *r)
@@ -301,11 +322,9 @@ static uint32_t pf_marks_describe(pf_marks *m, pf_profile *p, const perfile_reco
     pf_buffer_clear(&m->text);
     m->pid = m->tid = PERFILE_NO_PID;
     (void)!perfile_record_walk(r, PERFILE_WALK_ALL, &visitor, &d, NULL);
-    if (!d.ok || pf_intern_add(&m->types, &d.type) == PF_INTERN_NONE ||
-        !pf_buffer_append_u8(&m->text, 0))
+    if (!d.ok || !pf_buffer_append_u8(&m->text, 0))
         return PF_INTERN_NONE;
-    const pf_mark mark = {r->type, pf_profile_text(p, (const char *)m->text.ptr)};
-    return mark.text ? pf_intern_add(&m->said, &mark) : PF_INTERN_NONE;
+    return add_mark(m, p, (pf_mark_kind){.type = r->type}, (const char *)m->text.ptr);
 }
 
 /* Tracks of threads. */
@@ -481,10 +500,8 @@ static bool take_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *sample,
 
 static bool add_sample(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
 {
-    const pf_moment m = {.time = sample->time,
-                         .weight = x->options.flags & PERFILE_EXPORT_PERIODS ? sample->period : 1,
-                         .label = label,
-                         .stack = sample->stack};
+    const pf_moment m = {
+        .time = sample->time, .weight = sample->period, .label = label, .stack = sample->stack};
     if (label == PF_INTERN_NONE || !pf_timeline_add(&t->samples, &x->profile, &m) ||
         !pf_tracks_touch(t, x, sample, label))
         return false;
@@ -519,6 +536,8 @@ bool pf_tracks_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
     const perfile_record *r = noted->record;
     const unsigned source = r->type == PERFILE_RECORD_SWITCH ? PF_SWITCHES_TASK : PF_SWITCHES_WIDE;
     pf_profiled about = *noted;
+    if (!is_switch(r->type))
+        return true;
     about.event = NULL; /* what happens to a thread is of no event */
     unsigned what = PF_SWITCH_IN;
     if (r->misc & PERFILE_MISC_SWITCH_OUT)
@@ -557,7 +576,7 @@ bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
         about.tid = t->said.tid;
     }
     const uint32_t label = label_of(x, &about, NULL);
-    const pf_moment m = {.time = about.time, .label = label, .stack = said};
+    const pf_moment m = {.time = about.time, .label = label, .said = said};
     if (label == PF_INTERN_NONE || !pf_timeline_add(&t->marks, &x->profile, &m) ||
         !pf_tracks_touch(t, x, &about, label))
         return false;
@@ -591,7 +610,7 @@ static same_thread *entry_of(const pf_tracks *t, pf_intern *table, pf_label key,
 }
 
 /* Makes the track of a label known to those of the same thread that have none. */
-static bool offer(const pf_tracks *t, pf_intern *table, const pf_profile *p, uint32_t label)
+static bool offer(pf_tracks *t, pf_intern *table, const pf_profile *p, uint32_t label)
 {
     for (unsigned any = 0; any < 2; any++) {
         same_thread *e = entry_of(t, table, *pf_profile_label_at(p, label), any);
@@ -599,6 +618,8 @@ static bool offer(const pf_tracks *t, pf_intern *table, const pf_profile *p, uin
             return false;
         if (!e->label)
             e->label = label + UINT64_C(1);
+        if (!any)
+            t->at[label].thread = (uint32_t)(e->label - 1);
     }
     return true;
 }
@@ -611,7 +632,7 @@ static bool place_one(pf_tracks *t, pf_profile *p, pf_intern *table, uint32_t la
         return false;
     if (!e->label)
         return offer(t, table, p, label);
-    t->at[label].shown = (uint32_t)(e->label - 1);
+    t->at[label].shown = t->at[label].thread = (uint32_t)(e->label - 1);
     return true;
 }
 
@@ -622,7 +643,8 @@ static bool place(pf_tracks *t, pf_profile *p, pf_intern *table)
     bool ok = true;
     for (uint32_t i = 0; i < t->n && ok; i++)
         if (t->at[i].sampled)
-            ok = t->by_thread ? place_one(t, p, table, i) : offer(t, table, p, i);
+            ok =
+                t->by_thread || t->joins_events ? place_one(t, p, table, i) : offer(t, table, p, i);
     for (unsigned unknown = 0; unknown < 2; unknown++)
         for (uint32_t i = 0; i < t->n && ok; i++) {
             const bool is_unknown = pf_profile_label_at(p, i)->pid == PF_NO_LABEL;
@@ -690,11 +712,11 @@ static void keep_best_switches(pf_tracks *t)
     of->n = kept;
 }
 
-/* Samples stay where they are. */
+/* Samples stay where they are, unless those of all events of a thread are shown as one. */
 static void relabel(const pf_tracks *t, pf_timeline *of)
 {
     for (size_t i = 0; i < of->n; i++) {
-        if (of != &t->samples)
+        if (of != &t->samples || t->joins_events)
             of->at[i].label = t->at[of->at[i].label].shown;
         t->at[of->at[i].label].used |= of != &t->switches;
     }

@@ -83,53 +83,68 @@ static bool append_label(const pf_label *label, unsigned key, pf_buffer *text)
     return pf_buffer_append(text, number, (size_t)n);
 }
 
-/* The child of a node with this name, which is added if it is new. */
-static uint32_t child_of(pf_tree *t, uint32_t parent, uint32_t name, uint32_t code)
+/* A level of the tree that a sum is counted for: a frame, or a key of its label. */
+typedef struct pf_step {
+    uint32_t name, code, object;
+} pf_step;
+
+/* Appends a step; false if there is no memory. */
+static bool add_step(pf_tree *t, size_t *n, pf_step step)
 {
-    const pf_node key = {.parent = parent, .name = name};
+    if (*n == t->path_cap) {
+        size_t cap = t->path_cap ? t->path_cap * 2 : 256;
+        pf_step *path = pf_realloc(t->path, cap, sizeof *path);
+        if (!path)
+            return false;
+        t->path = path;
+        t->path_cap = cap;
+    }
+    t->path[(*n)++] = step;
+    return step.name != PF_INTERN_NONE;
+}
+
+/* Writes a sum to t->path: its frames, innermost first, then the keys, the last one first.  False
+ * if there is no memory or the limit is exceeded. */
+static bool read_path(pf_tree *t, const pf_tree_options *o, const pf_sum *sum, pf_buffer *text,
+                      size_t *n)
+{
+    const pf_label *label = pf_profile_label_at(t->profile, sum->label);
+    bool ok = true;
+    *n = 0;
+    for (uint32_t at = sum->stack; at != PF_EMPTY_STACK && ok;) {
+        const pf_call_stack *s = pf_profile_stack_at(t->profile, at);
+        const pf_call_frame *frame = pf_profile_frame_at(t->profile, s->frame);
+        ok =
+            add_step(t, n, (pf_step){frame_name(t, o, s->frame, text), frame->code, frame->object});
+        at = s->parent;
+    }
+    for (size_t i = strnlen((const char *)o->per, sizeof o->per); i-- > 0 && ok;) {
+        pf_buffer_clear(text);
+        ok = append_label(label, o->per[i], text) &&
+             add_step(t, n,
+                      (pf_step){name_number(t, (perfile_bytes){text->ptr, text->len}),
+                                PF_CODE_LABEL, PF_NO_OBJECT});
+    }
+    return ok;
+}
+
+/* The child of a node for a step, which is added if it is new. */
+static uint32_t child_of(pf_tree *t, uint32_t parent, const pf_step *step)
+{
+    const pf_node key = {.parent = parent, .name = step->name};
     const size_t before = t->nodes.n;
     uint32_t number = pf_intern_add(&t->nodes, &key);
-    if (number != PF_INTERN_NONE && t->nodes.n != before) {
-        pf_node *node = pf_intern_at(&t->nodes, number);
-        node->code = code;
+    if (number == PF_INTERN_NONE)
+        return number;
+    pf_node *node = pf_intern_at(&t->nodes, number);
+    if (t->nodes.n != before) {
+        node->code = step->code;
+        node->object = step->object;
         node->depth = pf_tree_at(t, parent)->depth + 1;
+    } else if (node->object != step->object) {
+        node->object = PF_OBJECTS;
     }
     return number;
-}
-
-/* The node of a label: one level for each key.  PF_INTERN_NONE if there is no memory. */
-static uint32_t label_node(pf_tree *t, const pf_tree_options *o, const pf_label *label,
-                           pf_buffer *text)
-{
-    uint32_t node = 0;
-    for (size_t i = 0; i < sizeof o->per && o->per[i] && node != PF_INTERN_NONE; i++) {
-        pf_buffer_clear(text);
-        uint32_t name = append_label(label, o->per[i], text)
-                            ? name_number(t, (perfile_bytes){text->ptr, text->len})
-                            : PF_INTERN_NONE;
-        node = name == PF_INTERN_NONE ? name : child_of(t, node, name, PF_CODE_LABEL);
-    }
-    return node;
-}
-
-/* Writes the frames of a stack to t->path, innermost first; false if there is no memory. */
-static bool read_path(pf_tree *t, uint32_t stack, size_t *n)
-{
-    *n = 0;
-    while (stack != PF_EMPTY_STACK) {
-        const pf_call_stack *s = pf_profile_stack_at(t->profile, stack);
-        if (*n == t->path_cap) {
-            size_t cap = t->path_cap ? t->path_cap * 2 : 256;
-            uint32_t *path = pf_realloc(t->path, cap, sizeof *path);
-            if (!path)
-                return false;
-            t->path = path;
-            t->path_cap = cap;
-        }
-        t->path[(*n)++] = s->frame;
-        stack = s->parent;
-    }
-    return true;
 }
 
 /* Adds a sum to the tree; false if there is no memory or the limit is exceeded. */
@@ -138,18 +153,13 @@ static bool add_sum(pf_tree *t, const pf_tree_options *o, const pf_sum *sum, pf_
     size_t n;
     const pf_label *label = pf_profile_label_at(t->profile, sum->label);
     const size_t when = label->flags & PF_LABEL_BEFORE ? PF_BEFORE : PF_NOW;
-    uint32_t at = label_node(t, o, label, text);
-    if (at == PF_INTERN_NONE || !read_path(t, sum->stack, &n))
+    uint32_t at = 0;
+    if (!read_path(t, o, sum, text, &n))
         return false;
-    while (n) {
-        uint32_t frame = t->path[--n];
-        uint32_t name = frame_name(t, o, frame, text);
-        if (name == PF_INTERN_NONE)
-            return false;
-        at = child_of(t, at, name, pf_profile_frame_at(t->profile, frame)->code);
-        if (at == PF_INTERN_NONE)
-            return false;
-    }
+    for (size_t i = 0; i < n && at != PF_INTERN_NONE; i++)
+        at = child_of(t, at, &t->path[o->reverse ? i : n - 1 - i]);
+    if (at == PF_INTERN_NONE)
+        return false;
     pf_node *node = pf_intern_at(&t->nodes, at);
     pf_sum_add(&node->self[when], o->periods ? sum->period : sum->samples);
     return true;
@@ -231,6 +241,8 @@ static bool fill(pf_tree *t, const pf_tree_options *options)
     const pf_node root = {.parent = 0, .name = 0};
     bool ok = name_number(t, (perfile_bytes){(const uint8_t *)"", 0}) == 0 &&
               pf_intern_add(&t->nodes, &root) == 0;
+    if (ok)
+        ((pf_node *)pf_intern_at(&t->nodes, 0))->object = PF_NO_OBJECT;
     for (uint32_t i = 0; i < t->profile->sums.n && ok; i++)
         ok = add_sum(t, options, pf_profile_sum_at(t->profile, i), &text);
     pf_buffer_free(&text);

@@ -1,6 +1,7 @@
 /* The samples of a profile as a tree of names: what folded stacks and flame graphs show.
  *
- * Below the root stand the labels, one level for each key, then the frames, outermost first.
+ * Below the root stand the labels, one level for each key, then the frames, outermost first; with
+ * `reverse` all the other way round: the frames, innermost first, then the labels.
  * Frames of the same name and caller are one node.  The children of a node are in the order of the
  * bytes of their names, so that equal profiles give equal trees. */
 #ifndef PF_PROFILE_TREE_H
@@ -19,15 +20,18 @@ typedef struct pf_node {
     uint32_t first_child, next; /* next: the following child of the parent; 0: there is none */
     uint32_t code;              /* PF_CODE_… of its first frame; PF_CODE_LABEL of a label */
     uint32_t depth;             /* of the root: 0 */
+    uint32_t object;            /* number of that of its frames; PF_NO_OBJECT, PF_OBJECTS */
 } pf_node;
 
 enum { PF_CODE_LABEL = 100 };
+#define PF_OBJECTS (UINT32_MAX - 1) /* functions of the same name in several objects */
 
 /* What a tree is made of. */
 typedef struct pf_tree_options {
     bool periods;                            /* weights are periods, not numbers of samples */
     bool mark_kernel, mark_jit, mark_inline; /* names of such frames end with _[k], _[j], _[i] */
     bool join;                               /* frames without a name have that of their object */
+    bool reverse;                            /* stacks are merged from the leaf */
     uint8_t per[8];                          /* PERFILE_PER_…: the keys of labels, ended by 0 */
 } pf_tree_options;
 
@@ -43,7 +47,7 @@ typedef struct pf_tree {
     pf_index name_index;   /* address of a name to its number */
     uint32_t *frame_names; /* number + 1 of the name of each frame; 0: not asked for yet */
     size_t n_frames;
-    uint32_t *path; /* frames of the stack that is being added */
+    struct pf_step *path; /* what is being added, from the leaf on */
     size_t path_cap;
 } pf_tree;
 

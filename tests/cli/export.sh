@@ -24,6 +24,18 @@ grep -oE '(src|href|import|url)[=( ].{20}|https?:' flame.html
 grep -o '"title":.*"unit":"[a-z]*"' flame.html
 run export --no-symbols --to flamegraph -o flame.html captures/callgraph.data
 
+# The same stacks from the leaf on.
+run export --no-symbols --to folded --per event,comm --reverse captures/fields.data
+for direction in '' --reverse; do
+    "$PERFILE" export --no-symbols --unknown address --to folded $direction captures/callgraph.data 2>/dev/null >"stacks$direction"
+done
+awk '{ n = split($0, f, "[; ]"); line = f[n - 1]; for (i = n - 2; i > 0; i--) line = line ";" f[i]; print line, f[n] }' stacks--reverse |
+    sort | cmp - <(sort stacks) && echo "all stacks are there"
+run export --no-symbols --to speedscope --reverse -o no captures/callgraph.data
+run export --no-symbols --to folded --lines -o no captures/callgraph.data
+run export --no-symbols --to flamegraph --reverse -f -o flame.html captures/callgraph.data captures/clock.data
+sed -n 's/.*"title":/title /p; /^"keys"/p; /^"about"/p' flame.html
+
 # Two captures, one compared with the other.
 for half in 0%..50% 50%..100%; do
     "$PERFILE" filter --time $half -o "${half%%%*}.data" captures/cpu-clock.data 2>/dev/null

@@ -205,7 +205,7 @@ LINES = {
     "dump": ["{in}", "--format jsonl {in}", "--format cbor {in}", "--format jsonl --resolve {in}",
              "--format tsv --fields time,event,comm,dso {in}"],
     "export": ["--to folded --inline --branch-chains -o {out} {in}", "--to flamegraph -o {out} {in}",
-               "--to flamegraph --compare {in} -o {out} {in}", "--to speedscope -o {out} {in}",
+               "--to flamegraph --compare {in} -o {out} {in}", "--to flamegraph --reverse -o {out} {in}", "--to speedscope -o {out} {in}",
                "--to pprof --per comm,pid,tid -o {out} {in}", "--to firefox -o {out} {in}",
                "--to chrome -o {out} {in}", "--to perfetto -o {out} {in}", "--to aux -o {out} {in}"],
     "convert": ["--force --to pipe -o {out} {in}", "--force -o {out} {in}"],

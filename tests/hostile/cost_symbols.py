@@ -281,5 +281,5 @@ SYMBOLIZER_MEMORY, SYMBOLIZER_SECONDS = 288 << 20, 2
 LINES = {
     "stats": ["--by dso,sym {in}", "--by srcline {in}"],
     "export": ["--to folded -o {out} {in}", "--to folded --inline -o {out} {in}",
-               "--to chrome -o {out} {in}"],
+               "--to chrome -o {out} {in}", "--to speedscope --lines -o {out} {in}", "--to pprof --lines --inline -o {out} {in}"],
 }

@@ -10,7 +10,7 @@ import sys
 
 from captures import PERFILE, SOURCE, captures, run
 from enough import enough
-from export_time import check_chrome, check_firefox, check_perfetto
+from export_time import check_chrome, check_firefox, check_firefox_joined, check_perfetto
 
 counted = collections.Counter()
 KEYS = "comm,pid,tid,event"
@@ -107,15 +107,16 @@ def check_pprof(profile):
         address, mapping = one(location, "address"), one(location, "mapping_id")
         name = functions[one(location["line"][0], "function_id")]
         names[one(location, "id")] = name
-        if not mapping:
-            assert name == f"[unknown+{address:#x}]", (name, address)
+        if not mapping:  # a caller is one byte before where it goes on
+            assert name in (f"[unknown+{address:#x}]", f"[unknown+{address + 1:#x}]"), (name, address)
             continue
         m = mappings[mapping]
         start, limit = one(m, "memory_start"), one(m, "memory_limit")
         assert start <= address < limit or address == limit == (1 << 64) - 1, (start, address, limit)
         base = texts[one(m, "filename")].rsplit("/", 1)[-1] or texts[one(m, "filename")]
         # Of the kernel and of memory without a file frames are addresses, else offsets in the file.
-        offsets = (f"[{base}+{(address - start + one(m, 'file_offset')) % (1 << 64):#x}]", f"[{base}+{address:#x}]")
+        offsets = [f"[{base}+{at % (1 << 64):#x}]" for here in (address, address + 1)
+                   for at in (here - start + one(m, "file_offset"), here)]
         assert name in offsets or one(m, "has_functions"), (name, offsets)
     sums = collections.Counter(), collections.Counter()
     for sample in profile["sample"]:
@@ -154,7 +155,7 @@ def are_ends(ours, wanted):
 def same(what, ours, wanted):
     if +ours != +wanted:
         a, b = ours - wanted, wanted - ours
-        if what in ("firefox: samples", "chrome: samples", "perfetto: samples") and are_ends(a, b):
+        if what in ("firefox: samples", "chrome: samples", "perfetto: samples", "speedscope: samples", "speedscope: period") and are_ends(a, b):
             counted["threads that end"] += sum(a.values())
             return None
         return f"{what}: {list(a.items())[:2]} and not {list(b.items())[:2]}"
@@ -167,16 +168,24 @@ def check_speedscope(data, periods):
     assert s["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     frames = [f["name"] for f in s["shared"]["frames"]]
     assert all(isinstance(n, str) for n in frames)
-    assert len({(f["name"], f.get("file")) for f in s["shared"]["frames"]}) == len(frames)
-    sums = collections.Counter()
+    functions = {(f["name"], f.get("file")) for f in s["shared"]["frames"]}
+    threads = sum("file" not in f and re.search(r" -?\d+/-?\d+( \[\d+\])?$", f["name"]) is not None for f in s["shared"]["frames"])
+    assert len(functions) >= len(frames) - threads
+    sums, all_ = collections.Counter(), collections.Counter()
     for p in s["profiles"]:
         assert p["type"] == "sampled" and p["unit"] in ("none", "nanoseconds") and p["startValue"] == 0
         assert p["unit"] == "none" or periods
         assert len(p["samples"]) == len(p["weights"]) and sum(p["weights"]) == p["endValue"]
-        m = re.fullmatch(r"(?s)(.*) (-?\d+)/(-?\d+) (.*?)", p["name"])
+        m = re.fullmatch(r"(?s)(.*) (-?\d+)/(-?\d+)(?: \[\d+\])? (.*?)", p["name"])
+        if p["name"].startswith("all "):  # of all threads: a frame for each stands below its stacks
+            for stack, weight in zip(p["samples"], p["weights"]):
+                m = re.fullmatch(r"(?s)(.*) (-?\d+)/(-?\d+)(?: \[\d+\])?", frames[stack[0]])
+                all_[(m[1], f"pid {m[2]}", f"tid {m[3]}", p["name"][4:]) + tuple(frames[i] for i in stack[1:])] += weight
+            continue
         for stack, weight in zip(p["samples"], p["weights"]):
             key = (m[1], f"pid {m[2]}", f"tid {m[3]}", m[4]) if m else (p["name"],)
             sums[key + tuple(frames[i] for i in stack)] += weight
+    assert all(sums[key] == n for key, n in all_.items()), [(k, n, sums[k]) for k, n in all_.items() if sums[k] != n][:3]
     return sums
 
 
@@ -209,6 +218,10 @@ def compare_perfetto(path, samples):
 def compare_time(path, wanted):
     """The forms that show time, against `perfile stats`."""
     events = sorted({event for _, event in wanted if event})
+    by_event = collections.Counter()
+    for (_, event), n in wanted.items():
+        by_event[event] += n
+    counted["firefox: events that are markers"] += check_firefox_joined(export(path, "firefox"), by_event)
     wanted = as_stats(wanted)
     return [same("firefox: samples", as_stats(check_firefox(export(path, "firefox", "--per", KEYS), events)), wanted),
             same("chrome: samples", as_stats(check_chrome(export(path, "chrome"), counted)), wanted)]

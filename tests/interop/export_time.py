@@ -53,6 +53,7 @@ def check_thread(p, thread):
     schemas = {s["name"] for s in p["meta"]["markerSchema"]}
     for data, phase, start, end in zip(*(t["markers"][c] for c in ("data", "phase", "startTime", "endTime"))):
         assert data["type"] in schemas and start >= 0
+        assert "cause" not in data or (data["cause"]["time"] == start and 0 <= data["cause"]["stack"] < t["stackTable"]["length"])
         assert (phase, end) == (0, None) or (phase == 1 and end >= start), (phase, start, end)
     samples = thread["samples"]
     n = samples["length"]
@@ -66,16 +67,41 @@ def check_thread(p, thread):
     assert thread["unregisterTime"] is None or thread["unregisterTime"] >= thread["registerTime"]
 
 
-def check_firefox(data, events):
-    """{(comm, event): samples} of an export with --per comm,pid,tid,event."""
-    p = json.loads(data)
-    meta = p["meta"]
+def check_meta(meta):
+    """The rules of meta."""
+    assert meta["symbolicated"] is True
     assert meta["preprocessedProfileVersion"] == 57 and meta["startTime"] >= 0 and meta["interval"] > 0
     assert all(c["color"] in COLORS and c["subcategories"] == ["Other"] for c in meta["categories"])
     assert any(c["color"] == "grey" for c in meta["categories"])
     for schema in meta["markerSchema"]:
         keys = [f["key"] for f in schema["fields"]]
         assert len(set(keys)) == len(keys) and "type" not in keys and all(f["format"] for f in schema["fields"])
+        for label in "tableLabel", "chartLabel", "tooltipLabel":
+            assert schema[label], schema
+            used = re.findall(r"\{([^}]*)\}", schema[label])
+            assert all(u == "marker.name" or u.startswith("marker.data.") and u[12:] in keys for u in used), (schema, used)
+
+
+def check_firefox_joined(data, wanted):
+    """The default: a track for each thread, with samples of one event and markers of the others; how many others."""
+    p = json.loads(data)
+    check_meta(p["meta"])
+    markers, tracks, n = collections.Counter(), collections.Counter(), 0
+    for thread in p["threads"]:
+        check_thread(p, thread)
+        tracks[thread["pid"], thread["tid"], thread["name"] if thread["tid"] == 0 else ""] += 1
+        n += thread["samples"]["length"]
+        markers.update(d["type"] for d in thread["markers"]["data"] if d["type"] in wanted)
+    assert not tracks or max(tracks.values()) == 1, tracks.most_common(3)
+    rest = sum(wanted.values()) - sum(markers.values())
+    assert n == rest and all(wanted[event] == k for event, k in markers.items()), (n, markers, wanted)
+    return len(markers)
+
+
+def check_firefox(data, events):
+    """{(comm, event): samples} of an export with --per comm,pid,tid,event."""
+    p = json.loads(data)
+    check_meta(p["meta"])
     texts = p["shared"]["stringArray"]
     assert all(type(x) is str for x in texts) and len(set(texts)) == len(texts)
     for lib in p["libs"]:

@@ -57,3 +57,12 @@ for capture in callgraph cpu-clock; do
     python3 -c "import sys; n, m = map(int, sys.argv[1:]); sys.exit(abs(n - m) > m / 100)" "$n" "$period" ||
         { echo "$capture.pprof: speedscope shows $n, not $period"; exit 1; }
 done
+
+# As it is by default: the page has the name of the capture, opens all threads, and time adds up to the periods of the clock.
+if command -v chromium >/dev/null; then
+    "$PERFILE" export --no-symbols --to speedscope -f -o switch.speedscope "$captures/switch.data" 2>/dev/null
+    period=$("$PERFILE" stats --type sample --json "$captures/switch.data" | jq -r .total.period)
+    n=$(shown switch.speedscope)
+    [ "$n" = "$period" ] && grep -q 'switch\.data' page.html && grep -q 'all cpu-clock' page.html ||
+        { echo "switch.speedscope: speedscope shows $n, not $period, or not all threads of switch.data"; exit 1; }
+fi

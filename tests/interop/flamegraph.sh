@@ -47,20 +47,54 @@ python3 - <<'PYTHON' || exit 1
 import json
 import re
 page = open("small.html").read()
-nodes, names = [0, 0, 6000, 100], ["all"]
+nodes, names = [0, 0, 6000, 100, 0], ["all"]
 for i in range(3000):
     names.append("wide_%d" % i)
-    nodes += [1, i + 1, 1, 1]
+    nodes += [1, i + 1, 1, 1, 1]
 for i in range(900):
     names.append("deep_%d" % i)
-    nodes += [1 + i, 3001 + i, 3000 - i, 3]
-data = {"title": "large", "unit": "samples", "nodes": nodes, "names": names, "pruned": 5, "least": "0.005 %"}
+    nodes += [1 + i, 3001 + i, 3000 - i, 3, 2]
+data = {"title": "large", "unit": "samples", "nodes": nodes, "names": names, "modules": ["a", "b"], "keys": "all", "pruned": 5, "least": "0.005 %"}
 page = re.sub(r"(<script id='data' type='application/json'>).*?(</script>)",
               lambda m: m[1] + json.dumps(data) + m[2], page, count=1, flags=re.S)
 open("large.html", "w").write(page)
 PYTHON
 shows large 30
 grep -q '5 frames below' dom || { echo "FAILED: what was left out is not said"; failed=1; }
+
+# What a pointer and a search say: of two boxes called by others, one in another file.
+python3 - <<'PYTHON' || exit 1
+import json
+import re
+page = open("small.html").read()
+nodes = [0, 0, 100, 100, 0, 1, 1, 60, 1, 1, 2, 2, 20, 1, 2, 2, 3, 40, 1, 1, 1, 3, 40, 1, 1, 2, 2, 40, 1, 2]
+data = {"title": "found", "unit": "samples", "nodes": nodes, "names": ["all", "a", "x", "b"], "modules": ["/bin/a", "/lib/x"],
+        "keys": "all samples, events", "pruned": 0, "least": "0"}
+script = """<script>
+const canvas = document.getElementById('canvas'), search = document.getElementById('search'), said = [];
+const at = (type, x, depth) => { const r = canvas.getBoundingClientRect(); canvas.dispatchEvent(new MouseEvent(type,
+    { clientX: r.left + x * r.width, clientY: r.bottom - 19 * depth - 9, bubbles: true })); };
+const found = () => said.push(document.getElementById('found').textContent);
+search.value = 'x';
+search.dispatchEvent(new Event('input'));
+found();
+at('mousemove', 0.1, 2);
+said.push(document.getElementById('tip').innerText);
+at('click', 0.1, 1);
+found();
+at('click', 0.1, 2);
+found();
+document.body.dataset.said = said.join('|');
+</script></body>"""
+page = re.sub(r"(<script id='data' type='application/json'>).*?(</script>)",
+              lambda m: m[1] + json.dumps(data) + m[2], page, count=1, flags=re.S)
+open("found.html", "w").write(page.replace("</body>", script))
+PYTHON
+opened found.html
+grep -q 'data-said="found: 60.00 %|x[^|]*in /lib/x[^|]*20 samples[^|]*|found: 33.33 % of what is shown|found: 100.00 % of what is shown"' \
+    <(tr '\n' ' ' <dom) || { echo "FAILED: what is found and pointed at: $(grep -o 'data-said[^>]*' dom)"; failed=1; }
+grep -q 'no code: all samples, events' dom || { echo "FAILED: grey is not explained"; failed=1; }
+
 for mode in 0 1; do
     timeout 120 "$browser" --headless --no-sandbox --disable-gpu --blink-settings=preferredColorScheme=$mode \
         --window-size=1280,800 --screenshot="$PWD/$mode.png" "file://$PWD/small.html" >/dev/null 2>&1

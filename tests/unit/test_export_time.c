@@ -13,7 +13,7 @@
 
 enum { TEXT = 1 << 17 };
 
-static const char *const forms[] = {"firefox", "chrome", "perfetto"};
+static const char *const forms[] = {"firefox", "chrome", "perfetto", "speedscope"};
 
 static bool has_form(const char *form)
 {
@@ -102,6 +102,136 @@ static void threads_stand_over_time(void **state)
         "\"name\":\"LOST\",\"args\":{\"type\":\"LOST\",\"id\":1,\"lost\":7}",
         NULL};
     assert_has("chrome", &b, 1, NULL, chrome);
+}
+
+/* speedscope: largest first, and all threads; time off the processor, unless samples are asked for.
+ */
+static void time_off_the_processor_is_empty(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    static char text[TEXT];
+    perfile_export_summary sum;
+    build_work(&b);
+    const char *const time[] = {
+        "\"name\":\"made\"",
+        "\"name\":\"all cpu-clock\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":30,",
+        "\"name\":\"work 5/5 cpu-clock\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":"
+        "200020,\n\"samples\":[[0],[],[0,0]],\n\"weights\":[10,200000,10]}",
+        "\"name\":\"work 6/6 "
+        "cpu-clock\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":10,",
+        NULL};
+    assert_has("speedscope", &b, 1, NULL, time);
+    const perfile_export_options counted = {.size = sizeof counted,
+                                            .flags = PERFILE_EXPORT_SAMPLES};
+    const char *const samples[] = {"\"name\":\"all cpu-clock\",\"unit\":\"none\"",
+                                   "\"samples\":[[0],[0,0]],\n\"weights\":[1,1]", NULL};
+    assert_has("speedscope", &b, 1, &counted, samples);
+    assert_int_equal(export_to("speedscope", &b, 1, &counted, NULL, text, sizeof text, &sum),
+                     PERFILE_OK);
+    const char *all = strstr(text, "\"name\":\"all"), *large = strstr(text, "\"name\":\"work 5/5 "),
+               *small = strstr(text, "\"name\":\"work 6/6 ");
+    assert_true(all && all < large && large < small);
+    const perfile_export_options both = {.size = sizeof both,
+                                         .flags = PERFILE_EXPORT_SAMPLES | PERFILE_EXPORT_PERIODS};
+    assert_int_equal(export_to("speedscope", &b, 1, &both, NULL, text, sizeof text, &sum),
+                     PERFILE_E_USAGE);
+}
+
+/* An event of a capture with several of them. */
+static void put_event(builder *b, uint32_t type, uint64_t config, uint64_t id)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_HEADER_ATTR, 0);
+    build_attr(b, &(build_attr_plan){.type = type,
+                                     .size = 64,
+                                     .config = config,
+                                     .period = 1000,
+                                     .sample_type = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP |
+                                                    PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME |
+                                                    PERFILE_SAMPLE_PERIOD,
+                                     .flags = SAMPLE_ID_ALL | FREQ});
+    build_u64(b, id);
+    build_end(b, start);
+}
+
+static void put_of_event(builder *b, uint64_t id, uint64_t time, uint64_t ip)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_SAMPLE, USER);
+    build_u64(b, id);
+    build_u64(b, ip);
+    build_u32(b, 5);
+    build_u32(b, 5);
+    build_u64(b, time);
+    build_u64(b, 10 * id);
+    build_end(b, start);
+}
+
+/* An event gets the name that the tool gave it. */
+static void put_event_name(builder *b, uint64_t id, const char *name)
+{
+    enum { NAME = 2 };
+    size_t start = build_begin(b, PERFILE_RECORD_EVENT_UPDATE, 0);
+    build_u64(b, NAME);
+    build_u64(b, id);
+    build_text(b, name);
+    build_end(b, start);
+}
+
+/* firefox: samples are of the clock with most of them, on all kinds of processors; those of other
+ * events are markers with their stack, on the same track, unless tracks are asked for by event. */
+static void samples_are_of_one_event(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    enum { HARDWARE = 0, SOFTWARE = 1, PAGE_FAULTS = 2, INSTRUCTIONS = 1, CYCLES = 0 };
+    build_u64(&b, 0x32454c4946524550);
+    build_u64(&b, 16);
+    put_event(&b, SOFTWARE, PAGE_FAULTS, 1);
+    put_event(&b, HARDWARE, INSTRUCTIONS, 2);
+    put_event(&b, HARDWARE, UINT64_C(4) << 32 | CYCLES, 3);
+    put_event(&b, HARDWARE, UINT64_C(8) << 32 | CYCLES, 4);
+    for (unsigned i = 0; i < 9; i++)
+        put_of_event(&b, 1 + i % 4, 1000000 * (i + 1), 0x1000 + i % 4);
+    const char *const joined[] = {
+        "\"interval\":1,",
+        "\"symbolicated\":true",
+        "\"samples\":{\"length\":4,\"weightType\":\"samples\",\"stack\":[0,1,0,1],\"time\":[2,3,6,"
+        "7]",
+        "{\"type\":\"page-faults\",\"period\":10,\"cause\":{\"time\":0,\"stack\":2}}",
+        "{\"type\":\"instructions\",\"period\":20,\"cause\":{\"time\":1,\"stack\":3}}",
+        "\"startTime\":[0,1,4,5,8],\"endTime\":[null,null,null,null,null],\"phase\":[0,0,0,0,0]",
+        "{\"name\":\"page-faults\",\"display\":",
+        NULL};
+    assert_has("firefox", &b, 1, NULL, joined);
+    const perfile_export_options apart = {
+        .size = sizeof apart, .per = {PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT}};
+    const char *const tracks[] = {"(page-faults)\"", "(instructions)\"",
+                                  "\"samples\":{\"length\":3,",
+                                  "\"stack\":[0,0,0],\"time\":[0,4,8]", NULL};
+    assert_has("firefox", &b, 1, &apart, tracks);
+}
+
+/* Cycles of the PMUs of two kinds of processors are one event likewise. */
+static void cycles_of_all_processors_are_samples(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    enum { CORE = 10, ATOM = 11, CYCLES = 0x3c, MISSES = 0x412e };
+    build_u64(&b, 0x32454c4946524550);
+    build_u64(&b, 16);
+    put_event(&b, CORE, CYCLES, 1);
+    put_event(&b, CORE, MISSES, 2);
+    put_event(&b, ATOM, CYCLES, 3);
+    put_event_name(&b, 1, "cpu_core/cycles/");
+    put_event_name(&b, 2, "cpu_core/cache-misses/");
+    put_event_name(&b, 3, "cpu_atom/cpu-cycles,period=7/u");
+    for (unsigned i = 0; i < 4; i++)
+        put_of_event(&b, 1 + (i * i + 1) % 3, 1000000 * (i + 1), 0x1000 + i); /* 2, 3, 3, 2 */
+    put_of_event(&b, 1, 5000000, 0x2000);
+    const char *const joined[] = {
+        "\"samples\":{\"length\":3,\"weightType\":\"samples\",\"stack\":[0,1,2],\"time\":[1,2,4]",
+        "{\"type\":\"cpu_core/cache-misses/\",\"period\":20,\"cause\"", NULL};
+    assert_has("firefox", &b, 1, NULL, joined);
 }
 
 static void names_do_not_break_json(void **state)
@@ -209,6 +339,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_stand_over_time),
+        cmocka_unit_test(time_off_the_processor_is_empty),
+        cmocka_unit_test(samples_are_of_one_event),
+        cmocka_unit_test(cycles_of_all_processors_are_samples),
         cmocka_unit_test(names_do_not_break_json),
         cmocka_unit_test(samples_without_time_are_kept),
         cmocka_unit_test(stretches_do_not_overlap),

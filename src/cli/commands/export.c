@@ -190,7 +190,10 @@ enum {
     OPTION_COMPARE,
     OPTION_INLINE,
     OPTION_NO_UNWIND,
-    OPTION_BRANCH_CHAINS
+    OPTION_BRANCH_CHAINS,
+    OPTION_REVERSE,
+    OPTION_SYMBOL_SERVER,
+    OPTION_LINES
 };
 
 /* Words of --per, in the order of PERFILE_PER_…. */
@@ -264,9 +267,11 @@ static int format_option(settings *set)
 static int weight_option(settings *set)
 {
     size_t which;
+    static const uint32_t flags[] = {PERFILE_EXPORT_SAMPLES, PERFILE_EXPORT_PERIODS};
     int status = cli_choose("export", "--weight", optarg, weight_word, &which);
-    if (status == CLI_CONTINUE && which)
-        set->exporting.flags |= PERFILE_EXPORT_PERIODS;
+    set->exporting.flags &= ~(flags[0] | flags[1]);
+    if (status == CLI_CONTINUE)
+        set->exporting.flags |= flags[which];
     return status;
 }
 
@@ -306,6 +311,15 @@ static int read_option(int option, settings *set)
         return CLI_CONTINUE;
     case OPTION_BRANCH_CHAINS:
         set->exporting.flags |= PERFILE_EXPORT_BRANCH_CHAINS;
+        return CLI_CONTINUE;
+    case OPTION_REVERSE:
+        set->exporting.flags |= PERFILE_EXPORT_REVERSE;
+        return CLI_CONTINUE;
+    case OPTION_LINES:
+        set->exporting.flags |= PERFILE_EXPORT_LINES;
+        return CLI_CONTINUE;
+    case OPTION_SYMBOL_SERVER:
+        set->exporting.flags |= PERFILE_EXPORT_SYMBOL_SERVER;
         return CLI_CONTINUE;
     case OPTION_TITLE:
         set->exporting.title = optarg;
@@ -356,6 +370,8 @@ static int complete(settings *set)
         status = cli_selection_check("export", &set->select);
     if (status == CLI_CONTINUE && set->exporting.flags & PERFILE_EXPORT_INLINE)
         status = cli_symbols_need_source("--inline");
+    if (status == CLI_CONTINUE && set->exporting.flags & PERFILE_EXPORT_LINES)
+        status = cli_symbols_need_source("--lines");
     set->exporting.size = sizeof set->exporting;
     set->exporting.symbols = cli_symbols_chosen(&set->symbols, set->how.limits);
     set->how.selection = &set->select;
@@ -372,7 +388,8 @@ static const cli_option options[] = {
          "the form of the output; folded: a line for each stack, for flame graph scripts and "
          "viewers; flamegraph: a "
          "picture to zoom and search, one HTML file for any browser; speedscope: JSON for that "
-         "viewer, a profile for each thread; firefox: JSON for the Firefox Profiler; chrome: trace "
+         "viewer, a profile for each thread and one for all; firefox: JSON for the Firefox "
+         "Profiler; chrome: trace "
          "events in JSON; pprof: a profile for pprof, compressed; perfetto: a trace for Perfetto; "
          "aux: the AUX area "
          "for decoders, as a directory",
@@ -384,8 +401,11 @@ static const cli_option options[] = {
          "The forms firefox, chrome and perfetto show time: samples of each thread, when it was on "
          "a processor (SWITCH records, or sched:sched_switch with a period of 1), and what else "
          "was "
-         "recorded. For firefox records that are no samples are markers, and each event has "
-         "threads of its own; addresses are offsets in the file. For chrome samples are instants "
+         "recorded. For firefox each thread has the samples of one event, the clock with most of "
+         "them (cpu-clock, task-clock, cycles) or else another counter; those of all other events "
+         "are markers with a stack, and records that are no samples are markers, too; --per "
+         "pid,tid,event gives each event threads of its own. Addresses are offsets in the file. "
+         "For chrome samples are instants "
          "with a stack, counter values (READ, STAT) are counters, and idle on CPU N is thread N of "
          "process 0. For perfetto each event is "
          "a packet sequence with its timebase; the clock of the capture counts as "
@@ -394,11 +414,15 @@ static const cli_option options[] = {
      .help = "count stacks apart, by: comm (default), pid, tid, event, cpu; or none",
      .more =
          "Keys stand in front of the frames, in the order given. The default of speedscope is "
-         "comm,pid,tid,event, each a profile of its own; of firefox pid,tid,event, each a thread; "
+         "comm,pid,tid,event, each a profile of its own; of firefox pid,tid, each a thread; "
          "of pprof all of them, as labels and values. For chrome and perfetto it is always all."},
     {"weight", .value = "WHAT", .code = OPTION_WEIGHT, .word = weight_word,
      .help =
-         "what a stack weighs; samples (default): their number; period: the sum of their periods"},
+         "what a stack weighs; samples (default): their number; period: the sum of their periods",
+     .more =
+         "For speedscope the default is time, if the event is a clock, or cycles so many times a "
+         "second.  Then the time that switches prove a thread to have been on no processor is "
+         "an empty stack."},
     {"mark", .value = "LIST", .code = OPTION_MARK, .word = mark_word, .list = true,
      .help = "let names of frames end with _[k] in the kernel (kernel), _[j] in code generated at "
              "run time (jit), _[i] of inlined functions (inline)"},
@@ -410,6 +434,11 @@ static const cli_option options[] = {
     {"inline", .code = OPTION_INLINE,
      .help = "show functions that the compiler inlined as frames of their own",
      .more = "The debug information of the files says which these are."},
+    {"lines", .code = OPTION_LINES,
+     .help = "pprof, firefox, speedscope: say the file and line of the source of each frame",
+     .more = "The debug information of the files has them.  A caller has the line of its call, a "
+             "function into which others are inlined that of the outermost of them, unless these "
+             "have frames of their own (--inline)."},
     {"branch-chains", .code = OPTION_BRANCH_CHAINS,
      .help = "take the user part of call chains from branch stacks",
      .more = "Of events whose branch stacks are calls that have not returned (perf record "
@@ -423,8 +452,17 @@ static const cli_option options[] = {
      .more =
          "A flame graph shows what grew in red, what shrank in blue, as shares of all; lines get "
          "two weights, before and now."},
+    {"reverse", .code = OPTION_REVERSE,
+     .help =
+         "flamegraph, folded: merge stacks from the leaf, so that each function that ran is one "
+         "box, with its callers on it",
+     .more = "Keys of --per stand at the other end then."},
+    {"symbol-server", .code = OPTION_SYMBOL_SERVER,
+     .help = "firefox: let the viewer ask a symbol server for functions that are not named",
+     .more = "It learns names and build ids of the files."},
     {"title", .value = "TEXT", .code = OPTION_TITLE,
-     .help = "flamegraph, speedscope, firefox, chrome: the heading"},
+     .help =
+         "flamegraph, speedscope, firefox, chrome: the heading; default: the names of the FILEs"},
     {"output", .value = "OUT", .letter = 'o', .path = true,
      .help = "write to this file, which appears when it is complete; default: standard output",
      .more = "It must not exist."},
