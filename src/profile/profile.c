@@ -254,3 +254,22 @@ void pf_intern_free(pf_intern *t)
     t->slots = NULL;
     t->n = t->cap = t->n_slots = 0;
 }
+
+bool pf_profile_path(const pf_profile *p, uint32_t stack, pf_stack_path *path)
+{
+    path->n = 0;
+    while (stack != PF_EMPTY_STACK) {
+        const pf_call_stack *s = pf_profile_stack_at(p, stack);
+        if (path->n == path->cap) {
+            const size_t cap = path->cap ? path->cap * 2 : 256;
+            uint32_t *grown = pf_realloc(path->at, cap, sizeof *grown);
+            if (!grown)
+                return false;
+            path->at = grown;
+            path->cap = cap;
+        }
+        path->at[path->n++] = s->frame;
+        stack = s->parent;
+    }
+    return true;
+}

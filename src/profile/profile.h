@@ -142,6 +142,10 @@ enum {
 
 #define PF_NO_LABEL UINT32_MAX /* also PERFILE_NO_PID */
 
+/* Two sums that are compared: of the captures, and of those that they are compared with, whose
+ * labels have PF_LABEL_BEFORE. */
+enum { PF_NOW, PF_BEFORE, PF_TIMES };
+
 /* Samples of one label and stack.  The key is label and stack. */
 typedef struct pf_sum {
     uint32_t label, stack;
@@ -203,6 +207,21 @@ bool pf_object_is_jit(const pf_object *object);
 /* The number of a label, which is added if it is new. */
 uint32_t pf_profile_label(pf_profile *p, const pf_label *label);
 
+/* The frames of a stack, innermost first.  All zeros is empty; memory is kept for the next one. */
+typedef struct pf_stack_path {
+    uint32_t *at;
+    size_t n, cap;
+} pf_stack_path;
+
+/* Writes the frames of a stack to *path; false if there is no memory. */
+bool pf_profile_path(const pf_profile *p, uint32_t stack, pf_stack_path *path);
+
+static inline void pf_stack_path_free(pf_stack_path *path)
+{
+    pf_free(path->at);
+    *path = (pf_stack_path){0};
+}
+
 /* Counts a sample.  False if there is no memory or the limit is exceeded. */
 bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t period);
 
@@ -261,6 +280,9 @@ bool pf_name_function(const pf_profile *p, const pf_call_frame *frame, pf_buffer
  * object and the offset in it, else [unknown+0x1234] with the address; with `join` [module] and
  * [unknown].  False if there is no memory. */
 bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, bool join, pf_buffer *out);
+
+/* The name behind the last slash. */
+const char *pf_base_name(const char *name);
 
 /* Appends a text as one field of a line, shortened (pf_shortened()) if it is longer than `most`
  * bytes, which are PF_TEXT_MOST at most: control characters and bytes that are no UTF-8 become `?`,

@@ -112,37 +112,16 @@ static uint32_t label_node(pf_tree *t, const pf_tree_options *o, const pf_label 
     return node;
 }
 
-/* Writes the frames of a stack to t->path, innermost first; false if there is no memory. */
-static bool read_path(pf_tree *t, uint32_t stack, size_t *n)
-{
-    *n = 0;
-    while (stack != PF_EMPTY_STACK) {
-        const pf_call_stack *s = pf_profile_stack_at(t->profile, stack);
-        if (*n == t->path_cap) {
-            size_t cap = t->path_cap ? t->path_cap * 2 : 256;
-            uint32_t *path = pf_realloc(t->path, cap, sizeof *path);
-            if (!path)
-                return false;
-            t->path = path;
-            t->path_cap = cap;
-        }
-        t->path[(*n)++] = s->frame;
-        stack = s->parent;
-    }
-    return true;
-}
-
 /* Adds a sum to the tree; false if there is no memory or the limit is exceeded. */
 static bool add_sum(pf_tree *t, const pf_tree_options *o, const pf_sum *sum, pf_buffer *text)
 {
-    size_t n;
     const pf_label *label = pf_profile_label_at(t->profile, sum->label);
     const size_t when = label->flags & PF_LABEL_BEFORE ? PF_BEFORE : PF_NOW;
     uint32_t at = label_node(t, o, label, text);
-    if (at == PF_INTERN_NONE || !read_path(t, sum->stack, &n))
+    if (at == PF_INTERN_NONE || !pf_profile_path(t->profile, sum->stack, &t->path))
         return false;
-    while (n) {
-        uint32_t frame = t->path[--n];
+    while (t->path.n) {
+        uint32_t frame = t->path.at[--t->path.n];
         uint32_t name = frame_name(t, o, frame, text);
         if (name == PF_INTERN_NONE)
             return false;
@@ -265,7 +244,7 @@ void pf_tree_free(pf_tree *t)
     pf_index_free(&t->name_index);
     pf_budget_free(budget, t->names, t->names_cap, sizeof *t->names);
     pf_budget_free(budget, t->frame_names, t->n_frames, sizeof *t->frame_names);
-    pf_free(t->path);
+    pf_stack_path_free(&t->path);
     *t = (pf_tree){0};
 }
 

@@ -8,8 +8,6 @@
 
 #include "profile/profile.h"
 
-enum { PF_NOW, PF_BEFORE }; /* of the captures, and of those they are compared with */
-
 /* A node.  The key is parent and name. */
 typedef struct pf_node {
     uint32_t parent;            /* number; the root, 0, is its own */
@@ -43,8 +41,7 @@ typedef struct pf_tree {
     pf_index name_index;   /* address of a name to its number */
     uint32_t *frame_names; /* number + 1 of the name of each frame; 0: not asked for yet */
     size_t n_frames;
-    uint32_t *path; /* frames of the stack that is being added */
-    size_t path_cap;
+    pf_stack_path path; /* of the stack that is being added */
 } pf_tree;
 
 /* Makes the tree of all sums.  To be freed in any case.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */

@@ -1,4 +1,4 @@
-/* `perfile stats`: the keys of --by, counts by them, and the command line.
+/* `perfile stats`: the keys of --by, counts by them, lines of code, and the command line.
  *
  * A value is one uint64_t: a type (cli_type_key()), an index of an event, a number, a time divided
  * by its step, or, for comm and dso, the address of a string in the model.  Strings of the model
@@ -106,7 +106,20 @@ void cli_counts_end(cli_counts *counts);
 
 /* What rows are sorted by, and what PERCENT is a share of.  BY_SAMPLES and on are in the order of
  * the words of --sort. */
-enum { BY_DEFAULT = 0, BY_SAMPLES, BY_PERIOD, BY_RECORDS, BY_BYTES, BY_KEY, BY_TOTAL };
+enum {
+    BY_DEFAULT = 0,
+    BY_SAMPLES,
+    BY_PERIOD,
+    BY_RECORDS,
+    BY_BYTES,
+    BY_KEY,
+    BY_TOTAL,
+    BY_DELTA,
+    BY_RATIO
+};
+
+/* Which call trees are printed: TREE_CALLERS and on are in the order of the words of --tree. */
+enum { TREE_NONE = 0, TREE_DEFAULT, TREE_CALLERS, TREE_CALLEES };
 
 typedef struct cli_stats_settings {
     cli_reading how;
@@ -114,17 +127,64 @@ typedef struct cli_stats_settings {
     cli_selection select;
     cli_keys keys;
     cli_symbols symbols;
-    const char *parent; /* NULL: the default */
-    uint32_t unknown;   /* PERFILE_PROFILE_UNKNOWN_… */
-    bool of_code;       /* samples are counted by a profile: keys of code, or --total */
+    const char *parent;   /* NULL: the default */
+    uint32_t unknown;     /* PERFILE_PROFILE_UNKNOWN_… */
+    bool of_code;         /* samples are counted by a profile: keys of code, --total, --tree … */
+    const char *function; /* whose callers or callees are counted; NULL: all samples are */
+    uint32_t around;      /* PERFILE_PROFILE_CALLERS or …_CALLEES */
+    const char *before;   /* the capture that inputs are compared with; NULL: none */
+    int tree;             /* TREE_… */
+    double least;         /* percent: nodes of trees below are left out */
+    uint64_t depth;       /* of trees; 0: the default */
+    uint64_t width;       /* likewise; 0: all */
     bool json;
     bool heading; /* the name of each file is printed above its table */
     int sort;     /* BY_… */
     uint64_t top; /* 0: all */
 } cli_stats_settings;
 
-/* Checks which options go together, and sets of_code: CLI_CONTINUE, or the exit status. */
+/* Checks which options go together, and sets of_code and the default keys: CLI_CONTINUE, or the
+ * exit status. */
 int cli_stats_check(cli_stats_settings *set);
+
+/* A row of a profile. */
+typedef struct cli_line {
+    perfile_profile_row row;
+    uint64_t number; /* of the row in the profile */
+    uint64_t before; /* samples or period, as shares are, of the capture before */
+} cli_line;
+
+/* What a profile counted for one input, in the order of its lines. */
+typedef struct cli_lines {
+    const cli_stats_settings *set;
+    perfile_profile *profile;
+    perfile_profile_summary sum;
+    cli_line *at;
+    size_t n; /* rows; of a comparison only those of which samples were taken there */
+    cli_losses losses;
+    cli_symbols symbols; /* where names come from, and what has none */
+    int sorted_by;       /* BY_… */
+    int tree;            /* TREE_… */
+    bool periods;        /* shares are of periods, not of samples */
+} cli_lines;
+
+/* How many lines --top lets be printed. */
+size_t cli_lines_shown(const cli_lines *c);
+
+/* The text that a row has for a key PERFILE_PER_…; NULL: it is unknown, or a number. */
+const char *cli_line_text(const perfile_profile_row *row, uint8_t per);
+
+/* The number that a row has for a key; UINT32_MAX: it is unknown, or a text. */
+uint32_t cli_line_number(const perfile_profile_row *row, uint8_t per);
+
+/* The share of a line's samples or periods among all, in percent; `all` 0: 0. */
+double cli_lines_share(uint64_t part, uint64_t all);
+
+/* Prints the lines, their losses and what has no name; false if there is no memory. */
+bool cli_lines_print(cli_lines *c, const cli_input *in);
+
+/* Prints them as a JSON object. */
+void cli_lines_json(cli_lines *c, const cli_input *in);
 
 /* Does one input by a profile, and returns its exit status. */
 int cli_stats_of_code(cli_file *file, const cli_stats_settings *set);
