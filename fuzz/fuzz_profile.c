@@ -1,7 +1,8 @@
 /* Any bytes as a capture whose samples are counted by any keys (perfile/profile.h): the samples of
  * all rows are those of the capture, no total is less than what was taken there or more than all,
  * rows differ, and several threads make the same.  Or it is compared with itself, or only those
- * with one function in their call chain are counted; and the rows get call trees. */
+ * with one function in their call chain are counted; and the rows get call trees.  Or counts of
+ * perf stat are added up. */
 #include <string.h>
 
 #include "ensure.h"
@@ -124,7 +125,8 @@ static void check_rows(const perfile_profile *p, uint32_t flags)
     for (; perfile_profile_get_row(p, n, &row, sizeof row); n++) {
         ENSURE(row.samples <= row.total_samples && row.total_samples <= sum.samples);
         ENSURE(row.period <= row.total_period && row.total_period <= sum.period);
-        ENSURE(row.total_samples && (!row.named || row.symbol));
+        ENSURE((row.total_samples || flags & PERFILE_PROFILE_COUNTERS) &&
+               (!row.named || row.symbol));
         samples += row.samples;
         if (flags & PERFILE_PROFILE_COMPARE)
             check_before(p, n, &row);
@@ -150,7 +152,7 @@ static void check_same(const perfile_profile *a, const perfile_profile *b)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     choices c = {data, size};
-    const uint64_t chosen = choose(&c, 3);
+    const uint64_t chosen = choose(&c, 4);
     perfile_limits limits = small_limits;
     limits.profile_bytes = chosen & 1 ? 4 << 20 : 20000;
     plan p = {.options = {.size = sizeof p.options,
@@ -172,9 +174,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     p.trees = (perfile_tree_options){
         .size = sizeof p.trees, .flags = chosen >> 20 & 7, .depth = chosen >> 23 & 1 ? 2 : 1024};
     size_t n = 0;
-    for (uint8_t key = PERFILE_PER_COMM; key <= PERFILE_PER_SOURCE; key++)
+    const uint8_t counters[] = {PERFILE_PER_EVENT, PERFILE_PER_CPU, PERFILE_PER_TID,
+                                PERFILE_PER_COMM, PERFILE_PER_TIME};
+    const bool counts = chosen >> 24 & 1;
+    for (uint8_t key = PERFILE_PER_COMM; !counts && key <= PERFILE_PER_SOURCE; key++)
         if (chosen >> (4 + key) & 1)
             p.counting.per[n++] = key;
+    for (size_t i = 0; counts && i < sizeof counters; i++)
+        if (chosen >> (5 + i) & 1)
+            p.counting.per[n++] = counters[i];
+    if (counts) {
+        p.counting.flags = PERFILE_PROFILE_COUNTERS;
+        p.counting.function = NULL;
+        p.counting.time_step = chosen >> 16 & 15;
+    }
     uint8_t *block = malloc(c.left ? c.left : 1);
     ENSURE(block);
     if (c.left)

@@ -3,7 +3,7 @@
  * A profile counts the samples of a capture for each combination of a few keys, such as the mapped
  * file and the function: those taken there, and those with it anywhere in their call chain.  It can
  * count those that called one function, or that it called; compare captures; and has for each row
- * a call tree.
+ * a call tree.  Of a capture of perf stat it can add up the counts.
  *
  *     perfile_profile_options options = {.size = sizeof options,
  *                                        .per = {PERFILE_PER_DSO, PERFILE_PER_SYMBOL},
@@ -43,7 +43,9 @@ enum {
     /* The function of the call chain, the innermost one, whose name
      * perfile_profile_options.parent matches. */
     PERFILE_PER_PARENT = 8,
-    PERFILE_PER_SOURCE = 9 /* the line of the source at the address: perfile_symbols_source() */
+    PERFILE_PER_SOURCE = 9, /* the line of the source at the address: perfile_symbols_source() */
+    /* With PERFILE_PROFILE_COUNTERS: the interval in which it was counted. */
+    PERFILE_PER_TIME = 10
 };
 
 enum {                                     /* perfile_profile_options.flags */
@@ -63,7 +65,12 @@ enum {                                     /* perfile_profile_options.flags */
         * or that of what it called, in its outermost.  Members that such a row has of a place in
         * code are NULL if there is none: the chain begins or ends with the function itself. */
        PERFILE_PROFILE_CALLERS = 1 << 4,
-       PERFILE_PROFILE_CALLEES = 1 << 5
+       PERFILE_PROFILE_CALLEES = 1 << 5,
+       /* The values of perf stat (STAT records) are counted, in place of samples; keys are EVENT,
+        * CPU, COMM, TID and TIME.  A row of an event adds up what counters counted, and events that
+        * could not be counted have a row without values.  What is above is not meant for them:
+        * PERFILE_E_USAGE. */
+       PERFILE_PROFILE_COUNTERS = 1 << 6
 };
 
 /* What is counted.  Set `size`; zeros are the defaults.  Texts are copied. */
@@ -86,7 +93,10 @@ typedef struct perfile_profile_options {
     /* Of PERFILE_PROFILE_CALLERS and …_CALLEES: the name of a function, as perfile_profile_row has
      * it in `symbol`; all of that name count. */
     const char *function;
-    uint64_t reserved[1];
+    /* Of PERFILE_PER_TIME: ns, to whose multiples the times of intervals are cut; 0: each interval
+     * counts apart. */
+    uint64_t time_step;
+    uint64_t reserved[4];
 } perfile_profile_options;
 
 /* The samples of one combination of values.  Members of keys that were not asked for are NULL and
@@ -120,6 +130,16 @@ typedef struct perfile_profile_row {
     uint64_t start;     /* offset in the module, or address in the kernel, at which the function
                          * begins; of the address itself where `named` is false, 0 where all
                          * addresses are one row */
+    /* With PERFILE_PROFILE_COUNTERS; `samples` are then values, and `period` is what they add up to
+     * as they were counted. */
+    uint64_t enabled; /* ns for which the counters were enabled … */
+    uint64_t running; /* … and for which they counted: less where they took turns */
+    uint64_t count;   /* as it would be if they had counted all the time, unless perf stat was told
+                       * not to; 0 where they never ran */
+    uint64_t time;    /* ns since the start, at which the interval ended; with a step the multiple
+                       * before it.  UINT64_MAX: not asked for, or not known */
+    const char *unit; /* of the event: that of `count` times `scale`; NULL: none, or of several */
+    double scale;     /* 1: none */
     uint64_t reserved[2];
 } perfile_profile_row;
 

@@ -82,7 +82,7 @@ static const struct {
             RESERVED(merge_options, reserved0), RESERVED(merge_options, reserved)),
     OPTIONS(merge_captures_options, RESERVED(merge_captures_options, reserved0),
             RESERVED(merge_captures_options, reserved)),
-    OPTIONS(profile_options, FLAGS(profile_options, flags, PERFILE_PROFILE_CALLEES),
+    OPTIONS(profile_options, FLAGS(profile_options, flags, PERFILE_PROFILE_COUNTERS),
             RESERVED(profile_options, reserved0), RESERVED(profile_options, reserved)),
     OPTIONS(recover_options, RESERVED(recover_options, reserved)),
     OPTIONS(ring_options, RESERVED(ring_options, reserved)),

@@ -161,6 +161,12 @@ uint32_t pf_profile_label(pf_profile *p, const pf_label *label)
 
 bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t period)
 {
+    return pf_profile_add(p, label, stack, 1, period);
+}
+
+bool pf_profile_add(pf_profile *p, uint32_t label, uint32_t stack, uint64_t samples,
+                    uint64_t period)
+{
     struct pf_recent_sum *recent =
         &p->recent[(stack * 0x9e3779b1U ^ label * 0x85ebca6bU) >> 16 & (PF_RECENT_SUMS - 1)];
     if (!recent->number || recent->stack != stack || recent->label != label) {
@@ -171,7 +177,7 @@ bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t pe
         *recent = (struct pf_recent_sum){label, stack, number + 1};
     }
     pf_sum *sum = pf_intern_at(&p->sums, recent->number - 1);
-    sum->samples++;
+    pf_sum_add(&sum->samples, samples);
     pf_sum_add(&sum->period, period);
     return true;
 }

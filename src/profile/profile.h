@@ -131,20 +131,22 @@ typedef struct pf_label {
     const char *comm;  /* of the profile's texts; NULL: also if it is not known */
     const char *event; /* likewise */
     const char *host;  /* likewise: of the machine that recorded */
+    uint64_t time; /* + 1, of counters: at the end of the interval; 0: not asked for, not known */
     uint32_t pid, tid, cpu;
     uint32_t flags; /* PF_LABEL_… */
 } pf_label;
 
 enum {
     PF_LABEL_NO_PERIOD = 1 << 0, /* periods are not known, where that is told apart */
-    PF_LABEL_BEFORE = 1 << 1     /* of captures that others are compared with */
+    PF_LABEL_BEFORE = 1 << 1,    /* of captures that others are compared with */
+    PF_LABEL_TIMES = 1 << 2      /* sums are of times, see profile/counters.c */
 };
 
 #define PF_NO_LABEL UINT32_MAX /* also PERFILE_NO_PID */
 
 /* Two sums that are compared: of the captures, and of those that they are compared with, whose
  * labels have PF_LABEL_BEFORE. */
-enum { PF_NOW, PF_BEFORE, PF_TIMES };
+enum { PF_NOW, PF_BEFORE, PF_N_TIMES };
 
 /* Samples of one label and stack.  The key is label and stack. */
 typedef struct pf_sum {
@@ -222,7 +224,9 @@ static inline void pf_stack_path_free(pf_stack_path *path)
     *path = (pf_stack_path){0};
 }
 
-/* Counts a sample.  False if there is no memory or the limit is exceeded. */
+/* Adds to a sum, and counts a sample.  False if there is no memory or the limit is exceeded. */
+bool pf_profile_add(pf_profile *p, uint32_t label, uint32_t stack, uint64_t samples,
+                    uint64_t period);
 bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t period);
 
 /* The status of a failed addition: PERFILE_E_LIMIT or PERFILE_E_NOMEM. */

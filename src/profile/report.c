@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "core/session.h"
 #include "profile/calls.h"
+#include "profile/counters.h"
 #include "profile/profile.h"
 #include "profile/reader.h"
 #include "profile/rows.h"
@@ -22,6 +23,7 @@ struct perfile_profile {
     bool before;  /* it is the one that others will be compared with */
     pf_rows rows;
     pf_calls calls;
+    pf_counting counting;
     uint32_t n_named; /* frames of the captures before */
     char *function;   /* a copy of options.function; NULL: none was given */
     perfile_profile_options options;
@@ -63,9 +65,12 @@ static bool count(void *user, const pf_profiled *s)
 static perfile_status read_keys(perfile_profile *x, perfile_error *err)
 {
     const uint8_t *per = x->options.per;
+    const bool counters = x->options.flags & PERFILE_PROFILE_COUNTERS;
     size_t n = 0, i = 0;
     for (; i < sizeof x->options.per && per[i]; i++) {
-        if (per[i] > PERFILE_PER_SOURCE || memchr(per, per[i], i))
+        const bool is_time = per[i] == PERFILE_PER_TIME;
+        if (per[i] > PERFILE_PER_TIME || is_time > counters || memchr(per, per[i], i) ||
+            (counters && !is_time && (per[i] > PERFILE_PER_CPU || per[i] == PERFILE_PER_PID)))
             return pf_fail(err, PERFILE_E_USAGE, "profile.per", "key %zu of `per` is %u", i,
                            per[i]);
         if (per[i] <= PERFILE_PER_CPU && per[i] != PERFILE_PER_EVENT)
@@ -108,6 +113,8 @@ static perfile_status read_flags(perfile_profile *x, perfile_error *err)
     if ((flags & around) == around || !(flags & around) != !x->options.function)
         return pf_fail(err, PERFILE_E_USAGE, "profile.function",
                        "callers or callees are those of one function");
+    if (flags & PERFILE_PROFILE_COUNTERS && flags != PERFILE_PROFILE_COUNTERS)
+        return pf_fail(err, PERFILE_E_USAGE, "profile.flags", "counters are no samples");
     x->before = flags & PERFILE_PROFILE_COMPARE;
     if (!x->options.function)
         return PERFILE_OK;
@@ -140,6 +147,10 @@ static perfile_status begin_capture(perfile_profile *x, const perfile_session *s
     const uint32_t flags = x->options.flags;
     const bool compares = flags & PERFILE_PROFILE_COMPARE;
     x->reading = true;
+    if (flags & PERFILE_PROFILE_COUNTERS) {
+        pf_counting_begin(&x->counting, &x->profile, session, x->options.per, x->options.time_step);
+        return PERFILE_OK;
+    }
     if (!pf_profile_reader_init(&x->reader, &x->profile, session, model, count, x))
         return pf_fail_nomem(err, "profile");
     pf_resolver *resolver = &x->reader.resolver;
@@ -200,7 +211,8 @@ perfile_status perfile_profile_put_run(perfile_profile *x, const perfile_record 
                        "records of no capture, or the profile is finished");
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         x->record_bytes += perfile_record_size(&first[i]);
-        st = pf_profile_reader_put(&x->reader, &first[i], err);
+        st = x->counting.profile ? pf_counting_put(&x->counting, &first[i], err)
+                                 : pf_profile_reader_put(&x->reader, &first[i], err);
     }
     return st;
 }
@@ -241,6 +253,10 @@ static perfile_status end_capture(perfile_profile *x, perfile_error *err)
 {
     if (!x->reading)
         return PERFILE_OK;
+    if (x->counting.profile) {
+        x->reading = false;
+        return pf_counting_end(&x->counting, err);
+    }
     perfile_status st = pf_profile_reader_end(&x->reader, err);
     if (st == PERFILE_OK && x->symbols)
         st = pf_name_functions(&x->profile, x->symbols, x->n_named, err);
@@ -266,6 +282,22 @@ perfile_status perfile_profile_continue(perfile_profile *x, const perfile_sessio
     return st == PERFILE_OK && session ? begin_capture(x, session, model, err) : st;
 }
 
+/* Adds up the rows of counters, and says what they are of; false if there is no memory. */
+static bool sum_up_counters(perfile_profile *x)
+{
+    for (uint32_t i = 0; i < x->rows.rows.n; i++) {
+        pf_row *row = pf_intern_at(&x->rows.rows, i);
+        row->unit = pf_counting_unit(&x->counting, row->event);
+        if (row->unit == PF_INTERN_NONE)
+            return false;
+        x->sum.mixed |= row->mixed || (x->event && x->event != row->event);
+        x->event = row->event;
+        pf_sum_add(&x->sum.samples, row->at[PF_NOW].samples);
+        pf_sum_add(&x->sum.period, row->at[PF_NOW].period);
+    }
+    return true;
+}
+
 perfile_status perfile_profile_finish(perfile_profile *x, perfile_error *err)
 {
     if (x->finished)
@@ -275,6 +307,8 @@ perfile_status perfile_profile_finish(perfile_profile *x, perfile_error *err)
     if (st == PERFILE_OK)
         st = pf_rows_make(&x->rows, &x->profile, x->options.per, x->has_parent ? &x->parent : NULL,
                           x->record_bytes, err);
+    if (st == PERFILE_OK && x->counting.profile && !sum_up_counters(x))
+        st = pf_profile_fail(&x->profile, err);
     if (st != PERFILE_OK)
         return st;
     x->made = true;
@@ -306,6 +340,23 @@ static uint16_t cpumode_of(uint32_t code)
     }
 }
 
+/* Adds what a row of counters has besides. */
+static void set_counts(const perfile_profile *x, const pf_row *r, const pf_label *label,
+                       perfile_profile_row *row)
+{
+    const pf_counter_unit *unit = pf_intern_at(&x->counting.units, r->unit);
+    row->enabled = r->enabled;
+    row->running = r->running;
+    row->count = r->running ? row->period : 0;
+    if (r->running && r->running < r->enabled && !x->counting.unscaled) {
+        const double count = (double)row->period * (double)r->enabled / (double)r->running;
+        row->count = count < 0x1p64 ? (uint64_t)count : UINT64_MAX;
+    }
+    row->time = label->time ? label->time - 1 : PERFILE_NO_TIME;
+    row->unit = r->mixed ? NULL : unit->unit;
+    row->scale = r->mixed ? 1 : unit->scale;
+}
+
 /* A row with its figures of PF_NOW or PF_BEFORE. */
 static bool get_row(const perfile_profile *x, size_t i, unsigned when, perfile_profile_row *row,
                     size_t size)
@@ -316,24 +367,28 @@ static bool get_row(const perfile_profile *x, size_t i, unsigned when, perfile_p
     const pf_label *label = pf_intern_at(&x->rows.labels, r->label);
     const pf_report_place *place = pf_intern_at(&x->rows.places, r->place);
     const bool compares = x->rows.compares;
-    const perfile_profile_row all = {.samples = r->at[when].samples,
-                                     .period = r->at[when].period,
-                                     .total_samples = r->at[when].total_samples,
-                                     .total_period = r->at[when].total_period,
-                                     .comm = label->comm,
-                                     .event = label->event,
-                                     .dso = place->dso,
-                                     .symbol = place->symbol,
-                                     .parent = r->parent,
-                                     .source = place->source,
-                                     .pid = label->pid,
-                                     .tid = label->tid,
-                                     .cpu = label->cpu,
-                                     .cpumode = cpumode_of(place->code),
-                                     .named = place->function,
-                                     .module = compares ? NULL : place->module,
-                                     .start = compares ? 0 : place->start,
-                                     .mixed = r->mixed};
+    perfile_profile_row all = {.samples = r->at[when].samples,
+                               .period = r->at[when].period,
+                               .total_samples = r->at[when].total_samples,
+                               .total_period = r->at[when].total_period,
+                               .comm = label->comm,
+                               .event = label->event,
+                               .dso = place->dso,
+                               .symbol = place->symbol,
+                               .parent = r->parent,
+                               .source = place->source,
+                               .pid = label->pid,
+                               .tid = label->tid,
+                               .cpu = label->cpu,
+                               .cpumode = cpumode_of(place->code),
+                               .named = place->function,
+                               .module = compares ? NULL : place->module,
+                               .start = compares ? 0 : place->start,
+                               .time = PERFILE_NO_TIME,
+                               .scale = 1,
+                               .mixed = r->mixed};
+    if (x->counting.profile)
+        set_counts(x, r, label, &all);
     memset(row, 0, size);
     memcpy(row, &all, size < sizeof all ? size : sizeof all);
     return true;
@@ -408,6 +463,7 @@ void perfile_profile_close(perfile_profile *x)
         return;
     pf_profile_reader_free(&x->reader);
     pf_calls_free(&x->calls);
+    pf_counting_free(&x->counting);
     pf_rows_free(&x->rows);
     pf_profile_free(&x->profile);
     perfile_symbols_close(x->symbols);

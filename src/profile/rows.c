@@ -31,7 +31,8 @@ static bool number_labels(pf_rows *r, const uint8_t *per)
                                 .event = event ? whole->event : NULL,
                                 .pid = pid ? whole->pid : PF_NO_LABEL,
                                 .tid = tid ? whole->tid : PF_NO_LABEL,
-                                .cpu = cpu ? whole->cpu : PF_NO_LABEL};
+                                .cpu = cpu ? whole->cpu : PF_NO_LABEL,
+                                .time = whole->time};
         r->label_of[i] = pf_intern_add(&r->labels, &label);
         if (r->label_of[i] == PF_INTERN_NONE)
             return false;
@@ -265,6 +266,11 @@ static bool add_to_row(pf_rows *r, uint32_t number, uint32_t place, bool self)
     if (at == PF_INTERN_NONE)
         return false;
     pf_row *row = pf_intern_at(&r->rows, at);
+    if (label->flags & PF_LABEL_TIMES) {
+        pf_sum_add(&row->enabled, sum->samples);
+        pf_sum_add(&row->running, sum->period);
+        return true;
+    }
     pf_figures *figures = &row->at[label->flags & PF_LABEL_BEFORE ? PF_BEFORE : PF_NOW];
     if (self) {
         pf_sum_add(&figures->samples, sum->samples);

@@ -29,13 +29,15 @@ typedef struct pf_figures {
 
 /* A row.  The key is all up to `at`. */
 typedef struct pf_row {
-    const char *parent;      /* of the profile's texts; NULL: none, or not asked for */
-    uint32_t label;          /* in pf_rows.labels: what is asked for of the labels of its samples */
-    uint32_t place;          /* in pf_rows.places */
-    pf_figures at[PF_TIMES]; /* PF_NOW, PF_BEFORE */
-    const char *event;       /* of all its samples, unless `mixed` */
-    uint32_t marked;         /* number + 1 of the last sum that was added to its total */
-    bool mixed;              /* perfile_profile_row.mixed */
+    const char *parent; /* of the profile's texts; NULL: none, or not asked for */
+    uint32_t label;     /* in pf_rows.labels: what is asked for of the labels of its samples */
+    uint32_t place;     /* in pf_rows.places */
+    pf_figures at[PF_N_TIMES]; /* PF_NOW, PF_BEFORE */
+    const char *event;         /* of all its samples, unless `mixed` */
+    uint64_t enabled, running; /* of counters, and … */
+    uint32_t unit;             /* … in pf_counting.units */
+    uint32_t marked;           /* number + 1 of the last sum that was added to its total */
+    bool mixed;                /* perfile_profile_row.mixed */
 } pf_row;
 
 /* Which frame of a stack counts where only callers or callees of a function are counted. */

@@ -529,6 +529,80 @@ static void limits_are_kept_by_trees(void **state)
     assert_true(refused > 10);
 }
 
+/* Counters have other keys than samples, and need no model. */
+static void counters_are_no_samples(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    build_two(&b);
+    perfile_profile *p;
+    perfile_profile_row row;
+    perfile_profile_options o = {.size = sizeof o,
+                                 .flags = PERFILE_PROFILE_COUNTERS,
+                                 .per = {PERFILE_PER_EVENT, PERFILE_PER_TIME}};
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_OK);
+    assert_false(perfile_profile_get_row(p, 0, &row, sizeof row)); /* there are no STAT records */
+    perfile_profile_close(p);
+    const uint8_t wrong[] = {PERFILE_PER_PID, PERFILE_PER_DSO, PERFILE_PER_SYMBOL,
+                             PERFILE_PER_TIME};
+    for (size_t i = 0; i < sizeof wrong; i++) {
+        o.per[0] = wrong[i];
+        assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+    }
+    o.per[1] = 0; /* of samples there is no time */
+    o.flags = 0;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+    o.per[0] = 0;
+    o.flags = PERFILE_PROFILE_COUNTERS | PERFILE_PROFILE_COMPARE;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+}
+
+/* Counts of an event on two processors, twice, the second time of half of the time. */
+static void counts_are_added_up(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    begin(&b, CHAIN_TYPE, 0, FREQ);
+    for (uint64_t round = 1; round <= 2; round++) {
+        for (uint32_t cpu = 0; cpu < 2; cpu++) {
+            const size_t start = build_begin(&b, PERFILE_RECORD_STAT, 0);
+            build_u64(&b, 1); /* of no event: nobody has the id */
+            build_u32(&b, cpu);
+            build_u32(&b, 0);
+            build_u64(&b, 10 * round + cpu);
+            build_u64(&b, 100 * round);
+            build_u64(&b, 50 + 50 * round);
+            build_end(&b, start);
+        }
+        const size_t start = build_begin(&b, PERFILE_RECORD_STAT_ROUND, 0);
+        build_u64(&b, 0);
+        build_u64(&b, round * 1000);
+        build_end(&b, start);
+    }
+    const perfile_profile_options o = {
+        .size = sizeof o, .flags = PERFILE_PROFILE_COUNTERS, .per = {PERFILE_PER_TIME}};
+    perfile_profile *p;
+    perfile_profile_row row;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_OK);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(perfile_profile_get_row(p, i, &row, sizeof row));
+        assert_int_equal(row.time, 1000 * (i + 1));
+        assert_int_equal(row.samples, 2);
+        assert_int_equal(row.period, i ? 20 : 21);
+        assert_int_equal(row.enabled, 200);
+        assert_int_equal(row.running, i ? 100 : 200);
+        assert_int_equal(row.count, i ? 40 : 21);
+        assert_null(row.unit);
+        assert_true(row.scale == 1);
+        assert_int_equal(row.cpu, UINT32_MAX);
+    }
+    assert_true(perfile_profile_get_row(p, 2, &row, sizeof row)); /* the event was not counted */
+    assert_int_equal(row.samples, 0);
+    assert_int_equal(row.time, PERFILE_NO_TIME);
+    assert_false(perfile_profile_get_row(p, 3, &row, sizeof row));
+    perfile_profile_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -544,6 +618,8 @@ int main(void)
         cmocka_unit_test(captures_are_compared),
         cmocka_unit_test(a_sample_without_an_address_counts),
         cmocka_unit_test(limits_are_kept_by_trees),
+        cmocka_unit_test(counters_are_no_samples),
+        cmocka_unit_test(counts_are_added_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,7 @@ static const char *add_key(cli_keys *keys, const char *word)
         keys->kind[keys->n] = (uint8_t)kind;
         if (kind == TIME) {
             keys->step[keys->n] = value ? read_step(value + 1) : 1000000000; /* default: 1 s */
+            keys->step_given = value;
             if (!keys->step[keys->n])
                 return "time takes a step such as 1s, 10ms or 250us";
         } else if (value) {
@@ -341,6 +342,14 @@ uint8_t cli_key_per(const cli_keys *keys, unsigned k)
     return kinds[keys->kind[k]].per;
 }
 
+uint8_t cli_key_of_counters(const cli_keys *keys, unsigned k)
+{
+    const unsigned kind = keys->kind[k];
+    return kind == TIME                                                  ? PERFILE_PER_TIME
+           : kind == EVENT || kind == CPU || kind == TID || kind == COMM ? kinds[kind].per
+                                                                         : 0;
+}
+
 bool cli_keys_type_only(const cli_keys *keys)
 {
     return keys->n == 1 && keys->kind[0] == TYPE;
@@ -538,6 +547,7 @@ void cli_counts_end(cli_counts *counts)
 {
     free_groups(&counts->groups);
     free(counts->threads);
+    perfile_profile_close(counts->counters);
 }
 
 /* Returns the size of a record with the bytes that follow it (AUX data). */
@@ -583,6 +593,17 @@ static bool add_types(cli_counts *counts, const type_counts *low)
     return ok;
 }
 
+/* Hands records to the counters, if they need them.  What fails there ends reading. */
+static void feed_counters(cli_counts *counts, cli_input *in, const perfile_record *first, size_t n)
+{
+    perfile_error err;
+    const perfile_status st = cli_counters_put(counts, first, n, &err);
+    if (st == PERFILE_OK || in->status < 0)
+        return;
+    in->status = st;
+    in->error = err;
+}
+
 /* Counts by type alone: two additions for each record that is framed, none for those skipped.
  * Runs of nothing but samples cannot contain losses and are not searched for them. */
 static bool count_types(cli_counts *counts, cli_input *in)
@@ -593,10 +614,12 @@ static bool count_types(cli_counts *counts, cli_input *in)
     bool ok = true;
     for (count_passed(&low, in); cli_next_run(in, &r, &n); count_passed(&low, in)) {
         uint64_t samples = low.at[PERFILE_RECORD_SAMPLE].records;
+        bool of_counters = false;
         for (const perfile_record *at = r, *end = r + n; at < end; at++) {
             if (at->type < N_COUNTED_TYPES) {
                 low.at[at->type].records++;
                 low.at[at->type].bytes += bytes_of(at);
+                of_counters |= cli_is_of_counters(at);
             } else {
                 uint64_t key = cli_type_key(at);
                 ok = add_to_group(&counts->groups, &key, 1, bytes_of(at)) && ok;
@@ -604,6 +627,10 @@ static bool count_types(cli_counts *counts, cli_input *in)
         }
         if (low.at[PERFILE_RECORD_SAMPLE].records - samples != n)
             cli_losses_feed(&counts->losses, r, n);
+        if (of_counters)
+            feed_counters(counts, in, r, n);
+        if (in->status < 0)
+            break;
     }
     return add_types(counts, &low) && ok;
 }
@@ -642,6 +669,10 @@ static bool count_keys(cli_counts *counts, cli_input *in)
             count_sample(g, r);
         else
             cli_losses_feed(&counts->losses, r, 1);
+        if (cli_is_of_counters(r))
+            feed_counters(counts, in, r, 1);
+        if (in->status < 0)
+            break;
     }
     return true;
 }
@@ -667,6 +698,14 @@ bool cli_count(cli_counts *counts, cli_input *in)
     counts->session = perfile_stream_session(in->stream);
     bool ok = cli_keys_type_only(counts->keys) && !in->selects ? count_types(counts, in)
                                                                : count_keys(counts, in);
+    if (counts->counters && in->status >= 0) {
+        perfile_error err;
+        const perfile_status st = perfile_profile_finish(counts->counters, &err);
+        if (st != PERFILE_OK) {
+            in->status = st;
+            in->error = err;
+        }
+    }
     add_up(counts);
     return ok;
 }

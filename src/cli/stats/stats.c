@@ -1,4 +1,4 @@
-/* `perfile stats`: counts of samples and other records by keys.  count.c counts; this
+/* `perfile stats`: counts of samples and other records by keys.  count.c and counters.c count; this
  * file reads the command line, sorts the rows, and prints them. */
 #include "cli/stats/stats.h"
 
@@ -107,8 +107,8 @@ static void figures_json(const cli_counts *counts, const cli_group *g)
         cli_json_decimal("period", g->period);
 }
 
-/* Prints the counts of one input as a JSON object. */
-static void print_json(const settings *set, const cli_counts *counts, const cli_input *in)
+/* Prints the counts of one input as a JSON object; false if there is no memory. */
+static bool print_json(const settings *set, const cli_counts *counts, const cli_input *in)
 {
     const cli_groups *g = &counts->groups;
     cli_json_object(NULL);
@@ -130,12 +130,14 @@ static void print_json(const settings *set, const cli_counts *counts, const cli_
     cli_json_object("total");
     figures_json(counts, &counts->total);
     cli_json_object_end();
+    const bool ok = !cli_counters_any(counts) || cli_counters_json(counts, set->top);
     cli_json_object("losses");
     cli_losses_json(&counts->losses, counts->session);
     cli_json_object_end();
     cli_json_damage(in);
     cli_json_object_end();
     cli_json_line();
+    return ok;
 }
 
 /* Which columns a table has besides the first one, PERCENT and BYTES. */
@@ -250,9 +252,11 @@ static bool print(const settings *set, cli_counts *counts, const cli_input *in)
     if (set->heading)
         cli_print("%s:\n", in->name);
     if (set->json)
-        print_json(set, counts, in);
+        ok = print_json(set, counts, in);
     else
         ok = print_table(set, counts);
+    if (!set->json && ok && cli_counters_any(counts))
+        ok = cli_counters_print(counts, set->top);
     if (set->heading)
         cli_print("\n");
     return ok;
@@ -499,23 +503,29 @@ const cli_spec cli_stats_spec = {
              "\n"
              "Usage: perfile stats [OPTION ...] FILE ...\n",
     .options = options,
-    .notes = "If an option is given twice, either may match; different options must all match.\n"
-             "PERIOD is the sum over the samples, if all are of one event.  BYTES is the size of "
-             "the records\n"
-             "as stored, with the data behind AUXTRACE and TRACING_DATA records; for records from\n"
-             "compressed ones, the size after decompression.\n"
-             "\n"
-             "Examples:\n"
-             "  perfile stats perf.data                       like `perf report --stats`\n"
-             "  perfile stats --by comm,event --top 10 perf.data\n"
-             "  perfile stats --by dso --type sample --time 10%..20% perf.data\n"
-             "  perfile stats --by dso,sym --top 20 perf.data     like `perf report`\n"
-             "  perfile stats --by sym --sort total perf.data     what is behind most samples\n"
-             "  perfile stats --tree --top 10 perf.data           and who called it\n"
-             "  perfile stats --callees main --tree perf.data     what main spends its time on\n"
-             "  perfile stats --compare before.data --top 20 after.data   like `perf diff`\n"
-             "  perfile stats --by time=1s --sort key perf.data   samples per second\n"
-             "  perfile stats --json perf.data | jq '.rows[0]'\n",
+    .notes =
+        "If an option is given twice, either may match; different options must all match.\n"
+        "PERIOD is the sum over the samples, if all are of one event.  BYTES is the size of "
+        "the records\n"
+        "as stored, with the data behind AUXTRACE and TRACING_DATA records; for records from\n"
+        "compressed ones, the size after decompression.\n"
+        "Of a capture of `perf stat record` a second table has its counts, by event and any of "
+        "time,\n"
+        "cpu, tid and comm; RUNNING is the part of the time for which they were counted.\n"
+        "\n"
+        "Examples:\n"
+        "  perfile stats perf.data                       like `perf report --stats`\n"
+        "  perfile stats --by comm,event --top 10 perf.data\n"
+        "  perfile stats --by dso --type sample --time 10%..20% perf.data\n"
+        "  perfile stats --by dso,sym --top 20 perf.data     like `perf report`\n"
+        "  perfile stats --by sym --sort total perf.data     what is behind most samples\n"
+        "  perfile stats --tree --top 10 perf.data           and who called it\n"
+        "  perfile stats --callees main --tree perf.data     what main spends its time on\n"
+        "  perfile stats --compare before.data --top 20 after.data   like `perf diff`\n"
+        "  perfile stats --by time=1s --sort key perf.data   samples per second\n"
+        "  perfile stats --by time,cpu perf.data      like `perf stat report`, of perf stat "
+        "record\n"
+        "  perfile stats --json perf.data | jq '.rows[0]'\n",
 };
 
 int cli_stats(int argc, char **argv)

@@ -44,6 +44,7 @@ typedef struct cli_keys {
     unsigned n;
     uint8_t kind[CLI_MAX_KEYS];  /* a constant of count.c */
     uint64_t step[CLI_MAX_KEYS]; /* for the key time: ns */
+    bool step_given;             /* else it is the default */
 } cli_keys;
 
 /* Enumerates the names of the keys. */
@@ -68,6 +69,7 @@ typedef struct cli_counts {
     cli_losses losses;
     const perfile_session *session;
     struct cli_thread_name *threads; /* names that were asked for: count.c; NULL: none yet */
+    perfile_profile *counters;       /* counts of perf stat; NULL: there is no record of it */
 } cli_counts;
 
 void cli_counts_start(cli_counts *counts, const cli_keys *keys);
@@ -75,6 +77,20 @@ void cli_counts_start(cli_counts *counts, const cli_keys *keys);
 /* Counts all records of `in`, and sums up the groups.  Returns false if there is no memory; an
  * error of reading is in in->status. */
 bool cli_count(cli_counts *counts, cli_input *in);
+
+/* Counts of perf stat (counters.c): puts records in, says whether there are any, prints them as a
+ * table, and as members of a JSON object.  False if there is no memory. */
+perfile_status cli_counters_put(cli_counts *counts, const perfile_record *first, size_t n,
+                                perfile_error *err);
+bool cli_counters_any(const cli_counts *counts);
+bool cli_counters_print(const cli_counts *counts, uint64_t top);
+bool cli_counters_json(const cli_counts *counts, uint64_t top);
+
+/* True if a record is one of those that counters need. */
+static inline bool cli_is_of_counters(const perfile_record *r)
+{
+    return r->type >= PERFILE_RECORD_THREAD_MAP && r->type <= PERFILE_RECORD_STAT_ROUND;
+}
 
 /* Makes one row of those that have the same names.  False if there is no memory. */
 bool cli_counts_join(cli_counts *counts);
@@ -91,6 +107,9 @@ bool cli_keys_of_code(const cli_keys *keys);
 
 /* PERFILE_PER_… of key `k`; 0: profiles do not have it. */
 uint8_t cli_key_per(const cli_keys *keys, unsigned k);
+
+/* The same for counts of perf stat. */
+uint8_t cli_key_of_counters(const cli_keys *keys, unsigned k);
 
 /* True if `type` is the only key: then records are counted without being decoded. */
 bool cli_keys_type_only(const cli_keys *keys);
