@@ -21,7 +21,7 @@ enum {
     STEPS = 1 << 20,
     STEPS_16 = 256,
     NODES = 1 << 16,
-    NODES_16 = 8,
+    NODES_16 = 4,
     SHOWN = 1 << 13,
     SHOWN_16 = 4
 };
