@@ -593,17 +593,6 @@ static bool add_types(cli_counts *counts, const type_counts *low)
     return ok;
 }
 
-/* Hands records to the counters, if they need them.  What fails there ends reading. */
-static void feed_counters(cli_counts *counts, cli_input *in, const perfile_record *first, size_t n)
-{
-    perfile_error err;
-    const perfile_status st = cli_counters_put(counts, first, n, &err);
-    if (st == PERFILE_OK || in->status < 0)
-        return;
-    in->status = st;
-    in->error = err;
-}
-
 /* Counts by type alone: two additions for each record that is framed, none for those skipped.
  * Runs of nothing but samples cannot contain losses and are not searched for them. */
 static bool count_types(cli_counts *counts, cli_input *in)
@@ -628,7 +617,7 @@ static bool count_types(cli_counts *counts, cli_input *in)
         if (low.at[PERFILE_RECORD_SAMPLE].records - samples != n)
             cli_losses_feed(&counts->losses, r, n);
         if (of_counters)
-            feed_counters(counts, in, r, n);
+            cli_counters_put(counts, in, r, n);
         if (in->status < 0)
             break;
     }
@@ -670,7 +659,7 @@ static bool count_keys(cli_counts *counts, cli_input *in)
         else
             cli_losses_feed(&counts->losses, r, 1);
         if (cli_is_of_counters(r))
-            feed_counters(counts, in, r, 1);
+            cli_counters_put(counts, in, r, 1);
         if (in->status < 0)
             break;
     }
@@ -698,14 +687,7 @@ bool cli_count(cli_counts *counts, cli_input *in)
     counts->session = perfile_stream_session(in->stream);
     bool ok = cli_keys_type_only(counts->keys) && !in->selects ? count_types(counts, in)
                                                                : count_keys(counts, in);
-    if (counts->counters && in->status >= 0) {
-        perfile_error err;
-        const perfile_status st = perfile_profile_finish(counts->counters, &err);
-        if (st != PERFILE_OK) {
-            in->status = st;
-            in->error = err;
-        }
-    }
+    cli_counters_finish(counts, in);
     add_up(counts);
     return ok;
 }

@@ -45,17 +45,35 @@ static void choose_keys(const cli_counts *counts, uint8_t per[8], uint64_t *step
         per[n] = PERFILE_PER_EVENT;
 }
 
-perfile_status cli_counters_put(cli_counts *counts, const perfile_record *first, size_t n,
-                                perfile_error *err)
+/* What fails in the profile ends reading, as what fails in the input does. */
+static void fail(cli_input *in, perfile_status st, const perfile_error *err)
 {
+    if (st == PERFILE_OK || in->status < 0)
+        return;
+    in->status = st;
+    in->error = *err;
+}
+
+void cli_counters_put(cli_counts *counts, cli_input *in, const perfile_record *first, size_t n)
+{
+    perfile_error err = {0};
     perfile_status st = PERFILE_OK;
     if (!counts->counters) {
         perfile_profile_options options = {.size = sizeof options,
                                            .flags = PERFILE_PROFILE_COUNTERS};
         choose_keys(counts, options.per, &options.time_step);
-        st = perfile_profile_open(counts->session, NULL, &options, &counts->counters, err);
+        st = perfile_profile_open(counts->session, NULL, &options, &counts->counters, &err);
     }
-    return st == PERFILE_OK ? perfile_profile_put_run(counts->counters, first, n, err) : st;
+    if (st == PERFILE_OK)
+        st = perfile_profile_put_run(counts->counters, first, n, &err);
+    fail(in, st, &err);
+}
+
+void cli_counters_finish(cli_counts *counts, cli_input *in)
+{
+    perfile_error err = {0};
+    if (counts->counters && in->status >= 0)
+        fail(in, perfile_profile_finish(counts->counters, &err), &err);
 }
 
 static int compare_numbers(uint64_t a, uint64_t b)

@@ -78,10 +78,13 @@ void cli_counts_start(cli_counts *counts, const cli_keys *keys);
  * error of reading is in in->status. */
 bool cli_count(cli_counts *counts, cli_input *in);
 
-/* Counts of perf stat (counters.c): puts records in, says whether there are any, prints them as a
- * table, and as members of a JSON object.  False if there is no memory. */
-perfile_status cli_counters_put(cli_counts *counts, const perfile_record *first, size_t n,
-                                perfile_error *err);
+/* Counts of perf stat (counters.c): puts records in, of which others are skipped; ends that.  What
+ * fails is in in->status. */
+void cli_counters_put(cli_counts *counts, cli_input *in, const perfile_record *first, size_t n);
+void cli_counters_finish(cli_counts *counts, cli_input *in);
+
+/* Says whether there are any, prints them as a table, and as members of a JSON object.  False if
+ * there is no memory. */
 bool cli_counters_any(const cli_counts *counts);
 bool cli_counters_print(const cli_counts *counts, uint64_t top);
 bool cli_counters_json(const cli_counts *counts, uint64_t top);
