@@ -134,7 +134,8 @@ static void check_rows(const perfile_profile *p, uint32_t flags)
     ENSURE(n == sum.rows);
     ENSURE(flags & AROUND ? samples <= sum.samples : samples == sum.samples);
     ENSURE(sum.unmapped + sum.named <= sum.stacks);
-    ENSURE(sum.without_stack <= sum.samples && sum.without_period <= sum.samples);
+    const uint64_t all = sum.samples + sum.before_samples;
+    ENSURE(sum.without_stack <= all && sum.without_period <= all);
 }
 
 /* Two profiles of the same, whose texts are not the same memory. */

@@ -170,8 +170,10 @@ typedef struct perfile_profile_summary {
      * would have been more than 4 times the records, and 256 KiB; 0: all names are whole. */
     uint32_t names_most;
     uint64_t too_costly; /* perfile_symbols_too_costly() */
-    /* With PERFILE_PROFILE_COMPARE, of the first capture; the others are in `samples`, `period`. */
-    uint64_t before_samples, before_period;
+    /* With PERFILE_PROFILE_COMPARE, of the first capture; those of the others are in `samples`.
+     * What samples lack, and what is said of stacks, is of all captures. */
+    uint64_t before_samples;
+    uint64_t before_period; /* likewise */
     uint64_t reserved[1];
 } perfile_profile_summary;
 
@@ -233,27 +235,27 @@ typedef struct perfile_tree_options {
     uint32_t least;       /* millionths of all samples: nodes with a smaller share are left out */
     uint32_t depth;       /* how many nodes lie one below the other; 0: 64, the most are 1024 */
     uint32_t width;       /* of the nodes below one only so many, those of the most; 0: all */
-    const uint64_t *rows; /* the numbers of the rows that get one, as many as `n_rows` */
-    size_t n_rows;
+    const uint64_t *rows; /* the numbers of the rows that get one … */
+    size_t n_rows;        /* … and how many these are */
     uint64_t reserved[2];
 } perfile_tree_options;
 
 /* A node of the tree of a row. */
 typedef struct perfile_profile_node {
-    uint64_t row;   /* the number of its row */
-    uint32_t depth; /* 1: it is next to the row; else it is below the last node with one less */
-    uint32_t below; /* how many nodes are directly below it */
-    bool named;     /* `symbol` is a function */
-    bool cut;       /* some nodes below it are left out */
-    uint16_t cpumode;
+    uint64_t row;     /* the number of its row */
+    uint32_t depth;   /* 1: it is next to the row; else it is below the last node with one less */
+    uint32_t below;   /* how many nodes are directly below it */
+    bool named;       /* `symbol` is a function */
+    bool cut;         /* some nodes below it are left out */
+    uint16_t cpumode; /* of the code, as in perfile_profile_row */
     uint64_t samples; /* callers: that were taken in the row's function; callees: in this one */
     uint64_t period;  /* of these, up to UINT64_MAX */
     uint64_t total_samples; /* whose call chain has this part */
     uint64_t total_period;  /* up to UINT64_MAX */
-    const char *symbol;     /* this and the next two as in perfile_profile_row; they live as long as
-                             * the trees */
-    const char *module;
-    uint64_t start;
+    const char *symbol; /* this and the next two as in perfile_profile_row; they live as long as the
+                         * trees */
+    const char *module; /* likewise */
+    uint64_t start;     /* likewise */
     uint64_t reserved[2];
 } perfile_profile_node;
 
