@@ -1,39 +1,71 @@
 /* Any bytes as a capture whose samples are counted by any keys (perfile/profile.h): the samples of
  * all rows are those of the capture, no total is less than what was taken there or more than all,
- * rows differ, and several threads make the same. */
+ * rows differ, and several threads make the same.  Or it is compared with itself, or only those
+ * with one function in their call chain are counted; and the rows get call trees.  Or counts of
+ * perf stat are added up. */
 #include <string.h>
 
 #include "ensure.h"
 #include "limits.h"
 #include "perfile/perfile.h"
 
+enum { AROUND = PERFILE_PROFILE_CALLERS | PERFILE_PROFILE_CALLEES };
+
 /* What is counted, and how. */
 typedef struct plan {
     perfile_bytes in;
     perfile_open_options options;
     perfile_profile_options counting;
+    perfile_tree_options trees; /* without `rows` */
 } plan;
 
-/* Counts; NULL if the bytes are no capture, or a limit was exceeded. */
-static perfile_profile *profile_of(const plan *p)
+/* Puts all records of a stream into a profile. */
+static perfile_status put_all(perfile_profile *profile, perfile_stream *s, perfile_error *err)
+{
+    const perfile_record *first;
+    size_t n;
+    perfile_status st = PERFILE_OK;
+    while (st == PERFILE_OK && (st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK)
+        st = perfile_profile_put_run(profile, first, n, err);
+    return st;
+}
+
+/* Opens the capture; NULL if the bytes are none. */
+static perfile_stream *open_stream(const plan *p, const perfile_model **model)
 {
     perfile_source *source;
     perfile_stream *s;
-    const perfile_model *model;
-    const perfile_record *first;
-    size_t n;
-    perfile_profile *profile = NULL;
     perfile_error err = {0};
     perfile_filter_options all = {.size = sizeof all};
     perfile_filter_open_options reading = {
         .size = sizeof reading, .how = &p->options, .model = true};
     ENSURE(perfile_source_memory(p->in, "input", &source, NULL) == PERFILE_OK);
-    if (perfile_filter_open(source, &all, &reading, &s, &model, &err) != PERFILE_OK)
+    return perfile_filter_open(source, &all, &reading, &s, model, &err) == PERFILE_OK ? s : NULL;
+}
+
+/* Counts; NULL if the bytes are no capture, or a limit was exceeded. */
+static perfile_profile *profile_of(const plan *p)
+{
+    const perfile_model *model;
+    perfile_profile *profile = NULL;
+    perfile_error err = {0};
+    perfile_stream *s = open_stream(p, &model);
+    if (!s)
         return NULL;
     perfile_status st =
         perfile_profile_open(perfile_stream_session(s), model, &p->counting, &profile, &err);
-    while (st == PERFILE_OK && (st = perfile_stream_next_run(s, &first, &n, &err)) == PERFILE_OK)
-        st = perfile_profile_put_run(profile, first, n, &err);
+    if (st == PERFILE_OK)
+        st = put_all(profile, s, &err);
+    if (st == PERFILE_END && p->counting.flags & PERFILE_PROFILE_COMPARE) {
+        st = perfile_profile_continue(profile, NULL, NULL, &err);
+        perfile_stream_close(s);
+        s = open_stream(p, &model);
+        ENSURE(s);
+        if (st == PERFILE_OK)
+            st = perfile_profile_continue(profile, perfile_stream_session(s), model, &err);
+        if (st == PERFILE_OK)
+            st = put_all(profile, s, &err);
+    }
     if (st == PERFILE_END)
         st = perfile_profile_finish(profile, &err);
     ENSURE(st == PERFILE_OK || (st == PERFILE_E_LIMIT && err.where && err.message[0]));
@@ -45,8 +77,45 @@ static perfile_profile *profile_of(const plan *p)
     return profile;
 }
 
+/* Compared with itself a capture has the same figures twice. */
+static void check_before(const perfile_profile *p, size_t i, const perfile_profile_row *row)
+{
+    perfile_profile_row before;
+    ENSURE(perfile_profile_get_before(p, i, &before, sizeof before));
+    ENSURE(row->samples == before.samples && row->total_period == before.total_period);
+}
+
+/* Makes trees of the first rows: no node has more than its row or than the node above it. */
+static void check_trees(perfile_profile *p, const plan *how)
+{
+    enum { ROWS = 16, DEEPEST = 1024 };
+    uint64_t rows[ROWS], above[DEEPEST + 1];
+    perfile_profile_row row;
+    perfile_profile_node node;
+    perfile_tree_options o = how->trees;
+    while (o.n_rows < ROWS && perfile_profile_get_row(p, o.n_rows, &row, sizeof row)) {
+        rows[o.n_rows] = o.n_rows;
+        o.n_rows++;
+    }
+    o.rows = rows;
+    const perfile_status st = perfile_profile_make_trees(p, &o, NULL);
+    if (how->counting.flags & PERFILE_PROFILE_COMPARE)
+        ENSURE(st == PERFILE_E_USAGE);
+    else
+        ENSURE(st == PERFILE_OK || st == PERFILE_E_LIMIT);
+    for (size_t i = 0; st == PERFILE_OK && perfile_profile_get_node(p, i, &node, sizeof node);
+         i++) {
+        ENSURE(node.row < o.n_rows && node.symbol && node.depth && node.depth <= DEEPEST);
+        ENSURE(perfile_profile_get_row(p, (size_t)node.row, &row, sizeof row));
+        above[0] = row.total_samples;
+        ENSURE(node.samples <= node.total_samples && node.total_samples);
+        ENSURE(node.total_samples <= above[node.depth - 1]);
+        above[node.depth] = node.total_samples;
+    }
+}
+
 /* Checks the rows of a profile. */
-static void check_rows(const perfile_profile *p)
+static void check_rows(const perfile_profile *p, uint32_t flags)
 {
     perfile_profile_summary sum;
     perfile_profile_row row;
@@ -56,12 +125,17 @@ static void check_rows(const perfile_profile *p)
     for (; perfile_profile_get_row(p, n, &row, sizeof row); n++) {
         ENSURE(row.samples <= row.total_samples && row.total_samples <= sum.samples);
         ENSURE(row.period <= row.total_period && row.total_period <= sum.period);
-        ENSURE(row.total_samples && (!row.named || row.symbol));
+        ENSURE((row.total_samples || flags & PERFILE_PROFILE_COUNTERS) &&
+               (!row.named || row.symbol));
         samples += row.samples;
+        if (flags & PERFILE_PROFILE_COMPARE)
+            check_before(p, n, &row);
     }
-    ENSURE(n == sum.rows && samples == sum.samples);
+    ENSURE(n == sum.rows);
+    ENSURE(flags & AROUND ? samples <= sum.samples : samples == sum.samples);
     ENSURE(sum.unmapped + sum.named <= sum.stacks);
-    ENSURE(sum.without_stack <= sum.samples && sum.without_period <= sum.samples);
+    const uint64_t all = sum.samples + sum.before_samples;
+    ENSURE(sum.without_stack <= all && sum.without_period <= all);
 }
 
 /* Two profiles of the same, whose texts are not the same memory. */
@@ -79,7 +153,7 @@ static void check_same(const perfile_profile *a, const perfile_profile *b)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     choices c = {data, size};
-    const uint64_t chosen = choose(&c, 2);
+    const uint64_t chosen = choose(&c, 4);
     perfile_limits limits = small_limits;
     limits.profile_bytes = chosen & 1 ? 4 << 20 : 20000;
     plan p = {.options = {.size = sizeof p.options,
@@ -91,10 +165,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .size = sizeof symbols, .flags = PERFILE_SYMBOLS_GIVEN_ONLY, .limits = &limits};
     if (chosen >> 4 & 1)
         p.counting.symbols = &symbols;
+    const uint32_t modes[] = {0, PERFILE_PROFILE_CALLERS, PERFILE_PROFILE_CALLEES,
+                              PERFILE_PROFILE_COMPARE};
+    p.counting.flags = modes[chosen >> 16 & 3];
+    if (p.counting.flags & AROUND)
+        p.counting.function = chosen >> 18 & 1 ? "[unknown]" : "[work]";
+    if (chosen >> 19 & 1)
+        p.counting.flags |= PERFILE_PROFILE_UNKNOWN_MODULE;
+    p.trees = (perfile_tree_options){
+        .size = sizeof p.trees, .flags = chosen >> 20 & 7, .depth = chosen >> 23 & 1 ? 2 : 1024};
     size_t n = 0;
-    for (uint8_t key = PERFILE_PER_COMM; key <= PERFILE_PER_SOURCE; key++)
+    const uint8_t counters[] = {PERFILE_PER_EVENT, PERFILE_PER_CPU, PERFILE_PER_TID,
+                                PERFILE_PER_COMM, PERFILE_PER_TIME};
+    const bool counts = chosen >> 24 & 1;
+    for (uint8_t key = PERFILE_PER_COMM; !counts && key <= PERFILE_PER_SOURCE; key++)
         if (chosen >> (4 + key) & 1)
             p.counting.per[n++] = key;
+    for (size_t i = 0; counts && i < sizeof counters; i++)
+        if (chosen >> (5 + i) & 1)
+            p.counting.per[n++] = counters[i];
+    if (counts) {
+        p.counting.flags = PERFILE_PROFILE_COUNTERS;
+        p.counting.function = NULL;
+        p.counting.time_step = chosen >> 16 & 15;
+    }
     uint8_t *block = malloc(c.left ? c.left : 1);
     ENSURE(block);
     if (c.left)
@@ -105,9 +199,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     perfile_profile *by_threads = profile_of(&p);
     ENSURE(!by_threads || profile); /* the limit may not suffice for the tables of each */
     if (profile)
-        check_rows(profile);
+        check_rows(profile, p.counting.flags);
     if (by_threads)
         check_same(profile, by_threads);
+    if (profile)
+        check_trees(profile, &p);
     perfile_profile_close(profile);
     perfile_profile_close(by_threads);
     free(block);

@@ -1,7 +1,9 @@
 /* What samples add up to: the numbers that `perf report` shows.
  *
- * A profile counts the samples of one capture for each combination of a few keys, such as the
- * mapped file and the function: those taken there, and those with it anywhere in their call chain.
+ * A profile counts the samples of a capture for each combination of a few keys, such as the mapped
+ * file and the function: those taken there, and those with it anywhere in their call chain.  It can
+ * count those that called one function, or that it called; compare captures; and has for each row
+ * a call tree.  Of a capture of perf stat it can add up the counts.
  *
  *     perfile_profile_options options = {.size = sizeof options,
  *                                        .per = {PERFILE_PER_DSO, PERFILE_PER_SYMBOL},
@@ -41,7 +43,9 @@ enum {
     /* The function of the call chain, the innermost one, whose name
      * perfile_profile_options.parent matches. */
     PERFILE_PER_PARENT = 8,
-    PERFILE_PER_SOURCE = 9 /* the line of the source at the address: perfile_symbols_source() */
+    PERFILE_PER_SOURCE = 9, /* the line of the source at the address: perfile_symbols_source() */
+    /* With PERFILE_PROFILE_COUNTERS: the interval in which it was counted. */
+    PERFILE_PER_TIME = 10
 };
 
 enum {                                     /* perfile_profile_options.flags */
@@ -49,8 +53,24 @@ enum {                                     /* perfile_profile_options.flags */
        /* With PERFILE_PER_SYMBOL: what is in no known function.  By default each place in a file is
         * a row of its own, and all addresses at which nothing is known to be mapped are one: most
         * are no places in code, but what a walk of a stack without frame pointers took for one. */
-       PERFILE_PROFILE_UNKNOWN_MODULE = 1 << 1, /* one row for each file */
-       PERFILE_PROFILE_UNKNOWN_ADDRESS = 1 << 2 /* one for each address */
+       PERFILE_PROFILE_UNKNOWN_MODULE = 1 << 1,  /* one row for each file */
+       PERFILE_PROFILE_UNKNOWN_ADDRESS = 1 << 2, /* one for each address */
+       /* The first capture is what those after it (perfile_profile_continue()) are compared with:
+        * perfile_profile_get_before().  As they may be of two builds, functions are identified by
+        * their name only, mapped files by their name without folders, and there is one row for all
+        * of a file that is in no known function, unless PERFILE_PROFILE_UNKNOWN_ADDRESS is set. */
+       PERFILE_PROFILE_COMPARE = 1 << 3,
+       /* Only samples with perfile_profile_options.function in their call chain are counted, each
+        * for one row only: that of what called the function, in its innermost place in the chain;
+        * or that of what it called, in its outermost.  Members that such a row has of a place in
+        * code are NULL if there is none: the chain begins or ends with the function itself. */
+       PERFILE_PROFILE_CALLERS = 1 << 4,
+       PERFILE_PROFILE_CALLEES = 1 << 5,
+       /* The values of perf stat (STAT records) are counted, in place of samples; keys are EVENT,
+        * CPU, COMM, TID and TIME.  A row of an event adds up what counters counted, and events that
+        * could not be counted have a row without values.  What is above is not meant for them:
+        * PERFILE_E_USAGE. */
+       PERFILE_PROFILE_COUNTERS = 1 << 6
 };
 
 /* What is counted.  Set `size`; zeros are the defaults.  Texts are copied. */
@@ -70,7 +90,13 @@ typedef struct perfile_profile_options {
      * which come from one at a time. */
     uint32_t threads;
     uint32_t reserved0;
-    uint64_t reserved[2];
+    /* Of PERFILE_PROFILE_CALLERS and …_CALLEES: the name of a function, as perfile_profile_row has
+     * it in `symbol`; all of that name count. */
+    const char *function;
+    /* Of PERFILE_PER_TIME: ns, to whose multiples the times of intervals are cut; 0: each interval
+     * counts apart. */
+    uint64_t time_step;
+    uint64_t reserved[4];
 } perfile_profile_options;
 
 /* The samples of one combination of values.  Members of keys that were not asked for are NULL and
@@ -79,8 +105,9 @@ typedef struct perfile_profile_options {
  * With PERFILE_PER_SYMBOL a function is identified by its module and its start, not by its name:
  * overloads of C++, which have one name without their arguments, have a row each. */
 typedef struct perfile_profile_row {
-    uint64_t samples; /* that were taken there */
-    uint64_t period;  /* sum of their periods, up to UINT64_MAX */
+    /* That were taken there; with PERFILE_PROFILE_CALLERS in the function that it called. */
+    uint64_t samples;
+    uint64_t period; /* sum of their periods, up to UINT64_MAX */
     /* The same of the samples whose call chain has it, however often; those taken there included.
      * The sums of several rows may be more than those of all samples. */
     uint64_t total_samples;
@@ -98,10 +125,21 @@ typedef struct perfile_profile_row {
     bool named;       /* `symbol` is a function */
     /* The periods mean nothing: they are of several events, or some samples have none. */
     bool mixed;
-    const char *module; /* with PERFILE_PER_SYMBOL: as `dso`, of the function */
+    const char *module; /* with PERFILE_PER_SYMBOL: as `dso`, of the function.  NULL, and `start` 0,
+                         * where captures are compared */
     uint64_t start;     /* offset in the module, or address in the kernel, at which the function
                          * begins; of the address itself where `named` is false, 0 where all
                          * addresses are one row */
+    /* With PERFILE_PROFILE_COUNTERS; `samples` are then values, and `period` is what they add up to
+     * as they were counted. */
+    uint64_t enabled; /* ns for which the counters were enabled … */
+    uint64_t running; /* … and for which they counted: less where they took turns */
+    uint64_t count;   /* as it would be if they had counted all the time, unless perf stat was told
+                       * not to; 0 where they never ran */
+    uint64_t time;    /* ns since the start, at which the interval ended; with a step the multiple
+                       * before it.  UINT64_MAX: not asked for, or not known */
+    const char *unit; /* of the event: that of `count` times `scale`; NULL: none, or of several */
+    double scale;     /* 1: none */
     uint64_t reserved[2];
 } perfile_profile_row;
 
@@ -132,7 +170,11 @@ typedef struct perfile_profile_summary {
      * would have been more than 4 times the records, and 256 KiB; 0: all names are whole. */
     uint32_t names_most;
     uint64_t too_costly; /* perfile_symbols_too_costly() */
-    uint64_t reserved[3];
+    /* With PERFILE_PROFILE_COMPARE, of the first capture; those of the others are in `samples`.
+     * What samples lack, and what is said of stacks, is of all captures. */
+    uint64_t before_samples;
+    uint64_t before_period; /* likewise */
+    uint64_t reserved[1];
 } perfile_profile_summary;
 
 /* Samples that are added up. */
@@ -151,6 +193,14 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_put_run(perfile_prof
                                                                     const perfile_record *first,
                                                                     size_t n, perfile_error *err);
 
+/* The present capture ends, and another one begins; with `session` NULL none, and the session that
+ * was given before is not used any more.  Limits are those of the first one.  PERFILE_E_USAGE: the
+ * profile is finished; PERFILE_E_NOMEM, PERFILE_E_LIMIT, PERFILE_E_IO. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_continue(perfile_profile *profile,
+                                                                     const perfile_session *session,
+                                                                     const perfile_model *model,
+                                                                     perfile_error *err);
+
 /* No more records come: names functions, and makes the rows.  Called once.  Errors likewise. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_finish(perfile_profile *profile,
                                                                    perfile_error *err);
@@ -159,6 +209,68 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_finish(perfile_profi
  * something. */
 PERFILE_API bool perfile_profile_get_row(const perfile_profile *profile, size_t i,
                                          perfile_profile_row *row, size_t size);
+
+/* With PERFILE_PROFILE_COMPARE: row `i` of the first capture, with the same keys; likewise. */
+PERFILE_API bool perfile_profile_get_before(const perfile_profile *profile, size_t i,
+                                            perfile_profile_row *row, size_t size);
+
+/* Call trees: below a row the functions that called it, or that it called, and those beyond them.
+ *
+ * A node stands for a part of call chains, which begins next to the frame that the row counts (with
+ * PERFILE_PER_SYMBOL; else with this frame, as the row does not say its function).  Functions are
+ * nodes whatever the keys are. */
+enum {                                /* perfile_tree_options.flags */
+       PERFILE_TREE_CALLEES = 1 << 0, /* what it called, from its outermost place in a chain on;
+                                       * else its callers, from its innermost place on */
+       PERFILE_TREE_TOTAL = 1 << 1,   /* callers of all samples that have it in their chain; else of
+                                       * those only that were taken there.  Callees are of all. */
+       PERFILE_TREE_PERIODS = 1 << 2  /* shares are of periods, not of samples */
+};
+
+/* Set `size`; zeros are the defaults.  With PERFILE_PROFILE_CALLERS and …_CALLEES trees go the same
+ * way on, and are of all samples, whatever the flags say. */
+typedef struct perfile_tree_options {
+    size_t size;
+    uint32_t flags;       /* PERFILE_TREE_… */
+    uint32_t least;       /* millionths of all samples: nodes with a smaller share are left out */
+    uint32_t depth;       /* how many nodes lie one below the other; 0: 64, the most are 1024 */
+    uint32_t width;       /* of the nodes below one only so many, those of the most; 0: all */
+    const uint64_t *rows; /* the numbers of the rows that get one … */
+    size_t n_rows;        /* … and how many these are */
+    uint64_t reserved[2];
+} perfile_tree_options;
+
+/* A node of the tree of a row. */
+typedef struct perfile_profile_node {
+    uint64_t row;     /* the number of its row */
+    uint32_t depth;   /* 1: it is next to the row; else it is below the last node with one less */
+    uint32_t below;   /* how many nodes are directly below it */
+    bool named;       /* `symbol` is a function */
+    bool cut;         /* some nodes below it are left out */
+    uint16_t cpumode; /* of the code, as in perfile_profile_row */
+    uint64_t samples; /* callers: that were taken in the row's function; callees: in this one */
+    uint64_t period;  /* of these, up to UINT64_MAX */
+    uint64_t total_samples; /* whose call chain has this part */
+    uint64_t total_period;  /* up to UINT64_MAX */
+    const char *symbol; /* this and the next two as in perfile_profile_row; they live as long as the
+                         * trees */
+    const char *module; /* likewise */
+    uint64_t start;     /* likewise */
+    uint64_t reserved[2];
+} perfile_profile_node;
+
+/* Makes call trees of a finished profile, in the place of those that it had.  A chain of n
+ * functions has n * n nodes: there are at most 8192 and one for each 4 bytes of records; above what
+ * is left out then nodes are `cut`.  PERFILE_E_USAGE: also where captures are compared, and of rows
+ * that are none or given twice; PERFILE_E_NOMEM, PERFILE_E_LIMIT (profile_bytes). */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_make_trees(
+    perfile_profile *profile, const perfile_tree_options *options, perfile_error *err);
+
+/* Fills the first `size` bytes of *node; false behind the last node.  Trees are in the order in
+ * which rows were given; a node is followed by the nodes below it, those of the most samples (or
+ * periods) first. */
+PERFILE_API bool perfile_profile_get_node(const perfile_profile *profile, size_t i,
+                                          perfile_profile_node *node, size_t size);
 
 /* Fills the first `size` bytes of *summary. */
 PERFILE_API void perfile_profile_get_summary(const perfile_profile *profile,

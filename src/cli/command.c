@@ -42,7 +42,7 @@ static const struct {
     {"config", NULL},
     {"daemon", NULL},
     {"data", "is `perfile convert`, and with --to-json `perfile dump --format jsonl`"},
-    {"diff", "is `perfile export --to flamegraph --compare BEFORE AFTER`"},
+    {"diff", "is `perfile stats --compare BEFORE AFTER`"},
     {"evlist", "is `perfile list events`"},
     {"ftrace", NULL},
     {"inject", "has no counterpart: filter, sort and convert rewrite captures, but add nothing"},
@@ -55,7 +55,8 @@ static const struct {
     {"mem", "is `perfile dump --fields comm,addr,weight,data_src`, a line for each access"},
     {"probe", NULL},
     {"record", "has no counterpart: perfile reads recordings, and makes none"},
-    {"report", "is `perfile stats --by sym`, with call chains `perfile export --to flamegraph`"},
+    {"report", "is `perfile stats --by sym`, with call chains `perfile stats --tree` and `perfile "
+               "export --to flamegraph`"},
     {"sched", "is `perfile export --to perfetto`, threads and processors over time"},
     {"script", "is `perfile dump`, with chosen columns `perfile dump --fields`"},
     {"test", NULL},

@@ -36,8 +36,7 @@ bool pf_name_text(const char *text, size_t most, pf_buffer *out)
     return true;
 }
 
-/* The name behind the last slash. */
-static const char *base_name(const char *name)
+const char *pf_base_name(const char *name)
 {
     const char *slash = strrchr(name, '/');
     return slash && slash[1] ? slash + 1 : name;
@@ -58,7 +57,7 @@ bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, bool join, p
     char offset[32] = "]";
     bool known;
     const pf_object *object = pf_profile_object_at(p, frame->object);
-    const char *name = object ? base_name(object->name) : "unknown";
+    const char *name = object ? pf_base_name(object->name) : "unknown";
     if (!pf_name_function(p, frame, out, &known))
         return false;
     if (known)

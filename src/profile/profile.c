@@ -161,6 +161,12 @@ uint32_t pf_profile_label(pf_profile *p, const pf_label *label)
 
 bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t period)
 {
+    return pf_profile_add(p, label, stack, 1, period);
+}
+
+bool pf_profile_add(pf_profile *p, uint32_t label, uint32_t stack, uint64_t samples,
+                    uint64_t period)
+{
     struct pf_recent_sum *recent =
         &p->recent[(stack * 0x9e3779b1U ^ label * 0x85ebca6bU) >> 16 & (PF_RECENT_SUMS - 1)];
     if (!recent->number || recent->stack != stack || recent->label != label) {
@@ -171,7 +177,7 @@ bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t pe
         *recent = (struct pf_recent_sum){label, stack, number + 1};
     }
     pf_sum *sum = pf_intern_at(&p->sums, recent->number - 1);
-    sum->samples++;
+    pf_sum_add(&sum->samples, samples);
     pf_sum_add(&sum->period, period);
     return true;
 }
@@ -253,4 +259,23 @@ void pf_intern_free(pf_intern *t)
     t->items = NULL;
     t->slots = NULL;
     t->n = t->cap = t->n_slots = 0;
+}
+
+bool pf_profile_path(const pf_profile *p, uint32_t stack, pf_stack_path *path)
+{
+    path->n = 0;
+    while (stack != PF_EMPTY_STACK) {
+        const pf_call_stack *s = pf_profile_stack_at(p, stack);
+        if (path->n == path->cap) {
+            const size_t cap = path->cap ? path->cap * 2 : 256;
+            uint32_t *grown = pf_realloc(path->at, cap, sizeof *grown);
+            if (!grown)
+                return false;
+            path->at = grown;
+            path->cap = cap;
+        }
+        path->at[path->n++] = s->frame;
+        stack = s->parent;
+    }
+    return true;
 }

@@ -131,16 +131,22 @@ typedef struct pf_label {
     const char *comm;  /* of the profile's texts; NULL: also if it is not known */
     const char *event; /* likewise */
     const char *host;  /* likewise: of the machine that recorded */
+    uint64_t time; /* + 1, of counters: at the end of the interval; 0: not asked for, not known */
     uint32_t pid, tid, cpu;
     uint32_t flags; /* PF_LABEL_… */
 } pf_label;
 
 enum {
     PF_LABEL_NO_PERIOD = 1 << 0, /* periods are not known, where that is told apart */
-    PF_LABEL_BEFORE = 1 << 1     /* of captures that others are compared with */
+    PF_LABEL_BEFORE = 1 << 1,    /* of captures that others are compared with */
+    PF_LABEL_TIMES = 1 << 2      /* sums are of times, see profile/counters.c */
 };
 
 #define PF_NO_LABEL UINT32_MAX /* also PERFILE_NO_PID */
+
+/* Two sums that are compared: of the captures, and of those that they are compared with, whose
+ * labels have PF_LABEL_BEFORE. */
+enum { PF_NOW, PF_BEFORE, PF_N_TIMES };
 
 /* Samples of one label and stack.  The key is label and stack. */
 typedef struct pf_sum {
@@ -203,7 +209,24 @@ bool pf_object_is_jit(const pf_object *object);
 /* The number of a label, which is added if it is new. */
 uint32_t pf_profile_label(pf_profile *p, const pf_label *label);
 
-/* Counts a sample.  False if there is no memory or the limit is exceeded. */
+/* The frames of a stack, innermost first.  All zeros is empty; memory is kept for the next one. */
+typedef struct pf_stack_path {
+    uint32_t *at;
+    size_t n, cap;
+} pf_stack_path;
+
+/* Writes the frames of a stack to *path; false if there is no memory. */
+bool pf_profile_path(const pf_profile *p, uint32_t stack, pf_stack_path *path);
+
+static inline void pf_stack_path_free(pf_stack_path *path)
+{
+    pf_free(path->at);
+    *path = (pf_stack_path){0};
+}
+
+/* Adds to a sum, and counts a sample.  False if there is no memory or the limit is exceeded. */
+bool pf_profile_add(pf_profile *p, uint32_t label, uint32_t stack, uint64_t samples,
+                    uint64_t period);
 bool pf_profile_count(pf_profile *p, uint32_t label, uint32_t stack, uint64_t period);
 
 /* The status of a failed addition: PERFILE_E_LIMIT or PERFILE_E_NOMEM. */
@@ -267,6 +290,9 @@ bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, bool join, p
 perfile_status pf_name_source(const pf_profile *p, const pf_call_frame *frame,
                               perfile_symbols *symbols, pf_buffer *out, bool *known,
                               perfile_error *err);
+
+/* The name behind the last slash. */
+const char *pf_base_name(const char *name);
 
 /* Appends a text as one field of a line, shortened (pf_shortened()) if it is longer than `most`
  * bytes, which are PF_TEXT_MOST at most: control characters and bytes that are no UTF-8 become `?`,

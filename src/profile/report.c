@@ -1,4 +1,4 @@
-/* perfile_profile_…(): samples of one capture, counted by where they were (perfile/profile.h).
+/* perfile_profile_…(): samples of captures, counted by where they were (perfile/profile.h).
  *
  * While records come, samples are added up by label and stack.  Names of functions and rows are
  * made at the end, once for each distinct frame. */
@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "core/session.h"
+#include "profile/calls.h"
+#include "profile/counters.h"
 #include "profile/profile.h"
 #include "profile/reader.h"
 #include "profile/rows.h"
@@ -17,13 +19,20 @@
 struct perfile_profile {
     pf_profile profile;
     pf_profile_reader reader;
+    bool reading; /* `reader` is of the present capture */
+    bool before;  /* it is the one that others will be compared with */
     pf_rows rows;
+    pf_calls calls;
+    pf_counting counting;
+    uint32_t n_named; /* frames of the captures before */
+    char *function;   /* a copy of options.function; NULL: none was given */
     perfile_profile_options options;
     uint8_t label_keys[8];    /* those of options.per that are of labels, and the event */
     perfile_symbols *symbols; /* NULL: frames get no names */
     regex_t parent;
     bool has_parent; /* `parent` is compiled */
     bool finished;
+    bool made;         /* there are rows */
     const char *event; /* of all samples, unless sum.mixed */
     uint64_t record_bytes;
     perfile_profile_summary sum;
@@ -37,7 +46,7 @@ static bool count(void *user, const pf_profiled *s)
     pf_label label;
     if (!pf_profile_reader_label(&x->reader, x->label_keys, s, &label))
         return false;
-    label.flags = s->has_period ? 0 : PF_LABEL_NO_PERIOD;
+    label.flags = (s->has_period ? 0U : PF_LABEL_NO_PERIOD) | (x->before ? PF_LABEL_BEFORE : 0U);
     const uint32_t number = pf_profile_label(&x->profile, &label);
     uint32_t stack = s->stack;
     if (s->frame != PF_INTERN_NONE &&
@@ -45,7 +54,7 @@ static bool count(void *user, const pf_profiled *s)
         stack = pf_profile_stack(&x->profile, stack, s->frame);
     if (number == PF_INTERN_NONE || stack == PF_INTERN_NONE)
         return false;
-    x->sum.mixed |= label.flags || (x->sum.samples && x->event != label.event);
+    x->sum.mixed |= !s->has_period || (x->event && x->event != label.event);
     x->event = label.event;
     x->sum.samples++;
     pf_sum_add(&x->sum.period, s->period);
@@ -56,9 +65,12 @@ static bool count(void *user, const pf_profiled *s)
 static perfile_status read_keys(perfile_profile *x, perfile_error *err)
 {
     const uint8_t *per = x->options.per;
+    const bool counters = x->options.flags & PERFILE_PROFILE_COUNTERS;
     size_t n = 0, i = 0;
     for (; i < sizeof x->options.per && per[i]; i++) {
-        if (per[i] > PERFILE_PER_SOURCE || memchr(per, per[i], i))
+        const bool is_time = per[i] == PERFILE_PER_TIME;
+        if (per[i] > PERFILE_PER_TIME || is_time > counters || memchr(per, per[i], i) ||
+            (counters && !is_time && (per[i] > PERFILE_PER_CPU || per[i] == PERFILE_PER_PID)))
             return pf_fail(err, PERFILE_E_USAGE, "profile.per", "key %zu of `per` is %u", i,
                            per[i]);
         if (per[i] <= PERFILE_PER_CPU && per[i] != PERFILE_PER_EVENT)
@@ -89,6 +101,33 @@ static perfile_status read_parent(perfile_profile *x, perfile_error *err)
     return pf_fail(err, PERFILE_E_USAGE, "profile.parent", "not an expression: %s", why);
 }
 
+/* Checks what goes together, and copies the name of the function whose callers or callees count. */
+static perfile_status read_flags(perfile_profile *x, perfile_error *err)
+{
+    const uint32_t flags = x->options.flags;
+    const uint32_t unknown = PERFILE_PROFILE_UNKNOWN_MODULE | PERFILE_PROFILE_UNKNOWN_ADDRESS;
+    const uint32_t around = PERFILE_PROFILE_CALLERS | PERFILE_PROFILE_CALLEES;
+    if ((flags & unknown) == unknown)
+        return pf_fail(err, PERFILE_E_USAGE, "profile.flags",
+                       "places without a name are rows by object or by address, not both");
+    if ((flags & around) == around || !(flags & around) != !x->options.function)
+        return pf_fail(err, PERFILE_E_USAGE, "profile.function",
+                       "callers or callees are those of one function");
+    if (flags & PERFILE_PROFILE_COUNTERS && flags != PERFILE_PROFILE_COUNTERS)
+        return pf_fail(err, PERFILE_E_USAGE, "profile.flags", "counters are no samples");
+    x->before = flags & PERFILE_PROFILE_COMPARE;
+    if (!x->options.function)
+        return PERFILE_OK;
+    const size_t n = strlen(x->options.function) + 1;
+    x->function = pf_alloc(n, 1);
+    if (!x->function)
+        return pf_fail_nomem(err, "profile");
+    memcpy(x->function, x->options.function, n);
+    x->rows.function = x->function;
+    x->rows.around = flags & PERFILE_PROFILE_CALLERS ? PF_AROUND_CALLERS : PF_AROUND_CALLEES;
+    return PERFILE_OK;
+}
+
 static perfile_status open_symbols(perfile_profile *x, const perfile_session *session,
                                    perfile_error *err)
 {
@@ -100,33 +139,47 @@ static perfile_status open_symbols(perfile_profile *x, const perfile_session *se
                                                             : pf_fail_nomem(err, "profile");
 }
 
+/* Begins to read a capture. */
+static perfile_status begin_capture(perfile_profile *x, const perfile_session *session,
+                                    const perfile_model *model, perfile_error *err)
+{
+    const char *per = (const char *)x->options.per;
+    const uint32_t flags = x->options.flags;
+    const bool compares = flags & PERFILE_PROFILE_COMPARE;
+    x->reading = true;
+    if (flags & PERFILE_PROFILE_COUNTERS) {
+        pf_counting_begin(&x->counting, &x->profile, session, x->options.per, x->options.time_step);
+        return PERFILE_OK;
+    }
+    if (!pf_profile_reader_init(&x->reader, &x->profile, session, model, count, x))
+        return pf_fail_nomem(err, "profile");
+    pf_resolver *resolver = &x->reader.resolver;
+    resolver->own_frames = true;
+    const bool by_symbol = strchr(per, PERFILE_PER_SYMBOL) || x->function;
+    resolver->joins = !strchr(per, PERFILE_PER_SOURCE);
+    resolver->joins_unnamed = !by_symbol || flags & PERFILE_PROFILE_UNKNOWN_MODULE ||
+                              (compares && !(flags & PERFILE_PROFILE_UNKNOWN_ADDRESS));
+    resolver->joins_unmapped = !by_symbol || !(flags & PERFILE_PROFILE_UNKNOWN_ADDRESS);
+    x->rows.joins_unnamed = resolver->joins_unnamed;
+    x->rows.joins_unmapped = resolver->joins_unmapped;
+    x->rows.compares = compares;
+    perfile_status st = x->options.symbols ? open_symbols(x, session, err) : PERFILE_OK;
+    return st == PERFILE_OK ? pf_profile_reader_start(&x->reader, x->options.threads, err) : st;
+}
+
 static perfile_status open_all(perfile_profile *x, const perfile_session *session,
                                const perfile_model *model, perfile_error *err)
 {
-    const uint32_t both = PERFILE_PROFILE_UNKNOWN_MODULE | PERFILE_PROFILE_UNKNOWN_ADDRESS;
     perfile_status st = read_keys(x, err);
-    if (st == PERFILE_OK && (x->options.flags & both) == both)
-        st = pf_fail(err, PERFILE_E_USAGE, "profile.flags",
-                     "places without a name are rows by object or by address, not both");
+    if (st == PERFILE_OK)
+        st = read_flags(x, err);
     if (st == PERFILE_OK)
         st = read_parent(x, err);
     if (st != PERFILE_OK)
         return st;
     if (!pf_profile_init(&x->profile, pf_session_profile_bytes(session)))
         return pf_profile_fail(&x->profile, err);
-    if (!pf_profile_reader_init(&x->reader, &x->profile, session, model, count, x))
-        return pf_fail_nomem(err, "profile");
-    pf_resolver *resolver = &x->reader.resolver;
-    resolver->own_frames = true;
-    const bool by_symbol = strchr((const char *)x->options.per, PERFILE_PER_SYMBOL);
-    resolver->joins = !strchr((const char *)x->options.per, PERFILE_PER_SOURCE);
-    resolver->joins_unnamed = !by_symbol || x->options.flags & PERFILE_PROFILE_UNKNOWN_MODULE;
-    resolver->joins_unmapped = !by_symbol || !(x->options.flags & PERFILE_PROFILE_UNKNOWN_ADDRESS);
-    x->rows.joins_unnamed = resolver->joins_unnamed;
-    x->rows.joins_unmapped = resolver->joins_unmapped;
-    if (x->options.symbols)
-        st = open_symbols(x, session, err);
-    return st == PERFILE_OK ? pf_profile_reader_start(&x->reader, x->options.threads, err) : st;
+    return begin_capture(x, session, model, err);
 }
 
 perfile_status perfile_profile_open(const perfile_session *session, const perfile_model *model,
@@ -153,42 +206,96 @@ perfile_status perfile_profile_put_run(perfile_profile *x, const perfile_record 
                                        perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    if (x->finished)
-        return pf_fail(err, PERFILE_E_USAGE, "profile", "the profile is finished");
+    if (x->finished || !x->reading)
+        return pf_fail(err, PERFILE_E_USAGE, "profile",
+                       "records of no capture, or the profile is finished");
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         x->record_bytes += perfile_record_size(&first[i]);
-        st = pf_profile_reader_put(&x->reader, &first[i], err);
+        st = x->counting.profile ? pf_counting_put(&x->counting, &first[i], err)
+                                 : pf_profile_reader_put(&x->reader, &first[i], err);
     }
     return st;
 }
 
-static uint32_t at_most(uint64_t n)
+/* Adds to a counter that stays at UINT32_MAX. */
+static void add_small(uint32_t *sum, uint64_t n)
 {
-    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    *sum = n < UINT32_MAX - *sum ? *sum + (uint32_t)n : UINT32_MAX;
 }
 
-/* Adds what the samples lacked, and what frames are known, to the summary. */
+/* Adds what the samples of a capture lacked to the summary. */
 static void sum_up(perfile_profile *x)
 {
     const pf_profile_counts *c = &x->reader.counts;
     perfile_profile_summary *sum = &x->sum;
-    sum->without_period = c->without_period;
-    sum->without_stack = c->without_stack;
-    sum->unreadable = c->unreadable;
-    sum->joined = c->deferred;
-    sum->not_joined = c->deferred_missing;
-    sum->frames = x->profile.frames.n;
-    sum->stacks = x->profile.stacks.n - 1; /* without the empty one */
-    pf_count_known(&x->profile, &sum->unmapped, &sum->named);
+    sum->without_period += c->without_period;
+    sum->without_stack += c->without_stack;
+    sum->unreadable += c->unreadable;
+    sum->joined += c->deferred;
+    sum->not_joined += c->deferred_missing;
     const uint64_t *ends = x->reader.unwinder.ends;
-    sum->unwound = ends[PF_UNWIND_COMPLETE];
-    sum->unwound_short = at_most(ends[PF_UNWIND_SHORT]);
-    sum->unwound_no_file = at_most(ends[PF_UNWIND_NO_FILE]);
-    sum->unwound_no_rules = at_most(ends[PF_UNWIND_NO_RULES]);
-    sum->not_unwound = at_most(ends[PF_UNWIND_UNSUPPORTED]);
-    sum->rows = x->rows.rows.n;
-    sum->has_chains = x->rows.has_chains;
-    sum->names_most = (uint32_t)x->rows.names_most;
+    sum->unwound += ends[PF_UNWIND_COMPLETE];
+    add_small(&sum->unwound_short, ends[PF_UNWIND_SHORT]);
+    add_small(&sum->unwound_no_file, ends[PF_UNWIND_NO_FILE]);
+    add_small(&sum->unwound_no_rules, ends[PF_UNWIND_NO_RULES]);
+    add_small(&sum->not_unwound, ends[PF_UNWIND_UNSUPPORTED]);
+    sum->too_costly += x->symbols ? perfile_symbols_too_costly(x->symbols) : 0;
+    if (!x->before)
+        return;
+    x->before = false;
+    sum->before_samples = sum->samples;
+    sum->before_period = sum->period;
+    sum->samples = sum->period = 0;
+}
+
+/* The present capture ends: its functions get names, and nothing of it is used any more. */
+static perfile_status end_capture(perfile_profile *x, perfile_error *err)
+{
+    if (!x->reading)
+        return PERFILE_OK;
+    if (x->counting.profile) {
+        x->reading = false;
+        return pf_counting_end(&x->counting, err);
+    }
+    perfile_status st = pf_profile_reader_end(&x->reader, err);
+    if (st == PERFILE_OK && x->symbols)
+        st = pf_name_functions(&x->profile, x->symbols, x->n_named, err);
+    if (st == PERFILE_OK && x->symbols &&
+        strchr((const char *)x->options.per, PERFILE_PER_SOURCE) &&
+        !pf_rows_sources(&x->rows, &x->profile, x->symbols, x->n_named))
+        st = pf_profile_fail(&x->profile, err);
+    x->n_named = (uint32_t)x->profile.frames.n;
+    sum_up(x);
+    pf_profile_reader_free(&x->reader);
+    perfile_symbols_close(x->symbols);
+    x->symbols = NULL;
+    x->reading = false;
+    return st;
+}
+
+perfile_status perfile_profile_continue(perfile_profile *x, const perfile_session *session,
+                                        const perfile_model *model, perfile_error *err)
+{
+    if (x->finished)
+        return pf_fail(err, PERFILE_E_USAGE, "profile", "the profile is finished");
+    perfile_status st = end_capture(x, err);
+    return st == PERFILE_OK && session ? begin_capture(x, session, model, err) : st;
+}
+
+/* Adds up the rows of counters, and says what they are of; false if there is no memory. */
+static bool sum_up_counters(perfile_profile *x)
+{
+    for (uint32_t i = 0; i < x->rows.rows.n; i++) {
+        pf_row *row = pf_intern_at(&x->rows.rows, i);
+        row->unit = pf_counting_unit(&x->counting, row->event);
+        if (row->unit == PF_INTERN_NONE)
+            return false;
+        x->sum.mixed |= row->mixed || (x->event && x->event != row->event);
+        x->event = row->event;
+        pf_sum_add(&x->sum.samples, row->at[PF_NOW].samples);
+        pf_sum_add(&x->sum.period, row->at[PF_NOW].period);
+    }
+    return true;
 }
 
 perfile_status perfile_profile_finish(perfile_profile *x, perfile_error *err)
@@ -196,19 +303,23 @@ perfile_status perfile_profile_finish(perfile_profile *x, perfile_error *err)
     if (x->finished)
         return pf_fail(err, PERFILE_E_USAGE, "profile", "the profile is finished");
     x->finished = true;
-    perfile_status st = pf_profile_reader_end(&x->reader, err);
-    if (st == PERFILE_OK && x->symbols)
-        st = pf_name_functions(&x->profile, x->symbols, 0, err);
+    perfile_status st = end_capture(x, err);
     if (st == PERFILE_OK)
         st = pf_rows_make(&x->rows, &x->profile, x->options.per, x->has_parent ? &x->parent : NULL,
-                          x->symbols, x->record_bytes, err);
-    if (st == PERFILE_OK)
-        sum_up(x);
-    pf_profile_reader_free(&x->reader);
-    x->sum.too_costly = x->symbols ? perfile_symbols_too_costly(x->symbols) : 0;
-    perfile_symbols_close(x->symbols);
-    x->symbols = NULL;
-    return st;
+                          x->record_bytes, err);
+    if (st == PERFILE_OK && x->counting.profile && !sum_up_counters(x))
+        st = pf_profile_fail(&x->profile, err);
+    if (st != PERFILE_OK)
+        return st;
+    x->made = true;
+    perfile_profile_summary *sum = &x->sum;
+    sum->frames = x->profile.frames.n;
+    sum->stacks = x->profile.stacks.n - 1; /* without the empty one */
+    pf_count_known(&x->profile, &sum->unmapped, &sum->named);
+    sum->rows = x->rows.rows.n;
+    sum->has_chains = x->rows.has_chains;
+    sum->names_most = (uint32_t)x->rows.names_most;
+    return PERFILE_OK;
 }
 
 /* PERFILE_MISC_CPUMODE_… of PF_CODE_…. */
@@ -229,34 +340,111 @@ static uint16_t cpumode_of(uint32_t code)
     }
 }
 
-bool perfile_profile_get_row(const perfile_profile *x, size_t i, perfile_profile_row *row,
-                             size_t size)
+/* Adds what a row of counters has besides. */
+static void set_counts(const perfile_profile *x, const pf_row *r, const pf_label *label,
+                       perfile_profile_row *row)
 {
-    if (i >= x->rows.rows.n)
+    const pf_counter_unit *unit = pf_intern_at(&x->counting.units, r->unit);
+    row->enabled = r->enabled;
+    row->running = r->running;
+    row->count = r->running ? row->period : 0;
+    if (r->running && r->running < r->enabled && !x->counting.unscaled) {
+        const double count = (double)row->period * (double)r->enabled / (double)r->running;
+        row->count = count < 0x1p64 ? (uint64_t)count : UINT64_MAX;
+    }
+    row->time = label->time ? label->time - 1 : PERFILE_NO_TIME;
+    row->unit = r->mixed ? NULL : unit->unit;
+    row->scale = r->mixed ? 1 : unit->scale;
+}
+
+/* A row with its figures of PF_NOW or PF_BEFORE. */
+static bool get_row(const perfile_profile *x, size_t i, unsigned when, perfile_profile_row *row,
+                    size_t size)
+{
+    if (!x->made || i >= x->rows.rows.n)
         return false;
     const pf_row *r = pf_intern_at(&x->rows.rows, (uint32_t)i);
     const pf_label *label = pf_intern_at(&x->rows.labels, r->label);
     const pf_report_place *place = pf_intern_at(&x->rows.places, r->place);
-    const perfile_profile_row all = {.samples = r->samples,
-                                     .period = r->period,
-                                     .total_samples = r->total_samples,
-                                     .total_period = r->total_period,
-                                     .comm = label->comm,
-                                     .event = label->event,
-                                     .dso = place->dso,
-                                     .symbol = place->symbol,
-                                     .parent = r->parent,
-                                     .source = place->source,
-                                     .pid = label->pid,
-                                     .tid = label->tid,
-                                     .cpu = label->cpu,
-                                     .cpumode = cpumode_of(place->code),
-                                     .named = place->function,
-                                     .module = place->module,
-                                     .start = place->start,
-                                     .mixed = r->mixed};
+    const bool compares = x->rows.compares;
+    perfile_profile_row all = {.samples = r->at[when].samples,
+                               .period = r->at[when].period,
+                               .total_samples = r->at[when].total_samples,
+                               .total_period = r->at[when].total_period,
+                               .comm = label->comm,
+                               .event = label->event,
+                               .dso = place->dso,
+                               .symbol = place->symbol,
+                               .parent = r->parent,
+                               .source = place->source,
+                               .pid = label->pid,
+                               .tid = label->tid,
+                               .cpu = label->cpu,
+                               .cpumode = cpumode_of(place->code),
+                               .named = place->function,
+                               .module = compares ? NULL : place->module,
+                               .start = compares ? 0 : place->start,
+                               .time = PERFILE_NO_TIME,
+                               .scale = 1,
+                               .mixed = r->mixed};
+    if (x->counting.profile)
+        set_counts(x, r, label, &all);
     memset(row, 0, size);
     memcpy(row, &all, size < sizeof all ? size : sizeof all);
+    return true;
+}
+
+bool perfile_profile_get_row(const perfile_profile *x, size_t i, perfile_profile_row *row,
+                             size_t size)
+{
+    return get_row(x, i, PF_NOW, row, size);
+}
+
+bool perfile_profile_get_before(const perfile_profile *x, size_t i, perfile_profile_row *row,
+                                size_t size)
+{
+    return get_row(x, i, PF_BEFORE, row, size);
+}
+
+perfile_status perfile_profile_make_trees(perfile_profile *x, const perfile_tree_options *options,
+                                          perfile_error *err)
+{
+    perfile_tree_options o;
+    perfile_status st = pf_options_copy(&o, options, "tree", err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!x->made)
+        return pf_fail(err, PERFILE_E_USAGE, "profile", "the profile has no rows");
+    if (x->rows.compares)
+        return pf_fail(err, PERFILE_E_USAGE, "profile.flags", "captures are compared");
+    pf_calls_free(&x->calls);
+    return pf_calls_make(&x->calls, &x->rows, &o, x->sum.samples, x->sum.period, x->record_bytes,
+                         err);
+}
+
+bool perfile_profile_get_node(const perfile_profile *x, size_t i, perfile_profile_node *node,
+                              size_t size)
+{
+    if (i >= x->calls.n_shown)
+        return false;
+    const pf_shown_call *shown = &x->calls.shown[i];
+    const pf_call *call = pf_calls_node(&x->calls, shown->node);
+    const pf_report_place *place = pf_intern_at(&x->calls.places, call->place);
+    const perfile_profile_node all = {.row = pf_calls_node(&x->calls, shown->root)->place,
+                                      .depth = shown->depth,
+                                      .below = call->below,
+                                      .named = place->function,
+                                      .cut = call->cut,
+                                      .cpumode = cpumode_of(place->code),
+                                      .samples = call->figures.samples,
+                                      .period = call->figures.period,
+                                      .total_samples = call->figures.total_samples,
+                                      .total_period = call->figures.total_period,
+                                      .symbol = place->symbol,
+                                      .module = place->module,
+                                      .start = place->start};
+    memset(node, 0, size);
+    memcpy(node, &all, size < sizeof all ? size : sizeof all);
     return true;
 }
 
@@ -274,10 +462,13 @@ void perfile_profile_close(perfile_profile *x)
     if (!x)
         return;
     pf_profile_reader_free(&x->reader);
+    pf_calls_free(&x->calls);
+    pf_counting_free(&x->counting);
     pf_rows_free(&x->rows);
     pf_profile_free(&x->profile);
     perfile_symbols_close(x->symbols);
     if (x->has_parent)
         regfree(&x->parent);
+    pf_free(x->function);
     pf_free(x);
 }

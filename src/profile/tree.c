@@ -150,10 +150,10 @@ static uint32_t child_of(pf_tree *t, uint32_t parent, const pf_step *step)
 /* Adds a sum to the tree; false if there is no memory or the limit is exceeded. */
 static bool add_sum(pf_tree *t, const pf_tree_options *o, const pf_sum *sum, pf_buffer *text)
 {
-    size_t n;
     const pf_label *label = pf_profile_label_at(t->profile, sum->label);
     const size_t when = label->flags & PF_LABEL_BEFORE ? PF_BEFORE : PF_NOW;
     uint32_t at = 0;
+    size_t n;
     if (!read_path(t, o, sum, text, &n))
         return false;
     for (size_t i = 0; i < n && at != PF_INTERN_NONE; i++)

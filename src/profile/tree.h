@@ -9,8 +9,6 @@
 
 #include "profile/profile.h"
 
-enum { PF_NOW, PF_BEFORE }; /* of the captures, and of those they are compared with */
-
 /* A node.  The key is parent and name. */
 typedef struct pf_node {
     uint32_t parent;            /* number; the root, 0, is its own */

@@ -53,6 +53,8 @@ def runs():
         if words == ["stats"]:
             for by in every_key:
                 yield words + by, fits
+            yield words + ["--tree"], fits
+            yield words + ["--callees", "main", "--tree"], fits
         if words == ["info"]:
             yield words + ["--header"], fits
 

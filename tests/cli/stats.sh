@@ -43,3 +43,20 @@ for names in "__x64_sys_read exc_page_fault" "sys_read do_page_fault" "__arm64_s
     printf 'ffffffff83000000 T end\n' >>kallsyms
     "$PERFILE" stats --by parent --kallsyms kallsyms "$PERFILE_SOURCE/samples/captures/callgraph.data"
 done
+
+# Call trees, callers, callees, and two captures compared.
+callgraph=$PERFILE_SOURCE/samples/captures/callgraph.data
+for options in "--tree --top 2" "--tree --sort total --depth 3 --width 1 --min 10% --top 2" "--tree=callers --sort total --by dso --top 2 --min 20" \
+    "--tree=callees --by comm --depth 2" "--callers [work+0x127a]" "--callers [work+0x127a] --tree --by dso,sym --min 0" \
+    "--callees [work+0x1218] --tree" "--callees nothing" "--callers [work+0x1218] --by tid --json" \
+    "--tree --by sym --json --top 1 --depth 1" "--compare $PERFILE_SOURCE/samples/captures/cgroup.data" \
+    "--compare $PERFILE_SOURCE/samples/captures/cgroup.data --by pid --sort ratio" \
+    "--compare $PERFILE_SOURCE/samples/captures/cgroup.data --by dso,sym --json --top 1"; do
+    echo "$options" | sed "s|$PERFILE_SOURCE|SOURCE|"
+    "$PERFILE" stats --no-symbols $options "$callgraph" 2>&1 | sed "s|$PERFILE_SOURCE|SOURCE|g"
+done
+for options in "--min 5" "--tree --min 101" "--tree --depth 0" "--tree --width x" "--tree=nobody" "--tree --compare x" "--callers a --callees b" \
+    "--sort delta" "--callers a --tree=callees" "--compare x --by type" "--tree --by time" "--compare missing.data"; do
+    "$PERFILE" stats $options "$callgraph" 2>&1
+    echo "$options: exit status $?"
+done

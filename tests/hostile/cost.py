@@ -46,8 +46,8 @@ def sample(pid, tid, time):
     return record(9, 2, struct.pack("<QIIQ", 7, pid, tid, time))
 
 
-def mmap2(pid, addr, name, time):
-    return record(10, 2, struct.pack("<IIQQQIIQQII", pid, pid, addr, 0x1000, 0, 8, 1, 1, 0, 5, 2) + text(name) + trailer(pid, pid, time))
+def mmap2(pid, addr, name, time, length=0x1000):
+    return record(10, 2, struct.pack("<IIQQQIIQQII", pid, pid, addr, length, 0, 8, 1, 1, 0, 5, 2) + text(name) + trailer(pid, pid, time))
 
 
 def comm(pid, tid, name, time):
@@ -145,6 +145,16 @@ def long_names(size):
     return chains(size // 2, 2, lambda i, k: 0x10000 + i % 4096, *before)
 
 
+def counters(size):
+    """Counts of perf stat of many threads and processors, each in an interval of its own."""
+    threads = [(i, b"t%d" % i) for i in range(size // 96)]
+    out = [record(73, 0, struct.pack("<Q", len(threads[:2700])) + b"".join(struct.pack("<Q16s", *t) for t in threads[:2700]))]
+    for i in range(size // 96):
+        out.append(record(76, 0, struct.pack("<QIIQQQ", 7, i * 31 % 4093, i % 2700, i, i + 2, i + 1)))
+        out.append(record(77, 0, struct.pack("<QQ", 0, i + 1)))
+    return b"PERFILE2" + struct.pack("<Q", 16) + header_attr([7]) + b"".join(out)
+
+
 def sampled(size, mapping, where):
     """Half of it mappings, `mapping(i)`, half samples of two addresses, `where(i, n)`: process and address of sample i, of n
     mappings."""
@@ -180,6 +190,12 @@ INPUTS = {
     "deep-chains": lambda size: chains(size, 8000, lambda i, k: 0x10000 + (i if k == 0 else k)),
     "chains-in-long-names": lambda size: chains(size, 16, lambda i, k: 0x10000 + i % 3000 + 16 * k,
                                                 mmap2(1, 0x10000, "/" + "n" * 4000, 0), comm(1, 1, "c" * 60000, 0)),
+    # Every function calls all others, once in each sample: the trees of each have all that is beyond it.
+    "deep-chains-of-places": lambda size: chains(size, 8000, lambda i, k: 0x10000 + 8 * (i * 8000 + k),
+                                                 mmap2(1, 0x10000, "/f", 0, 1 << 30)),
+    "deep-chains-turned": lambda size: chains(size, 1000, lambda i, k: 0x10000 + 8 * ((k * (2 * i + 1)) % 1024),
+                                              mmap2(1, 0x10000, "/f", 0, 1 << 30)),
+    "counters": counters,
     "long-names": long_names,
     # A hundred thousand processes, or mappings of one, and each sample is in another one, where nothing is remembered.
     "processes-sampled": lambda size: sampled(size, lambda i: mmap2(i + 1, 0x10000, "/%d" % (i % 999), 0),
@@ -200,7 +216,8 @@ LINES = {
              "threads --json {in}", "mappings {in}", "mappings --json {in}", "build-ids --json {in}", "features --json {in}",
              "cpus --json {in}"],
     "stats": ["{in}", "--by comm,event {in}", "--by tid --json {in}", "--by comm,dso,sym {in}", "--by dso,sym --unknown address {in}",
-              "--by pid,sym,parent --json {in}"],
+              "--by pid,sym,parent --json {in}", "--tree --min 0 --json {in}", "--tree=callees --sort total --min 0 --depth 1024 {in}",
+              "--callers [f] --tree --min 0 {in}", "--compare {in} {in}", "--by time,cpu,tid --json {in}"],
     "validate": ["{in}", "--format json {in}"],
     "dump": ["{in}", "--format jsonl {in}", "--format cbor {in}", "--format jsonl --resolve {in}",
              "--format tsv --fields time,event,comm,dso {in}"],

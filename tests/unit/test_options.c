@@ -580,6 +580,20 @@ static perfile_status give_profile_options(const void *o, perfile_error *err)
     return st;
 }
 
+static perfile_status give_tree_options(const void *o, perfile_error *err)
+{
+    perfile_session *session;
+    perfile_profile *profile;
+    const perfile_profile_options all = {.size = sizeof all};
+    assert_int_equal(perfile_session_new(NULL, &session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_profile_open(session, NULL, &all, &profile, NULL), PERFILE_OK);
+    assert_int_equal(perfile_profile_finish(profile, NULL), PERFILE_OK);
+    perfile_status st = perfile_profile_make_trees(profile, o, err);
+    perfile_profile_close(profile);
+    perfile_session_close(session);
+    return st;
+}
+
 #define GIVEN(name)                                                                                \
     {                                                                                              \
         "perfile_" #name, give_##name                                                              \
@@ -609,6 +623,7 @@ static const struct {
     GIVEN(convert_options),
     GIVEN(symbols_options),
     GIVEN(profile_options),
+    GIVEN(tree_options),
     GIVEN(perfmon_options),
     GIVEN(recover_options),
     GIVEN(emit_options),
@@ -698,6 +713,8 @@ static const struct {
     RESTRICTED(profile_options, flags),
     RESTRICTED(profile_options, reserved0),
     RESTRICTED(profile_options, reserved),
+    RESTRICTED(tree_options, flags),
+    RESTRICTED(tree_options, reserved),
     RESTRICTED(recover_options, reserved),
     RESTRICTED(ring_options, reserved),
     RESTRICTED(ring_stream_options, reserved),

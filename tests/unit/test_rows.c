@@ -271,6 +271,338 @@ static void limits_are_kept(void **state)
     assert_true(refused > 10);
 }
 
+/* f calls itself, g and h: main f g; main f f h; main f; other f g; g alone; nothing. */
+static void build_calls(builder *b)
+{
+    enum { MAIN = 0x400010, OTHER = 0x400020, F = 0x400030, G = 0x400040, H = 0x400050 };
+    begin(b, CHAIN_TYPE, 0, FREQ);
+    put_mmap(b, 5, 0x400000, 0x1000, 0, "/bin/work", 0);
+    put_sample(b, USER, 5, 100, G, CHAIN(PF_CONTEXT_USER, G, F, MAIN));
+    put_sample(b, USER, 5, 101, H, CHAIN(PF_CONTEXT_USER, H, F, F, MAIN));
+    put_sample(b, USER, 5, 102, F, CHAIN(PF_CONTEXT_USER, F, MAIN));
+    put_sample(b, USER, 5, 103, G, CHAIN(PF_CONTEXT_USER, G, F, OTHER));
+    put_sample(b, USER, 5, 104, G, CHAIN(PF_CONTEXT_USER, G));
+}
+
+static const char f_name[] = "[work+0x30]";
+
+static void callers_and_callees_of_a_function(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    build_calls(&b);
+    perfile_profile_options o = {.size = sizeof o,
+                                 .flags = PERFILE_PROFILE_CALLERS,
+                                 .per = {PERFILE_PER_SYMBOL},
+                                 .function = f_name};
+    assert_rows(&b, &o,
+                "- - [work+0x10] - 1/10 2/20\n" /* self: in f, which it called */
+                "- - [work+0x20] - 0/0 1/10\n"
+                "- - [work+0x30] - 0/0 1/10\n"); /* the innermost call counts */
+    o.flags = PERFILE_PROFILE_CALLEES;
+    assert_rows(&b, &o,
+                "- - - - 1/10 1/10\n" /* in f itself */
+                "- - [work+0x30] - 0/0 1/10\n"
+                "- - [work+0x40] - 2/20 2/20\n");
+    o.per[0] = PERFILE_PER_EVENT; /* any keys: one row for all samples with f */
+    o.per[1] = PERFILE_PER_PID;
+    perfile_profile *p;
+    perfile_profile_row row;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_OK);
+    assert_true(perfile_profile_get_row(p, 0, &row, sizeof row));
+    assert_int_equal(row.total_samples, 4);
+    assert_int_equal(row.samples, 3); /* in f, or in what it called */
+    assert_int_equal(row.pid, 5);
+    assert_false(perfile_profile_get_row(p, 1, &row, sizeof row));
+    perfile_profile_close(p);
+    o.function = "[work+0x31]"; /* nobody has that */
+    assert_rows(&b, &o, "");
+    o.function = NULL;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+    o = (perfile_profile_options){.size = sizeof o, .function = f_name};
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+    o.flags = PERFILE_PROFILE_CALLERS | PERFILE_PROFILE_CALLEES;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+}
+
+/* The trees of all rows, "ROW: depth symbol samples/total; …", must be `wanted`. */
+static void assert_trees(const builder *b, const perfile_profile_options *counting,
+                         perfile_tree_options *o, const char *wanted)
+{
+    char text[2048] = "";
+    uint64_t rows[32];
+    size_t at = 0, n = 0;
+    perfile_profile *p;
+    perfile_profile_row row;
+    perfile_profile_node node;
+    uint64_t last = 0;
+    assert_int_equal(profile_of(b, counting, NULL, &p), PERFILE_OK);
+    for (; n < 32 && perfile_profile_get_row(p, n, &row, sizeof row); n++)
+        rows[n] = n;
+    o->rows = rows;
+    o->n_rows = n;
+    assert_int_equal(perfile_profile_make_trees(p, o, NULL), PERFILE_OK);
+    for (size_t i = 0; perfile_profile_get_node(p, i, &node, sizeof node); i++) {
+        assert_true(perfile_profile_get_row(p, (size_t)node.row, &row, sizeof row));
+        if (i == 0 || node.row != last)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s:\n", row.symbol);
+        last = node.row;
+        at += (size_t)snprintf(text + at, sizeof text - at, "%*s%s %d/%d below %d%s\n",
+                               (int)node.depth, "", node.symbol, (int)node.samples,
+                               (int)node.total_samples, (int)node.below, node.cut ? " cut" : "");
+        assert_int_equal(node.total_period, 10 * node.total_samples);
+        assert_string_equal(node.module, "/bin/work");
+        assert_int_equal(node.cpumode, PERFILE_MISC_CPUMODE_USER);
+        assert_false(node.named);
+    }
+    assert_string_equal(text, wanted);
+    rows[0] = n; /* a row that is not there, and one that is given twice */
+    assert_int_equal(perfile_profile_make_trees(p, o, NULL), PERFILE_E_USAGE);
+    rows[0] = 1;
+    assert_int_equal(perfile_profile_make_trees(p, o, NULL), PERFILE_E_USAGE);
+    perfile_profile_close(p);
+}
+
+static void rows_have_call_trees(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    build_calls(&b);
+    perfile_profile_options o = {.size = sizeof o, .per = {PERFILE_PER_SYMBOL}};
+    perfile_tree_options trees = {.size = sizeof trees};
+    assert_trees(&b, &o, &trees,
+                 "[work+0x40]:\n [work+0x30] 2/2 below 2\n"
+                 "  [work+0x10] 1/1 below 0\n  [work+0x20] 1/1 below 0\n"
+                 "[work+0x30]:\n [work+0x10] 1/1 below 0\n"
+                 "[work+0x50]:\n [work+0x30] 1/1 below 1\n  [work+0x30] 1/1 below 1\n"
+                 "   [work+0x10] 1/1 below 0\n");
+    trees.flags = PERFILE_TREE_CALLEES | PERFILE_TREE_PERIODS;
+    trees.least = 400000; /* 2 of 5 */
+    assert_trees(&b, &o, &trees,
+                 "[work+0x30]:\n [work+0x40] 2/2 below 0\n"
+                 "[work+0x10]:\n [work+0x30] 1/3 below 0 cut\n");
+    trees = (perfile_tree_options){.size = sizeof trees, .flags = PERFILE_TREE_TOTAL, .depth = 1};
+    assert_trees(&b, &o, &trees,
+                 "[work+0x40]:\n [work+0x30] 2/2 below 0 cut\n"
+                 "[work+0x30]:\n [work+0x10] 1/2 below 0\n [work+0x20] 0/1 below 0\n"
+                 " [work+0x30] 0/1 below 0 cut\n"
+                 "[work+0x50]:\n [work+0x30] 1/1 below 0 cut\n");
+    trees.width = 1;
+    trees.depth = 0;
+    o.flags = PERFILE_PROFILE_CALLERS;
+    o.function = "[work+0x40]";
+    assert_trees(&b, &o, &trees, "[work+0x30]:\n [work+0x10] 1/1 below 0\n");
+    o.per[0] = PERFILE_PER_PID; /* the row does not say the function: the tree begins with it */
+    o.function = f_name;
+    o.flags = PERFILE_PROFILE_CALLEES;
+    trees.width = 0;
+    assert_trees(&b, &o, &trees,
+                 "(null):\n [work+0x40] 2/2 below 0\n [work+0x30] 0/1 below 1\n"
+                 "  [work+0x50] 1/1 below 0\n");
+    trees.depth = 1025;
+    perfile_profile *p;
+    o = (perfile_profile_options){.size = sizeof o};
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_OK);
+    assert_int_equal(perfile_profile_make_trees(p, &trees, NULL), PERFILE_E_USAGE);
+    perfile_profile_close(p);
+}
+
+/* Puts a second capture into a profile that has the first one. */
+static perfile_status put_other(const builder *capture, perfile_profile *p)
+{
+    perfile_stream *s;
+    const perfile_model *model;
+    const perfile_record *first;
+    size_t n;
+    assert_int_equal(open_capture(built(capture), NULL, &s, &model), PERFILE_OK);
+    perfile_status st = perfile_profile_continue(p, perfile_stream_session(s), model, NULL);
+    while (st == PERFILE_OK && (st = perfile_stream_next_run(s, &first, &n, NULL)) == PERFILE_OK)
+        st = perfile_profile_put_run(p, first, n, NULL);
+    st = st == PERFILE_END ? perfile_profile_continue(p, NULL, NULL, NULL) : st;
+    perfile_stream_close(s);
+    return st;
+}
+
+/* Two captures of a file in two folders, in which other places were sampled. */
+static void captures_are_compared(void **state)
+{
+    (void)state;
+    BUILDER a = {0}, b = {0};
+    begin(&a, CHAIN_TYPE, 0, FREQ);
+    put_mmap(&a, 5, 0x400000, 0x1000, 0, "/old/work", 0);
+    put_mmap(&a, 5, 0x500000, 0x1000, 0, "/lib/gone.so", 0);
+    put_sample(&a, USER, 5, 100, 0x400010, CHAIN(PF_CONTEXT_USER, 0x400010, 0x500020));
+    begin(&b, CHAIN_TYPE, 0, FREQ);
+    put_mmap(&b, 7, 0x800000, 0x1000, 0, "/new/work", 0);
+    for (unsigned i = 0; i < 3; i++)
+        put_sample(&b, USER, 7, 100, 0x800010 + i, CHAIN(PF_CONTEXT_USER, 0x800010 + i, 0x800040));
+    const perfile_profile_options o = {.size = sizeof o,
+                                       .flags = PERFILE_PROFILE_COMPARE,
+                                       .per = {PERFILE_PER_DSO, PERFILE_PER_SYMBOL}};
+    perfile_stream *s;
+    const perfile_model *model;
+    const perfile_record *first;
+    size_t n;
+    perfile_profile *p;
+    perfile_profile_row now, before;
+    perfile_profile_summary sum;
+    assert_int_equal(open_capture(built(&a), NULL, &s, &model), PERFILE_OK);
+    assert_int_equal(perfile_profile_open(perfile_stream_session(s), model, &o, &p, NULL),
+                     PERFILE_OK);
+    while (perfile_stream_next_run(s, &first, &n, NULL) == PERFILE_OK)
+        assert_int_equal(perfile_profile_put_run(p, first, n, NULL), PERFILE_OK);
+    assert_int_equal(perfile_profile_continue(p, NULL, NULL, NULL), PERFILE_OK);
+    assert_int_equal(perfile_profile_put_run(p, NULL, 0, NULL), PERFILE_E_USAGE);
+    perfile_stream_close(s);
+    assert_int_equal(put_other(&b, p), PERFILE_OK);
+    assert_false(perfile_profile_get_row(p, 0, &now, sizeof now));
+    assert_int_equal(perfile_profile_finish(p, NULL), PERFILE_OK);
+    assert_int_equal(perfile_profile_continue(p, NULL, NULL, NULL), PERFILE_E_USAGE);
+    const perfile_tree_options trees = {.size = sizeof trees};
+    assert_int_equal(perfile_profile_make_trees(p, &trees, NULL), PERFILE_E_USAGE);
+    perfile_profile_get_summary(p, &sum, sizeof sum);
+    assert_int_equal(sum.rows, 2);
+    assert_int_equal(sum.samples, 3);
+    assert_int_equal(sum.period, 30);
+    assert_int_equal(sum.before_samples, 1);
+    assert_int_equal(sum.before_period, 10);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(perfile_profile_get_row(p, i, &now, sizeof now));
+        assert_true(perfile_profile_get_before(p, i, &before, sizeof before));
+        const bool work = strcmp(now.dso, "work") == 0;
+        assert_string_equal(now.dso, work ? "work" : "gone.so");
+        assert_string_equal(before.symbol, work ? "[work]" : "[gone.so]");
+        assert_int_equal(now.samples, work ? 3 : 0);
+        assert_int_equal(now.total_period, work ? 30 : 0);
+        assert_int_equal(before.samples, work);
+        assert_int_equal(before.total_period, 10);
+    }
+    assert_false(perfile_profile_get_before(p, 2, &before, sizeof before));
+    perfile_profile_close(p);
+}
+
+/* Samples without an address are no row of their own where places are no key. */
+static void a_sample_without_an_address_counts(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    begin(&b, CHAIN_TYPE & ~(uint64_t)PERFILE_SAMPLE_IP, 0, FREQ);
+    put_mmap(&b, 5, 0x400000, 0x1000, 0, "/bin/work", 0);
+    for (uint64_t n = 0; n < 2; n++) {
+        const size_t start = build_begin(&b, PERFILE_RECORD_SAMPLE, USER);
+        build_u64(&b, 5 | (uint64_t)5 << 32); /* pid, tid */
+        build_u64(&b, 100);                   /* time */
+        build_u64(&b, 10);                    /* period */
+        build_u64(&b, n);                     /* call chain */
+        for (uint64_t i = 0; i < n; i++)
+            build_u64(&b, 0x400010);
+        build_end(&b, start);
+    }
+    perfile_profile_options o = {.size = sizeof o};
+    assert_rows(&b, &o, "- - - - 2/20 2/20\n");
+    o.per[0] = PERFILE_PER_DSO;
+    assert_rows(&b, &o, "- - - - 1/10 1/10\n- /bin/work - - 1/10 1/10\n");
+}
+
+/* Trees are bounded by the limit of profiles, too. */
+static void limits_are_kept_by_trees(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    build_calls(&b);
+    const perfile_profile_options o = {.size = sizeof o, .per = {PERFILE_PER_SYMBOL}};
+    const uint64_t rows[] = {0, 1, 2};
+    const perfile_tree_options trees = {.size = sizeof trees, .rows = rows, .n_rows = 3};
+    unsigned refused = 0;
+    for (uint64_t most = 1;; most += 64) {
+        perfile_profile *p;
+        perfile_limits limits = {.size = sizeof limits, .profile_bytes = most};
+        perfile_status st = profile_of(&b, &o, &limits, &p);
+        const bool counted = st == PERFILE_OK;
+        st = counted ? perfile_profile_make_trees(p, &trees, NULL) : st;
+        assert_true(st == PERFILE_OK || st == PERFILE_E_LIMIT);
+        refused += counted && st != PERFILE_OK;
+        perfile_profile_close(p);
+        if (st == PERFILE_OK)
+            break;
+    }
+    assert_true(refused > 10);
+}
+
+/* Counters have other keys than samples, and need no model. */
+static void counters_are_no_samples(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    build_two(&b);
+    perfile_profile *p;
+    perfile_profile_row row;
+    perfile_profile_options o = {.size = sizeof o,
+                                 .flags = PERFILE_PROFILE_COUNTERS,
+                                 .per = {PERFILE_PER_EVENT, PERFILE_PER_TIME}};
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_OK);
+    assert_false(perfile_profile_get_row(p, 0, &row, sizeof row)); /* there are no STAT records */
+    perfile_profile_close(p);
+    const uint8_t wrong[] = {PERFILE_PER_PID, PERFILE_PER_DSO, PERFILE_PER_SYMBOL,
+                             PERFILE_PER_TIME};
+    for (size_t i = 0; i < sizeof wrong; i++) {
+        o.per[0] = wrong[i];
+        assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+    }
+    o.per[1] = 0; /* of samples there is no time */
+    o.flags = 0;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+    o.per[0] = 0;
+    o.flags = PERFILE_PROFILE_COUNTERS | PERFILE_PROFILE_COMPARE;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+}
+
+/* Counts of an event on two processors, twice, the second time of half of the time. */
+static void counts_are_added_up(void **state)
+{
+    (void)state;
+    BUILDER b = {0};
+    begin(&b, CHAIN_TYPE, 0, FREQ);
+    for (uint64_t round = 1; round <= 2; round++) {
+        for (uint32_t cpu = 0; cpu < 2; cpu++) {
+            const size_t start = build_begin(&b, PERFILE_RECORD_STAT, 0);
+            build_u64(&b, 1); /* of no event: nobody has the id */
+            build_u32(&b, cpu);
+            build_u32(&b, 0);
+            build_u64(&b, 10 * round + cpu);
+            build_u64(&b, 100 * round);
+            build_u64(&b, 50 + 50 * round);
+            build_end(&b, start);
+        }
+        const size_t start = build_begin(&b, PERFILE_RECORD_STAT_ROUND, 0);
+        build_u64(&b, 0);
+        build_u64(&b, round * 1000);
+        build_end(&b, start);
+    }
+    const perfile_profile_options o = {
+        .size = sizeof o, .flags = PERFILE_PROFILE_COUNTERS, .per = {PERFILE_PER_TIME}};
+    perfile_profile *p;
+    perfile_profile_row row;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_OK);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(perfile_profile_get_row(p, i, &row, sizeof row));
+        assert_int_equal(row.time, 1000 * (i + 1));
+        assert_int_equal(row.samples, 2);
+        assert_int_equal(row.period, i ? 20 : 21);
+        assert_int_equal(row.enabled, 200);
+        assert_int_equal(row.running, i ? 100 : 200);
+        assert_int_equal(row.count, i ? 40 : 21);
+        assert_null(row.unit);
+        assert_true(row.scale == 1);
+        assert_int_equal(row.cpu, UINT32_MAX);
+    }
+    assert_true(perfile_profile_get_row(p, 2, &row, sizeof row)); /* the event was not counted */
+    assert_int_equal(row.samples, 0);
+    assert_int_equal(row.time, PERFILE_NO_TIME);
+    assert_false(perfile_profile_get_row(p, 3, &row, sizeof row));
+    perfile_profile_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +613,13 @@ int main(void)
         cmocka_unit_test(parents_are_found_by_name),
         cmocka_unit_test(what_cannot_be_asked_is_refused),
         cmocka_unit_test(limits_are_kept),
+        cmocka_unit_test(callers_and_callees_of_a_function),
+        cmocka_unit_test(rows_have_call_trees),
+        cmocka_unit_test(captures_are_compared),
+        cmocka_unit_test(a_sample_without_an_address_counts),
+        cmocka_unit_test(limits_are_kept_by_trees),
+        cmocka_unit_test(counters_are_no_samples),
+        cmocka_unit_test(counts_are_added_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,7 @@ static const char *add_key(cli_keys *keys, const char *word)
         keys->kind[keys->n] = (uint8_t)kind;
         if (kind == TIME) {
             keys->step[keys->n] = value ? read_step(value + 1) : 1000000000; /* default: 1 s */
+            keys->step_given = value;
             if (!keys->step[keys->n])
                 return "time takes a step such as 1s, 10ms or 250us";
         } else if (value) {
@@ -356,6 +357,14 @@ uint8_t cli_key_per(const cli_keys *keys, unsigned k)
     return keys->kind[k] == FIELD ? 0 : kinds[keys->kind[k]].per;
 }
 
+uint8_t cli_key_of_counters(const cli_keys *keys, unsigned k)
+{
+    const unsigned kind = keys->kind[k];
+    return kind == TIME                                                  ? PERFILE_PER_TIME
+           : kind == EVENT || kind == CPU || kind == TID || kind == COMM ? kinds[kind].per
+                                                                         : 0;
+}
+
 bool cli_keys_type_only(const cli_keys *keys)
 {
     return keys->n == 1 && keys->kind[0] == TYPE;
@@ -554,6 +563,7 @@ void cli_counts_end(cli_counts *counts)
     free_groups(&counts->groups);
     cli_fields_close(counts);
     free(counts->threads);
+    perfile_profile_close(counts->counters);
 }
 
 /* Returns the size of a record with the bytes that follow it (AUX data). */
@@ -609,10 +619,12 @@ static bool count_types(cli_counts *counts, cli_input *in)
     bool ok = true;
     for (count_passed(&low, in); cli_next_run(in, &r, &n); count_passed(&low, in)) {
         uint64_t samples = low.at[PERFILE_RECORD_SAMPLE].records;
+        bool of_counters = false;
         for (const perfile_record *at = r, *end = r + n; at < end; at++) {
             if (at->type < N_COUNTED_TYPES) {
                 low.at[at->type].records++;
                 low.at[at->type].bytes += bytes_of(at);
+                of_counters |= cli_is_of_counters(at);
             } else {
                 uint64_t key = cli_type_key(at);
                 ok = add_to_group(&counts->groups, &key, 1, bytes_of(at)) && ok;
@@ -620,6 +632,10 @@ static bool count_types(cli_counts *counts, cli_input *in)
         }
         if (low.at[PERFILE_RECORD_SAMPLE].records - samples != n)
             cli_losses_feed(&counts->losses, r, n);
+        if (of_counters)
+            cli_counters_put(counts, in, r, n);
+        if (in->status < 0)
+            break;
     }
     return add_types(counts, &low) && ok;
 }
@@ -670,6 +686,10 @@ static perfile_status count_keys(cli_counts *counts, cli_input *in, perfile_erro
             count_sample(g, r);
         else
             cli_losses_feed(&counts->losses, r, 1);
+        if (cli_is_of_counters(r))
+            cli_counters_put(counts, in, r, 1);
+        if (in->status < 0)
+            break;
     }
     return st;
 }
@@ -698,6 +718,7 @@ perfile_status cli_count(cli_counts *counts, cli_input *in, perfile_error *err)
         st = count_types(counts, in) ? PERFILE_OK : PERFILE_E_NOMEM;
     else
         st = count_keys(counts, in, err);
+    cli_counters_finish(counts, in);
     add_up(counts);
     return st;
 }

@@ -1,4 +1,4 @@
-/* `perfile stats`: counts of samples and other records by keys.  count.c counts; this
+/* `perfile stats`: counts of samples and other records by keys.  count.c and counters.c count; this
  * file reads the command line, sorts the rows, and prints them. */
 #include "cli/stats/stats.h"
 
@@ -17,6 +17,13 @@ enum {
     OPTION_TOP,
     OPTION_TOTAL,
     OPTION_PARENT,
+    OPTION_TREE,
+    OPTION_MIN,
+    OPTION_DEPTH,
+    OPTION_WIDTH,
+    OPTION_CALLERS,
+    OPTION_CALLEES,
+    OPTION_COMPARE,
     OPTION_UNKNOWN,
     OPTION_RAW,
     OPTION_JSON
@@ -100,8 +107,8 @@ static void figures_json(const cli_counts *counts, const cli_group *g)
         cli_json_decimal("period", g->period);
 }
 
-/* Prints the counts of one input as a JSON object. */
-static void print_json(const settings *set, const cli_counts *counts, const cli_input *in)
+/* Prints the counts of one input as a JSON object; false if there is no memory. */
+static bool print_json(const settings *set, const cli_counts *counts, const cli_input *in)
 {
     const cli_groups *g = &counts->groups;
     cli_json_object(NULL);
@@ -123,12 +130,14 @@ static void print_json(const settings *set, const cli_counts *counts, const cli_
     cli_json_object("total");
     figures_json(counts, &counts->total);
     cli_json_object_end();
+    const bool ok = !cli_counters_any(counts) || cli_counters_json(counts, set->top);
     cli_json_object("losses");
     cli_losses_json(&counts->losses, counts->session);
     cli_json_object_end();
     cli_json_damage(in);
     cli_json_object_end();
     cli_json_line();
+    return ok;
 }
 
 /* Which columns a table has besides the first one, PERCENT and BYTES. */
@@ -243,9 +252,11 @@ static bool print(const settings *set, cli_counts *counts, const cli_input *in)
     if (set->heading)
         cli_print("%s:\n", in->name);
     if (set->json)
-        print_json(set, counts, in);
+        ok = print_json(set, counts, in);
     else
         ok = print_table(set, counts);
+    if (!set->json && ok && cli_counters_any(counts))
+        ok = cli_counters_print(counts, set->top);
     if (set->heading)
         cli_print("\n");
     return ok;
@@ -277,7 +288,7 @@ static int stats_of(cli_file *file, const settings *set)
     return st == PERFILE_OK ? status : cli_status_of(st, false);
 }
 
-CLI_WORDS(sort_word, "samples", "period", "count", "bytes", "key", "total")
+CLI_WORDS(sort_word, "samples", "period", "count", "bytes", "key", "total", "delta", "ratio")
 
 static int sort_option(settings *set)
 {
@@ -301,6 +312,76 @@ static int unknown_option(settings *set)
     return status;
 }
 
+CLI_WORDS(tree_word, "callers", "callees")
+
+/* --tree, or --tree=WHICH. */
+static int tree_option(settings *set)
+{
+    size_t which;
+    set->tree = TREE_DEFAULT;
+    if (!optarg)
+        return CLI_CONTINUE;
+    int status = cli_choose("stats", "--tree", optarg, tree_word, &which);
+    if (status == CLI_CONTINUE)
+        set->tree = TREE_CALLERS + (int)which;
+    return status;
+}
+
+/* --min: "0.5" or "0.5%". */
+static int min_option(settings *set)
+{
+    char *end;
+    const double value = strtod(optarg, &end);
+    if (end == optarg || !(value >= 0 && value <= 100) || (end[0] && strcmp(end, "%") != 0))
+        return cli_usage("stats", "--min is a percentage from 0 to 100: '%s'", optarg);
+    set->least = value;
+    return CLI_CONTINUE;
+}
+
+/* --callers and --callees, of which there is one. */
+static int around_option(settings *set, uint32_t around)
+{
+    if (set->function && set->around != around)
+        return cli_usage("stats", "--callers and --callees do not go together");
+    set->function = optarg;
+    set->around = around;
+    return CLI_CONTINUE;
+}
+
+/* --depth and --width. */
+static int size_option(const char *name, uint64_t *size)
+{
+    if (cli_read_number("stats", name, optarg, size) != CLI_CONTINUE)
+        return CLI_USAGE;
+    return *size && *size <= 1024 ? CLI_CONTINUE
+                                  : cli_usage("stats", "--%s is a number from 1 to 1024", name);
+}
+
+/* Handles an option that makes a profile count samples. */
+static int read_code_option(int option, settings *set)
+{
+    switch (option) {
+    case OPTION_TREE:
+        return tree_option(set);
+    case OPTION_MIN:
+        return min_option(set);
+    case OPTION_DEPTH:
+        return size_option("depth", &set->depth);
+    case OPTION_WIDTH:
+        return size_option("width", &set->width);
+    case OPTION_CALLERS:
+        return around_option(set, PERFILE_PROFILE_CALLERS);
+    case OPTION_CALLEES:
+        return around_option(set, PERFILE_PROFILE_CALLEES);
+    case OPTION_COMPARE:
+        set->before = optarg;
+        return CLI_CONTINUE;
+    default: /* OPTION_TOTAL */
+        set->of_code = true;
+        return CLI_CONTINUE;
+    }
+}
+
 /* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
 static int read_option(int option, settings *set)
 {
@@ -320,8 +401,14 @@ static int read_option(int option, settings *set)
     case OPTION_TOP:
         return cli_read_number("stats", "top", optarg, &set->top);
     case OPTION_TOTAL:
-        set->of_code = true;
-        return CLI_CONTINUE;
+    case OPTION_TREE:
+    case OPTION_MIN:
+    case OPTION_DEPTH:
+    case OPTION_WIDTH:
+    case OPTION_CALLERS:
+    case OPTION_CALLEES:
+    case OPTION_COMPARE:
+        return read_code_option(option, set);
     case OPTION_PARENT:
         set->parent = optarg;
         return CLI_CONTINUE;
@@ -351,7 +438,7 @@ static const cli_option options[] = {
     {"sort", .value = "ORDER", .code = OPTION_SORT, .word = sort_word,
      .help = "what the lines are sorted by; samples (default, if there are any), period, count, "
              "bytes or key; PERCENT is "
-             "its share; with sym also total",
+             "its share; with sym also total, with --compare delta or ratio",
      .more = "period is the sum over the samples, count the number of records. With key, PERCENT "
              "is the share of samples. With sym, period is the default where all samples are of "
              "one event."},
@@ -366,9 +453,40 @@ static const cli_option options[] = {
      .help = "which functions the key parent is; default: "
              "^(__(x64|ia32|arm64|s390x|riscv)_)?sys_|^(do|exc)_page_fault",
      .more = "Of a call chain the innermost that matches counts."},
+    {"tree", .value = "[=WHICH]", .code = OPTION_TREE, .word = tree_word,
+     .help = "below each line its call tree: callers, from the line outwards, or callees; default: "
+             "callees for --sort total, else callers",
+     .more = "Like `perf report -g caller` and `-g callee`: callers are of the samples that were "
+             "taken in the function, with --sort total of all that have it in their call chain. A "
+             "function below another one at the same indent is its only one. Without --by the key "
+             "is sym."},
+    {"min", .value = "PERCENT", .code = OPTION_MIN,
+     .help = "leave functions out of trees that have less of all samples; default: 0.5"},
+    {"depth", .value = "N", .code = OPTION_DEPTH,
+     .help = "how many functions deep trees are; default: 64"},
+    {"width", .value = "N", .code = OPTION_WIDTH,
+     .help = "how many callers or callees of one function trees have, those with the most samples; "
+             "default: all with at least --min"},
+    {"callers", .value = "SYM", .code = OPTION_CALLERS,
+     .help = "count only samples with the function SYM in their call chain, a line for each of "
+             "those that called it",
+     .more = "SYM is a name as sym shows it. TOTAL is the share of samples in SYM and what it "
+             "calls, SELF in SYM itself. Each sample counts once: where SYM calls itself, the "
+             "innermost call counts. --tree shows who called the callers."},
+    {"callees", .value = "SYM", .code = OPTION_CALLEES,
+     .help = "the same with a line for each function that SYM called",
+     .more = "Where SYM calls itself, the outermost call counts. --tree shows what the callees "
+             "call: all that SYM calls, of all places that it is called from."},
+    {"compare", .value = "BEFORE", .code = OPTION_COMPARE, .path = true,
+     .help = "shares of the capture BEFORE, those of FILE, their difference in percentage points, "
+             "and NOW divided by BEFORE, for each line of any key; sorted by the difference",
+     .more = "Like `perf diff`; the ratio is that of periods (of samples, where those are of "
+             "several events). Functions are compared by their name, files without their folders, "
+             "so that both may be of different builds. Without --by the keys are dso,sym."},
     {"unknown", .value = "WHAT", .code = OPTION_UNKNOWN, .word = unknown_word,
      .help = "with sym, what is in no known function; mapped (default): a line for each place in a "
-             "file, [libc.so.6+0x1234], and one, [unknown], for all addresses where nothing is "
+             "file, [libc.so.6+0x1234] (with --compare for each file), and one, [unknown], for all "
+             "addresses where nothing is "
              "known to be mapped; module: one for each file; address: one for each address",
      .more = "Most of these addresses are no code, but what perf took for return addresses on "
              "stacks of programs without frame pointers."},
@@ -390,25 +508,34 @@ const cli_spec cli_stats_spec = {
              "\n"
              "Usage: perfile stats [OPTION ...] FILE ...\n",
     .options = options,
-    .notes = "If an option is given twice, either may match; different options must all match.\n"
-             "PERIOD is the sum over the samples, if all are of one event.  BYTES is the size of "
-             "the records\n"
-             "as stored, with the data behind AUXTRACE and TRACING_DATA records; for records from\n"
-             "compressed ones, the size after decompression.\n"
-             "\n"
-             "Examples:\n"
-             "  perfile stats perf.data                       like `perf report --stats`\n"
-             "  perfile stats --by comm,event --top 10 perf.data\n"
-             "  perfile stats --by dso --type sample --time 10%..20% perf.data\n"
-             "  perfile stats --by dso,sym --top 20 perf.data     like `perf report`\n"
-             "  perfile stats --by sym --sort total perf.data     what is behind most samples\n"
-             "  perfile stats --by time=1s --sort key perf.data   samples per second\n"
-             "  perfile stats --json perf.data | jq '.rows[0]'\n",
+    .notes =
+        "If an option is given twice, either may match; different options must all match.\n"
+        "PERIOD is the sum over the samples, if all are of one event.  BYTES is the size of "
+        "the records\n"
+        "as stored, with the data behind AUXTRACE and TRACING_DATA records; for records from\n"
+        "compressed ones, the size after decompression.\n"
+        "Of a capture of `perf stat record` a second table has its counts, by event and any of "
+        "time,\n"
+        "cpu, tid and comm; RUNNING is the part of the time for which they were counted.\n"
+        "\n"
+        "Examples:\n"
+        "  perfile stats perf.data                       like `perf report --stats`\n"
+        "  perfile stats --by comm,event --top 10 perf.data\n"
+        "  perfile stats --by dso --type sample --time 10%..20% perf.data\n"
+        "  perfile stats --by dso,sym --top 20 perf.data     like `perf report`\n"
+        "  perfile stats --by sym --sort total perf.data     what is behind most samples\n"
+        "  perfile stats --tree --top 10 perf.data           and who called it\n"
+        "  perfile stats --callees main --tree perf.data     what main spends its time on\n"
+        "  perfile stats --compare before.data --top 20 after.data   like `perf diff`\n"
+        "  perfile stats --by time=1s --sort key perf.data   samples per second\n"
+        "  perfile stats --by time,cpu perf.data      like `perf stat report`, of perf stat "
+        "record\n"
+        "  perfile stats --json perf.data | jq '.rows[0]'\n",
 };
 
 int cli_stats(int argc, char **argv)
 {
-    settings set = {0};
+    settings set = {.least = -1};
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
                 (c = cli_next_option("stats", argc, argv, &cli_stats_spec)) != -1;)
@@ -418,8 +545,6 @@ int cli_stats(int argc, char **argv)
         status = cli_read_inputs("stats", argc, argv, true, &in);
     if (status == CLI_CONTINUE)
         status = cli_selection_check("stats", &set.select);
-    if (status == CLI_CONTINUE && set.keys.n == 0) /* without --by */
-        cli_keys_add(&set.keys, set.of_code ? "comm" : "type");
     if (status == CLI_CONTINUE)
         status = cli_stats_check(&set);
     if (status == CLI_CONTINUE) {

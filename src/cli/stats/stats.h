@@ -1,4 +1,4 @@
-/* `perfile stats`: the keys of --by, counts by them, and the command line.
+/* `perfile stats`: the keys of --by, counts by them, lines of code, and the command line.
  *
  * A value is one uint64_t: a type (cli_type_key()), an index of an event, a number, a time divided
  * by its step, or, for comm and dso, the address of a string in the model.  Strings of the model
@@ -46,6 +46,7 @@ typedef struct cli_keys {
     uint64_t step[CLI_MAX_KEYS]; /* for the key time: ns */
     char *field[CLI_MAX_KEYS];   /* for a field: its name; NULL for others */
     bool needs_model;            /* some field needs names, mappings or functions */
+    bool step_given;             /* else it is the default */
 } cli_keys;
 
 /* Enumerates the names of the keys. */
@@ -72,6 +73,7 @@ typedef struct cli_counts {
     struct cli_thread_name *threads;        /* names that were asked for: count.c; NULL: none yet */
     const perfile_symbols_options *symbols; /* by which fields look up functions; NULL: not */
     struct cli_field *fields; /* of keys that are fields, by key: fields.c; NULL: none */
+    perfile_profile *counters; /* counts of perf stat; NULL: there is no record of it */
 } cli_counts;
 
 void cli_counts_start(cli_counts *counts, const cli_keys *keys);
@@ -79,6 +81,23 @@ void cli_counts_start(cli_counts *counts, const cli_keys *keys);
 /* Counts all records of `in`, and sums up the groups.  An error of reading is in in->status.
  * PERFILE_E_NOMEM; PERFILE_E_USAGE: no record of the capture can have the field of some key. */
 perfile_status cli_count(cli_counts *counts, cli_input *in, perfile_error *err);
+
+/* Counts of perf stat (counters.c): puts records in, of which others are skipped; ends that.  What
+ * fails is in in->status. */
+void cli_counters_put(cli_counts *counts, cli_input *in, const perfile_record *first, size_t n);
+void cli_counters_finish(cli_counts *counts, cli_input *in);
+
+/* Says whether there are any, prints them as a table, and as members of a JSON object.  False if
+ * there is no memory. */
+bool cli_counters_any(const cli_counts *counts);
+bool cli_counters_print(const cli_counts *counts, uint64_t top);
+bool cli_counters_json(const cli_counts *counts, uint64_t top);
+
+/* True if a record is one of those that counters need. */
+static inline bool cli_is_of_counters(const perfile_record *r)
+{
+    return r->type >= PERFILE_RECORD_THREAD_MAP && r->type <= PERFILE_RECORD_STAT_ROUND;
+}
 
 /* Makes one row of those that have the same names.  False if there is no memory. */
 bool cli_counts_join(cli_counts *counts);
@@ -95,6 +114,9 @@ bool cli_keys_of_code(const cli_keys *keys);
 
 /* PERFILE_PER_… of key `k`; 0: profiles do not have it. */
 uint8_t cli_key_per(const cli_keys *keys, unsigned k);
+
+/* The same for counts of perf stat. */
+uint8_t cli_key_of_counters(const cli_keys *keys, unsigned k);
 
 /* True if `type` is the only key: then records are counted without being decoded. */
 bool cli_keys_type_only(const cli_keys *keys);
@@ -128,7 +150,20 @@ int cli_field_order(const cli_counts *counts, unsigned k, uint64_t a, uint64_t b
 
 /* What rows are sorted by, and what PERCENT is a share of.  BY_SAMPLES and on are in the order of
  * the words of --sort. */
-enum { BY_DEFAULT = 0, BY_SAMPLES, BY_PERIOD, BY_RECORDS, BY_BYTES, BY_KEY, BY_TOTAL };
+enum {
+    BY_DEFAULT = 0,
+    BY_SAMPLES,
+    BY_PERIOD,
+    BY_RECORDS,
+    BY_BYTES,
+    BY_KEY,
+    BY_TOTAL,
+    BY_DELTA,
+    BY_RATIO
+};
+
+/* Which call trees are printed: TREE_CALLERS and on are in the order of the words of --tree. */
+enum { TREE_NONE = 0, TREE_DEFAULT, TREE_CALLERS, TREE_CALLEES };
 
 typedef struct cli_stats_settings {
     cli_reading how;
@@ -136,17 +171,64 @@ typedef struct cli_stats_settings {
     cli_selection select;
     cli_keys keys;
     cli_symbols symbols;
-    const char *parent; /* NULL: the default */
-    uint32_t unknown;   /* PERFILE_PROFILE_UNKNOWN_… */
-    bool of_code;       /* samples are counted by a profile: keys of code, or --total */
+    const char *parent;   /* NULL: the default */
+    uint32_t unknown;     /* PERFILE_PROFILE_UNKNOWN_… */
+    bool of_code;         /* samples are counted by a profile: keys of code, --total, --tree … */
+    const char *function; /* whose callers or callees are counted; NULL: all samples are */
+    uint32_t around;      /* PERFILE_PROFILE_CALLERS or …_CALLEES */
+    const char *before;   /* the capture that inputs are compared with; NULL: none */
+    int tree;             /* TREE_… */
+    double least;         /* percent: nodes of trees below are left out */
+    uint64_t depth;       /* of trees; 0: the default */
+    uint64_t width;       /* likewise; 0: all */
     bool json;
     bool heading; /* the name of each file is printed above its table */
     int sort;     /* BY_… */
     uint64_t top; /* 0: all */
 } cli_stats_settings;
 
-/* Checks which options go together, and sets of_code: CLI_CONTINUE, or the exit status. */
+/* Checks which options go together, and sets of_code and the default keys: CLI_CONTINUE, or the
+ * exit status. */
 int cli_stats_check(cli_stats_settings *set);
+
+/* A row of a profile. */
+typedef struct cli_line {
+    perfile_profile_row row;
+    uint64_t number; /* of the row in the profile */
+    uint64_t before; /* samples or period, as shares are, of the capture before */
+} cli_line;
+
+/* What a profile counted for one input, in the order of its lines. */
+typedef struct cli_lines {
+    const cli_stats_settings *set;
+    perfile_profile *profile;
+    perfile_profile_summary sum;
+    cli_line *at;
+    size_t n; /* rows; of a comparison only those of which samples were taken there */
+    cli_losses losses;
+    cli_symbols symbols; /* where names come from, and what has none */
+    int sorted_by;       /* BY_… */
+    int tree;            /* TREE_… */
+    bool periods;        /* shares are of periods, not of samples */
+} cli_lines;
+
+/* How many lines --top lets be printed. */
+size_t cli_lines_shown(const cli_lines *c);
+
+/* The text that a row has for a key PERFILE_PER_…; NULL: it is unknown, or a number. */
+const char *cli_line_text(const perfile_profile_row *row, uint8_t per);
+
+/* The number that a row has for a key; UINT32_MAX: it is unknown, or a text. */
+uint32_t cli_line_number(const perfile_profile_row *row, uint8_t per);
+
+/* The share of a line's samples or periods among all, in percent; `all` 0: 0. */
+double cli_lines_share(uint64_t part, uint64_t all);
+
+/* Prints the lines, their losses and what has no name; false if there is no memory. */
+bool cli_lines_print(cli_lines *c, const cli_input *in);
+
+/* Prints them as a JSON object. */
+void cli_lines_json(cli_lines *c, const cli_input *in);
 
 /* Does one input by a profile, and returns its exit status. */
 int cli_stats_of_code(cli_file *file, const cli_stats_settings *set);

@@ -1,0 +1,67 @@
+/* The values of `perf stat record`: how often each event was counted in each interval. */
+#ifndef PF_PROFILE_COUNTERS_H
+#define PF_PROFILE_COUNTERS_H
+
+#include "profile/profile.h"
+
+/* A counter.  The key is all up to `value`. */
+typedef struct pf_counted {
+    uint32_t event; /* its index; UINT32_MAX: not known */
+    uint32_t cpu;
+    uint32_t thread;                  /* position in the THREAD_MAP */
+    uint32_t zero;                    /* in the key */
+    uint64_t value, enabled, running; /* as of the last STAT */
+} pf_counted;
+
+/* What a STAT says more than the one before it of the same counter. */
+typedef struct pf_counter_step {
+    uint32_t counter;
+    uint64_t value, enabled, running;
+} pf_counter_step;
+
+/* What an event's counts are of.  The key is `event`. */
+typedef struct pf_counter_unit {
+    uint64_t event;   /* the address of its name, a text of the profile */
+    const char *unit; /* likewise a text; NULL: none */
+    double scale;
+} pf_counter_unit;
+
+typedef struct pf_counter_thread {
+    uint32_t tid;     /* PERFILE_NO_PID: any */
+    const char *comm; /* of the profile's texts; NULL: not known */
+} pf_counter_thread;
+
+/* All of it is charged to the budget of the profile. */
+typedef struct pf_counting {
+    pf_profile *profile;
+    const perfile_session *session;
+    pf_intern counters, units;
+    pf_counter_step *steps; /* since the last STAT_ROUND */
+    size_t n_steps, steps_cap;
+    pf_counter_thread *threads;
+    size_t n_threads;
+    bool by_comm, by_tid, by_cpu, by_time;
+    uint64_t time_step; /* 0: each interval */
+    bool unscaled;      /* STAT_CONFIG: counts are not extrapolated */
+} pf_counting;
+
+/* Begins a capture, the first or another one.  `per`: PERFILE_PER_…, ended by 0, of COMM, TID, CPU,
+ * EVENT and TIME. */
+void pf_counting_begin(pf_counting *c, pf_profile *p, const perfile_session *session,
+                       const uint8_t *per, uint64_t time_step);
+void pf_counting_free(pf_counting *c);
+
+/* Takes a STAT, STAT_ROUND, STAT_CONFIG or THREAD_MAP; all others, and those that cannot be read,
+ * are skipped.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
+perfile_status pf_counting_put(pf_counting *c, const perfile_record *r, perfile_error *err);
+
+/* The capture ends: counts without a STAT_ROUND have no time, and events without a count are rows
+ * of no values, if others have some. */
+perfile_status pf_counting_end(pf_counting *c, perfile_error *err);
+
+/* The number of what the counts of an event are of, in `units`; PF_INTERN_NONE if there is no
+ * memory.
+ */
+uint32_t pf_counting_unit(pf_counting *c, const char *event);
+
+#endif
