@@ -139,7 +139,7 @@ typedef struct pf_label {
 enum {
     PF_LABEL_NO_PERIOD = 1 << 0, /* periods are not known, where that is told apart */
     PF_LABEL_BEFORE = 1 << 1,    /* of captures that others are compared with */
-    PF_LABEL_TIMES = 1 << 2      /* sums are of times, see profile/counters.c */
+    PF_LABEL_TIMES = 1 << 2      /* sums are of times, see report/counters.c */
 };
 
 #define PF_NO_LABEL UINT32_MAX /* also PERFILE_NO_PID */

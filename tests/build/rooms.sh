@@ -26,7 +26,7 @@ check() {
             }
             formats["perf"] = 1
             level["expr"] = level["profile"] = 6
-            n = split("filter sort emit", leaf, " ")
+            n = split("filter sort emit report", leaf, " ")
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 7
             level["lib"] = 8

@@ -3,6 +3,7 @@
 #include "captures.h"
 #include "testing.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "perfile/perfile.h"
@@ -73,6 +74,42 @@ static void outputs_and_targets(void **state)
     assert_int_equal(perfile_emit_fields_check("time,prev_pid", &model, &err), PERFILE_OK);
 }
 
+/* Columns one by one: a number, a step of it, a name, and what the record does not have. */
+static void columns(void **state)
+{
+    (void)state;
+    builder b;
+    const perfile_record *r;
+    perfile_columns *c;
+    perfile_bytes text;
+    perfile_stream *s = opened(&b);
+    unsigned n = 0;
+    assert_int_equal(perfile_columns_open(NULL, NULL, "pid,pid/10,event,comm", &c, NULL),
+                     PERFILE_OK);
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
+        char whole[32], step[32];
+        perfile_sample sample;
+        if (perfile_sample_decode(r, &sample, sizeof sample, NULL) != PERFILE_OK)
+            continue;
+        snprintf(whole, sizeof whole, "%" PRIu32, sample.pid);
+        snprintf(step, sizeof step, "%" PRIu32, sample.pid / 10 * 10);
+        assert_int_equal(perfile_columns_text(c, r, 0, &text, NULL), PERFILE_OK);
+        assert_true(text.len == strlen(whole) && memcmp(text.ptr, whole, text.len) == 0);
+        assert_int_equal(perfile_columns_text(c, r, 1, &text, NULL), PERFILE_OK);
+        assert_true(text.len == strlen(step) && memcmp(text.ptr, step, text.len) == 0);
+        assert_int_equal(perfile_columns_text(c, r, 2, &text, NULL), PERFILE_OK);
+        assert_true(text.len > 0);
+        assert_int_equal(perfile_columns_text(c, r, 3, &text, NULL), PERFILE_END);
+        n++;
+    }
+    assert_int_equal(n, SAMPLES);
+    perfile_columns_close(c);
+    perfile_columns_close(NULL);
+    assert_int_equal(perfile_columns_open(NULL, NULL, "pid/x", &c, NULL), PERFILE_E_USAGE);
+    perfile_stream_close(s);
+    build_clear(&b);
+}
+
 /* These two are inline in C, and functions of the library for everyone else. */
 static size_t (*const volatile size_of)(const perfile_record *) = perfile_record_size;
 static uint32_t (*const volatile type_of)(const perfile_record *) = perfile_record_stored_type;
@@ -140,8 +177,8 @@ static void merged_ids(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names_and_numbers),
-                                       cmocka_unit_test(outputs_and_targets),
-                                       cmocka_unit_test(records), cmocka_unit_test(merged_ids)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_and_numbers), cmocka_unit_test(outputs_and_targets),
+        cmocka_unit_test(columns), cmocka_unit_test(records), cmocka_unit_test(merged_ids)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

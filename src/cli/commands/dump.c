@@ -489,12 +489,16 @@ static const cli_option options[] = {
          "pid, period, callchain, values.value, weight, data_src.op, mmap2.filename), what every "
          "record has (type, misc, cpumode, size, offset, part, sequence), and resolved names: "
          "event, comm (of the thread at that "
-         "time), dso (the file mapped at the address of the sample). If a record has no field "
+         "time), dso (the file mapped at the address of the sample), sym, symoff, srcline, caller, "
+         "stack (functions); fields of tracepoints, such as prev_comm. addr/64 is a number rounded "
+         "down. If a record has no field "
          "of that name, it is taken from the trailer. The default is "
          "time,comm,pid,tid,cpu,event,period,ip,dso."},
     {"resolve", .code = OPTION_RESOLVE,
-     .help = "jsonl, cbor: name the event, thread and mapped file of each record",
-     .more = "They are the members event, comm and dso, if known."},
+     .help =
+         "jsonl, cbor: name the event, thread and mapped file of each record, and the fields of "
+         "tracepoints",
+     .more = "They are the members event, comm, dso and tracepoint, if known."},
     {"hex", .code = OPTION_HEX, .help = "text: each field next to its bytes and their offset"},
     {"skip", .value = "N", .code = OPTION_SKIP, .help = "leave out the first N records"},
     {"limit", .value = "N", .code = OPTION_LIMIT, .help = "show at most N records"},

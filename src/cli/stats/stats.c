@@ -430,7 +430,8 @@ static int read_option(int option, settings *set)
 static const cli_option options[] = {
     {"by", .value = "KEY[,KEY ...]", .code = OPTION_BY, .word = cli_key_word, .list = true,
      .help = "one line for each value of the key, or combination of keys: type (default), event, "
-             "cpu, pid, tid, comm, dso, time=STEP (such as 1s, 10ms, 250us), sym, srcline, parent",
+             "cpu, pid, tid, comm, dso, time=STEP (such as 1s, 10ms, 250us), sym, srcline, parent, "
+             "or a field, as dump --fields has them: prev_comm, weight, ip, addr/64",
      .more = "dso is the file mapped at the address of a sample, sym the function there, srcline "
              "file and line of its source, parent the "
              "function of its call chain that --parent names. Records without a value are counted "

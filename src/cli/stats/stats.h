@@ -72,7 +72,7 @@ typedef struct cli_counts {
     const perfile_session *session;
     struct cli_thread_name *threads;        /* names that were asked for: count.c; NULL: none yet */
     const perfile_symbols_options *symbols; /* by which fields look up functions; NULL: not */
-    struct cli_field *fields; /* of keys that are fields, by key: fields.c; NULL: none */
+    struct cli_field *fields;  /* of keys that are fields, by key: fields.c; NULL: none */
     perfile_profile *counters; /* counts of perf stat; NULL: there is no record of it */
 } cli_counts;
 

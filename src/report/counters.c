@@ -4,7 +4,7 @@
  * than the one before.  The STAT_ROUND after them has their time.  A sum of the profile has the
  * number of values and what they add up to; the one of the same label with PF_LABEL_TIMES has in
  * place of them for how long the counter was enabled, and ran. */
-#include "profile/counters.h"
+#include "report/counters.h"
 
 #include <string.h>
 

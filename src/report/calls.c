@@ -4,7 +4,7 @@
  * frame of its stack from the row's on, as far as the trees are deep.  Nodes are interned by parent
  * and function, so that a node has a higher number than its parent.  Then the nodes with enough
  * samples are linked, those of the most first, and written down in the order of the tree. */
-#include "profile/calls.h"
+#include "report/calls.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * its innermost place, and for the total of the row of each place in its stack, once, also where a
  * function calls itself.  Where the callers or callees of one function are asked for, a sum counts
  * for one row only: that of the frame next to the function. */
-#include "profile/rows.h"
+#include "report/rows.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef PF_PROFILE_CALLS_H
 #define PF_PROFILE_CALLS_H
 
-#include "profile/rows.h"
+#include "report/rows.h"
 
 /* A node.  The key is all up to `figures`.  The first nodes are the roots: rows. */
 typedef struct pf_call {

@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "core/session.h"
-#include "profile/calls.h"
-#include "profile/counters.h"
+#include "report/calls.h"
+#include "report/counters.h"
 #include "profile/profile.h"
 #include "profile/reader.h"
-#include "profile/rows.h"
+#include "report/rows.h"
 
 struct perfile_profile {
     pf_profile profile;
