@@ -57,7 +57,6 @@ static const struct {
     {"record", "has no counterpart: perfile reads recordings, and makes none"},
     {"report", "is `perfile stats --by sym`, with call chains `perfile export --to flamegraph`"},
     {"sched", "is `perfile export --to perfetto`, threads and processors over time"},
-    {"script", "is `perfile dump`, with chosen columns `perfile dump --fields`"},
     {"test", NULL},
     {"timechart", "is `perfile export --to perfetto`"},
     {"top", NULL},
