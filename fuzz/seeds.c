@@ -463,6 +463,9 @@ static void put_chains(const char *folder, bool swap)
     build_choices(&b, 1 | 0xc00, 2); /* dso, symbol */
     seeds_put(folder, "profile", swap ? "chains-big" : "chains-little", &b);
     b.b.len = whole;
+    build_choices(&b, 0x08000000, 4);
+    seeds_put(folder, "script", swap ? "chains-big" : "chains-little", &b);
+    b.b.len = whole;
     build_u8(&b, 2);
     seeds_put(folder, "target", swap ? "chains-big" : "chains-little", &b);
     build_clear(&b);
@@ -517,6 +520,10 @@ static void put_whole(const char *folder, const char *name, const builder *captu
     b.b.len = whole;
     build_choices(&b, 1 | ((turn * 2654435761U >> 16) & 0x1ff8), 2);
     seeds_put(folder, "profile", name, &b);
+    /* fuzz_script.c: fields in turns, all lines of side-band, one or two threads */
+    b.b.len = whole;
+    build_choices(&b, turn % 8 | (turn & 1) * UINT64_C(0xffff00) | (turn & 2) << 26, 4);
+    seeds_put(folder, "script", name, &b);
     b.b.len = whole;
     build_choices(&b, turn % 4 == 3 ? 8 + 16 * turn % 240 : turn % 6, 1);
     seeds_put(folder, "model", name, &b);

@@ -37,7 +37,22 @@ enum {                            /* perfile_emit_options.flags */
        PERFILE_EMIT_RECORDS = 1 << 1,
        /* "jsonl" and "cbor": each record with the name of its event, and with a model with that of
         * its thread and, if it is a sample, of what is mapped at its address. */
-       PERFILE_EMIT_RESOLVE = 1 << 2
+       PERFILE_EMIT_RESOLVE = 1 << 2,
+       /* "script": as the options of `perf script`. */
+       PERFILE_SCRIPT_NANOSECONDS = 1 << 3, /* --ns: times with nine digits */
+       PERFILE_SCRIPT_DELTATIME = 1 << 4,   /* times since the line before */
+       PERFILE_SCRIPT_RELTIME = 1 << 5,     /* times since the first line */
+       PERFILE_SCRIPT_NO_CHAINS = 1 << 6,   /* -G: call chains are not shown */
+       PERFILE_SCRIPT_NO_INLINE = 1 << 7,   /* functions that are inlined have no lines */
+       PERFILE_SCRIPT_TASKS = 1 << 8,       /* lines for COMM, FORK, EXIT */
+       PERFILE_SCRIPT_MMAPS = 1 << 9,       /* … MMAP, MMAP2 */
+       PERFILE_SCRIPT_SWITCHES = 1 << 10,   /* … SWITCH, SWITCH_CPU_WIDE */
+       PERFILE_SCRIPT_NAMESPACES = 1 << 11, /* … NAMESPACES */
+       PERFILE_SCRIPT_LOST = 1 << 12,       /* … LOST */
+       PERFILE_SCRIPT_ROUNDS = 1 << 13,     /* … FINISHED_ROUND */
+       PERFILE_SCRIPT_BPF = 1 << 14,        /* … KSYMBOL, BPF_EVENT */
+       PERFILE_SCRIPT_CGROUPS = 1 << 15,    /* … CGROUP */
+       PERFILE_SCRIPT_TEXT_POKES = 1 << 16  /* … TEXT_POKE */
 };
 
 enum {                                    /* perfile_export_options.flags */
@@ -148,15 +163,17 @@ typedef struct perfile_emit_options {
      * forms for viewers the threads resolve samples with tables of their own: memory may be as much
      * for each. */
     uint32_t threads;
-    /* "tsv": the columns, separated by commas; see perfile_emit_fields_check().  Copied. */
+    /* "tsv": the columns, separated by commas; see perfile_emit_fields_check().  "script": fields
+     * as for -F of `perf script`, several such texts with spaces between them.  Copied. */
     const char *fields;
     /* Fed with all that the records refer to; it must outlive the emitter.  NULL: names of threads
      * and of what is mapped are not known. */
     const perfile_model *model;
-    /* Of forms for viewers, and of "tsv" `symbols`, for columns of functions; NULL: the defaults.
-     * Copied. */
+    /* Of forms for viewers; of "script" symbols and flags; of "tsv" `symbols`, for columns of
+     * functions; NULL: the defaults.  Copied. */
     const perfile_export_options *exporting;
-    uint64_t reserved[1];
+    uint32_t max_stack; /* "script": frames of a call chain at most; 0: 127 */
+    uint32_t reserved0;
 } perfile_emit_options;
 
 /* What came of it, as exit status of a command. */
@@ -219,7 +236,13 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_columns_text(perfile_columns
 /* NULL is fine. */
 PERFILE_API void perfile_columns_close(perfile_columns *c);
 
-/* Borrows stream and sink, which must outlive the emitter.  `stream` is asked for facts, and for
+/* "script" is the text that `perf script` prints.  Records have to come in order of time
+ * (perfile_sort()), with all side-band; it needs a model, and exporting->symbols for names of
+ * functions. It takes several captures one after the other, as forms for viewers do.  Fields that
+ * cannot be printed are PERFILE_E_USAGE, of perfile_emitter_open() or once the events of the
+ * capture are known.
+ *
+ * Borrows stream and sink, which must outlive the emitter.  `stream` is asked for facts, and for
  * bytes behind records (perfile_stream_extra()), so put a record before the next one is fetched.
  * PERFILE_E_USAGE: no such format; PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_open(

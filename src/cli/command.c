@@ -58,7 +58,6 @@ static const struct {
     {"report", "is `perfile stats --by sym`, with call chains `perfile stats --tree` and `perfile "
                "export --to flamegraph`"},
     {"sched", "is `perfile export --to perfetto`, threads and processors over time"},
-    {"script", "is `perfile dump`, with chosen columns `perfile dump --fields`"},
     {"test", NULL},
     {"timechart", "is `perfile export --to perfetto`"},
     {"top", NULL},

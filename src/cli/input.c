@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/print.h"
 #include "perfile/model.h"
+#include "perfile/sort.h"
 
 enum { RECORDS_PER_TICK = 1 << 10 }; /* between two calls of the progress line */
 
@@ -266,6 +267,19 @@ perfile_status cli_stream_sequential(const cli_file *file, const perfile_open_op
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
+/* Puts a stage on in->stream that yields its records in order of time. */
+static perfile_status sort_stream(cli_input *in)
+{
+    const perfile_sort_options how = {.size = sizeof how};
+    perfile_stream *sorted;
+    const perfile_status st = perfile_sort(in->stream, &how, &sorted, &in->error);
+    if (st == PERFILE_OK)
+        in->stream = sorted;
+    else
+        perfile_stream_close(in->stream);
+    return st;
+}
+
 /* Opens in->stream through a filter, or after a pass that collects names and mappings. */
 static perfile_status open_selected(cli_input *in, const cli_file *file, const cli_reading *how,
                                     const perfile_open_options *options)
@@ -281,7 +295,9 @@ static perfile_status open_selected(cli_input *in, const cli_file *file, const c
                                            .note = on_note,
                                            .user = in,
                                            .limit = &in->limit};
-    perfile_status st = cli_source_sequential(file, options->limits, &source, &in->error);
+    perfile_status st = how->sorted
+                            ? cli_source_mapped(file, options->limits, &source, &in->error)
+                            : cli_source_sequential(file, options->limits, &source, &in->error);
     if (st != PERFILE_OK)
         return st;
     if (how->selection)
@@ -291,7 +307,7 @@ static perfile_status open_selected(cli_input *in, const cli_file *file, const c
     cli_progress_start(in->name);
     st = perfile_filter_open(source, &select, &reading, &in->stream, &in->model, &in->error);
     in->passes = reading.passes;
-    return st;
+    return st == PERFILE_OK && how->sorted ? sort_stream(in) : st;
 }
 
 int cli_open(cli_input *in, cli_file *file, const cli_reading *how)

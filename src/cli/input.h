@@ -27,6 +27,7 @@ typedef struct cli_reading {
     bool with_sideband; /* besides the selected records, the side-band that `filter` keeps */
     bool model;         /* cli_input.model is needed */
     bool names_only;    /* with `model`: it is asked for no mappings */
+    bool sorted;        /* with `model`: in order of time, from a mapping */
     bool translate;     /* with `model`: records of other families become perf's own */
     /* Where the archive goes if the input is one that can be read once only: the caller looks at it
      * as an archive, too, and closes it behind the input.  What is there is read once more.  NULL:

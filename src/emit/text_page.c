@@ -649,14 +649,20 @@ static const struct {
     {40, ARCH_arm}, {62, ARCH_x86}, {183, ARCH_arm64},  {243, ARCH_riscv},
 };
 
+pf_registers pf_registers_of_machine(const char *machine)
+{
+    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
+        if (strncmp(machine, machines[i].prefix, strlen(machines[i].prefix)) == 0)
+            return names[machines[i].arch];
+    return NULL;
+}
+
 pf_registers pf_registers_of(const perfile_session *s)
 {
     const char *uname = perfile_session_fact(s, PERFILE_FACT_ARCH);
-    if (uname) {
-        for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
-            if (strncmp(uname, machines[i].prefix, strlen(machines[i].prefix)) == 0)
-                return names[machines[i].arch];
-    }
+    pf_registers found = uname ? pf_registers_of_machine(uname) : NULL;
+    if (found)
+        return found;
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_E_MACHINE);
     perfile_elf_machine elf;
     if (f && perfile_elf_machine_decode(f, &elf, sizeof elf, NULL) == PERFILE_OK) {

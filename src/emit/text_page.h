@@ -19,6 +19,9 @@ typedef const char *const *pf_registers;
 /* The names for the machine that was recorded; NULL when it is not known.  Static. */
 pf_registers pf_registers_of(const perfile_session *s);
 
+/* The same for the machine that `uname -m` says; NULL: it is not known. */
+pf_registers pf_registers_of_machine(const char *machine);
+
 enum {
     PF_NAME_WIDTH = 20, /* column of values; longer names shift it */
     PF_LINE_WIDTH = 100 /* lists continue on the next line behind this column */

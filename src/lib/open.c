@@ -17,6 +17,7 @@
 #include "lib/registry.h"
 #include "perfile/damage.h"
 #include "schema/rows.h"
+#include "script/script.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -407,7 +408,8 @@ bool perfile_export_format_is_directory(size_t position)
 static perfile_status new_emitter(const char *format, perfile_sink *sink, perfile_emitter **out,
                                   perfile_error *err)
 {
-    const pf_emit_ops *const *const tables[] = {pf_emit_forms, pf_export_forms};
+    static const pf_emit_ops *const others[] = {&pf_emit_script, NULL};
+    const pf_emit_ops *const *const tables[] = {pf_emit_forms, pf_export_forms, others};
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (size_t i = 0; tables[t][i]; i++)
             if (strcmp(tables[t][i]->name, format) == 0)
@@ -439,6 +441,7 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
     e->flags = how.flags;
     e->model = how.model;
     e->fields = how.fields;
+    e->max_stack = how.max_stack;
     e->exporting = &exporting;
     e->n_threads = how.threads > 1 ? pf_workers_threads(how.threads) : 1;
     st = e->ops->open ? e->ops->open(e, err) : PERFILE_OK;

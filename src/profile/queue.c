@@ -19,6 +19,7 @@ enum { BATCH_SAMPLES = 1 << 10 }; /* at most */
 enum {
     BATCH_BYTES = 128 << 10, /* of call chains and records, unless a single one has more */
     MOST_RECORD = 32 << 10,  /* bytes of a record that is copied */
+    MOST_KEPT = 128 << 20,   /* bytes of tables of a thread that makes text, after a batch */
     BATCHES_PER_THREAD = 3
 };
 
@@ -34,6 +35,7 @@ typedef struct state {
     pf_resolver resolver;
     size_t n_objects, n_frames, n_stacks; /* how many of its tables were handed over */
     numbers objects, frames, stacks;      /* of the caller */
+    void *text;                           /* pf_queue_text.open; NULL: no text is made */
 } state;
 
 typedef struct batch {
@@ -41,6 +43,7 @@ typedef struct batch {
     perfile_record *records; /* of the samples that have one; NULL as long as none has */
     size_t n;
     pf_buffer bytes;                   /* of their call chains and records */
+    pf_buffer text;                    /* of them, if the form makes it from samples */
     state *by;                         /* who resolved them … */
     pf_buffer objects, frames, stacks; /* … and what is new in its tables since its batch before */
     perfile_status status;
@@ -52,6 +55,7 @@ struct pf_queue {
     pf_session_reader reader; /* of the session */
     perfile_status (*give)(void *user, const pf_unresolved *sample, perfile_error *err);
     void *user;
+    const pf_queue_text *text; /* NULL: `give` gets samples */
     pf_workers *workers;
     state *states;
     unsigned n_states;
@@ -93,12 +97,30 @@ static void resolve(batch *b)
     b->status = ok ? PERFILE_OK : pf_profile_fail(p, &b->error);
 }
 
+/* Makes the text of a batch.  What the thread has learned is forgotten when it is too much. */
+static void make_text(const pf_queue *q, batch *b)
+{
+    state *s = b->by;
+    bool ok = true;
+    for (size_t i = 0; i < b->n && ok; i++)
+        ok = q->text->put(s->text, &b->samples[i], &b->text);
+    b->status = ok ? PERFILE_OK : pf_profile_fail(&s->profile, &b->error);
+    if (ok && s->profile.budget.used > MOST_KEPT) {
+        q->text->forget(s->text);
+        if (!pf_resolver_forget(&s->resolver))
+            b->status = pf_fail_nomem(&b->error, "profile");
+    }
+}
+
 static void run_slot(void *user, unsigned slot, unsigned thread)
 {
     pf_queue *q = user;
     batch *b = &q->batches[slot];
     b->by = &q->states[thread];
-    resolve(b);
+    if (q->text)
+        make_text(q, b);
+    else
+        resolve(b);
 }
 
 /* In the caller's thread. */
@@ -174,9 +196,17 @@ static perfile_status renumber(pf_queue *q, batch *b, perfile_error *err)
  * given on after a failure. */
 static void give_on(pf_queue *q, batch *b)
 {
-    for (size_t i = 0; i < b->n && q->status == PERFILE_OK; i++)
+    if (q->text && q->status == PERFILE_OK) {
+        const perfile_bytes text = {b->text.ptr, b->text.len};
+        q->status = b->status;
+        q->error = b->error;
+        if (q->status == PERFILE_OK && text.len)
+            q->status = q->text->write(q->text->user, text, &q->error);
+    }
+    for (size_t i = 0; i < b->n && !q->text && q->status == PERFILE_OK; i++)
         q->status = q->give(q->user, &b->samples[i], &q->error);
     b->n = 0;
+    pf_buffer_clear(&b->text);
     pf_buffer_clear(&b->bytes);
     pf_buffer_clear(&b->objects);
     pf_buffer_clear(&b->frames);
@@ -190,7 +220,7 @@ static bool take_oldest(pf_queue *q)
     if (!q->workers || !pf_workers_take(q->workers, &slot))
         return false;
     batch *b = &q->batches[slot];
-    if (q->status == PERFILE_OK)
+    if (q->status == PERFILE_OK && !q->text)
         q->status = renumber(q, b, &q->error);
     give_on(q, b);
     return true;
@@ -205,7 +235,9 @@ static void close_batch(pf_queue *q)
         pf_workers_submit(q->workers);
         return;
     }
-    if (q->status == PERFILE_OK && !resolve_all(q->resolver, b))
+    if (q->text)
+        run_slot(q, 0, 0);
+    else if (q->status == PERFILE_OK && !resolve_all(q->resolver, b))
         q->status = pf_profile_fail(q->resolver->profile, &q->error);
     give_on(q, b);
 }
@@ -312,13 +344,14 @@ static void before_change(void *user, bool last)
 }
 
 /* A resolver with tables of its own, and the settings of `like`. */
-static bool init_state(state *s, const pf_resolver *like)
+static bool init_state(state *s, const pf_resolver *like, const pf_queue_text *text)
 {
     if (!pf_profile_init(&s->profile, like->profile->budget.limit) ||
         !pf_resolver_init(&s->resolver, &s->profile, like->model))
         return false;
     pf_resolver_set_like(&s->resolver, like);
-    return true;
+    s->text = text ? text->open(text->user, &s->resolver) : NULL;
+    return s->text || !text;
 }
 
 /* Makes what threads have; false if there is no memory. */
@@ -328,7 +361,7 @@ static bool init_states(pf_queue *q, unsigned threads)
     if (!q->states)
         return false;
     while (q->n_states < threads) {
-        if (!init_state(&q->states[q->n_states++], q->resolver))
+        if (!init_state(&q->states[q->n_states++], q->resolver, q->text))
             return false;
     }
     return true;
@@ -348,15 +381,15 @@ static bool init_batches(pf_queue *q, unsigned n)
     return true;
 }
 
-perfile_status pf_queue_new(pf_resolver *resolver, const perfile_session *session, unsigned threads,
-                            perfile_status (*give)(void *user, const pf_unresolved *sample,
-                                                   perfile_error *err),
-                            void *user, pf_queue **out, perfile_error *err)
+perfile_status
+pf_queue_new(pf_resolver *resolver, const perfile_session *session, unsigned threads,
+             perfile_status (*give)(void *user, const pf_unresolved *sample, perfile_error *err),
+             void *user, const pf_queue_text *text, pf_queue **out, perfile_error *err)
 {
     pf_queue *q = pf_alloc(1, sizeof *q);
     if (!q)
         return pf_fail_nomem(err, "profile");
-    *q = (pf_queue){.resolver = resolver, .give = give, .user = user};
+    *q = (pf_queue){.resolver = resolver, .give = give, .user = user, .text = text};
     q->reader = (pf_session_reader){.before_change = before_change, .user = q};
     pf_session_add_reader(session, &q->reader);
     pthread_mutex_init(&q->symbols, NULL);
@@ -364,7 +397,7 @@ perfile_status pf_queue_new(pf_resolver *resolver, const perfile_session *sessio
     perfile_status st = PERFILE_OK;
     if (threads > 1)
         resolver->lock = &q->symbols;
-    if (!init_batches(q, n) || (threads > 1 && !init_states(q, threads)))
+    if (!init_batches(q, n) || ((threads > 1 || text) && !init_states(q, threads ? threads : 1)))
         st = pf_fail_nomem(err, "profile");
     if (st == PERFILE_OK && threads > 1)
         st = pf_workers_new(threads, n, run_slot, q, &q->workers, err);
@@ -389,6 +422,8 @@ void pf_queue_free(pf_queue *q)
     pf_budget *budget = &q->resolver->profile->budget;
     for (unsigned i = 0; i < q->n_states; i++) {
         state *s = &q->states[i];
+        if (s->text)
+            q->text->close(s->text);
         free_numbers(budget, &s->objects);
         free_numbers(budget, &s->frames);
         free_numbers(budget, &s->stacks);
@@ -399,6 +434,7 @@ void pf_queue_free(pf_queue *q)
         batch *b = &q->batches[i];
         pf_free(b->samples);
         pf_free(b->records);
+        pf_buffer_free(&b->text);
         pf_buffer_free(&b->bytes);
         pf_buffer_free(&b->objects);
         pf_buffer_free(&b->frames);

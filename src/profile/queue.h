@@ -16,13 +16,31 @@
 
 typedef struct pf_queue pf_queue;
 
+/* For forms that write samples one by one: their text is made where they are resolved, so that no
+ * number leaves a thread, and tables need not be kept.  All functions get `user`; those but `write`
+ * are called by any thread, one call at a time for each resolver. */
+typedef struct pf_queue_text {
+    /* What a thread keeps from one sample to the next, beside its resolver; NULL: no memory. */
+    void *(*open)(void *user, pf_resolver *resolver);
+    void (*close)(void *state);
+    /* Appends the text of a sample or note, which is not resolved yet; false if there is no memory
+     * or the limit of the profile is exceeded. */
+    bool (*put)(void *state, const pf_unresolved *sample, pf_buffer *out);
+    /* The resolver has forgotten everything. */
+    void (*forget)(void *state);
+    /* Gets texts, in the order of the samples. */
+    perfile_status (*write)(void *user, perfile_bytes text, perfile_error *err);
+    void *user;
+} pf_queue_text;
+
 /* `threads`: that resolve, the caller's included.  `resolver`: of the caller's thread, with all its
  * settings; borrowed.  `session`: of the capture, which samples and symbols refer to; before it
- * changes, all samples are given on.  `give` gets them.  PERFILE_E_NOMEM. */
-perfile_status pf_queue_new(pf_resolver *resolver, const perfile_session *session, unsigned threads,
-                            perfile_status (*give)(void *user, const pf_unresolved *sample,
-                                                   perfile_error *err),
-                            void *user, pf_queue **out, perfile_error *err);
+ * changes, all samples are given on.  `give` gets them; with `text` (else NULL; borrowed) it gets
+ * none. PERFILE_E_NOMEM. */
+perfile_status
+pf_queue_new(pf_resolver *resolver, const perfile_session *session, unsigned threads,
+             perfile_status (*give)(void *user, const pf_unresolved *sample, perfile_error *err),
+             void *user, const pf_queue_text *text, pf_queue **out, perfile_error *err);
 
 /* Takes a sample; its call chain is copied, and its record if it has one.  Errors are those of this
  * one and of any before. */

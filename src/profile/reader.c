@@ -53,6 +53,7 @@ bool pf_profile_reader_init(pf_profile_reader *x, pf_profile *profile,
         .model = model,
         .take = take,
         .user = user,
+        .now = PERFILE_NO_TIME,
         .deferred = {.seed = pf_index_seed(x), .limit = pf_session_held_bytes(session)}};
     x->threads = pf_alloc(THREAD_SLOTS, sizeof *x->threads);
     return x->threads && pf_resolver_init(&x->resolver, profile, model);
@@ -255,6 +256,7 @@ typedef struct stored {
     chain c;
     const perfile_layout *layout; /* NULL: not known */
     uint64_t ip;
+    size_t n_unwound; /* pf_unresolved.n_unwound */
     bool has_ip;
     bool waits; /* the chain ends with a marker and a cookie: its user part comes later */
     bool ok;    /* false: there is no memory */
@@ -266,7 +268,7 @@ static void read_sample(pf_profile_reader *x, const perfile_record *r, stored *o
     const pf_attribution a = pf_attribution_of(r);
     *out = (stored){.s = {.record = r,
                           .event = a.event,
-                          .time = PERFILE_NO_TIME,
+                          .time = x->now,
                           .pid = PERFILE_NO_PID,
                           .tid = PERFILE_NO_PID,
                           .cpu = PF_NO_LABEL,
@@ -311,6 +313,7 @@ static bool append_user_part(pf_profile_reader *x, stored *in)
         !pf_buffer_append(b, x->unwinder.addresses, 8 * n))
         return false;
     in->c = (chain){b->ptr, b->len / 8, in->c.at};
+    in->n_unwound = n;
     return true;
 }
 
@@ -347,6 +350,15 @@ static bool take_branches(pf_profile_reader *x, stored *in)
     return true;
 }
 
+/* Counts a sample, and what it lacks. */
+static void count_sample(pf_profile_counts *c, const pf_profiled *s, bool has_stack)
+{
+    c->samples++;
+    c->unreadable += s->unreadable;
+    c->without_stack += !has_stack;
+    c->without_period += !s->has_period;
+}
+
 /* Hands out a sample that is resolved, or a record in between. */
 static perfile_status hand_out(void *user, const pf_unresolved *resolved, perfile_error *err)
 {
@@ -356,10 +368,7 @@ static perfile_status hand_out(void *user, const pf_unresolved *resolved, perfil
     if (resolved->is_note)
         return x->note(x->user, s) ? PERFILE_OK : pf_profile_fail(x->profile, err);
     (void)pf_profile_reader_event(x, s->event, &ok);
-    x->counts.samples++;
-    x->counts.unreadable += s->unreadable;
-    x->counts.without_stack += s->stack == PF_EMPTY_STACK;
-    x->counts.without_period += !s->has_period;
+    count_sample(&x->counts, s, s->stack != PF_EMPTY_STACK);
     return ok && x->take(x->user, s) ? PERFILE_OK : pf_profile_fail(x->profile, err);
 }
 
@@ -371,10 +380,13 @@ static perfile_status give(pf_profile_reader *x, stored *in, perfile_error *err)
     pf_unresolved sample = {.s = in->s,
                             .words = in->c.words,
                             .n = in->c.n,
+                            .n_unwound = in->n_unwound,
                             .ip = in->ip,
                             .misc = in->s.record->misc,
                             .has_ip = in->has_ip};
-    if (!x->note)
+    if (x->text)
+        count_sample(&x->counts, &in->s, in->c.n || in->has_ip);
+    if (!(x->text ? x->wants_records : (bool)x->note))
         sample.s.record = NULL;
     return pf_queue_put(x->queue, &sample, err);
 }
@@ -392,7 +404,7 @@ perfile_status pf_profile_reader_start(pf_profile_reader *x, unsigned threads, p
 {
     const bool alone = x->resolver.symbols; /* what is inlined is asked in order */
     return pf_queue_new(&x->resolver, x->session, alone ? 1 : pf_workers_threads(threads), hand_out,
-                        x, &x->queue, err);
+                        x, x->text, &x->queue, err);
 }
 
 /* Gives an entry of the queue of those that waited, with the user part of its call chain if that
@@ -462,6 +474,18 @@ static perfile_status put_sample(pf_profile_reader *x, const perfile_record *r, 
     }
     perfile_status st = pf_deferred_add(&x->deferred, r, chain_at, in.s.tid, cookie, err);
     return st == PERFILE_OK ? give_held(x, false, err) : st;
+}
+
+perfile_status pf_profile_reader_put_as(pf_profile_reader *x, const perfile_record *r,
+                                        const perfile_event *event, uint64_t period,
+                                        perfile_error *err)
+{
+    stored in;
+    read_sample(x, r, &in);
+    in.s.event = event;
+    in.s.period = period;
+    in.s.has_period = true;
+    return give(x, &in, err);
 }
 
 perfile_status pf_profile_reader_put(pf_profile_reader *x, const perfile_record *r,

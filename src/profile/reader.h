@@ -7,7 +7,7 @@
 #ifndef PF_PROFILE_READER_H
 #define PF_PROFILE_READER_H
 
-#include "profile/resolve.h"
+#include "profile/queue.h"
 #include "transform/deferred.h"
 #include "symbol/unwind.h"
 
@@ -33,6 +33,11 @@ typedef struct pf_profile_reader {
     /* Gets what pf_profile_reader_note() was given, in between; then `take` gets the records of
      * samples, too.  NULL: nobody is interested. */
     bool (*note)(void *user, const pf_profiled *about);
+    /* Makes text of samples and notes, which go neither to `take` nor to `note` then; NULL: nothing
+     * does.  Samples have their record if `wants_records`. */
+    const pf_queue_text *text;
+    bool wants_records;
+    uint64_t now;       /* the time of samples that have none; PERFILE_NO_TIME by default */
     bool branch_chains; /* branch stacks that are calls take the place of user call chains */
     pf_deferred deferred;
     pf_buffer chain;              /* a chain that had to be byte-swapped or joined */
@@ -69,6 +74,12 @@ perfile_status pf_profile_reader_start(pf_profile_reader *x, unsigned threads, p
 /* Puts a record in; those that are no samples are skipped.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_profile_reader_put(pf_profile_reader *x, const perfile_record *r,
                                      perfile_error *err);
+
+/* Puts a sample in as one of another event and period: a counter of its READ values.  It does not
+ * wait for its user call chain.  Errors likewise. */
+perfile_status pf_profile_reader_put_as(pf_profile_reader *x, const perfile_record *r,
+                                        const perfile_event *event, uint64_t period,
+                                        perfile_error *err);
 
 /* Lets `note` get a record that is no sample, after the samples that were put in before: all that
  * does not have to be resolved is filled in.  Errors likewise. */

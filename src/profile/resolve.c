@@ -351,29 +351,52 @@ static bool keep_words(pf_resolver *x, const uint8_t *words, size_t n, uint32_t 
     return true;
 }
 
-/* Works out the stack of a chain; narrows *reach. */
-static uint32_t stack_of(pf_resolver *x, const pf_unresolved *u, pf_reach *reach)
+/* Which frames of a chain are wanted. */
+typedef struct chain_form {
+    bool with_ends; /* with a 0 that ends a part */
+    size_t most;    /* of what was recorded, and of what was unwound */
+} chain_form;
+
+/* Works out x->frames[0 .. *n) of a chain, of which the last *n_unwound were unwound; narrows
+ * *reach.  There are none if there is a marker that nobody knows.  False if there is no memory or
+ * the limit is exceeded. */
+static bool frames_of(pf_resolver *x, const pf_unresolved *u, chain_form form, pf_reach *reach,
+                      size_t *n, size_t *n_unwound)
 {
     unsigned code = PF_CODE_USER;
-    size_t n = 0;
+    size_t begin = 0; /* of the part: recorded, or unwound */
+    *n = *n_unwound = 0;
     if (!reserve_frames(x, u->n))
-        return PF_INTERN_NONE;
+        return false;
     for (size_t i = 0; i < u->n; i++) {
         const uint64_t word = word_at(u, i);
+        if (i == u->n - u->n_unwound)
+            begin = *n;
         if (word == PF_CONTEXT_DEFERRED)
             break; /* a cookie follows, for a user part that did not come */
         if (word >= PF_CONTEXT_LEAST) {
-            if (!read_marker(word, &code))
-                return PF_EMPTY_STACK;
-            continue;
+            if (read_marker(word, &code))
+                continue;
+            *n = 0;
+            return true;
         }
-        if (word == 0 && ends_part(u, i))
+        if (*n - begin >= form.most || (word == 0 && !form.with_ends && ends_part(u, i)))
             continue;
         const uint32_t frame = frame_of_address(x, u->s.pid, code, word, u->s.time, reach);
         if (frame == PF_INTERN_NONE)
-            return PF_INTERN_NONE;
-        x->frames[n++] = frame;
+            return false;
+        x->frames[(*n)++] = frame;
     }
+    *n_unwound = u->n_unwound ? *n - begin : 0;
+    return true;
+}
+
+/* Works out the stack of a chain; narrows *reach. */
+static uint32_t stack_of(pf_resolver *x, const pf_unresolved *u, pf_reach *reach)
+{
+    size_t n, n_unwound;
+    if (!frames_of(x, u, (chain_form){.most = SIZE_MAX}, reach, &n, &n_unwound))
+        return PF_INTERN_NONE;
     uint32_t stack = PF_EMPTY_STACK;
     while (n && stack != PF_INTERN_NONE)
         stack = pf_resolve_push(x, stack, x->frames[--n]);
@@ -395,6 +418,37 @@ static uint32_t stack_of_chain(pf_resolver *x, const pf_unresolved *u)
     if (stack != PF_INTERN_NONE && (same || keep_words(x, u->words, u->n, &at)))
         *s = (pf_chain_slot){hash, reach.first, reach.last, u->s.pid, at, (uint32_t)u->n, stack};
     return stack;
+}
+
+uint32_t pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
+                            uint64_t time)
+{
+    pf_reach reach = {.last = UINT64_MAX};
+    return frame_of_address(x, pid, code, addr, time, &reach);
+}
+
+bool pf_resolve_chain(pf_resolver *x, const pf_unresolved *u, size_t most, const uint32_t **frames,
+                      size_t *n, size_t *n_unwound)
+{
+    pf_reach reach = {.last = UINT64_MAX};
+    const bool ok = frames_of(x, u, (chain_form){true, most}, &reach, n, n_unwound);
+    *frames = x->frames;
+    return ok;
+}
+
+bool pf_resolver_forget(pf_resolver *x)
+{
+    const uint64_t limit = x->profile->budget.limit;
+    memset(x->addresses, 0, sizeof *x->addresses << ADDRESS_BITS);
+    memset(x->chains, 0, sizeof *x->chains << CHAIN_BITS);
+    memset(x->mappings, 0, sizeof *x->mappings << MAPPING_BITS);
+    x->n_words = 0;
+    pf_free(x->symbols_of);
+    x->symbols_of = NULL;
+    x->n_symbols = 0;
+    pf_intern_free(&x->calls);
+    pf_profile_free(x->profile);
+    return pf_profile_init(x->profile, limit);
 }
 
 bool pf_resolve(pf_resolver *x, pf_unresolved *u)

@@ -34,6 +34,7 @@ typedef struct pf_unresolved {
     pf_profiled s;        /* without `stack` and `frame` */
     const uint8_t *words; /* of its call chain, in this machine's byte order and innermost first */
     size_t n;             /* of them */
+    size_t n_unwound;     /* of them, at the end: what a copied stack has given */
     uint64_t ip;
     uint16_t misc; /* of the record */
     bool has_ip;
@@ -84,6 +85,23 @@ void pf_resolver_set_like(pf_resolver *x, const pf_resolver *like);
  * knows has no addresses.  A sample without addresses in its chain has its own address as its
  * stack.  False if there is no memory or the limit is exceeded. */
 bool pf_resolve(pf_resolver *x, pf_unresolved *sample);
+
+/* The frame of an address at a time.  PF_INTERN_NONE if there is no memory or the limit is
+ * exceeded.
+ */
+uint32_t pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
+                            uint64_t time);
+
+/* The frames of the call chain of a sample, innermost first, as `perf script` lists them: the 0
+ * that ends a chain is one, too, and there are at most `most` of what was recorded and as many of
+ * what was unwound.  *n of them, of which the last *n_unwound were unwound; *frames is valid until
+ * the next question.  False likewise. */
+bool pf_resolve_chain(pf_resolver *x, const pf_unresolved *sample, size_t most,
+                      const uint32_t **frames, size_t *n, size_t *n_unwound);
+
+/* Forgets everything, its profile included: all numbers mean nothing from now on.  False if there
+ * is no memory. */
+bool pf_resolver_forget(pf_resolver *x);
 
 /* The frame of a place in code: one of its own, or one for all that are joined with it.
  * `symbol`: the number of the function in the object, PF_NO_SYMBOL: none is known.  PF_INTERN_NONE

@@ -29,8 +29,9 @@ check() {
             n = split("filter sort emit report", leaf, " ")
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 7
-            level["lib"] = 8
-            level["cli"] = 9
+            level["script"] = 8
+            level["lib"] = 9
+            level["cli"] = 10
         }
 
         function reject(why) {

@@ -97,6 +97,7 @@ for capture in "$PERFILE_SOURCE"/samples/captures/*.data large.data; do
         threads dump --fields time,comm,dso,build_id,ip "$input"
         threads export --to folded "$input"
         threads stats --by dso,sym "$input"
+        threads script --show-task-events "$input"
     done
 done
 echo "$tried commands"

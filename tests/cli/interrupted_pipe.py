@@ -25,6 +25,7 @@ LINES = {
     "stats": ["-", "--by comm --json -"],
     "validate": ["-"],
     "dump": ["-", "--format jsonl -"],
+    "script": ["--no-symbols -", "--no-symbols --show-task-events -o out -"],
     "export": ["--to folded --no-symbols -o out -", "--to chrome -o out -"],
     "convert": ["--to perf.data -o out -", "--to archive -o out -", "--to dir -o out -"],
     "filter": ["--every 2 -o out -", "--every 2 --to pipe -o - -"],

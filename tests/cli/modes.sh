@@ -264,7 +264,7 @@ for command in $writers; do
         [ -p $fifo ] || say "$command $way: the FIFO was replaced"
         case $rc/$command in # parts of a split have names of their own: one of them is in the way
         0/* | 3/*)
-            if [ "$command" = dump ] || [ "$command" = export ]; then
+            if [ "$command" = dump ] || [ "$command" = script ] || [ "$command" = export ]; then
                 [ -s got ] || say "$command $way: nothing came out of the FIFO"
             else
                 "$PERFILE" validate --severity error got >said 2>&1 || say "$command $way: out of the FIFO came: $(head -3 said)"

@@ -18,7 +18,7 @@ say() {
 # What a command needs to run at all besides -o and its inputs.
 words_of() {
     case $1 in
-    convert | merge | recover | sort | dump | info | stats | validate) ;;
+    convert | merge | recover | sort | dump | info | script | stats | validate) ;;
     filter) echo "--every 2" ;;
     split) echo "--records 20" ;;
     list) echo "events" ;;

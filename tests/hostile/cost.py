@@ -206,6 +206,7 @@ INPUTS = {
 # These are so many times as large, for the commands that look addresses up.
 LARGE = {"processes-sampled": 40, "mappings-apart": 40}
 LARGE_LINES = {"stats": ["--by comm {in}", "--by dso,sym -j 1 {in}", "--by dso,sym -j 4 {in}"],
+               "script": ["-j 1 {in}", "-j 4 {in}"],
                "export": ["--to folded -o {out} {in}", "--to firefox -o {out} {in}"]}
 MADE_BY_COMMAND = ("zstd", "parts")
 
@@ -225,6 +226,7 @@ LINES = {
                "--to flamegraph --compare {in} -o {out} {in}", "--to flamegraph --reverse -o {out} {in}", "--to speedscope -o {out} {in}",
                "--to pprof --per comm,pid,tid -o {out} {in}", "--to firefox -o {out} {in}",
                "--to chrome -o {out} {in}", "--to perfetto -o {out} {in}", "--to aux -o {out} {in}"],
+    "script": ["-F -sym,-symoff,-dso {in}", "--show-task-events --show-mmap-events --show-switch-events -F comm,event,misc {in}"],
     "convert": ["--force --to pipe -o {out} {in}", "--force -o {out} {in}"],
     "filter": ["--comm n1 -o {out} {in}", "--pid 1 -o {out} {in}"],
     "merge": ["-o {out} {in}"],
@@ -365,7 +367,8 @@ def main():
         lines = cost_archives.LINES if name in cost_archives.INPUTS else \
             cost_perfmon.LINES if name in cost_perfmon.INPUTS else \
             cost_symbols.LINES if name in cost_symbols.INPUTS else \
-            LARGE_LINES if name in LARGE and not SANITIZED else LINES
+            LARGE_LINES if name in LARGE and not SANITIZED else \
+            dict(LINES, script=LINES["script"] + ["{in}"]) if "chains" in name else LINES
         for command in commands:
             step = size // SMALL.get(command, 1) * (LARGE.get(name, 1) if not SANITIZED else 1)
             if step not in made and command in lines:

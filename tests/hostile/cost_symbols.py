@@ -280,6 +280,7 @@ SYMBOLIZER_MEMORY, SYMBOLIZER_SECONDS = 288 << 20, 2
 # Command lines beside those of cost.py; of all commands only these are run.
 LINES = {
     "stats": ["--by dso,sym {in}", "--by srcline {in}"],
+    "script": ["{in}", "-F +srcline {in}"],
     "export": ["--to folded -o {out} {in}", "--to folded --inline -o {out} {in}",
                "--to chrome -o {out} {in}", "--to speedscope --lines -o {out} {in}", "--to pprof --lines --inline -o {out} {in}"],
 }

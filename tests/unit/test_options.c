@@ -690,7 +690,7 @@ static const struct {
     RESTRICTED(export_options, flags),
     RESTRICTED(export_options, reserved),
     RESTRICTED(emit_options, flags),
-    RESTRICTED(emit_options, reserved),
+    RESTRICTED(emit_options, reserved0),
     RESTRICTED(encode_options, reserved0),
     RESTRICTED(encode_options, reserved1),
     RESTRICTED(encode_options, reserved),

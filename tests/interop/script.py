@@ -1,0 +1,160 @@
+"""`perfile script` against `perf script`: see script.sh."""
+import collections
+import itertools
+import os
+import re
+import subprocess
+import sys
+
+from captures import PERFILE, SOURCE, captures
+from enough import enough
+
+# Fields that need something special of the capture are in the sets for all: what it does not have is an error of both.
+SETS = """
+-F comm,pid,tid,cpu,time,event,ip,sym
+-F comm,tid,ip
+-F comm,tid,time,ip,sym,dso
+-F comm,pid,tid,time,event,ip,sym,dso,symoff
+-F +pid,+misc
+-F -comm,-time
+-F time,event
+-F ip,sym
+-F ip,dso
+-F sym
+-F comm,cpu,period
+-F +flags
+-F +machine_pid,+vcpu
+-F +callindent,+synth,+ipc
+-F sw:comm,tid,ip
+-F sw:
+-F trace:comm,tid,time,event
+-F hw:comm
+-F sw:+pid -F trace:-cpu
+-F +addr
+-F +uregs
+-F +iregs
+-F +brstack
+-F +brstacksym
+-F +brstackoff
+-F comm,tid,brstack,brstacksym
+-F +data_src,+weight
+-F +phys_addr
+-F +data_page_size
+-F comm,ip,-sym
+-F foo
+-F comm,bpf-output
+-F tod,ip
+--ns
+--deltatime
+--reltime
+-G
+--max-stack 3
+--show-task-events
+--show-mmap-events
+--show-switch-events
+--show-namespace-events
+--show-lost-events
+--show-bpf-events
+--show-cgroup-events
+--show-task-events --show-mmap-events --show-switch-events --show-lost-events --ns -F +pid,+misc
+--show-task-events --deltatime
+"""
+
+# Captures that perf prints otherwise, all of them or with some options: what, name, options, reason.
+DIFFERENCES = [
+    (re.compile(name), re.compile(options), reason) for name, options, reason in (
+        (r"dwarf|zstd22|mixed\.data|real-i686-dwarf|fork_static_gcc|vector_static_(gcc|clang)-|true\.v2|unwind",
+         "", "copied stacks"),
+        (r"platform_system_extras/", "", "names of simpleperf"),
+        (r"(^|/)stat[^/]*\.data|inherit-stat", "", "counters of perf stat"),
+        (r"intel_pt", "", "AUX data"),
+        (r"mini-noall", "--show", "no sample_id_all"),
+        (r"s390x.*pipe|pipe.*be\.data", "", "pipes of another byte order"),
+        (r"s390x|big-endian|-be\.data", "--show-(mmap|bpf|switch)|iregs|addr", "fields that perf does not swap"),
+        (r"lost\.data|systemwide\.1-3\.8", "", "names of threads"),
+        (r"callgraph_and_branch-3\.4", "brstack", "the kernel is mapped from 0"),
+        (r"garbage|truncated|corrupt|bad-|unknown-type|trailing|killed|cut|inject-pipe|synthetic|fuzz|broken", "",
+         "damage"),
+    )]
+REFUSED = re.compile(rb"incompatible file format|was the |non matching|header|zero-sized")
+STOPPED = re.compile(rb"failed to process type|\[0x[0-9a-f]+\]: failed")
+COUNTS = collections.Counter()
+FAILED = []
+
+
+def run(*command):
+    try:
+        p = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+    except subprocess.TimeoutExpired:
+        return None, b"", b""
+    return p.returncode, p.stdout, p.stderr
+
+
+def first_difference(a, b):
+    for x, y in itertools.zip_longest(a.split(b"\n"), b.split(b"\n")):
+        if x != y:
+            return "perf    %r\n    perfile %r" % ((x or b"")[:150], (y or b"")[:150])
+    return ""
+
+
+def reason_of(name, options):
+    for pattern, of, reason in DIFFERENCES:
+        if pattern.search(name) and of.search(options):
+            return reason
+    return None
+
+
+def compare(path, name, options, with_symbols):
+    # The text of tracepoints is compared elsewhere.
+    ours = options.split() + ["-F", "trace:-trace"] + ([] if with_symbols else ["--no-symbols"])
+    theirs = options.split() + ["-F", "trace:-trace"] + ([] if with_symbols else ["--symfs", os.path.abspath("nothing")])
+    status, said, errors = run("perf", "script", *theirs, "-i", path)
+    own_status, own_said, _ = run(PERFILE, "script", *ours, path)
+    if own_status is None or own_status < 0:
+        FAILED.append("%s %s: perfile ended with %s" % (name, options, own_status))
+    elif said == own_said:
+        COUNTS["equal"] += 1
+        COUNTS["equal, with lines"] += said.count(b"\n") > 2
+    elif status is None or status < 0 or STOPPED.search(errors) or \
+            (not said and REFUSED.search(errors)):
+        COUNTS["perf fails"] += 1
+    else:
+        reason = reason_of(name, options)
+        if reason:
+            COUNTS["known: " + reason] += 1
+        else:
+            FAILED.append("%s %s:\n    %s" % (name, options or "(none)", first_difference(said, own_said)))
+
+
+def recording():
+    """Records a program of this machine; None where that is not possible."""
+    status, _, _ = run("perf", "record", "-q", "-o", "made.data", "-F", "2000", "-e", "cpu-clock:u", "-g", "--",
+                       "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; ls -lR /etc >/dev/null 2>&1")
+    return "made.data" if status == 0 else None
+
+
+os.makedirs("nothing", exist_ok=True)
+sets = [""] + [line for line in SETS.strip().split("\n")]
+n = 0
+for path, name in captures():
+    n += 1
+    # All of our captures with all sets; of the others each with the first and a third of the rest, in turns.
+    for i, options in enumerate(sets):
+        if name.startswith("samples/") or i == 0 or i % 3 == n % 3:
+            compare(path, name, options, False)
+made = recording()
+if made:
+    for options in sets:
+        if "brstack" not in options:
+            compare(made, "a recording of this machine", options, True)
+else:
+    print("not tried: with symbols: perf cannot record here")
+for what in sorted(COUNTS):
+    print("%6d %s" % (COUNTS[what], what))
+for text in FAILED[:40]:
+    print("differs: " + text)
+if len(FAILED) > 40:
+    print("… and %d more" % (len(FAILED) - 40))
+ok = enough("equal texts", COUNTS["equal"], 3000, 1000)
+ok = enough("equal texts with lines", COUNTS["equal, with lines"], 2000, 500) and ok
+sys.exit(bool(FAILED) or not ok)

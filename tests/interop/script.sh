@@ -1,0 +1,10 @@
+# `perfile script` against `perf script` of perf 6.1, byte for byte: sets of options over our captures and those of
+# $PERFILE_CORPUS that perf reads to their end, without symbols; and with symbols over a recording that is made here.
+#
+# What may differ is listed in script.py, with the reasons of format/script.md.  It is counted, and so is what perf refuses.
+set -u
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs_perf 6.1
+needs python3
+export HOME=$PWD PYTHONPATH=$PERFILE_SOURCE/tests/interop:$PERFILE_SOURCE/tests PYTHONDONTWRITEBYTECODE=1 TZ=UTC
+exec python3 "$PERFILE_SOURCE/tests/interop/script.py"
