@@ -88,6 +88,15 @@ static bool is_kernel(const pf_object *object)
     return object && (object->kind == PERFILE_MAPPING_SYMBOL || pf_is_kernel(&object->first));
 }
 
+const char *pf_script_kernel_function(pf_script_state *s, uint32_t frame, uint64_t *offset)
+{
+    found f;
+    if (!find(s, frame, &f) || !f.symbol.name || !is_kernel(f.object))
+        return NULL;
+    *offset = f.address - f.symbol.start;
+    return f.symbol.name;
+}
+
 static bool put_string(pf_buffer *out, const char *text)
 {
     return pf_buffer_append(out, text, strlen(text));

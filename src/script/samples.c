@@ -16,6 +16,8 @@
 #include "perfile/session.h"
 #include "perfile/text.h"
 #include "script/script.h"
+#include "trace/print.h"
+#include "trace/tracepoints.h"
 
 /* The name of a thread at the times from `first` to `last`. */
 typedef struct pf_script_thread {
@@ -65,6 +67,7 @@ void pf_script_state_close(void *state)
 {
     pf_script_state *s = state;
     pf_script_state_forget(s);
+    perfile_tracepoints_close(s->tracepoints);
     pf_buffer_free(&s->scratch);
     pf_free(s->threads);
     pf_free(s);
@@ -359,15 +362,57 @@ static bool put_ip(pf_script_state *s, const pf_script_event *e, const pf_unreso
     return pf_script_put_place(s, e, frame, out);
 }
 
-/* The text of a tracepoint, of its raw data. */
-static bool put_trace(const pf_script_state *s, const pf_unresolved *u, perfile_bytes raw,
-                      pf_buffer *out)
+/* Who asks for the name of a kernel address in a payload. */
+typedef struct asking {
+    pf_script_state *s;
+    const pf_unresolved *u;
+} asking;
+
+/* perfile_tracepoint_symbol_fn */
+static const char *kernel_symbol(void *user, uint64_t address, uint64_t *offset)
 {
-    (void)s;
-    (void)u;
-    (void)raw;
-    (void)out;
+    const asking *a = user;
+    const uint32_t frame = pf_script_frame(a->s, a->u, PF_CODE_KERNEL, address);
+    return frame == PF_INTERN_NONE ? NULL : pf_script_kernel_function(a->s, frame, offset);
+}
+
+/* Text of a payload as it may be shown: control characters but tab and newline become `?`. */
+static bool put_payload_text(pf_buffer *out, const uint8_t *text, size_t n)
+{
+    if (!pf_buffer_reserve(out, n + 1))
+        return false;
+    uint8_t *at = out->ptr + out->len;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t c = text[i];
+        uint32_t code;
+        size_t length = c < 0x80 ? 1 : perfile_utf8_char(text + i, n - i, &code);
+        const bool shown = c < 0x80 ? (c >= ' ' && c != 0x7f) || c == '\n' || c == '\t'
+                                    : length && perfile_is_printable(code);
+        if (!shown) {
+            *at++ = '?';
+            continue;
+        }
+        for (; length; length--, i++)
+            *at++ = text[i];
+        i--;
+    }
+    out->len = (size_t)(at - out->ptr);
     return true;
+}
+
+/* The text of a tracepoint, of its raw data. */
+static bool put_trace(pf_script_state *s, const pf_unresolved *u, perfile_bytes raw, pf_buffer *out)
+{
+    uint8_t text[PF_PRINT_MOST];
+    const pf_trace_format *format;
+    asking a = {s, u};
+    if (!s->tracepoints &&
+        perfile_tracepoints_open(s->x->reader.session, &s->tracepoints, NULL) != PERFILE_OK)
+        return false;
+    perfile_status st = pf_tracepoints_of_event(s->tracepoints, u->s.event, &format, NULL);
+    if (st != PERFILE_OK)
+        return st == PERFILE_END;
+    return put_payload_text(out, text, pf_trace_print(format, raw, kernel_symbol, &a, text));
 }
 
 /* The rest of a line of branches: from one address to another. */

@@ -147,7 +147,8 @@ typedef struct pf_script_state {
     uint32_t kernel; /* the object of the kernel; PF_NO_OBJECT: not seen yet */
     pf_buffer scratch;
     struct pf_script_thread *threads;
-    size_t data_src_width; /* the widest data_src so far */
+    size_t data_src_width;            /* the widest data_src so far */
+    perfile_tracepoints *tracepoints; /* of the session; NULL: none was printed yet */
 } pf_script_state;
 
 /* pf_queue_text. */
@@ -194,6 +195,8 @@ bool pf_script_put_place(pf_script_state *s, const pf_script_event *e, uint32_t 
 /* Append "sym" or "sym+0x1", with `offset`; "(dso)" without the parentheses. */
 bool pf_script_put_symbol(pf_script_state *s, uint32_t frame, bool offset, pf_buffer *out);
 bool pf_script_put_dso(pf_script_state *s, uint32_t frame, pf_buffer *out);
+/* The function of the kernel that a frame is in, and how far into it; NULL: none is known. */
+const char *pf_script_kernel_function(pf_script_state *s, uint32_t frame, uint64_t *offset);
 /* The offset of a frame in its file. */
 uint64_t pf_script_offset(const pf_script_state *s, uint32_t frame);
 /* The frame of an address, in the kernel if it lies there. */
