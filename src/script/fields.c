@@ -4,6 +4,8 @@
  * The rules are those of perf: a type of events has one set of fields.  Fields that were not asked
  * for by name are left out if the first event of the type does not have them; for those that were
  * asked for that is an error.  Of a pipe, whose events come one by one, every event counts. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -386,7 +388,9 @@ static const char *name_of(const perfile_event *e, char text[NAME_MOST])
     pf_name_modifiers(e->attr, ours, sizeof ours);
     const size_t m = strlen(ours);
     memcpy(text, e->name, n + 1);
-    if (m && n > m && strcmp(text + n - m, ours) == 0)
+    if (e->attr->type == PF_SCRIPT_RAW)
+        snprintf(text, NAME_MOST, "raw 0x%" PRIx64, e->attr->config);
+    else if (m && n > m && strcmp(text + n - m, ours) == 0)
         text[n - m] = '\0';
     perf_modifiers(e->attr, modifiers);
     if (modifiers[0])

@@ -207,9 +207,8 @@ static bool put_branch_flags(uint64_t flags, pf_buffer *out)
     static const char *const types[16] = {
         "",       "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",   "SYSCALL",
         "SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX", ""};
-    static const char *const new_types[8] = {
-        "FAULT_ALGN",       "FAULT_DATA",       "FAULT_INST",       "ARM64_FIQ",
-        "ARM64_DEBUG_HALT", "ARM64_DEBUG_EXIT", "ARM64_DEBUG_INST", "ARM64_DEBUG_DATA"};
+    static const char *const new_types[8] = {"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
+                                             "ARCH_2",     "ARCH_3",     "ARCH_4",     "ARCH_5"};
     const unsigned type = flags >> 20 & 15;
     const unsigned new_type = flags >> 26 & 15;
     return pf_script_printf(out, "/%c/%c/%c/%u/%s ",

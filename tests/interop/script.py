@@ -8,6 +8,7 @@ import sys
 
 from captures import PERFILE, SOURCE, captures
 from enough import enough
+from script_made import KINDS, make
 
 # Fields that need something special of the capture are in the sets for all: what it does not have is an error of both.
 SETS = """
@@ -142,6 +143,9 @@ for path, name in captures():
     for i, options in enumerate(sets):
         if name.startswith("samples/") or i == 0 or i % 3 == n % 3:
             compare(path, name, options, False)
+for kind in KINDS:
+    for options in make(kind, kind + ".data"):
+        compare(kind + ".data", "made: " + kind, options, False)
 made = recording()
 if made:
     for options in sets:
