@@ -254,7 +254,7 @@ static perfile_status answer_code(pf_answers *a, const perfile_record *r, uint32
                                   perfile_expr_value *value, perfile_error *err)
 {
     perfile_sample s;
-    pf_profiled found;
+    pf_profiled found = {0};
     const bool of_data = handle == ASKS_ADDR_SYM;
     const bool chain = handle == ASKS_STACK || handle == ASKS_CALLER;
     if (perfile_sample_decode(r, &s, sizeof s, NULL) != PERFILE_OK ||
