@@ -6,7 +6,6 @@
 #include "core/session.h"
 #include "core/stream.h"
 #include "emit/emitter.h"
-#include "emit/export.h"
 #include "io/workers.h"
 
 #include <string.h>

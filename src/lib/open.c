@@ -10,7 +10,7 @@
 #include "core/stream.h"
 #include "core/writer.h"
 #include "emit/emitter.h"
-#include "emit/export.h"
+#include "export/export.h"
 #include "io/out.h"
 #include "io/source.h"
 #include "io/workers.h"

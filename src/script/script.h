@@ -7,7 +7,7 @@
 #define PF_SCRIPT_SCRIPT_H
 
 #include "emit/emitter.h"
-#include "emit/export.h"
+#include "export/export.h"
 #include "emit/text_page.h"
 #include "perfile/event.h"
 #include "perfile/records.h"

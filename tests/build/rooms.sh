@@ -29,9 +29,10 @@ check() {
             n = split("filter sort emit report", leaf, " ")
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 7
-            level["script"] = 8
-            level["lib"] = 9
-            level["cli"] = 10
+            level["export"] = 8
+            level["script"] = 9
+            level["lib"] = 10
+            level["cli"] = 11
         }
 
         function reject(why) {

@@ -14,51 +14,6 @@
 
 #include <stddef.h>
 
-struct pf_exporter;
-
-/* What such forms have in addition to pf_emit_ops. */
-typedef struct pf_export_ops {
-    perfile_status (*put_run)(perfile_emitter *e, const perfile_record *first, size_t n,
-                              perfile_error *err);
-    /* A capture ends, and another begins, unless base.stream is NULL: then stream, session and
-     * model of the emitter are those of it.  NULL: the form shows one only. */
-    perfile_status (*next)(perfile_emitter *e, perfile_error *err);
-    void (*summary)(const perfile_emitter *e, perfile_export_summary *out);
-    /* Gets each sample and its label; false if there is no memory or the limit of the profile is
-     * exceeded.  NULL: they are added up. */
-    bool (*take)(struct pf_exporter *x, const pf_profiled *sample, uint32_t label);
-    /* Gets each other record of perf's own family, with what it says of time, task and processor
-     * (`period` and `stack` mean nothing), as it comes; its event is that of its id, if it has one.
-     * False likewise.  NULL: they are not of interest. */
-    bool (*note)(struct pf_exporter *x, const pf_profiled *about);
-    uint8_t per[8]; /* the keys that are taken if none are asked for */
-    bool all_keys;  /* all keys are taken, whatever is asked for */
-    bool per_event; /* PERFILE_PER_EVENT is always among them */
-    bool per_host;  /* labels say the host, too */
-    bool lines;     /* it can show lines of the source */
-    bool trees;     /* it shows a tree: of captures before beside that of others, or reversed */
-    bool by_name;   /* of a frame its name is written, and no address */
-    bool joins;     /* frames without a name are one for each object by default */
-    bool binary;    /* the output is not for terminals */
-    bool directory; /* it is several files */
-} pf_export_ops;
-
-/* What samples of an event say of the time of a processor. */
-enum {
-    PF_EVENT_HAPPENS = 0, /* nothing: each says that something happened (tracepoints, faults …) */
-    PF_EVENT_COUNTS, /* it had much of what its hardware counts: instructions, cache misses … */
-    PF_EVENT_CLOCK   /* a thread that is on it has them at a steady rate: clocks, cycles */
-};
-
-/* An event that samples are of; those of one name are one, by the first capture that has it. */
-typedef struct pf_export_event {
-    const char *name;  /* of the profile's texts */
-    unsigned says;     /* PF_EVENT_… */
-    uint64_t interval; /* ns on a processor from sample to sample; 0: not known */
-    uint64_t period;   /* what is counted from sample to sample; 0: it differs */
-    uint64_t kinds;    /* what is counted, if it has a name for each kind of processor; 0: one */
-} pf_export_event;
-
 /* The emitter of such a form; a form may have a struct that begins with it. */
 typedef struct pf_exporter {
     perfile_emitter base;

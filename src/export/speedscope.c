@@ -12,7 +12,7 @@
  * frame for its thread. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "emit/export.h"
+#include "export/export.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/cursor.h"
-#include "emit/export.h"
+#include "export/export.h"
 #include "perfile/session.h"
 #include "schema/rows.h"
 

@@ -7,7 +7,7 @@
  * Threads are told apart by pid and tid, so that idle of processor N is thread N of process 0.
  * Times are µs from the first one, with ns as decimals. */
 #include "base/error.h"
-#include "emit/export.h"
+#include "export/export.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Its documents: protos/perfetto/trace/ of google/perfetto.  Times are those of the session's
  * clock, as if it were CLOCK_BOOTTIME, which is what Perfetto takes times for: nothing has to be
  * converted, and what has no clock of its own (switches) is on the same one. */
-#include "emit/export.h"
+#include "export/export.h"
 
 #ifdef PERFILE_WITH_PERFETTO /* cmake/forms.cmake */
 

@@ -1,7 +1,7 @@
 /* The forms `folded` and `flamegraph`: the tree of stacks as lines, and as a page that draws it. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "emit/export.h"
+#include "export/export.h"
 
 #include <inttypes.h>
 #include <stdio.h>

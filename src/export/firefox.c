@@ -11,7 +11,7 @@
  * the segments of a file belong.  With `codeId` they are what symbol servers are asked for. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "emit/export.h"
+#include "export/export.h"
 
 #include <inttypes.h>
 #include <stdio.h>

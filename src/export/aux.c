@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/session.h"
-#include "emit/export.h"
+#include "export/export.h"
 #include "io/out.h"
 #include "model/index.h"
 #include "perfile/field.h"

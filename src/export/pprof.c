@@ -5,7 +5,7 @@
  * texts are kept until the end.  Values of a sample are the number of samples, then the sum of the
  * periods for each event; a capture of very many events has one value for all of them, and a label
  * that says the event. */
-#include "emit/export.h"
+#include "export/export.h"
 
 #ifdef PERFILE_WITH_PPROF /* cmake/forms.cmake */
 

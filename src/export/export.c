@@ -1,5 +1,5 @@
 /* Adding up samples for the forms that viewers read (see export.h). */
-#include "emit/export.h"
+#include "export/export.h"
 
 #include <inttypes.h>
 #include <stdio.h>
