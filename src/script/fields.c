@@ -77,7 +77,8 @@ static void change_type(pf_script_type *t, uint64_t field, enum change how, bool
         t->asked = how == CHANGE_REMOVE ? t->asked & ~field : t->asked | field;
         t->unset = how == CHANGE_REMOVE ? t->unset | field : t->unset & ~field;
     }
-    t->is_set = t->is_of_all = true;
+    if (field != PF_FIELD_FLAGS) /* which perf does not count as a choice of fields */
+        t->is_set = t->is_of_all = true;
 }
 
 /* One field of a list, without its sign; `type` PF_SCRIPT_TYPES: of all. */
