@@ -169,7 +169,48 @@ def sampled(size, mapping, where):
     return b"PERFILE2" + struct.pack("<Q", 16) + header_attr([8], SAMPLE_TYPE | CALLCHAIN) + b"".join(out)
 
 
+def described(formats, payloads):
+    """A pipe with descriptions of tracepoints 1, 2 ..., and samples of them: (number, payload)."""
+    kind = TID | TIME | ID | 1 << 10
+    out = []
+    for i in range(len(formats)):
+        body = struct.pack("<IIQQQQQ", 2, 112, i + 1, 1, kind, 0, 1 << 18).ljust(112, b"\0")
+        out.append(record(64, 0, body + struct.pack("<Q", i + 8)))
+    texts = b"".join(struct.pack("<Q", len(t)) + t for t in formats)
+    blob = b"\x17\x08\x44tracing0.5\0\0\x08" + struct.pack("<I", 4096) + b"header_page\0" + struct.pack("<Q", 0) + b"header_event\0" + \
+        struct.pack("<QII", 0, 0, 1) + b"big\0" + struct.pack("<I", len(formats)) + texts + struct.pack("<II", 0, 0)
+    out.append(record(66, 0, struct.pack("<II", len(blob), 0)) + blob + b"\0" * (-len(blob) % 8))
+    for i, (number, payload) in enumerate(payloads):
+        raw = struct.pack("<I", len(payload)) + payload
+        out.append(record(9, 2, struct.pack("<QIIQ", number + 7, 1, 1, i) + raw + b"\0" * (-len(raw) % 8)))
+    return b"PERFILE2" + struct.pack("<Q", 16) + b"".join(out)
+
+
+def format_of(number, lines, print_fmt):
+    return b"name: t%d\nID: %d\nformat:\n" % (number, number) + lines + b"\nprint fmt: " + print_fmt + b"\n"
+
+
+def many_fields(size):
+    """Descriptions of as many fields as there may be, and of one more than that; a sample of each."""
+    field = b"\tfield:u8 f%03d;\toffset:0;\tsize:1;\tsigned:0;\n"
+    formats, n = [], 0
+    while n < size * 3 // 4:
+        fields = b"".join(field % i for i in range(512 + len(formats) % 8 // 7))
+        formats.append(format_of(len(formats) + 1, fields, b'"%d", ' + b"1+" * 3000 + b"1"))
+        n += len(formats[-1]) + 200
+    return described(formats, [(i % len(formats) + 1, b"\0" * 8) for i in range(size // 4 // 48)])
+
+
+def fields_on_top(size):
+    """Short payloads of which hundreds of fields with long names show the same bytes, printed in long texts."""
+    fields = b"".join(b"\tfield:u8 %s%03d;\toffset:0;\tsize:1;\tsigned:0;\n" % (b"n" * 25, i) for i in range(512))
+    text = b'"' + b"%256d" * 60 + b'"' + b", REC->" .join([b""] + [b"n" * 25 + b"%03d" % i for i in range(60)])
+    return described([format_of(1, fields, text)], [(1, b"\1" * 4)] * (size // 48))
+
+
 INPUTS = {
+    "many-fields": many_fields,
+    "fields-on-top": fields_on_top,
     "shared-ids": shared_ids,
     "shared-features": shared_features,
     "events": many_events,
@@ -203,6 +244,7 @@ INPUTS = {
     "mappings-apart": lambda size: sampled(size, lambda i: mmap2(1, 0x10000 * (i + 1), "/%d" % (i % 999), 0),
                                            lambda i, n: (1, 0x10000 * (i * 1024 % n + 1) + i % 4096)),
 }
+FIELDS = {"many-fields": "f500", "fields-on-top": "n" * 25 + "500"}
 # These are so many times as large, for the commands that look addresses up.
 LARGE = {"processes-sampled": 40, "mappings-apart": 40}
 LARGE_LINES = {"stats": ["--by comm {in}", "--by dso,sym -j 1 {in}", "--by dso,sym -j 4 {in}"],
@@ -368,7 +410,9 @@ def main():
             cost_perfmon.LINES if name in cost_perfmon.INPUTS else \
             cost_symbols.LINES if name in cost_symbols.INPUTS else \
             LARGE_LINES if name in LARGE and not SANITIZED else \
-            dict(LINES, script=LINES["script"] + ["{in}"]) if "chains" in name else LINES
+            dict(LINES, script=LINES["script"] + ["{in}"]) if "chains" in name else \
+            dict(LINES, dump=LINES["dump"] + ["--fields %s {in}" % FIELDS[name]],
+                 stats=LINES["stats"] + ["--by %s --where %s>=0 {in}" % (FIELDS[name], FIELDS[name])]) if name in FIELDS else LINES
         for command in commands:
             step = size // SMALL.get(command, 1) * (LARGE.get(name, 1) if not SANITIZED else 1)
             if step not in made and command in lines:
