@@ -348,7 +348,7 @@ static bool take_cast(compiler *c, waiting *cast)
             return false;
         end = left.ptr;
     }
-    if (!end || !is_sign(&t, ")"))
+    if (!begin || !end || !is_sign(&t, ")"))
         return false;
     const perfile_bytes after = left;
     t = pf_print_token_read(&left);

@@ -258,6 +258,8 @@ static void prints_fields(void **state)
         "\"%d\", ({ int x = 1; x; })",
         "\"%d %d\", REC->pid",
         "\"%d\", REC->nothing",
+        "\"%d\", (*)REC->pid",
+        "\"%d\", (* int) 1",
         "\"%d\", (REC->pid",
         "\"%d\", REC->pid)",
         "\"%d\", 1 ? 2",
