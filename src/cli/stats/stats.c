@@ -283,6 +283,7 @@ static int stats_of(cli_file *file, const settings *set)
         cli_message("%s: --by: %s", in.name, err.message);
     else if (st != PERFILE_OK)
         cli_message("%s: out of memory", in.name);
+    cli_fields_close(&counts); /* they read the session, which ends with the input */
     int status = cli_close(&in);
     cli_counts_end(&counts);
     return st == PERFILE_OK ? status : cli_status_of(st, false);
