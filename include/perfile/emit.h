@@ -150,6 +150,9 @@ typedef struct perfile_export_summary {
     /* With PERFILE_EXPORT_INLINE: inlined functions that have no frame, because they would have
      * been more than 4 for each frame of a call chain, and 8192. */
     uint64_t not_inlined;
+    /* Of forms that show time: samples of tracepoints that are without their payload, because all
+     * that is kept takes half of perfile_limits.profile_bytes. */
+    uint64_t payloads_left_out;
 } perfile_export_summary;
 
 /* How records are shown.  Set `size`; zeros are the defaults. */

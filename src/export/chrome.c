@@ -155,6 +155,12 @@ static void put_sample(chrome *c, const pf_label *l, const pf_moment *m, uint64_
         put(c, ",\"comm\":");
         put_name(c, l->comm);
     }
+    const char *payload = m->said ? pf_marks_at(&c->tracks.said, m->said - 1)->text : "";
+    if (*payload) { /* `,"prev_pid":7,…` */
+        put(c, ",\"tracepoint\":{");
+        put(c, payload + 1);
+        put(c, "}");
+    }
     put(c, "}}");
 }
 

@@ -143,10 +143,10 @@ typedef struct pf_mark {
     const char *text; /* `,"addr":"0x1000","filename":"/bin/work"`, of the profile's texts */
 } pf_mark;
 
-/* A field that some mark of a type has.  The key is all of it. */
+/* A field that some mark of a kind has.  The key is all of it. */
 typedef struct pf_mark_field {
-    uint64_t type;
-    const perfile_field *field; /* its row of the tables */
+    pf_mark_kind kind;
+    const perfile_field *field; /* its row of the tables, or of a tracepoint */
 } pf_mark_field;
 
 typedef struct pf_marks {
@@ -183,7 +183,8 @@ typedef struct pf_moment {
     uint64_t time; /* PERFILE_NO_TIME: it has none, and stands where it came */
     uint64_t weight;
     uint32_t label, stack;
-    uint32_t said;     /* of a mark: its number in pf_marks.said */
+    uint32_t said; /* of a mark: its number in pf_marks.said; of a sample that number + 1, if the
+                    * payload of its tracepoint is there, else 0 */
     uint32_t sequence; /* set by pf_timeline_add() */
 } pf_moment;
 
@@ -285,7 +286,9 @@ typedef struct pf_tracks {
     uint8_t *sources;     /* PF_SWITCHES_… of each capture, by pf_exporter.n_inputs */
     size_t n_sources;
     pf_marks said;
-    pf_track *at; /* by label */
+    pf_buffer tracepoints; /* perfile_tracepoints *: of all captures, the present one last */
+    uint32_t n_inputs;     /* pf_exporter.n_inputs when that was opened */
+    pf_track *at;          /* by label */
     size_t n, cap;
     uint64_t first, last; /* of all that have a time; first > last: none has */
     bool by_thread;       /* to be set before sorting */

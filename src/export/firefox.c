@@ -579,7 +579,7 @@ static bool add_marker(choice *c, pf_firefox *f, const pf_moment *sample)
             return false;
         c->marker_of[m.label] = said + 1;
     }
-    m.said = c->marker_of[m.label] - 1;
+    m.said = m.said ? m.said - 1 : c->marker_of[m.label] - 1;
     m.label = c->label_of[m.label];
     return pf_timeline_add(&f->tracks.marks, p, &m);
 }
@@ -970,27 +970,43 @@ static void add_label(char *label, size_t size, const perfile_field *field, bool
         memcpy(label + n, part, (size_t)length + 1);
 }
 
+static bool is_of(const pf_mark_field *field, const pf_mark_kind *kind)
+{
+    return field->kind.type == kind->type && field->kind.event == kind->event;
+}
+
+/* What the table says of marks of a kind: the fields that were seen, or `other`. */
+static void make_label(const pf_firefox *f, const pf_mark_kind *kind, const char *other,
+                       char *label, size_t size)
+{
+    const pf_intern *fields = &f->tracks.said.fields;
+    label[0] = '\0';
+    for (unsigned texts = 2; texts-- > 0 && !label[0];)
+        for (uint32_t i = 0; i < fields->n; i++) {
+            const pf_mark_field *m = pf_intern_at(fields, i);
+            if (is_of(m, kind))
+                add_label(label, size, m->field, texts);
+        }
+    if (!label[0])
+        snprintf(label, size, "%s", other);
+}
+
 /* What marks of a record have: the fields that were seen. */
 static void put_record_schema(pf_firefox *f, const pf_mark_kind *kind)
 {
     const pf_intern *fields = &f->tracks.said.fields;
-    char label[256] = "";
+    char label[256];
     unsigned n = 0;
     begin_schema(f, pf_marks_name(kind), false);
     for (uint32_t i = 0; i < fields->n; i++) {
         const pf_mark_field *m = pf_intern_at(fields, i);
-        if (m->type != kind->type)
+        if (!is_of(m, kind))
             continue;
         pf_firefox_put(f, n++ ? "," : "");
         put_field(f, pf_marks_key(m->field), m->field->doc, format_of(m->field));
     }
-    for (unsigned texts = 2; texts-- > 0 && !label[0];)
-        for (uint32_t i = 0; i < fields->n; i++) {
-            const pf_mark_field *m = pf_intern_at(fields, i);
-            if (m->type == kind->type)
-                add_label(label, sizeof label, m->field, texts);
-        }
-    end_schema(f, label[0] ? label : "{marker.name}", "{marker.name}");
+    make_label(f, kind, "{marker.name}", label, sizeof label);
+    end_schema(f, label, "{marker.name}");
 }
 
 static void put_schemas(pf_firefox *f)
@@ -1007,8 +1023,17 @@ static void put_schemas(pf_firefox *f)
             continue;
         }
         begin_schema(f, pf_marks_name(kind), true);
+        for (uint32_t k = 0; k < f->tracks.said.fields.n; k++) {
+            const pf_mark_field *m = pf_intern_at(&f->tracks.said.fields, k);
+            if (!is_of(m, kind))
+                continue;
+            put_field(f, pf_marks_key(m->field), m->field->name, format_of(m->field));
+            pf_firefox_put(f, ",");
+        }
         put_field(f, "period", "period", "integer");
-        end_schema(f, "period {marker.data.period}", "{marker.name}");
+        char label[256];
+        make_label(f, kind, "period {marker.data.period}", label, sizeof label);
+        end_schema(f, label, "{marker.name}");
     }
     pf_firefox_put(f, "\n]");
 }

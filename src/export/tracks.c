@@ -168,7 +168,7 @@ void pf_counters_free(pf_counters *c)
 /* A walk that writes members. */
 typedef struct describing {
     pf_marks *m;
-    uint64_t type;
+    pf_mark_kind kind;
     unsigned depth; /* of lists and structs */
     bool ok;
 } describing;
@@ -241,19 +241,38 @@ static bool append_number(pf_marks *m, const perfile_field *field, uint64_t n)
     return append(m, text);
 }
 
+/* Numbers as a text, with commas between them. */
+static bool append_words(pf_marks *m, const perfile_words *words)
+{
+    char text[32];
+    bool ok = append(m, "\"");
+    for (size_t i = 0; i < words->n && ok; i++) {
+        snprintf(text, sizeof text, "%s%" PRIu64, i ? "," : "", perfile_word(words, i));
+        ok = append(m, text);
+    }
+    return ok && append(m, "\"");
+}
+
 static bool append_value(pf_marks *m, const perfile_field *field, const perfile_value *value)
 {
     if (field->type == PERFILE_STORED_TEXT)
         return append_text(m, value->u.bytes);
     if (field->type == PERFILE_STORED_BLOB)
         return append_hex(m, value->u.bytes);
+    if (field->type == PERFILE_STORED_WORDS)
+        return append_words(m, &value->u.words);
     return append_number(m, field, value->number);
 }
 
-/* The key of a field: `type` is that of the mark itself. */
+/* The key of a field: `type`, `period` and `cause` are those of the mark itself. */
 const char *pf_marks_key(const perfile_field *field)
 {
-    return strcmp(field->name, "type") == 0 ? "kind" : field->name;
+    static const char *const taken[][2] = {
+        {"type", "kind"}, {"period", "own_period"}, {"cause", "own_cause"}};
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        if (strcmp(field->name, taken[i][0]) == 0)
+            return taken[i][1];
+    return field->name;
 }
 
 /* The time is that of the mark. */
@@ -265,6 +284,15 @@ static bool is_shown(const perfile_field *field)
            field->kind != PERFILE_KIND_COUNT && field->kind != PERFILE_KIND_TIME;
 }
 
+/* Appends a field as a member. */
+static void add_member(describing *d, const perfile_field *field, const perfile_value *value)
+{
+    const pf_mark_field key = {d->kind, field};
+    d->ok = d->ok && pf_intern_add(&d->m->fields, &key) != PF_INTERN_NONE && append(d->m, ",\"") &&
+            append(d->m, pf_marks_key(field)) && append(d->m, "\":") &&
+            append_value(d->m, field, value);
+}
+
 static void visit(void *user, const perfile_field *field, const perfile_value *value)
 {
     describing *d = user;
@@ -274,10 +302,13 @@ static void visit(void *user, const perfile_field *field, const perfile_value *v
         d->m->pid = (uint32_t)value->number;
     if (field->kind == PERFILE_KIND_TID && strcmp(field->name, "tid") == 0)
         d->m->tid = (uint32_t)value->number;
-    const pf_mark_field key = {d->type, field};
-    d->ok = d->ok && pf_intern_add(&d->m->fields, &key) != PF_INTERN_NONE && append(d->m, ",\"") &&
-            append(d->m, pf_marks_key(field)) && append(d->m, "\":") &&
-            append_value(d->m, field, value);
+    add_member(d, field, value);
+}
+
+/* A field of a payload. */
+static void visit_payload(void *user, const perfile_field *field, const perfile_value *value)
+{
+    add_member(user, field, value);
 }
 
 static void begin(void *user, const perfile_field *field, const perfile_value *value)
@@ -318,13 +349,30 @@ static uint32_t pf_marks_describe(pf_marks *m, pf_profile *p, const perfile_reco
 {
     static const perfile_visitor visitor = {
         .size = sizeof visitor, .value = visit, .begin = begin, .end = end};
-    describing d = {.m = m, .type = r->type, .ok = true};
+    describing d = {.m = m, .kind = {.type = r->type}, .ok = true};
     pf_buffer_clear(&m->text);
     m->pid = m->tid = PERFILE_NO_PID;
     (void)!perfile_record_walk(r, PERFILE_WALK_ALL, &visitor, &d, NULL);
     if (!d.ok || !pf_buffer_append_u8(&m->text, 0))
         return PF_INTERN_NONE;
-    return add_mark(m, p, (pf_mark_kind){.type = r->type}, (const char *)m->text.ptr);
+    return add_mark(m, p, d.kind, (const char *)m->text.ptr);
+}
+
+/* The number in `said` of what the payload of a sample says, + 1; 0: it has none that is described.
+ * PF_INTERN_NONE likewise. */
+static uint32_t describe_payload(pf_marks *m, pf_profile *p, perfile_tracepoints *all,
+                                 const perfile_record *r, const char *event)
+{
+    static const perfile_visitor visitor = {.size = sizeof visitor, .value = visit_payload};
+    describing d = {.m = m, .kind = {PERFILE_RECORD_SAMPLE, event}, .ok = true};
+    pf_buffer_clear(&m->text);
+    perfile_status st = perfile_tracepoint_walk(all, r, &visitor, &d, NULL);
+    if (st == PERFILE_END)
+        return 0;
+    if (st != PERFILE_OK || !d.ok || !pf_buffer_append_u8(&m->text, 0))
+        return PF_INTERN_NONE;
+    const uint32_t said = add_mark(m, p, d.kind, (const char *)m->text.ptr);
+    return said == PF_INTERN_NONE ? said : said + 1;
 }
 
 /* Tracks of threads. */
@@ -346,6 +394,10 @@ void pf_tracks_free(pf_tracks *t)
     pf_timeline_free(&t->marks);
     pf_timeline_free(&t->switches);
     pf_marks_free(&t->said);
+    perfile_tracepoints **all = (perfile_tracepoints **)(void *)t->tracepoints.ptr;
+    for (size_t i = 0; i < t->tracepoints.len / sizeof *all; i++)
+        perfile_tracepoints_close(all[i]);
+    pf_buffer_free(&t->tracepoints);
     pf_free(t->at);
     pf_free(t->sources);
 }
@@ -498,10 +550,49 @@ static bool take_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *sample,
     return add_switch(t, x, &about, s->next.comm, PF_SWITCHES_TRACED, PF_SWITCH_NEXT);
 }
 
+/* The tracepoints of the present capture; NULL if there is no memory.  They are kept to the end,
+ * for the names of fields. */
+static perfile_tracepoints *tracepoints_of(pf_tracks *t, const pf_exporter *x)
+{
+    perfile_tracepoints *all;
+    if (t->n_inputs != x->n_inputs) {
+        if (perfile_tracepoints_open(x->reader.session, &all, NULL) != PERFILE_OK)
+            return NULL;
+        if (!pf_buffer_append(&t->tracepoints, &all, sizeof all)) {
+            perfile_tracepoints_close(all);
+            return NULL;
+        }
+        t->n_inputs = x->n_inputs;
+    }
+    memcpy(&all, t->tracepoints.ptr + t->tracepoints.len - sizeof all, sizeof all);
+    return all;
+}
+
+/* What the payload of a sample says, as in pf_moment.said.  Payloads are kept as long as all that
+ * is kept takes half of the memory that there may be: samples without theirs are better than none.
+ */
+static uint32_t payload_of(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
+{
+    pf_profile *p = &x->profile;
+    const perfile_event *e = sample->event;
+    if (!e || !sample->record || e->attr->type != PERFILE_TYPE_TRACEPOINT)
+        return 0;
+    if (p->budget.used > p->budget.limit / 2) {
+        x->sum.payloads_left_out++;
+        return 0;
+    }
+    perfile_tracepoints *all = tracepoints_of(t, x);
+    return all ? describe_payload(&t->said, p, all, sample->record,
+                                  pf_profile_label_at(p, label)->event)
+               : PF_INTERN_NONE;
+}
+
 static bool add_sample(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
 {
-    const pf_moment m = {
+    pf_moment m = {
         .time = sample->time, .weight = sample->period, .label = label, .stack = sample->stack};
+    if (label != PF_INTERN_NONE && (m.said = payload_of(t, x, sample, label)) == PF_INTERN_NONE)
+        return false;
     if (label == PF_INTERN_NONE || !pf_timeline_add(&t->samples, &x->profile, &m) ||
         !pf_tracks_touch(t, x, sample, label))
         return false;

@@ -87,6 +87,8 @@ static void report_losses(const report *x)
     note(s->not_joined, "call chain lacks its user part, which did not come",
          "call chains lack their user part, which did not come");
     report_unwinding(s);
+    note(s->payloads_left_out, "sample of a tracepoint is without its payload: memory has a limit",
+         "samples of tracepoints are without their payload: memory has a limit");
     note(s->not_inlined, "inlined function has no frame: there are too many of them",
          "inlined functions have no frames: there are too many of them");
     if (s->names_most)
@@ -157,6 +159,7 @@ static void report_json(const report *x, bool written)
     cli_json_number("pruned", s->pruned);
     cli_json_number("names_most", s->names_most);
     cli_json_number("not_inlined", s->not_inlined);
+    cli_json_number("payloads_left_out", s->payloads_left_out);
     if (x->aux) {
         cli_json_number("aux_files", s->aux_files);
         cli_json_number("aux_bytes", s->aux_bytes);
