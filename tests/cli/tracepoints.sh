@@ -18,3 +18,8 @@ run stats --where 'sched_wakup.pid == 7' captures/tracepoints.data
 run dump --fields prev_pid,next_pod captures/tracepoints.data
 run dump --fields prev_pid/0 captures/tracepoints.data
 run stats --by prev_pid captures/cpu-clock.data
+# In exports: the arguments of trace events, the data of markers.
+"$PERFILE" export --no-symbols --to chrome -o chrome.json captures/tracepoints.data 2>/dev/null
+grep -o '"tracepoint":{[^}]*}' chrome.json
+"$PERFILE" export --no-symbols --to firefox -o firefox.json captures/tracepoints.data 2>/dev/null
+grep -o '{"type":"sched:sched_switch"[^{}]*' firefox.json
