@@ -265,7 +265,24 @@ static bool compare_constant(pf_compiler *c, unsigned relation, pf_operand *a, p
     return pf_code_in_range(c, a, range_of(negate ? PF_EQUAL : relation, n->number), negate);
 }
 
-/* Generates a comparison of texts: ==, != with a constant or another name, ~ with a pattern. */
+/* True if the operand may be a field of tracepoints, of which it is not known yet what it is. */
+static bool may_be_either(pf_compiler *c, pf_operand *o)
+{
+    const unsigned either = PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT;
+    return o->what == PF_IS_NAME && pf_code_find(c, o) &&
+           (c->e->slots[o->slot].payload_classes & either) == either;
+}
+
+/* Lets the slot be a number again, too. */
+static void let_be_either(pf_compiler *c, const pf_operand *o)
+{
+    pf_slot *s = &c->e->slots[o->slot];
+    s->payload_classes |= PERFILE_EXPR_NUMBER;
+    s->classes |= PERFILE_EXPR_NUMBER;
+}
+
+/* Generates a comparison of texts: ==, != with a constant or another name, ~ with a pattern.  Of
+ * two fields of tracepoints testing finds out what they are. */
 static bool text_step(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
 {
     const bool pattern = token == PF_TOKEN_LIKE || token == PF_TOKEN_HAS;
@@ -280,6 +297,7 @@ static bool text_step(pf_compiler *c, unsigned token, pf_operand *a, pf_operand 
         return pf_code_fail(c, a->at, PERFILE_E_USAGE,
                             a->what == PF_IS_TEXT ? "write the name first, then the text"
                                                   : "a number cannot be compared with text");
+    const bool either = may_be_either(c, a) && may_be_either(c, b);
     if (!pf_code_find_class(c, a, PERFILE_EXPR_TEXT))
         return false;
     unsigned code = token == PF_TOKEN_LIKE  ? PF_STEP_TEXT_GLOB
@@ -301,14 +319,21 @@ static bool text_step(pf_compiler *c, unsigned token, pf_operand *a, pf_operand 
     s->first = text;
     s->n = 1;
     s->negate = token == PF_TOKEN_NE;
+    if (either) {
+        let_be_either(c, a);
+        let_be_either(c, b);
+    }
     a->what = PF_IS_CONDITION;
     return true;
 }
 
-/* True if both operands are names that can be texts.  A failure of looking them up is in
- * c->status. */
-static bool both_texts(pf_compiler *c, pf_operand *a, pf_operand *b)
+/* True if both operands are names that can be texts, or are to be told apart later.  A failure of
+ * looking them up is in c->status. */
+static bool both_texts(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
 {
+    const bool equality = token == PF_TOKEN_EQ || token == PF_TOKEN_NE;
+    if (!equality && may_be_either(c, a) && may_be_either(c, b))
+        return false;
     return a->what == PF_IS_NAME && b->what == PF_IS_NAME && pf_code_find(c, a) &&
            pf_code_find(c, b) && c->e->slots[a->slot].classes & PERFILE_EXPR_TEXT &&
            c->e->slots[b->slot].classes & PERFILE_EXPR_TEXT;
@@ -332,7 +357,7 @@ bool pf_code_compare(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *
     }
     if (!pf_code_resolve_words(c, a, b))
         return false;
-    if (a->what == PF_IS_TEXT || b->what == PF_IS_TEXT || both_texts(c, a, b))
+    if (a->what == PF_IS_TEXT || b->what == PF_IS_TEXT || both_texts(c, token, a, b))
         return text_step(c, token, a, b);
     if (c->status != PERFILE_OK) /* of both_texts() */
         return false;

@@ -285,6 +285,8 @@ bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
         const perfile_tracepoint_field *f;
         perfile_value value;
         if (pf_expr_payload(e, s, &f, &value)) {
+            if (!pf_type_width(f->field.type)) /* it is a text, and the slot may be either */
+                return false;
             *out =
                 (pf_number){value.number, pf_is_signed(f->field.type) && (int64_t)value.number < 0};
             return true;
@@ -330,6 +332,8 @@ bool pf_expr_get_text(perfile_expr *e, pf_slot *s, pf_expr_text *out)
     const perfile_tracepoint_field *f;
     perfile_value value;
     if (pf_expr_payload(e, s, &f, &value)) {
+        if (f->field.type != PERFILE_STORED_TEXT && f->field.type != PERFILE_STORED_BLOB)
+            return false;
         *out = (pf_expr_text){value.u.bytes, f->field.type == PERFILE_STORED_BLOB};
         return true;
     }
@@ -347,7 +351,7 @@ bool pf_expr_get_list(perfile_expr *e, pf_slot *s, pf_loop *loop)
     const perfile_tracepoint_field *f;
     perfile_value value;
     loop->i = loop->count = 0;
-    if (!p && pf_expr_payload(e, s, &f, &value)) {
+    if (!p && pf_expr_payload(e, s, &f, &value) && f->field.type == PERFILE_STORED_WORDS) {
         loop->is_words = true;
         loop->words = value.u.words;
         loop->n = loop->words.n;

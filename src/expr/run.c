@@ -252,8 +252,11 @@ static bool some_item_fits(const pf_expr_text *text, perfile_bytes pattern)
 static bool text_test_holds(perfile_expr *e, const pf_step *s)
 {
     pf_expr_text a, b;
-    if (!pf_expr_get_text(e, &e->slots[s->slot], &a))
-        return false;
+    pf_number m, n;
+    if (!pf_expr_get_text(e, &e->slots[s->slot], &a)) /* two numbers, of fields of tracepoints */
+        return s->code == PF_STEP_TEXT_COMPARE && pf_expr_get_number(e, &e->slots[s->slot], &m) &&
+               pf_expr_get_number(e, &e->slots[s->other], &n) &&
+               (pf_number_compare(m, n) == 0) != s->negate;
     switch (s->code) {
     case PF_STEP_TEXT_SET:
         return in_texts(e, s, &a) != s->negate;

@@ -18,6 +18,10 @@ run stats --where 'sched_wakup.pid == 7' captures/tracepoints.data
 run dump --fields prev_pid,next_pod captures/tracepoints.data
 run dump --fields prev_pid/0 captures/tracepoints.data
 run stats --by prev_pid captures/cpu-clock.data
+run stats --where 'prev_comm == next_comm' captures/tracepoints.data
+run stats --where 'prev_pid != next_pid && prev_prio <= next_prio' captures/tracepoints.data
+run stats --where 'prev_pid == next_comm' captures/tracepoints.data
+run stats --where 'prev_comm < next_comm' captures/tracepoints.data
 # In exports: the arguments of trace events, the data of markers.
 "$PERFILE" export --no-symbols --to chrome -o chrome.json captures/tracepoints.data 2>/dev/null
 grep -o '"tracepoint":{[^}]*}' chrome.json

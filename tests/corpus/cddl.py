@@ -4,7 +4,7 @@
 cddl.py DUMP.CDDL CBOR JSONL [CBOR JSONL ...]
 
 Reads as much of CDDL (RFC 8610) as dump.cddl uses: rules, choices, groups, optional members, ranges,
-literals, arrays of one type.
+literals, arrays of one type, maps of texts to one type.
 """
 import json
 import re
@@ -80,7 +80,7 @@ def same(j, c):
 
 # ---- CDDL
 
-TOKEN = re.compile(r'\s+|;[^\n]*|("[^"]*"|-?\d+|[A-Za-z_][\w-]*|\.\.|//|[={}()\[\],:?*/])')
+TOKEN = re.compile(r'\s+|;[^\n]*|("[^"]*"|-?\d+|[A-Za-z_][\w-]*|\.\.|//|=>|[={}()\[\],:?*/])')
 
 
 class Grammar:
@@ -120,6 +120,12 @@ class Grammar:
 
     def type(self):
         token = self.peek()
+        if token == "{" and self.peek(1) == "*":
+            for wanted in ("{", "*", "tstr", "=>"):
+                self.take(wanted)
+            inner = self.choice()
+            self.take("}")
+            return ("table", inner)
         if token == "{":
             return ("map", self.group_in("}"))
         if token == "[":
@@ -179,10 +185,14 @@ class Grammar:
             return type(v) is int and t[1] <= v <= t[2]
         if what == "array":
             return isinstance(v, list) and all(self.matches(t[1], item) for item in v)
+        if what == "table":
+            return isinstance(v, dict) and all(isinstance(k, str) and self.matches(t[1], v[k]) for k in v)
         if what == "map":
             return isinstance(v, dict) and any(not left for left in self.group(t[1], v, frozenset(v)))
         if t[1] in self.rules:
             return self.matches(self.rule(t[1]), v)
+        if t[1] == "int":
+            return type(v) is int
         if t[1] == "uint":
             return type(v) is int and v >= 0
         if t[1] == "tstr":
