@@ -265,7 +265,8 @@ static bool compare_constant(pf_compiler *c, unsigned relation, pf_operand *a, p
     return pf_code_in_range(c, a, range_of(negate ? PF_EQUAL : relation, n->number), negate);
 }
 
-/* True if the operand may be a field of tracepoints, of which it is not known yet what it is. */
+/* True if the operand may be a field of tracepoints, of which it is not known yet what it is.  A
+ * failure of looking it up is in c->status. */
 static bool may_be_either(pf_compiler *c, pf_operand *o)
 {
     const unsigned either = PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT;
@@ -298,7 +299,7 @@ static bool text_step(pf_compiler *c, unsigned token, pf_operand *a, pf_operand 
                             a->what == PF_IS_TEXT ? "write the name first, then the text"
                                                   : "a number cannot be compared with text");
     const bool either = may_be_either(c, a) && may_be_either(c, b);
-    if (!pf_code_find_class(c, a, PERFILE_EXPR_TEXT))
+    if (c->status != PERFILE_OK || !pf_code_find_class(c, a, PERFILE_EXPR_TEXT))
         return false;
     unsigned code = token == PF_TOKEN_LIKE  ? PF_STEP_TEXT_GLOB
                     : token == PF_TOKEN_HAS ? PF_STEP_TEXT_ITEM
