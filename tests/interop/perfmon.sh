@@ -47,10 +47,12 @@ converted() {
 # exported INPUT: what `export` and `stats` make of a buffer, or of a directory of them, is what they make of made.data,
 # into which it was converted without options.
 exported() {
-    local form
+    local form title
     for form in $forms; do
-        "$PERFILE" export --to "$form" -f -o ours "$1" 2>export.txt
-        "$PERFILE" export --to "$form" -f -o theirs made.data 2>/dev/null
+        title=() # else they are called by the name of the file
+        case $form in flamegraph | speedscope | firefox | chrome) title=(--title same) ;; esac
+        "$PERFILE" export --to "$form" ${title[@]+"${title[@]}"} -f -o ours "$1" 2>export.txt
+        "$PERFILE" export --to "$form" ${title[@]+"${title[@]}"} -f -o theirs made.data 2>/dev/null
         cmp ours theirs
     done
     grep -q ' samples, ' export.txt

@@ -57,7 +57,9 @@ NEUTRAL = {"--help", "--version", "--json", "--report", "--force", "--output", "
            "--level", "--no-verify", "--chunk-records", "--append", "--source", "--no-index", "--expand",
            # Of perfmon buffers, which perf reads when they are converted: interop.perfmon.
            "--layout", "--rate", "--cpu", "--stat"}
-NO_WRITERS = {"info", "list", "stats", "validate", "dump", "export"}  # of captures
+# Where functions come from that a condition asks for: they change what is selected, not how it is written.
+OF_FUNCTIONS = {"--symfs", "--debug-dir", "--kallsyms", "--perf-map-dir", "--mangled", "--no-symbols"}
+NO_WRITERS = {"info", "list", "stats", "validate", "dump", "export", "script"}  # of captures
 
 
 def convert_cases():
@@ -281,7 +283,7 @@ def missing():
     for command in commands():
         if command in WRITERS:
             here = {o for case in WRITERS[command]() for o in case if o.startswith("--")}
-            for option in sorted(options_of(command) - here - NEUTRAL - OF_DAMAGE.get(command, set())):
+            for option in sorted(options_of(command) - here - NEUTRAL - OF_FUNCTIONS - OF_DAMAGE.get(command, set())):
                 yield "%s %s" % (command, option)
         elif command not in NO_WRITERS:
             yield command
