@@ -49,11 +49,11 @@ typedef struct perfile_tracepoint_field {
 
 /* A tracepoint. */
 typedef struct perfile_tracepoint {
-    const char *system; /* "sched"; "" if the capture does not say it */
-    const char *name;   /* "sched_switch" */
-    uint64_t id;        /* attr.config of its event */
-    const perfile_tracepoint_field *fields;
-    uint32_t n_fields;
+    const char *system;                     /* "sched"; "" if the capture does not say it */
+    const char *name;                       /* "sched_switch" */
+    uint64_t id;                            /* attr.config of its event */
+    const perfile_tracepoint_field *fields; /* in the order of the description */
+    uint32_t n_fields;                      /* how many */
     uint32_t reserved0;
     const char *print_fmt; /* how the kernel prints it, as text of C; "" if it is not said */
     uint64_t reserved[4];
