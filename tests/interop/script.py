@@ -186,6 +186,6 @@ for text in FAILED[:40]:
     print("differs: " + text)
 if len(FAILED) > 40:
     print("… and %d more" % (len(FAILED) - 40))
-ok = enough("equal texts", COUNTS["equal"], 1400, 1000)
-ok = enough("equal texts with lines", COUNTS["equal, with lines"], 900, 500) and ok
+ok = enough("equal texts", COUNTS["equal"], 1300, 1000)
+ok = enough("equal texts with lines", COUNTS["equal, with lines"], 800, 500) and ok
 sys.exit(bool(FAILED) or not ok)
