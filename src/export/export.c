@@ -500,7 +500,7 @@ unsigned pf_export_event_says(const perfile_event *event)
     default: /* of a PMU: probes have a sample for each time that they happen */
         if (is_pmu_cycles(event->name))
             return PF_EVENT_CLOCK;
-        return pf_takes_all_switches(event) ? PF_EVENT_HAPPENS : PF_EVENT_COUNTS;
+        return pf_event_takes_all(event) ? PF_EVENT_HAPPENS : PF_EVENT_COUNTS;
     }
 }
 

@@ -10,6 +10,7 @@
 #include "perfile/field.h"
 #include "profile/lines.h"
 #include "profile/reader.h"
+#include "profile/switches.h"
 #include "profile/tree.h"
 
 #include <stddef.h>
@@ -159,6 +160,18 @@ typedef struct pf_marks {
     uint32_t pid, tid;
 } pf_marks;
 
+void pf_marks_init(pf_marks *m, pf_profile *p);
+void pf_marks_free(pf_marks *m);
+
+/* The number in `said` of what a record says.  PF_INTERN_NONE if there is no memory or the limit is
+ * exceeded.  A record that cannot be read says what stands before the damage. */
+uint32_t pf_marks_describe(pf_marks *m, pf_profile *p, const perfile_record *r);
+
+/* The number in `said` of what the payload of a sample says, + 1; 0: it has none that is described.
+ * PF_INTERN_NONE likewise. */
+uint32_t pf_marks_payload(pf_marks *m, pf_profile *p, perfile_tracepoints *all,
+                          const perfile_record *r, const char *event);
+
 /* What marks of a kind are called: the event, or the type of the record. */
 const char *pf_marks_name(const pf_mark_kind *kind);
 
@@ -248,24 +261,6 @@ static inline const pf_shown_name *pf_shown_at(const pf_shown *s, uint32_t numbe
  * each of these has a track of its own.  Everything is charged to perfile_limits.profile_bytes: 32
  * bytes for each sample, mark and switch, and what marks say, once. */
 
-/* What a thread did. */
-enum {
-    PF_SWITCH_OUT = 0,   /* it left its processor, because it waits for something */
-    PF_SWITCH_PREEMPTED, /* it left its processor, but could go on */
-    PF_SWITCH_IN,        /* it came to it */
-    PF_SWITCH_NEXT       /* likewise, as a record of another thread says: what it does later may be
-                          * of no interest to the recording */
-};
-
-/* Where switches are from: bits.  Only switches of one kind are shown of each capture, see
- * pf_tracks_source(). */
-enum {
-    PF_SWITCHES_WIDE = 1 << 0,   /* SWITCH_CPU_WIDE records: all switches of a processor */
-    PF_SWITCHES_TRACED = 1 << 1, /* samples of sched:sched_switch, one for each switch */
-    PF_SWITCHES_IDLE = 1 << 2,   /* and one of them is of idle, so that they are of a processor */
-    PF_SWITCHES_TASK = 1 << 3    /* SWITCH records, of the recorded tasks only */
-};
-
 /* What is known of a label. */
 typedef struct pf_track {
     const char *comm;      /* the last name of its thread, of the profile's texts, or NULL */
@@ -286,8 +281,9 @@ typedef struct pf_tracks {
     uint8_t *sources;     /* PF_SWITCHES_… of each capture, by pf_exporter.n_inputs */
     size_t n_sources;
     pf_marks said;
-    pf_buffer tracepoints; /* perfile_tracepoints *: of all captures, the present one last */
-    uint32_t n_inputs;     /* pf_exporter.n_inputs when that was opened */
+    pf_buffer tracepoints; /* perfile_tracepoints *: of all captures, the present one last … */
+    pf_switch_reader reader; /* … which this reads */
+    uint32_t n_inputs;       /* pf_exporter.n_inputs when that was opened */
     pf_track *at;          /* by label */
     size_t n, cap;
     uint64_t first, last; /* of all that have a time; first > last: none has */
@@ -308,6 +304,8 @@ void pf_tracks_free(pf_tracks *t);
 
 /* A sample, and another record.  False if there is no memory or the limit is exceeded. */
 bool pf_tracks_take(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label);
+/* What a record of the present capture says of switches.  False if there is no memory. */
+bool pf_tracks_read_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, pf_switch *out);
 /* A record that is shown by other means, so that its thread is known. */
 bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *about);
 /* The same for records SWITCH and SWITCH_CPU_WIDE, and nothing of others. */
@@ -346,30 +344,5 @@ typedef struct pf_named_thread {
  * Labels without both numbers are left out.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_name_threads(const pf_tracks *t, pf_profile *p, pf_intern *threads,
                                perfile_error *err);
-
-/* The tracepoint sched:sched_switch: which thread made way for which on a processor. */
-
-/* One thread, as the tracepoint has it. */
-typedef struct pf_switched {
-    char comm[17];
-    uint32_t tid;
-    int32_t prio;
-} pf_switched;
-
-typedef struct pf_sched_switch {
-    pf_switched prev, next;
-    int64_t prev_state;
-} pf_sched_switch;
-
-/* True if `event` is sched:sched_switch. */
-bool pf_is_sched_switch(const perfile_event *event);
-
-/* True if `event` has a sample for each time that it happens: a period of 1.  Where it is sampled,
- * it does not say how long a thread was on its processor. */
-bool pf_takes_all_switches(const perfile_event *event);
-
-/* Reads the data of a sample of it, which is of the thread `tid`.  False if it has none, or none
- * that is laid out as is usual. */
-bool pf_sched_switch_read(const perfile_record *sample, uint32_t tid, pf_sched_switch *out);
 
 #endif

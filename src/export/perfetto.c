@@ -670,20 +670,21 @@ static bool add_exchange(pf_perfetto *p, const pf_exchange *one)
 
 static bool take_switch(pf_perfetto *p, const pf_profiled *sample)
 {
-    pf_sched_switch s;
-    if (!pf_is_sched_switch(sample->event) || !pf_takes_all_switches(sample->event) ||
-        sample->time == PERFILE_NO_TIME || sample->cpu == PF_NO_LABEL ||
-        !pf_sched_switch_read(sample->record, sample->tid, &s))
+    pf_switch said;
+    const pf_switched *prev = &said.of[0], *next = &said.of[1];
+    if (!pf_tracks_read_switch(&p->tracks, &p->x, sample, &said))
+        return false;
+    if (said.source != PF_SWITCHES_TRACED || sample->cpu == PF_NO_LABEL)
         return true;
-    const pf_exchange one = {.time = sample->time,
-                             .prev_comm = pf_profile_text(&p->x.profile, s.prev.comm),
-                             .next_comm = pf_profile_text(&p->x.profile, s.next.comm),
-                             .prev_state = s.prev_state,
+    const pf_exchange one = {.time = said.time,
+                             .prev_comm = pf_profile_text(&p->x.profile, prev->comm),
+                             .next_comm = pf_profile_text(&p->x.profile, next->comm),
+                             .prev_state = prev->state,
                              .cpu = sample->cpu,
-                             .prev_tid = s.prev.tid,
-                             .next_tid = s.next.tid,
-                             .prev_prio = s.prev.prio,
-                             .next_prio = s.next.prio,
+                             .prev_tid = prev->tid,
+                             .next_tid = next->tid,
+                             .prev_prio = prev->prio,
+                             .next_prio = next->prio,
                              .traced = true,
                              .source = PF_SWITCHES_TRACED};
     return one.prev_comm && one.next_comm && add_exchange(p, &one);
@@ -723,23 +724,22 @@ static bool take(pf_exporter *x, const pf_profiled *sample, uint32_t label)
 /* A record of a processor that leaves a thread; that of the next thread says the same again. */
 static bool note_switch(pf_perfetto *p, const pf_profiled *about)
 {
-    perfile_switch_cpu_wide s;
-    bool ok = true;
-    if (about->time == PERFILE_NO_TIME || about->cpu == PF_NO_LABEL ||
-        !(about->record->misc & PERFILE_MISC_SWITCH_OUT) ||
-        perfile_switch_cpu_wide_decode(about->record, &s, sizeof s, NULL) != PERFILE_OK)
-        return true;
+    pf_switch said;
+    const pf_switched *prev = &said.of[0], *next = &said.next;
+    bool ok = pf_tracks_read_switch(&p->tracks, &p->x, about, &said);
+    if (!ok || said.source != PF_SWITCHES_WIDE || said.next.tid == PERFILE_NO_PID ||
+        about->cpu == PF_NO_LABEL)
+        return ok;
     pf_profile_reader *reader = &p->x.reader;
-    pf_exchange one = {.time = about->time,
+    pf_exchange one = {.time = said.time,
                        .cpu = about->cpu,
                        .source = PF_SWITCHES_WIDE,
-                       .prev_tid = about->tid,
-                       .next_tid = s.next_prev_tid,
+                       .prev_tid = prev->tid,
+                       .next_tid = next->tid,
                        /* As the kernel has them: runnable, or asleep for some reason. */
-                       .prev_state = !(about->record->misc & PERFILE_MISC_SWITCH_OUT_PREEMPT)};
-    one.prev_comm = pf_profile_reader_comm(reader, about->pid, about->tid, about->time, &ok);
-    one.next_comm =
-        pf_profile_reader_comm(reader, s.next_prev_pid, s.next_prev_tid, about->time, &ok);
+                       .prev_state = prev->what != PF_SWITCH_PREEMPTED};
+    one.prev_comm = pf_profile_reader_comm(reader, prev->pid, prev->tid, said.time, &ok);
+    one.next_comm = pf_profile_reader_comm(reader, next->pid, next->tid, said.time, &ok);
     return ok && add_exchange(p, &one);
 }
 

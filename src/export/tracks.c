@@ -1,381 +1,14 @@
-/* What the forms that show time share: values of counters, what other records say, and tracks of
- * threads. */
+/* Tracks of threads, for the forms that show time: samples, other records, and when a thread was on
+ * a processor. */
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/cursor.h"
 #include "export/export.h"
-#include "perfile/session.h"
 #include "schema/rows.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* Counter values (pf_counters).  An event has a counter for each thread and processor that it
- * was opened for, of which the id of the value tells the processor. */
-
-/* A value as it stands in a record. */
-typedef struct stored {
-    uint64_t value, id;
-    bool has_id;
-    size_t position; /* in its group */
-} stored;
-
-/* The name of a counter; NULL if there is no memory or the limit is exceeded. */
-static const char *name_of(pf_counters *c, pf_profile *p, const pf_profiled *about, const stored *v)
-{
-    const perfile_session *s = about->record->session;
-    const perfile_event *event =
-        v->has_id && s ? perfile_session_event_by_id(s, v->id) : about->event;
-    perfile_instance instance;
-    char more[64] = "";
-    if (v->has_id && s && perfile_session_instance(s, v->id, &instance, sizeof instance) &&
-        instance.cpu < UINT32_MAX)
-        snprintf(more, sizeof more, " cpu %" PRIu64, instance.cpu);
-    else if (about->record->type == PERFILE_RECORD_STAT && about->cpu < UINT32_MAX)
-        snprintf(more, sizeof more, " cpu %" PRIu32, about->cpu);
-    if (!v->has_id && v->position)
-        snprintf(more, sizeof more, " #%zu", v->position);
-    if (about->tid != about->pid)
-        snprintf(more + strlen(more), sizeof more - strlen(more), " tid %" PRId32,
-                 (int32_t)about->tid);
-    pf_buffer_clear(&c->name);
-    if (!pf_name_text(event ? event->name : "counter", PF_NAME_MOST, &c->name) ||
-        !pf_buffer_append(&c->name, more, strlen(more) + 1))
-        return NULL;
-    return pf_profile_text(p, (const char *)c->name.ptr);
-}
-
-static bool add(pf_counters *c, pf_profile *p, const pf_profiled *about, const stored *v)
-{
-    if (c->n == c->cap) {
-        const size_t cap = c->cap ? 2 * c->cap : 256;
-        pf_counter *at = pf_budget_realloc(&p->budget, c->at, c->cap, cap, sizeof *at);
-        if (!at)
-            return false;
-        c->at = at;
-        c->cap = cap;
-    }
-    c->at[c->n] = (pf_counter){.time = about->time,
-                               .value = v->value,
-                               .sequence = c->n,
-                               .name = name_of(c, p, about, v),
-                               .pid = about->pid};
-    c->at[c->n].since_start = about->record->type == PERFILE_RECORD_STAT;
-    return c->at[c->n++].name;
-}
-
-static bool add_values(pf_counters *c, pf_profile *p, const pf_profiled *about,
-                       const perfile_read_values *values)
-{
-    perfile_read_entry entry;
-    stored v = {values->value, values->id, values->has_id, 0};
-    bool ok = true;
-    if (values->has_value)
-        return add(c, p, about, &v);
-    if (!values->has_cntr)
-        return true;
-    perfile_list list = values->cntr;
-    for (; ok && perfile_read_entry_next(&list, &entry, sizeof entry) == PERFILE_OK; v.position++) {
-        v.value = entry.value;
-        v.id = entry.id;
-        v.has_id = entry.has_id;
-        ok = add(c, p, about, &v);
-    }
-    return ok;
-}
-
-static bool add_stat(pf_counters *c, pf_profile *p, const pf_profiled *about)
-{
-    perfile_stat stat;
-    pf_profiled of = *about;
-    if (perfile_stat_decode(about->record, &stat, sizeof stat, NULL) != PERFILE_OK)
-        return true;
-    const stored v = {stat.val, stat.id, true, 0};
-    of.time = PERFILE_NO_TIME;
-    of.cpu = stat.cpu;
-    of.pid = of.tid = PERFILE_NO_PID;
-    return add(c, p, &of, &v);
-}
-
-/* The values of the STAT records since the round before are of this time. */
-static void set_round(pf_counters *c, uint64_t time)
-{
-    for (size_t i = c->n_timed; i < c->n; i++)
-        if (c->at[i].since_start)
-            c->at[i].time = time;
-    c->n_timed = c->n;
-    c->round = time;
-}
-
-bool pf_counters_add(pf_counters *c, pf_profile *p, const pf_profiled *about)
-{
-    const perfile_record *r = about->record;
-    union {
-        perfile_sample sample;
-        perfile_read read;
-        perfile_stat_round round;
-    } v;
-    switch (r->type) {
-    case PERFILE_RECORD_SAMPLE:
-        if (perfile_sample_decode(r, &v.sample, sizeof v.sample, NULL) != PERFILE_OK ||
-            !(v.sample.present & PERFILE_SAMPLE_READ))
-            return true;
-        return add_values(c, p, about, &v.sample.values);
-    case PERFILE_RECORD_READ:
-        return perfile_read_decode(r, &v.read, sizeof v.read, NULL) != PERFILE_OK ||
-               add_values(c, p, about, &v.read.values);
-    case PERFILE_RECORD_STAT:
-        return add_stat(c, p, about);
-    case PERFILE_RECORD_STAT_ROUND:
-        if (perfile_stat_round_decode(r, &v.round, sizeof v.round, NULL) == PERFILE_OK)
-            set_round(c, v.round.time);
-        return true;
-    default:
-        return true;
-    }
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const pf_counter *x = a, *y = b;
-    if (x->since_start != y->since_start)
-        return x->since_start ? -1 : 1;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
-}
-
-/* The totals at the end of a recording have no round of their own. */
-void pf_counters_sort(pf_counters *c)
-{
-    set_round(c, c->round);
-    if (c->n)
-        qsort(c->at, c->n, sizeof *c->at, by_time);
-}
-
-void pf_counters_free(pf_counters *c)
-{
-    pf_free(c->at);
-    pf_buffer_free(&c->name);
-}
-
-/* Records as JSON members (pf_marks).  Shown are the fields at the top of a record that are
- * numbers, text or a build id; lists and data are not. */
-
-/* A walk that writes members. */
-typedef struct describing {
-    pf_marks *m;
-    pf_mark_kind kind;
-    unsigned depth; /* of lists and structs */
-    bool ok;
-} describing;
-
-static void pf_marks_init(pf_marks *m, pf_profile *p)
-{
-    const uint64_t seed = pf_index_seed(m);
-    m->said = (pf_intern){
-        .seed = seed, .budget = &p->budget, .width = sizeof(pf_mark), .key = sizeof(pf_mark)};
-    m->kinds = (pf_intern){.seed = seed,
-                           .budget = &p->budget,
-                           .width = sizeof(pf_mark_kind),
-                           .key = sizeof(pf_mark_kind)};
-    m->fields = (pf_intern){.seed = seed,
-                            .budget = &p->budget,
-                            .width = sizeof(pf_mark_field),
-                            .key = sizeof(pf_mark_field)};
-}
-
-static void pf_marks_free(pf_marks *m)
-{
-    pf_intern_free(&m->said);
-    pf_intern_free(&m->kinds);
-    pf_intern_free(&m->fields);
-    pf_buffer_free(&m->text);
-    pf_buffer_free(&m->clean);
-}
-
-static bool append(pf_marks *m, const char *text)
-{
-    return pf_buffer_append(&m->text, text, strlen(text));
-}
-
-/* A text of a capture, cut and cleaned as all names are. */
-static bool append_text(pf_marks *m, perfile_bytes bytes)
-{
-    uint8_t room[PF_NAME_MOST];
-    char text[PF_NAME_MOST + 1];
-    bytes = pf_shortened(bytes, sizeof room, room);
-    if (bytes.len)
-        memcpy(text, bytes.ptr, bytes.len);
-    text[bytes.len] = '\0';
-    pf_buffer_clear(&m->clean);
-    return pf_name_text(text, PF_NAME_MOST, &m->clean) && pf_buffer_append_u8(&m->clean, 0) &&
-           pf_export_quote(&m->text, (const char *)m->clean.ptr);
-}
-
-static bool append_hex(pf_marks *m, perfile_bytes bytes)
-{
-    bool ok = append(m, "\"");
-    for (size_t i = 0; i < bytes.len && ok; i++) {
-        char digits[3];
-        snprintf(digits, sizeof digits, "%02x", bytes.ptr[i]);
-        ok = append(m, digits);
-    }
-    return ok && append(m, "\"");
-}
-
-/* Masks and addresses are texts, for JSON's numbers are not exact up to 2^64. */
-static bool append_number(pf_marks *m, const perfile_field *field, uint64_t n)
-{
-    char text[32];
-    const bool negative = field->type == PERFILE_STORED_S32 || field->type == PERFILE_STORED_S64;
-    if (perfile_kind_base(field->kind) == PERFILE_BASE_HEX)
-        snprintf(text, sizeof text, "\"0x%" PRIx64 "\"", n);
-    else if (negative)
-        snprintf(text, sizeof text, "%" PRId64, (int64_t)n);
-    else
-        snprintf(text, sizeof text, "%" PRIu64, n);
-    return append(m, text);
-}
-
-/* Numbers as a text, with commas between them. */
-static bool append_words(pf_marks *m, const perfile_words *words)
-{
-    char text[32];
-    bool ok = append(m, "\"");
-    for (size_t i = 0; i < words->n && ok; i++) {
-        snprintf(text, sizeof text, "%s%" PRIu64, i ? "," : "", perfile_word(words, i));
-        ok = append(m, text);
-    }
-    return ok && append(m, "\"");
-}
-
-static bool append_value(pf_marks *m, const perfile_field *field, const perfile_value *value)
-{
-    if (field->type == PERFILE_STORED_TEXT)
-        return append_text(m, value->u.bytes);
-    if (field->type == PERFILE_STORED_BLOB)
-        return append_hex(m, value->u.bytes);
-    if (field->type == PERFILE_STORED_WORDS)
-        return append_words(m, &value->u.words);
-    return append_number(m, field, value->number);
-}
-
-/* The key of a field: `type`, `period` and `cause` are those of the mark itself. */
-const char *pf_marks_key(const perfile_field *field)
-{
-    static const char *const taken[][2] = {
-        {"type", "kind"}, {"period", "own_period"}, {"cause", "own_cause"}};
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
-        if (strcmp(field->name, taken[i][0]) == 0)
-            return taken[i][1];
-    return field->name;
-}
-
-/* The time is that of the mark. */
-static bool is_shown(const perfile_field *field)
-{
-    if (field->type == PERFILE_STORED_BLOB)
-        return field->kind == PERFILE_KIND_BUILD_ID;
-    return field->type != PERFILE_STORED_WORDS && field->type != PERFILE_STORED_STRINGS &&
-           field->kind != PERFILE_KIND_COUNT && field->kind != PERFILE_KIND_TIME;
-}
-
-/* Appends a field as a member. */
-static void add_member(describing *d, const perfile_field *field, const perfile_value *value)
-{
-    const pf_mark_field key = {d->kind, field};
-    d->ok = d->ok && pf_intern_add(&d->m->fields, &key) != PF_INTERN_NONE && append(d->m, ",\"") &&
-            append(d->m, pf_marks_key(field)) && append(d->m, "\":") &&
-            append_value(d->m, field, value);
-}
-
-static void visit(void *user, const perfile_field *field, const perfile_value *value)
-{
-    describing *d = user;
-    if (d->depth || !is_shown(field))
-        return;
-    if (field->kind == PERFILE_KIND_PID && strcmp(field->name, "pid") == 0)
-        d->m->pid = (uint32_t)value->number;
-    if (field->kind == PERFILE_KIND_TID && strcmp(field->name, "tid") == 0)
-        d->m->tid = (uint32_t)value->number;
-    add_member(d, field, value);
-}
-
-/* A field of a payload. */
-static void visit_payload(void *user, const perfile_field *field, const perfile_value *value)
-{
-    add_member(user, field, value);
-}
-
-static void begin(void *user, const perfile_field *field, const perfile_value *value)
-{
-    (void)field;
-    (void)value;
-    ((describing *)user)->depth++;
-}
-
-static void end(void *user, const perfile_field *field)
-{
-    (void)field;
-    ((describing *)user)->depth--;
-}
-
-/* The number in `said` of a mark. */
-static uint32_t add_mark(pf_marks *m, pf_profile *p, pf_mark_kind kind, const char *text)
-{
-    const pf_mark mark = {kind, pf_profile_text(p, text)};
-    return mark.text && pf_intern_add(&m->kinds, &kind) != PF_INTERN_NONE
-               ? pf_intern_add(&m->said, &mark)
-               : PF_INTERN_NONE;
-}
-
-uint32_t pf_marks_event(pf_marks *m, pf_profile *p, const char *event, const char *text)
-{
-    return add_mark(m, p, (pf_mark_kind){PERFILE_RECORD_SAMPLE, event}, text);
-}
-
-const char *pf_marks_name(const pf_mark_kind *kind)
-{
-    return kind->event ? kind->event : perfile_record_type_name((uint32_t)kind->type);
-}
-
-/* The number in `said` of what a record says.  PF_INTERN_NONE if there is no memory or the limit is
- * exceeded.  A record that cannot be read says what stands before the damage. */
-static uint32_t pf_marks_describe(pf_marks *m, pf_profile *p, const perfile_record *r)
-{
-    static const perfile_visitor visitor = {
-        .size = sizeof visitor, .value = visit, .begin = begin, .end = end};
-    describing d = {.m = m, .kind = {.type = r->type}, .ok = true};
-    pf_buffer_clear(&m->text);
-    m->pid = m->tid = PERFILE_NO_PID;
-    (void)!perfile_record_walk(r, PERFILE_WALK_ALL, &visitor, &d, NULL);
-    if (!d.ok || !pf_buffer_append_u8(&m->text, 0))
-        return PF_INTERN_NONE;
-    return add_mark(m, p, d.kind, (const char *)m->text.ptr);
-}
-
-/* The number in `said` of what the payload of a sample says, + 1; 0: it has none that is described.
- * PF_INTERN_NONE likewise. */
-static uint32_t describe_payload(pf_marks *m, pf_profile *p, perfile_tracepoints *all,
-                                 const perfile_record *r, const char *event)
-{
-    static const perfile_visitor visitor = {.size = sizeof visitor, .value = visit_payload};
-    describing d = {.m = m, .kind = {PERFILE_RECORD_SAMPLE, event}, .ok = true};
-    pf_buffer_clear(&m->text);
-    perfile_status st = perfile_tracepoint_walk(all, r, &visitor, &d, NULL);
-    if (st == PERFILE_END)
-        return 0;
-    if (st != PERFILE_OK || !d.ok || !pf_buffer_append_u8(&m->text, 0))
-        return PF_INTERN_NONE;
-    const uint32_t said = add_mark(m, p, d.kind, (const char *)m->text.ptr);
-    return said == PF_INTERN_NONE ? said : said + 1;
-}
-
-/* Tracks of threads. */
 
 enum { MS = 1000000 };
 
@@ -532,24 +165,6 @@ static bool add_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, c
            pf_tracks_touch(t, x, about, number);
 }
 
-/* The thread of a sample of sched:sched_switch leaves its processor to another one, of which the
- * process is not said. */
-static bool take_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *sample,
-                        const pf_sched_switch *s)
-{
-    pf_profiled about = *sample;
-    if (sample->time == PERFILE_NO_TIME)
-        return true;
-    about.event = NULL;
-    const unsigned left = s->prev_state ? PF_SWITCH_OUT : PF_SWITCH_PREEMPTED;
-    if (!add_switch(t, x, &about, s->prev.comm, PF_SWITCHES_TRACED, left) ||
-        (!s->prev.tid && !add_source(t, x, PF_SWITCHES_IDLE)))
-        return false;
-    about.pid = s->next.tid ? PERFILE_NO_PID : 0; /* 0 is idle */
-    about.tid = s->next.tid;
-    return add_switch(t, x, &about, s->next.comm, PF_SWITCHES_TRACED, PF_SWITCH_NEXT);
-}
-
 /* The tracepoints of the present capture; NULL if there is no memory.  They are kept to the end,
  * for the names of fields. */
 static perfile_tracepoints *tracepoints_of(pf_tracks *t, const pf_exporter *x)
@@ -563,6 +178,7 @@ static perfile_tracepoints *tracepoints_of(pf_tracks *t, const pf_exporter *x)
             return NULL;
         }
         t->n_inputs = x->n_inputs;
+        t->reader = (pf_switch_reader){.session = x->reader.session, .all = all};
     }
     memcpy(&all, t->tracepoints.ptr + t->tracepoints.len - sizeof all, sizeof all);
     return all;
@@ -582,7 +198,7 @@ static uint32_t payload_of(pf_tracks *t, pf_exporter *x, const pf_profiled *samp
         return 0;
     }
     perfile_tracepoints *all = tracepoints_of(t, x);
-    return all ? describe_payload(&t->said, p, all, sample->record,
+    return all ? pf_marks_payload(&t->said, p, all, sample->record,
                                   pf_profile_label_at(p, label)->event)
                : PF_INTERN_NONE;
 }
@@ -600,21 +216,44 @@ static bool add_sample(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, 
     return true;
 }
 
+bool pf_tracks_read_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, pf_switch *out)
+{
+    return tracepoints_of(t, x) && pf_switches_read(&t->reader, about, out);
+}
+
+/* Adds what a record says of threads that left their processor and came to it. */
+static bool add_switches(pf_tracks *t, pf_exporter *x, const pf_profiled *record,
+                         const pf_switch *said)
+{
+    pf_profiled about = *record;
+    bool ok = true;
+    about.event = NULL; /* what happens to a thread is of no event */
+    /* Idle that leaves: the tracepoint is of all threads of a processor. */
+    if (said->source == PF_SWITCHES_TRACED && !said->of[0].tid)
+        ok = add_source(t, x, PF_SWITCHES_IDLE);
+    for (unsigned i = 0; i < said->n && said->source && ok; i++) {
+        const pf_switched *s = &said->of[i];
+        about.pid = s->pid;
+        about.tid = s->tid;
+        ok = add_switch(t, x, &about, s->comm, said->source, s->what);
+    }
+    return ok;
+}
+
 bool pf_tracks_take(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
 {
-    pf_sched_switch s;
+    pf_switch said = {0};
     pf_profiled known = *sample;
-    const bool switched =
-        pf_is_sched_switch(sample->event) && pf_sched_switch_read(sample->record, sample->tid, &s);
-    if (switched && sample->tid == PERFILE_NO_PID) {
+    if (sample->record && !pf_tracks_read_switch(t, x, sample, &said))
+        return false;
+    if (said.n == 2 && sample->tid == PERFILE_NO_PID) {
         /* The kernel does not say any more what thread it is that ends: the tracepoint does. */
-        known.tid = s.prev.tid;
-        label = label_of(x, &known, s.prev.comm);
+        known.tid = said.of[0].tid;
+        label = label_of(x, &known, said.of[0].comm);
     } else if (is_idle(pf_profile_label_at(&x->profile, label))) {
         label = label_of(x, &known, NULL);
     }
-    return add_sample(t, x, &known, label) &&
-           (!switched || !pf_takes_all_switches(sample->event) || take_switch(t, x, &known, &s));
+    return add_sample(t, x, &known, label) && add_switches(t, x, &known, &said);
 }
 
 static bool is_switch(uint32_t type)
@@ -624,16 +263,9 @@ static bool is_switch(uint32_t type)
 
 bool pf_tracks_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
 {
-    const perfile_record *r = noted->record;
-    const unsigned source = r->type == PERFILE_RECORD_SWITCH ? PF_SWITCHES_TASK : PF_SWITCHES_WIDE;
-    pf_profiled about = *noted;
-    if (!is_switch(r->type))
-        return true;
-    about.event = NULL; /* what happens to a thread is of no event */
-    unsigned what = PF_SWITCH_IN;
-    if (r->misc & PERFILE_MISC_SWITCH_OUT)
-        what = r->misc & PERFILE_MISC_SWITCH_OUT_PREEMPT ? PF_SWITCH_PREEMPTED : PF_SWITCH_OUT;
-    return about.time == PERFILE_NO_TIME || add_switch(t, x, &about, NULL, source, what);
+    pf_switch said;
+    return !is_switch(noted->record->type) || (pf_tracks_read_switch(t, x, noted, &said) &&
+                                               add_switches(t, x, noted, &said));
 }
 
 /* True if a record is shown: what is measured, missing, or happens.  What existed before (time 0)
@@ -766,23 +398,21 @@ bool pf_tracks_slice(const pf_tracks *t, uint32_t label, size_t *at, pf_slice *o
     const pf_moment *m = t->switches.at + t->switches.begins[label];
     const size_t n = t->switches.begins[label + 1] - t->switches.begins[label];
     const uint64_t ended = t->at[label].ended;
-    size_t i = *at;
-    bool seen = false; /* it came by its own record */
-    while (i < n && m[i].weight < PF_SWITCH_IN)
-        i++;
-    if (i == n)
-        return false;
-    *out = (pf_slice){m[i].time, t->last, m[i].stack, false};
-    for (; i < n && m[i].weight >= PF_SWITCH_IN; i++)
-        seen |= m[i].weight == PF_SWITCH_IN;
-    if (i < n) {
-        out->end = m[i].time;
-        out->preempted = m[i].weight == PF_SWITCH_PREEMPTED;
-    } else if (ended != PERFILE_NO_TIME && ended >= out->begin) {
-        out->end = ended;
+    pf_turns now = {0}, before;
+    for (; *at < n; ++*at) {
+        const pf_moment *i = &m[*at];
+        const pf_switched s = {.cpu = i->stack, .what = (uint8_t)i->weight};
+        if (pf_turns_step(&now, &s, i->time, 0, &before) == PF_TURN_ON) {
+            *out = (pf_slice){before.since, i->time, before.cpu, s.what == PF_SWITCH_PREEMPTED};
+            return true;
+        }
     }
-    *at = i;
-    return i < n || seen;
+    if (now.is != PF_TURN_ON || !now.by_itself)
+        return false;
+    *out = (pf_slice){now.since, t->last, now.cpu, false};
+    if (ended != PERFILE_NO_TIME && ended >= out->begin)
+        out->end = ended;
+    return true;
 }
 
 /* Keeps of each capture the switches that say most. */
@@ -878,50 +508,4 @@ perfile_status pf_name_threads(const pf_tracks *t, pf_profile *p, pf_intern *thr
         }
     }
     return PERFILE_OK;
-}
-
-/* Reading sched:sched_switch.
- *
- * Its fields have stood at the same places since 2.6.31 (kernel: include/trace/events/sched.h):
- * 8 bytes that all tracepoints have, then prev_comm[16], prev_pid, prev_prio, prev_state (a long),
- * next_comm[16], next_pid, next_prio.  The size tells machines of 32 bits from those of 64.  That
- * prev_pid is the thread of the sample is checked, so that data laid out otherwise say nothing. */
-
-enum { COMMON_BYTES = 8, COMM_BYTES = 16, BYTES_32 = 60, BYTES_64 = 64 };
-
-bool pf_is_sched_switch(const perfile_event *event)
-{
-    static const char name[] = "sched:sched_switch";
-    const size_t n = sizeof name - 1;
-    return event && strncmp(event->name, name, n) == 0 &&
-           (!event->name[n] || event->name[n] == ':');
-}
-
-bool pf_takes_all_switches(const perfile_event *event)
-{
-    return !event->attr->is_freq && event->attr->sample_period == 1;
-}
-
-static void read_switched(pf_cursor *c, pf_switched *out)
-{
-    const perfile_bytes comm = pf_cur_span(c, COMM_BYTES);
-    if (comm.len == COMM_BYTES)
-        memcpy(out->comm, comm.ptr, COMM_BYTES);
-    out->tid = pf_cur_u32(c);
-    out->prio = (int32_t)pf_cur_u32(c);
-}
-
-bool pf_sched_switch_read(const perfile_record *sample, uint32_t tid, pf_sched_switch *out)
-{
-    perfile_sample s;
-    if (perfile_sample_decode(sample, &s, sizeof s, NULL) != PERFILE_OK ||
-        !(s.present & PERFILE_SAMPLE_RAW) || s.raw.len < BYTES_32)
-        return false;
-    *out = (pf_sched_switch){0};
-    pf_cursor c = pf_cur(s.raw, sample->flags & PERFILE_REC_SWAPPED);
-    (void)pf_cur_span(&c, COMMON_BYTES);
-    read_switched(&c, &out->prev);
-    out->prev_state = s.raw.len >= BYTES_64 ? (int64_t)pf_cur_u64(&c) : (int32_t)pf_cur_u32(&c);
-    read_switched(&c, &out->next);
-    return !c.bad && (tid == PERFILE_NO_PID || tid == out->prev.tid);
 }

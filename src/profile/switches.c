@@ -1,0 +1,244 @@
+/* Switches of threads: what records say, and the times between them (see switches.h). */
+#include "profile/switches.h"
+
+#include <string.h>
+
+#include "perfile/abi.h"
+#include "perfile/event.h"
+#include "perfile/records.h"
+#include "perfile/session.h"
+#include "profile/profile.h"
+
+/* What a tracepoint says. */
+enum { SAYS_NOTHING = 0, SAYS_SWITCH, SAYS_WOKEN };
+
+/* Positions in pf_switch_format.at. */
+enum {
+    PREV_COMM,
+    PREV_PID,
+    PREV_PRIO,
+    PREV_STATE,
+    NEXT_COMM,
+    NEXT_PID,
+    NEXT_PRIO,
+    WOKEN_COMM = 0,
+    WOKEN_PID,
+    WOKEN_PRIO
+};
+
+static const char *const switch_fields[] = {"prev_comm", "prev_pid", "prev_prio", "prev_state",
+                                            "next_comm", "next_pid", "next_prio"};
+static const char *const woken_fields[] = {"comm", "pid", "prio"};
+
+/* Of prev_state the bits that are states in which a thread waits; those above say that it was
+ * preempted, and how exactly it sleeps (kernel: include/linux/sched.h). */
+#define STATE_BITS UINT64_C(0xff)
+
+static bool is_called(const perfile_event *event, const char *name)
+{
+    const size_t n = strlen(name);
+    return event && strncmp(event->name, name, n) == 0 && (!event->name[n] || event->name[n] == ':');
+}
+
+bool pf_event_takes_all(const perfile_event *event)
+{
+    return !event->attr->is_freq && event->attr->sample_period == 1;
+}
+
+static bool is_switch_event(const perfile_event *event)
+{
+    return is_called(event, "sched:sched_switch");
+}
+
+static bool is_wakeup_event(const perfile_event *event)
+{
+    return is_called(event, "sched:sched_wakeup") || is_called(event, "sched:sched_wakeup_new") ||
+           is_called(event, "sched:sched_waking");
+}
+
+/* Finds the positions of fields; false if one of those that are needed is missing. */
+static bool find_fields(struct pf_switch_format *f, const char *const *names, size_t n)
+{
+    bool all = true;
+    for (size_t i = 0; i < n; i++) {
+        f->at[i] = perfile_tracepoint_field_find(f->of, names[i]);
+        all &= f->at[i] >= 0;
+    }
+    return all;
+}
+
+/* How a tracepoint is read; NULL: it is described otherwise than usual. */
+static const struct pf_switch_format *format_of(pf_switch_reader *x, const perfile_tracepoint *t,
+                                                unsigned kind)
+{
+    const size_t n = sizeof x->known / sizeof x->known[0];
+    size_t i = 0;
+    while (i < n && x->known[i].of && x->known[i].of != t)
+        i++;
+    struct pf_switch_format *f = &x->known[i < n ? i : 0];
+    if (f->of != t) {
+        f->of = t;
+        f->kind = (uint8_t)kind;
+        if (!(kind == SAYS_SWITCH ? find_fields(f, switch_fields, 7)
+                                  : find_fields(f, woken_fields, 3)))
+            f->kind = SAYS_NOTHING;
+    }
+    return f->kind ? f : NULL;
+}
+
+/* A number of a payload; 0 if it is not there. */
+static uint64_t number_of(const struct pf_switch_format *f, perfile_bytes payload, unsigned which)
+{
+    perfile_value v;
+    return perfile_tracepoint_value(f->of, payload, (uint32_t)f->at[which], &v) == PERFILE_OK
+               ? v.number
+               : 0;
+}
+
+/* A thread of a payload, of which comm, pid and prio are one after the other. */
+static void read_thread(const struct pf_switch_format *f, perfile_bytes payload, unsigned first,
+                        pf_switched *out)
+{
+    perfile_value v;
+    if (perfile_tracepoint_value(f->of, payload, (uint32_t)f->at[first], &v) == PERFILE_OK &&
+        f->of->fields[f->at[first]].field.type == PERFILE_STORED_TEXT) {
+        const size_t n = v.u.bytes.len < sizeof out->comm ? v.u.bytes.len : sizeof out->comm - 1;
+        if (n)
+            memcpy(out->comm, v.u.bytes.ptr, n);
+    }
+    out->tid = (uint32_t)number_of(f, payload, first + 1);
+    out->prio = (int32_t)number_of(f, payload, first + 2);
+}
+
+/* Finds the payload of a sample and how it is read.  *f NULL: it says nothing.  False if there is
+ * no memory. */
+static bool find_payload(pf_switch_reader *x, const perfile_record *sample, unsigned kind,
+                         const struct pf_switch_format **f, perfile_bytes *payload)
+{
+    const perfile_tracepoint *t;
+    *f = NULL;
+    const perfile_status st = perfile_tracepoint_of(x->all, sample, &t, payload, NULL);
+    if (st == PERFILE_OK)
+        *f = format_of(x, t, kind);
+    return st != PERFILE_E_NOMEM;
+}
+
+/* A sample of sched:sched_switch: the thread of the sample makes way for another one, of which the
+ * process is not said.  The kernel does not say any more what thread it is that ends (-1): the
+ * payload does.  A payload that is not of the thread of the sample says nothing. */
+static bool read_traced(pf_switch_reader *x, const pf_profiled *about, pf_switch *out)
+{
+    const struct pf_switch_format *f;
+    perfile_bytes payload;
+    if (!find_payload(x, about->record, SAYS_SWITCH, &f, &payload))
+        return false;
+    if (!f)
+        return true;
+    pf_switched *prev = &out->of[0], *next = &out->of[1];
+    read_thread(f, payload, PREV_COMM, prev);
+    read_thread(f, payload, NEXT_COMM, next);
+    if (about->tid != PERFILE_NO_PID && about->tid != prev->tid)
+        return true;
+    prev->state = (int64_t)number_of(f, payload, PREV_STATE);
+    prev->what = (uint64_t)prev->state & STATE_BITS ? PF_SWITCH_OUT : PF_SWITCH_PREEMPTED;
+    prev->pid = about->pid;
+    next->what = PF_SWITCH_NEXT;
+    next->pid = next->tid ? PERFILE_NO_PID : 0; /* 0 is idle */
+    prev->cpu = next->cpu = about->cpu;
+    out->source = pf_event_takes_all(about->event) ? PF_SWITCHES_TRACED : 0;
+    out->n = 2;
+    return true;
+}
+
+/* True if sched:sched_waking is there: it happens before the sched_wakeup of the same thread. */
+static bool has_waking(pf_switch_reader *x)
+{
+    const size_t n = perfile_session_n_events(x->session);
+    for (; x->n_events < n; x->n_events++)
+        x->waking |= is_called(perfile_session_event(x->session, (uint32_t)x->n_events),
+                               "sched:sched_waking");
+    return x->waking;
+}
+
+static bool read_wakeup(pf_switch_reader *x, const pf_profiled *about, pf_switch *out)
+{
+    const struct pf_switch_format *f;
+    perfile_bytes payload;
+    if (is_called(about->event, "sched:sched_wakeup") && has_waking(x))
+        return true;
+    if (!find_payload(x, about->record, SAYS_WOKEN, &f, &payload))
+        return false;
+    if (!f)
+        return true;
+    read_thread(f, payload, WOKEN_COMM, &out->of[0]);
+    out->of[0].what = PF_SWITCH_WOKEN;
+    out->of[0].pid = PERFILE_NO_PID;
+    out->of[0].cpu = PF_NO_LABEL;
+    out->n = 1;
+    return true;
+}
+
+/* A SWITCH or SWITCH_CPU_WIDE record. */
+static void read_record(const pf_profiled *about, pf_switch *out)
+{
+    const perfile_record *r = about->record;
+    const bool left = r->misc & PERFILE_MISC_SWITCH_OUT;
+    pf_switched *of = &out->of[0];
+    perfile_switch_cpu_wide wide;
+    out->source = r->type == PERFILE_RECORD_SWITCH ? PF_SWITCHES_TASK : PF_SWITCHES_WIDE;
+    out->n = 1;
+    *of = (pf_switched){.pid = about->pid, .tid = about->tid, .cpu = about->cpu};
+    of->what = !left                                          ? PF_SWITCH_IN
+               : r->misc & PERFILE_MISC_SWITCH_OUT_PREEMPT ? PF_SWITCH_PREEMPTED
+                                                              : PF_SWITCH_OUT;
+    if (left && out->source == PF_SWITCHES_WIDE &&
+        perfile_switch_cpu_wide_decode(r, &wide, sizeof wide, NULL) == PERFILE_OK) {
+        out->next.pid = wide.next_prev_pid;
+        out->next.tid = wide.next_prev_tid;
+    }
+}
+
+bool pf_switches_read(pf_switch_reader *x, const pf_profiled *about, pf_switch *out)
+{
+    const perfile_record *r = about->record;
+    *out = (pf_switch){.time = about->time};
+    out->next.pid = out->next.tid = PERFILE_NO_PID;
+    if (r->family != PERFILE_FAMILY_PERF || about->time == PERFILE_NO_TIME)
+        return true;
+    if (r->type == PERFILE_RECORD_SWITCH || r->type == PERFILE_RECORD_SWITCH_CPU_WIDE)
+        read_record(about, out);
+    else if (r->type == PERFILE_RECORD_SAMPLE && is_switch_event(about->event))
+        return read_traced(x, about, out);
+    else if (r->type == PERFILE_RECORD_SAMPLE && is_wakeup_event(about->event))
+        return read_wakeup(x, about, out);
+    return true;
+}
+
+/* A thread that could not go on waits for a processor from when it is woken. */
+static int wake(pf_turns *t, uint64_t time)
+{
+    if (t->is != PF_TURN_ON && !t->waits) {
+        t->woken = time;
+        t->waits = true;
+    }
+    return -1;
+}
+
+int pf_turns_step(pf_turns *t, const pf_switched *s, uint64_t time, unsigned source,
+                  pf_turns *before)
+{
+    const bool comes = s->what == PF_SWITCH_IN || s->what == PF_SWITCH_NEXT;
+    const unsigned is = comes ? PF_TURN_ON : PF_TURN_OFF;
+    if (s->what == PF_SWITCH_WOKEN)
+        return wake(t, time);
+    t->by_itself |= s->what == PF_SWITCH_IN;
+    /* Several sources say the same.  By one source alone, it came and left again unseen. */
+    if (t->is == is && (comes || t->source != source))
+        return -1;
+    *before = *t;
+    *t = (pf_turns){.since = time, .cpu = s->cpu, .is = (uint8_t)is, .source = (uint8_t)source};
+    t->by_itself = s->what == PF_SWITCH_IN;
+    t->waits = s->what == PF_SWITCH_PREEMPTED;
+    t->woken = time;
+    return before->is == is ? PF_TURN_UNKNOWN : before->is;
+}
