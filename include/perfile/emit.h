@@ -90,7 +90,14 @@ enum {                                    /* perfile_export_options.flags */
        PERFILE_EXPORT_SYMBOL_SERVER = 1 << 13,
        /* Frames have a file and line of the source, see perfile_symbols_source(): "speedscope",
         * "firefox" and "pprof"; other forms: PERFILE_E_USAGE. */
-       PERFILE_EXPORT_LINES = 1 << 14
+       PERFILE_EXPORT_LINES = 1 << 14,
+       /* Stacks are those at which threads left their processor, and weigh ns until they came back:
+        * of samples of sched:sched_switch, each of them (a period of 1), or of context-switches;
+        * that a thread came back is said by these or by SWITCH records.  Records have to come in
+        * order of time (perfile_sort()).  Those with PERFILE_REC_UNSELECTED are not shown, but say
+        * when threads came back.  "folded", "flamegraph", "speedscope" and "pprof"; other forms:
+        * PERFILE_E_USAGE. */
+       PERFILE_EXPORT_OFF_CPU = 1 << 15
 };
 
 /* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros

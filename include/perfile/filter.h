@@ -97,7 +97,11 @@ enum {                                      /* perfile_filter_options.flags */
        /* Yield selected records and nothing else, for callers that examine records and write no
         * capture.  Facts and compressed records are selected like all others; the session has the
         * facts of the complete capture. */
-       PERFILE_FILTER_ONLY = 1 << 4
+       PERFILE_FILTER_ONLY = 1 << 4,
+       /* Likewise, but yield all records: those that are not selected have PERFILE_REC_UNSELECTED.
+        * For callers to whom a record that is selected means nothing without the others: when a
+        * thread came to its processor is said by a record of the thread before it. */
+       PERFILE_FILTER_MARK = 1 << 5
 };
 
 /* Set `size`; zeros select everything. */

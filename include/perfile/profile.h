@@ -70,7 +70,14 @@ enum {                                     /* perfile_profile_options.flags */
         * CPU, COMM, TID and TIME.  A row of an event adds up what counters counted, and events that
         * could not be counted have a row without values.  What is above is not meant for them:
         * PERFILE_E_USAGE. */
-       PERFILE_PROFILE_COUNTERS = 1 << 6
+       PERFILE_PROFILE_COUNTERS = 1 << 6,
+       /* Times on processors and off them are added up, in place of samples; keys are COMM, PID,
+        * TID and CPU, and perfile_profile_get_times() has what a row says besides.  They are from
+        * SWITCH and SWITCH_CPU_WIDE records, and from samples of sched:sched_switch (each of them:
+        * with a period of 1) and sched:sched_wakeup, which have to come in order of time
+        * (perfile_sort()).  What is above is not meant for them: PERFILE_E_USAGE.  Of records with
+        * PERFILE_REC_UNSELECTED nothing is counted; they say what was before others. */
+       PERFILE_PROFILE_TIMES = 1 << 7
 };
 
 /* What is counted.  Set `size`; zeros are the defaults.  Texts are copied. */
@@ -143,6 +150,24 @@ typedef struct perfile_profile_row {
     uint64_t reserved[2];
 } perfile_profile_row;
 
+/* With PERFILE_PROFILE_TIMES what a row says of its threads.  `samples` of the row is how often they
+ * left a processor, `period` the ns for which they were on one.
+ *
+ * Counted is, each time that a thread leaves a processor, how long it was there, and how long it
+ * was off before: what began before the capture, or ends after it, is not. */
+typedef struct perfile_profile_times {
+    uint64_t off;     /* ns on no processor, between leaving one and coming to one again */
+    uint64_t waiting; /* ns of waiting for a processor: since it was woken, or was preempted.  With
+                       * a wake-up, also before it was on a processor for the first time */
+    uint64_t longest; /* ns of the longest such wait */
+    uint64_t idle;    /* with PERFILE_PER_CPU alone: ns for which the processor was idle; else 0 */
+    uint64_t preempted;       /* how often it left a processor although it could have gone on … */
+    const char *preempted_by; /* … and the thread that came then most often, by its name; NULL: it
+                               * is not known, or there was none; it lives as long as the profile */
+    uint64_t preempted_most;  /* how often that was this one */
+    uint64_t reserved[4];
+} perfile_profile_times;
+
 /* What the samples add up to. */
 typedef struct perfile_profile_summary {
     uint64_t samples;        /* that were put in */
@@ -174,7 +199,7 @@ typedef struct perfile_profile_summary {
      * What samples lack, and what is said of stacks, is of all captures. */
     uint64_t before_samples;
     uint64_t before_period; /* likewise */
-    uint64_t reserved[1];
+    uint64_t idle; /* with PERFILE_PROFILE_TIMES: ns for which processors were idle, of all */
 } perfile_profile_summary;
 
 /* Samples that are added up. */
@@ -213,6 +238,10 @@ PERFILE_API bool perfile_profile_get_row(const perfile_profile *profile, size_t 
 /* With PERFILE_PROFILE_COMPARE: row `i` of the first capture, with the same keys; likewise. */
 PERFILE_API bool perfile_profile_get_before(const perfile_profile *profile, size_t i,
                                             perfile_profile_row *row, size_t size);
+
+/* With PERFILE_PROFILE_TIMES: fills the first `size` bytes of *times for row `i`; likewise. */
+PERFILE_API bool perfile_profile_get_times(const perfile_profile *profile, size_t i,
+                                           perfile_profile_times *times, size_t size);
 
 /* Call trees: below a row the functions that called it, or that it called, and those beyond them.
  *

@@ -34,7 +34,8 @@ enum {
     PERFILE_REC_INNER = 1 << 3,       /* came out of an envelope */
     PERFILE_REC_PARTIAL = 1 << 4,     /* bytes that were not asked for are zero */
     PERFILE_REC_PAYLOAD_CUT = 1 << 5, /* the input ends inside the bytes behind the record */
-    PERFILE_REC_TIMED = 1 << 6        /* `time` is the record's: a record in front of it said it */
+    PERFILE_REC_TIMED = 1 << 6,       /* `time` is the record's: a record in front of it said it */
+    PERFILE_REC_UNSELECTED = 1 << 7   /* a filter with PERFILE_FILTER_MARK does not select it */
 };
 
 /* Where there is no time, process or thread, position in the stream. */

@@ -303,7 +303,9 @@ static perfile_status open_selected(cli_input *in, const cli_file *file, const c
     if (how->selection)
         select = how->selection->how;
     /* Without side-band the stream has the selected records and nothing else. */
-    select.flags |= how->with_sideband ? 0 : PERFILE_FILTER_ONLY;
+    select.flags |= how->marked          ? PERFILE_FILTER_MARK
+                    : how->with_sideband ? 0
+                                         : PERFILE_FILTER_ONLY;
     cli_progress_start(in->name);
     st = perfile_filter_open(source, &select, &reading, &in->stream, &in->model, &in->error);
     in->passes = reading.passes;

@@ -25,6 +25,7 @@ typedef struct cli_reading {
     const perfile_limits *limits;          /* NULL: the defaults */
     const struct cli_selection *selection; /* options that select records, or NULL */
     bool with_sideband; /* besides the selected records, the side-band that `filter` keeps */
+    bool marked;        /* all records, of which those that are not selected say so */
     bool model;         /* cli_input.model is needed */
     bool names_only;    /* with `model`: it is asked for no mappings */
     bool sorted;        /* with `model`: in order of time, from a mapping */

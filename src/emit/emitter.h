@@ -62,6 +62,7 @@ typedef struct pf_export_ops {
     bool per_host;  /* labels say the host, too */
     bool lines;     /* it can show lines of the source */
     bool trees;     /* it shows a tree: of captures before beside that of others, or reversed */
+    bool by_time;   /* samples are shown at their time, not added up */
     bool by_name;   /* of a frame its name is written, and no address */
     bool joins;     /* frames without a name are one for each object by default */
     bool binary;    /* the output is not for terminals */

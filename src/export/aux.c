@@ -89,6 +89,8 @@ static perfile_status fail(aux *x, perfile_error *err)
 static perfile_status open(perfile_emitter *e, perfile_error *err)
 {
     aux *x = (aux *)(void *)e;
+    if (e->exporting->flags & PERFILE_EXPORT_OFF_CPU)
+        return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'aux' has no samples");
     x->budget.limit = pf_session_profile_bytes(e->session);
     x->by_idx = (pf_index){.seed = pf_index_seed(x), .budget = &x->budget};
     return pf_sink_name_file(e->sink, 0, "index.json", err);

@@ -333,6 +333,7 @@ static const pf_export_ops chrome_exports = {
     .summary = pf_export_summary,
     .take = chrome_take,
     .note = note,
+    .by_time = true,
     .per = {PERFILE_PER_COMM, PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT, PERFILE_PER_CPU},
     .all_keys = true,
 };

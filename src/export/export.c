@@ -125,6 +125,8 @@ static perfile_status begin_input(pf_exporter *x, perfile_error *err)
     resolver->joins = x->base.ops->exports->by_name && !(x->options.flags & by_place);
     resolver->joins_unnamed = resolver->joins_unmapped = pf_export_tree_options(x).join;
     perfile_status st = x->options.symbols ? open_symbols(x, err) : PERFILE_OK;
+    if (st == PERFILE_OK && x->options.flags & PERFILE_EXPORT_OFF_CPU)
+        st = pf_off_cpu_begin(x, err);
     x->reader.note = x->base.ops->exports->note ? show : NULL;
     return st == PERFILE_OK ? pf_profile_reader_start(&x->reader, x->base.n_threads, err) : st;
 }
@@ -209,6 +211,7 @@ perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
     if (!x->reading)
         return PERFILE_OK;
     perfile_status st = pf_profile_reader_end(&x->reader, err);
+    pf_off_cpu_end(x);
     if (st == PERFILE_OK)
         st = note_origin(x, err);
     if (st == PERFILE_OK && x->symbols)
@@ -265,10 +268,19 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
     if (x->options.flags & PERFILE_EXPORT_REVERSE && !e->ops->exports->trees)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' has no stacks to reverse",
                        e->ops->name);
-    const uint32_t weights = PERFILE_EXPORT_SAMPLES | PERFILE_EXPORT_PERIODS;
-    if ((x->options.flags & weights) == weights)
+    const uint32_t weights =
+        x->options.flags &
+        (PERFILE_EXPORT_SAMPLES | PERFILE_EXPORT_PERIODS | PERFILE_EXPORT_OFF_CPU);
+    if (weights & (weights - 1))
         return pf_fail(err, PERFILE_E_USAGE, "export.flags",
-                       "weights are numbers of samples or periods, not both");
+                       "weights are numbers of samples, periods or times off processors: one of "
+                       "these");
+    if (weights == PERFILE_EXPORT_OFF_CPU && e->ops->exports->by_time)
+        return pf_fail(err, PERFILE_E_USAGE, "export.flags",
+                       "'%s' shows when threads are on processors, and adds nothing up",
+                       e->ops->name);
+    if (weights == PERFILE_EXPORT_OFF_CPU)
+        x->options.flags |= PERFILE_EXPORT_PERIODS;
     const uint32_t both = PERFILE_EXPORT_UNKNOWN_MODULE | PERFILE_EXPORT_UNKNOWN_ADDRESS;
     if ((x->options.flags & both) == both)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags",
@@ -293,6 +305,7 @@ void pf_export_close(perfile_emitter *e)
 {
     pf_exporter *x = (pf_exporter *)e;
     pf_profile_reader_free(&x->reader);
+    pf_off_cpu_end(x);
     pf_lines_free(&x->lines, &x->profile);
     pf_index_free(&x->event_index);
     pf_buffer_free(&x->events);
@@ -336,11 +349,12 @@ perfile_status pf_export_put_run(perfile_emitter *e, const perfile_record *first
     perfile_status st = PERFILE_OK;
     if (!x->reading)
         return pf_fail(err, PERFILE_E_USAGE, "emitter", "records of no capture");
-    const bool notes = e->ops->exports->note;
+    const bool off_cpu = x->options.flags & PERFILE_EXPORT_OFF_CPU;
+    const bool notes = e->ops->exports->note && !off_cpu;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_record *r = &first[i];
         x->record_bytes += perfile_record_size(r);
-        st = pf_profile_reader_put(&x->reader, r, err);
+        st = off_cpu ? pf_off_cpu_put(x, r, err) : pf_profile_reader_put(&x->reader, r, err);
         if (st == PERFILE_OK && notes && r->family == PERFILE_FAMILY_PERF &&
             r->type != PERFILE_RECORD_SAMPLE)
             st = note(x, r, err);
@@ -473,7 +487,7 @@ perfile_status pf_export_write_some(pf_exporter *x, perfile_error *err)
 
 bool pf_export_is_clock(const char *event)
 {
-    static const char *const clocks[] = {"cpu-clock", "task-clock"};
+    static const char *const clocks[] = {"cpu-clock", "task-clock", "offcpu-time"};
     bool is = false;
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
         const size_t n = strlen(clocks[i]);

@@ -15,12 +15,22 @@
 
 #include <stddef.h>
 
+/* Samples at which threads left their processor, which wait until these come back, for
+ * PERFILE_EXPORT_OFF_CPU. */
+typedef struct pf_off_cpu {
+    pf_switch_reader reader;
+    perfile_tracepoints *all;
+    pf_intern threads;   /* away: charged to the profile's budget, as what it holds */
+    perfile_event event; /* that the samples are shown as */
+} pf_off_cpu;
+
 /* The emitter of such a form; a form may have a struct that begins with it. */
 typedef struct pf_exporter {
     perfile_emitter base;
     pf_profile profile;
     pf_profile_reader reader;
     pf_lines lines;           /* with PERFILE_EXPORT_LINES */
+    pf_off_cpu off_cpu;       /* with PERFILE_EXPORT_OFF_CPU */
     bool reading;             /* `reader` is of the present capture */
     uint32_t n_inputs;        /* captures so far, the present one included */
     bool before;              /* it is one that others will be compared with */
@@ -55,6 +65,14 @@ perfile_status pf_export_next(perfile_emitter *e, perfile_error *err);
 void pf_export_summary(const perfile_emitter *e, perfile_export_summary *out);
 extern const pf_export_ops pf_export_adds_up; /* these, per thread name; it can compare */
 
+/* A record: what its thread did, or a sample that waits for it.  PERFILE_E_NOMEM, PERFILE_E_LIMIT.
+ */
+perfile_status pf_off_cpu_put(pf_exporter *x, const perfile_record *r, perfile_error *err);
+
+/* Begins a capture, and ends it: threads that did not come back are forgotten. */
+perfile_status pf_off_cpu_begin(pf_exporter *x, perfile_error *err);
+void pf_off_cpu_end(pf_exporter *x);
+
 /* To be called first in finish(): the last capture ends. */
 perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err);
 
@@ -86,7 +104,8 @@ void pf_export_put_title(pf_exporter *x, pf_buffer *scratch);
 /* Hands the output to the sink if there is enough of it. */
 perfile_status pf_export_write_some(pf_exporter *x, perfile_error *err);
 
-/* True if periods of the event are ns: cpu-clock, task-clock. */
+/* True if periods of the event are ns: cpu-clock, task-clock, offcpu-time (of perf record --off-cpu,
+ * and of PERFILE_EXPORT_OFF_CPU). */
 bool pf_export_is_clock(const char *event);
 
 /* What samples of an event say: PF_EVENT_…; NULL: it is not known which one. */

@@ -1204,6 +1204,7 @@ static const pf_export_ops exports = {
     .summary = pf_export_summary,
     .take = take,
     .note = note,
+    .by_time = true,
     .per = {PERFILE_PER_PID, PERFILE_PER_TID},
     .per_event = true,
     .lines = true,

@@ -889,6 +889,7 @@ static const pf_export_ops exports = {
     .summary = pf_export_summary,
     .take = take,
     .note = note,
+    .by_time = true,
     .per = {PERFILE_PER_COMM, PERFILE_PER_PID, PERFILE_PER_TID, PERFILE_PER_EVENT, PERFILE_PER_CPU},
     .all_keys = true,
     .binary = true};

@@ -286,7 +286,8 @@ perfile_status perfile_filter_new(const perfile_filter_options *options,
         pf_free(x);
         return st;
     }
-    x->terms.only = x->options.flags & PERFILE_FILTER_ONLY;
+    x->terms.marks = x->options.flags & PERFILE_FILTER_MARK;
+    x->terms.only = x->terms.marks || x->options.flags & PERFILE_FILTER_ONLY;
     x->terms.no_sideband = x->terms.only || x->options.flags & PERFILE_FILTER_NO_SIDEBAND;
     x->terms.compact = x->options.flags & PERFILE_FILTER_COMPACT_SIDEBAND;
     x->terms.invert = x->options.flags & PERFILE_FILTER_INVERT;

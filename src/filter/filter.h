@@ -210,7 +210,8 @@ typedef struct pf_terms {
     uint32_t given;      /* bit k: there are terms of kind k (PERFILE_FILTER_BY_...) */
     bool tests_sideband; /* side-band is tested, too: no_sideband, or terms of kind TYPE or WHERE */
     bool no_sideband, invert, compact; /* options.flags */
-    bool only; /* PERFILE_FILTER_ONLY: only selected records; every type is tested */
+    bool only;  /* PERFILE_FILTER_ONLY: only selected records; every type is tested */
+    bool marks; /* PERFILE_FILTER_MARK: likewise, and `only`, but all records are passed on */
     pf_ranges pids, tids, cpus, types, ips;
     pf_ranges times; /* ns of the session clock, from `periods` */
     pf_period *periods;

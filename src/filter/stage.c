@@ -18,6 +18,7 @@ typedef struct stage {
     const perfile_record *first; /* the run of the stream below … */
     size_t n;
     uint64_t left; /* … and the bits of the records in it that are still to be passed on */
+    uint64_t kept; /* of these the selected ones, if all are passed on */
     bool begun;
     pf_fragments pieces;
     pf_session_view *view; /* with features for what is kept; NULL: features do not change */
@@ -45,11 +46,29 @@ static void hand_on_copies(stage *g)
     g->left = 0;
 }
 
+/* Hands on the run as copies that say which of them are selected. */
+static void hand_on_marked(stage *g)
+{
+    perfile_stream *s = &g->base;
+    s->n_run = (uint32_t)g->n;
+    memcpy(s->run, g->first, g->n * sizeof *s->run);
+    g->extra_of = g->first;
+    if (g->left == g->kept)
+        s->framed = pf_stream_batch(s->below, g->first, g->n);
+    for (uint64_t left = g->left & ~g->kept; left; left &= left - 1)
+        s->run[__builtin_ctzll(left)].flags |= PERFILE_REC_UNSELECTED;
+    g->left = 0;
+}
+
 /* Hands on the next range of the run, where it stands in the stream below; if the rest of the run
  * is scattered, all of it as copies. */
 static void hand_on_range(stage *g)
 {
     perfile_stream *s = &g->base;
+    if (g->x->terms.marks) {
+        hand_on_marked(g);
+        return;
+    }
     if (g->view) {
         hand_on_copies(g);
         return;
@@ -99,6 +118,10 @@ static perfile_status decide_run(stage *g, perfile_error *err)
     const pf_run run = pf_run_examine(g->base.below, g->first, g->n);
     pf_filter_report_progress(g->x, g->first);
     perfile_status st = pf_filter_decide(g->x, &run, &g->left, err);
+    if (g->x->terms.marks) {
+        g->kept = g->left;
+        g->left = pf_run_bits(g->n);
+    }
     if (st == PERFILE_OK)
         pf_fragments_resolve(&g->pieces, g->first, g->left != 0);
     return st;
@@ -112,7 +135,8 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     if (!g->begun) {
         g->begun = true;
         pf_filter_begin_pass(x, s);
-        pf_filter_narrow(x, s->below, false, true);
+        if (!x->terms.marks)
+            pf_filter_narrow(x, s->below, false, true);
         /* Without a selecting pass nobody knows which side-band is needed. */
         x->result.all_sideband = !x->selection.known || x->result.all_sideband;
     }

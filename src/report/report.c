@@ -15,6 +15,7 @@
 #include "profile/profile.h"
 #include "profile/reader.h"
 #include "report/rows.h"
+#include "report/times.h"
 
 struct perfile_profile {
     pf_profile profile;
@@ -24,6 +25,7 @@ struct perfile_profile {
     pf_rows rows;
     pf_calls calls;
     pf_counting counting;
+    pf_times times;
     uint32_t n_named; /* frames of the captures before */
     char *function;   /* a copy of options.function; NULL: none was given */
     perfile_profile_options options;
@@ -66,11 +68,13 @@ static perfile_status read_keys(perfile_profile *x, perfile_error *err)
 {
     const uint8_t *per = x->options.per;
     const bool counters = x->options.flags & PERFILE_PROFILE_COUNTERS;
+    const bool times = x->options.flags & PERFILE_PROFILE_TIMES;
     size_t n = 0, i = 0;
     for (; i < sizeof x->options.per && per[i]; i++) {
         const bool is_time = per[i] == PERFILE_PER_TIME;
         if (per[i] > PERFILE_PER_TIME || is_time > counters || memchr(per, per[i], i) ||
-            (counters && !is_time && (per[i] > PERFILE_PER_CPU || per[i] == PERFILE_PER_PID)))
+            (counters && !is_time && (per[i] > PERFILE_PER_CPU || per[i] == PERFILE_PER_PID)) ||
+            (times && (per[i] > PERFILE_PER_CPU || per[i] == PERFILE_PER_EVENT)))
             return pf_fail(err, PERFILE_E_USAGE, "profile.per", "key %zu of `per` is %u", i,
                            per[i]);
         if (per[i] <= PERFILE_PER_CPU && per[i] != PERFILE_PER_EVENT)
@@ -113,8 +117,10 @@ static perfile_status read_flags(perfile_profile *x, perfile_error *err)
     if ((flags & around) == around || !(flags & around) != !x->options.function)
         return pf_fail(err, PERFILE_E_USAGE, "profile.function",
                        "callers or callees are those of one function");
-    if (flags & PERFILE_PROFILE_COUNTERS && flags != PERFILE_PROFILE_COUNTERS)
-        return pf_fail(err, PERFILE_E_USAGE, "profile.flags", "counters are no samples");
+    const uint32_t others = PERFILE_PROFILE_COUNTERS | PERFILE_PROFILE_TIMES;
+    if (flags & others && flags != PERFILE_PROFILE_COUNTERS && flags != PERFILE_PROFILE_TIMES)
+        return pf_fail(err, PERFILE_E_USAGE, "profile.flags",
+                       "counters and times on processors are no samples");
     x->before = flags & PERFILE_PROFILE_COMPARE;
     if (!x->options.function)
         return PERFILE_OK;
@@ -151,6 +157,8 @@ static perfile_status begin_capture(perfile_profile *x, const perfile_session *s
         pf_counting_begin(&x->counting, &x->profile, session, x->options.per, x->options.time_step);
         return PERFILE_OK;
     }
+    if (flags & PERFILE_PROFILE_TIMES)
+        return pf_times_begin(&x->times, &x->profile, session, model, x->options.per, err);
     if (!pf_profile_reader_init(&x->reader, &x->profile, session, model, count, x))
         return pf_fail_nomem(err, "profile");
     pf_resolver *resolver = &x->reader.resolver;
@@ -212,6 +220,7 @@ perfile_status perfile_profile_put_run(perfile_profile *x, const perfile_record 
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         x->record_bytes += perfile_record_size(&first[i]);
         st = x->counting.profile ? pf_counting_put(&x->counting, &first[i], err)
+             : x->times.profile  ? pf_times_put(&x->times, &first[i], err)
                                  : pf_profile_reader_put(&x->reader, &first[i], err);
     }
     return st;
@@ -257,6 +266,11 @@ static perfile_status end_capture(perfile_profile *x, perfile_error *err)
         x->reading = false;
         return pf_counting_end(&x->counting, err);
     }
+    if (x->times.profile) {
+        x->reading = false;
+        pf_times_end(&x->times);
+        return PERFILE_OK;
+    }
     perfile_status st = pf_profile_reader_end(&x->reader, err);
     if (st == PERFILE_OK && x->symbols)
         st = pf_name_functions(&x->profile, x->symbols, x->n_named, err);
@@ -298,12 +312,30 @@ static bool sum_up_counters(perfile_profile *x)
     return true;
 }
 
+/* Adds up the rows of times. */
+static void sum_up_times(perfile_profile *x)
+{
+    pf_times_finish(&x->times);
+    x->sum.rows = x->times.rows.n;
+    x->sum.idle = x->times.idle;
+    for (uint32_t i = 0; i < x->times.rows.n; i++) {
+        const pf_times_row *row = pf_intern_at(&x->times.rows, i);
+        pf_sum_add(&x->sum.samples, row->switches);
+        pf_sum_add(&x->sum.period, row->on);
+    }
+    x->made = true;
+}
+
 perfile_status perfile_profile_finish(perfile_profile *x, perfile_error *err)
 {
     if (x->finished)
         return pf_fail(err, PERFILE_E_USAGE, "profile", "the profile is finished");
     x->finished = true;
     perfile_status st = end_capture(x, err);
+    if (st == PERFILE_OK && x->times.profile) {
+        sum_up_times(x);
+        return PERFILE_OK;
+    }
     if (st == PERFILE_OK)
         st = pf_rows_make(&x->rows, &x->profile, x->options.per, x->has_parent ? &x->parent : NULL,
                           x->record_bytes, err);
@@ -394,9 +426,48 @@ static bool get_row(const perfile_profile *x, size_t i, unsigned when, perfile_p
     return true;
 }
 
+/* A row of times. */
+static bool get_times_row(const perfile_profile *x, size_t i, perfile_profile_row *row, size_t size)
+{
+    if (!x->made || i >= x->times.rows.n)
+        return false;
+    const pf_times_row *r = pf_intern_at(&x->times.rows, (uint32_t)i);
+    const perfile_profile_row all = {.samples = r->switches,
+                                     .period = r->on,
+                                     .comm = r->label.comm,
+                                     .pid = r->label.pid,
+                                     .tid = r->label.tid,
+                                     .cpu = r->label.cpu,
+                                     .time = PERFILE_NO_TIME,
+                                     .scale = 1};
+    memset(row, 0, size);
+    memcpy(row, &all, size < sizeof all ? size : sizeof all);
+    return true;
+}
+
+bool perfile_profile_get_times(const perfile_profile *x, size_t i, perfile_profile_times *times,
+                               size_t size)
+{
+    if (!x->made || i >= x->times.rows.n)
+        return false;
+    const pf_times_row *r = pf_intern_at(&x->times.rows, (uint32_t)i);
+    const perfile_profile_times all = {.off = r->off,
+                                       .waiting = r->waiting,
+                                       .longest = r->longest,
+                                       .idle = r->idle,
+                                       .preempted = r->preempted,
+                                       .preempted_by = r->by,
+                                       .preempted_most = r->by_times};
+    memset(times, 0, size);
+    memcpy(times, &all, size < sizeof all ? size : sizeof all);
+    return true;
+}
+
 bool perfile_profile_get_row(const perfile_profile *x, size_t i, perfile_profile_row *row,
                              size_t size)
 {
+    if (x->times.profile)
+        return get_times_row(x, i, row, size);
     return get_row(x, i, PF_NOW, row, size);
 }
 
@@ -417,6 +488,8 @@ perfile_status perfile_profile_make_trees(perfile_profile *x, const perfile_tree
         return pf_fail(err, PERFILE_E_USAGE, "profile", "the profile has no rows");
     if (x->rows.compares)
         return pf_fail(err, PERFILE_E_USAGE, "profile.flags", "captures are compared");
+    if (x->times.profile)
+        return pf_fail(err, PERFILE_E_USAGE, "profile.flags", "times have no call chains");
     pf_calls_free(&x->calls);
     return pf_calls_make(&x->calls, &x->rows, &o, x->sum.samples, x->sum.period, x->record_bytes,
                          err);
@@ -464,6 +537,7 @@ void perfile_profile_close(perfile_profile *x)
     pf_profile_reader_free(&x->reader);
     pf_calls_free(&x->calls);
     pf_counting_free(&x->counting);
+    pf_times_free(&x->times);
     pf_rows_free(&x->rows);
     pf_profile_free(&x->profile);
     perfile_symbols_close(x->symbols);

@@ -202,7 +202,7 @@ enum {
 /* Words of --per, in the order of PERFILE_PER_…. */
 CLI_WORDS(per_word, "comm", "pid", "tid", "event", "cpu", "none")
 
-CLI_WORDS(weight_word, "samples", "period")
+CLI_WORDS(weight_word, "samples", "period", "offcpu")
 
 CLI_WORDS(mark_word, "kernel", "jit", "inline")
 
@@ -270,9 +270,10 @@ static int format_option(settings *set)
 static int weight_option(settings *set)
 {
     size_t which;
-    static const uint32_t flags[] = {PERFILE_EXPORT_SAMPLES, PERFILE_EXPORT_PERIODS};
+    static const uint32_t flags[] = {PERFILE_EXPORT_SAMPLES, PERFILE_EXPORT_PERIODS,
+                                     PERFILE_EXPORT_OFF_CPU};
     int status = cli_choose("export", "--weight", optarg, weight_word, &which);
-    set->exporting.flags &= ~(flags[0] | flags[1]);
+    set->exporting.flags &= ~(flags[0] | flags[1] | flags[2]);
     if (status == CLI_CONTINUE)
         set->exporting.flags |= flags[which];
     return status;
@@ -382,6 +383,8 @@ static int complete(settings *set)
     set->how.model = true;
     set->how.translate = true;
     set->how.with_sideband = true; /* deferred call chains, and what was lost */
+    if (set->exporting.flags & PERFILE_EXPORT_OFF_CPU) /* what was before each switch */
+        set->how.sorted = set->how.marked = true;
     return status;
 }
 
@@ -421,8 +424,14 @@ static const cli_option options[] = {
          "of pprof all of them, as labels and values. For chrome and perfetto it is always all."},
     {"weight", .value = "WHAT", .code = OPTION_WEIGHT, .word = weight_word,
      .help =
-         "what a stack weighs; samples (default): their number; period: the sum of their periods",
+         "what a stack weighs; samples (default): their number; period: the sum of their periods; "
+         "offcpu: ns off processors, of threads that left one there",
      .more =
+         "offcpu is for folded, flamegraph, speedscope and pprof. The stacks are those of samples "
+         "of sched:sched_switch or context-switches, all of them (perf record -c 1); these or "
+         "SWITCH records (--switch-events) say when a thread came back. One that did not come back "
+         "counts nothing. Preempted threads, which could have gone on, can be left out by "
+         "--where 'prev_state & 0xff'.\n"
          "For speedscope the default is time, if the event is a clock, or cycles so many times a "
          "second.  Then the time that switches prove a thread to have been on no processor is "
          "an empty stack."},

@@ -56,6 +56,8 @@ static int check_code(const cli_stats_settings *set)
 
 int cli_stats_check(cli_stats_settings *set)
 {
+    if (set->on_cpu)
+        return cli_stats_check_times(set);
     set->of_code |= set->function || set->tree || set->before;
     if (set->keys.n == 0) /* without --by */
         cli_keys_add(&set->keys, default_keys(set));
@@ -69,8 +71,10 @@ int cli_stats_check(cli_stats_settings *set)
     if ((set->least >= 0 || set->depth || set->width) && !set->tree)
         return cli_usage("stats", "--min, --depth and --width need --tree");
     set->of_code |= by_code;
-    if (set->of_code)
+    if (set->of_code && set->sort < BY_ON)
         return check_code(set);
+    if (set->sort >= BY_ON)
+        return cli_usage("stats", "--sort on, off, waiting and switches need --on-cpu");
     return set->sort == BY_TOTAL ? cli_usage("stats", "--sort total needs --by sym, or --total")
                                  : CLI_CONTINUE;
 }

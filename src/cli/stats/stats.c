@@ -24,6 +24,7 @@ enum {
     OPTION_CALLERS,
     OPTION_CALLEES,
     OPTION_COMPARE,
+    OPTION_ON_CPU,
     OPTION_UNKNOWN,
     OPTION_RAW,
     OPTION_JSON
@@ -269,6 +270,8 @@ static int stats_of(cli_file *file, const settings *set)
     cli_counts counts;
     perfile_status st = PERFILE_OK;
     perfile_error err = {0};
+    if (set->on_cpu)
+        return cli_stats_of_times(file, set);
     if (set->of_code)
         return cli_stats_of_code(file, set);
     cli_counts_start(&counts, &set->keys);
@@ -289,7 +292,8 @@ static int stats_of(cli_file *file, const settings *set)
     return st == PERFILE_OK ? status : cli_status_of(st, false);
 }
 
-CLI_WORDS(sort_word, "samples", "period", "count", "bytes", "key", "total", "delta", "ratio")
+CLI_WORDS(sort_word, "samples", "period", "count", "bytes", "key", "total", "delta", "ratio", "on",
+          "off", "waiting", "switches")
 
 static int sort_option(settings *set)
 {
@@ -377,6 +381,9 @@ static int read_code_option(int option, settings *set)
     case OPTION_COMPARE:
         set->before = optarg;
         return CLI_CONTINUE;
+    case OPTION_ON_CPU:
+        set->on_cpu = true;
+        return CLI_CONTINUE;
     default: /* OPTION_TOTAL */
         set->of_code = true;
         return CLI_CONTINUE;
@@ -409,6 +416,7 @@ static int read_option(int option, settings *set)
     case OPTION_CALLERS:
     case OPTION_CALLEES:
     case OPTION_COMPARE:
+    case OPTION_ON_CPU:
         return read_code_option(option, set);
     case OPTION_PARENT:
         set->parent = optarg;
@@ -440,7 +448,8 @@ static const cli_option options[] = {
     {"sort", .value = "ORDER", .code = OPTION_SORT, .word = sort_word,
      .help = "what the lines are sorted by; samples (default, if there are any), period, count, "
              "bytes or key; PERCENT is "
-             "its share; with sym also total, with --compare delta or ratio",
+             "its share; with sym also total, with --compare delta or ratio; with --on-cpu on "
+             "(default), off, waiting, switches or key",
      .more = "period is the sum over the samples, count the number of records. With key, PERCENT "
              "is the share of samples. With sym, period is the default where all samples are of "
              "one event."},
@@ -485,6 +494,17 @@ static const cli_option options[] = {
      .more = "Like `perf diff`; the ratio is that of periods (of samples, where those are of "
              "several events). Functions are compared by their name, files without their folders, "
              "so that both may be of different builds. Without --by the keys are dso,sym."},
+    {"on-cpu", .code = OPTION_ON_CPU,
+     .help = "how long threads were on a processor, off it, and waiting for one, by any of comm "
+             "(default), pid, tid and cpu",
+     .more =
+         "Of SWITCH records (perf record --switch-events) or sched:sched_switch; with "
+         "sched:sched_wakeup or sched_waking WAITING begins when a thread is woken, else only "
+         "when it is preempted. Counted is what ends with the thread leaving its processor: ON is "
+         "how long it was there, OFF how long it was away before, WAITING how much of that it was "
+         "ready to run, LONGEST the longest such wait, and BY who preempted it most often. "
+         "Records that are not selected still say when a thread came. Like `perf sched "
+         "timehist -s` and `perf sched latency`."},
     {"unknown", .value = "WHAT", .code = OPTION_UNKNOWN, .word = unknown_word,
      .help = "with sym, what is in no known function; mapped (default): a line for each place in a "
              "file, [libc.so.6+0x1234] (with --compare for each file), and one, [unknown], for all "
@@ -530,6 +550,8 @@ const cli_spec cli_stats_spec = {
         "  perfile stats --callees main --tree perf.data     what main spends its time on\n"
         "  perfile stats --compare before.data --top 20 after.data   like `perf diff`\n"
         "  perfile stats --by time=1s --sort key perf.data   samples per second\n"
+        "  perfile stats --on-cpu --by comm,tid --sort waiting sched.data   who waits for a "
+        "processor\n"
         "  perfile stats --by time,cpu perf.data      like `perf stat report`, of perf stat "
         "record\n"
         "  perfile stats --json perf.data | jq '.rows[0]'\n",
@@ -556,6 +578,8 @@ int cli_stats(int argc, char **argv)
         set.how.model = set.of_code || set.keys.needs_model || cli_key_resolved(&set.keys) >= 0;
         set.how.names_only = !set.of_code && !set.keys.needs_model && !cli_keys_of_files(&set.keys);
         set.how.with_sideband = set.of_code; /* call chains that come later */
+        if (set.on_cpu) /* what was before each switch, in order of time */
+            set.how.model = set.how.marked = set.how.sorted = true;
         set.heading = !set.json && in.n > 1;
         status = CLI_DONE;
         for (size_t i = 0; i < in.n; i++)

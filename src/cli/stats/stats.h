@@ -159,7 +159,11 @@ enum {
     BY_KEY,
     BY_TOTAL,
     BY_DELTA,
-    BY_RATIO
+    BY_RATIO,
+    BY_ON,
+    BY_OFF,
+    BY_WAITING,
+    BY_SWITCHES
 };
 
 /* Which call trees are printed: TREE_CALLERS and on are in the order of the words of --tree. */
@@ -177,6 +181,7 @@ typedef struct cli_stats_settings {
     const char *function; /* whose callers or callees are counted; NULL: all samples are */
     uint32_t around;      /* PERFILE_PROFILE_CALLERS or …_CALLEES */
     const char *before;   /* the capture that inputs are compared with; NULL: none */
+    bool on_cpu;          /* times on processors and off them are added up */
     int tree;             /* TREE_… */
     double least;         /* percent: nodes of trees below are left out */
     uint64_t depth;       /* of trees; 0: the default */
@@ -232,5 +237,11 @@ void cli_lines_json(cli_lines *c, const cli_input *in);
 
 /* Does one input by a profile, and returns its exit status. */
 int cli_stats_of_code(cli_file *file, const cli_stats_settings *set);
+
+/* The same for times on processors and off them. */
+int cli_stats_of_times(cli_file *file, const cli_stats_settings *set);
+
+/* Checks what goes with --on-cpu, and sets the default key: CLI_CONTINUE, or the exit status. */
+int cli_stats_check_times(cli_stats_settings *set);
 
 #endif

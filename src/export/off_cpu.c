@@ -1,0 +1,141 @@
+/* Stacks at which threads left their processor, weighted by how long they were away.
+ *
+ * The sample at which a thread leaves is kept as it was recorded.  When the thread comes back, the
+ * sample goes to the reader of the profile, as one of event "offcpu-time" and of that period. */
+#include "export/export.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "perfile/abi.h"
+
+/* A thread.  The key is `tid`. */
+typedef struct away {
+    uint64_t tid;
+    pf_turns turns;
+    perfile_record sample; /* at which it left, in `bytes`; header NULL: there is none */
+    uint8_t *bytes;        /* grows */
+    size_t cap;
+    const perfile_event *event;
+} away;
+
+perfile_status pf_off_cpu_begin(pf_exporter *x, perfile_error *err)
+{
+    pf_off_cpu *o = &x->off_cpu;
+    o->threads = (pf_intern){.seed = pf_index_seed(o),
+                             .budget = &x->profile.budget,
+                             .width = sizeof(away),
+                             .key = offsetof(away, turns)};
+    const perfile_status st = perfile_tracepoints_open(x->reader.session, &o->all, err);
+    o->reader = (pf_switch_reader){.session = x->reader.session, .all = o->all};
+    return st;
+}
+
+void pf_off_cpu_end(pf_exporter *x)
+{
+    pf_off_cpu *o = &x->off_cpu;
+    for (uint32_t i = 0; i < o->threads.n; i++) {
+        away *a = pf_intern_at(&o->threads, i);
+        pf_budget_free(&x->profile.budget, a->bytes, a->cap, 1);
+    }
+    pf_intern_free(&o->threads);
+    perfile_tracepoints_close(o->all);
+    *o = (pf_off_cpu){0};
+}
+
+/* True if samples of the event are taken when a thread leaves its processor. */
+static bool is_context_switches(const perfile_event *event)
+{
+    enum { CONTEXT_SWITCHES = 3 };
+    return event && event->attr->type == PERFILE_TYPE_SOFTWARE &&
+           event->attr->config == CONTEXT_SWITCHES && pf_event_takes_all(event);
+}
+
+/* The thread with a number; NULL if there is no memory. */
+static away *thread_of(pf_off_cpu *o, uint32_t tid)
+{
+    const uint64_t key = tid;
+    const uint32_t number = pf_intern_add(&o->threads, &key);
+    return number == PF_INTERN_NONE ? NULL : pf_intern_at(&o->threads, number);
+}
+
+/* Keeps a copy of the sample at which a thread leaves; false if there is no memory. */
+static bool keep(pf_exporter *x, away *a, const perfile_record *r, const perfile_event *event)
+{
+    const size_t head = (size_t)(r->body.ptr - r->header), n = head + r->body.len;
+    if (n > a->cap) {
+        uint8_t *grown = pf_budget_realloc(&x->profile.budget, a->bytes, a->cap, n, 1);
+        if (!grown)
+            return false;
+        a->bytes = grown;
+        a->cap = n;
+    }
+    memcpy(a->bytes, r->header, n);
+    a->sample = *r;
+    a->sample.header = a->bytes;
+    a->sample.body.ptr = a->bytes + head;
+    a->event = event;
+    return true;
+}
+
+/* A thread came back after `ns`: its sample is shown. */
+static perfile_status show(pf_exporter *x, away *a, uint64_t ns, perfile_error *err)
+{
+    perfile_event *event = &x->off_cpu.event;
+    const perfile_record sample = a->sample;
+    a->sample.header = NULL;
+    if (!sample.header)
+        return PERFILE_OK;
+    *event = *a->event;
+    event->name = "offcpu-time";
+    return pf_profile_reader_put_as(&x->reader, &sample, event, ns, err);
+}
+
+/* What one thread did. */
+static perfile_status take(pf_exporter *x, const pf_switch *said, const pf_switched *s,
+                           perfile_error *err)
+{
+    pf_turns before;
+    away *a = thread_of(&x->off_cpu, s->tid);
+    if (!a)
+        return pf_profile_fail(&x->profile, err);
+    const int ended = pf_turns_step(&a->turns, s, said->time, said->source, &before);
+    if (ended == PF_TURN_OFF && said->time >= before.since)
+        return show(x, a, said->time - before.since, err);
+    if (ended >= 0 && a->turns.is == PF_TURN_ON)
+        a->sample.header = NULL; /* how long it was away is not known */
+    return PERFILE_OK;
+}
+
+perfile_status pf_off_cpu_put(pf_exporter *x, const perfile_record *r, perfile_error *err)
+{
+    pf_switch said;
+    pf_profiled about = {.record = r, .pid = PERFILE_NO_PID, .tid = PERFILE_NO_PID};
+    const bool sample = r->type == PERFILE_RECORD_SAMPLE;
+    if (r->family != PERFILE_FAMILY_PERF || (!sample && r->type != PERFILE_RECORD_SWITCH &&
+                                             r->type != PERFILE_RECORD_SWITCH_CPU_WIDE))
+        return PERFILE_OK;
+    about.event = perfile_record_event(r);
+    about.time = perfile_record_time(r);
+    about.cpu = PF_NO_LABEL;
+    (void)perfile_record_task(r, &about.pid, &about.tid);
+    (void)perfile_record_cpu(r, &about.cpu);
+    if (!pf_switches_read(&x->off_cpu.reader, &about, &said))
+        return pf_profile_fail(&x->profile, err);
+    perfile_status st = PERFILE_OK;
+    for (unsigned i = 0; i < said.n && said.source && st == PERFILE_OK; i++)
+        if (said.of[i].tid && said.of[i].tid != PERFILE_NO_PID)
+            st = take(x, &said, &said.of[i], err);
+    const bool leaves = sample && (said.source || is_context_switches(about.event));
+    const uint32_t tid = said.source ? said.of[0].tid : about.tid;
+    if (st != PERFILE_OK || !leaves || !tid || tid == PERFILE_NO_PID)
+        return st;
+    away *a = thread_of(&x->off_cpu, tid);
+    if (a && r->flags & PERFILE_REC_UNSELECTED)
+        a->sample.header = NULL;
+    else if (!a || !keep(x, a, r, about.event))
+        return pf_profile_fail(&x->profile, err);
+    return PERFILE_OK;
+}
