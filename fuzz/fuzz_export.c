@@ -43,6 +43,9 @@ static void begin(exported *x, const plan *p, size_t number)
         x->how.flags &= ~(uint32_t)(PERFILE_EXPORT_COMPARE | PERFILE_EXPORT_REVERSE);
     if (!lines)
         x->how.flags &= ~(uint32_t)PERFILE_EXPORT_LINES;
+    const bool adds_up = tree || strcmp(form, "pprof") == 0 || strcmp(form, "speedscope") == 0;
+    if (!adds_up || x->how.flags & (PERFILE_EXPORT_PERIODS | PERFILE_EXPORT_SAMPLES))
+        x->how.flags &= ~(uint32_t)PERFILE_EXPORT_OFF_CPU;
     if (x->how.flags & PERFILE_EXPORT_PERIODS)
         x->how.flags &= ~(uint32_t)PERFILE_EXPORT_SAMPLES;
     if (x->directory)
@@ -275,7 +278,8 @@ static uint32_t last_flags(uint64_t chosen)
     static const uint32_t flags[16] = {[1] = PERFILE_EXPORT_SYMBOL_SERVER,
                                        [2] = PERFILE_EXPORT_SAMPLES,
                                        [3] = PERFILE_EXPORT_LINES,
-                                       [4] = PERFILE_EXPORT_REVERSE};
+                                       [4] = PERFILE_EXPORT_REVERSE,
+                                       [5] = PERFILE_EXPORT_OFF_CPU};
     return flags[chosen];
 }
 

@@ -2,7 +2,7 @@
  * all rows are those of the capture, no total is less than what was taken there or more than all,
  * rows differ, and several threads make the same.  Or it is compared with itself, or only those
  * with one function in their call chain are counted; and the rows get call trees.  Or counts of
- * perf stat are added up. */
+ * perf stat are added up, or times of threads on processors. */
 #include <string.h>
 
 #include "ensure.h"
@@ -114,6 +114,25 @@ static void check_trees(perfile_profile *p, const plan *how)
     }
 }
 
+/* Times are as many rows; nothing of them is more than what there is of all. */
+static void check_times(const perfile_profile *p)
+{
+    perfile_profile_summary sum;
+    perfile_profile_row row;
+    perfile_profile_times times;
+    uint64_t switches = 0;
+    size_t n = 0;
+    perfile_profile_get_summary(p, &sum, sizeof sum);
+    for (; perfile_profile_get_row(p, n, &row, sizeof row); n++) {
+        ENSURE(perfile_profile_get_times(p, n, &times, sizeof times));
+        ENSURE(row.period <= sum.period && times.longest <= times.waiting);
+        ENSURE(times.preempted <= row.samples && times.preempted_most <= times.preempted);
+        ENSURE(!times.preempted_by == !times.preempted_most && times.idle <= sum.idle);
+        switches += row.samples;
+    }
+    ENSURE(n == sum.rows && switches == sum.samples);
+}
+
 /* Checks the rows of a profile. */
 static void check_rows(const perfile_profile *p, uint32_t flags)
 {
@@ -189,6 +208,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         p.counting.function = NULL;
         p.counting.time_step = chosen >> 16 & 15;
     }
+    const bool times = !counts && chosen >> 25 & 1;
+    if (times) {
+        const uint8_t kept = chosen >> 5 & 31;
+        memset(p.counting.per, 0, sizeof p.counting.per);
+        n = 0;
+        for (uint8_t key = PERFILE_PER_COMM; key <= PERFILE_PER_CPU; key++)
+            if (key != PERFILE_PER_EVENT && kept >> (key - 1) & 1)
+                p.counting.per[n++] = key;
+        p.counting.flags = PERFILE_PROFILE_TIMES;
+        p.counting.function = NULL;
+    }
     uint8_t *block = malloc(c.left ? c.left : 1);
     ENSURE(block);
     if (c.left)
@@ -198,11 +228,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     p.counting.threads = 3;
     perfile_profile *by_threads = profile_of(&p);
     ENSURE(!by_threads || profile); /* the limit may not suffice for the tables of each */
-    if (profile)
+    if (profile && times)
+        check_times(profile);
+    else if (profile)
         check_rows(profile, p.counting.flags);
     if (by_threads)
         check_same(profile, by_threads);
-    if (profile)
+    if (profile && !times)
         check_trees(profile, &p);
     perfile_profile_close(profile);
     perfile_profile_close(by_threads);

@@ -150,8 +150,8 @@ typedef struct perfile_profile_row {
     uint64_t reserved[2];
 } perfile_profile_row;
 
-/* With PERFILE_PROFILE_TIMES what a row says of its threads.  `samples` of the row is how often they
- * left a processor, `period` the ns for which they were on one.
+/* With PERFILE_PROFILE_TIMES what a row says of its threads.  `samples` of the row is how often
+ * they left a processor, `period` the ns for which they were on one.
  *
  * Counted is, each time that a thread leaves a processor, how long it was there, and how long it
  * was off before: what began before the capture, or ends after it, is not. */

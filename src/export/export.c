@@ -268,9 +268,8 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
     if (x->options.flags & PERFILE_EXPORT_REVERSE && !e->ops->exports->trees)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' has no stacks to reverse",
                        e->ops->name);
-    const uint32_t weights =
-        x->options.flags &
-        (PERFILE_EXPORT_SAMPLES | PERFILE_EXPORT_PERIODS | PERFILE_EXPORT_OFF_CPU);
+    const uint32_t weights = x->options.flags & (PERFILE_EXPORT_SAMPLES | PERFILE_EXPORT_PERIODS |
+                                                 PERFILE_EXPORT_OFF_CPU);
     if (weights & (weights - 1))
         return pf_fail(err, PERFILE_E_USAGE, "export.flags",
                        "weights are numbers of samples, periods or times off processors: one of "

@@ -104,8 +104,8 @@ void pf_export_put_title(pf_exporter *x, pf_buffer *scratch);
 /* Hands the output to the sink if there is enough of it. */
 perfile_status pf_export_write_some(pf_exporter *x, perfile_error *err);
 
-/* True if periods of the event are ns: cpu-clock, task-clock, offcpu-time (of perf record --off-cpu,
- * and of PERFILE_EXPORT_OFF_CPU). */
+/* True if periods of the event are ns: cpu-clock, task-clock, offcpu-time (of perf record
+ * --off-cpu, and of PERFILE_EXPORT_OFF_CPU). */
 bool pf_export_is_clock(const char *event);
 
 /* What samples of an event say: PF_EVENT_…; NULL: it is not known which one. */
@@ -300,10 +300,10 @@ typedef struct pf_tracks {
     uint8_t *sources;     /* PF_SWITCHES_… of each capture, by pf_exporter.n_inputs */
     size_t n_sources;
     pf_marks said;
-    pf_buffer tracepoints; /* perfile_tracepoints *: of all captures, the present one last … */
+    pf_buffer tracepoints;   /* perfile_tracepoints *: of all captures, the present one last … */
     pf_switch_reader reader; /* … which this reads */
     uint32_t n_inputs;       /* pf_exporter.n_inputs when that was opened */
-    pf_track *at;          /* by label */
+    pf_track *at;            /* by label */
     size_t n, cap;
     uint64_t first, last; /* of all that have a time; first > last: none has */
     bool by_thread;       /* to be set before sorting */

@@ -356,7 +356,7 @@ uint32_t pf_marks_describe(pf_marks *m, pf_profile *p, const perfile_record *r)
 }
 
 uint32_t pf_marks_payload(pf_marks *m, pf_profile *p, perfile_tracepoints *all,
-                                 const perfile_record *r, const char *event)
+                          const perfile_record *r, const char *event)
 {
     static const perfile_visitor visitor = {.size = sizeof visitor, .value = visit_payload};
     describing d = {.m = m, .kind = {PERFILE_RECORD_SAMPLE, event}, .ok = true};

@@ -114,8 +114,8 @@ perfile_status pf_off_cpu_put(pf_exporter *x, const perfile_record *r, perfile_e
     pf_switch said;
     pf_profiled about = {.record = r, .pid = PERFILE_NO_PID, .tid = PERFILE_NO_PID};
     const bool sample = r->type == PERFILE_RECORD_SAMPLE;
-    if (r->family != PERFILE_FAMILY_PERF || (!sample && r->type != PERFILE_RECORD_SWITCH &&
-                                             r->type != PERFILE_RECORD_SWITCH_CPU_WIDE))
+    if (r->family != PERFILE_FAMILY_PERF ||
+        (!sample && r->type != PERFILE_RECORD_SWITCH && r->type != PERFILE_RECORD_SWITCH_CPU_WIDE))
         return PERFILE_OK;
     about.event = perfile_record_event(r);
     about.time = perfile_record_time(r);

@@ -264,8 +264,8 @@ static bool is_switch(uint32_t type)
 bool pf_tracks_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
 {
     pf_switch said;
-    return !is_switch(noted->record->type) || (pf_tracks_read_switch(t, x, noted, &said) &&
-                                               add_switches(t, x, noted, &said));
+    return !is_switch(noted->record->type) ||
+           (pf_tracks_read_switch(t, x, noted, &said) && add_switches(t, x, noted, &said));
 }
 
 /* True if a record is shown: what is measured, missing, or happens.  What existed before (time 0)

@@ -37,7 +37,8 @@ static const char *const woken_fields[] = {"comm", "pid", "prio"};
 static bool is_called(const perfile_event *event, const char *name)
 {
     const size_t n = strlen(name);
-    return event && strncmp(event->name, name, n) == 0 && (!event->name[n] || event->name[n] == ':');
+    return event && strncmp(event->name, name, n) == 0 &&
+           (!event->name[n] || event->name[n] == ':');
 }
 
 bool pf_event_takes_all(const perfile_event *event)
@@ -188,9 +189,9 @@ static void read_record(const pf_profiled *about, pf_switch *out)
     out->source = r->type == PERFILE_RECORD_SWITCH ? PF_SWITCHES_TASK : PF_SWITCHES_WIDE;
     out->n = 1;
     *of = (pf_switched){.pid = about->pid, .tid = about->tid, .cpu = about->cpu};
-    of->what = !left                                          ? PF_SWITCH_IN
+    of->what = !left                                       ? PF_SWITCH_IN
                : r->misc & PERFILE_MISC_SWITCH_OUT_PREEMPT ? PF_SWITCH_PREEMPTED
-                                                              : PF_SWITCH_OUT;
+                                                           : PF_SWITCH_OUT;
     if (left && out->source == PF_SWITCHES_WIDE &&
         perfile_switch_cpu_wide_decode(r, &wide, sizeof wide, NULL) == PERFILE_OK) {
         out->next.pid = wide.next_prev_pid;

@@ -55,9 +55,9 @@ typedef struct pf_switch_reader {
     struct pf_switch_format {
         const perfile_tracepoint *of;
         uint8_t kind;
-        int at[7]; /* positions of its fields */
-    } known[4];    /* those that were seen; an empty one ends them */
-    bool waking;   /* there is sched:sched_waking, which says more than sched_wakeup … */
+        int at[7];   /* positions of its fields */
+    } known[4];      /* those that were seen; an empty one ends them */
+    bool waking;     /* there is sched:sched_waking, which says more than sched_wakeup … */
     size_t n_events; /* … among so many events */
 } pf_switch_reader;
 
@@ -70,12 +70,12 @@ bool pf_event_takes_all(const perfile_event *event);
 
 /* A thread between two of its switches.  All zeros: nothing is known of it. */
 typedef struct pf_turns {
-    uint64_t since;  /* when it came to its processor, or left it */
-    uint64_t woken;  /* of one that is off: since when it waits for a processor; 0: it does not */
-    uint32_t cpu;    /* on which it is, or was last */
-    uint8_t is;      /* PF_TURN_… */
-    uint8_t source;  /* of the record that said so */
-    uint8_t waits;   /* `woken` is valid */
+    uint64_t since;    /* when it came to its processor, or left it */
+    uint64_t woken;    /* of one that is off: since when it waits for a processor; 0: it does not */
+    uint32_t cpu;      /* on which it is, or was last */
+    uint8_t is;        /* PF_TURN_… */
+    uint8_t source;    /* of the record that said so */
+    uint8_t waits;     /* `woken` is valid */
     uint8_t by_itself; /* of one that is on: a record of its own says so */
 } pf_turns;
 

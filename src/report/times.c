@@ -40,8 +40,7 @@ typedef struct preemption {
 
 static pf_intern table(pf_profile *p, size_t width, size_t key)
 {
-    return (pf_intern){
-        .seed = p->texts.seed, .budget = &p->budget, .width = width, .key = key};
+    return (pf_intern){.seed = p->texts.seed, .budget = &p->budget, .width = width, .key = key};
 }
 
 perfile_status pf_times_begin(pf_times *t, pf_profile *p, const perfile_session *session,
@@ -87,8 +86,8 @@ void pf_times_finish(pf_times *t)
     for (uint32_t i = 0; i < t->preemptions.n; i++) {
         const preemption *p = pf_intern_at(&t->preemptions, i);
         pf_times_row *row = pf_intern_at(&t->rows, (uint32_t)p->row);
-        const bool more = p->times > row->by_times ||
-                          (p->times == row->by_times && strcmp(p->by, row->by) < 0);
+        const bool more =
+            p->times > row->by_times || (p->times == row->by_times && strcmp(p->by, row->by) < 0);
         if (more) {
             row->by = p->by;
             row->by_times = p->times;
@@ -168,8 +167,7 @@ static bool count_preemption(pf_times *t, uint64_t row, const pf_switch *said)
 }
 
 /* A thread leaves its processor: counts how long it was there, and off before. */
-static bool count(pf_times *t, timed_thread *thread, const pf_turns *before,
-                  const pf_switch *said)
+static bool count(pf_times *t, timed_thread *thread, const pf_turns *before, const pf_switch *said)
 {
     uint64_t number;
     const pf_switched *s = &said->of[0];

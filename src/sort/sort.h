@@ -170,8 +170,7 @@ void pf_sort_ranges_close(pf_sort_ranges *b);
 static inline bool pf_sort_walkable(const perfile_record *r)
 {
     const uint8_t unfit = PERFILE_REC_STABLE | PERFILE_REC_ENVELOPE | PERFILE_REC_INNER |
-                          PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_PARTIAL |
-                          PERFILE_REC_UNSELECTED;
+                          PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_PARTIAL | PERFILE_REC_UNSELECTED;
     return r->family == PERFILE_FAMILY_PERF && (r->flags & unfit) == PERFILE_REC_STABLE &&
            r->extra.len == 0 && !pf_type_is_wide(r->type) &&
            r->body.len <= UINT16_MAX - PF_PERF_RECORD_HEADER &&

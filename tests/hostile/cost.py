@@ -169,7 +169,7 @@ def sampled(size, mapping, where):
     return b"PERFILE2" + struct.pack("<Q", 16) + header_attr([8], SAMPLE_TYPE | CALLCHAIN) + b"".join(out)
 
 
-def described(formats, payloads):
+def described(formats, payloads, system=b"big"):
     """A pipe with descriptions of tracepoints 1, 2 ..., and samples of them: (number, payload)."""
     kind = TID | TIME | ID | 1 << 10
     out = []
@@ -178,11 +178,11 @@ def described(formats, payloads):
         out.append(record(64, 0, body + struct.pack("<Q", i + 8)))
     texts = b"".join(struct.pack("<Q", len(t)) + t for t in formats)
     blob = b"\x17\x08\x44tracing0.5\0\0\x08" + struct.pack("<I", 4096) + b"header_page\0" + struct.pack("<Q", 0) + b"header_event\0" + \
-        struct.pack("<QII", 0, 0, 1) + b"big\0" + struct.pack("<I", len(formats)) + texts + struct.pack("<II", 0, 0)
+        struct.pack("<QII", 0, 0, 1) + system + b"\0" + struct.pack("<I", len(formats)) + texts + struct.pack("<II", 0, 0)
     out.append(record(66, 0, struct.pack("<II", len(blob), 0)) + blob + b"\0" * (-len(blob) % 8))
     for i, (number, payload) in enumerate(payloads):
         raw = struct.pack("<I", len(payload)) + payload
-        out.append(record(9, 2, struct.pack("<QIIQ", number + 7, 1, 1, i) + raw + b"\0" * (-len(raw) % 8)))
+        out.append(record(9, 2, struct.pack("<QiiQ", number + 7, -1, -1, i) + raw + b"\0" * (-len(raw) % 8)))
     return b"PERFILE2" + struct.pack("<Q", 16) + b"".join(out)
 
 
@@ -208,7 +208,20 @@ def fields_on_top(size):
     return described([format_of(1, fields, text)], [(1, b"\1" * 4)] * (size // 48))
 
 
+SWITCH_FIELDS = b"".join(b"\tfield:%s;\toffset:%d;\tsize:%d;\tsigned:1;\n" % f for f in (
+    (b"char prev_comm[16]", 0, 16), (b"pid_t prev_pid", 16, 4), (b"int prev_prio", 20, 4), (b"long prev_state", 24, 8),
+    (b"char next_comm[16]", 32, 16), (b"pid_t next_pid", 48, 4), (b"int next_prio", 52, 4)))
+
+
+def switches(size):
+    """Each thread is on a processor once, has a name of its own, and is preempted by another one."""
+    text = b"name: sched_switch\nID: 1\nformat:\n" + SWITCH_FIELDS + b"\nprint fmt: \"%d\", REC->prev_pid\n"
+    payload = lambda i: struct.pack("<16siiq16sii", b"n%d" % i, i + 1, 0, 0, b"n%d" % (i + 1), i + 2, 0)
+    return described([text], [(1, payload(i)) for i in range(size // 96)], b"sched")
+
+
 INPUTS = {
+    "switches": switches,
     "many-fields": many_fields,
     "fields-on-top": fields_on_top,
     "shared-ids": shared_ids,
@@ -260,14 +273,15 @@ LINES = {
              "cpus --json {in}"],
     "stats": ["{in}", "--by comm,event {in}", "--by tid --json {in}", "--by comm,dso,sym {in}", "--by dso,sym --unknown address {in}",
               "--by pid,sym,parent --json {in}", "--tree --min 0 --json {in}", "--tree=callees --sort total --min 0 --depth 1024 {in}",
-              "--callers [f] --tree --min 0 {in}", "--compare {in} {in}", "--by time,cpu,tid --json {in}"],
+              "--callers [f] --tree --min 0 {in}", "--compare {in} {in}", "--by time,cpu,tid --json {in}",
+              "--on-cpu --by comm,pid,tid,cpu --json {in}"],
     "validate": ["{in}", "--format json {in}"],
     "dump": ["{in}", "--format jsonl {in}", "--format cbor {in}", "--format jsonl --resolve {in}",
              "--format tsv --fields time,event,comm,dso {in}"],
     "export": ["--to folded --inline --branch-chains -o {out} {in}", "--to flamegraph -o {out} {in}",
                "--to flamegraph --compare {in} -o {out} {in}", "--to flamegraph --reverse -o {out} {in}", "--to speedscope -o {out} {in}",
                "--to pprof --per comm,pid,tid -o {out} {in}", "--to firefox -o {out} {in}",
-               "--to chrome -o {out} {in}", "--to perfetto -o {out} {in}", "--to aux -o {out} {in}"],
+               "--to folded --weight offcpu -o {out} {in}", "--to chrome -o {out} {in}", "--to perfetto -o {out} {in}", "--to aux -o {out} {in}"],
     "script": ["-F -sym,-symoff,-dso {in}", "--show-task-events --show-mmap-events --show-switch-events -F comm,event,misc {in}"],
     "convert": ["--force --to pipe -o {out} {in}", "--force -o {out} {in}"],
     "filter": ["--comm n1 -o {out} {in}", "--pid 1 -o {out} {in}"],

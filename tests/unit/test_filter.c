@@ -270,6 +270,48 @@ static void other_sides_of_switches_count(void **state)
     }
 }
 
+/* All records come, of a stream and of what is sorted, and those that are not selected say so. */
+static void records_are_marked(void **state)
+{
+    (void)state;
+    const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_CPU, .text = "0"};
+    const perfile_filter_options how = {
+        .size = sizeof how, .flags = PERFILE_FILTER_MARK, .n_terms = 1, .terms = &term};
+    for (unsigned form = 0; form < 2; form++)
+        for (unsigned sorted = 0; sorted < 2; sorted++) {
+            const perfile_sort_options sorting = {.size = sizeof sorting};
+            perfile_filter_open_options reading = {.size = sizeof reading};
+            const perfile_record *first;
+            perfile_source *source;
+            perfile_stream *s;
+            builder b;
+            size_t n, selected = 0, samples = 0, others = 0;
+            capture_make(&b, form ? CAPTURE_PIPE : CAPTURE_FILE, false, N);
+            assert_int_equal(perfile_source_memory(built(&b), "capture", &source, NULL),
+                             PERFILE_OK);
+            assert_int_equal(perfile_filter_open(source, &how, &reading, &s, NULL, NULL),
+                             PERFILE_OK);
+            if (sorted)
+                assert_int_equal(perfile_sort(s, &sorting, &s, NULL), PERFILE_OK);
+            while (perfile_stream_next_run(s, &first, &n, NULL) == PERFILE_OK)
+                for (size_t i = 0; i < n; i++) {
+                    const bool sample = first[i].type == PERFILE_RECORD_SAMPLE;
+                    const bool marked = first[i].flags & PERFILE_REC_UNSELECTED;
+                    uint32_t cpu = UINT32_MAX;
+                    samples += sample;
+                    selected += sample && !marked;
+                    others += !sample;
+                    assert_true(!sample || perfile_record_cpu(&first[i], &cpu));
+                    assert_true(!sample || marked == (cpu != 0));
+                }
+            assert_int_equal(samples, N);
+            assert_int_equal(selected, N / 2);
+            assert_true(others > 0);
+            perfile_stream_close(s);
+            build_clear(&b);
+        }
+}
+
 static void wrong_terms_are_refused(void **state)
 {
     static const struct {
@@ -505,6 +547,7 @@ int main(void)
         cmocka_unit_test(sorted_records_are_tested_where_they_lie),
         cmocka_unit_test(facts_below_stay),
         cmocka_unit_test(other_sides_of_switches_count),
+        cmocka_unit_test(records_are_marked),
         cmocka_unit_test(wrong_terms_are_refused),
         cmocka_unit_test(days_of_the_wall_clock),
         cmocka_unit_test(odd_pids_and_many_ranges),

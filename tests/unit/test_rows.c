@@ -557,6 +557,61 @@ static void counters_are_no_samples(void **state)
     assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
 }
 
+/* Times come from SWITCH records: two threads on one processor, of which the second is preempted.
+ */
+static void times_are_added_up(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t tid;
+        uint64_t time;
+        uint16_t misc;
+    } switches[] = {{7, 10, 0}, {7, 30, PERFILE_MISC_SWITCH_OUT},
+                    {8, 30, 0}, {8, 35, PERFILE_MISC_SWITCH_OUT | PERFILE_MISC_SWITCH_OUT_PREEMPT},
+                    {7, 36, 0}, {7, 40, PERFILE_MISC_SWITCH_OUT}};
+    BUILDER b = {0};
+    begin(&b, PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, 0, FREQ);
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
+        const size_t start = build_begin(&b, PERFILE_RECORD_SWITCH, switches[i].misc);
+        end(&b, start, 5, switches[i].tid, switches[i].time);
+    }
+    perfile_profile_options o = {
+        .size = sizeof o, .flags = PERFILE_PROFILE_TIMES, .per = {PERFILE_PER_TID}};
+    perfile_profile *p;
+    perfile_profile_row row;
+    perfile_profile_times times;
+    perfile_profile_summary sum;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_OK);
+    perfile_profile_get_summary(p, &sum, sizeof sum);
+    assert_int_equal(sum.rows, 2);
+    assert_int_equal(sum.samples, 3);
+    assert_int_equal(sum.period, 29);
+    assert_true(perfile_profile_get_row(p, 0, &row, sizeof row));
+    assert_true(perfile_profile_get_times(p, 0, &times, sizeof times));
+    assert_int_equal(row.tid, 7);
+    assert_int_equal(row.pid, PERFILE_NO_PID);
+    assert_int_equal(row.period, 24);
+    assert_int_equal(row.samples, 2);
+    assert_int_equal(times.off, 6);
+    assert_int_equal(times.waiting, 0);
+    assert_int_equal(times.preempted, 0);
+    assert_null(times.preempted_by);
+    assert_true(perfile_profile_get_row(p, 1, &row, sizeof row));
+    assert_true(perfile_profile_get_times(p, 1, &times, sizeof times));
+    assert_int_equal(row.tid, 8);
+    assert_int_equal(row.period, 5);
+    assert_int_equal(times.preempted, 1);
+    assert_false(perfile_profile_get_times(p, 2, &times, sizeof times));
+    const perfile_tree_options trees = {.size = sizeof trees};
+    assert_int_equal(perfile_profile_make_trees(p, &trees, NULL), PERFILE_E_USAGE);
+    perfile_profile_close(p);
+    o.per[0] = PERFILE_PER_EVENT; /* switches are of no event */
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+    o.per[0] = 0;
+    o.flags |= PERFILE_PROFILE_COUNTERS;
+    assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
+}
+
 /* Counts of an event on two processors, twice, the second time of half of the time. */
 static void counts_are_added_up(void **state)
 {
@@ -619,6 +674,7 @@ int main(void)
         cmocka_unit_test(a_sample_without_an_address_counts),
         cmocka_unit_test(limits_are_kept_by_trees),
         cmocka_unit_test(counters_are_no_samples),
+        cmocka_unit_test(times_are_added_up),
         cmocka_unit_test(counts_are_added_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

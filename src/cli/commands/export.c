@@ -382,7 +382,7 @@ static int complete(settings *set)
     set->select.how.symbols = set->exporting.symbols;
     set->how.model = true;
     set->how.translate = true;
-    set->how.with_sideband = true; /* deferred call chains, and what was lost */
+    set->how.with_sideband = true;                     /* deferred call chains, and what was lost */
     if (set->exporting.flags & PERFILE_EXPORT_OFF_CPU) /* what was before each switch */
         set->how.sorted = set->how.marked = true;
     return status;

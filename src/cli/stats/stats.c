@@ -578,7 +578,7 @@ int cli_stats(int argc, char **argv)
         set.how.model = set.of_code || set.keys.needs_model || cli_key_resolved(&set.keys) >= 0;
         set.how.names_only = !set.of_code && !set.keys.needs_model && !cli_keys_of_files(&set.keys);
         set.how.with_sideband = set.of_code; /* call chains that come later */
-        if (set.on_cpu) /* what was before each switch, in order of time */
+        if (set.on_cpu)                      /* what was before each switch, in order of time */
             set.how.model = set.how.marked = set.how.sorted = true;
         set.heading = !set.json && in.n > 1;
         status = CLI_DONE;

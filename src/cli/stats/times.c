@@ -1,5 +1,6 @@
-/* `perfile stats --on-cpu`: how long threads were on processors and off them.  The library's profile
- * adds that up (PERFILE_PROFILE_TIMES); this file fills it, and sorts and prints its rows. */
+/* `perfile stats --on-cpu`: how long threads were on processors and off them.  The library's
+ * profile adds that up (PERFILE_PROFILE_TIMES); this file fills it, and sorts and prints its rows.
+ */
 #include "cli/stats/stats.h"
 
 #include <inttypes.h>
@@ -269,8 +270,8 @@ static perfile_status count(lines *x, cli_input *in, perfile_profile **profile, 
     perfile_profile_options options = {.size = sizeof options, .flags = PERFILE_PROFILE_TIMES};
     for (unsigned k = 0; k < x->set->keys.n; k++)
         options.per[k] = cli_key_per(&x->set->keys, k);
-    perfile_status st = perfile_profile_open(perfile_stream_session(in->stream), in->model,
-                                             &options, profile, err);
+    perfile_status st =
+        perfile_profile_open(perfile_stream_session(in->stream), in->model, &options, profile, err);
     while (st == PERFILE_OK && cli_next_run(in, &first, &n)) {
         cli_losses_feed(&x->losses, first, n);
         st = perfile_profile_put_run(*profile, first, n, err);
