@@ -52,6 +52,7 @@ for per in tid none; do
 done
 run export --to folded --weight offcpu --no-symbols --where 'prev_state & 0xff' --per tid plain.data
 run export --to folded --weight offcpu --no-symbols --tid 8 plain.data
+run export --to folded --weight offcpu --no-symbols sampled.data
 "$PERFILE" convert --to archive -o plain.perfile plain.data 2>/dev/null
 "$PERFILE" convert --to pipe -o - plain.data 2>/dev/null > plain.pipe
 "$PERFILE" convert --byte-order big -o swapped.data plain.data 2>/dev/null

@@ -20,6 +20,7 @@ typedef struct report {
     const char *out;
     bool json;            /* the report is a JSON object on standard output */
     bool weighs;          /* weights are periods */
+    bool off_cpu;         /* weights are times off processors */
     bool compares;        /* with a capture before */
     bool aux;             /* the form has the AUX area, and no samples */
     cli_symbols *symbols; /* functions are looked up, and some not found; NULL: they are not */
@@ -94,6 +95,9 @@ static void report_losses(const report *x)
     if (s->names_most)
         cli_message("names longer than %" PRIu64 " bytes are shortened: the output repeats them",
                     s->names_most);
+    if (x->off_cpu && !s->samples)
+        cli_message("no thread left a processor in a sample and came back: record each "
+                    "sched:sched_switch, or -e context-switches -c 1 with --switch-events");
     if (x->weighs)
         note(s->without_period, "sample has no period and weighs nothing",
              "samples have no period and weigh nothing");
@@ -622,7 +626,8 @@ static int export_all(const cli_inputs *in, settings *set)
                 .symbols = set->exporting.symbols ? &set->symbols : NULL,
                 .compares = set->before,
                 .aux = set->directory,
-                .weighs = set->exporting.flags & PERFILE_EXPORT_PERIODS};
+                .weighs = set->exporting.flags & PERFILE_EXPORT_PERIODS,
+                .off_cpu = set->exporting.flags & PERFILE_EXPORT_OFF_CPU};
     output o = {0};
     int status = CLI_DONE;
     if (open_output(in, set, &o.sink) != CLI_DONE)
