@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "perfile/abi.h"
 
 /* A thread.  The key is `tid`. */
 typedef struct away {
@@ -43,14 +42,6 @@ void pf_off_cpu_end(pf_exporter *x)
     pf_intern_free(&o->threads);
     perfile_tracepoints_close(o->all);
     *o = (pf_off_cpu){0};
-}
-
-/* True if samples of the event are taken when a thread leaves its processor. */
-static bool is_context_switches(const perfile_event *event)
-{
-    enum { CONTEXT_SWITCHES = 3 };
-    return event && event->attr->type == PERFILE_TYPE_SOFTWARE &&
-           event->attr->config == CONTEXT_SWITCHES && pf_event_takes_all(event);
 }
 
 /* The thread with a number; NULL if there is no memory. */
@@ -112,23 +103,16 @@ static perfile_status take(pf_exporter *x, const pf_switch *said, const pf_switc
 perfile_status pf_off_cpu_put(pf_exporter *x, const perfile_record *r, perfile_error *err)
 {
     pf_switch said;
-    pf_profiled about = {.record = r, .pid = PERFILE_NO_PID, .tid = PERFILE_NO_PID};
-    const bool sample = r->type == PERFILE_RECORD_SAMPLE;
-    if (r->family != PERFILE_FAMILY_PERF ||
-        (!sample && r->type != PERFILE_RECORD_SWITCH && r->type != PERFILE_RECORD_SWITCH_CPU_WIDE))
+    pf_profiled about;
+    if (!pf_switches_about(r, &about))
         return PERFILE_OK;
-    about.event = perfile_record_event(r);
-    about.time = perfile_record_time(r);
-    about.cpu = PF_NO_LABEL;
-    (void)perfile_record_task(r, &about.pid, &about.tid);
-    (void)perfile_record_cpu(r, &about.cpu);
     if (!pf_switches_read(&x->off_cpu.reader, &about, &said))
         return pf_profile_fail(&x->profile, err);
     perfile_status st = PERFILE_OK;
     for (unsigned i = 0; i < said.n && said.source && st == PERFILE_OK; i++)
         if (said.of[i].tid && said.of[i].tid != PERFILE_NO_PID)
             st = take(x, &said, &said.of[i], err);
-    const bool leaves = sample && (said.source || is_context_switches(about.event));
+    const bool leaves = pf_switches_leaves(&about, &said);
     const uint32_t tid = said.source ? said.of[0].tid : about.tid;
     if (st != PERFILE_OK || !leaves || !tid || tid == PERFILE_NO_PID)
         return st;

@@ -199,6 +199,39 @@ static void read_record(const pf_profiled *about, pf_switch *out)
     }
 }
 
+static bool is_context_switches(const perfile_event *event)
+{
+    enum { CONTEXT_SWITCHES = 3 };
+    return event && event->attr->type == PERFILE_TYPE_SOFTWARE &&
+           event->attr->config == CONTEXT_SWITCHES;
+}
+
+bool pf_switches_about(const perfile_record *r, pf_profiled *about)
+{
+    const bool sample = r->type == PERFILE_RECORD_SAMPLE;
+    if (r->family != PERFILE_FAMILY_PERF ||
+        (!sample && r->type != PERFILE_RECORD_SWITCH && r->type != PERFILE_RECORD_SWITCH_CPU_WIDE))
+        return false;
+    const perfile_event *event = perfile_record_event(r);
+    if (sample && !is_switch_event(event) && !is_wakeup_event(event) && !is_context_switches(event))
+        return false;
+    *about = (pf_profiled){.record = r,
+                           .event = event,
+                           .time = perfile_record_time(r),
+                           .pid = PERFILE_NO_PID,
+                           .tid = PERFILE_NO_PID,
+                           .cpu = PF_NO_LABEL};
+    (void)perfile_record_task(r, &about->pid, &about->tid);
+    (void)perfile_record_cpu(r, &about->cpu);
+    return true;
+}
+
+bool pf_switches_leaves(const pf_profiled *about, const pf_switch *said)
+{
+    return said->source ? said->source == PF_SWITCHES_TRACED
+                        : is_context_switches(about->event) && pf_event_takes_all(about->event);
+}
+
 bool pf_switches_read(pf_switch_reader *x, const pf_profiled *about, pf_switch *out)
 {
     const perfile_record *r = about->record;

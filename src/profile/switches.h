@@ -61,9 +61,17 @@ typedef struct pf_switch_reader {
     size_t n_events; /* … among so many events */
 } pf_switch_reader;
 
+/* What is looked up of a record, in *about, if it may say something of switches; false: it does
+ * not, and little was looked up. */
+bool pf_switches_about(const perfile_record *r, pf_profiled *about);
+
 /* What a record says of switches, with its event, time, thread and processor in *about.  False if
  * there is no memory. */
 bool pf_switches_read(pf_switch_reader *x, const pf_profiled *about, pf_switch *out);
+
+/* True if the record is a sample that was taken when its thread left its processor: of
+ * sched:sched_switch, or of context-switches, which say nothing else. */
+bool pf_switches_leaves(const pf_profiled *about, const pf_switch *said);
 
 /* True if `event` has a sample for each time that it happens: a period of 1. */
 bool pf_event_takes_all(const perfile_event *event);

@@ -238,27 +238,12 @@ static bool take(pf_times *t, const pf_switch *said, unsigned which, bool select
     return set_processor(t, s->cpu, number, comes);
 }
 
-/* True if a record may say something: a glance, before its event and fields are looked up. */
-static bool may_say(const perfile_record *r)
-{
-    return r->family == PERFILE_FAMILY_PERF &&
-           (r->type == PERFILE_RECORD_SAMPLE || r->type == PERFILE_RECORD_SWITCH ||
-            r->type == PERFILE_RECORD_SWITCH_CPU_WIDE);
-}
-
 perfile_status pf_times_put(pf_times *t, const perfile_record *r, perfile_error *err)
 {
     pf_switch said;
-    if (!may_say(r))
+    pf_profiled about;
+    if (!pf_switches_about(r, &about))
         return PERFILE_OK;
-    pf_profiled about = {.record = r,
-                         .event = perfile_record_event(r),
-                         .time = perfile_record_time(r),
-                         .pid = PERFILE_NO_PID,
-                         .tid = PERFILE_NO_PID,
-                         .cpu = PF_NO_LABEL};
-    (void)perfile_record_task(r, &about.pid, &about.tid);
-    (void)perfile_record_cpu(r, &about.cpu);
     bool ok = pf_switches_read(&t->reader, &about, &said);
     const bool selected = !(r->flags & PERFILE_REC_UNSELECTED);
     for (unsigned i = 0; ok && i < said.n; i++)
