@@ -376,13 +376,28 @@ static const char *kernel_symbol(void *user, uint64_t address, uint64_t *offset)
     return frame == PF_INTERN_NONE ? NULL : pf_script_kernel_function(a->s, frame, offset);
 }
 
-/* Text of a payload as it may be shown: control characters but tab and newline become `?`. */
-static bool put_payload_text(pf_buffer *out, const uint8_t *text, size_t n)
+/* How many bytes at the beginning of a text are ASCII without control characters, in steps of 8. */
+static size_t plain_length(const uint8_t *text, size_t n)
 {
-    if (!pf_buffer_reserve(out, n + 1))
-        return false;
-    uint8_t *at = out->ptr + out->len;
-    for (size_t i = 0; i < n; i++) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    size_t i = 0;
+    for (uint64_t eight; i + 8 <= n; i += 8) {
+        memcpy(&eight, text + i, 8);
+        /* The highest bit of a byte is set by 0x80 and above, by 0x7f, and by what is below 0x20.
+         */
+        if ((eight | (eight + ones) | ~((eight | 0x80 * ones) - 0x20 * ones)) & 0x80 * ones)
+            break;
+    }
+    return i;
+}
+
+/* Makes the text of a payload one that may be shown, in its place: control characters but tab and
+ * newline become `?`.  Returns its length. */
+static size_t clean_payload_text(uint8_t *text, size_t n)
+{
+    size_t i = plain_length(text, n);
+    uint8_t *at = text + i;
+    while (i < n) {
         const uint8_t c = text[i];
         uint32_t code;
         size_t length = c < 0x80 ? 1 : perfile_utf8_char(text + i, n - i, &code);
@@ -390,20 +405,18 @@ static bool put_payload_text(pf_buffer *out, const uint8_t *text, size_t n)
                                     : length && perfile_is_printable(code);
         if (!shown) {
             *at++ = '?';
+            i++;
             continue;
         }
-        for (; length; length--, i++)
-            *at++ = text[i];
-        i--;
+        for (; length; length--)
+            *at++ = text[i++];
     }
-    out->len = (size_t)(at - out->ptr);
-    return true;
+    return (size_t)(at - text);
 }
 
 /* The text of a tracepoint, of its raw data. */
 static bool put_trace(pf_script_state *s, const pf_unresolved *u, perfile_bytes raw, pf_buffer *out)
 {
-    uint8_t text[PF_PRINT_MOST];
     const pf_trace_format *format;
     asking a = {s, u};
     if (!s->tracepoints &&
@@ -412,7 +425,11 @@ static bool put_trace(pf_script_state *s, const pf_unresolved *u, perfile_bytes 
     perfile_status st = pf_tracepoints_of_event(s->tracepoints, u->s.event, &format, NULL);
     if (st != PERFILE_OK)
         return st == PERFILE_END;
-    return put_payload_text(out, text, pf_trace_print(format, raw, kernel_symbol, &a, text));
+    if (!pf_buffer_reserve(out, PF_PRINT_MOST))
+        return false;
+    uint8_t *text = out->ptr + out->len;
+    out->len += clean_payload_text(text, pf_trace_print(format, raw, kernel_symbol, &a, text));
+    return true;
 }
 
 /* The rest of a line of branches: from one address to another. */
