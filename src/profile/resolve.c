@@ -13,7 +13,7 @@
 #include "core/layout.h"
 #include "symbol/state.h"
 
-/* Slots are powers of two: 1.3 MiB of addresses, 3 MiB of chains, 16 KiB of mappings.  Under the
+/* Slots are powers of two: 1.5 MiB of addresses, 3 MiB of chains, 16 KiB of mappings.  Under the
  * fuzzer they are few, so that captures of some KiB fill them, and clearing them is not most of a
  * run. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
@@ -38,8 +38,9 @@ enum {
 typedef struct pf_address_slot {
     uint64_t addr, first, last;
     uint32_t pid;
-    uint32_t frame; /* number + 1; 0: the slot is free */
-    uint32_t code;  /* PF_CODE_… that was asked for */
+    uint32_t code; /* PF_CODE_… that was asked for; … */
+    pf_code_place place;
+    bool used; /* … false: the slot is free */
 } pf_address_slot;
 
 /* A chain of process `pid`, and its stack at the times from `first` to `last`. */
@@ -51,10 +52,12 @@ typedef struct pf_chain_slot {
     uint32_t stack;
 } pf_chain_slot;
 
-/* A mapping of the model, and the number of the object that it shows. */
+/* A mapping of the model, the number of the object that it shows, and what there is called how. */
 typedef struct pf_mapping_slot {
     const perfile_mapping *mapping; /* NULL: the slot is free */
+    uint64_t shift;                 /* an address plus it is the offset in the object */
     uint32_t object;
+    bool is_jit; /* the code was generated while the program ran */
 } pf_mapping_slot;
 
 /* What the frames that are joined have in common. */
@@ -98,7 +101,7 @@ void pf_resolver_free(pf_resolver *x)
     pf_free(x->chains);
     pf_free(x->mappings);
     pf_free(x->words);
-    pf_free(x->frames);
+    pf_free(x->places);
     pf_free(x->symbols_of);
     pf_free(x->inlined);
     pf_intern_free(&x->calls);
@@ -195,36 +198,42 @@ static uint32_t symbol_of(pf_resolver *x, uint32_t number, uint64_t offset)
                    : PF_NO_SYMBOL;
 }
 
-static uint32_t frame_at(pf_resolver *x, uint32_t object, uint32_t code, uint64_t offset)
+/* Fills in a place; false if there is no memory or the limit is exceeded. */
+static bool place_at(pf_resolver *x, uint32_t object, uint32_t code, uint64_t offset,
+                     pf_code_place *out)
 {
-    return pf_resolve_frame(x, object, code, offset, symbol_of(x, object, offset));
+    out->offset = offset;
+    out->frame = pf_resolve_frame(x, object, code, offset, symbol_of(x, object, offset));
+    return out->frame != PF_INTERN_NONE;
 }
 
-/* The object that a mapping of the model shows. */
-static uint32_t object_of(pf_resolver *x, const perfile_mapping *m)
+/* The slot of a mapping of the model, with the object that it shows; NULL: there is no memory. */
+static const pf_mapping_slot *mapping_slot(pf_resolver *x, const perfile_mapping *m)
 {
     pf_mapping_slot *s = &x->mappings[((uintptr_t)m / sizeof *m) & ((1U << MAPPING_BITS) - 1)];
     if (s->mapping == m)
-        return s->object;
+        return s;
     const uint32_t object = pf_profile_object(x->profile, m);
-    if (object != PF_INTERN_NONE)
-        *s = (pf_mapping_slot){m, object};
-    return object;
+    if (object == PF_INTERN_NONE)
+        return NULL;
+    *s = (pf_mapping_slot){m, pf_object_offset(m, 0), object,
+                           pf_object_is_jit(pf_profile_object_at(x->profile, object))};
+    return s;
 }
 
-/* Works out the frame of an address of user or kernel code; narrows *during. */
-static uint32_t frame_of(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
-                         pf_reach *during)
+/* Works out the place of an address of user or kernel code; narrows *during. */
+static bool find_place(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
+                       pf_reach *during, pf_code_place *out)
 {
     const perfile_mapping *m = pf_model_mapping(x->model, pid, addr, time, during);
     if (!m)
-        return frame_at(x, PF_NO_OBJECT, code, addr);
-    const uint32_t object = object_of(x, m);
-    if (object == PF_INTERN_NONE)
-        return PF_INTERN_NONE;
-    if (code == PF_CODE_USER && pf_object_is_jit(pf_profile_object_at(x->profile, object)))
+        return place_at(x, PF_NO_OBJECT, code, addr, out);
+    const pf_mapping_slot *s = mapping_slot(x, m);
+    if (!s)
+        return false;
+    if (code == PF_CODE_USER && s->is_jit)
         code = PF_CODE_JIT;
-    return frame_at(x, object, code, pf_object_offset(m, addr));
+    return place_at(x, s->object, code, addr + s->shift, out);
 }
 
 static pf_address_slot *address_slot(const pf_resolver *x, uint32_t pid, uint64_t addr)
@@ -234,25 +243,26 @@ static pf_address_slot *address_slot(const pf_resolver *x, uint32_t pid, uint64_
 }
 
 /* The same from the cache, if it is there, of any code; narrows *reach. */
-static uint32_t frame_of_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
-                                 uint64_t time, pf_reach *reach)
+static bool place_of(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
+                     pf_reach *reach, pf_code_place *out)
 {
     /* Guests and hypervisors have mappings of their own, which no record describes. */
     if (!x->model || (code != PF_CODE_USER && code != PF_CODE_KERNEL))
-        return frame_at(x, PF_NO_OBJECT, code, addr);
+        return place_at(x, PF_NO_OBJECT, code, addr, out);
     if (code == PF_CODE_KERNEL)
         pid = PERFILE_NO_PID;
     pf_address_slot *s = address_slot(x, pid, addr);
-    if (!s->frame || s->addr != addr || s->pid != pid || s->code != code || time < s->first ||
+    if (!s->used || s->addr != addr || s->pid != pid || s->code != code || time < s->first ||
         time > s->last) {
         pf_reach during;
-        uint32_t frame = frame_of(x, pid, code, addr, time, &during);
-        if (frame == PF_INTERN_NONE)
-            return PF_INTERN_NONE;
-        *s = (pf_address_slot){addr, during.first, during.last, pid, frame + 1, code};
+        pf_code_place place;
+        if (!find_place(x, pid, code, addr, time, &during, &place))
+            return false;
+        *s = (pf_address_slot){addr, during.first, during.last, pid, code, place, true};
     }
     narrow(reach, s->first, s->last);
-    return s->frame - 1;
+    *out = s->place;
+    return true;
 }
 
 /* Adds what a marker says to *code.  False: nobody knows this marker. */
@@ -278,17 +288,17 @@ static bool read_marker(uint64_t marker, unsigned *code)
     }
 }
 
-/* Makes room for `n` frames. */
-static bool reserve_frames(pf_resolver *x, size_t n)
+/* Makes room for `n` places. */
+static bool reserve_places(pf_resolver *x, size_t n)
 {
-    if (n <= x->frames_cap)
+    if (n <= x->places_cap)
         return true;
     size_t cap = n + n / 2 + 64;
-    uint32_t *frames = pf_realloc(x->frames, cap, sizeof *frames);
-    if (!frames)
+    pf_code_place *places = pf_realloc(x->places, cap, sizeof *places);
+    if (!places)
         return false;
-    x->frames = frames;
-    x->frames_cap = cap;
+    x->places = places;
+    x->places_cap = cap;
     return true;
 }
 
@@ -351,22 +361,22 @@ static bool keep_words(pf_resolver *x, const uint8_t *words, size_t n, uint32_t 
     return true;
 }
 
-/* Which frames of a chain are wanted. */
+/* Which places of a chain are wanted. */
 typedef struct chain_form {
     bool with_ends; /* with a 0 that ends a part */
     size_t most;    /* of what was recorded, and of what was unwound */
 } chain_form;
 
-/* Works out x->frames[0 .. *n) of a chain, of which the last *n_unwound were unwound; narrows
+/* Works out x->places[0 .. *n) of a chain, of which the last *n_unwound were unwound; narrows
  * *reach.  There are none if there is a marker that nobody knows.  False if there is no memory or
  * the limit is exceeded. */
-static bool frames_of(pf_resolver *x, const pf_unresolved *u, chain_form form, pf_reach *reach,
+static bool places_of(pf_resolver *x, const pf_unresolved *u, chain_form form, pf_reach *reach,
                       size_t *n, size_t *n_unwound)
 {
     unsigned code = PF_CODE_USER;
     size_t begin = 0; /* of the part: recorded, or unwound */
     *n = *n_unwound = 0;
-    if (!reserve_frames(x, u->n))
+    if (!reserve_places(x, u->n))
         return false;
     for (size_t i = 0; i < u->n; i++) {
         const uint64_t word = word_at(u, i);
@@ -382,10 +392,9 @@ static bool frames_of(pf_resolver *x, const pf_unresolved *u, chain_form form, p
         }
         if (*n - begin >= form.most || (word == 0 && !form.with_ends && ends_part(u, i)))
             continue;
-        const uint32_t frame = frame_of_address(x, u->s.pid, code, word, u->s.time, reach);
-        if (frame == PF_INTERN_NONE)
+        if (!place_of(x, u->s.pid, code, word, u->s.time, reach, &x->places[*n]))
             return false;
-        x->frames[(*n)++] = frame;
+        ++*n;
     }
     *n_unwound = u->n_unwound ? *n - begin : 0;
     return true;
@@ -395,11 +404,11 @@ static bool frames_of(pf_resolver *x, const pf_unresolved *u, chain_form form, p
 static uint32_t stack_of(pf_resolver *x, const pf_unresolved *u, pf_reach *reach)
 {
     size_t n, n_unwound;
-    if (!frames_of(x, u, (chain_form){.most = SIZE_MAX}, reach, &n, &n_unwound))
+    if (!places_of(x, u, (chain_form){.most = SIZE_MAX}, reach, &n, &n_unwound))
         return PF_INTERN_NONE;
     uint32_t stack = PF_EMPTY_STACK;
     while (n && stack != PF_INTERN_NONE)
-        stack = pf_resolve_push(x, stack, x->frames[--n]);
+        stack = pf_resolve_push(x, stack, x->places[--n].frame);
     return stack;
 }
 
@@ -420,19 +429,19 @@ static uint32_t stack_of_chain(pf_resolver *x, const pf_unresolved *u)
     return stack;
 }
 
-uint32_t pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
-                            uint64_t time)
+bool pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
+                        pf_code_place *place)
 {
     pf_reach reach = {.last = UINT64_MAX};
-    return frame_of_address(x, pid, code, addr, time, &reach);
+    return place_of(x, pid, code, addr, time, &reach, place);
 }
 
-bool pf_resolve_chain(pf_resolver *x, const pf_unresolved *u, size_t most, const uint32_t **frames,
-                      size_t *n, size_t *n_unwound)
+bool pf_resolve_chain(pf_resolver *x, const pf_unresolved *u, size_t most,
+                      const pf_code_place **places, size_t *n, size_t *n_unwound)
 {
     pf_reach reach = {.last = UINT64_MAX};
-    const bool ok = frames_of(x, u, (chain_form){true, most}, &reach, n, n_unwound);
-    *frames = x->frames;
+    const bool ok = places_of(x, u, (chain_form){true, most}, &reach, n, n_unwound);
+    *places = x->places;
     return ok;
 }
 
@@ -457,10 +466,10 @@ bool pf_resolve(pf_resolver *x, pf_unresolved *u)
     if (u->n)
         s->stack = stack_of_chain(x, u);
     if (u->has_ip && (x->own_frames || s->stack == PF_EMPTY_STACK)) {
-        pf_reach reach = {.last = UINT64_MAX};
-        s->frame = frame_of_address(x, s->pid, pf_code_of_misc(u->misc), u->ip, s->time, &reach);
-        if (s->frame == PF_INTERN_NONE)
+        pf_code_place place;
+        if (!pf_resolve_address(x, s->pid, pf_code_of_misc(u->misc), u->ip, s->time, &place))
             return false;
+        s->frame = place.frame;
         if (s->stack == PF_EMPTY_STACK)
             s->stack = pf_resolve_push(x, PF_EMPTY_STACK, s->frame);
     }

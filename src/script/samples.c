@@ -53,6 +53,7 @@ void pf_script_state_forget(void *state)
     pf_script_state *s = state;
     pf_budget *budget = &s->resolver->profile->budget;
     for (unsigned i = 0; i < PF_SCRIPT_TYPES; i++) {
+        free_pieces(budget, &s->frames[i]);
         free_pieces(budget, &s->chains[i]);
         free_pieces(budget, &s->unwound[i]);
         free_pieces(budget, &s->places[i]);
@@ -348,18 +349,16 @@ static bool put_ip(pf_script_state *s, const pf_script_event *e, const pf_unreso
 {
     if (e->has_chain)
         return pf_buffer_append_u8(out, '\n') && pf_script_put_chain(s, e, u, out);
-    const uint32_t frame =
-        e->fields & (PF_FIELD_SYM | PF_FIELD_DSO | PF_FIELD_DSOFF | PF_FIELD_SRCLINE)
-            ? pf_resolve_address(s->resolver, u->s.pid, pf_code_of_misc(u->misc), u->ip, u->s.time)
-            : 0;
-    if (frame == PF_INTERN_NONE || !pf_buffer_reserve(out, 48))
+    if (!pf_buffer_reserve(out, PF_ADDRESS_ROOM))
         return false;
-    uint8_t digits[32], *at = out->ptr + out->len;
-    const size_t n = (size_t)(pf_put_hex(digits, u->ip) - digits);
-    at = put_spaces(at, n < 16 ? 17 - n : 1);
-    memcpy(at, digits, 16);
-    out->len = (size_t)(at + n - out->ptr);
-    return pf_script_put_place(s, e, frame, out);
+    uint8_t *at = out->ptr + out->len;
+    *at = ' ';
+    out->len = (size_t)(pf_script_put_address(at + 1, u->ip) - out->ptr);
+    pf_code_place place;
+    return !pf_script_shows_place(e) ||
+           (pf_resolve_address(s->resolver, u->s.pid, pf_code_of_misc(u->misc), u->ip, u->s.time,
+                               &place) &&
+            pf_script_put_place(s, e, &place, out));
 }
 
 /* Who asks for the name of a kernel address in a payload. */
@@ -372,8 +371,10 @@ typedef struct asking {
 static const char *kernel_symbol(void *user, uint64_t address, uint64_t *offset)
 {
     const asking *a = user;
-    const uint32_t frame = pf_script_frame(a->s, a->u, PF_CODE_KERNEL, address);
-    return frame == PF_INTERN_NONE ? NULL : pf_script_kernel_function(a->s, frame, offset);
+    pf_code_place place;
+    return pf_script_place(a->s, a->u, PF_CODE_KERNEL, address, &place)
+               ? pf_script_kernel_function(a->s, &place, offset)
+               : NULL;
 }
 
 /* How many bytes at the beginning of a text are ASCII without control characters, in steps of 8. */
