@@ -13,14 +13,15 @@
 #include "core/layout.h"
 #include "symbol/state.h"
 
-/* Slots are powers of two: 1.5 MiB of addresses, 3 MiB of chains, 16 KiB of mappings.  Under the
+/* Slots are powers of two: 1.5 MiB of addresses, 3 MiB of chains, 130 KiB of mappings.  Under the
  * fuzzer they are few, so that captures of some KiB fill them, and clearing them is not most of a
  * run. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum {
     ADDRESS_BITS = 5,
     CHAIN_BITS = 5,
-    MAPPING_BITS = 3,
+    MAPPING_BITS = 1,
+    MAPPING_WAYS = 2,
     FIRST_WORDS = 1 << 6,
     MOST_WORDS = 1 << 10
 };
@@ -28,7 +29,8 @@ enum {
 enum {
     ADDRESS_BITS = 15,
     CHAIN_BITS = 16,
-    MAPPING_BITS = 10,
+    MAPPING_BITS = 8,
+    MAPPING_WAYS = 8,
     FIRST_WORDS = 1 << 16,
     MOST_WORDS = 1 << 20 /* 8 MiB */
 };
@@ -52,13 +54,22 @@ typedef struct pf_chain_slot {
     uint32_t stack;
 } pf_chain_slot;
 
-/* A mapping of the model, the number of the object that it shows, and what there is called how. */
+/* What is mapped for process `pid` at addresses from `low` to `high`, at times from `first` to
+ * `last`, and what an address there is called. */
 typedef struct pf_mapping_slot {
-    const perfile_mapping *mapping; /* NULL: the slot is free */
-    uint64_t shift;                 /* an address plus it is the offset in the object */
-    uint32_t object;
-    bool is_jit; /* the code was generated while the program ran */
+    uint64_t low, high, first, last;
+    uint64_t shift; /* an address plus it is the offset in the object */
+    uint32_t pid;
+    uint32_t object; /* PF_NO_OBJECT: nothing is mapped */
+    bool is_jit;     /* the code was generated while the program ran */
+    bool used;
 } pf_mapping_slot;
+
+/* Those that were asked for last, of the processes that share the set. */
+typedef struct pf_mapping_set {
+    pf_mapping_slot at[MAPPING_WAYS];
+    unsigned next; /* that is replaced */
+} pf_mapping_set;
 
 /* What the frames that are joined have in common. */
 typedef struct pf_call {
@@ -207,30 +218,56 @@ static bool place_at(pf_resolver *x, uint32_t object, uint32_t code, uint64_t of
     return out->frame != PF_INTERN_NONE;
 }
 
-/* The slot of a mapping of the model, with the object that it shows; NULL: there is no memory. */
-static const pf_mapping_slot *mapping_slot(pf_resolver *x, const perfile_mapping *m)
+/* Asks the model what is mapped at an address; false if there is no memory. */
+static bool ask_mapping(pf_resolver *x, uint32_t pid, uint64_t addr, uint64_t time,
+                        pf_mapping_slot *out)
 {
-    pf_mapping_slot *s = &x->mappings[((uintptr_t)m / sizeof *m) & ((1U << MAPPING_BITS) - 1)];
-    if (s->mapping == m)
-        return s;
-    const uint32_t object = pf_profile_object(x->profile, m);
-    if (object == PF_INTERN_NONE)
+    pf_reach reach;
+    const perfile_mapping *m = pf_model_mapping(x->model, pid, addr, time, &reach);
+    *out = (pf_mapping_slot){.low = reach.low,
+                             .high = reach.high,
+                             .first = reach.first,
+                             .last = reach.last,
+                             .pid = pid,
+                             .object = PF_NO_OBJECT,
+                             .used = true};
+    if (!m)
+        return true;
+    out->object = pf_profile_object(x->profile, m);
+    if (out->object == PF_INTERN_NONE)
+        return false;
+    out->shift = pf_object_offset(m, 0);
+    out->is_jit = pf_object_is_jit(pf_profile_object_at(x->profile, out->object));
+    return true;
+}
+
+/* What is mapped at an address; NULL: there is no memory. */
+static const pf_mapping_slot *mapping_at(pf_resolver *x, uint32_t pid, uint64_t addr, uint64_t time)
+{
+    pf_mapping_set *set = &x->mappings[pid & ((1U << MAPPING_BITS) - 1)];
+    for (unsigned i = 0; i < MAPPING_WAYS; i++) {
+        const pf_mapping_slot *s = &set->at[i];
+        if (addr >= s->low && addr <= s->high && s->pid == pid && time >= s->first &&
+            time <= s->last && s->used)
+            return s;
+    }
+    pf_mapping_slot found;
+    if (!ask_mapping(x, pid, addr, time, &found))
         return NULL;
-    *s = (pf_mapping_slot){m, pf_object_offset(m, 0), object,
-                           pf_object_is_jit(pf_profile_object_at(x->profile, object))};
+    pf_mapping_slot *s = &set->at[set->next++ % MAPPING_WAYS];
+    *s = found;
     return s;
 }
 
-/* Works out the place of an address of user or kernel code; narrows *during. */
+/* Works out the place of an address of user or kernel code, and the times when it is that. */
 static bool find_place(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
                        pf_reach *during, pf_code_place *out)
 {
-    const perfile_mapping *m = pf_model_mapping(x->model, pid, addr, time, during);
-    if (!m)
-        return place_at(x, PF_NO_OBJECT, code, addr, out);
-    const pf_mapping_slot *s = mapping_slot(x, m);
+    const pf_mapping_slot *s = mapping_at(x, pid, addr, time);
     if (!s)
         return false;
+    during->first = s->first;
+    during->last = s->last;
     if (code == PF_CODE_USER && s->is_jit)
         code = PF_CODE_JIT;
     return place_at(x, s->object, code, addr + s->shift, out);

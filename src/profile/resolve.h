@@ -52,7 +52,7 @@ typedef struct pf_resolver {
     const perfile_model *model; /* of the capture, completely fed; NULL: nothing is mapped */
     struct pf_address_slot *addresses;
     struct pf_chain_slot *chains;
-    struct pf_mapping_slot *mappings;
+    struct pf_mapping_set *mappings;
     uint64_t *words; /* of the chains that are remembered, one after the other */
     size_t n_words, words_cap;
     pf_code_place *places; /* of the chain that is being worked out */
