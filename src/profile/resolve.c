@@ -38,11 +38,10 @@ enum {
 
 /* An address, and its frame at the times from `first` to `last`. */
 typedef struct pf_address_slot {
-    uint64_t addr, first, last;
+    uint64_t addr, first, last, offset;
     uint32_t pid;
-    uint32_t code; /* PF_CODE_… that was asked for; … */
-    pf_code_place place;
-    bool used; /* … false: the slot is free */
+    uint32_t frame; /* number + 1; 0: the slot is free */
+    uint32_t code;  /* PF_CODE_… that was asked for */
 } pf_address_slot;
 
 /* A chain of process `pid`, and its stack at the times from `first` to `last`. */
@@ -289,16 +288,17 @@ static bool place_of(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
     if (code == PF_CODE_KERNEL)
         pid = PERFILE_NO_PID;
     pf_address_slot *s = address_slot(x, pid, addr);
-    if (!s->used || s->addr != addr || s->pid != pid || s->code != code || time < s->first ||
+    if (!s->frame || s->addr != addr || s->pid != pid || s->code != code || time < s->first ||
         time > s->last) {
         pf_reach during;
         pf_code_place place;
         if (!find_place(x, pid, code, addr, time, &during, &place))
             return false;
-        *s = (pf_address_slot){addr, during.first, during.last, pid, code, place, true};
+        *s = (pf_address_slot){addr, during.first,    during.last, place.offset,
+                               pid,  place.frame + 1, code};
     }
     narrow(reach, s->first, s->last);
-    *out = s->place;
+    *out = (pf_code_place){s->offset, s->frame - 1};
     return true;
 }
 
