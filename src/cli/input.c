@@ -16,7 +16,10 @@
 #include "perfile/model.h"
 #include "perfile/sort.h"
 
-enum { RECORDS_PER_TICK = 1 << 10 }; /* between two calls of the progress line */
+enum {
+    RECORDS_PER_TICK = 1 << 10, /* between two calls of the progress line */
+    MAPPED_BYTES = 16 << 20     /* a file up to this size stays mapped while it is sorted */
+};
 
 /* The limit on the window of a pipe is not lifted: that memory is allocated at once. */
 const perfile_limits cli_unlimited = {
@@ -267,10 +270,11 @@ perfile_status cli_stream_sequential(const cli_file *file, const perfile_open_op
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
-/* Puts a stage on in->stream that yields its records in order of time. */
+/* Puts a stage on in->stream that yields its records in order of time.  Reading a file twice costs
+ * little beside making text of it, so no more of it stays mapped than is needed. */
 static perfile_status sort_stream(cli_input *in)
 {
-    const perfile_sort_options how = {.size = sizeof how};
+    const perfile_sort_options how = {.size = sizeof how, .max_mapped = MAPPED_BYTES};
     perfile_stream *sorted;
     const perfile_status st = perfile_sort(in->stream, &how, &sorted, &in->error);
     if (st == PERFILE_OK)

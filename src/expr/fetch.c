@@ -164,6 +164,8 @@ static const uint8_t *find_first(perfile_expr *e, const pf_slot *s, const pf_way
 {
     const uint8_t *p;
     pf_subject *x = &e->subject;
+    if (!s->n_ways)
+        return NULL;
     const pf_row *row = s->element ? NULL : row_of(x);
     if (!s->element && !row)
         return NULL;
@@ -500,33 +502,33 @@ bool pf_expr_value(perfile_expr *e, uint32_t position, perfile_field *f, perfile
 {
     pf_slot *s = &e->slots[position];
     const pf_way *way;
+    const perfile_tracepoint_field *payload;
     uint64_t known;
-    *f = (perfile_field){0};
-    if (s->of != PF_OF_FIELDS)
+    if (s->of != PF_OF_FIELDS) {
+        *f = (perfile_field){0};
         return common_value(e, s, f, v);
+    }
     if (s->fast && pf_expr_get_fast(e, s, &v->number)) {
         way = &e->ways[s->ways + s->first[PF_AT_sample] - 1];
-        f->type = way->type;
-        f->kind = way->kind;
+        *f = (perfile_field){.type = way->type, .kind = way->kind};
         return true;
     }
     if (pf_expr_get_field(e, s, &way, v)) {
-        f->type = way->type;
-        f->element = way->element;
-        f->kind = way->kind;
+        *f = (perfile_field){.type = way->type, .element = way->element, .kind = way->kind};
         return true;
     }
     if (pf_expr_known_besides(e, s, &known)) {
+        *f = (perfile_field){0};
         set_number(f, v, known);
         return true;
     }
-    const perfile_tracepoint_field *payload;
     if (pf_expr_payload(e, s, &payload, v)) {
         *f = payload->field;
         return true;
     }
     if (!s->provided || !pf_expr_ask_provider(e, s))
         return false;
+    *f = (perfile_field){0};
     if (s->provided_class == PERFILE_EXPR_TEXT)
         set_text(f, v, s->answer.text);
     else

@@ -6,6 +6,7 @@
  * capture has is an error.  A sample has the field if its own tracepoint does. */
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "expr/fetch.h"
@@ -74,7 +75,7 @@ void pf_expr_unbind(perfile_expr *e)
     e->payload.tracepoints = NULL;
     e->payload.session = NULL;
     for (uint32_t i = 0; i < e->n_slots; i++)
-        e->slots[i].payload_of = NULL;
+        memset(e->slots[i].payload, 0, sizeof e->slots[i].payload);
 }
 
 /* What the fields of a name are in the tracepoints of the session: PERFILE_EXPR_…, 0: none has it.
@@ -183,13 +184,14 @@ bool pf_expr_payload(perfile_expr *e, pf_slot *s, const perfile_tracepoint_field
     if (!s->payload_classes || !find_payload(e))
         return false;
     const perfile_tracepoint *t = e->subject.tracepoint;
-    if (s->payload_of != t) {
-        const perfile_tracepoint_field *f = find_field(e, s, t, &s->payload_at);
-        s->payload_of = t;
-        s->payload_there = f && class_of(f) & s->payload_classes;
+    pf_payload_place *place = &s->payload[t->id % PF_PAYLOAD_PLACES];
+    if (place->of != t) {
+        const perfile_tracepoint_field *f = find_field(e, s, t, &place->at);
+        place->of = t;
+        place->there = f && class_of(f) & s->payload_classes;
     }
-    if (!s->payload_there)
+    if (!place->there)
         return false;
-    *field = &t->fields[s->payload_at];
-    return perfile_tracepoint_value(t, e->subject.bytes, s->payload_at, value) == PERFILE_OK;
+    *field = &t->fields[place->at];
+    return perfile_tracepoint_value(t, e->subject.bytes, place->at, value) == PERFILE_OK;
 }

@@ -104,6 +104,15 @@ typedef struct pf_way {
 enum { PF_N_FIRST = PF_ROWS_MOST }; /* more than there are shapes */
 _Static_assert((int)PF_N_SHAPES <= (int)PF_N_FIRST, "pf_slot.first");
 
+/* Which field of a tracepoint a name is.  A name has such a place for each of the tracepoints that
+ * take turns in a capture, by number; where two have the same place it is looked up again. */
+enum { PF_PAYLOAD_PLACES = 64 }; /* the tracepoints of a subsystem have numbers in a row */
+typedef struct pf_payload_place {
+    const perfile_tracepoint *of; /* NULL: none was asked */
+    uint32_t at;                  /* position of the field */
+    bool there;                   /* there is one, of a class that is meant */
+} pf_payload_place;
+
 /* A name of the expression. */
 typedef struct pf_slot {
     uint32_t at, len; /* of the name in the text */
@@ -121,10 +130,8 @@ typedef struct pf_slot {
     uint32_t ways;          /* position of the first way in perfile_expr.ways */
     uint32_t n_ways;
     uint8_t payload_classes; /* PERFILE_EXPR_…: it may be a field of tracepoints (payload.c) … */
-    bool payload_there;      /* … and is one of `payload_of` … */
-    uint32_t payload_at;     /* … at this position; its name in perfile_expr.payload.names: */
-    uint32_t payload_name;
-    const perfile_tracepoint *payload_of; /* the last one that was asked; NULL: none */
+    uint32_t payload_name;   /* … of this name, in perfile_expr.payload.names */
+    pf_payload_place payload[PF_PAYLOAD_PLACES];
     uint64_t misc_types; /* MISC: types whose misc has the named bit (pf_expr_type_bit()); 0: all */
     /* Ways by row, made by linking: position in the slot + 1; 0: none. */
     uint16_t trailer;

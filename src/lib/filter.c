@@ -356,6 +356,8 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
     return st;
 }
 
+enum { RELEASED_BYTES = 4 << 20 }; /* of a mapped file, at once */
+
 /* For callers that read records: what the filtered stream owns besides the stream of the last pass,
  * which is below it.  A process model, where the caller wants names, is fed by a pass of its own.
  */
@@ -367,6 +369,8 @@ typedef struct pf_reading {
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void (*note)(void *user, const perfile_note *note);
     void *user;
+    uint32_t part;     /* that the present pass reads, and … */
+    uint64_t released; /* … its offset before which pages of a mapped file were released */
 } pf_reading;
 
 /* Frees the pf_reading; also called when the stream is closed. */
@@ -378,12 +382,27 @@ static void release(void *user)
     pf_free(x);
 }
 
+/* A pass over a mapped file keeps only the pages that it needs. */
+static void release_passed(pf_reading *x, const perfile_record *at)
+{
+    if (at->part != x->part || at->offset < x->released) { /* another part, or another pass */
+        x->part = at->part;
+        x->released = 0;
+    }
+    if (at->offset - x->released < RELEASED_BYTES)
+        return;
+    const uint64_t len = (at->offset - x->released) & ~(uint64_t)(RELEASED_BYTES - 1);
+    pf_stream_release(x->in.streams[x->in.n - 1], at->part, x->released, len);
+    x->released += len;
+}
+
 /* Progress of the passes before the last: this one, those done, and the one that the caller
  * does. */
 static void on_reading(void *user, const perfile_record *at)
 {
     pf_reading *x = user;
     pf_progress *p = &x->in.all.progress;
+    release_passed(x, at);
     if (pf_progress_at(p, at) && x->progress)
         x->progress(x->user, pf_progress_share(x->in.all.n - 1, x->in.all.n + 1, p->done, p->total),
                     p->total);

@@ -13,14 +13,15 @@
 #include "core/layout.h"
 #include "symbol/state.h"
 
-/* Slots are powers of two: 1.3 MiB of addresses, 3 MiB of chains, 16 KiB of mappings.  Under the
+/* Slots are powers of two: 1.5 MiB of addresses, 3 MiB of chains, 130 KiB of mappings.  Under the
  * fuzzer they are few, so that captures of some KiB fill them, and clearing them is not most of a
  * run. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum {
     ADDRESS_BITS = 5,
     CHAIN_BITS = 5,
-    MAPPING_BITS = 3,
+    MAPPING_BITS = 1,
+    MAPPING_WAYS = 2,
     FIRST_WORDS = 1 << 6,
     MOST_WORDS = 1 << 10
 };
@@ -28,7 +29,8 @@ enum {
 enum {
     ADDRESS_BITS = 15,
     CHAIN_BITS = 16,
-    MAPPING_BITS = 10,
+    MAPPING_BITS = 8,
+    MAPPING_WAYS = 8,
     FIRST_WORDS = 1 << 16,
     MOST_WORDS = 1 << 20 /* 8 MiB */
 };
@@ -36,7 +38,7 @@ enum {
 
 /* An address, and its frame at the times from `first` to `last`. */
 typedef struct pf_address_slot {
-    uint64_t addr, first, last;
+    uint64_t addr, first, last, offset;
     uint32_t pid;
     uint32_t frame; /* number + 1; 0: the slot is free */
     uint32_t code;  /* PF_CODE_… that was asked for */
@@ -51,11 +53,22 @@ typedef struct pf_chain_slot {
     uint32_t stack;
 } pf_chain_slot;
 
-/* A mapping of the model, and the number of the object that it shows. */
+/* What is mapped for process `pid` at addresses from `low` to `high`, at times from `first` to
+ * `last`, and what an address there is called. */
 typedef struct pf_mapping_slot {
-    const perfile_mapping *mapping; /* NULL: the slot is free */
-    uint32_t object;
+    uint64_t low, high, first, last;
+    uint64_t shift; /* an address plus it is the offset in the object */
+    uint32_t pid;
+    uint32_t object; /* PF_NO_OBJECT: nothing is mapped */
+    bool is_jit;     /* the code was generated while the program ran */
+    bool used;
 } pf_mapping_slot;
+
+/* Those that were asked for last, of the processes that share the set. */
+typedef struct pf_mapping_set {
+    pf_mapping_slot at[MAPPING_WAYS];
+    unsigned next; /* that is replaced */
+} pf_mapping_set;
 
 /* What the frames that are joined have in common. */
 typedef struct pf_call {
@@ -98,7 +111,7 @@ void pf_resolver_free(pf_resolver *x)
     pf_free(x->chains);
     pf_free(x->mappings);
     pf_free(x->words);
-    pf_free(x->frames);
+    pf_free(x->places);
     pf_free(x->symbols_of);
     pf_free(x->inlined);
     pf_intern_free(&x->calls);
@@ -195,36 +208,68 @@ static uint32_t symbol_of(pf_resolver *x, uint32_t number, uint64_t offset)
                    : PF_NO_SYMBOL;
 }
 
-static uint32_t frame_at(pf_resolver *x, uint32_t object, uint32_t code, uint64_t offset)
+/* Fills in a place; false if there is no memory or the limit is exceeded. */
+static bool place_at(pf_resolver *x, uint32_t object, uint32_t code, uint64_t offset,
+                     pf_code_place *out)
 {
-    return pf_resolve_frame(x, object, code, offset, symbol_of(x, object, offset));
+    out->offset = offset;
+    out->frame = pf_resolve_frame(x, object, code, offset, symbol_of(x, object, offset));
+    return out->frame != PF_INTERN_NONE;
 }
 
-/* The object that a mapping of the model shows. */
-static uint32_t object_of(pf_resolver *x, const perfile_mapping *m)
+/* Asks the model what is mapped at an address; false if there is no memory. */
+static bool ask_mapping(pf_resolver *x, uint32_t pid, uint64_t addr, uint64_t time,
+                        pf_mapping_slot *out)
 {
-    pf_mapping_slot *s = &x->mappings[((uintptr_t)m / sizeof *m) & ((1U << MAPPING_BITS) - 1)];
-    if (s->mapping == m)
-        return s->object;
-    const uint32_t object = pf_profile_object(x->profile, m);
-    if (object != PF_INTERN_NONE)
-        *s = (pf_mapping_slot){m, object};
-    return object;
-}
-
-/* Works out the frame of an address of user or kernel code; narrows *during. */
-static uint32_t frame_of(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
-                         pf_reach *during)
-{
-    const perfile_mapping *m = pf_model_mapping(x->model, pid, addr, time, during);
+    pf_reach reach;
+    const perfile_mapping *m = pf_model_mapping(x->model, pid, addr, time, &reach);
+    *out = (pf_mapping_slot){.low = reach.low,
+                             .high = reach.high,
+                             .first = reach.first,
+                             .last = reach.last,
+                             .pid = pid,
+                             .object = PF_NO_OBJECT,
+                             .used = true};
     if (!m)
-        return frame_at(x, PF_NO_OBJECT, code, addr);
-    const uint32_t object = object_of(x, m);
-    if (object == PF_INTERN_NONE)
-        return PF_INTERN_NONE;
-    if (code == PF_CODE_USER && pf_object_is_jit(pf_profile_object_at(x->profile, object)))
+        return true;
+    out->object = pf_profile_object(x->profile, m);
+    if (out->object == PF_INTERN_NONE)
+        return false;
+    out->shift = pf_object_offset(m, 0);
+    out->is_jit = pf_object_is_jit(pf_profile_object_at(x->profile, out->object));
+    return true;
+}
+
+/* What is mapped at an address; NULL: there is no memory. */
+static const pf_mapping_slot *mapping_at(pf_resolver *x, uint32_t pid, uint64_t addr, uint64_t time)
+{
+    pf_mapping_set *set = &x->mappings[pid & ((1U << MAPPING_BITS) - 1)];
+    for (unsigned i = 0; i < MAPPING_WAYS; i++) {
+        const pf_mapping_slot *s = &set->at[i];
+        if (addr >= s->low && addr <= s->high && s->pid == pid && time >= s->first &&
+            time <= s->last && s->used)
+            return s;
+    }
+    pf_mapping_slot found;
+    if (!ask_mapping(x, pid, addr, time, &found))
+        return NULL;
+    pf_mapping_slot *s = &set->at[set->next++ % MAPPING_WAYS];
+    *s = found;
+    return s;
+}
+
+/* Works out the place of an address of user or kernel code, and the times when it is that. */
+static bool find_place(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
+                       pf_reach *during, pf_code_place *out)
+{
+    const pf_mapping_slot *s = mapping_at(x, pid, addr, time);
+    if (!s)
+        return false;
+    during->first = s->first;
+    during->last = s->last;
+    if (code == PF_CODE_USER && s->is_jit)
         code = PF_CODE_JIT;
-    return frame_at(x, object, code, pf_object_offset(m, addr));
+    return place_at(x, s->object, code, addr + s->shift, out);
 }
 
 static pf_address_slot *address_slot(const pf_resolver *x, uint32_t pid, uint64_t addr)
@@ -234,25 +279,27 @@ static pf_address_slot *address_slot(const pf_resolver *x, uint32_t pid, uint64_
 }
 
 /* The same from the cache, if it is there, of any code; narrows *reach. */
-static uint32_t frame_of_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
-                                 uint64_t time, pf_reach *reach)
+static bool place_of(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
+                     pf_reach *reach, pf_code_place *out)
 {
     /* Guests and hypervisors have mappings of their own, which no record describes. */
     if (!x->model || (code != PF_CODE_USER && code != PF_CODE_KERNEL))
-        return frame_at(x, PF_NO_OBJECT, code, addr);
+        return place_at(x, PF_NO_OBJECT, code, addr, out);
     if (code == PF_CODE_KERNEL)
         pid = PERFILE_NO_PID;
     pf_address_slot *s = address_slot(x, pid, addr);
     if (!s->frame || s->addr != addr || s->pid != pid || s->code != code || time < s->first ||
         time > s->last) {
         pf_reach during;
-        uint32_t frame = frame_of(x, pid, code, addr, time, &during);
-        if (frame == PF_INTERN_NONE)
-            return PF_INTERN_NONE;
-        *s = (pf_address_slot){addr, during.first, during.last, pid, frame + 1, code};
+        pf_code_place place;
+        if (!find_place(x, pid, code, addr, time, &during, &place))
+            return false;
+        *s = (pf_address_slot){addr, during.first,    during.last, place.offset,
+                               pid,  place.frame + 1, code};
     }
     narrow(reach, s->first, s->last);
-    return s->frame - 1;
+    *out = (pf_code_place){s->offset, s->frame - 1};
+    return true;
 }
 
 /* Adds what a marker says to *code.  False: nobody knows this marker. */
@@ -278,17 +325,17 @@ static bool read_marker(uint64_t marker, unsigned *code)
     }
 }
 
-/* Makes room for `n` frames. */
-static bool reserve_frames(pf_resolver *x, size_t n)
+/* Makes room for `n` places. */
+static bool reserve_places(pf_resolver *x, size_t n)
 {
-    if (n <= x->frames_cap)
+    if (n <= x->places_cap)
         return true;
     size_t cap = n + n / 2 + 64;
-    uint32_t *frames = pf_realloc(x->frames, cap, sizeof *frames);
-    if (!frames)
+    pf_code_place *places = pf_realloc(x->places, cap, sizeof *places);
+    if (!places)
         return false;
-    x->frames = frames;
-    x->frames_cap = cap;
+    x->places = places;
+    x->places_cap = cap;
     return true;
 }
 
@@ -351,22 +398,22 @@ static bool keep_words(pf_resolver *x, const uint8_t *words, size_t n, uint32_t 
     return true;
 }
 
-/* Which frames of a chain are wanted. */
+/* Which places of a chain are wanted. */
 typedef struct chain_form {
     bool with_ends; /* with a 0 that ends a part */
     size_t most;    /* of what was recorded, and of what was unwound */
 } chain_form;
 
-/* Works out x->frames[0 .. *n) of a chain, of which the last *n_unwound were unwound; narrows
+/* Works out x->places[0 .. *n) of a chain, of which the last *n_unwound were unwound; narrows
  * *reach.  There are none if there is a marker that nobody knows.  False if there is no memory or
  * the limit is exceeded. */
-static bool frames_of(pf_resolver *x, const pf_unresolved *u, chain_form form, pf_reach *reach,
+static bool places_of(pf_resolver *x, const pf_unresolved *u, chain_form form, pf_reach *reach,
                       size_t *n, size_t *n_unwound)
 {
     unsigned code = PF_CODE_USER;
     size_t begin = 0; /* of the part: recorded, or unwound */
     *n = *n_unwound = 0;
-    if (!reserve_frames(x, u->n))
+    if (!reserve_places(x, u->n))
         return false;
     for (size_t i = 0; i < u->n; i++) {
         const uint64_t word = word_at(u, i);
@@ -382,10 +429,9 @@ static bool frames_of(pf_resolver *x, const pf_unresolved *u, chain_form form, p
         }
         if (*n - begin >= form.most || (word == 0 && !form.with_ends && ends_part(u, i)))
             continue;
-        const uint32_t frame = frame_of_address(x, u->s.pid, code, word, u->s.time, reach);
-        if (frame == PF_INTERN_NONE)
+        if (!place_of(x, u->s.pid, code, word, u->s.time, reach, &x->places[*n]))
             return false;
-        x->frames[(*n)++] = frame;
+        ++*n;
     }
     *n_unwound = u->n_unwound ? *n - begin : 0;
     return true;
@@ -395,11 +441,11 @@ static bool frames_of(pf_resolver *x, const pf_unresolved *u, chain_form form, p
 static uint32_t stack_of(pf_resolver *x, const pf_unresolved *u, pf_reach *reach)
 {
     size_t n, n_unwound;
-    if (!frames_of(x, u, (chain_form){.most = SIZE_MAX}, reach, &n, &n_unwound))
+    if (!places_of(x, u, (chain_form){.most = SIZE_MAX}, reach, &n, &n_unwound))
         return PF_INTERN_NONE;
     uint32_t stack = PF_EMPTY_STACK;
     while (n && stack != PF_INTERN_NONE)
-        stack = pf_resolve_push(x, stack, x->frames[--n]);
+        stack = pf_resolve_push(x, stack, x->places[--n].frame);
     return stack;
 }
 
@@ -420,19 +466,19 @@ static uint32_t stack_of_chain(pf_resolver *x, const pf_unresolved *u)
     return stack;
 }
 
-uint32_t pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
-                            uint64_t time)
+bool pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
+                        pf_code_place *place)
 {
     pf_reach reach = {.last = UINT64_MAX};
-    return frame_of_address(x, pid, code, addr, time, &reach);
+    return place_of(x, pid, code, addr, time, &reach, place);
 }
 
-bool pf_resolve_chain(pf_resolver *x, const pf_unresolved *u, size_t most, const uint32_t **frames,
-                      size_t *n, size_t *n_unwound)
+bool pf_resolve_chain(pf_resolver *x, const pf_unresolved *u, size_t most,
+                      const pf_code_place **places, size_t *n, size_t *n_unwound)
 {
     pf_reach reach = {.last = UINT64_MAX};
-    const bool ok = frames_of(x, u, (chain_form){true, most}, &reach, n, n_unwound);
-    *frames = x->frames;
+    const bool ok = places_of(x, u, (chain_form){true, most}, &reach, n, n_unwound);
+    *places = x->places;
     return ok;
 }
 
@@ -457,10 +503,10 @@ bool pf_resolve(pf_resolver *x, pf_unresolved *u)
     if (u->n)
         s->stack = stack_of_chain(x, u);
     if (u->has_ip && (x->own_frames || s->stack == PF_EMPTY_STACK)) {
-        pf_reach reach = {.last = UINT64_MAX};
-        s->frame = frame_of_address(x, s->pid, pf_code_of_misc(u->misc), u->ip, s->time, &reach);
-        if (s->frame == PF_INTERN_NONE)
+        pf_code_place place;
+        if (!pf_resolve_address(x, s->pid, pf_code_of_misc(u->misc), u->ip, s->time, &place))
             return false;
+        s->frame = place.frame;
         if (s->stack == PF_EMPTY_STACK)
             s->stack = pf_resolve_push(x, PF_EMPTY_STACK, s->frame);
     }

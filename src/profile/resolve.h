@@ -41,16 +41,22 @@ typedef struct pf_unresolved {
     bool is_note; /* it is no sample, but a record in between: nothing is to be looked up */
 } pf_unresolved;
 
+/* An address: its frame, which may be that of all places in its function, and where it is. */
+typedef struct pf_code_place {
+    uint64_t offset; /* in the object of the frame; without an object, the address */
+    uint32_t frame;
+} pf_code_place;
+
 typedef struct pf_resolver {
     pf_profile *profile;
     const perfile_model *model; /* of the capture, completely fed; NULL: nothing is mapped */
     struct pf_address_slot *addresses;
     struct pf_chain_slot *chains;
-    struct pf_mapping_slot *mappings;
+    struct pf_mapping_set *mappings;
     uint64_t *words; /* of the chains that are remembered, one after the other */
     size_t n_words, words_cap;
-    uint32_t *frames; /* of the chain that is being worked out */
-    size_t frames_cap;
+    pf_code_place *places; /* of the chain that is being worked out */
+    size_t places_cap;
     /* Stacks have one frame for all places in a function: the first that was seen.  Set by the
      * caller if what it makes says no more of a frame than its function. */
     bool joins;
@@ -86,18 +92,16 @@ void pf_resolver_set_like(pf_resolver *x, const pf_resolver *like);
  * stack.  False if there is no memory or the limit is exceeded. */
 bool pf_resolve(pf_resolver *x, pf_unresolved *sample);
 
-/* The frame of an address at a time.  PF_INTERN_NONE if there is no memory or the limit is
- * exceeded.
- */
-uint32_t pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
-                            uint64_t time);
+/* The place of an address at a time.  False if there is no memory or the limit is exceeded. */
+bool pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
+                        pf_code_place *place);
 
-/* The frames of the call chain of a sample, innermost first, as `perf script` lists them: the 0
+/* The places of the call chain of a sample, innermost first, as `perf script` lists them: the 0
  * that ends a chain is one, too, and there are at most `most` of what was recorded and as many of
- * what was unwound.  *n of them, of which the last *n_unwound were unwound; *frames is valid until
+ * what was unwound.  *n of them, of which the last *n_unwound were unwound; *places is valid until
  * the next question.  False likewise. */
 bool pf_resolve_chain(pf_resolver *x, const pf_unresolved *sample, size_t most,
-                      const uint32_t **frames, size_t *n, size_t *n_unwound);
+                      const pf_code_place **places, size_t *n, size_t *n_unwound);
 
 /* Forgets everything, its profile included: all numbers mean nothing from now on.  False if there
  * is no memory. */

@@ -30,6 +30,7 @@ static perfile_status write_text(void *user, perfile_bytes text, perfile_error *
 static perfile_status open_symbols(pf_script *x, perfile_error *err)
 {
     perfile_status st = perfile_symbols_open(x->base.session, x->options.symbols, &x->symbols, err);
+    x->reader.resolver.functions = x->symbols;
     if (st != PERFILE_OK || x->options.flags & PERFILE_EXPORT_NO_UNWIND)
         return st;
     return pf_profile_reader_unwind(&x->reader, x->symbols) ? PERFILE_OK
@@ -45,6 +46,8 @@ static perfile_status begin_input(pf_script *x, perfile_error *err)
     if (!pf_profile_reader_init(&x->reader, &x->profile, x->base.session, x->base.model, NULL, x))
         return pf_fail_nomem(err, "script");
     x->reader.text = &x->text;
+    pf_resolver *resolver = &x->reader.resolver;
+    resolver->joins = resolver->joins_unnamed = resolver->joins_unmapped = true; /* see frames.c */
     x->reader.branch_chains = true;
     if (x->base.flags & (PERFILE_SCRIPT_TASKS | PERFILE_SCRIPT_MMAPS | PERFILE_SCRIPT_SWITCHES |
                          PERFILE_SCRIPT_NAMESPACES | PERFILE_SCRIPT_LOST | PERFILE_SCRIPT_BPF |

@@ -1,8 +1,10 @@
 /* Frames as text.
  *
- * What is printed of a frame follows from the frame alone, so that its text is made once for each
- * type of events and copied from then on: the line in a call chain, which begins with an address in
- * the file, and what follows the address of a sample, which is that of the process. */
+ * All places in a function have one frame (pf_resolver.joins), and what is printed of them differs
+ * in numbers only: the address in the file that a line of a call chain begins with, and the
+ * distance from the beginning of the function.  So there is a text of each frame, made once for
+ * each type of events, and the numbers are put in front of it and into it.  Where more depends on
+ * the place, such as lines of the source, the place gets a frame and a text of its own. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -13,11 +15,17 @@
 #include "script/script.h"
 #include "symbol/state.h"
 
-/* A frame, looked up. */
+enum {
+    COPY = 32, /* bytes of text that are copied at once; as many may be read behind */
+    PIECE_ROOM = 2 * COPY + 64 /* bytes of numbers, and of copying beyond the end */
+};
+
+/* A place, looked up. */
 typedef struct found {
     const pf_call_frame *frame;
     const pf_object *object; /* NULL: nothing is known to be mapped there */
     perfile_symbol symbol;   /* `name` NULL: no function is known */
+    uint64_t offset;         /* in the object */
     uint64_t address;        /* in the first mapping of the object */
 } found;
 
@@ -46,7 +54,7 @@ static const pf_object *kernel_of(pf_script_state *s)
 /* Asks for the function at an address of f->object; false if there is no memory. */
 static bool ask(pf_script_state *s, found *f)
 {
-    f->address = pf_object_address(f->object, f->frame->offset);
+    f->address = pf_object_address(f->object, f->offset);
     if (!s->x->symbols && f->object->kind == PERFILE_MAPPING_SYMBOL) {
         f->symbol.name = f->object->name;
         f->symbol.start = f->object->first.addr;
@@ -60,16 +68,16 @@ static bool ask(pf_script_state *s, found *f)
     return st == PERFILE_OK;
 }
 
-/* Looks up a frame; false if there is no memory.
+/* Looks up a place; false if there is no memory.
  *
  * The mapping of the kernel ends before code that is only used to start it, which has symbols all
  * the same: an address in nothing that was mapped is the kernel's if that has a symbol for it. */
-static bool find(pf_script_state *s, uint32_t number, found *f)
+static bool find(pf_script_state *s, const pf_code_place *place, found *f)
 {
     const pf_profile *p = s->resolver->profile;
-    *f = (found){.frame = pf_profile_frame_at(p, number)};
+    *f = (found){.frame = pf_profile_frame_at(p, place->frame), .offset = place->offset};
     f->object = pf_profile_object_at(p, f->frame->object);
-    f->address = f->frame->offset;
+    f->address = f->offset;
     if (f->object)
         return ask(s, f);
     f->object = f->frame->code == PF_CODE_KERNEL ? kernel_of(s) : NULL;
@@ -88,10 +96,11 @@ static bool is_kernel(const pf_object *object)
     return object && (object->kind == PERFILE_MAPPING_SYMBOL || pf_is_kernel(&object->first));
 }
 
-const char *pf_script_kernel_function(pf_script_state *s, uint32_t frame, uint64_t *offset)
+const char *pf_script_kernel_function(pf_script_state *s, const pf_code_place *place,
+                                      uint64_t *offset)
 {
     found f;
-    if (!find(s, frame, &f) || !f.symbol.name || !is_kernel(f.object))
+    if (!find(s, place, &f) || !f.symbol.name || !is_kernel(f.object))
         return NULL;
     *offset = f.address - f.symbol.start;
     return f.symbol.name;
@@ -140,7 +149,7 @@ static bool put_dso(const found *f, uint64_t fields, pf_buffer *out)
                   ? put_module(name, out)
                   : pf_script_put_text(out, name, strlen(name), PF_NAME_MOST);
     if (ok && f->object && fields & PF_FIELD_DSOFF)
-        ok = pf_script_printf(out, "+0x%" PRIx64, f->frame->offset);
+        ok = pf_script_printf(out, "+0x%" PRIx64, f->offset);
     return ok;
 }
 
@@ -201,16 +210,24 @@ static bool put_inlined(const found *f, uint64_t fields, const perfile_source_pl
     return ok && put_string(out, " (inlined)");
 }
 
-/* The address at the beginning of a line of a call chain. */
+/* The address that a line of a call chain begins with. */
+static uint64_t shown_address(const found *f)
+{
+    return is_kernel(f->object) ? f->address : f->offset;
+}
+
+uint8_t *pf_script_put_address(uint8_t *at, uint64_t address)
+{
+    const unsigned blanks = (unsigned)__builtin_clzll(address | 1) / 4;
+    memset(at, ' ', 16);
+    return pf_put_hex(at + blanks, address);
+}
+
 static bool put_address(const found *f, pf_buffer *out)
 {
-    uint8_t text[40], digits[32];
-    const uint64_t address = is_kernel(f->object) ? f->address : f->frame->offset;
-    const size_t n = (size_t)(pf_put_hex(digits, address) - digits);
-    memset(text, ' ', 17);
-    text[0] = '\t';
-    memcpy(text + 17 - n, digits, n);
-    return pf_buffer_append(out, text, 17);
+    uint8_t text[PF_ADDRESS_ROOM] = "\t";
+    const uint8_t *end = pf_script_put_address(text + 1, shown_address(f));
+    return pf_buffer_append(out, text, (size_t)(end - text));
 }
 
 /* True if a place in the source is of the function that the symbol names. */
@@ -247,7 +264,7 @@ static bool keep(pf_script_state *s, const pf_buffer *text, pf_script_piece *pie
     const size_t needed = s->n_texts + text->len;
     if (needed > UINT32_MAX)
         return false;
-    if (needed > s->texts_cap) {
+    if (needed + COPY > s->texts_cap) {
         const size_t cap = needed + needed / 2 + 4096;
         uint8_t *more =
             pf_budget_realloc(&s->resolver->profile->budget, s->texts, s->texts_cap, cap, 1);
@@ -257,37 +274,38 @@ static bool keep(pf_script_state *s, const pf_buffer *text, pf_script_piece *pie
         s->texts_cap = cap;
     }
     memcpy(s->texts + s->n_texts, text->ptr, text->len);
-    *piece = (pf_script_piece){(uint32_t)s->n_texts, (uint32_t)text->len};
+    piece->at = (uint32_t)s->n_texts;
+    piece->made = true;
     s->n_texts = needed;
     return true;
 }
 
-/* Makes room for the piece of a frame. */
-static bool reserve(pf_script_state *s, pf_script_pieces *p, uint32_t frame)
+/* The piece of a frame, for which room is made; NULL: there is no memory. */
+static pf_script_piece *piece_of(pf_script_state *s, pf_script_pieces *p, uint32_t frame)
 {
     if (frame < p->n)
-        return true;
+        return &p->at[frame];
     const size_t n = (size_t)frame + frame / 2 + 256;
     pf_script_piece *more =
         pf_budget_realloc(&s->resolver->profile->budget, p->at, p->n, n, sizeof *more);
     if (!more)
-        return false;
+        return NULL;
     memset(more + p->n, 0, (n - p->n) * sizeof *more);
     p->at = more;
     p->n = n;
-    return true;
+    return &p->at[frame];
 }
 
-/* What the text of a frame is. */
+/* What the text of a place is. */
 enum form { FORM_LINES, FORM_LINES_UNWOUND, FORM_PLACE };
 
-static bool make(pf_script_state *s, uint32_t frame, uint64_t fields, enum form form,
+static bool make(pf_script_state *s, const pf_code_place *place, uint64_t fields, enum form form,
                  pf_buffer *out)
 {
     const perfile_source_place *places = NULL;
     size_t n = 0;
     found f;
-    if (!find(s, frame, &f))
+    if (!find(s, place, &f))
         return false;
     if (form != FORM_PLACE)
         return make_lines(s, &f, fields, form == FORM_LINES_UNWOUND && s->x->inlines, out);
@@ -296,67 +314,140 @@ static bool make(pf_script_state *s, uint32_t frame, uint64_t fields, enum form 
     return put_found(&f, fields, n ? &places[0] : NULL, out);
 }
 
-/* Appends the text of a frame, which is made if it is new. */
-static inline bool put_piece(pf_script_state *s, pf_script_pieces *p, uint32_t frame,
-                             uint64_t fields, enum form form, pf_buffer *out)
+/* Appends the text of a place, which is made if it is new. */
+static bool put_by_place(pf_script_state *s, const pf_script_event *e, const pf_code_place *place,
+                         enum form form, pf_buffer *out)
 {
-    if (frame >= p->n || !p->at[frame].n) {
+    pf_script_pieces *const all[] = {s->chains, s->unwound, s->places};
+    const pf_call_frame *f = pf_profile_frame_at(s->resolver->profile, place->frame);
+    const uint32_t own = pf_profile_frame(s->resolver->profile, f->object, f->code, place->offset);
+    pf_script_piece *piece = own == PF_INTERN_NONE ? NULL : piece_of(s, &all[form][e->type], own);
+    if (!piece)
+        return false;
+    if (!piece->made) {
         pf_buffer_clear(&s->scratch);
-        if (!reserve(s, p, frame) || !make(s, frame, fields, form, &s->scratch) ||
-            !keep(s, &s->scratch, &p->at[frame]))
+        if (!make(s, place, e->fields, form, &s->scratch) || !keep(s, &s->scratch, piece))
             return false;
+        piece->before = (uint32_t)s->scratch.len;
     }
-    return pf_buffer_append(out, s->texts + p->at[frame].at, p->at[frame].n);
+    return pf_buffer_append(out, s->texts + piece->at, piece->before);
 }
 
-bool pf_script_put_place(pf_script_state *s, const pf_script_event *e, uint32_t frame,
+/* Makes the text of a frame, of which `place` is one. */
+static bool make_piece(pf_script_state *s, uint64_t fields, const pf_code_place *place,
+                       pf_script_piece *piece)
+{
+    found f;
+    pf_buffer *text = &s->scratch;
+    if (!find(s, place, &f))
+        return false;
+    /* Of the kernel without a mapping each place is looked up, see find(). */
+    piece->by_place =
+        fields & (PF_FIELD_DSOFF | PF_FIELD_SRCLINE) ||
+        (f.frame->object == PF_NO_OBJECT && f.frame->code == PF_CODE_KERNEL && s->x->symbols);
+    piece->to_address = shown_address(&f) - place->offset;
+    piece->to_distance = f.address - f.symbol.start - place->offset;
+    piece->has_distance = f.symbol.name && fields & PF_FIELD_SYM && fields & PF_FIELD_SYMOFF;
+    pf_buffer_clear(text);
+    if ((fields & PF_FIELD_SYM &&
+         (!pf_buffer_append_u8(text, ' ') || !put_name(&f, false, text))) ||
+        (piece->has_distance && !put_string(text, "+0x")))
+        return false;
+    piece->before = (uint32_t)text->len;
+    if (fields & PF_FIELD_DSO &&
+        (!put_string(text, " (") || !put_dso(&f, 0, text) || !pf_buffer_append_u8(text, ')')))
+        return false;
+    piece->behind = (uint32_t)text->len - piece->before;
+    return keep(s, text, piece);
+}
+
+/* Copies `n` bytes of texts, in units of COPY, which most names are shorter than. */
+static inline uint8_t *put_copy(uint8_t *at, const uint8_t *from, size_t n)
+{
+    memcpy(at, from, COPY);
+    for (size_t i = COPY; i < n; i += COPY)
+        memcpy(at + i, from + i, COPY);
+    return at + n;
+}
+
+/* Appends a line of a call chain, or what follows the address of a sample (FORM_PLACE). */
+static inline bool put_place(pf_script_state *s, const pf_script_event *e,
+                             const pf_code_place *place, enum form form, pf_buffer *out)
+{
+    pf_script_piece *piece = piece_of(s, &s->frames[e->type], place->frame);
+    if (!piece || (!piece->made && !make_piece(s, e->fields, place, piece)))
+        return false;
+    if (piece->by_place || (form == FORM_LINES_UNWOUND && s->x->inlines && s->x->symbols))
+        return put_by_place(s, e, place, form, out);
+    if (!pf_buffer_reserve(out, (size_t)piece->before + piece->behind + PIECE_ROOM))
+        return false;
+    uint8_t *at = out->ptr + out->len;
+    const uint8_t *text = s->texts + piece->at;
+    if (form != FORM_PLACE) {
+        *at = '\t';
+        at = pf_script_put_address(at + 1, place->offset + piece->to_address);
+    }
+    at = put_copy(at, text, piece->before);
+    if (piece->has_distance)
+        at = pf_put_hex(at, place->offset + piece->to_distance);
+    at = put_copy(at, text + piece->before, piece->behind);
+    if (form != FORM_PLACE)
+        *at++ = '\n';
+    out->len = (size_t)(at - out->ptr);
+    return true;
+}
+
+bool pf_script_shows_place(const pf_script_event *e)
+{
+    return e->fields & (PF_FIELD_SYM | PF_FIELD_DSO | PF_FIELD_DSOFF | PF_FIELD_SRCLINE);
+}
+
+bool pf_script_put_place(pf_script_state *s, const pf_script_event *e, const pf_code_place *place,
                          pf_buffer *out)
 {
-    return !(e->fields & (PF_FIELD_SYM | PF_FIELD_DSO | PF_FIELD_DSOFF | PF_FIELD_SRCLINE)) ||
-           put_piece(s, &s->places[e->type], frame, e->fields, FORM_PLACE, out);
+    return put_place(s, e, place, FORM_PLACE, out);
 }
 
 bool pf_script_put_chain(pf_script_state *s, const pf_script_event *e, const pf_unresolved *u,
                          pf_buffer *out)
 {
-    const uint32_t *frames;
+    const pf_code_place *places;
     size_t n, n_unwound;
     if (!u->n)
         return true;
-    bool ok = pf_resolve_chain(s->resolver, u, s->x->most_frames, &frames, &n, &n_unwound);
+    bool ok = pf_resolve_chain(s->resolver, u, s->x->most_frames, &places, &n, &n_unwound);
     for (size_t i = 0; ok && i < n; i++)
-        ok =
-            i < n - n_unwound
-                ? put_piece(s, &s->chains[e->type], frames[i], e->fields, FORM_LINES, out)
-                : put_piece(s, &s->unwound[e->type], frames[i], e->fields, FORM_LINES_UNWOUND, out);
+        ok = put_place(s, e, &places[i], i < n - n_unwound ? FORM_LINES : FORM_LINES_UNWOUND, out);
     return ok;
 }
 
-bool pf_script_put_symbol(pf_script_state *s, uint32_t frame, bool offset, pf_buffer *out)
+bool pf_script_put_symbol(pf_script_state *s, const pf_code_place *place, bool offset,
+                          pf_buffer *out)
 {
     found f;
-    return find(s, frame, &f) && put_name(&f, offset, out);
+    return find(s, place, &f) && put_name(&f, offset, out);
 }
 
-bool pf_script_put_dso(pf_script_state *s, uint32_t frame, pf_buffer *out)
+bool pf_script_put_dso(pf_script_state *s, const pf_code_place *place, pf_buffer *out)
 {
     const pf_profile *p = s->resolver->profile;
-    const pf_call_frame *f = pf_profile_frame_at(p, frame);
+    const pf_call_frame *f = pf_profile_frame_at(p, place->frame);
     const found known = {.frame = f, .object = pf_profile_object_at(p, f->object)};
     return put_dso(&known, 0, out);
 }
 
-uint64_t pf_script_offset(const pf_script_state *s, uint32_t frame)
+uint64_t pf_script_offset(const pf_script_state *s, const pf_code_place *place)
 {
     const pf_profile *p = s->resolver->profile;
-    const pf_call_frame *f = pf_profile_frame_at(p, frame);
+    const pf_call_frame *f = pf_profile_frame_at(p, place->frame);
     const pf_object *object = pf_profile_object_at(p, f->object);
-    return object && is_kernel(object) ? f->offset - object->first.addr : f->offset;
+    return object && is_kernel(object) ? place->offset - object->first.addr : place->offset;
 }
 
-uint32_t pf_script_frame(pf_script_state *s, const pf_unresolved *u, unsigned code, uint64_t addr)
+bool pf_script_place(pf_script_state *s, const pf_unresolved *u, unsigned code, uint64_t addr,
+                     pf_code_place *place)
 {
     if (code == PF_CODE_KERNEL || code == PF_CODE_USER)
         code = addr >> 63 ? PF_CODE_KERNEL : PF_CODE_USER;
-    return pf_resolve_address(s->resolver, u->s.pid, code, addr, u->s.time);
+    return pf_resolve_address(s->resolver, u->s.pid, code, addr, u->s.time, place);
 }

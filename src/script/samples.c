@@ -53,6 +53,7 @@ void pf_script_state_forget(void *state)
     pf_script_state *s = state;
     pf_budget *budget = &s->resolver->profile->budget;
     for (unsigned i = 0; i < PF_SCRIPT_TYPES; i++) {
+        free_pieces(budget, &s->frames[i]);
         free_pieces(budget, &s->chains[i]);
         free_pieces(budget, &s->unwound[i]);
         free_pieces(budget, &s->places[i]);
@@ -348,18 +349,16 @@ static bool put_ip(pf_script_state *s, const pf_script_event *e, const pf_unreso
 {
     if (e->has_chain)
         return pf_buffer_append_u8(out, '\n') && pf_script_put_chain(s, e, u, out);
-    const uint32_t frame =
-        e->fields & (PF_FIELD_SYM | PF_FIELD_DSO | PF_FIELD_DSOFF | PF_FIELD_SRCLINE)
-            ? pf_resolve_address(s->resolver, u->s.pid, pf_code_of_misc(u->misc), u->ip, u->s.time)
-            : 0;
-    if (frame == PF_INTERN_NONE || !pf_buffer_reserve(out, 48))
+    if (!pf_buffer_reserve(out, PF_ADDRESS_ROOM))
         return false;
-    uint8_t digits[32], *at = out->ptr + out->len;
-    const size_t n = (size_t)(pf_put_hex(digits, u->ip) - digits);
-    at = put_spaces(at, n < 16 ? 17 - n : 1);
-    memcpy(at, digits, 16);
-    out->len = (size_t)(at + n - out->ptr);
-    return pf_script_put_place(s, e, frame, out);
+    uint8_t *at = out->ptr + out->len;
+    *at = ' ';
+    out->len = (size_t)(pf_script_put_address(at + 1, u->ip) - out->ptr);
+    pf_code_place place;
+    return !pf_script_shows_place(e) ||
+           (pf_resolve_address(s->resolver, u->s.pid, pf_code_of_misc(u->misc), u->ip, u->s.time,
+                               &place) &&
+            pf_script_put_place(s, e, &place, out));
 }
 
 /* Who asks for the name of a kernel address in a payload. */
@@ -372,17 +371,34 @@ typedef struct asking {
 static const char *kernel_symbol(void *user, uint64_t address, uint64_t *offset)
 {
     const asking *a = user;
-    const uint32_t frame = pf_script_frame(a->s, a->u, PF_CODE_KERNEL, address);
-    return frame == PF_INTERN_NONE ? NULL : pf_script_kernel_function(a->s, frame, offset);
+    pf_code_place place;
+    return pf_script_place(a->s, a->u, PF_CODE_KERNEL, address, &place)
+               ? pf_script_kernel_function(a->s, &place, offset)
+               : NULL;
 }
 
-/* Text of a payload as it may be shown: control characters but tab and newline become `?`. */
-static bool put_payload_text(pf_buffer *out, const uint8_t *text, size_t n)
+/* How many bytes at the beginning of a text are ASCII without control characters, in steps of 8. */
+static size_t plain_length(const uint8_t *text, size_t n)
 {
-    if (!pf_buffer_reserve(out, n + 1))
-        return false;
-    uint8_t *at = out->ptr + out->len;
-    for (size_t i = 0; i < n; i++) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    size_t i = 0;
+    for (uint64_t eight; i + 8 <= n; i += 8) {
+        memcpy(&eight, text + i, 8);
+        /* The highest bit of a byte is set by 0x80 and above, by 0x7f, and by what is below 0x20.
+         */
+        if ((eight | (eight + ones) | ~((eight | 0x80 * ones) - 0x20 * ones)) & 0x80 * ones)
+            break;
+    }
+    return i;
+}
+
+/* Makes the text of a payload one that may be shown, in its place: control characters but tab and
+ * newline become `?`.  Returns its length. */
+static size_t clean_payload_text(uint8_t *text, size_t n)
+{
+    size_t i = plain_length(text, n);
+    uint8_t *at = text + i;
+    while (i < n) {
         const uint8_t c = text[i];
         uint32_t code;
         size_t length = c < 0x80 ? 1 : perfile_utf8_char(text + i, n - i, &code);
@@ -390,20 +406,18 @@ static bool put_payload_text(pf_buffer *out, const uint8_t *text, size_t n)
                                     : length && perfile_is_printable(code);
         if (!shown) {
             *at++ = '?';
+            i++;
             continue;
         }
-        for (; length; length--, i++)
-            *at++ = text[i];
-        i--;
+        for (; length; length--)
+            *at++ = text[i++];
     }
-    out->len = (size_t)(at - out->ptr);
-    return true;
+    return (size_t)(at - text);
 }
 
 /* The text of a tracepoint, of its raw data. */
 static bool put_trace(pf_script_state *s, const pf_unresolved *u, perfile_bytes raw, pf_buffer *out)
 {
-    uint8_t text[PF_PRINT_MOST];
     const pf_trace_format *format;
     asking a = {s, u};
     if (!s->tracepoints &&
@@ -412,7 +426,11 @@ static bool put_trace(pf_script_state *s, const pf_unresolved *u, perfile_bytes 
     perfile_status st = pf_tracepoints_of_event(s->tracepoints, u->s.event, &format, NULL);
     if (st != PERFILE_OK)
         return st == PERFILE_END;
-    return put_payload_text(out, text, pf_trace_print(format, raw, kernel_symbol, &a, text));
+    if (!pf_buffer_reserve(out, PF_PRINT_MOST))
+        return false;
+    uint8_t *text = out->ptr + out->len;
+    out->len += clean_payload_text(text, pf_trace_print(format, raw, kernel_symbol, &a, text));
+    return true;
 }
 
 /* The rest of a line of branches: from one address to another. */

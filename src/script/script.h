@@ -125,12 +125,17 @@ enum {
     PF_SCRIPT_THREADS = 1 << 10 /* slots of names of threads */
 };
 
-/* Places in text. */
+/* What a frame looks like: "name+0x", the distance from the beginning of the function, " (dso)". */
 typedef struct pf_script_piece {
-    uint32_t at, n; /* in pf_script_state.texts; n 0: not made yet */
+    uint32_t at;             /* in pf_script_state.texts */
+    uint32_t before, behind; /* bytes in front of the distance, and behind it */
+    uint64_t to_address;     /* to be added to an offset: the address that call chains show */
+    uint64_t to_distance;    /* likewise: the distance */
+    bool made, has_distance;
+    bool by_place; /* no text is made: it is another one for each place */
 } pf_script_piece;
 
-/* What the frames of one type of events look like, by number of the frame. */
+/* The frames of one type of events, by number of the frame. */
 typedef struct pf_script_pieces {
     pf_script_piece *at;
     size_t n;
@@ -139,8 +144,10 @@ typedef struct pf_script_pieces {
 typedef struct pf_script_state {
     pf_script *x;
     pf_resolver *resolver;
-    pf_script_pieces chains[PF_SCRIPT_TYPES];  /* their lines in call chains; … */
-    pf_script_pieces unwound[PF_SCRIPT_TYPES]; /* … of frames that a copied stack has given … */
+    pf_script_pieces frames[PF_SCRIPT_TYPES]; /* functions, and files where none is known */
+    /* Of single places, where the text depends on them: … */
+    pf_script_pieces chains[PF_SCRIPT_TYPES];  /* … their lines in call chains … */
+    pf_script_pieces unwound[PF_SCRIPT_TYPES]; /* … that a copied stack has given … */
     pf_script_pieces places[PF_SCRIPT_TYPES];  /* … and what follows an address */
     uint8_t *texts;
     size_t n_texts, texts_cap;
@@ -186,21 +193,30 @@ bool pf_script_put_text(pf_buffer *out, const char *text, size_t n, size_t most)
 
 /* frames.c */
 
+/* Writes an address in at least 16 columns; `at` has room for PF_ADDRESS_ROOM. */
+enum { PF_ADDRESS_ROOM = 40 };
+uint8_t *pf_script_put_address(uint8_t *at, uint64_t address);
+
 /* Appends the lines of a call chain. */
 bool pf_script_put_chain(pf_script_state *s, const pf_script_event *e, const pf_unresolved *u,
                          pf_buffer *out);
-/* Appends what follows an address: " sym+0x1 (dso)". */
-bool pf_script_put_place(pf_script_state *s, const pf_script_event *e, uint32_t frame,
+/* True if something follows an address; appends it: " sym+0x1 (dso)". */
+bool pf_script_shows_place(const pf_script_event *e);
+bool pf_script_put_place(pf_script_state *s, const pf_script_event *e, const pf_code_place *place,
                          pf_buffer *out);
 /* Append "sym" or "sym+0x1", with `offset`; "(dso)" without the parentheses. */
-bool pf_script_put_symbol(pf_script_state *s, uint32_t frame, bool offset, pf_buffer *out);
-bool pf_script_put_dso(pf_script_state *s, uint32_t frame, pf_buffer *out);
-/* The function of the kernel that a frame is in, and how far into it; NULL: none is known. */
-const char *pf_script_kernel_function(pf_script_state *s, uint32_t frame, uint64_t *offset);
-/* The offset of a frame in its file. */
-uint64_t pf_script_offset(const pf_script_state *s, uint32_t frame);
-/* The frame of an address, in the kernel if it lies there. */
-uint32_t pf_script_frame(pf_script_state *s, const pf_unresolved *u, unsigned code, uint64_t addr);
+bool pf_script_put_symbol(pf_script_state *s, const pf_code_place *place, bool offset,
+                          pf_buffer *out);
+bool pf_script_put_dso(pf_script_state *s, const pf_code_place *place, pf_buffer *out);
+/* The function of the kernel that a place is in, and how far into it; NULL: none is known. */
+const char *pf_script_kernel_function(pf_script_state *s, const pf_code_place *place,
+                                      uint64_t *offset);
+/* The offset of a place in its file. */
+uint64_t pf_script_offset(const pf_script_state *s, const pf_code_place *place);
+/* The place of an address, in the kernel if it lies there.  False if there is no memory or the
+ * limit of the profile is exceeded. */
+bool pf_script_place(pf_script_state *s, const pf_unresolved *u, unsigned code, uint64_t addr,
+                     pf_code_place *place);
 
 /* values.c: fields in the middle of a line, and those behind the place. */
 bool pf_script_put_memory(pf_script_state *s, const pf_script_event *e, const pf_unresolved *u,

@@ -148,13 +148,13 @@ static bool put_addr(pf_script_state *s, const pf_script_event *e, const pf_unre
         return false;
     if (!e->has_data_sym || !(e->fields & (PF_FIELD_SYM | PF_FIELD_DSO)))
         return true;
-    const uint32_t frame = pf_script_frame(s, u, pf_code_of_misc(u->misc), addr);
-    bool ok = frame != PF_INTERN_NONE;
+    pf_code_place place;
+    bool ok = pf_script_place(s, u, pf_code_of_misc(u->misc), addr, &place);
     if (ok && e->fields & PF_FIELD_SYM)
         ok = pf_buffer_append_u8(out, ' ') &&
-             pf_script_put_symbol(s, frame, e->fields & PF_FIELD_SYMOFF, out);
+             pf_script_put_symbol(s, &place, e->fields & PF_FIELD_SYMOFF, out);
     if (ok && e->fields & PF_FIELD_DSO)
-        ok = pf_buffer_append(out, " (", 2) && pf_script_put_dso(s, frame, out) &&
+        ok = pf_buffer_append(out, " (", 2) && pf_script_put_dso(s, &place, out) &&
              pf_buffer_append_u8(out, ')');
     return ok;
 }
@@ -226,16 +226,16 @@ static bool put_branch_flags(uint64_t flags, pf_buffer *out)
 static bool put_end(pf_script_state *s, const pf_script_event *e, const pf_unresolved *u,
                     uint64_t addr, pf_buffer *out)
 {
-    const uint32_t frame = pf_script_frame(s, u, pf_code_of_misc(u->misc), addr);
-    bool ok = frame != PF_INTERN_NONE;
+    pf_code_place place;
+    bool ok = pf_script_place(s, u, pf_code_of_misc(u->misc), addr, &place);
     if (e->fields & PF_FIELD_BRSTACK)
         ok = ok && pf_script_printf(out, "0x%" PRIx64, addr);
     else if (e->fields & PF_FIELD_BRSTACKSYM)
-        ok = ok && pf_script_put_symbol(s, frame, true, out);
+        ok = ok && pf_script_put_symbol(s, &place, true, out);
     else
-        ok = ok && pf_script_printf(out, "0x%" PRIx64, pf_script_offset(s, frame));
+        ok = ok && pf_script_printf(out, "0x%" PRIx64, pf_script_offset(s, &place));
     if (e->fields & PF_FIELD_DSO)
-        ok = ok && pf_buffer_append_u8(out, '(') && pf_script_put_dso(s, frame, out) &&
+        ok = ok && pf_buffer_append_u8(out, '(') && pf_script_put_dso(s, &place, out) &&
              pf_buffer_append_u8(out, ')');
     return ok;
 }

@@ -124,29 +124,13 @@ bool pf_sort_range_begin(pf_sort_ranges *b, uint32_t i, pf_head *head)
     pf_sort_range *one = &b->list[i];
     one->at = one->start;
     one->key = 0;
-    one->released = pf_sort_round_to_pages(one->offset);
     *head = (pf_head){0, one->offset, one->part, i};
     return read_head(b, one, head);
 }
 
-/* Releases the pages of records that were passed: every `step` bytes, and when the range has ended
- * (`over`). */
-static void release(const pf_sort_ranges *b, pf_sort_range *one, bool over, perfile_stream *stream)
-{
-    const uint64_t here = pf_sort_round_to_pages(one->offset + (uint64_t)(one->at - one->start));
-    if (here < one->released + (over ? 1 : b->step))
-        return;
-    pf_stream_release(stream, one->part, one->released, here - one->released);
-    one->released = here;
-}
-
-bool pf_sort_range_advance(pf_sort_ranges *b, const uint8_t *at, perfile_stream *stream,
-                           pf_head *head)
+bool pf_sort_range_advance(pf_sort_ranges *b, const uint8_t *at, pf_head *head)
 {
     pf_sort_range *one = &b->list[head->source];
     one->at = at;
-    const bool more = read_head(b, one, head);
-    if (b->step)
-        release(b, one, !more, stream);
-    return more;
+    return read_head(b, one, head);
 }

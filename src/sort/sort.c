@@ -13,7 +13,7 @@
 
 enum {
     MOST_RANGES = 1 << 17, /* of the mapped file; fewer with a small max_memory */
-    LEAST_STEP = 64 << 10, /* bytes of a range whose pages are released at once, at least */
+    RELEASES = 512,        /* of all pages of the mapping, in the second pass */
     MOST_STEP = 4 << 20,   /* bytes between two releases of pages; the same holds */
     EXTRA_PIECE = 1 << 20  /* bytes of a payload that extra() returns at once */
 };
@@ -148,13 +148,24 @@ static perfile_status begin_writing(pf_sort *x, perfile_error *err)
     if (st == PERFILE_OK)
         st = open_readers(x, err);
     x->ranges.place = pf_time_place_of(x->base.session);
-    x->ranges.step = x->stays_mapped ? 0 : x->step / 4 > LEAST_STEP ? x->step / 4 : LEAST_STEP;
     if (st == PERFILE_OK)
         st = pf_sort_merge_begin(x, err);
     x->writing = true;
     /* From here on progress counts yielded bytes. */
     x->total = x->done = x->reported = x->bytes;
     return st;
+}
+
+/* A release looks at the whole mapping, so there are RELEASES of them at most. */
+void pf_sort_touched(pf_sort *x, uint64_t bytes)
+{
+    const perfile_container *c = perfile_stream_container(&x->base);
+    x->touched += bytes;
+    if (x->stays_mapped || x->touched < x->step || x->touched < x->bytes / RELEASES)
+        return;
+    x->touched = 0;
+    for (uint32_t i = 0; i < c->n_parts; i++)
+        pf_stream_release(x->base.below, i, 0, UINT64_MAX);
 }
 
 /* pf_stream_ops.fill. */

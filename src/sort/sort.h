@@ -144,7 +144,6 @@ typedef struct pf_sort_range {
      * keys again. */
     pf_time_clock clock;
     const uint8_t *at; /* second pass: the next record */
-    uint64_t released; /* … and the offset in the part before which pages were released */
     uint32_t part;
     bool changed; /* the next record is none of the first pass: the file was changed since */
 } pf_sort_range;
@@ -156,7 +155,6 @@ typedef struct pf_sort_ranges {
     bool swap;                      /* records are in the other byte order */
     const perfile_session *session; /* borrowed */
     pf_time_place place;            /* second pass: of the time in samples */
-    uint64_t step; /* … bytes of a range whose pages are released at once; 0: they stay mapped */
 } pf_sort_ranges;
 
 /* Makes `b` empty, with room for `most` ranges.  `session` must outlive it. */
@@ -197,19 +195,20 @@ static inline void pf_sort_frame(perfile_record *r, const uint8_t *at, bool swap
     r->misc = f.misc;
 }
 
-/* Goes to the first record of range `i`, or on to the one at `at`.  False: the range has ended.
- * Pages that are no longer needed are released through `stream`. */
+/* Goes to the first record of range `i`, or on to the one at `at`.  False: the range has ended. */
 bool pf_sort_range_begin(pf_sort_ranges *b, uint32_t i, pf_head *head);
-bool pf_sort_range_advance(pf_sort_ranges *b, const uint8_t *at, perfile_stream *stream,
-                           pf_head *head);
+bool pf_sort_range_advance(pf_sort_ranges *b, const uint8_t *at, pf_head *head);
 /* Fills `r` with the next record of a range, but for its sequence. */
 void pf_sort_range_record(const pf_sort_ranges *b, const pf_sort_range *one, perfile_record *r);
 
-/* Rounds down to 64 KiB.  Pages of the mapping are released in such units, because a fault on one
- * released page brings up to that much back (fault-around of the kernel). */
+/* Pages of the mapping are released in units of 64 KiB, because a fault on one released page brings
+ * up to that much back (fault-around of the kernel). */
+enum { PF_SORT_PAGES = 64 << 10 };
+
+/* Rounds down to such a unit. */
 static inline uint64_t pf_sort_round_to_pages(uint64_t offset)
 {
-    return offset & ~(uint64_t)0xffff;
+    return offset & ~(uint64_t)(PF_SORT_PAGES - 1);
 }
 
 /* Returns PERFILE_E_IO: the mapped file was changed between the first and the second pass.  The
@@ -379,6 +378,7 @@ typedef struct pf_sort {
     uint64_t released;         /* offset in `part`: pages before it were released */
     uint64_t done, total;      /* of options.progress, in bytes */
     uint64_t reported;         /* `done` when progress was called last */
+    uint64_t touched;          /* second pass: bytes of ranges since pages were released */
 
     /* Second pass. */
     pf_sort_store moved;     /* records of ranges whose keys were computed again */
@@ -438,6 +438,10 @@ perfile_status pf_sort_read(pf_sort *x, perfile_error *err);
 perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err);
 /* Makes the next run of records; PERFILE_END after the last one. */
 perfile_status pf_sort_merge(pf_sort *x, perfile_error *err);
+
+/* Counts bytes of the mapping that the second pass has read.  After some megabytes all of it is
+ * released: what is still needed, a page of each range that is open, comes back. */
+void pf_sort_touched(pf_sort *x, uint64_t bytes);
 
 /* Calls options.progress, if there is one. */
 void pf_sort_progress(pf_sort *x, uint64_t done);

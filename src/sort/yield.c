@@ -50,6 +50,7 @@ perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err)
         pf_head head;
         if (pf_sort_range_begin(&x->ranges, i, &head))
             pf_heap_push(&x->heap, head);
+        pf_sort_touched(x, PF_SORT_PAGES);
     }
     for (uint32_t i = x->ranges.n; i < n && st == PERFILE_OK; i++)
         st = fill_reader(x, i, err);
@@ -184,7 +185,7 @@ static bool emit_ranges(pf_sort *x)
         bytes += size;
         keys |= head.key;
         x->keys[n++] = head.key;
-        if (pf_sort_range_advance(&x->ranges, one->at + size, x->base.below, &head))
+        if (pf_sort_range_advance(&x->ranges, one->at + size, &head))
             pf_heap_replace(heap, head);
         else
             pf_heap_pop(heap);
@@ -197,6 +198,7 @@ static bool emit_ranges(pf_sort *x)
     if (n > first)
         note_framed(&x->base, seen);
     count_records(x, n - first, samples, bytes - begun, keys != 0);
+    pf_sort_touched(x, bytes - begun);
     return more;
 }
 

@@ -50,6 +50,7 @@ typedef struct compiler {
     unsigned depth;
     unsigned values; /* on the stack when the steps so far are executed */
     uint32_t first;  /* step of this expression: jumps count from it */
+    uint32_t joined; /* the last step that a jump leads to */
 } compiler;
 
 static void next(compiler *c)
@@ -106,26 +107,40 @@ static waiting *top(compiler *c)
     return c->depth ? &c->stack[c->depth - 1] : NULL;
 }
 
+/* Adds the step of an operator.  If its operands are numbers their result takes their place: masks
+ * of the kernel have a dozen operators, which need not be executed for each payload. */
+static bool add_operator(compiler *c, uint8_t code, unsigned takes, const waiting *cast)
+{
+    pf_print_step *s = add_step(c, code, takes, 1);
+    if (!s)
+        return false;
+    s->width = cast->width;
+    s->is_signed = cast->is_signed;
+    const uint32_t first = c->n_steps - 1 - takes;
+    for (uint32_t i = first; i + 1 < c->n_steps; i++)
+        if (c->steps[i].code != PF_PRINT_NUMBER || i < c->joined)
+            return true;
+    const pf_print_value v =
+        pf_print_evaluate(c->f, c->steps + first, takes + 1, (perfile_bytes){NULL, 0});
+    c->steps[first] = (pf_print_step){
+        .code = PF_PRINT_NUMBER, .is_signed = v.is_signed, .u = {.number = v.number}};
+    c->n_steps = first + 1;
+    return true;
+}
+
 /* Makes a step of what waits at the top. */
 static bool reduce(compiler *c)
 {
     const waiting *w = &c->stack[--c->depth];
-    pf_print_step *s;
     switch (w->kind) {
     case WAIT_CAST:
-        if (!w->width)
-            return true;
-        s = add_step(c, PF_PRINT_CAST, 1, 1);
-        if (s) {
-            s->width = w->width;
-            s->is_signed = w->is_signed;
-        }
-        return s != NULL;
+        return !w->width || add_operator(c, PF_PRINT_CAST, 1, w);
     case WAIT_UNARY:
-        return add_step(c, w->code, 1, 1) != NULL;
+        return add_operator(c, w->code, 1, w);
     case WAIT_BINARY:
-        return add_step(c, w->code, 2, 1) != NULL;
+        return add_operator(c, w->code, 2, w);
     case WAIT_ELSE: /* both sides leave a value, one of which exists */
+        c->joined = c->n_steps;
         c->steps[w->step].to = (uint16_t)(c->n_steps - c->first);
         c->values--;
         return true;
@@ -168,39 +183,6 @@ static const struct {
     {"|", 3, PF_PRINT_OR},       {"&&", 2, PF_PRINT_BOTH},       {"||", 1, PF_PRINT_EITHER},
 };
 
-/* Functions of the kernel's macros. */
-enum { CALL_FIELD, CALL_TABLE, CALL_VALUES, CALL_FIRST, CALL_SIZE };
-
-static const struct {
-    const char *name;
-    uint8_t kind; /* CALL_…: takes a field; a table; values; values, of which the first counts */
-    uint8_t code, n_arguments;
-} calls[] = {
-    {"__get_str", CALL_FIELD, PF_PRINT_STRING, 1},
-    {"__get_rel_str", CALL_FIELD, PF_PRINT_STRING, 1},
-    {"__get_dynamic_array", CALL_FIELD, PF_PRINT_BYTES, 1},
-    {"__get_rel_dynamic_array", CALL_FIELD, PF_PRINT_BYTES, 1},
-    {"__get_sockaddr", CALL_FIELD, PF_PRINT_BYTES, 1},
-    {"__get_rel_sockaddr", CALL_FIELD, PF_PRINT_BYTES, 1},
-    {"__get_dynamic_array_len", CALL_FIELD, PF_PRINT_LENGTH, 1},
-    {"__get_rel_dynamic_array_len", CALL_FIELD, PF_PRINT_LENGTH, 1},
-    {"__get_bitmask", CALL_FIELD, PF_PRINT_BITMASK, 1},
-    {"__get_rel_bitmask", CALL_FIELD, PF_PRINT_BITMASK, 1},
-    {"__get_cpumask", CALL_FIELD, PF_PRINT_BITMASK, 1},
-    {"__get_rel_cpumask", CALL_FIELD, PF_PRINT_BITMASK, 1},
-    {"__print_flags", CALL_TABLE, PF_PRINT_FLAGS, 1},
-    {"__print_flags_u64", CALL_TABLE, PF_PRINT_FLAGS, 1},
-    {"__print_symbolic", CALL_TABLE, PF_PRINT_SYMBOL, 1},
-    {"__print_symbolic_u64", CALL_TABLE, PF_PRINT_SYMBOL, 1},
-    {"__print_hex", CALL_VALUES, PF_PRINT_HEX, 2},
-    {"__print_hex_str", CALL_VALUES, PF_PRINT_HEX_STR, 2},
-    {"__print_array", CALL_VALUES, PF_PRINT_ARRAY, 3},
-    {"__builtin_expect", CALL_VALUES, PF_PRINT_EXPECT, 2},
-    {"sizeof", CALL_SIZE, PF_PRINT_NUMBER, 1},
-};
-
-enum { N_CALLS = sizeof calls / sizeof calls[0] };
-
 /* The name of a field, which is the next token. */
 static bool take_field(compiler *c, uint16_t *field)
 {
@@ -242,10 +224,10 @@ static bool begin_call(compiler *c, unsigned i, bool *open)
 {
     uint16_t field;
     *open = false;
-    if (calls[i].kind == CALL_SIZE)
+    if (pf_print_calls[i].kind == CALL_SIZE)
         return size_of_type(c);
-    if (calls[i].kind == CALL_FIELD) {
-        pf_print_step *s = take_field(c, &field) ? add_step(c, calls[i].code, 0, 1) : NULL;
+    if (pf_print_calls[i].kind == CALL_FIELD) {
+        pf_print_step *s = take_field(c, &field) ? add_step(c, pf_print_calls[i].code, 0, 1) : NULL;
         if (s)
             s->field = field;
         return s && take(c, ")");
@@ -299,12 +281,11 @@ static bool operand_name(compiler *c, bool *open)
             c->steps[c->n_steps - 1].text = name;
         return pushed;
     }
-    for (unsigned i = 0; i < N_CALLS; i++)
-        if (is_word(name, calls[i].name)) {
-            next(c);
-            return begin_call(c, i, open);
-        }
-    return false;
+    const int i = pf_print_call_find(name);
+    if (i < 0)
+        return false;
+    next(c);
+    return begin_call(c, (unsigned)i, open);
 }
 
 /* One or several literals, which C joins: the parts of several are copied to the arena. */
@@ -507,9 +488,10 @@ static bool comma(compiler *c, bool *open)
     if (w->kind == WAIT_ENTRY)
         return end_entry(c, open);
     w->n_arguments++;
-    if (calls[w->code].kind != CALL_TABLE)
+    if (pf_print_calls[w->code].kind != CALL_TABLE)
         return true;
-    if (calls[w->code].code == PF_PRINT_FLAGS && (!take_text(c, &w->text) || !take(c, ",")))
+    if (pf_print_calls[w->code].code == PF_PRINT_FLAGS &&
+        (!take_text(c, &w->text) || !take(c, ",")))
         return false;
     return next_entry(c, open);
 }
@@ -518,11 +500,11 @@ static bool comma(compiler *c, bool *open)
 static bool end_call(compiler *c)
 {
     const waiting w = c->stack[--c->depth];
-    const unsigned values = calls[w.code].n_arguments;
-    const bool table = calls[w.code].kind == CALL_TABLE;
+    const unsigned values = pf_print_calls[w.code].n_arguments;
+    const bool table = pf_print_calls[w.code].kind == CALL_TABLE;
     if (table ? !w.n_arguments : w.n_arguments + 1u != values)
         return false;
-    pf_print_step *s = add_step(c, calls[w.code].code, values, 1);
+    pf_print_step *s = add_step(c, pf_print_calls[w.code].code, values, 1);
     if (!s)
         return false;
     s->text = w.text;
@@ -603,7 +585,7 @@ static bool expression(compiler *c, pf_print_argument *out)
 {
     bool open = true, end = false;
     const uint32_t first = c->n_steps;
-    c->first = first;
+    c->first = c->joined = first;
     c->values = c->depth = 0;
     while (!end) {
         while (open)
@@ -637,39 +619,52 @@ static perfile_status keep(pf_arena *arena, const void *items, size_t bytes, con
 {
     void *p;
     perfile_status st = pf_arena_get(arena, bytes ? bytes : 1, &p, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (bytes)
+    if (st == PERFILE_OK && bytes)
         memcpy(p, items, bytes);
-    *out = p;
-    return PERFILE_OK;
-}
-
-static perfile_status keep_all(const compiler *c, const pf_print_piece *pieces, int n,
-                               pf_arena *arena, const pf_print **out, perfile_error *err)
-{
-    const void *p = NULL;
-    pf_print made = {.n_pieces = (uint32_t)n};
-    perfile_status st = keep(arena, c->steps, c->n_steps * sizeof *c->steps, &p, err);
-    made.steps = p;
-    if (st == PERFILE_OK)
-        st = keep(arena, c->entries, c->n_entries * sizeof *c->entries, &p, err);
-    made.entries = p;
-    if (st == PERFILE_OK)
-        st = keep(arena, pieces, (size_t)n * sizeof *pieces, &p, err);
-    made.pieces = p;
-    if (st == PERFILE_OK)
-        st = keep(arena, &made, sizeof made, &p, err);
     if (st == PERFILE_OK)
         *out = p;
     return st;
+}
+
+static perfile_status keep_all(const compiler *c, const pf_print_piece *pieces, int n,
+                               const pf_print **out)
+{
+    const void *p = NULL;
+    pf_arena *arena = c->arena;
+    pf_print made = {.n_pieces = (uint32_t)n};
+    perfile_status st = keep(arena, c->steps, c->n_steps * sizeof *c->steps, &p, c->err);
+    made.steps = p;
+    if (st == PERFILE_OK)
+        st = keep(arena, c->entries, c->n_entries * sizeof *c->entries, &p, c->err);
+    made.entries = p;
+    if (st == PERFILE_OK)
+        st = keep(arena, pieces, (size_t)n * sizeof *pieces, &p, c->err);
+    made.pieces = p;
+    if (st == PERFILE_OK)
+        st = keep(arena, &made, sizeof made, &p, c->err);
+    if (st == PERFILE_OK)
+        *out = p;
+    return st;
+}
+
+/* Splits the format string, whose text is copied without its escapes.  Returns how many pieces
+ * there are, or -1. */
+static int split(compiler *c, pf_print_piece *pieces)
+{
+    perfile_bytes format;
+    void *texts;
+    if (!take_text(c, &format))
+        return -1;
+    c->status = pf_arena_get(c->arena, format.len + 1, &texts, c->err);
+    return c->status == PERFILE_OK
+               ? pf_print_split(format, c->f->long_size, texts, pieces, PF_PRINT_PIECES)
+               : -1;
 }
 
 perfile_status pf_print_compile(const pf_trace_format *f, pf_arena *arena, const pf_print **out,
                                 perfile_error *err)
 {
     const char *text = f->shown.print_fmt;
-    perfile_bytes format;
     perfile_status st = PERFILE_OK;
     *out = NULL;
     compiler *c = pf_alloc(1, sizeof *c);
@@ -678,13 +673,11 @@ perfile_status pf_print_compile(const pf_trace_format *f, pf_arena *arena, const
         *c = (compiler){.f = f, .arena = arena, .err = err};
         c->left = (perfile_bytes){(const uint8_t *)text, strlen(text)};
         next(c);
-        const int n = take_text(c, &format)
-                          ? pf_print_split(format, f->long_size, pieces, PF_PRINT_PIECES)
-                          : -1;
+        const int n = split(c, pieces);
         const bool usable = n >= 0 && arguments(c, pieces, n);
         st = c->status;
         if (usable && st == PERFILE_OK)
-            st = keep_all(c, pieces, n, arena, out, err);
+            st = keep_all(c, pieces, n, out);
         pf_free(c->steps);
         pf_free(c->entries);
     } else {

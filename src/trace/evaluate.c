@@ -221,6 +221,8 @@ pf_print_value pf_print_evaluate(const pf_trace_format *f, const pf_print_step *
 {
     pf_print_value stack[PF_PRINT_DEPTH + 1];
     unsigned top = 0;
+    if (n == 1 && steps->code <= PF_PRINT_BITMASK) /* as most are */
+        return pushed(f, steps, payload);
     stack[0] = number(0, true);
     for (uint32_t i = 0; i < n;) {
         const pf_print_step *s = &steps[i];

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "trace/print.h"
+
 static bool is_letter(uint8_t c)
 {
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -97,4 +99,38 @@ pf_print_token pf_print_token_read(perfile_bytes *t)
         return found;
     }
     return t->ptr[0] == '"' ? literal(t) : sign(t);
+}
+
+const pf_print_call pf_print_calls[] = {
+    {"__get_str", CALL_FIELD, PF_PRINT_STRING, 1},
+    {"__get_rel_str", CALL_FIELD, PF_PRINT_STRING, 1},
+    {"__get_dynamic_array", CALL_FIELD, PF_PRINT_BYTES, 1},
+    {"__get_rel_dynamic_array", CALL_FIELD, PF_PRINT_BYTES, 1},
+    {"__get_sockaddr", CALL_FIELD, PF_PRINT_BYTES, 1},
+    {"__get_rel_sockaddr", CALL_FIELD, PF_PRINT_BYTES, 1},
+    {"__get_dynamic_array_len", CALL_FIELD, PF_PRINT_LENGTH, 1},
+    {"__get_rel_dynamic_array_len", CALL_FIELD, PF_PRINT_LENGTH, 1},
+    {"__get_bitmask", CALL_FIELD, PF_PRINT_BITMASK, 1},
+    {"__get_rel_bitmask", CALL_FIELD, PF_PRINT_BITMASK, 1},
+    {"__get_cpumask", CALL_FIELD, PF_PRINT_BITMASK, 1},
+    {"__get_rel_cpumask", CALL_FIELD, PF_PRINT_BITMASK, 1},
+    {"__print_flags", CALL_TABLE, PF_PRINT_FLAGS, 1},
+    {"__print_flags_u64", CALL_TABLE, PF_PRINT_FLAGS, 1},
+    {"__print_symbolic", CALL_TABLE, PF_PRINT_SYMBOL, 1},
+    {"__print_symbolic_u64", CALL_TABLE, PF_PRINT_SYMBOL, 1},
+    {"__print_hex", CALL_VALUES, PF_PRINT_HEX, 2},
+    {"__print_hex_str", CALL_VALUES, PF_PRINT_HEX_STR, 2},
+    {"__print_array", CALL_VALUES, PF_PRINT_ARRAY, 3},
+    {"__builtin_expect", CALL_VALUES, PF_PRINT_EXPECT, 2},
+    {"sizeof", CALL_SIZE, PF_PRINT_NUMBER, 1},
+};
+
+int pf_print_call_find(perfile_bytes name)
+{
+    const int n = sizeof pf_print_calls / sizeof pf_print_calls[0];
+    for (int i = 0; i < n; i++)
+        if (strlen(pf_print_calls[i].name) == name.len &&
+            memcmp(pf_print_calls[i].name, name.ptr, name.len) == 0)
+            return i;
+    return -1;
 }

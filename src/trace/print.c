@@ -32,46 +32,11 @@ static void put_text(pf_print_out *out, const char *text)
     pf_print_bytes(out, text, strlen(text));
 }
 
-/* Text of a format string, with its escapes. */
-static void put_escaped(pf_print_out *out, perfile_bytes text)
+/* A number with flags or a precision, as printf() prints it. */
+static void put_formatted(pf_print_out *out, const pf_print_piece *p, int width, int precision,
+                          uint64_t n)
 {
-    while (text.len) {
-        const uint8_t *escape = memchr(text.ptr, '\\', text.len);
-        const size_t plain = escape ? (size_t)(escape - text.ptr) : text.len;
-        pf_print_bytes(out, text.ptr, plain);
-        if (!escape || plain + 1 == text.len)
-            return;
-        const uint8_t c = escape[1];
-        const char shown = (char)(c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c);
-        pf_print_bytes(out, &shown, 1);
-        text.ptr += plain + 2;
-        text.len -= plain + 2;
-    }
-}
-
-/* A conversion of a number whose flags, width and precision are known.  `at` is behind what was
- * printed; decimal and hexadecimal numbers without them are most. */
-static void put_integer(pf_print_out *out, const pf_print_piece *p, int width, int precision,
-                        uint64_t n)
-{
-    const unsigned unused = 64 - 8u * p->bytes;
-    const bool is_signed = p->conversion == 'd';
-    char format[16] = "%", digits[24];
-    n = n << unused;
-    n = is_signed ? (uint64_t)((int64_t)n >> unused) : n >> unused;
-    if (!p->flags && !width && precision < 0 && p->conversion != 'o' && p->conversion != 'X') {
-        char *at = digits + sizeof digits;
-        const unsigned base = p->conversion == 'x' ? 16 : 10;
-        const bool negative = is_signed && (int64_t)n < 0;
-        uint64_t left = negative ? 0 - n : n;
-        do
-            *--at = "0123456789abcdef"[left % base];
-        while (left /= base);
-        if (negative)
-            *--at = '-';
-        pf_print_bytes(out, at, (size_t)(digits + sizeof digits - at));
-        return;
-    }
+    char format[16] = "%", text[2 * PF_PRINT_WIDTH];
     size_t at = 1;
     for (unsigned i = 0; i < 5; i++)
         if (p->flags & 1U << i)
@@ -80,7 +45,6 @@ static void put_integer(pf_print_out *out, const pf_print_piece *p, int width, i
     at += precision < 0 ? 3 : 5;
     format[at++] = p->conversion;
     format[at] = '\0';
-    char text[2 * PF_PRINT_WIDTH];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     const int len = precision < 0
@@ -89,6 +53,38 @@ static void put_integer(pf_print_out *out, const pf_print_piece *p, int width, i
 #pragma GCC diagnostic pop
     if (len > 0)
         pf_print_bytes(out, text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1);
+}
+
+/* A conversion of a number whose width and precision are known.  Decimal and hexadecimal numbers,
+ * at most filled with zeros ("%03d"), are most. */
+static void put_integer(pf_print_out *out, const pf_print_piece *p, int width, int precision,
+                        uint64_t n)
+{
+    const unsigned unused = 64 - 8u * p->bytes;
+    const bool is_signed = p->conversion == 'd';
+    char digits[PF_PRINT_WIDTH + 24], *const end = digits + sizeof digits, *at = end;
+    n = n << unused;
+    n = is_signed ? (uint64_t)((int64_t)n >> unused) : n >> unused;
+    if ((p->flags & ~PF_PRINT_ZEROS) || (width && !p->flags) || precision >= 0 ||
+        p->conversion == 'o' || p->conversion == 'X') {
+        put_formatted(out, p, width, precision, n);
+        return;
+    }
+    const bool negative = is_signed && (int64_t)n < 0;
+    uint64_t left = negative ? 0 - n : n;
+    if (p->conversion == 'x')
+        do
+            *--at = "0123456789abcdef"[left % 16];
+        while (left /= 16);
+    else
+        do
+            *--at = (char)('0' + left % 10);
+        while (left /= 10);
+    while (end - at < width - negative)
+        *--at = '0';
+    if (negative)
+        *--at = '-';
+    pf_print_bytes(out, at, (size_t)(end - at));
 }
 
 /* The names of the bits of a number. */
@@ -262,7 +258,7 @@ static void put_piece(pf_print_out *out, const pf_trace_format *f, const pf_prin
                       perfile_bytes payload, const naming *names)
 {
     int width = p->width, precision = p->precision;
-    put_escaped(out, p->text);
+    pf_print_bytes(out, p->text.ptr, p->text.len);
     if (!p->conversion)
         return;
     if (p->star.n) {

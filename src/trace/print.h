@@ -107,7 +107,7 @@ enum {
 
 /* Text, and the conversion after it. */
 typedef struct pf_print_piece {
-    perfile_bytes text; /* with its escapes */
+    perfile_bytes text; /* without its escapes */
     char conversion;    /* 'd', 'x', 's' …, 'p'; 0: there is none */
     char pointer[4];    /* what follows %p: "I6c", "S", "M"; "" */
     uint8_t bytes;      /* that the conversion takes of a number: 1, 2, 4, 8 */
@@ -129,9 +129,11 @@ typedef struct pf_print {
 perfile_status pf_print_compile(const pf_trace_format *f, pf_arena *arena, const pf_print **out,
                                 perfile_error *err);
 
-/* Splits the format string into pieces, which need one or two arguments each.  Returns how many
- * there are, or -1 if there are more than `room` or one cannot be printed. */
-int pf_print_split(perfile_bytes format, unsigned long_size, pf_print_piece *pieces, int room);
+/* Splits the format string into pieces, which need one or two arguments each.  Their text is in
+ * `texts`, which has room for the format string.  Returns how many there are, or -1 if there are
+ * more than `room` or one cannot be printed. */
+int pf_print_split(perfile_bytes format, unsigned long_size, uint8_t *texts, pf_print_piece *pieces,
+                   int room);
 
 /* What an expression evaluates to. */
 enum { /* pf_print_value.what */

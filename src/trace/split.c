@@ -7,7 +7,23 @@
 typedef struct splitting {
     const uint8_t *at, *end;
     unsigned long_size;
+    uint8_t *texts; /* room for the text that is left */
 } splitting;
+
+/* A copy of text without its escapes. */
+static perfile_bytes without_escapes(splitting *s, const uint8_t *text, size_t n)
+{
+    const perfile_bytes begin = {s->texts, 0};
+    for (size_t i = 0; i < n; i++) {
+        uint8_t c = text[i];
+        if (c == '\\' && ++i == n)
+            break;
+        if (c == '\\')
+            c = text[i] == 'n' ? '\n' : text[i] == 't' ? '\t' : text[i] == 'r' ? '\r' : text[i];
+        *s->texts++ = c;
+    }
+    return (perfile_bytes){begin.ptr, (size_t)(s->texts - begin.ptr)};
+}
 
 static bool is_digit(uint8_t c)
 {
@@ -108,22 +124,24 @@ static bool conversion(splitting *s, pf_print_piece *p)
 }
 
 /* A "%%" ends a piece without a conversion, whose text has one of the two signs. */
-int pf_print_split(perfile_bytes format, unsigned long_size, pf_print_piece *pieces, int room)
+int pf_print_split(perfile_bytes format, unsigned long_size, uint8_t *texts, pf_print_piece *pieces,
+                   int room)
 {
     static const uint8_t none[1] = {0};
     const uint8_t *begin = format.ptr ? format.ptr : none;
-    splitting s = {begin, begin + format.len, long_size};
+    splitting s = {begin, begin + format.len, long_size, texts};
     for (int n = 0; n < room; n++) {
         pf_print_piece *p = &pieces[n];
-        *p = (pf_print_piece){.text = {s.at, 0}};
+        const uint8_t *text = s.at;
         const uint8_t *percent = s.at < s.end ? memchr(s.at, '%', (size_t)(s.end - s.at)) : NULL;
-        p->text.len = (size_t)((percent ? percent : s.end) - s.at);
+        s.at = percent ? percent + 1 : s.end;
+        const bool is_sign = percent && take(&s, '%');
+        *p =
+            (pf_print_piece){.text = without_escapes(
+                                 &s, text, (size_t)((percent ? percent : s.end) - text) + is_sign)};
         if (!percent)
             return n + 1;
-        s.at = percent + 1;
-        if (take(&s, '%'))
-            p->text.len++;
-        else if (!conversion(&s, p))
+        if (!is_sign && !conversion(&s, p))
             return -1;
     }
     return -1;

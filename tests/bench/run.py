@@ -22,6 +22,8 @@ BUSY = {
     "busy-trace": "-e sched:* -e syscalls:*",
     "busy-dwarf": "-e cpu-clock -F 1500 --call-graph dwarf",
 }
+# Fields of sched_switch and of others, some of which several have.
+PAYLOADS = "prev_comm,prev_pid,prev_prio,prev_state,next_comm,next_pid,next_prio,runtime,target_cpu"
 # Rows: name, kinds of captures, command.  IN is the capture, SLICE the first 16 MB of it, PACKED an archive of it, OUT
 # what is written; -o /dev/null would be another way of writing.
 ROWS = [
@@ -33,6 +35,7 @@ ROWS = [
     ("dump, text", MADE, "dump SLICE"),
     ("dump, jsonl", MADE, "dump --format jsonl SLICE"),
     ("dump, tsv", MADE, "dump --format tsv SLICE"),
+    ("dump --fields, payloads", ("busy-trace",), "dump --fields " + PAYLOADS + " IN"),
     ("filter --time", MADE, "filter --time 10%..20% -f -o OUT IN"),
     ("filter --where", MADE, "filter --where 'cpumode==USER && tid>2016' -f -o OUT IN"),
     ("sort", MADE, "sort -f -o OUT IN"),
@@ -46,6 +49,8 @@ ROWS = [
     ("archive, stats", MADE, "stats PACKED"),
     ("export, folded", ("chains", "stacks", "recorded", *BUSY), "export --allow-growth --to folded -f -o OUT IN"),
     ("export, folded, no names", tuple(BUSY), "export --allow-growth --no-symbols --to folded -f -o OUT IN"),
+    ("script", tuple(BUSY), "script IN"),
+    ("script, no names", tuple(BUSY), "script --no-symbols IN"),
     ("export, pprof", ("chains", "stacks", "recorded"), "export --allow-growth --to pprof -f -o OUT IN"),
 ]
 PERF = {
@@ -54,6 +59,9 @@ PERF = {
     "stats, by dso,sym": "report --stdio -g none --sort dso,sym -i IN",
     "dump, text": "script -D -i SLICE",
     "dump, tsv": "script -i SLICE",
+    "dump --fields, payloads": "script -F time,event,trace -i IN",
+    "script": "script -i IN",
+    "script, no names": "script -F comm,tid,cpu,time,period,event,ip -i IN",
     "export, folded": "script -F comm,pid,tid,event,ip,sym -i IN",
     "export, folded, no names": "script -F comm,pid,tid,event,ip -i IN",
     "sort": "inject -i IN -o OUT",

@@ -216,6 +216,14 @@ static void prints(void **state)
          "xfive"},
         {"\"%d %d %d %d\", 2 + 3 * 4, (2 + 3) * 4, 1 << 2 + 1, 7 & 3 == 3", "14 20 8 1"},
         {"\"%d %d %d %d %d\", 7 / 0, -7 / 2, -7 % 3, (u8)300, (s8)200", "0 -3 -1 44 -56"},
+        /* Numbers are computed when a print fmt is compiled, but not the last of a side of ?: with
+         * what follows both. */
+        {"\"%d %d %d\", (REC->pid ? 1 : 2) + 3, (REC->pid ? 1 : 2) | (4 + 8), -(REC->flag ? 2 : 3)",
+         "4 13 -2"},
+        {"\"%d %d\", REC->pid ? 1 : 2 + 3, REC->pid ? 1 + 2 : 3", "1 3"},
+        {"\"%d %lx\", REC->flag & (((1 | 2 | 4) + 1) << 1) - 1, ~(u64)(0 - 1) ^ REC->flag", "5 5"},
+        {"\"%03d|%05x|%02d|%04d|%3d\", REC->flag, 171, 1234, REC->pid, REC->flag",
+         "005|000ab|1234|-002|  5"},
         {"\"%d %d %d\", REC->pid < 0, REC->u < 0, (int)REC->u < 0", "1 0 1"},
         {"\"%d %d\", ((u32 *)__get_rel_dynamic_array(list))[1], REC->pair[2]", "9 768"},
         {"\"%d %d\", __get_rel_dynamic_array_len(list) / sizeof(u32), sizeof(long)", "2 8"},
