@@ -233,14 +233,15 @@ typedef struct naming {
     void *user;
 } naming;
 
-/* %p: the name of a function by %pS and its relatives, else the number as glibc prints pointers. */
+/* %p: the name of a function by %pS and its relatives, else the number, which is 0x0 there if it is
+ * 0; without them glibc prints the pointer. */
 static void put_pointer(pf_print_out *out, const pf_print_piece *p, const naming *names, uint64_t n,
                         int width)
 {
     uint64_t offset = 0;
     const char c = p->pointer[0];
-    const char *name =
-        names->symbol && c && strchr("FfSs", c) ? names->symbol(names->user, n, &offset) : NULL;
+    const bool is_function = c && strchr("FfSs", c);
+    const char *name = names->symbol && is_function ? names->symbol(names->user, n, &offset) : NULL;
     char text[24] = "(nil)";
     if (name) {
         put_text(out, name);
@@ -248,7 +249,7 @@ static void put_pointer(pf_print_out *out, const pf_print_piece *p, const naming
             pf_print_number(out, "+0x%llx", (unsigned long long)offset);
         return;
     }
-    if (n)
+    if (n || is_function)
         snprintf(text, sizeof text, "0x%llx", (unsigned long long)n);
     pf_print_number(out, p->flags & PF_PRINT_LEFT ? "%-*s" : "%*s", width, text);
 }
