@@ -1,5 +1,6 @@
 /* Printing a payload as its print fmt says (print.h), in the way of perf. */
 #include "base/byte_order.h"
+#include "trace/eventheader.h"
 #include "trace/print.h"
 #include "trace/printk.h"
 
@@ -359,6 +360,7 @@ size_t pf_trace_print(const pf_trace_format *f, perfile_bytes payload,
     const size_t most = PF_PRINT_ALWAYS + PF_PRINT_A_BYTE * payload.len;
     pf_print_out out = {to, 0, most < PF_PRINT_MOST ? most : PF_PRINT_MOST};
     const naming names = {symbol, user};
+    f = f->self ? f->self->base : f;
     pf_trace_compile(f);
     if (!f->print)
         put_fields(&out, f, payload);

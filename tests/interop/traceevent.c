@@ -267,7 +267,8 @@ static void read_capture(const char *path)
     if (perfile_tracepoints_open(b.session, &b.tracepoints, &err) != PERFILE_OK)
         exit(1);
     while (perfile_stream_next(b.stream, &r, &err) == PERFILE_OK)
-        if (perfile_tracepoint_of(b.tracepoints, r, &t, &payload, &err) == PERFILE_OK && learn(&b))
+        if (perfile_tracepoint_of(b.tracepoints, r, &t, &payload, &err) == PERFILE_OK &&
+            learn(&b) && perfile_tracepoint_find(b.tracepoints, t->id, &t, &err) == PERFILE_OK)
             compare(&b, t, payload);
     perfile_tracepoints_close(b.tracepoints);
     perfile_stream_close(b.stream);
