@@ -1,11 +1,12 @@
 /* Any text as the description of a tracepoint, up to the first NUL, and any bytes as a payload of
  * it: values lie in the payload, each field is found by its name, a payload is printed the same way
- * twice and within the limit, also one that is cut. */
+ * twice and within the limit, also one that is cut.  Where the description is one of EventHeader,
+ * the payload describes itself: these fields are read likewise, and a walk ends what it begins. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ensure.h"
-#include "trace/format.h"
+#include "trace/eventheader.h"
 #include "trace/print.h"
 #include "trace/printk.h"
 
@@ -26,6 +27,49 @@ static const char *name_of(void *user, uint64_t address, uint64_t *offset)
     return address & 1 ? "function" : NULL;
 }
 
+/* Bytes of a value can be read. */
+static void check_stored(const perfile_field *f, const perfile_value *v)
+{
+    perfile_bytes text;
+    perfile_strings strings = v->u.strings;
+    volatile uint8_t sum = 0;
+    if (f->type == PERFILE_STORED_TEXT || f->type == PERFILE_STORED_BLOB)
+        for (size_t i = 0; i < v->u.bytes.len; i++)
+            sum = (uint8_t)(sum + v->u.bytes.ptr[i]);
+    if (f->type != PERFILE_STORED_STRINGS)
+        return;
+    const size_t n = strings.n;
+    size_t found = 0;
+    for (; perfile_strings_next(&strings, &text) == PERFILE_OK; found++)
+        sum = (uint8_t)(sum + text.len);
+    ENSURE(found == n);
+}
+
+/* What is open in a walk. */
+typedef struct walked {
+    unsigned depth;
+    size_t shown;
+} walked;
+
+static void walk_value(void *user, const perfile_field *f, const perfile_value *v)
+{
+    check_stored(f, v);
+    ((walked *)user)->shown += 1 + v->width;
+}
+
+static void walk_begin(void *user, const perfile_field *f, const perfile_value *v)
+{
+    (void)f;
+    (void)v;
+    ENSURE(++((walked *)user)->depth <= 2 * PF_EH_DEPTH);
+}
+
+static void walk_end(void *user, const perfile_field *f)
+{
+    (void)f;
+    ENSURE(((walked *)user)->depth--);
+}
+
 static void check_values(const perfile_tracepoint *t, perfile_bytes payload)
 {
     for (uint32_t i = 0; i < t->n_fields; i++) {
@@ -36,6 +80,7 @@ static void check_values(const perfile_tracepoint *t, perfile_bytes payload)
         if (perfile_tracepoint_value(t, payload, i, &v) != PERFILE_OK)
             continue;
         ENSURE(v.offset <= payload.len && v.width <= payload.len - v.offset);
+        check_stored(&f->field, &v);
         if (f->field.type == PERFILE_STORED_WORDS)
             for (size_t k = 0; k < v.u.words.n; k++)
                 (void)perfile_word(&v.u.words, k);
@@ -51,6 +96,28 @@ static void check_print(const perfile_tracepoint *t, perfile_bytes payload)
     ENSURE(memcmp(first, again, n + 1) == 0);
     ENSURE(perfile_tracepoint_print(t, payload, name_of, NULL, again, n / 2 + 1) == n);
     ENSURE(memcmp(first, again, n / 2) == 0 && !again[n / 2]);
+}
+
+/* The payload as an event that describes itself. */
+static void check_event(const pf_trace_format *base, perfile_bytes payload)
+{
+    static const perfile_visitor visitor = {sizeof visitor, walk_value, walk_begin, walk_end};
+    const pf_trace_format *f;
+    pf_eh_parts parts;
+    pf_arena arena;
+    pf_buffer scratch = {0};
+    if (!base->is_eventheader || !pf_eh_split(base, payload, &parts))
+        return;
+    pf_arena_init(&arena, PF_EH_BYTES, "limit");
+    ENSURE(pf_eh_describe(base, &parts, &scratch, &arena, &f, NULL) == PERFILE_OK);
+    walked w = {0};
+    size_t left = payload.len;
+    pf_eh_walk(f, payload, 0, &left, &visitor, &w);
+    ENSURE(!w.depth && w.shown <= payload.len + PF_EH_GROWTH * payload.len);
+    check_values(&f->shown, payload);
+    check_print(&f->shown, payload);
+    pf_buffer_free(&scratch);
+    pf_arena_free(&arena);
 }
 
 /* The choices are in the number of bytes. */
@@ -75,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint8_t *part = copy(payload, left);
         check_values(&f->shown, (perfile_bytes){part, left});
         check_print(&f->shown, (perfile_bytes){part, left});
+        check_event(f, (perfile_bytes){part, left});
         free(part);
         if (!left)
             break;

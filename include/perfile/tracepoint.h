@@ -33,7 +33,10 @@ enum {                                     /* perfile_tracepoint_field.flags */
        PERFILE_TRACEPOINT_DYNAMIC = 1 << 2,
        PERFILE_TRACEPOINT_RELATIVE = 1 << 3, /* … or its offset from the end of this word */
        PERFILE_TRACEPOINT_ARRAY = 1 << 4,    /* declared with [ ] */
-       PERFILE_TRACEPOINT_LONG = 1 << 5      /* declared with `long` */
+       PERFILE_TRACEPOINT_LONG = 1 << 5,     /* declared with `long` */
+       /* The payload itself describes it (EventHeader of user_events): its place differs, and is
+        * that of its value. */
+       PERFILE_TRACEPOINT_SELF = 1 << 6
 };
 
 /* A field of a payload. */
@@ -78,7 +81,9 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_tracepoint_find(perfile_trac
                                                                     perfile_error *err);
 
 /* The tracepoint of a sample, and its payload, borrowed from the record.  PERFILE_END: it is no
- * sample of a tracepoint, has no payload, or is of one without a description. */
+ * sample of a tracepoint, has no payload, or is of one without a description.  Where payloads
+ * describe themselves (PERFILE_TRACEPOINT_SELF), the fields are those of this event; each event has
+ * its own perfile_tracepoint. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_tracepoint_of(perfile_tracepoints *t,
                                                                   const perfile_record *sample,
                                                                   const perfile_tracepoint **out,
@@ -86,7 +91,9 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_tracepoint_of(perfile_tracep
                                                                   perfile_error *err);
 
 /* The value of field `i`; `offset` and `width` of it are those in the payload.  PERFILE_END: the
- * payload ends before it, or says that it is outside. */
+ * payload ends before it, or says that it is outside; it is a struct or a list, or in a list (see
+ * perfile_tracepoint_walk()).  Of a field with PERFILE_TRACEPOINT_SELF, text that is not stored as
+ * it is shown (UTF-16, addresses, floating point) is valid until another payload is read. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_tracepoint_value(const perfile_tracepoint *t,
                                                                      perfile_bytes payload,
                                                                      uint32_t i,
@@ -94,7 +101,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_tracepoint_value(const perfi
 
 /* Shows the fields of a sample's payload that are not common to all tracepoints, as
  * perfile_record_walk() shows those of a record: `offset` of a value counts from the first byte of
- * the record.  PERFILE_END: as perfile_tracepoint_of(). */
+ * the record.  Structs and lists of structs begin and end.  PERFILE_END: as
+ * perfile_tracepoint_of(). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_tracepoint_walk(perfile_tracepoints *t,
                                                                     const perfile_record *sample,
                                                                     const perfile_visitor *visitor,

@@ -252,6 +252,28 @@ static bool append_words(pf_marks *m, const perfile_words *words)
     return ok && append(m, "\"");
 }
 
+/* Texts as one, with commas between them, cut as all names are. */
+static bool append_strings(pf_marks *m, perfile_strings strings)
+{
+    perfile_bytes text;
+    pf_buffer_clear(&m->clean);
+    while (m->clean.len < PF_NAME_MOST && perfile_strings_next(&strings, &text) == PERFILE_OK) {
+        uint8_t room[PF_NAME_MOST];
+        char one[PF_NAME_MOST + 3];
+        const char *between = m->clean.len ? ", " : "";
+        const size_t n = strlen(between);
+        text = pf_shortened(text, sizeof room, room);
+        memcpy(one, between, n);
+        if (text.len)
+            memcpy(one + n, text.ptr, text.len);
+        one[n + text.len] = '\0';
+        if (!pf_name_text(one, PF_NAME_MOST, &m->clean))
+            return false;
+    }
+    return pf_buffer_append_u8(&m->clean, 0) &&
+           pf_export_quote(&m->text, (const char *)m->clean.ptr);
+}
+
 static bool append_value(pf_marks *m, const perfile_field *field, const perfile_value *value)
 {
     if (field->type == PERFILE_STORED_TEXT)
@@ -260,6 +282,8 @@ static bool append_value(pf_marks *m, const perfile_field *field, const perfile_
         return append_hex(m, value->u.bytes);
     if (field->type == PERFILE_STORED_WORDS)
         return append_words(m, &value->u.words);
+    if (field->type == PERFILE_STORED_STRINGS)
+        return append_strings(m, value->u.strings);
     return append_number(m, field, value->number);
 }
 
@@ -304,10 +328,11 @@ static void visit(void *user, const perfile_field *field, const perfile_value *v
     add_member(d, field, value);
 }
 
-/* A field of a payload. */
+/* A field of a payload; members of structs are not shown. */
 static void visit_payload(void *user, const perfile_field *field, const perfile_value *value)
 {
-    add_member(user, field, value);
+    if (!((describing *)user)->depth)
+        add_member(user, field, value);
 }
 
 static void begin(void *user, const perfile_field *field, const perfile_value *value)
@@ -358,7 +383,8 @@ uint32_t pf_marks_describe(pf_marks *m, pf_profile *p, const perfile_record *r)
 uint32_t pf_marks_payload(pf_marks *m, pf_profile *p, perfile_tracepoints *all,
                           const perfile_record *r, const char *event)
 {
-    static const perfile_visitor visitor = {.size = sizeof visitor, .value = visit_payload};
+    static const perfile_visitor visitor = {
+        .size = sizeof visitor, .value = visit_payload, .begin = begin, .end = end};
     describing d = {.m = m, .kind = {PERFILE_RECORD_SAMPLE, event}, .ok = true};
     pf_buffer_clear(&m->text);
     perfile_status st = perfile_tracepoint_walk(all, r, &visitor, &d, NULL);

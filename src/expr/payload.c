@@ -13,6 +13,7 @@
 #include "expr/parse.h"
 #include "perfile/abi.h"
 #include "perfile/session.h"
+#include "trace/tracepoints.h"
 
 static bool is_word(const char *s, size_t n)
 {
@@ -40,9 +41,21 @@ static uint8_t class_of(const perfile_tracepoint_field *f)
         return PERFILE_EXPR_TEXT;
     case PERFILE_STORED_WORDS:
         return PERFILE_EXPR_LIST;
+    case PERFILE_STORED_STRINGS:
+    case PERFILE_STORED_STRUCT:
+    case PERFILE_STORED_LIST:
+        return 0;
     default:
         return PERFILE_EXPR_NUMBER;
     }
+}
+
+/* True if a field of the tracepoint may be meant: the name has that of no other in front. */
+static bool is_of(const perfile_expr *e, const pf_slot *s, const perfile_tracepoint *t)
+{
+    const char *name = (const char *)e->payload.names.ptr + s->payload_name;
+    const char *dot = strchr(name, '.');
+    return !dot || (strncmp(name, t->name, (size_t)(dot - name)) == 0 && !t->name[dot - name]);
 }
 
 /* The field of the slot's name in a tracepoint; NULL: there is none of a class that is meant. */
@@ -51,7 +64,7 @@ static const perfile_tracepoint_field *find_field(const perfile_expr *e, const p
 {
     const char *name = (const char *)e->payload.names.ptr + s->payload_name;
     const char *dot = strchr(name, '.');
-    if (dot && (strncmp(name, t->name, (size_t)(dot - name)) != 0 || t->name[dot - name]))
+    if (!is_of(e, s, t))
         return NULL;
     const int i = perfile_tracepoint_field_find(t, dot ? dot + 1 : name);
     if (i < 0)
@@ -86,18 +99,18 @@ static perfile_status classes_of(perfile_expr *e, const pf_slot *s, uint8_t *cla
     uint32_t position;
     *classes = 0;
     for (uint32_t i = 0; i < perfile_session_n_events(e->payload.session); i++) {
-        const perfile_tracepoint *t;
+        const pf_trace_format *format;
         const perfile_event *event = perfile_session_event(e->payload.session, i);
-        if (event->attr->type != PERFILE_TYPE_TRACEPOINT)
-            continue;
-        perfile_status st =
-            perfile_tracepoint_find(e->payload.tracepoints, event->attr->config, &t, err);
+        perfile_status st = pf_tracepoints_of_event(e->payload.tracepoints, event, &format, err);
         if (st < 0)
             return st;
         if (st == PERFILE_END)
             continue;
+        const perfile_tracepoint *t = &format->shown;
         const perfile_tracepoint_field *f = find_field(e, s, t, &position);
         *classes |= f ? class_of(f) : 0;
+        if (!f && format->is_eventheader && is_of(e, s, t)) /* its payloads may have it */
+            *classes |= PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT | PERFILE_EXPR_LIST;
         for (uint32_t k = 0; k < t->n_fields && suggestions; k++)
             pf_nearest_offer(suggestions, t->fields[k].field.name);
     }
@@ -164,18 +177,24 @@ static bool find_payload(perfile_expr *e)
         !e->payload.tracepoints)
         return false;
     const perfile_event *event = perfile_record_event(r);
-    if (!event || event->attr->type != PERFILE_TYPE_TRACEPOINT)
+    const pf_trace_format *format;
+    if (!event)
         return false;
-    perfile_status st = perfile_tracepoint_find(e->payload.tracepoints, event->attr->config,
-                                                &x->tracepoint, x->err);
+    perfile_status st = pf_tracepoints_of_event(e->payload.tracepoints, event, &format, x->err);
+    if (st == PERFILE_OK) {
+        const perfile_sample *sample = pf_expr_is_decoded(e) ? e->record : NULL;
+        if (!sample || !(sample->present & PERFILE_SAMPLE_RAW))
+            return false;
+        x->bytes = sample->raw;
+        st = pf_tracepoints_event(e->payload.tracepoints, x->bytes, &format, x->err);
+    }
     if (st < 0)
         x->status = st;
-    if (st != PERFILE_OK || !pf_expr_is_decoded(e))
+    if (st != PERFILE_OK)
         return false;
-    const perfile_sample *sample = e->record;
-    x->bytes = sample->raw;
-    x->payload = sample->present & PERFILE_SAMPLE_RAW ? 1 : 2;
-    return x->payload == 1;
+    x->tracepoint = &format->shown;
+    x->payload = 1;
+    return true;
 }
 
 bool pf_expr_payload(perfile_expr *e, pf_slot *s, const perfile_tracepoint_field **field,

@@ -1,5 +1,5 @@
 /* Reading the description of a tracepoint, line by line (format.h). */
-#include "trace/format.h"
+#include "trace/eventheader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +122,7 @@ static perfile_status make_room(reading *x, perfile_error *err)
 }
 
 /* Sorts the positions of fields by name: insertion, because most are few, and all have a limit. */
-static perfile_status sort_names(pf_trace_format *f, pf_arena *arena, perfile_error *err)
+perfile_status pf_trace_sort_names(pf_trace_format *f, pf_arena *arena, perfile_error *err)
 {
     void *p;
     const perfile_tracepoint *t = &f->shown;
@@ -178,7 +178,7 @@ perfile_status pf_trace_format_read(const pf_trace_source *source, pf_arena *are
         f->shown.id = source->id;
         f->shown.fields = x.fields;
         f->shown.n_fields = x.n;
-        st = sort_names(f, arena, err);
+        st = pf_trace_sort_names(f, arena, err);
     }
     if (st == PERFILE_OK)
         st = pf_arena_text(arena, source->system, &f->shown.system, err);
@@ -186,9 +186,11 @@ perfile_status pf_trace_format_read(const pf_trace_source *source, pf_arena *are
         st = pf_arena_text(arena, source->name, &f->shown.name, err);
     if (st == PERFILE_OK)
         st = pf_arena_text(arena, print, &f->shown.print_fmt, err);
-    if (st == PERFILE_OK)
-        *out = f;
-    return st;
+    if (st != PERFILE_OK)
+        return st;
+    f->is_eventheader = pf_eh_is(f);
+    *out = f;
+    return PERFILE_OK;
 }
 
 int pf_trace_field_find(const pf_trace_format *f, const char *name, size_t len)

@@ -24,6 +24,7 @@ enum { /* limits of a description, see format/limits.md */
        PF_TRACE_PAYLOAD = 64 << 10 /* a field ends before this offset */
 };
 
+struct pf_eh;
 struct pf_print;
 struct pf_printk;
 
@@ -39,6 +40,8 @@ typedef struct pf_trace_format {
     bool compiled;
     pf_arena *arena; /* that it is in */
     const struct pf_printk *printk;
+    bool is_eventheader;      /* payloads describe themselves, see eventheader.h */
+    const struct pf_eh *self; /* of one event of such a tracepoint; NULL: this is no event */
 } pf_trace_format;
 
 /* The text and what the session knows besides. */
@@ -54,6 +57,9 @@ typedef struct pf_trace_source {
  * PERFILE_E_NOMEM, PERFILE_E_LIMIT (of the arena). */
 perfile_status pf_trace_format_read(const pf_trace_source *source, pf_arena *arena,
                                     const pf_trace_format **out, perfile_error *err);
+
+/* Sorts the names of the fields for pf_trace_field_find(). */
+perfile_status pf_trace_sort_names(pf_trace_format *f, pf_arena *arena, perfile_error *err);
 
 /* The position of a field, or -1. */
 int pf_trace_field_find(const pf_trace_format *f, const char *name, size_t len);

@@ -1,5 +1,6 @@
 /* Printing a payload as its print fmt says (print.h), in the way of perf. */
 #include "base/byte_order.h"
+#include "trace/eventheader.h"
 #include "trace/print.h"
 #include "trace/printk.h"
 
@@ -229,14 +230,15 @@ typedef struct naming {
     void *user;
 } naming;
 
-/* %p: the name of a function by %pS and its relatives, else the number as glibc prints pointers. */
+/* %p: the name of a function by %pS and its relatives, else the number, which is 0x0 there if it is
+ * 0; without them glibc prints the pointer. */
 static void put_pointer(pf_print_out *out, const pf_print_piece *p, const naming *names, uint64_t n,
                         int width)
 {
     uint64_t offset = 0;
     const char c = p->pointer[0];
-    const char *name =
-        names->symbol && c && strchr("FfSs", c) ? names->symbol(names->user, n, &offset) : NULL;
+    const bool is_function = c && strchr("FfSs", c);
+    const char *name = names->symbol && is_function ? names->symbol(names->user, n, &offset) : NULL;
     char text[24] = "(nil)";
     if (name) {
         put_text(out, name);
@@ -244,7 +246,7 @@ static void put_pointer(pf_print_out *out, const pf_print_piece *p, const naming
             pf_print_number(out, "+0x%llx", (unsigned long long)offset);
         return;
     }
-    if (n)
+    if (n || is_function)
         snprintf(text, sizeof text, "0x%llx", (unsigned long long)n);
     pf_print_number(out, p->flags & PF_PRINT_LEFT ? "%-*s" : "%*s", width, text);
 }
@@ -354,6 +356,7 @@ size_t pf_trace_print(const pf_trace_format *f, perfile_bytes payload,
     const size_t most = PF_PRINT_ALWAYS + PF_PRINT_A_BYTE * payload.len;
     pf_print_out out = {to, 0, most < PF_PRINT_MOST ? most : PF_PRINT_MOST};
     const naming names = {symbol, user};
+    f = f->self ? f->self->base : f;
     pf_trace_compile(f);
     if (!f->print)
         put_fields(&out, f, payload);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "core/session.h"
 #include "perfile/abi.h"
+#include "trace/eventheader.h"
 #include "trace/printk.h"
 
 enum { COSTLY_NAME = 32 }; /* bytes of a name that count as one of the payload */
@@ -28,6 +29,12 @@ struct perfile_tracepoints {
     uint64_t generation; /* of the session, when it was asked */
     pf_printk printk;
     bool has_printk; /* it was read */
+    /* Events of payloads that describe themselves, by a hash of their metadata. */
+    pf_arena event_arena;
+    pf_ids event_ids;
+    const pf_trace_format **events;
+    uint32_t n_events, events_cap;
+    pf_buffer scratch;
 };
 
 perfile_status perfile_tracepoints_open(const perfile_session *session, perfile_tracepoints **out,
@@ -38,7 +45,9 @@ perfile_status perfile_tracepoints_open(const perfile_session *session, perfile_
         return pf_fail_nomem(err, "tracepoints");
     t->session = session;
     t->by_id.seed = pf_session_seed(session);
+    t->event_ids.seed = t->by_id.seed;
     pf_arena_init(&t->arena, pf_session_model_bytes(session), "limits.model_bytes");
+    pf_arena_init(&t->event_arena, PF_EH_BYTES, "limits.eventheader");
     *out = t;
     return PERFILE_OK;
 }
@@ -50,6 +59,10 @@ void perfile_tracepoints_close(perfile_tracepoints *t)
     pf_arena_free(&t->arena);
     pf_ids_free(&t->by_id);
     pf_free(t->all);
+    pf_arena_free(&t->event_arena);
+    pf_ids_free(&t->event_ids);
+    pf_free(t->events);
+    pf_buffer_free(&t->scratch);
     pf_free(t);
 }
 
@@ -144,6 +157,62 @@ perfile_status pf_tracepoints_of_event(perfile_tracepoints *t, const perfile_eve
     return pf_tracepoints_find(t, event->attr->config, out, err);
 }
 
+/* Of what makes two payloads ones of the same event. */
+static uint64_t hash_of(const perfile_tracepoints *t, const pf_trace_format *base,
+                        const pf_eh_parts *parts)
+{
+    uint64_t h = t->by_id.seed ^ base->shown.id;
+    for (size_t i = 0; i < parts->metadata.len; i++)
+        h = (h ^ parts->metadata.ptr[i]) * UINT64_C(0x100000001b3) + (h >> 29);
+    return h ^ parts->swapped;
+}
+
+static bool is_event(const pf_trace_format *f, const pf_trace_format *base,
+                     const pf_eh_parts *parts)
+{
+    return f->self->base == base && f->self->swapped == parts->swapped &&
+           f->self->metadata.len == parts->metadata.len &&
+           memcmp(f->self->metadata.ptr, parts->metadata.ptr, parts->metadata.len) == 0;
+}
+
+/* Describes an event that is not known yet. */
+static perfile_status add_event(perfile_tracepoints *t, uint64_t hash, const pf_eh_parts *parts,
+                                const pf_trace_format **f, perfile_error *err)
+{
+    const pf_trace_format **events =
+        pf_array_more(t->events, t->n_events, &t->events_cap, sizeof *events);
+    if (!events)
+        return pf_fail_nomem(err, "tracepoints");
+    t->events = events;
+    perfile_status st =
+        pf_eh_describe(*f, parts, &t->scratch, &t->event_arena, &events[t->n_events], err);
+    if (st == PERFILE_OK)
+        st = pf_ids_add(&t->event_ids, &t->event_arena, hash, t->n_events, NULL, err);
+    if (st == PERFILE_OK)
+        *f = events[t->n_events++];
+    return st;
+}
+
+perfile_status pf_tracepoints_event(perfile_tracepoints *t, perfile_bytes payload,
+                                    const pf_trace_format **f, perfile_error *err)
+{
+    pf_eh_parts parts;
+    if (!(*f)->is_eventheader || !pf_eh_split(*f, payload, &parts))
+        return PERFILE_OK;
+    const uint64_t hash = hash_of(t, *f, &parts);
+    const uint32_t place = pf_ids_find(&t->event_ids, hash);
+    if (place != PF_NO_OWNER) {
+        if (is_event(t->events[place], *f, &parts))
+            *f = t->events[place];
+        return PERFILE_OK;
+    }
+    perfile_error why;
+    const perfile_status st = add_event(t, hash, &parts, f, &why);
+    if (st == PERFILE_E_NOMEM && err)
+        *err = why;
+    return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
+}
+
 bool pf_tracepoint_payload(const perfile_record *r, perfile_bytes *payload)
 {
     perfile_sample sample;
@@ -179,9 +248,17 @@ perfile_status perfile_tracepoint_of(perfile_tracepoints *t, const perfile_recor
         return st;
     if (!pf_tracepoint_payload(r, &bytes))
         return PERFILE_END;
+    st = pf_tracepoints_event(t, bytes, &format, err);
+    if (st != PERFILE_OK)
+        return st;
     *out = &format->shown;
     *payload = bytes;
     return PERFILE_OK;
+}
+
+static const pf_trace_format *format_of(const perfile_tracepoint *t)
+{
+    return (const pf_trace_format *)(const void *)t;
 }
 
 perfile_status perfile_tracepoint_walk(perfile_tracepoints *t, const perfile_record *r,
@@ -197,12 +274,15 @@ perfile_status perfile_tracepoint_walk(perfile_tracepoints *t, const perfile_rec
         const perfile_tracepoint_field *f = &found->fields[i];
         /* Fields that lie over others may not show a short payload again and again. */
         const size_t cost = f->size + strlen(f->field.name) / COSTLY_NAME;
-        if (f->flags & PERFILE_TRACEPOINT_COMMON || cost > left ||
+        if (f->flags & (PERFILE_TRACEPOINT_COMMON | PERFILE_TRACEPOINT_SELF) || cost > left ||
             perfile_tracepoint_value(found, payload, i, &value) != PERFILE_OK)
             continue;
         left -= cost;
         value.offset += (uint64_t)(payload.ptr - r->header);
         visitor->value(user, &f->field, &value);
     }
+    if (st == PERFILE_OK && format_of(found)->self)
+        pf_eh_walk(format_of(found), payload, (uint64_t)(payload.ptr - r->header), &left, visitor,
+                   user);
     return st;
 }

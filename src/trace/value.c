@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/byte_order.h"
-#include "trace/format.h"
+#include "trace/eventheader.h"
 
 uint64_t pf_trace_number(const uint8_t *p, size_t size, bool sign, bool swapped)
 {
@@ -72,6 +72,8 @@ perfile_status perfile_tracepoint_value(const perfile_tracepoint *t, perfile_byt
     const pf_trace_format *f = format_of(t);
     const perfile_tracepoint_field *field = &t->fields[i];
     perfile_bytes bytes;
+    if (field->flags & PERFILE_TRACEPOINT_SELF)
+        return pf_eh_value(f, payload, i, value);
     if (!pf_trace_field_bytes(f, field, payload, &bytes))
         return PERFILE_END;
     value->offset = (uint64_t)(bytes.ptr - payload.ptr);

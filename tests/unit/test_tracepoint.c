@@ -236,6 +236,7 @@ static void prints(void **state)
          "20010db8-0000-0000-0000-000000000001 b80d0120-0000-0000-0000-000000000001 INVALIDMAC"},
         {"\"%p %pS %ps %p\", REC->ip, REC->ip, (void *)REC->ip, 0",
          "0xffff0010 schedule+0x10 schedule (nil)"},
+        {"\"%pS %ps %pF %pf\", 0, 0, 0, 0", "0x0 0x0 0x0 0x0"},
         {"\"%s\", REC->ip", "End of it"},
         {"\"%s\", REC->state", "fffffffffffffffb"},
         {"\"%d %s\", __builtin_expect(!!(REC->pid), 0) ? 1 : 2, (REC)->comm", "1 worker"},
