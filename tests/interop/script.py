@@ -8,7 +8,7 @@ import sys
 
 from captures import PERFILE, SOURCE, captures
 from enough import enough
-from script_made import KINDS, make
+from script_made import KINDS, make, make_headers
 
 # Fields that need something special of the capture are in the sets for all: what it does not have is an error of both.
 SETS = """
@@ -59,6 +59,10 @@ SETS = """
 --show-cgroup-events
 --show-task-events --show-mmap-events --show-switch-events --show-lost-events --ns -F +pid,+misc
 --show-task-events --deltatime
+--header-only
+--header-only -I
+--header -F comm,tid
+-I -F comm,tid
 """
 
 # Captures that perf prints otherwise, all of them or with some options: what, name, options, reason.
@@ -71,7 +75,8 @@ DIFFERENCES = [
         (r"intel_pt", "", "AUX data"),
         (r"mini-noall", "--show", "no sample_id_all"),
         (r"s390x.*pipe|pipe.*be\.data", "", "pipes of another byte order"),
-        (r"s390x|big-endian|-be\.data", "--show-(mmap|bpf|switch)|iregs|addr", "fields that perf does not swap"),
+        (r"s390x|big-endian|-be\.data", "--show-(mmap|bpf|switch)|iregs|addr|header", "fields that perf does not swap"),
+        (r"ro_sample", "-I", "topology of another tool"),
         (r"lost\.data|systemwide\.1-3\.8", "", "names of threads"),
         (r"callgraph_and_branch-3\.4", "brstack", "the kernel is mapped from 0"),
         (r"garbage|truncated|corrupt|bad-|unknown-type|trailing|killed|cut|inject-pipe|synthetic|fuzz|broken", "",
@@ -181,6 +186,9 @@ for path, name in captures():
 for kind in KINDS:
     for options in make(kind, kind + ".data"):
         compare(kind + ".data", "made: " + kind, options, False)
+for path in make_headers("."):
+    for options in ("--header-only", "--header-only -I", "--header -F ip"):
+        compare(path, "made: " + path, options, False)
 made = recording()
 if made:
     for options in sets:
