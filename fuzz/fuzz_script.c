@@ -65,8 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *choice = data + (size -= 4);
     const perfile_bytes in = {data, size};
     perfile_emit_options how = {.size = sizeof how, .fields = lists[choice[0] & 7]};
-    how.flags = ((uint32_t)choice[1] << 3 | (uint32_t)choice[2] << 11) &
-                (2 * PERFILE_SCRIPT_TEXT_POKES - 1);
+    how.flags =
+        ((uint32_t)choice[1] << 3 | (uint32_t)choice[2] << 11) & (2 * PERFILE_SCRIPT_SHOW_INFO - 1);
     how.max_stack = choice[3] & 7;
     perfile_sink *one, *two;
     perfile_bytes a, b;

@@ -89,6 +89,24 @@ void seeds_put_symbols(const char *folder)
         snprintf(name, sizeof name, "elf-%u", i);
         seeds_put(folder, "symbol_elf", name, &b);
     }
+    for (unsigned i = 0; i < 8; i++) {
+        static const uint32_t plt[] = {1, 0, 3, 1000};
+        BUILDER b = {0};
+        elf_make(&b, &(elf_made){.is64 = i & 1,
+                                 .big = i & 2,
+                                 .machine = machines[i % 6],
+                                 .symbols = symbols,
+                                 .n = sizeof symbols / sizeof symbols[0],
+                                 .plt = plt,
+                                 .n_plt = 4,
+                                 .plt_head = 16,
+                                 .plt_width = 16,
+                                 .plt_entsize = 16,
+                                 .rel = i & 4,
+                                 .second = i & 1});
+        snprintf(name, sizeof name, "plt-%u", i);
+        seeds_put(folder, "symbol_elf", name, &b);
+    }
     for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         BUILDER b = {0};
         build_bytes(&b, texts[i], strlen(texts[i]));

@@ -1,5 +1,5 @@
 /* Small ELF files of either class and byte order: .text from ELF_BASE on, a symbol table, a build
- * id. */
+ * id, and, if wanted, a procedure linkage table. */
 #ifndef TESTS_ELF_MADE_H
 #define TESTS_ELF_MADE_H
 
@@ -7,7 +7,14 @@
 
 /* The only segment: this address is offset 0 in the file. */
 #define ELF_BASE UINT64_C(0x400000)
-enum { ELF_SEGMENT = 0x10000, ELF_LOCAL_FUNC = 0x02, ELF_GLOBAL_FUNC = 0x12, ELF_WEAK_FUNC = 0x22 };
+enum {
+    ELF_SEGMENT = 0x10000,
+    ELF_PLT = 0x4000,
+    ELF_PLT_SEC = 0x6000,
+    ELF_LOCAL_FUNC = 0x02,
+    ELF_GLOBAL_FUNC = 0x12,
+    ELF_WEAK_FUNC = 0x22
+};
 
 typedef struct elf_symbol {
     const char *name;
@@ -22,6 +29,15 @@ typedef struct elf_made {
     const uint8_t *build_id; /* of 20 bytes; NULL: none */
     const elf_symbol *symbols;
     size_t n;
+    /* The symbols of the entries of the PLT, from 1 on; 0: of an IFUNC.  Symbols are dynamic, too.
+     */
+    const uint32_t *plt;
+    size_t n_plt;
+    uint64_t plt_head, plt_width; /* bytes before the entries, and of each */
+    uint64_t plt_entsize;         /* what the header of the section says */
+    bool rel;                     /* .rel.plt instead of .rela.plt */
+    bool second;                  /* .plt.sec, too */
+    bool undynamic;               /* the relocations refer to .symtab, as in static programs */
 } elf_made;
 
 static inline void elf_word(builder *b, bool is64, uint64_t v)
@@ -69,17 +85,48 @@ static inline void elf_symbols(builder *b, const elf_made *m)
     }
 }
 
+/* Bytes of the relocations of the PLT. */
+static inline size_t elf_relocations(const elf_made *m)
+{
+    return m->n_plt * (m->is64 ? 8 : 4) * (m->rel ? 2 : 3);
+}
+
+static inline void elf_relocate(builder *b, const elf_made *m)
+{
+    for (size_t i = 0; i < m->n_plt; i++) {
+        elf_word(b, m->is64, ELF_BASE + 0x8000 + i * 8);
+        elf_word(b, m->is64, m->is64 ? (uint64_t)m->plt[i] << 32 | 7 : m->plt[i] << 8 | 7);
+        if (!m->rel)
+            elf_word(b, m->is64, 0);
+    }
+}
+
+/* The headers of .dynsym, which are the bytes of .symtab, .plt, .rela.plt and .plt.sec. */
+static inline void elf_plt_sections(builder *b, const elf_made *m, size_t symtab, size_t size,
+                                    size_t relocations)
+{
+    const bool w = m->is64;
+    const uint64_t plt = m->plt_head + m->n_plt * m->plt_width;
+    elf_section(b, w, 1, 11, 0, symtab, size, 3, w ? 24 : 16);
+    elf_section(b, w, 29, 1, ELF_BASE + ELF_PLT, ELF_PLT, plt, 0, m->plt_entsize);
+    elf_section(b, w, m->rel ? 44 : 34, m->rel ? 9 : 4, 0, relocations, elf_relocations(m),
+                m->undynamic ? 2 : 6, 0);
+    elf_section(b, w, m->second ? 53 : 1, 1, ELF_BASE + ELF_PLT_SEC, ELF_PLT_SEC,
+                m->n_plt * m->plt_width, 0, m->plt_entsize);
+}
+
 /* Appends the file to `b`, which is empty. */
 static inline void elf_make(builder *b, const elf_made *m)
 {
-    static const char names[] = "\0.text\0.symtab\0.strtab\0.note\0";
+    static const char names[] = "\0.text\0.symtab\0.strtab\0.note\0.plt\0.rela.plt\0.rel.plt\0"
+                                ".plt.sec\0";
     const bool w = m->is64;
-    const size_t header = w ? 64 : 52, segment = w ? 56 : 32, sections = 5;
+    const size_t header = w ? 64 : 52, segment = w ? 56 : 32, sections = m->n_plt ? 9 : 5;
     size_t symtab = header + segment, strings = symtab + (m->n + 1) * (w ? 24 : 16), length = 1;
     for (size_t i = 0; i < m->n; i++)
         length += strlen(m->symbols[i].name) + 1;
     const size_t shstr = strings + length, note = (shstr + sizeof names + 3) & ~(size_t)3;
-    const size_t table = note + 36;
+    const size_t relocations = note + 36, table = relocations + elf_relocations(m);
     b->swap = m->big != (bool)PF_NATIVE_BIG;
     build_bytes(b, "\177ELF", 4);
     build_u8(b, w ? 2 : 1);
@@ -121,12 +168,15 @@ static inline void elf_make(builder *b, const elf_made *m)
     build_u32(b, 3);
     build_bytes(b, "GNU", 4);
     build_bytes(b, m->build_id ? m->build_id : (const uint8_t[20]){0}, 20);
+    elf_relocate(b, m);
     elf_section(b, w, 0, 0, 0, 0, 0, 0, 0);
     elf_section(b, w, 1, 1, ELF_BASE, 0, ELF_SEGMENT, 0, 0);
     elf_section(b, w, 7, m->bare ? 1 : 2, 0, symtab, strings - symtab, 3, w ? 24 : 16);
     elf_section(b, w, 15, 3, 0, strings, length, 0, 0);
     elf_section(b, w, 1, 3, 0, shstr, sizeof names, 0, 0);
     elf_section(b, w, 23, m->build_id ? 7 : 1, 0, note, 36, 0, 0);
+    if (m->n_plt)
+        elf_plt_sections(b, m, symtab, strings - symtab, relocations);
 }
 
 #endif

@@ -52,7 +52,12 @@ enum {                            /* perfile_emit_options.flags */
        PERFILE_SCRIPT_ROUNDS = 1 << 13,     /* … FINISHED_ROUND */
        PERFILE_SCRIPT_BPF = 1 << 14,        /* … KSYMBOL, BPF_EVENT */
        PERFILE_SCRIPT_CGROUPS = 1 << 15,    /* … CGROUP */
-       PERFILE_SCRIPT_TEXT_POKES = 1 << 16  /* … TEXT_POKE */
+       PERFILE_SCRIPT_TEXT_POKES = 1 << 16, /* … TEXT_POKE */
+       /* --header: in front of a capture, where its parts are and what its features say.  The two
+        * lines before them, which say when the file was written, are for the caller, who knows it.
+        */
+       PERFILE_SCRIPT_HEADER = 1 << 17,
+       PERFILE_SCRIPT_SHOW_INFO = 1 << 18 /* -I: of features all; of a pipe also without HEADER */
 };
 
 enum {                                    /* perfile_export_options.flags */

@@ -64,7 +64,7 @@ static const struct {
             RESERVED(copy_options, reserved0), RESERVED(copy_options, reserved)),
     OPTIONS(export_options, FLAGS(export_options, flags, PERFILE_EXPORT_OFF_CPU),
             RESERVED(export_options, reserved)),
-    OPTIONS(emit_options, FLAGS(emit_options, flags, PERFILE_SCRIPT_TEXT_POKES),
+    OPTIONS(emit_options, FLAGS(emit_options, flags, PERFILE_SCRIPT_SHOW_INFO),
             RESERVED(emit_options, reserved0)),
     OPTIONS(encode_options, RESERVED(encode_options, reserved0),
             RESERVED(encode_options, reserved1), RESERVED(encode_options, reserved)),

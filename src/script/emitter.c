@@ -119,9 +119,7 @@ static void close_script(perfile_emitter *e)
 
 static perfile_status begin_script(perfile_emitter *e, perfile_error *err)
 {
-    (void)e;
-    (void)err;
-    return PERFILE_OK;
+    return e->flags & PERFILE_SCRIPT_HEADER ? pf_script_put_header(script_of(e), err) : PERFILE_OK;
 }
 
 /* Some field shows the wall clock; false if that is not known. */
@@ -274,6 +272,13 @@ static void advance(pf_script *x, const perfile_record *r)
         x->reader.now = time;
 }
 
+/* Puts a fact of a pipe between the lines. */
+static perfile_status put_fact(pf_script *x, const perfile_record *r, perfile_error *err)
+{
+    const perfile_status st = pf_queue_finish(x->reader.queue, err);
+    return st == PERFILE_OK ? pf_script_put_fact(x, r, err) : st;
+}
+
 /* Puts a record.  The name of a thread is that before it ends, and after it was named. */
 static perfile_status put_record(pf_script *x, const perfile_record *r, perfile_error *err)
 {
@@ -282,6 +287,10 @@ static perfile_status put_record(pf_script *x, const perfile_record *r, perfile_
     advance(x, r);
     if (r->type == PERFILE_RECORD_SAMPLE)
         return put_sample(x, r, err);
+    if (r->type == PERFILE_RECORD_HEADER_FEATURE)
+        return x->base.flags & (PERFILE_SCRIPT_HEADER | PERFILE_SCRIPT_SHOW_INFO)
+                   ? put_fact(x, r, err)
+                   : PERFILE_OK;
     if (r->type == PERFILE_RECORD_CALLCHAIN_DEFERRED)
         return pf_profile_reader_put(&x->reader, r, err);
     if (x->past && r->type != PERFILE_RECORD_EXIT && perfile_model_wants(r->type))
@@ -325,7 +334,9 @@ static perfile_status finish(perfile_emitter *e, perfile_error *err)
 static perfile_status next(perfile_emitter *e, perfile_error *err)
 {
     pf_script *x = script_of(e);
-    const perfile_status st = end_input(x, err);
+    perfile_status st = end_input(x, err);
+    if (st == PERFILE_OK && e->stream)
+        st = begin_script(e, err);
     return st == PERFILE_OK && e->stream ? begin_input(x, err) : st;
 }
 

@@ -231,4 +231,11 @@ bool pf_script_shows(uint32_t flags, uint32_t type);
 /* Makes the line of one in x->line. */
 perfile_status pf_script_note(pf_script *x, const perfile_record *r, perfile_error *err);
 
+/* header.c: what --header prints. */
+
+/* Writes what is known of the capture before its first record. */
+perfile_status pf_script_put_header(pf_script *x, perfile_error *err);
+/* Writes the feature that a HEADER_FEATURE record has. */
+perfile_status pf_script_put_fact(pf_script *x, const perfile_record *r, perfile_error *err);
+
 #endif

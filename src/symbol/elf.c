@@ -711,7 +711,8 @@ static perfile_status add_plt_entry(const char *name, pf_sym sym, size_t *left, 
     return st == PERFILE_OK ? pf_symtab_add(table, sym) : st;
 }
 
-/* The relocations of a PLT are in the order of its entries. */
+/* The relocations of a PLT are in the order of its entries.  Those of an IFUNC have symbol 0, which
+ * has no name: the entry is called "@plt", as perf calls it. */
 static perfile_status add_plt_entries(const pf_elf *e, const pf_elf_section *plt, uint64_t head,
                                       uint64_t width, perfile_bytes relocations, bool addend,
                                       const pf_piece *entries, const pf_piece *names,
@@ -728,15 +729,14 @@ static perfile_status add_plt_entries(const pf_elf *e, const pf_elf_section *plt
         pf_sym sym = {.origin = PERFILE_SYMBOL_PLT, .binding = PF_BIND_GLOBAL, .plt = true};
         if (c.bad)
             break;
-        if (!number || offset >= entries->len || pf_add_u64(plt->addr, at, &sym.start) ||
+        if (offset >= entries->len || pf_add_u64(plt->addr, at, &sym.start) ||
             pf_add_u64(sym.start, width, &sym.end))
-            continue; /* of an IFUNC, which has no name */
+            continue;
         pf_cursor one =
             pf_cur((perfile_bytes){entries->ptr + offset, entries->len - (size_t)offset}, e->swap);
         const char *name = pf_elf_text(names, read_entry(e, &one).name);
-        if (one.bad || !name[0])
-            continue;
-        st = add_plt_entry(name, sym, &left, table);
+        if (!one.bad)
+            st = add_plt_entry(name, sym, &left, table);
     }
     return st;
 }
@@ -749,7 +749,8 @@ perfile_status pf_elf_add_plt(const pf_elf *e, pf_symtab *table)
     const pf_elf_section *plt = pf_elf_section_named(e, ".plt");
     /* Of programs for indirect branch tracking: what is called, and no head. */
     const pf_elf_section *second = pf_elf_section_named(e, ".plt.sec");
-    if (!rel || !plt || rel->link >= e->n_sections)
+    /* The PLT of a static program has another layout, and relocations without dynamic symbols. */
+    if (!rel || !plt || rel->link >= e->n_sections || e->sections[rel->link].type != PF_SHT_DYNSYM)
         return PERFILE_OK;
     perfile_status st = read_symbols(e, &e->sections[rel->link], &entries, &names);
     if (st == PERFILE_OK)

@@ -46,6 +46,21 @@ script --show-cgroup-events captures/cgroup.data | grep RECORD
 script --show-lost-events --show-bpf-events --show-round-events captures/cgroup.data | grep RECORD | head -n 4
 script --show-task-events --deltatime -F time,tid captures/switch.data
 
+# The header, without when the file was written.
+header() {
+    script "$@" | sed 's/^\(# captured on    : \).*/\1…/'
+}
+header --header-only captures/cpu-clock.data
+header --header-only -I captures/clock.data | grep -v '^# event'
+header --header -F comm,time captures/switch.data | sed -n '1,3p; /missing/,$p' | head -n 8
+header --header -F comm,time captures/pipe.data | grep -n 'captured\|====\|CPU_TOPO\|hostname\|work' | head -n 6
+header --header-only captures/big-endian.data captures/group.data | grep 'captured\|version\|group\|missing'
+header --header-only captures/truncated-features.data
+echo '$ … | perfile script --no-symbols --header-only -'
+cat captures/cpu-clock.data | "$PERFILE" script --no-symbols --header-only - | head -n 3
+script -I -F comm captures/cpu-clock.data | sed -n 2p
+script -I -F comm captures/pipe.data | grep -c '^# CPU [0-9]'
+
 # Which records, and several captures.
 script --comm child -F comm,tid captures/cpu-clock.data | sort | uniq -c
 script --time 10%..30% -F time captures/cpu-clock.data | wc -l

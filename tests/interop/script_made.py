@@ -50,6 +50,98 @@ def sample(r, sample_type, i, time):
     return record(9, 2, s)
 
 
+def attr_of(r, size=128):
+    """An attr whose members are 0 or anything."""
+    words = [r.choice([0, 1, r.getrandbits(20), r.getrandbits(64)]) for _ in range(size // 8)]
+    words[0] = r.randrange(6) | size << 32
+    for i, bits in ((3, 25), (4, 5), (5, 38), (9, 19), (13, 48), (14, 32)):
+        words[i] &= (1 << bits) - 1  # what perf 6.1 knows; it refuses others
+    return struct.pack("<%dQ" % len(words), *words)
+
+
+def text(t):
+    t = t.encode() + b"\0"
+    t += bytes(-len(t) % 64)
+    return struct.pack("<I", len(t)) + t
+
+
+def bpf_program(r, number, n, name):
+    """struct bpf_prog_info, and the addresses, lengths and tags of its functions."""
+    lens = struct.pack("<%dI" % n, *(r.randrange(4000) for _ in range(n)))
+    lens += bytes(-len(lens) % 8)
+    info = struct.pack("<II8s", 1, number, r.randbytes(8)) + bytes(48) + name.ljust(16, b"\0") + bytes(24)
+    info += struct.pack("<IIQQ", n, n, 0, 8 * n) + bytes(52) + struct.pack("<IQ", n, 8 * n + len(lens)) + bytes(40)
+    data = struct.pack("<%dQ" % n, *(r.getrandbits(64) for _ in range(n))) + lens + r.randbytes(8 * n)
+    return struct.pack("<IIQ", len(info), len(data), 1 << 3 | 1 << 4 | 1 << 8) + info + data
+
+
+def features(r):
+    """{number: payload} of features that the header shows.  Groups, and folders, are in recordings."""
+    found = {3: text("host"), 4: text("6.1.0-test"), 5: text("6.1"), 6: text("x86_64"), 7: struct.pack("<II", 4, 3), 8: text("A CPU"),
+             9: text("id,1"), 10: struct.pack("<Q", 1 << 20), 15: b"", 19: b""}
+    words = ["/usr/bin/perf", "record", "it's", "'", "a b", "''x''", "x" * 400]
+    found[11] = struct.pack("<I", len(words)) + b"".join(map(text, words))
+    events = [(attr_of(r), "event %d" % i, [r.getrandbits(40) for _ in range(i % 4)]) for i in range(40)]
+    found[12] = struct.pack("<II", len(events), 128) + b"".join(
+        attr + struct.pack("<I", len(ids)) + text(name) + struct.pack("<%dQ" % len(ids), *ids) for attr, name, ids in events)
+    found[13] = struct.pack("<I", 2) + text("0-1") + text("2-3") + struct.pack("<I", 4) + b"".join(text(str(i)) for i in range(4)) + \
+        struct.pack("<8i", 0, 0, 1, 0, -1, -1, 3, 1) + struct.pack("<I", 2) + text("0,2") + text("1,3") + struct.pack("<4i", 0, 1, 0, 1)
+    found[14] = struct.pack("<I", 2) + b"".join(struct.pack("<IQQ", i, 1 << 30, i << 20) + text("%d-%d" % (i, i + 1)) for i in (0, 2))
+    found[16] = struct.pack("<I", 3) + b"".join(struct.pack("<I", t) + text(n) for t, n in ((4, "cpu"), (1, "software"), (1 << 31, "x")))
+    found[20] = struct.pack("<II", 1, 2) + b"".join(
+        struct.pack("<4I", level, 64, 64, 8) + text(kind) + text(size) + text("0-3") for level, kind, size in
+        ((1, "Data", "32K"), (3, "Unified and much longer", "1234567890K")))
+    found[21] = struct.pack("<QQ", 1234567891234, 99999999999999)
+    maps = ([0xffff00010007, 1], [1], [0x5555555555555555] * 4)
+    found[22] = struct.pack("<QQQ", 1, 0x8000000, len(maps)) + b"".join(
+        struct.pack("<QQQ", i, 3, 64 * len(m)) + struct.pack("<%dQ" % len(m), *m) for i, m in enumerate(maps))
+    found[23] = struct.pack("<Q", 4)
+    found[25] = struct.pack("<I", 3) + bpf_program(r, 3, 1, b"named") + bpf_program(r, 7, 3, b"") + bpf_program(r, 9, 1, b"")
+    found[26] = struct.pack("<I", 2) + b"".join(struct.pack("<II", i, 8) + bytes(8) for i in (2, 5))
+    found[27] = struct.pack("<5I", 0, 1, 3, 7, 528384)
+    found[28] = struct.pack("<I", 2) + text("branches") + text("32") + text("max_precise") + text("3")
+    found[29] = struct.pack("<IIQQ", 1, 11, 1700000000123456789, 987654321012)
+    found[30] = struct.pack("<I", 2) + text("cpu_core") + text("0-1") + text("cpu_atom") + text("2-3")
+    found[31] = struct.pack("<I", 2) + struct.pack("<I", 1) + text("a") + text("b") + text("cpu_core") + struct.pack("<I", 0) + text("ibs")
+    return found
+
+
+def append_features(path, found):
+    """Gives a capture without features these, in place."""
+    with open(path, "rb") as f:
+        head, rest = f.read(104), f.read()
+    at = 104 + len(rest) + 16 * len(found)
+    table = payloads = b""
+    for number in sorted(found):
+        table += struct.pack("<QQ", at + len(payloads), len(found[number]))
+        payloads += found[number]
+    bits = sum(1 << number for number in found)
+    with open(path, "wb") as f:
+        f.write(head[:72] + struct.pack("<4Q", bits, 0, 0, 0) + rest + table + payloads)
+
+
+def make_headers(folder):
+    """Captures that have all features, some, or one of them with other contents; their paths."""
+    paths = []
+    for i in range(6):
+        path = "%s/header%d.data" % (folder, i)
+        make("bts", path)
+        r = random.Random(i)
+        found = features(r)
+        if i:
+            found = {number: found[number] for number in found if number in (3, 7) or r.random() < 0.6}
+        if i == 2:
+            found[16] = found[28] = struct.pack("<I", 0)
+        if i == 3: # a core whose number is too big for perf, which reads no further then
+            found = {number: found[number] for number in (3, 7)}
+            found[13] = struct.pack("<I", 1) + text("0-3") + struct.pack("<I", 1) + text("0-3") + struct.pack("<8i", *range(8))
+        if i == 4:
+            found[13] = struct.pack("<I", 1) + text("0-3") + struct.pack("<I", 1) + text("0-3")
+        append_features(path, found)
+        paths.append(path)
+    return paths
+
+
 def make(kind, path):
     """Writes the capture; returns the options to print it with."""
     event, config, sample_type, flags, options = KINDS[kind]

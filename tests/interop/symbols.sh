@@ -100,9 +100,8 @@ same_as_perf() {
     shift
     perf script -F ip,sym -i "$capture" 2>/dev/null | awk '{ip = $1; $1 = ""; print ip $0}' | sort >perf.names
     "$resolve" "$capture" | awk '{ip = $1; $1 = $2 = ""; sub(/^ +/, ""); print ip " " $0}' | sort >our.names
-    # Where perf says [unknown] more may be known here.  Entries of the PLT without a name are "@plt" to perf, and in
-    # front of those with one it may find _init, which has no size.
-    grep -v -e '\[unknown\]' -e ' @plt$' -e ' _init$' perf.names >perf.known
+    # Where perf says [unknown] more may be known here.  In a PLT it may find _init, which has no size.
+    grep -v -e '\[unknown\]' -e ' _init$' perf.names >perf.known
     join -v 1 <(awk '{ip = $1; $1 = ""; gsub(/ /, "_"); print ip "=" $0}' perf.known | sort -u) \
         <(awk '{ip = $1; $1 = ""; gsub(/ /, "_"); print ip "=" $0}' our.names | sort -u) >missing
     [ -s missing ] && fail "$capture: perf has other names: $(head -3 missing; grep -F "$(head -1 missing | cut -d= -f1)" our.names)"

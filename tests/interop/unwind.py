@@ -4,7 +4,6 @@ by sample: unwind.py PERF-SCRIPT FOLDED.
 What perf 6.1 says differently, by libunwind, and is allowed for:
 - It calls a signal trampoline by the byte in front of it, which has no name.
 - Where the copied stack ends it adds a frame at address -1.
-- It calls entries of a PLT without symbol "@plt".
 - It does not read the last word of the copied stack, so that a chain may end one frame sooner.
 - Behind a trampoline it takes the byte in front of the instruction that was interrupted.
 - Of code without call frame information it goes by a frame pointer that may be none.
@@ -45,7 +44,7 @@ def our_stacks(path):
 
 
 def same_name(perf, ours):
-    return perf == ours or perf in ("[unknown]", "@plt") and (ours.startswith("[") or ours == TRAMPOLINE)
+    return perf == ours or perf == "[unknown]" and (ours.startswith("[") or ours == TRAMPOLINE)
 
 
 def same(perf, ours):

@@ -51,6 +51,8 @@ static void load(pf_symtab *t, const elf_made *m)
     assert_non_null(s);
     *t = (pf_symtab){0};
     assert_int_equal(pf_elf_add_symbols(&elf, s, PERFILE_SYMBOL_SYMTAB, t), PERFILE_OK);
+    pf_symtab_settle(t, PF_RULES_ELF);
+    assert_int_equal(pf_elf_add_plt(&elf, t), PERFILE_OK);
     pf_elf_close(&elf);
     pf_symtab_settle(t, PF_RULES_ELF);
     assert_int_equal(pf_symtab_index(t), PERFILE_OK);
@@ -105,6 +107,59 @@ static void rules(void **state)
             assert_string_equal(at(&t, ELF_BASE + wanted[i].addr), wanted[i].name);
         assert_string_equal(at(&t, 0), "?");
         assert_string_equal(at(&t, UINT64_MAX), "?");
+        pf_symtab_free(&t);
+    }
+}
+
+/* Entries of procedure linkage tables, of each machine whose layout is known, and of one where the
+ * header of the section says it.  An entry of an IFUNC has no name but "@plt". */
+static void linkage_tables(void **state)
+{
+    (void)state;
+    static const elf_symbol symbols[] = {{"malloc", 0x100, 0x10, ELF_GLOBAL_FUNC},
+                                         {"free", 0x110, 0x10, ELF_GLOBAL_FUNC},
+                                         {"before", 0x3ff0, 0, ELF_GLOBAL_FUNC}};
+    static const uint32_t plt[] = {2, 0, 1, 77};
+    static const struct {
+        uint16_t machine;
+        bool is64, big;
+        uint64_t head, width, entsize;
+    } machines[] = {
+        {PF_EM_X86_64, true, false, 16, 16, 16}, {PF_EM_386, false, false, 16, 16, 4},
+        {PF_EM_AARCH64, true, false, 32, 16, 0}, {PF_EM_ARM, false, false, 20, 12, 4},
+        {PF_EM_SPARC, false, true, 48, 12, 0},   {PF_EM_SPARCV9, true, true, 128, 32, 0},
+        {22 /* s390x */, true, true, 32, 32, 32}};
+    for (size_t i = 0; i < 2 * sizeof machines / sizeof machines[0]; i++) {
+        pf_symtab t;
+        const uint64_t head = machines[i / 2].head, width = machines[i / 2].width;
+        const uint64_t at_plt = ELF_BASE + ELF_PLT, first = at_plt + head;
+        elf_made m = {.is64 = machines[i / 2].is64,
+                      .big = machines[i / 2].big,
+                      .machine = machines[i / 2].machine,
+                      .symbols = symbols,
+                      .n = 3,
+                      .plt = plt,
+                      .n_plt = 4,
+                      .plt_head = head,
+                      .plt_width = width,
+                      .plt_entsize = machines[i / 2].entsize,
+                      .rel = i % 2,
+                      .second = i % 2};
+        load(&t, &m);
+        assert_string_equal(at(&t, at_plt + head - 1), "before");
+        assert_string_equal(at(&t, first), "free@plt");
+        assert_string_equal(at(&t, first + width - 1), "free@plt");
+        assert_string_equal(at(&t, first + width), "@plt");
+        assert_string_equal(at(&t, first + 2 * width), "malloc@plt");
+        assert_string_equal(at(&t, first + 3 * width), "before"); /* there is no symbol 77 */
+        assert_string_equal(at(&t, ELF_BASE + ELF_PLT_SEC), m.second ? "free@plt" : "?");
+        assert_string_equal(at(&t, ELF_BASE + ELF_PLT_SEC + 2 * width),
+                            m.second ? "malloc@plt" : "?");
+        pf_symtab_free(&t);
+        /* Relocations of a static program say nothing about entries. */
+        m.undynamic = true;
+        load(&t, &m);
+        assert_string_equal(at(&t, first + width), "before");
         pf_symtab_free(&t);
     }
 }
@@ -955,16 +1010,17 @@ static void usage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules),           cmocka_unit_test(mapping_symbols),
-        cmocka_unit_test(segments),        cmocka_unit_test(kallsyms),
-        cmocka_unit_test(perf_map),        cmocka_unit_test(demangling),
-        cmocka_unit_test(elf_files),       cmocka_unit_test(other_sources),
-        cmocka_unit_test(captured),        cmocka_unit_test(no_memory),
-        cmocka_unit_test(limited),         cmocka_unit_test(build_ids),
-        cmocka_unit_test(usage),           cmocka_unit_test(kernels),
-        cmocka_unit_test(stripped),        cmocka_unit_test(stays_inside),
-        cmocka_unit_test(distrusted_maps), cmocka_unit_test(long_names),
-        cmocka_unit_test(many_segments),   cmocka_unit_test(one_file),
+        cmocka_unit_test(rules),           cmocka_unit_test(linkage_tables),
+        cmocka_unit_test(mapping_symbols), cmocka_unit_test(segments),
+        cmocka_unit_test(kallsyms),        cmocka_unit_test(perf_map),
+        cmocka_unit_test(demangling),      cmocka_unit_test(elf_files),
+        cmocka_unit_test(other_sources),   cmocka_unit_test(captured),
+        cmocka_unit_test(no_memory),       cmocka_unit_test(limited),
+        cmocka_unit_test(build_ids),       cmocka_unit_test(usage),
+        cmocka_unit_test(kernels),         cmocka_unit_test(stripped),
+        cmocka_unit_test(stays_inside),    cmocka_unit_test(distrusted_maps),
+        cmocka_unit_test(long_names),      cmocka_unit_test(many_segments),
+        cmocka_unit_test(one_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "perfile/archive.h"
 #include "perfile/emit.h"
 
 enum {
@@ -28,7 +30,9 @@ enum {
     OPTION_SHOW_ROUND,
     OPTION_SHOW_BPF,
     OPTION_SHOW_CGROUP,
-    OPTION_SHOW_TEXT_POKE
+    OPTION_SHOW_TEXT_POKE,
+    OPTION_HEADER,
+    OPTION_HEADER_ONLY
 };
 
 /* The command line. */
@@ -38,6 +42,7 @@ typedef struct settings {
     char *fields; /* those of all -F, with spaces between them; NULL: none */
     const char *output;
     bool force;
+    bool header_only;
     uint32_t flags; /* PERFILE_SCRIPT_… */
     uint32_t max_stack;
     uint32_t jobs;
@@ -92,6 +97,8 @@ static uint32_t flag_of(int option)
         {OPTION_SHOW_BPF, PERFILE_SCRIPT_BPF},
         {OPTION_SHOW_CGROUP, PERFILE_SCRIPT_CGROUPS},
         {OPTION_SHOW_TEXT_POKE, PERFILE_SCRIPT_TEXT_POKES},
+        {OPTION_HEADER, PERFILE_SCRIPT_HEADER},
+        {'I', PERFILE_SCRIPT_SHOW_INFO},
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (flags[i].option == option)
@@ -117,6 +124,10 @@ static int read_option(int option, settings *set)
         return stack_option(set);
     case OPTION_INLINE:
         set->flags &= ~(uint32_t)PERFILE_SCRIPT_NO_INLINE;
+        return CLI_CONTINUE;
+    case OPTION_HEADER_ONLY:
+        set->flags |= PERFILE_SCRIPT_HEADER;
+        set->header_only = true;
         return CLI_CONTINUE;
     case 'o':
         set->output = cli_output_path(optarg);
@@ -165,6 +176,10 @@ static const cli_option options[] = {
     {"inline", .code = OPTION_INLINE,
      .help = "print functions that the compiler inlined on lines of their own (default)"},
     {"no-inline", .code = OPTION_NO_INLINE, .help = "do not print functions that were inlined"},
+    {"header", .code = OPTION_HEADER, .help = "print first what the capture says of the recording"},
+    {"header-only", .code = OPTION_HEADER_ONLY, .help = "print that and nothing else"},
+    {"show-info", .letter = 'I',
+     .help = "with --header: print processors, memory and caches, too; of a pipe also without it"},
     {"output", .value = "OUT", .letter = 'o', .path = true,
      .help = "write to this file, which appears when it is complete; default: standard output",
      .more = "It must not exist."},
@@ -219,8 +234,25 @@ typedef struct output {
     perfile_status status; /* of writing, or of what was asked for */
 } output;
 
+/* Writes the first lines of a header: when the file was last written, if that is known. */
+static perfile_status put_captured(output *o, const cli_file *file)
+{
+    char text[96] = "# ========\n", name[CLI_CAPTURE_NAME], when[32];
+    perfile_archive_options about = {.size = sizeof about};
+    struct tm parts;
+    cli_archive_name(file, name, &about);
+    if (!about.modified && strcmp(file->path, "-") == 0)
+        (void)cli_capture_time("-", &about.modified);
+    const time_t seconds = (time_t)(about.modified / 1000000000);
+    if (about.modified && localtime_r(&seconds, &parts) && asctime_r(&parts, when))
+        snprintf(text, sizeof text, "# ========\n# captured on    : %s", when);
+    return perfile_sink_write(o->sink, (perfile_bytes){(const uint8_t *)text, strlen(text)},
+                              &o->error);
+}
+
 /* Opens the emitter for the first input, or announces another one. */
-static perfile_status begin_input(output *o, const settings *set, const cli_input *in)
+static perfile_status begin_input(output *o, const settings *set, const cli_input *in,
+                                  const cli_file *file)
 {
     const perfile_emit_options how = {.size = sizeof how,
                                       .flags = set->flags,
@@ -229,10 +261,14 @@ static perfile_status begin_input(output *o, const settings *set, const cli_inpu
                                       .model = in->model,
                                       .exporting = &set->exporting,
                                       .threads = cli_jobs(set->jobs)};
-    if (o->emitter)
+    const bool follows = o->emitter;
+    perfile_status st = PERFILE_OK;
+    if (!follows)
+        st = perfile_emitter_open("script", in->stream, o->sink, &how, &o->emitter, &o->error);
+    if (st == PERFILE_OK && set->flags & PERFILE_SCRIPT_HEADER)
+        st = put_captured(o, file);
+    if (st == PERFILE_OK && follows)
         return perfile_emitter_continue(o->emitter, in->stream, in->model, &o->error);
-    perfile_status st =
-        perfile_emitter_open("script", in->stream, o->sink, &how, &o->emitter, &o->error);
     return st == PERFILE_OK ? perfile_emitter_begin(o->emitter, &o->error) : st;
 }
 
@@ -243,8 +279,8 @@ static int script_of(cli_file *file, const settings *set, output *o)
     const perfile_record *first;
     size_t n;
     if (cli_open(&in, file, &set->how) == CLI_DONE) {
-        o->status = begin_input(o, set, &in);
-        while (o->status == PERFILE_OK && cli_next_run(&in, &first, &n))
+        o->status = begin_input(o, set, &in, file);
+        while (o->status == PERFILE_OK && !set->header_only && cli_next_run(&in, &first, &n))
             o->status = perfile_emitter_put_run(o->emitter, first, n, &o->error);
         const bool failed = o->status != PERFILE_OK;
         perfile_error ignored;
