@@ -1,8 +1,8 @@
 /* Frames as text.
  *
- * What is printed of a frame follows from the frame alone, so that its text is made once for each
- * type of events and copied from then on: the line in a call chain, which begins with an address in
- * the file, and what follows the address of a sample, which is that of the process. */
+ * The text of a frame depends on the frame alone, so it is made once for each type of events, and
+ * copied after that.  There are two texts: the line in a call chain, which begins with an address
+ * in the file, and the text after the address of a sample, which is an address of the process. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
