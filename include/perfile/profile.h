@@ -97,11 +97,11 @@ typedef struct perfile_profile_options {
      * which come from one at a time. */
     uint32_t threads;
     uint32_t reserved0;
-    /* Of PERFILE_PROFILE_CALLERS and …_CALLEES: the name of a function, as perfile_profile_row has
-     * it in `symbol`; all of that name count. */
+    /* For PERFILE_PROFILE_CALLERS and …_CALLEES: the name of a function, as perfile_profile_row has
+     * it in `symbol`.  All functions of that name count. */
     const char *function;
-    /* Of PERFILE_PER_TIME: ns, to whose multiples the times of intervals are cut; 0: each interval
-     * counts apart. */
+    /* For PERFILE_PER_TIME: a step in ns.  Times of intervals are rounded down to a multiple of it.
+     * 0: each interval has rows of its own. */
     uint64_t time_step;
     uint64_t reserved[4];
 } perfile_profile_options;
@@ -112,11 +112,11 @@ typedef struct perfile_profile_options {
  * With PERFILE_PER_SYMBOL a function is identified by its module and its start, not by its name:
  * overloads of C++, which have one name without their arguments, have a row each. */
 typedef struct perfile_profile_row {
-    /* That were taken there; with PERFILE_PROFILE_CALLERS in the function that it called. */
+    /* Samples taken there; with PERFILE_PROFILE_CALLERS: in the function that it called. */
     uint64_t samples;
     uint64_t period; /* sum of their periods, up to UINT64_MAX */
-    /* The same of the samples whose call chain has it, however often; those taken there included.
-     * The sums of several rows may be more than those of all samples. */
+    /* The same for all samples that have it anywhere in their call chain, those taken there
+     * included; each counts once.  So rows may add up to more than there are samples. */
     uint64_t total_samples;
     uint64_t total_period; /* up to UINT64_MAX */
     const char *comm;      /* NULL: it is not known */
@@ -137,15 +137,15 @@ typedef struct perfile_profile_row {
     uint64_t start;     /* offset in the module, or address in the kernel, at which the function
                          * begins; of the address itself where `named` is false, 0 where all
                          * addresses are one row */
-    /* With PERFILE_PROFILE_COUNTERS; `samples` are then values, and `period` is what they add up to
-     * as they were counted. */
+    /* With PERFILE_PROFILE_COUNTERS.  `samples` is then the number of values, and `period` is their
+     * sum, as counted. */
     uint64_t enabled; /* ns for which the counters were enabled … */
-    uint64_t running; /* … and for which they counted: less where they took turns */
-    uint64_t count;   /* as it would be if they had counted all the time, unless perf stat was told
-                       * not to; 0 where they never ran */
-    uint64_t time;    /* ns since the start, at which the interval ended; with a step the multiple
-                       * before it.  UINT64_MAX: not asked for, or not known */
-    const char *unit; /* of the event: that of `count` times `scale`; NULL: none, or of several */
+    uint64_t running; /* … and for which they counted: less if they shared a hardware counter */
+    uint64_t count;   /* the sum, scaled up from `running` to `enabled` unless perf stat was told
+                       * not to scale; 0 if the counters never ran */
+    uint64_t time;    /* end of the interval, ns since the start; rounded down to a multiple of
+                       * `time_step`.  UINT64_MAX: not asked for, or not known */
+    const char *unit; /* the unit of `count` times `scale`; NULL: none, or several */
     double scale;     /* 1: none */
     uint64_t reserved[2];
 } perfile_profile_row;

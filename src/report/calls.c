@@ -14,9 +14,9 @@
 
 enum { DEPTH = 64, DEPTH_MOST = 1024 };
 
-/* How many steps along call chains, nodes, and nodes that are shown there are at most, always and
- * for 16 bytes of records: a chain of n functions has trees of n * n nodes.  Steps of real captures
- * are up to 2 for a byte.  format/limits.md. */
+/* The most steps along call chains, nodes, and nodes that are shown: a fixed number, and more for
+ * each 16 bytes of records (format/limits.md).  A bound is needed because a chain of n functions
+ * has trees of n * n nodes.  Real captures need up to 2 steps for each byte. */
 enum {
     STEPS = 1 << 20,
     STEPS_16 = 256,
@@ -62,7 +62,7 @@ static void add_figures(pf_figures *f, const pf_sum *sum, bool self)
     pf_sum_add(&f->period, sum->period);
 }
 
-/* Which way a tree goes in c->path, in which the callers of a frame are behind it. */
+/* The direction of a tree in c->path, where the callers of a frame come after it. */
 static bool to_callees(const pf_calls *c)
 {
     return c->rows->around ? c->rows->around == PF_AROUND_CALLEES
@@ -153,7 +153,7 @@ static int compare(const void *a, const void *b)
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-/* Finds the nodes with at least `least`, and marks the parents of the others; how many there are.
+/* Finds the nodes with at least `least`, and marks the parents of the others.  Returns the count.
  */
 static size_t rank(pf_calls *c, double least, ranked *out)
 {

@@ -5,13 +5,14 @@
 
 #include "report/rows.h"
 
-/* A node.  The key is all up to `figures`.  The first nodes are the roots: rows. */
+/* A node.  Its key is everything before `figures`.  The first nodes are the roots, which are rows.
+ */
 typedef struct pf_call {
     uint32_t parent; /* number; PF_INTERN_NONE: a root */
     uint32_t place;  /* in pf_calls.places; of a root the number of the row */
     pf_figures figures;
-    uint32_t first, next; /* nodes that are shown: below it, and beside it; PF_INTERN_NONE */
-    uint32_t below;       /* how many of them are directly below it */
+    uint32_t first, next; /* among shown nodes: first child, next sibling; PF_INTERN_NONE: none */
+    uint32_t below;       /* the number of its children that are shown */
     bool cut;             /* some nodes below it are not shown */
 } pf_call;
 
@@ -28,8 +29,8 @@ typedef struct pf_calls {
     uint32_t *root_of;       /* of each row: the node + 1; 0: it gets no tree */
     uint32_t *marked;        /* of each root: number + 1 of the last sum that was added to it */
     size_t n_roots;
-    uint64_t steps;      /* along call chains that may still be made */
-    uint64_t nodes_most; /* how many nodes there may be */
+    uint64_t steps;      /* how many steps along call chains are still allowed */
+    uint64_t nodes_most; /* how many nodes are allowed */
     pf_stack_path path;  /* of the stack that is being added */
     pf_shown_call *shown;
     size_t n_shown, shown_cap;

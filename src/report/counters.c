@@ -1,9 +1,9 @@
 /* Counting what `perf stat record` wrote (see counters.h).
  *
- * A STAT has the value of a counter since the start, so that each is counted as what it is more
- * than the one before.  The STAT_ROUND after them has their time.  A sum of the profile has the
- * number of values and what they add up to; the one of the same label with PF_LABEL_TIMES has in
- * place of them for how long the counter was enabled, and ran. */
+ * A STAT has the value of a counter since the start, so each one counts as its difference to the
+ * one before.  The STAT_ROUND after them has their time.  A sum of the profile has the number of
+ * values and their total.  A second sum, whose label has PF_LABEL_TIMES besides, has two times in
+ * place of these: how long the counter was enabled, and how long it ran. */
 #include "report/counters.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ void pf_counting_free(pf_counting *c)
     *c = (pf_counting){0};
 }
 
-/* The name of an event as a text of the profile; its unit is kept, too.  *ok becomes false if there
+/* The name of an event as a text of the profile.  Keeps its unit, too.  Sets *ok to false if there
  * is no memory. */
 static const char *event_text(pf_counting *c, uint32_t index, bool *ok)
 {
@@ -78,8 +78,8 @@ uint32_t pf_counting_unit(pf_counting *c, const char *event)
     return number;
 }
 
-/* Adds what a counter counted in an interval that ended at `time`, 0: not known.  False if there is
- * no memory. */
+/* Adds what a counter counted in an interval that ended at `time` (0: not known).  False if there
+ * is no memory. */
 static bool add_step(pf_counting *c, const pf_counter_step *step, uint64_t time)
 {
     const pf_counted *counter = pf_intern_at(&c->counters, step->counter);
@@ -115,7 +115,7 @@ static bool end_round(pf_counting *c, uint64_t time)
     return ok;
 }
 
-/* What a counter that has no less than before counted meanwhile; else it began anew. */
+/* What a counter counted since the STAT before.  If its value is less than then, it began anew. */
 static uint64_t since(uint64_t now, uint64_t before)
 {
     return now >= before ? now - before : now;

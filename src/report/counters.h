@@ -4,7 +4,7 @@
 
 #include "profile/profile.h"
 
-/* A counter.  The key is all up to `value`. */
+/* A counter.  Its key is everything before `value`. */
 typedef struct pf_counted {
     uint32_t event; /* its index; UINT32_MAX: not known */
     uint32_t cpu;
@@ -13,13 +13,13 @@ typedef struct pf_counted {
     uint64_t value, enabled, running; /* as of the last STAT */
 } pf_counted;
 
-/* What a STAT says more than the one before it of the same counter. */
+/* The difference of a STAT to the one before it of the same counter. */
 typedef struct pf_counter_step {
     uint32_t counter;
     uint64_t value, enabled, running;
 } pf_counter_step;
 
-/* What an event's counts are of.  The key is `event`. */
+/* The unit of an event.  Its key is `event`. */
 typedef struct pf_counter_unit {
     uint64_t event;   /* the address of its name, a text of the profile */
     const char *unit; /* likewise a text; NULL: none */
@@ -45,8 +45,8 @@ typedef struct pf_counting {
     bool unscaled;      /* STAT_CONFIG: counts are not extrapolated */
 } pf_counting;
 
-/* Begins a capture, the first or another one.  `per`: PERFILE_PER_…, ended by 0, of COMM, TID, CPU,
- * EVENT and TIME. */
+/* Begins a capture, the first or another one.  `per`: keys PERFILE_PER_COMM, …_TID, …_CPU, …_EVENT
+ * and …_TIME, ended by 0. */
 void pf_counting_begin(pf_counting *c, pf_profile *p, const perfile_session *session,
                        const uint8_t *per, uint64_t time_step);
 void pf_counting_free(pf_counting *c);
@@ -55,13 +55,11 @@ void pf_counting_free(pf_counting *c);
  * are skipped.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_counting_put(pf_counting *c, const perfile_record *r, perfile_error *err);
 
-/* The capture ends: counts without a STAT_ROUND have no time, and events without a count are rows
- * of no values, if others have some. */
+/* Ends the capture.  Counts without a STAT_ROUND have no time.  If some events have counts, the
+ * others get rows without values. */
 perfile_status pf_counting_end(pf_counting *c, perfile_error *err);
 
-/* The number of what the counts of an event are of, in `units`; PF_INTERN_NONE if there is no
- * memory.
- */
+/* The number of an event's unit in `units`; PF_INTERN_NONE if there is no memory. */
 uint32_t pf_counting_unit(pf_counting *c, const char *event);
 
 #endif

@@ -20,8 +20,8 @@
 struct perfile_profile {
     pf_profile profile;
     pf_profile_reader reader;
-    bool reading; /* `reader` is of the present capture */
-    bool before;  /* it is the one that others will be compared with */
+    bool reading; /* a capture has begun, and `reader` reads it */
+    bool before;  /* the others will be compared with this capture */
     pf_rows rows;
     pf_calls calls;
     pf_counting counting;
@@ -40,8 +40,8 @@ struct perfile_profile {
     perfile_profile_summary sum;
 };
 
-/* Counts a sample: pf_profile_reader.take.  The sample's own frame is put on top of its call chain
- * where that begins elsewhere: with a precise address it does. */
+/* Counts a sample: pf_profile_reader.take.  If the call chain does not begin with the sample's own
+ * frame, that is put on top of it: this happens with precise addresses. */
 static bool count(void *user, const pf_profiled *s)
 {
     perfile_profile *x = user;
@@ -105,7 +105,8 @@ static perfile_status read_parent(perfile_profile *x, perfile_error *err)
     return pf_fail(err, PERFILE_E_USAGE, "profile.parent", "not an expression: %s", why);
 }
 
-/* Checks what goes together, and copies the name of the function whose callers or callees count. */
+/* Checks that the options go together, and copies the name of the function whose callers or callees
+ * are counted. */
 static perfile_status read_flags(perfile_profile *x, perfile_error *err)
 {
     const uint32_t flags = x->options.flags;
@@ -257,7 +258,7 @@ static void sum_up(perfile_profile *x)
     sum->samples = sum->period = 0;
 }
 
-/* The present capture ends: its functions get names, and nothing of it is used any more. */
+/* Ends the present capture: its functions get names; nothing of it is used after that. */
 static perfile_status end_capture(perfile_profile *x, perfile_error *err)
 {
     if (!x->reading)
@@ -296,7 +297,7 @@ perfile_status perfile_profile_continue(perfile_profile *x, const perfile_sessio
     return st == PERFILE_OK && session ? begin_capture(x, session, model, err) : st;
 }
 
-/* Adds up the rows of counters, and says what they are of; false if there is no memory. */
+/* Adds up the rows of counters, and sets their units; false if there is no memory. */
 static bool sum_up_counters(perfile_profile *x)
 {
     for (uint32_t i = 0; i < x->rows.rows.n; i++) {
@@ -372,7 +373,7 @@ static uint16_t cpumode_of(uint32_t code)
     }
 }
 
-/* Adds what a row of counters has besides. */
+/* Sets the members that only rows of counters have. */
 static void set_counts(const perfile_profile *x, const pf_row *r, const pf_label *label,
                        perfile_profile_row *row)
 {

@@ -1,9 +1,9 @@
 /* Making rows (see rows.h).
  *
- * Frames of one file and function are one *place*.  Each sum of the profile counts for the row of
- * its innermost place, and for the total of the row of each place in its stack, once, also where a
- * function calls itself.  Where the callers or callees of one function are asked for, a sum counts
- * for one row only: that of the frame next to the function. */
+ * Frames of the same file and function are one *place*.  Each sum of the profile counts for the row
+ * of its innermost place (self), and for the row of every place in its stack (total): once for each
+ * row, also if a function calls itself.  If the callers or callees of one function are asked for, a
+ * sum counts for one row only: that of the frame next to the function. */
 #include "report/rows.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static bool has_key(const uint8_t *per, uint8_t key)
     return strchr((const char *)per, key) != NULL;
 }
 
-/* What is asked for of each label, numbered. */
+/* Finds the number of each label's part of the key: the values that were asked for. */
 static bool number_labels(pf_rows *r, const uint8_t *per)
 {
     pf_profile *p = r->profile;
@@ -54,8 +54,9 @@ static const char *file_name(pf_rows *r, const pf_object *object)
     return base == object->name ? base : pf_profile_text(r->profile, base);
 }
 
-/* Which function a frame is of: its part of the key of a place.  Where no function is known, each
- * frame is a place of its own, or all of an object are one.  False if there is no memory. */
+/* Sets the part of the key of a place that identifies the function of a frame.  If no function is
+ * known, each frame is a place of its own, or all such frames of an object are one place.  False if
+ * there is no memory. */
 static bool set_function(pf_rows *r, const pf_call_frame *frame, pf_report_place *place)
 {
     const pf_profile *p = r->profile;
@@ -149,7 +150,7 @@ static bool read_place(pf_rows *r, uint32_t number, pf_report_place *place)
            (!r->per_symbol || set_function(r, frame, place));
 }
 
-/* The place of each frame. */
+/* Finds the place of each frame. */
 static bool number_places(pf_rows *r)
 {
     pf_buffer text = {0};
@@ -171,8 +172,8 @@ static bool number_places(pf_rows *r)
     return ok;
 }
 
-/* Which frames are of the function whose callers or callees are counted: those of its name, as it
- * is printed.  False if there is no memory. */
+/* Finds the frames of the function whose callers or callees are counted, by its name as printed.
+ * False if there is no memory. */
 static bool find_function(pf_rows *r)
 {
     bool ok = true;
@@ -214,8 +215,9 @@ bool pf_rows_around(const pf_rows *r, uint32_t stack, pf_around *out)
     return found;
 }
 
-/* The function that `parent` matches in each stack, the innermost one.  A stack has a higher number
- * than those of its callers, so that their answer is there.  False if there is no memory. */
+/* Finds the innermost function of each stack that matches `parent`.  A stack has a higher number
+ * than the stack of its callers, so the result of that one is known.  False if there is no memory.
+ */
 static bool find_parents(pf_rows *r, const regex_t *parent)
 {
     const pf_profile *p = r->profile;
@@ -337,9 +339,9 @@ bool pf_rows_shorten(pf_profile *p, const char **text, size_t most)
     return shown.ptr == whole.ptr || (*text = pf_texts_keep(&p->texts, shown));
 }
 
-/* Names are repeated in rows: together they may be no more than a multiple of the records that they
- * came from (format/limits.md).  Rows are numbered by then, so that none are joined.  False if
- * there is no memory. */
+/* Shortens names.  Rows repeat names, and all of them together may have no more than a multiple of
+ * the bytes of the records (format/limits.md).  This is done after rows have their numbers, so that
+ * shortened names join no rows.  False if there is no memory. */
 static bool shorten_names(pf_rows *r, uint64_t record_bytes)
 {
     static const size_t lengths[] = {SIZE_MAX, PF_NAME_MOST, PF_NAME_LEAST};

@@ -8,9 +8,9 @@
 #include "perfile/profile.h"
 #include "profile/profile.h"
 
-/* A frame as far as the keys of the rows need it.  The key is all up to `symbol`.  A function is
- * identified by its file and start, because several may have one name; where captures are compared,
- * which may be of two builds, by its name. */
+/* A place: what the keys of rows need of a frame.  Its key is everything before `symbol`.  A
+ * function is identified by its file and start, because several may have the same name.  If
+ * captures are compared it is identified by its name, because they may be of two builds. */
 typedef struct pf_report_place {
     const char *dso;      /* of the profile's texts; NULL: not asked for, or nothing is mapped */
     const char *source;   /* likewise; NULL: also if it is not known */
@@ -27,7 +27,7 @@ typedef struct pf_figures {
     uint64_t samples, period, total_samples, total_period; /* periods up to UINT64_MAX */
 } pf_figures;
 
-/* A row.  The key is all up to `at`. */
+/* A row.  Its key is everything before `at`. */
 typedef struct pf_row {
     const char *parent; /* of the profile's texts; NULL: none, or not asked for */
     uint32_t label;     /* in pf_rows.labels: what is asked for of the labels of its samples */
@@ -40,7 +40,7 @@ typedef struct pf_row {
     bool mixed;                /* perfile_profile_row.mixed */
 } pf_row;
 
-/* Which frame of a stack counts where only callers or callees of a function are counted. */
+/* Which frame of a stack counts if only the callers or callees of a function are counted. */
 enum { PF_AROUND_NOTHING = 0, PF_AROUND_CALLERS, PF_AROUND_CALLEES };
 
 typedef struct pf_rows {
@@ -52,7 +52,7 @@ typedef struct pf_rows {
     const char **sources; /* of each frame, if asked for; NULL: not known */
     size_t n_sources;
     bool *is_around;  /* of each frame, if `around` is set: it is of that function */
-    uint32_t nowhere; /* the place of what has no frame */
+    uint32_t nowhere; /* the place of samples without a frame */
     bool per_dso, per_symbol, per_source;
     bool has_chains;   /* some stack has two frames or more */
     size_t names_most; /* bytes to which longer names were cut; 0: none were */
@@ -78,8 +78,8 @@ void pf_rows_free(pf_rows *r);
 /* The row of a place for the samples of a sum; PF_INTERN_NONE if there is no memory. */
 uint32_t pf_rows_number(pf_rows *r, const pf_sum *sum, uint32_t place);
 
-/* Fills in the part of the key that says which function a frame is of, and `symbol` if `text` is
- * given, for its bytes.  False if there is no memory. */
+/* Sets the part of the key that identifies the function of a frame.  If `text` is given, its bytes
+ * are used to make `symbol`.  False if there is no memory. */
 bool pf_rows_function(pf_rows *r, const pf_call_frame *frame, pf_report_place *place,
                       pf_buffer *text);
 
@@ -90,7 +90,7 @@ typedef struct pf_around {
     size_t depth;   /* how many frames are inside of the function's own */
 } pf_around;
 
-/* False: it is not there. */
+/* False: the function is not in the stack. */
 bool pf_rows_around(const pf_rows *r, uint32_t stack, pf_around *out);
 
 /* Shortens a text of the profile to `most` bytes; NULL stays NULL.  False if there is no memory. */

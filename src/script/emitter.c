@@ -1,9 +1,9 @@
 /* The emitter "script": takes records in order of time, gives samples to the reader of profiles,
  * and writes the text that its threads make of them.
  *
- * Nothing is kept of a capture but caches.  How samples are printed (pf_script_plan) follows from
- * the events of the session, and is made again when the session has learned something; what its
- * readers wait for is written before that. */
+ * Only caches are kept of a capture.  How samples are printed (pf_script_plan) follows from the
+ * events of the session.  When the session learns something new, all waiting text is written
+ * first, and then a new plan is made. */
 #include <string.h>
 #include <sys/utsname.h>
 

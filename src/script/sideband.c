@@ -1,7 +1,7 @@
 /* Lines for records that are no samples: COMM, FORK, MMAP2 …
  *
- * They are made as the records come, not by a thread: the name in front is that which the thread
- * has at this point of the stream, as far as records have told (pf_script.past). */
+ * They are made when the records come, not by a worker thread: each begins with the name that the
+ * recorded thread has at this point of the stream (pf_script.past). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

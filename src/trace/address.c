@@ -1,5 +1,5 @@
-/* Addresses in a print fmt, by %pI4, %pI6, %pI6c, %pIS, %pM and %pU: of networks and of hardware,
- * and UUIDs.  Source: Documentation/core-api/printk-formats.rst of the kernel. */
+/* Printing network addresses (%pI4, %pI6, %pI6c, %pIS), hardware addresses (%pM) and UUIDs (%pU) of
+ * a print fmt.  Source: Documentation/core-api/printk-formats.rst of the kernel. */
 #include <string.h>
 
 #include "trace/print.h"

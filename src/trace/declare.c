@@ -3,9 +3,9 @@
  *     unsigned short common_type      char prev_comm[16]        const char * filename
  *     __data_loc char[] name          __rel_loc unsigned long[] addresses
  *
- * What a value is follows from the size and the sign that the description has, and from the type:
- * arrays of char are text, arrays of other bytes are bytes, arrays of numbers are numbers, what is
- * as large as a number is one.  All else is bytes. */
+ * The kind of a value follows from its size and sign, which the description has, and its type:
+ * arrays of char are text, other arrays of bytes are bytes, arrays of numbers are lists of numbers.
+ * A field with the size of a number is a number.  Everything else is bytes. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Evaluating the expressions of a print fmt (print.h).
  *
- * Steps lead forward, so that an expression costs at most its length.  Compiling has counted the
- * values on the stack: there is always one where a step takes one. */
+ * Jumps only lead forward, so evaluating costs at most one visit of each step.  The compiler has
+ * counted the values on the stack: a step never takes one that is not there. */
 #include <string.h>
 
 #include "trace/print.h"

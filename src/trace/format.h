@@ -8,9 +8,8 @@
  *             field:char prev_comm[16];       offset:8;       size:16;        signed:0;
  *     print fmt: "prev_comm=%s prev_pid=%d", REC->prev_comm, REC->prev_pid
  *
- * format.c reads the lines, declare.c a declaration of C, compile.c the print fmt.  All bytes of
- * the text come from strangers: what it says of places in a payload is compared with each payload.
- */
+ * format.c reads the lines, declare.c a declaration of C, compile.c the print fmt.  The text is not
+ * trusted: offsets and sizes that it gives are checked against each payload. */
 #ifndef PF_TRACE_FORMAT_H
 #define PF_TRACE_FORMAT_H
 
@@ -34,8 +33,7 @@ typedef struct pf_trace_format {
     bool swapped;          /* payloads are in the other byte order than this machine's */
     uint8_t long_size;     /* bytes of a long of the recorded kernel, 4 or 8 */
     const uint16_t *order; /* positions of the fields, sorted by name */
-    /* How the kernel prints it, compiled when it is asked for; NULL: the print fmt is more than can
-     * be evaluated. */
+    /* The print fmt, compiled when it is asked for; NULL: it cannot be evaluated. */
     const struct pf_print *print;
     bool compiled;
     pf_arena *arena; /* that it is in */
@@ -53,7 +51,7 @@ typedef struct pf_trace_source {
     const struct pf_printk *printk; /* may be NULL; lives as long as the result */
 } pf_trace_source;
 
-/* Reads a description.  PERFILE_E_CORRUPT: the text is none, or says more than the limits allow;
+/* Reads a description.  PERFILE_E_CORRUPT: the text is no description, or exceeds a limit above;
  * PERFILE_E_NOMEM, PERFILE_E_LIMIT (of the arena). */
 perfile_status pf_trace_format_read(const pf_trace_source *source, pf_arena *arena,
                                     const pf_trace_format **out, perfile_error *err);
@@ -74,8 +72,8 @@ bool pf_trace_declare(perfile_bytes text, bool has_sign, bool is_signed, unsigne
  * be NULL. */
 unsigned pf_trace_type_size(perfile_bytes type, unsigned long_size, bool *is_signed);
 
-/* The bytes of a field in a payload: of one with a dynamic place those that it refers to.  False if
- * they are not in the payload. */
+/* The bytes of a field in a payload; of a dynamic field (__data_loc) the bytes that it refers to.
+ * False if they are not in the payload. */
 bool pf_trace_field_bytes(const pf_trace_format *f, const perfile_tracepoint_field *field,
                           perfile_bytes payload, perfile_bytes *bytes);
 

@@ -3,13 +3,13 @@
  *
  *     "state=%s%s", REC->state & 1 ? __print_flags(REC->state, "|", { 1, "S" }) : "R", …
  *
- * It is compiled once.  The format string becomes pieces: text, and the conversion after it.  The
- * expressions become steps that work on a stack of values; `?:` is jumps, which lead forward, so
- * that evaluating ends.  What prints as text (a literal, __get_str(), __print_flags() …) is a value
- * that says how, and is printed by the conversion that takes it.
+ * It is compiled once.  The format string becomes pieces: a text, and the conversion after it.  The
+ * expressions become steps that work on a stack of values.  `?:` becomes jumps; these only lead
+ * forward, so evaluating ends.  Operands that print as text (a literal, __get_str(),
+ * __print_flags() …) become values that describe the text; their conversion prints it.
  *
- * Numbers have 64 bits and are as signed as C has them; a conversion takes as many of them as its
- * length modifier says for the recorded kernel. */
+ * Numbers have 64 bits, and are signed or not by the rules of C.  A conversion takes as many bytes
+ * of a number as its length modifier means on the recorded kernel. */
 #ifndef PF_TRACE_PRINT_H
 #define PF_TRACE_PRINT_H
 

@@ -1,5 +1,5 @@
-/* Constant texts of the recorded kernel, of which payloads have the address: file
- * tracefs/printk_formats, part of feature TRACING_DATA.
+/* Constant texts of the recorded kernel; payloads have their addresses.  They are in the file
+ * tracefs/printk_formats, which is a part of feature TRACING_DATA.
  *
  *     0xffffffff8281a591 : "End context switch"
  */

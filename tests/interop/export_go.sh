@@ -34,15 +34,24 @@ shown() {
     same "$1: the event" "$(line Type: top)" "$3"
     same "$1: the period" "$(line PeriodType: raw), $(line Period: raw)" "$4"
     same "$1: all samples" "$(total samples)" "$(jq .total.samples stats.json)"
+    same "$1: all samples by line" "$(total samples -lines)" "$(jq .total.samples stats.json)"
+    same "$1: all samples, listed" "$(listed samples)" "$(jq .total.samples stats.json)"
     while IFS=$'\t' read -r event samples period; do
         same "$1: samples of $event" "$(of_event "$event")" "$samples"
         same "$1: $event" "$(total "$event")" "$period"
+        same "$1: $event by line" "$(total "$event" -lines)" "$period"
+        same "$1: $event, listed" "$(listed "$event")" "$period"
     done < <(jq -r '.rows[] | [.event, .samples, .period] | @tsv' stats.json)
 }
 
-# total TYPE: what pprof says that a value of all samples adds up to.
+# total TYPE [OPTION]: what pprof says that a value of all samples adds up to.
 total() {
-    pprof -top -unit=nanoseconds -sample_index="$1" profile.pb.gz | sed -nE 's/.* of ([0-9]+)[a-z]* total$/\1/p'
+    pprof -top ${2:+"$2"} -unit=nanoseconds -sample_index="$1" profile.pb.gz | sed -nE 's/.* of ([0-9]+)[a-z]* total$/\1/p'
+}
+
+# listed TYPE: the same above listings of the source.
+listed() {
+    pprof -list . -unit=nanoseconds -sample_index="$1" profile.pb.gz | sed -nE 's/^Total: ([0-9]+)[a-z]*$/\1/p'
 }
 
 # of_event EVENT: the samples that have a value of the event.
@@ -113,6 +122,10 @@ for form in pprof firefox speedscope; do
 done
 cp lines.pprof profile.pb.gz
 pprof -raw profile.pb.gz >raw
+for option in -top -lines; do
+    same "all samples of lines: $option" "$(total samples $option)" "$(jq .total.samples stats.json)"
+done
+same "all samples of lines, listed" "$(listed samples)" "$(jq .total.samples stats.json)"
 same "999 Hz" "$(line PeriodType: raw), $(line Period: raw)" "cpu nanoseconds, 1001001"
 pprof -lines -top -nodefraction=0 -sample_index=samples profile.pb.gz |
     sed -nE 's/^ *([1-9][0-9]*) .* (.*\/)?([^ ]+:[0-9]+)( \(inline\))?$/\3 \1/p' |

@@ -1,6 +1,6 @@
 # Exports to chrome as the trace viewer of Chrome (catapult) shows them, which comes with Debian's golang: its importer, in headless
-# Chromium, warns of nothing; samples of each event, and the frames of their stacks, are those of `perfile stats` and of folded
-# lines; stretches on a processor and values of counters are there.
+# Chromium, warns of nothing; samples of each event and their periods are those of `perfile stats`, frames of stacks those of
+# folded lines; stretches on a processor and values of counters are there.
 set -u
 . "$PERFILE_SOURCE/tests/needs.bash"
 needs python3 jq
@@ -21,7 +21,7 @@ with open("page.html", "w") as f:
 <script>
 document.addEventListener('WebComponentsReady', () => {
     const model = new tr.Model(), options = new tr.importer.ImportOptions();
-    const said = { warnings: [], threads: [], samples: {}, frames: 0, on: 0, ns: 0, values: 0 };
+    const said = { warnings: [], threads: [], samples: {}, periods: {}, frames: 0, on: 0, ns: 0, values: 0 };
     options.shiftWorldToZero = false;
     new tr.importer.Import(model, options).importTraces([document.getElementById('trace').textContent]);
     said.warnings = model.importWarnings.map(w => w.message);
@@ -31,7 +31,10 @@ document.addEventListener('WebComponentsReady', () => {
         for (const t of Object.values(p.threads)) {
             said.threads.push(t.tid);
             for (const s of t.sliceGroup.slices) {
-                if (s.category === 'sample') said.samples[s.title] = (said.samples[s.title] || 0) + 1;
+                if (s.category === 'sample') {
+                    said.samples[s.title] = (said.samples[s.title] || 0) + 1;
+                    said.periods[s.title] = (said.periods[s.title] || 0) + s.args.weight;
+                }
                 if (s.category === 'sched') { said.on++; said.ns += Math.round(s.duration * 1e6); }
                 for (let f = s.startStackFrame; f; f = f.parentFrame) said.frames++;
             }
@@ -48,7 +51,7 @@ END
 }
 
 for capture in callgraph switch pipe-tracepoints group; do
-    "$PERFILE" export --no-symbols --to chrome -f -o trace.json "$captures/$capture.data" 2>/dev/null || exit 1
+    "$PERFILE" export --no-symbols --to chrome --weight period -f -o trace.json "$captures/$capture.data" 2>/dev/null || exit 1
     "$PERFILE" export --no-symbols --unknown address --to folded --per none "$captures/$capture.data" 2>/dev/null >folded
     "$PERFILE" stats --by event,tid --type sample --json "$captures/$capture.data" >stats.json
     imported trace.json >said.json
@@ -59,16 +62,18 @@ import sys
 said, trace = json.load(open("said.json")), json.load(open("trace.json"))
 if said is None:
     sys.exit(f"FAILED {sys.argv[1]}: nothing was imported: {open('errors').read()[-500:]}")
-wanted, tids, frames = collections.Counter(), set(), 0
+wanted, periods, tids, frames = collections.Counter(), collections.Counter(), set(), 0
 for row in json.load(open("stats.json"))["rows"]:
     wanted[row["event"]] += row["samples"]
+    periods[row["event"]] += int(row["period"])
     tids.add(row["tid"])
 for line in open("folded"):
     stack, n = line.rstrip("\n").rsplit(" ", 1)
     frames += int(n) * len(stack.split(";"))
 on = [e for e in trace["traceEvents"] if e["ph"] == "X"]
 values = sum(e["ph"] == "C" for e in trace["traceEvents"])
-for what, have, want in (("warnings", said["warnings"], []), ("samples", said["samples"], dict(wanted)), ("frames", said["frames"], frames),
+for what, have, want in (("warnings", said["warnings"], []), ("samples", said["samples"], dict(wanted)), ("periods", said["periods"], dict(periods)),
+                         ("frames", said["frames"], frames),
                          ("threads with samples", tids - set(said["threads"]), set()), ("stretches", said["on"], len(on)),
                          ("their time", said["ns"], sum(round(e["dur"] * 1000) for e in on)), ("values", said["values"], values)):
     if have != want:
