@@ -12,6 +12,7 @@
 #include "perfile/event.h"
 #include "perfile/records.h"
 #include "profile/reader.h"
+#include "script/counts.h"
 
 /* fields.c: what is printed. */
 
@@ -114,6 +115,8 @@ typedef struct pf_script {
     uint64_t first_time;    /* of the first line, with RELTIME; else 0 */
     uint64_t previous_time; /* of the last line, with DELTATIME; 0: none yet */
     bool has_first;
+    pf_script_counts rounds; /* of `perf stat record` */
+    bool has_title;          /* the line above their lines is there */
 } pf_script;
 
 extern const pf_emit_ops pf_emit_script;
