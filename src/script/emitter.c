@@ -78,6 +78,17 @@ static perfile_status end_input(pf_script *x, perfile_error *err)
     return st;
 }
 
+/* Copies the names of functions at which call chains end. */
+static bool copy_stops(pf_script *x, const char *names)
+{
+    if (!names || !pf_buffer_append(&x->stops, names, strlen(names) + 1))
+        return !names;
+    for (size_t i = 0; i < x->stops.len; i++)
+        if (x->stops.ptr[i] == ',')
+            x->stops.ptr[i] = 0;
+    return true;
+}
+
 static perfile_status open_script(perfile_emitter *e, perfile_error *err)
 {
     pf_script *x = script_of(e);
@@ -99,7 +110,8 @@ static perfile_status open_script(perfile_emitter *e, perfile_error *err)
     perfile_status st = e->fields ? pf_script_read(x->types, e->fields, err) : PERFILE_OK;
     if (st != PERFILE_OK)
         return st;
-    if (!pf_profile_init(&x->profile, pf_session_profile_bytes(e->session)))
+    if (!copy_stops(x, e->stop_at) ||
+        !pf_profile_init(&x->profile, pf_session_profile_bytes(e->session)))
         return pf_fail_nomem(err, "script");
     return begin_input(x, err);
 }
@@ -112,6 +124,7 @@ static void close_script(perfile_emitter *e)
     pf_profile_free(&x->profile);
     pf_buffer_free(&x->line);
     pf_buffer_free(&x->comm);
+    pf_buffer_free(&x->stops);
     pf_buffer_free(&x->counts);
     pf_index_free(&x->counted);
 }

@@ -219,10 +219,21 @@ static bool is_of_symbol(const found *f, const perfile_source_place *place)
     return place->function && strcmp(place->function, f->symbol.name) == 0;
 }
 
+/* True if call chains end at this function. */
+static bool is_stop(const pf_script *x, const char *name)
+{
+    const char *stop = (const char *)x->stops.ptr, *const end = stop + x->stops.len;
+    for (; x->stops.len && name && stop < end; stop += strlen(stop) + 1)
+        if (strcmp(stop, name) == 0)
+            return true;
+    return false;
+}
+
 /* Makes the lines of a frame in a call chain: with `inlines` one for each place in the source,
- * innermost first, where functions of other names than the symbol are inlined ones. */
+ * innermost first, where functions of other names than the symbol are inlined ones.  *is_last: the
+ * last line is that of a function at which call chains end. */
 static bool make_lines(pf_script_state *s, const found *f, uint64_t fields, bool inlines,
-                       pf_buffer *out)
+                       bool *is_last, pf_buffer *out)
 {
     const perfile_source_place *places = NULL;
     size_t n = 0;
@@ -230,14 +241,18 @@ static bool make_lines(pf_script_state *s, const found *f, uint64_t fields, bool
     inlines = inlines && f->symbol.name && !is_kernel(f->object);
     if ((inlines || fields & PF_FIELD_SRCLINE) && !find_places(s, f, &places, &n))
         return false;
-    if (!n || !inlines)
+    if (!n || !inlines) {
+        *is_last = is_stop(s->x, f->symbol.name);
         return put_address(f, out) && put_found(f, fields, n ? &places[0] : NULL, out) &&
                pf_buffer_append_u8(out, '\n');
-    for (size_t i = 0; i < n && ok; i++)
+    }
+    for (size_t i = 0; i < n && ok && !*is_last; i++) {
         ok = put_address(f, out) &&
              (is_of_symbol(f, &places[i]) ? put_found(f, fields, &places[i], out)
                                           : put_inlined(f, fields, &places[i], out)) &&
              pf_buffer_append_u8(out, '\n');
+        *is_last = is_stop(s->x, places[i].function);
+    }
     return ok;
 }
 
@@ -257,7 +272,8 @@ static bool keep(pf_script_state *s, const pf_buffer *text, pf_script_piece *pie
         s->texts_cap = cap;
     }
     memcpy(s->texts + s->n_texts, text->ptr, text->len);
-    *piece = (pf_script_piece){(uint32_t)s->n_texts, (uint32_t)text->len};
+    piece->at = (uint32_t)s->n_texts;
+    piece->n = (uint32_t)text->len;
     s->n_texts = needed;
     return true;
 }
@@ -281,7 +297,7 @@ static bool reserve(pf_script_state *s, pf_script_pieces *p, uint32_t frame)
 /* What the text of a frame is. */
 enum form { FORM_LINES, FORM_LINES_UNWOUND, FORM_PLACE };
 
-static bool make(pf_script_state *s, uint32_t frame, uint64_t fields, enum form form,
+static bool make(pf_script_state *s, uint32_t frame, uint64_t fields, enum form form, bool *is_last,
                  pf_buffer *out)
 {
     const perfile_source_place *places = NULL;
@@ -290,7 +306,7 @@ static bool make(pf_script_state *s, uint32_t frame, uint64_t fields, enum form 
     if (!find(s, frame, &f))
         return false;
     if (form != FORM_PLACE)
-        return make_lines(s, &f, fields, form == FORM_LINES_UNWOUND && s->x->inlines, out);
+        return make_lines(s, &f, fields, form == FORM_LINES_UNWOUND && s->x->inlines, is_last, out);
     if (fields & PF_FIELD_SRCLINE && !find_places(s, &f, &places, &n))
         return false;
     return put_found(&f, fields, n ? &places[0] : NULL, out);
@@ -302,7 +318,8 @@ static inline bool put_piece(pf_script_state *s, pf_script_pieces *p, uint32_t f
 {
     if (frame >= p->n || !p->at[frame].n) {
         pf_buffer_clear(&s->scratch);
-        if (!reserve(s, p, frame) || !make(s, frame, fields, form, &s->scratch) ||
+        if (!reserve(s, p, frame) ||
+            !make(s, frame, fields, form, &p->at[frame].is_last, &s->scratch) ||
             !keep(s, &s->scratch, &p->at[frame]))
             return false;
     }
@@ -324,11 +341,14 @@ bool pf_script_put_chain(pf_script_state *s, const pf_script_event *e, const pf_
     if (!u->n)
         return true;
     bool ok = pf_resolve_chain(s->resolver, u, s->x->most_frames, &frames, &n, &n_unwound);
-    for (size_t i = 0; ok && i < n; i++)
-        ok =
-            i < n - n_unwound
-                ? put_piece(s, &s->chains[e->type], frames[i], e->fields, FORM_LINES, out)
-                : put_piece(s, &s->unwound[e->type], frames[i], e->fields, FORM_LINES_UNWOUND, out);
+    for (size_t i = 0; ok && i < n; i++) {
+        const bool unwound = i >= n - n_unwound;
+        pf_script_pieces *pieces = unwound ? &s->unwound[e->type] : &s->chains[e->type];
+        ok = put_piece(s, pieces, frames[i], e->fields, unwound ? FORM_LINES_UNWOUND : FORM_LINES,
+                       out);
+        if (ok && pieces->at[frames[i]].is_last)
+            break;
+    }
     return ok;
 }
 

@@ -95,9 +95,10 @@ typedef struct pf_script {
     perfile_emitter base;
     pf_script_type types[PF_SCRIPT_TYPES]; /* as asked for */
     pf_script_plan plan;
-    uint64_t generation;            /* of the session when the plan was made */
-    size_t most_frames;             /* of a call chain */
-    bool inlines;                   /* functions that are inlined have lines of their own */
+    uint64_t generation; /* of the session when the plan was made */
+    size_t most_frames;  /* of a call chain */
+    pf_buffer stops;     /* names of functions at which call chains end, each with a NUL */
+    bool inlines;        /* functions that are inlined have lines of their own */
     perfile_export_options options; /* symbols, flags */
     pf_profile profile;             /* of the reader; nothing is kept in it */
     pf_profile_reader reader;
@@ -131,6 +132,7 @@ enum {
 /* Places in text. */
 typedef struct pf_script_piece {
     uint32_t at, n; /* in pf_script_state.texts; n 0: not made yet */
+    bool is_last;   /* what called it is not shown */
 } pf_script_piece;
 
 /* What the frames of one type of events look like, by number of the frame. */

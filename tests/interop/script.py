@@ -167,6 +167,13 @@ def recording():
     return "made.data" if status == 0 else None
 
 
+def callers(path):
+    """Names of some functions that call others in call chains."""
+    chains = [chain.split("\n") for chain in run("perf", "script", "-F", "ip,sym", "-i", path)[1].decode().split("\n\n")]
+    names = collections.Counter(line.split()[1] for chain in chains for line in chain[1:-1] if len(line.split()) == 2)
+    return [name for name, _ in names.most_common(8) if re.fullmatch(r"\w+", name)][:2]
+
+
 # Tracepoints whose print fmt has most of what there is: flags, words, bit masks, dynamic texts and arrays, addresses of
 # functions, of networks; one group each, for a kernel need not have them all.  Not timer: perf takes a & (b | c) there for
 # (a & b) | c.
@@ -240,7 +247,7 @@ for path in make_headers("."):
     for options in ("--header-only", "--header-only -I", "--header -F ip"):
         compare(path, "made: " + path, options, False)
 if made := recording():
-    for options in sets:
+    for options in sets + ["--stop-bt nothing,%s" % ",".join(callers(made)), "--stop-bt [unknown]"]:
         if "brstack" not in options:
             compare(made, "here: functions", options, True)
 if traced := tracepoints():
