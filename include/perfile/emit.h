@@ -189,6 +189,9 @@ typedef struct perfile_emit_options {
     const perfile_export_options *exporting;
     uint32_t max_stack; /* "script": frames of a call chain at most; 0: 127 */
     uint32_t reserved0;
+    /* "script": names of functions, with commas between them; what called one of them is not shown
+     * in call chains.  NULL: all is shown.  Copied. */
+    const char *stop_at;
 } perfile_emit_options;
 
 /* What came of it, as exit status of a command. */

@@ -97,6 +97,7 @@ struct perfile_emitter {
     const char *fields;                      /* perfile_emit_options.fields, valid in open() only */
     const perfile_export_options *exporting; /* likewise; complete */
     uint32_t max_stack;                      /* perfile_emit_options.max_stack */
+    const char *stop_at;                     /* likewise, valid in open() only */
     unsigned n_threads;                      /* that may make the output, 1 at least */
     bool no_memory;                          /* `out` could not grow: its content is incomplete */
     bool decoded;                            /* something could be decoded: for the outcome */

@@ -442,6 +442,7 @@ perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, 
     e->model = how.model;
     e->fields = how.fields;
     e->max_stack = how.max_stack;
+    e->stop_at = how.stop_at;
     e->exporting = &exporting;
     e->n_threads = how.threads > 1 ? pf_workers_threads(how.threads) : 1;
     st = e->ops->open ? e->ops->open(e, err) : PERFILE_OK;

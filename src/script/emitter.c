@@ -43,6 +43,7 @@ static perfile_status begin_input(pf_script *x, perfile_error *err)
     perfile_status st = PERFILE_OK;
     x->reading = true;
     x->started = false;
+    pf_script_counts_begin(x);
     if (!pf_profile_reader_init(&x->reader, &x->profile, x->base.session, x->base.model, NULL, x))
         return pf_fail_nomem(err, "script");
     x->reader.text = &x->text;
@@ -66,6 +67,7 @@ static perfile_status end_input(pf_script *x, perfile_error *err)
     x->sum.unreadable += x->reader.counts.unreadable;
     x->sum.not_joined += x->reader.counts.deferred_missing;
     x->sum.too_costly += x->symbols ? perfile_symbols_too_costly(x->symbols) : 0;
+    pf_script_counts_free(x);
     pf_buffer_clear(&x->counts);
     pf_index_free(&x->counted);
     x->counted = (pf_index){.seed = pf_index_seed(x)};
@@ -77,6 +79,17 @@ static perfile_status end_input(pf_script *x, perfile_error *err)
     x->past = NULL;
     x->reading = false;
     return st;
+}
+
+/* Copies the names of functions at which call chains end. */
+static bool copy_stops(pf_script *x, const char *names)
+{
+    if (!names || !pf_buffer_append(&x->stops, names, strlen(names) + 1))
+        return !names;
+    for (size_t i = 0; i < x->stops.len; i++)
+        if (x->stops.ptr[i] == ',')
+            x->stops.ptr[i] = 0;
+    return true;
 }
 
 static perfile_status open_script(perfile_emitter *e, perfile_error *err)
@@ -100,7 +113,8 @@ static perfile_status open_script(perfile_emitter *e, perfile_error *err)
     perfile_status st = e->fields ? pf_script_read(x->types, e->fields, err) : PERFILE_OK;
     if (st != PERFILE_OK)
         return st;
-    if (!pf_profile_init(&x->profile, pf_session_profile_bytes(e->session)))
+    if (!copy_stops(x, e->stop_at) ||
+        !pf_profile_init(&x->profile, pf_session_profile_bytes(e->session)))
         return pf_fail_nomem(err, "script");
     return begin_input(x, err);
 }
@@ -113,6 +127,7 @@ static void close_script(perfile_emitter *e)
     pf_profile_free(&x->profile);
     pf_buffer_free(&x->line);
     pf_buffer_free(&x->comm);
+    pf_buffer_free(&x->stops);
     pf_buffer_free(&x->counts);
     pf_index_free(&x->counted);
 }
@@ -122,14 +137,16 @@ static perfile_status begin_script(perfile_emitter *e, perfile_error *err)
     return e->flags & PERFILE_SCRIPT_HEADER ? pf_script_put_header(script_of(e), err) : PERFILE_OK;
 }
 
-/* Some field shows the wall clock; false if that is not known. */
+/* Some field shows the wall clock; false if that is not known.  Of `perf stat record` there are no
+ * fields. */
 static bool has_wall_clock(const pf_script *x)
 {
     uint64_t wall;
     bool needed = false;
     for (uint32_t i = 0; i < x->plan.n; i++)
         needed |= (x->plan.events[i].fields & PF_FIELD_TOD) != 0;
-    return !needed || perfile_session_wall_time(x->base.session, 0, &wall);
+    return !needed || perfile_session_feature(x->base.session, PERFILE_FEATURE_STAT) ||
+           perfile_session_wall_time(x->base.session, 0, &wall);
 }
 
 /* Finds the names of registers: if the capture does not say of which machine it is, those of this
@@ -275,8 +292,21 @@ static void advance(pf_script *x, const perfile_record *r)
 /* Puts a fact of a pipe between the lines. */
 static perfile_status put_fact(pf_script *x, const perfile_record *r, perfile_error *err)
 {
+    if (!(x->base.flags & (PERFILE_SCRIPT_HEADER | PERFILE_SCRIPT_SHOW_INFO)))
+        return PERFILE_OK;
     const perfile_status st = pf_queue_finish(x->reader.queue, err);
     return st == PERFILE_OK ? pf_script_put_fact(x, r, err) : st;
+}
+
+/* Puts the lines of a round of `perf stat record` between the others. */
+static perfile_status put_counts(pf_script *x, const perfile_record *r, perfile_error *err)
+{
+    perfile_status st = pf_script_put_counts(x, r, err);
+    if (st != PERFILE_OK || !x->line.len)
+        return st;
+    st = pf_queue_finish(x->reader.queue, err);
+    const perfile_bytes text = {x->line.ptr, x->line.len};
+    return st == PERFILE_OK ? perfile_sink_write(x->base.sink, text, err) : st;
 }
 
 /* Puts a record.  The name of a thread is that before it ends, and after it was named. */
@@ -285,14 +315,22 @@ static perfile_status put_record(pf_script *x, const perfile_record *r, perfile_
     const bool shown = pf_script_shows(x->base.flags, r->type);
     perfile_status st = PERFILE_OK;
     advance(x, r);
-    if (r->type == PERFILE_RECORD_SAMPLE)
+    switch (r->type) {
+    case PERFILE_RECORD_SAMPLE:
         return put_sample(x, r, err);
-    if (r->type == PERFILE_RECORD_HEADER_FEATURE)
-        return x->base.flags & (PERFILE_SCRIPT_HEADER | PERFILE_SCRIPT_SHOW_INFO)
-                   ? put_fact(x, r, err)
-                   : PERFILE_OK;
-    if (r->type == PERFILE_RECORD_CALLCHAIN_DEFERRED)
+    case PERFILE_RECORD_HEADER_FEATURE:
+        return put_fact(x, r, err);
+    case PERFILE_RECORD_CALLCHAIN_DEFERRED:
         return pf_profile_reader_put(&x->reader, r, err);
+    case PERFILE_RECORD_STAT:
+    case PERFILE_RECORD_STAT_ROUND:
+    case PERFILE_RECORD_STAT_CONFIG:
+    case PERFILE_RECORD_THREAD_MAP:
+    case PERFILE_RECORD_CPU_MAP:
+        return put_counts(x, r, err);
+    default:
+        break;
+    }
     if (x->past && r->type != PERFILE_RECORD_EXIT && perfile_model_wants(r->type))
         st = perfile_model_feed(x->past, r, err);
     if (shown && st == PERFILE_OK)

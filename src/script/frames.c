@@ -236,10 +236,21 @@ static bool is_of_symbol(const found *f, const perfile_source_place *place)
     return place->function && strcmp(place->function, f->symbol.name) == 0;
 }
 
+/* True if call chains end at this function. */
+static bool is_stop(const pf_script *x, const char *name)
+{
+    const char *stop = (const char *)x->stops.ptr, *const end = stop + x->stops.len;
+    for (; x->stops.len && name && stop < end; stop += strlen(stop) + 1)
+        if (strcmp(stop, name) == 0)
+            return true;
+    return false;
+}
+
 /* Makes the lines of a frame in a call chain: with `inlines` one for each place in the source,
- * innermost first, where functions of other names than the symbol are inlined ones. */
+ * innermost first, where functions of other names than the symbol are inlined ones.  *is_last: the
+ * last line is that of a function at which call chains end. */
 static bool make_lines(pf_script_state *s, const found *f, uint64_t fields, bool inlines,
-                       pf_buffer *out)
+                       bool *is_last, pf_buffer *out)
 {
     const perfile_source_place *places = NULL;
     size_t n = 0;
@@ -247,14 +258,18 @@ static bool make_lines(pf_script_state *s, const found *f, uint64_t fields, bool
     inlines = inlines && f->symbol.name && !is_kernel(f->object);
     if ((inlines || fields & PF_FIELD_SRCLINE) && !find_places(s, f, &places, &n))
         return false;
-    if (!n || !inlines)
+    if (!n || !inlines) {
+        *is_last = is_stop(s->x, f->symbol.name);
         return put_address(f, out) && put_found(f, fields, n ? &places[0] : NULL, out) &&
                pf_buffer_append_u8(out, '\n');
-    for (size_t i = 0; i < n && ok; i++)
+    }
+    for (size_t i = 0; i < n && ok && !*is_last; i++) {
         ok = put_address(f, out) &&
              (is_of_symbol(f, &places[i]) ? put_found(f, fields, &places[i], out)
                                           : put_inlined(f, fields, &places[i], out)) &&
              pf_buffer_append_u8(out, '\n');
+        *is_last = is_stop(s->x, places[i].function);
+    }
     return ok;
 }
 
@@ -300,7 +315,7 @@ static pf_script_piece *piece_of(pf_script_state *s, pf_script_pieces *p, uint32
 enum form { FORM_LINES, FORM_LINES_UNWOUND, FORM_PLACE };
 
 static bool make(pf_script_state *s, const pf_code_place *place, uint64_t fields, enum form form,
-                 pf_buffer *out)
+                 bool *is_last, pf_buffer *out)
 {
     const perfile_source_place *places = NULL;
     size_t n = 0;
@@ -308,7 +323,7 @@ static bool make(pf_script_state *s, const pf_code_place *place, uint64_t fields
     if (!find(s, place, &f))
         return false;
     if (form != FORM_PLACE)
-        return make_lines(s, &f, fields, form == FORM_LINES_UNWOUND && s->x->inlines, out);
+        return make_lines(s, &f, fields, form == FORM_LINES_UNWOUND && s->x->inlines, is_last, out);
     if (fields & PF_FIELD_SRCLINE && !find_places(s, &f, &places, &n))
         return false;
     return put_found(&f, fields, n ? &places[0] : NULL, out);
@@ -316,7 +331,7 @@ static bool make(pf_script_state *s, const pf_code_place *place, uint64_t fields
 
 /* Appends the text of a place, which is made if it is new. */
 static bool put_by_place(pf_script_state *s, const pf_script_event *e, const pf_code_place *place,
-                         enum form form, pf_buffer *out)
+                         enum form form, bool *is_last, pf_buffer *out)
 {
     pf_script_pieces *const all[] = {s->chains, s->unwound, s->places};
     const pf_call_frame *f = pf_profile_frame_at(s->resolver->profile, place->frame);
@@ -326,10 +341,12 @@ static bool put_by_place(pf_script_state *s, const pf_script_event *e, const pf_
         return false;
     if (!piece->made) {
         pf_buffer_clear(&s->scratch);
-        if (!make(s, place, e->fields, form, &s->scratch) || !keep(s, &s->scratch, piece))
+        if (!make(s, place, e->fields, form, &piece->is_last, &s->scratch) ||
+            !keep(s, &s->scratch, piece))
             return false;
         piece->before = (uint32_t)s->scratch.len;
     }
+    *is_last = piece->is_last;
     return pf_buffer_append(out, s->texts + piece->at, piece->before);
 }
 
@@ -347,6 +364,7 @@ static bool make_piece(pf_script_state *s, uint64_t fields, const pf_code_place 
         (f.frame->object == PF_NO_OBJECT && f.frame->code == PF_CODE_KERNEL && s->x->symbols);
     piece->to_address = shown_address(&f) - place->offset;
     piece->to_distance = f.address - f.symbol.start - place->offset;
+    piece->is_last = is_stop(s->x, f.symbol.name);
     piece->has_distance = f.symbol.name && fields & PF_FIELD_SYM && fields & PF_FIELD_SYMOFF;
     pf_buffer_clear(text);
     if ((fields & PF_FIELD_SYM &&
@@ -370,15 +388,18 @@ static inline uint8_t *put_copy(uint8_t *at, const uint8_t *from, size_t n)
     return at + n;
 }
 
-/* Appends a line of a call chain, or what follows the address of a sample (FORM_PLACE). */
+/* Appends a line of a call chain, or what follows the address of a sample (FORM_PLACE).  *is_last:
+ * what called it is not shown. */
 static inline bool put_place(pf_script_state *s, const pf_script_event *e,
-                             const pf_code_place *place, enum form form, pf_buffer *out)
+                             const pf_code_place *place, enum form form, bool *is_last,
+                             pf_buffer *out)
 {
     pf_script_piece *piece = piece_of(s, &s->frames[e->type], place->frame);
     if (!piece || (!piece->made && !make_piece(s, e->fields, place, piece)))
         return false;
     if (piece->by_place || (form == FORM_LINES_UNWOUND && s->x->inlines && s->x->symbols))
-        return put_by_place(s, e, place, form, out);
+        return put_by_place(s, e, place, form, is_last, out);
+    *is_last = piece->is_last;
     if (!pf_buffer_reserve(out, (size_t)piece->before + piece->behind + PIECE_ROOM))
         return false;
     uint8_t *at = out->ptr + out->len;
@@ -405,7 +426,8 @@ bool pf_script_shows_place(const pf_script_event *e)
 bool pf_script_put_place(pf_script_state *s, const pf_script_event *e, const pf_code_place *place,
                          pf_buffer *out)
 {
-    return put_place(s, e, place, FORM_PLACE, out);
+    bool is_last;
+    return put_place(s, e, place, FORM_PLACE, &is_last, out);
 }
 
 bool pf_script_put_chain(pf_script_state *s, const pf_script_event *e, const pf_unresolved *u,
@@ -416,8 +438,10 @@ bool pf_script_put_chain(pf_script_state *s, const pf_script_event *e, const pf_
     if (!u->n)
         return true;
     bool ok = pf_resolve_chain(s->resolver, u, s->x->most_frames, &places, &n, &n_unwound);
-    for (size_t i = 0; ok && i < n; i++)
-        ok = put_place(s, e, &places[i], i < n - n_unwound ? FORM_LINES : FORM_LINES_UNWOUND, out);
+    bool is_last = false;
+    for (size_t i = 0; ok && i < n && !is_last; i++)
+        ok = put_place(s, e, &places[i], i < n - n_unwound ? FORM_LINES : FORM_LINES_UNWOUND,
+                       &is_last, out);
     return ok;
 }
 

@@ -12,6 +12,7 @@
 #include "perfile/event.h"
 #include "perfile/records.h"
 #include "profile/reader.h"
+#include "script/counts.h"
 
 /* fields.c: what is printed. */
 
@@ -94,9 +95,10 @@ typedef struct pf_script {
     perfile_emitter base;
     pf_script_type types[PF_SCRIPT_TYPES]; /* as asked for */
     pf_script_plan plan;
-    uint64_t generation;            /* of the session when the plan was made */
-    size_t most_frames;             /* of a call chain */
-    bool inlines;                   /* functions that are inlined have lines of their own */
+    uint64_t generation; /* of the session when the plan was made */
+    size_t most_frames;  /* of a call chain */
+    pf_buffer stops;     /* names of functions at which call chains end, each with a NUL */
+    bool inlines;        /* functions that are inlined have lines of their own */
     perfile_export_options options; /* symbols, flags */
     pf_profile profile;             /* of the reader; nothing is kept in it */
     pf_profile_reader reader;
@@ -114,6 +116,8 @@ typedef struct pf_script {
     uint64_t first_time;    /* of the first line, with RELTIME; else 0 */
     uint64_t previous_time; /* of the last line, with DELTATIME; 0: none yet */
     bool has_first;
+    pf_script_counts rounds; /* of `perf stat record` */
+    bool has_title;          /* the line above their lines is there */
 } pf_script;
 
 extern const pf_emit_ops pf_emit_script;
@@ -133,6 +137,7 @@ typedef struct pf_script_piece {
     uint64_t to_distance;    /* likewise: the distance */
     bool made, has_distance;
     bool by_place; /* no text is made: it is another one for each place */
+    bool is_last;  /* what called it is not shown */
 } pf_script_piece;
 
 /* The frames of one type of events, by number of the frame. */

@@ -38,6 +38,10 @@ some --deltatime captures/cpu-clock.data
 some --max-stack 2 captures/callgraph.data
 some -G captures/callgraph.data
 
+# Call chains up to a function, with names that are given.
+printf 'ffffffff81000000 T _text\nffffffff815e3500 T stop_here\nffffffff815e3600 T other\n' >kallsyms
+run script --kallsyms kallsyms --stop-bt nothing,stop_here captures/callgraph.data | head -n 5
+
 # Lines of other records.
 script --show-task-events --show-mmap-events captures/cpu-clock.data | grep RECORD
 script --show-switch-events captures/switch.data | grep RECORD

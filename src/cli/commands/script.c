@@ -20,6 +20,7 @@ enum {
     OPTION_DELTATIME,
     OPTION_RELTIME,
     OPTION_MAX_STACK,
+    OPTION_STOP_BT,
     OPTION_INLINE,
     OPTION_NO_INLINE,
     OPTION_SHOW_TASK,
@@ -45,6 +46,7 @@ typedef struct settings {
     bool header_only;
     uint32_t flags; /* PERFILE_SCRIPT_… */
     uint32_t max_stack;
+    const char *stop_at; /* names of functions, with commas between them */
     uint32_t jobs;
     cli_symbols symbols;
     perfile_export_options exporting;
@@ -122,6 +124,9 @@ static int read_option(int option, settings *set)
         return fields_option(set);
     case OPTION_MAX_STACK:
         return stack_option(set);
+    case OPTION_STOP_BT:
+        set->stop_at = optarg;
+        return CLI_CONTINUE;
     case OPTION_INLINE:
         set->flags &= ~(uint32_t)PERFILE_SCRIPT_NO_INLINE;
         return CLI_CONTINUE;
@@ -173,6 +178,8 @@ static const cli_option options[] = {
     {"hide-call-graph", .letter = 'G', .help = "print addresses instead of call chains"},
     {"max-stack", .value = "N", .code = OPTION_MAX_STACK,
      .help = "print at most N frames of a call chain; default: 127"},
+    {"stop-bt", .value = "LIST", .code = OPTION_STOP_BT,
+     .help = "in call chains, print no callers of these functions"},
     {"inline", .code = OPTION_INLINE,
      .help = "print functions that the compiler inlined on lines of their own (default)"},
     {"no-inline", .code = OPTION_NO_INLINE, .help = "do not print functions that were inlined"},
@@ -258,6 +265,7 @@ static perfile_status begin_input(output *o, const settings *set, const cli_inpu
                                       .flags = set->flags,
                                       .fields = set->fields,
                                       .max_stack = set->max_stack,
+                                      .stop_at = set->stop_at,
                                       .model = in->model,
                                       .exporting = &set->exporting,
                                       .threads = cli_jobs(set->jobs)};
