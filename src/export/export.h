@@ -163,10 +163,12 @@ typedef struct pf_mark {
     const char *text; /* `,"addr":"0x1000","filename":"/bin/work"`, of the profile's texts */
 } pf_mark;
 
-/* A field that some mark of a kind has.  The key is all of it. */
+/* A field that some mark of a kind has.  The key is what it is called in marks of the kind: events
+ * of one tracepoint may each have a field of a name. */
 typedef struct pf_mark_field {
     pf_mark_kind kind;
-    const perfile_field *field; /* its row of the tables, or of a tracepoint */
+    const char *key;            /* of the profile's texts */
+    const perfile_field *field; /* its row of the tables, or of a tracepoint; the first */
 } pf_mark_field;
 
 typedef struct pf_marks {

@@ -167,6 +167,7 @@ void pf_counters_free(pf_counters *c)
 /* A walk that writes members. */
 typedef struct describing {
     pf_marks *m;
+    pf_profile *p;
     pf_mark_kind kind;
     unsigned depth; /* of lists and structs */
     bool ok;
@@ -184,7 +185,7 @@ void pf_marks_init(pf_marks *m, pf_profile *p)
     m->fields = (pf_intern){.seed = seed,
                             .budget = &p->budget,
                             .width = sizeof(pf_mark_field),
-                            .key = sizeof(pf_mark_field)};
+                            .key = offsetof(pf_mark_field, field)};
 }
 
 void pf_marks_free(pf_marks *m)
@@ -310,10 +311,14 @@ static bool is_shown(const perfile_field *field)
 /* Appends a field as a member. */
 static void add_member(describing *d, const perfile_field *field, const perfile_value *value)
 {
-    const pf_mark_field key = {d->kind, field};
-    d->ok = d->ok && pf_intern_add(&d->m->fields, &key) != PF_INTERN_NONE && append(d->m, ",\"") &&
-            append(d->m, pf_marks_key(field)) && append(d->m, "\":") &&
-            append_value(d->m, field, value);
+    const pf_mark_field key = {.kind = d->kind, .key = pf_profile_text(d->p, pf_marks_key(field))};
+    const uint32_t number = d->ok && key.key ? pf_intern_add(&d->m->fields, &key) : PF_INTERN_NONE;
+    if (number != PF_INTERN_NONE) {
+        pf_mark_field *known = pf_intern_at(&d->m->fields, number);
+        known->field = known->field ? known->field : field;
+    }
+    d->ok = number != PF_INTERN_NONE && append(d->m, ",\"") && append(d->m, key.key) &&
+            append(d->m, "\":") && append_value(d->m, field, value);
 }
 
 static void visit(void *user, const perfile_field *field, const perfile_value *value)
@@ -371,7 +376,7 @@ uint32_t pf_marks_describe(pf_marks *m, pf_profile *p, const perfile_record *r)
 {
     static const perfile_visitor visitor = {
         .size = sizeof visitor, .value = visit, .begin = begin, .end = end};
-    describing d = {.m = m, .kind = {.type = r->type}, .ok = true};
+    describing d = {.m = m, .p = p, .kind = {.type = r->type}, .ok = true};
     pf_buffer_clear(&m->text);
     m->pid = m->tid = PERFILE_NO_PID;
     (void)!perfile_record_walk(r, PERFILE_WALK_ALL, &visitor, &d, NULL);
@@ -385,7 +390,7 @@ uint32_t pf_marks_payload(pf_marks *m, pf_profile *p, perfile_tracepoints *all,
 {
     static const perfile_visitor visitor = {
         .size = sizeof visitor, .value = visit_payload, .begin = begin, .end = end};
-    describing d = {.m = m, .kind = {PERFILE_RECORD_SAMPLE, event}, .ok = true};
+    describing d = {.m = m, .p = p, .kind = {PERFILE_RECORD_SAMPLE, event}, .ok = true};
     pf_buffer_clear(&m->text);
     perfile_status st = perfile_tracepoint_walk(all, r, &visitor, &d, NULL);
     if (st == PERFILE_END)

@@ -1,4 +1,5 @@
-/* The form `perfetto`: a trace of Perfetto, with samples, threads and switches.
+/* The form `perfetto`: a trace of Perfetto, with samples, threads, switches and payloads of
+ * tracepoints.
  *
  * Its documents: protos/perfetto/trace/ of google/perfetto.  Times are those of the session's
  * clock, as if it were CLOCK_BOOTTIME, which is what Perfetto takes times for: nothing has to be
@@ -295,6 +296,60 @@ static uint32_t mode_of(const pf_profile *p, uint32_t stack)
     return code < sizeof modes ? modes[code] : 0;
 }
 
+/* The track of a thread, by its numbers; 0: they are not known, and its events are of no thread. */
+static uint64_t track_of(const pf_label *l)
+{
+    if (l->pid == PF_NO_LABEL || l->tid == PF_NO_LABEL)
+        return 0;
+    return ((uint64_t)l->pid << 32 | l->tid) + 1;
+}
+
+static perfile_status put_thread_track(pf_perfetto_writer *w, const pf_label *l, perfile_error *err)
+{
+    pf_perfetto_packet one = PF_PERFETTO__TRACE_PACKET__INIT;
+    PfPerfetto__TrackDescriptor track = PF_PERFETTO__TRACK_DESCRIPTOR__INIT;
+    PfPerfetto__ThreadDescriptor thread = PF_PERFETTO__THREAD_DESCRIPTOR__INIT;
+    thread.has_pid = thread.has_tid = track.has_uuid = true;
+    thread.pid = (int32_t)l->pid;
+    thread.tid = (int32_t)l->tid;
+    track.uuid = track_of(l);
+    track.thread = &thread;
+    one.track_descriptor = &track;
+    return pf_perfetto_put(w, &one, err);
+}
+
+/* The payload of a tracepoint: an instant on the track of the thread, with the fields as an object
+ * of JSON in an annotation. */
+static perfile_status put_instant(pf_perfetto_writer *w, const pf_label *l, const pf_moment *m,
+                                  uint64_t timestamp, perfile_error *err)
+{
+    enum { INSTANT = 3 };
+    char tracepoint[] = "tracepoint", *categories[1] = {tracepoint};
+    const char *payload = pf_marks_at(&w->p->tracks.said, m->said - 1)->text;
+    pf_perfetto_packet one = PF_PERFETTO__TRACE_PACKET__INIT;
+    PfPerfetto__TrackEvent event = PF_PERFETTO__TRACK_EVENT__INIT;
+    PfPerfetto__DebugAnnotation fields = PF_PERFETTO__DEBUG_ANNOTATION__INIT;
+    PfPerfetto__DebugAnnotation *annotations[1] = {&fields};
+    event.name = pf_perfetto_clean(l->event ? l->event : "?", PF_NAME_MOST, &w->text);
+    pf_buffer_clear(&w->other);
+    if (!event.name || !pf_buffer_append(&w->other, "{", 1) ||
+        !pf_buffer_append(&w->other, payload + (*payload == ','),
+                          strlen(payload) - (*payload == ',')) ||
+        !pf_buffer_append(&w->other, "}", 2))
+        return pf_fail_nomem(err, "export");
+    fields.name = tracepoint;
+    fields.legacy_json_value = (char *)w->other.ptr;
+    event.n_debug_annotations = event.n_categories = 1;
+    event.debug_annotations = annotations;
+    event.categories = categories;
+    event.has_type = event.has_track_uuid = one.has_timestamp = true;
+    event.type = INSTANT;
+    event.track_uuid = track_of(l);
+    one.timestamp = timestamp;
+    one.track_event = &event;
+    return pf_perfetto_put(w, &one, err);
+}
+
 static perfile_status put_samples(pf_perfetto_writer *w, uint32_t label, uint64_t *untimed,
                                   perfile_error *err)
 {
@@ -302,6 +357,7 @@ static perfile_status put_samples(pf_perfetto_writer *w, uint32_t label, uint64_
     const pf_timeline *line = &w->p->tracks.samples;
     const pf_label *l = pf_profile_label_at(p, label);
     perfile_status st = PERFILE_OK;
+    bool has_track = !track_of(l);
     for (size_t i = line->begins[label]; i < line->begins[label + 1] && st == PERFILE_OK; i++) {
         const pf_moment *m = &line->at[i];
         pf_perfetto_packet one = PF_PERFETTO__TRACE_PACKET__INIT;
@@ -321,6 +377,11 @@ static perfile_status put_samples(pf_perfetto_writer *w, uint32_t label, uint64_
         pf_perfetto_set_time(w, &one, m->time, untimed);
         one.perf_sample = &sample;
         st = st == PERFILE_OK ? pf_perfetto_put(w, &one, err) : st;
+        if (st == PERFILE_OK && m->said && !has_track)
+            st = put_thread_track(w, l, err);
+        has_track |= m->said != 0;
+        if (st == PERFILE_OK && m->said)
+            st = put_instant(w, l, m, one.timestamp, err);
     }
     return st;
 }

@@ -206,25 +206,27 @@ static bool begin_text(reading *x, pf_print_out *out)
 static bool make_text(reading *x, const pf_eh_row *row, perfile_value *v)
 {
     pf_print_out out;
+    const bool array = is_array(row);
     if (!begin_text(x, &out))
         return false;
-    if (!is_array(row)) {
-        put_item(&out, x->self, row, take_item(x, row));
-        v->u.bytes = (perfile_bytes){out.to, out.len};
-        return true;
-    }
     const uint32_t n = take_count(x, row);
-    uint32_t i = 0;
-    for (; i < n && !x->c.bad; i++) {
-        uint32_t length = 0;
+    for (uint32_t i = 0; i < n && !x->c.bad; i++) {
         const size_t at = out.len;
+        uint32_t length = 0;
         const perfile_bytes b = take_item(x, row);
-        pf_print_bytes(&out, &length, sizeof length);
+        if (x->c.bad)
+            return false;
+        if (array)
+            pf_print_bytes(&out, &length, sizeof length);
         put_item(&out, x->self, row, b);
         length = (uint32_t)(out.len - at - sizeof length);
-        memcpy(out.to + at, &length, sizeof length);
+        if (array)
+            memcpy(out.to + at, &length, sizeof length);
     }
-    v->u.strings = (perfile_strings){.bytes = {out.to, out.len}, .n = i};
+    if (array)
+        v->u.strings = (perfile_strings){.bytes = {out.to, out.len}, .n = n};
+    else
+        v->u.bytes = (perfile_bytes){out.to, out.len};
     return true;
 }
 

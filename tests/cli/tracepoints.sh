@@ -27,3 +27,7 @@ run stats --where 'prev_comm < next_comm' captures/tracepoints.data
 grep -o '"tracepoint":{[^}]*}' chrome.json
 "$PERFILE" export --no-symbols --to firefox -o firefox.json captures/tracepoints.data 2>/dev/null
 grep -o '{"type":"sched:sched_switch"[^{}]*' firefox.json
+"$PERFILE" export --help | grep -qw perfetto || exit 0 # not part of every build
+"$PERFILE" export --no-symbols --to perfetto -o perfetto captures/tracepoints.data 2>/dev/null
+grep -o '"tracepoint":{[^}]*}' chrome.json | cut -d : -f 2- | sort >chrome
+grep -a -o '{"[a-z_]*":[^}]*}' perfetto | sort | diff chrome - >&2

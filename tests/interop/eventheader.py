@@ -164,7 +164,7 @@ events = values = failed = 0
 names, fives = {}, 0
 path = os.path.join(CORPUS, "LinuxTracepoints/perf.data")
 if not os.path.exists(path):
-    print("not tried: a capture of LinuxTracepoints: there is no corpus")
+    print("there is no corpus, which has the capture of LinuxTracepoints")
     sys.exit(77)
 for line in output("dump", "--json", "--resolve", "--type", "sample", "--where", "has(eventheader_flags)"):
     record = json.loads(line)

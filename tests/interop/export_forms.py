@@ -265,6 +265,8 @@ def main():
                              ("chrome: samples", 1000, 500), ("chrome: slices", 20, 5), ("chrome: values", 20, 5)):
         if not enough(what, counted[what], least, own):
             failed = True
+    if PROTOC and not enough("perfetto: payloads", counted["perfetto: payloads"], 160, 8):
+        failed = True
     sys.exit(failed)
 
 

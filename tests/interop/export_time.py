@@ -174,7 +174,7 @@ def check_switches(bundle):
 
 def check_perfetto(trace, found):
     """{(pid, tid, event, frames…): samples}; adds to what was found."""
-    sequences, sums, members = {}, collections.Counter(), {}
+    sequences, sums, members, tracks, last = {}, collections.Counter(), {}, {0: None}, None
     for packet in trace["packet"]:
         number, flags = one(packet, "trusted_packet_sequence_id"), one(packet, "sequence_flags")
         assert number and flags in (2, 3) and (flags == 3) == (number not in sequences), (number, flags)
@@ -197,9 +197,21 @@ def check_perfetto(trace, found):
         if "clock_snapshot" in packet:
             clocks = one(packet, "clock_snapshot")["clocks"]
             assert one(clocks[0], "clock_id") == 6 and len(clocks) <= 2
+        if "track_descriptor" in packet:
+            thread = one(one(packet, "track_descriptor"), "thread")
+            key = one(thread, "pid"), one(thread, "tid")
+            assert tracks.setdefault(one(one(packet, "track_descriptor"), "uuid"), key) == key
+        if "track_event" in packet: # the payload of the sample before it
+            event = one(packet, "track_event")
+            fields = event["debug_annotations"][0]
+            assert last == (number, one(packet, "timestamp")) and one(event, "type") == 3
+            assert one(event, "name") == sequence.event and one(event, "track_uuid") in tracks
+            assert one(fields, "name") == "tracepoint" and type(json.loads(one(fields, "legacy_json_value"))) is dict
+            found["perfetto: payloads"] += 1
         if "perf_sample" in packet:
             sample = one(packet, "perf_sample")
             assert "timestamp" in packet
+            last = number, one(packet, "timestamp")
             if "kernel_records_lost" in sample:
                 found["perfetto: losses"] += 1
                 continue

@@ -418,8 +418,8 @@ static const cli_option options[] = {
          "For chrome samples are instants "
          "with a stack, counter values (READ, STAT) are counters, and idle on CPU N is thread N of "
          "process 0. For perfetto each event is "
-         "a packet sequence with its timebase; the clock of the capture counts as "
-         "CLOCK_BOOTTIME."},
+         "a packet sequence with its timebase, and payloads of tracepoints are instants; the clock "
+         "of the capture counts as CLOCK_BOOTTIME."},
     {"per", .value = "KEY[,KEY ...]", .code = OPTION_PER, .word = per_word, .list = true,
      .help = "count stacks apart, by: comm (default), pid, tid, event, cpu; or none",
      .more =
