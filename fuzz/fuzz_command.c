@@ -280,9 +280,11 @@ static void check_words(const line *l, int status, const scratch_entries *before
             n = count_in_files(before);
         ENSURE(n || status == CLI_FAILED);
     }
-    bool table = has_word(l, "tsv") || has_word(l, "--fields");
+    const char *command = commands[l->command].name;
+    /* Lines of call chains begin with a tab. */
+    bool table = has_word(l, "tsv") || has_word(l, "--fields") || strcmp(command, "script") == 0;
     /* `dump --json` has names as they are stored, with all that JSON allows in a string. */
-    const bool as_stored = json && strcmp(commands[l->command].name, "dump") == 0;
+    const bool as_stored = json && strcmp(command, "dump") == 0;
     if (!may_be_binary(l) && !as_stored)
         ENSURE(table ? well_table(out) : well_text(out));
     free((void *)(uintptr_t)out.ptr);
