@@ -239,8 +239,10 @@ static bool is_of_symbol(const found *f, const perfile_source_place *place)
 /* True if call chains end at this function. */
 static bool is_stop(const pf_script *x, const char *name)
 {
+    if (!x->stops.len || !name)
+        return false;
     const char *stop = (const char *)x->stops.ptr, *const end = stop + x->stops.len;
-    for (; x->stops.len && name && stop < end; stop += strlen(stop) + 1)
+    for (; stop < end; stop += strlen(stop) + 1)
         if (strcmp(stop, name) == 0)
             return true;
     return false;
