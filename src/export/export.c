@@ -194,7 +194,8 @@ static bool note_events(pf_exporter *x)
 {
     for (size_t i = 0; i < x->reader.n_events; i++) {
         const char *text = x->reader.events[i].text;
-        const perfile_event *event = perfile_session_event(x->reader.session, (uint32_t)i);
+        const perfile_event *own = perfile_session_event(x->reader.session, (uint32_t)i);
+        const perfile_event *event = x->reader.as ? x->reader.as : own;
         if (!text || !event || pf_index_get(&x->event_index, (uintptr_t)text) != PF_INDEX_NONE)
             continue;
         const pf_export_event facts = event_facts(event, text);

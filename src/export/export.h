@@ -20,8 +20,7 @@
 typedef struct pf_off_cpu {
     pf_switch_reader reader;
     perfile_tracepoints *all;
-    pf_intern threads;   /* away: charged to the profile's budget, as what it holds */
-    perfile_event event; /* that the samples are shown as */
+    pf_intern threads; /* away: charged to the profile's budget, as what it holds */
 } pf_off_cpu;
 
 /* The emitter of such a form; a form may have a struct that begins with it. */

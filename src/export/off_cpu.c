@@ -1,7 +1,8 @@
 /* Stacks at which threads left their processor, weighted by how long they were away.
  *
  * The sample at which a thread leaves is kept as it was recorded.  When the thread comes back, the
- * sample goes to the reader of the profile, as one of event "offcpu-time" and of that period. */
+ * sample goes to the reader of the profile, as one of event "offcpu-time" and of that period; there
+ * it may wait for its user call chain, which comes when the thread is in user code again. */
 #include "export/export.h"
 
 #include <stddef.h>
@@ -9,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "perfile/abi.h"
 
 /* A thread.  The key is `tid`. */
 typedef struct away {
@@ -17,8 +19,12 @@ typedef struct away {
     perfile_record sample; /* at which it left, in `bytes`; header NULL: there is none */
     uint8_t *bytes;        /* grows */
     size_t cap;
-    const perfile_event *event;
 } away;
+
+/* What samples are put in as: as perf record --off-cpu calls them, in ns. */
+enum { BPF_OUTPUT = 10 };
+static const perfile_attr off_cpu_attr = {.type = PERFILE_TYPE_SOFTWARE, .config = BPF_OUTPUT};
+static const perfile_event off_cpu_event = {.name = "offcpu-time", .attr = &off_cpu_attr};
 
 perfile_status pf_off_cpu_begin(pf_exporter *x, perfile_error *err)
 {
@@ -29,6 +35,7 @@ perfile_status pf_off_cpu_begin(pf_exporter *x, perfile_error *err)
                              .key = offsetof(away, turns)};
     const perfile_status st = perfile_tracepoints_open(x->reader.session, &o->all, err);
     o->reader = (pf_switch_reader){.session = x->reader.session, .all = o->all};
+    x->reader.as = &off_cpu_event;
     return st;
 }
 
@@ -53,7 +60,7 @@ static away *thread_of(pf_off_cpu *o, uint32_t tid)
 }
 
 /* Keeps a copy of the sample at which a thread leaves; false if there is no memory. */
-static bool keep(pf_exporter *x, away *a, const perfile_record *r, const perfile_event *event)
+static bool keep(pf_exporter *x, away *a, const perfile_record *r)
 {
     const size_t head = (size_t)(r->body.ptr - r->header), n = head + r->body.len;
     if (n > a->cap) {
@@ -67,21 +74,16 @@ static bool keep(pf_exporter *x, away *a, const perfile_record *r, const perfile
     a->sample = *r;
     a->sample.header = a->bytes;
     a->sample.body.ptr = a->bytes + head;
-    a->event = event;
     return true;
 }
 
 /* A thread came back after `ns`: its sample is shown. */
 static perfile_status show(pf_exporter *x, away *a, uint64_t ns, perfile_error *err)
 {
-    perfile_event *event = &x->off_cpu.event;
-    const perfile_record sample = a->sample;
+    perfile_record sample = a->sample;
     a->sample.header = NULL;
-    if (!sample.header)
-        return PERFILE_OK;
-    *event = *a->event;
-    event->name = "offcpu-time";
-    return pf_profile_reader_put_as(&x->reader, &sample, event, ns, err);
+    sample.time = ns; /* pf_profile_reader.as */
+    return sample.header ? pf_profile_reader_put(&x->reader, &sample, err) : PERFILE_OK;
 }
 
 /* What one thread did. */
@@ -104,6 +106,8 @@ perfile_status pf_off_cpu_put(pf_exporter *x, const perfile_record *r, perfile_e
 {
     pf_switch said;
     pf_profiled about;
+    if (r->type == PERFILE_RECORD_CALLCHAIN_DEFERRED)
+        return pf_profile_reader_put(&x->reader, r, err);
     if (!pf_switches_about(r, &about))
         return PERFILE_OK;
     if (!pf_switches_read(&x->off_cpu.reader, &about, &said))
@@ -119,7 +123,7 @@ perfile_status pf_off_cpu_put(pf_exporter *x, const perfile_record *r, perfile_e
     away *a = thread_of(&x->off_cpu, tid);
     if (a && r->flags & PERFILE_REC_UNSELECTED)
         a->sample.header = NULL;
-    else if (!a || !keep(x, a, r, about.event))
+    else if (!a || !keep(x, a, r))
         return pf_profile_fail(&x->profile, err);
     return PERFILE_OK;
 }

@@ -278,6 +278,11 @@ static void read_sample(pf_profile_reader *x, const perfile_record *r, stored *o
     if (!a.layout)
         return;
     out->has_ip = read_fields(r, a.layout, &out->s, &out->ip);
+    if (x->as) {
+        out->s.event = x->as;
+        out->s.period = r->time;
+        out->s.has_period = true;
+    }
     out->s.unreadable = !find_chain(x, r, a.layout, &out->c, &out->ok);
     if (out->c.n >= 2)
         out->waits = pf_load_u64(out->c.words + 8 * (out->c.n - 2), false) == PF_CONTEXT_DEFERRED;

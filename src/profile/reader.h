@@ -37,6 +37,9 @@ typedef struct pf_profile_reader {
      * does.  Samples have their record if `wants_records`. */
     const pf_queue_text *text;
     bool wants_records;
+    /* The event that all samples are put in as, with what `time` of their record says as their
+     * period; NULL: they are of their own. */
+    const perfile_event *as;
     uint64_t now;       /* the time of samples that have none; PERFILE_NO_TIME by default */
     bool branch_chains; /* branch stacks that are calls take the place of user call chains */
     pf_deferred deferred;

@@ -7,10 +7,10 @@ import struct, sys
 sys.path.insert(0, sys.argv[1])
 import sched_made as made
 MS = 10**6
-def switch(ms, cpu, prev, state, next_, tid=None):
+def switch(ms, cpu, prev, state, next_, tid=None, cookie=None):
     name = lambda t: b"swapper" if not t else b"task-%d" % t
     payload = struct.pack("<HBBi16siiq16sii", made.SWITCH, 0, 0, prev, name(prev), prev, 120, state, name(next_), next_, 100)
-    chain = [0xffffffff81000000 + 16 * prev, 0xffffffff82000000]
+    chain = [0xffffffff81000000 + 16 * prev, 0xffffffff82000000] + ([2**64 - 640, cookie] if cookie else [])
     return made.sample(1, ms * MS, cpu, prev if tid is None else tid, chain, payload)
 def wake(ms, cpu, by, tid):
     payload = struct.pack("<HBBi16siiii", made.WAKEUP, 0, 0, by, b"task-%d" % tid, tid, 120, 1, cpu)
@@ -32,6 +32,12 @@ made.write("lost.data", [
     switch(6, 0, 9, 1, 7),
     switch(8, 0, 7, 1, 0),
     switch(2, 1, 0, 0, 6), switch(3, 1, 6, 1, 0)])  # a processor whose buffer was read later
+made.write("deferred.data", [
+    switch(1, 0, 7, 1, 0, cookie=5),
+    switch(4, 0, 0, 0, 7),
+    made.deferred(5 * MS, 0, 7, 5, [0x401000, 0x402000]),  # the thread is in user code again
+    switch(6, 0, 7, 1, 0, cookie=6),                       # and comes back, but its user part does not
+    switch(8, 0, 0, 0, 7)], flags=made.SAMPLE_ID_ALL)
 made.write("sampled.data", [switch(1, 0, 0, 0, 7), switch(4, 0, 7, 1, 0)], period=2)
 END2
 python3 make.py "$PERFILE_SOURCE/tests/interop"
@@ -53,6 +59,7 @@ done
 run export --to folded --weight offcpu --no-symbols --where 'prev_state & 0xff' --per tid plain.data
 run export --to folded --weight offcpu --no-symbols --tid 8 plain.data
 run export --to folded --weight offcpu --no-symbols sampled.data
+run export --to folded --weight offcpu --no-symbols --unknown address deferred.data
 "$PERFILE" convert --to archive -o plain.perfile plain.data 2>/dev/null
 "$PERFILE" convert --to pipe -o - plain.data 2>/dev/null > plain.pipe
 "$PERFILE" convert --byte-order big -o swapped.data plain.data 2>/dev/null

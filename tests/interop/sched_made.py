@@ -4,6 +4,7 @@ import random
 import struct
 
 SWITCH, WAKEUP = 316, 317
+SAMPLE_ID_ALL = 1 << 18
 IP, TID, TIME, CPU, PERIOD, RAW, IDENTIFIER, CALLCHAIN = 1, 2, 4, 1 << 7, 1 << 8, 1 << 10, 1 << 16, 1 << 5
 COMMON = (("unsigned short common_type", 0, 2, 0), ("unsigned char common_flags", 2, 1, 0),
           ("unsigned char common_preempt_count", 3, 1, 0), ("int common_pid", 4, 4, 1))
@@ -91,11 +92,17 @@ class Machine:
             (self.switch if self.random.random() < 0.6 else self.wake)(cpu)
 
 
-def write(path, records, period=1):
+def deferred(time, cpu, tid, cookie, chain):
+    """The user part of an earlier call chain; for write(…, flags=SAMPLE_ID_ALL)."""
+    body = struct.pack("<QQ%dQ" % len(chain), cookie, len(chain), *chain) + struct.pack("<iiQIIQ", tid, tid, time, cpu, 0, 1)
+    return struct.pack("<IHH", 22, 2, 8 + len(body)) + body
+
+
+def write(path, records, period=1, flags=0):
     """A file of samples that sample() made."""
     data = b"".join(records)
     sample_type = IDENTIFIER | IP | TID | TIME | CPU | PERIOD | CALLCHAIN | RAW
-    attrs = b"".join(struct.pack("<IIQQQQQ", 2, 128, number, period, sample_type, 4, 0).ljust(128, b"\0")
+    attrs = b"".join(struct.pack("<IIQQQQQ", 2, 128, number, period, sample_type, 4, flags).ljust(128, b"\0")
                      for number in (SWITCH, WAKEUP))
     at = 104
     ids_at, attrs_at = at, at + 16
