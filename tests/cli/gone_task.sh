@@ -3,19 +3,10 @@
 set -eu
 . "$PERFILE_SOURCE/tests/needs.bash"
 needs python3
-python3 - gone.data <<'END'
+PYTHONPATH=$PERFILE_SOURCE/tests/interop PYTHONDONTWRITEBYTECODE=1 python3 - gone.data <<'END'
 import struct, sys
+import sched_made
 SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 10  # IP, TID, TIME, CPU, RAW
-def described(long):  # feature TRACING_DATA with the description of sched:sched_switch
-    fields = [("unsigned short common_type", 0, 2, 0), ("unsigned char common_flags", 2, 1, 0),
-              ("unsigned char common_preempt_count", 3, 1, 0), ("int common_pid", 4, 4, 1), ("char prev_comm[16]", 8, 16, 0),
-              ("pid_t prev_pid", 24, 4, 1), ("int prev_prio", 28, 4, 1), ("long prev_state", 32, long, 1),
-              ("char next_comm[16]", 32 + long, 16, 0), ("pid_t next_pid", 48 + long, 4, 1), ("int next_prio", 52 + long, 4, 1)]
-    text = "name: sched_switch\nID: 1\nformat:\n" + "".join("\tfield:%s;\toffset:%d;\tsize:%d;\tsigned:%d;\n" % f for f in fields)
-    text += "\nprint fmt: \"%s\", REC->prev_comm\n"
-    return (b"\x17\x08\x44tracing" + b"0.6\0" + struct.pack("<BBI", 0, long, 4096) + b"header_page\0" + struct.pack("<Q", 0) +
-            b"header_event\0" + struct.pack("<QII", 0, 0, 1) + b"sched\0" + struct.pack("<IQ", 1, len(text)) + text.encode() +
-            struct.pack("<IIQ", 0, 0, 0))
 def record(kind, misc, body):
     return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 def switch(time, tid, prev, prev_comm, next_, next_comm):
@@ -27,7 +18,7 @@ data = (switch(1000000, 100, 100, b"main", 101, b"short-lived") + switch(2100000
 attr = struct.pack("<IIQQQQQ", 2, 112, 1, 1, SAMPLE_TYPE, 0, 1 << 18).ljust(112, b"\0")
 name = b"sched:sched_switch\0".ljust(64, b"\0")
 desc = struct.pack("<II", 1, 112) + attr + struct.pack("<II", 0, 64) + name
-tracing = described(8)
+tracing = sched_made.tracing(switch=1)
 at = 104 + 128
 table = at + len(data)
 head = b"PERFILE2" + struct.pack("<QQQQQQQQ", 104, 128, 104, 128, at, len(data), 0, 0) + struct.pack("<QQQQ", 1 << 1 | 1 << 12, 0, 0, 0)

@@ -3,8 +3,7 @@ set -eu
 . "$PERFILE_SOURCE/tests/needs.bash"
 needs python3
 cat > make.py <<'END2'
-import struct, sys
-sys.path.insert(0, sys.argv[1])
+import struct
 import sched_made as made
 MS = 10**6
 def switch(ms, cpu, prev, state, next_, tid=None, cookie=None):
@@ -40,7 +39,7 @@ made.write("deferred.data", [
     switch(8, 0, 0, 0, 7)], flags=made.SAMPLE_ID_ALL)
 made.write("sampled.data", [switch(1, 0, 0, 0, 7), switch(4, 0, 7, 1, 0)], period=2)
 END2
-python3 make.py "$PERFILE_SOURCE/tests/interop"
+PYTHONPATH=$PERFILE_SOURCE/tests/interop PYTHONDONTWRITEBYTECODE=1 python3 make.py
 run() {
     echo "\$ perfile $*"
     "$PERFILE" "$@" 2>&1 || echo "status $?"

@@ -21,12 +21,12 @@ def described(name, number, fields, text):
             "\nprint fmt: %s\n" % text).encode()
 
 
-def tracing():
-    """Feature TRACING_DATA."""
+def tracing(switch=SWITCH):
+    """Feature TRACING_DATA; `switch` is the number of sched:sched_switch."""
     page = b"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n" \
         b"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n"
     event = b"# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray       :   32 bits\n"
-    formats = (described("sched_switch", SWITCH, COMMON + SWITCH_FIELDS,
+    formats = (described("sched_switch", switch, COMMON + SWITCH_FIELDS,
                          '"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%ld ==> next_comm=%s next_pid=%d next_prio=%d", '
                          'REC->prev_comm, REC->prev_pid, REC->prev_prio, REC->prev_state, REC->next_comm, REC->next_pid, '
                          'REC->next_prio'),
