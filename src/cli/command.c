@@ -57,7 +57,8 @@ static const struct {
     {"record", "has no counterpart: perfile reads recordings, and makes none"},
     {"report", "is `perfile stats --by sym`, with call chains `perfile stats --tree` and `perfile "
                "export --to flamegraph`"},
-    {"sched", "is `perfile export --to perfetto`, threads and processors over time"},
+    {"sched", "is `perfile stats --on-cpu` (latency, timehist -s), and over time `perfile export "
+              "--to perfetto`"},
     {"test", NULL},
     {"timechart", "is `perfile export --to perfetto`"},
     {"top", NULL},

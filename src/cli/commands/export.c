@@ -429,7 +429,7 @@ static const cli_option options[] = {
     {"weight", .value = "WHAT", .code = OPTION_WEIGHT, .word = weight_word,
      .help =
          "what a stack weighs; samples (default): their number; period: the sum of their periods; "
-         "offcpu: ns off processors, of threads that left one there",
+         "offcpu: the ns for which threads that left a processor there were away",
      .more =
          "offcpu is for folded, flamegraph, speedscope and pprof. The stacks are those of samples "
          "of sched:sched_switch or context-switches, all of them (perf record -c 1); these or "

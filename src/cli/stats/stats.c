@@ -495,8 +495,8 @@ static const cli_option options[] = {
              "several events). Functions are compared by their name, files without their folders, "
              "so that both may be of different builds. Without --by the keys are dso,sym."},
     {"on-cpu", .code = OPTION_ON_CPU,
-     .help = "how long threads were on a processor, off it, and waiting for one, by any of comm "
-             "(default), pid, tid and cpu",
+     .help = "add up how long threads were on a processor, off it, and waiting for one; keys are "
+             "comm (default), pid, tid and cpu",
      .more =
          "Of SWITCH records (perf record --switch-events) or sched:sched_switch; with "
          "sched:sched_wakeup or sched_waking WAITING begins when a thread is woken, else only "
