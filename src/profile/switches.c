@@ -228,8 +228,10 @@ bool pf_switches_about(const perfile_record *r, pf_profiled *about)
 
 bool pf_switches_leaves(const pf_profiled *about, const pf_switch *said)
 {
-    return said->source ? said->source == PF_SWITCHES_TRACED
-                        : is_context_switches(about->event) && pf_event_takes_all(about->event);
+    if (said->source)
+        return said->source == PF_SWITCHES_TRACED;
+    return (is_switch_event(about->event) || is_context_switches(about->event)) &&
+           pf_event_takes_all(about->event);
 }
 
 bool pf_switches_read(pf_switch_reader *x, const pf_profiled *about, pf_switch *out)

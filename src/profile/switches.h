@@ -70,7 +70,7 @@ bool pf_switches_about(const perfile_record *r, pf_profiled *about);
 bool pf_switches_read(pf_switch_reader *x, const pf_profiled *about, pf_switch *out);
 
 /* True if the record is a sample that was taken when its thread left its processor: of
- * sched:sched_switch, or of context-switches, which say nothing else. */
+ * sched:sched_switch, also without its payload, or of context-switches, which say nothing else. */
 bool pf_switches_leaves(const pf_profiled *about, const pf_switch *said);
 
 /* True if `event` has a sample for each time that it happens: a period of 1. */

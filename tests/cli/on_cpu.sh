@@ -37,6 +37,9 @@ made.write("deferred.data", [
     made.deferred(5 * MS, 0, 7, 5, [0x401000, 0x402000]),  # the thread is in user code again
     switch(6, 0, 7, 1, 0, cookie=6),                       # and comes back, but its user part does not
     switch(8, 0, 0, 0, 7)], flags=made.SAMPLE_ID_ALL)
+made.write("no_payload.data", [  # as simpleperf records it: who comes is said by SWITCH records
+    made.sample(1, 2 * MS, 0, 7, [0xffffffff81000070], b""), made.switched(2 * MS, 0, 7, 1),
+    made.switched(6 * MS, 0, 7, 0)], flags=made.SAMPLE_ID_ALL)
 made.write("sampled.data", [switch(1, 0, 0, 0, 7), switch(4, 0, 7, 1, 0)], period=2)
 END2
 PYTHONPATH=$PERFILE_SOURCE/tests/interop PYTHONDONTWRITEBYTECODE=1 python3 make.py
@@ -59,6 +62,7 @@ run export --to folded --weight offcpu --no-symbols --where 'prev_state & 0xff' 
 run export --to folded --weight offcpu --no-symbols --tid 8 plain.data
 run export --to folded --weight offcpu --no-symbols sampled.data
 run export --to folded --weight offcpu --no-symbols --unknown address deferred.data
+run export --to folded --weight offcpu --no-symbols --unknown address no_payload.data
 "$PERFILE" convert --to archive -o plain.perfile plain.data 2>/dev/null
 "$PERFILE" convert --to pipe -o - plain.data 2>/dev/null > plain.pipe
 "$PERFILE" convert --byte-order big -o swapped.data plain.data 2>/dev/null

@@ -98,6 +98,12 @@ def deferred(time, cpu, tid, cookie, chain):
     return struct.pack("<IHH", 22, 2, 8 + len(body)) + body
 
 
+def switched(time, cpu, tid, out):
+    """A SWITCH record, likewise."""
+    body = struct.pack("<iiQIIQ", tid, tid, time, cpu, 0, 1)
+    return struct.pack("<IHH", 14, out << 13, 8 + len(body)) + body
+
+
 def write(path, records, period=1, flags=0):
     """A file of samples that sample() made."""
     data = b"".join(records)
