@@ -290,7 +290,8 @@ static bool keep(pf_script_state *s, const pf_buffer *text, pf_script_piece *pie
         s->texts = more;
         s->texts_cap = cap;
     }
-    memcpy(s->texts + s->n_texts, text->ptr, text->len);
+    if (text->len)
+        memcpy(s->texts + s->n_texts, text->ptr, text->len);
     piece->at = (uint32_t)s->n_texts;
     piece->made = true;
     s->n_texts = needed;
