@@ -56,6 +56,8 @@ def trees_of_perfile(path, tree, total):
         line = function(as_text(row["sym"]) or "?")
         if total and tree == "callers":
             row["samples"] = row["total_samples"]
+        if tree == "callees":  # those that were taken where the function had called itself end there
+            row["samples"] -= sum(n["samples"] for n in row["tree"] if function(as_text(n["sym"]) or "?") == line)
         for way, samples in paths(row, tree == "callees") if line != "?" else ():
             found[(line, *way)] += samples
     return +found
