@@ -1,8 +1,9 @@
-/* Which thread was on which processor, and since when another one is not: from SWITCH and
- * SWITCH_CPU_WIDE records, and from samples of sched:sched_switch and sched:sched_wakeup.
+/* When threads were on processors and when they were off them: from SWITCH and SWITCH_CPU_WIDE
+ * records, and from samples of sched:sched_switch, sched:sched_waking and sched:sched_wakeup.
  *
- * pf_switches_read() says what threads did as a record has it, pf_turns_step() what ended by that:
- * a time on a processor, or one off it.  All that shows or adds up such times is made of these. */
+ * pf_switches_read() extracts from a record which thread left its processor, came to one, or was
+ * woken.  pf_turns_step() updates the state of that thread and returns the stretch on or off a
+ * processor that has just ended.  Reports, exports and timelines all use these two. */
 #ifndef PF_PROFILE_SWITCHES_H
 #define PF_PROFILE_SWITCHES_H
 
@@ -89,9 +90,9 @@ typedef struct pf_turns {
 
 enum { PF_TURN_UNKNOWN = 0, PF_TURN_ON, PF_TURN_OFF };
 
-/* What ended: the state of the thread before, which held until the time of the switch.  PF_TURN_ON
- * and PF_TURN_OFF by a switch, PF_TURN_UNKNOWN if only now it is known where the thread is; < 0:
- * nothing ended.  Records of several sources may say the same: the first one counts. */
+/* Updates the state of a thread.  Returns which stretch ended at `time`, PF_TURN_ON or PF_TURN_OFF,
+ * with its state in *before; PF_TURN_UNKNOWN if nothing was known of the thread until now; < 0 if
+ * the state did not change.  If several sources report the same switch, the first one counts. */
 int pf_turns_step(pf_turns *t, const pf_switched *s, uint64_t time, unsigned source,
                   pf_turns *before);
 

@@ -1,9 +1,9 @@
 /* Adding up times on processors and off them (see times.h).
  *
- * For each thread one state is kept (pf_turns), and what its last absence was: that is counted when
- * the thread leaves its processor, because then a record of its own says which process and name it
- * has.  For each processor it is known who is on it: where records were lost, and another thread
- * leaves, nobody knows how long the former was there. */
+ * Each thread has a state (pf_turns) and the length of its last absence.  The absence is counted
+ * when the thread leaves its processor again, because only then a record of its own says its
+ * process and name.  Each processor has the thread that runs on it: if another thread leaves the
+ * processor, records were lost, and the time of the first one is not known. */
 #include "report/times.h"
 
 #include <inttypes.h>
@@ -189,8 +189,8 @@ static bool count(pf_times *t, timed_thread *thread, const pf_turns *before, con
     return count_preemption(t, number, said);
 }
 
-/* Another thread than the one that was on the processor, `now`, leaves it or comes to it: records
- * were lost, and nothing is known of the former.  False if there is no memory. */
+/* Notes which thread runs on a processor from now on.  If another thread was there whose leaving no
+ * record reported, its state is forgotten.  False if there is no memory. */
 static bool set_processor(pf_times *t, uint32_t cpu, uint32_t thread, bool comes)
 {
     const processor key = {.cpu = cpu};
