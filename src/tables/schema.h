@@ -1,0 +1,75 @@
+/* What tables there are, and of which columns they consist: format/tables.def as data.
+ *
+ * The makers of rows, the writers (Parquet, Arrow) and `perfile schema` all go by these
+ * descriptions.  Those of tracepoints are made while reading, one for each event. */
+#ifndef PF_TABLES_SCHEMA_H
+#define PF_TABLES_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PF_TABLES_VERSION = 1 }; /* column schema_version of `captures` */
+
+/* Types of columns, see format/tables.def. */
+typedef enum pf_column_type {
+    PF_COLUMN_BOOL,
+    PF_COLUMN_I32,
+    PF_COLUMN_I64,
+    PF_COLUMN_U64,
+    PF_COLUMN_F64,
+    PF_COLUMN_TEXT,
+    PF_COLUMN_WALL,
+    PF_COLUMN_TEXTS, /* a list of texts … */
+    PF_COLUMN_I64S,  /* … and one of numbers: their element has no description */
+    PF_COLUMN_GROUP, /* a structure, whose members follow */
+    PF_COLUMN_LIST   /* a list of structures, likewise */
+} pf_column_type;
+
+/* A column, or a member of the GROUP or LIST in front of it. */
+typedef struct pf_column_about {
+    const char *name;
+    const char *unit;   /* "": none */
+    const char *source; /* where its values come from */
+    const char *doc;    /* what it says */
+    pf_column_type type;
+    bool is_member;
+} pf_column_about;
+
+/* A table. */
+typedef struct pf_table_about {
+    const char *name;
+    const char *rows; /* what a row is */
+    const char *doc;
+    const pf_column_about *columns; /* members included */
+    size_t n;
+} pf_table_about;
+
+/* The tables of format/tables.def: PF_TABLE_samples. */
+enum {
+#define TABLE(name, rows, doc) PF_TABLE_##name,
+#include "../../format/tables.def"
+    PF_N_TABLES
+};
+
+/* Positions of columns in their table: PF_AT(samples, time); of members PF_IN(samples, data_src,
+ * op). */
+enum {
+#define TABLE(name, rows, doc)                               PF_BEGIN_##name,
+#define COLUMN(table, type, name, unit, source, doc)         PF_AT_##table##_##name,
+#define GROUP(table, name, source, doc)                      PF_AT_##table##_##name,
+#define LIST(table, name, source, doc)                       PF_AT_##table##_##name,
+#define MEMBER(table, parent, type, name, unit, source, doc) PF_IN_##table##_##parent##_##name,
+#define END(table)                                           PF_END_##table,
+#include "../../format/tables.def"
+};
+#define PF_AT(table, name) ((size_t)(PF_AT_##table##_##name - PF_BEGIN_##table - 1))
+#define PF_IN(table, parent, name)                                                                 \
+    ((size_t)(PF_IN_##table##_##parent##_##name - PF_BEGIN_##table - 1))
+
+extern const pf_table_about pf_tables[PF_N_TABLES];
+
+/* The position of the table of this name in pf_tables; PF_N_TABLES: there is none. */
+size_t pf_table_named(const char *name, size_t length);
+
+#endif
