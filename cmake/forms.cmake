@@ -4,6 +4,8 @@
 option(PERFILE_PPROF "Export to pprof, if libprotobuf-c, protoc-c and zlib are there" ON)
 option(PERFILE_PERFETTO "Export to Perfetto, if libprotobuf-c and protoc-c are there" ON)
 
+option(PERFILE_TABLES "Export to Parquet, and tables for Arrow, if xxhash.h is there" ON)
+
 set(perfile_forms_sources "")
 set(perfile_forms_include "")
 set(perfile_forms_definitions "")
@@ -44,6 +46,14 @@ if(PERFILE_PPROF AND PERFILE_PROTOBUF_C_FOUND AND PERFILE_ZLIB_FOUND AND PERFILE
 endif()
 if(PERFILE_PERFETTO AND PERFILE_PROTOBUF_C_FOUND AND PERFILE_PROTOC_C)
   perfile_form_proto(perfetto)
+endif()
+# Only the header is used: hashes are compiled in.
+if(PERFILE_TABLES)
+  find_path(PERFILE_XXHASH_INCLUDE xxhash.h)
+endif()
+if(PERFILE_TABLES AND PERFILE_XXHASH_INCLUDE)
+  list(APPEND perfile_forms_include "${PERFILE_XXHASH_INCLUDE}")
+  list(APPEND perfile_forms_definitions PERFILE_WITH_TABLES)
 endif()
 list(REMOVE_DUPLICATES perfile_forms_include)
 list(REMOVE_DUPLICATES perfile_forms_libraries)

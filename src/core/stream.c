@@ -187,6 +187,13 @@ const pf_inputs *pf_stream_inputs(const perfile_stream *s)
     return &s->inputs;
 }
 
+perfile_source *pf_stream_source(const perfile_stream *s)
+{
+    while (s->below)
+        s = s->below;
+    return s->source;
+}
+
 void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *below)
 {
     s->ops = ops;

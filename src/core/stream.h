@@ -82,7 +82,9 @@ struct perfile_stream {
     perfile_open_options options; /* limits point to `limits` */
     perfile_limits limits;
     const char *name;
-    pf_inputs inputs;                 /* of the lowest stream: the sources that are read for it */
+    pf_inputs inputs; /* of the lowest stream: the sources that are read for it */
+    perfile_source
+        *source; /* of the lowest stream: what its capture is read from; NULL: not one source */
     struct pf_describing *describing; /* of perfile_stream_describe(), or NULL */
     pf_source_origin *origin;         /* likewise; NULL: the capture is in no archive */
     void (*closed)(void *user);       /* called when the stream is closed; may be NULL */
@@ -100,6 +102,10 @@ struct perfile_stream {
 
 /* The sources that are read for `s`, for progress and waiting. */
 const pf_inputs *pf_stream_inputs(const perfile_stream *s);
+
+/* What the capture of `s` is read from, for callers that read it in between if it is seekable;
+ * NULL: not one source. */
+perfile_source *pf_stream_source(const perfile_stream *s);
 
 /* Makes `s` (all zero) a stage on `below`, and the owner of it. */
 void pf_stream_on(perfile_stream *s, const pf_stream_ops *ops, perfile_stream *below);

@@ -186,6 +186,7 @@ static perfile_status open_capture(perfile_source *source, const perfile_open_op
         st = driver->open(source, options, stream, err);
     if (st == PERFILE_OK) {
         (*stream)->inputs = inputs;
+        (*stream)->source = source;
         (*stream)->origin = origin;
         (*stream)->container.format = driver->name;
         (*stream)->container.family = driver->family;

@@ -195,6 +195,7 @@ static perfile_status translate(pf_passes *p, perfile_stream **stream, perfile_e
     while (lowest->below)
         lowest = lowest->below;
     pf_stream_count_damage(lowest, &p->damaged);
+    lowest->source = p->source;
     return PERFILE_OK;
 }
 

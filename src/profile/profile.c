@@ -5,11 +5,9 @@
 
 #include "base/error.h"
 
-bool pf_profile_init(pf_profile *p, uint64_t limit)
+/* Makes all tables empty. */
+static bool init_tables(pf_profile *p, uint64_t seed)
 {
-    const uint64_t seed = pf_index_seed(p);
-    *p = (pf_profile){.budget.limit = limit, .last_label_number = PF_INTERN_NONE};
-    p->texts = (pf_texts){.seed = seed, .budget = &p->budget};
     const struct {
         pf_intern *table;
         size_t width, key;
@@ -24,20 +22,41 @@ bool pf_profile_init(pf_profile *p, uint64_t limit)
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         *tables[i].table = (pf_intern){
             .seed = seed, .budget = &p->budget, .width = tables[i].width, .key = tables[i].key};
+    p->last_label_number = PF_INTERN_NONE;
+    memset(p->recent, 0, sizeof p->recent);
     /* Number 0, the empty stack.  No other stack has its key: their frames exist. */
     const pf_call_stack empty = {PF_EMPTY_STACK, PF_INTERN_NONE};
     return pf_intern_add(&p->stacks, &empty) == PF_EMPTY_STACK;
 }
 
-void pf_profile_free(pf_profile *p)
+bool pf_profile_init(pf_profile *p, uint64_t limit)
 {
-    pf_texts_free(&p->texts);
+    const uint64_t seed = pf_index_seed(p);
+    *p = (pf_profile){.budget.limit = limit};
+    p->texts = (pf_texts){.seed = seed, .budget = &p->budget};
+    return init_tables(p, seed);
+}
+
+static void free_tables(pf_profile *p)
+{
     pf_intern_free(&p->objects);
     pf_intern_free(&p->functions);
     pf_intern_free(&p->frames);
     pf_intern_free(&p->stacks);
     pf_intern_free(&p->labels);
     pf_intern_free(&p->sums);
+}
+
+void pf_profile_free(pf_profile *p)
+{
+    pf_texts_free(&p->texts);
+    free_tables(p);
+}
+
+bool pf_profile_forget(pf_profile *p)
+{
+    free_tables(p);
+    return init_tables(p, p->texts.seed);
 }
 
 perfile_status pf_profile_fail(pf_profile *p, perfile_error *err)

@@ -181,6 +181,9 @@ typedef struct pf_profile {
 bool pf_profile_init(pf_profile *p, uint64_t limit);
 void pf_profile_free(pf_profile *p);
 
+/* Forgets all but its texts: numbers mean nothing from now on.  False if there is no memory. */
+bool pf_profile_forget(pf_profile *p);
+
 /* The profile's copy of a text.  NULL if there is no memory or the limit is exceeded. */
 const char *pf_profile_text(pf_profile *p, const char *text);
 

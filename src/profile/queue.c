@@ -107,7 +107,7 @@ static void make_text(const pf_queue *q, batch *b)
     b->status = ok ? PERFILE_OK : pf_profile_fail(&s->profile, &b->error);
     if (ok && s->profile.budget.used > MOST_KEPT) {
         q->text->forget(s->text);
-        if (!pf_resolver_forget(&s->resolver))
+        if (!pf_resolver_forget(&s->resolver, false))
             b->status = pf_fail_nomem(&b->error, "profile");
     }
 }
@@ -321,6 +321,18 @@ perfile_status pf_queue_finish(pf_queue *q, perfile_error *err)
     while (take_oldest(q))
         ;
     return status_of(q, err);
+}
+
+bool pf_queue_forget(pf_queue *q)
+{
+    bool ok = true;
+    for (unsigned i = 0; i < q->n_states && ok; i++) {
+        state *s = &q->states[i];
+        s->n_objects = s->n_frames = s->n_stacks = 0;
+        s->objects.n = s->frames.n = s->stacks.n = 0;
+        ok = pf_resolver_forget(&s->resolver, false);
+    }
+    return ok && pf_resolver_forget(q->resolver, true);
 }
 
 /* Ends the threads and forgets what was not given on. */

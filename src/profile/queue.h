@@ -49,6 +49,10 @@ perfile_status pf_queue_put(pf_queue *q, const pf_unresolved *sample, perfile_er
 /* Gives all samples on. */
 perfile_status pf_queue_finish(pf_queue *q, perfile_error *err);
 
+/* Forgets all frames and stacks, behind pf_queue_finish(): numbers mean nothing from now on; texts
+ * of the reader's profile stay.  Not with `text`.  False if there is no memory. */
+bool pf_queue_forget(pf_queue *q);
+
 /* Samples that were not given on are dropped.  NULL is fine. */
 void pf_queue_free(pf_queue *q);
 

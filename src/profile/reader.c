@@ -284,6 +284,7 @@ static void read_sample(pf_profile_reader *x, const perfile_record *r, stored *o
         out->s.has_period = true;
     }
     out->s.unreadable = !find_chain(x, r, a.layout, &out->c, &out->ok);
+    out->s.chain = out->c.n ? PF_CHAIN_RECORDED : PF_CHAIN_NONE;
     if (out->c.n >= 2)
         out->waits = pf_load_u64(out->c.words + 8 * (out->c.n - 2), false) == PF_CONTEXT_DEFERRED;
 }
@@ -333,6 +334,7 @@ static bool unwind(pf_profile_reader *x, stored *in)
         perfile_sample_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return true;
     pthread_mutex_t *lock = x->resolver.lock; /* for the symbols */
+    const uint64_t complete = x->unwinder.ends[PF_UNWIND_COMPLETE];
     if (lock)
         pthread_mutex_lock(lock);
     const perfile_status st =
@@ -340,6 +342,9 @@ static bool unwind(pf_profile_reader *x, stored *in)
                   &v.stack_user);
     if (lock)
         pthread_mutex_unlock(lock);
+    if (x->unwinder.n_addresses)
+        in->s.chain =
+            x->unwinder.ends[PF_UNWIND_COMPLETE] > complete ? PF_CHAIN_UNWOUND : PF_CHAIN_TRUNCATED;
     return st == PERFILE_OK && (!x->unwinder.n_addresses || append_user_part(x, in));
 }
 
@@ -425,6 +430,10 @@ static perfile_status give_entry(pf_profile_reader *x, const pf_held *e, perfile
     if (e->state == PF_HELD_COMPLETE && in.ok)
         in.ok =
             join(x, &in.c, pf_deferred_chain_of(&x->deferred, e), r.flags & PERFILE_REC_SWAPPED);
+    if (e->state == PF_HELD_COMPLETE)
+        in.s.chain = PF_CHAIN_DEFERRED;
+    else if (e->state == PF_HELD_WAITING)
+        in.s.chain = PF_CHAIN_INCOMPLETE;
     x->counts.deferred += e->state == PF_HELD_COMPLETE;
     x->counts.deferred_missing += e->state == PF_HELD_WAITING;
     return give(x, &in, err);

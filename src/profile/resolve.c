@@ -482,7 +482,7 @@ bool pf_resolve_chain(pf_resolver *x, const pf_unresolved *u, size_t most,
     return ok;
 }
 
-bool pf_resolver_forget(pf_resolver *x)
+bool pf_resolver_forget(pf_resolver *x, bool keep_texts)
 {
     const uint64_t limit = x->profile->budget.limit;
     memset(x->addresses, 0, sizeof *x->addresses << ADDRESS_BITS);
@@ -493,6 +493,8 @@ bool pf_resolver_forget(pf_resolver *x)
     x->symbols_of = NULL;
     x->n_symbols = 0;
     pf_intern_free(&x->calls);
+    if (keep_texts)
+        return pf_profile_forget(x->profile);
     pf_profile_free(x->profile);
     return pf_profile_init(x->profile, limit);
 }

@@ -14,6 +14,16 @@
 #include "perfile/symbol.h"
 #include "profile/profile.h"
 
+/* Where the call chain of a sample comes from. */
+enum {
+    PF_CHAIN_NONE = 0,  /* it has none: its stack is its own address */
+    PF_CHAIN_RECORDED,  /* the record has it */
+    PF_CHAIN_UNWOUND,   /* its user part was made of a copied stack, to the outermost frame */
+    PF_CHAIN_TRUNCATED, /* likewise, but the outer frames are missing */
+    PF_CHAIN_DEFERRED,  /* its user part came later */
+    PF_CHAIN_INCOMPLETE /* its user part did not come */
+};
+
 /* A sample, with its stack. */
 typedef struct pf_profiled {
     const perfile_record *record; /* valid during the call; NULL unless pf_profile_reader.note */
@@ -27,6 +37,7 @@ typedef struct pf_profiled {
                      * chain; PF_INTERN_NONE: it has none, or pf_resolver.own_frames is off */
     bool has_period;
     bool unreadable; /* its call chain could not be read: `stack` is its address alone */
+    uint8_t chain;   /* PF_CHAIN_… */
 } pf_profiled;
 
 /* A sample whose addresses are still to be looked up. */
@@ -103,9 +114,9 @@ bool pf_resolve_address(pf_resolver *x, uint32_t pid, unsigned code, uint64_t ad
 bool pf_resolve_chain(pf_resolver *x, const pf_unresolved *sample, size_t most,
                       const pf_code_place **places, size_t *n, size_t *n_unwound);
 
-/* Forgets everything, its profile included: all numbers mean nothing from now on.  False if there
- * is no memory. */
-bool pf_resolver_forget(pf_resolver *x);
+/* Forgets everything, its profile included, but for the texts of it if `keep_texts`: all numbers
+ * mean nothing from now on.  False if there is no memory. */
+bool pf_resolver_forget(pf_resolver *x, bool keep_texts);
 
 /* The frame of a place in code: one of its own, or one for all that are joined with it.
  * `symbol`: the number of the function in the object, PF_NO_SYMBOL: none is known.  PF_INTERN_NONE

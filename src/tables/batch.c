@@ -56,7 +56,7 @@ pf_table_batch *pf_table_batch_new(const pf_table_about *about)
         const pf_column_about *a = &about->columns[i];
         of_list = a->is_member ? of_list : a->type == PF_COLUMN_LIST;
         b->columns[i] = (pf_table_column){
-            .about = a, .batch = b, .wanted = true, .of_list = of_list && a->is_member};
+            .about = a, .batch = b, .wanted = true, .by_hand = of_list && a->is_member};
         b->columns[i].texts.by_place.seed = pf_index_seed(b);
     }
     return b;
@@ -216,7 +216,7 @@ static bool begin_item(pf_table_column *c)
 {
     if (!c->wanted || c->batch->no_memory)
         return false;
-    if (!c->of_list && c->n < c->batch->rows)
+    if (!c->by_hand && c->n < c->batch->rows)
         append_nulls(c, c->batch->rows - c->n);
     if (c->nulls && c->nulls == c->n && !fill_in(c, true)) {
         fail(c);
@@ -234,7 +234,7 @@ bool pf_table_batch_end(pf_table_batch *b)
 {
     for (size_t i = 0; i < b->about->n; i++) {
         pf_table_column *c = &b->columns[i];
-        if (c->wanted && !c->of_list && c->n < b->rows)
+        if (c->wanted && !c->by_hand && c->n < b->rows)
             append_nulls(c, b->rows - c->n);
     }
     return !b->no_memory;
@@ -411,7 +411,7 @@ void pf_column_text(pf_table_column *c, const char *text)
 {
     if (text)
         pf_column_bytes(c, bytes_of(text));
-    else if (c->of_list)
+    else if (c->by_hand)
         pf_column_null(c);
 }
 

@@ -36,10 +36,10 @@ typedef struct pf_column_texts {
 typedef struct pf_table_column {
     const pf_column_about *about;
     struct pf_table_batch *batch;
-    bool wanted;     /* else nothing is kept: n stays 0 */
-    bool of_list;    /* it is a member of a LIST: nulls do not come by themselves */
-    size_t n;        /* items, of a list lists */
-    size_t nulls;    /* of them */
+    bool wanted;  /* else nothing is kept: n stays 0 */
+    bool by_hand; /* nulls do not come by themselves: of members of a LIST, and as a maker says */
+    size_t n;     /* items, of a list lists */
+    size_t nulls; /* of them */
     pf_buffer valid; /* bit i, from the lowest: item i is there; empty if nulls is 0 or n */
     /* The items: 4 bytes of I32 and of texts (numbers in `texts`), 8 of the other numbers, bits of
      * BOOL; of I64S and TEXTS the elements of all lists.  Of a null 0.  Empty if nulls is n. */

@@ -48,7 +48,7 @@ typedef struct pf_table_about {
 /* The tables of format/tables.def: PF_TABLE_samples. */
 enum {
 #define TABLE(name, rows, doc) PF_TABLE_##name,
-#include "../../format/tables.def"
+#include "perfile/format/tables.def"
     PF_N_TABLES
 };
 
@@ -61,15 +61,15 @@ enum {
 #define LIST(table, name, source, doc)                       PF_AT_##table##_##name,
 #define MEMBER(table, parent, type, name, unit, source, doc) PF_IN_##table##_##parent##_##name,
 #define END(table)                                           PF_END_##table,
-#include "../../format/tables.def"
+#include "perfile/format/tables.def"
 };
 #define PF_AT(table, name) ((size_t)(PF_AT_##table##_##name - PF_BEGIN_##table - 1))
 #define PF_IN(table, parent, name)                                                                 \
     ((size_t)(PF_IN_##table##_##parent##_##name - PF_BEGIN_##table - 1))
 
-extern const pf_table_about pf_tables[PF_N_TABLES];
+extern const pf_table_about pf_all_tables[PF_N_TABLES];
 
-/* The position of the table of this name in pf_tables; PF_N_TABLES: there is none. */
+/* The position of the table of this name in pf_all_tables; PF_N_TABLES: there is none. */
 size_t pf_table_named(const char *name, size_t length);
 
 #endif

@@ -1,0 +1,293 @@
+/* Captures as tables: records to makers, and full batches to the consumer (tables.h). */
+#include "tables/tables.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "core/session.h"
+#include "core/stream.h"
+#include "profile/queue.h"
+
+enum {
+    BATCH_BYTES = 24 << 20, /* of a batch, looked at each … */
+    LOOK_ROWS = 1 << 10,    /* … so many rows */
+/* Bytes of stacks and frames that are kept: beyond them all are forgotten, and those that come
+ * again are written again. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    MOST_KEPT = 16 << 10
+#else
+    MOST_KEPT = 48 << 20
+#endif
+};
+
+/* Stacks come last: rows of the others make some. */
+static const pf_table_maker *const makers[] = {
+    &pf_make_samples,
+    &pf_make_stacks,
+};
+
+enum { N_MAKERS = sizeof makers / sizeof makers[0] };
+
+/* Tables. */
+
+bool pf_table_open(pf_tables *x, pf_table *table)
+{
+    (void)x;
+    table->batch = pf_table_batch_new(table->about);
+    return table->batch;
+}
+
+bool pf_table_flush(pf_tables *x, pf_table *table)
+{
+    if (!table->batch->rows)
+        return true;
+    return pf_table_batch_end(table->batch) &&
+           x->consumer->put(x->user, table, &x->failed) == PERFILE_OK;
+}
+
+bool pf_table_is_full(const pf_table *table)
+{
+    const pf_table_batch *b = table->batch;
+    return b->rows >= PF_BATCH_ROWS || b->no_memory ||
+           (b->rows % LOOK_ROWS == 0 && pf_table_batch_bytes(b) >= BATCH_BYTES);
+}
+
+bool pf_table_row(pf_tables *x, pf_table *table)
+{
+    pf_table_batch_row(table->batch);
+    return !pf_table_is_full(table) || pf_table_flush(x, table);
+}
+
+void pf_table_drop(pf_table *table)
+{
+    pf_table_batch_free(table->batch);
+    table->batch = NULL;
+}
+
+bool pf_table_end(pf_tables *x, pf_table *table)
+{
+    bool ok = pf_table_flush(x, table);
+    if (ok && x->consumer->end)
+        ok = x->consumer->end(x->user, table, &x->failed) == PERFILE_OK;
+    pf_table_drop(table);
+    return ok;
+}
+
+/* Values that many tables have. */
+
+void pf_put_capture(pf_tables *x, pf_table_column *c)
+{
+    pf_column_same_text(c, x->id);
+}
+
+void pf_put_time(pf_table_column *c, uint64_t time)
+{
+    if (time <= INT64_MAX)
+        pf_column_number(c, time);
+}
+
+void pf_put_wall(pf_tables *x, pf_table_column *c, uint64_t time)
+{
+    enum { NS_PER_US = 1000 };
+    uint64_t wall;
+    if (time != PERFILE_NO_TIME && perfile_session_wall_time(x->session, time, &wall))
+        pf_column_number(c, wall / NS_PER_US);
+}
+
+void pf_put_cpu(pf_table_column *c, uint32_t cpu)
+{
+    if (cpu != PF_NO_LABEL)
+        pf_column_number(c, cpu);
+}
+
+/* A capture. */
+
+/* The status of a step that failed. */
+static perfile_status failure(pf_tables *x, perfile_error *err)
+{
+    if (x->failed.status == PERFILE_OK)
+        return pf_profile_fail(&x->x.profile, err);
+    if (err)
+        *err = x->failed;
+    return x->failed.status;
+}
+
+/* The bytes of the capture are read here, so that no record may be in use. */
+static perfile_status begin_capture(pf_tables *x, perfile_error *err)
+{
+    x->stream = x->x.base.stream;
+    x->session = x->x.base.session;
+    x->model = x->x.base.model;
+    perfile_source *source = pf_stream_source(x->stream);
+    if (!source || !source->seekable)
+        return pf_fail(err, PERFILE_E_USAGE, "tables",
+                       "tables are made of captures that can be read more than once");
+    perfile_status st = pf_id_of_source(source, x->id, err);
+    if (st != PERFILE_OK)
+        return st;
+    x->begun = true;
+    x->records = 0;
+    x->first_time = PERFILE_NO_TIME;
+    x->last_time = 0;
+    if (x->consumer->begin)
+        st = x->consumer->begin(x->user, err);
+    bool ok = st == PERFILE_OK;
+    for (size_t i = 0; i < PF_N_TABLES && ok; i++) {
+        x->at[i] = (pf_table){.about = &pf_all_tables[i], .number = i};
+        if (x->wanted >> i & 1)
+            ok = pf_table_open(x, &x->at[i]);
+    }
+    for (size_t i = 0; i < N_MAKERS && ok; i++)
+        ok = !makers[i]->begin || makers[i]->begin(x);
+    return ok ? PERFILE_OK : st != PERFILE_OK ? st : failure(x, err);
+}
+
+/* Completes the rows that wait for their stacks. */
+static bool complete(pf_tables *x)
+{
+    return pf_samples_complete(x);
+}
+
+/* Forgets stacks and frames, but no names, if there are many. */
+static perfile_status forget_some(pf_tables *x, perfile_error *err)
+{
+    const pf_budget *budget = &x->x.profile.budget;
+    if (budget->used - x->kept < MOST_KEPT)
+        return PERFILE_OK;
+    perfile_status st = pf_queue_finish(x->x.reader.queue, err);
+    if (st != PERFILE_OK)
+        return st;
+    bool ok = complete(x);
+    pf_stacks_forget(x);
+    x->x.n_named = 0;
+    ok = ok && pf_queue_forget(x->x.reader.queue);
+    x->kept = budget->used;
+    return ok ? PERFILE_OK : failure(x, err);
+}
+
+static bool note_time(pf_tables *x, uint64_t time)
+{
+    if (time < x->first_time && time)
+        x->first_time = time;
+    if (time != PERFILE_NO_TIME && time > x->last_time)
+        x->last_time = time;
+    return true;
+}
+
+bool pf_tables_take(pf_exporter *e, const pf_profiled *sample, uint32_t label)
+{
+    pf_tables *x = (pf_tables *)(void *)e;
+    bool ok = note_time(x, sample->time);
+    (void)label;
+    for (size_t i = 0; i < N_MAKERS && ok; i++)
+        ok = !makers[i]->sample || makers[i]->sample(x, sample);
+    return ok;
+}
+
+bool pf_tables_note(pf_exporter *e, const pf_profiled *about)
+{
+    pf_tables *x = (pf_tables *)(void *)e;
+    bool ok = note_time(x, about->time);
+    for (size_t i = 0; i < N_MAKERS && ok; i++)
+        ok = !makers[i]->note || makers[i]->note(x, about);
+    return ok;
+}
+
+perfile_status pf_tables_put(perfile_emitter *e, const perfile_record *r, perfile_error *err)
+{
+    return pf_tables_put_run(e, r, 1, err);
+}
+
+/* Shows damage to the makers. */
+static bool show_damage(pf_tables *x, const perfile_record *r)
+{
+    bool ok = true;
+    for (size_t i = 0; i < N_MAKERS && ok; i++)
+        ok = !makers[i]->damage || makers[i]->damage(x, r);
+    return ok;
+}
+
+perfile_status pf_tables_put_run(perfile_emitter *e, const perfile_record *first, size_t n,
+                                 perfile_error *err)
+{
+    pf_tables *x = (pf_tables *)(void *)e;
+    perfile_status st;
+    if (n == 1 && first->family == PERFILE_FAMILY_DAMAGE) /* it is alone in its run */
+        return show_damage(x, first) ? PERFILE_OK : failure(x, err);
+    x->records += n;
+    st = pf_export_put_run(e, first, n, err);
+    if (st != PERFILE_OK)
+        return x->failed.status != PERFILE_OK ? failure(x, err) : st;
+    return forget_some(x, err);
+}
+
+/* Ends makers and tables; the first failure counts. */
+static perfile_status end_tables(pf_tables *x, perfile_error *err)
+{
+    bool ok = complete(x);
+    for (size_t i = 0; i < N_MAKERS && ok; i++)
+        ok = !makers[i]->end || makers[i]->end(x);
+    for (size_t i = 0; i < PF_N_TABLES && ok; i++)
+        if (x->at[i].batch)
+            ok = pf_table_end(x, &x->at[i]);
+    return ok ? PERFILE_OK : failure(x, err);
+}
+
+static void close_makers(pf_tables *x)
+{
+    for (size_t i = 0; i < N_MAKERS; i++)
+        if (makers[i]->close)
+            makers[i]->close(x);
+    for (size_t i = 0; i < PF_N_TABLES; i++)
+        pf_table_drop(&x->at[i]);
+    x->begun = false;
+}
+
+perfile_status pf_tables_end_input(pf_tables *x, perfile_error *err)
+{
+    if (!x->x.reading)
+        return PERFILE_OK;
+    perfile_status st = pf_profile_reader_end(&x->x.reader, err);
+    if (st != PERFILE_OK && x->failed.status != PERFILE_OK)
+        st = failure(x, err);
+    if (st == PERFILE_OK)
+        st = end_tables(x, err);
+    close_makers(x);
+    if (st == PERFILE_OK)
+        st = pf_export_end_input(&x->x, err);
+    /* What is distinct is written once for each capture. */
+    if (st == PERFILE_OK && !pf_profile_forget(&x->x.profile))
+        st = pf_profile_fail(&x->x.profile, err);
+    x->x.n_named = 0;
+    x->kept = x->x.profile.budget.used;
+    return st;
+}
+
+perfile_status pf_tables_open(perfile_emitter *e, perfile_error *err)
+{
+    pf_tables *x = (pf_tables *)(void *)e;
+    const perfile_status st = pf_export_open(e, err);
+    x->wanted = UINT32_MAX;
+    return st;
+}
+
+perfile_status pf_tables_begin(perfile_emitter *e, perfile_error *err)
+{
+    return begin_capture((pf_tables *)(void *)e, err);
+}
+
+perfile_status pf_tables_next(perfile_emitter *e, perfile_error *err)
+{
+    pf_tables *x = (pf_tables *)(void *)e;
+    perfile_status st = pf_tables_end_input(x, err);
+    if (st == PERFILE_OK)
+        st = pf_export_next(e, err);
+    return st == PERFILE_OK && e->stream ? begin_capture(x, err) : st;
+}
+
+void pf_tables_close(perfile_emitter *e)
+{
+    close_makers((pf_tables *)(void *)e);
+    pf_export_close(e);
+}
