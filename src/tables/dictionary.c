@@ -65,7 +65,7 @@ bool pf_dictionary_make(pf_dictionary *d, const uint64_t *values, size_t n, size
             steps++;
         }
         if (!slots[at]) {
-            if (n_distinct == most || (n_distinct > FEW && n_distinct > i / 2))
+            if (n_distinct == most || (n_distinct > FEW && n_distinct > i - i / 8))
                 return true;
             distinct[n_distinct] = value;
             slots[at] = (uint32_t)++n_distinct;
