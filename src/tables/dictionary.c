@@ -4,6 +4,9 @@
 /* So many distinct numbers are worth while, however few values there are. */
 enum { FEW = 4096 };
 
+/* Who has seen so many values, and hardly one of them twice, will not see many. */
+enum { ENOUGH = 16384 };
+
 /* Looks at other slots that each value may cause on average: numbers that were made to collide must
  * not cost more, and so the hash needs no secret. */
 enum { MOST_STEPS = 8 };
@@ -65,7 +68,7 @@ bool pf_dictionary_make(pf_dictionary *d, const uint64_t *values, size_t n, size
             steps++;
         }
         if (!slots[at]) {
-            if (n_distinct == most || (n_distinct > FEW && n_distinct > i / 2))
+            if (n_distinct == most || (i >= ENOUGH && n_distinct > i - i / 8))
                 return true;
             distinct[n_distinct] = value;
             slots[at] = (uint32_t)++n_distinct;

@@ -19,7 +19,8 @@ typedef struct pf_dictionary {
 void pf_dictionary_free(pf_dictionary *d);
 
 /* Fills `indexes` with the positions of the `n` values.  Gives up, with d->n 0, where more than
- * `most` are distinct, or half of them, or where they are made to collide.  False: there is no
+ * `most` or half of them are distinct, or nearly all of the first ones, or where they are made to
+ * collide.  False: there is no
  * memory. */
 bool pf_dictionary_make(pf_dictionary *d, const uint64_t *values, size_t n, size_t most,
                         uint32_t *indexes);

@@ -77,7 +77,7 @@ void pf_parquet_group_free(pf_parquet_group *g)
 
 /* The schema: a list of elements, each structure followed by its members. */
 
-/* A SchemaElement of a structure; `logical` 0: of none that has a name. */
+/* A SchemaElement of a structure; `repetition` -1: of the table itself. */
 static void write_structure(pf_thrift *t, const char *name, int32_t repetition, size_t members,
                             bool is_list)
 {
@@ -276,6 +276,7 @@ perfile_status pf_parquet_append(pf_parquet *f, const pf_parquet_group *g, perfi
     if (!g->rows)
         return PERFILE_OK;
     const pf_parquet_chunk *chunks = (const void *)g->chunks.ptr;
+    const size_t before = f->groups.len;
     pf_thrift t = pf_thrift_new(&f->groups);
     pf_leaves leaves = {.about = f->about};
     pf_leaf leaf;
@@ -290,8 +291,10 @@ perfile_status pf_parquet_append(pf_parquet *f, const pf_parquet_group *g, perfi
     pf_thrift_i64(&t, 5, (int64_t)f->at);
     pf_thrift_i64(&t, 6, (int64_t)g->bytes);
     pf_thrift_end(&t);
-    if (t.failed)
+    if (t.failed) {
+        f->groups.len = before;
         return pf_fail_nomem(err, "parquet.footer");
+    }
     f->n_groups++;
     f->rows += g->rows;
     f->at += g->bytes;

@@ -1,9 +1,10 @@
 /* Parquet files: a table as row groups of columns, each encoded and compressed for itself
  * (format/parquet.md says what is written).
  *
- * A row group is made from a batch by pf_parquet_encode(), in any thread, as bytes that do not
- * depend on where they will be in the file.  Whoever writes the file appends them in order, and
- * tells pf_parquet_append(), which keeps what the footer has to say of them.  So a file is
+ * A row group is made from a batch by pf_parquet_encode(), in any thread, as bytes that depend on
+ * the batch alone, not on where they will be in the file.  Whoever writes the file appends them in
+ * order, and tells pf_parquet_append(), which keeps what the footer has to say of them.  So a file
+ * is
  *
  *     pf_parquet_head(), then for each row group its bytes, then pf_parquet_footer(). */
 #ifndef PF_TABLES_PARQUET_H
@@ -17,7 +18,7 @@
 /* Rows that a row group should have. */
 enum { PF_PARQUET_GROUP_ROWS = 122880 };
 
-/* What zstd does at its level 1 costs less time than writing what it saves. */
+/* Level of zstd: the encodings leave so little that higher ones save less than a hundredth. */
 enum { PF_PARQUET_LEVEL = 1 };
 
 /* Memory and a state of zstd, for one row group at a time. */
@@ -75,8 +76,7 @@ bool pf_parquet_note(pf_parquet *f, const char *key, const char *value);
 /* Appends what a file begins with; false: there is no memory. */
 bool pf_parquet_head(pf_buffer *out);
 
-/* The bytes of the row group stand behind those so far.  PERFILE_E_NOMEM: the file cannot be
- * completed then. */
+/* The bytes of the row group stand behind those so far.  PERFILE_E_NOMEM: nothing is noted. */
 perfile_status pf_parquet_append(pf_parquet *f, const pf_parquet_group *g, perfile_error *err);
 
 /* Appends the footer.  PERFILE_E_NOMEM; PERFILE_E_LIMIT: it would have 2^31 bytes. */

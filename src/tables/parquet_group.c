@@ -343,14 +343,27 @@ static void choose_for_texts(leaf_view *v)
         v->encoding = PF_ENCODING_RLE_DICTIONARY;
 }
 
+/* Bytes of the distinct numbers after compression, about: differences take as much room as what
+ * zstd makes of numbers whose high bytes are the same. */
+static size_t dictionary_size(const leaf_view *v, const pf_dictionary *d)
+{
+    const bool narrow = v->physical == PF_PHYSICAL_INT32;
+    const size_t plain = d->n * (narrow ? 4 : 8);
+    if (v->physical == PF_PHYSICAL_DOUBLE)
+        return plain;
+    const size_t delta = pf_delta_size((const void *)d->distinct.ptr, d->n, narrow);
+    return delta < plain ? delta : plain;
+}
+
 /* False: there is no memory. */
 static bool choose_for_numbers(pf_parquet_encoder *e, leaf_view *v)
 {
-    const size_t bytes = v->physical == PF_PHYSICAL_INT32 ? 4 : 8;
+    const bool narrow = v->physical == PF_PHYSICAL_INT32;
+    const size_t bytes = narrow ? 4 : 8;
     size_t least = v->n * bytes;
     pf_dictionary *d = &e->dictionary;
     if (v->physical != PF_PHYSICAL_DOUBLE) {
-        const size_t size = pf_delta_size(v->values, v->n, bytes == 4);
+        const size_t size = pf_delta_size(v->values, v->n, narrow);
         if (size < least) {
             least = size;
             v->encoding = PF_ENCODING_DELTA_BINARY_PACKED;
@@ -360,7 +373,7 @@ static bool choose_for_numbers(pf_parquet_encoder *e, leaf_view *v)
                             (uint32_t *)(void *)e->indexes.ptr))
         return false;
     v->width = index_width(d->n);
-    if (d->n && d->n * bytes + indexes_size(v->n, d->runs, v->width) < least)
+    if (d->n && dictionary_size(v, d) + indexes_size(v->n, d->runs, v->width) < least)
         v->encoding = PF_ENCODING_RLE_DICTIONARY;
     return true;
 }
