@@ -45,7 +45,7 @@ struct pf_threads_maker;
 struct pf_switches_maker;
 struct pf_tracepoints_maker;
 struct pf_counters_maker;
-struct pf_damages_maker;
+struct pf_captures_maker;
 
 /* The emitter. */
 typedef struct pf_tables {
@@ -74,7 +74,7 @@ typedef struct pf_tables {
     struct pf_switches_maker *switches;
     struct pf_tracepoints_maker *tracepoints;
     struct pf_counters_maker *counters;
-    struct pf_damages_maker *damages;
+    struct pf_captures_maker *captures;
 } pf_tables;
 
 /* A maker of rows of some tables.  All functions may be NULL; they return false if there is no
@@ -96,7 +96,7 @@ typedef struct pf_table_maker {
 } pf_table_maker;
 
 extern const pf_table_maker pf_make_samples, pf_make_stacks, pf_make_threads, pf_make_switches,
-    pf_make_tracepoints, pf_make_counters, pf_make_damages, pf_make_captures;
+    pf_make_tracepoints, pf_make_counters, pf_make_captures;
 
 /* True if somebody wants the table; then its batch is there. */
 static inline bool pf_table_wanted(const pf_tables *x, size_t table)
