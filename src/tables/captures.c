@@ -56,13 +56,6 @@ static bool note(pf_tables *x, const pf_profiled *about)
     return true;
 }
 
-/* A number that fits the column; else nothing. */
-static void put_number(pf_table_column *c, uint64_t value)
-{
-    if (value <= INT64_MAX)
-        pf_column_number(c, value);
-}
-
 /* Captures. */
 
 /* The name of the file, without its folder, also of a directory whose path ends with a slash. */
@@ -90,7 +83,7 @@ static void put_container(pf_tables *x)
         pf_sum_add(&bytes, c->parts[i].size);
     }
     if (known && c->n_parts)
-        put_number(PF_COLUMN(x, captures, bytes), bytes);
+        pf_put_number(PF_COLUMN(x, captures, bytes), bytes);
     const char *word = c->directory ? "directory" : c->form == PERFILE_FORM_PIPE ? "pipe" : "file";
     const bool other = c->format && strcmp(c->format, "perf.data") != 0;
     snprintf(form, sizeof form, "%s%s%s", word, other ? ", " : "", other ? c->format : "");
@@ -146,12 +139,12 @@ static void put_counts(pf_tables *x)
 {
     perfile_stream_summary sum;
     perfile_stream_get_summary(x->stream, &sum, sizeof sum);
-    put_number(PF_COLUMN(x, captures, records), x->records);
-    put_number(PF_COLUMN(x, captures, samples), x->captures->samples);
-    put_number(PF_COLUMN(x, captures, lost_records), x->captures->lost_records);
-    put_number(PF_COLUMN(x, captures, lost_samples), x->captures->lost_samples);
-    put_number(PF_COLUMN(x, captures, damages), sum.damages);
-    put_number(PF_COLUMN(x, captures, damaged_bytes), sum.lost);
+    pf_put_number(PF_COLUMN(x, captures, records), x->records);
+    pf_put_number(PF_COLUMN(x, captures, samples), x->captures->samples);
+    pf_put_number(PF_COLUMN(x, captures, lost_records), x->captures->lost_records);
+    pf_put_number(PF_COLUMN(x, captures, lost_samples), x->captures->lost_samples);
+    pf_put_number(PF_COLUMN(x, captures, damages), sum.damages);
+    pf_put_number(PF_COLUMN(x, captures, damaged_bytes), sum.lost);
 }
 
 static void put_labels(pf_tables *x)
@@ -194,20 +187,6 @@ static const char *call_graph_of(const perfile_event *event)
     return type & PERFILE_SAMPLE_CALLCHAIN ? "fp" : NULL;
 }
 
-/* Writes the names of the bits of an attr that are set; numbers of several bits have columns of
- * their own. */
-static void put_flags(pf_table_column *c, uint64_t flags)
-{
-    const perfile_vocabulary *words = perfile_vocabulary_find("attr_flags");
-    size_t n = 0;
-    for (uint32_t i = 0; i < words->n; i++)
-        if (words->bits[i].width == 1 && flags >> words->bits[i].shift & 1) {
-            pf_column_element_text(c, words->bits[i].name);
-            n++;
-        }
-    pf_column_list_end(c, n);
-}
-
 static bool put_event(pf_tables *x, const perfile_event *event)
 {
     const perfile_attr *attr = event->attr;
@@ -221,16 +200,17 @@ static bool put_event(pf_tables *x, const perfile_event *event)
     pf_column_number(PF_COLUMN(x, events, type_number), attr->type);
     pf_column_number(PF_COLUMN(x, events, config), attr->config);
     if (attr->is_freq)
-        put_number(PF_COLUMN(x, events, sample_freq), attr->sample_freq);
+        pf_put_number(PF_COLUMN(x, events, sample_freq), attr->sample_freq);
     else
-        put_number(PF_COLUMN(x, events, sample_period), attr->sample_period);
+        pf_put_number(PF_COLUMN(x, events, sample_period), attr->sample_period);
     pf_column_number(PF_COLUMN(x, events, precise), attr->flags >> PERFILE_ATTR_BIT_PRECISE_IP & 3);
     pf_column_text(PF_COLUMN(x, events, call_graph), call_graph_of(event));
     pf_column_text(PF_COLUMN(x, events, unit), event->unit);
     if (event->unit || event->scale < 1 || event->scale > 1)
         pf_column_double(PF_COLUMN(x, events, scale), event->scale);
     pf_column_number(PF_COLUMN(x, events, group_leader), event->group_leader);
-    put_flags(PF_COLUMN(x, events, flags), attr->flags);
+    /* Numbers of several bits have columns of their own. */
+    pf_put_bits(PF_COLUMN(x, events, flags), "attr_flags", attr->flags);
     pf_column_bool(PF_COLUMN(x, events, is_tracepoint), attr->type == PERFILE_TYPE_TRACEPOINT);
     return pf_table_row(x, &x->at[PF_TABLE_events]);
 }
@@ -359,8 +339,8 @@ static bool put_damage(pf_tables *x, uint32_t part, uint64_t offset, uint64_t by
 {
     pf_put_capture(x, PF_COLUMN(x, damages, capture_id));
     pf_column_text(PF_COLUMN(x, damages, part), pf_emit_part_name(&x->x.base, part));
-    put_number(PF_COLUMN(x, damages, offset), offset);
-    put_number(PF_COLUMN(x, damages, bytes), bytes);
+    pf_put_number(PF_COLUMN(x, damages, offset), offset);
+    pf_put_number(PF_COLUMN(x, damages, bytes), bytes);
     pf_column_text(PF_COLUMN(x, damages, damage), perfile_damage_name(damage));
     return pf_table_row(x, &x->at[PF_TABLE_damages]);
 }

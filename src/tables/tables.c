@@ -24,8 +24,7 @@ enum {
 
 /* Stacks come last: rows of the others make some. */
 static const pf_table_maker *const makers[] = {
-    &pf_make_samples,
-    &pf_make_stacks,
+    &pf_make_samples, &pf_make_stacks, &pf_make_captures, &pf_make_threads, &pf_make_counters,
 };
 
 enum { N_MAKERS = sizeof makers / sizeof makers[0] };
@@ -102,6 +101,24 @@ void pf_put_cpu(pf_table_column *c, uint32_t cpu)
 {
     if (cpu != PF_NO_LABEL)
         pf_column_number(c, cpu);
+}
+
+void pf_put_number(pf_table_column *c, uint64_t value)
+{
+    if (value <= INT64_MAX)
+        pf_column_number(c, value);
+}
+
+void pf_put_bits(pf_table_column *c, const char *vocabulary, uint64_t bits)
+{
+    const perfile_vocabulary *words = perfile_vocabulary_find(vocabulary);
+    size_t n = 0;
+    for (uint32_t i = 0; i < words->n; i++)
+        if (words->bits[i].width == 1 && bits >> words->bits[i].shift & 1) {
+            pf_column_element_text(c, words->bits[i].name);
+            n++;
+        }
+    pf_column_list_end(c, n);
 }
 
 /* A capture. */

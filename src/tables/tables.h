@@ -133,6 +133,13 @@ void pf_put_time(pf_table_column *c, uint64_t time);
 void pf_put_wall(pf_tables *x, pf_table_column *c, uint64_t time);
 void pf_put_cpu(pf_table_column *c, uint32_t cpu);
 
+/* A number of I64; nothing if it does not fit. */
+void pf_put_number(pf_table_column *c, uint64_t value);
+
+/* Writes the names of the bits that are set, as the vocabulary of that name in format/words.def has
+ * them, as an item of TEXTS. */
+void pf_put_bits(pf_table_column *c, const char *vocabulary, uint64_t bits);
+
 /* pid and tid of what is put: 0xffffffff is the -1 of the kernel, unless `known` is false. */
 static inline void pf_put_task(pf_table_column *pid, pf_table_column *tid, const pf_profiled *s,
                                bool known)
