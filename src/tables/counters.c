@@ -2,10 +2,8 @@
  *
  * STAT records have no time of their own: they wait for the STAT_ROUND behind them.  Those behind
  * the last one are the totals of the recording, whose time is not said. */
-#include <string.h>
 
 #include "base/alloc.h"
-#include "base/byte_order.h"
 #include "perfile/abi.h"
 #include "perfile/field.h"
 #include "perfile/records.h"

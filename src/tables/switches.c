@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/error.h"
 #include "perfile/abi.h"
 #include "perfile/records.h"
 #include "tables/tables.h"

@@ -177,7 +177,7 @@ static void count_known(pf_tables *x)
 /* Completes the rows that wait for their stacks. */
 static bool complete(pf_tables *x)
 {
-    return pf_samples_complete(x);
+    return pf_samples_complete(x) && pf_tracepoints_complete(x);
 }
 
 /* Forgets stacks and frames, but no names, if there are many. */
