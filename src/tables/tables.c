@@ -22,9 +22,10 @@ enum {
 #endif
 };
 
-/* Stacks come last: rows of the others make some. */
+/* Rows of samples and tracepoints make rows of stacks, which have no end of their own. */
 static const pf_table_maker *const makers[] = {
-    &pf_make_samples, &pf_make_stacks, &pf_make_captures, &pf_make_threads, &pf_make_counters,
+    &pf_make_samples,  &pf_make_stacks,   &pf_make_captures,    &pf_make_threads,
+    &pf_make_counters, &pf_make_switches, &pf_make_tracepoints,
 };
 
 enum { N_MAKERS = sizeof makers / sizeof makers[0] };
