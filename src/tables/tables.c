@@ -22,10 +22,10 @@ enum {
 #endif
 };
 
-/* Stacks come last: rows of the others make some. */
+/* Rows of samples and tracepoints make rows of stacks, which have no end of their own. */
 static const pf_table_maker *const makers[] = {
-    &pf_make_samples,
-    &pf_make_stacks,
+    &pf_make_samples,  &pf_make_stacks,   &pf_make_captures,    &pf_make_threads,
+    &pf_make_counters, &pf_make_switches, &pf_make_tracepoints,
 };
 
 enum { N_MAKERS = sizeof makers / sizeof makers[0] };
@@ -104,6 +104,24 @@ void pf_put_cpu(pf_table_column *c, uint32_t cpu)
         pf_column_number(c, cpu);
 }
 
+void pf_put_number(pf_table_column *c, uint64_t value)
+{
+    if (value <= INT64_MAX)
+        pf_column_number(c, value);
+}
+
+void pf_put_bits(pf_table_column *c, const char *vocabulary, uint64_t bits)
+{
+    const perfile_vocabulary *words = perfile_vocabulary_find(vocabulary);
+    size_t n = 0;
+    for (uint32_t i = 0; i < words->n; i++)
+        if (words->bits[i].width == 1 && bits >> words->bits[i].shift & 1) {
+            pf_column_element_text(c, words->bits[i].name);
+            n++;
+        }
+    pf_column_list_end(c, n);
+}
+
 /* A capture. */
 
 /* The status of a step that failed. */
@@ -160,7 +178,7 @@ static void count_known(pf_tables *x)
 /* Completes the rows that wait for their stacks. */
 static bool complete(pf_tables *x)
 {
-    return pf_samples_complete(x);
+    return pf_samples_complete(x) && pf_tracepoints_complete(x);
 }
 
 /* Forgets stacks and frames, but no names, if there are many. */

@@ -45,7 +45,7 @@ struct pf_threads_maker;
 struct pf_switches_maker;
 struct pf_tracepoints_maker;
 struct pf_counters_maker;
-struct pf_damages_maker;
+struct pf_captures_maker;
 
 /* The emitter. */
 typedef struct pf_tables {
@@ -74,7 +74,7 @@ typedef struct pf_tables {
     struct pf_switches_maker *switches;
     struct pf_tracepoints_maker *tracepoints;
     struct pf_counters_maker *counters;
-    struct pf_damages_maker *damages;
+    struct pf_captures_maker *captures;
 } pf_tables;
 
 /* A maker of rows of some tables.  All functions may be NULL; they return false if there is no
@@ -96,7 +96,7 @@ typedef struct pf_table_maker {
 } pf_table_maker;
 
 extern const pf_table_maker pf_make_samples, pf_make_stacks, pf_make_threads, pf_make_switches,
-    pf_make_tracepoints, pf_make_counters, pf_make_damages, pf_make_captures;
+    pf_make_tracepoints, pf_make_counters, pf_make_captures;
 
 /* True if somebody wants the table; then its batch is there. */
 static inline bool pf_table_wanted(const pf_tables *x, size_t table)
@@ -132,6 +132,13 @@ void pf_put_capture(pf_tables *x, pf_table_column *c);
 void pf_put_time(pf_table_column *c, uint64_t time);
 void pf_put_wall(pf_tables *x, pf_table_column *c, uint64_t time);
 void pf_put_cpu(pf_table_column *c, uint32_t cpu);
+
+/* A number of I64; nothing if it does not fit. */
+void pf_put_number(pf_table_column *c, uint64_t value);
+
+/* Writes the names of the bits that are set, as the vocabulary of that name in format/words.def has
+ * them, as an item of TEXTS. */
+void pf_put_bits(pf_table_column *c, const char *vocabulary, uint64_t bits);
 
 /* pid and tid of what is put: 0xffffffff is the -1 of the kernel, unless `known` is false. */
 static inline void pf_put_task(pf_table_column *pid, pf_table_column *tid, const pf_profiled *s,
