@@ -201,9 +201,10 @@ perfile_status pf_undump_room(pf_undump_state *u, size_t room, perfile_error *er
 /* The line `end`: as many records came as it says. */
 static perfile_status end_line(pf_undump_state *u, const pf_undump_object *o, perfile_error *err)
 {
-    uint64_t records;
-    perfile_status st =
-        pf_undump_number(u, o->at[PF_LINE_records], "end.records", UINT64_MAX, &records, err);
+    uint64_t records = u->n_records;
+    perfile_status st = PERFILE_OK;
+    if (o->at[PF_LINE_records])
+        st = pf_undump_number(u, o->at[PF_LINE_records], "end.records", UINT64_MAX, &records, err);
     if (st == PERFILE_OK && records != u->n_records)
         return pf_undump_fail(u, o->at[PF_LINE_records], "end.records", err,
                               "%" PRIu64 " records, but %" PRIu64 " came", records, u->n_records);
