@@ -267,6 +267,9 @@ const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded,
 #ifdef PERFILE_WITH_PERFETTO
                                               &pf_emit_perfetto,
 #endif
+#ifdef PERFILE_WITH_TABLES
+                                              &pf_emit_parquet,
+#endif
                                               NULL};
 
 /* Opening writers: finds the driver by the name of the format, and refuses options that the format
@@ -403,6 +406,12 @@ bool perfile_export_format_is_directory(size_t position)
 {
     const pf_emit_ops *form = form_at(pf_export_forms, position);
     return form && form->exports->directory;
+}
+
+bool perfile_export_format_is_folder(size_t position)
+{
+    const pf_emit_ops *form = form_at(pf_export_forms, position);
+    return form && form->exports->folder;
 }
 
 /* Makes an emitter of the form called `format`.  PERFILE_E_USAGE if there is none. */

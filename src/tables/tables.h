@@ -35,6 +35,8 @@ typedef struct pf_tables_consumer {
     perfile_status (*put)(void *user, pf_table *table, perfile_error *err);
     /* A table of a capture ends: no more rows come.  May be NULL. */
     perfile_status (*end)(void *user, pf_table *table, perfile_error *err);
+    /* A table is given up, or ended before: frees table->to.  May be NULL. */
+    void (*drop)(void *user, pf_table *table);
 } pf_tables_consumer;
 
 struct pf_samples_maker;
@@ -54,6 +56,7 @@ typedef struct pf_tables {
     bool wide;                          /* branches and registers, too */
     const char *const *labels;          /* KEY=VALUE, ended by NULL; borrowed; NULL: none */
     perfile_error failed;               /* of the consumer; status 0: none */
+    perfile_export_summary sum;         /* of what was forgotten: stacks, frames, named, unmapped */
 
     /* The present capture. */
     perfile_stream *stream;
@@ -62,7 +65,6 @@ typedef struct pf_tables {
     char id[33];                    /* capture_id */
     bool begun;                     /* its tables are open */
     uint64_t records;               /* so far */
-    uint64_t n_stacks;              /* rows of stacks, of all captures */
     uint64_t kept;                  /* bytes of the profile that are not forgotten: its texts */
     uint64_t first_time, last_time; /* of them; first_time > last_time: none has a time */
     pf_table at[PF_N_TABLES];       /* of `tracepoints` the batch is not used */
@@ -121,8 +123,8 @@ bool pf_table_flush(pf_tables *x, pf_table *table);
 bool pf_table_open(pf_tables *x, pf_table *table);
 bool pf_table_end(pf_tables *x, pf_table *table);
 
-/* Frees the batch, if it was not ended. */
-void pf_table_drop(pf_table *table);
+/* Frees the batch, and lets the consumer free what it has of the table. */
+void pf_table_drop(pf_tables *x, pf_table *table);
 
 /* Writes the capture_id, a time and its wall time, or -1 for PERFILE_NO_PID; nothing if it is not
  * known. */
@@ -151,6 +153,11 @@ perfile_status pf_tables_put(perfile_emitter *e, const perfile_record *r, perfil
 perfile_status pf_tables_next(perfile_emitter *e, perfile_error *err);
 bool pf_tables_take(pf_exporter *x, const pf_profiled *sample, uint32_t label);
 bool pf_tables_note(pf_exporter *x, const pf_profiled *about);
+
+void pf_tables_summary(const perfile_emitter *e, perfile_export_summary *out);
+
+/* When the present capture was recorded, in ns since 1970; false if it is not known. */
+bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall);
 
 /* To be called first in finish(): the last capture ends. */
 perfile_status pf_tables_end_input(pf_tables *x, perfile_error *err);
