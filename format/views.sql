@@ -45,7 +45,7 @@ GROUP BY ALL;
 -- outermost first.
 CREATE OR REPLACE VIEW folded AS
 WITH distinct_frames AS (
-    SELECT frame_id, coalesce(any_value(function), '[' || any_value(module) || ']', '[unknown]') AS name
+    SELECT frame_id, coalesce(any_value(function), '[' || trim(parse_filename(any_value(module)), '[]') || ']', '[unknown]') AS name
     FROM frames GROUP BY frame_id
 ), distinct_stacks AS (
     SELECT stack_id, any_value(frames) AS frames FROM stacks GROUP BY stack_id

@@ -55,7 +55,7 @@ FROM (
     FROM (SELECT stack_id, any(frames) AS list FROM stacks GROUP BY stack_id)
     ARRAY JOIN list AS frame_id, arrayEnumerate(list) AS place
 ) ANY LEFT JOIN (
-    SELECT frame_id, assumeNotNull(coalesce(any(function), concat('[', any(module), ']'), '[unknown]')) AS name
+    SELECT frame_id, assumeNotNull(ifNull(any(function), concat('[', replaceRegexpOne(ifNull(any(module), 'unknown'), '^.*/|^\\[|\\]$', ''), ']'))) AS name
     FROM frames GROUP BY frame_id
 ) USING frame_id
 GROUP BY stack_id;
