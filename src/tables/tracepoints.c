@@ -82,7 +82,7 @@ static bool begin(pf_tables *x)
 
 static void free_table(pf_tables *x, pf_tracepoint_table *t)
 {
-    pf_table_drop(&t->table);
+    pf_table_drop(x, &t->table);
     pf_buffer_free(&t->stacks);
     pf_free(t->columns);
     pf_free(t->names);
@@ -421,7 +421,7 @@ static bool complete_all(pf_tables *x)
     bool ok = pf_stacks_update(x) && pf_tracepoints_complete(x);
     for (size_t i = 0; i < n_tables(m) && ok; i++) {
         pf_tracepoint_table *t = table_at(m, i);
-        pf_table_drop(&t->table);
+        pf_table_batch_free(t->table.batch);
         pf_buffer_free(&t->stacks);
         ok = pf_table_open(x, &t->table);
         if (ok)
