@@ -33,9 +33,9 @@ enum { N_MAKERS = sizeof makers / sizeof makers[0] };
 
 bool pf_table_open(pf_tables *x, pf_table *table)
 {
-    (void)x;
     table->batch = pf_table_batch_new(table->about);
-    return table->batch;
+    return table->batch &&
+           (!x->consumer->open || x->consumer->open(x->user, table, &x->failed) == PERFILE_OK);
 }
 
 bool pf_table_flush(pf_tables *x, pf_table *table)
