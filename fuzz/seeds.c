@@ -460,6 +460,9 @@ static void put_chains(const char *folder, bool swap)
     build_choices(&b, 1, 2);
     seeds_put(folder, "export", swap ? "chains-big" : "chains-little", &b);
     b.b.len = whole;
+    build_choices(&b, 1 | 2 << 4, 3); /* samples */
+    seeds_put(folder, "tables", swap ? "chains-big" : "chains-little", &b);
+    b.b.len = whole;
     build_choices(&b, 1 | 0xc00, 2); /* dso, symbol */
     seeds_put(folder, "profile", swap ? "chains-big" : "chains-little", &b);
     b.b.len = whole;
@@ -516,6 +519,10 @@ static void put_whole(const char *folder, const char *name, const builder *captu
     b.b.len = whole;
     build_choices(&b, 1 | (turn * 41 & 0x1fe) | (turn * 512 & 0xfe00), 2);
     seeds_put(folder, "export", name, &b);
+    /* fuzz_tables.c: damage, tables and columns in turns */
+    b.b.len = whole;
+    build_choices(&b, 1 | turn % 3 << 1 | (turn & 1) << 3 | (turn * 2654435761U >> 8 & 0xfffff0), 3);
+    seeds_put(folder, "tables", name, &b);
     /* fuzz_profile.c: keys in turns */
     b.b.len = whole;
     build_choices(&b, 1 | ((turn * 2654435761U >> 16) & 0x1ff8), 2);

@@ -17,6 +17,7 @@
 
 #include "abi.h"
 #include "archive.h"
+#include "arrow.h"
 #include "base.h"
 #include "byteswap.h"
 #include "catalogue.h"

@@ -106,6 +106,8 @@ static const struct {
             RESERVED(open_options, reserved)),
     OPTIONS(symbols_options, FLAGS(symbols_options, flags, PERFILE_SYMBOLS_GIVEN_ONLY),
             RESERVED(symbols_options, reserved)),
+    OPTIONS(table_options, FLAGS(table_options, flags, PERFILE_TABLE_WIDE),
+            RESERVED(table_options, reserved)),
     OPTIONS(tree_options, FLAGS(tree_options, flags, PERFILE_TREE_PERIODS),
             RESERVED(tree_options, reserved)),
     OPTIONS(target_options, RESERVED(target_options, reserved)),

@@ -47,6 +47,7 @@
     X(assume)                                                                                      \
     X(open_options)                                                                                \
     X(symbols_options)                                                                             \
+    X(table_options)                                                                               \
     X(tree_options)                                                                                \
     X(target_options)                                                                              \
     X(writer_options)                                                                              \

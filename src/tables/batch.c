@@ -45,7 +45,7 @@ pf_table_batch *pf_table_batch_new(const pf_table_about *about)
     pf_table_batch *b = pf_alloc(1, sizeof *b);
     if (!b)
         return NULL;
-    *b = (pf_table_batch){.about = about};
+    *b = (pf_table_batch){.about = about, .n = about->n};
     b->columns = pf_alloc(about->n, sizeof *b->columns);
     if (!b->columns) {
         pf_free(b);
@@ -62,6 +62,16 @@ pf_table_batch *pf_table_batch_new(const pf_table_about *about)
     return b;
 }
 
+pf_table_batch *pf_table_batch_again(const pf_table_batch *b)
+{
+    pf_table_batch *next = pf_table_batch_new(b->about);
+    for (size_t i = 0; next && i < b->n; i++) {
+        next->columns[i].wanted = b->columns[i].wanted;
+        next->columns[i].by_hand = b->columns[i].by_hand;
+    }
+    return next;
+}
+
 static void free_texts(pf_column_texts *t)
 {
     pf_buffer_free(&t->bytes);
@@ -75,7 +85,7 @@ void pf_table_batch_free(pf_table_batch *b)
 {
     if (!b)
         return;
-    for (size_t i = 0; i < b->about->n; i++) {
+    for (size_t i = 0; i < b->n; i++) {
         pf_table_column *c = &b->columns[i];
         pf_buffer_free(&c->valid);
         pf_buffer_free(&c->data);
@@ -95,7 +105,7 @@ static void forget_places(pf_index *x)
 
 void pf_table_batch_forget(pf_table_batch *b)
 {
-    for (size_t i = 0; i < b->about->n; i++)
+    for (size_t i = 0; i < b->n; i++)
         forget_places(&b->columns[i].texts.by_place);
 }
 
@@ -111,7 +121,7 @@ static void clear_texts(pf_column_texts *t)
 
 void pf_table_batch_clear(pf_table_batch *b)
 {
-    for (size_t i = 0; i < b->about->n; i++) {
+    for (size_t i = 0; i < b->n; i++) {
         pf_table_column *c = &b->columns[i];
         pf_buffer_clear(&c->valid);
         pf_buffer_clear(&c->data);
@@ -125,7 +135,7 @@ void pf_table_batch_clear(pf_table_batch *b)
 size_t pf_table_batch_bytes(const pf_table_batch *b)
 {
     size_t bytes = 0;
-    for (size_t i = 0; i < b->about->n; i++) {
+    for (size_t i = 0; i < b->n; i++) {
         const pf_table_column *c = &b->columns[i];
         bytes +=
             c->valid.len + c->data.len + c->offsets.len + c->texts.bytes.len + c->texts.offsets.len;
@@ -234,7 +244,7 @@ static bool begin_item(pf_table_column *c)
 
 bool pf_table_batch_end(pf_table_batch *b)
 {
-    for (size_t i = 0; i < b->about->n; i++) {
+    for (size_t i = 0; i < b->n; i++) {
         pf_table_column *c = &b->columns[i];
         if (c->wanted && !c->by_hand && c->n < b->rows)
             append_nulls(c, b->rows - c->n);
@@ -244,7 +254,7 @@ bool pf_table_batch_end(pf_table_batch *b)
 
 bool pf_table_batch_complete(pf_table_batch *b)
 {
-    for (size_t i = 0; i < b->about->n; i++) {
+    for (size_t i = 0; i < b->n; i++) {
         pf_table_column *c = &b->columns[i];
         if (c->wanted && c->n == c->nulls && c->n && !c->valid.len && !fill_in(c, true))
             fail(c);

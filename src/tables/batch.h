@@ -53,13 +53,18 @@ typedef struct pf_table_column {
 typedef struct pf_table_batch {
     const pf_table_about *about;
     size_t rows;              /* that are complete */
-    pf_table_column *columns; /* as about->columns */
+    pf_table_column *columns; /* as about->columns … */
+    size_t n;                 /* … and how many: a complete batch may outlive `about` */
     bool no_memory;
 } pf_table_batch;
 
 /* An empty batch of all columns.  `about` must live as long.  NULL: there is no memory. */
 pf_table_batch *pf_table_batch_new(const pf_table_about *about);
 void pf_table_batch_free(pf_table_batch *b);
+
+/* An empty batch of the same columns, of which the same are wanted, and filled by hand.  NULL:
+ * there is no memory. */
+pf_table_batch *pf_table_batch_again(const pf_table_batch *b);
 
 /* Forgets all rows, and keeps memory for as many. */
 void pf_table_batch_clear(pf_table_batch *b);

@@ -30,6 +30,8 @@ typedef struct pf_table {
 typedef struct pf_tables_consumer {
     /* A capture begins: what is known of it is in the pf_tables.  May be NULL. */
     perfile_status (*begin)(void *user, perfile_error *err);
+    /* A table begins: its batch is there, of which columns may become unwanted.  May be NULL. */
+    perfile_status (*open)(void *user, pf_table *table, perfile_error *err);
     /* Gets table->batch, which is complete and has rows, and leaves an empty one of the same table
      * there. */
     perfile_status (*put)(void *user, pf_table *table, perfile_error *err);
@@ -65,6 +67,7 @@ typedef struct pf_tables {
     char id[33];                    /* capture_id */
     bool begun;                     /* its tables are open */
     uint64_t records;               /* so far */
+    perfile_clock clock;            /* whose wall_ns counts if it has_wall */
     uint64_t kept;                  /* bytes of the profile that are not forgotten: its texts */
     uint64_t first_time, last_time; /* of them; first_time > last_time: none has a time */
     pf_table at[PF_N_TABLES];       /* of `tracepoints` the batch is not used */

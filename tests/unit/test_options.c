@@ -580,6 +580,15 @@ static perfile_status give_profile_options(const void *o, perfile_error *err)
     return st;
 }
 
+static perfile_status give_table_options(const void *o, perfile_error *err)
+{
+    struct ArrowArrayStream rows;
+    perfile_status st = perfile_table_stream(source(), "samples", o, &rows, err);
+    if (st == PERFILE_OK)
+        rows.release(&rows);
+    return st;
+}
+
 static perfile_status give_tree_options(const void *o, perfile_error *err)
 {
     perfile_session *session;
@@ -623,6 +632,7 @@ static const struct {
     GIVEN(convert_options),
     GIVEN(symbols_options),
     GIVEN(profile_options),
+    GIVEN(table_options),
     GIVEN(tree_options),
     GIVEN(perfmon_options),
     GIVEN(recover_options),
@@ -713,6 +723,8 @@ static const struct {
     RESTRICTED(profile_options, flags),
     RESTRICTED(profile_options, reserved0),
     RESTRICTED(profile_options, reserved),
+    RESTRICTED(table_options, flags),
+    RESTRICTED(table_options, reserved),
     RESTRICTED(tree_options, flags),
     RESTRICTED(tree_options, reserved),
     RESTRICTED(recover_options, reserved),

@@ -1,0 +1,442 @@
+/* perfile_table_stream(): rows of a table, made as a consumer of Arrow arrays asks for them.
+ *
+ * Makers of rows (src/tables) get records pushed in, and push full batches out.  Here they are
+ * turned around: get_next() puts runs of records in until a batch of the wanted table came out.
+ * There is a queue of batches, because one run can make several, and the end of the capture too. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "base/shorten.h"
+#include "io/workers.h"
+#include "perfile/arrow.h"
+#include "perfile/damage.h"
+#include "perfile/filter.h"
+#include "perfile/text.h"
+#include "tables/arrow.h"
+#include "tables/tables.h"
+
+/* What an ArrowArrayStream has as its private_data. */
+typedef struct reading {
+    perfile_stream *stream;   /* owns the source and the model; NULL: all was read */
+    perfile_emitter *emitter; /* a pf_tables; NULL likewise */
+    uint32_t number;          /* PF_TABLE_… that is wanted */
+    char *event;              /* of a table of tracepoints; NULL: of another one */
+    bool chosen;              /* not all columns are wanted, but … */
+    pf_buffer names;          /* … those of these names, each with its zero */
+    bool known;               /* the table was opened: `shape` is complete */
+    pf_arrow_shape shape;
+    pf_buffer ready;      /* pf_table_batch *: batches in the order in which they came */
+    pf_nearest similar;   /* other tracepoints, to `event` */
+    perfile_error failed; /* what ended the stream; status 0: nothing did */
+    char message[512];    /* that of the last call which failed */
+} reading;
+
+static pf_tables *tables_of(const reading *x)
+{
+    return (pf_tables *)(void *)x->emitter;
+}
+
+/* Closes what is not needed behind the last record. */
+static void stop_reading(reading *x)
+{
+    perfile_emitter_close(x->emitter);
+    perfile_stream_close(x->stream);
+    x->emitter = NULL;
+    x->stream = NULL;
+}
+
+static void close_reading(reading *x)
+{
+    if (!x)
+        return;
+    stop_reading(x);
+    while (x->ready.len) {
+        pf_table_batch_free(*(pf_table_batch **)(void *)x->ready.ptr);
+        pf_buffer_consume_front(&x->ready, sizeof(pf_table_batch *));
+    }
+    pf_buffer_free(&x->ready);
+    pf_arrow_shape_free(&x->shape);
+    pf_free(x->event);
+    pf_buffer_free(&x->names);
+    pf_free(x);
+}
+
+/* Names of tables and columns. */
+
+/* PERFILE_E_USAGE for a name that is not there, with those that are like it. */
+static perfile_status unknown(const pf_nearest *similar, const char *where, const char *what,
+                              perfile_error *err)
+{
+    char names[128];
+    pf_nearest_put(similar, names, sizeof names);
+    return pf_fail(err, PERFILE_E_USAGE, where, "%s '%s'%s%s%s", what, similar->wanted,
+                   names[0] ? "; did you mean " : "", names, names[0] ? "?" : "");
+}
+
+/* Reads the name of a table. */
+static perfile_status find_table(reading *x, const char *name, perfile_error *err)
+{
+    static const char prefix[] = "tracepoints/event=";
+    const size_t n = sizeof prefix - 1;
+    if (strncmp(name, prefix, n) == 0 && name[n]) {
+        x->number = PF_TABLE_tracepoints;
+        x->event = pf_alloc(strlen(name + n) + 1, 1);
+        if (!x->event)
+            return pf_fail_nomem(err, "table");
+        strcpy(x->event, name + n);
+        pf_nearest_begin(&x->similar, x->event);
+        return PERFILE_OK;
+    }
+    x->number = (uint32_t)pf_table_named(name, strlen(name));
+    if (x->number == PF_TABLE_tracepoints)
+        return pf_fail(err, PERFILE_E_USAGE, "table",
+                       "each tracepoint has a table of its own: tracepoints/event=SYSTEM:NAME");
+    if (x->number < PF_N_TABLES)
+        return PERFILE_OK;
+    pf_nearest_begin(&x->similar, name);
+    for (size_t i = 0; i < PF_N_TABLES; i++)
+        pf_nearest_offer(&x->similar, pf_all_tables[i].name);
+    return unknown(&x->similar, "table", "unknown table", err);
+}
+
+/* Keeps the names of the wanted columns until the table is known. */
+static perfile_status keep_names(reading *x, const perfile_table_options *o, perfile_error *err)
+{
+    x->chosen = o->columns;
+    if (!o->columns != !o->n_columns)
+        return pf_fail(err, PERFILE_E_USAGE, "options.columns", "%zu names of columns%s",
+                       o->n_columns, o->columns ? "" : ", but no list of them");
+    for (size_t i = 0; i < o->n_columns; i++) {
+        if (!o->columns[i])
+            return pf_fail(err, PERFILE_E_USAGE, "options.columns", "name %zu is NULL", i);
+        if (!pf_buffer_append(&x->names, o->columns[i], strlen(o->columns[i]) + 1))
+            return pf_fail_nomem(err, "table");
+    }
+    return PERFILE_OK;
+}
+
+/* The position of a column that is no member; about->n: there is none. */
+static size_t column_named(const pf_table_about *about, const char *name)
+{
+    size_t i = 0;
+    while (i < about->n &&
+           (about->columns[i].is_member || strcmp(about->columns[i].name, name) != 0))
+        i++;
+    return i;
+}
+
+static perfile_status no_column(const pf_table_about *about, const char *name, perfile_error *err)
+{
+    pf_nearest similar;
+    pf_nearest_begin(&similar, name);
+    for (size_t i = 0; i < about->n; i++)
+        if (!about->columns[i].is_member)
+            pf_nearest_offer(&similar, about->columns[i].name);
+    return unknown(&similar, "options.columns", "unknown column", err);
+}
+
+/* Fills in the positions of the wanted columns, for which there is room. */
+static perfile_status find_columns(const reading *x, const pf_table_about *about, size_t *at,
+                                   size_t *n, perfile_error *err)
+{
+    const char *name = (const char *)x->names.ptr, *end = x->chosen ? name + x->names.len : name;
+    *n = 0;
+    for (size_t i = 0; !x->chosen && i < about->n; i++)
+        if (!about->columns[i].is_member)
+            at[(*n)++] = i;
+    for (; name < end; name += strlen(name) + 1) {
+        const size_t column = column_named(about, name);
+        if (column == about->n)
+            return no_column(about, name, err);
+        for (size_t i = 0; i < *n; i++)
+            if (at[i] == column)
+                return pf_fail(err, PERFILE_E_USAGE, "options.columns",
+                               "column '%s' is asked for twice", name);
+        at[(*n)++] = column;
+    }
+    return PERFILE_OK;
+}
+
+/* Makes the shape of the table. */
+static perfile_status know_table(reading *x, const pf_table_about *about, perfile_error *err)
+{
+    size_t n;
+    size_t *at = pf_alloc(about->n, sizeof *at);
+    if (!at)
+        return pf_fail_nomem(err, "table");
+    perfile_status st = find_columns(x, about, at, &n, err);
+    if (st == PERFILE_OK && !pf_arrow_shape_make(&x->shape, about, at, n))
+        st = pf_fail_nomem(err, "table");
+    x->known = st == PERFILE_OK;
+    pf_free(at);
+    return st;
+}
+
+/* The consumer of the makers (tables/tables.h). */
+
+static bool is_wanted(const reading *x, const pf_table *table)
+{
+    return table->number == x->number &&
+           (!x->event || (table->event && strcmp(table->event, x->event) == 0));
+}
+
+/* Switches off what is not wanted: of columns that are no members, and of theirs. */
+static perfile_status on_open(void *user, pf_table *table, perfile_error *err)
+{
+    reading *x = user;
+    const bool wanted = is_wanted(x, table);
+    perfile_status st = PERFILE_OK;
+    if (wanted && !x->known)
+        st = know_table(x, table->about, err);
+    else if (x->event && table->event)
+        pf_nearest_offer(&x->similar, table->event);
+    for (size_t i = 0; st == PERFILE_OK && i < table->batch->n; i++)
+        table->batch->columns[i].wanted = wanted && pf_arrow_shape_has(&x->shape, i);
+    return st;
+}
+
+static perfile_status on_put(void *user, pf_table *table, perfile_error *err)
+{
+    reading *x = user;
+    if (!is_wanted(x, table)) {
+        pf_table_batch_clear(table->batch);
+        return PERFILE_OK;
+    }
+    pf_table_batch *full = table->batch, *next = pf_table_batch_again(full);
+    if (!next || !pf_table_batch_complete(full) ||
+        !pf_buffer_append(&x->ready, &full, sizeof(pf_table_batch *))) {
+        pf_table_batch_free(next);
+        return pf_fail_nomem(err, "table");
+    }
+    table->batch = next;
+    return PERFILE_OK;
+}
+
+static const pf_tables_consumer consumer = {.open = on_open, .put = on_put};
+
+/* Nothing is written. */
+static perfile_status finish(perfile_emitter *e, perfile_error *err)
+{
+    return pf_tables_end_input((pf_tables *)(void *)e, err);
+}
+
+static const pf_export_ops exports = {.put_run = pf_tables_put_run,
+                                      .next = pf_tables_next,
+                                      .summary = pf_export_summary,
+                                      .take = pf_tables_take,
+                                      .note = pf_tables_note,
+                                      .by_time = true,
+                                      .own_frames = true};
+
+static const pf_emit_ops rows = {.name = "rows",
+                                 .doc = "batches of rows in memory",
+                                 .size = sizeof(pf_tables),
+                                 .open = pf_tables_open,
+                                 .close = pf_tables_close,
+                                 .begin = pf_tables_begin,
+                                 .put = pf_tables_put,
+                                 .finish = finish,
+                                 .exports = &exports};
+
+/* Reading. */
+
+static bool keep_failure(reading *x, perfile_status st, const perfile_error *err)
+{
+    if (st == PERFILE_OK)
+        return true;
+    x->failed = *err;
+    x->failed.status = st;
+    return false;
+}
+
+/* The capture ends, or cannot be read any further: the makers give their last rows on. */
+static void end_input(reading *x)
+{
+    perfile_error err;
+    const perfile_status st = finish(x->emitter, &err);
+    if (x->failed.status == PERFILE_OK)
+        keep_failure(x, st, &err);
+    stop_reading(x);
+}
+
+/* Puts the next records in. */
+static void read_some(reading *x)
+{
+    const perfile_record *first;
+    size_t n;
+    perfile_error err;
+    perfile_status st = perfile_stream_next_run(x->stream, &first, &n, &err);
+    if (st != PERFILE_OK) {
+        keep_failure(x, st == PERFILE_END ? PERFILE_OK : st, &err);
+        end_input(x);
+    } else if (!keep_failure(x, exports.put_run(x->emitter, first, n, &err), &err)) {
+        stop_reading(x);
+    }
+}
+
+/* Functions of the ArrowArrayStream. */
+
+static int errno_of(const perfile_error *err)
+{
+    switch (err->status) {
+    case PERFILE_E_NOMEM:
+        return ENOMEM;
+    case PERFILE_E_IO:
+        return err->sys ? err->sys : EIO;
+    case PERFILE_E_UNSUPPORTED:
+        return ENOTSUP;
+    case PERFILE_E_LIMIT:
+        return EFBIG;
+    default:
+        return EINVAL;
+    }
+}
+
+/* Keeps the message for get_last_error(), as UTF-8, and returns the errno. */
+static int fail(reading *x, const perfile_error *err)
+{
+    const perfile_bytes text = {(const uint8_t *)err->message, strlen(err->message)};
+    perfile_printable(text, x->message, sizeof x->message);
+    return errno_of(err);
+}
+
+static int fail_nomem(reading *x)
+{
+    perfile_error err;
+    pf_fail_nomem(&err, "table");
+    return fail(x, &err);
+}
+
+static int get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out)
+{
+    reading *x = s->private_data;
+    return pf_arrow_schema(&x->shape, out) ? 0 : fail_nomem(x);
+}
+
+static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out)
+{
+    reading *x = s->private_data;
+    pf_table_batch *batch;
+    while (!x->ready.len && x->stream)
+        read_some(x);
+    if (x->ready.len) {
+        memcpy(&batch, x->ready.ptr, sizeof(pf_table_batch *));
+        if (!pf_arrow_array(&x->shape, batch, out))
+            return fail_nomem(x); /* the batch stays for the next call */
+        pf_buffer_consume_front(&x->ready, sizeof(pf_table_batch *));
+        return 0;
+    }
+    if (x->failed.status != PERFILE_OK)
+        return fail(x, &x->failed);
+    *out = (struct ArrowArray){0};
+    return 0;
+}
+
+static const char *get_last_error(struct ArrowArrayStream *s)
+{
+    return ((reading *)s->private_data)->message;
+}
+
+static void release(struct ArrowArrayStream *s)
+{
+    close_reading(s->private_data);
+    s->private_data = NULL;
+    s->release = NULL;
+}
+
+/* Opening. */
+
+/* Makes the emitter, and begins. */
+static perfile_status begin(reading *x, const perfile_table_options *o, const perfile_model *model,
+                            perfile_error *err)
+{
+    const perfile_export_options exporting = {
+        .size = sizeof exporting, .flags = PERFILE_EXPORT_NO_LABELS, .symbols = o->symbols};
+    perfile_status st = pf_emitter_new(&rows, NULL, &x->emitter, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_emitter *e = x->emitter;
+    e->stream = x->stream;
+    e->session = perfile_stream_session(x->stream);
+    e->container = perfile_stream_container(x->stream);
+    e->model = model;
+    e->n_threads = o->threads > 1 ? pf_workers_threads(o->threads) : 1;
+    e->exporting = &exporting;
+    st = pf_tables_open(e, err);
+    e->exporting = NULL;
+    pf_tables *t = tables_of(x);
+    t->x.options.symbols = NULL; /* they are open, and the caller's struct may go */
+    t->consumer = &consumer;
+    t->user = x;
+    t->wanted = UINT32_C(1) << x->number;
+    if (x->number == PF_TABLE_stacks) /* they get rows as samples need them */
+        t->wanted |= UINT32_C(1) << PF_TABLE_samples;
+    t->wide = o->flags & PERFILE_TABLE_WIDE;
+    return st == PERFILE_OK ? pf_tables_begin(e, err) : st;
+}
+
+/* The columns of a tracepoint are those of its first sample. */
+static perfile_status wait_for_table(reading *x, perfile_error *err)
+{
+    while (!x->known && x->stream)
+        read_some(x);
+    if (x->known)
+        return PERFILE_OK;
+    if (x->failed.status == PERFILE_OK)
+        return unknown(&x->similar, "table", "no sample is of a tracepoint", err);
+    if (err)
+        *err = x->failed;
+    return x->failed.status;
+}
+
+static perfile_status open_capture(reading *x, perfile_source *source,
+                                   const perfile_table_options *o, perfile_error *err)
+{
+    perfile_open_options how;
+    const perfile_model *model;
+    perfile_status st = pf_options_copy(&how, o->how, "options", err);
+    if (st != PERFILE_OK) {
+        perfile_source_close(source);
+        return st;
+    }
+    how.deliver |= PERFILE_DELIVER_DAMAGE;
+    perfile_filter_open_options open = {
+        .size = sizeof open, .how = &how, .model = true, .translate = true};
+    st = perfile_filter_open(source, o->filter, &open, &x->stream, &model, err);
+    if (st == PERFILE_OK)
+        st = begin(x, o, model, err);
+    return st == PERFILE_OK ? wait_for_table(x, err) : st;
+}
+
+perfile_status perfile_table_stream(perfile_source *source, const char *table,
+                                    const perfile_table_options *options,
+                                    struct ArrowArrayStream *out, perfile_error *err)
+{
+    perfile_table_options o;
+    reading *x = pf_alloc(1, sizeof *x);
+    perfile_status st =
+        x ? pf_options_copy(&o, options, "options", err) : pf_fail_nomem(err, "table");
+    if (st == PERFILE_OK)
+        st = find_table(x, table, err);
+    if (st == PERFILE_OK)
+        st = keep_names(x, &o, err);
+    if (st == PERFILE_OK && !x->event) /* what is wrong is said before the capture is read */
+        st = know_table(x, &pf_all_tables[x->number], err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
+    else
+        st = open_capture(x, source, &o, err);
+    if (st != PERFILE_OK) {
+        close_reading(x);
+        return st;
+    }
+    *out = (struct ArrowArrayStream){.get_schema = get_schema,
+                                     .get_next = get_next,
+                                     .get_last_error = get_last_error,
+                                     .release = release,
+                                     .private_data = x};
+    return PERFILE_OK;
+}
