@@ -36,6 +36,7 @@ if(TARGET perfile_command)
   endif()
 endif()
 install(FILES ${perfile_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfile")
+install(FILES format/views.sql format/views_clickhouse.sql DESTINATION "${CMAKE_INSTALL_DATADIR}/perfile")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 configure_package_config_file(cmake/perfileConfig.cmake.in

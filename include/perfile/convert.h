@@ -62,7 +62,8 @@ typedef struct perfile_convert_options {
     uint32_t byte_order; /* PERFILE_BYTE_ORDER_LITTLE or BIG; 0: that of the input */
     uint32_t flags;      /* PERFILE_CONVERT_… */
     int32_t level;       /* of zstd; 0: what zstd takes */
-    const char *from;    /* as in perfile_open_options */
+    const char *from;    /* as in perfile_open_options; or "cbor": the source is a dump, see
+                          * perfile_convert_capture() */
     const char *target;  /* "perf-6.1": for that version, see perfile_target(); NULL: none */
     const perfile_limits *limits;                       /* NULL: the defaults */
     void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
@@ -95,6 +96,11 @@ typedef struct perfile_convert_summary {
  *
  * Another format: perfmon buffers become perf.data, as notes of kind FORMAT and ASSUMED tell;
  * records are in order of time then.  No other format becomes another.
+ *
+ * With `from` "cbor" the source has the objects of `perfile dump --format cbor` (format/dump.cddl),
+ * and the capture that they describe is what is converted.  It is made in a temporary file first.
+ * What a dump does not have is left out, with notes of kind RECORDS_LEFT_OUT, FEATURE_LEFT_OUT and
+ * DAMAGE.  err->offset of PERFILE_E_CORRUPT, TRUNCATED and LIMIT is a place in the dump then.
  *
  * What need not change does not: without options the bytes of the input are copied, and its records
  * are checked for damage.  With another byte order but the same form everything keeps its offset,

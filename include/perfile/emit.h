@@ -102,7 +102,12 @@ enum {                                    /* perfile_export_options.flags */
         * order of time (perfile_sort()).  Those with PERFILE_REC_UNSELECTED are not shown, but say
         * when threads came back.  "folded", "flamegraph", "speedscope" and "pprof"; other forms:
         * PERFILE_E_USAGE. */
-       PERFILE_EXPORT_OFF_CPU = 1 << 15
+       PERFILE_EXPORT_OFF_CPU = 1 << 15,
+       /* "parquet": branch stacks and registers of samples, too. */
+       PERFILE_EXPORT_WIDE = 1 << 16,
+       /* "parquet": the file of a capture is TABLE/CAPTURE_ID.parquet, not
+        * TABLE/host=HOST/date=YYYY-MM-DD/CAPTURE_ID.parquet. */
+       PERFILE_EXPORT_ONE_FOLDER = 1 << 17
 };
 
 /* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros
@@ -118,7 +123,13 @@ typedef struct perfile_export_options {
      * Borrowed until the emitter is closed.  NULL: frames are places in files, call chains end in
      * the kernel where the capture has a copy of the user stack instead. */
     const perfile_symbols_options *symbols;
-    uint64_t reserved[3];
+    /* "parquet": names of tables (format/tables.def) with commas between them; NULL: all.  Borrowed
+     * until the emitter is closed, as the next member. */
+    const char *tables;
+    /* "parquet": KEY=VALUE, what is said of the captures in the table `captures`, ended by NULL;
+     * NULL: nothing. */
+    const char *const *labels;
+    uint64_t reserved[1];
 } perfile_export_options;
 
 /* What an export made of the records that were put into it. */
@@ -216,6 +227,10 @@ PERFILE_API bool perfile_export_format_is_binary(size_t position);
 /* Whether that form writes several files, so that its sink is a directory
  * (perfile_sink_directory()); false behind the last. */
 PERFILE_API bool perfile_export_format_is_directory(size_t position);
+
+/* Whether that form writes tables as files into a folder (perfile_sink_folder()), or one table into
+ * any other sink; false behind the last. */
+PERFILE_API bool perfile_export_format_is_folder(size_t position);
 
 /* Whether `fields` are columns of "tsv": names as conditions have them (perfile/expr.h), such as
  * `time`, `event`, `data_src.op` or `mmap2.filename`, and `comm`, `dso`, `sym`, `symoff`,

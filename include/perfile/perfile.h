@@ -49,6 +49,7 @@
 #include "split.h"
 #include "stream.h"
 #include "symbol.h"
+#include "table.h"
 #include "target.h"
 #include "text.h"
 #include "tracepoint.h"

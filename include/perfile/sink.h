@@ -96,6 +96,16 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_fd(int fd, const char *
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_directory(
     const char *path, const perfile_sink_options *options, perfile_sink **sink, perfile_error *err);
 
+/* Writes files into a folder and folders in it, for forms that write several
+ * (perfile_export_format_is_directory()).  What is there stays, but for files of the same names,
+ * which are replaced with or without PERFILE_SINK_REPLACE.  The files appear together when
+ * perfile_sink_finish() succeeds, or none does; folders are made where they are missing.
+ * PERFILE_E_IO with ENOTDIR: what is there is no directory. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_folder(const char *path,
+                                                                const perfile_sink_options *options,
+                                                                perfile_sink **sink,
+                                                                perfile_error *err);
+
 /* Checks that an output to `path` ("-" is standard output), or with NULL to `fd`, would not
  * overwrite one of these inputs: see perfile_sink_options.inputs.  For programs that write without
  * a sink. PERFILE_E_IO when it would. */

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/cbor.h"
 #include "core/zone.h"
 #include "perfile/base.h"
 
@@ -100,78 +101,5 @@ bool pf_meta_name_is_safe(perfile_bytes name);
 
 /* The same for a part of a capture, which may also be a companion file in its folder. */
 bool pf_meta_part_name_is_safe(perfile_bytes name);
-
-/* CBOR (RFC 8949) as the maps of an archive use it: see format/archive.cddl.
- *
- * Reading is pulling items, one after the other.  The reader keeps count of the items that are
- * still to come in each array and map around its position.  So nothing recurses, and skipping an
- * item with everything in it needs no more than this count.  It refuses what a map of an archive
- * cannot have: nesting above PF_CBOR_DEPTH, indefinite lengths, tags, and arrays and maps of more
- * items than bytes are left.
- *
- * A failed read returns zeros and sets `why`; every later read fails, too.  Callers check once, at
- * the end, with pf_cbor_finish(). Loops check `why`, or they would go on to a count that came from
- * the input. */
-
-enum { PF_CBOR_DEPTH = 16 /* arrays and maps in one another */ };
-
-typedef enum pf_cbor_kind {
-    PF_CBOR_BAD = 0, /* nothing could be read: see pf_cbor.why */
-    PF_CBOR_UINT,
-    PF_CBOR_NEGATIVE,
-    PF_CBOR_BYTES,
-    PF_CBOR_TEXT,
-    PF_CBOR_ARRAY,
-    PF_CBOR_MAP,
-    PF_CBOR_OTHER /* a floating-point number, false, true, null or undefined */
-} pf_cbor_kind;
-
-typedef struct pf_cbor_item {
-    pf_cbor_kind kind;
-    uint64_t number;     /* UINT: the value; NEGATIVE: -1 - value; ARRAY: items; MAP: pairs */
-    perfile_bytes bytes; /* of BYTES and TEXT, borrowed from the input */
-} pf_cbor_item;
-
-/* A reader.  Initialise with pf_cbor_begin(). */
-typedef struct pf_cbor {
-    const uint8_t *pos, *end;
-    const char *why;                  /* what is wrong, a static string; NULL: nothing so far */
-    unsigned depth;                   /* arrays and maps around the position */
-    uint64_t left[PF_CBOR_DEPTH + 1]; /* items still to come in each; [0]: the outermost item */
-} pf_cbor;
-
-/* A reader of one item, which fills `bytes`; they are borrowed. */
-pf_cbor pf_cbor_begin(perfile_bytes bytes);
-
-/* The next item.  The items in an array, the keys and values in a map come next, one by one. */
-pf_cbor_item pf_cbor_next(pf_cbor *c);
-
-/* Passes over the next item and everything in it. */
-void pf_cbor_skip(pf_cbor *c);
-
-/* The next item, which must be of that kind, or the reader fails. */
-uint64_t pf_cbor_uint(pf_cbor *c);
-uint32_t pf_cbor_u32(pf_cbor *c);
-uint64_t pf_cbor_array(pf_cbor *c); /* items; never more than bytes are left */
-uint64_t pf_cbor_map(pf_cbor *c);   /* pairs; never more than half of the bytes left */
-perfile_bytes pf_cbor_bytes(pf_cbor *c);
-/* Text, or bytes: names that are no UTF-8 are stored as byte strings. */
-perfile_bytes pf_cbor_text(pf_cbor *c);
-
-/* Sets `why` unless it is set. */
-void pf_cbor_fail(pf_cbor *c, const char *why);
-
-/* PERFILE_OK if one item was read to its end, and nothing follows it; else PERFILE_E_CORRUPT with
- * `where`. */
-perfile_status pf_cbor_finish(pf_cbor *c, const char *where, perfile_error *err);
-
-/* Append one item, or the head of an array or map whose items follow.  Numbers are as short as
- * possible.  False: no memory. */
-bool pf_cbor_put_uint(pf_buffer *b, uint64_t v);
-bool pf_cbor_put_array(pf_buffer *b, size_t items);
-bool pf_cbor_put_map(pf_buffer *b, size_t pairs);
-bool pf_cbor_put_bytes(pf_buffer *b, perfile_bytes bytes);
-/* Text, up to its NUL; a byte string if it is no UTF-8. */
-bool pf_cbor_put_text(pf_buffer *b, const char *text);
 
 #endif

@@ -62,7 +62,7 @@ static const struct {
             RESERVED(convert_options, reserved0), RESERVED(convert_options, reserved)),
     OPTIONS(copy_options, FLAGS(copy_options, flags, PERFILE_COPY_COMPRESSED),
             RESERVED(copy_options, reserved0), RESERVED(copy_options, reserved)),
-    OPTIONS(export_options, FLAGS(export_options, flags, PERFILE_EXPORT_OFF_CPU),
+    OPTIONS(export_options, FLAGS(export_options, flags, PERFILE_EXPORT_ONE_FOLDER),
             RESERVED(export_options, reserved)),
     OPTIONS(emit_options, FLAGS(emit_options, flags, PERFILE_SCRIPT_SHOW_INFO),
             RESERVED(emit_options, reserved0)),

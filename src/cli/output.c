@@ -284,7 +284,8 @@ static int open_beside(const cli_output *o, const char *const *inputs, size_t n_
     const bool delay_signals = !is_fifo_or_device(o->out); /* Ctrl-C has to end that wait */
     if (delay_signals)
         cli_signals_hold(true);
-    perfile_status st = o->append ? append(o, &how, sink, &err)
+    perfile_status st = o->append   ? append(o, &how, sink, &err)
+                        : o->folder ? perfile_sink_folder(o->out, &how, sink, &err)
                         : o->directory && !o->archive
                             ? perfile_sink_directory(o->out, &how, sink, &err)
                             : perfile_sink_path(o->out, &how, sink, &err);

@@ -6,6 +6,7 @@
  * differently. */
 #include "base/error.h"
 #include "base/options.h"
+#include "core/encode.h"
 #include "core/layout.h"
 #include "core/swap.h"
 #include "perfile/encode.h"
@@ -24,6 +25,8 @@ typedef struct pf_job {
     uint8_t *out;
     size_t room;
     size_t *len;
+    uint32_t bytes; /* records: how long it must be; 0: as long as its fields need */
+    bool as_stored; /* it is read back so: perfile_open_options.as_stored */
 } pf_job;
 
 /* Whether the result is in the other byte order than this machine's. */
@@ -185,17 +188,38 @@ static perfile_status check_layout(const pf_job *j, perfile_error *err)
     return PERFILE_OK;
 }
 
+/* Ends the body at `end`: zeros are added or taken away.  False if something else is there, or
+ * there is no buffer. */
+static bool end_body(pf_put *w, size_t end)
+{
+    if (w->len > w->room)
+        return false;
+    while (w->len > end && w->start[w->len - 1] == 0)
+        w->len--;
+    if (w->len < end)
+        pf_put_zeros(w, end - w->len);
+    return w->len == end;
+}
+
 /* Writes header, body and trailer.  With `padding` the body is filled with zeros to a multiple of
- * UNIT. */
+ * UNIT, unless the record has a size of its own. */
 static pf_put put_record(const pf_job *j, const pf_context *k, bool padding)
 {
     pf_put w = put_begin(j, true);
     pf_put_zeros(&w, PF_PERF_RECORD_HEADER);
     j->row->encode(k, &w, j->given);
     w.owed = 0;
-    if (padding)
+    const size_t trailer =
+        has_trailer(j) && j->how.sample_id ? (size_t)j->how.layout->trailer_size : 0;
+    if (j->bytes) {
+        if (!w.wrong && (j->bytes < trailer || !end_body(&w, j->bytes - trailer))) {
+            w.field = "record.size";
+            pf_put_refuse(&w, j->bytes, w.len + trailer);
+        }
+    } else if (padding) {
         pf_put_align(&w, 0, UNIT);
-    if (has_trailer(j) && j->how.sample_id)
+    }
+    if (trailer)
         pf_encode_sample_id(k, &w, j->how.sample_id);
     if (w.len <= w.room)
         put_header(&w, j->row->number, j->how.misc, w.len);
@@ -211,8 +235,9 @@ static const char *read_record_back(const pf_job *j, size_t len, unsigned *damag
                               .misc = pf_type_is_wide(j->row->number) ? 0 : j->how.misc,
                               .flags = is_swapped(j) ? PERFILE_REC_SWAPPED : 0};
     pf_parts p = {.layout = j->how.layout};
-    pf_record_split(&r, p.layout, false, &p.body, &p.trailer);
-    const pf_context k = pf_record_context(&r, &p);
+    pf_record_split(&r, p.layout, j->as_stored, &p.body, &p.trailer);
+    pf_context k = pf_record_context(&r, &p);
+    k.as_stored = j->as_stored;
     const char *where = read_back(j, &k, p.body, damage);
     if (where)
         return where;
@@ -241,7 +266,7 @@ static perfile_status encode_record(pf_job *j, const void *in, size_t size,
     k.misc = j->how.misc;
     const char *where = NULL, *first = NULL;
     unsigned damage = 0, first_damage = 0;
-    for (int padding = 1; padding >= 0; padding--) {
+    for (int padding = !j->bytes; padding >= 0; padding--) {
         pf_put w = put_record(j, &k, padding);
         st = put_end(j, &w, most_bytes(j->row->number), err);
         if (st != PERFILE_OK)
@@ -262,6 +287,21 @@ static perfile_status encode_record(pf_job *j, const void *in, size_t size,
             "the end of this %s would be read as the trailer that its layout has: give one",
             j->row->name);
     return not_the_same(first, first_damage, err);
+}
+
+perfile_status pf_encode_row(const pf_row *row, const pf_encode_space *space, const void *in,
+                             uint32_t bytes, const perfile_encode_options *how, size_t *len,
+                             perfile_error *err)
+{
+    pf_job j = {.row = row,
+                .given = space->given,
+                .again = space->again,
+                .out = space->out,
+                .room = space->room,
+                .len = len,
+                .bytes = bytes,
+                .as_stored = true};
+    return encode_record(&j, in, row->size, how, err);
 }
 
 #define PF_RECORD_ENCODER(id)                                                                      \
@@ -294,8 +334,22 @@ static perfile_status encode_feature(pf_job *j, const void *in, size_t size,
                                      const perfile_encode_options *how, perfile_error *err)
 {
     perfile_status st = begin(j, in, size, how, err);
-    pf_context k = {.nr_cpus_avail = j->how.n_cpus};
+    pf_context k = {.nr_cpus_avail = j->how.n_cpus, .as_stored = j->as_stored};
     return st == PERFILE_OK ? encode_plain(j, &k, SIZE_MAX - 1, err) : st;
+}
+
+perfile_status pf_encode_feature_row(const pf_row *row, const pf_encode_space *space,
+                                     const void *in, const perfile_encode_options *how, size_t *len,
+                                     perfile_error *err)
+{
+    pf_job j = {.row = row,
+                .given = space->given,
+                .again = space->again,
+                .out = space->out,
+                .room = space->room,
+                .len = len,
+                .as_stored = true};
+    return encode_feature(&j, in, row->size, how, err);
 }
 
 #define FEATURE(id, number, name, source, contract, doc)                                           \

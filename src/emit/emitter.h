@@ -67,6 +67,7 @@ typedef struct pf_export_ops {
     bool joins;      /* frames without a name are one for each object by default */
     bool binary;     /* the output is not for terminals */
     bool directory;  /* it is several files */
+    bool folder;     /* it is files in a folder, or one file */
     bool own_frames; /* samples have the frame of their address (pf_profiled.frame) */
 } pf_export_ops;
 
@@ -170,7 +171,7 @@ static inline const char *pf_emit_part_name(const perfile_emitter *e, uint32_t p
 /* All forms; lib/open.c lists them. */
 extern const pf_emit_ops pf_emit_text, pf_emit_jsonl, pf_emit_cbor, pf_emit_tsv;
 extern const pf_emit_ops pf_emit_folded, pf_emit_flamegraph, pf_emit_pprof, pf_emit_speedscope,
-    pf_emit_aux, pf_emit_firefox, pf_emit_perfetto, pf_emit_chrome;
+    pf_emit_aux, pf_emit_firefox, pf_emit_perfetto, pf_emit_chrome, pf_emit_parquet;
 
 /* Several threads make the text of an emitter.  Records are collected in jobs; any thread turns a
  * job into text, and the caller's thread writes the texts to the sink in order. */

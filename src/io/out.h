@@ -135,6 +135,15 @@ perfile_status pf_sink_name_file(perfile_sink *s, uint32_t file, const char *nam
 perfile_status pf_sink_companion(perfile_sink *s, const char *name, perfile_sink **file,
                                  perfile_error *err);
 
+/* True if the sink is a folder of files (perfile_sink_folder()). */
+bool pf_sink_is_folder(const perfile_sink *s);
+
+/* Makes the sink of a file in such a folder; `name` is its path from there, "samples/host=a/x".
+ * The caller finishes and closes it before `s` is finished, and it appears then, in the place of a
+ * file of that name.  PERFILE_E_NOMEM, PERFILE_E_IO. */
+perfile_status pf_sink_folder_file(perfile_sink *s, const char *name, perfile_sink **file,
+                                   perfile_error *err);
+
 /* True if the kind wants to know which of the bytes are records: see pf_sink_records(). */
 static inline bool pf_sink_wants_records(const perfile_sink *s)
 {

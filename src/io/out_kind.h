@@ -98,19 +98,22 @@ const char *pf_out_refusal(const struct stat *sb, uid_t user);
  * ignored: the file itself is safe. */
 void pf_out_sync_folder(const char *path);
 
-/* A set of files that appear together, all or none; used by `split`.
+/* A set of files that appear together, all or none; used by `split` and by folders of files.
  *
- * Until then they are in a temporary folder, PATH.perfile-split-XXXXXXXX: data.N is the file with
- * number N until it gets its name; old.N is the file that it replaced, kept until all files have
- * their names.  If the process is killed in between, the folder stays: each name has the complete
- * old or the complete new file, and the other one is in the folder. */
+ * Until then they are in a temporary folder, PATH.WHAT-XXXXXXXX (perfile-split): data.N is the file
+ * with number N until it gets its name; old.N is the file that it replaced, kept until all files
+ * have their names.  If the process is killed in between, the folder stays: each name has the
+ * complete old or the complete new file, and the other one is in the folder. */
 
 typedef struct pf_out_set pf_out_set;
 
 /* Makes the folder next to `path`, unless it would lie inside one of `inputs` (copied).  With
  * `replace` existing files of the final names may be replaced.  The caller closes the set. */
-perfile_status pf_out_set_new(const char *path, bool replace, const pf_inputs *inputs,
-                              pf_out_set **set, perfile_error *err);
+perfile_status pf_out_set_new(const char *path, const char *what, bool replace,
+                              const pf_inputs *inputs, pf_out_set **set, perfile_error *err);
+
+/* `inputs` are read, too.  Fails if the folder lies inside one of them. */
+perfile_status pf_out_set_reads(pf_out_set *set, const pf_inputs *inputs, perfile_error *err);
 
 /* The path of the folder, for cleaning up in a signal handler.  Valid until the set is closed. */
 const char *pf_out_set_folder(const pf_out_set *set);

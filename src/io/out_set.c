@@ -51,13 +51,13 @@ static void release(pf_out_set *s)
 }
 
 /* Creates the folder under a name that is not in use. */
-static perfile_status make_folder(pf_out_set *s, perfile_error *err)
+static perfile_status make_folder(pf_out_set *s, const char *what, perfile_error *err)
 {
     for (unsigned i = 0; i < 100; i++) {
         pf_free(s->folder);
         pf_free(s->path);
         s->path = NULL;
-        s->folder = pf_out_temporary_name(s->place, "perfile-split", s, i);
+        s->folder = pf_out_temporary_name(s->place, what, s, i);
         if (s->folder)
             s->path = pf_alloc(strlen(s->folder) + FILE_NAME, 1);
         if (!s->path)
@@ -70,8 +70,8 @@ static perfile_status make_folder(pf_out_set *s, perfile_error *err)
     return fail_io(errno, "create", s->place, err);
 }
 
-perfile_status pf_out_set_new(const char *path, bool replace, const pf_inputs *inputs,
-                              pf_out_set **set, perfile_error *err)
+perfile_status pf_out_set_new(const char *path, const char *what, bool replace,
+                              const pf_inputs *inputs, pf_out_set **set, perfile_error *err)
 {
     size_t n = strlen(path) + 1;
     pf_out_set *s = pf_alloc(1, sizeof *s);
@@ -87,7 +87,7 @@ perfile_status pf_out_set_new(const char *path, bool replace, const pf_inputs *i
     if (st == PERFILE_OK)
         st = pf_inputs_check_folder(&s->inputs, path, path, err);
     if (st == PERFILE_OK)
-        st = make_folder(s, err);
+        st = make_folder(s, what, err);
     if (st == PERFILE_OK)
         *set = s;
     else
@@ -118,6 +118,13 @@ perfile_status pf_out_set_next(pf_out_set *set, const char *name, perfile_sink *
     set->n++;
     *sink = &f->base;
     return PERFILE_OK;
+}
+
+perfile_status pf_out_set_reads(pf_out_set *set, const pf_inputs *inputs, perfile_error *err)
+{
+    return pf_inputs_join(&set->inputs, inputs)
+               ? pf_inputs_check_folder(&set->inputs, set->place, set->place, err)
+               : pf_fail_nomem(err, "sink");
 }
 
 perfile_status pf_out_set_check_name(pf_out_set *set, const char *name, perfile_error *err)

@@ -11,6 +11,7 @@
 #include "core/facts.h"
 #include "io/out.h"
 #include "lib/registry.h"
+#include "undump/undump.h"
 
 enum { DEFAULT_LEVEL = 1 }; /* of zstd, as for `perf record -z` */
 
@@ -480,6 +481,29 @@ static perfile_status copy_options(pf_convert *x, const perfile_convert_options 
     return st == PERFILE_OK ? pf_byte_order_check(o->byte_order, "convert.options", err) : st;
 }
 
+/* pf_undump_note_fn: what a dump does not have is noted like what a form cannot hold. */
+static void on_not_in_dump(void *user, const perfile_note *what)
+{
+    pf_convert *x = user;
+    pf_notes_add(&x->notes, what);
+    x->result.damaged |= what->kind == PERFILE_NOTE_DAMAGE;
+}
+
+/* Replaces a dump by the capture that it is of; *source is closed then. */
+static perfile_status undump(pf_convert *x, perfile_source **source, perfile_error *err)
+{
+    perfile_source *capture;
+    if (!x->options.from || strcmp(x->options.from, PF_FROM_DUMP) != 0)
+        return PERFILE_OK;
+    x->options.from = NULL;
+    perfile_status st = pf_undump(*source, on_not_in_dump, x, &capture, err);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_source_close(*source);
+    *source = x->in.source = capture;
+    return PERFILE_OK;
+}
+
 /* `source` is closed in any case. */
 perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sink,
                                        const perfile_convert_options *options,
@@ -488,6 +512,8 @@ perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sin
 {
     pf_convert x = {.in = {.source = source}, .sink = sink};
     perfile_status st = copy_options(&x, options, err);
+    if (st == PERFILE_OK)
+        st = undump(&x, &source, err);
     const uint32_t on_damage = x.options.on_damage;
     const perfile_open_options how = {
         .size = sizeof how,

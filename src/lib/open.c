@@ -48,6 +48,9 @@ static const struct {
     {"\x7f"
      "ELF",
      4, "it is a program or library (ELF), not a recording of it"},
+    {"\xbf\x64kind\x66header", 13,
+     "it is a dump (`perfile dump --format cbor`); make a capture of it first (`perfile convert "
+     "--from cbor`)"},
 };
 
 /* True if `head` has printable ASCII and white space only, and at least 8 bytes: fewer prove
@@ -88,6 +91,10 @@ const char *pf_foreign_source(perfile_source *source)
 static perfile_status no_driver(const char *from, perfile_error *err)
 {
     char known[128] = "";
+    if (strcmp(from, PF_FROM_DUMP) == 0)
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "options.from",
+                       "a dump ('%s') is no capture: `perfile convert --from %s` makes one of it",
+                       from, from);
     for (size_t i = 0, n = 0; pf_drivers[i] && n < sizeof known; i++) {
         int add = snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", pf_drivers[i]->name);
         n += add > 0 ? (size_t)add : 0;
@@ -267,6 +274,9 @@ const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded,
 #ifdef PERFILE_WITH_PERFETTO
                                               &pf_emit_perfetto,
 #endif
+#ifdef PERFILE_WITH_TABLES
+                                              &pf_emit_parquet,
+#endif
                                               NULL};
 
 /* Opening writers: finds the driver by the name of the format, and refuses options that the format
@@ -403,6 +413,12 @@ bool perfile_export_format_is_directory(size_t position)
 {
     const pf_emit_ops *form = form_at(pf_export_forms, position);
     return form && form->exports->directory;
+}
+
+bool perfile_export_format_is_folder(size_t position)
+{
+    const pf_emit_ops *form = form_at(pf_export_forms, position);
+    return form && form->exports->folder;
 }
 
 /* Makes an emitter of the form called `format`.  PERFILE_E_USAGE if there is none. */

@@ -20,6 +20,9 @@ const char *pf_foreign_source(perfile_source *source);
  * perf.data; it is the default for reading and for writing. */
 extern const pf_driver *const pf_drivers[];
 
+/* What `from` is for a dump, which perfile_convert_capture() takes in place of a capture. */
+#define PF_FROM_DUMP "cbor"
+
 /* Finds the driver that reads `source`.
  *
  * With `from`, that is the driver of this name.  With NULL each driver probes the first bytes of

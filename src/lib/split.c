@@ -107,7 +107,7 @@ static perfile_status begin_output(pf_splitting *s, perfile_error *err)
     if (st == PERFILE_OK)
         st = pf_passes_inputs(&s->all, &inputs, err);
     if (st == PERFILE_OK)
-        st = pf_out_set_new(name, replace, inputs, &s->set, err);
+        st = pf_out_set_new(name, "perfile-split", replace, inputs, &s->set, err);
     if (st == PERFILE_OK && !strstr(pattern, "%s"))
         st = pf_out_set_check_name(s->set, name, err);
     if (st == PERFILE_OK && s->writing.temporary)

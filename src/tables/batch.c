@@ -154,7 +154,7 @@ static void fail(pf_table_column *c)
 static bool append_same(pf_buffer *b, int byte, size_t n)
 {
     if (!n)
-        return true;
+        return true; /* a GROUP has no data, and its buffer no memory */
     if (!pf_buffer_reserve(b, n))
         return false;
     memset(b->ptr + b->len, byte, n);

@@ -123,14 +123,12 @@ static const char *mode_of(unsigned code)
     }
 }
 
-/* The offset of a frame, which does not depend on where the kernel lay: its mapping begins at
- * `pgoff`, the address of its first symbol. */
+/* The offset of a frame.  Of the kernel it counts from the symbol whose address is in `pgoff`, so
+ * that it does not depend on where the kernel lay. */
 static uint64_t offset_of(const pf_object *object, const pf_call_frame *frame)
 {
-    const perfile_mapping *m = object ? &object->first : NULL;
-    const bool moved = m && m->kind == PERFILE_MAPPING_FILE && m->pgoff == m->addr &&
-                       m->pid == PERFILE_NO_PID && !object->by_address;
-    return moved ? frame->offset - m->addr : frame->offset;
+    const bool is_kernel = object && strncmp(object->name, "[kernel.", 8) == 0;
+    return is_kernel ? frame->offset - object->first.pgoff : frame->offset;
 }
 
 const char *pf_stacks_function(const pf_tables *x, uint32_t number)
@@ -243,7 +241,6 @@ static bool put_stack(pf_tables *x, uint32_t number)
     pf_column_number(PF_COLUMN(x, stacks, stack_id), (uint64_t)x->stacks->stacks[number]);
     pf_column_number(PF_COLUMN(x, stacks, depth), depth);
     pf_column_bool(PF_COLUMN(x, stacks, truncated), depth > MOST_FRAMES);
-    x->n_stacks++;
     return pf_table_row(x, &x->at[PF_TABLE_stacks]);
 }
 

@@ -2,6 +2,7 @@
 #include "tables/tables.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -21,10 +22,10 @@ enum {
 #endif
 };
 
-/* Stacks come last: rows of the others make some. */
+/* Rows of samples and tracepoints make rows of stacks, which have no end of their own. */
 static const pf_table_maker *const makers[] = {
-    &pf_make_samples,
-    &pf_make_stacks,
+    &pf_make_samples,  &pf_make_stacks,   &pf_make_captures,    &pf_make_threads,
+    &pf_make_counters, &pf_make_switches, &pf_make_tracepoints,
 };
 
 enum { N_MAKERS = sizeof makers / sizeof makers[0] };
@@ -59,10 +60,12 @@ bool pf_table_row(pf_tables *x, pf_table *table)
     return !pf_table_is_full(table) || pf_table_flush(x, table);
 }
 
-void pf_table_drop(pf_table *table)
+void pf_table_drop(pf_tables *x, pf_table *table)
 {
     pf_table_batch_free(table->batch);
     table->batch = NULL;
+    if (table->to && x->consumer->drop)
+        x->consumer->drop(x->user, table);
 }
 
 bool pf_table_end(pf_tables *x, pf_table *table)
@@ -70,7 +73,7 @@ bool pf_table_end(pf_tables *x, pf_table *table)
     bool ok = pf_table_flush(x, table);
     if (ok && x->consumer->end)
         ok = x->consumer->end(x->user, table, &x->failed) == PERFILE_OK;
-    pf_table_drop(table);
+    pf_table_drop(x, table);
     return ok;
 }
 
@@ -99,6 +102,24 @@ void pf_put_cpu(pf_table_column *c, uint32_t cpu)
 {
     if (cpu != PF_NO_LABEL)
         pf_column_number(c, cpu);
+}
+
+void pf_put_number(pf_table_column *c, uint64_t value)
+{
+    if (value <= INT64_MAX)
+        pf_column_number(c, value);
+}
+
+void pf_put_bits(pf_table_column *c, const char *vocabulary, uint64_t bits)
+{
+    const perfile_vocabulary *words = perfile_vocabulary_find(vocabulary);
+    size_t n = 0;
+    for (uint32_t i = 0; i < words->n; i++)
+        if (words->bits[i].width == 1 && bits >> words->bits[i].shift & 1) {
+            pf_column_element_text(c, words->bits[i].name);
+            n++;
+        }
+    pf_column_list_end(c, n);
 }
 
 /* A capture. */
@@ -135,7 +156,7 @@ static perfile_status begin_capture(pf_tables *x, perfile_error *err)
     bool ok = st == PERFILE_OK;
     for (size_t i = 0; i < PF_N_TABLES && ok; i++) {
         x->at[i] = (pf_table){.about = &pf_all_tables[i], .number = i};
-        if (x->wanted >> i & 1)
+        if (x->wanted >> i & 1 && i != PF_TABLE_tracepoints)
             ok = pf_table_open(x, &x->at[i]);
     }
     for (size_t i = 0; i < N_MAKERS && ok; i++)
@@ -143,10 +164,21 @@ static perfile_status begin_capture(pf_tables *x, perfile_error *err)
     return ok ? PERFILE_OK : st != PERFILE_OK ? st : failure(x, err);
 }
 
+/* Counts what the profile knows, before it is forgotten. */
+static void count_known(pf_tables *x)
+{
+    uint64_t unmapped, named;
+    pf_count_known(&x->x.profile, &unmapped, &named);
+    x->sum.unmapped += unmapped;
+    x->sum.named += named;
+    x->sum.frames += x->x.profile.frames.n;
+    x->sum.stacks += x->x.profile.stacks.n - 1;
+}
+
 /* Completes the rows that wait for their stacks. */
 static bool complete(pf_tables *x)
 {
-    return pf_samples_complete(x);
+    return pf_samples_complete(x) && pf_tracepoints_complete(x);
 }
 
 /* Forgets stacks and frames, but no names, if there are many. */
@@ -159,6 +191,7 @@ static perfile_status forget_some(pf_tables *x, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     bool ok = complete(x);
+    count_known(x);
     pf_stacks_forget(x);
     x->x.n_named = 0;
     ok = ok && pf_queue_forget(x->x.reader.queue);
@@ -240,7 +273,7 @@ static void close_makers(pf_tables *x)
         if (makers[i]->close)
             makers[i]->close(x);
     for (size_t i = 0; i < PF_N_TABLES; i++)
-        pf_table_drop(&x->at[i]);
+        pf_table_drop(x, &x->at[i]);
     x->begun = false;
 }
 
@@ -256,6 +289,7 @@ perfile_status pf_tables_end_input(pf_tables *x, perfile_error *err)
     close_makers(x);
     if (st == PERFILE_OK)
         st = pf_export_end_input(&x->x, err);
+    count_known(x);
     /* What is distinct is written once for each capture. */
     if (st == PERFILE_OK && !pf_profile_forget(&x->x.profile))
         st = pf_profile_fail(&x->x.profile, err);
@@ -275,6 +309,34 @@ perfile_status pf_tables_open(perfile_emitter *e, perfile_error *err)
 perfile_status pf_tables_begin(perfile_emitter *e, perfile_error *err)
 {
     return begin_capture((pf_tables *)(void *)e, err);
+}
+
+bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall)
+{
+    enum { NS_PER_S = 1000000000 };
+    perfile_clock clock;
+    struct stat sb;
+    perfile_session_clock(x->session, &clock);
+    if (clock.has_wall) {
+        *wall = clock.wall_ns;
+        return true;
+    }
+    /* As `perf report --header` has it. */
+    const char *name = perfile_stream_name(x->stream);
+    if (stat(name, &sb) < 0 || !S_ISREG(sb.st_mode) || sb.st_mtime < 0)
+        return false;
+    *wall = (uint64_t)sb.st_mtime * NS_PER_S;
+    return true;
+}
+
+void pf_tables_summary(const perfile_emitter *e, perfile_export_summary *out)
+{
+    const perfile_export_summary *mine = &((const pf_tables *)(const void *)e)->sum;
+    pf_export_summary(e, out);
+    out->stacks = mine->stacks;
+    out->frames = mine->frames;
+    out->named = mine->named;
+    out->unmapped = mine->unmapped;
 }
 
 perfile_status pf_tables_next(perfile_emitter *e, perfile_error *err)

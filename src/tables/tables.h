@@ -37,6 +37,8 @@ typedef struct pf_tables_consumer {
     perfile_status (*put)(void *user, pf_table *table, perfile_error *err);
     /* A table of a capture ends: no more rows come.  May be NULL. */
     perfile_status (*end)(void *user, pf_table *table, perfile_error *err);
+    /* A table is given up, or ended before: frees table->to.  May be NULL. */
+    void (*drop)(void *user, pf_table *table);
 } pf_tables_consumer;
 
 struct pf_samples_maker;
@@ -45,7 +47,7 @@ struct pf_threads_maker;
 struct pf_switches_maker;
 struct pf_tracepoints_maker;
 struct pf_counters_maker;
-struct pf_damages_maker;
+struct pf_captures_maker;
 
 /* The emitter. */
 typedef struct pf_tables {
@@ -56,6 +58,7 @@ typedef struct pf_tables {
     bool wide;                          /* branches and registers, too */
     const char *const *labels;          /* KEY=VALUE, ended by NULL; borrowed; NULL: none */
     perfile_error failed;               /* of the consumer; status 0: none */
+    perfile_export_summary sum;         /* of what was forgotten: stacks, frames, named, unmapped */
 
     /* The present capture. */
     perfile_stream *stream;
@@ -64,7 +67,6 @@ typedef struct pf_tables {
     char id[33];                    /* capture_id */
     bool begun;                     /* its tables are open */
     uint64_t records;               /* so far */
-    uint64_t n_stacks;              /* rows of stacks, of all captures */
     uint64_t kept;                  /* bytes of the profile that are not forgotten: its texts */
     uint64_t first_time, last_time; /* of them; first_time > last_time: none has a time */
     pf_table at[PF_N_TABLES];       /* of `tracepoints` the batch is not used */
@@ -74,7 +76,7 @@ typedef struct pf_tables {
     struct pf_switches_maker *switches;
     struct pf_tracepoints_maker *tracepoints;
     struct pf_counters_maker *counters;
-    struct pf_damages_maker *damages;
+    struct pf_captures_maker *captures;
 } pf_tables;
 
 /* A maker of rows of some tables.  All functions may be NULL; they return false if there is no
@@ -96,7 +98,7 @@ typedef struct pf_table_maker {
 } pf_table_maker;
 
 extern const pf_table_maker pf_make_samples, pf_make_stacks, pf_make_threads, pf_make_switches,
-    pf_make_tracepoints, pf_make_counters, pf_make_damages, pf_make_captures;
+    pf_make_tracepoints, pf_make_counters, pf_make_captures;
 
 /* True if somebody wants the table; then its batch is there. */
 static inline bool pf_table_wanted(const pf_tables *x, size_t table)
@@ -123,8 +125,8 @@ bool pf_table_flush(pf_tables *x, pf_table *table);
 bool pf_table_open(pf_tables *x, pf_table *table);
 bool pf_table_end(pf_tables *x, pf_table *table);
 
-/* Frees the batch, if it was not ended. */
-void pf_table_drop(pf_table *table);
+/* Frees the batch, and lets the consumer free what it has of the table. */
+void pf_table_drop(pf_tables *x, pf_table *table);
 
 /* Writes the capture_id, a time and its wall time, or -1 for PERFILE_NO_PID; nothing if it is not
  * known. */
@@ -132,6 +134,13 @@ void pf_put_capture(pf_tables *x, pf_table_column *c);
 void pf_put_time(pf_table_column *c, uint64_t time);
 void pf_put_wall(pf_tables *x, pf_table_column *c, uint64_t time);
 void pf_put_cpu(pf_table_column *c, uint32_t cpu);
+
+/* A number of I64; nothing if it does not fit. */
+void pf_put_number(pf_table_column *c, uint64_t value);
+
+/* Writes the names of the bits that are set, as the vocabulary of that name in format/words.def has
+ * them, as an item of TEXTS. */
+void pf_put_bits(pf_table_column *c, const char *vocabulary, uint64_t bits);
 
 /* pid and tid of what is put: 0xffffffff is the -1 of the kernel, unless `known` is false. */
 static inline void pf_put_task(pf_table_column *pid, pf_table_column *tid, const pf_profiled *s,
@@ -153,6 +162,11 @@ perfile_status pf_tables_put(perfile_emitter *e, const perfile_record *r, perfil
 perfile_status pf_tables_next(perfile_emitter *e, perfile_error *err);
 bool pf_tables_take(pf_exporter *x, const pf_profiled *sample, uint32_t label);
 bool pf_tables_note(pf_exporter *x, const pf_profiled *about);
+
+void pf_tables_summary(const perfile_emitter *e, perfile_export_summary *out);
+
+/* When the present capture was recorded, in ns since 1970; false if it is not known. */
+bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall);
 
 /* To be called first in finish(): the last capture ends. */
 perfile_status pf_tables_end_input(pf_tables *x, perfile_error *err);

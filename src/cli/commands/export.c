@@ -35,9 +35,12 @@ typedef struct report {
 typedef struct settings {
     cli_reading how;
     cli_selection select;
-    const char *format; /* NULL: not given */
-    bool binary;        /* its output is not for terminals */
-    bool directory;     /* its output is one */
+    const char *format;  /* NULL: not given */
+    bool binary;         /* its output is not for terminals */
+    bool directory;      /* its output is one */
+    bool folder;         /* its output is files in a folder, or one table as a file */
+    const char **labels; /* of the folder: KEY=VALUE, ended by NULL once all are read */
+    size_t n_labels;
     const char *output;
     bool force, json;
     uint32_t jobs;
@@ -200,7 +203,11 @@ enum {
     OPTION_BRANCH_CHAINS,
     OPTION_REVERSE,
     OPTION_SYMBOL_SERVER,
-    OPTION_LINES
+    OPTION_LINES,
+    OPTION_TABLES,
+    OPTION_PARTITION,
+    OPTION_LABEL,
+    OPTION_WIDE
 };
 
 /* Words of --per, in the order of PERFILE_PER_…. */
@@ -211,6 +218,8 @@ CLI_WORDS(weight_word, "samples", "period", "offcpu")
 CLI_WORDS(mark_word, "kernel", "jit", "inline")
 
 CLI_WORDS(unknown_word, "module", "address")
+
+CLI_WORDS(partition_word, "host,date", "none")
 
 /* Calls `add` for the position of each word of a list. */
 static int read_list(const char *option, const char *list, cli_word *word_of,
@@ -268,6 +277,7 @@ static int format_option(settings *set)
         set->format = perfile_export_format(which);
     set->binary = status == CLI_CONTINUE && perfile_export_format_is_binary(which);
     set->directory = status == CLI_CONTINUE && perfile_export_format_is_directory(which);
+    set->folder = status == CLI_CONTINUE && perfile_export_format_is_folder(which);
     return status;
 }
 
@@ -292,6 +302,31 @@ static int unknown_option(settings *set)
     if (status == CLI_CONTINUE)
         set->exporting.flags |= flags[which];
     return status;
+}
+
+static int partition_option(settings *set)
+{
+    size_t which;
+    int status = cli_choose("export", "--partition", optarg, partition_word, &which);
+    set->exporting.flags &= ~(uint32_t)PERFILE_EXPORT_ONE_FOLDER;
+    if (status == CLI_CONTINUE && which == 1)
+        set->exporting.flags |= PERFILE_EXPORT_ONE_FOLDER;
+    return status;
+}
+
+static int label_option(settings *set)
+{
+    const char *equals = strchr(optarg, '=');
+    if (!equals || equals == optarg)
+        return cli_usage("export", "--label: '%s' is not KEY=VALUE", optarg);
+    const char **more = realloc(set->labels, (set->n_labels + 2) * sizeof *more);
+    if (!more)
+        return cli_no_memory();
+    more[set->n_labels++] = optarg;
+    more[set->n_labels] = NULL;
+    set->labels = more;
+    set->exporting.labels = more;
+    return CLI_CONTINUE;
 }
 
 static int read_option(int option, settings *set)
@@ -325,6 +360,16 @@ static int read_option(int option, settings *set)
         return CLI_CONTINUE;
     case OPTION_LINES:
         set->exporting.flags |= PERFILE_EXPORT_LINES;
+        return CLI_CONTINUE;
+    case OPTION_TABLES:
+        set->exporting.tables = optarg;
+        return CLI_CONTINUE;
+    case OPTION_PARTITION:
+        return partition_option(set);
+    case OPTION_LABEL:
+        return label_option(set);
+    case OPTION_WIDE:
+        set->exporting.flags |= PERFILE_EXPORT_WIDE;
         return CLI_CONTINUE;
     case OPTION_SYMBOL_SERVER:
         set->exporting.flags |= PERFILE_EXPORT_SYMBOL_SERVER;
@@ -361,6 +406,17 @@ static bool is_called_svg(const settings *set)
            strcmp(set->output + n - m, end) == 0;
 }
 
+/* True if the output is one table as a file: one is asked for, and OUT is standard output or is
+ * called as such files are. */
+static bool is_one_table(const settings *set)
+{
+    static const char end[] = ".parquet";
+    const size_t n = strlen(set->output), m = sizeof end - 1;
+    const bool is_file =
+        strcmp(set->output, "-") == 0 || (n >= m && strcmp(set->output + n - m, end) == 0);
+    return is_file && set->exporting.tables && !strchr(set->exporting.tables, ',');
+}
+
 static int complete(settings *set)
 {
     if (!set->format)
@@ -370,6 +426,11 @@ static int complete(settings *set)
                          set->format);
     if (set->directory && strcmp(set->output, "-") == 0)
         return cli_usage("export", "--to %s writes a directory: give -o OUT", set->format);
+    if (set->folder && !is_one_table(set) && strcmp(set->output, "-") == 0)
+        return cli_usage("export",
+                         "--to %s writes a directory: give -o OUT, or one table (--tables)",
+                         set->format);
+    set->folder = set->folder && !is_one_table(set);
     if (set->json && strcmp(set->output, "-") == 0)
         return cli_usage("export", "--json prints the report to standard output: give -o OUT");
     int status =
@@ -402,7 +463,8 @@ static const cli_option options[] = {
          "Profiler; chrome: trace "
          "events in JSON; pprof: a profile for pprof, compressed; perfetto: a trace for Perfetto; "
          "aux: the AUX area "
-         "for decoders, as a directory",
+         "for decoders, as a directory; parquet: tables for DuckDB, ClickHouse, Spark, pandas and "
+         "others, as a directory",
      .more =
          "In folded lines the outermost frame stands first, with ; between frames, and the "
          "weight stands last. In names ; becomes :, and what could break a line becomes ?.\n"
@@ -473,6 +535,18 @@ static const cli_option options[] = {
          "flamegraph, folded: merge stacks from the leaf, so that each function that ran is one "
          "box, with its callers on it",
      .more = "Keys of --per stand at the other end then."},
+    {"tables", .value = "LIST", .code = OPTION_TABLES, .list = true,
+     .help = "parquet: write these tables only; see perfile schema",
+     .more =
+         "One table can be a file: -o - writes it to standard output, and -o NAME.parquet to that "
+         "file."},
+    {"partition", .value = "HOW", .code = OPTION_PARTITION, .word = partition_word,
+     .help = "parquet: where files are in the folder of a table; host,date (default): in "
+             "host=HOST/date=YYYY-MM-DD, by which engines prune; none: in the folder itself"},
+    {"label", .value = "KEY=VALUE", .code = OPTION_LABEL,
+     .help = "parquet: say this of the captures in the table captures (again for more)"},
+    {"wide", .code = OPTION_WIDE,
+     .help = "parquet: write branch stacks and registers of samples, too"},
     {"symbol-server", .code = OPTION_SYMBOL_SERVER,
      .help = "firefox: let the viewer ask a symbol server for functions that are not named",
      .more = "It learns names and build ids of the files."},
@@ -611,7 +685,8 @@ static int open_output(const cli_inputs *in, const settings *set, perfile_sink *
                               .inputs = read,
                               .n_inputs = n,
                               .kallsyms = set->symbols.options.kallsyms,
-                              .directory = set->directory};
+                              .directory = set->directory,
+                              .folder = set->folder};
     int status = cli_output_open(&where, sink);
     free(read);
     return status;
@@ -668,5 +743,6 @@ int cli_export(int argc, char **argv)
         status = export_all(&in, &set);
     cli_selection_free(&set.select);
     cli_symbols_free(&set.symbols);
+    free(set.labels);
     return status;
 }

@@ -1,10 +1,10 @@
-/* CBOR of archives, by libcbor's streaming decoder and its encoders; see meta.h.
+/* CBOR of archives and dumps, by libcbor's streaming decoder and its encoders; see cbor.h.
  *
  * cbor_stream_decode() reads the head of one item, and the bytes of a string, and calls back what
  * it found: the callbacks here make a pf_cbor_item of it.  It looks at no more than the bytes it is
  * given and allocates nothing.  Its result says how many bytes it would have needed; that number
  * overflows for lengths near 2^64 (GHSA-pj89-8hch-p7vp), and is not used. */
-#include "archive/meta.h"
+#include "base/cbor.h"
 
 #include <string.h>
 
@@ -15,7 +15,10 @@
 #include "base/error.h"
 #include "perfile/text.h"
 
-enum { HEAD = 9 /* bytes of the longest head */ };
+enum {
+    HEAD = 9,       /* bytes of the longest head */
+    END_BYTE = 0xff /* the end of an indefinite length */
+};
 
 /* Lengths in callbacks had the type size_t before version 0.9. */
 #if CBOR_MAJOR_VERSION == 0 && CBOR_MINOR_VERSION < 9
@@ -81,14 +84,20 @@ static void on_text(void *context, cbor_data p, length n)
     *(pf_cbor_item *)context = (pf_cbor_item){PF_CBOR_TEXT, n, {p, (size_t)n}};
 }
 
+/* PF_CBOR_OPEN is no count: one less is as impossible. */
+static uint64_t count_of(length n)
+{
+    return n == PF_CBOR_OPEN ? PF_CBOR_OPEN - 1 : n;
+}
+
 static void on_array(void *context, length n)
 {
-    on_number(context, PF_CBOR_ARRAY, n);
+    on_number(context, PF_CBOR_ARRAY, count_of(n));
 }
 
 static void on_map(void *context, length n)
 {
-    on_number(context, PF_CBOR_MAP, n);
+    on_number(context, PF_CBOR_MAP, count_of(n));
 }
 
 static void on_float(void *context, float v)
@@ -114,12 +123,34 @@ static void on_simple(void *context)
     on_number(context, PF_CBOR_OTHER, 0);
 }
 
-/* Indefinite lengths and their end, and tags.  Versions of libcbor differ in the tags that they
- * know, so that a tag cannot even be skipped with all of them. */
-static void on_refused(void *context)
+/* Indefinite lengths and their end; pf_cbor_next() refuses them where they are not allowed. */
+static void on_open_bytes(void *context)
 {
-    on_number(context, PF_CBOR_BAD, 0);
+    on_number(context, PF_CBOR_BYTES, PF_CBOR_OPEN);
 }
+
+static void on_open_text(void *context)
+{
+    on_number(context, PF_CBOR_TEXT, PF_CBOR_OPEN);
+}
+
+static void on_open_array(void *context)
+{
+    on_number(context, PF_CBOR_ARRAY, PF_CBOR_OPEN);
+}
+
+static void on_open_map(void *context)
+{
+    on_number(context, PF_CBOR_MAP, PF_CBOR_OPEN);
+}
+
+static void on_end(void *context)
+{
+    on_number(context, PF_CBOR_END, 0);
+}
+
+/* Versions of libcbor differ in the tags that they know, so that a tag cannot even be skipped with
+ * all of them. */
 
 static void on_tag(void *context, uint64_t v)
 {
@@ -137,13 +168,13 @@ static const struct cbor_callbacks callbacks = {
     .negint32 = on_negative32,
     .negint64 = on_negative64,
     .byte_string = on_bytes,
-    .byte_string_start = on_refused,
+    .byte_string_start = on_open_bytes,
     .string = on_text,
-    .string_start = on_refused,
+    .string_start = on_open_text,
     .array_start = on_array,
-    .indef_array_start = on_refused,
+    .indef_array_start = on_open_array,
     .map_start = on_map,
-    .indef_map_start = on_refused,
+    .indef_map_start = on_open_map,
     .tag = on_tag,
     .float2 = on_float,
     .float4 = on_float,
@@ -151,8 +182,17 @@ static const struct cbor_callbacks callbacks = {
     .undefined = on_simple,
     .null = on_simple,
     .boolean = on_bool,
-    .indef_break = on_refused,
+    .indef_break = on_end,
 };
+
+/* pf_cbor.left of what has an indefinite length: what has to come next.  Counts are never so large,
+ * because they were compared with the bytes that are left. */
+#define ITEM         UINT64_MAX       /* an item of an array, or the end */
+#define KEY          (UINT64_MAX - 1) /* a key of a map, or the end */
+#define VALUE        (UINT64_MAX - 2) /* the value of that key */
+#define PIECE        (UINT64_MAX - 3) /* a piece of a byte string, or the end */
+#define TEXT_PIECE   (UINT64_MAX - 4)
+#define MOST_COUNTED (UINT64_MAX - 5)
 
 pf_cbor pf_cbor_begin(perfile_bytes bytes)
 {
@@ -161,10 +201,25 @@ pf_cbor pf_cbor_begin(perfile_bytes bytes)
     return (pf_cbor){.pos = p, .end = p + bytes.len, .left = {1}};
 }
 
+pf_cbor pf_cbor_begin_any(perfile_bytes bytes)
+{
+    pf_cbor c = pf_cbor_begin(bytes);
+    c.indefinite = true;
+    return c;
+}
+
 void pf_cbor_fail(pf_cbor *c, const char *why)
 {
     if (!c->why)
         c->why = why;
+}
+
+static void fail_cut(pf_cbor *c, const char *why)
+{
+    if (!c->why) {
+        c->why = why;
+        c->cut = true;
+    }
 }
 
 /* Leaves the arrays and maps of which nothing is to come. */
@@ -174,17 +229,78 @@ static void leave_complete(pf_cbor *c)
         c->depth--;
 }
 
-/* Enters an array or map of `n` items; 2 * n of a map cannot overflow, because it was compared. */
-static void enter(pf_cbor *c, pf_cbor_item *item)
+/* Enters an array or map of `n` items, or what has an indefinite length; 2 * n of a map cannot
+ * overflow, because it was compared. */
+static void enter(pf_cbor *c, const pf_cbor_item *item)
 {
+    static const uint64_t next[] = {[PF_CBOR_ARRAY] = ITEM,
+                                    [PF_CBOR_MAP] = KEY,
+                                    [PF_CBOR_BYTES] = PIECE,
+                                    [PF_CBOR_TEXT] = TEXT_PIECE};
     const uint64_t bytes = (uint64_t)(c->end - c->pos);
     const uint64_t most = item->kind == PF_CBOR_MAP ? bytes / 2 : bytes;
-    if (item->number > most)
-        pf_cbor_fail(c, "an array or map of more items than bytes are left");
+    if (item->number != PF_CBOR_OPEN && item->number > most)
+        fail_cut(c, "an array or map of more items than bytes are left");
     else if (c->depth == PF_CBOR_DEPTH)
         pf_cbor_fail(c, "arrays and maps are nested too deeply");
+    else if (item->number == PF_CBOR_OPEN)
+        c->left[++c->depth] = next[item->kind];
     else
         c->left[++c->depth] = item->kind == PF_CBOR_MAP ? 2 * item->number : item->number;
+}
+
+/* The end of what has an indefinite length: it must be there, and a map have a value for each key.
+ */
+static void leave_open(pf_cbor *c)
+{
+    const uint64_t left = c->left[c->depth];
+    if (left <= MOST_COUNTED || left == VALUE)
+        pf_cbor_fail(c, "an end where none can be");
+    else
+        c->depth--;
+}
+
+/* Counts an item that was read in what is around it. */
+static void count(pf_cbor *c, const pf_cbor_item *item)
+{
+    uint64_t *left = &c->left[c->depth];
+    const pf_cbor_kind piece = *left == PIECE ? PF_CBOR_BYTES : PF_CBOR_TEXT;
+    if (*left <= MOST_COUNTED)
+        --*left;
+    else if (*left == KEY || *left == VALUE)
+        *left = *left == KEY ? VALUE : KEY;
+    else if (*left != ITEM && (item->kind != piece || item->number == PF_CBOR_OPEN))
+        pf_cbor_fail(c, "a string in pieces with something else in it");
+}
+
+/* True if the item opens what has an indefinite length, or is the end of it. */
+static bool is_open(const pf_cbor_item *item)
+{
+    const bool opens = item->kind == PF_CBOR_ARRAY || item->kind == PF_CBOR_MAP ||
+                       item->kind == PF_CBOR_BYTES || item->kind == PF_CBOR_TEXT;
+    return item->kind == PF_CBOR_END || (opens && item->number == PF_CBOR_OPEN);
+}
+
+/* Decodes the item at the position, and moves behind it. */
+static void decode(pf_cbor *c, pf_cbor_item *item)
+{
+    const size_t bytes = (size_t)(c->end - c->pos);
+    const struct cbor_decoder_result result = cbor_stream_decode(c->pos, bytes, &callbacks, item);
+    if (result.status != CBOR_DECODER_FINISHED) {
+        if (result.status == CBOR_DECODER_NEDATA)
+            fail_cut(c, "it ends inside of an item");
+        pf_cbor_fail(c, "a byte that begins no item");
+        return;
+    }
+    const bool string = item->kind == PF_CBOR_BYTES || item->kind == PF_CBOR_TEXT;
+    /* The length of a string is compared once more: versions 0.9 to 0.14.0 check a truncated one
+     * where size_t has 32 bits (GHSA-frh9-3gqx-pqg2). */
+    if (result.read > bytes || (string && item->number != PF_CBOR_OPEN && item->number > bytes))
+        fail_cut(c, "it ends inside of an item");
+    else if (item->kind == PF_CBOR_BAD || (is_open(item) && !c->indefinite))
+        pf_cbor_fail(c, "a tag or an indefinite length");
+    else
+        c->pos += result.read;
 }
 
 pf_cbor_item pf_cbor_next(pf_cbor *c)
@@ -194,31 +310,44 @@ pf_cbor_item pf_cbor_next(pf_cbor *c)
     leave_complete(c);
     if (c->why)
         return none;
-    const size_t bytes = (size_t)(c->end - c->pos);
-    if (bytes == 0 || c->left[c->depth] == 0) {
-        pf_cbor_fail(c, bytes ? "there is no such item" : "it ends in front of an item");
+    if (c->left[c->depth] == 0) {
+        pf_cbor_fail(c, "there is no such item");
         return none;
     }
-    const struct cbor_decoder_result result = cbor_stream_decode(c->pos, bytes, &callbacks, &item);
-    if (result.status != CBOR_DECODER_FINISHED) {
-        pf_cbor_fail(c, result.status == CBOR_DECODER_NEDATA ? "it ends inside of an item"
-                                                             : "a byte that begins no item");
+    if (c->pos == c->end) {
+        fail_cut(c, "it ends in front of an item");
         return none;
     }
-    const bool string = item.kind == PF_CBOR_BYTES || item.kind == PF_CBOR_TEXT;
-    /* The length of a string is compared once more: versions 0.9 to 0.14.0 check a truncated one
-     * where size_t has 32 bits (GHSA-frh9-3gqx-pqg2). */
-    if (result.read > bytes || (string && item.number > bytes))
-        pf_cbor_fail(c, "it ends inside of an item");
-    else if (item.kind == PF_CBOR_BAD)
-        pf_cbor_fail(c, "a tag or an indefinite length");
+    decode(c, &item);
     if (c->why)
         return none;
-    c->pos += result.read;
-    c->left[c->depth]--;
-    if (item.kind == PF_CBOR_ARRAY || item.kind == PF_CBOR_MAP)
+    if (item.kind == PF_CBOR_END) {
+        leave_open(c);
+        return c->why ? none : item;
+    }
+    count(c, &item);
+    const bool string = item.kind == PF_CBOR_BYTES || item.kind == PF_CBOR_TEXT;
+    if (item.kind == PF_CBOR_ARRAY || item.kind == PF_CBOR_MAP ||
+        (string && item.number == PF_CBOR_OPEN))
         enter(c, &item);
     return c->why ? none : item;
+}
+
+bool pf_cbor_more(pf_cbor *c, unsigned depth)
+{
+    while (c->depth > depth && c->left[c->depth] == 0)
+        c->depth--;
+    if (c->why || c->depth != depth)
+        return false;
+    if (c->left[depth] == 0) {
+        c->depth--;
+        return false;
+    }
+    if (c->left[depth] <= MOST_COUNTED || c->left[depth] == VALUE || c->pos == c->end ||
+        *c->pos != END_BYTE)
+        return true;
+    (void)pf_cbor_next(c);
+    return false;
 }
 
 /* All items in the skipped one have been read when the reader is back at its depth. */

@@ -1,0 +1,15 @@
+# The views of format/views*.sql as lines of C, for `perfile schema --format views`.
+#   perfile_views_include: the folder of views.inc
+set(perfile_views_include "${PROJECT_BINARY_DIR}/views")
+set(views_text "")
+foreach(views IN ITEMS duckdb:views.sql clickhouse:views_clickhouse.sql)
+  string(REGEX REPLACE ":.*" "" dialect "${views}")
+  string(REGEX REPLACE ".*:" "" file "${views}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "format/${file}")
+  file(READ "format/${file}" text)
+  string(REPLACE "\\" "\\\\" text "${text}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  string(REPLACE "\n" "\\n\",\n    \"" text "${text}")
+  string(APPEND views_text "static const char *const views_${dialect}[] = {\n    \"${text}\",\n    NULL,\n};\n")
+endforeach()
+file(CONFIGURE OUTPUT "${perfile_views_include}/views.inc" CONTENT "@views_text@" @ONLY)

@@ -1,0 +1,250 @@
+/* Rows of switches and slices: who was on which processor.
+ *
+ * Each record that says who left a processor, or who came, is a row of `switches`.  From one to the
+ * next, a thread is on its processor: when it leaves, that stretch is a row of `slices`.  Stretches
+ * that had begun before the recording, or whose end no record reports, have none.  Records must
+ * come in order of time.  If several sources report a switch, the first one makes the slice. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "perfile/abi.h"
+#include "perfile/records.h"
+#include "tables/tables.h"
+
+/* A thread.  The key is all up to `turns`. */
+typedef struct switching {
+    uint32_t tid;
+    uint32_t cpu; /* of idle, of which each processor has one; else PF_NO_LABEL */
+    pf_turns turns;
+    const char *comm; /* when it came, of the profile's texts; NULL: not known */
+    uint32_t pid;     /* + 1; 0: not known */
+} switching;
+
+/* The key is `cpu`. */
+typedef struct processor {
+    uint64_t cpu;
+    uint32_t thread; /* that is on it, + 1; 0: not known */
+} processor;
+
+typedef struct pf_switches_maker {
+    perfile_tracepoints *all;
+    pf_switch_reader reader;
+    pf_intern threads, processors; /* charged to the profile's budget */
+} pf_switches_maker;
+
+static bool begin(pf_tables *x)
+{
+    pf_switches_maker *m = pf_alloc(1, sizeof *m);
+    const pf_intern empty = {.seed = pf_index_seed(m), .budget = &x->x.profile.budget};
+    x->switches = m;
+    if (!m)
+        return false;
+    m->threads = m->processors = empty;
+    m->threads.width = sizeof(switching);
+    m->threads.key = offsetof(switching, turns);
+    m->processors.width = sizeof(processor);
+    m->processors.key = offsetof(processor, thread);
+    if (perfile_tracepoints_open(x->session, &m->all, &x->failed) != PERFILE_OK)
+        return false;
+    m->reader = (pf_switch_reader){.session = x->session, .all = m->all};
+    return true;
+}
+
+static void close_maker(pf_tables *x)
+{
+    pf_switches_maker *m = x->switches;
+    if (!m)
+        return;
+    perfile_tracepoints_close(m->all);
+    pf_intern_free(&m->threads);
+    pf_intern_free(&m->processors);
+    pf_free(m);
+    x->switches = NULL;
+}
+
+static bool leaves(const pf_switched *s)
+{
+    return s->what == PF_SWITCH_OUT || s->what == PF_SWITCH_PREEMPTED;
+}
+
+/* Puts the name of a thread: what the record says, else what the model knows.  Sets *ok to false if
+ * there is no memory. */
+static void put_comm(pf_tables *x, pf_table_column *c, const pf_switched *s, uint64_t time,
+                     bool *ok)
+{
+    if (s->comm[0])
+        pf_column_text(c, s->comm);
+    else if (s->tid != PERFILE_NO_PID)
+        pf_column_same_text(c, pf_profile_reader_comm(&x->x.reader, s->pid, s->tid, time, ok));
+}
+
+/* Switches. */
+
+/* Numbers of a thread: `named` if the record has them itself, so that 0xffffffff is a -1. */
+static void put_thread(pf_table_column *pid, pf_table_column *tid, const pf_switched *s, bool named)
+{
+    if (named || s->pid != PERFILE_NO_PID)
+        pf_column_number(pid, s->pid);
+    if (named || s->tid != PERFILE_NO_PID)
+        pf_column_number(tid, s->tid);
+}
+
+/* The other side of a SWITCH_CPU_WIDE record. */
+static bool find_other(const perfile_record *r, pf_switched *other)
+{
+    perfile_switch_cpu_wide wide;
+    if (r->type != PERFILE_RECORD_SWITCH_CPU_WIDE ||
+        perfile_switch_cpu_wide_decode(r, &wide, sizeof wide, NULL) != PERFILE_OK)
+        return false;
+    *other = (pf_switched){.pid = wide.next_prev_pid, .tid = wide.next_prev_tid};
+    return true;
+}
+
+static bool put_switch(pf_tables *x, const pf_profiled *about, const pf_switch *said)
+{
+    const pf_switched *prev = NULL, *next = NULL;
+    pf_switched other;
+    bool ok = true;
+    const bool wide = find_other(about->record, &other);
+    uint32_t pid, tid;
+    const bool has_task = perfile_record_task(about->record, &pid, &tid);
+    if (said->n == 2) {
+        prev = &said->of[0];
+        next = &said->of[1];
+    } else if (leaves(&said->of[0])) {
+        prev = &said->of[0];
+        next = wide ? &other : NULL;
+    } else {
+        next = &said->of[0];
+        prev = wide ? &other : NULL;
+    }
+    pf_put_capture(x, PF_COLUMN(x, switches, capture_id));
+    pf_put_time(PF_COLUMN(x, switches, time), said->time);
+    pf_put_cpu(PF_COLUMN(x, switches, cpu), about->cpu);
+    if (prev) {
+        put_thread(PF_COLUMN(x, switches, prev_pid), PF_COLUMN(x, switches, prev_tid), prev,
+                   has_task || prev == &other);
+        put_comm(x, PF_COLUMN(x, switches, prev_comm), prev, said->time, &ok);
+    }
+    if (next) {
+        put_thread(PF_COLUMN(x, switches, next_pid), PF_COLUMN(x, switches, next_tid), next,
+                   said->n == 1 && (has_task || next == &other));
+        put_comm(x, PF_COLUMN(x, switches, next_comm), next, said->time, &ok);
+    }
+    if (prev && prev != &other)
+        pf_column_bool(PF_COLUMN(x, switches, preempted), prev->what == PF_SWITCH_PREEMPTED);
+    pf_column_same_text(PF_COLUMN(x, switches, source), said->n == 2 ? "sched_switch" : "switch");
+    return ok && pf_table_row(x, &x->at[PF_TABLE_switches]);
+}
+
+/* Slices. */
+
+static bool put_slice(pf_tables *x, const switching *thread, const pf_turns *on,
+                      const pf_switched *s, uint64_t time)
+{
+    const char *comm = thread->comm;
+    bool ok = true;
+    pf_put_capture(x, PF_COLUMN(x, slices, capture_id));
+    pf_put_cpu(PF_COLUMN(x, slices, cpu), on->cpu);
+    if (thread->pid)
+        pf_column_number(PF_COLUMN(x, slices, pid), thread->pid - 1);
+    pf_column_number(PF_COLUMN(x, slices, tid), thread->tid);
+    if (!comm && thread->pid)
+        comm = pf_profile_reader_comm(&x->x.reader, thread->pid - 1, thread->tid, on->since, &ok);
+    pf_column_same_text(PF_COLUMN(x, slices, comm), comm);
+    pf_put_time(PF_COLUMN(x, slices, start), on->since);
+    pf_put_number(PF_COLUMN(x, slices, duration), time - on->since);
+    pf_column_same_text(PF_COLUMN(x, slices, end_reason),
+                        s->what == PF_SWITCH_PREEMPTED ? "preempted" : "wait");
+    return ok && pf_table_row(x, &x->at[PF_TABLE_slices]);
+}
+
+/* Notes which thread is on a processor from now on; if another one was there whose leaving no
+ * record reported, it is not known until when.  False if there is no memory. */
+static bool set_processor(pf_switches_maker *m, uint32_t cpu, uint32_t thread, bool comes)
+{
+    const processor key = {.cpu = cpu};
+    if (cpu == PF_NO_LABEL)
+        return true;
+    const uint32_t number = pf_intern_add(&m->processors, &key);
+    if (number == PF_INTERN_NONE)
+        return false;
+    processor *p = pf_intern_at(&m->processors, number);
+    if (p->thread && p->thread != thread + 1) {
+        switching *former = pf_intern_at(&m->threads, p->thread - 1);
+        if (former->turns.is == PF_TURN_ON)
+            former->turns = (pf_turns){0};
+    }
+    p->thread = comes ? thread + 1 : 0;
+    return true;
+}
+
+/* Keeps name and process of a thread that came.  False if there is no memory. */
+static bool came(pf_tables *x, switching *thread, const pf_switched *s, uint64_t time)
+{
+    bool ok = true;
+    thread->pid = s->pid == PERFILE_NO_PID ? 0 : s->pid + 1;
+    if (!s->comm[0])
+        thread->comm =
+            thread->pid ? pf_profile_reader_comm(&x->x.reader, s->pid, s->tid, time, &ok) : NULL;
+    else if (!thread->comm || strcmp(thread->comm, s->comm) != 0)
+        ok = (thread->comm = pf_profile_text(&x->x.profile, s->comm));
+    return ok;
+}
+
+/* What one thread did. */
+static bool take(pf_tables *x, const pf_switched *s, const pf_switch *said)
+{
+    pf_switches_maker *m = x->switches;
+    const switching key = {.tid = s->tid, .cpu = s->tid ? PF_NO_LABEL : s->cpu};
+    pf_turns before;
+    if (s->tid == PERFILE_NO_PID || (!s->tid && s->cpu == PF_NO_LABEL))
+        return true;
+    const uint32_t number = pf_intern_add(&m->threads, &key);
+    if (number == PF_INTERN_NONE)
+        return false;
+    switching *thread = pf_intern_at(&m->threads, number);
+    const int ended = pf_turns_step(&thread->turns, s, said->time, said->source, &before);
+    if (ended < 0)
+        return true;
+    if (!leaves(s))
+        return came(x, thread, s, said->time) && set_processor(m, s->cpu, number, true);
+    if (s->pid != PERFILE_NO_PID)
+        thread->pid = s->pid + 1;
+    if (ended == PF_TURN_ON && said->time >= before.since &&
+        !put_slice(x, thread, &before, s, said->time))
+        return false;
+    return set_processor(m, s->cpu, number, false);
+}
+
+static bool read_switch(pf_tables *x, const pf_profiled *about)
+{
+    pf_switch said;
+    bool ok = pf_switches_read(&x->switches->reader, about, &said);
+    if (!ok || !said.n || said.of[0].what == PF_SWITCH_WOKEN)
+        return ok;
+    if (pf_table_wanted(x, PF_TABLE_switches))
+        ok = put_switch(x, about, &said);
+    /* A tracepoint that is sampled does not say how long a thread was on its processor. */
+    if (said.source && pf_table_wanted(x, PF_TABLE_slices))
+        for (unsigned i = 0; i < said.n && ok; i++)
+            ok = take(x, &said.of[i], &said);
+    return ok;
+}
+
+static bool sample(pf_tables *x, const pf_profiled *s)
+{
+    const bool traced = s->event && s->event->attr->type == PERFILE_TYPE_TRACEPOINT;
+    return !traced || read_switch(x, s);
+}
+
+static bool note(pf_tables *x, const pf_profiled *about)
+{
+    const uint32_t type = about->record->type;
+    return (type != PERFILE_RECORD_SWITCH && type != PERFILE_RECORD_SWITCH_CPU_WIDE) ||
+           read_switch(x, about);
+}
+
+const pf_table_maker pf_make_switches = {
+    .begin = begin, .sample = sample, .note = note, .close = close_maker};

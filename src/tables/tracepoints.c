@@ -1,0 +1,489 @@
+/* Rows of tracepoints: a table for each, whose columns are those of format/tables.def, then the
+ * fields of its payload.
+ *
+ * The columns of a table are made at its first sample, from the description of the tracepoint that
+ * the capture has.  Payloads that describe themselves (EventHeader of user_events) may have other
+ * fields later: those of the same name are put.  Rows wait for the ids of their stacks as those of
+ * samples do, and all tables together have a bounded number of bytes. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/byte_order.h"
+#include "perfile/abi.h"
+#include "perfile/tracepoint.h"
+#include "tables/tables.h"
+
+enum {
+    MOST_TABLES = 4096, /* samples of more tracepoints have no row */
+    N_FIXED = PF_END_tracepoints - PF_BEGIN_tracepoints - 1,
+    NAME_BYTES = 160, /* of the name of a field with what stands in front of it, and its zero */
+    ROW_BYTES = 16,   /* of a value that waits, about; as many as this in all tables: */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    MOST_BYTES = 16 << 10
+#else
+    MOST_BYTES = 64 << 20
+#endif
+};
+
+#define NO_FIELD UINT32_MAX
+
+/* Where the values of a column are. */
+typedef struct column_field {
+    const char *name; /* of the field */
+    uint32_t at;      /* its position in the description; NO_FIELD: there is none */
+} column_field;
+
+/* The table of a tracepoint. */
+typedef struct pf_tracepoint_table {
+    pf_table table;
+    pf_table_about about;
+    pf_column_about *columns;      /* of `about` */
+    char (*names)[NAME_BYTES];     /* of columns whose field is called otherwise */
+    const perfile_tracepoint *now; /* whose fields `fields` has; NULL: none is described */
+    column_field *fields;          /* of each column behind the fixed ones */
+    pf_buffer stacks;              /* uint32_t: of each row */
+    size_t charged;                /* bytes, to the profile's budget */
+} pf_tracepoint_table;
+
+typedef struct pf_tracepoints_maker {
+    perfile_tracepoints *all;
+    pf_index by_source; /* address of the tracepoint, or of an event without one, to position … */
+    pf_index by_name;  /* … and the address of the name (text of the profile), likewise, in … */
+    pf_buffer tables;  /* pf_tracepoint_table * */
+    pf_buffer scratch; /* a text that is being made */
+    size_t bytes;      /* of all rows that wait, about */
+} pf_tracepoints_maker;
+
+static size_t n_tables(const pf_tracepoints_maker *m)
+{
+    return m->tables.len / sizeof(pf_tracepoint_table *);
+}
+
+static pf_tracepoint_table *table_at(const pf_tracepoints_maker *m, size_t i)
+{
+    return ((pf_tracepoint_table *const *)(const void *)m->tables.ptr)[i];
+}
+
+static bool begin(pf_tables *x)
+{
+    if (!pf_table_wanted(x, PF_TABLE_tracepoints))
+        return true;
+    pf_tracepoints_maker *m = pf_alloc(1, sizeof *m);
+    x->tracepoints = m;
+    if (!m)
+        return false;
+    const pf_index empty = {.seed = pf_index_seed(m), .budget = &x->x.profile.budget};
+    m->by_source = m->by_name = empty;
+    return perfile_tracepoints_open(x->session, &m->all, &x->failed) == PERFILE_OK;
+}
+
+static void free_table(pf_tables *x, pf_tracepoint_table *t)
+{
+    pf_table_drop(x, &t->table);
+    pf_buffer_free(&t->stacks);
+    pf_free(t->columns);
+    pf_free(t->names);
+    pf_free(t->fields);
+    pf_budget_refund(&x->x.profile.budget, t->charged);
+    pf_free(t);
+}
+
+static void close_maker(pf_tables *x)
+{
+    pf_tracepoints_maker *m = x->tracepoints;
+    if (!m)
+        return;
+    for (size_t i = 0; i < n_tables(m); i++)
+        free_table(x, table_at(m, i));
+    pf_buffer_free(&m->tables);
+    pf_buffer_free(&m->scratch);
+    pf_index_free(&m->by_source);
+    pf_index_free(&m->by_name);
+    perfile_tracepoints_close(m->all);
+    pf_free(m);
+    x->tracepoints = NULL;
+}
+
+/* Columns. */
+
+/* The type of the column of a field; false: it has none. */
+static bool type_of(const perfile_tracepoint_field *f, pf_column_type *type)
+{
+    switch (f->field.type) {
+    case PERFILE_STORED_U8:
+    case PERFILE_STORED_U16:
+    case PERFILE_STORED_U32:
+    case PERFILE_STORED_S32:
+    case PERFILE_STORED_S64:
+        *type = PF_COLUMN_I64;
+        return true;
+    case PERFILE_STORED_U64:
+        *type = PF_COLUMN_U64;
+        return true;
+    case PERFILE_STORED_TEXT:
+    case PERFILE_STORED_BLOB: /* hex digits */
+        *type = PF_COLUMN_TEXT;
+        return true;
+    case PERFILE_STORED_WORDS:
+        *type = PF_COLUMN_I64S;
+        return true;
+    case PERFILE_STORED_STRINGS:
+        *type = PF_COLUMN_TEXTS;
+        return true;
+    default: /* structs and lists of them: only the fields in structs have a value */
+        return false;
+    }
+}
+
+/* True if the field has a column: common_type is the same in all rows of a table. */
+static bool has_column(const perfile_tracepoint_field *f)
+{
+    pf_column_type type;
+    const perfile_bytes name = {(const uint8_t *)f->field.name, strlen(f->field.name)};
+    return type_of(f, &type) && name.len && pf_utf8_valid(name) &&
+           strcmp(f->field.name, "common_type") != 0;
+}
+
+/* True if a column in front of `n` has the name; to some engines PID and pid are one. */
+static bool is_taken(const pf_tracepoint_table *t, size_t n, const char *name)
+{
+    size_t i = 0;
+    while (i < n && strcasecmp(t->columns[i].name, name) != 0)
+        i++;
+    return i < n;
+}
+
+/* Finds a name for column `n`: that of the field, with field_ in front if it is taken, until it is
+ * free.  False if there is no room for that. */
+static bool find_name(pf_tracepoint_table *t, size_t n, const char *field)
+{
+    char *made = t->names[n - N_FIXED];
+    const size_t length = strlen(field) + 1;
+    if (length > NAME_BYTES)
+        return false;
+    size_t at = NAME_BYTES - length;
+    t->columns[n].name = field;
+    memcpy(made + at, field, length);
+    while (is_taken(t, n, t->columns[n].name)) {
+        if (at < 6)
+            return false;
+        at -= 6;
+        memcpy(made + at, "field_", 6);
+        t->columns[n].name = made + at;
+    }
+    return true;
+}
+
+/* Describes the columns. */
+static void describe(pf_tracepoint_table *t, const perfile_tracepoint *of)
+{
+    const pf_table_about *fixed = &pf_all_tables[PF_TABLE_tracepoints];
+    memcpy(t->columns, fixed->columns, N_FIXED * sizeof *t->columns);
+    t->about = *fixed;
+    t->about.columns = t->columns;
+    for (uint32_t i = 0; of && i < of->n_fields; i++) {
+        const perfile_tracepoint_field *f = &of->fields[i];
+        pf_column_about *c = &t->columns[t->about.n];
+        if (!has_column(f))
+            continue;
+        *c = (pf_column_about){.unit = "", .source = "payload", .doc = f->declared};
+        type_of(f, &c->type);
+        t->fields[t->about.n - N_FIXED] = (column_field){f->field.name, i};
+        if (find_name(t, t->about.n, f->field.name))
+            t->about.n++;
+    }
+    t->now = of;
+}
+
+/* Memory for a table of `n` fields at most; NULL if there is none, or the limit is exceeded. */
+static pf_tracepoint_table *new_table(pf_tables *x, size_t n)
+{
+    pf_tracepoint_table *t = pf_alloc(1, sizeof *t);
+    const size_t bytes = sizeof *t + (N_FIXED + n) * (sizeof *t->columns + sizeof(pf_table_column) +
+                                                      sizeof *t->fields + sizeof *t->names);
+    if (!t)
+        return NULL;
+    if (pf_budget_charge(&x->x.profile.budget, bytes))
+        t->charged = bytes;
+    t->columns = pf_alloc(N_FIXED + n, sizeof *t->columns);
+    t->fields = pf_alloc(n + 1, sizeof *t->fields);
+    t->names = pf_alloc(n + 1, sizeof *t->names);
+    if (t->charged && t->columns && t->fields && t->names)
+        return t;
+    free_table(x, t);
+    return NULL;
+}
+
+/* Ids of stacks are put when the table is complete. */
+static void mark_late(pf_tracepoint_table *t)
+{
+    t->table.batch->columns[PF_AT(tracepoints, stack_id)].by_hand = true;
+}
+
+static bool add_table(pf_tables *x, const char *name, const perfile_tracepoint *of)
+{
+    pf_tracepoints_maker *m = x->tracepoints;
+    pf_tracepoint_table *t = new_table(x, of ? of->n_fields : 0);
+    if (!t)
+        return false;
+    describe(t, of);
+    t->table = (pf_table){.about = &t->about, .number = PF_TABLE_tracepoints, .event = name};
+    if (!pf_index_put(&m->by_name, (uintptr_t)name, (uint32_t)n_tables(m)) ||
+        !pf_table_open(x, &t->table) || !pf_buffer_append(&m->tables, &t, sizeof(t))) {
+        free_table(x, t);
+        return false;
+    }
+    mark_late(t);
+    return true;
+}
+
+/* The name of a table: SYSTEM:NAME, else the name of the event.  NULL if there is no memory. */
+static const char *name_of(pf_tables *x, const perfile_event *event, const perfile_tracepoint *of)
+{
+    char name[512];
+    if (!of || !of->system[0])
+        return pf_profile_text(&x->x.profile, event->name);
+    const int n = snprintf(name, sizeof name, "%s:%s", of->system, of->name);
+    return pf_profile_text(&x->x.profile, n > 0 && (size_t)n < sizeof name ? name : event->name);
+}
+
+/* Finds the table of a sample, or makes it.  *out NULL: there are too many.  False if there is no
+ * memory, or the limit is exceeded. */
+static bool find_table(pf_tables *x, const perfile_event *event, const perfile_tracepoint *of,
+                       pf_tracepoint_table **out)
+{
+    pf_tracepoints_maker *m = x->tracepoints;
+    const uint64_t source = of ? (uintptr_t)of : (uintptr_t)event;
+    uint32_t at = pf_index_get(&m->by_source, source);
+    *out = NULL;
+    if (at == PF_INDEX_NONE) {
+        const char *name = name_of(x, event, of);
+        if (!name)
+            return false;
+        at = pf_index_get(&m->by_name, (uintptr_t)name);
+        if (at == PF_INDEX_NONE) {
+            at = (uint32_t)n_tables(m);
+            if (at == MOST_TABLES)
+                return true;
+            if (!add_table(x, name, of))
+                return false;
+        }
+        if (!pf_index_put(&m->by_source, source, at))
+            return false;
+    }
+    *out = table_at(m, at);
+    return true;
+}
+
+/* Finds the fields of the columns in another description: those of the same name and type. */
+static void match_fields(pf_tracepoint_table *t, const perfile_tracepoint *of)
+{
+    for (size_t i = N_FIXED; i < t->about.n; i++) {
+        column_field *f = &t->fields[i - N_FIXED];
+        pf_column_type type;
+        const int at = of ? perfile_tracepoint_field_find(of, f->name) : -1;
+        const bool fits = at >= 0 && type_of(&of->fields[at], &type) && type == t->columns[i].type;
+        f->at = fits ? (uint32_t)at : NO_FIELD;
+    }
+    t->now = of;
+}
+
+/* Values. */
+
+static void put_hex(pf_tracepoints_maker *m, pf_table_column *c, perfile_bytes bytes)
+{
+    pf_buffer *text = &m->scratch;
+    pf_buffer_clear(text);
+    if (!pf_buffer_reserve(text, 2 * bytes.len + PF_VALUE_ROOM)) {
+        c->batch->no_memory = true;
+        return;
+    }
+    text->len = (size_t)(pf_put_bytes(text->ptr, bytes) - text->ptr);
+    pf_column_bytes(c, (perfile_bytes){text->ptr, text->len});
+}
+
+/* Items below 64 bits with a sign have 32 bits. */
+static void put_words(pf_table_column *c, const perfile_words *words, bool sign)
+{
+    for (size_t i = 0; i < words->n; i++) {
+        const uint64_t word = perfile_word(words, i);
+        pf_column_element(c, sign ? (uint64_t)(int64_t)(int32_t)(uint32_t)word : word);
+    }
+    pf_column_list_end(c, words->n);
+}
+
+static void put_strings(pf_tracepoints_maker *m, pf_table_column *c, perfile_strings strings)
+{
+    perfile_bytes one;
+    size_t n = 0;
+    for (; perfile_strings_next(&strings, &one) == PERFILE_OK; n++) {
+        pf_buffer_clear(&m->scratch);
+        if (!pf_buffer_append(&m->scratch, one.ptr, one.len) ||
+            !pf_buffer_append_u8(&m->scratch, 0)) {
+            c->batch->no_memory = true;
+            return;
+        }
+        pf_column_element_text(c, (const char *)m->scratch.ptr);
+    }
+    pf_column_list_end(c, n);
+}
+
+static void put_value(pf_tracepoints_maker *m, pf_table_column *c, const perfile_field *field,
+                      const perfile_value *v)
+{
+    switch (field->type) {
+    case PERFILE_STORED_TEXT:
+        pf_column_bytes(c, v->u.bytes);
+        break;
+    case PERFILE_STORED_BLOB:
+        put_hex(m, c, v->u.bytes);
+        break;
+    case PERFILE_STORED_WORDS:
+        put_words(c, &v->u.words, field->element == PERFILE_STORED_S32);
+        break;
+    case PERFILE_STORED_STRINGS:
+        put_strings(m, c, v->u.strings);
+        break;
+    default:
+        pf_column_number(c, v->number);
+        break;
+    }
+}
+
+static void put_fields(pf_tracepoints_maker *m, pf_tracepoint_table *t, perfile_bytes payload)
+{
+    for (size_t i = N_FIXED; i < t->about.n; i++) {
+        perfile_value v;
+        const uint32_t field = t->fields[i - N_FIXED].at;
+        if (field != NO_FIELD && perfile_tracepoint_value(t->now, payload, field, &v) == PERFILE_OK)
+            put_value(m, &t->table.batch->columns[i], &t->now->fields[field].field, &v);
+    }
+}
+
+static bool put_fixed(pf_tables *x, pf_table_column *c, const pf_profiled *s)
+{
+    bool ok = true;
+    pf_put_capture(x, &c[PF_AT(tracepoints, capture_id)]);
+    pf_column_number(&c[PF_AT(tracepoints, record)], s->record->sequence);
+    pf_put_time(&c[PF_AT(tracepoints, time)], s->time);
+    pf_put_wall(x, &c[PF_AT(tracepoints, wall)], s->time);
+    pf_put_cpu(&c[PF_AT(tracepoints, cpu)], s->cpu);
+    if (s->event->attr->sample_type & PERFILE_SAMPLE_TID) {
+        pf_put_task(&c[PF_AT(tracepoints, pid)], &c[PF_AT(tracepoints, tid)], s, true);
+        pf_column_same_text(&c[PF_AT(tracepoints, comm)],
+                            pf_profile_reader_comm(&x->x.reader, s->pid, s->tid, s->time, &ok));
+    }
+    return ok;
+}
+
+/* Completing. */
+
+/* Puts the ids of the stacks, which pf_stacks_update() has seen, and gives the rows on. */
+static bool complete_table(pf_tables *x, pf_tracepoint_table *t)
+{
+    pf_table_column *c = &t->table.batch->columns[PF_AT(tracepoints, stack_id)];
+    const uint32_t *stacks = (const void *)t->stacks.ptr;
+    for (size_t i = 0; i < t->table.batch->rows; i++) {
+        int64_t id;
+        if (stacks[i] == PF_EMPTY_STACK) {
+            pf_column_null(c);
+            continue;
+        }
+        if (!pf_stacks_stack(x, stacks[i], &id))
+            return false;
+        pf_column_number(c, (uint64_t)id);
+    }
+    pf_buffer_clear(&t->stacks);
+    if (!pf_table_flush(x, &t->table))
+        return false;
+    mark_late(t);
+    return true;
+}
+
+bool pf_tracepoints_complete(pf_tables *x)
+{
+    pf_tracepoints_maker *m = x->tracepoints;
+    bool ok = true;
+    for (size_t i = 0; m && i < n_tables(m) && ok; i++)
+        ok = complete_table(x, table_at(m, i));
+    if (m)
+        m->bytes = 0;
+    return ok;
+}
+
+/* The same, and the memory of rows is not kept for others: there may be many tables. */
+static bool complete_all(pf_tables *x)
+{
+    pf_tracepoints_maker *m = x->tracepoints;
+    bool ok = pf_stacks_update(x) && pf_tracepoints_complete(x);
+    for (size_t i = 0; i < n_tables(m) && ok; i++) {
+        pf_tracepoint_table *t = table_at(m, i);
+        pf_table_batch_free(t->table.batch);
+        pf_buffer_free(&t->stacks);
+        ok = pf_table_open(x, &t->table);
+        if (ok)
+            mark_late(t);
+    }
+    return ok;
+}
+
+static bool put_row(pf_tables *x, pf_tracepoint_table *t, const pf_profiled *s,
+                    perfile_bytes payload)
+{
+    pf_tracepoints_maker *m = x->tracepoints;
+    if (!put_fixed(x, t->table.batch->columns, s) ||
+        !pf_buffer_append(&t->stacks, &s->stack, sizeof s->stack))
+        return false;
+    put_fields(m, t, payload);
+    pf_table_batch_row(t->table.batch);
+    m->bytes += ROW_BYTES * t->about.n + 4 * payload.len;
+    if (m->bytes > MOST_BYTES)
+        return complete_all(x);
+    return !pf_table_is_full(&t->table) || (pf_stacks_update(x) && complete_table(x, t));
+}
+
+/* The tracepoint of a sample, and its payload; *of NULL: it has no description that can be read.  A
+ * sample without a payload may still be described.  False if there is no memory. */
+static bool find_payload(pf_tracepoints_maker *m, const pf_profiled *s,
+                         const perfile_tracepoint **of, perfile_bytes *payload)
+{
+    perfile_status st = perfile_tracepoint_of(m->all, s->record, of, payload, NULL);
+    if (st == PERFILE_OK)
+        return true;
+    *payload = (perfile_bytes){0};
+    if (st != PERFILE_E_NOMEM)
+        st = perfile_tracepoint_find(m->all, s->event->attr->config, of, NULL);
+    if (st != PERFILE_OK)
+        *of = NULL;
+    return st != PERFILE_E_NOMEM;
+}
+
+static bool sample(pf_tables *x, const pf_profiled *s)
+{
+    pf_tracepoints_maker *m = x->tracepoints;
+    const perfile_tracepoint *of;
+    perfile_bytes payload;
+    pf_tracepoint_table *t;
+    if (!m || !s->event || s->event->attr->type != PERFILE_TYPE_TRACEPOINT)
+        return true;
+    if (!find_payload(m, s, &of, &payload) || !find_table(x, s->event, of, &t))
+        return false;
+    if (t && of != t->now)
+        match_fields(t, of);
+    return !t || put_row(x, t, s, payload);
+}
+
+static bool end(pf_tables *x)
+{
+    pf_tracepoints_maker *m = x->tracepoints;
+    bool ok = true;
+    for (size_t i = 0; m && i < n_tables(m) && ok; i++)
+        ok = pf_table_end(x, &table_at(m, i)->table);
+    return ok;
+}
+
+const pf_table_maker pf_make_tracepoints = {
+    .begin = begin, .sample = sample, .end = end, .close = close_maker};

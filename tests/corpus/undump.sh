@@ -1,0 +1,6 @@
+# Every capture comes back from its dump: see undump.py.
+set -eu
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs python3
+[ -x "$PERFILE" ] || { echo "the command was not built"; exit 77; }
+python3 "$PERFILE_SOURCE/tests/corpus/undump.py"
