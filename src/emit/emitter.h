@@ -56,19 +56,21 @@ typedef struct pf_export_ops {
      * (`period` and `stack` mean nothing), as it comes; its event is that of its id, if it has one.
      * False likewise.  NULL: they are not of interest. */
     bool (*note)(struct pf_exporter *x, const struct pf_profiled *about);
-    uint8_t per[8];  /* the keys that are taken if none are asked for */
-    bool all_keys;   /* all keys are taken, whatever is asked for */
-    bool per_event;  /* PERFILE_PER_EVENT is always among them */
-    bool per_host;   /* labels say the host, too */
-    bool lines;      /* it can show lines of the source */
-    bool trees;      /* it shows a tree: of captures before beside that of others, or reversed */
-    bool by_time;    /* samples are shown at their time, not added up */
-    bool by_name;    /* of a frame its name is written, and no address */
-    bool joins;      /* frames without a name are one for each object by default */
-    bool binary;     /* the output is not for terminals */
-    bool directory;  /* it is several files */
-    bool folder;     /* it is files in a folder, or one file */
-    bool own_frames; /* samples have the frame of their address (pf_profiled.frame) */
+    uint8_t per[8]; /* the keys that are taken if none are asked for */
+    bool all_keys;  /* all keys are taken, whatever is asked for */
+    bool per_event; /* PERFILE_PER_EVENT is always among them */
+    bool per_host;  /* labels say the host, too */
+    bool lines;     /* it can show lines of the source */
+    bool trees;     /* it shows a tree: of captures before beside that of others, or reversed */
+    bool by_time;   /* samples are shown at their time, not added up */
+    bool by_name;   /* of a frame its name is written, and no address */
+    bool joins;     /* frames without a name are one for each object by default */
+    bool binary;    /* the output is not for terminals */
+    bool directory; /* it is several files */
+    bool folder;    /* it is files in a folder, or one file */
+    /* Samples have the frame of their address (pf_profiled.frame), and a stack only if they have a
+     * call chain. */
+    bool own_frames;
 } pf_export_ops;
 
 /* What samples of an event say of the time of a processor. */

@@ -121,7 +121,7 @@ static perfile_status begin_input(pf_exporter *x, perfile_error *err)
         return pf_fail_nomem(err, "export");
     x->reader.branch_chains = x->options.flags & PERFILE_EXPORT_BRANCH_CHAINS;
     pf_resolver *resolver = &x->reader.resolver;
-    resolver->own_frames = x->base.ops->exports->own_frames;
+    resolver->own_frames = resolver->chains_only = x->base.ops->exports->own_frames;
     const uint32_t by_place = PERFILE_EXPORT_INLINE | PERFILE_EXPORT_LINES;
     resolver->joins = x->base.ops->exports->by_name && !(x->options.flags & by_place);
     resolver->joins_unnamed = resolver->joins_unmapped = pf_export_tree_options(x).join;

@@ -87,6 +87,7 @@ void pf_resolver_set_like(pf_resolver *x, const pf_resolver *like)
     x->functions = like->functions;
     x->lock = like->lock;
     x->own_frames = like->own_frames;
+    x->chains_only = like->chains_only;
 }
 
 bool pf_resolver_init(pf_resolver *x, pf_profile *profile, const perfile_model *model)
@@ -509,7 +510,7 @@ bool pf_resolve(pf_resolver *x, pf_unresolved *u)
         if (!pf_resolve_address(x, s->pid, pf_code_of_misc(u->misc), u->ip, s->time, &place))
             return false;
         s->frame = place.frame;
-        if (s->stack == PF_EMPTY_STACK)
+        if (s->stack == PF_EMPTY_STACK && !x->chains_only)
             s->stack = pf_resolve_push(x, PF_EMPTY_STACK, s->frame);
     }
     return s->stack != PF_INTERN_NONE;

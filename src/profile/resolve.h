@@ -16,7 +16,7 @@
 
 /* Where the call chain of a sample comes from. */
 enum {
-    PF_CHAIN_NONE = 0,  /* it has none: its stack is its own address */
+    PF_CHAIN_NONE = 0,  /* it has none */
     PF_CHAIN_RECORDED,  /* the record has it */
     PF_CHAIN_UNWOUND,   /* its user part was made of a copied stack, to the outermost frame */
     PF_CHAIN_TRUNCATED, /* likewise, but the outer frames are missing */
@@ -77,6 +77,7 @@ typedef struct pf_resolver {
     perfile_symbols *functions; /* know these; NULL: none is known */
     pthread_mutex_t *lock;      /* for `functions`; NULL: no other thread uses them */
     bool own_frames;            /* samples are given their `frame` */
+    bool chains_only;           /* those without a call chain have the empty stack */
     const struct pf_symbol_object **symbols_of; /* by number of the object; NULL: not asked yet */
     size_t n_symbols;
     pf_intern calls;            /* what is joined: pf_call of resolve.c */

@@ -16,6 +16,7 @@ enum {
 
 typedef struct pf_stacks_maker {
     int64_t *modules, *frames, *stacks; /* ids, by number */
+    const char **build_ids;             /* of modules, likewise; NULL: it has none */
     uint8_t *written;                   /* of stacks: its row is made */
     size_t n_modules, n_frames, n_stacks;
     size_t modules_cap, frames_cap, stacks_cap;
@@ -33,6 +34,7 @@ static void close_maker(pf_tables *x)
     if (!m)
         return;
     pf_free(m->modules);
+    pf_free(m->build_ids);
     pf_free(m->frames);
     pf_free(m->stacks);
     pf_free(m->written);
@@ -74,14 +76,13 @@ static const char *kind_of(const pf_object *object, unsigned code)
     return object->name[0] == '/' && object->name[1] != '/' ? "elf" : "unknown";
 }
 
-/* Writes a build id in hex digits. */
-static void put_build_id(pf_table_column *c, const pf_object *object)
+/* The build id in hex digits, of the profile's texts; NULL: it has none, or there is no memory. */
+static const char *build_id_of(pf_tables *x, const pf_object *object)
 {
     char hex[2 * sizeof object->build_id + 1] = "";
     for (size_t i = 0; i < object->build_id_size; i++)
         snprintf(hex + 2 * i, 3, "%02x", object->build_id[i]);
-    if (object->build_id_size)
-        pf_column_text(c, hex);
+    return object->build_id_size ? pf_profile_text(&x->x.profile, hex) : NULL;
 }
 
 /* Modules. */
@@ -92,12 +93,13 @@ static bool add_module(pf_tables *x, uint32_t number)
     const perfile_bytes build_id = {object->build_id, object->build_id_size};
     const int64_t id = pf_id_of_module(build_id, object->name);
     x->stacks->modules[number] = id;
+    x->stacks->build_ids[number] = build_id_of(x, object);
     if (!pf_table_wanted(x, PF_TABLE_modules))
         return true;
     const unsigned code = object->first.pid == PERFILE_NO_PID ? PF_CODE_KERNEL : PF_CODE_USER;
     pf_column_number(PF_COLUMN(x, modules, module_id), (uint64_t)id);
     pf_column_text(PF_COLUMN(x, modules, path), object->name);
-    put_build_id(PF_COLUMN(x, modules, build_id), object);
+    pf_column_same_text(PF_COLUMN(x, modules, build_id), x->stacks->build_ids[number]);
     pf_column_text(PF_COLUMN(x, modules, kind), kind_of(object, code));
     if (object->first.len <= INT64_MAX)
         pf_column_number(PF_COLUMN(x, modules, bytes), object->first.len);
@@ -154,15 +156,15 @@ static bool put_frame(pf_tables *x, uint32_t number, int64_t id, uint64_t offset
         pf_column_number(PF_COLUMN(x, frames, module_id),
                          (uint64_t)x->stacks->modules[frame->object]);
         pf_column_same_text(PF_COLUMN(x, frames, module), object->name);
-        put_build_id(PF_COLUMN(x, frames, build_id), object);
+        pf_column_same_text(PF_COLUMN(x, frames, build_id), x->stacks->build_ids[frame->object]);
     }
     pf_column_number(PF_COLUMN(x, frames, offset), offset);
-    pf_column_text(PF_COLUMN(x, frames, mode), mode_of(frame->code));
-    pf_column_text(PF_COLUMN(x, frames, function), name);
+    pf_column_same_text(PF_COLUMN(x, frames, mode), mode_of(frame->code));
+    pf_column_same_text(PF_COLUMN(x, frames, function), name);
     if (function && function->mangled && strcmp(function->mangled, name) != 0)
         pf_column_text(PF_COLUMN(x, frames, raw_name), function->mangled);
     pf_column_bool(PF_COLUMN(x, frames, inlined), frame->inlined);
-    pf_column_text(PF_COLUMN(x, frames, kind), kind_of(object, frame->code));
+    pf_column_same_text(PF_COLUMN(x, frames, kind), kind_of(object, frame->code));
     return pf_table_row(x, &x->at[PF_TABLE_frames]);
 }
 
@@ -209,8 +211,9 @@ bool pf_stacks_update(pf_tables *x)
     if (x->x.symbols && pf_name_functions(p, x->x.symbols, x->x.n_named, &x->failed) != PERFILE_OK)
         return false;
     x->x.n_named = (uint32_t)p->frames.n;
-    size_t written_cap = m->stacks_cap;
-    if (!room((void **)&m->modules, &m->modules_cap, p->objects.n, sizeof *m->modules) ||
+    size_t written_cap = m->stacks_cap, build_ids_cap = m->modules_cap;
+    if (!room((void **)&m->build_ids, &build_ids_cap, p->objects.n, sizeof *m->build_ids) ||
+        !room((void **)&m->modules, &m->modules_cap, p->objects.n, sizeof *m->modules) ||
         !room((void **)&m->frames, &m->frames_cap, p->frames.n, sizeof *m->frames) ||
         !room((void **)&m->written, &written_cap, p->stacks.n, sizeof *m->written) ||
         !room((void **)&m->stacks, &m->stacks_cap, p->stacks.n, sizeof *m->stacks))

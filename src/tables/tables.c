@@ -94,7 +94,8 @@ void pf_put_wall(pf_tables *x, pf_table_column *c, uint64_t time)
 {
     enum { NS_PER_US = 1000 };
     uint64_t wall;
-    if (time != PERFILE_NO_TIME && perfile_session_wall_time(x->session, time, &wall))
+    if (x->clock.has_wall && time != PERFILE_NO_TIME &&
+        perfile_session_wall_time(x->session, time, &wall))
         pf_column_number(c, wall / NS_PER_US);
 }
 
@@ -147,6 +148,7 @@ static perfile_status begin_capture(pf_tables *x, perfile_error *err)
     perfile_status st = pf_id_of_source(source, x->id, err);
     if (st != PERFILE_OK)
         return st;
+    perfile_session_clock(x->session, &x->clock);
     x->begun = true;
     x->records = 0;
     x->first_time = PERFILE_NO_TIME;
@@ -314,11 +316,9 @@ perfile_status pf_tables_begin(perfile_emitter *e, perfile_error *err)
 bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall)
 {
     enum { NS_PER_S = 1000000000 };
-    perfile_clock clock;
     struct stat sb;
-    perfile_session_clock(x->session, &clock);
-    if (clock.has_wall) {
-        *wall = clock.wall_ns;
+    if (x->clock.has_wall) {
+        *wall = x->clock.wall_ns;
         return true;
     }
     /* As `perf report --header` has it. */

@@ -67,6 +67,7 @@ typedef struct pf_tables {
     char id[33];                    /* capture_id */
     bool begun;                     /* its tables are open */
     uint64_t records;               /* so far */
+    perfile_clock clock;            /* whose wall_ns counts if it has_wall */
     uint64_t kept;                  /* bytes of the profile that are not forgotten: its texts */
     uint64_t first_time, last_time; /* of them; first_time > last_time: none has a time */
     pf_table at[PF_N_TABLES];       /* of `tracepoints` the batch is not used */
