@@ -337,6 +337,7 @@ void pf_tables_summary(const perfile_emitter *e, perfile_export_summary *out)
     out->frames = mine->frames;
     out->named = mine->named;
     out->unmapped = mine->unmapped;
+    out->events_apart = true;
 }
 
 perfile_status pf_tables_next(perfile_emitter *e, perfile_error *err)
