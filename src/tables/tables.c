@@ -276,6 +276,8 @@ static void close_makers(pf_tables *x)
             makers[i]->close(x);
     for (size_t i = 0; i < PF_N_TABLES; i++)
         pf_table_drop(x, &x->at[i]);
+    pf_buffer_free(&x->branch_frames);
+    x->branch_frames = (pf_buffer){0};
     x->begun = false;
 }
 
@@ -322,7 +324,7 @@ bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall)
         return true;
     }
     /* As `perf report --header` has it. */
-    const char *name = perfile_stream_name(x->stream);
+    const char *name = perfile_source_name(pf_stream_source(x->stream));
     if (stat(name, &sb) < 0 || !S_ISREG(sb.st_mode) || sb.st_mtime < 0)
         return false;
     *wall = (uint64_t)sb.st_mtime * NS_PER_S;
