@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "core/stream.h"
 #include "perfile/abi.h"
 #include "perfile/container.h"
 #include "perfile/damage.h"
