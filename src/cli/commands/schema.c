@@ -9,7 +9,7 @@
 
 /* The lines of format/views.sql and views_clickhouse.sql, made by cmake/views.cmake: NULL behind
  * the last. */
-#include "views.inc"
+#include <views.inc>
 
 enum { OPTION_FORMAT = CLI_OPTION_OWN, OPTION_DIALECT };
 
