@@ -11,14 +11,14 @@
 #include "profile/queue.h"
 
 enum {
-    BATCH_BYTES = 24 << 20, /* of a batch, looked at each … */
+    BATCH_BYTES = 16 << 20, /* of a batch, looked at each … */
     LOOK_ROWS = 1 << 10,    /* … so many rows */
 /* Bytes of stacks and frames that are kept: beyond them all are forgotten, and those that come
  * again are written again. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     MOST_KEPT = 16 << 10
 #else
-    MOST_KEPT = 48 << 20
+    MOST_KEPT = 24 << 20
 #endif
 };
 
@@ -337,6 +337,7 @@ void pf_tables_summary(const perfile_emitter *e, perfile_export_summary *out)
     out->frames = mine->frames;
     out->named = mine->named;
     out->unmapped = mine->unmapped;
+    out->events_apart = true;
 }
 
 perfile_status pf_tables_next(perfile_emitter *e, perfile_error *err)

@@ -30,8 +30,6 @@ typedef struct pf_table {
 typedef struct pf_tables_consumer {
     /* A capture begins: what is known of it is in the pf_tables.  May be NULL. */
     perfile_status (*begin)(void *user, perfile_error *err);
-    /* A table begins: its batch is there, of which columns may become unwanted.  May be NULL. */
-    perfile_status (*open)(void *user, pf_table *table, perfile_error *err);
     /* Gets table->batch, which is complete and has rows, and leaves an empty one of the same table
      * there. */
     perfile_status (*put)(void *user, pf_table *table, perfile_error *err);
@@ -39,6 +37,8 @@ typedef struct pf_tables_consumer {
     perfile_status (*end)(void *user, pf_table *table, perfile_error *err);
     /* A table is given up, or ended before: frees table->to.  May be NULL. */
     void (*drop)(void *user, pf_table *table);
+    /* A table begins: its batch is there, of which columns may become unwanted.  May be NULL. */
+    perfile_status (*open)(void *user, pf_table *table, perfile_error *err);
 } pf_tables_consumer;
 
 struct pf_samples_maker;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # samples/comm_counts.py: Python reads the installed headers as they are, and counts with the installed library what
-# the command counts.  Every function that the headers declare is found under its name.
+# the command counts.  samples/arrow.py reads tables as samples/arrow.c does.  Every function that the headers declare is found under its name.
 set -eu
 . "$PERFILE_SOURCE/tests/needs.bash"
 needs python3 pkg-config jq
@@ -32,6 +32,23 @@ if python3 "$PERFILE_SOURCE/samples/comm_counts.py" "$captures/text.data" 2>said
     exit 1
 fi
 grep -q '^comm_counts: .*text.data: .' said
+
+# Tables, through the Arrow C stream.
+for capture in threads callgraph tracepoints; do
+    for table in samples:record,time,comm,cpu,tid,period,module,mode frames:frame_id,module,mode,kind modules:path,bytes; do
+        IFS=, read -ra columns <<<"${table#*:}"
+        "$PERFILE_BUILD/samples/arrow" "$captures/$capture.data" "${table%:*}" "${columns[@]}" >program
+        python3 "$PERFILE_SOURCE/samples/arrow.py" "$captures/$capture.data" "${table%:*}" "${columns[@]}" |
+            sed -E ':again; s/(^|\t)None($|\t)/\1null\2/; t again' >binding
+        diff -u program binding || { echo "$capture: the binding (+) has other rows than the program (-)"; exit 1; }
+        [ "$(wc -l <binding)" -gt 1 ]
+    done
+done
+if python3 "$PERFILE_SOURCE/samples/arrow.py" "$captures/threads.data" sampels 2>said; then
+    echo "there is no such table"
+    exit 1
+fi
+grep -q '^arrow: .*did you mean samples' said
 
 # With PERFILE_DECLARATIONS there is nothing but standard C, each function is declared once, and the library has it.
 mkdir -p standard

@@ -2,7 +2,7 @@
 # DuckDB scans the Arrow streams of tables: its rows of samples are what `dump` says of the same records, its types
 # those of format/tables.def, and its joins find every stack and frame.
 #
-# $PERFILE_NPM is a folder in which `npm install @duckdb/node-bindings-linux-x64` was run (.ci/run does that).
+# $PERFILE_NPM is a folder in which `npm install @duckdb/node-api` was run (.ci/run does that).
 set -eu
 . "$PERFILE_SOURCE/tests/needs.bash"
 needs jq

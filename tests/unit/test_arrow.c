@@ -11,7 +11,7 @@
 #include "../recorded.h"
 #include "base/alloc.h"
 #include "perfile/perfile.h"
-#include "tables/schema.h"
+#include "../tabled.h"
 
 static perfile_source *memory(perfile_bytes bytes)
 {
@@ -74,7 +74,7 @@ static bool next(struct ArrowArrayStream *s, const struct ArrowSchema *schema, s
 
 /* Every table of every capture. */
 
-static uint64_t n_arrays, n_rows, n_samples, n_stacks;
+static uint64_t n_arrays, n_rows, n_samples, n_stacks, n_tracepoints;
 
 static uint64_t rows_of(const char *path, const char *table)
 {
@@ -110,30 +110,48 @@ static uint64_t rows_of(const char *path, const char *table)
     return rows;
 }
 
-/* Samples that a stream has; other families are translated to some. */
-static uint64_t count_samples(perfile_stream *s)
+/* All tables of a capture at once, without the stream. */
+static void all_tables(const char *path, tabled *t)
 {
-    const perfile_record *r;
-    uint64_t n = 0;
-    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
-        n += r->family == PERFILE_FAMILY_PERF && r->type == PERFILE_RECORD_SAMPLE;
-    return n;
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_model *model;
+    perfile_error err;
+    const perfile_open_options how = {.size = sizeof how, .deliver = PERFILE_DELIVER_DAMAGE};
+    perfile_filter_open_options reading = {
+        .size = sizeof reading, .how = &how, .model = true, .translate = true};
+    assert_int_equal(perfile_source_path(path, NULL, &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter_open(source, NULL, &reading, &s, &model, &err), PERFILE_OK);
+    perfile_emitter *e = tabled_open(t, s, model, (UINT32_C(1) << PF_N_TABLES) - 1, NULL);
+    tabled_feed(e, s);
+    assert_int_equal(perfile_emitter_finish(e, &err), PERFILE_OK);
+    perfile_emitter_close(e);
+    perfile_stream_close(s);
 }
 
+/* A table alone has the rows that it has beside the others. */
 static void one_capture(const char *path, perfile_stream *s)
 {
-    const uint64_t samples = count_samples(s);
-    const size_t length = strlen(path);
-    for (size_t i = 0; i < PF_N_TABLES; i++) {
-        if (i == PF_TABLE_tracepoints)
+    static const char of_tracepoints[] = "tracepoints/";
+    const size_t n = sizeof of_tracepoints - 1;
+    tabled all = {0};
+    (void)s;
+    all_tables(path, &all);
+    for (size_t i = 0; i < PF_N_TABLES; i++)
+        if (i != PF_TABLE_tracepoints)
+            assert_int_equal(rows_of(path, pf_all_tables[i].name),
+                             tabled_rows(&all, pf_all_tables[i].name));
+    for (size_t i = 0; i < all.n; i++) {
+        char name[sizeof all.at[i].name + 8];
+        if (strncmp(all.at[i].name, of_tracepoints, n) != 0)
             continue;
-        const uint64_t rows = rows_of(path, pf_all_tables[i].name);
-        if (i == PF_TABLE_samples && length > 5 && strcmp(path + length - 5, ".data") == 0) {
-            assert_int_equal(rows, samples);
-            n_samples += samples;
-        }
-        n_stacks += i == PF_TABLE_stacks ? rows : 0;
+        snprintf(name, sizeof name, "%sevent=%s", of_tracepoints, all.at[i].name + n);
+        assert_int_equal(rows_of(path, name), all.at[i].n);
+        n_tracepoints++;
     }
+    n_samples += tabled_rows(&all, "samples");
+    n_stacks += tabled_rows(&all, "stacks");
+    tabled_free(&all);
 }
 
 static void every_table_keeps_the_rules(void **state)
@@ -141,7 +159,8 @@ static void every_table_keeps_the_rules(void **state)
     (void)state;
     unsetenv("PERFILE_CORPUS");
     assert_true(recorded_each(one_capture) > 30);
-    assert_true(n_samples > 500 && n_stacks > 100 && n_rows > n_samples && n_arrays > 50);
+    assert_true(n_samples > 500 && n_stacks > 100 && n_rows > n_samples && n_arrays > 50 &&
+                n_tracepoints > 2);
 }
 
 /* The checker itself, on arrays that break a rule. */
