@@ -719,6 +719,52 @@ static void test_wide_switches(void **state)
     tabled_free(&t);
 }
 
+/* Records of one processor come before older ones of another; a round ends behind each. */
+static void put_round(builder *b)
+{
+    build_end(b, build_begin(b, PERFILE_RECORD_FINISHED_ROUND, 0));
+}
+
+static void put_task_switch(builder *b, bool in, uint32_t tid, uint64_t time)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_SWITCH, in ? 0 : PERFILE_MISC_SWITCH_OUT);
+    end(b, start, tid, tid, time);
+}
+
+static void test_unsorted_switches(void **state)
+{
+    for (unsigned rounds = 0; rounds < 2; rounds++) {
+        BUILDER b = {0};
+        tabled t = {0};
+        capture c;
+        (void)state;
+        begin(&b, CHAIN_TYPE, 1, 0);
+        put_task_switch(&b, true, 10, 300);
+        put_task_switch(&b, false, 10, 350);
+        put_task_switch(&b, true, 10, 100);
+        put_task_switch(&b, false, 10, 250);
+        if (rounds)
+            put_round(&b);
+        put_task_switch(&b, true, 10, 500);
+        put_task_switch(&b, true, 10, 400);
+        put_task_switch(&b, false, 10, 450);
+        if (rounds)
+            put_round(&b);
+        put_task_switch(&b, false, 10, 600);
+        open_built(&b, &c);
+        make_tables(&t, &c, EVERY, NULL);
+        assert_int_equal(tabled_rows(&t, "switches"), 8);
+        assert_int_equal(tabled_rows(&t, "slices"), 4);
+        static const char *const starts[] = {"100", "300", "400", "500"};
+        static const char *const durations[] = {"150", "50", "50", "100"};
+        for (size_t i = 0; i < 4; i++) {
+            assert_value(&t, "slices", i, "start", starts[i]);
+            assert_value(&t, "slices", i, "duration", durations[i]);
+        }
+        tabled_free(&t);
+    }
+}
+
 /* A number that was used again is another thread. */
 static void test_lives(void **state)
 {
@@ -816,6 +862,7 @@ int main(void)
         cmocka_unit_test(test_tracepoints),
         cmocka_unit_test(test_lost_and_aux),
         cmocka_unit_test(test_wide_switches),
+        cmocka_unit_test(test_unsorted_switches),
         cmocka_unit_test(test_lives),
         cmocka_unit_test(test_read),
     };
