@@ -64,3 +64,34 @@ scan "$captures/callgraph.data" '
            (select count(*) > 10 and max(depth) > 3 and bool_and(depth = len(frames) or truncated) from stacks)' \
     samples stacks frames modules >joined
 printf '0\t0\t0\t0\ttrue\n' | diff -u - joined
+
+# The same rows as in Parquet files.
+n=0
+for capture in callgraph switch tracepoints stat; do
+    rm -rf made
+    "$PERFILE" export --to parquet --no-symbols -o made "$captures/$capture.data" 2>/dev/null
+    for folder in made/*/; do
+        table=$(basename "$folder")
+        [ "$table" != tracepoints ] || continue
+        files="read_parquet('$folder**/*.parquet', hive_partitioning = false)"
+        scan "$captures/$capture.data" "
+            select (select count(*) from (from $table except all from $files)),
+                   (select count(*) from (from $files except all from $table)), count(*) > 0 from $table" "$table" >same
+        printf '0\t0\ttrue\n' | diff -u - same || { echo "$capture: $table is not what the Parquet files say"; exit 1; }
+        n=$((n + 1))
+    done
+    for folder in made/tracepoints/*/; do
+        [ -d "$folder" ] || continue
+        event=$(basename "$folder") # event=SYSTEM:NAME
+        name=${event#event=}
+        name=${name//:/_}
+        files="read_parquet('$folder**/*.parquet', hive_partitioning = false)"
+        scan "$captures/$capture.data" "
+            select (select count(*) from (from \"$name\" except all from $files)),
+                   (select count(*) from (from $files except all from \"$name\"))" "tracepoints/$event" >same
+        printf '0\t0\n' | diff -u - same
+        n=$((n + 1))
+    done
+done
+[ "$n" -gt 30 ]
+echo "$n tables compared with Parquet files"
