@@ -499,12 +499,45 @@ static void put_pairs(const char *folder)
     }
 }
 
+/* The dump of a capture, for fuzz_undump.c; nothing if it is none. */
+static void put_dump(const char *folder, const char *name, const builder *capture)
+{
+    const perfile_open_options how = {.size = sizeof how, .as_stored = true};
+    perfile_source *source;
+    perfile_stream *s;
+    perfile_sink *sink;
+    perfile_emitter *e;
+    const perfile_record *r;
+    builder b = {0};
+    perfile_status st = perfile_source_memory((perfile_bytes){capture->b.ptr, capture->b.len},
+                                              "seed", &source, NULL);
+    if (st != PERFILE_OK || perfile_open(source, &how, &s, NULL) != PERFILE_OK)
+        return;
+    st = perfile_sink_memory("dump", &sink, NULL);
+    if (st == PERFILE_OK)
+        st = perfile_emitter_open("cbor", s, sink, NULL, &e, NULL);
+    if (st != PERFILE_OK)
+        abort();
+    st = perfile_emitter_begin(e, NULL);
+    while (st == PERFILE_OK && (st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK)
+        st = perfile_emitter_put(e, r, NULL);
+    if (st == PERFILE_END && perfile_emitter_finish(e, NULL) == PERFILE_OK) {
+        build_bytes(&b, perfile_sink_bytes(sink).ptr, perfile_sink_bytes(sink).len);
+        seeds_put(folder, "undump", name, &b);
+    }
+    build_clear(&b);
+    perfile_emitter_close(e);
+    perfile_sink_close(sink);
+    perfile_stream_close(s);
+}
+
 /* Seeds of the targets that look at all that is done with a capture. */
 static void put_whole(const char *folder, const char *name, const builder *capture, unsigned turn)
 {
     static const unsigned froms[] = {0, 1, 2, 3, 4};
     builder b = {0};
     char numbered[96];
+    put_dump(folder, name, capture);
     build_bytes(&b, capture->b.ptr, capture->b.len);
     const size_t whole = b.b.len;
     for (unsigned i = 0; i < 3; i++) {

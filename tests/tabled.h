@@ -329,7 +329,8 @@ static inline perfile_emitter *tabled_open(tabled *to, perfile_stream *stream,
                                            const perfile_model *model, uint32_t wanted,
                                            const char *const *labels)
 {
-    static const pf_tables_consumer consumer = {tabled_begin, tabled_put, tabled_end};
+    static const pf_tables_consumer consumer = {
+        .begin = tabled_begin, .put = tabled_put, .end = tabled_end};
     static const perfile_export_options options = {.size = sizeof options};
     perfile_error err = {0};
     perfile_emitter *e;

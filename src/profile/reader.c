@@ -378,7 +378,7 @@ static perfile_status hand_out(void *user, const pf_unresolved *resolved, perfil
     if (resolved->is_note)
         return x->note(x->user, s) ? PERFILE_OK : pf_profile_fail(x->profile, err);
     (void)pf_profile_reader_event(x, s->event, &ok);
-    count_sample(&x->counts, s, s->stack != PF_EMPTY_STACK);
+    count_sample(&x->counts, s, s->stack != PF_EMPTY_STACK || s->frame != PF_INTERN_NONE);
     return ok && x->take(x->user, s) ? PERFILE_OK : pf_profile_fail(x->profile, err);
 }
 

@@ -96,24 +96,25 @@ void pf_table_batch_free(pf_table_batch *b)
     pf_free(b);
 }
 
-static void forget_places(pf_index *x)
+static void forget_places(pf_column_texts *t)
 {
-    const uint64_t seed = x->seed;
-    pf_index_free(x);
-    *x = (pf_index){.seed = seed};
+    const uint64_t seed = t->by_place.seed;
+    pf_index_free(&t->by_place);
+    t->by_place = (pf_index){.seed = seed};
+    t->last = NULL;
 }
 
 void pf_table_batch_forget(pf_table_batch *b)
 {
     for (size_t i = 0; i < b->n; i++)
-        forget_places(&b->columns[i].texts.by_place);
+        forget_places(&b->columns[i].texts);
 }
 
 static void clear_texts(pf_column_texts *t)
 {
     pf_buffer_clear(&t->bytes);
     pf_buffer_clear(&t->offsets);
-    forget_places(&t->by_place);
+    forget_places(t);
     if (t->slots)
         memset(t->slots, 0, t->n_slots * sizeof *t->slots);
     t->n = 0;
@@ -427,6 +428,21 @@ void pf_column_text(pf_table_column *c, const char *text)
         pf_column_null(c);
 }
 
+/* Looks up a text by its address; NO_TEXT if there is no memory. */
+static uint32_t number_of_place(pf_table_column *c, const char *text)
+{
+    pf_column_texts *t = &c->texts;
+    uint32_t number = pf_index_get(&t->by_place, (uintptr_t)text);
+    if (number != PF_INDEX_NONE)
+        return number;
+    number = number_of(c, bytes_of(text));
+    if (number != NO_TEXT && !pf_index_put(&t->by_place, (uintptr_t)text, number)) {
+        fail(c);
+        return NO_TEXT;
+    }
+    return number;
+}
+
 void pf_column_same_text(pf_table_column *c, const char *text)
 {
     pf_column_texts *t = &c->texts;
@@ -434,17 +450,12 @@ void pf_column_same_text(pf_table_column *c, const char *text)
         pf_column_text(c, text);
         return;
     }
-    uint32_t number = pf_index_get(&t->by_place, (uintptr_t)text);
-    if (number == PF_INDEX_NONE) {
-        number = number_of(c, bytes_of(text));
-        if (number == NO_TEXT)
-            return;
-        if (!pf_index_put(&t->by_place, (uintptr_t)text, number)) {
-            fail(c);
-            return;
-        }
+    if (text != t->last) { /* most samples say what the one before says */
+        t->last_number = number_of_place(c, text);
+        t->last = t->last_number != NO_TEXT ? text : NULL;
     }
-    pf_column_number(c, number);
+    if (t->last)
+        pf_column_number(c, t->last_number);
 }
 
 /* Lists and structures. */

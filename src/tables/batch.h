@@ -28,6 +28,8 @@ typedef struct pf_column_texts {
     } * slots;
     size_t n_slots;    /* a power of two, at least twice `n`; 0: none yet */
     pf_index by_place; /* number of each text that pf_column_same_text() got, by its address */
+    const char *last;  /* of these, the one that was asked for last; NULL: none */
+    uint32_t last_number;
     pf_buffer scratch; /* a text that is being escaped */
 } pf_column_texts;
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "core/stream.h"
 #include "perfile/abi.h"
 #include "perfile/container.h"
 #include "perfile/damage.h"
@@ -72,7 +73,7 @@ static void put_file(pf_table_column *c, const char *path)
 
 static void put_container(pf_tables *x)
 {
-    const perfile_container *c = x->x.base.container;
+    const perfile_container *c = perfile_stream_container(x->stream);
     uint64_t bytes = 0;
     bool known = true;
     char form[64];
@@ -117,9 +118,10 @@ static void put_facts(pf_tables *x)
 
 static void put_clock(pf_tables *x)
 {
-    perfile_clock clock;
+    enum { NS_PER_US = 1000 };
+    const perfile_clock clock = x->clock;
+    uint64_t wall;
     char number[16];
-    perfile_session_clock(x->session, &clock);
     if (clock.known) {
         const char *name = perfile_vocabulary_word(perfile_vocabulary_find("clockid"),
                                                    (uint64_t)(int64_t)clock.clockid);
@@ -128,8 +130,9 @@ static void put_clock(pf_tables *x)
     }
     if (clock.has_wall)
         pf_column_number(PF_COLUMN(x, captures, wall_offset_ns), clock.wall_ns - clock.clock_ns);
+    if (pf_tables_captured_at(x, &wall))
+        pf_column_number(PF_COLUMN(x, captures, captured_at), wall / NS_PER_US);
     if (x->first_time <= x->last_time) {
-        pf_put_wall(x, PF_COLUMN(x, captures, captured_at), x->first_time);
         pf_put_time(PF_COLUMN(x, captures, first_time), x->first_time);
         pf_put_time(PF_COLUMN(x, captures, last_time), x->last_time);
     }
@@ -163,7 +166,7 @@ static void put_labels(pf_tables *x)
 static bool put_capture(pf_tables *x)
 {
     pf_put_capture(x, PF_COLUMN(x, captures, capture_id));
-    put_file(PF_COLUMN(x, captures, file), perfile_stream_name(x->stream));
+    put_file(PF_COLUMN(x, captures, file), perfile_source_name(pf_stream_source(x->stream)));
     put_container(x);
     put_facts(x);
     put_clock(x);
@@ -354,7 +357,7 @@ static bool damage(pf_tables *x, const perfile_record *r)
 /* What is wrong with the header and its tables: how many bytes that are is not known. */
 static bool put_damages(pf_tables *x)
 {
-    const perfile_container *c = x->x.base.container;
+    const perfile_container *c = perfile_stream_container(x->stream);
     bool ok = true;
     for (uint32_t i = 0; c && i < c->n_damages && ok; i++)
         ok = put_damage(x, 0, c->damages[i].offset, UINT64_MAX, c->damages[i].damage);

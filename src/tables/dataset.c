@@ -21,9 +21,8 @@
 #ifdef PERFILE_WITH_TABLES
 
 enum {
-    GROUPS_PER_THREAD = 2, /* that wait or are being encoded */
-    MOST_NAME = 200,       /* bytes of a value in a folder's name, and … */
-    PART = MOST_NAME + 32  /* … of that name */
+    MOST_NAME = 200,      /* bytes of a value in a folder's name, and … */
+    PART = MOST_NAME + 32 /* … of that name */
 };
 
 /* The file of a table. */
@@ -31,7 +30,7 @@ typedef struct output {
     pf_parquet *file;
     perfile_sink *sink; /* NULL: nothing was written yet */
     bool own;           /* the sink is of this file alone */
-    pf_table_batch *spare[GROUPS_PER_THREAD + 1];
+    pf_table_batch *spare[2];
     size_t n_spare;
 } output;
 
@@ -310,7 +309,7 @@ static perfile_status choose(dataset *d, perfile_error *err)
 static perfile_status start_workers(dataset *d, perfile_error *err)
 {
     const unsigned threads = d->tables.x.base.n_threads;
-    d->n_groups = threads > 1 ? GROUPS_PER_THREAD * threads : 1;
+    d->n_groups = threads > 1 ? threads + 1 : 1;
     d->groups = pf_alloc(d->n_groups, sizeof *d->groups);
     d->encoders = pf_alloc(threads, sizeof *d->encoders);
     bool ok = d->groups && d->encoders;

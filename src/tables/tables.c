@@ -11,14 +11,14 @@
 #include "profile/queue.h"
 
 enum {
-    BATCH_BYTES = 24 << 20, /* of a batch, looked at each … */
+    BATCH_BYTES = 16 << 20, /* of a batch, looked at each … */
     LOOK_ROWS = 1 << 10,    /* … so many rows */
 /* Bytes of stacks and frames that are kept: beyond them all are forgotten, and those that come
  * again are written again. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     MOST_KEPT = 16 << 10
 #else
-    MOST_KEPT = 48 << 20
+    MOST_KEPT = 24 << 20
 #endif
 };
 
@@ -276,6 +276,8 @@ static void close_makers(pf_tables *x)
             makers[i]->close(x);
     for (size_t i = 0; i < PF_N_TABLES; i++)
         pf_table_drop(x, &x->at[i]);
+    pf_buffer_free(&x->branch_frames);
+    x->branch_frames = (pf_buffer){0};
     x->begun = false;
 }
 
@@ -322,7 +324,7 @@ bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall)
         return true;
     }
     /* As `perf report --header` has it. */
-    const char *name = perfile_stream_name(x->stream);
+    const char *name = perfile_source_name(pf_stream_source(x->stream));
     if (stat(name, &sb) < 0 || !S_ISREG(sb.st_mode) || sb.st_mtime < 0)
         return false;
     *wall = (uint64_t)sb.st_mtime * NS_PER_S;
@@ -337,6 +339,7 @@ void pf_tables_summary(const perfile_emitter *e, perfile_export_summary *out)
     out->frames = mine->frames;
     out->named = mine->named;
     out->unmapped = mine->unmapped;
+    out->events_apart = true;
 }
 
 perfile_status pf_tables_next(perfile_emitter *e, perfile_error *err)

@@ -69,7 +69,7 @@ static pf_tracepoint_table *table_at(const pf_tracepoints_maker *m, size_t i)
 
 static bool begin(pf_tables *x)
 {
-    if (!pf_table_wanted(x, PF_TABLE_tracepoints))
+    if (!(x->wanted >> PF_TABLE_tracepoints & 1))
         return true;
     pf_tracepoints_maker *m = pf_alloc(1, sizeof *m);
     x->tracepoints = m;

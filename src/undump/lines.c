@@ -254,9 +254,13 @@ static perfile_status read_line(pf_undump_state *u, perfile_error *err)
         return pf_undump_fail(u, u->item.ptr, "line", err,
                               "the line 'header' has to come first (dump --header)");
     st = kinds[i].read(u, &o, err);
-    if (st != PERFILE_OK)
-        pf_error_at(err, u->offset);
-    return st;
+    if (st == PERFILE_OK)
+        return PERFILE_OK;
+    pf_error_at(err, u->offset);
+    /* What encoders and writers take for a mistake of their caller is one of the dump. */
+    if (st == PERFILE_E_USAGE && err)
+        err->status = PERFILE_E_CORRUPT;
+    return st == PERFILE_E_USAGE ? PERFILE_E_CORRUPT : st;
 }
 
 /* Finds the object at u->offset: u->item.  PERFILE_END: there is none. */
@@ -375,9 +379,8 @@ static void close_state(pf_undump_state *u)
     pf_free(u);
 }
 
-/* Reads the dump, and writes the capture to `sink`, which is finished. */
-static perfile_status undump_to(perfile_source *from, pf_undump_note_fn *note, void *user,
-                                perfile_sink *sink, perfile_error *err)
+perfile_status pf_undump_to(perfile_source *from, pf_undump_note_fn *note, void *user,
+                            perfile_sink *sink, perfile_error *err)
 {
     pf_undump_state *u = pf_alloc(1, sizeof *u);
     if (!u)
@@ -433,7 +436,7 @@ perfile_status pf_undump(perfile_source *from, pf_undump_note_fn *note, void *us
         return st;
     st = perfile_sink_fd(fd, "temporary file", NULL, &sink, err);
     if (st == PERFILE_OK)
-        st = undump_to(from, note, user, sink, err);
+        st = pf_undump_to(from, note, user, sink, err);
     if (st == PERFILE_OK)
         size = perfile_sink_count(sink);
     perfile_sink_close(sink);

@@ -25,6 +25,10 @@ typedef void pf_undump_note_fn(void *user, const perfile_note *note);
 perfile_status pf_undump(perfile_source *from, pf_undump_note_fn *note, void *user,
                          perfile_source **capture, perfile_error *err);
 
+/* The same into `sink`, which is finished, and must be one that a file can be written to. */
+perfile_status pf_undump_to(perfile_source *from, pf_undump_note_fn *note, void *user,
+                            perfile_sink *sink, perfile_error *err);
+
 /* The inside of the room. */
 
 /* Keys of a line: `kind`, and what the kinds have. */

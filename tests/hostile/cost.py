@@ -281,7 +281,8 @@ LINES = {
     "export": ["--to folded --inline --branch-chains -o {out} {in}", "--to flamegraph -o {out} {in}",
                "--to flamegraph --compare {in} -o {out} {in}", "--to flamegraph --reverse -o {out} {in}", "--to speedscope -o {out} {in}",
                "--to pprof --per comm,pid,tid -o {out} {in}", "--to firefox -o {out} {in}",
-               "--to folded --weight offcpu -o {out} {in}", "--to chrome -o {out} {in}", "--to perfetto -o {out} {in}", "--to aux -o {out} {in}"],
+               "--to folded --weight offcpu -o {out} {in}", "--to chrome -o {out} {in}", "--to perfetto -o {out} {in}", "--to aux -o {out} {in}",
+               "--to parquet --wide -o {out} {in}", "--to parquet -j 2 --no-symbols -o {out} {in}"],
     "script": ["-F -sym,-symoff,-dso {in}", "--show-task-events --show-mmap-events --show-switch-events -F comm,event,misc {in}"],
     "convert": ["--force --to pipe -o {out} {in}", "--force -o {out} {in}"],
     "filter": ["--comm n1 -o {out} {in}", "--pid 1 -o {out} {in}"],
@@ -408,6 +409,7 @@ def main():
     perfile, definitions, limits = sys.argv[1:4]
     size = int(sys.argv[4]) if len(sys.argv) > 4 else (1 << 15 if SANITIZED else 1 << 19)
     commands = re.findall(r"^COMMAND\((\w+),", open(definitions, encoding="utf-8").read(), re.M)
+    commands.remove("schema")  # it reads nothing
     table = lines_of(limits)
     wrong = ["%s has no command line here" % c for c in commands if c not in LINES]
     wrong += ["%s has no row in limits.md" % c for c in commands if c not in table]

@@ -111,9 +111,9 @@ def main():
     library, symbols, build_id, folder, hosts, days = sys.argv[1:]
     functions = {}
     for line in open(symbols):
-        address, kind, name = line.split()
-        if kind == "T":
-            functions[name] = int(address, 16)
+        words = line.split()
+        if words[1] == "T":
+            functions[words[2]] = int(words[0], 16)
     for host in range(int(hosts)):
         for day in range(int(days)):
             with open(os.path.join(folder, "host-%d-day-%d.data" % (host, day)), "wb") as f:
