@@ -1,5 +1,5 @@
 /* Columns in the layout of Arrow (batch.h). */
-#include "tables/batch.h"
+#include "arrow/batch.h"
 
 #include <stdio.h>
 #include <string.h>
