@@ -10,10 +10,10 @@
 #include "base/byte_order.h"
 #include "base/crc32.h"
 #include "random.h"
-#include "tables/dictionary.h"
-#include "tables/encodings.h"
-#include "tables/parquet.h"
-#include "tables/thrift.h"
+#include "parquet/dictionary.h"
+#include "parquet/encodings.h"
+#include "parquet/parquet.h"
+#include "parquet/thrift.h"
 
 /* Tables of all types, as format/tables.def would have them. */
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "exporting.h"
 #include "tabled.h"
 
@@ -970,6 +971,52 @@ static void test_read(void **state)
     tabled_free(&t);
 }
 
+/* Missing memory. */
+
+static perfile_status forget_rows(void *user, pf_table *table, perfile_error *err)
+{
+    (void)user;
+    (void)err;
+    pf_table_batch_clear(table->batch);
+    return PERFILE_OK;
+}
+
+/* Makes all tables of a capture.  Allocation number `fail` fails (0: none); *n is how many there
+ * were. */
+static perfile_status try_tables(const char *name, uint64_t fail, uint64_t *n)
+{
+    static const pf_tables_consumer consumer = {.put = forget_rows};
+    capture c;
+    const perfile_record *r;
+    perfile_status st;
+    open_sample(name, &c);
+    pf_alloc_count = 0;
+    pf_alloc_fail_at = fail;
+    perfile_emitter *e = tabled_try(&consumer, NULL, c.stream, c.model, EVERY, NULL, &st);
+    while (st == PERFILE_OK && (st = perfile_stream_next(c.stream, &r, NULL)) == PERFILE_OK)
+        st = perfile_emitter_put(e, r, NULL);
+    if (st == PERFILE_END)
+        st = perfile_emitter_finish(e, NULL);
+    *n = pf_alloc_count;
+    pf_alloc_fail_at = 0;
+    perfile_emitter_close(e);
+    perfile_stream_close(c.stream);
+    return st;
+}
+
+static void test_no_memory(void **state)
+{
+    static const char *const captures[] = {"tracepoints", "switch", "stat", "group"};
+    (void)state;
+    for (size_t i = 0; i < sizeof captures / sizeof captures[0]; i++) {
+        uint64_t all, n;
+        assert_int_equal(try_tables(captures[i], 0, &all), PERFILE_OK);
+        assert_true(all > 100);
+        for (uint64_t fail = 1; fail <= all; fail++)
+            assert_int_equal(try_tables(captures[i], fail, &n), PERFILE_E_NOMEM);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -988,6 +1035,7 @@ int main(void)
         cmocka_unit_test(test_unsorted_switches),
         cmocka_unit_test(test_lives),
         cmocka_unit_test(test_read),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
