@@ -144,6 +144,10 @@ bool pf_sink_is_folder(const perfile_sink *s);
 perfile_status pf_sink_folder_file(perfile_sink *s, const char *name, perfile_sink **file,
                                    perfile_error *err);
 
+/* The files of the folder whose path from there fits a pattern of glob(3) are replaced, too, by
+ * files of other names: they are removed when `s` is finished.  PERFILE_E_NOMEM. */
+perfile_status pf_sink_folder_replaces(perfile_sink *s, const char *pattern, perfile_error *err);
+
 /* True if the kind wants to know which of the bytes are records: see pf_sink_records(). */
 static inline bool pf_sink_wants_records(const perfile_sink *s)
 {

@@ -2,8 +2,9 @@
  *
  * The files are a set (pf_out_set): they are written next to the folder, and appear together under
  * their names when the sink is finished.  Folders that are missing are made just before that, and
- * removed if it fails. */
+ * removed if it fails; files that are replaced under another name are removed behind it. */
 #include <errno.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,8 @@ typedef struct out_folder {
     uint32_t n, cap;
     char **made; /* folders that finish() has made, the outer ones first */
     uint32_t n_made, made_cap;
+    char **old; /* patterns of files that are replaced, see pf_sink_folder_replaces() */
+    uint32_t n_old, old_cap;
 } out_folder;
 
 /* Appends a copy of a text to an array; false if there is no memory. */
@@ -61,6 +64,28 @@ static const char *name_at(void *user, uint32_t n)
     return ((const out_folder *)user)->names[n];
 }
 
+static bool is_new(const out_folder *f, const char *path)
+{
+    uint32_t i = 0;
+    while (i < f->n && strcmp(f->names[i], path) != 0)
+        i++;
+    return i < f->n;
+}
+
+/* Removes what the files replace under other names.  What cannot be removed stays. */
+static void remove_old(const out_folder *f)
+{
+    for (uint32_t i = 0; i < f->n_old; i++) {
+        glob_t found;
+        if (glob(f->old[i], GLOB_NOSORT, NULL, &found) != 0)
+            continue;
+        for (size_t k = 0; k < found.gl_pathc; k++)
+            if (!is_new(f, found.gl_pathv[k]))
+                (void)unlink(found.gl_pathv[k]);
+        globfree(&found);
+    }
+}
+
 static perfile_status folder_finish(perfile_sink *s, pf_sink_end how, perfile_error *err)
 {
     out_folder *f = (out_folder *)s;
@@ -73,8 +98,10 @@ static perfile_status folder_finish(perfile_sink *s, pf_sink_end how, perfile_er
         st = pf_out_set_appear(f->set, name_at, f, err);
     while (st != PERFILE_OK && f->n_made)
         (void)rmdir(f->made[--f->n_made]);
-    if (st == PERFILE_OK)
-        s->temporary = NULL;
+    if (st != PERFILE_OK)
+        return st;
+    s->temporary = NULL;
+    remove_old(f);
     return st;
 }
 
@@ -105,6 +132,7 @@ static void folder_close(perfile_sink *s)
     folder_abort(s);
     free_texts(f->names, f->n);
     free_texts(f->made, f->n_made);
+    free_texts(f->old, f->n_old);
     pf_free(f->path);
 }
 
@@ -144,6 +172,26 @@ perfile_status pf_sink_folder_file(perfile_sink *s, const char *name, perfile_si
         st = pf_out_set_next(f->set, path, file, err);
     pf_free(path);
     return st;
+}
+
+perfile_status pf_sink_folder_replaces(perfile_sink *s, const char *pattern, perfile_error *err)
+{
+    out_folder *f = (out_folder *)s;
+    const size_t n = strlen(f->path);
+    char *path = pf_alloc(2 * n + strlen(pattern) + 2, 1);
+    if (!path)
+        return pf_fail_nomem(err, "sink");
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strchr("*?[\\", f->path[i]))
+            path[at++] = '\\';
+        path[at++] = f->path[i];
+    }
+    path[at++] = '/';
+    memcpy(path + at, pattern, strlen(pattern));
+    const bool ok = append(&f->old, &f->n_old, &f->old_cap, path);
+    pf_free(path);
+    return ok ? PERFILE_OK : pf_fail_nomem(err, "sink");
 }
 
 /* What exists under the name of the folder must be one. */

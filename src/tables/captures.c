@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "core/stream.h"
 #include "perfile/abi.h"
 #include "perfile/container.h"
 #include "perfile/damage.h"
@@ -165,7 +166,7 @@ static void put_labels(pf_tables *x)
 static bool put_capture(pf_tables *x)
 {
     pf_put_capture(x, PF_COLUMN(x, captures, capture_id));
-    put_file(PF_COLUMN(x, captures, file), perfile_stream_name(x->stream));
+    put_file(PF_COLUMN(x, captures, file), perfile_source_name(pf_stream_source(x->stream)));
     put_container(x);
     put_facts(x);
     put_clock(x);

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "io/out.h"
 #include "io/workers.h"
-#include "tables/parquet.h"
+#include "parquet/parquet.h"
 #include "tables/tables.h"
 
 #ifdef PERFILE_WITH_TABLES
@@ -253,12 +253,29 @@ static perfile_status end(void *user, pf_table *table, perfile_error *err)
     return st;
 }
 
+/* The date of a capture that does not know it is that of its file, which a copy may change: what
+ * was exported by another date is replaced. */
+static perfile_status replace_old(dataset *d, perfile_error *err)
+{
+    static const char *const folders[] = {"*", "tracepoints/event=*"};
+    const char *slash = strchr(d->place, '/');
+    const int n = slash ? (int)(slash - d->place) : 0; /* "host=HOST" */
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && n && st == PERFILE_OK; i++) {
+        char pattern[4 * PART];
+        snprintf(pattern, sizeof pattern, "%s/%.*s/date=*/%s.parquet", folders[i], n, d->place,
+                 d->tables.id);
+        st = pf_sink_folder_replaces(d->tables.x.base.sink, pattern, err);
+    }
+    return st;
+}
+
 /* pf_tables_consumer.begin */
 static perfile_status begin(void *user, perfile_error *err)
 {
-    (void)err;
-    place_capture(user);
-    return PERFILE_OK;
+    dataset *d = user;
+    place_capture(d);
+    return d->one_file || d->tables.clock.has_wall ? PERFILE_OK : replace_old(d, err);
 }
 
 /* pf_tables_consumer.drop */

@@ -185,11 +185,14 @@ static void put_weight(pf_tables *x, const perfile_weight *w)
      PERFILE_SAMPLE_PHYS_ADDR | PERFILE_SAMPLE_CGROUP | PERFILE_SAMPLE_DATA_PAGE_SIZE |            \
      PERFILE_SAMPLE_CODE_PAGE_SIZE)
 
-static void put_rare(pf_tables *x, const pf_profiled *s)
+/* The same with --wide. */
+#define WIDE (PERFILE_SAMPLE_BRANCH_STACK | PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_REGS_INTR)
+
+static bool put_rare(pf_tables *x, const pf_profiled *s)
 {
     perfile_sample v;
     if (perfile_sample_decode(s->record, &v, sizeof v, NULL) != PERFILE_OK)
-        return;
+        return true;
     if (v.present & PERFILE_SAMPLE_ADDR)
         pf_column_number(PF_COLUMN(x, samples, addr), v.addr);
     if (v.present & PERFILE_SAMPLE_READ)
@@ -208,6 +211,7 @@ static void put_rare(pf_tables *x, const pf_profiled *s)
         pf_column_number(PF_COLUMN(x, samples, page_size), v.data_page_size);
     if (v.present & PERFILE_SAMPLE_CODE_PAGE_SIZE)
         pf_column_number(PF_COLUMN(x, samples, code_page_size), v.code_page_size);
+    return !x->wide || pf_wide_put(x, s, &v);
 }
 
 /* The row of a sample. */
@@ -264,8 +268,8 @@ static bool sample(pf_tables *x, const pf_profiled *s)
     pf_column_same_text(PF_COLUMN(x, samples, stack_status), status_of(s));
     if (s->has_period && s->period <= INT64_MAX)
         pf_column_number(PF_COLUMN(x, samples, period), s->period);
-    if (has & RARE)
-        put_rare(x, s);
+    if (has & (x->wide ? RARE | WIDE : RARE))
+        ok = put_rare(x, s) && ok;
     if (!ok)
         return false;
     pf_table_batch_row(table->batch);
@@ -319,6 +323,7 @@ bool pf_samples_complete(pf_tables *x)
     bool ok = true;
     for (size_t i = 0; i < table->batch->rows && ok; i++)
         ok = complete_row(x, x->samples->rows[i]);
+    pf_wide_complete(x);
     ok = ok && pf_table_flush(x, table);
     if (ok)
         mark_late(x);

@@ -260,7 +260,7 @@ perfile_status pf_tables_put_run(perfile_emitter *e, const perfile_record *first
 /* Ends makers and tables; the first failure counts. */
 static perfile_status end_tables(pf_tables *x, perfile_error *err)
 {
-    bool ok = complete(x);
+    bool ok = pf_samples_complete(x); /* the other tables that wait end one by one */
     for (size_t i = 0; i < N_MAKERS && ok; i++)
         ok = !makers[i]->end || makers[i]->end(x);
     for (size_t i = 0; i < PF_N_TABLES && ok; i++)
@@ -276,6 +276,8 @@ static void close_makers(pf_tables *x)
             makers[i]->close(x);
     for (size_t i = 0; i < PF_N_TABLES; i++)
         pf_table_drop(x, &x->at[i]);
+    pf_buffer_free(&x->branch_frames);
+    x->branch_frames = (pf_buffer){0};
     x->begun = false;
 }
 
@@ -322,7 +324,7 @@ bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall)
         return true;
     }
     /* As `perf report --header` has it. */
-    const char *name = perfile_stream_name(x->stream);
+    const char *name = perfile_source_name(pf_stream_source(x->stream));
     if (stat(name, &sb) < 0 || !S_ISREG(sb.st_mode) || sb.st_mtime < 0)
         return false;
     *wall = (uint64_t)sb.st_mtime * NS_PER_S;

@@ -8,7 +8,7 @@
 #define PF_TABLES_TABLES_H
 
 #include "export/export.h"
-#include "tables/batch.h"
+#include "arrow/batch.h"
 
 /* Under the fuzzer a batch is small, so that small captures have several. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
@@ -71,6 +71,7 @@ typedef struct pf_tables {
     uint64_t kept;                  /* bytes of the profile that are not forgotten: its texts */
     uint64_t first_time, last_time; /* of them; first_time > last_time: none has a time */
     pf_table at[PF_N_TABLES];       /* of `tracepoints` the batch is not used */
+    pf_buffer branch_frames;        /* of wide.c: numbers of frames, of both ends of each branch */
     struct pf_samples_maker *samples;
     struct pf_stacks_maker *stacks;
     struct pf_threads_maker *threads;
@@ -204,6 +205,11 @@ void pf_stacks_forget(pf_tables *x);
 /* Completes the rows of samples that wait for the ids and names of their stacks (samples.c), and
  * gives them on.  False likewise. */
 bool pf_samples_complete(pf_tables *x);
+
+/* Branches and registers of a sample, which is decoded (wide.c); the ids of frames wait until
+ * pf_wide_complete().  False likewise. */
+bool pf_wide_put(pf_tables *x, const pf_profiled *s, const perfile_sample *v);
+void pf_wide_complete(pf_tables *x);
 
 /* The same for rows of tracepoints (tracepoints.c). */
 bool pf_tracepoints_complete(pf_tables *x);
