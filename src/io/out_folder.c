@@ -93,7 +93,8 @@ static perfile_status folder_finish(perfile_sink *s, pf_sink_end how, perfile_er
     if (how != PF_SINK_LAST)
         return st;
     for (uint32_t i = 0; i < f->n && st == PERFILE_OK; i++)
-        st = make_folders(f, f->names[i], err);
+        if ((st = make_folders(f, f->names[i], err)) == PERFILE_OK)
+            st = pf_out_set_check_name(f->set, f->names[i], err);
     if (st == PERFILE_OK)
         st = pf_out_set_appear(f->set, name_at, f, err);
     while (st != PERFILE_OK && f->n_made)

@@ -222,7 +222,9 @@ static void print_tables(const settings *set, int argc, char **argv)
 
 static const cli_option options[] = {
     {"format", .value = "FORM", .code = OPTION_FORMAT, .word = format_word,
-     .help = "text (default); json; sql: CREATE TABLE statements; views: views for these tables",
+     .help =
+         "the form of the output; text (default): for people; json: an object; sql: CREATE TABLE "
+         "statements; views: views for these tables",
      .more = "format/reports.md describes the JSON. The views are self and inclusive sums by "
              "function, folded stacks, samples per second, and times off processors; "
              "format/tables.md shows how they are used."},
