@@ -21,7 +21,7 @@ FROM samples
 GROUP BY ALL;
 
 -- total: functions that were running, or had called what was running.  A function counts once for a
--- sample, however often it is in its stack.
+-- sample, however often it is in its stack.  Samples without a stack count where they were taken.
 CREATE OR REPLACE VIEW total AS
 WITH distinct_frames AS (
     SELECT frame_id, any_value(module) AS module, any_value(function) AS function
@@ -34,18 +34,26 @@ WITH distinct_frames AS (
     JOIN distinct_frames USING (frame_id)
 ), sums AS (
     SELECT host, date, capture_id, event, comm, stack_id, count(*) AS samples, sum(period) AS period
-    FROM samples GROUP BY ALL
+    FROM samples WHERE stack_id IS NOT NULL GROUP BY ALL
 )
 SELECT host, date, capture_id, event, comm, module, function,
        sum(samples)::BIGINT AS samples, sum(period)::BIGINT AS period
-FROM sums JOIN functions USING (stack_id)
+FROM (SELECT host, date, capture_id, event, comm, module, function, samples, period
+      FROM sums JOIN functions USING (stack_id)
+      UNION ALL
+      SELECT host, date, capture_id, event, comm, module, function, 1, period
+      FROM samples WHERE stack_id IS NULL)
 GROUP BY ALL;
+
+-- What a function is called, else its file.
+CREATE OR REPLACE MACRO called(function, module) AS
+    coalesce(function, '[' || trim(parse_filename(module), '[]') || ']', '[unknown]');
 
 -- folded: a row for each stack, as text for flame graphs: the name of the thread, then functions, the
 -- outermost first.
 CREATE OR REPLACE VIEW folded AS
 WITH distinct_frames AS (
-    SELECT frame_id, coalesce(any_value(function), '[' || trim(parse_filename(any_value(module)), '[]') || ']', '[unknown]') AS name
+    SELECT frame_id, called(any_value(function), any_value(module)) AS name
     FROM frames GROUP BY frame_id
 ), distinct_stacks AS (
     SELECT stack_id, any_value(frames) AS frames FROM stacks GROUP BY stack_id
@@ -56,11 +64,13 @@ WITH distinct_frames AS (
     JOIN distinct_frames USING (frame_id)
     GROUP BY stack_id
 ), sums AS (
-    SELECT host, date, capture_id, event, comm, stack_id, count(*) AS samples, sum(period) AS period
+    SELECT host, date, capture_id, event, comm, stack_id,
+           if(stack_id IS NULL, called(function, module), NULL) AS leaf,
+           count(*) AS samples, sum(period) AS period
     FROM samples GROUP BY ALL
 )
 SELECT host, date, capture_id, event,
-       concat_ws(';', coalesce(comm, '[unknown]'), functions) AS stack,
+       concat_ws(';', coalesce(comm, '[unknown]'), coalesce(functions, leaf)) AS stack,
        sum(samples)::BIGINT AS samples, sum(period)::BIGINT AS period
 FROM sums LEFT JOIN texts USING (stack_id)
 GROUP BY ALL;

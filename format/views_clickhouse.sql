@@ -21,7 +21,7 @@ FROM (
 ) ANY LEFT JOIN hosts USING capture_id;
 
 -- total: functions that were running, or had called what was running.  A function counts once for a
--- sample, however often it is in its stack.
+-- sample, however often it is in its stack.  Samples without a stack count where they were taken.
 CREATE VIEW IF NOT EXISTS functions_of_stacks AS
 SELECT DISTINCT stack_id, module, function
 FROM (
@@ -37,12 +37,19 @@ SELECT host, date, capture_id, event, comm, module, function, n AS samples, weig
 FROM (
     SELECT capture_id, event, comm, module, function, sum(n_of_stack) AS n, sum(weight_of_stack) AS weight
     FROM (
-        SELECT capture_id, event, comm, assumeNotNull(stack_id) AS stack_id,
-               count() AS n_of_stack, sum(period) AS weight_of_stack
+        SELECT capture_id, event, comm, module, function, n_of_stack, weight_of_stack
+        FROM (
+            SELECT capture_id, event, comm, assumeNotNull(stack) AS stack_id,
+                   count() AS n_of_stack, sum(period) AS weight_of_stack
+            FROM (SELECT capture_id, event, comm, stack_id AS stack, period FROM samples WHERE stack_id IS NOT NULL)
+            GROUP BY capture_id, event, comm, stack
+        ) ALL INNER JOIN functions_of_stacks USING stack_id
+        UNION ALL
+        SELECT capture_id, event, comm, module, function, count() AS n_of_stack, sum(period) AS weight_of_stack
         FROM samples
-        WHERE stack_id IS NOT NULL
-        GROUP BY capture_id, event, comm, stack_id
-    ) ALL INNER JOIN functions_of_stacks USING stack_id
+        WHERE stack_id IS NULL
+        GROUP BY capture_id, event, comm, module, function
+    )
     GROUP BY capture_id, event, comm, module, function
 ) ANY LEFT JOIN hosts USING capture_id;
 
@@ -55,7 +62,7 @@ FROM (
     FROM (SELECT stack_id, any(frames) AS list FROM stacks GROUP BY stack_id)
     ARRAY JOIN list AS frame_id, arrayEnumerate(list) AS place
 ) ANY LEFT JOIN (
-    SELECT frame_id, assumeNotNull(ifNull(any(function), concat('[', replaceRegexpOne(ifNull(any(module), 'unknown'), '^.*/|^\\[|\\]$', ''), ']'))) AS name
+    SELECT frame_id, assumeNotNull(ifNull(any(function), concat('[', replaceRegexpAll(ifNull(any(module), 'unknown'), '^.*/|^\\[|\\]$', ''), ']'))) AS name
     FROM frames GROUP BY frame_id
 ) USING frame_id
 GROUP BY stack_id;
@@ -63,15 +70,24 @@ GROUP BY stack_id;
 CREATE VIEW IF NOT EXISTS folded AS
 SELECT host, date, capture_id, event, stack, n AS samples, weight AS period
 FROM (
-    SELECT capture_id, event, concat(assumeNotNull(ifNull(comm, '[unknown]')), if(functions = '', '', ';'), functions) AS stack,
+    SELECT capture_id, event, concat(assumeNotNull(ifNull(comm, '[unknown]')), ';', functions) AS stack,
            sum(n_of_stack) AS n, sum(weight_of_stack) AS weight
     FROM (
-        SELECT capture_id, event, comm, assumeNotNull(stack_id) AS stack_id,
+        SELECT capture_id, event, comm, functions, n_of_stack, weight_of_stack
+        FROM (
+            SELECT capture_id, event, comm, assumeNotNull(stack) AS stack_id,
+                   count() AS n_of_stack, sum(period) AS weight_of_stack
+            FROM (SELECT capture_id, event, comm, stack_id AS stack, period FROM samples WHERE stack_id IS NOT NULL)
+            GROUP BY capture_id, event, comm, stack
+        ) ANY LEFT JOIN texts_of_stacks USING stack_id
+        UNION ALL
+        SELECT capture_id, event, comm,
+               assumeNotNull(ifNull(function, concat('[', replaceRegexpAll(ifNull(module, 'unknown'), '^.*/|^\\[|\\]$', ''), ']'))) AS functions,
                count() AS n_of_stack, sum(period) AS weight_of_stack
         FROM samples
-        WHERE stack_id IS NOT NULL
-        GROUP BY capture_id, event, comm, stack_id
-    ) ANY LEFT JOIN texts_of_stacks USING stack_id
+        WHERE stack_id IS NULL
+        GROUP BY capture_id, event, comm, functions
+    )
     GROUP BY capture_id, event, stack
 ) ANY LEFT JOIN hosts USING capture_id;
 

@@ -324,17 +324,18 @@ static const pf_emit_ops tabled_form = {.name = "rows",
                                         .finish = tabled_finish,
                                         .exports = &tabled_exports};
 
-/* Opens an emitter of tables whose rows go to *to.  `wanted`: bits 1 << PF_TABLE_…. */
-static inline perfile_emitter *tabled_open(tabled *to, perfile_stream *stream,
-                                           const perfile_model *model, uint32_t wanted,
-                                           const char *const *labels)
+/* Opens an emitter of tables for `consumer`; NULL: *st says why not.  `wanted`: bits
+ * 1 << PF_TABLE_…. */
+static inline perfile_emitter *tabled_try(const pf_tables_consumer *consumer, void *user,
+                                          perfile_stream *stream, const perfile_model *model,
+                                          uint32_t wanted, const char *const *labels,
+                                          perfile_status *st)
 {
-    static const pf_tables_consumer consumer = {
-        .begin = tabled_begin, .put = tabled_put, .end = tabled_end};
     static const perfile_export_options options = {.size = sizeof options};
-    perfile_error err = {0};
     perfile_emitter *e;
-    assert_int_equal(pf_emitter_new(&tabled_form, NULL, &e, &err), PERFILE_OK);
+    *st = pf_emitter_new(&tabled_form, NULL, &e, NULL);
+    if (*st != PERFILE_OK)
+        return NULL;
     pf_tables *x = (pf_tables *)(void *)e;
     e->stream = stream;
     e->session = perfile_stream_session(stream);
@@ -342,13 +343,30 @@ static inline perfile_emitter *tabled_open(tabled *to, perfile_stream *stream,
     e->model = model;
     e->n_threads = 1;
     e->exporting = &options;
-    assert_int_equal(e->ops->open(e, &err), PERFILE_OK);
+    *st = e->ops->open(e, NULL);
     e->exporting = NULL;
     x->wanted = wanted;
-    x->consumer = &consumer;
-    x->user = to;
+    x->consumer = consumer;
+    x->user = user;
     x->labels = labels;
-    assert_int_equal(perfile_emitter_begin(e, &err), PERFILE_OK);
+    if (*st == PERFILE_OK)
+        *st = perfile_emitter_begin(e, NULL);
+    if (*st == PERFILE_OK)
+        return e;
+    perfile_emitter_close(e);
+    return NULL;
+}
+
+/* The same, whose rows go to *to. */
+static inline perfile_emitter *tabled_open(tabled *to, perfile_stream *stream,
+                                           const perfile_model *model, uint32_t wanted,
+                                           const char *const *labels)
+{
+    static const pf_tables_consumer consumer = {
+        .begin = tabled_begin, .put = tabled_put, .end = tabled_end};
+    perfile_status st;
+    perfile_emitter *e = tabled_try(&consumer, to, stream, model, wanted, labels, &st);
+    assert_int_equal(st, PERFILE_OK);
     return e;
 }
 

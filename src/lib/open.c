@@ -49,8 +49,7 @@ static const struct {
      "ELF",
      4, "it is a program or library (ELF), not a recording of it"},
     {"\xbf\x64kind\x66header", 13,
-     "it is a dump (`perfile dump --format cbor`); make a capture of it first (`perfile convert "
-     "--from cbor`)"},
+     "it is a dump in CBOR; make a capture of it first (`perfile convert`, from cbor)"},
 };
 
 /* True if `head` has printable ASCII and white space only, and at least 8 bytes: fewer prove
@@ -92,9 +91,9 @@ static perfile_status no_driver(const char *from, perfile_error *err)
 {
     char known[128] = "";
     if (strcmp(from, PF_FROM_DUMP) == 0)
-        return pf_fail(err, PERFILE_E_UNSUPPORTED, "options.from",
-                       "a dump ('%s') is no capture: `perfile convert --from %s` makes one of it",
-                       from, from);
+        return pf_fail(
+            err, PERFILE_E_UNSUPPORTED, "options.from",
+            "a dump (%s) is no capture; make one of it first: `perfile convert` does that", from);
     for (size_t i = 0, n = 0; pf_drivers[i] && n < sizeof known; i++) {
         int add = snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", pf_drivers[i]->name);
         n += add > 0 ? (size_t)add : 0;

@@ -15,7 +15,7 @@
 #include "perfile/damage.h"
 #include "perfile/filter.h"
 #include "perfile/text.h"
-#include "tables/arrow.h"
+#include "arrow/arrow.h"
 #include "tables/tables.h"
 
 /* What an ArrowArrayStream has as its private_data. */

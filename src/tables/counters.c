@@ -267,7 +267,7 @@ static bool note_threads(pf_tables *x, const pf_profiled *about)
     m->threads = pf_budget_alloc(budget, v.entries.n, sizeof *m->threads);
     m->n_threads = m->threads ? v.entries.n : 0;
     if (!m->threads)
-        return !v.entries.n;
+        return false;
     for (size_t i = 0; i < m->n_threads; i++) {
         const bool there =
             perfile_thread_map_entry_next(&v.entries, &entry, sizeof entry) == PERFILE_OK;

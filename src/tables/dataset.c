@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "io/out.h"
 #include "io/workers.h"
-#include "tables/parquet.h"
+#include "parquet/parquet.h"
 #include "tables/tables.h"
 
 #ifdef PERFILE_WITH_TABLES

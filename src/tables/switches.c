@@ -2,15 +2,34 @@
  *
  * Each record that says who left a processor, or who came, is a row of `switches`.  From one to the
  * next, a thread is on its processor: when it leaves, that stretch is a row of `slices`.  Stretches
- * that had begun before the recording, or whose end no record reports, have none.  Records must
- * come in order of time.  If several sources report a switch, the first one makes the slice. */
+ * that had begun before the recording, or whose end no record reports, have none.  If several
+ * sources report a switch, the first one makes the slice.
+ *
+ * Threads move from one processor to another, whose records come in another order than they
+ * happened.  So switches wait until all before them are there: FINISHED_ROUND records say when. */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "perfile/abi.h"
 #include "perfile/records.h"
 #include "tables/tables.h"
+
+/* Switches that wait at most: if there are more, the older half goes on. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { MOST_WAITING = 32 };
+#else
+enum { MOST_WAITING = 1 << 20 }; /* 48 MiB */
+#endif
+
+/* What a thread did, as pf_switched. */
+typedef struct moment {
+    uint64_t time, sequence; /* which one it was, of equal times */
+    const char *comm;        /* of the profile's texts; NULL: the record does not say it */
+    uint32_t pid, tid, cpu;
+    uint8_t what, source; /* PF_SWITCH_…, PF_SWITCHES_… */
+} moment;
 
 /* A thread.  The key is all up to `turns`. */
 typedef struct switching {
@@ -31,6 +50,11 @@ typedef struct pf_switches_maker {
     perfile_tracepoints *all;
     pf_switch_reader reader;
     pf_intern threads, processors; /* charged to the profile's budget */
+    moment *waiting;               /* likewise */
+    size_t n_waiting, waiting_cap;
+    uint64_t n_moments;     /* so far */
+    uint64_t last;          /* greatest time of them */
+    uint64_t last_of_round; /* the same at the last FINISHED_ROUND */
 } pf_switches_maker;
 
 static bool begin(pf_tables *x)
@@ -59,6 +83,7 @@ static void close_maker(pf_tables *x)
     perfile_tracepoints_close(m->all);
     pf_intern_free(&m->threads);
     pf_intern_free(&m->processors);
+    pf_budget_free(&x->x.profile.budget, m->waiting, m->waiting_cap, sizeof *m->waiting);
     pf_free(m);
     x->switches = NULL;
 }
@@ -140,8 +165,8 @@ static bool put_switch(pf_tables *x, const pf_profiled *about, const pf_switch *
 
 /* Slices. */
 
-static bool put_slice(pf_tables *x, const switching *thread, const pf_turns *on,
-                      const pf_switched *s, uint64_t time)
+/* A thread leaves the processor where it was. */
+static bool put_slice(pf_tables *x, const switching *thread, const pf_turns *on, const moment *left)
 {
     const char *comm = thread->comm;
     bool ok = true;
@@ -154,9 +179,9 @@ static bool put_slice(pf_tables *x, const switching *thread, const pf_turns *on,
         comm = pf_profile_reader_comm(&x->x.reader, thread->pid - 1, thread->tid, on->since, &ok);
     pf_column_same_text(PF_COLUMN(x, slices, comm), comm);
     pf_put_time(PF_COLUMN(x, slices, start), on->since);
-    pf_put_number(PF_COLUMN(x, slices, duration), time - on->since);
+    pf_put_number(PF_COLUMN(x, slices, duration), left->time - on->since);
     pf_column_same_text(PF_COLUMN(x, slices, end_reason),
-                        s->what == PF_SWITCH_PREEMPTED ? "preempted" : "wait");
+                        left->what == PF_SWITCH_PREEMPTED ? "preempted" : "wait");
     return ok && pf_table_row(x, &x->at[PF_TABLE_slices]);
 }
 
@@ -181,41 +206,103 @@ static bool set_processor(pf_switches_maker *m, uint32_t cpu, uint32_t thread, b
 }
 
 /* Keeps name and process of a thread that came.  False if there is no memory. */
-static bool came(pf_tables *x, switching *thread, const pf_switched *s, uint64_t time)
+static bool came(pf_tables *x, switching *thread, const moment *m)
 {
     bool ok = true;
-    thread->pid = s->pid == PERFILE_NO_PID ? 0 : s->pid + 1;
-    if (!s->comm[0])
-        thread->comm =
-            thread->pid ? pf_profile_reader_comm(&x->x.reader, s->pid, s->tid, time, &ok) : NULL;
-    else if (!thread->comm || strcmp(thread->comm, s->comm) != 0)
-        ok = (thread->comm = pf_profile_text(&x->x.profile, s->comm));
+    thread->pid = m->pid == PERFILE_NO_PID ? 0 : m->pid + 1;
+    thread->comm = m->comm;
+    if (!m->comm && thread->pid)
+        thread->comm = pf_profile_reader_comm(&x->x.reader, m->pid, m->tid, m->time, &ok);
     return ok;
 }
 
-/* What one thread did. */
-static bool take(pf_tables *x, const pf_switched *s, const pf_switch *said)
+/* What one thread did, in order of time. */
+static bool take(pf_tables *x, const moment *now)
 {
     pf_switches_maker *m = x->switches;
-    const switching key = {.tid = s->tid, .cpu = s->tid ? PF_NO_LABEL : s->cpu};
+    const switching key = {.tid = now->tid, .cpu = now->tid ? PF_NO_LABEL : now->cpu};
+    const pf_switched s = {.pid = now->pid, .tid = now->tid, .cpu = now->cpu, .what = now->what};
     pf_turns before;
-    if (s->tid == PERFILE_NO_PID || (!s->tid && s->cpu == PF_NO_LABEL))
+    if (now->tid == PERFILE_NO_PID || (!now->tid && now->cpu == PF_NO_LABEL))
         return true;
     const uint32_t number = pf_intern_add(&m->threads, &key);
     if (number == PF_INTERN_NONE)
         return false;
     switching *thread = pf_intern_at(&m->threads, number);
-    const int ended = pf_turns_step(&thread->turns, s, said->time, said->source, &before);
+    const int ended = pf_turns_step(&thread->turns, &s, now->time, now->source, &before);
     if (ended < 0)
         return true;
-    if (!leaves(s))
-        return came(x, thread, s, said->time) && set_processor(m, s->cpu, number, true);
-    if (s->pid != PERFILE_NO_PID)
-        thread->pid = s->pid + 1;
-    if (ended == PF_TURN_ON && said->time >= before.since &&
-        !put_slice(x, thread, &before, s, said->time))
+    if (!leaves(&s))
+        return came(x, thread, now) && set_processor(m, now->cpu, number, true);
+    if (now->pid != PERFILE_NO_PID)
+        thread->pid = now->pid + 1;
+    if (ended == PF_TURN_ON && now->time >= before.since && !put_slice(x, thread, &before, now))
         return false;
-    return set_processor(m, s->cpu, number, false);
+    return set_processor(m, now->cpu, number, false);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const moment *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+/* Takes the switches up to a time, but all of the first `least` in order of time. */
+static bool take_until(pf_tables *x, uint64_t time, size_t least)
+{
+    pf_switches_maker *m = x->switches;
+    bool ok = true;
+    size_t n = 0;
+    if (!m->n_waiting)
+        return true;
+    qsort(m->waiting, m->n_waiting, sizeof *m->waiting, by_time);
+    for (; n < m->n_waiting && ok && (n < least || m->waiting[n].time <= time); n++)
+        ok = take(x, &m->waiting[n]);
+    m->n_waiting -= n;
+    memmove(m->waiting, m->waiting + n, m->n_waiting * sizeof *m->waiting);
+    return ok;
+}
+
+/* Lets a switch wait. */
+static bool add_moment(pf_tables *x, const pf_switched *s, const pf_switch *said)
+{
+    pf_switches_maker *m = x->switches;
+    const char *comm = s->comm[0] ? pf_profile_text(&x->x.profile, s->comm) : NULL;
+    if (s->comm[0] && !comm)
+        return false;
+    if (m->n_waiting == MOST_WAITING && !take_until(x, 0, MOST_WAITING / 2))
+        return false;
+    if (m->n_waiting == m->waiting_cap) {
+        const size_t cap = m->waiting_cap ? 2 * m->waiting_cap : 32;
+        moment *grown =
+            pf_budget_realloc(&x->x.profile.budget, m->waiting, m->waiting_cap, cap, sizeof *grown);
+        if (!grown)
+            return false;
+        m->waiting = grown;
+        m->waiting_cap = cap;
+    }
+    m->waiting[m->n_waiting++] = (moment){.time = said->time,
+                                          .sequence = m->n_moments++,
+                                          .comm = comm,
+                                          .pid = s->pid,
+                                          .tid = s->tid,
+                                          .cpu = s->cpu,
+                                          .what = s->what,
+                                          .source = said->source};
+    if (said->time > m->last)
+        m->last = said->time;
+    return true;
+}
+
+/* What happened before the round that ends began is complete. */
+static bool end_round(pf_tables *x)
+{
+    pf_switches_maker *m = x->switches;
+    const bool ok = take_until(x, m->last_of_round, 0);
+    m->last_of_round = m->last;
+    return ok;
 }
 
 static bool read_switch(pf_tables *x, const pf_profiled *about)
@@ -229,7 +316,7 @@ static bool read_switch(pf_tables *x, const pf_profiled *about)
     /* A tracepoint that is sampled does not say how long a thread was on its processor. */
     if (said.source && pf_table_wanted(x, PF_TABLE_slices))
         for (unsigned i = 0; i < said.n && ok; i++)
-            ok = take(x, &said.of[i], &said);
+            ok = add_moment(x, &said.of[i], &said);
     return ok;
 }
 
@@ -242,9 +329,16 @@ static bool sample(pf_tables *x, const pf_profiled *s)
 static bool note(pf_tables *x, const pf_profiled *about)
 {
     const uint32_t type = about->record->type;
+    if (type == PERFILE_RECORD_FINISHED_ROUND)
+        return end_round(x);
     return (type != PERFILE_RECORD_SWITCH && type != PERFILE_RECORD_SWITCH_CPU_WIDE) ||
            read_switch(x, about);
 }
 
+static bool end(pf_tables *x)
+{
+    return take_until(x, UINT64_MAX, 0);
+}
+
 const pf_table_maker pf_make_switches = {
-    .begin = begin, .sample = sample, .note = note, .close = close_maker};
+    .begin = begin, .sample = sample, .note = note, .end = end, .close = close_maker};

@@ -260,7 +260,7 @@ perfile_status pf_tables_put_run(perfile_emitter *e, const perfile_record *first
 /* Ends makers and tables; the first failure counts. */
 static perfile_status end_tables(pf_tables *x, perfile_error *err)
 {
-    bool ok = complete(x);
+    bool ok = pf_samples_complete(x); /* the other tables that wait end one by one */
     for (size_t i = 0; i < N_MAKERS && ok; i++)
         ok = !makers[i]->end || makers[i]->end(x);
     for (size_t i = 0; i < PF_N_TABLES && ok; i++)

@@ -8,7 +8,7 @@
 #define PF_TABLES_TABLES_H
 
 #include "export/export.h"
-#include "tables/batch.h"
+#include "arrow/batch.h"
 
 /* Under the fuzzer a batch is small, so that small captures have several. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION

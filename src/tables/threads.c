@@ -54,7 +54,7 @@ static bool begin(pf_tables *x)
     m->counts = pf_budget_alloc(budget, m->n_known, sizeof *m->counts);
     for (size_t i = 0; m->counts && i < m->n_known; i++)
         m->counts[i].first = PERFILE_NO_TIME;
-    return m->counts || !m->n_known;
+    return m->counts;
 }
 
 static void close_maker(pf_tables *x)

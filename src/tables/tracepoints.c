@@ -240,27 +240,48 @@ static bool add_table(pf_tables *x, const char *name, const perfile_tracepoint *
     return true;
 }
 
-/* The name of a table: SYSTEM:NAME, else the name of the event.  NULL if there is no memory. */
-static const char *name_of(pf_tables *x, const perfile_event *event, const perfile_tracepoint *of)
+/* What names a table: the event of a sample, its description (NULL: there is none), its payload. */
+typedef struct traced {
+    const perfile_event *event;
+    const perfile_tracepoint *of;
+    perfile_bytes payload;
+} traced;
+
+/* The name that a payload has which describes itself; empty: it does not. */
+static perfile_bytes own_name(const traced *s)
+{
+    perfile_value v;
+    const int at = perfile_tracepoint_field_find(s->of, "event_name");
+    const bool named = at >= 0 && s->of->fields[at].flags & PERFILE_TRACEPOINT_SELF &&
+                       s->of->fields[at].field.type == PERFILE_STORED_TEXT &&
+                       perfile_tracepoint_value(s->of, s->payload, (uint32_t)at, &v) == PERFILE_OK;
+    return named ? v.u.bytes : (perfile_bytes){0};
+}
+
+/* The name of a table: SYSTEM:NAME, with :EVENT of a payload that describes itself; else the name
+ * of the event.  NULL if there is no memory. */
+static const char *name_of(pf_tables *x, const traced *s)
 {
     char name[512];
-    if (!of || !of->system[0])
-        return pf_profile_text(&x->x.profile, event->name);
-    const int n = snprintf(name, sizeof name, "%s:%s", of->system, of->name);
-    return pf_profile_text(&x->x.profile, n > 0 && (size_t)n < sizeof name ? name : event->name);
+    if (!s->of || !s->of->system[0])
+        return pf_profile_text(&x->x.profile, s->event->name);
+    const perfile_bytes own = own_name(s);
+    const int length = own.len < sizeof name ? (int)own.len : (int)sizeof name;
+    const int n = snprintf(name, sizeof name, "%s:%s%s%.*s", s->of->system, s->of->name,
+                           length ? ":" : "", length, length ? (const char *)own.ptr : "");
+    return pf_profile_text(&x->x.profile, n > 0 && (size_t)n < sizeof name ? name : s->event->name);
 }
 
 /* Finds the table of a sample, or makes it.  *out NULL: there are too many.  False if there is no
  * memory, or the limit is exceeded. */
-static bool find_table(pf_tables *x, const perfile_event *event, const perfile_tracepoint *of,
-                       pf_tracepoint_table **out)
+static bool find_table(pf_tables *x, const traced *s, pf_tracepoint_table **out)
 {
     pf_tracepoints_maker *m = x->tracepoints;
-    const uint64_t source = of ? (uintptr_t)of : (uintptr_t)event;
+    const uint64_t source = s->of ? (uintptr_t)s->of : (uintptr_t)s->event;
     uint32_t at = pf_index_get(&m->by_source, source);
     *out = NULL;
     if (at == PF_INDEX_NONE) {
-        const char *name = name_of(x, event, of);
+        const char *name = name_of(x, s);
         if (!name)
             return false;
         at = pf_index_get(&m->by_name, (uintptr_t)name);
@@ -268,7 +289,7 @@ static bool find_table(pf_tables *x, const perfile_event *event, const perfile_t
             at = (uint32_t)n_tables(m);
             if (at == MOST_TABLES)
                 return true;
-            if (!add_table(x, name, of))
+            if (!add_table(x, name, s->of))
                 return false;
         }
         if (!pf_index_put(&m->by_source, source, at))
@@ -445,43 +466,43 @@ static bool put_row(pf_tables *x, pf_tracepoint_table *t, const pf_profiled *s,
     return !pf_table_is_full(&t->table) || (pf_stacks_update(x) && complete_table(x, t));
 }
 
-/* The tracepoint of a sample, and its payload; *of NULL: it has no description that can be read.  A
- * sample without a payload may still be described.  False if there is no memory. */
-static bool find_payload(pf_tracepoints_maker *m, const pf_profiled *s,
-                         const perfile_tracepoint **of, perfile_bytes *payload)
+/* Finds what is traced by a sample.  One without a payload may still be described.  False if there
+ * is no memory. */
+static bool find_payload(pf_tracepoints_maker *m, const pf_profiled *s, traced *out)
 {
-    perfile_status st = perfile_tracepoint_of(m->all, s->record, of, payload, NULL);
+    *out = (traced){.event = s->event};
+    perfile_status st = perfile_tracepoint_of(m->all, s->record, &out->of, &out->payload, NULL);
     if (st == PERFILE_OK)
         return true;
-    *payload = (perfile_bytes){0};
+    out->payload = (perfile_bytes){0};
     if (st != PERFILE_E_NOMEM)
-        st = perfile_tracepoint_find(m->all, s->event->attr->config, of, NULL);
+        st = perfile_tracepoint_find(m->all, s->event->attr->config, &out->of, NULL);
     if (st != PERFILE_OK)
-        *of = NULL;
+        out->of = NULL;
     return st != PERFILE_E_NOMEM;
 }
 
 static bool sample(pf_tables *x, const pf_profiled *s)
 {
     pf_tracepoints_maker *m = x->tracepoints;
-    const perfile_tracepoint *of;
-    perfile_bytes payload;
+    traced found;
     pf_tracepoint_table *t;
     if (!m || !s->event || s->event->attr->type != PERFILE_TYPE_TRACEPOINT)
         return true;
-    if (!find_payload(m, s, &of, &payload) || !find_table(x, s->event, of, &t))
+    if (!find_payload(m, s, &found) || !find_table(x, &found, &t))
         return false;
-    if (t && of != t->now)
-        match_fields(t, of);
-    return !t || put_row(x, t, s, payload);
+    if (t && found.of != t->now)
+        match_fields(t, found.of);
+    return !t || put_row(x, t, s, found.payload);
 }
 
+/* One table after the other, so that no more files are open at a time than need be. */
 static bool end(pf_tables *x)
 {
     pf_tracepoints_maker *m = x->tracepoints;
     bool ok = true;
     for (size_t i = 0; m && i < n_tables(m) && ok; i++)
-        ok = pf_table_end(x, &table_at(m, i)->table);
+        ok = complete_table(x, table_at(m, i)) && pf_table_end(x, &table_at(m, i)->table);
     return ok;
 }
 

@@ -15,6 +15,12 @@ enum {
     /* Zeros that may stand behind the fields of a record, beside padding: old perf wrote names of
      * files with room for PATH_MAX bytes. */
     MOST_SLACK = 4096 + 64,
+    /* All of them together: so many, and so many for each byte of the dump. */
+    SLACK_IN_ALL = 16 << 20,
+    SLACK_A_BYTE = 4,
+    /* Bytes of a feature: so many, and so many for each byte of its line.  Strings take 68. */
+    FEATURE_BYTES = 64 << 10,
+    FEATURE_A_BYTE = 80,
     MOST_EVENTS = 1 << 20,
     ATTR_ROOM = 64 << 10
 };
@@ -195,6 +201,13 @@ static void note_cpus(pf_undump_state *u, uint32_t number)
         u->n_cpus = ((const perfile_nrcpus *)u->given)->nr_cpus_avail;
 }
 
+/* True if a line may become so many bytes: a size in it that nothing fills, as that of the attrs in
+ * EVENT_DESC, is not believed. */
+static bool is_worth(const pf_undump_state *u, size_t len)
+{
+    return len <= FEATURE_BYTES || (len - FEATURE_BYTES) / FEATURE_A_BYTE <= u->item.len;
+}
+
 /* Encodes u->given, with as much room as it needs. */
 static perfile_status encode_feature(pf_undump_state *u, const pf_row *row, size_t *len,
                                      perfile_error *err)
@@ -204,6 +217,10 @@ static perfile_status encode_feature(pf_undump_state *u, const pf_row *row, size
     measure.out = NULL;
     measure.room = 0;
     perfile_status st = pf_encode_feature_row(row, &measure, u->given, &how, len, err);
+    if (st == PERFILE_OK && !is_worth(u, *len))
+        st = pf_undump_fail(u, u->item.ptr, row->name, err,
+                            "%zu bytes, of a line of %zu: its sizes are not what it holds", *len,
+                            u->item.len);
     if (st == PERFILE_OK)
         st = pf_undump_room(u, *len, err);
     return st == PERFILE_OK ? pf_encode_feature_row(row, &u->space, u->given, &how, len, err) : st;
@@ -411,7 +428,21 @@ static perfile_status add_rest(pf_undump_state *u, const pf_undump_object *o, re
     return put_header(u, o, r, err);
 }
 
-/* True if so many zeros behind its fields are what a record may have. */
+/* Counts zeros behind the fields of a record, of which there may be only so many. */
+static perfile_status count_slack(pf_undump_state *u, const pf_undump_object *o, size_t len,
+                                  uint64_t size, perfile_error *err)
+{
+    if (size <= len)
+        return PERFILE_OK;
+    u->slack += size - len;
+    if (size - len <= MOST_SLACK &&
+        u->slack / SLACK_A_BYTE <= SLACK_IN_ALL / SLACK_A_BYTE + u->offset)
+        return PERFILE_OK;
+    return pf_undump_fail(u, o->at[PF_LINE_size], "record.size", err,
+                          "%" PRIu64 ", its fields make %zu", size, len);
+}
+
+/* Measures the fields of a record that has a size. */
 static perfile_status check_slack(pf_undump_state *u, const pf_undump_object *o, const record *r,
                                   const perfile_encode_options *how, perfile_error *err)
 {
@@ -422,10 +453,7 @@ static perfile_status check_slack(pf_undump_state *u, const pf_undump_object *o,
     measure.out = NULL;
     measure.room = 0;
     perfile_status st = pf_encode_row(r->row, &measure, u->given, 0, how, &len, err);
-    if (st == PERFILE_OK && r->size > len && r->size - len > MOST_SLACK)
-        st = pf_undump_fail(u, o->at[PF_LINE_size], "record.size", err,
-                            "%" PRIu32 ", its fields make %zu", r->size, len);
-    return st;
+    return st == PERFILE_OK ? count_slack(u, o, len, r->size, err) : st;
 }
 
 /* Encodes u->given as the record. */
@@ -487,8 +515,10 @@ static perfile_status put_feature(pf_undump_state *u, const pf_undump_object *o,
     pf_store_u64(u->space.out + NUMBER_AT, number, u->swap);
     r->len = FRONT + len;
     /* Strings may have been padded otherwise, and the record behind them. */
-    if (r->size > r->len && r->size - r->len <= MOST_SLACK) {
-        st = pf_undump_room(u, r->size, err);
+    if (r->size > r->len) {
+        st = count_slack(u, o, r->len, r->size, err);
+        if (st == PERFILE_OK)
+            st = pf_undump_room(u, r->size, err);
         if (st != PERFILE_OK)
             return st;
         memset(u->space.out + r->len, 0, r->size - r->len);

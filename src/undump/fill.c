@@ -194,7 +194,7 @@ static perfile_status fill_words(filling *f, const pf_member *m, uint8_t *to)
     perfile_status st = enter_array(f);
     const unsigned depth = f->c.depth;
     while (st == PERFILE_OK && pf_cbor_more(&f->c, depth)) {
-        uint64_t v;
+        uint64_t v = 0;
         st = more_room(f, &bytes, n, &room, sizeof *items);
         if (st == PERFILE_OK)
             st = read_integer(f, m->element, m->name, &v);
@@ -239,7 +239,7 @@ static perfile_status fill_strings(filling *f, uint8_t *to)
     perfile_status st = enter_array(f);
     const unsigned depth = f->c.depth;
     while (st == PERFILE_OK && pf_cbor_more(&f->c, depth)) {
-        perfile_bytes text;
+        perfile_bytes text = {NULL, 0};
         st = more_room(f, &bytes, n, &room, sizeof text);
         if (st == PERFILE_OK)
             st = read_text(f, true, &text);
@@ -270,7 +270,7 @@ static perfile_status fill_flags(filling *f, const pf_member *m, uint8_t *to)
     const unsigned depth = f->c.depth;
     while (st == PERFILE_OK && pf_cbor_more(&f->c, depth)) {
         const uint8_t *at = f->c.pos;
-        perfile_bytes name;
+        perfile_bytes name = {NULL, 0};
         uint32_t i = 0;
         st = read_text(f, true, &name);
         if (st != PERFILE_OK)
@@ -288,7 +288,7 @@ static perfile_status fill_flags(filling *f, const pf_member *m, uint8_t *to)
 static perfile_status fill_part(filling *f, const pf_undump_key *key, uint8_t *to)
 {
     const uint8_t *at = f->c.pos;
-    uint64_t v;
+    uint64_t v = 0;
     perfile_status st = read_integer(f, PERFILE_STORED_U64, key->name, &v);
     if (st != PERFILE_OK)
         return st;
@@ -377,8 +377,8 @@ static bool must_be(const frame *o, const pf_undump_key *key)
 static perfile_status fill_value(filling *f, const pf_undump_key *key, uint8_t *to)
 {
     const pf_member *m = key->member;
-    uint64_t v;
-    perfile_bytes bytes;
+    uint64_t v = 0;
+    perfile_bytes bytes = {NULL, 0};
     perfile_status st = PERFILE_OK;
     switch (key->how) {
     case PF_FILL_NUMBER:
@@ -456,7 +456,7 @@ static perfile_status fill_key(filling *f)
 {
     frame *o = &f->frames[f->n - 1];
     const uint8_t *at = f->c.pos;
-    perfile_bytes name;
+    perfile_bytes name = {NULL, 0};
     perfile_status st = read_text(f, true, &name);
     if (st != PERFILE_OK)
         return st;

@@ -251,8 +251,9 @@ static perfile_status read_line(pf_undump_state *u, perfile_error *err)
     if (u->has_end)
         return pf_undump_fail(u, u->item.ptr, "line", err, "it comes behind the line 'end'");
     if (kinds[i].behind_header && !u->writer && !u->perfmon)
-        return pf_undump_fail(u, u->item.ptr, "line", err,
-                              "the line 'header' has to come first (dump --header)");
+        return pf_undump_fail(
+            u, u->item.ptr, "line", err,
+            "the line 'header' has to come first: a dump of all, not of some records");
     st = kinds[i].read(u, &o, err);
     if (st == PERFILE_OK)
         return PERFILE_OK;
@@ -336,7 +337,7 @@ static void tell_envelopes(pf_undump_state *u)
     note.kind = PERFILE_NOTE_DECOMPRESSED;
     if (!u->inner) {
         note.kind = PERFILE_NOTE_RECORDS_LEFT_OUT;
-        note.text = "a dump made with --raw does not have what is in them";
+        note.text = "the dump does not have what is in them";
     }
     u->note(u->user, &note);
 }

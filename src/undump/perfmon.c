@@ -40,7 +40,7 @@ static perfile_status fill_of_line(pf_undump_state *u, const pf_undump_object *o
         const unsigned width = pf_type_width(k->member->type);
         const uint64_t most = width == 8 ? (UINT64_MAX >> pf_is_signed(k->member->type))
                                          : (UINT64_C(1) << 8 * width) - 1;
-        uint64_t v;
+        uint64_t v = 0;
         size_t n = 0;
         while (strcmp(names[n].name, k->name) != 0)
             n++;

@@ -115,6 +115,7 @@ typedef struct pf_undump {
     uint32_t n_cpus;       /* of feature NRCPUS; 0: not known */
     bool has_end;          /* the line `end` came */
     uint64_t n_records;    /* lines so far */
+    uint64_t slack;        /* zeros behind the fields of records so far */
     uint64_t envelopes;    /* COMPRESSED records left out so far */
     uint64_t inner;        /* records out of them */
     uint64_t fragments_at; /* `index` of the first of the fragments that were written last */

@@ -12,8 +12,8 @@ check() {
             level["io"] = level["schema"] = 1
             level["core"] = 2
             level["model"] = level["columns"] = level["trace"] = 3
-            level["symbol"] = 4
-            n = split("symbolizer perf archive perfmon ring check stage transform undump", leaf, " ")
+            level["symbol"] = level["arrow"] = 4
+            n = split("symbolizer perf archive perfmon ring check stage transform undump parquet", leaf, " ")
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 5
             # Each family of records has a room of its own, for its formats.

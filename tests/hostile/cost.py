@@ -17,6 +17,7 @@ import threading
 import cost_archives
 import cost_perfmon
 import cost_symbols
+import cost_undump
 from chosen import CASES, chosen
 
 TID, TIME, CALLCHAIN, ID = 1 << 1, 1 << 2, 1 << 5, 1 << 16
@@ -344,6 +345,8 @@ def make(perfile, name, size):
         return path, len(content) + decoded
     if name in cost_perfmon.INPUTS:
         return path, cost_perfmon.INPUTS[name](path, size)
+    if name in cost_undump.INPUTS:
+        return path, cost_undump.INPUTS[name](path, size)
     if name in cost_symbols.INPUTS:
         return path, cost_symbols.INPUTS[name](path, size)
     if name == "parts":
@@ -418,12 +421,13 @@ def main():
     runs, worst = 0, {}
     only = os.environ.get("ONLY")
     for name in list(INPUTS) + list(MADE_BY_COMMAND) + list(cost_archives.INPUTS) + list(cost_perfmon.INPUTS) + \
-            list(cost_symbols.INPUTS):
+            list(cost_undump.INPUTS) + list(cost_symbols.INPUTS):
         if only and only not in name:
             continue
         made = {}
         lines = cost_archives.LINES if name in cost_archives.INPUTS else \
             cost_perfmon.LINES if name in cost_perfmon.INPUTS else \
+            cost_undump.LINES if name in cost_undump.INPUTS else \
             cost_symbols.LINES if name in cost_symbols.INPUTS else \
             LARGE_LINES if name in LARGE and not SANITIZED else \
             dict(LINES, script=LINES["script"] + ["{in}"]) if "chains" in name else \
@@ -438,6 +442,8 @@ def main():
                 line["memory0"] += 3 << 27
             if name in cost_perfmon.INPUTS and command == "convert":
                 line.update(cost_perfmon.CONVERT)
+            if name in cost_undump.INPUTS:
+                line.update(cost_undump.CONVERT)
             if name in cost_symbols.BY_SYMBOLIZER:
                 line.update(memory0=line["memory0"] + cost_symbols.SYMBOLIZER_MEMORY, time0=cost_symbols.SYMBOLIZER_SECONDS)
             for words in lines.get(command, []):

@@ -64,3 +64,30 @@ scan "$captures/callgraph.data" '
            (select count(*) > 10 and max(depth) > 3 and bool_and(depth = len(frames) or truncated) from stacks)' \
     samples stacks frames modules >joined
 printf '0\t0\t0\t0\ttrue\n' | diff -u - joined
+
+# The same rows as in Parquet files: how many are in one of the two only, and how many there are.
+n=0 n_tables=0
+for capture in callgraph switch tracepoints stat; do
+    rm -rf made
+    "$PERFILE" export --to parquet --no-symbols -o made "$captures/$capture.data" 2>/dev/null
+    query='' tables=()
+    for folder in made/*/ made/tracepoints/*/; do
+        table=$(basename "$folder") # or event=SYSTEM:NAME
+        case $table in
+        tracepoints | '*') continue ;;
+        event=*) tables+=("tracepoints/$table") table=${table#event=} ;;
+        *) tables+=("$table") ;;
+        esac
+        files="read_parquet('$folder**/*.parquet', hive_partitioning = false)" table=${table/:/_}
+        query+="${query:+ union all }select '$table', (select count(*) from (from \"$table\" except all from $files)),
+            (select count(*) from (from $files except all from \"$table\")), (select count(*) from \"$table\")"
+    done
+    scan "$captures/$capture.data" "$query" "${tables[@]}" >same
+    awk -F'\t' '$2 || $3 || NF != 4' same >other
+    [ ! -s other ] || { cat other; echo "$capture: these tables are not what the Parquet files say"; exit 1; }
+    n=$((n + $(awk -F'\t' '{ n += $4 } END { print n }' same)))
+    n_tables=$((n_tables + $(wc -l <same)))
+    [ "$capture" != tracepoints ] || [ "$(grep -c '^sched_' same)" -gt 2 ]
+done
+[ "$n" -gt 200 ] && [ "$n_tables" -gt 30 ]
+echo "$n rows of $n_tables tables compared with Parquet files"

@@ -20,8 +20,9 @@ ID = 77
 
 
 class Capture(Maker):
-    def __init__(self, seed, functions):
+    def __init__(self, seed, functions, sample_type):
         super().__init__("<")
+        self.sample_type = sample_type
         self.random = random.Random(seed)
         self.functions = functions
         self.now = self.random.randrange(1, 1000) * NS
@@ -29,7 +30,7 @@ class Capture(Maker):
 
     def attr(self):
         flags = SAMPLE_ID_ALL | MMAP | COMM | TASK | USE_CLOCKID | CONTEXT_SWITCH
-        return (self.pack("IIQQQQQ", 1, 128, 0, 1000, SAMPLE_TYPE, 0, flags) + bytes(4 + 4 + 8 * 4 + 4) +
+        return (self.pack("IIQQQQQ", 1, 128, 0, 1000, self.sample_type, 0, flags) + bytes(4 + 4 + 8 * 4 + 4) +
                 self.pack("i", CLOCK_MONOTONIC) + bytes(8 + 4 + 2 + 2 + 4 + 4 + 8))
 
     def end(self, pid, tid, cpu):
@@ -63,7 +64,8 @@ class Capture(Maker):
         words = ([IN_KERNEL, *kernel] if kernel else []) + [IN_USER, *user]
         period = self.random.randrange(1, 5000)
         body = self.words(ID, (kernel + user)[0]) + self.pack("IIQIIQ", pid, pid, self.now, cpu, 0, period)
-        self.data += self.record(9, KERNEL if kernel else USER, body + self.words(len(words), *words))
+        body += self.words(len(words), *words) if self.sample_type & CALLCHAIN else b""
+        self.data += self.record(9, KERNEL if kernel else USER, body)
 
     def run(self, pids, n):
         """`n` samples; threads take turns on two processors."""
@@ -95,7 +97,8 @@ class Capture(Maker):
 
 
 def capture(host, day, library, build_id, functions):
-    c = Capture("%d/%d" % (host, day), functions)
+    """Those of each fifth day have no call chains."""
+    c = Capture("%d/%d" % (host, day), functions, SAMPLE_TYPE & ~(CALLCHAIN if day % 5 == 4 else 0))
     wall = (FIRST_DAY + day * DAY + host * 3600) * NS
     clock = c.pack("IiQQ", 1, CLOCK_MONOTONIC, wall, c.now)
     body = c.pack("IIQQQ", 0xffffffff, 0, KERNEL_BASE, 0x10000, KERNEL_BASE) + c.text("[kernel.kallsyms]_text")

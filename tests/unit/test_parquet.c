@@ -10,10 +10,10 @@
 #include "base/byte_order.h"
 #include "base/crc32.h"
 #include "random.h"
-#include "tables/dictionary.h"
-#include "tables/encodings.h"
-#include "tables/parquet.h"
-#include "tables/thrift.h"
+#include "parquet/dictionary.h"
+#include "parquet/encodings.h"
+#include "parquet/parquet.h"
+#include "parquet/thrift.h"
 
 /* Tables of all types, as format/tables.def would have them. */
 
@@ -792,6 +792,25 @@ static void nulls_are_small(void **state)
     end(&m, NULL);
 }
 
+/* The format counts values in 31 bits. */
+static void too_many_rows(void **state)
+{
+    (void)state;
+    maker m;
+    perfile_error err = {0};
+    begin(&m, &table);
+    m.b->rows = (size_t)INT32_MAX + 1;
+    assert_int_equal(pf_parquet_encode(m.encoder, m.b, &m.bytes, &m.group, &err), PERFILE_E_LIMIT);
+    assert_string_equal(err.where, "parquet.group");
+    assert_int_equal(m.bytes.len, 4);
+    m.b->rows = INT32_MAX;
+    assert_int_equal(pf_parquet_encode(m.encoder, m.b, &m.bytes, &m.group, &err), PERFILE_OK);
+    assert_int_equal(m.group.rows, INT32_MAX);
+    m.b->rows = 0;
+    m.bytes.len = 4;
+    end(&m, NULL);
+}
+
 /* A column that is not wanted is null. */
 static void columns_that_are_not_wanted(void **state)
 {
@@ -948,6 +967,7 @@ int main(void)
         cmocka_unit_test(random_files),
         cmocka_unit_test(pages),
         cmocka_unit_test(nulls_are_small),
+        cmocka_unit_test(too_many_rows),
         cmocka_unit_test(columns_that_are_not_wanted),
         cmocka_unit_test(bounds),
         cmocka_unit_test(missing_memory),

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "exporting.h"
 #include "tabled.h"
 
@@ -604,6 +605,128 @@ static void test_tracepoints(void **state)
     check_tracepoints("pipe-tracepoints");
 }
 
+/* A tracepoint whose fields have names of columns, and all types of values. */
+static const char description[] =
+    "name: event\nID: 77\nformat:\n"
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+    "\n"
+    "\tfield:char comm[8];\toffset:8;\tsize:8;\tsigned:0;\n"
+    "\tfield:int pid;\toffset:16;\tsize:4;\tsigned:1;\n"
+    "\tfield:int PID;\toffset:20;\tsize:4;\tsigned:1;\n"
+    "\tfield:u64 mask;\toffset:24;\tsize:8;\tsigned:0;\n"
+    "\tfield:s16 small;\toffset:32;\tsize:2;\tsigned:1;\n"
+    "\tfield:u16 pair[3];\toffset:34;\tsize:6;\tsigned:0;\n"
+    "\tfield:u8 v4[4];\toffset:40;\tsize:4;\tsigned:0;\n"
+    "\tfield:__data_loc char[] text;\toffset:44;\tsize:4;\tsigned:0;\n"
+    "\tfield:int gone;\toffset:200;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n";
+
+static void put_description(builder *b)
+{
+    BUILDER data = {0};
+    build_bytes(&data, "\x17\x08\x44tracing", 10);
+    build_bytes(&data, "0.6", 4);
+    build_u8(&data, PF_NATIVE_BIG);
+    build_u8(&data, 8);
+    build_u32(&data, 4096);
+    build_bytes(&data, "header_page", 12);
+    build_u64(&data, 0);
+    build_bytes(&data, "header_event", 13);
+    build_u64(&data, 0);
+    build_u32(&data, 0);
+    build_u32(&data, 1);
+    build_bytes(&data, "made", 5);
+    build_u32(&data, 1);
+    build_u64(&data, sizeof description - 1);
+    build_bytes(&data, description, sizeof description - 1);
+    build_u32(&data, 0);
+    build_u32(&data, 0);
+    build_u64(&data, 0);
+    const size_t size = data.b.len;
+    build_zeros(&data, -size & 7);
+    size_t start = build_begin(b, PERFILE_RECORD_HEADER_TRACING_DATA, 0);
+    build_u32(b, (uint32_t)size);
+    build_u32(b, 0);
+    build_end(b, start);
+    build_bytes(b, data.b.ptr, data.b.len);
+}
+
+static void put_payload(builder *b, bool whole, uint64_t time)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_SAMPLE, KERNEL);
+    build_u64(b, KERNEL_TEXT);
+    build_u32(b, 10);
+    build_u32(b, 11);
+    build_u64(b, time);
+    build_u32(b, whole ? 52 : 20);
+    build_u16(b, 77);
+    build_zeros(b, 2);
+    build_u32(b, (uint32_t)-1);
+    build_bytes(b, "worker\0\0", 8);
+    build_u32(b, 5);
+    if (whole) {
+        build_u32(b, 6);
+        build_u64(b, (uint64_t)-5);
+        build_u16(b, (uint16_t)-3);
+        for (uint16_t i = 1; i <= 3; i++)
+            build_u16(b, (uint16_t)(i * 256));
+        build_bytes(b, "\xc0\0\x02\x01", 4);
+        build_u32(b, 48 | 4U << 16);
+        build_bytes(b, "abc", 4);
+    }
+    build_end(b, start);
+}
+
+static void test_payloads(void **state)
+{
+    static const char table[] = "tracepoints/made:event";
+    static const char *const late[] = {
+        "field_field_PID", "mask", "small", "pair", "v4", "text", "gone"};
+    BUILDER b = {0};
+    tabled t = {0};
+    capture c;
+    (void)state;
+    build_u64(&b, 0x32454c4946524550);
+    build_u64(&b, 16);
+    size_t start = build_begin(&b, PERFILE_RECORD_HEADER_ATTR, 0);
+    build_attr(&b, &(build_attr_plan){.type = PERFILE_TYPE_TRACEPOINT,
+                                      .size = 64,
+                                      .config = 77,
+                                      .period = 1,
+                                      .sample_type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID |
+                                                     PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_RAW,
+                                      .flags = SAMPLE_ID_ALL});
+    build_u64(&b, 7);
+    build_end(&b, start);
+    put_description(&b);
+    put_payload(&b, true, 100);
+    put_payload(&b, false, 200);
+    open_built(&b, &c);
+    make_tables(&t, &c, EVERY, NULL);
+    assert_int_equal(tabled_rows(&t, table), 2);
+    assert_value(&t, table, 0, "time", "100");
+    assert_value(&t, table, 0, "pid", "10");
+    assert_value(&t, table, 0, "tid", "11");
+    assert_value(&t, table, 0, "common_type", "(there is no such value)");
+    assert_value(&t, table, 0, "common_pid", "-1");
+    assert_value(&t, table, 0, "field_comm", "worker");
+    assert_value(&t, table, 0, "field_pid", "5");
+    assert_value(&t, table, 0, "field_field_PID", "6");
+    assert_value(&t, table, 0, "mask", "18446744073709551611");
+    assert_value(&t, table, 0, "small", "-3");
+    assert_value(&t, table, 0, "pair", "[256,512,768]");
+    assert_value(&t, table, 0, "v4", "c0000201");
+    assert_value(&t, table, 0, "text", "abc");
+    assert_value(&t, table, 0, "gone", "null");
+    assert_value(&t, table, 1, "field_pid", "5");
+    for (size_t i = 0; i < sizeof late / sizeof late[0]; i++)
+        assert_value(&t, table, 1, late[i], "null");
+    assert_string_equal(tabled_value(&t, table, 0, "stack_id"),
+                        tabled_value(&t, "samples", 0, "stack_id"));
+    assert_string_not_equal(tabled_value(&t, table, 0, "stack_id"), "null");
+    tabled_free(&t);
+}
+
 /* Records that no sample capture has. */
 
 static void put_lost(builder *b, uint64_t lost, uint64_t time)
@@ -719,6 +842,52 @@ static void test_wide_switches(void **state)
     tabled_free(&t);
 }
 
+/* Records of one processor come before older ones of another; a round ends behind each. */
+static void put_round(builder *b)
+{
+    build_end(b, build_begin(b, PERFILE_RECORD_FINISHED_ROUND, 0));
+}
+
+static void put_task_switch(builder *b, bool in, uint32_t tid, uint64_t time)
+{
+    size_t start = build_begin(b, PERFILE_RECORD_SWITCH, in ? 0 : PERFILE_MISC_SWITCH_OUT);
+    end(b, start, tid, tid, time);
+}
+
+static void test_unsorted_switches(void **state)
+{
+    for (unsigned rounds = 0; rounds < 2; rounds++) {
+        BUILDER b = {0};
+        tabled t = {0};
+        capture c;
+        (void)state;
+        begin(&b, CHAIN_TYPE, 1, 0);
+        put_task_switch(&b, true, 10, 300);
+        put_task_switch(&b, false, 10, 350);
+        put_task_switch(&b, true, 10, 100);
+        put_task_switch(&b, false, 10, 250);
+        if (rounds)
+            put_round(&b);
+        put_task_switch(&b, true, 10, 500);
+        put_task_switch(&b, true, 10, 400);
+        put_task_switch(&b, false, 10, 450);
+        if (rounds)
+            put_round(&b);
+        put_task_switch(&b, false, 10, 600);
+        open_built(&b, &c);
+        make_tables(&t, &c, EVERY, NULL);
+        assert_int_equal(tabled_rows(&t, "switches"), 8);
+        assert_int_equal(tabled_rows(&t, "slices"), 4);
+        static const char *const starts[] = {"100", "300", "400", "500"};
+        static const char *const durations[] = {"150", "50", "50", "100"};
+        for (size_t i = 0; i < 4; i++) {
+            assert_value(&t, "slices", i, "start", starts[i]);
+            assert_value(&t, "slices", i, "duration", durations[i]);
+        }
+        tabled_free(&t);
+    }
+}
+
 /* A number that was used again is another thread. */
 static void test_lives(void **state)
 {
@@ -802,6 +971,52 @@ static void test_read(void **state)
     tabled_free(&t);
 }
 
+/* Missing memory. */
+
+static perfile_status forget_rows(void *user, pf_table *table, perfile_error *err)
+{
+    (void)user;
+    (void)err;
+    pf_table_batch_clear(table->batch);
+    return PERFILE_OK;
+}
+
+/* Makes all tables of a capture.  Allocation number `fail` fails (0: none); *n is how many there
+ * were. */
+static perfile_status try_tables(const char *name, uint64_t fail, uint64_t *n)
+{
+    static const pf_tables_consumer consumer = {.put = forget_rows};
+    capture c;
+    const perfile_record *r;
+    perfile_status st;
+    open_sample(name, &c);
+    pf_alloc_count = 0;
+    pf_alloc_fail_at = fail;
+    perfile_emitter *e = tabled_try(&consumer, NULL, c.stream, c.model, EVERY, NULL, &st);
+    while (st == PERFILE_OK && (st = perfile_stream_next(c.stream, &r, NULL)) == PERFILE_OK)
+        st = perfile_emitter_put(e, r, NULL);
+    if (st == PERFILE_END)
+        st = perfile_emitter_finish(e, NULL);
+    *n = pf_alloc_count;
+    pf_alloc_fail_at = 0;
+    perfile_emitter_close(e);
+    perfile_stream_close(c.stream);
+    return st;
+}
+
+static void test_no_memory(void **state)
+{
+    static const char *const captures[] = {"tracepoints", "switch", "stat", "group"};
+    (void)state;
+    for (size_t i = 0; i < sizeof captures / sizeof captures[0]; i++) {
+        uint64_t all, n;
+        assert_int_equal(try_tables(captures[i], 0, &all), PERFILE_OK);
+        assert_true(all > 100);
+        for (uint64_t fail = 1; fail <= all; fail++)
+            assert_int_equal(try_tables(captures[i], fail, &n), PERFILE_E_NOMEM);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -814,10 +1029,13 @@ int main(void)
         cmocka_unit_test(test_stat),
         cmocka_unit_test(test_group),
         cmocka_unit_test(test_tracepoints),
+        cmocka_unit_test(test_payloads),
         cmocka_unit_test(test_lost_and_aux),
         cmocka_unit_test(test_wide_switches),
+        cmocka_unit_test(test_unsorted_switches),
         cmocka_unit_test(test_lives),
         cmocka_unit_test(test_read),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

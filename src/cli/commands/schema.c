@@ -9,7 +9,7 @@
 
 /* The lines of format/views.sql and views_clickhouse.sql, made by cmake/views.cmake: NULL behind
  * the last. */
-#include "views.inc"
+#include <views.inc>
 
 enum { OPTION_FORMAT = CLI_OPTION_OWN, OPTION_DIALECT };
 
@@ -236,17 +236,15 @@ static const cli_option options[] = {
 
 const cli_spec cli_schema_spec = {
     .about =
-        "perfile schema prints which tables `perfile export --to parquet` writes, and what each "
-        "column\n"
-        "says: name, type, unit, meaning, and in brackets where its values come from.  No capture "
-        "is read.\n"
+        "perfile schema prints which tables `perfile export --to parquet` writes, and what each\n"
+        "column says: name, type, unit, meaning, and in brackets where its values come from.  No\n"
+        "capture is read.\n"
         "\n"
         "Usage: perfile schema [OPTION ...] [TABLE ...]\n",
     .options = options,
     .notes =
-        "Types are bool, i32, i64, u64, f64, text (UTF-8), wall (µs since 1970, UTC), texts and "
-        "i64s (lists),\n"
-        "group and list (a structure and a list of structures, with their members below).\n"
+        "Types are bool, i32, i64, u64, f64, text (UTF-8), wall (µs since 1970, UTC), texts and\n"
+        "i64s (lists), group and list (a structure and a list of structures; members follow).\n"
         "\n"
         "Examples:\n"
         "  perfile schema                                all tables\n"

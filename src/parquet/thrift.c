@@ -1,10 +1,10 @@
 /* The compact protocol of Apache Thrift (thrift.h). */
-#include "tables/thrift.h"
+#include "parquet/thrift.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "tables/encodings.h"
+#include "parquet/encodings.h"
 
 /* Types of fields that lists do not have here. */
 enum { TRUE = 1, FALSE = 2, I8 = 3, I64 = 6, LIST = 9 };

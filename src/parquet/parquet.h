@@ -7,13 +7,13 @@
  * is
  *
  *     pf_parquet_head(), then for each row group its bytes, then pf_parquet_footer(). */
-#ifndef PF_TABLES_PARQUET_H
-#define PF_TABLES_PARQUET_H
+#ifndef PF_PARQUET_PARQUET_H
+#define PF_PARQUET_PARQUET_H
 
 #include "base/buffer.h"
 #include "perfile/base.h"
-#include "tables/batch.h"
-#include "tables/schema.h"
+#include "arrow/batch.h"
+#include "arrow/schema.h"
 
 /* Rows that a row group should have. */
 enum { PF_PARQUET_GROUP_ROWS = 122880 };

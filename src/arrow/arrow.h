@@ -1,10 +1,10 @@
 /* Batches as arrays of the Arrow C data interface (perfile/arrow.h), without copying a value. */
-#ifndef PF_TABLES_ARROW_H
-#define PF_TABLES_ARROW_H
+#ifndef PF_ARROW_ARROW_H
+#define PF_ARROW_ARROW_H
 
 #include "base/buffer.h"
 #include "perfile/arrow.h"
-#include "tables/batch.h"
+#include "arrow/batch.h"
 
 /* The types and arrays that a table consists of, a parent in front of its children: what schema and
  * arrays are made of, when the descriptions of the table are gone.  All zeros is empty. */

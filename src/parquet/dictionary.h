@@ -1,6 +1,6 @@
 /* Distinct numbers of a column, and each value as a position among them. */
-#ifndef PF_TABLES_DICTIONARY_H
-#define PF_TABLES_DICTIONARY_H
+#ifndef PF_PARQUET_DICTIONARY_H
+#define PF_PARQUET_DICTIONARY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  * its children, so that a child that is moved out goes on living with a block of its own.  All
  * arrays of a batch share it, and whoever is released last frees it; consumers may do so in any
  * thread. */
-#include "tables/arrow.h"
+#include "arrow/arrow.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* How Parquet stores numbers (encodings.h). */
-#include "tables/encodings.h"
+#include "parquet/encodings.h"
 
 #include "base/byte_order.h"
 

@@ -1,5 +1,5 @@
 /* The leaves of a table (leaves.h). */
-#include "tables/leaves.h"
+#include "parquet/leaves.h"
 
 unsigned pf_physical_type(pf_column_type type)
 {

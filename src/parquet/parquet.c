@@ -1,5 +1,5 @@
 /* Parquet files: the head, the schema and the footer (parquet.h). */
-#include "tables/parquet.h"
+#include "parquet/parquet.h"
 
 #include <stdio.h>
 
@@ -7,9 +7,9 @@
 #include "base/byte_order.h"
 #include "base/error.h"
 #include "perfile/version.h"
-#include "tables/encodings.h"
-#include "tables/leaves.h"
-#include "tables/thrift.h"
+#include "parquet/encodings.h"
+#include "parquet/leaves.h"
+#include "parquet/thrift.h"
 
 static const char magic[] = "PAR1";
 enum { MAGIC_BYTES = sizeof magic - 1 };

@@ -1,5 +1,5 @@
 /* The tables of format/tables.def (schema.h). */
-#include "tables/schema.h"
+#include "arrow/schema.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Distinct numbers (dictionary.h): a hash table with linear probing, at most half full. */
-#include "tables/dictionary.h"
+#include "parquet/dictionary.h"
 
 /* So many distinct numbers are worth while, however few values there are. */
 enum { FEW = 4096 };

@@ -4,7 +4,7 @@
  * value, a null, an empty list) whether it is there and where lists begin; the values that are
  * there, one after the other; how they are stored in the least room; then pages are cut, encoded
  * and compressed. */
-#include "tables/parquet.h"
+#include "parquet/parquet.h"
 
 #include <math.h>
 #include <zstd.h>
@@ -13,10 +13,10 @@
 #include "base/byte_order.h"
 #include "base/crc32.h"
 #include "base/error.h"
-#include "tables/dictionary.h"
-#include "tables/encodings.h"
-#include "tables/leaves.h"
-#include "tables/thrift.h"
+#include "parquet/dictionary.h"
+#include "parquet/encodings.h"
+#include "parquet/leaves.h"
+#include "parquet/thrift.h"
 
 /* A page ends at the first row behind so many entries, or bytes of texts. */
 enum { PAGE_ENTRIES = 20480, PAGE_BYTES = 1 << 20 };

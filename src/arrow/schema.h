@@ -2,8 +2,8 @@
  *
  * The makers of rows, the writers (Parquet, Arrow) and `perfile schema` all go by these
  * descriptions.  Those of tracepoints are made while reading, one for each event. */
-#ifndef PF_TABLES_SCHEMA_H
-#define PF_TABLES_SCHEMA_H
+#ifndef PF_ARROW_SCHEMA_H
+#define PF_ARROW_SCHEMA_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,13 +8,13 @@
  *
  * A column for which there is no memory sets `no_memory` of its batch; whoever has filled it looks
  * once. */
-#ifndef PF_TABLES_BATCH_H
-#define PF_TABLES_BATCH_H
+#ifndef PF_ARROW_BATCH_H
+#define PF_ARROW_BATCH_H
 
 #include "base/buffer.h"
 #include "model/index.h"
 #include "perfile/base.h"
-#include "tables/schema.h"
+#include "arrow/schema.h"
 
 /* Distinct texts, valid UTF-8.  All zeros is empty. */
 typedef struct pf_column_texts {

@@ -1,5 +1,5 @@
 /* Columns in the layout of Arrow (batch.h). */
-#include "tables/batch.h"
+#include "arrow/batch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -207,8 +207,8 @@ static bool append_bit(pf_buffer *bits, size_t i, bool value)
 static void append_nulls(pf_table_column *c, size_t n)
 {
     const pf_column_type type = c->about->type;
-    bool ok = true;
-    if (c->nulls < c->n) {
+    bool ok = !c->batch->no_memory; /* else items in front of them may be missing */
+    if (ok && c->nulls < c->n) {
         if (!c->nulls)
             ok = fill_in(c, false);
         for (size_t i = c->n; ok && i < c->n + n; i++)
@@ -227,10 +227,12 @@ static void append_nulls(pf_table_column *c, size_t n)
 /* Prepares an item that is there; false: it is not wanted, or there is no memory. */
 static bool begin_item(pf_table_column *c)
 {
-    if (!c->wanted || c->batch->no_memory)
+    if (!c->wanted)
         return false;
     if (!c->by_hand && c->n < c->batch->rows)
         append_nulls(c, c->batch->rows - c->n);
+    if (c->batch->no_memory)
+        return false;
     if (c->nulls && c->nulls == c->n && !fill_in(c, true)) {
         fail(c);
         return false;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tables/schema.h"
+#include "arrow/schema.h"
 
 /* Copies as much of `full` as a caller of an older or newer header has room for. */
 static bool give(void *out, size_t size, const void *full, size_t full_size)

@@ -1,12 +1,12 @@
 /* The leaves of a table: its columns that hold values, as Parquet sees them. */
-#ifndef PF_TABLES_LEAVES_H
-#define PF_TABLES_LEAVES_H
+#ifndef PF_PARQUET_LEAVES_H
+#define PF_PARQUET_LEAVES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tables/schema.h"
+#include "arrow/schema.h"
 
 /* Physical types, as the format numbers them. */
 enum {

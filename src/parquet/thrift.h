@@ -3,8 +3,8 @@
  *
  * Fields of a structure are written in the order of their ids; those that are left out are not
  * there.  Memory is checked once, at the end: `failed`. */
-#ifndef PF_TABLES_THRIFT_H
-#define PF_TABLES_THRIFT_H
+#ifndef PF_PARQUET_THRIFT_H
+#define PF_PARQUET_THRIFT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * (format/parquet.md).
  *
  * All functions append to `out`; false: there is no memory. */
-#ifndef PF_TABLES_ENCODINGS_H
-#define PF_TABLES_ENCODINGS_H
+#ifndef PF_PARQUET_ENCODINGS_H
+#define PF_PARQUET_ENCODINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
