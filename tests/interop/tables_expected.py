@@ -213,7 +213,7 @@ class Capture:
             if f and frames is not None:
                 frames.append((None if f[2] == "[unknown]" else f[2], None if f[3] == "[unknown]" else f[3], int(f[1], 16)))
         for _, _, frames in found:
-            while frames and not frames[-1][2]:  # it ends a chain, and is none
+            if frames and not frames[-1][2]:  # it ends a chain, and is none
                 frames.pop()
         return found
 
