@@ -101,21 +101,36 @@ static perfile_status write_oldest(dataset *d, perfile_error *err)
     return pf_workers_take(d->workers, &slot) ? write_group(&d->groups[slot], err) : PERFILE_END;
 }
 
-/* Makes "KEY=VALUE/": letters, digits and `-._:+@` stay, others are %XX as in Hive. */
-static void name_part(char part[PART], const char *key, const char *value)
+/* Writes a value for a folder's name: letters, digits and `-._:+@` stay, others are %XX as in Hive.
+ * Returns how many bytes it has, of which `size` - 1 at most are written. */
+static size_t escape(char *out, size_t size, perfile_bytes value)
 {
     static const char plain[] = "-._:+@";
-    size_t n = (size_t)snprintf(part, 16, "%s=", key);
-    const size_t most = n + MOST_NAME;
+    size_t n = 0;
+    for (size_t i = 0; i < value.len; i++) {
+        const char c = (char)value.ptr[i];
+        const bool stays = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                           (c >= 'A' && c <= 'Z') || c == '_' || (c && strchr(plain, c));
+        if (n + 4 <= size)
+            snprintf(out + n, 4, stays ? "%c" : "%%%02X", (unsigned char)c);
+        n += stays ? 1 : 3;
+    }
+    return n;
+}
+
+/* Makes "KEY=VALUE/"; of a value that is too long, its middle is the CRC-32 of the whole. */
+static void name_part(char part[PART], const char *key, const char *value)
+{
+    enum { SHORT = 64 };
+    uint8_t room[SHORT];
+    char text[MOST_NAME + 8];
     if (!value || !*value)
         value = "__HIVE_DEFAULT_PARTITION__";
-    for (; *value && n < most; value++) {
-        const char c = *value;
-        const bool stays = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-                           (c >= 'A' && c <= 'Z') || c == '_' || strchr(plain, c);
-        n += (size_t)snprintf(part + n, 4, stays ? "%c" : "%%%02X", (unsigned char)c);
-    }
-    memcpy(part + n, "/", 2);
+    perfile_bytes bytes = {(const uint8_t *)value, strlen(value)};
+    if (escape(text, sizeof text, bytes) > MOST_NAME)
+        bytes = pf_shortened(bytes, SHORT, room);
+    text[escape(text, sizeof text, bytes)] = '\0';
+    snprintf(part, PART, "%.16s=%s/", key, text);
 }
 
 /* The folders of the present capture. */
@@ -278,10 +293,21 @@ static perfile_status begin(void *user, perfile_error *err)
     return d->one_file || d->tables.clock.has_wall ? PERFILE_OK : replace_old(d, err);
 }
 
+/* Forgets the groups that were not written, after a failure. */
+static void discard(dataset *d)
+{
+    unsigned slot;
+    while (d->workers && pf_workers_take(d->workers, &slot)) {
+        pf_table_batch_free(d->groups[slot].batch);
+        d->groups[slot].batch = NULL;
+    }
+}
+
 /* pf_tables_consumer.drop */
 static void drop(void *user, pf_table *table)
 {
-    const dataset *d = user;
+    dataset *d = user;
+    discard(d);
     if (!d->one_file)
         free_output(table->to);
     table->to = NULL;
@@ -354,9 +380,9 @@ static perfile_status dataset_open(perfile_emitter *e, perfile_error *err)
 static void dataset_close(perfile_emitter *e)
 {
     dataset *d = (dataset *)(void *)e;
+    discard(d);
     pf_workers_free(d->workers);
     for (unsigned i = 0; d->groups && i < d->n_groups; i++) {
-        pf_table_batch_free(d->groups[i].batch);
         pf_buffer_free(&d->groups[i].bytes);
         pf_parquet_group_free(&d->groups[i].about);
     }

@@ -17,7 +17,7 @@
 #include "tables/tables.h"
 
 enum {
-    MOST_TABLES = 4096, /* samples of more tracepoints have no row */
+    MOST_TABLES = 512, /* each may have an open file; samples of more tracepoints have no row */
     N_FIXED = PF_END_tracepoints - PF_BEGIN_tracepoints - 1,
     NAME_BYTES = 160, /* of the name of a field with what stands in front of it, and its zero */
     ROW_BYTES = 16,   /* of a value that waits, about; as many as this in all tables: */
