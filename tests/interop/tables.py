@@ -76,14 +76,27 @@ compared = collections.Counter()  # values that are not null, by column
 ANY = lambda row: json.dumps({k: v for k, v in row.items() if k != "capture_id"}, sort_keys=True)
 
 
+def check(ok, *what):
+    if not ok:
+        raise Differs(" ".join(map(str, what)))
+
+
 def only(row, *names):
     return {n: row[n] for n in names}
 
 
 def check_samples(c, tables):
     late = "module", "function", "frame_id", "stack_id", "stack_status"
-    rows = tables["samples"]
-    same("samples", rows, c.sample_rows(), key=lambda r: r["record"], skip=late[1:])
+    rows, frames = tables["samples"], {f["frame_id"] for f in tables["frames"]}
+    got = []
+    for row in rows:
+        row = dict(row)
+        for b in row["branches"] or []:
+            check(b["from_frame"] in frames and b["to_frame"] in frames, "samples: frames of a branch are missing", b)
+        row["branches"] = row["branches"] and [only(b, "from", "to", "mispredicted", "cycles") for b in row["branches"]]
+        row["registers"] = row["registers"] and [r["value"] for r in row["registers"]]
+        got.append(row)
+    same("samples", got, c.sample_rows(), key=lambda r: r["record"], skip=late[1:])
     if [r["record"] for r in rows] != sorted(r["record"] for r in rows):
         raise Differs("samples: not in order of records")
     return rows
@@ -315,7 +328,7 @@ def check_capture(path, name, *options):
         return
     counted["captures"] += 1
     out = "out-%d" % counted["captures"]
-    status, errors, tables = export(path, out, "--on-damage", "salvage", *options)
+    status, errors, tables = export(path, out, "--wide", "--on-damage", "salvage", *options)
     try:
         if status not in (0, 3):
             raise Differs("export: %d %s" % (status, errors[:400]))
@@ -340,11 +353,6 @@ def report(name, error):
 def files_of(out):
     """The contents of all files of a folder."""
     return {file: open(file, "rb").read() for file in glob.glob(glob.escape(out) + "/**/*.parquet", recursive=True)}
-
-
-def check(ok, *what):
-    if not ok:
-        raise Differs(" ".join(map(str, what)))
 
 
 def check_again():

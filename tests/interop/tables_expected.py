@@ -176,7 +176,19 @@ class Capture:
             "page_size": fits(b.get("data_page_size")), "code_page_size": fits(b.get("code_page_size")),
             "counters": counters and [{"event": text(e["name"]) if e else None, "value": signed(v, 64), "enabled": en, "running": ru}
                                       for e, v, en, ru in counters],
-            "branches": None, "registers": None}
+            "branches": self.branches(b), "registers": self.registers(b)}
+
+    def branches(self, b):
+        """Without the frames."""
+        if "branch_stack" not in b:
+            return None
+        return [{"from": number(x["from"]), "to": number(x["to"]), "cycles": x["cycles"],
+                 "mispredicted": bool(x["mispred"]) if x["mispred"] or x["predicted"] else None} for x in b["branch_stack"].get("lbr", [])]
+
+    def registers(self, b):
+        """Values only."""
+        sets = [b[k] for k in ("regs_user", "regs_intr") if k in b]
+        return [number(x) for s in sets for x in s.get("regs", [])] if sets else None
 
     def sample_rows(self):
         cgroups = {}
