@@ -12,7 +12,7 @@ import xxh3
 from captures import CORPUS, PERFILE, SOURCE, captures, run
 from chosen import chosen, CASES
 from enough import enough
-from tables_expected import Capture, signed
+from tables_expected import Capture, text
 
 NPM = sys.argv[1]
 MOST_BYTES = 200_000
@@ -232,17 +232,22 @@ def check_switches(c, tables):
         wanted.append(row)
     key = lambda r: json.dumps([r["time"], r["cpu"], r["prev_tid"], r["next_tid"], r["source"], r["preempted"]])
     same("switches", tables["switches"], wanted, key=key, skip=("prev_comm", "next_comm"))
+    # Names are those of the record; of the other thread of SWITCH_CPU_WIDE they are not looked at.
     said = collections.Counter()
     for time, r, cpu, source, gone, came in c.switches():
-        if r["type"] == 9:
-            said[time, cpu, gone[2], came[2]] += 1
-    got = collections.Counter((r["time"], r["cpu"], r["prev_comm"] or "", r["next_comm"] or "") for r in tables["switches"]
-                              if r["source"] == "sched_switch")
-    if said != got and not any(k[2] == "" or k[3] == "" for k in said):
-        raise Differs("switches: names: %r" % list((said - got) + (got - said))[:3])
-    wanted = [dict(zip(("cpu", "tid", "start", "duration", "end_reason"), s)) for s in c.slices()]
-    same("slices", tables["slices"], wanted, key=lambda r: json.dumps([r["start"], r["cpu"], r["tid"], r["duration"]]),
-         skip=("pid", "comm"))
+        own = text(r.get("comm")), None
+        names = (gone[2], came[2]) if r["type"] == 9 else own if r["misc"] & 1 << 13 else own[::-1]
+        said[(time, cpu) + names] += 1
+    got = collections.Counter()
+    for row in tables["switches"]:
+        names = row["prev_comm"], row["next_comm"]
+        if row["source"] == "switch":
+            names = (names[0], None) if row["preempted"] is not None else (None, names[1])
+        got[(row["time"], row["cpu"]) + names] += 1
+    if said != got:
+        raise Differs("switches: names: %r, not %r" % (list(got - said)[:3], list(said - got)[:3]))
+    wanted = [dict(zip(("cpu", "pid", "tid", "comm", "start", "duration", "end_reason"), s)) for s in c.slices()]
+    same("slices", tables["slices"], wanted, key=lambda r: json.dumps([r["start"], r["cpu"], r["tid"], r["duration"]]))
     counted["slices"] += len(wanted)
 
 
@@ -259,7 +264,7 @@ def check_tracepoints(c, tables):
             for k in fixed[1:]:
                 if t[k] != rows[t["record"]][k]:
                     raise Differs("%s: %s of %r" % (name, k, t))
-            if t["event_index"] if "event_index" in t else c.event_of(r)["attr"]["type"] != 2:
+            if c.event_of(r)["attr"]["type"] != 2:
                 raise Differs("%s: %r is no tracepoint" % (name, t))
             found += 1
             said = r.get("tracepoint")
@@ -280,7 +285,7 @@ def check_tracepoints(c, tables):
 
 def same_field(got, value):
     if isinstance(value, dict):
-        return got == tables_text(value)
+        return got == text(value)
     if isinstance(value, list):
         return got is not None and len(got) == len(value) and all(same_field(a, b) for a, b in zip(got, value))
     if isinstance(value, str) and not isinstance(got, str) and got is not None:
@@ -291,18 +296,16 @@ def same_field(got, value):
     return got == value or value == "\0" and got == "\\x00"  # not all engines can have a NUL in a text
 
 
-def tables_text(value):
-    from tables_expected import text
-    return text(value)
-
-
 def check_rest(c, tables):
     same("events", tables["events"], c.event_rows(), key=lambda r: r["event_index"])
     same("lost", tables["lost"], c.lost_rows(), key=lambda r: r["record"])
     same("aux", tables["aux"], c.aux_rows(), key=lambda r: r["record"])
     same("counters", tables["counters"], c.counter_rows(), key=ANY)
-    same("cpus", [r for r in tables["cpus"] if r["online"] or True], c.cpu_rows(), key=lambda r: r["cpu"], skip=("online",)) \
-        if c.cpus and len(tables["cpus"]) == len(c.cpus) else None
+    known = {r["cpu"] for r in tables["cpus"]}  # `list cpus` has those, too, that records name only
+    same("cpus", tables["cpus"], [r for r in c.cpu_rows() if r["cpu"] in known], key=lambda r: r["cpu"], skip=("online",))
+    count = c.features.get("NRCPUS")
+    if count and known and count["nr_cpus_avail"] == count["nr_cpus_online"]:
+        check(all(r["online"] for r in tables["cpus"]), "cpus: not online:", tables["cpus"])
     capture, = tables["captures"]
     want = c.capture_row()
     same("captures", [capture], [want], skip=("captured_at", "perfile_version", "schema_version"))

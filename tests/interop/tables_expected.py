@@ -401,7 +401,7 @@ class Capture:
         return found
 
     def slices(self):
-        """(cpu, tid, start, duration, end_reason)."""
+        """(cpu, pid, tid, comm, start, duration, end_reason)."""
         threads, on_cpu, rows = {}, {}, []
         for time, r, cpu, source, gone, came in self.switches():
             if source is None:
@@ -410,15 +410,15 @@ class Capture:
             steps += [("in", came)] if came else []
             if source in (SWITCH, SWITCH_WIDE):  # what the record says of the other one is not its own
                 steps = [("out", gone)] if r["misc"] & 1 << 13 else [("in", came)]
-            for what, (pid, tid, _, preempted) in steps:
+            for what, (pid, tid, comm, preempted) in steps:
                 if tid in (None, -1) or tid == 0 and cpu is None:
                     continue
                 key = (tid, cpu if tid == 0 else None)
-                state = threads.get(key)  # (True: on, cpu, since) or (False, source)
+                state = threads.get(key)  # (True: on, cpu, since, comm, pid) or (False, source)
                 if what == "in":
                     if state and state[0]:
                         continue
-                    threads[key] = True, cpu, time
+                    threads[key] = True, cpu, time, comm or text(r.get("comm")), pid
                     former = on_cpu.get(cpu)
                     if cpu is not None:
                         if former not in (None, key) and threads[former][0]:
@@ -429,7 +429,8 @@ class Capture:
                     continue
                 threads[key] = False, source
                 if state and state[0]:
-                    rows.append((state[1], tid, state[2], time - state[2], "preempted" if preempted else "wait"))
+                    pid = state[4] if pid in (None, -1) else pid
+                    rows.append((state[1], pid, tid, state[3], state[2], time - state[2], "preempted" if preempted else "wait"))
                 former = on_cpu.get(cpu)
                 if cpu is not None:
                     if former not in (None, key) and threads.get(former, (False,))[0]:
