@@ -390,6 +390,26 @@ def made(n):
     return struct.pack("<QQQQQQQQQ", 0x32454C4946524550, 104, 128, 104, 128, 232, len(records), 0, 0).ljust(104, b"\0") + attr + records
 
 
+def made_memory(n):
+    """A capture of n accesses to memory, with words of all kinds."""
+    kind = 1 | 2 | 4 | 8 | 1 << 24 | 1 << 15 | 1 << 17 | 1 << 19 | 1 << 22 | 1 << 23
+    attr = struct.pack("<IIQQQQQ", 4, 128, 0x1CD, 1, kind, 0, 1 << 18).ljust(128, b"\0") + struct.pack("<QQ", 0, 0)
+    records, x = b"", 1
+    for i in range(n):
+        x = x * 6364136223846793005 + 1442695040888963407 & 2**64 - 1
+        word = x >> 13 if i >= 64 else 1 << i  # each bit alone, then any
+        body = struct.pack("<QIIQQIHHQQQQQ", 0x400000 + i, 7, 7, 1000 + i, x, x >> 40 & 0xFFFF, x >> 20 & 0xFFFF, 3, word, x >> 7,
+                           x ^ 0xFF, 4096 << i % 3, 4096 << i % 2)
+        records += struct.pack("<IHH", 9, 2, 8 + len(body)) + body
+    return struct.pack("<QQQQQQQQQ", 0x32454C4946524550, 104, 144, 104, 144, 248, len(records), 0, 0).ljust(104, b"\0") + attr + records
+
+
+def check_memory():
+    with open("memory.data", "wb") as f:
+        f.write(made_memory(400))
+    check_capture("memory.data", "memory.data")
+
+
 def check_groups():
     """A filter by time needs one row group in three."""
     n = 300_000
@@ -475,7 +495,7 @@ def main():
     guarded("archive", check_stored, "callgraph.data", "convert", "--to", "archive")
     for name in "perfmon-all.cpuperf", "perfmon-sampling.cpuperf":
         guarded(name, check_stored, name, "convert")
-    for function in check_again, check_groups, check_recorded, check_hostile:
+    for function in check_again, check_memory, check_groups, check_recorded, check_hostile:
         guarded(function.__name__, function)
     print(dict(counted))
     never = sorted("%s.%s" % k for k, n in compared.items() if not n)

@@ -17,10 +17,10 @@ REGS_USER, STACK_USER = 1 << 12, 1 << 13
 # linux/perf_event.h: data_src of samples; name of the column, shift, width, words.  With bits, all that are set.
 MEM_BITS = (
     ("op", 0, 5, "na load store prefetch exec".split()),
-    ("level", 5, 14, "na hit miss l1 lfb l2 l3 loc_ram rem_ram1 rem_ram2 rem_cce1 rem_cce2 io unc".split()),
+    ("level", 5, 14, "na hit miss l1 lfb l2 l3 local_ram remote_ram1 remote_ram2 remote_cache1 remote_cache2 io uncached".split()),
     ("snoop", 19, 5, "na none hit miss hitm".split()),
     ("lock", 24, 2, "na locked".split()),
-    ("tlb", 26, 7, "na hit miss l1 l2 wk os".split()),
+    ("tlb", 26, 7, "na hit miss l1 l2 walker os_fault".split()),
     ("blk", 40, 3, "na data addr".split()))
 MEM_NUMBERS = (
     ("level_num", 33, 4, dict(enumerate("l1 l2 l3 l4 l2_mhb msc l0 uncached cxl io any_cache lfb ram pmem na".split(), 1))),
