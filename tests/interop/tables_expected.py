@@ -10,6 +10,8 @@ I64 = 2**63 - 1
 LISTED = "out-of-bounds", "truncated-feature-table"  # damages of features that are seen without decoding them
 CONTEXT = 2**64 - 4096  # call chains: words from here on are no addresses
 EXIT, FORK = 4, 7
+DEFERRED = 2**64 - 640
+MARKERS = {2**64 - x for x in (32, 128, 512, 2048, 2176, 2560)}  # hypervisor, kernel, user, and those of guests
 SAMPLE, LOST, READ, AUX, LOST_SAMPLES, SWITCH, SWITCH_WIDE, CGROUP = 9, 2, 8, 11, 13, 14, 15, 19
 THREAD_MAP, STAT, STAT_ROUND = 73, 76, 77
 TID, TIME, CPU, PERIOD = 1 << 1, 1 << 2, 1 << 7, 1 << 8
@@ -203,8 +205,10 @@ class Capture:
         if event is None or number(event["attr"]["sample_type"]) & STACK_USER or "branch_stack" in b or "branches" in b:
             return None
         chain = [number(x) for x in b.get("callchain") or []]
-        if any(x == 2**64 - 640 for x in chain):  # its user part comes later
+        if DEFERRED in chain:  # its user part comes later
             return None
+        if any(x >= CONTEXT and x not in MARKERS for x in chain):  # as perf has it, that is no chain
+            return []
         return [x for x in chain if x < CONTEXT]
 
     def script(self):
