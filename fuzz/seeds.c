@@ -554,7 +554,8 @@ static void put_whole(const char *folder, const char *name, const builder *captu
     seeds_put(folder, "export", name, &b);
     /* fuzz_tables.c: damage, tables and columns in turns */
     b.b.len = whole;
-    build_choices(&b, 1 | turn % 3 << 1 | (turn & 1) << 3 | (turn * 2654435761U >> 8 & 0xfffff0), 3);
+    build_choices(&b, 1 | turn % 3 << 1 | (turn & 1) << 3 | (turn * 2654435761U >> 8 & 0xfffff0),
+                  3);
     seeds_put(folder, "tables", name, &b);
     /* fuzz_profile.c: keys in turns */
     b.b.len = whole;

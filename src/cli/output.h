@@ -113,7 +113,7 @@ typedef struct cli_output {
     bool replace;
     bool append; /* behind the bytes of OUT, which exists */
     bool directory;
-    bool folder; /* files in a folder, which may exist */
+    bool folder;               /* files in a folder, which may exist */
     const char *const *inputs; /* paths and "-", reference captures (--attrs-from) included */
     size_t n_inputs;
     const char *kallsyms;            /* --kallsyms, which is read, too; NULL: not given */

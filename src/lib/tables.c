@@ -211,6 +211,7 @@ static perfile_status on_put(void *user, pf_table *table, perfile_error *err)
         pf_table_batch_free(next);
         return pf_fail_nomem(err, "table");
     }
+    pf_table_batch_forget(full); /* what is for makers only */
     table->batch = next;
     return PERFILE_OK;
 }

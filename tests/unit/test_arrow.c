@@ -361,6 +361,35 @@ static void arrays_outlive_what_they_came_from(void **state)
     schema.release(&schema);
 }
 
+/* More rows than an array has: they go on where the one before ended, with texts of their own. */
+static void many_rows_are_several_arrays(void **state)
+{
+    enum { MANY = PF_BATCH_ROWS + 7000 };
+    static const char *const columns[] = {"time", "comm", "stack_id", NULL};
+    builder b;
+    int64_t rows = 0, arrays = 0;
+    (void)state;
+    capture_make(&b, CAPTURE_PIPE, false, MANY);
+    struct ArrowArrayStream s = table_of(built(&b), "samples", columns);
+    struct ArrowSchema schema = schema_of(&s);
+    struct ArrowArray a, before = {0};
+    for (; next(&s, &schema, &a); before = a, arrays++) {
+        for (int64_t i = 0; i < a.length; i++, rows++)
+            assert_int_equal(number_at(&schema, &a, "time", i), 5000 + 10 * rows);
+        assert_text_at(&schema, &a, "comm", a.length - 1, "work");
+        if (before.release) {
+            assert_fine(arrow_array_broken(&schema, &before), "the one before");
+            before.release(&before);
+        }
+    }
+    before.release(&before);
+    assert_int_equal(rows, MANY);
+    assert_true(arrays > 1);
+    schema.release(&schema);
+    s.release(&s);
+    build_clear(&b);
+}
+
 /* What is wrong. */
 
 static void assert_refused(perfile_bytes bytes, const char *table, const perfile_table_options *o,
@@ -495,6 +524,7 @@ int main(void)
         cmocka_unit_test(schemas_describe_the_columns),
         cmocka_unit_test(chosen_columns_are_those_of_all),
         cmocka_unit_test(arrays_outlive_what_they_came_from),
+        cmocka_unit_test(many_rows_are_several_arrays),
         cmocka_unit_test(wrong_names_are_told),
         cmocka_unit_test(what_is_no_capture_is_told),
         cmocka_unit_test(cut_captures_have_the_rows_in_front),

@@ -774,7 +774,6 @@ const cli_spec cli_convert_spec = {
         "  perfile convert --compress=9 -o small.data perf.data\n"
         "  perfile convert --to archive --append -o year.perfile today.data\n"
         "  perfile dump --format cbor perf.data | perfile convert --from cbor -o same.data -\n"
-        "  perfile dump --format cbor perf.data | perfile convert --from cbor -o same.data -\n"
         "  perfile convert --to perf.data --rate 0x801=100 -o a "
         "samples/captures/perfmon-sampling.cpuperf\n"
         "\n"
