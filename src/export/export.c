@@ -350,6 +350,8 @@ perfile_status pf_export_put_run(perfile_emitter *e, const perfile_record *first
     perfile_status st = PERFILE_OK;
     if (!x->reading)
         return pf_fail(err, PERFILE_E_USAGE, "emitter", "records of no capture");
+    if (n == 1 && first->family == PERFILE_FAMILY_DAMAGE) /* it is alone in its run */
+        return PERFILE_OK;
     const bool off_cpu = x->options.flags & PERFILE_EXPORT_OFF_CPU;
     const bool notes = e->ops->exports->note && !off_cpu;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {

@@ -354,13 +354,27 @@ static bool damage(pf_tables *x, const perfile_record *r)
            put_damage(x, r->part, r->offset, r->body.len, r->damage);
 }
 
-/* What is wrong with the header and its tables: how many bytes that are is not known. */
+/* A damage of the header or of what it points to: how many bytes that are is not known. */
+static bool put_found(pf_tables *x, uint64_t offset, uint32_t damage)
+{
+    return !damage || put_damage(x, 0, offset, UINT64_MAX, damage);
+}
+
+/* What is wrong with the header, its tables, events and features. */
 static bool put_damages(pf_tables *x)
 {
     const perfile_container *c = perfile_stream_container(x->stream);
     bool ok = true;
     for (uint32_t i = 0; c && i < c->n_damages && ok; i++)
-        ok = put_damage(x, 0, c->damages[i].offset, UINT64_MAX, c->damages[i].damage);
+        ok = put_found(x, c->damages[i].offset, c->damages[i].damage);
+    for (uint32_t i = 0; i < perfile_session_n_events(x->session) && ok; i++) {
+        const perfile_event *e = perfile_session_event(x->session, i);
+        ok = put_found(x, e->offset, e->damage) && put_found(x, e->offset, e->ids_damage);
+    }
+    for (uint32_t i = 0; i < perfile_session_n_features(x->session) && ok; i++) {
+        const perfile_feature *f = perfile_session_feature_at(x->session, i);
+        ok = put_found(x, f->offset, f->damage);
+    }
     return ok;
 }
 

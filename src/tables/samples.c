@@ -22,6 +22,7 @@ typedef struct waiting {
 /* The name of a thread at the times from `first` to `last`. */
 typedef struct pf_samples_maker {
     waiting *rows;    /* of the batch */
+    size_t n_alone;   /* rows without a batch: nobody wants samples, but their stacks */
     pf_index cgroups; /* id of a control group to its path's position in … */
     pf_buffer paths;  /* const char *, of the profile's texts */
 } pf_samples_maker;
@@ -216,6 +217,16 @@ static bool put_rare(pf_tables *x, const pf_profiled *s)
 
 /* The row of a sample. */
 
+/* Nobody wants it, but perhaps its stack. */
+static bool put_alone(pf_tables *x, const pf_profiled *s)
+{
+    pf_samples_maker *m = x->samples;
+    if (!pf_table_wanted(x, PF_TABLE_stacks) || s->stack == PF_EMPTY_STACK)
+        return true;
+    m->rows[m->n_alone++] = (waiting){s->frame, s->stack};
+    return m->n_alone < PF_BATCH_ROWS || pf_samples_complete(x);
+}
+
 static const char *mode_of(uint16_t misc)
 {
     static const char *const modes[] = {NULL,         "kernel",       "user",
@@ -247,7 +258,7 @@ static bool sample(pf_tables *x, const pf_profiled *s)
     uint64_t ip;
     bool ok = true;
     if (!table->batch)
-        return true;
+        return put_alone(x, s);
     const uint64_t has = s->event ? s->event->attr->sample_type : 0;
     x->samples->rows[table->batch->rows] = (waiting){s->frame, s->stack};
     pf_put_capture(x, PF_COLUMN(x, samples, capture_id));
@@ -313,13 +324,24 @@ static bool complete_row(pf_tables *x, waiting w)
     return true;
 }
 
+static bool complete_alone(pf_tables *x)
+{
+    pf_samples_maker *m = x->samples;
+    int64_t id;
+    bool ok = true;
+    for (size_t i = 0; i < m->n_alone && ok; i++)
+        ok = pf_stacks_stack(x, m->rows[i].stack, &id);
+    m->n_alone = 0;
+    return ok;
+}
+
 bool pf_samples_complete(pf_tables *x)
 {
     pf_table *table = &x->at[PF_TABLE_samples];
     if (!pf_stacks_update(x))
         return false;
     if (!table->batch)
-        return true;
+        return complete_alone(x);
     bool ok = true;
     for (size_t i = 0; i < table->batch->rows && ok; i++)
         ok = complete_row(x, x->samples->rows[i]);

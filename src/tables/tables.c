@@ -1,6 +1,7 @@
 /* Captures as tables: records to makers, and full batches to the consumer (tables.h). */
 #include "tables/tables.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -224,6 +225,8 @@ bool pf_tables_note(pf_exporter *e, const pf_profiled *about)
 {
     pf_tables *x = (pf_tables *)(void *)e;
     bool ok = note_time(x, about->time);
+    if (about->record->type == PERFILE_RECORD_HEADER_FEATURE && !x->clock.has_wall)
+        perfile_session_clock(x->session, &x->clock); /* CLOCK_DATA of a pipe */
     for (size_t i = 0; i < N_MAKERS && ok; i++)
         ok = !makers[i]->note || makers[i]->note(x, about);
     return ok;
@@ -318,6 +321,7 @@ perfile_status pf_tables_begin(perfile_emitter *e, perfile_error *err)
 bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall)
 {
     enum { NS_PER_S = 1000000000 };
+    char data[4096];
     struct stat sb;
     if (x->clock.has_wall) {
         *wall = x->clock.wall_ns;
@@ -325,7 +329,12 @@ bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall)
     }
     /* As `perf report --header` has it. */
     const char *name = perfile_source_name(pf_stream_source(x->stream));
-    if (stat(name, &sb) < 0 || !S_ISREG(sb.st_mode) || sb.st_mtime < 0)
+    bool found = stat(name, &sb) == 0;
+    if (found && S_ISDIR(sb.st_mode)) { /* the main file of a directory */
+        const int n = snprintf(data, sizeof data, "%s/data", name);
+        found = n > 0 && (size_t)n < sizeof data && stat(data, &sb) == 0;
+    }
+    if (!found || !S_ISREG(sb.st_mode) || sb.st_mtime < 0)
         return false;
     *wall = (uint64_t)sb.st_mtime * NS_PER_S;
     return true;

@@ -622,16 +622,18 @@ static perfile_status begin_input(output *o, const settings *set, const cli_inpu
     return st == PERFILE_OK ? perfile_emitter_begin(o->emitter, &o->error) : st;
 }
 
-/* Puts all records of an input into the emitter. */
+/* Puts all records of an input into the emitter, and its damage, which tables show. */
 static perfile_status put_records(output *o, cli_input *in, report *x)
 {
     const perfile_record *first;
     size_t n;
     cli_losses losses = {0};
     perfile_status st = PERFILE_OK;
-    while (st == PERFILE_OK && cli_next_run(in, &first, &n)) {
-        cli_losses_feed(&losses, first, n);
-        x->foreign |= first->family != PERFILE_FAMILY_PERF;
+    while (st == PERFILE_OK && cli_next_items(in, &first, &n)) {
+        if (first->family != PERFILE_FAMILY_DAMAGE) {
+            cli_losses_feed(&losses, first, n);
+            x->foreign |= first->family != PERFILE_FAMILY_PERF;
+        }
         st = perfile_emitter_put_run(o->emitter, first, n, &o->error);
     }
     x->losses.lost_samples += losses.lost_samples;
