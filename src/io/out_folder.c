@@ -97,8 +97,10 @@ static perfile_status folder_finish(perfile_sink *s, pf_sink_end how, perfile_er
             st = pf_out_set_check_name(f->set, f->names[i], err);
     if (st == PERFILE_OK)
         st = pf_out_set_appear(f->set, name_at, f, err);
-    while (st != PERFILE_OK && f->n_made)
+    while (st != PERFILE_OK && f->n_made) {
         (void)rmdir(f->made[--f->n_made]);
+        pf_free(f->made[f->n_made]);
+    }
     if (st != PERFILE_OK)
         return st;
     s->temporary = NULL;
