@@ -51,6 +51,8 @@ ROWS = [
     ("export, folded, no names", tuple(BUSY), "export --allow-growth --no-symbols --to folded -f -o OUT IN"),
     ("script", tuple(BUSY), "script IN"),
     ("script, no names", tuple(BUSY), "script --no-symbols IN"),
+    ("export, parquet, no names", MADE + tuple(BUSY), "export --no-symbols --to parquet -o OUT IN"),
+    ("export, parquet", tuple(BUSY), "export --to parquet -o OUT IN"),
     ("export, pprof", ("chains", "stacks", "recorded"), "export --allow-growth --to pprof -f -o OUT IN"),
 ]
 PERF = {
