@@ -48,6 +48,8 @@ static void begin(exported *x, const plan *p, size_t number)
         x->how.flags &= ~(uint32_t)PERFILE_EXPORT_OFF_CPU;
     if (x->how.flags & PERFILE_EXPORT_PERIODS)
         x->how.flags &= ~(uint32_t)PERFILE_EXPORT_SAMPLES;
+    if (perfile_export_format_is_folder(number)) /* one table is a file */
+        x->how.tables = "samples";
     if (x->directory)
         x->sink = folder_new();
     else
@@ -85,11 +87,15 @@ static void put_capture(const plan *p, perfile_bytes in, exported *x, size_t n_f
     for (size_t i = 0; i < n_forms; i++) {
         perfile_emit_options how = {
             .size = sizeof how, .model = model, .threads = p->threads, .exporting = &x[i].how};
-        if (takes_records(&x[i]))
-            note(&x[i],
-                 x[i].e ? perfile_emitter_continue(x[i].e, s, model, &err)
-                        : perfile_emitter_open(x[i].form, s, x[i].sink, &how, &x[i].e, &err),
-                 &err);
+        if (!takes_records(&x[i]))
+            continue;
+        if (x[i].e) {
+            note(&x[i], perfile_emitter_continue(x[i].e, s, model, &err), &err);
+            continue;
+        }
+        note(&x[i], perfile_emitter_open(x[i].form, s, x[i].sink, &how, &x[i].e, &err), &err);
+        if (x[i].st == PERFILE_OK)
+            note(&x[i], perfile_emitter_begin(x[i].e, &err), &err);
     }
     perfile_status st;
     while ((st = perfile_stream_next_run(s, &first, &n, &err)) == PERFILE_OK)

@@ -150,7 +150,6 @@ static perfile_status begin_capture(pf_tables *x, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     perfile_session_clock(x->session, &x->clock);
-    x->begun = true;
     x->records = 0;
     x->first_time = PERFILE_NO_TIME;
     x->last_time = 0;
@@ -164,6 +163,7 @@ static perfile_status begin_capture(pf_tables *x, perfile_error *err)
     }
     for (size_t i = 0; i < N_MAKERS && ok; i++)
         ok = !makers[i]->begin || makers[i]->begin(x);
+    x->begun = ok;
     return ok ? PERFILE_OK : st != PERFILE_OK ? st : failure(x, err);
 }
 
@@ -246,18 +246,28 @@ static bool show_damage(pf_tables *x, const perfile_record *r)
     return ok;
 }
 
+/* Puts records in, of a capture that has begun. */
+static perfile_status put_records(pf_tables *x, const perfile_record *first, size_t n,
+                                  perfile_error *err)
+{
+    if (n == 1 && first->family == PERFILE_FAMILY_DAMAGE) /* it is alone in its run */
+        return show_damage(x, first) ? PERFILE_OK : failure(x, err);
+    x->records += n;
+    const perfile_status st = pf_export_put_run(&x->x.base, first, n, err);
+    if (st != PERFILE_OK)
+        return x->failed.status != PERFILE_OK ? failure(x, err) : st;
+    return forget_some(x, err);
+}
+
 perfile_status pf_tables_put_run(perfile_emitter *e, const perfile_record *first, size_t n,
                                  perfile_error *err)
 {
     pf_tables *x = (pf_tables *)(void *)e;
-    perfile_status st;
-    if (n == 1 && first->family == PERFILE_FAMILY_DAMAGE) /* it is alone in its run */
-        return show_damage(x, first) ? PERFILE_OK : failure(x, err);
-    x->records += n;
-    st = pf_export_put_run(e, first, n, err);
-    if (st != PERFILE_OK)
-        return x->failed.status != PERFILE_OK ? failure(x, err) : st;
-    return forget_some(x, err);
+    if (!x->begun)
+        return pf_fail(err, PERFILE_E_USAGE, "emitter", "records of no capture that has begun");
+    const perfile_status st = put_records(x, first, n, err);
+    x->begun = st == PERFILE_OK; /* else nothing more of it is written */
+    return st;
 }
 
 /* Ends makers and tables; the first failure counts. */
@@ -288,7 +298,9 @@ perfile_status pf_tables_end_input(pf_tables *x, perfile_error *err)
 {
     if (!x->x.reading)
         return PERFILE_OK;
-    perfile_status st = pf_profile_reader_end(&x->x.reader, err);
+    perfile_status st =
+        x->begun ? pf_profile_reader_end(&x->x.reader, err)
+                 : pf_fail(err, PERFILE_E_USAGE, "emitter", "a capture ends that has not begun");
     if (st != PERFILE_OK && x->failed.status != PERFILE_OK)
         st = failure(x, err);
     if (st == PERFILE_OK)
