@@ -9,7 +9,11 @@
 
 /* The lines of format/views.sql and views_clickhouse.sql, made by cmake/views.cmake: NULL behind
  * the last. */
+#ifdef PERFILE_WITH_VIEWS
 #include <views.inc>
+#else /* the file is compiled for itself */
+static const char *const views_duckdb[] = {NULL}, *const views_clickhouse[] = {NULL};
+#endif
 
 enum { OPTION_FORMAT = CLI_OPTION_OWN, OPTION_DIALECT };
 
