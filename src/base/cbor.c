@@ -85,7 +85,7 @@ static void on_text(void *context, cbor_data p, length n)
 }
 
 /* PF_CBOR_OPEN is no count: one less is as impossible. */
-static uint64_t count_of(length n)
+static uint64_t count_of(uint64_t n)
 {
     return n == PF_CBOR_OPEN ? PF_CBOR_OPEN - 1 : n;
 }

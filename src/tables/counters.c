@@ -264,8 +264,11 @@ static bool note_threads(pf_tables *x, const pf_profiled *about)
     if (perfile_thread_map_decode(about->record, &v, sizeof v, NULL) != PERFILE_OK)
         return true;
     pf_budget_free(budget, m->threads, m->n_threads, sizeof *m->threads);
-    m->threads = pf_budget_alloc(budget, v.entries.n, sizeof *m->threads);
-    m->n_threads = m->threads ? v.entries.n : 0;
+    /* No more than there are bytes for. */
+    const size_t most = about->record->body.len / sizeof(uint64_t);
+    const size_t n = v.entries.n < most ? (size_t)v.entries.n : most;
+    m->threads = pf_budget_alloc(budget, n, sizeof *m->threads);
+    m->n_threads = m->threads ? n : 0;
     if (!m->threads)
         return false;
     for (size_t i = 0; i < m->n_threads; i++) {
