@@ -270,6 +270,10 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
     if (x->options.flags & PERFILE_EXPORT_REVERSE && !e->ops->exports->trees)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags", "'%s' has no stacks to reverse",
                        e->ops->name);
+    const uint32_t of_tables = PERFILE_EXPORT_WIDE | PERFILE_EXPORT_ONE_FOLDER;
+    if (!e->ops->exports->folder &&
+        (x->options.flags & of_tables || x->options.tables || x->options.labels))
+        return pf_fail(err, PERFILE_E_USAGE, "export.tables", "'%s' has no tables", e->ops->name);
     const uint32_t weights = x->options.flags & (PERFILE_EXPORT_SAMPLES | PERFILE_EXPORT_PERIODS |
                                                  PERFILE_EXPORT_OFF_CPU);
     if (weights & (weights - 1))

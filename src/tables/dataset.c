@@ -16,6 +16,7 @@
 #include "io/out.h"
 #include "io/workers.h"
 #include "parquet/parquet.h"
+#include "perfile/text.h"
 #include "tables/tables.h"
 
 #ifdef PERFILE_WITH_TABLES
@@ -315,6 +316,18 @@ static void drop(void *user, pf_table *table)
 
 /* The form. */
 
+static perfile_status no_table(const char *name, size_t n, perfile_error *err)
+{
+    const char *known[PF_N_TABLES];
+    char word[64], meant[128];
+    for (size_t i = 0; i < PF_N_TABLES; i++)
+        known[i] = pf_all_tables[i].name;
+    snprintf(word, sizeof word, "%.*s", n < sizeof word ? (int)n : (int)sizeof word - 1, name);
+    const bool found = perfile_suggest(word, known, PF_N_TABLES, meant, sizeof meant);
+    return pf_fail(err, PERFILE_E_USAGE, "export.tables", "there is no table '%s'%s%s%s", word,
+                   found ? "; did you mean " : "", found ? meant : "", found ? "?" : "");
+}
+
 /* Reads the list of tables: bits 1 << PF_TABLE_…. */
 static perfile_status read_tables(const char *list, uint32_t *wanted, perfile_error *err)
 {
@@ -323,8 +336,7 @@ static perfile_status read_tables(const char *list, uint32_t *wanted, perfile_er
         const size_t n = strcspn(p, ",");
         const size_t table = pf_table_named(p, n);
         if (table == PF_N_TABLES)
-            return pf_fail(err, PERFILE_E_USAGE, "export.tables", "there is no table '%.*s'",
-                           n < 64 ? (int)n : 64, p);
+            return no_table(p, n, err);
         *wanted |= UINT32_C(1) << table;
     }
     if (!list)

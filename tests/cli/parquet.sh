@@ -44,6 +44,9 @@ parquet -o nothing captures/text.data
 parquet captures/callgraph.data
 parquet -o - --tables samples,stacks captures/callgraph.data
 parquet -o new --tables sample captures/callgraph.data
+"$PERFILE" export --to folded --tables samples captures/callgraph.data 2>&1
+"$PERFILE" export --to folded --wide captures/callgraph.data 2>&1
+"$PERFILE" export --to pprof --label a=b -o new captures/callgraph.data 2>&1
 parquet -o new --partition day captures/callgraph.data
 parquet -o new --label web captures/callgraph.data
 parquet -o one.parquet/x --tables samples captures/callgraph.data
