@@ -229,13 +229,14 @@ static inline int64_t arrow_number(const struct ArrowSchema *s, const struct Arr
     return arrow_width(s->format) == 4 ? narrow[i] : wide[i];
 }
 
-/* A text of an array with a dictionary, *length bytes. */
+/* A text of an array with a dictionary, *length bytes.  Where all texts are empty there may be no
+ * bytes. */
 static inline const char *arrow_text(const struct ArrowArray *a, int64_t i, size_t *length)
 {
     const int32_t number = ((const int32_t *)a->buffers[1])[i];
     const int32_t *at = a->dictionary->buffers[1];
     *length = (size_t)(at[number + 1] - at[number]);
-    return (const char *)a->dictionary->buffers[2] + at[number];
+    return *length ? (const char *)a->dictionary->buffers[2] + at[number] : "";
 }
 
 #endif

@@ -310,7 +310,7 @@ void pf_column_double(pf_table_column *c, double value)
 
 /* Texts. */
 
-enum { NO_TEXT = UINT32_MAX };
+#define NO_TEXT UINT32_MAX
 
 /* Doubles the hash table; false if there is no memory. */
 static bool grow_slots(pf_column_texts *t)
