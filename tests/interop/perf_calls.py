@@ -82,7 +82,11 @@ def trees_of_perf(path, order, children):
             continue
         elif (m := re.match(r"(\d+) (.*)$", text)) and line != "?":
             alone = 0
-            way = [function(name) for name in m[2].split("|") if name != "0"]  # the 0 that ends a chain
+            names = m[2].split("|")
+            end = -1 if order == "callee" else 0
+            if names[end] == "0":  # it ends the chain; others are addresses
+                del names[end]
+            way = [function("[unknown]" if name == "0" else name) for name in names]
             if line in way:
                 found[tuple(way[way.index(line):])] += int(m[1])
     return found
@@ -149,7 +153,7 @@ def recorded():
     with open("calls.c", "w") as f:
         f.write(PROGRAM)
     for command in (["cc", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-static", "-o", "calls", "calls.c"],
-                    ["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "2000", "-g", "-o", "calls.data", "./calls"]):
+                    ["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "20000", "-g", "-o", "calls.data", "./calls"]):
         try:
             if subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL).returncode:
                 return None
