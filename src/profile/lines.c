@@ -55,9 +55,8 @@ static const perfile_source_place *place_of(const pf_profile *p, const pf_call_f
     return same && place->file ? place : NULL;
 }
 
-/* Looks up one line. */
-static perfile_status find_line(pf_profile *p, perfile_symbols *symbols, uint32_t key, pf_line *out,
-                                perfile_error *err)
+perfile_status pf_line_find(pf_profile *p, perfile_symbols *symbols, uint32_t key, pf_line *out,
+                            perfile_error *err)
 {
     const pf_call_frame *frame = pf_profile_frame_at(p, key / 2);
     const pf_object *object = pf_profile_object_at(p, frame->object);
@@ -126,7 +125,7 @@ perfile_status pf_lines_find(pf_lines *l, pf_profile *p, perfile_symbols *symbol
         const uint32_t key = 2 * pf_profile_stack_at(p, i)->frame;
         for (unsigned calls = 0; calls < 2 && st == PERFILE_OK; calls++)
             if (l->sampled[i] & (calls ? CALLS : ENDS) && !l->at[key + calls].asked)
-                st = find_line(p, symbols, key + calls, &l->at[key + calls], err);
+                st = pf_line_find(p, symbols, key + calls, &l->at[key + calls], err);
     }
     memset(l->sampled, 0, l->n_stacks);
     return st;

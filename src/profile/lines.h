@@ -27,6 +27,10 @@ typedef struct pf_lines {
 /* Notes that a sample ends at a stack.  False if there is no memory or the limit is exceeded. */
 bool pf_lines_mark(pf_lines *l, pf_profile *p, uint32_t stack);
 
+/* Looks up the line of a key.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
+perfile_status pf_line_find(pf_profile *p, perfile_symbols *symbols, uint32_t key, pf_line *out,
+                            perfile_error *err);
+
 /* Looks up what the marked stacks need of the capture of `symbols`, and forgets the marks.
  * PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_lines_find(pf_lines *l, pf_profile *p, perfile_symbols *symbols,

@@ -358,6 +358,8 @@ static perfile_status choose(dataset *d, perfile_error *err)
                        "tracepoints");
     x->wide = x->x.options.flags & PERFILE_EXPORT_WIDE;
     x->labels = x->x.options.labels;
+    x->with_lines = x->x.options.flags & PERFILE_EXPORT_LINES;
+    x->x.options.flags &= ~(uint32_t)PERFILE_EXPORT_LINES; /* looked up with the rows of frames */
     return PERFILE_OK;
 }
 
@@ -422,6 +424,7 @@ static const pf_export_ops exports = {.put_run = pf_tables_put_run,
                                       .by_time = true,
                                       .binary = true,
                                       .folder = true,
+                                      .lines = true,
                                       .own_frames = true};
 
 const pf_emit_ops pf_emit_parquet = {

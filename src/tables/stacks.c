@@ -144,6 +144,23 @@ const char *pf_stacks_function(const pf_tables *x, uint32_t number)
     return function ? function->name : NULL;
 }
 
+/* The line of the source at the address of a frame. */
+static bool put_line(pf_tables *x, uint32_t number)
+{
+    pf_line line = {0};
+    const uint32_t key = 2 * number; /* not as a caller */
+    if (!x->with_lines || !x->x.symbols)
+        return true;
+    if (pf_line_find(&x->x.profile, x->x.symbols, key, &line, &x->failed) != PERFILE_OK)
+        return false;
+    if (line.file) {
+        pf_column_same_text(PF_COLUMN(x, frames, file), line.file);
+        if (line.line && line.line <= INT32_MAX)
+            pf_column_number(PF_COLUMN(x, frames, line), line.line);
+    }
+    return true;
+}
+
 static bool put_frame(pf_tables *x, uint32_t number, int64_t id, uint64_t offset)
 {
     const pf_profile *p = &x->x.profile;
@@ -165,7 +182,7 @@ static bool put_frame(pf_tables *x, uint32_t number, int64_t id, uint64_t offset
         pf_column_text(PF_COLUMN(x, frames, raw_name), function->mangled);
     pf_column_bool(PF_COLUMN(x, frames, inlined), frame->inlined);
     pf_column_same_text(PF_COLUMN(x, frames, kind), kind_of(object, frame->code));
-    return pf_table_row(x, &x->at[PF_TABLE_frames]);
+    return put_line(x, number) && pf_table_row(x, &x->at[PF_TABLE_frames]);
 }
 
 static bool add_frame(pf_tables *x, uint32_t number)

@@ -56,6 +56,7 @@ typedef struct pf_tables {
     void *user;                         /* … as this */
     uint32_t wanted;                    /* bits 1 << PF_TABLE_…, likewise */
     bool wide;                          /* branches and registers, too */
+    bool with_lines;                    /* of the source, of frames */
     const char *const *labels;          /* KEY=VALUE, ended by NULL; borrowed; NULL: none */
     perfile_error failed;               /* of the consumer; status 0: none */
     perfile_export_summary sum;         /* of what was forgotten: stacks, frames, named, unmapped */

@@ -105,7 +105,7 @@ __attribute__((noinline)) unsigned long busy(unsigned long x, long n)
 int main(void)
 {
     unsigned long x = 88172645463325252UL;
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 300; i++) {
         x = busy(x, 300000); /* LINE busy */
         sink += x;
     }
@@ -158,7 +158,21 @@ for profile in p["profiles"]:
             sums[frame["file"], frame["line"]] += weight
 write("speedscope", sums)
 END
-for form in pprof firefox speedscope; do
+# Tables: the same, by SQL.
+forms="pprof firefox speedscope"
+if [ -d "${PERFILE_NPM:=$PERFILE_SOURCE/build/npm}/node_modules/@duckdb/node-api" ] && command -v node >/dev/null; then
+    export PERFILE_NPM
+    "$PERFILE" export --to parquet --partition none --lines --inline -o lines.tables work.data 2>/dev/null || exit 1
+    cat >lines.sql <<'END'
+SELECT parse_filename(f.file) || ':' || f.line || ' ' || count(*) AS text
+FROM 'lines.tables/samples/*.parquet' JOIN 'lines.tables/stacks/*.parquet' s USING (stack_id)
+    JOIN 'lines.tables/frames/*.parquet' f ON f.frame_id = s.frames[1]
+WHERE f.line IS NOT NULL GROUP BY f.file, f.line;
+END
+    node "$PERFILE_SOURCE/tests/interop/duckdb.cjs" lines.sql | sed -n 's/^\["\(.*\)"\]$/\1/p' | sort >tables
+    forms="$forms tables"
+fi
+for form in $forms; do
     cmp -s $form wanted || { echo "FAILED $form: lines"; diff $form wanted; failed=1; }
 done
 # A call is where it is made, and not at the line after it.
@@ -166,6 +180,6 @@ all=$(jq '[.rows[].samples] | add' stats.json)
 for called in mix busy; do
     pprof -list '^(main|busy)$' -sample_index=samples profile.pb.gz | grep "LINE $called" >listed
     n=$(awk '{ print $2 }' listed)
-    [ "${n:-0}" -ge $((all * 9 / 10)) ] || { echo "FAILED: the call of $called has ${n:-no} samples of $all"; failed=1; }
+    [ "${n:-0}" -ge $((all * 3 / 4)) ] || { echo "FAILED: the call of $called has ${n:-no} samples of $all"; failed=1; }
 done
 exit "$failed"

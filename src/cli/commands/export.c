@@ -513,10 +513,12 @@ static const cli_option options[] = {
      .help = "show functions that the compiler inlined as frames of their own",
      .more = "The debug information of the files says which these are."},
     {"lines", .code = OPTION_LINES,
-     .help = "pprof, firefox, speedscope: say the file and line of the source of each frame",
+     .help =
+         "pprof, firefox, speedscope, parquet: say the file and line of the source of each frame",
      .more = "The debug information of the files has them.  A caller has the line of its call, a "
              "function into which others are inlined that of the outermost of them, unless these "
-             "have frames of their own (--inline)."},
+             "have frames of their own (--inline).  In tables each frame has the line at its "
+             "address."},
     {"branch-chains", .code = OPTION_BRANCH_CHAINS,
      .help = "take the user part of call chains from branch stacks",
      .more = "Of events whose branch stacks are calls that have not returned (perf record "
