@@ -38,6 +38,11 @@ endif()
 install(FILES ${perfile_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfile")
 install(FILES format/views.sql format/views_clickhouse.sql DESTINATION "${CMAKE_INSTALL_DATADIR}/perfile")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# What headers and manual refer to: the pages of format/ with the tables, and the samples.
+file(GLOB documents CONFIGURE_DEPENDS "format/*.md" "format/*.def" "format/*.cddl")
+install(FILES ${documents} DESTINATION "${CMAKE_INSTALL_DOCDIR}/format")
+file(GLOB documents CONFIGURE_DEPENDS "samples/*.c" "samples/*.py")
+install(FILES ${documents} DESTINATION "${CMAKE_INSTALL_DOCDIR}/samples")
 
 configure_package_config_file(cmake/perfileConfig.cmake.in
   "${PROJECT_BINARY_DIR}/perfileConfig.cmake"

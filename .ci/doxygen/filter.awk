@@ -32,7 +32,7 @@ inside {
     next
 }
 
-/^(PERFILE_API |#define PERFILE_|typedef struct [a-z_]+ [a-z_]+;)/ && doc != "" && !fresh {
+/^(PERFILE_API |(PERFILE_MUST_USE )?static inline |#define PERFILE_|typedef struct [a-z_]+ [a-z_]+;)/ && doc != "" && !fresh {
     $0 = "/**" doc " */ " $0
 }
 

@@ -22,6 +22,8 @@
 #ifndef PERFILE_RECORDS_H
 #define PERFILE_RECORDS_H
 
+#include <string.h>
+
 #include "abi.h"
 
 #ifdef __cplusplus
@@ -1432,297 +1434,757 @@ typedef struct perfile_sp_init_map {
 /* END made of format/ */
 /* clang-format on */
 
-/* perfile_NAME_decode() are the decoders of records and features, as said at the beginning of this
- * header.  perfile_NAME_next() takes the next struct off the front of a list: PERFILE_END behind
- * the last; what fails is said by the status alone. */
+/* One function for all types.  `type` is PERFILE_RECORD_…, PERFILE_FEATURE_… or PERFILE_LIST_…, and
+ * `out` the struct of that type.  The functions of each type, which follow, check that it is. */
+
+/* Decodes a record of perf or simpleperf, or a feature section. */
+PERFILE_API perfile_status perfile_decode(const perfile_record *record, uint32_t type, void *out,
+                                          size_t size, perfile_error *err);
+PERFILE_API perfile_status perfile_decode_feature(const perfile_feature *feature, uint32_t type,
+                                                  void *out, size_t size, perfile_error *err);
+
+/* Takes the next struct off the front of a list.  PERFILE_END after the last; there is no other
+ * message than the status. */
+PERFILE_API perfile_status perfile_next(perfile_list *list, uint32_t type, void *out, size_t size);
+
+/* Elements of lists. */
+enum {
 /* clang-format off */
-/* BEGIN made of format/: decoders */
-PERFILE_API perfile_status perfile_attr_next(perfile_list *list, perfile_attr *out,
-    size_t size);
-PERFILE_API perfile_status perfile_read_entry_next(perfile_list *list, perfile_read_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_read_values_next(perfile_list *list, perfile_read_values *out,
-    size_t size);
-PERFILE_API perfile_status perfile_branch_entry_next(perfile_list *list, perfile_branch_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_branch_stack_next(perfile_list *list, perfile_branch_stack *out,
-    size_t size);
-PERFILE_API perfile_status perfile_regs_user_next(perfile_list *list, perfile_regs_user *out,
-    size_t size);
-PERFILE_API perfile_status perfile_regs_intr_next(perfile_list *list, perfile_regs_intr *out,
-    size_t size);
-PERFILE_API perfile_status perfile_stack_user_next(perfile_list *list, perfile_stack_user *out,
-    size_t size);
-PERFILE_API perfile_status perfile_weight_next(perfile_list *list, perfile_weight *out,
-    size_t size);
-PERFILE_API perfile_status perfile_ns_link_next(perfile_list *list, perfile_ns_link *out,
-    size_t size);
-PERFILE_API perfile_status perfile_cpu_map_data_next(perfile_list *list, perfile_cpu_map_data *out,
-    size_t size);
-PERFILE_API perfile_status perfile_id_index_entry_next(perfile_list *list, perfile_id_index_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_id_index_guest_next(perfile_list *list, perfile_id_index_guest *out,
-    size_t size);
-PERFILE_API perfile_status perfile_thread_map_entry_next(perfile_list *list, perfile_thread_map_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_stat_setting_next(perfile_list *list, perfile_stat_setting *out,
-    size_t size);
-PERFILE_API perfile_status perfile_bpf_metadata_entry_next(perfile_list *list, perfile_bpf_metadata_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_event_id_entry_next(perfile_list *list, perfile_event_id_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_schedstat_balance_next(perfile_list *list, perfile_schedstat_balance *out,
-    size_t size);
-PERFILE_API perfile_status perfile_schedstat_balance17_next(perfile_list *list, perfile_schedstat_balance17 *out,
-    size_t size);
-PERFILE_API perfile_status perfile_schedstat_moves_next(perfile_list *list, perfile_schedstat_moves *out,
-    size_t size);
-PERFILE_API perfile_status perfile_perfmon_header_next(perfile_list *list, perfile_perfmon_header *out,
-    size_t size);
-PERFILE_API perfile_status perfile_perfmon_tag_next(perfile_list *list, perfile_perfmon_tag *out,
-    size_t size);
-PERFILE_API perfile_status perfile_perfmon_branch_next(perfile_list *list, perfile_perfmon_branch *out,
-    size_t size);
-PERFILE_API perfile_status perfile_event_desc_entry_next(perfile_list *list, perfile_event_desc_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_topology_cpu_next(perfile_list *list, perfile_topology_cpu *out,
-    size_t size);
-PERFILE_API perfile_status perfile_numa_node_next(perfile_list *list, perfile_numa_node *out,
-    size_t size);
-PERFILE_API perfile_status perfile_pmu_mapping_next(perfile_list *list, perfile_pmu_mapping *out,
-    size_t size);
-PERFILE_API perfile_status perfile_group_desc_entry_next(perfile_list *list, perfile_group_desc_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_auxtrace_index_entry_next(perfile_list *list, perfile_auxtrace_index_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_cache_entry_next(perfile_list *list, perfile_cache_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_mem_node_next(perfile_list *list, perfile_mem_node *out,
-    size_t size);
-PERFILE_API perfile_status perfile_bpf_prog_info_entry_next(perfile_list *list, perfile_bpf_prog_info_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_bpf_btf_entry_next(perfile_list *list, perfile_bpf_btf_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_pmu_cap_next(perfile_list *list, perfile_pmu_cap *out,
-    size_t size);
-PERFILE_API perfile_status perfile_hybrid_node_next(perfile_list *list, perfile_hybrid_node *out,
-    size_t size);
-PERFILE_API perfile_status perfile_pmu_caps_entry_next(perfile_list *list, perfile_pmu_caps_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_sched_domain_next(perfile_list *list, perfile_sched_domain *out,
-    size_t size);
-PERFILE_API perfile_status perfile_cpu_domains_next(perfile_list *list, perfile_cpu_domains *out,
-    size_t size);
-PERFILE_API perfile_status perfile_build_id_entry_next(perfile_list *list, perfile_build_id_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_meta_entry_next(perfile_list *list, perfile_meta_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_file_symbol_next(perfile_list *list, perfile_file_symbol *out,
-    size_t size);
-PERFILE_API perfile_status perfile_file_entry_next(perfile_list *list, perfile_file_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_file2_entry_next(perfile_list *list, perfile_file2_entry *out,
-    size_t size);
-PERFILE_API perfile_status perfile_tracing_file_next(perfile_list *list, perfile_tracing_file *out,
-    size_t size);
-PERFILE_API perfile_status perfile_tracing_system_next(perfile_list *list, perfile_tracing_system *out,
-    size_t size);
-PERFILE_API perfile_status perfile_tracing_formats_next(perfile_list *list, perfile_tracing_formats *out,
-    size_t size);
-PERFILE_API perfile_status perfile_tracing_data_decode(const perfile_feature *feature, perfile_tracing_data *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_build_ids_decode(const perfile_feature *feature, perfile_build_ids *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_hostname_decode(const perfile_feature *feature, perfile_hostname *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_osrelease_decode(const perfile_feature *feature, perfile_osrelease *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_tool_version_decode(const perfile_feature *feature, perfile_tool_version *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_arch_decode(const perfile_feature *feature, perfile_arch *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_nrcpus_decode(const perfile_feature *feature, perfile_nrcpus *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_cpudesc_decode(const perfile_feature *feature, perfile_cpudesc *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_cpuid_decode(const perfile_feature *feature, perfile_cpuid *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_total_mem_decode(const perfile_feature *feature, perfile_total_mem *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_cmdline_decode(const perfile_feature *feature, perfile_cmdline *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_event_desc_decode(const perfile_feature *feature, perfile_event_desc *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_cpu_topology_decode(const perfile_feature *feature, perfile_cpu_topology *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_numa_topology_decode(const perfile_feature *feature, perfile_numa_topology *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_branch_stack_used_decode(const perfile_feature *feature, perfile_branch_stack_used *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_pmu_mappings_decode(const perfile_feature *feature, perfile_pmu_mappings *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_group_desc_decode(const perfile_feature *feature, perfile_group_desc *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_auxtrace_index_decode(const perfile_feature *feature, perfile_auxtrace_index *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_stat_used_decode(const perfile_feature *feature, perfile_stat_used *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_cache_decode(const perfile_feature *feature, perfile_cache *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sample_time_decode(const perfile_feature *feature, perfile_sample_time *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_mem_topology_decode(const perfile_feature *feature, perfile_mem_topology *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_clockid_decode(const perfile_feature *feature, perfile_clockid *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_dir_format_decode(const perfile_feature *feature, perfile_dir_format *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_bpf_prog_info_decode(const perfile_feature *feature, perfile_bpf_prog_info *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_bpf_btf_decode(const perfile_feature *feature, perfile_bpf_btf *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_compression_decode(const perfile_feature *feature, perfile_compression *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_cpu_pmu_caps_decode(const perfile_feature *feature, perfile_cpu_pmu_caps *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_clock_data_decode(const perfile_feature *feature, perfile_clock_data *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_hybrid_topology_decode(const perfile_feature *feature, perfile_hybrid_topology *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_pmu_caps_decode(const perfile_feature *feature, perfile_pmu_caps *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_cpu_domain_info_decode(const perfile_feature *feature, perfile_cpu_domain_info *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_elf_machine_decode(const perfile_feature *feature, perfile_elf_machine *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_cln_size_decode(const perfile_feature *feature, perfile_cln_size *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_file_decode(const perfile_feature *feature, perfile_sp_file *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_meta_info_decode(const perfile_feature *feature, perfile_sp_meta_info *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_debug_unwind_decode(const perfile_feature *feature, perfile_sp_debug_unwind *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_debug_unwind_file_decode(const perfile_feature *feature, perfile_sp_debug_unwind_file *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_file2_decode(const perfile_feature *feature, perfile_sp_file2 *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_etm_branch_list_decode(const perfile_feature *feature, perfile_sp_etm_branch_list *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_init_map_decode(const perfile_feature *feature, perfile_sp_init_map *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sample_decode(const perfile_record *record, perfile_sample *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_mmap_decode(const perfile_record *record, perfile_mmap *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_lost_decode(const perfile_record *record, perfile_lost *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_comm_decode(const perfile_record *record, perfile_comm *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_exit_decode(const perfile_record *record, perfile_exit *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_throttle_decode(const perfile_record *record, perfile_throttle *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_unthrottle_decode(const perfile_record *record, perfile_unthrottle *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_fork_decode(const perfile_record *record, perfile_fork *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_read_decode(const perfile_record *record, perfile_read *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_mmap2_decode(const perfile_record *record, perfile_mmap2 *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_aux_decode(const perfile_record *record, perfile_aux *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_itrace_start_decode(const perfile_record *record, perfile_itrace_start *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_lost_samples_decode(const perfile_record *record, perfile_lost_samples *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_switch_decode(const perfile_record *record, perfile_switch *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_switch_cpu_wide_decode(const perfile_record *record, perfile_switch_cpu_wide *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_namespaces_decode(const perfile_record *record, perfile_namespaces *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_ksymbol_decode(const perfile_record *record, perfile_ksymbol *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_bpf_event_decode(const perfile_record *record, perfile_bpf_event *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_cgroup_decode(const perfile_record *record, perfile_cgroup *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_text_poke_decode(const perfile_record *record, perfile_text_poke *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_aux_output_hw_id_decode(const perfile_record *record, perfile_aux_output_hw_id *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_callchain_deferred_decode(const perfile_record *record, perfile_callchain_deferred *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_header_attr_decode(const perfile_record *record, perfile_header_attr *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_header_event_type_decode(const perfile_record *record, perfile_header_event_type *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_header_tracing_data_decode(const perfile_record *record, perfile_header_tracing_data *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_header_build_id_decode(const perfile_record *record, perfile_header_build_id *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_finished_round_decode(const perfile_record *record, perfile_finished_round *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_id_index_decode(const perfile_record *record, perfile_id_index *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_auxtrace_info_decode(const perfile_record *record, perfile_auxtrace_info *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_auxtrace_decode(const perfile_record *record, perfile_auxtrace *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_auxtrace_error_decode(const perfile_record *record, perfile_auxtrace_error *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_thread_map_decode(const perfile_record *record, perfile_thread_map *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_cpu_map_decode(const perfile_record *record, perfile_cpu_map *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_stat_config_decode(const perfile_record *record, perfile_stat_config *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_stat_decode(const perfile_record *record, perfile_stat *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_stat_round_decode(const perfile_record *record, perfile_stat_round *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_event_update_decode(const perfile_record *record, perfile_event_update *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_time_conv_decode(const perfile_record *record, perfile_time_conv *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_header_feature_decode(const perfile_record *record, perfile_header_feature *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_compressed_decode(const perfile_record *record, perfile_compressed *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_finished_init_decode(const perfile_record *record, perfile_finished_init *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_compressed2_decode(const perfile_record *record, perfile_compressed2 *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_bpf_metadata_decode(const perfile_record *record, perfile_bpf_metadata *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_schedstat_cpu_decode(const perfile_record *record, perfile_schedstat_cpu *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_schedstat_domain_decode(const perfile_record *record, perfile_schedstat_domain *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_kernel_symbol_decode(const perfile_record *record, perfile_sp_kernel_symbol *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_dso_decode(const perfile_record *record, perfile_sp_dso *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_symbol_decode(const perfile_record *record, perfile_sp_symbol *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_split_decode(const perfile_record *record, perfile_sp_split *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_split_end_decode(const perfile_record *record, perfile_sp_split_end *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_event_id_decode(const perfile_record *record, perfile_sp_event_id *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_callchain_decode(const perfile_record *record, perfile_sp_callchain *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_unwinding_result_decode(const perfile_record *record, perfile_sp_unwinding_result *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_tracing_data_decode(const perfile_record *record, perfile_sp_tracing_data *out,
-    size_t size, perfile_error *err);
-PERFILE_API perfile_status perfile_sp_debug_decode(const perfile_record *record, perfile_sp_debug *out,
-    size_t size, perfile_error *err);
+/* BEGIN made of format/: lists */
+    PERFILE_LIST_attr = 1,
+    PERFILE_LIST_read_entry = 2,
+    PERFILE_LIST_read_values = 3,
+    PERFILE_LIST_branch_entry = 4,
+    PERFILE_LIST_branch_stack = 5,
+    PERFILE_LIST_regs_user = 6,
+    PERFILE_LIST_regs_intr = 7,
+    PERFILE_LIST_stack_user = 8,
+    PERFILE_LIST_weight = 9,
+    PERFILE_LIST_ns_link = 10,
+    PERFILE_LIST_cpu_map_data = 11,
+    PERFILE_LIST_id_index_entry = 12,
+    PERFILE_LIST_id_index_guest = 13,
+    PERFILE_LIST_thread_map_entry = 14,
+    PERFILE_LIST_stat_setting = 15,
+    PERFILE_LIST_bpf_metadata_entry = 16,
+    PERFILE_LIST_event_id_entry = 17,
+    PERFILE_LIST_schedstat_balance = 18,
+    PERFILE_LIST_schedstat_balance17 = 19,
+    PERFILE_LIST_schedstat_moves = 20,
+    PERFILE_LIST_perfmon_header = 21,
+    PERFILE_LIST_perfmon_tag = 22,
+    PERFILE_LIST_perfmon_branch = 23,
+    PERFILE_LIST_event_desc_entry = 1001,
+    PERFILE_LIST_topology_cpu = 1002,
+    PERFILE_LIST_numa_node = 1003,
+    PERFILE_LIST_pmu_mapping = 1004,
+    PERFILE_LIST_group_desc_entry = 1005,
+    PERFILE_LIST_auxtrace_index_entry = 1006,
+    PERFILE_LIST_cache_entry = 1007,
+    PERFILE_LIST_mem_node = 1008,
+    PERFILE_LIST_bpf_prog_info_entry = 1009,
+    PERFILE_LIST_bpf_btf_entry = 1010,
+    PERFILE_LIST_pmu_cap = 1011,
+    PERFILE_LIST_hybrid_node = 1012,
+    PERFILE_LIST_pmu_caps_entry = 1013,
+    PERFILE_LIST_sched_domain = 1014,
+    PERFILE_LIST_cpu_domains = 1015,
+    PERFILE_LIST_build_id_entry = 1016,
+    PERFILE_LIST_meta_entry = 1017,
+    PERFILE_LIST_file_symbol = 1018,
+    PERFILE_LIST_file_entry = 1019,
+    PERFILE_LIST_file2_entry = 1020,
+    PERFILE_LIST_tracing_file = 1021,
+    PERFILE_LIST_tracing_system = 1022,
+    PERFILE_LIST_tracing_formats = 1023,
 /* END made of format/ */
 /* clang-format on */
+};
+
+#ifndef PERFILE_DECLARATIONS
+/* `n` structs of `size` bytes, sizeof *items, as a list, which borrows them: for encoders. */
+static inline perfile_list perfile_list_of(const void *items, size_t n, size_t size)
+{
+    perfile_list list;
+    memset(&list, 0, sizeof list);
+    list.bytes.ptr = (const uint8_t *)items;
+    list.bytes.len = n * size;
+    list.n = n;
+    list.given = (uint32_t)size;
+    return list;
+}
+
+/* perfile_NAME_decode() and perfile_NAME_next() do that for one type each, as the beginning of this
+ * header says. */
+/* clang-format off */
+/* BEGIN made of format/: decoders */
+static inline perfile_status perfile_attr_next(perfile_list *list, perfile_attr *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_attr, out, size);
+}
+static inline perfile_status perfile_read_entry_next(perfile_list *list, perfile_read_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_read_entry, out, size);
+}
+static inline perfile_status perfile_read_values_next(perfile_list *list, perfile_read_values *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_read_values, out, size);
+}
+static inline perfile_status perfile_branch_entry_next(perfile_list *list, perfile_branch_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_branch_entry, out, size);
+}
+static inline perfile_status perfile_branch_stack_next(perfile_list *list, perfile_branch_stack *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_branch_stack, out, size);
+}
+static inline perfile_status perfile_regs_user_next(perfile_list *list, perfile_regs_user *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_regs_user, out, size);
+}
+static inline perfile_status perfile_regs_intr_next(perfile_list *list, perfile_regs_intr *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_regs_intr, out, size);
+}
+static inline perfile_status perfile_stack_user_next(perfile_list *list, perfile_stack_user *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_stack_user, out, size);
+}
+static inline perfile_status perfile_weight_next(perfile_list *list, perfile_weight *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_weight, out, size);
+}
+static inline perfile_status perfile_ns_link_next(perfile_list *list, perfile_ns_link *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_ns_link, out, size);
+}
+static inline perfile_status perfile_cpu_map_data_next(perfile_list *list, perfile_cpu_map_data *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_cpu_map_data, out, size);
+}
+static inline perfile_status perfile_id_index_entry_next(perfile_list *list, perfile_id_index_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_id_index_entry, out, size);
+}
+static inline perfile_status perfile_id_index_guest_next(perfile_list *list, perfile_id_index_guest *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_id_index_guest, out, size);
+}
+static inline perfile_status perfile_thread_map_entry_next(perfile_list *list, perfile_thread_map_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_thread_map_entry, out, size);
+}
+static inline perfile_status perfile_stat_setting_next(perfile_list *list, perfile_stat_setting *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_stat_setting, out, size);
+}
+static inline perfile_status perfile_bpf_metadata_entry_next(perfile_list *list, perfile_bpf_metadata_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_bpf_metadata_entry, out, size);
+}
+static inline perfile_status perfile_event_id_entry_next(perfile_list *list, perfile_event_id_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_event_id_entry, out, size);
+}
+static inline perfile_status perfile_schedstat_balance_next(perfile_list *list, perfile_schedstat_balance *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_schedstat_balance, out, size);
+}
+static inline perfile_status perfile_schedstat_balance17_next(perfile_list *list, perfile_schedstat_balance17 *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_schedstat_balance17, out, size);
+}
+static inline perfile_status perfile_schedstat_moves_next(perfile_list *list, perfile_schedstat_moves *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_schedstat_moves, out, size);
+}
+static inline perfile_status perfile_perfmon_header_next(perfile_list *list, perfile_perfmon_header *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_perfmon_header, out, size);
+}
+static inline perfile_status perfile_perfmon_tag_next(perfile_list *list, perfile_perfmon_tag *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_perfmon_tag, out, size);
+}
+static inline perfile_status perfile_perfmon_branch_next(perfile_list *list, perfile_perfmon_branch *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_perfmon_branch, out, size);
+}
+static inline perfile_status perfile_event_desc_entry_next(perfile_list *list, perfile_event_desc_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_event_desc_entry, out, size);
+}
+static inline perfile_status perfile_topology_cpu_next(perfile_list *list, perfile_topology_cpu *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_topology_cpu, out, size);
+}
+static inline perfile_status perfile_numa_node_next(perfile_list *list, perfile_numa_node *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_numa_node, out, size);
+}
+static inline perfile_status perfile_pmu_mapping_next(perfile_list *list, perfile_pmu_mapping *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_pmu_mapping, out, size);
+}
+static inline perfile_status perfile_group_desc_entry_next(perfile_list *list, perfile_group_desc_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_group_desc_entry, out, size);
+}
+static inline perfile_status perfile_auxtrace_index_entry_next(perfile_list *list, perfile_auxtrace_index_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_auxtrace_index_entry, out, size);
+}
+static inline perfile_status perfile_cache_entry_next(perfile_list *list, perfile_cache_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_cache_entry, out, size);
+}
+static inline perfile_status perfile_mem_node_next(perfile_list *list, perfile_mem_node *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_mem_node, out, size);
+}
+static inline perfile_status perfile_bpf_prog_info_entry_next(perfile_list *list, perfile_bpf_prog_info_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_bpf_prog_info_entry, out, size);
+}
+static inline perfile_status perfile_bpf_btf_entry_next(perfile_list *list, perfile_bpf_btf_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_bpf_btf_entry, out, size);
+}
+static inline perfile_status perfile_pmu_cap_next(perfile_list *list, perfile_pmu_cap *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_pmu_cap, out, size);
+}
+static inline perfile_status perfile_hybrid_node_next(perfile_list *list, perfile_hybrid_node *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_hybrid_node, out, size);
+}
+static inline perfile_status perfile_pmu_caps_entry_next(perfile_list *list, perfile_pmu_caps_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_pmu_caps_entry, out, size);
+}
+static inline perfile_status perfile_sched_domain_next(perfile_list *list, perfile_sched_domain *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_sched_domain, out, size);
+}
+static inline perfile_status perfile_cpu_domains_next(perfile_list *list, perfile_cpu_domains *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_cpu_domains, out, size);
+}
+static inline perfile_status perfile_build_id_entry_next(perfile_list *list, perfile_build_id_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_build_id_entry, out, size);
+}
+static inline perfile_status perfile_meta_entry_next(perfile_list *list, perfile_meta_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_meta_entry, out, size);
+}
+static inline perfile_status perfile_file_symbol_next(perfile_list *list, perfile_file_symbol *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_file_symbol, out, size);
+}
+static inline perfile_status perfile_file_entry_next(perfile_list *list, perfile_file_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_file_entry, out, size);
+}
+static inline perfile_status perfile_file2_entry_next(perfile_list *list, perfile_file2_entry *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_file2_entry, out, size);
+}
+static inline perfile_status perfile_tracing_file_next(perfile_list *list, perfile_tracing_file *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_tracing_file, out, size);
+}
+static inline perfile_status perfile_tracing_system_next(perfile_list *list, perfile_tracing_system *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_tracing_system, out, size);
+}
+static inline perfile_status perfile_tracing_formats_next(perfile_list *list, perfile_tracing_formats *out, size_t size)
+{
+    return perfile_next(list, PERFILE_LIST_tracing_formats, out, size);
+}
+static inline perfile_status perfile_tracing_data_decode(const perfile_feature *feature, perfile_tracing_data *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_TRACING_DATA, out, size, err);
+}
+static inline perfile_status perfile_build_ids_decode(const perfile_feature *feature, perfile_build_ids *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_BUILD_ID, out, size, err);
+}
+static inline perfile_status perfile_hostname_decode(const perfile_feature *feature, perfile_hostname *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_HOSTNAME, out, size, err);
+}
+static inline perfile_status perfile_osrelease_decode(const perfile_feature *feature, perfile_osrelease *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_OSRELEASE, out, size, err);
+}
+static inline perfile_status perfile_tool_version_decode(const perfile_feature *feature, perfile_tool_version *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_VERSION, out, size, err);
+}
+static inline perfile_status perfile_arch_decode(const perfile_feature *feature, perfile_arch *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_ARCH, out, size, err);
+}
+static inline perfile_status perfile_nrcpus_decode(const perfile_feature *feature, perfile_nrcpus *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_NRCPUS, out, size, err);
+}
+static inline perfile_status perfile_cpudesc_decode(const perfile_feature *feature, perfile_cpudesc *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_CPUDESC, out, size, err);
+}
+static inline perfile_status perfile_cpuid_decode(const perfile_feature *feature, perfile_cpuid *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_CPUID, out, size, err);
+}
+static inline perfile_status perfile_total_mem_decode(const perfile_feature *feature, perfile_total_mem *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_TOTAL_MEM, out, size, err);
+}
+static inline perfile_status perfile_cmdline_decode(const perfile_feature *feature, perfile_cmdline *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_CMDLINE, out, size, err);
+}
+static inline perfile_status perfile_event_desc_decode(const perfile_feature *feature, perfile_event_desc *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_EVENT_DESC, out, size, err);
+}
+static inline perfile_status perfile_cpu_topology_decode(const perfile_feature *feature, perfile_cpu_topology *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_CPU_TOPOLOGY, out, size, err);
+}
+static inline perfile_status perfile_numa_topology_decode(const perfile_feature *feature, perfile_numa_topology *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_NUMA_TOPOLOGY, out, size, err);
+}
+static inline perfile_status perfile_branch_stack_used_decode(const perfile_feature *feature, perfile_branch_stack_used *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_BRANCH_STACK, out, size, err);
+}
+static inline perfile_status perfile_pmu_mappings_decode(const perfile_feature *feature, perfile_pmu_mappings *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_PMU_MAPPINGS, out, size, err);
+}
+static inline perfile_status perfile_group_desc_decode(const perfile_feature *feature, perfile_group_desc *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_GROUP_DESC, out, size, err);
+}
+static inline perfile_status perfile_auxtrace_index_decode(const perfile_feature *feature, perfile_auxtrace_index *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_AUXTRACE, out, size, err);
+}
+static inline perfile_status perfile_stat_used_decode(const perfile_feature *feature, perfile_stat_used *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_STAT, out, size, err);
+}
+static inline perfile_status perfile_cache_decode(const perfile_feature *feature, perfile_cache *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_CACHE, out, size, err);
+}
+static inline perfile_status perfile_sample_time_decode(const perfile_feature *feature, perfile_sample_time *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_SAMPLE_TIME, out, size, err);
+}
+static inline perfile_status perfile_mem_topology_decode(const perfile_feature *feature, perfile_mem_topology *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_MEM_TOPOLOGY, out, size, err);
+}
+static inline perfile_status perfile_clockid_decode(const perfile_feature *feature, perfile_clockid *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_CLOCKID, out, size, err);
+}
+static inline perfile_status perfile_dir_format_decode(const perfile_feature *feature, perfile_dir_format *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_DIR_FORMAT, out, size, err);
+}
+static inline perfile_status perfile_bpf_prog_info_decode(const perfile_feature *feature, perfile_bpf_prog_info *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_BPF_PROG_INFO, out, size, err);
+}
+static inline perfile_status perfile_bpf_btf_decode(const perfile_feature *feature, perfile_bpf_btf *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_BPF_BTF, out, size, err);
+}
+static inline perfile_status perfile_compression_decode(const perfile_feature *feature, perfile_compression *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_COMPRESSED, out, size, err);
+}
+static inline perfile_status perfile_cpu_pmu_caps_decode(const perfile_feature *feature, perfile_cpu_pmu_caps *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_CPU_PMU_CAPS, out, size, err);
+}
+static inline perfile_status perfile_clock_data_decode(const perfile_feature *feature, perfile_clock_data *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_CLOCK_DATA, out, size, err);
+}
+static inline perfile_status perfile_hybrid_topology_decode(const perfile_feature *feature, perfile_hybrid_topology *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_HYBRID_TOPOLOGY, out, size, err);
+}
+static inline perfile_status perfile_pmu_caps_decode(const perfile_feature *feature, perfile_pmu_caps *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_PMU_CAPS, out, size, err);
+}
+static inline perfile_status perfile_cpu_domain_info_decode(const perfile_feature *feature, perfile_cpu_domain_info *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_CPU_DOMAIN_INFO, out, size, err);
+}
+static inline perfile_status perfile_elf_machine_decode(const perfile_feature *feature, perfile_elf_machine *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_E_MACHINE, out, size, err);
+}
+static inline perfile_status perfile_cln_size_decode(const perfile_feature *feature, perfile_cln_size *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_CLN_SIZE, out, size, err);
+}
+static inline perfile_status perfile_sp_file_decode(const perfile_feature *feature, perfile_sp_file *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_FILE, out, size, err);
+}
+static inline perfile_status perfile_sp_meta_info_decode(const perfile_feature *feature, perfile_sp_meta_info *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_META_INFO, out, size, err);
+}
+static inline perfile_status perfile_sp_debug_unwind_decode(const perfile_feature *feature, perfile_sp_debug_unwind *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_DEBUG_UNWIND, out, size, err);
+}
+static inline perfile_status perfile_sp_debug_unwind_file_decode(const perfile_feature *feature, perfile_sp_debug_unwind_file *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_DEBUG_UNWIND_FILE, out, size, err);
+}
+static inline perfile_status perfile_sp_file2_decode(const perfile_feature *feature, perfile_sp_file2 *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_FILE2, out, size, err);
+}
+static inline perfile_status perfile_sp_etm_branch_list_decode(const perfile_feature *feature, perfile_sp_etm_branch_list *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_ETM_BRANCH_LIST, out, size, err);
+}
+static inline perfile_status perfile_sp_init_map_decode(const perfile_feature *feature, perfile_sp_init_map *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode_feature(feature, PERFILE_FEATURE_INIT_MAP, out, size, err);
+}
+static inline perfile_status perfile_sample_decode(const perfile_record *record, perfile_sample *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SAMPLE, out, size, err);
+}
+static inline perfile_status perfile_mmap_decode(const perfile_record *record, perfile_mmap *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_MMAP, out, size, err);
+}
+static inline perfile_status perfile_lost_decode(const perfile_record *record, perfile_lost *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_LOST, out, size, err);
+}
+static inline perfile_status perfile_comm_decode(const perfile_record *record, perfile_comm *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_COMM, out, size, err);
+}
+static inline perfile_status perfile_exit_decode(const perfile_record *record, perfile_exit *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_EXIT, out, size, err);
+}
+static inline perfile_status perfile_throttle_decode(const perfile_record *record, perfile_throttle *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_THROTTLE, out, size, err);
+}
+static inline perfile_status perfile_unthrottle_decode(const perfile_record *record, perfile_unthrottle *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_UNTHROTTLE, out, size, err);
+}
+static inline perfile_status perfile_fork_decode(const perfile_record *record, perfile_fork *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_FORK, out, size, err);
+}
+static inline perfile_status perfile_read_decode(const perfile_record *record, perfile_read *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_READ, out, size, err);
+}
+static inline perfile_status perfile_mmap2_decode(const perfile_record *record, perfile_mmap2 *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_MMAP2, out, size, err);
+}
+static inline perfile_status perfile_aux_decode(const perfile_record *record, perfile_aux *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_AUX, out, size, err);
+}
+static inline perfile_status perfile_itrace_start_decode(const perfile_record *record, perfile_itrace_start *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_ITRACE_START, out, size, err);
+}
+static inline perfile_status perfile_lost_samples_decode(const perfile_record *record, perfile_lost_samples *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_LOST_SAMPLES, out, size, err);
+}
+static inline perfile_status perfile_switch_decode(const perfile_record *record, perfile_switch *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SWITCH, out, size, err);
+}
+static inline perfile_status perfile_switch_cpu_wide_decode(const perfile_record *record, perfile_switch_cpu_wide *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SWITCH_CPU_WIDE, out, size, err);
+}
+static inline perfile_status perfile_namespaces_decode(const perfile_record *record, perfile_namespaces *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_NAMESPACES, out, size, err);
+}
+static inline perfile_status perfile_ksymbol_decode(const perfile_record *record, perfile_ksymbol *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_KSYMBOL, out, size, err);
+}
+static inline perfile_status perfile_bpf_event_decode(const perfile_record *record, perfile_bpf_event *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_BPF_EVENT, out, size, err);
+}
+static inline perfile_status perfile_cgroup_decode(const perfile_record *record, perfile_cgroup *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_CGROUP, out, size, err);
+}
+static inline perfile_status perfile_text_poke_decode(const perfile_record *record, perfile_text_poke *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_TEXT_POKE, out, size, err);
+}
+static inline perfile_status perfile_aux_output_hw_id_decode(const perfile_record *record, perfile_aux_output_hw_id *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_AUX_OUTPUT_HW_ID, out, size, err);
+}
+static inline perfile_status perfile_callchain_deferred_decode(const perfile_record *record, perfile_callchain_deferred *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_CALLCHAIN_DEFERRED, out, size, err);
+}
+static inline perfile_status perfile_header_attr_decode(const perfile_record *record, perfile_header_attr *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_HEADER_ATTR, out, size, err);
+}
+static inline perfile_status perfile_header_event_type_decode(const perfile_record *record, perfile_header_event_type *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_HEADER_EVENT_TYPE, out, size, err);
+}
+static inline perfile_status perfile_header_tracing_data_decode(const perfile_record *record, perfile_header_tracing_data *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_HEADER_TRACING_DATA, out, size, err);
+}
+static inline perfile_status perfile_header_build_id_decode(const perfile_record *record, perfile_header_build_id *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_HEADER_BUILD_ID, out, size, err);
+}
+static inline perfile_status perfile_finished_round_decode(const perfile_record *record, perfile_finished_round *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_FINISHED_ROUND, out, size, err);
+}
+static inline perfile_status perfile_id_index_decode(const perfile_record *record, perfile_id_index *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_ID_INDEX, out, size, err);
+}
+static inline perfile_status perfile_auxtrace_info_decode(const perfile_record *record, perfile_auxtrace_info *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_AUXTRACE_INFO, out, size, err);
+}
+static inline perfile_status perfile_auxtrace_decode(const perfile_record *record, perfile_auxtrace *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_AUXTRACE, out, size, err);
+}
+static inline perfile_status perfile_auxtrace_error_decode(const perfile_record *record, perfile_auxtrace_error *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_AUXTRACE_ERROR, out, size, err);
+}
+static inline perfile_status perfile_thread_map_decode(const perfile_record *record, perfile_thread_map *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_THREAD_MAP, out, size, err);
+}
+static inline perfile_status perfile_cpu_map_decode(const perfile_record *record, perfile_cpu_map *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_CPU_MAP, out, size, err);
+}
+static inline perfile_status perfile_stat_config_decode(const perfile_record *record, perfile_stat_config *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_STAT_CONFIG, out, size, err);
+}
+static inline perfile_status perfile_stat_decode(const perfile_record *record, perfile_stat *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_STAT, out, size, err);
+}
+static inline perfile_status perfile_stat_round_decode(const perfile_record *record, perfile_stat_round *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_STAT_ROUND, out, size, err);
+}
+static inline perfile_status perfile_event_update_decode(const perfile_record *record, perfile_event_update *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_EVENT_UPDATE, out, size, err);
+}
+static inline perfile_status perfile_time_conv_decode(const perfile_record *record, perfile_time_conv *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_TIME_CONV, out, size, err);
+}
+static inline perfile_status perfile_header_feature_decode(const perfile_record *record, perfile_header_feature *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_HEADER_FEATURE, out, size, err);
+}
+static inline perfile_status perfile_compressed_decode(const perfile_record *record, perfile_compressed *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_COMPRESSED, out, size, err);
+}
+static inline perfile_status perfile_finished_init_decode(const perfile_record *record, perfile_finished_init *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_FINISHED_INIT, out, size, err);
+}
+static inline perfile_status perfile_compressed2_decode(const perfile_record *record, perfile_compressed2 *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_COMPRESSED2, out, size, err);
+}
+static inline perfile_status perfile_bpf_metadata_decode(const perfile_record *record, perfile_bpf_metadata *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_BPF_METADATA, out, size, err);
+}
+static inline perfile_status perfile_schedstat_cpu_decode(const perfile_record *record, perfile_schedstat_cpu *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SCHEDSTAT_CPU, out, size, err);
+}
+static inline perfile_status perfile_schedstat_domain_decode(const perfile_record *record, perfile_schedstat_domain *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SCHEDSTAT_DOMAIN, out, size, err);
+}
+static inline perfile_status perfile_sp_kernel_symbol_decode(const perfile_record *record, perfile_sp_kernel_symbol *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SIMPLEPERF_KERNEL_SYMBOL, out, size, err);
+}
+static inline perfile_status perfile_sp_dso_decode(const perfile_record *record, perfile_sp_dso *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SIMPLEPERF_DSO, out, size, err);
+}
+static inline perfile_status perfile_sp_symbol_decode(const perfile_record *record, perfile_sp_symbol *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SIMPLEPERF_SYMBOL, out, size, err);
+}
+static inline perfile_status perfile_sp_split_decode(const perfile_record *record, perfile_sp_split *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SIMPLEPERF_SPLIT, out, size, err);
+}
+static inline perfile_status perfile_sp_split_end_decode(const perfile_record *record, perfile_sp_split_end *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SIMPLEPERF_SPLIT_END, out, size, err);
+}
+static inline perfile_status perfile_sp_event_id_decode(const perfile_record *record, perfile_sp_event_id *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SIMPLEPERF_EVENT_ID, out, size, err);
+}
+static inline perfile_status perfile_sp_callchain_decode(const perfile_record *record, perfile_sp_callchain *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SIMPLEPERF_CALLCHAIN, out, size, err);
+}
+static inline perfile_status perfile_sp_unwinding_result_decode(const perfile_record *record, perfile_sp_unwinding_result *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SIMPLEPERF_UNWINDING_RESULT, out, size, err);
+}
+static inline perfile_status perfile_sp_tracing_data_decode(const perfile_record *record, perfile_sp_tracing_data *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SIMPLEPERF_TRACING_DATA, out, size, err);
+}
+static inline perfile_status perfile_sp_debug_decode(const perfile_record *record, perfile_sp_debug *out,
+    size_t size, perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_RECORD_SIMPLEPERF_DEBUG, out, size, err);
+}
+/* END made of format/ */
+/* clang-format on */
+#endif
 
 /* The trailer of a kernel record.  PERFILE_END when the record has none. */
 PERFILE_API perfile_status perfile_sample_id_decode(const perfile_record *record,

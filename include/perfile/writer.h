@@ -183,94 +183,223 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_text(perfile_writer *
                                                                 const char *text,
                                                                 perfile_error *err);
 
-/* perfile_writer_set_hostname() … one for each feature: sets it from its struct, whose `size` is
- * sizeof *in.  CPU_TOPOLOGY needs NRCPUS to be set before, for the number of processors. */
+/* Sets a feature from `in`, the struct of PERFILE_FEATURE_…, of `size` bytes: sizeof *in.
+ * CPU_TOPOLOGY needs NRCPUS to be set before, for the number of CPUs.
+ * perfile_writer_set_hostname() … do that for one type each. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set(perfile_writer *w, uint32_t type,
+                                                               const void *in, size_t size,
+                                                               perfile_error *err);
+#ifndef PERFILE_DECLARATIONS
 /* clang-format off */
 /* BEGIN made of format/: setters */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_tracing_data(perfile_writer *w,
-    const perfile_tracing_data *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_build_ids(perfile_writer *w,
-    const perfile_build_ids *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_hostname(perfile_writer *w,
-    const perfile_hostname *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_osrelease(perfile_writer *w,
-    const perfile_osrelease *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_tool_version(perfile_writer *w,
-    const perfile_tool_version *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_arch(perfile_writer *w,
-    const perfile_arch *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_nrcpus(perfile_writer *w,
-    const perfile_nrcpus *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cpudesc(perfile_writer *w,
-    const perfile_cpudesc *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cpuid(perfile_writer *w,
-    const perfile_cpuid *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_total_mem(perfile_writer *w,
-    const perfile_total_mem *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cmdline(perfile_writer *w,
-    const perfile_cmdline *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_event_desc(perfile_writer *w,
-    const perfile_event_desc *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cpu_topology(perfile_writer *w,
-    const perfile_cpu_topology *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_numa_topology(perfile_writer *w,
-    const perfile_numa_topology *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_branch_stack_used(perfile_writer *w,
-    const perfile_branch_stack_used *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_pmu_mappings(perfile_writer *w,
-    const perfile_pmu_mappings *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_group_desc(perfile_writer *w,
-    const perfile_group_desc *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_auxtrace_index(perfile_writer *w,
-    const perfile_auxtrace_index *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_stat_used(perfile_writer *w,
-    const perfile_stat_used *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cache(perfile_writer *w,
-    const perfile_cache *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sample_time(perfile_writer *w,
-    const perfile_sample_time *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_mem_topology(perfile_writer *w,
-    const perfile_mem_topology *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_clockid(perfile_writer *w,
-    const perfile_clockid *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_dir_format(perfile_writer *w,
-    const perfile_dir_format *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_bpf_prog_info(perfile_writer *w,
-    const perfile_bpf_prog_info *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_bpf_btf(perfile_writer *w,
-    const perfile_bpf_btf *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_compression(perfile_writer *w,
-    const perfile_compression *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cpu_pmu_caps(perfile_writer *w,
-    const perfile_cpu_pmu_caps *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_clock_data(perfile_writer *w,
-    const perfile_clock_data *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_hybrid_topology(perfile_writer *w,
-    const perfile_hybrid_topology *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_pmu_caps(perfile_writer *w,
-    const perfile_pmu_caps *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cpu_domain_info(perfile_writer *w,
-    const perfile_cpu_domain_info *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_elf_machine(perfile_writer *w,
-    const perfile_elf_machine *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_cln_size(perfile_writer *w,
-    const perfile_cln_size *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_file(perfile_writer *w,
-    const perfile_sp_file *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_meta_info(perfile_writer *w,
-    const perfile_sp_meta_info *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_debug_unwind(perfile_writer *w,
-    const perfile_sp_debug_unwind *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_debug_unwind_file(perfile_writer *w,
-    const perfile_sp_debug_unwind_file *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_file2(perfile_writer *w,
-    const perfile_sp_file2 *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_etm_branch_list(perfile_writer *w,
-    const perfile_sp_etm_branch_list *in, size_t size, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_sp_init_map(perfile_writer *w,
-    const perfile_sp_init_map *in, size_t size, perfile_error *err);
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_tracing_data(perfile_writer *w, const perfile_tracing_data *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_TRACING_DATA, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_build_ids(perfile_writer *w, const perfile_build_ids *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_BUILD_ID, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_hostname(perfile_writer *w, const perfile_hostname *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_HOSTNAME, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_osrelease(perfile_writer *w, const perfile_osrelease *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_OSRELEASE, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_tool_version(perfile_writer *w, const perfile_tool_version *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_VERSION, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_arch(perfile_writer *w, const perfile_arch *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_ARCH, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_nrcpus(perfile_writer *w, const perfile_nrcpus *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_NRCPUS, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_cpudesc(perfile_writer *w, const perfile_cpudesc *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_CPUDESC, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_cpuid(perfile_writer *w, const perfile_cpuid *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_CPUID, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_total_mem(perfile_writer *w, const perfile_total_mem *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_TOTAL_MEM, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_cmdline(perfile_writer *w, const perfile_cmdline *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_CMDLINE, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_event_desc(perfile_writer *w, const perfile_event_desc *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_EVENT_DESC, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_cpu_topology(perfile_writer *w, const perfile_cpu_topology *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_CPU_TOPOLOGY, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_numa_topology(perfile_writer *w, const perfile_numa_topology *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_NUMA_TOPOLOGY, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_branch_stack_used(perfile_writer *w, const perfile_branch_stack_used *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_BRANCH_STACK, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_pmu_mappings(perfile_writer *w, const perfile_pmu_mappings *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_PMU_MAPPINGS, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_group_desc(perfile_writer *w, const perfile_group_desc *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_GROUP_DESC, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_auxtrace_index(perfile_writer *w, const perfile_auxtrace_index *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_AUXTRACE, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_stat_used(perfile_writer *w, const perfile_stat_used *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_STAT, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_cache(perfile_writer *w, const perfile_cache *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_CACHE, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_sample_time(perfile_writer *w, const perfile_sample_time *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_SAMPLE_TIME, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_mem_topology(perfile_writer *w, const perfile_mem_topology *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_MEM_TOPOLOGY, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_clockid(perfile_writer *w, const perfile_clockid *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_CLOCKID, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_dir_format(perfile_writer *w, const perfile_dir_format *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_DIR_FORMAT, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_bpf_prog_info(perfile_writer *w, const perfile_bpf_prog_info *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_BPF_PROG_INFO, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_bpf_btf(perfile_writer *w, const perfile_bpf_btf *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_BPF_BTF, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_compression(perfile_writer *w, const perfile_compression *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_COMPRESSED, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_cpu_pmu_caps(perfile_writer *w, const perfile_cpu_pmu_caps *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_CPU_PMU_CAPS, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_clock_data(perfile_writer *w, const perfile_clock_data *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_CLOCK_DATA, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_hybrid_topology(perfile_writer *w, const perfile_hybrid_topology *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_HYBRID_TOPOLOGY, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_pmu_caps(perfile_writer *w, const perfile_pmu_caps *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_PMU_CAPS, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_cpu_domain_info(perfile_writer *w, const perfile_cpu_domain_info *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_CPU_DOMAIN_INFO, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_elf_machine(perfile_writer *w, const perfile_elf_machine *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_E_MACHINE, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_cln_size(perfile_writer *w, const perfile_cln_size *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_CLN_SIZE, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_sp_file(perfile_writer *w, const perfile_sp_file *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_FILE, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_sp_meta_info(perfile_writer *w, const perfile_sp_meta_info *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_META_INFO, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_sp_debug_unwind(perfile_writer *w, const perfile_sp_debug_unwind *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_DEBUG_UNWIND, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_sp_debug_unwind_file(perfile_writer *w, const perfile_sp_debug_unwind_file *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_DEBUG_UNWIND_FILE, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_sp_file2(perfile_writer *w, const perfile_sp_file2 *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_FILE2, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_sp_etm_branch_list(perfile_writer *w, const perfile_sp_etm_branch_list *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_ETM_BRANCH_LIST, in, size, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_set_sp_init_map(perfile_writer *w, const perfile_sp_init_map *in, size_t size,
+    perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_FEATURE_INIT_MAP, in, size, err);
+}
 /* END made of format/ */
 /* clang-format on */
+#endif
 
 /* Records as they are stored. */
 
@@ -324,127 +453,296 @@ typedef struct perfile_put_options {
     uint64_t reserved[4];
 } perfile_put_options;
 
-/* perfile_writer_put_comm() … one for each record type: encodes the struct, whose `size` is
- * sizeof *in, with the trailer that the event's layout has, and writes it.  Of a sample the trailer
- * does not matter; `present` may be 0 and stands then for all that its event's layout has; `id` and
- * `identifier` may be 0 and stand for the event's id.
- * Behind perfile_writer_put_auxtrace() and _put_header_tracing_data() the bytes they announce have
- * to follow by perfile_writer_extra().
- * Failures are those of encode.h and perfile_writer_put(). */
+/* Encodes `in`, the struct of PERFILE_RECORD_…, of `size` bytes (sizeof *in), with the trailer that
+ * the event's layout has, and writes it.  A sample has no trailer; if its `present` is 0 it gets
+ * all fields that its event's layout has; if `id` and `identifier` are 0 they become the event's id.
+ * After AUXTRACE and HEADER_TRACING_DATA the bytes they announce must follow by
+ * perfile_writer_extra().  Errors are those of encode.h and perfile_writer_put().
+ * perfile_writer_put_comm() … do that for one type each. */
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_writer_put_struct(perfile_writer *w, uint32_t type, const void *in, size_t size,
+                          const perfile_put_options *how, perfile_error *err);
+#ifndef PERFILE_DECLARATIONS
 /* clang-format off */
 /* BEGIN made of format/: putters */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sample(perfile_writer *w,
-    const perfile_sample *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_mmap(perfile_writer *w,
-    const perfile_mmap *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_lost(perfile_writer *w,
-    const perfile_lost *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_comm(perfile_writer *w,
-    const perfile_comm *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_exit(perfile_writer *w,
-    const perfile_exit *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_throttle(perfile_writer *w,
-    const perfile_throttle *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_unthrottle(perfile_writer *w,
-    const perfile_unthrottle *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_fork(perfile_writer *w,
-    const perfile_fork *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_read(perfile_writer *w,
-    const perfile_read *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_mmap2(perfile_writer *w,
-    const perfile_mmap2 *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_aux(perfile_writer *w,
-    const perfile_aux *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_itrace_start(perfile_writer *w,
-    const perfile_itrace_start *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_lost_samples(perfile_writer *w,
-    const perfile_lost_samples *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_switch(perfile_writer *w,
-    const perfile_switch *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_switch_cpu_wide(perfile_writer *w,
-    const perfile_switch_cpu_wide *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_namespaces(perfile_writer *w,
-    const perfile_namespaces *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_ksymbol(perfile_writer *w,
-    const perfile_ksymbol *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_bpf_event(perfile_writer *w,
-    const perfile_bpf_event *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_cgroup(perfile_writer *w,
-    const perfile_cgroup *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_text_poke(perfile_writer *w,
-    const perfile_text_poke *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_aux_output_hw_id(perfile_writer *w,
-    const perfile_aux_output_hw_id *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_callchain_deferred(perfile_writer *w,
-    const perfile_callchain_deferred *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_attr(perfile_writer *w,
-    const perfile_header_attr *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_event_type(perfile_writer *w,
-    const perfile_header_event_type *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_tracing_data(perfile_writer *w,
-    const perfile_header_tracing_data *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_build_id(perfile_writer *w,
-    const perfile_header_build_id *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_finished_round(perfile_writer *w,
-    const perfile_finished_round *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_id_index(perfile_writer *w,
-    const perfile_id_index *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_auxtrace_info(perfile_writer *w,
-    const perfile_auxtrace_info *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_auxtrace(perfile_writer *w,
-    const perfile_auxtrace *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_auxtrace_error(perfile_writer *w,
-    const perfile_auxtrace_error *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_thread_map(perfile_writer *w,
-    const perfile_thread_map *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_cpu_map(perfile_writer *w,
-    const perfile_cpu_map *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_stat_config(perfile_writer *w,
-    const perfile_stat_config *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_stat(perfile_writer *w,
-    const perfile_stat *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_stat_round(perfile_writer *w,
-    const perfile_stat_round *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_event_update(perfile_writer *w,
-    const perfile_event_update *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_time_conv(perfile_writer *w,
-    const perfile_time_conv *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_header_feature(perfile_writer *w,
-    const perfile_header_feature *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_compressed(perfile_writer *w,
-    const perfile_compressed *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_finished_init(perfile_writer *w,
-    const perfile_finished_init *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_compressed2(perfile_writer *w,
-    const perfile_compressed2 *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_bpf_metadata(perfile_writer *w,
-    const perfile_bpf_metadata *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_schedstat_cpu(perfile_writer *w,
-    const perfile_schedstat_cpu *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_schedstat_domain(perfile_writer *w,
-    const perfile_schedstat_domain *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_kernel_symbol(perfile_writer *w,
-    const perfile_sp_kernel_symbol *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_dso(perfile_writer *w,
-    const perfile_sp_dso *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_symbol(perfile_writer *w,
-    const perfile_sp_symbol *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_split(perfile_writer *w,
-    const perfile_sp_split *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_split_end(perfile_writer *w,
-    const perfile_sp_split_end *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_event_id(perfile_writer *w,
-    const perfile_sp_event_id *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_callchain(perfile_writer *w,
-    const perfile_sp_callchain *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_unwinding_result(perfile_writer *w,
-    const perfile_sp_unwinding_result *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_tracing_data(perfile_writer *w,
-    const perfile_sp_tracing_data *in, size_t size, const perfile_put_options *how, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_sp_debug(perfile_writer *w,
-    const perfile_sp_debug *in, size_t size, const perfile_put_options *how, perfile_error *err);
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sample(perfile_writer *w, const perfile_sample *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SAMPLE, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_mmap(perfile_writer *w, const perfile_mmap *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_MMAP, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_lost(perfile_writer *w, const perfile_lost *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_LOST, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_comm(perfile_writer *w, const perfile_comm *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_COMM, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_exit(perfile_writer *w, const perfile_exit *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_EXIT, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_throttle(perfile_writer *w, const perfile_throttle *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_THROTTLE, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_unthrottle(perfile_writer *w, const perfile_unthrottle *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_UNTHROTTLE, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_fork(perfile_writer *w, const perfile_fork *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_FORK, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_read(perfile_writer *w, const perfile_read *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_READ, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_mmap2(perfile_writer *w, const perfile_mmap2 *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_MMAP2, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_aux(perfile_writer *w, const perfile_aux *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_AUX, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_itrace_start(perfile_writer *w, const perfile_itrace_start *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_ITRACE_START, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_lost_samples(perfile_writer *w, const perfile_lost_samples *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_LOST_SAMPLES, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_switch(perfile_writer *w, const perfile_switch *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SWITCH, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_switch_cpu_wide(perfile_writer *w, const perfile_switch_cpu_wide *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SWITCH_CPU_WIDE, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_namespaces(perfile_writer *w, const perfile_namespaces *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_NAMESPACES, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_ksymbol(perfile_writer *w, const perfile_ksymbol *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_KSYMBOL, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_bpf_event(perfile_writer *w, const perfile_bpf_event *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_BPF_EVENT, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_cgroup(perfile_writer *w, const perfile_cgroup *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_CGROUP, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_text_poke(perfile_writer *w, const perfile_text_poke *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_TEXT_POKE, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_aux_output_hw_id(perfile_writer *w, const perfile_aux_output_hw_id *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_AUX_OUTPUT_HW_ID, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_callchain_deferred(perfile_writer *w, const perfile_callchain_deferred *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_CALLCHAIN_DEFERRED, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_header_attr(perfile_writer *w, const perfile_header_attr *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_HEADER_ATTR, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_header_event_type(perfile_writer *w, const perfile_header_event_type *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_HEADER_EVENT_TYPE, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_header_tracing_data(perfile_writer *w, const perfile_header_tracing_data *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_HEADER_TRACING_DATA, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_header_build_id(perfile_writer *w, const perfile_header_build_id *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_HEADER_BUILD_ID, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_finished_round(perfile_writer *w, const perfile_finished_round *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_FINISHED_ROUND, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_id_index(perfile_writer *w, const perfile_id_index *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_ID_INDEX, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_auxtrace_info(perfile_writer *w, const perfile_auxtrace_info *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_AUXTRACE_INFO, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_auxtrace(perfile_writer *w, const perfile_auxtrace *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_AUXTRACE, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_auxtrace_error(perfile_writer *w, const perfile_auxtrace_error *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_AUXTRACE_ERROR, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_thread_map(perfile_writer *w, const perfile_thread_map *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_THREAD_MAP, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_cpu_map(perfile_writer *w, const perfile_cpu_map *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_CPU_MAP, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_stat_config(perfile_writer *w, const perfile_stat_config *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_STAT_CONFIG, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_stat(perfile_writer *w, const perfile_stat *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_STAT, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_stat_round(perfile_writer *w, const perfile_stat_round *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_STAT_ROUND, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_event_update(perfile_writer *w, const perfile_event_update *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_EVENT_UPDATE, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_time_conv(perfile_writer *w, const perfile_time_conv *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_TIME_CONV, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_header_feature(perfile_writer *w, const perfile_header_feature *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_HEADER_FEATURE, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_compressed(perfile_writer *w, const perfile_compressed *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_COMPRESSED, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_finished_init(perfile_writer *w, const perfile_finished_init *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_FINISHED_INIT, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_compressed2(perfile_writer *w, const perfile_compressed2 *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_COMPRESSED2, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_bpf_metadata(perfile_writer *w, const perfile_bpf_metadata *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_BPF_METADATA, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_schedstat_cpu(perfile_writer *w, const perfile_schedstat_cpu *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SCHEDSTAT_CPU, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_schedstat_domain(perfile_writer *w, const perfile_schedstat_domain *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SCHEDSTAT_DOMAIN, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sp_kernel_symbol(perfile_writer *w, const perfile_sp_kernel_symbol *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SIMPLEPERF_KERNEL_SYMBOL, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sp_dso(perfile_writer *w, const perfile_sp_dso *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SIMPLEPERF_DSO, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sp_symbol(perfile_writer *w, const perfile_sp_symbol *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SIMPLEPERF_SYMBOL, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sp_split(perfile_writer *w, const perfile_sp_split *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SIMPLEPERF_SPLIT, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sp_split_end(perfile_writer *w, const perfile_sp_split_end *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SIMPLEPERF_SPLIT_END, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sp_event_id(perfile_writer *w, const perfile_sp_event_id *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SIMPLEPERF_EVENT_ID, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sp_callchain(perfile_writer *w, const perfile_sp_callchain *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SIMPLEPERF_CALLCHAIN, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sp_unwinding_result(perfile_writer *w, const perfile_sp_unwinding_result *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SIMPLEPERF_UNWINDING_RESULT, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sp_tracing_data(perfile_writer *w, const perfile_sp_tracing_data *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SIMPLEPERF_TRACING_DATA, in, size, how, err);
+}
+PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sp_debug(perfile_writer *w, const perfile_sp_debug *in, size_t size,
+    const perfile_put_options *how, perfile_error *err)
+{
+    return perfile_writer_put_struct(w, PERFILE_RECORD_SIMPLEPERF_DEBUG, in, size, how, err);
+}
 /* END made of format/ */
 /* clang-format on */
+#endif
 
 /* The end. */
 

@@ -134,29 +134,6 @@ static perfile_status decode_by_row(const perfile_record *r, const pf_row *row, 
     return decode_into(&k, &c, row, full, out, size, r->offset, err);
 }
 
-/* The general path of perfile_NAME_decode(). */
-static perfile_status decode_record(const perfile_record *r, const pf_row *row, void *full,
-                                    void *out, size_t size, perfile_error *err)
-{
-    if (r->type != row->number || r->family != PERFILE_FAMILY_PERF)
-        return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type,
-                       row->number);
-    return decode_by_row(r, row, full, out, size, err);
-}
-
-perfile_status perfile_record_decode(const perfile_record *r, void *out, size_t size,
-                                     perfile_error *err)
-{
-    const pf_row *row = pf_row_of(r);
-    pf_any_record full;
-    if (!row)
-        return pf_fail(err, PERFILE_E_USAGE, "record.type", "no table has records of type %u",
-                       r->type);
-    if (r->type == PERFILE_RECORD_SAMPLE && r->family == PERFILE_FAMILY_PERF)
-        return perfile_sample_decode(r, out, size, err);
-    return decode_by_row(r, row, &full, out, size, err);
-}
-
 /* See core/swap.h. */
 bool pf_record_own(const perfile_record *r, unsigned need, pf_own *own)
 {
@@ -175,25 +152,11 @@ bool pf_record_own(const perfile_record *r, unsigned need, pf_own *own)
     return !c.bad;
 }
 
-#define PF_RECORD_DECODER(id)                                                                      \
-    perfile_status perfile_##id##_decode(const perfile_record *record, perfile_##id *out,          \
-                                         size_t size, perfile_error *err)                          \
-    {                                                                                              \
-        perfile_##id full;                                                                         \
-        return decode_record(record, &pf_record_table[PF_AT_##id], &full, out, size, err);         \
-    }
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    PF_RECORD_DECODER(id)
-#include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    PF_RECORD_DECODER(id)
-#include "perfile/format/simpleperf.def"
-
 static __attribute__((noinline)) perfile_status
 decode_sample(const perfile_record *r, perfile_sample *out, size_t size, perfile_error *err)
 {
     perfile_sample full;
-    return decode_record(r, &pf_record_table[PF_AT_sample], &full, out, size, err);
+    return decode_by_row(r, &pf_record_table[PF_AT_sample], &full, out, size, err);
 }
 
 /* The size is read from the table so that the compiler does not know it.  The inline code that it
@@ -204,14 +167,36 @@ static inline void clear(perfile_sample *out)
     memset(out, 0, pf_record_table[PF_AT_sample].size);
 }
 
-perfile_status perfile_sample_decode(const perfile_record *record, perfile_sample *out, size_t size,
+static inline perfile_status sample_decode(const perfile_record *r, void *out, size_t size,
+                                           perfile_error *err)
+{
+    pf_usual_fn *usual = size == sizeof(perfile_sample) ? usual_of(r) : NULL;
+    if (!usual)
+        return decode_sample(r, out, size, err);
+    clear(out);
+    return usual(r->body, out) ? PERFILE_OK : decode_sample(r, out, size, err);
+}
+
+perfile_status perfile_record_decode(const perfile_record *r, void *out, size_t size,
                                      perfile_error *err)
 {
-    pf_usual_fn *usual = size == sizeof *out ? usual_of(record) : NULL;
-    if (!usual)
-        return decode_sample(record, out, size, err);
-    clear(out);
-    return usual(record->body, out) ? PERFILE_OK : decode_sample(record, out, size, err);
+    const pf_row *row = pf_row_of(r);
+    pf_any_record full;
+    if (!row)
+        return pf_fail(err, PERFILE_E_USAGE, "record.type", "no table has records of type %u",
+                       r->type);
+    if (r->type == PERFILE_RECORD_SAMPLE && r->family == PERFILE_FAMILY_PERF)
+        return sample_decode(r, out, size, err);
+    return decode_by_row(r, row, &full, out, size, err);
+}
+
+perfile_status perfile_decode(const perfile_record *r, uint32_t type, void *out, size_t size,
+                              perfile_error *err)
+{
+    if (r->type != type || r->family != PERFILE_FAMILY_PERF)
+        return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type,
+                       type);
+    return perfile_record_decode(r, out, size, err);
 }
 
 static __attribute__((noinline)) perfile_status
@@ -256,43 +241,35 @@ static perfile_status feature_usable(const perfile_feature *f, perfile_error *er
     return pf_fail_damage(err, f->damage, name ? name : "feature", f->offset);
 }
 
-static perfile_status decode_feature(const perfile_feature *f, uint32_t number, void *full,
-                                     void *out, size_t size, perfile_error *err)
-{
-    if (f->number != number)
-        return pf_fail(err, PERFILE_E_USAGE, "feature.number", "feature %u, not %u", f->number,
-                       number);
-    perfile_status st = feature_usable(f, err);
-    if (st != PERFILE_OK)
-        return st;
-    pf_context k = feature_context(f);
-    pf_cursor c = pf_cur(f->payload, f->flags & PERFILE_REC_SWAPPED);
-    return decode_into(&k, &c, pf_feature_row(number), full, out, size, f->offset, err);
-}
-
-#define FEATURE(id, number, name, source, contract, doc)                                           \
-    perfile_status perfile_##id##_decode(const perfile_feature *feature, perfile_##id *out,        \
-                                         size_t size, perfile_error *err)                          \
-    {                                                                                              \
-        perfile_##id full;                                                                         \
-        return decode_feature(feature, number, &full, out, size, err);                             \
-    }
-#include "perfile/format/features.def"
-
 /* Room for the decoded struct of any feature. */
 typedef union any_feature {
 #define FEATURE(id, number, name, source, contract, doc) perfile_##id as_##id;
 #include "perfile/format/features.def"
 } any_feature;
 
-perfile_status perfile_feature_decode(const perfile_feature *feature, void *out, size_t size,
+perfile_status perfile_feature_decode(const perfile_feature *f, void *out, size_t size,
                                       perfile_error *err)
 {
     any_feature full;
-    if (!pf_feature_row(feature->number))
+    const pf_row *row = pf_feature_row(f->number);
+    if (!row)
         return pf_fail(err, PERFILE_E_USAGE, "feature.number", "no table has feature %u",
-                       feature->number);
-    return decode_feature(feature, feature->number, &full, out, size, err);
+                       f->number);
+    perfile_status st = feature_usable(f, err);
+    if (st != PERFILE_OK)
+        return st;
+    pf_context k = feature_context(f);
+    pf_cursor c = pf_cur(f->payload, f->flags & PERFILE_REC_SWAPPED);
+    return decode_into(&k, &c, row, &full, out, size, f->offset, err);
+}
+
+perfile_status perfile_decode_feature(const perfile_feature *f, uint32_t type, void *out,
+                                      size_t size, perfile_error *err)
+{
+    if (f->number != type)
+        return pf_fail(err, PERFILE_E_USAGE, "feature.number", "feature %u, not %u", f->number,
+                       type);
+    return perfile_feature_decode(f, out, size, err);
 }
 
 perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sample_id *out,

@@ -304,29 +304,30 @@ perfile_status pf_encode_row(const pf_row *row, const pf_encode_space *space, co
     return encode_record(&j, in, row->size, how, err);
 }
 
-#define PF_RECORD_ENCODER(id)                                                                      \
-    perfile_status perfile_##id##_encode(const perfile_##id *in, size_t size,                      \
-                                         const perfile_encode_options *how, void *out,             \
-                                         size_t room, size_t *len, perfile_error *err)             \
-    {                                                                                              \
-        perfile_##id given, again;                                                                 \
-        pf_job j = {.row = &pf_record_table[PF_AT_##id],                                           \
-                    .given = &given,                                                               \
-                    .again = &again,                                                               \
-                    .out = out,                                                                    \
-                    .room = room,                                                                  \
-                    .len = len};                                                                   \
-        return encode_record(&j, in, size, how, err);                                              \
-    }
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    PF_RECORD_ENCODER(id)
-#include "perfile/format/sample.def"
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    PF_RECORD_ENCODER(id)
-#include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    PF_RECORD_ENCODER(id)
-#include "perfile/format/simpleperf.def"
+/* Room for the struct of any record or feature. */
+typedef union any_struct {
+    pf_any_record record;
+    perfile_sample sample;
+#define FEATURE(id, number, name, source, contract, doc) perfile_##id as_##id;
+#include "perfile/format/features.def"
+} any_struct;
+
+perfile_status perfile_encode(uint32_t type, const void *in, size_t size,
+                              const perfile_encode_options *how, void *out, size_t room,
+                              size_t *len, perfile_error *err)
+{
+    any_struct given, again;
+    pf_job j = {.row = pf_record_row(type),
+                .given = &given,
+                .again = &again,
+                .out = out,
+                .room = room,
+                .len = len};
+    if (!j.row)
+        return pf_fail(err, PERFILE_E_USAGE, "record.type", "no table has records of type %u",
+                       type);
+    return encode_record(&j, in, size, how, err);
+}
 
 /* What has no header. */
 
@@ -352,21 +353,21 @@ perfile_status pf_encode_feature_row(const pf_row *row, const pf_encode_space *s
     return encode_feature(&j, in, row->size, how, err);
 }
 
-#define FEATURE(id, number, name, source, contract, doc)                                           \
-    perfile_status perfile_##id##_encode(const perfile_##id *in, size_t size,                      \
-                                         const perfile_encode_options *how, void *out,             \
-                                         size_t room, size_t *len, perfile_error *err)             \
-    {                                                                                              \
-        perfile_##id given, again;                                                                 \
-        pf_job j = {.row = pf_feature_row(number),                                                 \
-                    .given = &given,                                                               \
-                    .again = &again,                                                               \
-                    .out = out,                                                                    \
-                    .room = room,                                                                  \
-                    .len = len};                                                                   \
-        return encode_feature(&j, in, size, how, err);                                             \
-    }
-#include "perfile/format/features.def"
+perfile_status perfile_encode_feature(uint32_t type, const void *in, size_t size,
+                                      const perfile_encode_options *how, void *out, size_t room,
+                                      size_t *len, perfile_error *err)
+{
+    any_struct given, again;
+    pf_job j = {.row = pf_feature_row(type),
+                .given = &given,
+                .again = &again,
+                .out = out,
+                .room = room,
+                .len = len};
+    if (!j.row)
+        return pf_fail(err, PERFILE_E_USAGE, "feature.number", "no table has feature %u", type);
+    return encode_feature(&j, in, size, how, err);
+}
 
 perfile_status perfile_sample_id_encode(const perfile_sample_id *in, size_t size,
                                         const perfile_encode_options *how, void *out, size_t room,

@@ -659,6 +659,5 @@ uint64_t perfile_member_number(const perfile_member *member, const void *decoded
 perfile_status perfile_list_next(perfile_list *list, const perfile_struct *of, void *out,
                                  size_t size)
 {
-    const pf_row_shape *shape = shape_of(of);
-    return shape->next ? shape->next(list, out, size) : PERFILE_E_USAGE;
+    return perfile_next(list, shape_of(of)->list, out, size);
 }

@@ -380,7 +380,7 @@ bool pf_expr_next_element(pf_loop *loop)
         return true;
     }
     const pf_row_shape *shape = &pf_struct_shapes[loop->shape];
-    return shape->next(&loop->list, loop->element, shape->size) == PERFILE_OK;
+    return perfile_next(&loop->list, shape->list, loop->element, shape->size) == PERFILE_OK;
 }
 
 bool pf_expr_has(perfile_expr *e, pf_slot *s)

@@ -468,27 +468,25 @@ static uint32_t n_cpus(const pf_perf_writer *w)
     return n.nr_cpus_avail;
 }
 
-#define FEATURE(id, number, name, source, contract, doc)                                           \
-    perfile_status perfile_writer_set_##id(perfile_writer *writer, const perfile_##id *in,         \
-                                           size_t size, perfile_error *err)                        \
-    {                                                                                              \
-        pf_perf_writer *w = pf_perf_writer_of(writer, "features", err);                            \
-        if (!w)                                                                                    \
-            return PERFILE_E_UNSUPPORTED;                                                          \
-        perfile_encode_options how = pf_write_encoding(w);                                         \
-        uint8_t *at = NULL;                                                                        \
-        size_t len = 0;                                                                            \
-        how.n_cpus = n_cpus(w);                                                                    \
-        perfile_status st = perfile_##id##_encode(in, size, &how, NULL, 0, &len, err);             \
-        if (st == PERFILE_OK)                                                                      \
-            st = pf_write_scratch(w, len, &at, err);                                               \
-        if (st == PERFILE_OK)                                                                      \
-            st = perfile_##id##_encode(in, size, &how, at, len, &len, err);                        \
-        if (st != PERFILE_OK)                                                                      \
-            return st;                                                                             \
-        return pf_write_feature(writer, number, (perfile_bytes){at, len}, err);                    \
-    }
-#include "perfile/format/features.def"
+perfile_status perfile_writer_set(perfile_writer *writer, uint32_t type, const void *in,
+                                  size_t size, perfile_error *err)
+{
+    pf_perf_writer *w = pf_perf_writer_of(writer, "features", err);
+    if (!w)
+        return PERFILE_E_UNSUPPORTED;
+    perfile_encode_options how = pf_write_encoding(w);
+    uint8_t *at = NULL;
+    size_t len = 0;
+    how.n_cpus = n_cpus(w);
+    perfile_status st = perfile_encode_feature(type, in, size, &how, NULL, 0, &len, err);
+    if (st == PERFILE_OK)
+        st = pf_write_scratch(w, len, &at, err);
+    if (st == PERFILE_OK)
+        st = perfile_encode_feature(type, in, size, &how, at, len, &len, err);
+    if (st != PERFILE_OK)
+        return st;
+    return pf_write_feature(writer, type, (perfile_bytes){at, len}, err);
+}
 
 /* Sets a feature that is a single string. */
 static perfile_status put_text(pf_perf_writer *w, uint32_t number, const char *text,

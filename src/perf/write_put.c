@@ -585,40 +585,6 @@ static perfile_status finish_record(pf_perf_writer *w, const record_build *m, si
     return pf_write_record(w, (perfile_bytes){m->record, len}, m->given.part, err);
 }
 
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    perfile_status perfile_writer_put_##id(perfile_writer *writer, const perfile_##id *in,         \
-                                           size_t size, const perfile_put_options *how,            \
-                                           perfile_error *err)                                     \
-    {                                                                                              \
-        pf_perf_writer *w = pf_perf_writer_of(writer, "such records", err);                        \
-        if (!w)                                                                                    \
-            return PERFILE_E_UNSUPPORTED;                                                          \
-        record_build m;                                                                            \
-        size_t len;                                                                                \
-        perfile_status st = begin_record(w, number, how, &m, err);                                 \
-        if (st == PERFILE_OK)                                                                      \
-            st = perfile_##id##_encode(in, size, &m.how, m.record, PF_RECORD_MOST, &len, err);     \
-        return st == PERFILE_OK ? finish_record(w, &m, len, err) : st;                             \
-    }
-#include "perfile/format/records.def"
-#define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
-    perfile_status perfile_writer_put_##id(perfile_writer *writer, const perfile_##id *in,         \
-                                           size_t size, const perfile_put_options *how,            \
-                                           perfile_error *err)                                     \
-    {                                                                                              \
-        pf_perf_writer *w = pf_perf_writer_of(writer, "such records", err);                        \
-        if (!w)                                                                                    \
-            return PERFILE_E_UNSUPPORTED;                                                          \
-        record_build m;                                                                            \
-        size_t len;                                                                                \
-        perfile_status st = begin_record(w, number, how, &m, err);                                 \
-        m.how.misc = 0;                                                                            \
-        if (st == PERFILE_OK)                                                                      \
-            st = perfile_##id##_encode(in, size, &m.how, m.record, PF_RECORD_MOST, &len, err);     \
-        return st == PERFILE_OK ? finish_record(w, &m, len, err) : st;                             \
-    }
-#include "perfile/format/simpleperf.def"
-
 /* Refuses what a sample has and its event does not: it would be lost. */
 static perfile_status check_sample(const pf_perf_writer *w, const record_build *m,
                                    const perfile_sample *s, perfile_error *err)
@@ -755,12 +721,23 @@ perfile_status perfile_writer_round(perfile_writer *writer, perfile_error *err)
     return st == PERFILE_OK && w->progressive ? perfile_sink_flush(writer->sink, err) : st;
 }
 
-perfile_status perfile_writer_put_sample(perfile_writer *writer, const perfile_sample *in,
+perfile_status perfile_writer_put_struct(perfile_writer *writer, uint32_t type, const void *in,
                                          size_t size, const perfile_put_options *how,
                                          perfile_error *err)
 {
     pf_perf_writer *w = pf_perf_writer_of(writer, "such records", err);
-    return w ? put_sample(w, in, size, how, err) : PERFILE_E_UNSUPPORTED;
+    record_build m;
+    size_t len;
+    if (!w)
+        return PERFILE_E_UNSUPPORTED;
+    if (type == PERFILE_RECORD_SAMPLE)
+        return put_sample(w, in, size, how, err);
+    perfile_status st = begin_record(w, type, how, &m, err);
+    if (type >= PERFILE_RECORD_SIMPLEPERF)
+        m.how.misc = 0; /* its headers have none */
+    if (st == PERFILE_OK)
+        st = perfile_encode(type, in, size, &m.how, m.record, PF_RECORD_MOST, &len, err);
+    return st == PERFILE_OK ? finish_record(w, &m, len, err) : st;
 }
 
 perfile_status perfile_writer_put_spans(perfile_writer *writer, const perfile_bytes spans[2],

@@ -113,21 +113,45 @@ static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_dec
     return PERFILE_OK;
 }
 
-#define NEXT_OF(id)                                                                                \
-    perfile_status perfile_##id##_next(perfile_list *list, perfile_##id *out, size_t size)         \
-    {                                                                                              \
-        perfile_##id one;                                                                          \
-        return next_of(list, out, size, pf_decode_##id, &one, sizeof one);                         \
-    }                                                                                              \
-    perfile_list perfile_##id##_list(const perfile_##id *items, size_t n, size_t size)             \
-    {                                                                                              \
-        return (perfile_list){                                                                     \
-            .bytes = {(const void *)items, n * size}, .n = n, .given = (uint32_t)size};            \
-    }
-#define STRUCT(id, doc) NEXT_OF(id)
+/* Structs that lists have, by PERFILE_LIST_…: those of structs.def from 1 on, of features.def from
+ * 1001 on. */
+typedef struct pf_list_row {
+    pf_decode_fn *decode;
+    size_t size;
+} pf_list_row;
+#define LIST_ROW(id) {pf_decode_##id, sizeof(perfile_##id)},
+static const pf_list_row common_rows[] = {
+#define STRUCT(id, doc) LIST_ROW(id)
 #include "perfile/format/structs.def"
-#define STRUCT(id, doc) NEXT_OF(id)
+};
+static const pf_list_row feature_rows[] = {
+#define STRUCT(id, doc) LIST_ROW(id)
 #include "perfile/format/features.def"
+};
+
+static const pf_list_row *list_row(uint32_t type)
+{
+    enum { COMMON = 1, OF_FEATURES = 1001 };
+    const size_t common = (size_t)type - COMMON, feature = (size_t)type - OF_FEATURES;
+    if (common < sizeof common_rows / sizeof common_rows[0])
+        return &common_rows[common];
+    return feature < sizeof feature_rows / sizeof feature_rows[0] ? &feature_rows[feature] : NULL;
+}
+
+/* Room for any of them. */
+typedef union pf_any_struct {
+#define STRUCT(id, doc) perfile_##id as_##id;
+#include "perfile/format/structs.def"
+#define STRUCT(id, doc) perfile_##id as_##id;
+#include "perfile/format/features.def"
+} pf_any_struct;
+
+perfile_status perfile_next(perfile_list *list, uint32_t type, void *out, size_t size)
+{
+    pf_any_struct full;
+    const pf_list_row *row = list_row(type);
+    return row ? next_of(list, out, size, row->decode, &full, row->size) : PERFILE_E_USAGE;
+}
 
 /* Bounds of the layouts that the vocabulary of the tables cannot express; see schema/expand.h. */
 

@@ -127,7 +127,7 @@ enum {
 #undef PF_WIDTHS
 
 /* The pf_row_shape of a layout that is never in a list. */
-#define PF_ROW_SHAPE(id) {#id, shape_##id, sizeof(perfile_##id), NULL},
+#define PF_ROW_SHAPE(id) {#id, shape_##id, sizeof(perfile_##id), 0},
 
 /* HAND layouts: those whose bounds are not the bounds of what surrounds them.
  *

@@ -65,26 +65,12 @@ const pf_family *const pf_families[PF_N_FAMILIES] = {
 #include "schema/fields.inc"
 #include "perfile/format/features.def"
 
-/* perfile_NAME_next() with one type for all layouts. */
-#define STRUCT(id, doc)                                                                            \
-    static perfile_status next_##id(perfile_list *list, void *out, size_t size)                    \
-    {                                                                                              \
-        return perfile_##id##_next(list, out, size);                                               \
-    }
-#include "perfile/format/structs.def"
-#define STRUCT(id, doc)                                                                            \
-    static perfile_status next_##id(perfile_list *list, void *out, size_t size)                    \
-    {                                                                                              \
-        return perfile_##id##_next(list, out, size);                                               \
-    }
-#include "perfile/format/features.def"
-
 const pf_row_shape pf_struct_shapes[PF_N_SHAPES] = {
-#define STRUCT(id, doc) {#id, shape_##id, sizeof(perfile_##id), next_##id},
+#define STRUCT(id, doc) {#id, shape_##id, sizeof(perfile_##id), PERFILE_LIST_##id},
 #include "perfile/format/structs.def"
 #define STRUCT(id, doc) PF_ROW_SHAPE(id)
 #include "perfile/format/sample.def"
-#define STRUCT(id, doc) {#id, shape_##id, sizeof(perfile_##id), next_##id},
+#define STRUCT(id, doc) {#id, shape_##id, sizeof(perfile_##id), PERFILE_LIST_##id},
 #include "perfile/format/features.def"
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_ROW_SHAPE(id)
 #include "perfile/format/records.def"

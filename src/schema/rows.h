@@ -403,13 +403,11 @@ typedef struct pf_member {
 } pf_member;
 
 /* Takes the next element off a list; `size` is that of the decoded struct. */
-typedef perfile_status pf_shape_next_fn(perfile_list *list, void *out, size_t size);
-
 struct pf_row_shape {
     const char *name;
     const pf_member *members; /* up to PF_MEMBER_END */
     uint32_t size;
-    pf_shape_next_fn *next; /* NULL: never in a list */
+    uint32_t list; /* PERFILE_LIST_…; 0: never in a list */
 };
 
 enum {

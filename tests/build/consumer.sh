@@ -88,6 +88,36 @@ read -ra by_pkg_config <<<"$(pkg-config --static --cflags --libs perfile)"
 "$PERFILE_CC" "${c_warnings[@]}" "${flags[@]}" -o static program/program.c "${by_pkg_config[@]}"
 try "pkg-config static" static ./static
 
+# As a part of another project there is the library alone, and nothing of it is installed, unless that is asked for.
+mkdir part
+cat >part/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(part LANGUAGES C)
+add_subdirectory("${perfile}" perfile)
+add_executable(program ../program/program.c)
+target_link_libraries(program PRIVATE perfile::perfile_static)
+END
+for asked in no yes; do
+    "$PERFILE_CMAKE" -S part -B "part-$asked" -G "Unix Makefiles" -Dperfile="$PERFILE_SOURCE" -DCMAKE_C_COMPILER="$PERFILE_CC" \
+        -DPERFILE_BUILD_COMMAND="$asked" -DPERFILE_INSTALL="$asked" >"part-$asked.log"
+    "$PERFILE_CMAKE" --build "part-$asked" --target help >"part-$asked.targets"
+    has=no
+    ! grep -q '^... perfile_command$' "part-$asked.targets" || has=yes
+    installs=no
+    ! grep -q libperfile "part-$asked/perfile/cmake_install.cmake" || installs=yes
+    [ "$has $installs" = "$asked $asked" ] || { echo "as a part, asked $asked: command $has, installs $installs"; exit 1; }
+done
+"$PERFILE_CMAKE" -S part -B part-default -G "Unix Makefiles" -Dperfile="$PERFILE_SOURCE" -DCMAKE_C_COMPILER="$PERFILE_CC" >part-default.log
+grep -q 'PERFILE_INSTALL:BOOL=OFF' part-default/CMakeCache.txt
+grep -q 'PERFILE_BUILD_COMMAND:BOOL=OFF' part-default/CMakeCache.txt
+grep -q 'PERFILE_BUILD_TESTS:BOOL=OFF' part-default/CMakeCache.txt
+
+# What headers and pages refer to is there.
+documents=$(dirname "$(find "$prefix" -name README.md)")
+for file in format/tables.md format/records.def samples/print_fields.c; do
+    [ -s "$documents/$file" ] || { echo "not installed: $file"; exit 1; }
+done
+
 # The check for the shared library, on a program that does not use it.
 if is_shared /bin/sh; then
     echo "self-check: everything counts as shared"

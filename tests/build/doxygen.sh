@@ -35,6 +35,6 @@ stream.h /^\/\* The name of the input in messages/,/\*\/$/d
 stream.h /^\/\* What a stream has read so far/d
 model.h s/(uint32_t pid, ppid;).*/\1/
 base.h /^\/\* perfile_error.offset when no place/d
-records.h /^\/\* perfile_NAME_decode\(\) are the decoders/,/\*\/$/d
+records.h /^\/\* perfile_NAME_decode\(\) and perfile_NAME_next/,/\*\/$/d
 END
 documented

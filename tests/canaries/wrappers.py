@@ -82,7 +82,7 @@ def results(function, params, structs):
     names = [name_of(p) for p in params]
     for param, name in zip(params, names):
         found = re.fullmatch(r"(const )?(?:struct )?(\w+) (\*+) ?(\w+)", re.sub(r"\s*(\*+)\s*", r" \1", param))
-        decoder = function.endswith("_decode") and name == "out"  # holds what was read before
+        decoder = "_decode" in function and name == "out"  # holds what was read before
         if not found or decoder or name in ALSO_ON_FAILURE.get(function, ()):
             continue
         const, kind, stars = found[1], found[2], len(found[3])
@@ -90,9 +90,13 @@ def results(function, params, structs):
             yield name, "sizeof *%s" % name
         elif stars == 1 and not const and kind in NUMBERS:
             yield name, "sizeof *%s" % name
-        elif stars == 1 and not const and kind in structs and kind != "perfile_error":
+        elif stars == 1 and not const and (kind in structs or kind == "void") and kind != "perfile_error":
             at = names.index(name)
             sized = at + 1 < len(names) and names[at + 1] == "size"
+            if kind == "void":  # a struct of the type that another parameter says
+                if sized:
+                    yield name, "(size < MOST_STRUCT ? size : MOST_STRUCT)"
+                continue
             yield name, "(size < sizeof *%s ? size : sizeof *%s)" % (name, name) if sized else "sizeof *%s" % name
 
 
@@ -114,8 +118,9 @@ def main():
         code.append("perfile_status __real_%s(%s);\nperfile_status __wrap_%s(%s);\nperfile_status __wrap_%s(%s)\n{" %
                     (function, arguments, function, arguments, function, arguments))
         for name, size in kept:
-            code.append("    unsigned char was_%s[sizeof *%s];\n    const size_t n_%s = %s ? %s : 0;\n"
-                        "    if (n_%s)\n        memcpy(was_%s, %s, n_%s);" % (name, name, name, name, size, name, name, name, name))
+            room = "MOST_STRUCT" if "MOST_STRUCT" in size else "sizeof *" + name
+            code.append("    unsigned char was_%s[%s];\n    const size_t n_%s = %s ? %s : 0;\n"
+                        "    if (n_%s)\n        memcpy(was_%s, %s, n_%s);" % (name, room, name, name, size, name, name, name, name))
         code.append("    const perfile_status status = __real_%s(%s);" % (function, call))
         for name, _ in kept:
             code.append('    if (status < 0 && n_%s && memcmp(was_%s, %s, n_%s) != 0)\n        changed("%s", "%s");' %
@@ -123,6 +128,7 @@ def main():
         code.append("    if (status < 0)\n        failed[%d] = 1;\n    return status;\n}" % (len(names) - 1))
     with open(OUT + "/wrappers.c", "w", encoding="utf-8") as out:
         out.write("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <perfile/perfile.h>\n\n"
+                  "enum { MOST_STRUCT = 4096 };\n\n"
                   "static void changed(const char *function, const char *result)\n{\n"
                   '    fprintf(stderr, "%s() has failed, and changed its result %s\\n", function, result);\n    abort();\n}\n\n')
         out.write("static const char *const names[] = {%s};\n"

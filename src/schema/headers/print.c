@@ -206,34 +206,80 @@ static void bit(const char *prefix, const char *name, unsigned shift, bool is_nu
 /* Bits of each set that the tables know. */
 static uint64_t sample_known, read_known, branch_known;
 
-#define KNOWN(known, shift) known |= UINT64_C(1) << (shift)
-#define BIT_sample_type(id, shift, doc)                                                            \
-    bit("PERFILE_SAMPLE_", #id, shift, false, doc);                                                \
-    KNOWN(sample_known, shift);
-#define BIT_read_format(id, shift, doc)                                                            \
-    bit("PERFILE_FORMAT_", #id, shift, false, doc);                                                \
-    KNOWN(read_known, shift);
-#define BIT_branch_sample_type(id, shift, doc)                                                     \
-    bit("PERFILE_BRANCH_", #id, shift, false, doc);                                                \
-    KNOWN(branch_known, shift);
-#define BIT_attr_flags(id, shift, doc) bit("PERFILE_ATTR_BIT_", #id, shift, true, doc);
-#define BIT_branch_flags(id, shift, doc)
-#define BIT_data_src(id, shift, doc)
-#define BIT_mem_op(id, shift, doc)
-#define BIT_mem_lvl(id, shift, doc)
-#define BIT_mem_snoop(id, shift, doc)
-#define BIT_mem_lock(id, shift, doc)
-#define BIT_mem_tlb(id, shift, doc)
-#define BIT_mem_snoopx(id, shift, doc)
-#define BIT_mem_blk(id, shift, doc)
-#define BIT_transaction(id, shift, doc)
-#define BIT_bp_type(id, shift, doc)
-#define BIT_aux_action(id, shift, doc)
-#define BIT_aux_flags(id, shift, doc)
-#define BIT_prot(id, shift, doc)
-#define BIT_map_flags(id, shift, doc)
-#define BIT_ksym_flags(id, shift, doc)
-#define BIT_perfmon_flags(id, shift, doc)
+/* Sets with a prefix of their own; others have PERFILE_SET_. */
+static const struct {
+    const char *set, *prefix;
+    uint64_t *known; /* NULL: numbers of bits */
+} own_prefix[] = {{"sample_type", "PERFILE_SAMPLE_", &sample_known},
+                  {"read_format", "PERFILE_FORMAT_", &read_known},
+                  {"branch_sample_type", "PERFILE_BRANCH_", &branch_known},
+                  {"attr_flags", "PERFILE_ATTR_BIT_", NULL}};
+
+enum { N_OWN_PREFIX = sizeof own_prefix / sizeof own_prefix[0] };
+
+static size_t own_prefix_of(const char *set)
+{
+    size_t i = 0;
+    while (i < N_OWN_PREFIX && strcmp(own_prefix[i].set, set) != 0)
+        i++;
+    return i;
+}
+
+static void bit_of(const char *set, const char *id, unsigned shift, const char *doc)
+{
+    const size_t i = own_prefix_of(set);
+    if (i == N_OWN_PREFIX)
+        return;
+    bit(own_prefix[i].prefix, id, shift, !own_prefix[i].known, doc);
+    if (own_prefix[i].known)
+        *own_prefix[i].known |= UINT64_C(1) << shift;
+}
+
+/* "mem_op" to "PERFILE_MEM_OP_". */
+static void prefix_of(const char *set, char prefix[64])
+{
+    snprintf(prefix, 64, "PERFILE_%s_", set);
+    for (char *p = prefix; *p; p++)
+        if (*p >= 'a' && *p <= 'z')
+            *p = (char)(*p - 'a' + 'A');
+}
+
+/* A bit, or the position of a part of several bits. */
+static void part_of(const char *set, const char *id, unsigned shift, unsigned width,
+                    const char *doc)
+{
+    char prefix[64], name[64];
+    if (own_prefix_of(set) < N_OWN_PREFIX)
+        return;
+    prefix_of(set, prefix);
+    if (width == 1) {
+        bit(prefix, id, shift, false, doc);
+        return;
+    }
+    snprintf(name, sizeof name, "%s_SHIFT", id);
+    number(prefix, name, (long)shift, doc);
+    snprintf(name, sizeof name, "%s_WIDTH", id);
+    number(prefix, name, (long)width, "");
+}
+
+static void value_of(const char *set, const char *id, uint64_t value, const char *doc)
+{
+    char prefix[64];
+    prefix_of(set, prefix);
+    if (value <= INT32_MAX)
+        number(prefix, id, (long)value, doc);
+    else
+        printf("#define %s%s UINT64_C(0x%llx)\n", prefix, id, (unsigned long long)value);
+}
+
+static void print_words(void)
+{
+#define BITS(set, id, shift, width, values, name, doc) part_of(#set, #id, shift, width, doc);
+#define ENUM(set, id, value, name, doc)                value_of(#set, #id, (uint64_t)(value), doc);
+#include "format/words.def"
+#define REG(arch, bit, name) value_of("reg_" #arch, name, bit, "");
+#include "format/regs.def"
+}
 
 /* Bytes of an attr that has all members: of two that are told apart by a flag, one counts. */
 static long attr_size(void)
@@ -260,7 +306,7 @@ static long attr_size(void)
 
 static void print_bits(void)
 {
-#define BITS(set, id, shift, width, values, name, doc) BIT_##set(id, shift, doc)
+#define BITS(set, id, shift, width, values, name, doc) bit_of(#set, #id, shift, doc);
 #include "format/words.def"
     long bits = 0;
     while (bits < 64 && sample_known >> bits)
@@ -317,50 +363,91 @@ static void print_kinds(void)
     number("PERFILE_N_", "KINDS", n, "of this version");
 }
 
-/* Functions. */
-
-static void decoder(const char *id, const char *of, const char *name)
+static void print_lists(void)
 {
-    printf("PERFILE_API perfile_status perfile_%s_decode(const perfile_%s *%s, perfile_%s *out,\n"
-           "    size_t size, perfile_error *err);\n",
-           id, of, name, id);
+    long n = 0;
+#define STRUCT(id, doc) number("PERFILE_LIST_", #id, ++n, "");
+#include "format/structs.def"
+    n = 1000;
+#define STRUCT(id, doc) number("PERFILE_LIST_", #id, ++n, "");
+#include "format/features.def"
+}
+
+/* Functions: one line or two of C each, which call the function that knows all types. */
+
+/* `head` is the declaration; `call` its body. */
+static void function(const char *head, const char *call)
+{
+    printf("static inline perfile_status %s\n{\n    return %s;\n}\n", head, call);
+}
+
+static void decoder(const char *id, const char *name, bool is_feature)
+{
+    char head[300], call[300];
+    const char *of = is_feature ? "feature" : "record";
+    snprintf(head, sizeof head,
+             "perfile_%s_decode(const perfile_%s *%s, perfile_%s *out,\n"
+             "    size_t size, perfile_error *err)",
+             id, of, of, id);
+    snprintf(call, sizeof call, "perfile_decode%s(%s, PERFILE_%s_%s, out, size, err)",
+             is_feature ? "_feature" : "", of, is_feature ? "FEATURE" : "RECORD", name);
+    function(head, call);
 }
 
 static void next(const char *id)
 {
-    printf("PERFILE_API perfile_status perfile_%s_next(perfile_list *list, perfile_%s *out,\n"
-           "    size_t size);\n",
-           id, id);
+    char head[300], call[300];
+    snprintf(head, sizeof head, "perfile_%s_next(perfile_list *list, perfile_%s *out, size_t size)",
+             id, id);
+    snprintf(call, sizeof call, "perfile_next(list, PERFILE_LIST_%s, out, size)", id);
+    function(head, call);
 }
 
 static void list(const char *id)
 {
-    printf("PERFILE_API perfile_list perfile_%s_list(const perfile_%s *items, size_t n,\n"
-           "    size_t size);\n",
+    printf("static inline perfile_list perfile_%s_list(const perfile_%s *items, size_t n, size_t "
+           "size)\n"
+           "{\n    return perfile_list_of(items, n, size);\n}\n",
            id, id);
 }
 
-static void encoder(const char *id)
+static void encoder(const char *id, const char *name, bool is_feature)
 {
-    printf("PERFILE_API perfile_status perfile_%s_encode(const perfile_%s *in, size_t size,\n"
-           "    const perfile_encode_options *how, void *out, size_t room, size_t *len,\n"
-           "    perfile_error *err);\n",
-           id, id);
+    char head[300], call[300];
+    snprintf(head, sizeof head,
+             "perfile_%s_encode(const perfile_%s *in, size_t size,\n"
+             "    const perfile_encode_options *how, void *out, size_t room, size_t *len,\n"
+             "    perfile_error *err)",
+             id, id);
+    snprintf(call, sizeof call,
+             "perfile_encode%s(PERFILE_%s_%s, in, size, how, out, room, len, err)",
+             is_feature ? "_feature" : "", is_feature ? "FEATURE" : "RECORD", name);
+    function(head, call);
 }
 
-static void setter(const char *id)
+static void setter(const char *id, const char *name)
 {
-    printf("PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set_%s(perfile_writer *w,\n"
-           "    const perfile_%s *in, size_t size, perfile_error *err);\n",
-           id, id);
+    char head[300], call[300];
+    snprintf(head, sizeof head,
+             "perfile_writer_set_%s(perfile_writer *w, const perfile_%s *in, size_t size,\n"
+             "    perfile_error *err)",
+             id, id);
+    snprintf(call, sizeof call, "perfile_writer_set(w, PERFILE_FEATURE_%s, in, size, err)", name);
+    printf("PERFILE_MUST_USE ");
+    function(head, call);
 }
 
-static void putter(const char *id)
+static void putter(const char *id, const char *name)
 {
-    printf("PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_%s(perfile_writer *w,\n"
-           "    const perfile_%s *in, size_t size, const perfile_put_options *how, "
-           "perfile_error *err);\n",
-           id, id);
+    char head[300], call[300];
+    snprintf(head, sizeof head,
+             "perfile_writer_put_%s(perfile_writer *w, const perfile_%s *in, size_t size,\n"
+             "    const perfile_put_options *how, perfile_error *err)",
+             id, id);
+    snprintf(call, sizeof call,
+             "perfile_writer_put_struct(w, PERFILE_RECORD_%s, in, size, how, err)", name);
+    printf("PERFILE_MUST_USE ");
+    function(head, call);
 }
 
 static void print_decoders(void)
@@ -368,16 +455,16 @@ static void print_decoders(void)
 #define STRUCT(id, doc) next(#id);
 #include "format/structs.def"
 #define STRUCT(id, doc)                                 next(#id);
-#define FEATURE(id, value, name, source, contract, doc) decoder(#id, "feature", "feature");
+#define FEATURE(id, value, name, source, contract, doc) decoder(#id, #name, true);
 #include "format/features.def"
 #define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc)                  \
-    decoder(#id, "record", "record");
+    decoder(#id, #name, false);
 #include "format/sample.def"
 #define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc)                  \
-    decoder(#id, "record", "record");
+    decoder(#id, #name, false);
 #include "format/records.def"
 #define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc)                  \
-    decoder(#id, "record", "record");
+    decoder(#id, #name, false);
 #include "format/simpleperf.def"
 }
 
@@ -386,29 +473,35 @@ static void print_encoders(void)
 #define STRUCT(id, doc) list(#id);
 #include "format/structs.def"
 #define STRUCT(id, doc)                                 list(#id);
-#define FEATURE(id, value, name, source, contract, doc) encoder(#id);
+#define FEATURE(id, value, name, source, contract, doc) encoder(#id, #name, true);
 #include "format/features.def"
-#define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc) encoder(#id);
+#define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc)                  \
+    encoder(#id, #name, false);
 #include "format/sample.def"
-#define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc) encoder(#id);
+#define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc)                  \
+    encoder(#id, #name, false);
 #include "format/records.def"
-#define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc) encoder(#id);
+#define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc)                  \
+    encoder(#id, #name, false);
 #include "format/simpleperf.def"
 }
 
 static void print_setters(void)
 {
-#define FEATURE(id, value, name, source, contract, doc) setter(#id);
+#define FEATURE(id, value, name, source, contract, doc) setter(#id, #name);
 #include "format/features.def"
 }
 
 static void print_putters(void)
 {
-#define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc) putter(#id);
+#define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc)                  \
+    putter(#id, #name);
 #include "format/sample.def"
-#define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc) putter(#id);
+#define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc)                  \
+    putter(#id, #name);
 #include "format/records.def"
-#define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc) putter(#id);
+#define RECORD(id, value, name, source, fixed, contract, role, since, marks, doc)                  \
+    putter(#id, #name);
 #include "format/simpleperf.def"
 }
 
@@ -423,7 +516,8 @@ int main(int argc, char **argv)
         {"rules", print_rules},       {"kinds", print_kinds},
         {"structs", print_structs},   {"decoders", print_decoders},
         {"encoders", print_encoders}, {"setters", print_setters},
-        {"putters", print_putters},
+        {"putters", print_putters},   {"lists", print_lists},
+        {"words", print_words},
     };
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         if (argc == 2 && strcmp(argv[1], sections[i].name) == 0) {
