@@ -197,8 +197,8 @@ static unsigned tree_column(const cli_keys *keys)
     return column;
 }
 
-/* Adds a node of a tree.  `begins`: the node is one of several siblings.  An only child is a
- * continuation of its parent with the same `indent`, as in perf. */
+/* Adds a node of a tree.  `begins`: the node starts a branch.  An only child does not: it continues
+ * its parent with the same `indent`, as in perf. */
 static void put_node(cli_table *t, const cli_lines *c, const perfile_profile_node *node,
                      unsigned indent, bool begins)
 {
