@@ -162,9 +162,9 @@ bool cli_shell_input(const cli_file *file, char *out, size_t size)
 }
 
 /* Opens `file` if it is an archive of several captures that are separate inputs, and sets *n to
- * their number; else returns NULL.  Each capture is opened separately, which reads the heads of all
- * chunks.  So if there are too many captures, none is opened, and opening the file later reports
- * that one must be chosen. */
+ * their number; else returns NULL.  Each capture is opened separately, which goes over all chunks.
+ * So if there are too many captures, none is opened, and opening the file later reports that one
+ * must be chosen. */
 static perfile_archive *open_several(const cli_file *file, uint32_t *n)
 {
     perfile_archive *a;

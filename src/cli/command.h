@@ -70,8 +70,8 @@ int cli_usage_error(const char *command, const perfile_error *err);
  * error; the status is CLI_DONE then. */
 int cli_finish_output(int status);
 
-/* Notes: what a command did not write as it is in the input, on standard error.  Each note of the
- * library is a line, but several features that are damaged in the same way share one. */
+/* Notes on standard error: parts of the input that a command did not write unchanged.  Each note of
+ * the library is one line, but several features that are damaged in the same way share a line. */
 
 /* The library does not know options: its messages name members of its structs.  The functions below
  * replace these by options. */

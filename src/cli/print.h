@@ -77,9 +77,9 @@ void cli_json_string(const char *key, const char *text);
 /* Ends the line.  Call it after the outermost value. */
 void cli_json_line(void);
 
-/* A table of text with columns as wide as their longest cell.  In a pipe or file, cells after
- * column 64 are not aligned.  On a terminal, long texts are shortened in the middle until the rows
- * fit.  All cells are in memory until the table is printed. */
+/* A table of text.  A column is as wide as its longest cell, but at most 64 columns in a pipe or
+ * file; cells that are longer are not aligned.  On a terminal, long texts are shortened in the
+ * middle until the rows fit.  All cells are in memory until the table is printed. */
 
 typedef struct cli_table cli_table;
 

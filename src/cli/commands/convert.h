@@ -11,7 +11,7 @@ typedef struct cli_conversion {
     const char *name; /* name of the input, for messages */
     const char *out;
     bool json;          /* print one JSON object to standard output instead of messages */
-    bool copied_chunks; /* the input is an archive whose chunks were copied */
+    bool copied_chunks; /* the input is an archive, and its chunks were copied */
     bool scrubs;        /* the summary has the number of zeroed bytes */
     perfile_convert_summary sum;
 } cli_conversion;

@@ -100,7 +100,7 @@ static void on_merge_note(void *run, const perfile_merge_note *note)
     add_note(run, &one, note->text);
 }
 
-/* Kinds of perfile_note are numbered after those of perfile_merge_note. */
+/* Kinds of perfile_note are numbered after the kinds of perfile_merge_note. */
 static void on_note(void *run, uint32_t input, const perfile_note *note)
 {
     merge_note one = {PERFILE_N_MERGE_NOTES + note->kind, note->number, input, note->count, NULL};

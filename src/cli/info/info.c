@@ -419,8 +419,8 @@ static void read_archive(cli_info_facts *x, perfile_archive *open, const setting
     if (perfile_archive_capture_at(x->archive_of, number, &x->packed, sizeof x->packed, NULL) !=
         PERFILE_OK)
         x->packed = (perfile_archive_capture){.modified = UINT64_MAX};
-    x->has_file_time = x->packed.modified != UINT64_MAX; /* the time of the archive itself means
-                                                          * nothing */
+    x->has_file_time = x->packed.modified != UINT64_MAX; /* the modification time of the archive
+                                                          * file is not that of the capture */
     x->file_time = x->packed.modified;
 }
 
@@ -502,8 +502,8 @@ static int info_of(cli_file *file, const settings *set)
     return status;
 }
 
-/* Prints the captures of an archive, of which in->at[*i] is the first, and sets *i to the last.
- * Returns the worst exit status. */
+/* Prints the captures of an archive. in->at[*i] is the first of them; sets *i to the last.  Returns
+ * the worst exit status. */
 static int info_of_captures(const cli_inputs *in, size_t *i, settings *set)
 {
     const cli_file *archive = &in->at[*i];

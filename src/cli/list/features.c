@@ -249,7 +249,7 @@ static bool is_hidden(const perfile_field *f)
     return f->kind == PERFILE_KIND_COUNT || f->flags & PERFILE_FIELD_PAD;
 }
 
-/* Returns the double whose bytes are `bits`. */
+/* Returns the double with the bytes of `bits`. */
 static double scale_of(uint64_t bits)
 {
     double d;

@@ -178,7 +178,8 @@ static const char *name_of_value(const cli_counts *counts, unsigned k, uint64_t 
 }
 
 /* Sets *name to the printed name of a value of key `k`.  Returns false if the key is not an event
- * or a mapped file, which are the keys whose name is not in the record, or if there is no name. */
+ * or a mapped file, which are the keys with a name that is not in the record, or if there is no
+ * name. */
 static bool key_text(const cli_counts *counts, unsigned k, uint64_t value, perfile_bytes *name)
 {
     if (value == NO_VALUE)
@@ -260,6 +261,8 @@ static uint64_t event_of(const perfile_record *r)
 
 enum { THREAD_NAMES = 4096 }; /* 160 KiB; a power of two */
 
+/* An entry of the cache of thread names: the name of a thread at the times from `first` to `last`.
+ */
 typedef struct cli_thread_name {
     uint64_t first, last;
     const char *name; /* NULL if the thread has no name */
@@ -321,7 +324,7 @@ int cli_key_order(const cli_counts *counts, unsigned k, uint64_t a, uint64_t b)
     const cli_keys *keys = counts->keys;
     if (keys->kind[k] == FIELD)
         return cli_field_order(counts, k, a, b);
-    /* Values of these keys are addresses, so their order means nothing: compare the strings. */
+    /* Values of these keys are addresses, so their order is random: compare the strings. */
     /* NO_VALUE has no string.  Rows with it come last. */
     bool names = keys->kind[k] == COMM || keys->kind[k] == DSO;
     if (names && a != NO_VALUE && b != NO_VALUE)

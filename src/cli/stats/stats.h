@@ -215,8 +215,8 @@ typedef struct cli_lines {
     perfile_profile *profile;
     perfile_profile_summary sum;
     cli_line *at;
-    size_t n; /* number of rows; in a comparison, rows without samples in both captures are left
-               * out */
+    size_t n; /* number of rows; in a comparison, only rows that have samples in one of the
+               * captures */
     cli_losses losses;
     cli_symbols symbols; /* where names come from, and addresses without names */
     int sorted_by;       /* BY_… */
