@@ -261,8 +261,7 @@ static uint64_t event_of(const perfile_record *r)
 
 enum { THREAD_NAMES = 4096 }; /* 160 KiB; a power of two */
 
-/* An entry of the cache of thread names: the name of a thread at the times from `first` to `last`.
- */
+/* An entry of the cache of thread names: the name from time `first` to time `last`. */
 typedef struct cli_thread_name {
     uint64_t first, last;
     const char *name; /* NULL if the thread has no name */
