@@ -1,4 +1,4 @@
-/* Archives: opened as such, what is printed about one in a line, and their captures as inputs. */
+/* Archives: opening them, printing a summary line, and their captures as inputs. */
 #include "cli/input.h"
 
 #include <inttypes.h>
@@ -46,7 +46,7 @@ bool cli_capture_time(const char *path, uint64_t *ns)
     return true;
 }
 
-/* Notes name and time of the file or directory `path`. */
+/* Sets the name and modification time of the file or directory `path`. */
 static void name_of_file(const char *path, char *name, perfile_archive_options *options)
 {
     uint64_t time;
@@ -161,10 +161,10 @@ bool cli_shell_input(const cli_file *file, char *out, size_t size)
     return n >= 0 && (size_t)n < size && cli_shell_file(file->path, out + n, size - (size_t)n);
 }
 
-/* Opens `file` if it is an archive whose captures are inputs of their own, of which *n becomes the
- * number; NULL: it is none.  Each of its captures is opened on its own, which costs a look at all
- * chunks: too many are not opened at all, and whoever opens the file says that one must be chosen.
- */
+/* Opens `file` if it is an archive of several captures that are separate inputs, and sets *n to
+ * their number; else returns NULL.  Each capture is opened separately, which goes over all chunks.
+ * So if there are too many captures, none is opened, and opening the file later reports that one
+ * must be chosen. */
 static perfile_archive *open_several(const cli_file *file, uint32_t *n)
 {
     perfile_archive *a;
@@ -179,8 +179,8 @@ static perfile_archive *open_several(const cli_file *file, uint32_t *n)
     return NULL;
 }
 
-/* What messages call capture `number` of `path`, which was packed under the name `packed` (NULL:
- * not known); allocated. */
+/* Returns the name of capture `number` of `path` for messages, allocated.  `packed` is the name
+ * under which it was packed, or NULL. */
 static char *name_of_capture(const char *path, uint32_t number, const char *packed)
 {
     enum { WORDS = 32 };

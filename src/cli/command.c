@@ -1,5 +1,5 @@
-/* The table of commands, made of commands.def, and the search for a command by its name, which
- * knows the commands of perf, too; notes and messages. */
+/* The table of commands, made from commands.def, and finding a command by its name, including the
+ * names of perf commands; notes and messages. */
 #include "cli/command.h"
 
 #include <errno.h>
@@ -26,8 +26,8 @@ const cli_command *cli_command_at(size_t i)
     return i < N_COMMANDS ? &commands[i] : NULL;
 }
 
-/* Commands of perf, and what does the same here; NULL: nothing.  A sentence that begins
- * with the command of perf. */
+/* Commands of perf, with the perfile command that does the same.  The text continues a sentence
+ * that begins with the perf command; NULL if there is no counterpart. */
 static const struct {
     const char *perf;
     const char *ours;
@@ -65,7 +65,7 @@ static const struct {
     {"trace", NULL},
 };
 
-/* Reports an unknown command, with the one that may be meant. */
+/* Reports an unknown command, with the one that is probably meant. */
 static void unknown_command(const char *name, const char *const *names)
 {
     char suggestion[128];
@@ -94,20 +94,21 @@ const cli_command *cli_find_command(const char *name)
     return NULL;
 }
 
-/* A capture that was cut may have lost all features for the same reason.  The first one is printed;
- * the names of those that follow it with the same damage are collected, and become one line. */
+/* A truncated capture may have lost all features for the same reason.  The note on the first one is
+ * printed; the names of the following ones with the same damage are collected and printed as one
+ * line. */
 
-enum { NAMES = 80 /* bytes of names of features in a line */ };
+enum { NAMES = 80 /* size of the buffer for these names */ };
 
 static struct {
     const char *input;
-    uint32_t damage;  /* of the feature that was printed last; 0: none was */
-    uint32_t more;    /* features after it with the same damage */
-    uint32_t unnamed; /* of these, those that `names` has no room for */
+    uint32_t damage;  /* damage of the feature that was printed last; 0 if there is none */
+    uint32_t more;    /* number of later features with the same damage */
+    uint32_t unnamed; /* how many of these have no room in `names` */
     char names[NAMES];
 } held;
 
-/* Adds the name of a feature to those that are held back. */
+/* Adds a feature to those that are held back. */
 static void hold(uint32_t feature)
 {
     const size_t at = strlen(held.names);
@@ -201,8 +202,8 @@ int cli_usage(const char *command, const char *format, ...)
 
 int cli_usage_error(const char *command, const perfile_error *err)
 {
-    /* Only messages about expressions have line breaks of ours.  Other messages are printed as one
-     * line, in which a line break of a quoted argument is escaped. */
+    /* Only messages about expressions contain line breaks on purpose.  Other messages are printed
+     * as one line; a line break in a quoted argument is escaped. */
     bool lines = err->where && strcmp(err->where, "expression") == 0;
     char text[CLI_MEMBERS_TEXT];
     const char *message = cli_with_options(err->where, err->message, text);
@@ -222,8 +223,8 @@ int cli_finish_output(int status)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    /* An earlier write may have failed, and its errno is lost: poll() reports POLLERR for a pipe
-     * whose reader is gone. */
+    /* An earlier write may have failed, and its errno is lost. poll() reports POLLERR for a pipe
+     * without a reader. */
     struct pollfd pipe = {.fd = STDOUT_FILENO, .events = POLLOUT};
     if (errno == EPIPE || (poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR))
         return CLI_DONE;
@@ -232,7 +233,7 @@ int cli_finish_output(int status)
     return CLI_FAILED;
 }
 
-/* Which options set the members that messages of the library are about.
+/* The options that set the members that messages of the library are about.
  *
  * The library says "terms.pid" (perfile_error.where, perfile_note.where) and "pid takes numbers";
  * the command prints "--pid takes numbers". */
@@ -250,7 +251,7 @@ static const struct {
     {"source.capture", "--source"},
 };
 
-/* Terms of a filter have the names of their options. */
+/* The terms of a filter have the same names as their options. */
 static const char terms[] = "terms.";
 
 const char *cli_with_options(const char *where, const char *message, char out[CLI_MEMBERS_TEXT])

@@ -1,9 +1,9 @@
 /* Damage of an input, by kind.
  *
- * Two counts are added up: what the stream itself counts (perfile_stream_summary), and what the
- * command found in feature sections (cli_check_features()).  The first offset of a kind comes from
- * the first record of family DAMAGE if there was one; damage outside of the records has it in the
- * container, the event or the feature section that is damaged. */
+ * The number of damages is the sum of two counts: what the stream counts (perfile_stream_summary),
+ * and what the command found in feature sections (cli_check_features()).  The first offset of a
+ * kind is that of the first record of family DAMAGE.  For damage outside of the records it comes
+ * from the damaged container, event or feature section. */
 #include "cli/input.h"
 
 #include <inttypes.h>
@@ -18,12 +18,11 @@
 
 /* Where the first damage of a kind is. */
 typedef struct location {
-    uint64_t offset;  /* PERFILE_NO_OFFSET: not known */
+    uint64_t offset;  /* PERFILE_NO_OFFSET if unknown */
     const char *part; /* file of a directory, or NULL */
     char what[64];    /* "feature CMDLINE: ", or "" */
 } location;
 
-/* Notes the location and size of a record of family DAMAGE; called for each of them. */
 void cli_input_damage(cli_input *in, const perfile_record *r)
 {
     if (r->damage >= CLI_N_DAMAGES)
@@ -46,11 +45,11 @@ static void ignore_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-/* Returns the damage found when a feature section is decoded to its end; 0 if there is none, or if
- * the stream has already counted it. */
+/* Decodes a feature section to its end.  Returns the damage that was found; 0 if there is none, or
+ * if the stream has already counted it. */
 static unsigned feature_damage(const perfile_feature *f)
 {
-    /* The values do not matter, only whether the walk reaches the end. */
+    /* The values do not matter, only that the walk reaches the end. */
     static const perfile_visitor ignore_all = {
         .size = sizeof ignore_all, .value = ignore_value, .begin = ignore_value, .end = ignore_end};
     perfile_error err = {0};
@@ -69,7 +68,8 @@ void cli_check_features(cli_input *in)
     }
 }
 
-/* Returns where the damage is if it concerns an event (attr or ids) or a feature section. */
+/* Returns the location of damage in an event (attr or ids) or a feature section.  Its offset is
+ * PERFILE_NO_OFFSET if there is no such damage. */
 static location location_in_metadata(const perfile_session *s, unsigned kind)
 {
     location at = {.offset = PERFILE_NO_OFFSET};
@@ -97,7 +97,8 @@ static location location_in_metadata(const perfile_session *s, unsigned kind)
 }
 
 /* Returns the location of the first damage of this kind: in a record, else in the container, else
- * in an event or feature.  A stream without records of damage has only the first offset of all. */
+ * in an event or feature.  A stream that delivers no damage records only has the first offset of
+ * all kinds together. */
 static location first_location(const cli_input *in, unsigned kind)
 {
     perfile_stream_summary sum;
@@ -117,7 +118,7 @@ static location first_location(const cli_input *in, unsigned kind)
     return at;
 }
 
-/* Reads N of a file name data.N; false for other names. */
+/* Reads N from a file name data.N.  Returns false for other names. */
 static bool part_number(const char *name, uint64_t *number)
 {
     static const char front[] = "data.";
@@ -140,8 +141,8 @@ bool cli_missing_parts(const cli_input *in, char *out, size_t size)
     if (!missing || !size)
         return false;
     out[0] = '\0';
-    /* The parts are sorted by number: every jump between two numbers is a range of missing files.
-     * Files missing behind the last one cannot be seen. */
+    /* The parts are sorted by number, so every gap between two numbers is a range of missing files.
+     * Files that are missing at the end cannot be detected. */
     for (uint32_t i = 0; i < c->n_parts && len < size; i++) {
         if (!part_number(c->parts[i].name, &number))
             continue;
@@ -208,7 +209,7 @@ int cli_report_damage(const cli_input *in)
         if (count)
             report_kind(in, kind, count);
     }
-    /* The header of a truncated file may declare more bytes than the file has. */
+    /* In a truncated file, the header may declare more bytes than there are. */
     if (sum.missing)
         cli_message("%s: the header declares %" PRIu64 " more byte%s of records than there are",
                     in->name, sum.missing, sum.missing == 1 ? "" : "s");
@@ -243,14 +244,15 @@ void cli_json_damage(const cli_input *in)
 
 /* Lost records, each counted once.
  *
- * Since Linux 6.0 the kernel counts the samples that an event lost; perf writes these counters as
- * LOST_SAMPLES records when the recording ends.  LOST records, which stand where records are
- * missing, include the same samples, so the two must not be added up.  LOST_SAMPLES of events
- * without such a counter come from the hardware, whose own buffer was full. */
+ * Since Linux 6.0 the kernel counts the samples that an event lost, and perf writes these counters
+ * as LOST_SAMPLES records at the end of the recording.  LOST records, which are at the positions of
+ * the missing records, include the same samples, so the two counts must not be added.  LOST_SAMPLES
+ * records of events without such a counter come from the hardware, when its own buffer was full. */
 
 enum { AUX_TRUNCATED = 1 }; /* PERF_AUX_FLAG_TRUNCATED of an AUX record */
 
-/* Samples that a BPF filter dropped were dropped on purpose: they are counted apart. */
+/* Samples that a BPF filter dropped are counted separately, because they were dropped on
+ * purpose. */
 static void feed_lost_samples(cli_losses *x, const perfile_record *r)
 {
     perfile_lost_samples v;
@@ -300,7 +302,8 @@ static void feed_losses(cli_losses *x, const perfile_record *r)
 void cli_losses_feed(cli_losses *x, const perfile_record *first, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (first[i].type != PERFILE_RECORD_SAMPLE) /* samples report none, and are the most */
+        if (first[i].type != PERFILE_RECORD_SAMPLE) /* samples report no losses, and are the most
+                                                     * common */
             feed_losses(x, &first[i]);
 }
 
@@ -314,7 +317,7 @@ uint64_t cli_losses_others(const cli_losses *x, const perfile_session *s)
     return x->lost_records > x->lost_samples ? x->lost_records - x->lost_samples : 0;
 }
 
-/* Prints one item of the list if `n` is not 0; *any is whether an item stands in front of it. */
+/* Prints an item of the list if `n` is not 0. *any: an item has already been printed. */
 static void print_item(bool *any, const char *before, uint64_t n, const char *one, const char *many)
 {
     if (!n)

@@ -1,8 +1,8 @@
-/* --help: the text in front of the options, the table of options in two columns, and the notes.
+/* --help: the text before the options, the table of options in two columns, and the notes.
  *
- * Options and explanations are aligned at one column for the whole command; explanations are filled
- * to WIDTH columns.  Labels longer than WIDEST_LABEL run into the second column, so that a single
- * long option does not push all explanations to the right. */
+ * All explanations of a command begin at the same column, and are wrapped at WIDTH columns.  Labels
+ * longer than WIDEST_LABEL run into the second column, so that a single long option does not move
+ * all explanations to the right. */
 #include "cli/options.h"
 
 #include <ctype.h>
@@ -14,16 +14,16 @@
 
 enum {
     WIDTH = 96,       /* columns of a line */
-    WIDEST_LABEL = 21 /* the longest label that the second column makes room for */
+    WIDEST_LABEL = 21 /* the longest label for which the first column makes room */
 };
 
-/* A line that is filled word by word.  `indent` is where the lines that continue it begin. */
+/* A line that is filled word by word.  `indent` is the indent of continuation lines. */
 typedef struct line {
     char text[2 * WIDTH];
     size_t used, indent;
 } line;
 
-/* Prints the line and begins the next one with the indent. */
+/* Prints the line and starts the next one with the indent. */
 static void print_line(line *l)
 {
     cli_print_help(false, l->text);
@@ -31,7 +31,7 @@ static void print_line(line *l)
     l->used = (size_t)snprintf(l->text, sizeof l->text, "%*s", (int)l->indent, "");
 }
 
-/* Adds a text, with line breaks where it does not fit. */
+/* Adds a text, with line breaks as necessary. */
 static void add_words(line *l, const char *text)
 {
     bool first = true;
@@ -47,7 +47,7 @@ static void add_words(line *l, const char *text)
     }
 }
 
-/* Returns the column at which explanations begin, for all options of the command. */
+/* Returns the column of the explanations of a command. */
 static size_t help_column(const cli_spec *spec)
 {
     char label[64];
@@ -60,7 +60,7 @@ static size_t help_column(const cli_spec *spec)
     return 2 + most + 2;
 }
 
-/* Prints the label and the help of one option; `indent` is the column of the help. */
+/* Prints the label and the help of an option.  `indent` is the column of the help. */
 static void print_option(const cli_option *o, size_t indent)
 {
     char label[64];
@@ -96,22 +96,22 @@ void cli_help(const cli_spec *spec)
     cli_print_help(false, spec->notes);
 }
 
-/* The OPTIONS section of a manual page as roff, made of the option table.  man/update.sh inserts it
- * into the pages.
+/* The OPTIONS section of a manual page as roff, made from the option table. man/update.sh inserts
+ * it into the pages.
  *
  * The texts of the table have no markup.  Option names ("--by") and words that the option accepts
  * are recognized and printed bold, the placeholder of the value ("KEY") italic. */
 
-enum { ROFF_WIDTH = 110 }; /* columns of a line of roff source, without markup */
+enum { ROFF_WIDTH = 110 }; /* columns of a line of roff source, not counting markup */
 
 /* A line of roff that is filled word by word. */
 typedef struct roff_line {
     char text[4 * ROFF_WIDTH];
     size_t used; /* bytes in `text` */
-    size_t wide; /* columns without markup */
+    size_t wide; /* columns, not counting markup */
 } roff_line;
 
-/* Prints the line, if there is something in it. */
+/* Prints the line unless it is empty. */
 static void end_roff_line(roff_line *l)
 {
     if (!l->used)
@@ -121,22 +121,23 @@ static void end_roff_line(roff_line *l)
     l->used = l->wide = 0;
 }
 
-/* Adds roff source; what does not fit into the buffer is left out. */
+/* Adds roff source.  Text that does not fit into the buffer is dropped. */
 static void add_raw(roff_line *l, const char *text)
 {
     int n = snprintf(l->text + l->used, sizeof l->text - l->used, "%s", text);
     l->used += n > 0 && l->used + (size_t)n < sizeof l->text ? (size_t)n : 0;
 }
 
-/* Adds plain text: backslashes and dashes are escaped (an unescaped dash is a hyphen), and so is a
- * dot or apostrophe at the start of a line, where it would begin a request. */
+/* Adds plain text.  Backslashes and dashes are escaped (an unescaped dash is a hyphen), and so is a
+ * dot or apostrophe at the start of a line, where it would start a request. */
 static void add_escaped(roff_line *l, const char *text, size_t n)
 {
     if (l->used == 0 && n && (text[0] == '.' || text[0] == '\''))
         add_raw(l, "\\&");
     for (size_t i = 0; i < n; i++) {
         const char one[] = {text[i], '\0'};
-        if (strncmp(text + i, "…", 3) == 0) { /* three bytes, which not every roff takes */
+        if (strncmp(text + i, "…", 3) == 0) { /* three bytes, which some roff programs do not
+                                               * accept */
             add_raw(l, "...");
             i += 2;
             continue;
@@ -164,7 +165,7 @@ static bool is_word_of(const cli_option *o, const char *text, size_t n)
     return false;
 }
 
-/* True if `text` is a name in capitals from the option's value placeholder: "KEY" in
+/* True if `text` is a name in capitals from the placeholder of the option's value: "KEY" in
  * "KEY[,KEY ...]". */
 static bool is_value_of(const cli_option *o, const char *text, size_t n)
 {
@@ -178,7 +179,8 @@ static bool is_value_of(const cli_option *o, const char *text, size_t n)
     return false;
 }
 
-/* Adds one word of a text.  Punctuation around it is split off, so that "--by," is recognized. */
+/* Adds one word of a text.  Punctuation before and after it is separated, so that "--by," is
+ * recognized. */
 static void add_word(roff_line *l, const cli_option *o, const char *text, size_t n)
 {
     size_t head = 0, tail = n;
@@ -210,9 +212,9 @@ static void add_roff_words(roff_line *l, const cli_option *o, const char *text)
     }
 }
 
-/* Prints the sentence of --help as a full sentence, with capital and full stop, and the further
- * sentences behind it.  The first word keeps its case if it is a word of the option, or the name of
- * something that is explained ("stop: …", "little, big …"). */
+/* Prints the sentence of --help as a full sentence, with capital and full stop, followed by the
+ * additional sentences.  The first word keeps its case if it is a word of the option, or a name
+ * that is explained ("stop: …", "little, big …"). */
 static void print_roff_text(const cli_option *o)
 {
     char sentence[1024];
@@ -265,7 +267,7 @@ void cli_manual(const cli_spec *spec)
     }
 }
 
-/* `perfile completion SHELL`, and what the scripts of all shells have in common. */
+/* `perfile completion SHELL`, and the common parts of the scripts. */
 
 CLI_WORDS(shell_name, "bash", "zsh", "fish")
 
@@ -280,8 +282,8 @@ static void print_words(cli_word *word, const char *between)
 
 static const char *short_help(const cli_option *o, char *out, size_t size)
 {
-    /* The clause ends before an explanation: "; ", a second sentence, or "(".  What is before a
-     * colon is often only what the option is about ("tsv: the columns"). */
+    /* The clause ends before an explanation: "; ", a second sentence, or "(".  It does not end at a
+     * colon, because the text before it is often only the topic ("tsv: the columns"). */
     size_t n = 0;
     for (; o->help[n] && n < size - 1; n++)
         if (o->help[n] == ';' || strncmp(o->help + n, ". ", 2) == 0 ||
@@ -293,9 +295,10 @@ static const char *short_help(const cli_option *o, char *out, size_t size)
 
 /* The completion script for bash: a function with a `case` over the commands.
  *
- * For the command on the line the script sets `options`, and for the word in front of the cursor
- * (`before`) what may follow: `kind` is option, words, list (comma-separated words), path, free (no
- * completion), or operand, which is then resolved to one of the others.  compgen does the rest. */
+ * For the command on the line, the script sets `options`.  For the word before the cursor
+ * (`before`), it sets `kind` to what may follow: option, words, list (comma-separated words), path,
+ * free (no completion), or operand, which is then resolved to one of the others. compgen does the
+ * rest. */
 
 static const char bash_begin[] =
     "# bash completion for perfile, made by `perfile completion bash`.\n"
@@ -413,11 +416,11 @@ static void print_bash(void)
     cli_print_help(false, bash_end);
 }
 
-/* The completion script for zsh: a function in the style of files called _perfile, which passes the
- * options of each command to _arguments. */
+/* The completion script for zsh: a function _perfile in the style of completion files, which gives
+ * the options of each command to _arguments. */
 
-/* Prints a text within '…[TEXT]:NAME:ACTION': its special characters are escaped for _arguments,
- * and a quote for the shell. */
+/* Prints a text within '…[TEXT]:NAME:ACTION'.  Special characters are escaped for _arguments, and
+ * quotes for the shell. */
 static void zsh_text(const char *text)
 {
     char one[] = " ";
@@ -432,7 +435,7 @@ static void zsh_text(const char *text)
     }
 }
 
-/* Prints ":NAME:ACTION", what completes the value of an option. */
+/* Prints ":NAME:ACTION", which completes the value of an option. */
 static void zsh_action(const cli_option *o)
 {
     cli_print(":");
@@ -449,8 +452,7 @@ static void zsh_action(const cli_option *o)
     }
 }
 
-/* Prints one spelling of an option: "-o" or "--output".  The '*' in front allows it to be
- * repeated. */
+/* Prints one spelling of an option: "-o" or "--output".  The leading '*' allows repetition. */
 static void zsh_form(const cli_option *o, const char *strokes, const char *name)
 {
     char text[96];
@@ -593,7 +595,7 @@ static void fish_option(const cli_command *c, const cli_option *o)
     cli_print("\n");
 }
 
-/* Prints the options of one command, and what completes its operands. */
+/* Prints the options of one command, and the completion of its operands. */
 static void fish_command(const cli_command *c)
 {
     cli_rows rows = cli_rows_of(c->spec);
@@ -634,7 +636,8 @@ static void print_fish(void)
         fish_command(c);
 }
 
-/* Unlike the commands of commands.def it has no option table: its only operand is the shell. */
+/* Unlike the commands in commands.def, this one has no option table: its only operand is the
+ * shell. */
 int cli_completion(int argc, char **argv)
 {
     static const char help[] =

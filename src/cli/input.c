@@ -1,9 +1,9 @@
-/* Inputs: which source and which stream a command reads, the progress line, and the report at the
- * end.
+/* Inputs: opening the source and stream that a command reads, the progress line, and the report at
+ * the end.
  *
- * Without a selection or a model the stream is the capture itself.  With one of them it is opened
- * by perfile_filter_open(), which reads the capture once or several times before the stream begins
- * (in->passes): progress then shows all passes as one. */
+ * Without a selection and a model, the stream is the capture itself.  Otherwise it comes from
+ * perfile_filter_open(), which reads the capture once or several times before the stream begins
+ * (in->passes); the progress line shows all these passes as one. */
 #include "cli/input.h"
 
 #include <inttypes.h>
@@ -17,11 +17,11 @@
 #include "perfile/sort.h"
 
 enum {
-    RECORDS_PER_TICK = 1 << 10, /* between two calls of the progress line */
-    MAPPED_BYTES = 16 << 20     /* a file up to this size stays mapped while it is sorted */
+    RECORDS_PER_TICK = 1 << 10, /* records between two updates of the progress line */
+    MAPPED_BYTES = 16 << 20     /* a file of up to this size stays mapped while it is sorted */
 };
 
-/* The limit on the window of a pipe is not lifted: that memory is allocated at once. */
+/* The limit on the window of a pipe stays, because that memory is allocated at once. */
 const perfile_limits cli_unlimited = {
     .size = sizeof cli_unlimited,
     .inflate_bytes = UINT64_MAX,
@@ -37,7 +37,7 @@ const perfile_limits cli_unlimited = {
     .symbol_bytes = UINT64_MAX,
 };
 
-/* True if --allow-growth lifts the limit of that name.  Keep in step with cli_unlimited. */
+/* True if --allow-growth lifts the limit of that name.  Must agree with cli_unlimited. */
 static bool is_lifted(const char *limit)
 {
     static const char *const names[] = {"inflate_bytes", "zstd_window",   "split_bytes",
@@ -83,12 +83,12 @@ size_t cli_leading_samples(const perfile_record *first, size_t n)
     return i;
 }
 
-/* Feeds one sample of each sequence of samples of the same thread. */
+/* Feeds one sample from each sequence of samples of the same thread. */
 static bool feed_samples(cli_input *in, perfile_model *model, const perfile_record *first, size_t n)
 {
     uint64_t tasks[PERFILE_RUN_RECORDS];
     uint32_t at[PERFILE_RUN_RECORDS];
-    /* A value of `tasks` is pid and tid of a sample; samples without them are left out. */
+    /* An entry of `tasks` is the pid and tid of a sample.  Samples without them are skipped. */
     size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TID, tasks, at);
     for (size_t i = 0; i < found; i++)
         if ((i == 0 || tasks[i] != tasks[i - 1]) && !cli_feed(in, model, &first[at[i]]))
@@ -107,7 +107,7 @@ bool cli_feed_run(cli_input *in, perfile_model *model, const perfile_record *fir
     return true;
 }
 
-/* Removes the file name from a message of a source, because the caller prints it in front: "cannot
+/* Removes the file name from a message of a source, because the caller prints it first: "cannot
  * open 'x': …" and "'x' is …".  Returns `message`, a part of it, or a copy in `buf`. */
 static const char *without_name(const char *message, const char *name, char *buf, size_t size)
 {
@@ -127,7 +127,7 @@ static const char *without_name(const char *message, const char *name, char *buf
 void cli_report_error(const char *name, const perfile_error *err)
 {
     char buf[sizeof err->message], text[CLI_MEMBERS_TEXT];
-    /* Messages of the library call the standard streams '-'. */
+    /* Messages of the library call standard input and output '-'. */
     bool standard = strcmp(name, "standard input") == 0 || strcmp(name, "standard output") == 0;
     const char *path = standard ? "-" : name;
     const char *message = without_name(err->message, path, buf, sizeof buf);
@@ -143,17 +143,17 @@ void cli_report_error(const char *name, const perfile_error *err)
                     is_lifted(err->where) ? "; --allow-growth lifts it" : "");
 }
 
-/* Returns the exit status for in->error.  An unknown format (--from), or a selection that does not
- * fit the capture (an event that it does not have), is wrong usage. */
+/* Returns the exit status for in->error.  An unknown format (--from) is wrong usage, and so is a
+ * selection that names something which the capture does not have, such as an event. */
 static int failure(const cli_input *in)
 {
     bool wrong = in->selects && in->status == PERFILE_E_USAGE;
     return wrong || strcmp(in->error.where, "options.from") == 0 ? CLI_USAGE : CLI_FAILED;
 }
 
-/* Notes that a capture does not have what the options select by name, such as an event.  True if
- * that is so of all captures of its archive, or if it is no such input: then the options are wrong.
- */
+/* Notes that a capture lacks something that the options select by name, such as an event.  Returns
+ * true if all captures of its archive lack it, or if the input is not one of several captures: then
+ * the options are wrong. */
 static bool all_lack_selection(cli_file *f)
 {
     bool all = f->lacks_selection = true;
@@ -162,22 +162,22 @@ static bool all_lack_selection(cli_file *f)
     return all;
 }
 
-/* The exit status of an input that ends with in->error.  Not every capture of an archive has the
- * events that are selected: that is wrong usage only if none has them. */
+/* Returns the exit status of an input that ended with in->error.  If only some captures of an
+ * archive lack the selected events, that is not wrong usage. */
 static int final_failure(const cli_input *in)
 {
     const int status = failure(in);
     return status != CLI_USAGE || all_lack_selection(in->file) ? status : CLI_DONE;
 }
 
-/* Progress of the passes in front of a filtered stream. */
+/* Shows the progress of the passes before a filtered stream. */
 static void on_pass(void *user, uint64_t done, uint64_t total)
 {
     (void)user;
     cli_progress_step(done, total);
 }
 
-/* Notes of the filter, such as that nothing is selected. */
+/* Prints notes of the filter, such as that nothing is selected. */
 static void on_note(void *user, const perfile_note *note)
 {
     const cli_input *in = user;
@@ -208,7 +208,7 @@ perfile_status cli_source_sequential(const cli_file *file, const perfile_limits 
     return open_source(file, PERFILE_SOURCE_SEQUENTIAL, limits, source, err);
 }
 
-/* Opens a stream, which owns the source from success on; else the source is closed. */
+/* Opens a stream, which then owns the source.  On failure the source is closed. */
 static perfile_status open_stream(perfile_source *source, const perfile_open_options *options,
                                   perfile_stream **stream, perfile_error *err)
 {
@@ -218,8 +218,8 @@ static perfile_status open_stream(perfile_source *source, const perfile_open_opt
     return st;
 }
 
-/* Opens a source of the capture in the archive that an input is which can be read once only; of
- * another input the source itself. */
+/* Opens an input that can be read only once.  If it is an archive, *source is the capture in it,
+ * and *how->archive the archive; else *source is the input itself. */
 static perfile_status open_source_of_archive(const cli_reading *how, const cli_file *file,
                                              const perfile_open_options *options,
                                              perfile_source **source, perfile_error *err)
@@ -270,8 +270,8 @@ perfile_status cli_stream_sequential(const cli_file *file, const perfile_open_op
     return st == PERFILE_OK ? open_stream(source, options, stream, err) : st;
 }
 
-/* Puts a stage on in->stream that yields its records in order of time.  Reading a file twice costs
- * little beside making text of it, so no more of it stays mapped than is needed. */
+/* Puts a sorting stage on in->stream.  Reading a file twice is cheap compared with making text from
+ * it, so a small part of it is mapped at a time. */
 static perfile_status sort_stream(cli_input *in)
 {
     const perfile_sort_options how = {.size = sizeof how, .max_mapped = MAPPED_BYTES};
@@ -284,7 +284,8 @@ static perfile_status sort_stream(cli_input *in)
     return st;
 }
 
-/* Opens in->stream through a filter, or after a pass that collects names and mappings. */
+/* Opens in->stream through a filter, after a pass that collects names and mappings if they are
+ * needed. */
 static perfile_status open_selected(cli_input *in, const cli_file *file, const cli_reading *how,
                                     const perfile_open_options *options)
 {
@@ -306,7 +307,7 @@ static perfile_status open_selected(cli_input *in, const cli_file *file, const c
         return st;
     if (how->selection)
         select = how->selection->how;
-    /* Without side-band the stream has the selected records and nothing else. */
+    /* Without side-band, the stream has only the selected records. */
     select.flags |= how->marked          ? PERFILE_FILTER_MARK
                     : how->with_sideband ? 0
                                          : PERFILE_FILTER_ONLY;
@@ -350,9 +351,9 @@ int cli_open(cli_input *in, cli_file *file, const cli_reading *how)
         }
         in->total += c->parts[i].size;
     }
-    if (!in->passes) /* else the clock runs since the first pass */
+    if (!in->passes) /* else the clock has been running since the first pass */
         cli_progress_start(in->name);
-    if (in->fail) /* damage of the header is known already */
+    if (in->fail) /* damage of the header is already known */
         cli_input_fail_on_damage(in);
     return in->status < 0 ? CLI_FAILED : CLI_DONE;
 }
@@ -369,15 +370,15 @@ bool cli_input_fail_on_damage(cli_input *in)
     return false;
 }
 
-/* Updates the progress line when the record at `offset` of a part is being read. */
+/* Updates the progress line while the record at `offset` of a part is read. */
 static void tick(cli_input *in, uint32_t part, uint64_t offset)
 {
     in->countdown = RECORDS_PER_TICK;
     const perfile_container *c = perfile_stream_container(in->stream);
-    /* Parts are read one after the other: add those that have been left. */
+    /* Parts are read one after the other: add those that are finished. */
     for (; in->part < part && in->part < c->n_parts; in->part++)
         in->done += in->total ? c->parts[in->part].size : 0;
-    /* With k earlier passes a byte of this pass is 1 / (k + 1) of the work. */
+    /* With k earlier passes, a byte of this pass is 1 / (k + 1) of the work. */
     uint64_t done = in->done + offset;
     cli_progress_step(in->total ? (in->passes * in->total + done) / (in->passes + 1) : done,
                       in->total);

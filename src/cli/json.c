@@ -1,5 +1,5 @@
-/* The JSON writer.  `needs_comma` is the only state of nesting that is needed: it is
- * cleared by an opening bracket and set by every value and closing bracket. */
+/* The JSON writer.  `needs_comma` is all the state that nesting needs: an opening bracket clears
+ * it, every value and closing bracket sets it. */
 #include "cli/print.h"
 
 #include <inttypes.h>
@@ -8,9 +8,9 @@
 
 #include "perfile/text.h"
 
-/* True if a value stands in front of the next one on the same level. */
+/* True if the next value follows another one on the same level. */
 static bool needs_comma;
-static FILE *output; /* NULL: standard output */
+static FILE *output; /* NULL for standard output */
 
 static FILE *output_stream(void)
 {
@@ -80,7 +80,7 @@ void cli_json_signed(const char *key, int64_t value)
 
 void cli_json_real(const char *key, double value)
 {
-    /* JSON knows neither infinity nor NaN. */
+    /* JSON has neither infinity nor NaN. */
     if (!(value - value == 0)) {
         cli_json_null(key);
         return;
@@ -141,8 +141,8 @@ static bool is_plain(uint8_t c)
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* Writes well-formed UTF-8 as a string.  Unprintable characters are escaped although JSON does not
- * demand it for all of them: reports are also read on terminals. */
+/* Writes well-formed UTF-8 as a string.  All unprintable characters are escaped, more than JSON
+ * requires, because reports are also read on terminals. */
 static void put_text(perfile_bytes text)
 {
     putc('"', output_stream());
@@ -157,7 +157,8 @@ static void put_text(perfile_bytes text)
         n = perfile_utf8_char(text.ptr + i, text.len - i, &code);
         if (code == '"' || code == '\\')
             fprintf(output_stream(), "\\%c", (int)code);
-        else if (!perfile_is_printable(code)) /* four digits do: none of these is above U+FFFF */
+        else if (!perfile_is_printable(code)) /* four digits are enough: none of these is above
+                                               * U+FFFF */
             fprintf(output_stream(), "\\u%04" PRIx32, code);
         else
             fwrite(text.ptr + i, 1, n, output_stream());

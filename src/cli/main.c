@@ -1,7 +1,7 @@
-/* The entry point: `perfile COMMAND …`, and what works without a command (--help, --version,
- * completion).  Everything else is done by the functions of commands.def.
+/* The entry point: `perfile COMMAND …`, and whatever needs no command (--help, --version,
+ * completion).  The functions of commands.def do everything else.
  *
- * `perfile help --manual COMMAND` is not documented: man/update.sh uses it to print the OPTIONS
+ * `perfile help --manual COMMAND` is not documented. man/update.sh uses it to print the OPTIONS
  * section of a manual page. */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "cli/print.h"
 #include "perfile/base.h"
 
-/* Prints the general help; with `error` to standard error, since a command was missing. */
+/* Prints the general help, to standard error if `error` is set: then a command is missing. */
 static void help(bool error)
 {
     cli_print_help(error, "perfile reads the files that `perf record` writes, intact or damaged.\n"
@@ -43,7 +43,7 @@ static void help(bool error)
         "something may be missing.\n");
 }
 
-/* Runs the command of that name; its arguments begin at argv[1]. */
+/* Runs the command of that name.  Its arguments begin at argv[1]. */
 static int run(const char *name, int argc, char **argv)
 {
     if (strcmp(name, "completion") == 0)
@@ -62,7 +62,7 @@ static int manual(const char *name)
     return CLI_DONE;
 }
 
-/* Runs the whole command line and returns the exit status. */
+/* Runs the command line and returns the exit status. */
 static int start(int argc, char **argv)
 {
     if (argc < 2) {
@@ -81,7 +81,7 @@ static int start(int argc, char **argv)
         }
         if (strcmp(argv[2], "--manual") == 0 && argc == 4)
             return manual(argv[3]);
-        /* `perfile help COMMAND` is `perfile COMMAND --help`. */
+        /* `perfile help COMMAND` is the same as `perfile COMMAND --help`. */
         static char option[] = "--help";
         char *words[] = {argv[0], option, NULL};
         return run(argv[2], 2, words);

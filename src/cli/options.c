@@ -1,11 +1,11 @@
-/* Reading of options with getopt_long(), but with our own messages: those of getopt print arguments
- * unescaped and suggest no similar names.
+/* Reads options with getopt_long(), but with our own messages: those of getopt print arguments
+ * unescaped and do not suggest similar names.
  *
- * The option table of a command is translated to the tables of getopt_long() for each call.
- * -i FILE is handled here for all commands: its values are collected and appended to the operands,
- * so that commands see one list of inputs; and so are --source and --no-index.  State is static, as
- * that of getopt is: one command line per process, or one after the other (fuzz/fuzz_command.c
- * resets optind). */
+ * The option table of a command is converted to the tables of getopt_long() for each call. -i FILE,
+ * --source and --no-index are handled here for all commands.  The values of -i are collected and
+ * appended to the operands, so that commands see one list of inputs.  The state is static, like
+ * that of getopt: there is one command line per process, or one after the other
+ * (fuzz/fuzz_command.c resets optind). */
 #include "cli/options.h"
 
 #include <errno.h>
@@ -22,9 +22,9 @@
 #include "perfile/text.h"
 
 enum {
-    MAX_OPTIONS = 64,         /* rows of the table of a command */
-    MAX_LETTERS = 32,         /* bytes of the short options as getopt wants them */
-    MAX_INPUT_OPTIONS = 1024, /* -i in one command line */
+    MAX_OPTIONS = 64,         /* rows in the table of a command */
+    MAX_LETTERS = 32,         /* size of the short options in the form of getopt() */
+    MAX_INPUT_OPTIONS = 1024, /* -i options in one command line */
     MAX_WORDS = 128,          /* words that an option accepts */
     SUGGESTION_BYTES = 160
 };
@@ -78,20 +78,20 @@ const char *cli_damage_word(size_t i)
     return i < N_DAMAGE_WORDS - 1 ? damage_words[i] : NULL;
 }
 
-/* What the command line that is being read says of its inputs: -i, --source, --no-index. */
+/* The options about inputs on the current command line: -i, --source, --no-index. */
 static struct {
     char *at[MAX_INPUT_OPTIONS];
     int n;
     uint32_t capture, flags;
 } input_options;
 
-static cli_inputs inputs; /* of that command line; their memory lives until the next one, as argv */
+static cli_inputs inputs; /* of that command line; valid until the next one, like argv */
 
 const char *cli_suggestion(const char *word, const char *const *words, size_t n, char *out,
                            size_t size)
 {
     char similar[SUGGESTION_BYTES];
-    /* For numbers and punctuation every short word would be similar. */
+    /* Every short word would be similar to numbers and punctuation. */
     bool has_letters =
         strpbrk(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
     out[0] = '\0';
@@ -117,7 +117,7 @@ const cli_option *cli_next_row(cli_rows *rows)
         } else if (o->name || o->heading) {
             rows->next++;
             return o;
-        } else if (rows->back) { /* end of a referenced table: return to the first one */
+        } else if (rows->back) { /* end of a referenced table: return to the outer one */
             rows->next = rows->back;
             rows->back = NULL;
         } else {
@@ -144,13 +144,13 @@ const char *cli_option_label(const cli_option *o, char *out, size_t size)
     return out;
 }
 
-/* True if `o` is an alias for the option in front of it in the table: they have the same code. */
+/* True if `o` is an alias for the previous option in the table: it has the same code. */
 static bool is_alias(const struct option *options, const struct option *o)
 {
     return o > options && o->val == o[-1].val;
 }
 
-/* Reports an option that does not exist; `word` is "--name" or "--name=value". */
+/* Reports an option that does not exist.  `word` is "--name" or "--name=value". */
 static int unknown_option(const char *command, const char *word, const struct option *options)
 {
     char names[MAX_OPTIONS][40], suggestion[SUGGESTION_BYTES + 24];
@@ -186,9 +186,9 @@ static bool report_ambiguous(const char *command, const char *word, const struct
     return n > 1;
 }
 
-/* Reports why getopt_long() did not accept its current word.  `c` is what it returned: ':' for a
- * missing value, else '?'.  By then `optopt` is 0 for an unknown or ambiguous long option, the code
- * of a long option that takes no value, or the unknown letter. */
+/* Reports why getopt_long() rejected its current word.  `c` is its result: ':' for a missing value,
+ * else '?'.  In that case `optopt` is 0 for an unknown or ambiguous long option, the code of a long
+ * option that takes no value, or the unknown letter. */
 static int report_wrong_option(const char *command, char **argv, const char *letters,
                                const struct option *options, int c)
 {
@@ -213,15 +213,15 @@ static int report_wrong_option(const char *command, char **argv, const char *let
                                  o->name);
         return cli_usage(command, "there is no option '-%c'", optopt);
     }
-    /* A byte above ASCII, of which getopt makes an int with or without a sign. */
+    /* A byte above ASCII, which getopt converts to an int with or without sign. */
     if (optopt < 0 || (optopt >= 128 && optopt < 256))
         return cli_usage(command, "there is no option '-%c'", optopt);
     return cli_usage(command, "%.*s takes no value", (int)strcspn(word, "="), word);
 }
 
-/* Appends the values of -i to the operands.  argv has room for them: getopt has moved all options
- * in front of optind, where each -i took one or two words, so the operands can move down by one
- * word for each -i. */
+/* Appends the values of -i to the operands. argv has room for them: getopt has moved all options
+ * before optind, and each -i is one or two words there, so the operands can move down by one word
+ * per -i. */
 static void append_input_options(int argc, char **argv)
 {
     int n = input_options.n;
@@ -239,13 +239,13 @@ typedef struct tables {
     char letters[MAX_LETTERS];
 } tables;
 
-/* Translates the rows of `spec`.  Options and letters that do not fit are left out, which cannot
- * happen with the tables that exist. */
+/* Converts the rows of `spec`.  Options and letters that do not fit are dropped; the existing
+ * tables all fit. */
 static void fill_tables(tables *t, const cli_spec *spec)
 {
     size_t n = 0, used = 2;
     cli_rows rows = cli_rows_of(spec);
-    memcpy(t->letters, ":h", 3); /* ':' in front: a missing value gives ':' instead of '?' */
+    memcpy(t->letters, ":h", 3); /* the first ':' makes a missing value ':' instead of '?' */
     for (const cli_option *o; (o = cli_next_row(&rows)) && n < MAX_OPTIONS;) {
         if (o->heading)
             continue;
@@ -260,7 +260,7 @@ static void fill_tables(tables *t, const cli_spec *spec)
     t->options[n] = (struct option){0};
 }
 
-/* Takes an option that is about inputs; false: it is not, or its value is wrong. */
+/* Handles an option about inputs.  Returns false if it is another option, or its value is wrong. */
 static bool take_input_option(int c)
 {
     char *end;
@@ -288,7 +288,7 @@ int cli_next_option(const char *command, int argc, char **argv, const cli_spec *
     tables t;
     int c;
     fill_tables(&t, spec);
-    if (optind <= 1) /* the beginning of a command line */
+    if (optind <= 1) /* start of a command line */
         memset(&input_options, 0, sizeof input_options);
     opterr = 0;
     do
@@ -323,7 +323,7 @@ cli_file cli_file_of(const char *path)
                       .capture = input_options.capture};
 }
 
-/* Explains why nothing happens if "-" is an input and standard input is a terminal. */
+/* If "-" is an input and standard input is a terminal, explains why nothing happens. */
 static void note_terminal_input(void)
 {
     for (size_t i = 0; i < inputs.n_paths; i++)
@@ -351,8 +351,8 @@ bool cli_file_exists(const char *path)
     return stat(path, &sb) == 0;
 }
 
-/* Without an input: a pipe or file that standard input was redirected to is meant, as with perf.
- * On a terminal it is perf.data. */
+/* True if standard input is the input when none is given: it is a pipe or a file, as with perf.  On
+ * a terminal the input is perf.data. */
 static bool standard_input_is_meant(void)
 {
     struct stat sb;
@@ -360,7 +360,7 @@ static bool standard_input_is_meant(void)
            (S_ISFIFO(sb.st_mode) || S_ISSOCK(sb.st_mode) || S_ISREG(sb.st_mode));
 }
 
-/* Takes standard input or perf.data, if no input is given. */
+/* Uses standard input or perf.data as the only input. */
 static int default_input(const char *command)
 {
     static const char *const paths[] = {"-", "perf.data"};
@@ -376,7 +376,7 @@ static int default_input(const char *command)
     return CLI_CONTINUE;
 }
 
-/* Forgets the inputs of an earlier command line. */
+/* Frees the inputs of an earlier command line. */
 static void release_inputs(void)
 {
     for (size_t i = 0; i < inputs.n; i++)
@@ -425,7 +425,7 @@ int cli_choose(const char *command, const char *option, const char *word, cli_wo
     const char *words[MAX_WORDS];
     char list[256] = "", suggestion[SUGGESTION_BYTES + 24];
     size_t used = 0, n = 0;
-    /* The words are needed twice: to be compared, and as a list for the message. */
+    /* The words are needed twice: for comparison, and as a list in the message. */
     while (n < MAX_WORDS && (words[n] = word_at(n)))
         n++;
     for (*which = 0; *which < n; ++*which)
@@ -440,10 +440,10 @@ int cli_choose(const char *command, const char *option, const char *word, cli_wo
                      cli_suggestion(word, words, n, suggestion, sizeof suggestion));
 }
 
-/* Without -j: one thread per processor, but not more than DEFAULT_MAX_JOBS. */
+/* Without -j, one thread per CPU is used, but at most DEFAULT_MAX_JOBS. */
 enum { MAX_JOBS = 256, DEFAULT_MAX_JOBS = 4 };
 
-/* Returns the number of online processors, at most `most`. */
+/* Returns the number of online CPUs, at most `most`. */
 static uint32_t processors(long most)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -472,8 +472,8 @@ int cli_jobs_option(const char *command, const char *word, uint32_t *jobs)
 int cli_read_damage(const char *command, const char *word, bool may_copy, cli_on_damage *damage)
 {
     static const cli_on_damage what[] = {
-        /* In the order of damage_words.  resync is an older word for salvage: what follows damage
-         * is a record only if evidence says so. */
+        /* In the order of damage_words. resync is an older word for salvage: after damage,
+         * something is a record only if there is evidence for it. */
         {.given = true, .policy = PERFILE_ON_DAMAGE_STOP},
         {.given = true, .policy = PERFILE_ON_DAMAGE_SALVAGE},
         {.given = true, .policy = PERFILE_ON_DAMAGE_SALVAGE},

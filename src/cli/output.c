@@ -1,7 +1,7 @@
-/* Outputs: options of commands that write captures, and opening of sinks.
+/* Outputs: options of commands that write captures, and opening sinks.
  *
- * A sink writes to a temporary file next to OUT and renames it at the end.  Its name is known to
- * the signal handlers (signals.c), which remove it when the process is interrupted. */
+ * A sink writes to a temporary file next to OUT and renames it at the end.  The signal handlers
+ * (signals.c) know the name of that file, and remove it when the process is interrupted. */
 #include "cli/output.h"
 
 #include <dirent.h>
@@ -72,12 +72,12 @@ const char *cli_single_output_word(size_t i)
     return NULL;
 }
 
-/* Reads the value of --to, by its name or alias (file for perf.data). */
+/* Reads the value of --to, which is a name or its alias (file for perf.data). */
 static int read_form(const char *command, const char *word, cli_writing *w)
 {
     const perfile_output *o;
     size_t which;
-    for (size_t i = 0; (o = perfile_output_at(i)); i++) /* an alias is as good as the name */
+    for (size_t i = 0; (o = perfile_output_at(i)); i++) /* an alias stands for its name */
         if (o->alias && strcmp(word, o->alias) == 0)
             word = o->name;
     int status = cli_choose(command, "--to", word, cli_output_word, &which);
@@ -106,7 +106,7 @@ const char *cli_output_name(const char *out)
     return strcmp(out, "-") == 0 ? "standard output" : out;
 }
 
-/* Reads the value of --compress, NULL if none was given, or takes --decompress. */
+/* Reads the value of --compress (`word` is NULL if it has none), or handles --decompress. */
 static int read_level(const char *command, const char *word, bool compress, cli_writing *w)
 {
     enum { DEFAULT_LEVEL = 1, MOST = 22 };
@@ -202,7 +202,8 @@ perfile_status cli_protect_inputs(const char *const *inputs, size_t n, perfile_e
     /* Both are checked and redirected, even if the first check fails. */
     perfile_status errors = perfile_output_check(NULL, STDERR_FILENO, inputs, n, err);
     if (errors != PERFILE_OK)
-        redirect_to_null(STDERR_FILENO); /* the message about it is lost, the exit status is not */
+        redirect_to_null(STDERR_FILENO); /* the message about it is lost, but the exit status is
+                                          * not */
     perfile_status st = perfile_output_check("-", STDOUT_FILENO, inputs, n, err);
     if (st != PERFILE_OK)
         redirect_to_null(STDOUT_FILENO);
@@ -218,15 +219,15 @@ int cli_protect_inputs_verbose(const char *const *inputs, size_t n)
     return CLI_FAILED;
 }
 
-/* True if `path` is neither a regular file nor a directory.  Opening a FIFO waits for its reader.
- */
+/* True if `path` is neither a regular file nor a directory.  Opening a FIFO waits for its
+ * reader. */
 static bool is_fifo_or_device(const char *path)
 {
     struct stat sb;
     return stat(path, &sb) == 0 && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode);
 }
 
-/* Reports why an output could not be opened; a closed pipe is no error to report. */
+/* Reports why an output could not be opened.  A closed pipe is not reported. */
 static void report_not_opened(const cli_output *o, const perfile_error *err)
 {
     const char *name = cli_output_name(o->out);
@@ -239,7 +240,7 @@ static void report_not_opened(const cli_output *o, const perfile_error *err)
         cli_message("%s: give -f to write to it all the same", name);
 }
 
-/* Puts the sink of an archive in the place of *sink. */
+/* Replaces *sink by the sink of an archive, which writes to it. */
 static perfile_status pack(const cli_output *o, perfile_sink **sink, perfile_error *err)
 {
     perfile_sink *below = *sink;
@@ -255,7 +256,7 @@ static perfile_status pack(const cli_output *o, perfile_sink **sink, perfile_err
     return st;
 }
 
-/* Opens a sink behind the bytes of OUT.  Its size is looked up when the file is locked. */
+/* Opens a sink that appends to OUT.  The size of OUT is read after the file is locked. */
 static perfile_status append(const cli_output *o, const perfile_sink_options *how,
                              perfile_sink **sink, perfile_error *err)
 {
@@ -266,7 +267,7 @@ static perfile_status append(const cli_output *o, const perfile_sink_options *ho
     return st;
 }
 
-/* Opens an output that may not be one of `inputs`. */
+/* Opens an output that must not be one of `inputs`. */
 static int open_beside(const cli_output *o, const char *const *inputs, size_t n_inputs,
                        perfile_sink **sink)
 {
@@ -279,9 +280,10 @@ static int open_beside(const cli_output *o, const char *const *inputs, size_t n_
         return CLI_FAILED;
     if (strcmp(o->out, "-") == 0 && isatty(STDOUT_FILENO))
         cli_progress_off();
-    /* No signal is handled between the creation of the temporary file and the call that registers
-     * it for removal. */
-    const bool delay_signals = !is_fifo_or_device(o->out); /* Ctrl-C has to end that wait */
+    /* No signal is handled between creating the temporary file and the call that registers it for
+     * removal. */
+    const bool delay_signals = !is_fifo_or_device(o->out); /* Ctrl-C must be able to end the wait
+                                                            * for the reader of a FIFO */
     if (delay_signals)
         cli_signals_hold(true);
     perfile_status st = o->append   ? append(o, &how, sink, &err)
@@ -339,7 +341,7 @@ int cli_writing_open_several(const cli_writing *w, const cli_inputs *in, bool di
         perfile_source_close(*source);
         return CLI_FAILED;
     }
-    /* An archive of a directory becomes one, like the directory itself. */
+    /* The output for an archive of a directory is a directory, as for the directory itself. */
     const bool like_input = w->has_form && !w->archive ? false : w->keeps_directory;
     const cli_output o = {.out = w->out,
                           .replace = w->replace,
@@ -374,12 +376,12 @@ void cli_writing_end(perfile_sink *sink)
     perfile_sink_close(sink);
 }
 
-/* Reports files in a directory that are not files of the capture and are therefore not copied. */
+/* Reports the files in a directory that are not part of the capture and therefore not copied. */
 
 enum { NAME_SIZE = 2 * sizeof((struct dirent *)0)->d_name };
 
-/* What is not copied: how many files, and the alphabetically first of them, since readdir() has no
- * fixed order. */
+/* The files that are not copied: their number, and the first in alphabetical order, because
+ * readdir() has no fixed order. */
 typedef struct left_out {
     char first[NAME_SIZE];
     size_t n;
@@ -391,8 +393,8 @@ static void add(left_out *x, const char *name)
         snprintf(x->first, sizeof x->first, "%s", name);
 }
 
-/* Adds the files in a folder of the directory that do not belong to a capture; false if `name` is
- * no folder. */
+/* Adds the files in a folder of the directory that are not part of a capture.  Returns false if
+ * `name` is not a folder. */
 static bool add_folder(left_out *x, DIR *above, const char *name)
 {
     char path[NAME_SIZE];

@@ -1,8 +1,8 @@
-/* A small printf that escapes its string arguments, but not its format string.
+/* A small printf() that escapes its string arguments, but not its format string.
  *
- * The format is walked once: text between conversions is copied, %s and %c go through
- * put_escaped(), numbers are converted with snprintf and padded here.  Padding counts the escaped
- * width, so that columns stay aligned.  print.h says what the format may contain. */
+ * The format is read once: text between conversions is copied, %s and %c go through put_escaped(),
+ * and numbers are converted with snprintf() and padded here.  Padding counts the escaped width, so
+ * that columns stay aligned. print.h says what a format may contain. */
 #include "cli/print.h"
 
 #include <inttypes.h>
@@ -17,19 +17,19 @@
 
 enum { NUMBER_BYTES = 400 }; /* the longest double: %f of DBL_MAX has 309 digits and a fraction */
 
-/* Output buffer.  A message is normally one fwrite(), which on unbuffered standard error is one
- * write(): lines of several processes do not mix. */
+/* The output buffer.  A message is normally one fwrite(), which is one write() on unbuffered
+ * standard error, so that lines of several processes do not mix. */
 typedef struct printer {
     FILE *to;
     size_t n; /* bytes used in `at` */
     char at[1024];
 } printer;
 
-/* One conversion of a format, "%-08.3lx" for instance. */
+/* One conversion of a format, such as "%-08.3lx". */
 typedef struct conversion {
     bool left_align, zero_pad, has_precision;
     int width, precision;
-    char length;    /* h, l, z, j or t; 'H' for hh, 'L' for ll; 0: none */
+    char length;    /* h, l, z, j or t; 'H' for hh, 'L' for ll; 0 if there is none */
     char specifier; /* the letter at the end: s, d, x … */
 } conversion;
 
@@ -56,8 +56,8 @@ static void flush(printer *p)
     p->n = 0;
 }
 
-/* Appends bytes to the buffer, which is flushed if they do not fit; longer ones than the buffer are
- * written directly. */
+/* Appends bytes to the buffer, which is flushed if they do not fit.  Bytes that are longer than the
+ * buffer are written directly. */
 static void put(printer *p, const char *bytes, size_t n)
 {
     if (n > sizeof p->at - p->n)
@@ -94,8 +94,8 @@ static size_t plain_run(const char *text, size_t n)
     return i;
 }
 
-/* Prints `text` with unprintable characters and invalid UTF-8 escaped as \xNN.  Runs of printable
- * ASCII are copied; all other characters go one by one through perfile_printable(). */
+/* Prints `text` with unprintable characters and invalid UTF-8 escaped as \xNN.  Sequences of
+ * printable ASCII are copied; all other characters go one by one through perfile_printable(). */
 static void put_escaped(printer *p, const char *text, size_t n)
 {
     for (size_t i = 0, from; i < n; i += from) {
@@ -148,7 +148,7 @@ static void put_number(printer *p, const conversion *s, bool negative, uintmax_t
     put_padded(p, s, text, n);
 }
 
-/* Fetches a signed argument of the length that `s` names, and prints it. */
+/* Fetches a signed argument of the length in `s`, and prints it. */
 static void put_signed(printer *p, const conversion *s, va_list *args)
 {
     intmax_t value;
@@ -172,7 +172,7 @@ static void put_signed(printer *p, const conversion *s, va_list *args)
     put_number(p, s, value < 0, value < 0 ? 0 - (uintmax_t)value : (uintmax_t)value);
 }
 
-/* The same for an unsigned argument. */
+/* Fetches an unsigned argument of the length in `s`, and prints it. */
 static void put_unsigned(printer *p, const conversion *s, va_list *args)
 {
     uintmax_t value;
@@ -205,8 +205,8 @@ static void put_real(printer *p, const conversion *s, double value)
     put_padded(p, s, text, n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
 
-/* Reads a width or precision: digits, or `*` for the next argument.  Returns the position behind.
- */
+/* Reads a width or precision: digits, or `*` for the next argument.  Returns the position after
+ * it. */
 static const char *read_count(const char *f, va_list *args, int *count)
 {
     if (*f == '*') {
@@ -218,7 +218,7 @@ static const char *read_count(const char *f, va_list *args, int *count)
     return f;
 }
 
-/* Reads one conversion; `f` is behind the %.  Returns the position behind its letter. */
+/* Reads one conversion; `f` is after the %.  Returns the position after its letter. */
 static const char *read_conversion(const char *f, va_list *args, conversion *s)
 {
     *s = (conversion){0};
@@ -346,13 +346,13 @@ void cli_print_text(perfile_bytes text)
 
 /* The progress line on standard error.
  *
- * It is overwritten with \r and erased at the end.  \r only goes back to the beginning of the last
- * row, so a line that wraps could not be erased: the line is never wider than the terminal, and of
- * a long name only the end is shown. */
+ * It is overwritten with \r and erased at the end. \r only goes back to the beginning of the last
+ * row, so a line that wraps could not be erased.  Therefore the line is never wider than the
+ * terminal; only the end of a long name is shown. */
 
 enum {
-    NAME_BYTES = 1024, /* of the escaped name */
-    FIGURES = 96       /* bytes of ": 12 of 345 MB, 3%" */
+    NAME_BYTES = 1024, /* size of the buffer for the escaped name */
+    FIGURES = 96       /* size of the buffer for ": 12 of 345 MB, 3%" */
 };
 
 static const char *input_name;
@@ -379,13 +379,13 @@ void cli_progress_start(const char *what)
     next_update_ms = to_terminal ? now_ms() + 1000 : 0;
 }
 
-/* Prints the line: the name, or its end behind "...", and the figures.  Without room for the name
- * the figures stand alone, without their leading ": ". */
+/* Prints the line: the name, or "..." and its end, and the figures.  If there is no room for the
+ * name, only the figures are printed, without their leading ": ". */
 static void show(const char *figures)
 {
     static const char ellipsis[] = "...";
     const size_t max_columns = cli_terminal_width(STDERR_FILENO) -
-                               1; /* some terminals go on when the last column is filled */
+                               1; /* some terminals wrap when the last column is filled */
     char text[NAME_BYTES];
     const char *shown_name = text;
     perfile_printable((perfile_bytes){(const uint8_t *)input_name, strlen(input_name)}, text,

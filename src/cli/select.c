@@ -1,7 +1,8 @@
-/* Options that select records, and those that say where names of functions come from.
+/* Options that select records, and options that say where function names come from.
  *
- * The first become terms of a filter, whose texts are parsed by the library.  cli_selection_check()
- * makes a filter from them once, only to find errors before any file is opened. */
+ * The selection options become terms of a filter; the library parses their values.
+ * cli_selection_check() makes a filter from them once, only to find errors before any file is
+ * opened. */
 #include "cli/input.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include "cli/options.h"
 #include "cli/print.h"
 
-/* Enumerates the names of record types, by number. */
+/* Returns the name of the record type that is number `i` among those with a name. */
 static const char *type_word(size_t i)
 {
     for (uint32_t type = 1; type < PERFILE_RECORD_SIMPLEPERF_END; type++)
@@ -121,10 +122,10 @@ void cli_selection_free(cli_selection *s)
     *s = (cli_selection){0};
 }
 
-/* Options that say where names of functions come from, and why some are missing. */
+/* Options that say where function names come from, and the report of names that were not found. */
 
 enum {
-    OPTION_SYMFS = 3000, /* apart from the codes of all other tables */
+    OPTION_SYMFS = 3000, /* different from the codes in all other tables */
     OPTION_DEBUG_DIR,
     OPTION_KALLSYMS,
     OPTION_PERF_MAP_DIR,
@@ -175,14 +176,14 @@ int cli_symbols_need_source(const char *what)
     return CLI_FAILED;
 }
 
-/* perfile_symbols_options.notice */
+/* The callback perfile_symbols_options.notice. */
 static void notice(void *user, const perfile_error *what)
 {
     (void)user;
     cli_message("%s", what->message);
 }
 
-/* perfile_symbols_options.unnamed; without memory a file is not listed. */
+/* The callback perfile_symbols_options.unnamed.  When out of memory, the file is not listed. */
 static void add_unnamed(void *user, const perfile_unnamed *what)
 {
     cli_symbols *s = user;
@@ -215,7 +216,8 @@ static int by_stacks(const void *a, const void *b)
     return x->stacks != y->stacks ? (x->stacks < y->stacks ? 1 : -1) : by_file(a, b);
 }
 
-/* Adds up what several processes or captures have of a file; those with most stacks come first. */
+/* Adds up the counts of a file in several processes or captures, and sorts the files by them,
+ * largest first. */
 static void join_unnamed(cli_symbols *s)
 {
     size_t n = 0;
@@ -234,7 +236,7 @@ static void join_unnamed(cli_symbols *s)
         qsort(s->unnamed, n, sizeof *s->unnamed, by_stacks);
 }
 
-/* Why places in a file have no name, and what helps. */
+/* Returns why addresses in a file have no name, and what helps. */
 static const char *advice(const cli_unnamed *u)
 {
     const bool is_missing = u->reason == PERFILE_SYMBOL_NO_FILE;

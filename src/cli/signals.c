@@ -1,8 +1,8 @@
 /* Signal handlers.
  *
  * Handlers only call async-signal-safe functions (write, open, ftruncate, close, unlink, unlinkat,
- * rmdir, _exit, signal, raise) and system calls, so names are built by hand, and the name of the
- * input is escaped before, when it is set. */
+ * rmdir, _exit, signal, raise) and system calls.  So they compose messages without stdio, and the
+ * name of the input is already escaped when it is set. */
 #include "cli/output.h"
 
 #include <fcntl.h>
@@ -16,17 +16,17 @@
 #include "cli/command.h"
 #include "perfile/text.h"
 
-/* Read by handlers: each is changed by a single store, and what it points to is not freed while it
- * is set. */
+/* Read by the handlers.  Each is changed by a single store, and what it points to is not freed as
+ * long as it is set. */
 static const char *volatile input_name;
-static char printable_name[4096]; /* what `input_name` points at: the name as it may be shown */
+static char printable_name[4096]; /* the name as it may be printed; `input_name` points to it */
 static const char *volatile temporary_path;
 static const char *volatile appended_path;
 static off_t appended_size; /* set before appended_path */
 static volatile sig_atomic_t input_is_pipe, was_interrupted;
 static const char *interrupted_text; /* set before input_is_pipe */
 
-/* Writes a text to standard error; write() may write less than asked. */
+/* Writes a text to standard error. write() may write less than requested. */
 static void put(const char *text)
 {
     size_t n = strlen(text);
@@ -39,7 +39,7 @@ static void put(const char *text)
     }
 }
 
-/* An entry as the system call getdents64 gives it. */
+/* A directory entry as the system call getdents64 returns it. */
 typedef struct entry {
     uint64_t ino;
     int64_t next;
@@ -48,8 +48,8 @@ typedef struct entry {
     char name[];
 } entry;
 
-/* Removes the files of the directory `fd`.  The functions of <dirent.h>
- * allocate memory, which a handler must not. */
+/* Removes the files in the directory `fd`.  The functions of <dirent.h> allocate memory, which a
+ * handler must not do. */
 static void remove_files(int fd)
 {
     _Alignas(8) char buf[4096];
@@ -61,7 +61,7 @@ static void remove_files(int fd)
         }
 }
 
-/* Removes the folders of the directory `fd`, which have nothing but files in them. */
+/* Removes the folders in the directory `fd`, which contain only files. */
 static void remove_folders(int fd)
 {
     _Alignas(8) char buf[4096];
@@ -81,7 +81,7 @@ static void remove_folders(int fd)
         }
 }
 
-/* Cuts off what was appended. */
+/* Truncates the file that is appended to. */
 static void cut_appended(void)
 {
     if (!appended_path)
@@ -109,7 +109,7 @@ static void remove_temporary(void)
     rmdir(temporary_path);
 }
 
-/* A mapped page has no file behind it any more: the input was truncated. */
+/* A mapped page is beyond the end of the file: the input was truncated. */
 static void on_sigbus(int number)
 {
     (void)number;
@@ -120,11 +120,11 @@ static void on_sigbus(int number)
     _exit(CLI_FAILED);
 }
 
-/* Removes the output, and ends the process by the same signal, so that the parent sees the cause.
+/* Removes the output, and ends the process with the same signal, so that the parent sees the cause.
  *
- * What comes through a pipe exists nowhere else, and the Ctrl-C that ends a recording, or the end
- * of the terminal, reaches all programs of the pipeline: the first signal then leaves it to the end
- * of the pipe to end the command. */
+ * If the input is a pipe, its bytes exist nowhere else, and the Ctrl-C that ends a recording, or
+ * the end of the terminal, reaches all programs of the pipeline.  So the first signal is ignored:
+ * the command ends when the pipe does. */
 static void on_termination(int number)
 {
     if (input_is_pipe && !was_interrupted &&
@@ -153,13 +153,13 @@ void cli_signals_install(void)
 {
     struct sigaction bus = {.sa_handler = on_sigbus};
     sigaction(SIGBUS, &bus, NULL);
-    /* Then a file that exceeds its size limit is a write error (EFBIG) that is reported. */
+    /* With this, a file that exceeds its size limit is a write error (EFBIG), which is reported. */
     signal(SIGXFSZ, SIG_IGN);
 
     for (size_t i = 0; i < sizeof termination_signals / sizeof termination_signals[0]; i++) {
         struct sigaction was;
         struct sigaction end = {.sa_handler = on_termination, .sa_flags = SA_NODEFER | SA_RESTART};
-        /* What the parent ignores (nohup) stays ignored. */
+        /* Signals that the parent ignores (nohup) stay ignored. */
         if (sigaction(termination_signals[i], NULL, &was) == 0 && was.sa_handler == SIG_DFL)
             sigaction(termination_signals[i], &end, NULL);
     }

@@ -40,14 +40,14 @@ static bool has_unprintable(const char *word)
 bool cli_shell_word(const char *word, char *out, size_t size)
 {
     size_t n = 0;
-    /* Three forms: as it is; 'in quotes', with '\'' for a quote; $'with escapes'. */
+    /* Three forms: unchanged; 'in quotes', with '\'' for a quote; $'with escapes'. */
     bool plain = is_shell_safe(word), escapes = !plain && has_unprintable(word);
     if (!plain)
         n = (size_t)snprintf(out, size, escapes ? "$'" : "'");
     for (const char *p = word; *p && n < size; p++) {
         unsigned char c = (unsigned char)*p;
-        /* Octal escapes have exactly three digits, so that a digit behind one is not taken for part
-         * of it. */
+        /* Octal escapes have exactly three digits, so that a following digit is not part of
+         * them. */
         if (escapes && (c < 0x20 || c >= 0x7f))
             n += (size_t)snprintf(out + n, size - n, "\\%03o", (unsigned)c);
         else if (c == '\'' && !plain)
@@ -66,7 +66,7 @@ bool cli_shell_file(const char *path, char *out, size_t size)
 {
     const char *front = path[0] == '-' ? "-- " : "";
     size_t n = strlen(front);
-    if (strcmp(path, "-") == 0 || n >= size) /* standard input has been read */
+    if (strcmp(path, "-") == 0 || n >= size) /* standard input has already been read */
         return false;
     memcpy(out, front, n);
     return cli_shell_word(path, out + n, size - n);
@@ -107,7 +107,7 @@ void cli_format_wall_time(uint64_t ns, char *out, size_t size)
 void cli_format_bytes(uint64_t bytes, char *out, size_t size)
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
-    double v = (double)bytes; /* one digit is shown: the precision of a double is enough */
+    double v = (double)bytes; /* one decimal is printed: the precision of a double is sufficient */
     int unit = -1;
     while (v >= 1000 && unit < 5) {
         v /= 1000;
@@ -141,7 +141,7 @@ bool cli_read_size(const char *word, uint64_t *bytes)
     errno = 0;
     unsigned long long n = strtoull(word, &end, 10);
     const char *unit = *end ? strchr(units, *end >= 'a' ? *end - ('a' - 'A') : *end) : NULL;
-    if (unit) { /* K, M or G in either case, also KiB and KB */
+    if (unit) { /* K, M or G in either case; KiB and KB, too */
         shift = 10 * (unsigned)(unit - units + 1);
         end++;
         end += *end == 'i';
@@ -188,7 +188,7 @@ size_t cli_terminal_width(int fd)
 
 /* Names of record types and forms. */
 
-/* Returns a record that has only what a key says: family and type. */
+/* Returns a record that only has the members of a key: family and type. */
 static perfile_record record_of_key(uint64_t key)
 {
     return (perfile_record){.family = (uint8_t)(key >> 32), .type = (uint32_t)key};
@@ -224,15 +224,16 @@ const char *cli_form_name(const perfile_container *c)
     }
 }
 
-/* Tables: cells are stored as strings one after the other, and printed when all widths are known.
+/* Tables: cells are stored as consecutive strings, and printed when all widths are known.
  *
- * Text is never cut in a pipe or file.  On a terminal the widest columns give way until a row fits:
- * their texts are cut in the middle, because long names mostly begin alike. */
+ * In a pipe or file, texts are never shortened.  On a terminal, the widest columns become narrower
+ * until a row fits: their texts are shortened in the middle, because long names mostly begin with
+ * the same characters. */
 
 enum {
     MAX_COLUMNS = 16,
-    MOST_PADDING = 64, /* spaces that one long cell may cost the rows of all others */
-    LEAST_TEXT = 12    /* columns of text that are left of a cell */
+    MOST_PADDING = 64, /* most spaces that one long cell adds to the rows of all others */
+    LEAST_TEXT = 12    /* least columns of a shortened text */
 };
 
 struct cli_table {
@@ -242,8 +243,8 @@ struct cli_table {
     size_t width[MAX_COLUMNS]; /* of the widest cell so far */
     char *cells;               /* NUL-terminated, row by row */
     size_t len, cap;           /* bytes of `cells` used, and allocated */
-    bool failed;               /* memory ran out: no cells are added any more */
-    bool narrowed;             /* `width` is what a cell has at most: the table is for a terminal */
+    bool failed;               /* memory ran out; no more cells are added */
+    bool narrowed;             /* the table is for a terminal, and `width` limits the cells */
 };
 
 static const char *heading(const cli_table *t, unsigned column)
@@ -336,8 +337,8 @@ void cli_cell(cli_table *t, const char *format, ...)
         free(text);
 }
 
-/* Makes columns of text narrower until a row has no more than `most` columns of the screen, as far
- * as that goes; the widest first. */
+/* Makes columns of text narrower, the widest first, until a row fits into `most` columns of the
+ * screen, or no column can be narrower. */
 static void narrow(cli_table *t, size_t most)
 {
     size_t sum = 2 * ((size_t)t->n - 1);
@@ -356,7 +357,7 @@ static void narrow(cli_table *t, size_t most)
     }
 }
 
-/* Prints a text, its middle left out if it has more than `most` columns. */
+/* Prints a text.  If it has more than `most` columns, its middle is omitted. */
 static void print_within(const char *text, size_t wide, size_t most)
 {
     if (wide <= most) {
@@ -367,8 +368,8 @@ static void print_within(const char *text, size_t wide, size_t most)
               cli_skip_columns(text, wide - (most - 1 - most / 2)));
 }
 
-/* Prints one cell.  *blank is the number of spaces that are due in front of the next text, so that
- * no line ends with spaces. */
+/* Prints one cell. *blank is the number of spaces to print before the next text, so that no line
+ * ends with spaces. */
 static void put_cell(const cli_table *t, unsigned column, const char *text, size_t *blank)
 {
     size_t wide = cli_columns(text, SIZE_MAX);

@@ -1,5 +1,5 @@
 /* `perfile convert`: the same capture in another form (file, pipe, directory), byte order,
- * compression, or for an older version of perf.  The work is perfile_convert_capture(). */
+ * compression, or for an older version of perf. perfile_convert_capture() does the work. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,14 +19,14 @@
 
 typedef struct archive_output {
     const cli_writing *w;
-    const perfile_convert_options *how; /* what happens to each input; `user` is set here */
+    const perfile_convert_options *how; /* the conversion of each input; `user` is set here */
     cli_inputs inputs;
-    bool append; /* OUT may be an archive, and is continued */
+    bool append; /* if OUT is an archive, append to it */
     bool repack; /* archives among the inputs are decoded and packed again */
 } archive_output;
 
-/* The report of `convert`: each note is a line on standard error, or with --json an item of one
- * JSON object on standard output, which is begun before the conversion and ended after it. */
+/* The report of `convert`: each note is a line on standard error.  With --json, it is an item of
+ * one JSON object on standard output, which begins before the conversion and ends after it. */
 
 void cli_conversion_begin(cli_conversion *x)
 {
@@ -37,7 +37,7 @@ void cli_conversion_begin(cli_conversion *x)
     cli_json_array("notes");
 }
 
-/* Prints a note.  Its number is that of a feature or of a record type, depending on the kind. */
+/* Prints a note.  Its number is that of a feature or a record type, depending on the kind. */
 static void json_note(const perfile_note *n)
 {
     bool feature = n->kind == PERFILE_NOTE_FEATURE_LEFT_OUT ||
@@ -67,7 +67,7 @@ void cli_conversion_note(void *conversion, const perfile_note *note)
         cli_note(x->name, note);
 }
 
-/* Prints the rest of the object, behind the notes. */
+/* Prints the rest of the object, after the notes. */
 static void json_end(const cli_conversion *x, const perfile_error *failed)
 {
     const perfile_convert_summary *s = &x->sum;
@@ -90,14 +90,15 @@ static void json_end(const cli_conversion *x, const perfile_error *failed)
         cli_json_number("scrubbed_records", s->scrubbed_records);
         cli_json_number("scrubbed_bytes", s->scrubbed_bytes);
     }
-    /* OUT has the bytes of IN. */
+    /* `same`: OUT has exactly the bytes of IN. */
     cli_json_bool("same", (s->same || x->copied_chunks) && !failed);
     cli_json_error(failed);
     cli_json_object_end();
     cli_json_line();
 }
 
-/* True if --on-damage copy could convert what failed now: damage behind a readable header. */
+/* True if --on-damage copy could convert the capture: the header is readable, and the damage is
+ * after it. */
 static bool copy_may_help(const perfile_error *failed)
 {
     return failed->damage && failed->damage != PERFILE_DAMAGE_BAD_MAGIC;
@@ -122,11 +123,12 @@ void cli_conversion_end(cli_conversion *x, const perfile_error *failed)
             x->name);
 }
 
-/* The check of what `convert --target` wrote.
+/* The check of the output of `convert --target`.
  *
- * What a version of perf cannot hold is dropped or rewritten while records pass, but not all that
- * it refuses is in a single record: the form of the file, features against events, what was damaged
- * before.  So the result is read once more, by the rules that `validate --for` has. */
+ * Data that a version of perf cannot represent is dropped or rewritten while records pass.  But it
+ * may refuse a capture for reasons outside of single records: the form of the file, features that
+ * contradict events, earlier damage.  So the output is read again and checked by the rules of
+ * `validate --for`. */
 
 enum { MOST_MESSAGES = 8 };
 
@@ -162,8 +164,8 @@ static perfile_status read_to_end(perfile_stream *s, perfile_error *err)
     return st;
 }
 
-/* Opens the file or directory, or a capture of an archive (0: it is none), as it was written:
- * --source and the like are about the input. */
+/* Opens the output: a file or directory, or a capture of an archive (`capture` is 0 if it is not an
+ * archive).  Options such as --source only apply to the input. */
 static perfile_status open_result(const char *path, uint32_t capture, const perfile_limits *limits,
                                   perfile_stream **s, perfile_error *err)
 {
@@ -221,7 +223,7 @@ static int check_target(const char *path, const char *version, uint32_t before,
     struct stat about;
     int status = CLI_DONE;
     if (stat(path, &about) != 0 || (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))
-        return CLI_DONE; /* a pipe or device: its reader has the bytes already */
+        return CLI_DONE; /* a pipe or device: its reader already has the bytes */
     const uint32_t captures = captures_in(path, limits);
     if (!captures)
         return check_capture(&r, 0, limits);
@@ -231,15 +233,15 @@ static int check_target(const char *path, const char *version, uint32_t before,
 }
 
 /* `perfile convert --to archive`: each input becomes a capture of one archive, which is new, or
- * with --append was there before.
+ * already exists with --append.
  *
- * An input that is an archive itself is copied chunk by chunk, unless its captures are to be packed
- * in another way. */
+ * An input that is an archive is copied chunk by chunk, unless its captures have to be packed in
+ * another way. */
 
 typedef struct packing {
     const archive_output *o;
     perfile_archive_writer *writer;
-    cli_conversion report; /* of the present input */
+    cli_conversion report; /* for the current input */
 } packing;
 
 static int fail(const char *name, const perfile_error *err)
@@ -248,8 +250,8 @@ static int fail(const char *name, const perfile_error *err)
     return CLI_FAILED;
 }
 
-/* Names the command that repairs the archive `path`, however many captures it holds, if the error
- * is that it is damaged. */
+/* If the error is that the archive `path` is damaged, suggests the command that repairs it, with
+ * all its captures. */
 static void suggest_repair(const char *path, const perfile_error *err)
 {
     char file[CLI_SHELL_WORD];
@@ -257,7 +259,7 @@ static void suggest_repair(const char *path, const perfile_error *err)
         cli_message("%s: next: perfile recover --to archive -o OUT %s", path, file);
 }
 
-/* Copies the chunks of an input that is an archive, and reports: the exit status. */
+/* Copies the chunks of an input that is an archive, and reports.  Returns the exit status. */
 static int copy_chunks(packing *p, const cli_file *file, perfile_archive *from)
 {
     perfile_error err;
@@ -293,7 +295,7 @@ static perfile_status open_capture(packing *p, const cli_file *file, perfile_sou
     return st;
 }
 
-/* Packs an input, and reports: the exit status. */
+/* Packs an input, and reports.  Returns the exit status. */
 static int pack(packing *p, const cli_file *file)
 {
     perfile_error err;
@@ -312,7 +314,7 @@ static int pack(packing *p, const cli_file *file)
     return cli_status_of(st, p->report.sum.damaged);
 }
 
-/* Adds an input to the archive: the exit status. */
+/* Adds an input to the archive.  Returns the exit status. */
 static int add(packing *p, const cli_file *file)
 {
     const cli_writing *w = p->o->w;
@@ -332,7 +334,8 @@ static int add(packing *p, const cli_file *file)
     return status;
 }
 
-/* Opens the archive OUT, which is continued by what is written to `below`. */
+/* Opens a writer for the archive OUT, which writes to `below`.  `appends`: OUT exists and is
+ * continued. */
 static int open_writer(packing *p, bool appends, perfile_sink *below)
 {
     const cli_writing *w = p->o->w;
@@ -416,7 +419,7 @@ enum {
 typedef struct settings {
     cli_writing w;
     perfile_convert_options how;
-    const char *packs; /* an option that only --to archive has, or NULL */
+    const char *packs; /* an option that only --to archive accepts, or NULL */
     bool repack;       /* archives among the inputs are decoded */
     bool append;
     perfile_perfmon_options perfmon;
@@ -428,11 +431,11 @@ enum { LITTLE, BIG, NATIVE };
 
 CLI_WORDS(order_word, "little", "big", "native")
 
-/* Reads the value of --byte-order; native is that of this machine. */
+/* Reads the value of --byte-order; native is the byte order of this machine. */
 static int read_order(const char *word, settings *set)
 {
     const uint16_t one = 1;
-    bool little_here = *(const uint8_t *)&one == 1; /* the first byte in memory is the low one */
+    bool little_here = *(const uint8_t *)&one == 1; /* the first byte in memory is the lowest */
     size_t which;
     int status = cli_choose("convert", "--byte-order", word, order_word, &which);
     bool little = which == LITTLE || (which == NATIVE && little_here);
@@ -440,11 +443,11 @@ static int read_order(const char *word, settings *set)
     return status;
 }
 
-/* Enumerates the names of the targets, "perf-6.1". */
+/* Returns the name of target `i`, "perf-6.1", or NULL after the last one. */
 static const char *target_word(size_t i)
 {
     enum { MOST = 64, BYTES = 24 };
-    static char names[MOST][BYTES]; /* words of options stay valid, see cli_word */
+    static char names[MOST][BYTES]; /* words of options must stay valid, see cli_word */
     const char *version = i < MOST ? perfile_target_version_at(i) : NULL;
     if (!version)
         return NULL;
@@ -452,7 +455,7 @@ static const char *target_word(size_t i)
     return names[i];
 }
 
-/* Reads the value of --target: any version that the library knows, also as "6.1". */
+/* Reads the value of --target: any version that the library knows; "6.1" is accepted, too. */
 static int read_target(const char *word, settings *set)
 {
     size_t which;
@@ -462,7 +465,7 @@ static int read_target(const char *word, settings *set)
     return cli_choose("convert", "--target", word, target_word, &which);
 }
 
-/* Reads a number up to `most`, the value of an option of archives. */
+/* Reads the value of an option for archives, a number up to `most`. */
 static int read_packing(const char *option, long most, long *n, settings *set)
 {
     char *end = NULL;
@@ -485,7 +488,7 @@ static int read_layout(const char *word, settings *set)
     return status;
 }
 
-/* Reads a number at *at, also in hexadecimal, and moves *at behind it. */
+/* Reads a decimal or hexadecimal number at *at, and moves *at after it. */
 static bool number_at(const char **at, uint64_t most, uint64_t *number)
 {
     char *end;
@@ -531,7 +534,7 @@ static int read_cpus(const char *word, settings *set)
     return CLI_CONTINUE;
 }
 
-/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+/* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
     int status;
@@ -594,15 +597,17 @@ static int read_option(int option, settings *set)
     }
 }
 
-/* True if directories can be written: not for a target that is older than them. */
+/* True if the output can be a directory.  False if the target is a version of perf without
+ * directories. */
 static bool target_has_directories(const settings *set)
 {
     return !set->how.target ||
            perfile_target_has_feature(set->how.target, PERFILE_FEATURE_DIR_FORMAT);
 }
 
-/* The default is to fail, since convert promises the same capture; but what comes through a pipe
- * cannot be read again, and a recording that was killed is not thrown away. */
+/* Returns what to do about damage.  The default is to fail, because convert promises the same
+ * capture.  But bytes from a pipe cannot be read again, so then damage is copied: the data of a
+ * recording that was killed must not be lost. */
 static uint32_t policy(const cli_writing *w)
 {
     if (w->damage.copy || (!w->damage.given && cli_signals_has_pipe()))
@@ -610,10 +615,10 @@ static uint32_t policy(const cli_writing *w)
     return w->damage.given ? cli_policy(w) : PERFILE_ON_DAMAGE_FAIL;
 }
 
-/* Completes the options of the library. */
+/* Completes the options for the library. */
 static void complete(settings *set)
 {
-    /* A directory stays a directory, unless --to or the target does not allow that. */
+    /* A directory stays a directory, unless --to or the target excludes it. */
     set->w.packing.threads = cli_jobs(set->w.packing.threads);
     set->w.keeps_directory = target_has_directories(set);
     set->how.note = cli_conversion_note;
@@ -628,7 +633,7 @@ static void complete(settings *set)
     set->how.perfmon = &set->perfmon;
 }
 
-/* Runs the conversion of one capture and returns the exit status. */
+/* Converts one capture and returns the exit status. */
 static int convert(settings *set, const cli_inputs *in)
 {
     perfile_error err = {0};
@@ -781,7 +786,7 @@ const cli_spec cli_convert_spec = {
         "not read all of OUT; 1 not converted.\n",
 };
 
-/* True if the options ask for more than the same bytes. */
+/* True if the options ask for a change of the bytes. */
 static bool changes_captures(const settings *set)
 {
     const perfile_convert_options *how = &set->how;
@@ -789,7 +794,7 @@ static bool changes_captures(const settings *set)
            set->w.damage.copy || set->w.from;
 }
 
-/* Passes --compress and --decompress on: without them compressed records are copied. */
+/* Applies --compress and --decompress.  Without them, compressed records are copied. */
 static void take_compression(settings *set)
 {
     const int32_t level = set->w.compress_level;
@@ -798,10 +803,10 @@ static void take_compression(settings *set)
     set->how.level = level > 0 ? level : 0;
 }
 
-/* Checks that the options go together: CLI_CONTINUE, or CLI_USAGE. */
+/* Checks which options can be combined.  Returns CLI_CONTINUE or CLI_USAGE. */
 static int check(const settings *set, const cli_inputs *in)
 {
-    /* With another --to the driver decides: the buffers of all processors are one capture. */
+    /* With another --to the driver decides: the buffers of all CPUs are one capture. */
     if (!set->w.has_form && in->n > 1)
         return cli_usage("convert",
                          "'%s' is a second input: only an archive holds several (--to archive)",
@@ -831,7 +836,7 @@ static int to_archive(settings *set, const cli_inputs *in)
     return convert_to_archive(&o);
 }
 
-/* Runs what the command line asks for and returns the exit status. */
+/* Executes the command line and returns the exit status. */
 static int run(settings *set, const cli_inputs *in)
 {
     complete(set);

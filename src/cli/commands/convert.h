@@ -1,5 +1,5 @@
-/* What commands share that write a capture in another form: the report on what differs between
- * input and output, and output by processor. */
+/* Shared by commands that write a capture in another form: the report of differences between input
+ * and output, and output by CPU. */
 #ifndef CLI_COMMANDS_CONVERT_H
 #define CLI_COMMANDS_CONVERT_H
 
@@ -8,25 +8,25 @@
 #include "perfile/merge_captures.h"
 
 typedef struct cli_conversion {
-    const char *name; /* of the input, for messages */
+    const char *name; /* name of the input, for messages */
     const char *out;
-    bool json;          /* one JSON object on standard output instead of messages */
+    bool json;          /* print one JSON object to standard output instead of messages */
     bool copied_chunks; /* the input is an archive, and its chunks were copied */
-    bool scrubs;        /* the summary tells what was zeroed */
+    bool scrubs;        /* the summary has the number of zeroed bytes */
     perfile_convert_summary sum;
 } cli_conversion;
 
-/* To be called in this order: begin, then note() for each note (a callback of
- * perfile_convert_capture(), whose `user` is the cli_conversion), then end.  `failed` is the error,
- * NULL if there is none. */
+/* Called in this order: begin, note() for each note (as a callback of perfile_convert_capture(),
+ * with the cli_conversion as `user`), then end.  `failed` is the error, or NULL. */
 void cli_conversion_begin(cli_conversion *x);
 void cli_conversion_note(void *conversion, const perfile_note *note);
 void cli_conversion_end(cli_conversion *x, const perfile_error *failed);
 
-/* Output of captures whose files are of one processor each (perfmon buffers), where the records of
- * several processors come together: a file for each of them, or a capture of another format. */
+/* Output of captures that have a file for each CPU (perfmon buffers), for commands that bring the
+ * records of several CPUs together.  The output is a file for each CPU, or a capture of another
+ * format. */
 
-/* What is sorted, and merged if there are several. */
+/* The inputs, which are sorted, and merged if there are several. */
 typedef struct cli_per_cpu {
     const char *command;
     const perfile_merge_source *in; /* paths in `name`, and offsets */
@@ -37,15 +37,16 @@ typedef struct cli_per_cpu {
 } cli_per_cpu;
 
 typedef enum cli_per_cpu_way {
-    CLI_PER_CPU_NONE,     /* the input has no such files, or goes into one: as any other capture */
-    CLI_PER_CPU_FILES,    /* OUT is a name with %d or %s */
-    CLI_PER_CPU_CONVERTED /* --to is another format than the input's */
+    CLI_PER_CPU_NONE,     /* not such an input, or its output is one file: treat it like any other
+                           * capture */
+    CLI_PER_CPU_FILES,    /* OUT has %d or %s in its name */
+    CLI_PER_CPU_CONVERTED /* --to is another format than that of the input */
 } cli_per_cpu_way;
 
-/* How such an input is written; `file` is the first of several. */
+/* Returns how such an input is written.  `file` is the first of several. */
 cli_per_cpu_way cli_per_cpu_way_of(const cli_writing *w, const cli_file *file);
 
-/* Sorts, merges and writes; reports, and returns the exit status. */
+/* Sorts, merges and writes the inputs, reports, and returns the exit status. */
 int cli_write_per_cpu(cli_per_cpu *x, cli_per_cpu_way way);
 
 #endif

@@ -1,9 +1,9 @@
 /* `perfile dump`: every record with every field, as text, JSON Lines, CBOR or tab-separated values.
  *
- * The library's emitters make the output (perfile/emit.h); this file selects the records, and
- * decides what is written where.  jsonl and cbor follow a published schema (format/dump.cddl): they
- * print bytes as stored, and their exit status is that of the emitter.  text and tsv are for people
- * and correct known oddities of recorders. */
+ * The library's emitters make the output (perfile/emit.h).  This file selects the records and opens
+ * the output. jsonl and cbor follow a published schema (format/dump.cddl): they print bytes as
+ * stored, and their exit status is that of the emitter. text and tsv are for people and correct
+ * known oddities of recorders. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,13 +16,13 @@
 #include "perfile/emit.h"
 #include "perfile/field.h"
 
-/* `dump --at OFFSET` shows the record that a byte is part of.  For bytes that are in no record,
- * this file reports what they are: the container has a list of extents with the header, attrs, ids,
- * features, gaps and data of the file. */
+/* `dump --at OFFSET` shows the record that contains a byte.  If the byte is in no record, this code
+ * reports where it is: the container has a list of extents with the header, attrs, ids, features,
+ * gaps and data of the file. */
 
 enum { TEXT_BYTES = 128 };
 
-/* Describes a byte of the attr section: the attr of which event it is in. */
+/* Describes a byte of the attr section: which event has it in its attr. */
 static void describe_attr(const cli_input *in, uint64_t at, char *out, size_t size)
 {
     const perfile_session *s = perfile_stream_session(in->stream);
@@ -39,7 +39,7 @@ static void describe_attr(const cli_input *in, uint64_t at, char *out, size_t si
     snprintf(out, size, "the attrs");
 }
 
-/* Writes what the extent `e`, in which byte `at` lies, is: "the header", "feature 3 HOSTNAME" … */
+/* Describes the extent `e`, which contains byte `at`: "the header", "feature 3 HOSTNAME" … */
 static void describe(const cli_input *in, const perfile_extent *e, uint64_t at, char *out,
                      size_t size)
 {
@@ -89,8 +89,7 @@ static void explain_offset(const cli_input *in, uint64_t at)
                     in->name, at, c->n_parts > 1 ? "largest file" : "file", size);
         return;
     }
-    /* Extents may lie within others; they are sorted by offset, so the last match is the innermost.
-     */
+    /* Extents may be nested.  They are sorted by offset, so the last match is the innermost. */
     for (uint32_t i = 0; i < c->n_extents; i++)
         if (at >= c->extents[i].offset && at - c->extents[i].offset < c->extents[i].length)
             found = &c->extents[i];
@@ -119,13 +118,13 @@ enum {
 /* The command line. */
 typedef struct settings {
     cli_reading how;
-    const char *format; /* NULL: not given */
+    const char *format; /* NULL if not given */
     const char *fields;
     const char *output;
     bool hex, force, resolve, header;
     bool has_offset;    /* --at */
-    bool samples;       /* tsv: samples are the only records of perf that are shown */
-    bool columns_named; /* the names of columns stand above already */
+    bool samples;       /* tsv: samples are the only perf records that are shown */
+    bool columns_named; /* the column names have already been printed */
     uint64_t skip, limit, at;
     uint32_t jobs;
     cli_selection select;
@@ -135,16 +134,17 @@ typedef struct settings {
 /* The columns of tsv without --fields. */
 static const char default_fields[] = "time,comm,pid,tid,cpu,event,period,ip,dso";
 
-/* Output that is shown while the input is a pipe that has no data yet: everything so far is flushed
- * before the process waits. */
+/* Output that is visible while the input is a pipe without data: everything is flushed before the
+ * process waits. */
 typedef struct live_output {
-    perfile_emitter *emitter; /* NULL outside of fetching records: then nothing may be flushed */
+    perfile_emitter *emitter; /* NULL except while records are fetched: only then may it be
+                               * flushed */
     perfile_sink *sink;
     perfile_status status; /* of flushing */
     perfile_error error;
 } live_output;
 
-/* The callback `waiting` of the stream: it has to wait for input. */
+/* The callback `waiting` of the stream, which has to wait for input. */
 static void flush_live_output(void *user)
 {
     live_output *l = user;
@@ -155,7 +155,7 @@ static void flush_live_output(void *user)
         l->status = perfile_sink_flush(l->sink, &l->error);
 }
 
-/* cli_next_items(), during which flush_live_output() may flush the emitter. */
+/* Calls cli_next_items(); in it, flush_live_output() may flush the emitter. */
 static bool next_items_live(cli_input *in, live_output *l, perfile_emitter *e,
                             const perfile_record **first, size_t *n)
 {
@@ -165,11 +165,11 @@ static bool next_items_live(cli_input *in, live_output *l, perfile_emitter *e,
     return more;
 }
 
-/* Which records of one input are still to be shown. */
+/* Which records of one input are shown. */
 typedef struct record_choice {
     const settings *set;
-    uint64_t skip; /* records still to be left out, --skip */
-    uint64_t left; /* records still to be shown, --limit */
+    uint64_t skip; /* records that are still to be skipped, --skip */
+    uint64_t left; /* records that may still be shown, --limit */
     bool started;  /* the record at --at was found */
 } record_choice;
 
@@ -184,8 +184,9 @@ static bool has_schema(const settings *set)
     return is_format(set, "jsonl") || is_format(set, "cbor");
 }
 
-/* True if the file header is not shown: someone who asks for certain records does not want to page
- * past everything else.  In tsv the header is the line with the column names, printed once. */
+/* True if the file header is not shown: users who ask for certain records do not want to scroll
+ * past everything else.  In tsv the header is the line with the column names, which is printed
+ * once. */
 static bool without_header(const settings *set)
 {
     if (is_format(set, "tsv"))
@@ -193,15 +194,15 @@ static bool without_header(const settings *set)
     return !set->header && (set->has_offset || set->skip || cli_selects(&set->select));
 }
 
-/* True if byte `at` of the file is in `r`, or in the bytes that follow it.  Records from a
- * compressed record do not count: their offset is that of the compressed record. */
+/* True if byte `at` of the file is in `r`, or in the data after it.  Records from a compressed
+ * record do not count, because their offset is that of the compressed record. */
 static bool covers(const perfile_record *r, uint64_t at)
 {
     return !(r->flags & PERFILE_REC_INNER) && at >= r->offset &&
            at - r->offset < perfile_record_size(r) + r->extra.len;
 }
 
-/* True if `r` is to be shown; counts it.  Damage is always shown, from --at on. */
+/* True if `r` is to be shown; counts it.  Damage is always shown, after the record of --at. */
 static bool is_wanted(record_choice *c, const perfile_record *r)
 {
     c->started = c->started || covers(r, c->set->at);
@@ -219,7 +220,7 @@ static bool is_wanted(record_choice *c, const perfile_record *r)
     return true;
 }
 
-/* Emits the wanted records of a run, as runs again. */
+/* Emits the wanted records of a batch, as batches. */
 static perfile_status emit_wanted(perfile_emitter *e, record_choice *c, const perfile_record *r,
                                   size_t n, perfile_error *err)
 {
@@ -228,7 +229,7 @@ static perfile_status emit_wanted(perfile_emitter *e, record_choice *c, const pe
         size_t k = 0;
         while (i + k < n && c->left && is_wanted(c, &r[i + k]))
             k++;
-        /* [i, i + k) is wanted, the record behind it is not. */
+        /* [i, i + k) is wanted, the next record is not. */
         if (k)
             st = perfile_emitter_put_run(e, &r[i], k, err);
         i += k + 1;
@@ -236,7 +237,7 @@ static perfile_status emit_wanted(perfile_emitter *e, record_choice *c, const pe
     return st;
 }
 
-/* Emits one input.  *found: false if no record is at --at; then the output is not ended, either. */
+/* Emits one input.  If no record is at --at, *found is false and the output is not finished. */
 static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *set, live_output *l,
                            bool *found, perfile_error *err)
 {
@@ -248,7 +249,7 @@ static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *se
     while (st == PERFILE_OK && l->status == PERFILE_OK && c.left &&
            next_items_live(in, l, e, &first, &n))
         st = emit_wanted(e, &c, first, n, err);
-    if (st == PERFILE_OK && l->status != PERFILE_OK) { /* flushing failed while it waited */
+    if (st == PERFILE_OK && l->status != PERFILE_OK) { /* flushing failed while the stream waited */
         *err = l->error;
         return l->status;
     }
@@ -256,7 +257,7 @@ static perfile_status emit(cli_input *in, perfile_emitter *e, const settings *se
     return st == PERFILE_OK && c.started ? perfile_emitter_finish(e, err) : st;
 }
 
-/* Reports why emitting failed and returns the exit status; a closed pipe is not reported. */
+/* Reports why emitting failed and returns the exit status.  A closed pipe is not reported. */
 static int emit_failed(const char *name, const perfile_error *err)
 {
     if (err->sys == EPIPE)
@@ -265,8 +266,8 @@ static int emit_failed(const char *name, const perfile_error *err)
     return cli_status_of(err->status, false); /* no record has one of --fields: wrong usage */
 }
 
-/* Dumps an input that is open, and closes it.  *complete becomes false if the output lacks
- * something that was to be in it. */
+/* Dumps an input that is open, and closes it.  Sets *complete to false if something is missing in
+ * the output. */
 static int dump_open(cli_input *in, const settings *set, live_output *l, bool *complete)
 {
     const perfile_export_options exporting = {.size = sizeof exporting,
@@ -285,7 +286,7 @@ static int dump_open(cli_input *in, const settings *set, live_output *l, bool *c
     perfile_status st = perfile_emitter_open(set->format, in->stream, l->sink, &options, &e, &err);
     if (st == PERFILE_OK)
         st = emit(in, e, set, l, &found, &err);
-    /* What the emitter and the stream counted is needed below, when both are closed. */
+    /* The counts of the emitter and the stream are needed after both are closed. */
     int outcome = st == PERFILE_OK ? perfile_emitter_outcome(e) : 0;
     uint64_t errors = st == PERFILE_OK ? perfile_emitter_errors(e) : 0;
     perfile_emitter_close(e);
@@ -301,8 +302,8 @@ static int dump_open(cli_input *in, const settings *set, live_output *l, bool *c
     *complete = *complete && st >= 0 && !failed;
     if (st < 0)
         return emit_failed(in->name, &err);
-    /* Damage of the stream has been reported by cli_close(); the others could be framed, but their
-     * content could not be decoded. */
+    /* cli_close() has reported the damage of the stream.  The other errors are records that could
+     * be framed, but not decoded. */
     if (errors > sum.damages)
         cli_message("%s: %" PRIu64 " records or sections could not be decoded", in->name,
                     errors - sum.damages);
@@ -338,7 +339,7 @@ static int dump_of(cli_file *file, const settings *set, perfile_sink *sink, bool
     return status;
 }
 
-/* Dumps all inputs to one output.  A file is given up if anything is missing in it. */
+/* Dumps all inputs to one output.  An output file is discarded if anything is missing in it. */
 static int dump_all(const cli_inputs *in, settings *set)
 {
     const cli_output o = {.out = set->output,
@@ -366,7 +367,7 @@ static int dump_all(const cli_inputs *in, settings *set)
     return status;
 }
 
-/* Reads the value of the option `name`, a number also in hexadecimal. */
+/* Reads the value of the option `name`, a decimal or hexadecimal number. */
 static int number_option(const char *name, uint64_t *value)
 {
     char *end;
@@ -386,7 +387,7 @@ static int format_option(const char *word, settings *set)
     return status;
 }
 
-/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+/* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
     if (cli_is_symbols(option))
@@ -433,7 +434,7 @@ static int read_option(int option, settings *set)
     }
 }
 
-/* Checks that the options go together, and sets what follows from them. */
+/* Checks which options can be combined, and sets members that depend on them. */
 static int complete_settings(settings *set)
 {
     perfile_error err;
@@ -458,7 +459,8 @@ static int complete_settings(settings *set)
         return CLI_CONTINUE;
     if (!set->fields)
         set->fields = default_fields;
-    /* Rows of other records would be mostly empty, unless --type asks for them. */
+    /* Rows of other records would be mostly empty, so they are only shown if --type asks for
+     * them. */
     set->samples = !cli_selects_by(&set->select, PERFILE_FILTER_BY_TYPE);
     if (perfile_emit_fields_check(set->fields, &set->how.model, &err) != PERFILE_OK)
         return cli_usage("dump", "--fields: %s", err.message);

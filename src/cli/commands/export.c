@@ -1,7 +1,7 @@
-/* `perfile export`: samples of captures, resolved and added up, in the forms of viewers.
+/* `perfile export`: samples of captures, resolved and added up, in the formats of viewers.
  *
- * The library's emitters do the work (perfile/emit.h).  All inputs go into one emitter; each is
- * read with a model of its whole length, so that an address is resolved as it was mapped at the
+ * The library's emitters do the work (perfile/emit.h).  All inputs go into one emitter.  Each input
+ * is read with a model of the whole capture, so that an address is resolved with the mapping at the
  * time of its sample. */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,19 +14,20 @@
 #include "cli/print.h"
 #include "perfile/emit.h"
 
-/* A run of the command. */
+/* The results of one run. */
 typedef struct report {
     const char *format;
     const char *out;
     bool json;            /* the report is a JSON object on standard output */
     bool weighs;          /* weights are periods */
-    bool off_cpu;         /* weights are times off processors */
-    bool compares;        /* with a capture before */
-    bool aux;             /* the form has the AUX area, and no samples */
-    cli_symbols *symbols; /* functions are looked up, and some not found; NULL: they are not */
+    bool off_cpu;         /* weights are times off CPUs */
+    bool compares;        /* there is a capture before, for comparison */
+    bool aux;             /* the form has the AUX area and no samples */
+    cli_symbols *symbols; /* where functions are looked up, and which are not found; NULL if they
+                           * are not looked up */
     size_t n_inputs;
     cli_losses losses;     /* of all inputs */
-    uint64_t lost_records; /* cli_losses_others() of each input, added up */
+    uint64_t lost_records; /* sum of cli_losses_others() of all inputs */
     bool foreign;          /* there were records of another family, which have no samples */
     uint64_t damages;      /* of all inputs */
     perfile_export_summary sum;
@@ -35,23 +36,23 @@ typedef struct report {
 typedef struct settings {
     cli_reading how;
     cli_selection select;
-    const char *format;  /* NULL: not given */
-    bool binary;         /* its output is not for terminals */
-    bool directory;      /* its output is one */
-    bool folder;         /* its output is files in a folder, or one table as a file */
-    const char **labels; /* of the folder: KEY=VALUE, ended by NULL once all are read */
+    const char *format;  /* NULL if not given */
+    bool binary;         /* the output is not suitable for terminals */
+    bool directory;      /* the output is a directory */
+    bool folder;         /* the output is files in a folder, or one table as a file */
+    const char **labels; /* labels of the folder: KEY=VALUE, terminated by NULL */
     size_t n_labels;
     const char *output;
     bool force, json;
     uint32_t jobs;
     cli_symbols symbols;
-    const char *before; /* what the inputs are compared with; NULL: nothing */
+    const char *before; /* the capture that inputs are compared with, or NULL */
     perfile_export_options exporting;
 } settings;
 
 /* The report of `export`: lines on standard error, or with --json an object on standard output. */
 
-/* A message about a number, if it is not 0. */
+/* Prints a message about a number, unless it is 0. */
 static void note(uint64_t n, const char *one, const char *many)
 {
     char text[32];
@@ -59,7 +60,7 @@ static void note(uint64_t n, const char *one, const char *many)
         cli_message("%s %s", cli_format_grouped(n, text), n == 1 ? one : many);
 }
 
-/* Call chains that end early: of copied stacks. */
+/* Reports call chains from copied stacks that end early. */
 static void report_unwinding(const perfile_export_summary *s)
 {
     note(s->unwound_short, "call chain ends with the copied part of the stack",
@@ -71,7 +72,7 @@ static void report_unwinding(const perfile_export_summary *s)
     note(s->not_unwound, "copied stack could not be unwound", "copied stacks could not be unwound");
 }
 
-/* What is not in the output, or less exact than it looks. */
+/* Reports what is missing in the output, or less exact than it seems. */
 static void report_losses(const report *x)
 {
     const perfile_export_summary *s = &x->sum;
@@ -221,7 +222,7 @@ CLI_WORDS(unknown_word, "module", "address")
 
 CLI_WORDS(partition_word, "host,date", "none")
 
-/* Calls `add` for the position of each word of a list. */
+/* Calls `add` with the index of each word of a list. */
 static int read_list(const char *option, const char *list, cli_word *word_of,
                      int (*add)(settings *set, size_t which), settings *set)
 {
@@ -257,7 +258,7 @@ static int add_key(settings *set, size_t which)
         return cli_usage("export", "--per none goes with no other key");
     if (strchr((const char *)per, key) && n)
         return cli_usage("export", "--per: a key is given twice: '%s'", per_word(which));
-    per[n] = key; /* there are fewer keys than room */
+    per[n] = key; /* there are fewer keys than entries */
     return CLI_CONTINUE;
 }
 
@@ -397,7 +398,7 @@ static int read_option(int option, settings *set)
     }
 }
 
-/* True if the output is called a picture but is a page: no browser would show it. */
+/* True if OUT is named like a picture, but is an HTML page.  No browser would show it. */
 static bool is_called_svg(const settings *set)
 {
     static const char end[] = ".svg";
@@ -406,8 +407,8 @@ static bool is_called_svg(const settings *set)
            strcmp(set->output + n - m, end) == 0;
 }
 
-/* True if the output is one table as a file: one is asked for, and OUT is standard output or is
- * called as such files are. */
+/* True if the output is one table as a file: --tables names one, and OUT is standard output or has
+ * the suffix of such files. */
 static bool is_one_table(const settings *set)
 {
     static const char end[] = ".parquet";
@@ -447,8 +448,8 @@ static int complete(settings *set)
     set->select.how.symbols = set->exporting.symbols;
     set->how.model = true;
     set->how.translate = true;
-    set->how.with_sideband = true;                     /* deferred call chains, and what was lost */
-    if (set->exporting.flags & PERFILE_EXPORT_OFF_CPU) /* what was before each switch */
+    set->how.with_sideband = true;                     /* for deferred call chains and losses */
+    if (set->exporting.flags & PERFILE_EXPORT_OFF_CPU) /* events before each switch are needed */
         set->how.sorted = set->how.marked = true;
     return status;
 }
@@ -602,15 +603,15 @@ const cli_spec cli_export_spec = {
         "Exit status: 0 exported; 3 exported, but a FILE was damaged; 1 nothing was written.\n",
 };
 
-/* What is written: the emitter exists once an input could be opened. */
+/* The output.  The emitter exists after the first input was opened. */
 typedef struct output {
     perfile_sink *sink;
     perfile_emitter *emitter;
-    perfile_error error; /* of writing, or of adding up */
+    perfile_error error; /* an error of writing or of adding up */
     perfile_status status;
 } output;
 
-/* Opens the emitter for the first input, or announces another one. */
+/* Opens the emitter for the first input, or continues it with another input. */
 static perfile_status begin_input(output *o, const settings *set, const cli_input *in)
 {
     const perfile_emit_options how = {.size = sizeof how,
@@ -624,7 +625,7 @@ static perfile_status begin_input(output *o, const settings *set, const cli_inpu
     return st == PERFILE_OK ? perfile_emitter_begin(o->emitter, &o->error) : st;
 }
 
-/* Puts all records of an input into the emitter, and its damage, which tables show. */
+/* Puts all records of an input into the emitter, and its damage, which is shown in tables. */
 static perfile_status put_records(output *o, cli_input *in, report *x)
 {
     const perfile_record *first;
@@ -643,7 +644,7 @@ static perfile_status put_records(output *o, cli_input *in, report *x)
     return st == PERFILE_OK ? perfile_emitter_continue(o->emitter, NULL, NULL, &o->error) : st;
 }
 
-/* Exports one input; its exit status. */
+/* Exports one input.  Returns its exit status. */
 static int export_of(cli_file *file, const settings *set, output *o, report *x)
 {
     cli_input in;
@@ -651,14 +652,15 @@ static int export_of(cli_file *file, const settings *set, output *o, report *x)
         o->status = begin_input(o, set, &in);
         if (o->status == PERFILE_OK)
             o->status = put_records(o, &in, x);
-        if (o->status != PERFILE_OK && o->emitter) /* it must not use the stream any more */
+        if (o->status != PERFILE_OK && o->emitter) /* the emitter must not use the stream any
+                                                    * more */
             (void)!perfile_emitter_continue(o->emitter, NULL, NULL, NULL);
         x->damages += cli_damage_count(&in);
     }
     return cli_close(&in);
 }
 
-/* Ends the output; false if it is not complete. */
+/* Finishes the output.  Returns false if it is not complete. */
 static bool end_output(output *o, const settings *set)
 {
     if (o->status == PERFILE_OK)
@@ -667,14 +669,14 @@ static bool end_output(output *o, const settings *set)
         o->status = perfile_sink_finish(o->sink, &o->error);
     if (o->status == PERFILE_OK || o->error.sys == EPIPE)
         return o->status == PERFILE_OK;
-    /* Without an emitter it was not the output that failed, but a file of the options. */
+    /* Without an emitter, the error is not about the output, but about a file in the options. */
     const char *name = cli_output_name(set->output);
     bool of_output = o->emitter && o->error.status == PERFILE_E_IO;
     cli_report_error(of_output ? name : set->format, &o->error);
     return false;
 }
 
-/* Opens the output, which must be none of the files that are read. */
+/* Opens the output, which must not be one of the files that are read. */
 static int open_output(const cli_inputs *in, const settings *set, perfile_sink **sink)
 {
     const char **read = malloc((in->n_paths + 1) * sizeof *read);

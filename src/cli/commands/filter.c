@@ -1,5 +1,5 @@
 /* `perfile filter`: a smaller capture with the selected records and the side-band that they need.
- * The options that select are those of select.c, the work is perfile_filter_capture(). */
+ * select.c has the options that select records; perfile_filter_capture() does the work. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "perfile/filter.h"
 
 typedef struct report {
-    const char *name; /* of the input, for messages */
+    const char *name; /* name of the input, for messages */
     const char *out;
     bool json; /* the report is a JSON object on standard output */
     perfile_filter_summary filtered;
@@ -25,14 +25,13 @@ typedef struct report {
 static void on_note(void *run, const perfile_note *note)
 {
     const report *x = run;
-    /* Not worth a message: the content of compressed records is filtered and stands in their
-     * place. */
+    /* Not worth a message: the content of compressed records is filtered instead of them. */
     if (note->kind == PERFILE_NOTE_DECOMPRESSED)
         return;
     cli_note(x->name, note);
 }
 
-/* Prints how many records and processes were kept, and what was dropped of AUX traces. */
+/* Prints how many records and processes were kept, and which AUX traces were dropped. */
 static void report_kept(const report *x)
 {
     const perfile_filter_summary *f = &x->filtered;
@@ -92,11 +91,12 @@ typedef struct settings {
     perfile_filter_capture_options writing;
 } settings;
 
-/* Fields by which a sample is attributed to its event: they cannot be dropped. */
+/* Fields that attribute a sample to its event.  They cannot be dropped. */
 static const uint64_t id_fields =
     PERFILE_SAMPLE_ID | PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_IDENTIFIER;
 
-/* Enumerates the fields that can be dropped: names of sample_type in lower case, without ids. */
+/* Returns field `i` of those that can be dropped, or NULL after the last one: names of sample_type
+ * in lower case, without ids. */
 static const char *field_word(size_t i)
 {
     enum { MOST = 64, BYTES = 32 };
@@ -117,7 +117,7 @@ static const char *field_word(size_t i)
 static int read_fields(const char *list, settings *set)
 {
     const perfile_vocabulary *known = perfile_vocabulary_find("sample_type");
-    for (const char *p = list, *end;; p = end + 1) { /* one name each, up to a comma */
+    for (const char *p = list, *end;; p = end + 1) { /* one name up to each comma */
         uint64_t bit = 0;
         end = p + strcspn(p, ",");
         for (uint32_t i = 0; i < known->n && !bit; i++) {
@@ -140,7 +140,7 @@ static int read_fields(const char *list, settings *set)
     }
 }
 
-/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+/* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
     switch (option) {
@@ -161,7 +161,7 @@ static int read_option(int option, settings *set)
     }
 }
 
-/* Opens input and output, filters, and returns the exit status. */
+/* Opens the input and output, filters, and returns the exit status. */
 static int filter(settings *set, cli_file *file)
 {
     perfile_error err = {0};
@@ -172,7 +172,7 @@ static int filter(settings *set, cli_file *file)
     bool directory =
         set->w.has_form ? set->w.directory : cli_is_directory(file->path) && !to_stdout;
     set->w.keeps_directory = !to_stdout;
-    /* Standard output gets a pipe unless --to says otherwise: a file needs seeking. */
+    /* Without --to, standard output gets a pipe, because a file needs seeking. */
     set->writing.form = to_stdout && !set->w.has_form ? PERFILE_FORM_PIPE : set->w.form;
     set->writing.format = set->w.format;
     set->writing.from = set->w.from;

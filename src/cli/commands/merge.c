@@ -1,8 +1,8 @@
-/* `perfile merge`: one capture with the records of several, in time order.
+/* `perfile merge`: one capture with the records of several, in order of time.
  *
  * This file reads the command line and opens the files; perfile_merge_captures() sorts, aligns and
- * writes.  --offset names inputs, which are known only when all options have been read: its values
- * are kept and resolved afterwards. */
+ * writes. --offset names inputs, which are only known after all options have been read.  So its
+ * values are stored and resolved afterwards. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,27 +20,27 @@
 #include "perfile/merge_captures.h"
 #include "perfile/text.h"
 
-/* A note that is kept until the report is printed. */
+/* A note that is stored until the report is printed. */
 typedef struct merge_note {
     uint32_t kind;   /* of perfile_merge_note; from PERFILE_N_MERGE_NOTES on, of perfile_note */
-    uint32_t number; /* of a feature or record type, UINT32_MAX: none */
-    uint32_t input;  /* index, UINT32_MAX: of no single input */
+    uint32_t number; /* number of a feature or record type; UINT32_MAX if there is none */
+    uint32_t input;  /* index of the input; UINT32_MAX if it is not about a single input */
     uint64_t count;
     char *text; /* escaped for terminals; allocated */
 } merge_note;
 
 typedef struct report {
     perfile_merge_source *in;
-    perfile_stream_summary *summaries; /* one for each input */
-    size_t n;                          /* inputs */
+    perfile_stream_summary *summaries; /* one per input */
+    size_t n;                          /* number of inputs */
     const char *out;
     bool json;         /* the report is a JSON object */
-    bool maps;         /* --report json: with the new ids and pids of all inputs */
-    FILE *report;      /* a buffered standard error, if OUT is standard output; or NULL */
-    merge_note *notes; /* printed behind the summary */
+    bool maps;         /* --report json: print the new ids and pids of all inputs */
+    FILE *report;      /* a buffered stream to standard error if OUT is standard output; or NULL */
+    merge_note *notes; /* printed after the summary */
     size_t n_notes;
-    size_t more_notes; /* notes that were not kept: too many, or no memory */
-    uint32_t clocks; /* bit PERFILE_MERGE_CLOCK_… is set if an input, except the first, has it */
+    size_t more_notes; /* notes that were not stored: there were too many, or memory ran out */
+    uint32_t clocks; /* bit PERFILE_MERGE_CLOCK_… is set if an input other than the first has it */
     bool merged;     /* on_inputs() was called */
     perfile_merge_summary result;
     perfile_copy_summary copied;
@@ -49,9 +49,9 @@ typedef struct report {
 /* The report of `merge`: lines on standard error, or with --json an object on standard output (on
  * standard error if the merged capture goes to standard output).
  *
- * Notes come while the inputs are planned and copied, but are printed behind the summary: they are
- * kept, up to MAX_NOTES.  The object is begun before the merge, its inputs are printed as soon as
- * they are planned, everything else at the end. */
+ * Notes arrive while the inputs are planned and copied, but are printed after the summary.  So they
+ * are stored, up to MAX_NOTES.  The object begins before the merge; its inputs are printed as soon
+ * as they are planned, everything else at the end. */
 
 enum { MAX_NOTES = 1000, MAX_MESSAGE = 4 * CLI_MEMBERS_TEXT };
 
@@ -60,7 +60,7 @@ static void report_begin(report *x)
     if (!x->json)
         return;
     if (strcmp(x->out, "-") == 0) {
-        /* stderr is not buffered: a FILE of our own is. */
+        /* stderr is not buffered, so use a FILE of our own. */
         int fd = dup(STDERR_FILENO);
         x->report = fd >= 0 ? fdopen(fd, "w") : NULL;
         cli_json_to(x->report ? x->report : stderr);
@@ -68,13 +68,14 @@ static void report_begin(report *x)
     cli_json_object(NULL);
 }
 
-/* Escapes a text that may contain names from captures; returns its length. */
+/* Escapes a text that may contain names from captures.  Returns its length. */
 static size_t printable(const char *text, char *out, size_t size)
 {
     return perfile_printable((perfile_bytes){(const uint8_t *)text, strlen(text)}, out, size);
 }
 
-/* Keeps a copy of `note` with an escaped copy of `text`; counts it if that is not possible. */
+/* Stores a copy of `note` with an escaped copy of `text`.  If that is not possible, the note is
+ * only counted. */
 static void add_note(report *x, const merge_note *note, const char *text)
 {
     size_t n = printable(text, NULL, 0) + 1;
@@ -99,14 +100,14 @@ static void on_merge_note(void *run, const perfile_merge_note *note)
     add_note(run, &one, note->text);
 }
 
-/* Kinds of perfile_note are numbered behind those of perfile_merge_note. */
+/* Kinds of perfile_note are numbered after the kinds of perfile_merge_note. */
 static void on_note(void *run, uint32_t input, const perfile_note *note)
 {
     merge_note one = {PERFILE_N_MERGE_NOTES + note->kind, note->number, input, note->count, NULL};
     add_note(run, &one, note->text);
 }
 
-/* Returns the name of a note's kind, which is one of two enumerations. */
+/* Returns the name of the kind of a note, which comes from one of two enumerations. */
 static const char *kind_name(const merge_note *note)
 {
     return note->kind < PERFILE_N_MERGE_NOTES
@@ -117,8 +118,7 @@ static const char *kind_name(const merge_note *note)
 /* Prints an input: its records, host, boot, and how its clock was aligned. */
 static void json_input(const report *x, size_t i, const perfile_merge_input_summary *in)
 {
-    char
-        offset[24]; /* a string, since it may pass 2^53; it has a sign, unlike cli_json_decimal() */
+    char offset[24]; /* a string, because it may exceed 2^53; signed, unlike cli_json_decimal() */
     snprintf(offset, sizeof offset, "%" PRId64, in->offset);
     cli_json_object(NULL);
     cli_json_string("name", x->in[i].name);
@@ -134,7 +134,7 @@ static void json_input(const report *x, size_t i, const perfile_merge_input_summ
     cli_json_object_end();
 }
 
-/* Prints which id of which input has which id in the output. */
+/* Prints the new id in the output for each id of each input. */
 static void json_ids(const perfile_stream *stream, size_t n)
 {
     perfile_merge_id_pair id;
@@ -145,7 +145,7 @@ static void json_ids(const perfile_stream *stream, size_t n)
             cli_json_number("input", i);
             cli_json_decimal("id", id.id);
             cli_json_decimal("new_id", id.new_id);
-            if (id.event == UINT32_MAX) /* of no event */
+            if (id.event == UINT32_MAX) /* no event */
                 cli_json_null("event");
             else
                 cli_json_number("event", id.event);
@@ -155,13 +155,13 @@ static void json_ids(const perfile_stream *stream, size_t n)
     cli_json_array_end();
 }
 
-/* Prints which process number of which input has which number in the output. */
+/* Prints the new number in the output for each process number that was changed. */
 static void json_pids(const perfile_stream *stream, size_t n)
 {
     uint32_t pid, new_pid;
     cli_json_array("pids");
     for (size_t i = 0; i < n; i++) {
-        /* Begins in front of pid 0; each call returns the next number that changed. */
+        /* UINT32_MAX starts before pid 0.  Each call returns the next number that was changed. */
         for (pid = UINT32_MAX; perfile_merge_get_pid(stream, i, pid, &pid, &new_pid);) {
             cli_json_object(NULL);
             cli_json_number("input", i);
@@ -205,7 +205,7 @@ static void json_empty_lists(const report *x)
     }
 }
 
-/* Prints the array of notes that were kept. */
+/* Prints the array of the stored notes. */
 static void json_notes(const report *x)
 {
     cli_json_array("notes");
@@ -224,7 +224,7 @@ static void json_notes(const report *x)
     cli_json_array_end();
 }
 
-/* Prints the rest of the object, behind the inputs, and closes a report on standard error. */
+/* Prints the rest of the object, after the inputs, and closes a report on standard error. */
 static void json_end(const report *x, const perfile_error *failed)
 {
     const perfile_merge_summary *m = &x->result;
@@ -260,8 +260,8 @@ static void json_end(const report *x, const perfile_error *failed)
         fclose(x->report);
 }
 
-/* Writes the kinds of clocks that were used, "; clocks: same boot, wall time"; "" for one capture.
- */
+/* Writes the kinds of clocks that were used, "; clocks: same boot, wall time", or "" for one
+ * capture. */
 static void clock_words(const report *x, char *out, size_t size)
 {
     size_t used = 0;
@@ -275,7 +275,7 @@ static void clock_words(const report *x, char *out, size_t size)
     }
 }
 
-/* Writes how many hosts the inputs are from, and whether their boots differ; "" for one boot. */
+/* Writes how many hosts the inputs come from, and whether their boots differ; "" for one boot. */
 static void host_words(const perfile_merge_summary *m, char *out, size_t size)
 {
     int n = m->hosts > 1 ? snprintf(out, size, ", %" PRIu32 " hosts", m->hosts) : 0;
@@ -301,7 +301,7 @@ static void report_merged(const report *x)
                 x->n == 1 ? "" : "s", hosts, clocks);
 }
 
-/* Prints the notes, and what a capture of several hosts or boots cannot express. */
+/* Prints the notes, and the limits of a capture of several hosts or boots. */
 static void report_notes(const report *x)
 {
     bool mixed = false;
@@ -324,7 +324,7 @@ static void report_notes(const report *x)
             x->result.boots_unproven ? "; where the boot is the same, --offset IN=0 says so" : "");
 }
 
-/* Reports the damage of an input: a line for each kind, the first with offset and counts. */
+/* Reports the damage of an input: one line per kind, the first with offset and counts. */
 static void report_damage(const char *name, const perfile_stream_summary *sum)
 {
     char offset[48] = "", places[48] = "", lost[48] = "";
@@ -369,7 +369,7 @@ static void report_end(report *x, const perfile_error *failed)
     }
     for (size_t i = 0; i < x->n && !x->json && !failed; i++)
         report_damage(x->in[i].name, &x->summaries[i]);
-    /* With the object on standard error the message is in it already. */
+    /* If the object is on standard error, it already contains the message. */
     if (failed && !(x->json && strcmp(x->out, "-") == 0))
         report_failure(failed);
     for (size_t i = 0; i < x->n_notes; i++)
@@ -386,7 +386,7 @@ enum {
     OPTION_DROP
 };
 
-/* The command line, and what belongs to each input. */
+/* The command line, and data for each input. */
 typedef struct settings {
     cli_writing w;
     uint32_t flags; /* PERFILE_MERGE_… */
@@ -395,7 +395,7 @@ typedef struct settings {
     size_t n_offsets;
     bool maps; /* --report json */
     cli_inputs inputs;
-    perfile_merge_source *in; /* what the library is told of each input */
+    perfile_merge_source *in; /* options of each input for the library */
     perfile_stream_summary *summaries;
 } settings;
 
@@ -404,7 +404,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads "+1.5ms" as ns.  Only integers are used, so that the result is exact; a fraction that is no
+/* Reads "+1.5ms" as ns.  Only uses integers, so that the result is exact.  A fraction that is not a
  * whole number of ns is refused. */
 static bool read_time(const char *word, int64_t *ns)
 {
@@ -423,7 +423,8 @@ static bool read_time(const char *word, int64_t *ns)
         return false;
     for (; is_digit(*p); p++) {
         uint64_t more = (uint64_t)(*p - '0');
-        if (value > (most / unit - more) / 10) /* 10 * value + more, in ns, would pass INT64_MAX */
+        if (value > (most / unit - more) / 10) /* 10 * value + more, in ns, would exceed
+                                                * INT64_MAX */
             return false;
         value = 10 * value + more;
     }
@@ -445,8 +446,9 @@ static bool read_time(const char *word, int64_t *ns)
     return p == end;
 }
 
-/* Sets *at to the index of the input whose path is the first `len` bytes of `word`, or whose
- * position from 1 on they are.  Reports if there is none, or if a path is given several times. */
+/* Sets *at to the index of an input.  The first `len` bytes of `word` are its path, or its
+ * position, counted from 1.  Reports an error if there is no such input, or if a path is given
+ * several times. */
 static int find_input(const settings *set, const char *word, size_t len, size_t *at)
 {
     size_t found = 0, position = 0, i;
@@ -473,7 +475,8 @@ static int find_input(const settings *set, const char *word, size_t len, size_t 
     return CLI_CONTINUE;
 }
 
-/* Reads one value of --offset, IN=TIME.  The last '=' separates, since paths may contain one. */
+/* Reads one value of --offset, IN=TIME.  The last '=' is the separator, because paths may contain
+ * others. */
 static int read_offset(settings *set, const char *word)
 {
     const char *time = strrchr(word, '=');
@@ -497,7 +500,7 @@ static int read_offset(settings *set, const char *word)
     return CLI_CONTINUE;
 }
 
-/* Keeps a value of --offset for read_offset(). */
+/* Stores a value of --offset for read_offset(). */
 static int keep_offset(settings *set, const char *word)
 {
     const char **more = realloc(set->offsets, (set->n_offsets + 1) * sizeof *more);
@@ -516,7 +519,7 @@ static int add_flag(settings *set, uint32_t flag)
 
 CLI_WORDS(align_word, "start")
 
-/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+/* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
     switch (option) {
@@ -543,19 +546,20 @@ static int read_option(int option, settings *set)
     }
 }
 
-/* Raises the limit on open files for many inputs: each has its file, and temporary ones while it is
- * sorted. */
+/* Raises the limit on open files if there are many inputs.  Each needs its file, and temporary
+ * files while it is sorted. */
 static void raise_file_limit(size_t n)
 {
     struct rlimit files;
-    rlim_t wanted = 64 + 8 * (rlim_t)n; /* files of the process; temporary files of each input */
+    rlim_t wanted = 64 + 8 * (rlim_t)n; /* files of the process, and temporary files of each
+                                         * input */
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= wanted)
         return;
     files.rlim_cur = files.rlim_max < wanted ? files.rlim_max : wanted;
-    (void)setrlimit(RLIMIT_NOFILE, &files); /* if it fails, opening reports what is missing */
+    (void)setrlimit(RLIMIT_NOFILE, &files); /* if it fails, opening a file reports the error */
 }
 
-/* Fills set->in for all inputs, and checks what depends on them. */
+/* Fills set->in for all inputs, and checks the options that depend on them. */
 static int check_inputs(settings *set)
 {
     size_t pipes = 0;
@@ -581,8 +585,8 @@ static int check_inputs(settings *set)
     return CLI_CONTINUE;
 }
 
-/* Opens all inputs and the output: CLI_DONE, or CLI_FAILED after a message.  Inputs that are open
- * are closed by cli_merge(). */
+/* Opens all inputs and the output.  Returns CLI_DONE, or CLI_FAILED after a message. cli_merge()
+ * closes the inputs that are open. */
 static int open_files(settings *set, perfile_sink **sink)
 {
     perfile_error err;
@@ -636,7 +640,8 @@ static int merge(settings *set)
     int status = open_files(set, &sink);
     if (status != CLI_DONE)
         return status;
-    cli_signals_file("an input"); /* all are mapped: which one was truncated is not known */
+    cli_signals_file("an input"); /* all inputs are mapped, so it is not known which one was
+                                   * truncated */
     cli_progress_start("merge");
     report_begin(&x);
     perfile_status st = perfile_merge_captures(set->in, set->inputs.n, sink, &writing, &x.result,
@@ -646,7 +651,7 @@ static int merge(settings *set)
     return cli_status_of(st, x.copied.damages);
 }
 
-/* Allocates what belongs to the inputs, and merges them. */
+/* Allocates the data for the inputs, and merges them. */
 static int merge_paths(settings *set)
 {
     set->in = calloc(set->inputs.n, sizeof *set->in);
@@ -761,7 +766,7 @@ int cli_merge(int argc, char **argv)
         status = cli_read_inputs("merge", argc, argv, true, &set.inputs);
     if (status == CLI_CONTINUE)
         status = merge_paths(&set);
-    /* A source that the library has taken over is NULL. */
+    /* The library has set the sources that it owns to NULL. */
     for (size_t i = 0; i < set.inputs.n && set.in; i++)
         perfile_source_close(set.in[i].source);
     free(set.in);

@@ -1,5 +1,5 @@
-/* Files of one processor each, sorted or merged: the stream is split by processor, or converted.
- */
+/* Sorts or merges captures that have a file for each CPU.  The result is split by CPU, or
+ * converted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static perfile_status open_sorted(const cli_per_cpu *x, const char *path, perfil
     return st;
 }
 
-/* For perfile_split_stream(): the stream that is split, once for each pass. */
+/* The callback for perfile_split_stream(): opens the stream that is split, once for each pass. */
 static perfile_status open_all(void *user, perfile_stream **stream, perfile_error *err)
 {
     const cli_per_cpu *x = user;
@@ -83,7 +83,7 @@ cli_per_cpu_way cli_per_cpu_way_of(const cli_writing *w, const cli_file *file)
     return way;
 }
 
-/* All files as one capture of another format: its records are in order of time. */
+/* Writes all files as one capture of another format, with the records in order of time. */
 static int write_converted(const cli_per_cpu *x)
 {
     perfile_error err = {0};
@@ -120,7 +120,7 @@ static int write_converted(const cli_per_cpu *x)
     return cli_status_of(st, report.sum.damaged);
 }
 
-/* Sorts, merges, and writes a file for each processor. */
+/* Sorts, merges, and writes a file for each CPU. */
 static int write_files(cli_per_cpu *x)
 {
     perfile_error err = {0};

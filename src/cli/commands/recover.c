@@ -17,24 +17,24 @@
 #include "perfile/recover.h"
 
 typedef struct rescue_report {
-    const char *name; /* of the input, for messages */
+    const char *name; /* name of the input, for messages */
     const cli_file *file;
     const char *out;
     bool json, dry_run;
-    uint64_t n_gaps; /* reported so far */
+    uint64_t n_gaps; /* number of gaps so far */
     struct {
-        uint32_t feature; /* number, UINT32_MAX: not about a feature */
-        uint32_t damage;  /* its kind, 0: none */
+        uint32_t feature; /* number of the feature; UINT32_MAX if it is not about a feature */
+        uint32_t damage;  /* kind of damage; 0 if there is none */
         char *text;       /* allocated */
-    } * notes;            /* kept for --json */
+    } * notes;            /* printed at the end with --json */
     size_t n_notes;
     perfile_recover_summary sum;
 } rescue_report;
 
-/* `recover --to archive` of an archive: a new archive of its intact chunks.
+/* `recover --to archive` for an archive: a new archive with its intact chunks.
  *
- * The capture in it is not looked at: what was intact stays byte for byte what it was, and what is
- * lost is known exactly. */
+ * The capture in the archive is not read: intact chunks are copied byte for byte, and the extent of
+ * the loss is known exactly. */
 
 enum { MAX_SHOWN = 20 };
 
@@ -42,7 +42,7 @@ typedef struct repair {
     const char *name;
     const cli_output *o;
     bool json, dry_run;
-    uint64_t n; /* findings */
+    uint64_t n; /* number of findings */
     perfile_archive_repaired sum;
 } repair;
 
@@ -150,7 +150,7 @@ static bool recover_archive(const cli_file *file, const cli_writing *w, bool dry
 {
     perfile_error err = {0};
     perfile_archive *a;
-    /* The sink gets the bytes of an archive: it is not packed once more. */
+    /* The sink gets the bytes of an archive, so they must not be packed again. */
     const cli_output o = {
         .out = w->out, .replace = w->replace, .inputs = &file->path, .n_inputs = 1};
     repair x = {.name = file->name, .o = &o, .json = w->json, .dry_run = dry_run};
@@ -167,22 +167,21 @@ static bool recover_archive(const cli_file *file, const cli_writing *w, bool dry
     return true;
 }
 
-/* The report of `recover`: lines on standard error, or with --json an object on standard
- * output.
+/* The report of `recover`: lines on standard error, or with --json an object on standard output.
  *
  * Gaps are reported while the capture is read, as the items of the first array of the object; text
- * shows the first MAX_SHOWN_GAPS.  Notes may come in between, so that JSON keeps them for an array
- * behind the gaps. */
+ * shows the first MAX_SHOWN_GAPS.  Notes may arrive in between, so for JSON they are stored and
+ * printed as an array after the gaps. */
 
 enum { MAX_SHOWN_GAPS = 20 };
 
-/* Returns the type of the record at one side of a gap as a key, see cli_type_key(). */
+/* Returns the type of the record before or after a gap as a key, see cli_type_key(). */
 static uint64_t type_key(const perfile_gap_side *side)
 {
     return (uint64_t)side->family << 32 | side->type;
 }
 
-/* Prints the record in front of a gap or behind it; null if there is none. */
+/* Prints the record before or after a gap; null if there is none. */
 static void json_side(const char *key, const perfile_gap_side *side)
 {
     if (!side->there) {
@@ -220,7 +219,8 @@ static void json_gap(const perfile_gap *gap, const char *part)
     cli_json_object_end();
 }
 
-/* Writes between which records a gap is, for the end of a message; "" if there are none. */
+/* Writes which records are before and after a gap, for the end of a message; "" if there are
+ * none. */
 static void describe_neighbours(const perfile_gap *gap, char *out, size_t size)
 {
     char one[32], two[32];
@@ -237,7 +237,7 @@ static void describe_neighbours(const perfile_gap *gap, char *out, size_t size)
         out[0] = '\0';
 }
 
-/* Reports a gap: where, why, by which rule, how many bytes, and between which records. */
+/* Reports a gap: where and why, by which rule, how many bytes, and between which records. */
 static void report_gap(const rescue_report *x, const perfile_gap *gap, const char *part)
 {
     char where[64] = "", bytes[64] = "", rule[32] = "", sides[128];
@@ -271,7 +271,7 @@ static void keep_note(rescue_report *x, const perfile_recover_note *note)
         x->notes = more;
     char *text = more ? malloc(n) : NULL;
     if (!text)
-        return; /* without memory the note is left out */
+        return; /* out of memory: the note is lost */
     memcpy(text, note->text, n);
     x->notes[x->n_notes].feature = note->feature;
     x->notes[x->n_notes].damage = note->damage;
@@ -291,7 +291,7 @@ static void report_begin(rescue_report *x)
     cli_json_array("gaps");
 }
 
-/* Prints the array of notes that were kept. */
+/* Prints the array of the stored notes. */
 static void json_notes(const rescue_report *x)
 {
     cli_json_array("notes");
@@ -307,7 +307,7 @@ static void json_notes(const rescue_report *x)
     cli_json_array_end();
 }
 
-/* Prints the rest of the object, behind the gaps.  `whole` says that nothing was lost. */
+/* Prints the rest of the object, after the gaps.  `whole` means that nothing was lost. */
 static void json_end(const rescue_report *x, const perfile_error *failed)
 {
     const perfile_recover_summary *s = &x->sum;
@@ -337,13 +337,13 @@ static void json_end(const rescue_report *x, const perfile_error *failed)
     cli_json_line();
 }
 
-/* True if there could be samples: each is of an event, which not every format has. */
+/* True if the capture can have samples.  They need events, which not every format has. */
 static bool has_samples(const rescue_report *x)
 {
     return x->sum.events || x->sum.samples;
 }
 
-/* Reports how many records were kept, or would be. */
+/* Reports how many records were recovered, or would be in a dry run. */
 static void report_kept(const rescue_report *x)
 {
     const perfile_recover_summary *s = &x->sum;
@@ -356,7 +356,7 @@ static void report_kept(const rescue_report *x)
                 s->records, s->records == 1 ? "" : "s", samples, bytes);
 }
 
-/* Reports what was lost, a line for each kind of loss. */
+/* Reports the losses, one line per kind. */
 static void report_lost(const rescue_report *x)
 {
     const perfile_recover_summary *s = &x->sum;
@@ -381,8 +381,8 @@ static void report_lost(const rescue_report *x)
                     s->features_lost == 1 ? "" : "s");
 }
 
-/* Suggests the next command: recover after a dry run, perf report if there are samples, else
- * dump. There is no suggestion for a path that cannot be written into a shell command. */
+/* Suggests the next command: recover after a dry run, perf report if there are samples, else dump.
+ * There is no suggestion for a path that cannot be written in a shell command. */
 static void report_next_step(const rescue_report *x)
 {
     if (x->dry_run && !x->sum.damaged) {
@@ -391,7 +391,7 @@ static void report_next_step(const rescue_report *x)
     }
     char file[CLI_SHELL_WORD];
     const char *path = x->dry_run ? x->file->path : x->out;
-    /* The path is an argument of -i for perf report, an operand for the others. */
+    /* The path is the argument of -i for perf report, and an operand for the others. */
     bool report = !x->dry_run && x->sum.samples;
     bool known =
         strcmp(path, "-") != 0 && (report       ? cli_shell_word(path, file, sizeof file)
@@ -414,7 +414,7 @@ static void report_end(rescue_report *x, const perfile_error *failed)
     if (x->json)
         json_end(x, failed);
     if (x->n_gaps > MAX_SHOWN_GAPS && !x->json)
-        /* Gaps beyond the first ones were counted, but not reported. */
+        /* More gaps were counted than reported. */
         cli_message("%s: and %" PRIu64 " more gaps; --json lists all", x->name,
                     x->n_gaps - MAX_SHOWN_GAPS);
     if (failed) {
@@ -441,19 +441,19 @@ enum { MAX_EVENTS = 64 };
 typedef struct settings {
     cli_writing w;
     const char *attrs_from; /* path of the reference capture, or NULL */
-    const char *folder;     /* the directory whose files are recovered one by one, or NULL */
+    const char *folder;     /* the directory of which each file is recovered separately, or NULL */
     bool dry_run;
     uint32_t byte_order; /* PERFILE_BYTE_ORDER_… of the capture that --event describes */
     const char *events[MAX_EVENTS];
     uint32_t n_events;
 } settings;
 
-/* The events that are used instead of those of the input. */
+/* The events to use instead of those of the input. */
 typedef struct given_events {
     perfile_stream *reference;            /* owns them */
-    perfile_event_text texts[MAX_EVENTS]; /* the parsed values of --event */
+    perfile_event_text texts[MAX_EVENTS]; /* parsed values of --event */
     perfile_assumed_event *events;        /* borrow from `reference` or `texts` */
-    perfile_assume assume;                /* what is passed to the library */
+    perfile_assume assume;                /* the argument for the library */
 } given_events;
 
 static void on_gap(void *user, const perfile_gap *gap, const char *part)
@@ -466,17 +466,17 @@ static void on_note(void *user, const perfile_recover_note *note)
     keep_note(user, note);
 }
 
-/* Takes the events of --attrs-from: CLI_DONE, or CLI_FAILED after a message. */
+/* Reads the events of --attrs-from.  Returns CLI_DONE, or CLI_FAILED after a message. */
 static int events_of_reference(const settings *set, given_events *g)
 {
     perfile_error err;
     const perfile_record *r;
     perfile_status st = perfile_open_path(set->attrs_from, NULL, &g->reference, &err);
     const perfile_session *s = st == PERFILE_OK ? perfile_stream_session(g->reference) : NULL;
-    /* The events of a pipe are in its first records: read up to the first record of the kernel. */
+    /* The events of a pipe are in its first records: read up to the first kernel record. */
     while (st == PERFILE_OK && perfile_session_n_events(s) == 0)
         st = perfile_stream_next(g->reference, &r, &err);
-    /* A later HEADER_ATTR may follow the first one. */
+    /* More HEADER_ATTR records may follow the first one. */
     while (st == PERFILE_OK && (st = perfile_stream_next(g->reference, &r, &err)) == PERFILE_OK)
         if (r->type < PERFILE_RECORD_USER)
             break;
@@ -500,7 +500,7 @@ static int events_of_reference(const settings *set, given_events *g)
     return CLI_DONE;
 }
 
-/* Parses the events of --event: CLI_DONE, or CLI_USAGE after a message. */
+/* Parses the events of --event.  Returns CLI_DONE, or CLI_USAGE after a message. */
 static int events_of_texts(const settings *set, given_events *g)
 {
     perfile_error err;
@@ -519,7 +519,7 @@ static int events_of_texts(const settings *set, given_events *g)
     return CLI_DONE;
 }
 
-/* Fills `g` by the options; g->assume.n_events is 0 without them. */
+/* Fills `g` from the options.  Without them g->assume.n_events is 0. */
 static int read_given_events(const settings *set, given_events *g)
 {
     int status = set->attrs_from ? events_of_reference(set, g)
@@ -530,7 +530,7 @@ static int read_given_events(const settings *set, given_events *g)
     return status;
 }
 
-/* Opens input and output, recovers, reports, and returns the exit status. */
+/* Opens the input and output, recovers, reports, and returns the exit status. */
 static int rescue(const settings *set, const cli_file *file, const given_events *g)
 {
     perfile_error err = {0};
@@ -553,7 +553,7 @@ static int rescue(const settings *set, const cli_file *file, const given_events 
         cli_report_error(x.name, &err);
         return CLI_FAILED;
     }
-    /* The reference capture and the folder are inputs, too: nothing of them is overwritten. */
+    /* The reference capture and the folder are inputs, too: nothing in them is overwritten. */
     const char *inputs[3] = {file->path};
     size_t n_inputs = 1;
     if (set->attrs_from)
@@ -567,7 +567,7 @@ static int rescue(const settings *set, const cli_file *file, const given_events 
                           .named = n_inputs == 1 ? file : NULL,
                           .archive = set->w.archive,
                           .packing = set->w.packing};
-    /* A dry run has no sink, but its messages must not go into an input, either. */
+    /* A dry run has no sink, but its messages must not go into an input either. */
     int status = set->dry_run ? cli_protect_inputs_verbose(o.inputs, o.n_inputs)
                               : cli_output_open(&o, &sink);
     if (status != CLI_DONE) {
@@ -585,13 +585,14 @@ static int rescue(const settings *set, const cli_file *file, const given_events 
     return cli_status_of(st, x.sum.damaged);
 }
 
-/* A file of a directory that is recovered by itself. */
+/* A file of a directory that is recovered separately. */
 typedef struct own_file {
     char *path;
     uint32_t cpu;
 } own_file;
 
-/* Opens the file to learn of which processor it is; false if it is of none, or cannot be read. */
+/* Opens the file to find its CPU.  Returns false if it is not a file of one CPU, or cannot be
+ * read. */
 static bool cpu_of_file(const settings *set, const char *path, uint32_t *cpu)
 {
     const perfile_open_options reading = {
@@ -612,8 +613,8 @@ static int compare_cpus(const void *a, const void *b)
     return (one->cpu > other->cpu) - (one->cpu < other->cpu);
 }
 
-/* Adds a file to the list, unless it is of no processor or cannot be read: CLI_DONE, or what its
- * loss means for the exit status. */
+/* Adds a file to the list, unless it is not a file of one CPU or cannot be read.  Returns the exit
+ * status: CLI_DAMAGED if the file was left out. */
 static int add_own_file(const settings *set, const char *path, own_file **files, size_t *n)
 {
     uint32_t cpu;
@@ -630,7 +631,7 @@ static int add_own_file(const settings *set, const char *path, own_file **files,
     return CLI_DONE;
 }
 
-/* Lists the files with records of a directory in the order of their processors. */
+/* Lists the files of a directory that contain records, sorted by CPU. */
 static int list_own_files(const settings *set, const char *in, own_file **files, size_t *n)
 {
     int status = CLI_DONE;
@@ -650,7 +651,7 @@ static int list_own_files(const settings *set, const char *in, own_file **files,
     return status;
 }
 
-/* Refuses two files of one processor: their outputs would have one name. */
+/* Refuses two files of the same CPU, because their outputs would have the same name. */
 static int check_cpus(const own_file *files, size_t n)
 {
     for (size_t i = 1; i < n; i++)
@@ -662,8 +663,8 @@ static int check_cpus(const own_file *files, size_t n)
     return CLI_DONE;
 }
 
-/* Recovers each file of a directory by itself, to OUT with the number of its processor in the place
- * of %d: the exit status. */
+/* Recovers each file of a directory separately, to OUT with %d replaced by the number of its CPU.
+ * Returns the exit status. */
 static int rescue_each(const settings *set, const char *in, const given_events *g)
 {
     own_file *files = NULL;
@@ -696,7 +697,7 @@ CLI_WORDS(form_word, "perf.data", "archive")
 
 CLI_WORDS(salvage_word, "salvage")
 
-/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+/* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
     size_t which = 0;

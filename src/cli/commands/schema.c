@@ -1,5 +1,5 @@
-/* `perfile schema`: what tables `perfile export --to parquet` writes, and what their columns say;
- * as text, JSON or SQL, and the views that are written against them. */
+/* `perfile schema`: the tables that `perfile export --to parquet` writes, and the meaning of their
+ * columns, as text, JSON or SQL; and views on these tables. */
 #include <string.h>
 
 #include "cli/command.h"
@@ -7,11 +7,11 @@
 #include "cli/print.h"
 #include "perfile/table.h"
 
-/* The lines of format/views.sql and views_clickhouse.sql, made by cmake/views.cmake: NULL behind
- * the last. */
+/* The lines of format/views.sql and views_clickhouse.sql, made by cmake/views.cmake, and NULL after
+ * the last one. */
 #ifdef PERFILE_WITH_VIEWS
 #include <views.inc>
-#else /* the file is compiled for itself */
+#else /* this file is compiled alone */
 static const char *const views_duckdb[] = {NULL}, *const views_clickhouse[] = {NULL};
 #endif
 
@@ -34,7 +34,7 @@ static const char *table_word(size_t i)
     return perfile_table_at(i, &t, sizeof t) ? t.name : NULL;
 }
 
-/* The number of members of the structure at `position`. */
+/* Returns the number of members of the structure at `position`. */
 static size_t count_members(size_t table, size_t position)
 {
     perfile_column c;
@@ -46,7 +46,7 @@ static size_t count_members(size_t table, size_t position)
 
 /* Text. */
 
-/* Prints a text and fills it up to `width` columns. */
+/* Prints a text, padded to `width` columns. */
 static void put_wide(const char *text, size_t width)
 {
     const size_t columns = cli_columns(text, strlen(text));
@@ -116,7 +116,7 @@ static void print_json(size_t table, const perfile_table *t)
 
 /* SQL. */
 
-/* Types of columns that are no structures, by PERFILE_COLUMN_…. */
+/* Types of columns that are not structures, by PERFILE_COLUMN_…. */
 static const char *const sql_types[][2] = {
     {"BOOLEAN", "Bool"},
     {"INTEGER", "Int32"},
@@ -129,7 +129,7 @@ static const char *const sql_types[][2] = {
     {"BIGINT[]", "Array(Int64)"},
 };
 
-/* Prints the type of a column that is no structure; `always` says that it is never null. */
+/* Prints the type of a column that is not a structure.  `always`: it is never null. */
 static void put_type(const perfile_column *c, size_t dialect, bool always)
 {
     const char *word = sql_types[c->type][dialect];
@@ -140,7 +140,8 @@ static void put_type(const perfile_column *c, size_t dialect, bool always)
         cli_print("%s%s", word, dialect == DUCKDB && always ? " NOT NULL" : "");
 }
 
-/* Prints the type of a structure, or of a list of structures, whose members follow. */
+/* Prints the type of a structure, or of a list of structures.  Its members follow it in the
+ * table. */
 static void put_structure(size_t table, size_t position, size_t dialect)
 {
     const size_t members = count_members(table, position);
@@ -156,7 +157,8 @@ static void put_structure(size_t table, size_t position, size_t dialect)
     cli_print("%s", !is_list ? ")" : dialect == DUCKDB ? ")[]" : "))");
 }
 
-/* The first column of each table is the id of the capture or of content, and never null. */
+/* Prints a table as SQL.  The first column of each table is the id of the capture or of content,
+ * and never null. */
 static void print_sql(size_t table, const perfile_table *t, size_t dialect)
 {
     perfile_column c;
@@ -203,7 +205,7 @@ static void print_table(const settings *set, size_t table, bool first)
         print_text(table, &t);
 }
 
-/* Prints the tables of the operands, all without one. */
+/* Prints the tables that the operands name, or all tables without operands. */
 static void print_tables(const settings *set, int argc, char **argv)
 {
     if (set->format == FORMAT_JSON) {
@@ -263,7 +265,7 @@ const cli_spec cli_schema_spec = {
     .subject = table_word,
 };
 
-/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+/* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
     switch (option) {
@@ -280,7 +282,7 @@ static int read_option(int option, settings *set)
     }
 }
 
-/* Checks that options and operands go together. */
+/* Checks which options and operands can be combined. */
 static int check(const settings *set, int argc, char **argv)
 {
     size_t which;

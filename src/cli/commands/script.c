@@ -1,7 +1,7 @@
 /* `perfile script`: the text that `perf script` prints.
  *
- * The library's emitter "script" makes the text (perfile/emit.h); this file reads the options, and
- * lets records come in order of time. */
+ * The library's emitter "script" makes the text (perfile/emit.h).  This file reads the options, and
+ * reads records in order of time. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,13 +40,13 @@ enum {
 typedef struct settings {
     cli_reading how;
     cli_selection select;
-    char *fields; /* those of all -F, with spaces between them; NULL: none */
+    char *fields; /* the values of all -F, separated by spaces; NULL if there are none */
     const char *output;
     bool force;
     bool header_only;
     uint32_t flags; /* PERFILE_SCRIPT_… */
     uint32_t max_stack;
-    const char *stop_at; /* names of functions, with commas between them */
+    const char *stop_at; /* names of functions, separated by commas */
     uint32_t jobs;
     cli_symbols symbols;
     perfile_export_options exporting;
@@ -78,7 +78,7 @@ static int stack_option(settings *set)
     return status;
 }
 
-/* The flag that an option sets; 0: none. */
+/* Returns the flag that an option sets, or 0. */
 static uint32_t flag_of(int option)
 {
     static const struct {
@@ -108,7 +108,7 @@ static uint32_t flag_of(int option)
     return 0;
 }
 
-/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+/* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
     const uint32_t flag = flag_of(option);
@@ -159,7 +159,7 @@ static int complete(settings *set)
     set->how.model = true;
     set->how.sorted = true;
     set->how.translate = true;
-    set->how.with_sideband = true; /* what --show-… shows, and deferred call chains */
+    set->how.with_sideband = true; /* for the records of --show-… and deferred call chains */
     return status;
 }
 
@@ -233,15 +233,15 @@ const cli_spec cli_script_spec = {
              "Exit status: 0 printed; 3 printed, but a FILE was damaged; 1 not printed.\n",
 };
 
-/* What is written: the emitter exists once an input could be opened. */
+/* The output.  The emitter exists after the first input was opened. */
 typedef struct output {
     perfile_sink *sink;
     perfile_emitter *emitter;
     perfile_error error;
-    perfile_status status; /* of writing, or of what was asked for */
+    perfile_status status; /* of writing, or an error in the options */
 } output;
 
-/* Writes the first lines of a header: when the file was last written, if that is known. */
+/* Writes the first lines of a header, with the modification time of the file if it is known. */
 static perfile_status put_captured(output *o, const cli_file *file)
 {
     char text[96] = "# ========\n", name[CLI_CAPTURE_NAME], when[32];
@@ -257,7 +257,7 @@ static perfile_status put_captured(output *o, const cli_file *file)
                               &o->error);
 }
 
-/* Opens the emitter for the first input, or announces another one. */
+/* Opens the emitter for the first input, or continues it with another input. */
 static perfile_status begin_input(output *o, const settings *set, const cli_input *in,
                                   const cli_file *file)
 {
@@ -280,7 +280,7 @@ static perfile_status begin_input(output *o, const settings *set, const cli_inpu
     return st == PERFILE_OK ? perfile_emitter_begin(o->emitter, &o->error) : st;
 }
 
-/* Prints one input; its exit status. */
+/* Prints one input.  Returns its exit status. */
 static int script_of(cli_file *file, const settings *set, output *o)
 {
     cli_input in;
@@ -292,7 +292,7 @@ static int script_of(cli_file *file, const settings *set, output *o)
             o->status = perfile_emitter_put_run(o->emitter, first, n, &o->error);
         const bool failed = o->status != PERFILE_OK;
         perfile_error ignored;
-        if (o->emitter) { /* it must not use the stream any more */
+        if (o->emitter) { /* the emitter must not use the stream any more */
             const perfile_status st =
                 perfile_emitter_continue(o->emitter, NULL, NULL, failed ? &ignored : &o->error);
             o->status = failed ? o->status : st;
@@ -301,7 +301,7 @@ static int script_of(cli_file *file, const settings *set, output *o)
     return cli_close(&in);
 }
 
-/* Reports why the output is not complete; the exit status. */
+/* Reports why the output is not complete.  Returns the exit status. */
 static int failed(const output *o, const settings *set)
 {
     if (o->error.sys == EPIPE)
@@ -312,7 +312,7 @@ static int failed(const output *o, const settings *set)
     return CLI_FAILED;
 }
 
-/* Opens the output, which must be none of the files that are read. */
+/* Opens the output, which must not be one of the files that are read. */
 static int open_output(const cli_inputs *in, const settings *set, perfile_sink **sink)
 {
     const char *kallsyms = set->symbols.options.kallsyms;

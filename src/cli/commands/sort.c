@@ -1,7 +1,7 @@
-/* `perfile sort`: one capture with all records in time order.
+/* `perfile sort`: one capture with all records in order of time.
  *
- * The input is opened as a stream, perfile_sort() is put on it, and perfile_copy() writes that
- * stream: records wait in the file, or in temporary files beyond --max-memory. */
+ * The input is opened as a stream with perfile_sort() on it, and perfile_copy() writes that stream.
+ * Waiting records stay in the file, or in temporary files beyond --max-memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,10 +18,10 @@
 typedef struct settings {
     cli_writing w;
     cli_file *in;
-    uint64_t max_memory; /* 0: the default */
+    uint64_t max_memory; /* 0 for the default */
 } settings;
 
-/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+/* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
     if (option == CLI_OPTION_TO && strcmp(optarg, "dir") == 0)
@@ -39,7 +39,7 @@ static void on_note(void *user, const perfile_note *note)
     cli_note(set->in->name, note);
 }
 
-/* Reports what was done in one line. */
+/* Reports the result in one line. */
 static void report_done(const settings *set, const perfile_sort_summary *s)
 {
     char bytes[32], temporary[64] = "";
@@ -55,7 +55,7 @@ static void report_done(const settings *set, const perfile_sort_summary *s)
                 s->out_of_order == 1 ? " was" : "s were", temporary);
 }
 
-/* Reports what was done as a JSON object; `failed` is the error, or NULL. */
+/* Reports the result as a JSON object.  `failed` is the error, or NULL. */
 static void json_done(const settings *set, const perfile_sort_summary *s,
                       const perfile_copy_summary *c, const perfile_error *failed)
 {
@@ -76,8 +76,8 @@ static void json_done(const settings *set, const perfile_sort_summary *s,
     cli_json_line();
 }
 
-/* Writes the sorted stream in the byte order and format of the input.  Without --to a pipe stays a
- * pipe, and standard output gets one; everything else becomes a file. */
+/* Writes the sorted stream in the byte order and format of the input.  Without --to, the output is
+ * a pipe if the input is one or if OUT is standard output; otherwise it is a file. */
 static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
                            perfile_copy_summary *copied, perfile_error *err)
 {
@@ -107,7 +107,7 @@ static perfile_status copy(settings *set, perfile_stream *s, perfile_sink *sink,
     return st;
 }
 
-/* Opens, sorts and writes.  *sorted and *copied are filled as far as it went, also on failure. */
+/* Opens, sorts and writes.  On failure, *sorted and *copied count the records up to the error. */
 static perfile_status run(settings *set, perfile_sink *sink, perfile_sort_summary *sorted,
                           perfile_copy_summary *copied, perfile_error *err)
 {

@@ -1,5 +1,5 @@
-/* `perfile split`: several captures, each of which can be read alone.  perfile_split_capture() does
- * the work; it also makes the names of the files and removes them when it fails. */
+/* `perfile split`: several captures, each of which can be read alone. perfile_split_capture() does
+ * the work.  It also makes the names of the files, and removes the files when it fails. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,22 +11,22 @@
 #include "cli/print.h"
 #include "perfile/split.h"
 
-/* A part that was written; name and key are copies of those in `part`. */
+/* A part that was written.  `name` and `key` are copies of those in `part`. */
 typedef struct written_part {
     perfile_split_part part;
     char *name, *key;
 } written_part;
 
 typedef struct report {
-    const char *name; /* of the input, for messages */
+    const char *name; /* name of the input, for messages */
     const char *out;  /* the pattern */
     bool json;
-    written_part *parts; /* kept for --json */
+    written_part *parts; /* stored for --json */
     size_t n_parts, cap_parts;
-    bool no_memory; /* some part could not be kept: there is no JSON report */
+    bool no_memory; /* some part could not be stored: no JSON report */
     perfile_split_summary sum;
-    uint64_t most;            /* --size; 0: no limit */
-    uint64_t larger, largest; /* parts above it; bytes of the largest part */
+    uint64_t most;            /* --size; 0 for no limit */
+    uint64_t larger, largest; /* parts above `most`; bytes of the largest part */
 } report;
 
 /* The report of `split`: a line on standard error, or with --json an object with all parts on
@@ -35,7 +35,7 @@ typedef struct report {
 static void on_note(void *run, const perfile_note *note)
 {
     const report *x = run;
-    /* Not worth a message: the content of compressed records is split and stands in their place. */
+    /* Not worth a message: the content of compressed records is split instead of them. */
     if (note->kind == PERFILE_NOTE_DECOMPRESSED)
         return;
     cli_note(x->name, note);
@@ -77,7 +77,7 @@ static void release(report *x)
     free(x->parts);
 }
 
-/* What each part has to have can be more than --size. */
+/* The data that each part needs can exceed --size. */
 static void report_larger(const report *x)
 {
     char parts[32], bytes[32];
@@ -99,7 +99,7 @@ static void report_split(const report *x)
     report_larger(x);
 }
 
-/* Prints a part as an item of the array.  `records` and `samples` are its own, `written` includes
+/* Prints a part as an item of the array.  `records` and `samples` are its own; `written` includes
  * repeated side-band. */
 static void json_part(const written_part *one)
 {
@@ -129,7 +129,7 @@ static void json_object(const report *x, const perfile_error *failed)
     cli_json_number("damages", x->sum.damages);
     cli_json_number("lost", x->sum.lost);
     cli_json_array("parts");
-    /* After a failure no part exists, though some were written. */
+    /* After a failure there are no parts, although some were written. */
     for (size_t i = 0; i < x->n_parts && !failed; i++)
         json_part(&x->parts[i]);
     cli_json_array_end();
@@ -169,7 +169,7 @@ typedef struct settings {
     perfile_split_capture_options writing;
 } settings;
 
-/* Reads a time above 0 such as "1.5s" as ns; digits below 1 ns are cut off. */
+/* Reads a time above 0, such as "1.5s", as ns.  Digits below 1 ns are ignored. */
 static bool read_time(const char *word, uint64_t *ns)
 {
     static const struct {
@@ -187,7 +187,7 @@ static bool read_time(const char *word, uint64_t *ns)
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(part + digits, units[i].word) != 0)
             continue;
-        /* `scale` is the worth of the digit in front; for "1.5s" the 5 is worth a tenth of it. */
+        /* `scale` is the value of the previous digit; in "1.5s" the 5 counts a tenth of it. */
         uint64_t unit = units[i].ns, scale = unit, sum = 0;
         if (whole > UINT64_MAX / unit)
             return false;
@@ -199,7 +199,7 @@ static bool read_time(const char *word, uint64_t *ns)
     return false;
 }
 
-/* Enumerates the values of --by, in the order of PERFILE_SPLIT_TID and on. */
+/* Returns value `i` of --by, in the order from PERFILE_SPLIT_TID on, or NULL after the last one. */
 static const char *key_word(size_t i)
 {
     static const char *const words[] = {[PERFILE_SPLIT_TID] = "tid",
@@ -218,7 +218,7 @@ static int read_key(const char *word, uint32_t *by)
     return status;
 }
 
-/* Reads one of the four options that say how to split; only one of them may be given. */
+/* Reads one of the four methods of splitting.  Only one of them may be given. */
 static int read_method(int option, settings *set)
 {
     uint64_t *n = &set->how.amount;
@@ -244,7 +244,7 @@ static int read_method(int option, settings *set)
     }
 }
 
-/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+/* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
     switch (option) {

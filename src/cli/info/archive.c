@@ -1,7 +1,7 @@
-/* `info --columns`: what the columns of an archive cost, summed over all chunks.
+/* `info --columns`: the size of the columns of an archive, summed over all chunks.
  *
  * Columns with the same field and encoding are one row.  Fields of samples have names only if the
- * events are known, so that the capture in the archive is opened, too. */
+ * events are known, so the capture in the archive is opened, too. */
 #include "cli/info/info.h"
 
 #include <inttypes.h>
@@ -16,14 +16,14 @@
 /* Columns of the same field and encoding. */
 typedef struct row {
     uint32_t type; /* UINT32_MAX: headers, not a field */
-    bool trailer;  /* then `type` does not count */
+    bool trailer;  /* a field of trailers; `type` is ignored */
     char *field;
     const char *encoding; /* static */
     uint8_t width;
     uint64_t stored, decoded, values;
 } row;
 
-/* All rows, and a table to find them: positions plus 1 by hash, at most half full. */
+/* All rows, and a hash table to find them: indices plus 1, at most half full. */
 typedef struct rows {
     row *at;
     size_t n, cap;
@@ -47,7 +47,7 @@ static bool is_row_of(const row *r, const perfile_archive_column *c)
            strcmp(r->field, c->field) == 0 && strcmp(r->encoding, c->encoding) == 0;
 }
 
-/* Makes room for one more row.  False: no memory. */
+/* Makes room for one more row.  Returns false when out of memory. */
 static bool grow(rows *all)
 {
     if (all->n < all->cap)
@@ -74,7 +74,7 @@ static bool grow(rows *all)
     return true;
 }
 
-/* The row of a column, made if there is none; NULL: no memory. */
+/* Returns the row of a column, which is added if there is none; NULL when out of memory. */
 static row *row_of(rows *all, const perfile_archive_column *c)
 {
     if (!grow(all))
@@ -97,7 +97,7 @@ static row *row_of(rows *all, const perfile_archive_column *c)
     return r;
 }
 
-/* qsort() order: the most bytes first. */
+/* Compares for qsort(): the most bytes first. */
 static int by_stored(const void *a, const void *b)
 {
     const row *x = a, *y = b;
@@ -106,16 +106,16 @@ static int by_stored(const void *a, const void *b)
     return strcmp(x->field, y->field);
 }
 
-/* The capture whose chunks are looked at. */
+/* The capture to which the current chunk belongs. */
 typedef struct capture {
     perfile_archive *archive;
     const cli_reading *how;
-    uint32_t number, opened; /* `opened`: how many captures so far */
-    perfile_stream *stream;  /* NULL: it cannot be opened, and samples have no names of fields */
+    uint32_t number, opened; /* `opened`: number of captures opened so far */
+    perfile_stream *stream;  /* NULL if it cannot be opened; then fields of samples have no names */
 } capture;
 
-/* Opens the capture, so that its events are known: those of a pipe are in its first records.  Each
- * one costs as much as opening the archive, so that there is an end to it. */
+/* Opens the capture, so that its events are known.  The events of a pipe are in its first records.
+ * Opening a capture costs as much as opening the archive, so the number is limited. */
 static void open_capture(capture *x, uint32_t number)
 {
     enum { MOST_OPENED = 1024 };
@@ -160,7 +160,7 @@ static perfile_status add_chunk(const capture *x, uint32_t position, rows *all, 
     return st == PERFILE_END || st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
 }
 
-/* Adds the columns of all chunks.  Those that are damaged are passed over. */
+/* Adds the columns of all chunks.  Damaged chunks are skipped. */
 static perfile_status add_chunks(capture *x, rows *all, bool *damaged, perfile_error *err)
 {
     perfile_archive_chunk c;
@@ -368,7 +368,7 @@ static void json_chunk(const perfile_archive_chunk *c)
     cli_json_object_end();
 }
 
-/* Goes over the chunks: cells of `t`, or items of an array if that is NULL. */
+/* Iterates over the chunks: adds cells to `t`, or prints items of an array if `t` is NULL. */
 static perfile_status walk(perfile_archive *a, cli_table *t, total *sum, bool *damaged,
                            perfile_error *err)
 {
@@ -480,8 +480,7 @@ static perfile_status print_chunks(perfile_archive *a, bool json, bool *damaged,
     return st;
 }
 
-/* `info --chunks` and `info --columns`: opens the archive and prints the parts that are asked for.
- */
+/* `info --chunks` and `info --columns`: opens the archive and prints what was requested. */
 
 static perfile_status print_parts(perfile_archive *a, const cli_reading *how, unsigned what,
                                   bool json, bool *damaged, perfile_error *err)

@@ -1,4 +1,4 @@
-/* `perfile info`: form, origin, events, time range and integrity of a capture.  text.c and json.c
+/* `perfile info`: form, origin, events, time range and integrity of a capture. text.c and json.c
  * print. */
 #include "cli/info/info.h"
 
@@ -12,7 +12,7 @@
 #include "cli/output.h"
 #include "cli/print.h"
 
-/* How a capture was recorded: when, and with what call chains. */
+/* How a capture was recorded: when, and with which call chains. */
 
 bool cli_info_captured(const cli_info_facts *x, uint64_t *wall, bool *of_file)
 {
@@ -21,7 +21,7 @@ bool cli_info_captured(const cli_info_facts *x, uint64_t *wall, bool *of_file)
     *of_file = false;
     if (x->first != PERFILE_NO_TIME && perfile_session_wall_time(x->session, x->first, wall))
         return true;
-    if (clock.has_wall) { /* of CLOCK_DATA: perf reads both clocks when the recording begins */
+    if (clock.has_wall) { /* from CLOCK_DATA: perf reads both clocks when the recording begins */
         *wall = clock.wall_ns;
         return true;
     }
@@ -30,8 +30,8 @@ bool cli_info_captured(const cli_info_facts *x, uint64_t *wall, bool *of_file)
     return x->has_file_time;
 }
 
-/* LBR call chains are branch stacks in call-stack mode; DWARF needs the user stack and registers.
- */
+/* LBR call chains are branch stacks in call-stack mode.  DWARF needs the user stack and
+ * registers. */
 const char *cli_info_call_graph(const perfile_attr *a)
 {
     const uint64_t stack = PERFILE_SAMPLE_STACK_USER | PERFILE_SAMPLE_REGS_USER;
@@ -45,8 +45,8 @@ const char *cli_info_call_graph(const perfile_attr *a)
 
 /* Counting of the records for `info`.
  *
- * Runs of samples take a fast path: times and processors are fetched for the whole run by
- * perfile_sample_fields().  All other records are counted one by one. */
+ * Batches of samples take a fast path: perfile_sample_fields() gets the times and CPUs of a whole
+ * batch.  All other records are counted one by one. */
 
 static bool grow_events(cli_info_facts *x, uint32_t n)
 {
@@ -62,8 +62,8 @@ static bool grow_events(cli_info_facts *x, uint32_t n)
     return true;
 }
 
-/* Returns the counts for the event of `r`, x->other if it has none, NULL if there is no memory. The
- * array grows with the session, which may get more events while the records are read. */
+/* Returns the counts for the event of `r`, x->other if it has none, or NULL when out of memory.
+ * The array grows with the session, which may get more events while the records are read. */
 static cli_event_counts *counts_of(cli_info_facts *x, const perfile_record *r)
 {
     const perfile_event *e = perfile_record_event(r);
@@ -74,7 +74,8 @@ static cli_event_counts *counts_of(cli_info_facts *x, const perfile_record *r)
     return &x->events[e->index];
 }
 
-/* Widens first and last.  Time 0 does not count: synthesized records have it. */
+/* Extends the range from x->first to x->last.  Time 0 is ignored, because synthesized records have
+ * it. */
 static void widen(cli_info_facts *x, uint64_t time)
 {
     if (time == PERFILE_NO_TIME || time == 0)
@@ -85,7 +86,7 @@ static void widen(cli_info_facts *x, uint64_t time)
         x->last = time;
 }
 
-/* Marks a processor as seen; numbers beyond the bit map are ignored. */
+/* Marks a CPU as seen.  Numbers beyond the bit map are ignored. */
 static void mark_cpu(cli_info_facts *x, uint32_t cpu)
 {
     if (cpu >= sizeof x->cpu_seen * 8)
@@ -95,7 +96,7 @@ static void mark_cpu(cli_info_facts *x, uint32_t cpu)
     x->cpu_seen[cpu / 8] |= bit;
 }
 
-/* Counts what a record of the tool (type 64 and up) stands for: AUX data, compression, rounds. */
+/* Counts the contents of a record of the tool (type 64 and up): AUX data, compression, rounds. */
 static void feed_tool_record(cli_info_facts *x, const perfile_record *r)
 {
     perfile_auxtrace auxtrace;
@@ -117,10 +118,10 @@ static void feed_tool_record(cli_info_facts *x, const perfile_record *r)
     }
 }
 
-/* Counts one record; false if there is no memory. */
+/* Counts one record.  Returns false when out of memory. */
 static bool feed_record(cli_info_facts *x, const perfile_record *r)
 {
-    /* Records of the tool have no event, time or processor of their own. */
+    /* Records of the tool have no event, time or CPU. */
     if (r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER) {
         cli_losses_feed(&x->losses, r, 1);
         feed_tool_record(x, r);
@@ -143,10 +144,10 @@ static bool feed_record(cli_info_facts *x, const perfile_record *r)
     return true;
 }
 
-/* Adds a run of samples to the counts of their events. */
+/* Adds a batch of samples to the counts of their events. */
 static bool count_samples(cli_info_facts *x, const perfile_record *first, size_t n)
 {
-    /* With a single event all samples are its own. */
+    /* If there is one event, all samples belong to it. */
     size_t step = perfile_session_n_events(x->session) == 1 ? n : 1;
     for (size_t i = 0; i < n; i += step) {
         cli_event_counts *counts = counts_of(x, &first[i]);
@@ -159,7 +160,7 @@ static bool count_samples(cli_info_facts *x, const perfile_record *first, size_t
     return true;
 }
 
-/* Takes in a run of samples: their times, processors and events. */
+/* Counts a batch of samples, with their times, CPUs and events. */
 static bool feed_samples(cli_info_facts *x, const perfile_record *first, size_t n)
 {
     uint64_t times[PERFILE_RUN_RECORDS], cpus[PERFILE_RUN_RECORDS];
@@ -168,7 +169,7 @@ static bool feed_samples(cli_info_facts *x, const perfile_record *first, size_t 
     for (size_t i = 0; i < n_times; i++)
         widen(x, times[i]);
     for (size_t i = 0; i < n_cpus; i++)
-        if (i == 0 || cpus[i] != cpus[i - 1]) /* runs are often from one processor */
+        if (i == 0 || cpus[i] != cpus[i - 1]) /* batches often come from one CPU */
             mark_cpu(x, (uint32_t)cpus[i]);
     return count_samples(x, first, n);
 }
@@ -185,13 +186,13 @@ static bool feed(cli_info_facts *x, const perfile_record *first, size_t n)
     return true;
 }
 
-/* Samples of an archive that `info` counts by their descriptions, without decoding them.
+/* Samples of an archive that `info` counts from their descriptions, without decoding them.
  *
- * A description has processes and threads apart, and may name some that no side-band says anything
- * of: which thread is of which process is known then only by reading the samples.  That is found
- * out at the end, and the capture is read again without descriptions. */
+ * A description has separate lists of processes and threads, and may contain some without
+ * side-band.  Then only the samples show which thread belongs to which process.  This is detected
+ * at the end, and the capture is read again without descriptions. */
 
-/* Appends numbers to a list; false if there is no memory. */
+/* Appends numbers to a list.  Returns false when out of memory. */
 static bool append(cli_info_numbers *all, const uint32_t *numbers, uint32_t n)
 {
     if (!n)
@@ -215,7 +216,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts, and leaves each number once. */
+/* Sorts the numbers and removes duplicates. */
 static void sort(cli_info_numbers *all)
 {
     size_t n = 0;
@@ -227,7 +228,8 @@ static void sort(cli_info_numbers *all)
     all->n = n;
 }
 
-/* Descriptions of many chunks mostly name the same tasks. */
+/* Adds the processes and threads of a description.  Lists are sorted when they are long, because
+ * the descriptions of many chunks mostly name the same tasks. */
 static bool add_tasks(cli_info_facts *x, const perfile_described *d)
 {
     enum { SORTED_AT = 1 << 16 };
@@ -239,7 +241,7 @@ static bool add_tasks(cli_info_facts *x, const perfile_described *d)
            append(&x->described_tids, d->tids, d->n_tids);
 }
 
-/* True if a list that is not known is not missed: no sample has the field. */
+/* True if `list` is known, or if no sample has the field, so that the list is not needed. */
 static bool is_known(const cli_info_facts *x, const perfile_described *d, const uint32_t *list,
                      uint64_t field)
 {
@@ -255,7 +257,7 @@ static bool enough(void *user, const perfile_described *d)
     cli_info_facts *x = user;
     uint64_t samples = 0;
     const uint32_t n = perfile_session_n_events(x->session);
-    /* Time 0 counts for none, and hides what is the least other one. */
+    /* If a sample has time 0, which is ignored, the least other time is unknown. */
     if (d->first_time == PERFILE_NO_TIME || d->first_time == 0)
         return false;
     for (uint32_t i = 0; i < d->n_events; i++)
@@ -319,7 +321,7 @@ static bool is_complete(cli_info_facts *x)
     return ok;
 }
 
-/* `info` of an archive with several captures: a line for each, as a table of contents. */
+/* `info` for an archive with several captures: a line for each, as a table of contents. */
 
 static cli_table *captures_new(void)
 {
@@ -379,13 +381,13 @@ enum { OPTION_HEADER = CLI_OPTION_OWN, OPTION_JSON, OPTION_CHUNKS, OPTION_COLUMN
 typedef struct settings {
     cli_reading how;
     bool json, header;
-    cli_table *captures; /* captures of an archive become rows of it; NULL: they do not */
-    unsigned archive;    /* CLI_INFO_… of it; 0: the capture is shown */
+    cli_table *captures; /* the captures of an archive become its rows; NULL if each is printed in
+                          * full */
+    unsigned archive;    /* CLI_INFO_… to print of the archive; 0: print the capture */
 } settings;
 
-/* Reads the records.  With --header only the header: nothing for a file; for a pipe, which has no
- * other header, the records in front of the first one of the kernel.  False if there is no memory.
- */
+/* Reads the records.  With --header, nothing is read of a file; the header of a pipe is its records
+ * before the first kernel record.  Returns false when out of memory. */
 static bool walk(cli_info_facts *x, const settings *set)
 {
     const perfile_record *r;
@@ -393,7 +395,7 @@ static bool walk(cli_info_facts *x, const settings *set)
     if (set->header && x->container->form != PERFILE_FORM_PIPE)
         return true;
     while (cli_next_run(&x->in, &r, &all)) {
-        /* With --header, up to the first record of the kernel. */
+        /* With --header, up to the first kernel record. */
         for (n = 0; n < all && !(set->header && r[n].type < PERFILE_RECORD_USER);)
             n++;
         if (n && !feed(x, r, n))
@@ -404,8 +406,8 @@ static bool walk(cli_info_facts *x, const settings *set)
     return true;
 }
 
-/* Notes what the archive is that the capture is in: `open`, or else the file itself.  Whatever
- * fails here has failed when the capture was opened. */
+/* Gets the summary of the archive that contains the capture: `open`, or else the file itself.
+ * Errors are ignored here, because opening the capture has already reported them. */
 static void read_archive(cli_info_facts *x, perfile_archive *open, const settings *set)
 {
     const uint32_t number = x->in.file->capture ? x->in.file->capture : 1;
@@ -417,12 +419,13 @@ static void read_archive(cli_info_facts *x, perfile_archive *open, const setting
     if (perfile_archive_capture_at(x->archive_of, number, &x->packed, sizeof x->packed, NULL) !=
         PERFILE_OK)
         x->packed = (perfile_archive_capture){.modified = UINT64_MAX};
-    x->has_file_time = x->packed.modified != UINT64_MAX; /* that of the archive says nothing */
+    x->has_file_time = x->packed.modified != UINT64_MAX; /* the modification time of the archive
+                                                          * file is not that of the capture */
     x->file_time = x->packed.modified;
 }
 
-/* Reads and prints one input that is open; false if there is no memory.  *again: nothing was
- * printed, since what an archive says of itself was not enough. */
+/* Reads and prints an input that is open.  Returns false when out of memory.  If the descriptions
+ * in an archive were not sufficient, nothing is printed, and *again is true. */
 static bool collect_and_print(cli_info_facts *x, const settings *set, bool *again)
 {
     const bool describe = !*again;
@@ -449,7 +452,7 @@ static bool collect_and_print(cli_info_facts *x, const settings *set, bool *agai
     return set->json ? cli_info_json(x) : cli_info_text(x);
 }
 
-/* `open` is the caller's. */
+/* Frees the facts, but not `open`, which the caller owns. */
 static void release(cli_info_facts *x, perfile_archive *open)
 {
     perfile_model_close(x->model);
@@ -461,8 +464,8 @@ static void release(cli_info_facts *x, perfile_archive *open)
     free(x);
 }
 
-/* Reads one input and prints, unless it must be read again; returns its exit status.  *open: the
- * archive that an input is which can be read once only. */
+/* Reads one input and prints it, unless it must be read again.  Returns its exit status. *open is
+ * the archive, if the input is one that can be read only once. */
 static int read_once(cli_file *file, const settings *set, perfile_archive **open, bool *again)
 {
     cli_reading how = set->how;
@@ -485,7 +488,7 @@ static int read_once(cli_file *file, const settings *set, perfile_archive **open
     return ok ? status : CLI_FAILED;
 }
 
-/* Does one input and returns its exit status. */
+/* Prints one input and returns its exit status. */
 static int info_of(cli_file *file, const settings *set)
 {
     perfile_archive *open = NULL;
@@ -499,8 +502,8 @@ static int info_of(cli_file *file, const settings *set)
     return status;
 }
 
-/* Does the captures of the archive of which in->at[*i] is the first, and moves *i to the last;
- * returns the worst exit status. */
+/* Prints the captures of an archive. in->at[*i] is the first of them; sets *i to the last.  Returns
+ * the worst exit status. */
 static int info_of_captures(const cli_inputs *in, size_t *i, settings *set)
 {
     const cli_file *archive = &in->at[*i];

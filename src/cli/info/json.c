@@ -1,5 +1,5 @@
-/* `info --json`: one object per capture.  format/reports.md describes the members; their order here
- * is the order in which they are printed. */
+/* `info --json`: one object per capture. format/reports.md describes the members, which are printed
+ * in the order of this file. */
 #include "cli/info/info.h"
 #include "cli/input.h"
 #include "cli/print.h"
@@ -12,7 +12,7 @@ static const char *const fact_keys[PERFILE_N_FACTS] = {
     [PERFILE_FACT_CPUDESC] = "cpudesc",   [PERFILE_FACT_CPUID] = "cpuid",
     [PERFILE_FACT_CMDLINE] = "cmdline"};
 
-/* How the bytes are stored: form, byte order, the files of a directory. */
+/* Prints how the bytes are stored: form, byte order, the files of a directory. */
 static void form(const cli_info_facts *x)
 {
     const perfile_container *c = x->container;
@@ -34,7 +34,7 @@ static void form(const cli_info_facts *x)
     cli_json_bool("finished", !c->unterminated);
 }
 
-/* The machine and the tool, as far as features name them; missing facts have no member. */
+/* Prints the machine and the tool, as far as features name them.  Unknown facts have no member. */
 static void host(const cli_info_facts *x)
 {
     cli_json_object("host");
@@ -49,8 +49,8 @@ static void host(const cli_info_facts *x)
     cli_json_object_end();
 }
 
-/* The clock of the records, null if the capture does not name it, and whether its times can be
- * converted to wall-clock time or from a hardware counter. */
+/* Prints the clock of the records, null if the capture does not name it, and whether its times can
+ * be converted to wall-clock time or from a hardware counter. */
 static void clock_facts(const cli_info_facts *x)
 {
     perfile_clock clock;
@@ -69,7 +69,8 @@ static void clock_facts(const cli_info_facts *x)
     cli_json_object_end();
 }
 
-/* When it was recorded, and whether that comes from the clocks or from the time of the file. */
+/* Prints the time of the recording, and whether it comes from the clocks or from the time of the
+ * file. */
 static void captured(const cli_info_facts *x)
 {
     uint64_t wall;
@@ -84,7 +85,7 @@ static void captured(const cli_info_facts *x)
     cli_json_object_end();
 }
 
-/* The events, with their counts if the records were read. */
+/* Prints the events, with their counts if the records were read. */
 static void events(const cli_info_facts *x)
 {
     cli_json_array("events");
@@ -119,7 +120,7 @@ static void features(const cli_info_facts *x)
     cli_json_array_end();
 }
 
-/* The range of times, also by the wall clock if the capture has the conversion. */
+/* Prints the range of times; also as wall-clock times if the capture has the conversion. */
 static void times(const cli_info_facts *x)
 {
     uint64_t wall;
@@ -137,7 +138,7 @@ static void times(const cli_info_facts *x)
     cli_json_object_end();
 }
 
-/* Prints what only a walk over the records can tell; false if there is no memory. */
+/* Prints the facts for which all records must be read.  Returns false when out of memory. */
 static bool counts(cli_info_facts *x)
 {
     const perfile_process *processes;

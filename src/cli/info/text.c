@@ -1,5 +1,5 @@
-/* The text of `info`: lines of a label and a value.  A line whose value is not known is left out.
- */
+/* The text of `info`: lines with a label and a value.  A line is omitted if its value is
+ * unknown. */
 #include "cli/info/info.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "cli/print.h"
 #include "perfile/field.h"
 
-/* Prints the label of a line, or an empty one for a line that continues. */
+/* Prints the label of a line; "" for a continuation line. */
 static void label(const char *name)
 {
     cli_print("%-13s", name);
@@ -30,7 +30,7 @@ static void plural(uint64_t n, const char *one, const char *many)
     cli_print("%" PRIu64 " %s", n, n == 1 ? one : many);
 }
 
-/* Prints name and form.  The size is left out if a part (a pipe) has none. */
+/* Prints the name and form.  The size is omitted if a part (a pipe) has none. */
 static void form(const cli_info_facts *x)
 {
     const perfile_container *c = x->container;
@@ -84,7 +84,7 @@ static void clock_facts(const cli_info_facts *x)
 {
     perfile_clock clock;
     if (x->container->family != PERFILE_FAMILY_PERF)
-        return; /* the text below holds for perf only */
+        return; /* the text below is only true for perf */
     perfile_session_clock(x->session, &clock);
     label("clock");
     if (!clock.known) {
@@ -100,7 +100,7 @@ static void clock_facts(const cli_info_facts *x)
     cli_print("%s\n", clock.has_conversion ? ", with its conversion from the counter" : "");
 }
 
-/* Prints the range of times, also by the wall clock if the capture has the conversion. */
+/* Prints the range of times; also as wall-clock times if the capture has the conversion. */
 static void times(const cli_info_facts *x)
 {
     char first[40], last[40], span[40];
@@ -121,7 +121,8 @@ static void times(const cli_info_facts *x)
     }
 }
 
-/* Prints when it was recorded.  The time of a file is cut to seconds: it is only a bound. */
+/* Prints the time of the recording.  The time of a file is printed without fraction, because it is
+ * only a bound. */
 static void captured(const cli_info_facts *x)
 {
     char text[40];
@@ -138,7 +139,7 @@ static void captured(const cli_info_facts *x)
         cli_print("%s\n", text);
 }
 
-/* Prints how often the event was sampled, and with what call chains. */
+/* Prints how often the event was sampled, and with which call chains. */
 static void sampling(const perfile_attr *a)
 {
     const char *call_graph = cli_info_call_graph(a);
@@ -158,8 +159,8 @@ static uint64_t samples_of(const cli_info_facts *x, uint32_t event)
     return event < x->n_events ? x->events[event].samples : 0;
 }
 
-/* Prints a line for each event, with its samples if the records were counted.  Of many events only
- * those with samples, or the first few. */
+/* Prints a line for each event, with its samples if the records were counted.  If there are many
+ * events, prints those with samples, or the first few. */
 static void events(const cli_info_facts *x)
 {
     enum { FEW = 8, MANY = 24 };
@@ -222,7 +223,7 @@ static void records(const cli_info_facts *x)
     cli_print("\n");
 }
 
-/* Prints the number of processors, processes and threads; false if there is no memory. */
+/* Prints the number of CPUs, processes and threads.  Returns false when out of memory. */
 static bool task_counts(cli_info_facts *x)
 {
     const perfile_process *processes;
@@ -256,7 +257,7 @@ static void losses(const cli_info_facts *x)
     cli_print("\n");
 }
 
-/* Prints whether the capture is intact, and if not, what the user can do next. */
+/* Prints whether the capture is intact, and if not, a suggestion for the user. */
 static void integrity(const cli_info_facts *x)
 {
     char bytes[32];

@@ -1,5 +1,5 @@
-/* `list events`, `list ids` and `list cpus`: from the session, which has all events of the capture
- * when its records have been read. */
+/* `list events`, `list ids` and `list cpus`: printed from the session, which has all events of the
+ * capture after its records have been read. */
 #include "cli/list/list.h"
 
 #include <inttypes.h>
@@ -8,7 +8,8 @@
 
 #include "cli/print.h"
 
-/* Prints the member `attr`, every field of the stored attr; and `error` if it is damaged. */
+/* Prints the member `attr`, with every field of the stored attr, and `error` if the attr is
+ * damaged. */
 static void attr_json(const cli_listing *l, const perfile_event *e)
 {
     cli_fields_json out = {0};
@@ -22,8 +23,8 @@ static void attr_json(const cli_listing *l, const perfile_event *e)
         cli_json_string("error", perfile_damage_name(err.damage));
 }
 
-/* Iterates over the processors of an event, which are stored as a list, a range, or a bit mask.
- * *step is 0 at the beginning.  Returns false behind the last one. */
+/* Iterates over the CPUs of an event, which are stored as a list, a range, or a bit mask. *step is
+ * 0 at the start.  Returns false after the last one. */
 static bool next_cpu(const perfile_cpu_map_data *map, uint64_t *step, uint32_t *cpu)
 {
     if (map->is_list && *step < map->cpu.n) {
@@ -35,7 +36,7 @@ static bool next_cpu(const perfile_cpu_map_data *map, uint64_t *step, uint32_t *
         *cpu = map->start_cpu + (uint32_t)(*step)++;
         return true;
     }
-    /* A mask: words of `width` bytes, the lowest bit of each is the first processor. */
+    /* A mask has words of `width` bytes; the lowest bit of each word is its first CPU. */
     uint64_t bits = map->has_mask ? map->mask.n * map->mask.width * UINT64_C(8) : 0;
     for (; *step < bits; ++*step) {
         uint64_t per_word = map->mask.width * UINT64_C(8);
@@ -47,14 +48,14 @@ static bool next_cpu(const perfile_cpu_map_data *map, uint64_t *step, uint32_t *
     return false;
 }
 
-/* Prints the processors of an event as "0-3,7". */
+/* Prints the CPUs of an event as "0-3,7". */
 static void put_cpus(const perfile_cpu_map_data *map)
 {
     uint64_t step = 0;
     uint32_t cpu, from = 0, to = 0;
     const char *comma = "";
     bool more = next_cpu(map, &step, &cpu);
-    while (more) { /* one round for each range; `cpu` is its first number */
+    while (more) { /* one iteration per range; `cpu` is its first number */
         from = to = cpu;
         while ((more = next_cpu(map, &step, &cpu)) && cpu == to + 1)
             to = cpu;
@@ -66,8 +67,8 @@ static void put_cpus(const perfile_cpu_map_data *map)
 }
 
 /* Prints the member `cpus`, or `cpu_range` with a text.  A range of a few bytes can name 65536
- * processors, so at most RANGED_MOST of them are printed one by one per capture: the output must
- * not grow far beyond the input. */
+ * CPUs.  So at most RANGED_MOST of them are printed one by one per capture, to prevent an output
+ * that is far larger than the input. */
 static void cpus_json(cli_listing *l, const perfile_cpu_map_data *map)
 {
     enum { RANGED_MOST = 1 << 17 };
@@ -152,7 +153,7 @@ static void event_row(const cli_listing *l, const perfile_event *e, cli_table *t
     cli_cell_string(t, words[0] ? words : "-");
 }
 
-/* Prints all events: JSON, text with --verbose, else a table. */
+/* Prints all events as JSON, with --verbose as text, or else as a table. */
 static bool print_events(cli_listing *l)
 {
     static const char *const columns[] = {">INDEX",  "NAME", "TYPE",       ">CONFIG",
@@ -177,8 +178,8 @@ static bool print_events(cli_listing *l)
 
 const cli_subject cli_list_events = {.name = "events", .member = "events", .print = print_events};
 
-/* Adds a cell for the processor or thread of a counter: "-" if the instance `p` is not known, "any"
- * for -1. */
+/* Adds a cell for the CPU or thread of a counter: "any" for -1, "-" if `p` is NULL, because the
+ * counter is unknown. */
 static void number_cell(cli_table *t, const perfile_instance *p, uint64_t value)
 {
     if (!p)
@@ -189,7 +190,7 @@ static void number_cell(cli_table *t, const perfile_instance *p, uint64_t value)
         cli_cell(t, "%" PRIu64, value);
 }
 
-/* Prints a processor or thread number; null if it is not known or any. */
+/* Prints a CPU or thread number; null if it is unknown or any. */
 static void number_json(const char *key, const perfile_instance *p, uint64_t value)
 {
     if (p && value != UINT64_MAX)
@@ -198,7 +199,7 @@ static void number_json(const char *key, const perfile_instance *p, uint64_t val
         cli_json_null(key);
 }
 
-/* Prints one id, as JSON or as a row; `p` is the counter it belongs to, or NULL. */
+/* Prints one id, as JSON or as a row.  `p` is the counter with this id, or NULL. */
 static void print_id(const cli_listing *l, const perfile_event *e, uint64_t id,
                      const perfile_instance *p, cli_table *t)
 {
@@ -219,7 +220,7 @@ static void print_id(const cli_listing *l, const perfile_event *e, uint64_t id,
     }
 }
 
-/* Prints the ids of all events; false if there is no memory. */
+/* Prints the ids of all events.  Returns false when out of memory. */
 static bool print_ids(cli_listing *l)
 {
     static const char *const columns[] = {">ID", ">CPU", ">TID", ">INDEX", "EVENT"};
@@ -240,26 +241,25 @@ static bool print_ids(cli_listing *l)
 
 const cli_subject cli_list_ids = {.name = "ids", .member = "ids", .print = print_ids};
 
-/* `list cpus`: processors from the features NRCPUS, CPU_TOPOLOGY and NUMA_TOPOLOGY, and how many
- * records each has. */
+/* `list cpus`: CPUs from the features NRCPUS, CPU_TOPOLOGY and NUMA_TOPOLOGY, with the number of
+ * records of each. */
 
-/* What is known about a processor; -1 is not known. */
+/* The facts about a CPU; -1 for unknown. */
 typedef struct cpu {
     int64_t core, socket, die, node;
     uint64_t records;
-    bool known; /* any feature or record names this processor */
+    bool known; /* a feature or record names this CPU */
 } cpu;
 
-/* A damaged record may name any processor: larger numbers are ignored. */
+/* A damaged record may name any CPU; larger numbers are ignored. */
 enum { MAX_CPUS = 1 << 16 };
 
 typedef struct cpus {
-    cpu *at;    /* MAX_CPUS of them */
-    uint32_t n; /* the highest number + 1 */
+    cpu *at;    /* MAX_CPUS entries */
+    uint32_t n; /* highest number + 1 */
 } cpus;
 
-/* Returns the processors of a listing, which are allocated at the first call; NULL if there is no
- * memory. */
+/* Returns the CPUs of a listing.  They are allocated at the first call; NULL when out of memory. */
 static cpus *collected_cpus(cli_listing *l)
 {
     cpus *c = l->collected;
@@ -278,8 +278,8 @@ static cpus *collected_cpus(cli_listing *l)
     return c;
 }
 
-/* Returns the entry of a processor, which is then known.  For too large a number it is an entry
- * that nobody reads. */
+/* Returns the entry of a CPU and marks it as known.  If the number is too large, returns an entry
+ * that is never read. */
 static cpu *get_cpu(cpus *c, uint64_t number)
 {
     static cpu ignored;
@@ -300,7 +300,7 @@ static bool feed_cpus(cli_listing *l, const perfile_record *r)
     return c;
 }
 
-/* Takes core, socket and die from CPU_TOPOLOGY: its entry i is processor i. */
+/* Gets core, socket and die from CPU_TOPOLOGY.  Its entry i is CPU i. */
 static void read_topology(cpus *c, const perfile_session *s)
 {
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_CPU_TOPOLOGY);
@@ -317,7 +317,7 @@ static void read_topology(cpus *c, const perfile_session *s)
     }
 }
 
-/* Sets the node of the processors in a list such as "0-3,7"; stops at what is no such list. */
+/* Sets the node of the CPUs in a list such as "0-3,7".  Stops at a syntax error. */
 static void set_node(cpus *c, perfile_bytes list, uint32_t node)
 {
     for (size_t i = 0; i < list.len;) {
@@ -337,7 +337,7 @@ static void set_node(cpus *c, perfile_bytes list, uint32_t node)
     }
 }
 
-/* Takes the nodes from NUMA_TOPOLOGY. */
+/* Gets the nodes from NUMA_TOPOLOGY. */
 static void read_nodes(cpus *c, const perfile_session *s)
 {
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_NUMA_TOPOLOGY);
@@ -345,13 +345,14 @@ static void read_nodes(cpus *c, const perfile_session *s)
     perfile_numa_node x;
     if (!f || perfile_numa_topology_decode(f, &numa, sizeof numa, NULL) != PERFILE_OK)
         return;
-    /* Bounds the time for hostile input: many nodes, each with many ranges over all processors. */
+    /* The limit bounds the time for hostile input: many nodes, each with many ranges of all
+     * CPUs. */
     for (int n = 0; n < 4096 && perfile_numa_node_next(&numa.nodes, &x, sizeof x) == PERFILE_OK;
          n++)
         set_node(c, x.cpus, x.node);
 }
 
-/* Adds a cell; "-" if the value is not known. */
+/* Adds a cell; "-" if the value is unknown. */
 static void place_cell(cli_table *t, int64_t value)
 {
     if (value < 0)
@@ -368,7 +369,7 @@ static void place_json(const char *key, int64_t value)
         cli_json_number(key, (uint64_t)value);
 }
 
-/* Merges what features and records say, and prints each processor that any of them names. */
+/* Combines features and records, and prints each CPU that any of them names. */
 static bool print_cpus(cli_listing *l)
 {
     static const char *const columns[] = {">CPU", ">CORE", ">SOCKET", ">DIE", ">NODE", ">RECORDS"};
@@ -378,7 +379,7 @@ static bool print_cpus(cli_listing *l)
         cli_table_free(t);
         return false;
     }
-    /* The processors of NRCPUS exist even if no record is from them. */
+    /* The CPUs of NRCPUS exist even if they have no records. */
     uint32_t available = perfile_session_n_cpus(l->session);
     for (uint32_t i = 0; i < available && i < MAX_CPUS; i++)
         get_cpu(c, i);

@@ -1,5 +1,5 @@
-/* `list features`, every feature section decoded; and `list build-ids`, build ids from the feature
- * BUILD_ID, from HEADER_BUILD_ID records and from mappings, each file once. */
+/* `list features`: every feature section, decoded.  And `list build-ids`: build ids from the
+ * feature BUILD_ID, from HEADER_BUILD_ID records and from mappings, each file once. */
 #include "cli/list/list.h"
 
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 #include "cli/print.h"
 #include "perfile/abi.h"
 
-/* Prints a feature section with its decoded content; `error` names the damage.  Members that were
- * decoded in front of the damage are there. */
+/* Prints a feature section with its decoded content; `error` names the damage.  Members before the
+ * damage are printed. */
 static void feature_json(const perfile_feature *f)
 {
     cli_fields_json out = {0};
@@ -36,7 +36,7 @@ static void feature_json(const perfile_feature *f)
     cli_json_object_end();
 }
 
-/* The same as text. */
+/* Prints a feature section as text. */
 static void feature_text(const perfile_feature *f)
 {
     cli_fields_text out = {.indent = 4};
@@ -53,7 +53,7 @@ static void feature_text(const perfile_feature *f)
         cli_print("    damaged: %s\n", perfile_damage_text(damage));
 }
 
-/* Prints all feature sections; those that cannot be decoded count as damage of the input. */
+/* Prints all feature sections.  Those that cannot be decoded count as damage of the input. */
 static bool print_features(cli_listing *l)
 {
     cli_check_features(&l->in);
@@ -72,14 +72,14 @@ const cli_subject cli_list_features = {
 
 /* A build id and the file that it identifies. */
 typedef struct build_id_entry {
-    uint8_t id[20]; /* zeros behind `size` */
+    uint8_t id[20]; /* zeros after `size` bytes */
     uint8_t size;
     uint8_t from; /* FROM_… */
     char *name;   /* allocated */
 } build_id_entry;
 
 enum { FROM_FEATURE, FROM_RECORD, FROM_MAPPING };
-/* FROM_… in the order in which an entry is preferred if several name the same file. */
+/* By FROM_…, in order of preference if several entries name the same file. */
 static const char *const from_names[] = {"feature", "record", "mapping"};
 
 typedef struct build_id_list {
@@ -87,7 +87,8 @@ typedef struct build_id_list {
     size_t n, cap;
 } build_id_list;
 
-/* Adds an entry with copies of `id` (cut to 20 bytes) and `name`; false if there is no memory. */
+/* Adds an entry with copies of `id` (truncated to 20 bytes) and `name`.  Returns false when out of
+ * memory. */
 static bool add_build_id(cli_listing *l, perfile_bytes id, perfile_bytes name, uint8_t from)
 {
     if (!l->collected)
@@ -126,7 +127,7 @@ static bool feed_build_ids(cli_listing *l, const perfile_record *r)
     return add_build_id(l, x.build_id, x.filename, FROM_RECORD);
 }
 
-/* Adds the entries of the feature BUILD_ID; a damaged section gives none. */
+/* Adds the entries of the feature BUILD_ID; none if the section is damaged. */
 static bool add_feature(cli_listing *l)
 {
     const perfile_feature *f = perfile_session_feature(l->session, PERFILE_FEATURE_BUILD_ID);
@@ -148,7 +149,7 @@ static bool add_mappings(cli_listing *l)
     if (perfile_model_mappings(l->model, &m, &n, NULL) != PERFILE_OK)
         return false;
     for (size_t i = 0; i < n; i++, m++) {
-        /* The name of a kernel mapping has the symbol at its start appended:
+        /* In the name of a kernel mapping, the symbol at its start is appended:
          * "[kernel.kallsyms]_text". */
         const char *end = m->name[0] == '[' ? strchr(m->name, ']') : NULL;
         perfile_bytes id = {m->build_id, m->build_id_size};
@@ -160,7 +161,7 @@ static bool add_mappings(cli_listing *l)
     return true;
 }
 
-/* Compares by name and id: 0 for entries that are listed once. */
+/* Compares by name and id.  Returns 0 for entries that are listed once. */
 static int compare_entries(const build_id_entry *x, const build_id_entry *y)
 {
     int d = strcmp(x->name, y->name);
@@ -169,7 +170,7 @@ static int compare_entries(const build_id_entry *x, const build_id_entry *y)
     return d ? d : x->size - y->size;
 }
 
-/* Compares for qsort(): equal entries by their source, the preferred one first. */
+/* Compares for qsort(): equal entries are sorted by their source, the preferred one first. */
 static int compare_for_sort(const void *a, const void *b)
 {
     const build_id_entry *x = a;
@@ -231,24 +232,24 @@ const cli_subject cli_list_build_ids = {.name = "build-ids",
 
 /* The two visitors of fields.
  *
- * How a number is shown follows from the kind of its field: addresses and ids of hexadecimal kinds
- * as 0x…, flags and enumerations with their names, all else decimal.  In JSON 64-bit numbers are
- * strings, since many readers keep only 53 bits (format/reports.md). */
+ * The kind of a field decides how a number is printed: addresses and ids of hexadecimal kinds as
+ * 0x…, flags and enumerations with their names, all others in decimal.  In JSON, 64-bit numbers are
+ * strings, because many readers only have 53 bits (format/reports.md). */
 
-enum { SHOWN = 64 }; /* text shows at most this many items or bytes of a value */
+enum { SHOWN = 64 }; /* most items or bytes of a value in text */
 
 static bool is_hex(const perfile_field *f)
 {
     return perfile_kind_base(f->kind) == PERFILE_BASE_HEX;
 }
 
-/* True for fields that are not shown: padding, and counts, which the lists behind them repeat. */
+/* True for fields that are not printed: padding, and counts of the lists that follow them. */
 static bool is_hidden(const perfile_field *f)
 {
     return f->kind == PERFILE_KIND_COUNT || f->flags & PERFILE_FIELD_PAD;
 }
 
-/* Returns the double whose bytes are `bits`. */
+/* Returns the double with the bytes of `bits`. */
 static double scale_of(uint64_t bits)
 {
     double d;
@@ -256,9 +257,9 @@ static double scale_of(uint64_t bits)
     return d;
 }
 
-/* Writes the flags of an attr: the names of the bits that are set as an array, and fields of
- * several bits (precise_ip) as members of their own.  A name with two underscores is reserved in
- * the kernel header; it is shown only if it is not 0. */
+/* Prints the flags of an attr: an array with the names of the bits that are set, and a member for
+ * each field of several bits (precise_ip).  A name that begins with two underscores is reserved in
+ * the kernel header; it is only printed if it is not 0. */
 static void json_flags(const perfile_field *f, uint64_t value)
 {
     const perfile_vocabulary *v = perfile_kind_words(f->kind);
@@ -275,7 +276,7 @@ static void json_flags(const perfile_field *f, uint64_t value)
     }
 }
 
-/* Writes a number that is stored as `type`, a PERFILE_STORED_… value. */
+/* Prints a number that is stored as `type`, a PERFILE_STORED_… value. */
 static void json_number(const perfile_field *f, const char *key, unsigned type, uint64_t value)
 {
     if (type == PERFILE_STORED_S32)
@@ -290,7 +291,7 @@ static void json_number(const perfile_field *f, const char *key, unsigned type, 
         cli_json_decimal(key, value);
 }
 
-/* Writes a field as a member of the object that is open. */
+/* Prints a field as a member of the object that is open. */
 static void json_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     (void)user;
@@ -301,7 +302,7 @@ static void json_value(void *user, const perfile_field *f, const perfile_value *
         cli_json_text(f->name, v->u.bytes);
         break;
     case PERFILE_STORED_BLOB:
-        if (f->kind == PERFILE_KIND_BULK) { /* large binary content: only its size */
+        if (f->kind == PERFILE_KIND_BULK) { /* large binary content: only its size is printed */
             cli_json_object(f->name);
             cli_json_number("size", v->u.bytes.len);
             cli_json_object_end();
@@ -339,7 +340,7 @@ static void json_value(void *user, const perfile_field *f, const perfile_value *
 }
 
 /* Begins a list, an item, or a structure.  A flat structure has no object of its own: its fields
- * are members of the one around it. */
+ * are members of the enclosing object. */
 static void json_begin(void *user, const perfile_field *f, const perfile_value *v)
 {
     cli_fields_json *out = user;
@@ -408,8 +409,8 @@ void cli_flag_names(const perfile_vocabulary *v, uint64_t value, char *out, size
     }
 }
 
-/* Prints a number of a field, and what it means in parentheses: names from `v` (may be NULL), or
- * the date of a wall-clock time. */
+/* Prints a number of a field, followed by its meaning in parentheses: names from `v` (may be NULL),
+ * or the date of a wall-clock time. */
 static void put_number(const perfile_field *f, unsigned type, uint64_t value,
                        const perfile_vocabulary *v)
 {
@@ -432,7 +433,7 @@ static void put_number(const perfile_field *f, unsigned type, uint64_t value,
     }
 }
 
-/* Prints bytes as hexadecimal digits, the first SHOWN of them. */
+/* Prints the first SHOWN bytes in hexadecimal. */
 static void put_bytes(const perfile_field *f, perfile_bytes bytes)
 {
     if (f->kind == PERFILE_KIND_BULK) {
@@ -445,8 +446,8 @@ static void put_bytes(const perfile_field *f, perfile_bytes bytes)
         cli_print("… (%zu bytes)", bytes.len);
 }
 
-/* Returns the names for a number.  The clockid of an attr has none unless the attr uses it: 0 would
- * be printed as CLOCK_REALTIME. */
+/* Returns the names for a number.  The clockid of an attr has a name only if the attr uses it;
+ * otherwise 0 would be printed as CLOCK_REALTIME. */
 static const perfile_vocabulary *names_of_number(cli_fields_text *out, const perfile_field *f,
                                                  uint64_t value)
 {
@@ -494,14 +495,13 @@ static void put_value(cli_fields_text *out, const perfile_field *f, const perfil
     }
 }
 
-/* Prints a field: "name: value" on a line of its own, or "name value" within the line of an item.
- */
+/* Prints a field: "name: value" on a separate line, or "name value" within the line of an item. */
 static void text_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     cli_fields_text *out = user;
     if (is_hidden(f))
         return;
-    if (out->items) { /* within an item: fields are separated by commas */
+    if (out->items) { /* within an item, fields are separated by commas */
         cli_print("%s%s ", out->line_open ? ", " : "", f->name);
         if (!out->line_open)
             out->line_open = true;
@@ -521,7 +521,7 @@ static void end_line(cli_fields_text *out)
 }
 
 /* Begins an item (a line), or a list or structure (a heading and a larger indent).  A structure
- * within an item, and a flat one, has no heading: its fields continue the line. */
+ * within an item and a flat structure have no heading: their fields continue the line. */
 static void text_begin(void *user, const perfile_field *f, const perfile_value *v)
 {
     cli_fields_text *out = user;
@@ -538,7 +538,7 @@ static void text_begin(void *user, const perfile_field *f, const perfile_value *
     }
 }
 
-/* Ends what text_begin() began. */
+/* Ends the element that text_begin() started. */
 static void text_end(void *user, const perfile_field *f)
 {
     cli_fields_text *out = user;

@@ -1,4 +1,4 @@
-/* `perfile list`: reads the input for one of the subjects of list.h, and has it print. */
+/* `perfile list`: reads the input for one of the subjects of list.h, and lets it print. */
 #include "cli/list/list.h"
 
 #include <stdio.h>
@@ -21,19 +21,19 @@ typedef struct settings {
     cli_reading how;
     const cli_subject *subject;
     bool json, verbose, header;
-    bool heading; /* the name of each file is printed above its list */
+    bool heading; /* print the name of each file above its list */
     cli_selection select;
 } settings;
 
-/* Feeds all records to the subject and the model, with --header those in front of the first record
- * of the kernel; false if there is no memory. */
+/* Feeds all records to the subject and the model; with --header, only the records before the first
+ * kernel record.  Returns false when out of memory. */
 static bool walk(cli_listing *l, const settings *set)
 {
     const cli_subject *s = set->subject;
     const perfile_record *r;
     size_t n, all;
     while (cli_next_run(&l->in, &r, &all)) {
-        /* The header of a pipe is its first records, which are those of the tool. */
+        /* The header of a pipe is its first records, which the tool writes. */
         for (n = 0; n < all && !(set->header && r[n].type < PERFILE_RECORD_USER);)
             n++;
         if (l->model && !cli_feed_run(&l->in, l->model, r, n))
@@ -41,13 +41,13 @@ static bool walk(cli_listing *l, const settings *set)
         for (size_t i = 0; s->feed && i < n; i++)
             if (!s->feed(l, &r[i]))
                 return false;
-        if (n < all) /* behind the header */
+        if (n < all) /* the header has ended */
             break;
     }
     return true;
 }
 
-/* Prints the list, with --json in an object per file; false if there is no memory. */
+/* Prints the list; with --json, in one object per file.  Returns false when out of memory. */
 static bool print(cli_listing *l, const settings *set)
 {
     if (set->heading)
@@ -65,7 +65,7 @@ static bool print(cli_listing *l, const settings *set)
     return ok;
 }
 
-/* Reads and prints one input that is open; false if there is no memory. */
+/* Reads and prints an input that is open.  Returns false when out of memory. */
 static bool collect_and_print(cli_listing *l, const settings *set)
 {
     l->session = perfile_stream_session(l->in.stream);
@@ -77,7 +77,7 @@ static bool collect_and_print(cli_listing *l, const settings *set)
     return l->in.status < 0 || print(l, set);
 }
 
-/* Does one input and returns its exit status. */
+/* Lists one input and returns its exit status. */
 static int list_of(cli_file *file, const settings *set)
 {
     cli_listing l = {.json = set->json, .verbose = set->verbose};
@@ -93,7 +93,7 @@ static int list_of(cli_file *file, const settings *set)
     return ok ? status : CLI_FAILED;
 }
 
-/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+/* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
     if (cli_is_selection(option))
@@ -118,7 +118,7 @@ static const char *subject_word(size_t i)
     return i < sizeof subjects / sizeof subjects[0] ? subjects[i]->name : NULL;
 }
 
-/* Takes the first operand, the subject. */
+/* Reads the first operand, the subject. */
 static int read_subject(int argc, char **argv, const cli_subject **subject)
 {
     size_t which;

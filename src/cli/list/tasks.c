@@ -1,4 +1,4 @@
-/* `list processes`, `list threads` and `list mappings`: from the model, which was fed with all
+/* `list processes`, `list threads` and `list mappings`: printed from the model, which gets all
  * records. */
 #include "cli/list/list.h"
 
@@ -7,7 +7,7 @@
 
 #include "cli/print.h"
 
-/* Adds a process or thread number; "-" if there is none. */
+/* Adds a process or thread number as a cell; "-" if there is none. */
 static void pid_cell(cli_table *t, uint32_t pid)
 {
     if (pid == PERFILE_NO_PID)
@@ -24,7 +24,7 @@ static void pid_json(const char *key, uint32_t pid)
         cli_json_number(key, pid);
 }
 
-/* The three functions below print what the model has; false if there is no memory. */
+/* The functions print_… below print lists of the model.  They return false when out of memory. */
 static bool print_processes(cli_listing *l)
 {
     static const char *const columns[] = {">PID", ">PPID", ">START", ">END", ">THREADS", "COMM"};
@@ -57,7 +57,7 @@ static bool print_processes(cli_listing *l)
     return cli_table_end(t, !l->json);
 }
 
-/* Prints a thread with all its names; `exec` is true for a name that came with an exec(). */
+/* Prints a thread with all its names.  `exec` is true for a name that was set by an exec(). */
 static void thread_json(const perfile_thread *x)
 {
     cli_json_object(NULL);
@@ -80,8 +80,8 @@ static void thread_json(const perfile_thread *x)
     cli_json_object_end();
 }
 
-/* Adds all names of a thread in time order, "perf-exec > sleep", cut to 200 bytes.  Names in the
- * model are unique strings: the same pointer is the same name. */
+/* Adds a cell with all names of a thread in order of time, "perf-exec > sleep", truncated to 200
+ * bytes.  Names in the model are unique strings, so equal names have equal pointers. */
 static void names_cell(cli_table *t, const perfile_thread *x)
 {
     char text[200];
@@ -133,8 +133,8 @@ static perfile_bytes build_id_of(const perfile_mapping *m)
     return (perfile_bytes){m->build_id, m->build_id_size};
 }
 
-/* Prints a mapping.  Members that only some kinds of MMAP records have are left out if not known;
- * start 0 is a synthesized mapping, which has no time. */
+/* Prints a mapping.  Members that only some kinds of MMAP records have are omitted if they are
+ * unknown.  A mapping with start 0 is synthesized and has no time. */
 static void mapping_json(const perfile_mapping *m)
 {
     cli_json_object(NULL);
@@ -164,8 +164,8 @@ static void mapping_json(const perfile_mapping *m)
     cli_json_object_end();
 }
 
-/* Adds the row of a mapping.  Protection is shown as in /proc/PID/maps if it is known, else whether
- * the mapping is of code or data. */
+/* Adds the row of a mapping.  The protection is printed as in /proc/PID/maps; if it is unknown, the
+ * row says whether the mapping is code or data. */
 static void mapping_row(cli_table *t, const perfile_mapping *m)
 {
     char id[2 * sizeof m->build_id + 1] = "-";

@@ -1,6 +1,6 @@
 #!/bin/bash
-# update.sh PERFILE [FOLDER]: writes what the command PERFILE says of its options into the manual pages in FOLDER
-# (this one without it): all between the lines "BEGIN made of the option table" and "END made of the option table".
+# update.sh PERFILE [FOLDER]: writes the options that the program PERFILE prints into the manual pages in FOLDER (default:
+# the folder of this script), between the lines "BEGIN made of the option table" and "END made of the option table".
 set -eu
 perfile=$1
 folder=${2:-$(dirname "$0")}

@@ -1,7 +1,7 @@
 /* `perfile stats --by sym`, `--by parent`, `--total`, `--tree`, `--callers`, `--compare`: samples
- * counted by where they were, and by who called that.  The library's profile counts
- * (perfile/profile.h); this file checks what goes together, fills the profile, and sorts its rows;
- * lines.c prints them. */
+ * counted by their location in code, and by the callers of that code.  The library's profile counts
+ * (perfile/profile.h).  This file checks the combination of options, fills the profile, and sorts
+ * its rows; lines.c prints them. */
 #include "cli/stats/stats.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "cli/output.h"
 #include "cli/print.h"
 
-/* Of qsort(), which passes none. */
+/* Argument of order(), to which qsort() passes none. */
 static const cli_lines *sorting;
 
 static bool has_key(const cli_keys *keys, uint8_t per)
@@ -24,7 +24,7 @@ static bool has_key(const cli_keys *keys, uint8_t per)
     return found;
 }
 
-/* The keys that are taken without --by. */
+/* Returns the keys to use without --by. */
 static const char *default_keys(const cli_stats_settings *set)
 {
     if (set->before)
@@ -32,7 +32,7 @@ static const char *default_keys(const cli_stats_settings *set)
     return set->function || set->tree ? "sym" : set->of_code ? "comm" : "type";
 }
 
-/* Checks options of --sort and of trees for samples that a profile counts. */
+/* Checks --sort and the options of trees, for samples that a profile counts. */
 static int check_code(const cli_stats_settings *set)
 {
     for (unsigned k = 0; k < set->keys.n; k++)
@@ -79,8 +79,8 @@ int cli_stats_check(cli_stats_settings *set)
                                  : CLI_CONTINUE;
 }
 
-/* Compares two rows by their keys; unknown values come last.  Functions of one name are in the
- * order of their addresses. */
+/* Compares two rows by their keys; unknown values come last.  Functions with the same name are in
+ * the order of their addresses. */
 static int by_key(const perfile_profile_row *x, const perfile_profile_row *y)
 {
     for (unsigned k = 0; k < sorting->set->keys.n; k++) {
@@ -97,7 +97,8 @@ static int by_key(const perfile_profile_row *x, const perfile_profile_row *y)
     return order ? order : (x->start > y->start) - (x->start < y->start);
 }
 
-/* What lines are sorted by, largest first; 0: by their keys. */
+/* Returns the number by which a line is sorted, largest first; 0 for all lines sorts them by their
+ * keys. */
 static double sort_value(const cli_line *line)
 {
     const perfile_profile_row *row = &line->row;
@@ -147,7 +148,7 @@ static perfile_status count(cli_lines *c, cli_input *in, cli_losses *losses, per
     return st;
 }
 
-/* Opens the profile for its first input, or announces another one. */
+/* Opens the profile for its first input, or continues it with another input. */
 static perfile_status open_profile(cli_lines *c, const cli_input *in, perfile_error *err)
 {
     const cli_stats_settings *set = c->set;
@@ -168,8 +169,8 @@ static perfile_status open_profile(cli_lines *c, const cli_input *in, perfile_er
     return perfile_profile_open(session, in->model, &options, &c->profile, err);
 }
 
-/* Chooses what shares are of, what lines are sorted by, and which way trees go: as perf does, to
- * callers, or to callees of lines that are sorted by totals. */
+/* Chooses the unit of shares, the sort order of lines, and the direction of trees.  As in perf,
+ * trees show callers, or callees if lines are sorted by totals. */
 static void choose(cli_lines *c)
 {
     const cli_stats_settings *set = c->set;
@@ -187,7 +188,7 @@ static void choose(cli_lines *c)
         c->tree = c->sorted_by == BY_TOTAL ? TREE_CALLEES : TREE_CALLERS;
 }
 
-/* Takes the rows, in their order; false if there is no memory. */
+/* Gets the rows from the profile, and sorts them.  Returns false when out of memory. */
 static bool take_rows(cli_lines *c)
 {
     perfile_profile_row before;
@@ -211,7 +212,7 @@ static bool take_rows(cli_lines *c)
     return true;
 }
 
-/* Makes the trees of the lines that are shown. */
+/* Makes the trees of the lines that are printed. */
 static perfile_status make_trees(cli_lines *c, perfile_error *err)
 {
     const double least = c->set->least < 0 ? 0.5 : c->set->least;
@@ -236,8 +237,8 @@ static perfile_status make_trees(cli_lines *c, perfile_error *err)
     return st;
 }
 
-/* Counts one input, or the one that it is compared with; its exit status.  *st is that of the
- * profile, what it says in *err. */
+/* Counts one input, or the capture that it is compared with.  Returns the exit status of opening
+ * it; the status of the profile is *st, its error *err. */
 static int count_input(cli_lines *c, cli_input *in, cli_file *file, cli_losses *losses,
                        perfile_status *st, perfile_error *err)
 {
@@ -250,7 +251,7 @@ static int count_input(cli_lines *c, cli_input *in, cli_file *file, cli_losses *
     return CLI_DONE;
 }
 
-/* Counts the capture that an input is compared with; its exit status. */
+/* Counts the capture that an input is compared with.  Returns its exit status. */
 static int count_before(cli_lines *c, perfile_status *st, perfile_error *err)
 {
     cli_input in;
@@ -264,7 +265,7 @@ static int count_before(cli_lines *c, perfile_status *st, perfile_error *err)
     return cli_close(&in);
 }
 
-/* Sorts and prints what was counted. */
+/* Sorts and prints the counts. */
 static perfile_status print(cli_lines *c, const cli_input *in, perfile_error *err)
 {
     bool ok = take_rows(c);

@@ -1,5 +1,5 @@
-/* Counts by keys.  Of the keys there is a table of names, and a `switch` over the kinds for each
- * thing that is done with a value. */
+/* Counts by keys.  The kinds of keys have a table of names, and each operation on a value has a
+ * `switch` over the kinds. */
 #include "cli/stats/stats.h"
 
 #include <inttypes.h>
@@ -13,12 +13,12 @@
 
 enum { TYPE, EVENT, CPU, PID, TID, COMM, DSO, TIME, SYM, PARENT, SRCLINE, N_KINDS };
 
-enum { FIELD = N_KINDS }; /* any other name of a field: fields.c */
+enum { FIELD = N_KINDS }; /* any other field name: fields.c */
 
 static const struct {
     const char *name;
-    const char *heading; /* '>': right-aligned, see cli_table_new() */
-    uint8_t per;         /* PERFILE_PER_… of the library's profiles; 0: it has no such key */
+    const char *heading; /* '>' for right-aligned, see cli_table_new() */
+    uint8_t per;         /* PERFILE_PER_… in the library's profiles; 0 if they have no such key */
 } kinds[N_KINDS] = {
     [TYPE] = {"type", "TYPE", 0},
     [EVENT] = {"event", "EVENT", PERFILE_PER_EVENT},
@@ -40,7 +40,7 @@ const char *cli_key_word(size_t i)
     return i < N_KINDS ? kinds[i].name : NULL;
 }
 
-/* Reads a step of time such as "10ms" as ns; 0 if it is not one. */
+/* Reads a time step such as "10ms" in ns.  Returns 0 if it is not one. */
 static uint64_t read_step(const char *word)
 {
     static const struct {
@@ -57,7 +57,7 @@ static uint64_t read_step(const char *word)
     return 0;
 }
 
-/* Returns a sentence with all keys, as an error message. */
+/* Returns an error message that lists all keys. */
 static const char *known_keys(void)
 {
     static char text[192];
@@ -71,7 +71,7 @@ static const char *known_keys(void)
     return text;
 }
 
-/* Adds the key of `word`, "pid" or "time=10ms".  Returns an error message, or NULL. */
+/* Adds the key that `word` names: "pid" or "time=10ms".  Returns NULL, or an error message. */
 static const char *add_key(cli_keys *keys, const char *word)
 {
     const char *value = strchr(word, '=');
@@ -79,7 +79,7 @@ static const char *add_key(cli_keys *keys, const char *word)
     for (unsigned kind = 0; kind < N_KINDS; kind++) {
         if (strlen(kinds[kind].name) != n || memcmp(kinds[kind].name, word, n) != 0)
             continue;
-        /* The word is this key; what remains is to check how it is used. */
+        /* The word is this key; check its use. */
         if (keys->n == CLI_MAX_KEYS)
             return "too many keys";
         for (unsigned k = 0; k < keys->n; k++)
@@ -134,7 +134,7 @@ const char *cli_keys_suggestion(const char *list, char *out, size_t size)
         snprintf(word, sizeof word, "%.*s", (int)strcspn(list, ",="), list);
         bool known = false;
         for (unsigned kind = 0; kind < N_KINDS; kind++)
-            known |= strcmp(word, names[kind]) == 0; /* then there is nothing to suggest for it */
+            known |= strcmp(word, names[kind]) == 0; /* nothing to suggest for a known key */
         if (!known)
             cli_suggestion(word, names, N_KINDS, out, size);
     }
@@ -151,14 +151,13 @@ const char *cli_key_heading(const cli_keys *keys, unsigned k)
     return keys->kind[k] == FIELD ? cli_field_heading(keys, k) : kinds[keys->kind[k]].heading;
 }
 
-/* Returns what is shown of a mapped file, for a value that is the address of its name. */
+/* Returns the text for a mapped file; `value` is the address of its name. */
 static perfile_bytes dso_of_value(uint64_t value)
 {
     return perfile_mapping_dso(&(perfile_mapping){.name = (const char *)(uintptr_t)value});
 }
 
-/* Returns the name that a value stands for; NULL if it is shown as a number, or if there is none.
- */
+/* Returns the name for a value, or NULL if it is shown as a number or has no name. */
 static const char *name_of_value(const cli_counts *counts, unsigned k, uint64_t value, char *buf,
                                  size_t size)
 {
@@ -178,8 +177,9 @@ static const char *name_of_value(const cli_counts *counts, unsigned k, uint64_t 
     }
 }
 
-/* The name of a value of key `k` as it is printed, if it is one that records do not have themselves
- * (an event, a mapped file); false: it is not. */
+/* Sets *name to the printed name of a value of key `k`.  Returns false if the key is not an event
+ * or a mapped file, which are the keys with a name that is not in the record, or if there is no
+ * name. */
 static bool key_text(const cli_counts *counts, unsigned k, uint64_t value, perfile_bytes *name)
 {
     if (value == NO_VALUE)
@@ -249,8 +249,8 @@ void cli_key_cell(const cli_counts *counts, unsigned k, uint64_t value, cli_tabl
     }
 }
 
-/* The index of the event of a record.  A kernel record without a trailer has no id: any event would
- * be a guess, and --event does not select it. */
+/* Returns the index of the event of a record.  A kernel record without a trailer has no id, so its
+ * event would be a guess; --event does not select such records either. */
 static uint64_t event_of(const perfile_record *r)
 {
     const perfile_event *e = perfile_record_event(r);
@@ -259,18 +259,18 @@ static uint64_t event_of(const perfile_record *r)
     return e && !guessed ? e->index : NO_VALUE;
 }
 
-/* The name of a thread at the times from `first` to `last`. */
 enum { THREAD_NAMES = 4096 }; /* 160 KiB; a power of two */
 
+/* An entry of the cache of thread names: the name from time `first` to time `last`. */
 typedef struct cli_thread_name {
     uint64_t first, last;
-    const char *name; /* NULL: it has none */
+    const char *name; /* NULL if the thread has no name */
     uint32_t pid, tid;
     bool used;
 } cli_thread_name;
 
-/* The name of the thread of a record, NO_VALUE if it has none.  Samples of a thread follow each
- * other closely, and its name changes seldom. */
+/* Returns the name of the thread of a record, NO_VALUE if it has none.  Samples of the same thread
+ * are close together, and its name seldom changes, so names are cached. */
 static uint64_t comm_of(const cli_counts *counts, const perfile_model *model,
                         const perfile_record *r)
 {
@@ -286,7 +286,7 @@ static uint64_t comm_of(const cli_counts *counts, const perfile_model *model,
     return t->name ? (uintptr_t)t->name : NO_VALUE;
 }
 
-/* Returns the value of key `k` for a record; UINT64_MAX if it has none. */
+/* Returns the value of key `k` for a record, NO_VALUE if it has none. */
 static uint64_t key_value(const cli_counts *counts, unsigned k, const cli_input *in,
                           const perfile_record *r)
 {
@@ -306,7 +306,7 @@ static uint64_t key_value(const cli_counts *counts, unsigned k, const cli_input 
         return perfile_record_task(r, &pid, &tid) ? tid : NO_VALUE;
     case COMM:
         return comm_of(counts, in->model, r);
-    case DSO: /* what was mapped at the address of the sample, at its time */
+    case DSO: /* the mapping at the address and the time of the sample */
         mapping = perfile_model_record_mapping(in->model, r);
         return mapping ? (uintptr_t)mapping->name : NO_VALUE;
     case TIME: {
@@ -323,8 +323,8 @@ int cli_key_order(const cli_counts *counts, unsigned k, uint64_t a, uint64_t b)
     const cli_keys *keys = counts->keys;
     if (keys->kind[k] == FIELD)
         return cli_field_order(counts, k, a, b);
-    /* Values of these keys are addresses, whose order is random. */
-    /* Without a value (NO_VALUE) there is no string: such rows come last. */
+    /* Values of these keys are addresses, so their order is random: compare the strings. */
+    /* NO_VALUE has no string.  Rows with it come last. */
     bool names = keys->kind[k] == COMM || keys->kind[k] == DSO;
     if (names && a != NO_VALUE && b != NO_VALUE)
         return strcmp((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);
@@ -370,10 +370,11 @@ bool cli_keys_type_only(const cli_keys *keys)
     return keys->n == 1 && keys->kind[0] == TYPE;
 }
 
-/* The hash table of groups: linear probing, at most half full, so that a free slot is always
- * found. */
+/* The hash table of groups uses linear probing and is at most half full, so that there is always a
+ * free slot. */
 
-/* Multiplies by an odd constant and folds the upper half down for each number of the key. */
+/* For each number of the key: multiplies by an odd constant, then xors the upper half into the
+ * lower. */
 static uint64_t hash(uint64_t seed, const uint64_t *key, unsigned n)
 {
     uint64_t h = seed;
@@ -393,7 +394,7 @@ static bool is_of(const cli_groups *g, size_t group, const uint64_t *key)
     return k == g->n_keys;
 }
 
-/* Returns the slot that has `key`, or the free slot where it belongs. */
+/* Returns the slot of `key`, or the free slot where it belongs. */
 static size_t *slot_of(const cli_groups *g, const uint64_t *key)
 {
     size_t at = (size_t)hash(g->seed, key, g->n_keys) & (g->n_slots - 1);
@@ -402,8 +403,8 @@ static size_t *slot_of(const cli_groups *g, const uint64_t *key)
     return &g->slots[at];
 }
 
-/* Doubles the table and inserts all groups again; false, with all groups still valid, if
- * there is no memory. */
+/* Doubles the table and inserts all groups again.  When out of memory, returns false; all groups
+ * stay valid. */
 static bool grow(cli_groups *g)
 {
     size_t n_slots = g->n_slots ? g->n_slots * 2 : 256;
@@ -424,7 +425,8 @@ static bool grow(cli_groups *g)
     return true;
 }
 
-/* Makes g->last the group of `key`, which is added if necessary; false if there is no memory. */
+/* Sets g->last to the group of `key`, which is added if necessary.  Returns false when out of
+ * memory. */
 static bool find_group(cli_groups *g, const uint64_t *key)
 {
     if (g->n == g->cap && !grow(g))
@@ -440,11 +442,11 @@ static bool find_group(cli_groups *g, const uint64_t *key)
     return true;
 }
 
-/* Adds `records` and `bytes` to the group of `key`, which is created if it does not exist.  Returns
- * the group, valid until the next call; NULL if there is no memory. */
+/* Adds `records` and `bytes` to the group of `key`, which is created if necessary.  Returns the
+ * group, which is valid until the next call, or NULL when out of memory. */
 static cli_group *add_to_group(cli_groups *g, const uint64_t *key, uint64_t records, uint64_t bytes)
 {
-    /* Records that follow each other often have the same key: no search for them. */
+    /* Consecutive records often have the same key, which saves the search. */
     if ((g->n == 0 || !is_of(g, g->last, key)) && !find_group(g, key))
         return NULL;
     g->at[g->last].records += records;
@@ -459,18 +461,18 @@ static void free_groups(cli_groups *g)
     *g = (cli_groups){.n_keys = g->n_keys, .seed = g->seed};
 }
 
-/* Rows that have the same names are one row: two events may have one name, and a file may have been
- * mapped under names of which only a part is shown.  So what is printed is what an option selects
- * that is given the printed name. */
+/* Rows with the same names become one row.  Two events may have one name, and a file may have been
+ * mapped under several names of which the same part is shown.  After joining, the selection option
+ * with the printed name selects exactly the records of a row. */
 
-/* The name of a value, and the group that has it. */
+/* The name of a value, and a group with it. */
 typedef struct named {
     perfile_bytes name;
     uint64_t value;
     size_t group;
 } named;
 
-/* qsort() order: by name, then by value. */
+/* Compares for qsort(): by name, then by value. */
 static int compare(const void *a, const void *b)
 {
     const named *x = a, *y = b;
@@ -489,8 +491,8 @@ static bool same_name(const named *a, const named *b)
            (!a->name.len || memcmp(a->name.ptr, b->name.ptr, a->name.len) == 0);
 }
 
-/* Puts the least value of each name in the place of the others, in key `k` of all groups.  *changed
- * becomes true if there are others.  False if there is no memory. */
+/* In key `k` of all groups, replaces the values that have the same name by the least of them.  Sets
+ * *changed if a value was replaced.  Returns false when out of memory. */
 static bool join_values(cli_counts *counts, unsigned k, bool *changed)
 {
     cli_groups *g = &counts->groups;
@@ -544,9 +546,9 @@ bool cli_counts_join(cli_counts *counts)
 
 /* Counting for `stats`.
  *
- * By type alone, which is the default, nothing of a record is needed but its header: records
- * are counted in an array by type, samples that the index of an archive counts are skipped
- * (perfile_stream_pass()).  For all other keys each record is looked up in the hash table of
+ * The default key is the type alone.  It only needs the record headers: records are counted in an
+ * array by type, and samples that the index of an archive counts are skipped
+ * (perfile_stream_pass()).  With all other keys, each record is looked up in the hash table of
  * groups. */
 
 void cli_counts_start(cli_counts *counts, const cli_keys *keys)
@@ -554,7 +556,7 @@ void cli_counts_start(cli_counts *counts, const cli_keys *keys)
     struct timespec t = {0};
     clock_gettime(CLOCK_MONOTONIC, &t);
     *counts = (cli_counts){.keys = keys, .groups = {.n_keys = keys->n}};
-    /* Not a secret, but nothing that the author of an input can know. */
+    /* Not secret, but the author of an input cannot know it. */
     counts->groups.seed = ((uint64_t)t.tv_nsec << 32 | 1) * 0x9e3779b97f4a7c15;
 }
 
@@ -574,15 +576,15 @@ static inline uint64_t bytes_of(const perfile_record *r)
 
 enum { N_COUNTED_TYPES = 256 };
 
-/* Counts of the types below N_COUNTED_TYPES: all types of perf.  Other families are counted in
- * groups. */
+/* Counts of the types below N_COUNTED_TYPES, which are all types of perf.  Types of other families
+ * are counted in groups. */
 typedef struct type_counts {
     struct {
         uint64_t records, bytes;
     } at[N_COUNTED_TYPES];
 } type_counts;
 
-/* Counts samples at the current position without reading them, as far as that is possible. */
+/* Counts samples at the current position without reading them, as far as possible. */
 static void count_passed(type_counts *low, cli_input *in)
 {
     perfile_passed p;
@@ -593,7 +595,7 @@ static void count_passed(type_counts *low, cli_input *in)
     }
 }
 
-/* Adds the counts to the groups; false if there is no memory. */
+/* Adds the counts to the groups.  Returns false when out of memory. */
 static bool add_types(cli_counts *counts, const type_counts *low)
 {
     bool ok = true;
@@ -609,8 +611,8 @@ static bool add_types(cli_counts *counts, const type_counts *low)
     return ok;
 }
 
-/* Counts by type alone: two additions for each record that is framed, none for those skipped.
- * Runs of nothing but samples cannot contain losses and are not searched for them. */
+/* Counts by type alone: two additions for each record that is read, none for those that are
+ * skipped.  Batches that have only samples cannot contain losses and are not searched for them. */
 static bool count_types(cli_counts *counts, cli_input *in)
 {
     type_counts low = {0};
@@ -640,13 +642,13 @@ static bool count_types(cli_counts *counts, cli_input *in)
     return add_types(counts, &low) && ok;
 }
 
-/* Counts a sample with its period.  Periods of different events count different things: then the
- * sum is marked as meaningless. */
+/* Counts a sample and its period.  Periods of different events count different things; if the
+ * events differ, the sum is marked as having no meaning. */
 static void count_sample(cli_group *g, const perfile_record *r)
 {
     const perfile_event *e = perfile_record_event(r);
     uint64_t period = 0;
-    const uint32_t event = e ? e->index + 1 : 0; /* of no event: such a sample has no period */
+    const uint32_t event = e ? e->index + 1 : 0; /* without an event, a sample has no period */
     const bool has_period = perfile_sample_period(r, &period) && e;
     g->no_period |= !has_period || (g->samples && g->event != event);
     g->samples++;
@@ -654,7 +656,7 @@ static void count_sample(cli_group *g, const perfile_record *r)
     g->period += period;
 }
 
-/* The values of all keys for a record. */
+/* Sets key[] to the values of all keys for a record. */
 static perfile_status key_values(cli_counts *counts, const cli_input *in, const perfile_record *r,
                                  uint64_t *key, perfile_error *err)
 {
@@ -667,7 +669,7 @@ static perfile_status key_values(cli_counts *counts, const cli_input *in, const 
     return st;
 }
 
-/* Counts by any keys.  Errors as of cli_count(). */
+/* Counts by any keys.  Returns errors like cli_count(). */
 static perfile_status count_keys(cli_counts *counts, cli_input *in, perfile_error *err)
 {
     const perfile_record *r;
@@ -694,8 +696,8 @@ static perfile_status count_keys(cli_counts *counts, cli_input *in, perfile_erro
     return st;
 }
 
-/* Sums up all groups.  The sum of periods means nothing if the groups have samples of different
- * events. */
+/* Sums up all groups.  If the groups have samples of different events, the sum of periods has no
+ * meaning. */
 static void add_up(cli_counts *counts)
 {
     cli_group *sum = &counts->total;

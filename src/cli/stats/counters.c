@@ -1,7 +1,7 @@
-/* What `perfile stats` says of the counts of perf stat (STAT records), below its table of records:
- * the library's profile adds them up (PERFILE_PROFILE_COUNTERS), by event and by those keys of --by
- * that they have; this file hands it the records and prints its rows, as `perf stat report` does.
- */
+/* The counts of perf stat (STAT records), which `perfile stats` prints below its table of records.
+ * The library's profile adds them up (PERFILE_PROFILE_COUNTERS) by event and by those keys of --by
+ * that they have.  This file gives the records to the profile and prints its rows, like `perf stat
+ * report`. */
 #include "cli/stats/stats.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/print.h"
 
-/* A row, with the number of the first row of its event. */
+/* A row, with the index of the first row of its event. */
 typedef struct line {
     perfile_profile_row row;
     size_t number, event;
@@ -20,15 +20,16 @@ typedef struct line {
 /* The rows of one input. */
 typedef struct counters {
     const cli_counts *counts;
-    uint8_t per[8]; /* keys PERFILE_PER_…, ended by 0 */
+    uint8_t per[8]; /* keys PERFILE_PER_…, terminated by 0 */
     line *at;
     size_t n;
 } counters;
 
-/* Of qsort(), which passes none. */
+/* Argument of order(), to which qsort() passes none. */
 static const uint8_t *sorted_per;
 
-/* The keys: those of --by that counters have, and the event. */
+/* Sets per[] to the keys of --by that counters have, and the event, and *step to the step of the
+ * key `time` if it was given. */
 static void choose_keys(const cli_counts *counts, uint8_t per[8], uint64_t *step)
 {
     const cli_keys *keys = counts->keys;
@@ -45,7 +46,7 @@ static void choose_keys(const cli_counts *counts, uint8_t per[8], uint64_t *step
         per[n] = PERFILE_PER_EVENT;
 }
 
-/* What fails in the profile ends reading, as what fails in the input does. */
+/* Makes an error of the profile the error of the input, which ends reading. */
 static void fail(cli_input *in, perfile_status st, const perfile_error *err)
 {
     if (st == PERFILE_OK || in->status < 0)
@@ -81,13 +82,13 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Compares two names; what is not known comes last. */
+/* Compares two names; unknown names come last. */
 static int compare_names(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) : (b != NULL) - (a != NULL);
 }
 
-/* By the keys in their order; events in the order in which they came. */
+/* Compares by the keys in their order; events are in the order of their first rows. */
 static int order(const void *a, const void *b)
 {
     const line *x = a, *y = b;
@@ -101,7 +102,7 @@ static int order(const void *a, const void *b)
     return found ? found : compare_numbers(x->number, y->number);
 }
 
-/* By the address of the name of the event: equal names of one profile are one text. */
+/* Compares by the address of the event name: in a profile, equal names are one string. */
 static int by_event(const void *a, const void *b)
 {
     const line *x = a, *y = b;
@@ -109,7 +110,7 @@ static int by_event(const void *a, const void *b)
     return found ? found : compare_numbers(x->number, y->number);
 }
 
-/* Takes the rows in their order; false if there is no memory. */
+/* Gets the rows from the profile, and sorts them.  Returns false when out of memory. */
 static bool take(counters *c, const cli_counts *counts)
 {
     perfile_profile_summary sum;
@@ -141,7 +142,7 @@ bool cli_counters_any(const cli_counts *counts)
     return sum.rows;
 }
 
-/* A key as a cell of a table. */
+/* Adds a key as a cell of a table. */
 static void put_key(cli_table *t, const perfile_profile_row *row, uint8_t per)
 {
     char time[32];
@@ -164,7 +165,7 @@ static void put_key(cli_table *t, const perfile_profile_row *row, uint8_t per)
     }
 }
 
-/* The count with its unit, and the part of the time for which it was counted. */
+/* Adds the count, its unit, and the part of the time for which it was counted. */
 static void put_count(cli_table *t, const perfile_profile_row *row)
 {
     if (!row->samples)
@@ -208,7 +209,7 @@ bool cli_counters_print(const cli_counts *counts, uint64_t top)
     return t && cli_table_end(t, true);
 }
 
-/* A key as a member of a JSON object. */
+/* Prints a key as a member of a JSON object. */
 static void key_json(const perfile_profile_row *row, uint8_t per)
 {
     switch (per) {

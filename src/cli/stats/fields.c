@@ -1,7 +1,7 @@
-/* Keys of --by that are names of fields: whatever `dump --fields` has as a column.
+/* Keys of --by that are names of fields: any column of `dump --fields`.
  *
- * Their values are texts, each kept once and numbered, so that a value is one uint64_t as those of
- * the other keys. */
+ * Their values are texts.  Each text is stored once and numbered, so that a value is one uint64_t,
+ * as for other keys. */
 #include "cli/stats/stats.h"
 
 #include <ctype.h>
@@ -10,14 +10,15 @@
 
 #include "perfile/emit.h"
 
-/* The texts of a key, each with a zero behind it. */
+/* The texts of a key, each followed by a NUL. */
 typedef struct cli_field {
     perfile_columns *columns;
     char *texts;
-    size_t len, cap; /* of `texts` */
-    size_t *at;      /* where in `texts` the text of each number begins … */
+    size_t len, cap; /* size of `texts`, used and allocated */
+    size_t *at;      /* offset in `texts` of the text with each number */
     size_t n, at_cap;
-    size_t *slots; /* … a hash table: number + 1; 0: free; twice as many as fit in `at` */
+    size_t *slots; /* a hash table: number + 1, 0 if free; it has twice as many slots as `at` has
+                    * entries */
 } cli_field;
 
 const char *cli_field_key(cli_keys *keys, unsigned k, const char *word)
@@ -98,7 +99,7 @@ static uint64_t hash(uint64_t seed, perfile_bytes text)
     return h;
 }
 
-/* The slot of a text, or the free one where it belongs. */
+/* Returns the slot of a text, or the free slot where it belongs. */
 static size_t *slot_of(const cli_field *f, uint64_t seed, perfile_bytes text)
 {
     const size_t mask = 2 * f->at_cap - 1;
@@ -111,7 +112,7 @@ static size_t *slot_of(const cli_field *f, uint64_t seed, perfile_bytes text)
     return &f->slots[i];
 }
 
-/* Makes room for another text of `len` bytes. */
+/* Makes room for another text of `len` bytes.  Returns false when out of memory. */
 static bool grow(cli_field *f, uint64_t seed, size_t len)
 {
     if (f->cap - f->len <= len) {
@@ -153,7 +154,7 @@ perfile_status cli_field_value(cli_counts *counts, unsigned k, const perfile_rec
     if (st != PERFILE_OK)
         return st == PERFILE_END ? PERFILE_OK : st;
     const uint8_t *zero = text.len ? memchr(text.ptr, 0, text.len) : NULL;
-    text.len = zero ? (size_t)(zero - text.ptr) : text.len; /* a text has no zero in it */
+    text.len = zero ? (size_t)(zero - text.ptr) : text.len; /* texts end at the first NUL */
     if (!grow(f, seed, text.len)) {
         err->status = PERFILE_E_NOMEM;
         return PERFILE_E_NOMEM;
@@ -171,7 +172,7 @@ perfile_status cli_field_value(cli_counts *counts, unsigned k, const perfile_rec
     return PERFILE_OK;
 }
 
-/* Numbers by their size, before texts by their characters. */
+/* Compares numbers by value, texts by their characters; numbers come before texts. */
 int cli_field_order(const cli_counts *counts, unsigned k, uint64_t a, uint64_t b)
 {
     if (a == UINT64_MAX || b == UINT64_MAX)

@@ -1,5 +1,5 @@
-/* The lines of `perfile stats` for samples that a profile counted (code.c), as a table and as JSON:
- * their keys and figures, those of a capture before, and call trees. */
+/* Prints the lines of `perfile stats` for samples that a profile counted (code.c), as a table and
+ * as JSON: keys and counts, the counts of a capture before, and call trees. */
 #include "cli/stats/stats.h"
 
 #include <inttypes.h>
@@ -53,14 +53,14 @@ uint32_t cli_line_number(const perfile_profile_row *row, uint8_t per)
     }
 }
 
-/* The letter of the kind of code in "[k] name", as perf shows functions. */
+/* Returns the letter for the kind of code in "[k] name", as perf prints functions. */
 static char letter(uint16_t cpumode)
 {
     static const char letters[] = "-k.Hgu";
     return cpumode < sizeof letters - 1 ? letters[cpumode] : '-';
 }
 
-/* "[k] name"; other keys as they are. */
+/* Adds a key as a cell; functions are printed as "[k] name". */
 static void put_key(cli_table *t, const cli_lines *c, const perfile_profile_row *row, uint8_t per)
 {
     const char *text = cli_line_text(row, per);
@@ -79,7 +79,7 @@ static void put_key(cli_table *t, const cli_lines *c, const perfile_profile_row 
         cli_cell_string(t, text);
 }
 
-/* What shares are of, of the inputs and of the capture before. */
+/* The totals of which shares are computed, for the inputs and for the capture before. */
 static uint64_t all_now(const cli_lines *c)
 {
     return c->periods ? c->sum.period : c->sum.samples;
@@ -90,16 +90,17 @@ static uint64_t all_before(const cli_lines *c)
     return c->periods ? c->sum.before_period : c->sum.before_samples;
 }
 
-/* True if totals are more than what was taken there, or are not of it. */
+/* True if totals are a column: they may be larger than the samples taken in a function, or count
+ * something else. */
 static bool has_totals(const cli_lines *c)
 {
     return c->sum.has_chains || c->set->function;
 }
 
-/* What is printed of a row, of a sum of rows, or of a node of a tree.  Numbers that mean nothing
- * there are NOTHING. */
+/* The numbers printed for a row, a sum of rows, or a node of a tree.  A number that has no meaning
+ * there is NOTHING. */
 typedef struct figures {
-    uint64_t self, total; /* samples or periods, as shares are */
+    uint64_t self, total; /* samples or periods, like the shares */
     uint64_t samples, period;
     uint64_t before;
 } figures;
@@ -116,7 +117,7 @@ static figures figures_of(const cli_lines *c, const cli_line *line)
                      .before = line->before};
 }
 
-/* A cell with a share; NOTHING: an empty one. */
+/* Adds a share as a cell, which is empty for NOTHING. */
 static void put_share(cli_table *t, uint64_t part, uint64_t all)
 {
     if (part == NOTHING)
@@ -133,7 +134,7 @@ static void put_number(cli_table *t, uint64_t n)
         cli_cell(t, "%" PRIu64, n);
 }
 
-/* Adds the figures of a comparison: where there is nothing on one side, there is no ratio. */
+/* Adds the numbers of a comparison.  If one side is 0, there is no ratio. */
 static void put_comparison(cli_table *t, const cli_lines *c, const figures *f)
 {
     const double delta =
@@ -148,7 +149,7 @@ static void put_comparison(cli_table *t, const cli_lines *c, const figures *f)
     put_number(t, f->samples);
 }
 
-/* Adds the figures of a line. */
+/* Adds the numbers of a line. */
 static void put_figures(cli_table *t, const cli_lines *c, const figures *f)
 {
     if (c->set->before) {
@@ -163,8 +164,8 @@ static void put_figures(cli_table *t, const cli_lines *c, const figures *f)
         put_number(t, f->period);
 }
 
-/* Adds a row for all rows from `first` on, and the word for it.  Totals of several rows add up only
- * where each sample counts for one of them. */
+/* Adds a row for all rows from `first` on, with `word` as its key.  Totals of several rows can be
+ * summed only if each sample counts for one of them. */
 static void put_sum(cli_table *t, const cli_lines *c, size_t first, const char *word)
 {
     figures sum = {0};
@@ -184,9 +185,9 @@ static void put_sum(cli_table *t, const cli_lines *c, size_t first, const char *
         cli_cell(t, "%s", "");
 }
 
-enum { DEEPEST = 1024 }; /* of trees */
+enum { DEEPEST = 1024 }; /* most levels of a tree */
 
-/* The key in whose column trees are printed: functions, else the last one. */
+/* Returns the key that has trees in its column: functions, or else the last key. */
 static unsigned tree_column(const cli_keys *keys)
 {
     unsigned column = keys->n - 1;
@@ -196,8 +197,8 @@ static unsigned tree_column(const cli_keys *keys)
     return column;
 }
 
-/* Adds a node of a tree.  `indent`: of nodes that are one of several beside each other; a node that
- * is alone continues the one above it without being indented more, as in perf. */
+/* Adds a node of a tree.  `begins`: the node starts a branch.  An only child does not: it continues
+ * its parent with the same `indent`, as in perf. */
 static void put_node(cli_table *t, const cli_lines *c, const perfile_profile_node *node,
                      unsigned indent, bool begins)
 {
@@ -225,7 +226,7 @@ static void put_node(cli_table *t, const cli_lines *c, const perfile_profile_nod
 /* Adds the tree of a line, which begins with node *at. */
 static void put_tree(cli_table *t, const cli_lines *c, const cli_line *line, size_t *at)
 {
-    uint16_t indents[DEEPEST + 1]; /* of the nodes that the present one is below */
+    uint16_t indents[DEEPEST + 1]; /* indents of the current node and its parents */
     perfile_profile_node node;
     bool begins = true;
     for (; perfile_profile_get_node(c->profile, *at, &node, sizeof node) &&
@@ -240,7 +241,7 @@ static void put_tree(cli_table *t, const cli_lines *c, const cli_line *line, siz
     }
 }
 
-/* Prints the table; false if there is no memory. */
+/* Prints the table.  Returns false when out of memory. */
 static bool print_table(const cli_lines *c)
 {
     const char *names[5 + CLI_MAX_KEYS];
@@ -340,7 +341,7 @@ static void key_json(const perfile_profile_row *row, const char *name, uint8_t p
         cli_json_null(name);
 }
 
-/* Prints a sum of periods, which may mean nothing. */
+/* Prints a sum of periods; null if it has no meaning. */
 static void period_json(const char *name, uint64_t period, bool mixed)
 {
     if (mixed)
@@ -349,7 +350,7 @@ static void period_json(const char *name, uint64_t period, bool mixed)
         cli_json_decimal(name, period);
 }
 
-/* Prints samples and period, and with `total` those of callers. */
+/* Prints samples and period, and with `total` also their totals. */
 static void figures_json(const perfile_profile_row *row, bool mixed, bool total)
 {
     cli_json_number("samples", row->samples);
@@ -360,7 +361,7 @@ static void figures_json(const perfile_profile_row *row, bool mixed, bool total)
     period_json("total_period", row->total_period, mixed);
 }
 
-/* Prints what a line had before, and the difference of the shares. */
+/* Prints the numbers of a line in the capture before, and the difference of the shares. */
 static void comparison_json(const cli_lines *c, const cli_line *line)
 {
     perfile_profile_row before;
@@ -401,7 +402,7 @@ static void tree_json(const cli_lines *c, const cli_line *line, size_t *at)
     cli_json_array_end();
 }
 
-/* Prints what is known of the places in code of the samples. */
+/* Prints statistics on the code locations of the samples. */
 static void code_json(cli_lines *c)
 {
     cli_json_object("code");

@@ -1,4 +1,4 @@
-/* `perfile stats`: counts of samples and other records by keys.  count.c and counters.c count; this
+/* `perfile stats`: counts of samples and other records by keys. count.c and counters.c count.  This
  * file reads the command line, sorts the rows, and prints them. */
 #include "cli/stats/stats.h"
 
@@ -47,7 +47,7 @@ static int by_key(const cli_group *x, const cli_group *y)
     return 0;
 }
 
-/* Returns the number of a row that `by` names; 0 for BY_KEY. */
+/* Returns the number by which a row is sorted; 0 for BY_KEY. */
 static uint64_t sort_value(const cli_group *g, int by)
 {
     switch (by) {
@@ -72,13 +72,13 @@ static int order(const void *a, const void *b)
     uint64_t of_x = sort_value(x, sorted_by), of_y = sort_value(y, sorted_by);
     if (of_x != of_y)
         return of_x < of_y ? 1 : -1;
-    /* Rows without samples (other record types) by their number of records. */
+    /* Rows without samples (other record types) are sorted by number of records. */
     if (sorted_by == BY_SAMPLES && x->records != y->records)
         return x->records < y->records ? 1 : -1;
     return by_key(x, y);
 }
 
-/* Sorts the rows.  The default is by samples, by records where there are no samples. */
+/* Sorts the rows.  The default is by samples, or by records if there are no samples. */
 static void sort_rows(const settings *set, cli_counts *counts)
 {
     sorted_counts = counts;
@@ -94,7 +94,7 @@ static size_t rows_shown(const settings *set, const cli_counts *counts)
     return set->top && set->top < counts->groups.n ? (size_t)set->top : counts->groups.n;
 }
 
-/* Prints the counts of a row; a period that means nothing is null. */
+/* Prints the counts of a row; a period without meaning is null. */
 static void figures_json(const cli_counts *counts, const cli_group *g)
 {
     cli_json_number("records", g->records);
@@ -108,7 +108,7 @@ static void figures_json(const cli_counts *counts, const cli_group *g)
         cli_json_decimal("period", g->period);
 }
 
-/* Prints the counts of one input as a JSON object; false if there is no memory. */
+/* Prints the counts of one input as a JSON object.  Returns false when out of memory. */
 static bool print_json(const settings *set, const cli_counts *counts, const cli_input *in)
 {
     const cli_groups *g = &counts->groups;
@@ -141,19 +141,19 @@ static bool print_json(const settings *set, const cli_counts *counts, const cli_
     return ok;
 }
 
-/* Which columns a table has besides the first one, PERCENT and BYTES. */
+/* The columns of a table in addition to the first one, PERCENT and BYTES. */
 typedef struct columns {
     bool samples, period;
-    uint64_t total; /* what PERCENT is a share of */
-    int by;         /* BY_…: which number the share is of */
+    uint64_t total; /* the number for the whole input */
+    int by;         /* BY_…: PERCENT is a share of this number */
 } columns;
 
-/* Chooses the columns.  PERCENT needs a number that adds up: for a sort by key, or by periods of
- * several events, it is that of samples. */
+/* Chooses the columns.  PERCENT needs a number that can be summed up: with a sort by key, or by
+ * periods of several events, it is the number of samples. */
 static columns columns_of(const cli_counts *counts)
 {
     columns c = {.by = sorted_by};
-    /* By type alone the samples are a row of their own. */
+    /* By type alone, samples are a separate row. */
     c.samples = counts->total.samples && !cli_keys_type_only(counts->keys);
     for (size_t i = 0; i < counts->groups.n && c.samples; i++)
         c.period |= counts->periods && counts->groups.at[i].period;
@@ -183,7 +183,7 @@ static void put_figures(cli_table *t, const columns *c, const cli_group *g)
     cli_cell(t, "%" PRIu64, g->bytes);
 }
 
-/* Adds one row for all those that --top leaves out. */
+/* Adds one row for all rows that --top omits. */
 static void put_others_row(const settings *set, const cli_counts *counts, size_t shown,
                            cli_table *t, const columns *c)
 {
@@ -202,8 +202,8 @@ static void put_others_row(const settings *set, const cli_counts *counts, size_t
         cli_cell(t, "%s", "");
 }
 
-/* Prints the counts as a table, with a row for the rest and one for the total; false if there is no
- * memory. */
+/* Prints the counts as a table, with a row for the omitted rows and one for the total.  Returns
+ * false when out of memory. */
 static bool print_table(const settings *set, const cli_counts *counts)
 {
     const cli_groups *g = &counts->groups;
@@ -234,7 +234,7 @@ static bool print_table(const settings *set, const cli_counts *counts)
         cli_cell(t, "%s", k == 0 ? "total" : "");
     bool ok = cli_table_print(t);
     cli_table_free(t);
-    /* Losses are those of the whole recording: their share of a selection means nothing. */
+    /* Losses are those of the whole recording, so their share of a selection has no meaning. */
     const uint64_t samples = set->how.selection && cli_selects(set->how.selection)
                                  ? CLI_SAMPLES_UNKNOWN
                                  : counts->total.samples;
@@ -243,12 +243,12 @@ static bool print_table(const settings *set, const cli_counts *counts)
     return ok;
 }
 
-/* Prints the counts of one input; false if there is no memory. */
+/* Prints the counts of one input.  Returns false when out of memory. */
 static bool print(const settings *set, cli_counts *counts, const cli_input *in)
 {
     bool ok = true;
     if (in->selects && !counts->total.records && in->file->n_captures && !set->json)
-        return true; /* the note that nothing is selected says it */
+        return true; /* a note already reports that nothing is selected */
     sort_rows(set, counts);
     if (set->heading)
         cli_print("%s:\n", in->name);
@@ -263,7 +263,7 @@ static bool print(const settings *set, cli_counts *counts, const cli_input *in)
     return ok;
 }
 
-/* Does one input and returns its exit status. */
+/* Counts one input, prints the counts, and returns the exit status. */
 static int stats_of(cli_file *file, const settings *set)
 {
     cli_input in;
@@ -286,7 +286,7 @@ static int stats_of(cli_file *file, const settings *set)
         cli_message("%s: --by: %s", in.name, err.message);
     else if (st != PERFILE_OK)
         cli_message("%s: out of memory", in.name);
-    cli_fields_close(&counts); /* they read the session, which ends with the input */
+    cli_fields_close(&counts); /* they use the session, which ends with the input */
     int status = cli_close(&in);
     cli_counts_end(&counts);
     return st == PERFILE_OK ? status : cli_status_of(st, false);
@@ -319,7 +319,7 @@ static int unknown_option(settings *set)
 
 CLI_WORDS(tree_word, "callers", "callees")
 
-/* --tree, or --tree=WHICH. */
+/* Reads --tree or --tree=WHICH. */
 static int tree_option(settings *set)
 {
     size_t which;
@@ -332,7 +332,7 @@ static int tree_option(settings *set)
     return status;
 }
 
-/* --min: "0.5" or "0.5%". */
+/* Reads --min: "0.5" or "0.5%". */
 static int min_option(settings *set)
 {
     char *end;
@@ -343,7 +343,7 @@ static int min_option(settings *set)
     return CLI_CONTINUE;
 }
 
-/* --callers and --callees, of which there is one. */
+/* Reads --callers or --callees, which exclude each other. */
 static int around_option(settings *set, uint32_t around)
 {
     if (set->function && set->around != around)
@@ -353,7 +353,7 @@ static int around_option(settings *set, uint32_t around)
     return CLI_CONTINUE;
 }
 
-/* --depth and --width. */
+/* Reads --depth or --width. */
 static int size_option(const char *name, uint64_t *size)
 {
     if (cli_read_number("stats", name, optarg, size) != CLI_CONTINUE)
@@ -362,7 +362,7 @@ static int size_option(const char *name, uint64_t *size)
                                   : cli_usage("stats", "--%s is a number from 1 to 1024", name);
 }
 
-/* Handles an option that makes a profile count samples. */
+/* Handles an option for which a profile counts samples. */
 static int read_code_option(int option, settings *set)
 {
     switch (option) {
@@ -390,7 +390,7 @@ static int read_code_option(int option, settings *set)
     }
 }
 
-/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+/* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
     const char *wrong;
@@ -577,8 +577,9 @@ int cli_stats(int argc, char **argv)
         set.how.translate = set.of_code;
         set.how.model = set.of_code || set.keys.needs_model || cli_key_resolved(&set.keys) >= 0;
         set.how.names_only = !set.of_code && !set.keys.needs_model && !cli_keys_of_files(&set.keys);
-        set.how.with_sideband = set.of_code; /* call chains that come later */
-        if (set.on_cpu)                      /* what was before each switch, in order of time */
+        set.how.with_sideband = set.of_code; /* for call chains that come later */
+        if (set.on_cpu)                      /* events before each switch are needed, in order of
+                                              * time */
             set.how.model = set.how.marked = set.how.sorted = true;
         set.heading = !set.json && in.n > 1;
         status = CLI_DONE;

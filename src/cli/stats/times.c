@@ -1,6 +1,6 @@
-/* `perfile stats --on-cpu`: how long threads were on processors and off them.  The library's
- * profile adds that up (PERFILE_PROFILE_TIMES); this file fills it, and sorts and prints its rows.
- */
+/* `perfile stats --on-cpu`: how long threads were on CPUs and off them.  The library's profile adds
+ * up the times (PERFILE_PROFILE_TIMES).  This file fills the profile, and sorts and prints its
+ * rows. */
 #include "cli/stats/stats.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ typedef struct line {
     perfile_profile_times times;
 } line;
 
-/* What is printed of one input. */
+/* The lines of one input. */
 typedef struct lines {
     const cli_stats_settings *set;
     line *at;
@@ -26,7 +26,7 @@ typedef struct lines {
     cli_losses losses;
 } lines;
 
-/* Of qsort(), which passes none. */
+/* Argument of order(), to which qsort() passes none. */
 static const cli_stats_settings *sorting;
 
 int cli_stats_check_times(cli_stats_settings *set)
@@ -77,7 +77,8 @@ static int order(const void *a, const void *b)
     return found;
 }
 
-/* Takes the rows, in their order, and adds them up; false if there is no memory. */
+/* Gets the rows from the profile, sorts them, and sums them up.  Returns false when out of
+ * memory. */
 static bool take(lines *x, const perfile_profile *profile)
 {
     perfile_profile_get_summary(profile, &x->sum, sizeof x->sum);
@@ -114,7 +115,7 @@ static void put_ms(cli_table *t, uint64_t ns)
     cli_cell(t, "%" PRIu64 ".%03" PRIu64, ns / 1000000, ns / 1000 % 1000);
 }
 
-/* True if processors are rows of their own: then their idle time is a column. */
+/* True if each row is a CPU.  Then its idle time is a column. */
 static bool by_cpu_alone(const lines *x)
 {
     return x->set->keys.n == 1 && cli_key_per(&x->set->keys, 0) == PERFILE_PER_CPU;
@@ -176,7 +177,7 @@ static bool print_table(const lines *x)
     return cli_table_end(t, true);
 }
 
-/* Prints what is no row: idle, and what says that there can be none. */
+/* Prints information outside of the rows: idle time, losses, and why there may be no rows. */
 static void print_notes(const lines *x, const cli_input *in)
 {
     const perfile_session *session = perfile_stream_session(in->stream);

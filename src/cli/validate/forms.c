@@ -1,9 +1,9 @@
-/* Findings for people: the first finding of each kind, and how many more there are; with --all
- * every finding as soon as it is found.
+/* Findings for people: the first finding of each kind, and the number of others.  With --all, every
+ * finding as soon as it is found.
  *
- * A kind is a rule with a severity.  The library passes on the first finding of each (`most` is 1);
- * they are kept, sorted by severity, and printed at the end of the file, or
- * before the reasons of --for. */
+ * A kind is a rule with a severity.  The library reports the first finding of each kind (`most` is
+ * 1).  These findings are stored, sorted by severity, and printed at the end of the file, or before
+ * the reasons of --for. */
 #include "cli/validate/validate.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 
 enum { MAX_KINDS = 2 * PERFILE_RULE_LIMIT, LINE_BYTES = 1200 };
 
-/* The first finding of a kind, as the line that is printed. */
+/* The first finding of a kind, as the line to print. */
 typedef struct kind {
     unsigned rule, severity;
     uint64_t offset;
@@ -61,7 +61,7 @@ static void text_file(const cli_validation *v)
     out_of_memory = false;
 }
 
-/* With --all prints the finding at once, else keeps it. */
+/* Prints the finding immediately with --all, else stores it. */
 static void text_finding(const cli_validation *v, const perfile_finding *f)
 {
     char line[LINE_BYTES];
@@ -70,7 +70,7 @@ static void text_finding(const cli_validation *v, const perfile_finding *f)
         print_line(line);
         return;
     }
-    if (n_kinds == MAX_KINDS) /* cannot happen: a rule has two severities at most */
+    if (n_kinds == MAX_KINDS) /* cannot happen: a rule has at most two severities */
         return;
     kind *k = &kinds[n_kinds];
     *k = (kind){f->rule, f->severity, f->offset, f->part, strdup(line)};
@@ -86,7 +86,8 @@ static bool is_of_archive(const kind *k)
     return rule && rule->where == PERFILE_RULE_SCOPE_ARCHIVE;
 }
 
-/* Compares for qsort(): those of the archive, then the most severe first, then in file order. */
+/* Compares for qsort(): findings about the archive first, then the most severe, then in file
+ * order. */
 static int by_severity(const void *a, const void *b)
 {
     const kind *x = a;
@@ -102,7 +103,7 @@ static int by_severity(const void *a, const void *b)
     return (x->rule > y->rule) - (x->rule < y->rule);
 }
 
-/* Prints and frees the kept findings. */
+/* Prints and frees the stored findings. */
 static void print_kinds(const cli_validation *v)
 {
     qsort(kinds, n_kinds, sizeof kinds[0], by_severity);
@@ -121,13 +122,13 @@ static void print_kinds(const cli_validation *v)
 static void text_reason(const cli_validation *v, unsigned verdict, const char *sentence)
 {
     (void)verdict;
-    print_kinds(v); /* the findings come before what they mean for a version of perf */
+    print_kinds(v); /* findings come before their effects on a version of perf */
     cli_print("%s", v->name);
     cli_print(": perf %s: ", v->version);
     print_line(sentence);
 }
 
-/* Prints the findings, the verdict for --for, the counts, and what the user can do next. */
+/* Prints the findings, the verdict for --for, the counts, and a suggestion for the user. */
 static void text_file_end(const cli_validation *v)
 {
     static const char *const words[] = {NULL, "note", "warning", "error"};
@@ -165,18 +166,19 @@ const cli_findings_form cli_findings_text = {"text",       1,           nothing,
                                              text_finding, text_reason, text_file_end, nothing};
 
 /* Findings as one JSON document, described in format/reports.md.  Findings are printed as they
- * come; counts of rules and files stand behind them, so these are kept until the end. */
+ * arrive.  The counts of rules and files come after them in the document, so they are stored until
+ * the end. */
 
-enum { MAX_FINDINGS = 100 }; /* of each rule and severity without --all */
+enum { MAX_FINDINGS = 100 }; /* per rule and severity, without --all */
 
-/* A reason of a file's verdict. */
+/* A reason for the verdict on a file. */
 typedef struct reason_row {
     unsigned verdict;
     char *sentence;
     struct reason_row *next;
 } reason_row;
 
-/* A file whose findings have been printed. */
+/* A file with findings that have been printed. */
 typedef struct file_row {
     char *name, *failure, *version;
     unsigned verdict;
@@ -205,7 +207,7 @@ static void json_begin(void)
     cli_json_array("findings");
 }
 
-/* Begins a file: adds it to the list, to be filled at its end. */
+/* Begins a file: adds it to the list.  Its counts are filled in at its end. */
 static void json_file(const cli_validation *v)
 {
     current_file = calloc(1, sizeof *current_file);
@@ -256,7 +258,7 @@ static void json_finding(const cli_validation *v, const perfile_finding *f)
     cli_json_object_end();
 }
 
-/* Keeps a reason of the verdict on the current file. */
+/* Stores a reason for the verdict on the current file. */
 static void json_reason(const cli_validation *v, unsigned verdict, const char *sentence)
 {
     (void)v;
@@ -270,13 +272,13 @@ static void json_reason(const cli_validation *v, unsigned verdict, const char *s
     current_file->reasons = r;
 }
 
-/* Keeps the counts and the verdict of the file, which the forms' end() prints. */
+/* Stores the counts and the verdict of the file, which end() prints. */
 static void json_file_end(const cli_validation *v)
 {
     for (unsigned i = 0; i < PERFILE_RULE_LIMIT; i++)
         for (unsigned s = PERFILE_SEVERITY_NOTE; s <= PERFILE_SEVERITY_ERROR; s++)
             rules[i][s] += cli_rule_summary(v, i, s).count;
-    if (!current_file) /* no memory: the report says that it is incomplete */
+    if (!current_file) /* out of memory: a message says that the report is incomplete */
         return;
     memcpy(current_file->counts, v->counts, sizeof current_file->counts);
     current_file->failure = copy_text(v->failure);
@@ -288,7 +290,7 @@ static void json_file_end(const cli_validation *v)
 static void print_reasons(reason_row *r)
 {
     reason_row *first = NULL;
-    while (r) { /* reverses the list to the order in which the reasons came */
+    while (r) { /* reverse the list, to get the order of arrival */
         reason_row *next = r->next;
         r->next = first;
         first = r;
@@ -342,7 +344,7 @@ static void print_rules(void)
     cli_json_array_end();
 }
 
-/* Prints everything behind the findings, and frees it. */
+/* Prints everything after the findings, and frees it. */
 static void json_end(void)
 {
     cli_json_array_end();
@@ -385,7 +387,7 @@ static void text(const char *key, const char *words)
     cli_json_object_end();
 }
 
-/* Lines joined to one text, which is cut where there is no room. */
+/* Lines joined to one text, which is truncated if it does not fit. */
 typedef struct lines {
     char text[4096];
     size_t len;
@@ -399,7 +401,7 @@ static void add_line(void *user, const char *line)
     l->len += n > 0 && (size_t)n < left ? (size_t)n : left;
 }
 
-/* Prints everything in front of the results: the tool with all rules. */
+/* Prints everything before the results: the tool with all rules. */
 static void sarif_begin(void)
 {
     const perfile_rule *r;
@@ -438,7 +440,8 @@ static void sarif_file(const cli_validation *v)
     (void)v;
 }
 
-/* Prints a path as a relative URI reference: all except unreserved characters and '/' as %XX. */
+/* Prints a path as a relative URI reference.  All characters except unreserved ones and '/' become
+ * %XX. */
 static void put_uri(const char *path)
 {
     char uri[3 * 4096 + 1];
@@ -455,7 +458,7 @@ static void put_uri(const char *path)
     cli_json_object_end();
 }
 
-/* Prints what SARIF has no member for. */
+/* Prints the facts for which SARIF has no member. */
 static void properties(const cli_validation *v, const perfile_finding *f)
 {
     const perfile_session *s = v->in->stream ? perfile_stream_session(v->in->stream) : NULL;
@@ -479,8 +482,8 @@ static size_t position_of(uint32_t rule)
     return i;
 }
 
-/* Prints a result.  Offsets above INT64_MAX (also PERFILE_NO_OFFSET) are left out: SARIF numbers
- * are signed. */
+/* Prints a result.  Offsets above INT64_MAX (including PERFILE_NO_OFFSET) are omitted, because
+ * numbers in SARIF are signed. */
 static void sarif_finding(const cli_validation *v, const perfile_finding *f)
 {
     char path[4096];
@@ -516,7 +519,7 @@ static void sarif_file_end(const cli_validation *v)
     failed |= v->failure != NULL;
 }
 
-/* Prints everything behind the results. */
+/* Prints everything after the results. */
 static void sarif_end(void)
 {
     cli_json_array_end();

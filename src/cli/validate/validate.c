@@ -2,7 +2,7 @@
  *
  * A capture that can be opened is read to its end through perfile_check(), which calls on_finding()
  * for each finding and counts all of them.  A file that cannot be opened may still have a finding
- * (it is no capture: V-001); then there is no stage that counts. */
+ * (it is not a capture: V-001); then there is no stage that counts. */
 #include "cli/validate/validate.h"
 
 #include <stdio.h>
@@ -13,24 +13,24 @@
 #include "cli/input.h"
 #include "cli/print.h"
 
-/* Findings about the archive that a capture is in.
+/* Findings about the archive that contains a capture.
  *
- * The stage that checks records knows nothing of archives: here its options are obeyed (which
- * rules, which severity, how many findings of each), and findings are counted. */
+ * The stage that checks records does not know archives.  So its options (which rules, which
+ * severity, how many findings of each) are applied here, and findings are counted here. */
 
-/* By rule (from V-701 on) and severity. */
+/* Counts by rule (from V-701 on) and severity. */
 enum { ARCHIVE_RULES = 99 };
 typedef struct archive_counts {
     perfile_check_summary of[ARCHIVE_RULES][4];
 } archive_counts;
 
-/* What passes a finding on. */
+/* The `user` pointer of on_archive_finding(). */
 typedef struct receiver {
     archive_counts *counts;
     const perfile_check_options *options;
 } receiver;
 
-/* True if `list` ("V-302,V-4") names the rule, by its id or the beginning of it. */
+/* True if `list` ("V-302,V-4") contains the id of the rule, or a prefix of it. */
 static bool names(const char *list, const char *id)
 {
     while (*list) {
@@ -64,7 +64,7 @@ static void on_archive_finding(void *user, const perfile_archive_finding *a)
         return;
     const perfile_finding f = {.rule = a->rule,
                                .severity = a->severity,
-                               .part = UINT32_MAX, /* of the archive, not of a file in it */
+                               .part = UINT32_MAX, /* about the archive, not about a file in it */
                                .event = UINT32_MAX,
                                .type = UINT32_MAX,
                                .feature = UINT32_MAX,
@@ -75,8 +75,9 @@ static void on_archive_finding(void *user, const perfile_archive_finding *a)
     o->finding(o->user, &f);
 }
 
-/* Checks the archive `open` or, if that is NULL, `file`, if it is one, and passes findings to
- * options->finding.  Fails if it cannot be read. */
+/* Checks an archive, and reports findings to options->finding.  The archive is `open`, or `file` if
+ * `open` is NULL; if that is not an archive, nothing is checked.  Returns an error if the archive
+ * cannot be read. */
 static perfile_status validate_archive(const cli_file *file, perfile_archive *open,
                                        const perfile_limits *limits,
                                        const perfile_check_options *options, archive_counts *counts,
@@ -85,17 +86,17 @@ static perfile_status validate_archive(const cli_file *file, perfile_archive *op
     perfile_archive *a = open;
     receiver x = {counts, options};
     if (!a && cli_archive_open(file, limits, false, &a, err) != PERFILE_OK)
-        return PERFILE_OK; /* no archive, or the capture cannot be opened either */
+        return PERFILE_OK; /* not an archive, or the capture cannot be opened either */
     perfile_status st = perfile_archive_verify(a, on_archive_finding, &x, err);
     if (a != open)
         perfile_archive_close(a);
     return st;
 }
 
-/* True if something was found that `perfile recover --to archive` puts right, or leaves out. */
+/* True if there is a finding that `perfile recover --to archive` repairs or leaves out. */
 static bool can_be_repaired(const archive_counts *counts)
 {
-    /* What is wrong inside of chunks stays so. */
+    /* Errors inside of chunks are not repaired. */
     static const unsigned rules[] = {PERFILE_RULE_V_701, PERFILE_RULE_V_702, PERFILE_RULE_V_703,
                                      PERFILE_RULE_V_704, PERFILE_RULE_V_709, PERFILE_RULE_V_710};
     uint64_t n = 0;
@@ -116,8 +117,7 @@ static int list_rules(void)
     return CLI_DONE;
 }
 
-/* Writes one line on what versions of perf do: "perf 3.8 to 6.12, of files: does not reach its
- * end". */
+/* Writes one line about versions of perf: "perf 3.8 to 6.12, of files: does not reach its end". */
 static void compose_verdict(const perfile_rule_verdict *v, char *line, size_t size)
 {
     static const char *const of_form[] = {"", ", of files", ", of pipes"};
@@ -142,7 +142,7 @@ void cli_rule_effects(const perfile_rule *r, void (*put)(void *user, const char 
         put(user, "none");
 }
 
-/* Prints a line of --explain; *user is whether it is the first, which has the label. */
+/* Prints a line of --explain. *user is true for the first line, which has the label. */
 static void put_effect(void *user, const char *line)
 {
     bool *first = user;
@@ -189,14 +189,16 @@ typedef struct settings {
 
 /* The check of one file. */
 typedef struct file_check {
-    cli_validation v; /* the first member: cli_rule_summary() gets it */
+    cli_validation v; /* must be the first member: cli_rule_summary() converts a pointer to it */
     const settings *set;
-    const perfile_stream *stage; /* perfile_check() on the input; NULL: it could not be opened */
-    unsigned refused_rule;       /* the rule by which opening failed; PERFILE_RULE_LIMIT: none */
-    bool in_archive;             /* findings are about the archive that the capture is in */
-    bool archive_checked;        /* it was checked here, and not with another capture of it */
+    const perfile_stream *stage; /* perfile_check() on the input; NULL if it could not be opened */
+    unsigned refused_rule;       /* the rule that made opening fail, or PERFILE_RULE_LIMIT */
+    bool in_archive;             /* current findings are about the archive that contains the
+                                  * capture */
+    bool archive_checked;        /* the archive was checked with this capture, not with another one
+                                  * in it */
     archive_counts archive;
-    perfile_archive *opened; /* of an input that can be read once only; else NULL */
+    perfile_archive *opened; /* the archive, if the input can be read only once; else NULL */
 } file_check;
 
 perfile_check_summary cli_rule_summary(const cli_validation *v, unsigned rule, unsigned severity)
@@ -230,7 +232,7 @@ const char *cli_verdict_words(unsigned verdict)
 static void on_finding(void *user, const perfile_finding *f)
 {
     file_check *t = user;
-    /* What is lost of the capture was told of the archive, chunk by chunk. */
+    /* The check of the archive has already reported the losses of the capture, chunk by chunk. */
     if (f->rule == PERFILE_RULE_V_708 && t->archive_checked && !t->in_archive)
         return;
     if (!t->stage && !t->in_archive)
@@ -252,7 +254,7 @@ static void read_to_end(cli_input *in)
     uint64_t runs = 0;
     do {
         in->status = perfile_stream_next_run(in->stream, &first, &n, &in->error);
-        if (in->status == PERFILE_OK && ++runs % 64 == 0) /* progress need not know each run */
+        if (in->status == PERFILE_OK && ++runs % 64 == 0) /* progress does not need every batch */
             cli_input_tick(in, first);
     } while (in->status == PERFILE_OK);
     cli_input_fail_on_damage(in);
@@ -266,7 +268,8 @@ static void count(file_check *t)
             t->v.counts[s] += cli_rule_summary(&t->v, rule, s).count;
 }
 
-/* Asks what perf of the version of --for does with the capture.  Only an unknown version fails. */
+/* Determines what perf of the version of --for does with the capture.  Only fails if the version is
+ * unknown. */
 static int judge_version(file_check *t, cli_input *in)
 {
     t->v.version = t->set->version;
@@ -276,8 +279,8 @@ static int judge_version(file_check *t, cli_input *in)
     return cli_usage("validate", "%s", in->error.message);
 }
 
-/* Reads the input through the checking stage: CLI_DONE, CLI_USAGE, or CLI_FAILED with the error in
- * in->error. */
+/* Reads the input through the checking stage.  Returns CLI_DONE, CLI_USAGE, or CLI_FAILED with the
+ * error in in->error. */
 static int run_checks(file_check *t, cli_input *in, const perfile_check_options *check)
 {
     in->status = perfile_check(in->stream, check, &in->stream, &in->error);
@@ -297,7 +300,8 @@ static int outcome(const file_check *t)
     return bad || t->v.verdict != PERFILE_VERDICT_READS ? CLI_DAMAGED : CLI_DONE;
 }
 
-/* Checks the archive that the file may be: CLI_DONE, or CLI_FAILED with the error in in->error. */
+/* Checks the archive if the file is one.  Returns CLI_DONE, or CLI_FAILED with the error in
+ * in->error. */
 static int check_archive(file_check *t, cli_input *in, const perfile_check_options *check)
 {
     perfile_error err;
@@ -323,18 +327,18 @@ static int validate_file(cli_file *file, const settings *set)
     how.archive = &t.opened;
     check.finding = on_finding;
     check.user = &t;
-    check.most = set->all ? 0 : (uint32_t)set->form->most; /* 0: no limit */
+    check.most = set->all ? 0 : (uint32_t)set->form->most; /* 0 for no limit */
     int status = cli_open(&in, file, &how);
     t.v = (cli_validation){.in = &in, .name = in.name, .all = set->all};
     set->form->file(&t.v);
-    /* The first of several captures stands for the archive, too. */
+    /* The archive is checked once, with the first of its captures. */
     const int of_archive =
         file->n_captures && file->capture > 1 ? CLI_DONE : check_archive(&t, &in, &check);
     if (of_archive != CLI_DONE)
         status = of_archive;
     else if (status == CLI_DONE)
         status = run_checks(&t, &in, &check);
-    else if (perfile_check_refused(&in.error, &check)) { /* what is wrong with it is a finding */
+    else if (perfile_check_refused(&in.error, &check)) { /* the reason is a finding */
         t.v.verdict = PERFILE_VERDICT_REFUSES;
         t.v.version = set->version;
         in.status = PERFILE_OK;
@@ -396,7 +400,7 @@ static int read_severity(const char *word, uint32_t *severity)
     return status;
 }
 
-/* Reads the value of --for, "perf-6.1" or "6.1". */
+/* Reads the value of --for: "perf-6.1" or "6.1". */
 static int read_version(const char *word, const char **version)
 {
     const char *name = strncmp(word, "perf-", 5) == 0 ? word + 5 : word;
@@ -407,8 +411,8 @@ static int read_version(const char *word, const char **version)
     return status;
 }
 
-/* Checks that each word of `list` is the id of a rule, or the beginning of ids.  Returns an error
- * message, or NULL and the list in *rules. */
+/* Checks that each word of `list` is the id of a rule, or a prefix of ids.  Returns NULL and the
+ * list in *rules, or an error message. */
 static const char *read_rules(const char *list, const char **rules)
 {
     *rules = list;
@@ -425,7 +429,7 @@ static const char *read_rules(const char *list, const char **rules)
     return NULL;
 }
 
-/* Handles one option, its value in `optarg`: CLI_CONTINUE, or the exit status. */
+/* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
     const char *wrong = NULL;

@@ -1,7 +1,7 @@
-/* `perfile validate`: what is known about the file that is checked, and the forms of output.
+/* `perfile validate`: the facts about the file that is checked, and the output forms.
  *
- * validate.c reads the file through the checking stage (perfile_check()) and passes each finding to
- * one of the forms of output of forms.c. */
+ * validate.c reads the file through the checking stage (perfile_check()) and gives each finding to
+ * one of the output forms in forms.c. */
 #ifndef CLI_VALIDATE_VALIDATE_H
 #define CLI_VALIDATE_VALIDATE_H
 
@@ -10,25 +10,25 @@
 
 /* The file that is checked. */
 typedef struct cli_validation {
-    const cli_input *in; /* its stream is NULL if the file could not be opened */
+    const cli_input *in; /* in->stream is NULL if the file could not be opened */
     const char *name;
-    bool all;            /* --all: every finding is passed on, not only the first of each kind */
+    bool all;            /* --all: report every finding, not only the first of each kind */
     uint64_t counts[4];  /* findings by severity, valid at file_end() */
-    const char *failure; /* why it could not be read, or NULL */
-    const char *version; /* of perf, --for; or NULL */
-    unsigned verdict;    /* PERFILE_VERDICT_… of that version */
-    bool repairable;     /* the archive that it is in can be repaired */
+    const char *failure; /* why the file could not be read, or NULL */
+    const char *version; /* version of perf from --for, or NULL */
+    unsigned verdict;    /* PERFILE_VERDICT_… for that version */
+    bool repairable;     /* the file is in an archive that can be repaired */
 } cli_validation;
 
-/* A form of output: functions that are called in this order.  begin() and end() are called once,
- * the others for each file. */
+/* An output form.  Its functions are called in this order: begin() and end() once, the others for
+ * each file. */
 typedef struct cli_findings_form {
     const char *name;
-    uint64_t most; /* findings passed on per rule and severity without --all; 0: all */
+    uint64_t most; /* most findings per rule and severity without --all; 0 for all */
     void (*begin)(void);
     void (*file)(const cli_validation *v);
     void (*finding)(const cli_validation *v, const perfile_finding *f);
-    /* A sentence about why perf of that version does not read everything. */
+    /* Prints a sentence about why that version of perf does not read everything. */
     void (*reason)(const cli_validation *v, unsigned verdict, const char *sentence);
     void (*file_end)(const cli_validation *v);
     void (*end)(void);
@@ -40,7 +40,7 @@ extern const cli_findings_form cli_findings_text, cli_findings_json, cli_finding
  * one is. */
 perfile_check_summary cli_rule_summary(const cli_validation *v, unsigned rule, unsigned severity);
 
-/* Writes the path of the file that a finding is in: the capture, or a file of a directory. */
+/* Writes the path of the file that has a finding: the capture, or a file of a directory. */
 void cli_finding_path(const cli_validation *v, uint32_t part, char *out, size_t size);
 
 /* Returns a verdict in words: "refuses to open it" … */
