@@ -18,6 +18,8 @@ grep -q "header is written last" err || say "into a pipe: $(cat err)"
 expect 3 "nothing was written; next:" --dry-run killed.data
 expect 2 "missing output: give -o OUT" killed.data
 expect 2 "missing input: give a FILE" -o x
+mkdir no-files
+expect 1 "no-files: the directory has no record files" -o x%d no-files
 expect 2 "--report takes json" --report xml -o x killed.data
 expect 2 "no sample_type" --event cycles -o x killed.data
 expect 2 "not both" --event cycles:sample_type=IP --attrs-from saved.data -o x killed.data

@@ -3,6 +3,7 @@
  * perfile_recover_capture() does the work.  If the events of the capture are lost, the user can
  * give them: as a reference capture of the same command (--attrs-from), or in words (--event). */
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -266,6 +267,10 @@ static void report_gap_of(rescue_report *x, const perfile_gap *gap, const char *
 static void keep_note(rescue_report *x, const perfile_recover_note *note)
 {
     size_t n = strlen(note->text) + 1;
+    if (!x->json) {
+        cli_note_of(x->name, note->feature, note->damage, note->text);
+        return;
+    }
     void *more = realloc(x->notes, (x->n_notes + 1) * sizeof *x->notes);
     if (more)
         x->notes = more;
@@ -277,8 +282,6 @@ static void keep_note(rescue_report *x, const perfile_recover_note *note)
     x->notes[x->n_notes].damage = note->damage;
     x->notes[x->n_notes].text = text;
     x->n_notes++;
-    if (!x->json)
-        cli_note_of(x->name, note->feature, note->damage, text);
 }
 
 static void report_begin(rescue_report *x)
@@ -619,7 +622,7 @@ static int add_own_file(const settings *set, const char *path, own_file **files,
 {
     uint32_t cpu;
     if (!cpu_of_file(set, path, &cpu)) {
-        cli_message("%s: left out, it is no file of one processor that can be read", path);
+        cli_message("%s: left out: it is not a readable file of one CPU", path);
         return CLI_DAMAGED;
     }
     own_file *more = realloc(*files, (*n + 1) * sizeof *more);
@@ -636,7 +639,11 @@ static int list_own_files(const settings *set, const char *in, own_file **files,
 {
     int status = CLI_DONE;
     DIR *dir = opendir(in);
-    for (const struct dirent *e; dir && status != CLI_FAILED && (e = readdir(dir));) {
+    if (!dir) {
+        cli_message("%s: cannot open the directory: %s", in, strerror(errno));
+        return CLI_FAILED;
+    }
+    for (const struct dirent *e; status != CLI_FAILED && (e = readdir(dir));) {
         char path[PATH_MAX];
         if (!perfile_is_record_file(e->d_name))
             continue;
@@ -644,8 +651,11 @@ static int list_own_files(const settings *set, const char *in, own_file **files,
         if (len > 0 && (size_t)len < sizeof path)
             status = cli_worse(status, add_own_file(set, path, files, n));
     }
-    if (dir)
-        closedir(dir);
+    closedir(dir);
+    if (*n == 0 && status != CLI_FAILED) {
+        cli_message("%s: the directory has no record files: data.0, data.1 …", in);
+        return CLI_FAILED;
+    }
     if (*n)
         qsort(*files, *n, sizeof **files, compare_cpus);
     return status;
@@ -672,9 +682,7 @@ static int rescue_each(const settings *set, const char *in, const given_events *
     const char *const mark = strstr(set->w.out, "%d");
     const size_t front = (size_t)(mark - set->w.out), size = strlen(set->w.out) + 16;
     char *out = malloc(size);
-    int status = out ? list_own_files(set, in, &files, &n) : CLI_FAILED;
-    if (n == 0)
-        status = CLI_FAILED;
+    int status = out ? list_own_files(set, in, &files, &n) : cli_no_memory();
     if (status != CLI_FAILED)
         status = cli_worse(status, check_cpus(files, n));
     for (size_t i = 0; i < n && status != CLI_FAILED; i++) {
