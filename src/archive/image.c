@@ -481,7 +481,7 @@ static uint8_t ask(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
     }
 }
 
-/* Decides what is needed of a chunk, when the reader is at its first byte. */
+/* Decides what a reader at the first byte of a chunk needs of it. */
 static uint8_t decide(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
 {
     pf_buffer_clear(&x->meta);

@@ -326,7 +326,7 @@ static void on_value(void *user, const perfile_field *field, const perfile_value
     }
 }
 
-/* Returns true for lists, and for structs whose name precedes the names of their fields. */
+/* Returns true for lists, and for structs that have a name of their own. */
 static bool is_named(const perfile_field *field)
 {
     return field->type == PERFILE_STORED_LIST ||

@@ -193,7 +193,7 @@ perfile_status pf_meta_encode(const pf_meta *m, pf_buffer *out, perfile_error *e
 /* Decoding. */
 
 /* A map that is being decoded.  `st` is PERFILE_E_NOMEM or PERFILE_E_LIMIT after a value could not
- * be stored; `c.why` says what is wrong with the input. */
+ * be stored; `c.why` is set if the input is wrong. */
 typedef struct reading {
     pf_cbor c;
     pf_meta *m;

@@ -289,7 +289,7 @@ perfile_status pf_archive_writer_begin(perfile_archive_writer *w,
                                        const perfile_archive_options *options, pf_packer **packer,
                                        perfile_error *err);
 
-/* Ends a capture: writes what is left of it. */
+/* Ends a capture: writes everything that is left of it. */
 perfile_status pf_archive_writer_end(perfile_archive_writer *w, pf_packer *packer,
                                      perfile_error *err);
 

@@ -1,5 +1,4 @@
-/* Sinks that pack what is written to them: perfile_archive_sink(),
- * perfile_archive_writer_capture().
+/* The sinks of archives: they pack what is written to them.
  *
  * The sink of a capture is the one of part 0: the only file, or the file `data` of a directory.  It
  * owns the packer and, for perfile_archive_sink(), the writer.  Sinks of data.N are further parts,

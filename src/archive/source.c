@@ -212,7 +212,7 @@ static uint64_t missing_of(const shared *x, uint32_t part, uint64_t end, uint64_
     return end > held ? end - held : 0;
 }
 
-/* Rejects a capture whose decoded size is too large for the bytes of the archive.  Zeros for
+/* Rejects a capture with a decoded size that is too large for the bytes of the archive.  Zeros for
  * missing bytes count like any other. */
 static perfile_status check_sizes(const shared *x, perfile_error *err)
 {

@@ -214,8 +214,8 @@ static bool read_indexes(pf_archive *a)
     return good && at == size;
 }
 
-/* Finds the id of an archive whose header is damaged: from an END at its end, or else from the
- * first bytes that are a valid chunk header of any archive. */
+/* Finds the id of an archive with a damaged header: from an END at its end, or else from the first
+ * bytes that are a valid chunk header of any archive. */
 static perfile_status find_id(pf_archive *a, perfile_error *err)
 {
     const uint64_t size = a->source->size;

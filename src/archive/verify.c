@@ -322,8 +322,7 @@ static void tell(pf_verify *v, const pf_chunk *index, const char *what, uint64_t
 /* Returns true if `offset` is in a gap: a chunk there has a damaged header. */
 static bool in_gap(const pf_archive *w, uint64_t offset)
 {
-    uint32_t low = 0,
-             high = w->n_gaps; /* becomes the number of gaps that begin at or before `offset` */
+    uint32_t low = 0, high = w->n_gaps; /* the number of gaps up to `offset` */
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (w->gaps[middle].offset <= offset)
