@@ -287,7 +287,7 @@ void pf_pack_close(pf_pack *p)
 /* The two headers, encoded and decoded with the tables in format/archive.def.
  *
  * A header ends with the checksum of all bytes before it.  A chunk header also has its own offset
- * and the id of the archive.  So a reader recognises it anywhere, even after damage, and never
+ * and the id of the archive.  So a reader recognizes it anywhere, even after damage, and never
  * takes bytes of a payload for a header. */
 
 enum { CRC_AT = PF_ARCHIVE_HEADER - 4, META_PAD = 8 };

@@ -2,7 +2,7 @@
  * Also the parts that are built on it: images, the check, the handle of list.c.
  *
  * Chunks are found in two ways.  The index of a finished archive names all of them.  Without an
- * intact index, chunk headers are recognised wherever they are (pf_chunk_decode()).  So damage
+ * intact index, chunk headers are recognized wherever they are (pf_chunk_decode()).  So damage
  * costs only the damaged chunks, and the lost range is known exactly. */
 #ifndef PF_ARCHIVE_TABLE_H
 #define PF_ARCHIVE_TABLE_H
