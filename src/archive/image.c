@@ -6,9 +6,9 @@
  *
  * Records are read from front to back, so each chunk of them is decoded once in each pass.  Facts
  * are read at the offsets that the capture names (view()).  The ids of an attr may be in another
- * chunk than the attr, so the previous chunk is kept as well if it is small; those that we write
- * are.  Hostile offsets can alternate between chunks, at the cost of decoding 128 MiB for 8 bytes
- * each time.  So the bytes decoded for facts are limited by the size of the part.
+ * chunk than the attr, so the previous chunk is kept as well if it is small, like the chunks of our
+ * writer.  Hostile offsets can alternate between chunks, at the cost of decoding 128 MiB for 8
+ * bytes each time.  So the bytes decoded for facts are limited by the size of the part.
  *
  * Lost bytes are zeros: no reader takes them for a record, and everything after them keeps its
  * offset.  The number of zeros is limited by what an archive of this size can have held. */

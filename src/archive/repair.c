@@ -227,7 +227,7 @@ perfile_status perfile_archive_repair(perfile_archive *a, perfile_sink *sink,
     return st;
 }
 
-/* Coverage of parts: chunks are sorted by capture, part and raw_off, then neighbours are
+/* Coverage of parts: chunks are sorted by capture, part and raw_off, then adjacent ones are
  * compared. */
 
 typedef struct sorted {

@@ -76,8 +76,8 @@ static size_t count_alike(pf_columns_decoder *d, size_t i, size_t last, bool apa
     return n < last - i ? n : last - i;
 }
 
-/* Decodes records from number `i` on, as long as they are side-band like it, or like it are not.
- * Returns the number of the first other one, at most `last`.  Moves *at to their end. */
+/* Decodes records from number `i` on, as long as they are of its kind (side-band or not).  Returns
+ * the number of the first other one, at most `last`.  Moves *at to their end. */
 static size_t put_same_kind(pf_columns_decoder *d, size_t i, size_t last, bool big, uint8_t **at,
                             uint8_t *end)
 {

@@ -1,8 +1,8 @@
 /* Encodes columns of numbers, as their strategy says or as a trial finds best.
  *
  * A trial encodes a few ranges of the column in each way, and compresses the results with zstd at
- * its fastest level.  Ranges, not single values, because differences are taken between
- * neighbours. */
+ * its fastest level.  Ranges, not single values, because differences are taken between adjacent
+ * numbers. */
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "columns/columns.h"
@@ -34,7 +34,7 @@ static unsigned bytes_of(uint64_t v)
     return v ? (64 - (unsigned)__builtin_clzll(v) + 7) / 8 : 0;
 }
 
-/* Encodes the difference of two neighbours, modulo 2^(8 * width), so that it is small in both
+/* Encodes the difference of two adjacent numbers, modulo 2^(8 * width), so that it is small in both
  * directions. */
 PF_INLINE uint64_t zigzag(uint64_t difference, unsigned width)
 {

@@ -345,7 +345,7 @@ void pf_shred_add(pf_shred *x, const perfile_record *first, size_t n)
 enum {
     SMALL = 512,           /* shorter streams share frame 0 */
     WIDE_WINDOW = 1 << 20, /* longer streams get a window of their size */
-    SAVES_ONE_OF = 32,     /* a frame is stored as it is unless zstd saves one byte of so many */
+    SAVES_ONE_OF = 32,     /* a frame is not compressed unless this saves one byte of so many */
     FIXED = 16,            /* bytes before the sizes of frames */
     LEB128_MOST = 10       /* bytes of a number */
 };

@@ -75,8 +75,8 @@ pf_run pf_run_examine(const perfile_stream *s, const perfile_record *first, size
 
 pf_run pf_run_examine_any(const perfile_record *first, size_t n)
 {
-    /* Without a stream there is no batch.  Family, session and flags of the first record must hold
-     * for all. */
+    /* Without a stream there is no batch.  All records must have the family, session and flags of
+     * the first one. */
     bool alike = true;
     for (size_t i = 1; i < n; i++)
         alike &= first[i].session == first->session && first[i].family == first->family &&

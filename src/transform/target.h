@@ -61,7 +61,7 @@ typedef struct pf_target {
     bool one_trailer;   /* all plans change trailers in the same way: no need to know the event */
     bool wants_even_sizes; /* the version needs record sizes of 8 n bytes (trait ODD_SIZE) */
     bool wants_full_names; /* it needs HEADER_EVENT_TYPE with the full name array (TOO_SHORT) */
-    uint64_t plain;        /* bit per kernel type: unchanged, and no sample that may wait */
+    uint64_t plain;        /* kernel types, by bit, that pass unchanged and never wait */
     bool ended, reported;  /* end of the stream below; losses were reported */
     bool release_all;      /* all held records must leave, complete or not */
 
