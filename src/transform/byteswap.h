@@ -10,9 +10,8 @@
 typedef struct pf_byteswap {
     perfile_stream base;
     perfile_byteswap_options options;
-    pf_buffer bytes; /* swapped bytes of the run */
-    const perfile_record
-        *of; /* record of the stream below from which base.run[0] was made; for its payload */
+    pf_buffer bytes;          /* swapped bytes of the run */
+    const perfile_record *of; /* record below base.run[0], for its payload */
 
     /* Fragments of a large simpleperf record cannot be swapped one by one, because a field may be
      * in two of them.  They are held until the joined record comes.  It is swapped, and its bytes
