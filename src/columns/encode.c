@@ -151,7 +151,7 @@ perfile_status pf_columns_encoder_finish(pf_columns_encoder *e, int level, pf_bu
 enum {
     MOST_PROBES = 32,  /* then a blob counts as new, so hostile input cannot make the table slow */
     LONG_BLOB = 1024,  /* longer average: not looked up, unless they are known to repeat */
-    WORTH_PERCENT = 90 /* no dictionary if more of the blobs are new */
+    WORTH_PERCENT = 90 /* percent: no dictionary if more blobs are new */
 };
 
 void pf_blobs_coder_free(pf_blobs_coder *c)
