@@ -1,4 +1,5 @@
-/* The two headers of an archive: of the file and of a chunk, 64 bytes each (format/archive.def). */
+/* Encodes and decodes the two headers of an archive: the file header and the chunk header.  Both
+ * have 64 bytes; format/archive.def lists their fields. */
 #ifndef PF_ARCHIVE_HEADER_H
 #define PF_ARCHIVE_HEADER_H
 
@@ -45,33 +46,37 @@ enum {
 #include "perfile/format/archive.def"
 };
 
-/* Writes the header of a file to `out`, PF_ARCHIVE_HEADER bytes. */
+/* Writes a file header to `out`, PF_ARCHIVE_HEADER bytes. */
 void pf_archive_head_encode(const pf_archive_head *h, uint8_t *out);
 
-/* Reads the header of a file from the first bytes of it.  PERFILE_E_TRUNCATED: fewer than
- * PF_ARCHIVE_HEADER.  PERFILE_E_CORRUPT: magic, checksum or id are wrong.  PERFILE_E_UNSUPPORTED:
- * another major version, or a feature that this reader does not know; *h is filled then. */
+/* Reads the file header from the first bytes of an archive.
+ *
+ * PERFILE_E_TRUNCATED: there are fewer than PF_ARCHIVE_HEADER bytes.  PERFILE_E_CORRUPT: the magic
+ * number, the checksum or the id is wrong.  PERFILE_E_UNSUPPORTED: the archive has another major
+ * version, or needs a feature that this reader does not know; *h is filled in this case, too. */
 perfile_status pf_archive_head_decode(perfile_bytes bytes, pf_archive_head *h, perfile_error *err);
 
-/* True if the bytes begin like an archive. */
+/* Returns true if the bytes begin with the magic number of an archive. */
 bool pf_archive_has_magic(perfile_bytes bytes);
 
-/* Writes the header of a chunk to `out`, PF_ARCHIVE_HEADER bytes. */
+/* Writes a chunk header to `out`, PF_ARCHIVE_HEADER bytes. */
 void pf_chunk_encode(const pf_chunk *c, uint8_t *out);
 
-/* True if the PF_ARCHIVE_HEADER bytes at `bytes` are the header of a chunk that stands at `offset`
- * of the archive `id` (0: of any), and keeps the limits; then *c is filled.  An archive that is
- * stored in a chunk of another does not pass: its chunks stand elsewhere and have another id. */
+/* Returns true, and fills *c, if the PF_ARCHIVE_HEADER bytes at `bytes` are a valid header of a
+ * chunk at `offset` in the archive `id` (0: any archive), with sizes within the limits.  A header
+ * of an archive that is stored inside a chunk of this one is rejected: its offset and id differ. */
 bool pf_chunk_decode(const uint8_t *bytes, uint64_t offset, uint64_t id, pf_chunk *c);
 
-/* Bytes of the metadata, and of the payload, with padding. */
+/* Return the bytes of the metadata or of the payload in the archive, padding included. */
 uint32_t pf_chunk_meta_bytes(const pf_chunk *c);
 uint32_t pf_chunk_payload_bytes(const pf_chunk *c);
 
-/* Bytes of the whole chunk, header and padding included: a multiple of PF_ARCHIVE_HEADER. */
+/* Returns the bytes of the whole chunk, header and padding included: a multiple of
+ * PF_ARCHIVE_HEADER. */
 uint64_t pf_chunk_bytes(const pf_chunk *c);
 
-/* "records", "zstd"; NULL: a number that this version does not know. */
+/* Return the name of a kind ("records") or codec ("zstd"), or NULL if this version does not know
+ * the number. */
 const char *pf_chunk_kind_name(unsigned kind);
 const char *pf_chunk_codec_name(unsigned codec);
 

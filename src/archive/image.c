@@ -1,15 +1,17 @@
-/* An image decodes the chunk that holds the requested bytes, and keeps it until bytes of another
- * one are requested.  Where a span must reach into the next chunk, that is decoded after what is
- * left of the present one, so that a record which is in two chunks is contiguous.
+/* Images: the bytes of one part of a capture, decoded on demand, as a source.
  *
- * Records are read from front to back, so a chunk of them is decoded once in each pass.  Facts are
- * read at the places that the capture names (view()).  The ids of an attr may be in another chunk
- * than the attr: so the last chunk is kept as well, if it is small, as those of our writer are.
- * Places can be named so that each of them is in another chunk than the one before, at 128 MiB for
- * 8 bytes: so what is decoded for facts is bounded by the size of the part.
+ * An image decodes the chunk that has the requested bytes, and keeps it until bytes of another one
+ * are requested.  If a span must reach into the next chunk, this one is appended to the rest of the
+ * current one.  So a record that is in two chunks is contiguous.
  *
- * Bytes that are lost are zeros: no reader takes them for a record, and all that is there keeps its
- * offset.  How many zeros an archive can claim is bounded by what could have been in it. */
+ * Records are read from front to back, so each chunk of them is decoded once in each pass.  Facts
+ * are read at the offsets that the capture names (view()).  The ids of an attr may be in another
+ * chunk than the attr, so the previous chunk is kept as well if it is small, like the chunks of our
+ * writer.  Hostile offsets can alternate between chunks, at the cost of decoding 128 MiB for 8
+ * bytes each time.  So the bytes decoded for facts are limited by the size of the part.
+ *
+ * Lost bytes are zeros: no reader takes them for a record, and everything after them keeps its
+ * offset.  The number of zeros is limited by what an archive of this size can have held. */
 #include "archive/table.h"
 
 #include <string.h>
@@ -20,13 +22,13 @@
 #include "archive/meta.h"
 
 enum {
-    VIEWS = 16,               /* how often a part may be decoded for its facts, */
-    VIEWS_LEAST = 64 << 20,   /* and bytes that may be decoded for facts of any part */
-    PREVIOUS_MOST = 16 << 20, /* bytes that are kept of the chunk that was read before */
-    ZEROS = 1 << 20           /* bytes of a range without chunks that are made at once */
+    VIEWS = 16,               /* how often the whole part may be decoded for facts … */
+    VIEWS_LEAST = 64 << 20,   /* … and bytes that may always be decoded for facts */
+    PREVIOUS_MOST = 16 << 20, /* bytes of the previous chunk that may be kept */
+    ZEROS = 1 << 20           /* zeros that are made at once for a missing range */
 };
 
-/* Bytes of the part from `at` on, decoded. */
+/* Decoded bytes of the part from `at` on. */
 typedef struct decoded {
     pf_buffer bytes;
     uint64_t at;
@@ -37,14 +39,14 @@ typedef struct image {
     perfile_source base;
     pf_archive *archive;
     uint16_t part;
-    pf_source_lost *lost;    /* NULL: what is lost is an error */
+    pf_source_lost *lost;    /* NULL: lost bytes are an error */
     const pf_chunk **chunks; /* of this part, by raw_off, without empty ones */
-    bool *counted;           /* of each: it is in `lost` already */
+    bool *counted;           /* for each chunk: it was added to `lost` already */
     uint32_t n_chunks;
-    decoded now;      /* where bytes were requested last */
-    decoded previous; /* where they were requested before, if that is not just before `now` */
-    uint64_t decoded; /* bytes of all chunks that were decoded, each time */
-    uint64_t viewed;  /* of these, the bytes decoded by view() */
+    decoded now;      /* bytes requested last */
+    decoded previous; /* bytes requested before those, unless they precede `now` directly */
+    uint64_t decoded; /* bytes of all chunks, counted each time one is decoded */
+    uint64_t viewed;  /* the part of `decoded` that view() caused */
     pf_image_narrow narrow;
 } image;
 
@@ -53,7 +55,7 @@ static uint64_t end_of(const pf_chunk *c)
     return c->raw_off + c->raw_len;
 }
 
-/* The index of the first chunk that ends behind `offset`. */
+/* Returns the index of the first chunk that ends after `offset`. */
 static uint32_t find_chunk(const image *m, uint64_t offset)
 {
     uint32_t low = 0, high = m->n_chunks;
@@ -78,7 +80,8 @@ static perfile_status fail_missing(const image *m, uint64_t offset, uint64_t byt
     return st;
 }
 
-/* True if a chunk has nothing but samples, so that without it others can be read as with it. */
+/* Returns true if a chunk has only samples, so that losing it does not change how others are
+ * read. */
 static bool is_samples(image *m, const pf_chunk *c)
 {
     pf_buffer meta = {0};
@@ -93,7 +96,7 @@ static bool is_samples(image *m, const pf_chunk *c)
     return is;
 }
 
-/* Counts lost bytes: those of chunk `c`, or of none that is known (NULL). */
+/* Counts lost bytes of chunk `c`, or of an unknown one (NULL). */
 static void add_lost(image *m, const pf_chunk *c, uint64_t offset, uint64_t bytes)
 {
     pf_source_lost *l = m->lost;
@@ -122,8 +125,8 @@ static perfile_status decode(image *m, uint32_t i, perfile_error *err)
     return pf_archive_payload(m->archive, c, &m->now.bytes, err);
 }
 
-/* Appends what comes behind the bytes that are there, whose end is `end`: a chunk, or zeros where
- * there is none. */
+/* Appends what follows the decoded bytes, which end at `end`: a chunk, or zeros where one is
+ * missing. */
 static perfile_status decode_next(image *m, uint64_t end, perfile_error *err)
 {
     const pf_chunk *c = m->now.next < m->n_chunks ? m->chunks[m->now.next] : NULL;
@@ -148,8 +151,8 @@ static bool holds(const decoded *d, uint64_t offset)
     return offset >= d->at && offset - d->at < d->bytes.len;
 }
 
-/* Makes `now` what was read before, and the other way round, if the bytes of `now` may be kept.
- * Those just before `offset` are not kept: the reader goes from front to back. */
+/* Swaps `now` and `previous`, if the bytes of `now` are worth keeping.  Those directly before
+ * `offset` are not: the reader goes from front to back. */
 static void turn_to_previous(image *m, uint64_t offset)
 {
     const bool goes_on = offset == m->now.at + m->now.bytes.len;
@@ -204,7 +207,7 @@ static perfile_status run(perfile_source *s, uint64_t offset, size_t need, perfi
     return PERFILE_OK;
 }
 
-/* For facts.  Bounds what is decoded for them. */
+/* Reads facts, and limits how many bytes are decoded for them. */
 static perfile_status view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *bytes,
                            perfile_error *err)
 {
@@ -232,8 +235,8 @@ static void close_image(perfile_source *s)
     pf_buffer_free(&m->previous.bytes);
 }
 
-/* Chunks that could not be decoded, and what is in no chunk.  RECORDS are complete records: where a
- * chunk of them begins after lost bytes, a record does. */
+/* Reports lost bytes at `offset`: undecodable chunks and missing ranges.  RECORDS chunks have
+ * complete records, so a record begins where such a chunk follows the lost bytes. */
 static bool is_lost(const image *m, uint64_t offset, pf_absent *out)
 {
     uint32_t i = find_chunk(m, offset), places = 0;
@@ -257,7 +260,7 @@ static bool absent(perfile_source *s, uint64_t offset, uint64_t sequence, pf_abs
     if (sequence == PERFILE_NO_SEQUENCE)
         return is_lost(m, offset, out);
     if (s->options.flags & PERFILE_SOURCE_NO_INDEX)
-        return false; /* the zones are a part of it */
+        return false; /* zones belong to the index */
     if (s->narrows) {
         s->narrows = false;
         pf_buffer_free(&m->previous.bytes);
@@ -292,8 +295,8 @@ static perfile_status collect(image *m, uint16_t number, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Counts the bytes that are in no chunk.  A byte of an archive that was lost can have been a few
- * thousand of the capture at most. */
+/* Adds the missing ranges to `lost`.  A lost byte of the archive can have held a few thousand bytes
+ * of the capture at most. */
 static perfile_status count_missing(image *m, perfile_error *err)
 {
     enum { RATIO = 4096, LEAST = 64 << 20 };
@@ -346,7 +349,7 @@ typedef struct copying {
     perfile_sink *sink;
     perfile_status status;
     perfile_error error;
-    uint64_t written; /* of the chunk at hand */
+    uint64_t written; /* of the current chunk */
 } copying;
 
 static void write_piece(void *user, perfile_bytes bytes)
@@ -357,8 +360,8 @@ static void write_piece(void *user, perfile_bytes bytes)
     x->written += bytes.len;
 }
 
-/* Writes chunk `i`.  Zeros take the place of one that is damaged; what it had written in front of
- * the damage can only be of a chunk that passed its first check. */
+/* Writes chunk `i`, or zeros if it is damaged.  If bytes were written before the damage was found,
+ * the copy fails; this can happen only if the checksum of the stored bytes is correct. */
 static perfile_status copy_chunk(image *m, uint32_t i, copying *x, perfile_error *err)
 {
     const pf_chunk *c = m->chunks[i];
@@ -413,10 +416,11 @@ perfile_status pf_archive_image_copy(perfile_source *source, perfile_sink *sink,
     return st == PERFILE_OK ? copy_zeros(sink, source->size - at, err) : st;
 }
 
-/* Reading the records of a chunk that are apart, by its zone and the partial decoder.
+/* Partial decoding: shows only the side-band records of a chunk, with its zone and the partial
+ * decoder.
  *
- * A chunk of which more is needed, or that says nothing of itself, or whose parts cannot be
- * decoded, is read completely: by not narrowing it nothing can be lost. */
+ * A chunk is decoded completely if more of it is needed, if it has no usable zone, or if it cannot
+ * be decoded partially.  This is always safe. */
 
 enum { NOT_KNOWN = 0, ALL, NOTHING, APART, STORED, STORED_APART };
 
@@ -442,15 +446,15 @@ void pf_image_narrow_free(pf_image_narrow *x)
     pf_zone_free(&x->zone);
 }
 
-/* True if the payload is what was stored, by its checksum.  Nothing is decoded. */
+/* Returns true if the checksum of the stored payload is correct.  Nothing is decoded. */
 static bool is_sound(pf_image_narrow *x, const pf_chunk *c)
 {
     perfile_bytes stored;
     return pf_archive_stored(x->archive, c, &stored, NULL) == PERFILE_OK;
 }
 
-/* True if the chunk can be copied to another archive as it is: it holds what its zone says, and
- * nothing that this library does not know. */
+/* Returns true if the chunk can be copied to another archive unchanged: its zone describes all of
+ * it, and it uses no feature that this library does not know. */
 static bool can_be_moved(pf_image_narrow *x, const pf_chunk *c)
 {
     return x->zone.types.has_bytes && pf_zone_bytes(&x->zone) == c->raw_len &&
@@ -458,7 +462,7 @@ static bool can_be_moved(pf_image_narrow *x, const pf_chunk *c)
            pf_chunk_codec_name(c->codec) && is_sound(x, c);
 }
 
-/* Asks the reader what is needed of the chunk that `zone` is of. */
+/* Asks the reader what it needs of the chunk of x->zone. */
 static uint8_t ask(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
 {
     switch (x->how->needs(x->how->user, &x->zone, sequence)) {
@@ -477,7 +481,7 @@ static uint8_t ask(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
     }
 }
 
-/* Finds out what is needed of a chunk, at whose first byte the reader is. */
+/* Decides what a reader at the first byte of a chunk needs of it. */
 static uint8_t decide(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
 {
     pf_buffer_clear(&x->meta);
@@ -491,7 +495,8 @@ static uint8_t decide(pf_image_narrow *x, const pf_chunk *c, uint64_t sequence)
     return ask(x, c, sequence);
 }
 
-/* Decodes the records of chunk `i` that are needed, if any are; false: it cannot be. */
+/* Decodes the records of chunk `i` that are needed, if any.  Returns false if they cannot be
+ * decoded. */
 static bool decode_needed(pf_image_narrow *x, uint32_t i)
 {
     const pf_chunk *c = x->chunks[i];
@@ -508,13 +513,15 @@ static bool decode_needed(pf_image_narrow *x, uint32_t i)
     return st == PERFILE_OK;
 }
 
-/* True if of chunk `i` only some records are shown, which are decoded then, or none. */
+/* Returns true if chunk `i` is shown partially or not at all.  Its side-band is decoded then, if it
+ * is needed. */
 static bool is_narrow(pf_image_narrow *x, uint32_t i, uint64_t offset, uint64_t sequence)
 {
     if (!x->on || i >= x->n_chunks || offset < x->chunks[i]->raw_off)
         return false;
     if (x->needs[i] == NOT_KNOWN) {
-        /* Who enters a chunk in its middle needs it: the reader is asked of whole ranges. */
+        /* A reader that enters a chunk in its middle gets all of it: the request is about whole
+         * chunks. */
         const bool begins = !x->how || offset == x->chunks[i]->raw_off;
         x->decoded = UINT32_MAX;
         x->needs[i] = begins ? decide(x, x->chunks[i], sequence) : ALL;
@@ -528,7 +535,7 @@ static bool is_narrow(pf_image_narrow *x, uint32_t i, uint64_t offset, uint64_t 
     return need != ALL && x->decoded == i;
 }
 
-/* Moves to the first range that ends behind `at`; readers go forward. */
+/* Moves to the first range that ends after `at`.  Readers usually go forward. */
 static const pf_columns_range *find_range(pf_image_narrow *x, uint64_t at)
 {
     const pf_columns_range *r = (const pf_columns_range *)(const void *)x->ranges.ptr;
@@ -555,7 +562,7 @@ bool pf_image_absent(pf_image_narrow *x, uint32_t i, uint64_t offset, uint64_t s
                            .archive = x->archive,
                            .chunk = c};
         if (!all)
-            x->needs[i] = APART; /* it is given once */
+            x->needs[i] = APART; /* the stored chunk is offered once */
         return at == 0;
     }
     const pf_columns_range *r = find_range(x, at);
@@ -567,7 +574,7 @@ bool pf_image_absent(pf_image_narrow *x, uint32_t i, uint64_t offset, uint64_t s
     const uint64_t end = r ? r->offset : c->raw_len;
     const uint64_t last = r ? r->first : x->n_records;
     if (at != begin || at >= end)
-        return false; /* among records that are shown, or at no record */
+        return false; /* at a record that is shown, or not at the beginning of a skipped range */
     *out = (pf_absent){.bytes = end - at, .records = last - first, .zone = &x->zone};
     return true;
 }

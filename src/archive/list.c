@@ -1,8 +1,8 @@
-/* An archive as an archive: opening it, its chunks with what their zones say, its gaps, and what
- * the metadata say about its captures.
+/* The public handle of an archive: opens it, lists its chunks with their zones, its gaps, and the
+ * metadata of its captures; and says what the columns of a chunk cost.
  *
- * Everything that is shown comes from the table of chunks (table.c) and from metadata, so that even
- * a huge archive is listed without decoding a payload. */
+ * Chunks and captures are listed from the table of chunks (table.c) and metadata only.  So even a
+ * huge archive is listed without decoding the payload of a chunk of records. */
 #include "archive/table.h"
 #include "base/alloc.h"
 #include "base/byte_order.h"
@@ -39,7 +39,7 @@ static bool is_of_part(const pf_chunk *c)
     return c->kind == PF_CHUNK_RECORDS || c->kind == PF_CHUNK_BYTES;
 }
 
-/* Collects the numbers of captures that chunks have. */
+/* Collects the capture numbers that chunks have, and adds up their decoded bytes. */
 static perfile_status list_captures(perfile_archive *a, perfile_error *err)
 {
     const pf_archive *t = &a->table;
@@ -88,7 +88,7 @@ perfile_status perfile_archive_open(perfile_source *source, perfile_archive **ar
         *archive = a;
         return PERFILE_OK;
     }
-    a->source = NULL; /* it stays the caller's */
+    a->source = NULL; /* it stays with the caller */
     perfile_archive_close(a);
     return st;
 }
@@ -131,7 +131,7 @@ void perfile_archive_get_summary(const perfile_archive *a, perfile_archive_summa
     memcpy(summary, &s, size < sizeof s ? size : sizeof s);
 }
 
-/* The counts by type of a->zone. */
+/* Copies the counts by type of a->zone. */
 static bool show_types(perfile_archive *a, perfile_archive_chunk *out)
 {
     const pf_zone_counts *types = &a->zone.types;
@@ -149,7 +149,7 @@ static bool show_types(perfile_archive *a, perfile_archive_chunk *out)
     return true;
 }
 
-/* What the metadata of a RECORDS chunk say. */
+/* Reads the zone of a RECORDS chunk.  Damaged metadata are not an error. */
 static perfile_status show_zone(perfile_archive *a, const pf_chunk *c, perfile_archive_chunk *out,
                                 perfile_error *err)
 {
@@ -267,25 +267,25 @@ perfile_status perfile_archive_capture_at(perfile_archive *a, uint32_t number,
     return PERFILE_OK;
 }
 
-/* What the columns of a chunk cost, and which fields they are.
+/* Columns of a chunk: what they cost, and of which fields they are.
  *
- * A payload says nothing about fields.  So the chunk is decoded, and of each column the first
- * record that has a value of it is walked: the fields that stand where this value stands name the
- * column.  Fields of samples are known from the events of the session, which the caller gives. */
+ * A payload has no field names.  So the chunk is decoded, and for each column the first record with
+ * a value of it is walked: the fields at the offset of this value name the column.  Fields of
+ * samples are known only with the events of the session, which the caller passes. */
 
 enum { NAME = 96, DEPTH = 8, WALKS_LEAST = 256 << 10, WALKS_RATIO = 64 };
 
-/* The search for the fields of a record that stand at a value. */
+/* Searches the fields of a record at the offset of a value. */
 typedef struct search {
-    uint64_t from, end; /* the value */
-    bool whole_list;    /* it is one of bytes: a list around it names it, not its items */
+    uint64_t from, end; /* the range of the value, from the header of the record on */
+    bool whole_list;    /* the value is bytes: the list around it gives the name, not its items */
     const char *lists[DEPTH];
     unsigned depth;
     char name[NAME];
     size_t len;
 } search;
 
-/* Appends text to the name; what does not fit is left out. */
+/* Appends text to the name, or nothing if it does not fit. */
 static void append(search *x, const char *text)
 {
     const size_t n = strlen(text);
@@ -295,7 +295,7 @@ static void append(search *x, const char *text)
     x->len += n;
 }
 
-/* The lists and structs around the field, then the field. */
+/* Appends the lists and structs around the field, then the field. */
 static void append_path(search *x, const perfile_field *field)
 {
     for (unsigned i = 0; i < x->depth && i < DEPTH; i++) {
@@ -326,7 +326,7 @@ static void on_value(void *user, const perfile_field *field, const perfile_value
     }
 }
 
-/* Lists, and structs whose fields have a name of their own in front. */
+/* Returns true for lists, and for structs that have a name of their own. */
 static bool is_named(const perfile_field *field)
 {
     return field->type == PERFILE_STORED_LIST ||
@@ -350,7 +350,7 @@ static void on_end(void *user, const perfile_field *field)
     x->depth -= is_named(field);
 }
 
-/* The record at `offset` of the decoded chunk. */
+/* Returns the record at `offset` of the decoded chunk. */
 static perfile_record record_at(const pf_buffer *bytes, size_t offset, bool swap,
                                 const perfile_session *session)
 {
@@ -366,7 +366,8 @@ static perfile_record record_at(const pf_buffer *bytes, size_t offset, bool swap
                             .session = session};
 }
 
-/* Finds the name of the value at l->at of a record; without `walk` its offset is the name. */
+/* Names the column after the fields at l->at of a record.  Without `walk`, or if there is no field,
+ * the name is this offset. */
 static void name_column(const pf_columns_listed *l, const perfile_record *r, bool walk,
                         perfile_archive_column *c, search *x)
 {
@@ -399,7 +400,7 @@ static const char *encoding_of(const pf_columns_listed *l)
     return l->differences ? deltas[l->how] : plain[l->how];
 }
 
-/* Adds a column; its name goes behind the others, and becomes a pointer when all are there. */
+/* Adds a column.  Its name is appended to a->names; c.field is set when all names are there. */
 static bool add_column(perfile_archive *a, const pf_columns_listed *l, const perfile_record *r,
                        bool walk, bool first)
 {
@@ -449,8 +450,8 @@ perfile_status perfile_archive_columns(perfile_archive *a, uint32_t position,
     const size_t n_listed = a->listed.len / sizeof *l;
     pf_buffer_clear(&a->names);
     pf_buffer_clear(&a->columns);
-    /* Each walk goes through a whole record: thousands of columns of a large one cost more than
-     * their names are worth. */
+    /* A walk visits a whole record.  Limit the total: naming thousands of columns of large records
+     * would cost too much. */
     uint64_t walks = WALKS_LEAST + WALKS_RATIO * (uint64_t)c->raw_len;
     for (size_t i = 0; i < n_listed; i++) {
         perfile_record r = {.body.len = 0};
@@ -470,13 +471,13 @@ perfile_status perfile_archive_columns(perfile_archive *a, uint32_t position,
     return PERFILE_OK;
 }
 
-/* What the columns of a payload cost, and what they are columns of.
+/* pf_columns_list(): what the columns of a payload cost, and which values they have.
  *
- * The head is read as by the decoder, which notes where each column begins: what lies between two
- * of these marks are its head, its small streams and its frames.  Then the values are taken record
- * by record, only to see how many bytes come from each column, and where the first value goes. */
+ * The decoder reads the head and marks where each column begins.  Between two marks are the head,
+ * small streams and frames of one column.  Then values are taken record by record, to count how
+ * many bytes come from each column, and to find where its first value is. */
 
-enum { RAW0_AT = 8, STORED0_AT = 12 }; /* in the table of a payload */
+enum { RAW0_AT = 8, STORED0_AT = 12 }; /* offsets in the table of a payload */
 
 static perfile_status read_bytes(void *user, size_t offset, size_t len, perfile_bytes *bytes,
                                  perfile_error *err)
@@ -487,7 +488,7 @@ static perfile_status read_bytes(void *user, size_t offset, size_t len, perfile_
     return PERFILE_OK;
 }
 
-/* Bytes of the payload that column `i` has: those of its frames, and its share of frame 0. */
+/* Returns the stored bytes of column `i`: those of its frames, and its share of frame 0. */
 static uint64_t stored_of(const pf_columns_decoder *d, uint32_t i)
 {
     const pf_columns_mark *from = &d->marks[i], *to = from + 1;
@@ -498,8 +499,8 @@ static uint64_t stored_of(const pf_columns_decoder *d, uint32_t i)
     return to->offset - from->offset + (raw0 ? mine * stored0 / raw0 : 0);
 }
 
-/* Notes where a value of the column goes, unless a place is known.  An empty one has no field that
- * it could be named by: any later one is better. */
+/* Notes the offset of the first value of a column.  An empty value has no field to name it, so a
+ * later one that is not empty replaces it. */
 static void place(pf_columns_listed *c, uint64_t record, uint64_t at, uint64_t len)
 {
     c->decoded += len;
@@ -511,7 +512,7 @@ static void place(pf_columns_listed *c, uint64_t record, uint64_t at, uint64_t l
     c->len = (uint32_t)len;
 }
 
-/* Takes the next value of a column; *len are its bytes.  False: there is none. */
+/* Takes the next value of a column; *len is its size.  Returns false if there is none. */
 static bool take(pf_columns_decoder *d, pf_column *k, uint64_t *len)
 {
     if (k->left == 0 || !pf_column_has(&d->streams, k)) {
@@ -524,7 +525,7 @@ static bool take(pf_columns_decoder *d, pf_column *k, uint64_t *len)
     return true;
 }
 
-/* Takes the values of record `i`, which begins at `record`; returns its bytes. */
+/* Takes the values of record `i`, which begins at `record`.  Returns the bytes of the record. */
 static uint64_t take_record(pf_columns_decoder *d, size_t i, uint64_t record,
                             pf_columns_listed *list)
 {
@@ -537,7 +538,7 @@ static uint64_t take_record(pf_columns_decoder *d, size_t i, uint64_t record,
     const pf_class *c = &d->classes[number];
     for (const pf_op *o = &d->ops[c->first], *last = o + c->n; o < last; o++) {
         pf_columns_listed *x = &list[1 + o->column];
-        uint64_t len = 8; /* of REF */
+        uint64_t len = 8; /* REF */
         if (o->what != PF_COLUMNS_REF && !take(d, &d->columns[o->column], &len))
             return 0;
         if (o->what == PF_COLUMNS_BLOB) {
@@ -545,7 +546,7 @@ static uint64_t take_record(pf_columns_decoder *d, size_t i, uint64_t record,
             at += o->width;
         }
         if (o->what == PF_COLUMNS_REF)
-            x->decoded += len; /* repeats what the column is placed by */
+            x->decoded += len; /* a copy of bytes that are counted above */
         else
             place(x, record, at, len);
         at += len;

@@ -1,11 +1,11 @@
-/* Encoding and decoding of the maps in META chunks; see meta.h.
+/* Encodes and decodes the maps of META chunks, and zones; see meta.h.
  *
- * The keys are two tables, of the map and of a part: where the value goes, and what it is.  A map
- * is decoded twice, first into a pf_meta that is thrown away, so that a damaged one changes
+ * Two tables list the keys of the map and of a part: which member has the value, and of which type
+ * it is.  A map is decoded twice, first into a temporary pf_meta, so that a corrupt one changes
  * nothing.
  *
- * Parts are kept in the order in which they were first named, with an index by number.  A sorted
- * array would make hostile input (many maps with one part each) cost the square of its size. */
+ * Parts are stored in the order in which they first occur, with an index by number.  With a sorted
+ * array, hostile input (many maps of one part each) would cost quadratic time. */
 #include "archive/meta.h"
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -17,12 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A key of a map whose value is a text or number, and the member of the struct for it. */
+/* A key with a text or number as its value, and the member of the struct for it. */
 typedef struct meta_key {
     const char *name;
     enum { TEXT, NAME, FILE_OF_PART, U64, U32 } kind;
-    size_t at;  /* the member */
-    size_t has; /* of numbers: the member that says that there is one */
+    size_t at;  /* offset of the member */
+    size_t has; /* numbers: offset of the has_… member */
 } meta_key;
 
 static const meta_key part_keys[] = {
@@ -115,7 +115,7 @@ static size_t count_keys(const void *from, const meta_key *keys, size_t n)
     return count;
 }
 
-/* Puts those of the keys that there are. */
+/* Appends the keys that *from has, with their values. */
 static bool put_keys(pf_buffer *out, const void *from, const meta_key *keys, size_t n)
 {
     bool ok = true;
@@ -192,8 +192,8 @@ perfile_status pf_meta_encode(const pf_meta *m, pf_buffer *out, perfile_error *e
 
 /* Decoding. */
 
-/* A map that is being decoded.  `st` is PERFILE_E_NOMEM or PERFILE_E_LIMIT as soon as something
- * could not be kept; what is wrong with the input is in `c.why`. */
+/* A map that is being decoded.  `st` is PERFILE_E_NOMEM or PERFILE_E_LIMIT after a value could not
+ * be stored; `c.why` is set if the input is wrong. */
 typedef struct reading {
     pf_cbor c;
     pf_meta *m;
@@ -211,7 +211,7 @@ static bool is_word(perfile_bytes text, const char *word)
     return text.len == strlen(word) && memcmp(text.ptr, word, text.len) == 0;
 }
 
-/* A key, which is text. */
+/* Reads a key, which must be a text. */
 static perfile_bytes read_key(reading *x)
 {
     const pf_cbor_item item = pf_cbor_next(&x->c);
@@ -220,7 +220,7 @@ static perfile_bytes read_key(reading *x)
     return item.bytes;
 }
 
-/* A text, kept with a NUL behind it. */
+/* Reads a text and stores it with a final NUL. */
 static const char *read_text(reading *x, unsigned kind)
 {
     const char *text = NULL;
@@ -237,8 +237,8 @@ static const char *read_text(reading *x, unsigned kind)
     return text;
 }
 
-/* Reads the value of the key `name` into *to if the table has this key; false: it has not.  `seen`
- * has a bit for each key of the table that there was. */
+/* Reads the value of the key `name` into *to.  Returns false if the table does not have this key.
+ * `seen` has a bit for each key of the table that occurred. */
 static bool read_known(reading *x, perfile_bytes name, const meta_key *keys, size_t n, void *to,
                        unsigned *seen)
 {
@@ -267,7 +267,7 @@ static bool read_known(reading *x, perfile_bytes name, const meta_key *keys, siz
     return true;
 }
 
-/* The part with this number, made if it is new; NULL: no memory. */
+/* Returns the part with this number, made if it is new, or NULL when out of memory. */
 static pf_meta_part *part_for(pf_meta *m, uint32_t number)
 {
     if (number >= m->n_part_at) {
@@ -335,14 +335,15 @@ static void read_event(reading *x, pf_meta_event *e)
         pf_cbor_fail(&x->c, "an event without a name");
 }
 
-/* An array of `n` items of `width` bytes in the arena; NULL: there are none, or no memory. */
+/* Returns an array of `n` items of `width` bytes in the arena; NULL if `n` is 0 or after a
+ * failure. */
 static void *new_list(reading *x, uint64_t n, size_t width)
 {
     void *p = NULL;
     size_t bytes;
     if (!goes_on(x) || n == 0)
         return NULL;
-    /* Each item has a byte of input at least.  One byte counts as `width` against the limit. */
+    /* Each item needs at least one byte of input, which thus costs `width` bytes of the limit. */
     if (pf_mul_size((size_t)n, width, &bytes))
         x->st = pf_fail_nomem(x->err, "meta");
     else
@@ -430,11 +431,11 @@ void pf_meta_clear(pf_meta *m)
     *m = (pf_meta){0};
 }
 
-/* Zones as CBOR: format/archive.cddl.
+/* Zones as CBOR; see format/archive.cddl.
  *
- * What is not known is left out.  A reader refuses what no writer writes (keys that occur twice,
- * sets that do not ascend, more members or counts than the limits), and ignores keys that it does
- * not know.  Its memory is bounded by the limits, and by the bytes that it was given. */
+ * Unknown values are left out.  A reader rejects what no writer produces (a key that occurs twice,
+ * sets that do not ascend, more members or counts than the limits), and skips keys that it does not
+ * know.  Its memory is bounded by the limits and by the size of the input. */
 
 /* Keys of the map.  The numbers are part of the format. */
 enum {
@@ -471,7 +472,7 @@ static bool put_counts(pf_buffer *out, bool known, uint64_t key, const pf_zone_c
     return ok;
 }
 
-/* The first member, then differences. */
+/* Writes the first member, then differences. */
 static bool put_set(pf_buffer *out, uint64_t key, const pf_zone_set *s)
 {
     if (!s->known)
@@ -521,7 +522,7 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Reads counts, whose keys may come in any order.  False: no memory. */
+/* Reads counts with keys in any order.  Returns false when out of memory. */
 static bool read_counts(pf_cbor *c, pf_zone_counts *counts)
 {
     const uint64_t n = pf_cbor_map(c);
@@ -579,7 +580,7 @@ static bool read_set(pf_cbor *c, pf_zone_set *s)
     return true;
 }
 
-/* Reads the value of a key that is known.  False: no memory. */
+/* Reads the value of a known key.  Returns false when out of memory. */
 static bool read_value(pf_cbor *c, uint64_t key, pf_zone *z, pf_zone_counts *type_bytes)
 {
     uint64_t *const numbers[KEYS_END] = {[KEY_RECORDS] = &z->records,
@@ -609,7 +610,7 @@ static bool read_value(pf_cbor *c, uint64_t key, pf_zone *z, pf_zone_counts *typ
     }
 }
 
-/* Puts the bytes of types beside their records. */
+/* Adds the bytes of each type to its count of records. */
 static void join_type_bytes(pf_cbor *c, pf_zone_counts *types, const pf_zone_counts *bytes)
 {
     if (!types->known || !bytes->known)
@@ -624,7 +625,7 @@ static void join_type_bytes(pf_cbor *c, pf_zone_counts *types, const pf_zone_cou
     types->has_bytes = true;
 }
 
-/* Says what is known, by the keys that were there (bits of `seen`), and checks it. */
+/* Sets the has_… members by the keys that occurred (bits of `seen`), and checks the values. */
 static void settle(pf_cbor *c, pf_zone *z, uint32_t seen)
 {
     const uint32_t times = 1U << KEY_FIRST | 1U << KEY_LAST;

@@ -1,9 +1,8 @@
-/* Writing archives.
+/* Writes archives: chunks, the index and the end.
  *
- * A chunk is passed to the sink only when all of it is known, checksums included.  Its header and
- * metadata are kept, too, until they are written once more in the index.  An index is a chunk with
- * the limits of all chunks, so that of a very large archive there are several, each with the
- * offset of the one in front of it. */
+ * A chunk is passed to the sink when it is complete, checksums included.  Its header and metadata
+ * are also kept until they are repeated in the index.  An index is a chunk, with the same limits.
+ * So a very large archive has several, each with the offset of the previous one. */
 #include "archive/header.h"
 #include "archive/pack.h"
 #include "base/alloc.h"
@@ -16,13 +15,12 @@
 #include <sys/random.h>
 
 enum {
-    SAVES_PERCENT = 5,    /* less is not worth decompressing */
-    LEAST_WINDOW_LOG = 10 /* of zstd */
+    SAVES_PERCENT = 5,    /* a smaller saving is not worth the time to decompress */
+    LEAST_WINDOW_LOG = 10 /* least window of zstd */
 };
 
-/* An index is written when it reaches this size.  In builds for fuzzing small archives have
- * several.
- */
+/* An index is written when it would exceed this size.  Builds for fuzzing write several indexes
+ * even in small archives. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { INDEX_BYTES = 512 };
 #else
@@ -37,8 +35,8 @@ struct pf_pack {
     ZSTD_CCtx *zstd;
     pf_buffer packed;       /* of one chunk */
     pf_buffer index;        /* header and metadata of the chunks since the last index */
-    pf_buffer index_packed; /* not `packed`: that may have the chunk that comes behind it */
-    uint64_t last_index;    /* offset of it; 0: there is none */
+    pf_buffer index_packed; /* not `packed`, which may have the chunk after the index */
+    uint64_t last_index;    /* its offset; 0: none yet */
 };
 
 static perfile_status choose_id(uint64_t *id, perfile_error *err)
@@ -91,7 +89,8 @@ perfile_status pf_pack_new(perfile_sink *sink, const pf_pack_options *options, p
     return st;
 }
 
-/* The least power of two that is not below `n`, as an exponent. */
+/* Returns the exponent of the least power of two that is at least `n`, within the limits of
+ * windows. */
 static int log_of(size_t n)
 {
     int log = LEAST_WINDOW_LOG;
@@ -131,7 +130,7 @@ pf_pack_payload pf_pack_columns(perfile_bytes raw, perfile_bytes columns)
                              .bytes = columns};
 }
 
-/* Writes `bytes` and zeros up to `padded` bytes. */
+/* Writes `bytes`, then zeros up to `padded` bytes. */
 static perfile_status write_padded(pf_pack *p, perfile_bytes bytes, size_t padded,
                                    perfile_error *err)
 {
@@ -167,7 +166,7 @@ static perfile_status write_chunk(pf_pack *p, pf_chunk *c, perfile_bytes meta,
     return st == PERFILE_OK ? write_padded(p, payload, pf_chunk_payload_bytes(c), err) : st;
 }
 
-/* Adds the head of a chunk to the index. */
+/* Adds header and metadata of a chunk to the index. */
 static perfile_status add_to_index(pf_pack *p, const uint8_t *header, const pf_chunk *c,
                                    perfile_bytes meta, perfile_error *err)
 {
@@ -285,11 +284,11 @@ void pf_pack_close(pf_pack *p)
     pf_free(p);
 }
 
-/* The headers of archives, from the tables in format/archive.def.
+/* The two headers, encoded and decoded with the tables in format/archive.def.
  *
- * A header ends with the checksum of the bytes in front of it.  A chunk header has its own offset
- * and the id of the archive as well: so it is recognised wherever a reader meets it, also behind
- * damage, and no bytes of a payload can be taken for one. */
+ * A header ends with the checksum of all bytes before it.  A chunk header also has its own offset
+ * and the id of the archive.  So a reader recognizes it anywhere, even after damage, and never
+ * takes bytes of a payload for a header. */
 
 enum { CRC_AT = PF_ARCHIVE_HEADER - 4, META_PAD = 8 };
 
@@ -380,7 +379,7 @@ perfile_status pf_archive_head_decode(perfile_bytes bytes, pf_archive_head *h, p
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "archive.major",
                        "version %u.%u with a header of %u bytes; this library reads version %d",
                        h->major, h->minor, h->length, PF_ARCHIVE_MAJOR);
-    if (!h->id) /* of chunks it would be any */
+    if (!h->id) /* for chunks, id 0 means any archive */
         return pf_fail(err, PERFILE_E_CORRUPT, "archive.id", "an archive has no id 0");
     if (h->needs & ~known)
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "archive.needs",
@@ -398,7 +397,7 @@ void pf_chunk_encode(const pf_chunk *c, uint8_t *out)
     seal(out);
 }
 
-/* True if the sizes keep the limits, and say of a raw payload the same twice. */
+/* Returns true if all sizes are within the limits, and both sizes of a raw payload are equal. */
 static bool has_valid_sizes(const pf_chunk *c)
 {
     return c->meta_len <= PF_ARCHIVE_MOST_META_LEN &&

@@ -1,11 +1,11 @@
-/* From bytes and records to chunks.
+/* Makes chunks of the bytes and records of a capture, and encodes them in threads.
  *
- * Bytes of a part wait in `pending` until it is known what they are.  A chunk of records is open
- * while records follow each other; its values go to the encoder at once, its bytes stay in
- * `pending`, since they are needed to verify, and if columns turn out not to be worth it.  It is
- * closed when it is large enough, or when something else comes.
+ * Bytes of a part wait in `pending` until their kind is known.  A chunk of records is open while
+ * contiguous records are added.  Their fields go to the encoder; their bytes stay in `pending`,
+ * because they are needed to verify the columns, and to compress the chunk as a whole if columns do
+ * not save enough.  The chunk is closed when it is large enough, or when other bytes follow.
  *
- * Bytes about which nothing is said count as no records when much of them has come. */
+ * Bytes that nobody reports as records become BYTES chunks when there are many of them. */
 #include "archive/pack.h"
 #include "base/alloc.h"
 #include "base/byte_order.h"
@@ -24,19 +24,19 @@
 enum { RECORDS_OF_CHUNK = 64, BYTES_OF_CHUNK = 16 << 10 };
 #else
 enum {
-    RECORDS_OF_CHUNK = 65536, /* more gain less than 1 %, 16384 cost 5 % */
-    BYTES_OF_CHUNK = 8 << 20  /* stacks compress the better, the more of them are together */
+    RECORDS_OF_CHUNK = 65536, /* more gain less than 1 %; 16384 cost 5 % */
+    BYTES_OF_CHUNK = 8 << 20  /* larger chunks compress user stacks better */
 };
 #endif
-enum { SMALL = 128 << 10, ROOM = BYTES_OF_CHUNK + (2 << 20) /* of what is pending */ };
-enum { MOST_PARTS = 65535, HEAD_MOST = 64 << 20 /* bytes that may be held back to be patched */ };
+enum { SMALL = 128 << 10, ROOM = BYTES_OF_CHUNK + (2 << 20) /* bytes to reserve for `pending` */ };
+enum { MOST_PARTS = 65535, HEAD_MOST = 64 << 20 /* bytes that may wait to be patched */ };
 
 typedef struct part {
-    char *name; /* NULL: the capture is no directory */
+    char *name; /* NULL: the capture is not a directory */
     bool holds;
     bool has_records;
-    pf_buffer head;    /* held back: [0, head.len) of the part */
-    pf_buffer pending; /* from `base` on */
+    pf_buffer head;    /* bytes [0, head.len) of the part, which may still be patched */
+    pf_buffer pending; /* bytes of the part from `base` on */
     uint64_t base;
 } part;
 
@@ -50,11 +50,11 @@ struct pf_packer {
     unsigned n_jobs;
     part *parts;
     uint32_t n_parts, cap_parts;
-    bool open; /* a chunk of records is: of part `at`, from its base on to `told` */
+    bool open; /* a chunk of records is open: of part `at`, from its base to `told` */
     uint32_t at;
     uint64_t told;
     pf_about about;
-    /* Session that jobs may ask, which notifies `reader` before it changes; NULL: none. */
+    /* Session that jobs may read; it calls `reader` before it changes.  NULL: none. */
     const perfile_session *asked;
     pf_session_reader reader;
     pf_buffer meta; /* scratch */
@@ -67,7 +67,7 @@ static void work(void *user, unsigned slot, unsigned thread)
     pf_job_encode(&p->jobs[slot]);
 }
 
-/* pf_session_reader: no job asks the session any more when this returns. */
+/* pf_session_reader.before_change: no job reads the session any more when this returns. */
 static void stop_asking(void *user, bool last)
 {
     (void)last;
@@ -80,7 +80,7 @@ static void stop_asking(void *user, bool last)
     p->asked = NULL;
 }
 
-/* To be called before jobs are given records of this session, which may be NULL. */
+/* Must be called before jobs get records of the session `s`, which may be NULL. */
 static void ask(pf_packer *p, const perfile_session *s)
 {
     if (s == p->asked || p->n_jobs == 1)
@@ -154,7 +154,7 @@ void pf_packer_close(pf_packer *p)
     pf_free(p);
 }
 
-/* Writes the oldest chunk that is encoded. */
+/* Waits for the oldest submitted job and writes its chunk. */
 static perfile_status take_oldest(pf_packer *p, perfile_error *err)
 {
     unsigned slot;
@@ -175,7 +175,7 @@ static perfile_status take_oldest(pf_packer *p, perfile_error *err)
     return pf_pack_put_stored(p->pack, &chunk, &j->payload, err);
 }
 
-/* The job that comes next, free to be filled. */
+/* Yields the next job, free to be filled. */
 static perfile_status free_job(pf_packer *p, pf_job **job, perfile_error *err)
 {
     if (pf_workers_full(p->workers)) {
@@ -187,7 +187,7 @@ static perfile_status free_job(pf_packer *p, pf_job **job, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Gives the first `n` pending bytes of a part to the job and submits it. */
+/* Moves the first `n` pending bytes of a part to the job and submits it. */
 static perfile_status submit(pf_packer *p, pf_job *j, uint32_t number, size_t n, perfile_error *err)
 {
     part *x = &p->parts[number];
@@ -202,11 +202,11 @@ static perfile_status submit(pf_packer *p, pf_job *j, uint32_t number, size_t n,
     j->raw_off = x->base;
     x->base += n;
     pf_workers_submit(p->workers);
-    /* With one thread there is one job: it is done and written at once, and its memory is free. */
+    /* With one thread there is one job: write its chunk now, so that it can be used again. */
     return p->n_jobs == 1 ? take_oldest(p, err) : PERFILE_OK;
 }
 
-/* Packs the first `n` pending bytes as bytes. */
+/* Packs the first `n` pending bytes as BYTES chunks. */
 static perfile_status put_bytes(pf_packer *p, uint32_t number, size_t n, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -223,7 +223,7 @@ static perfile_status put_bytes(pf_packer *p, uint32_t number, size_t n, perfile
     return st;
 }
 
-/* The same, or holds them back if they may be patched. */
+/* The same, but keeps the bytes in `head` if they may still be patched. */
 static perfile_status hold_or_put(pf_packer *p, uint32_t number, size_t n, perfile_error *err)
 {
     part *x = &p->parts[number];
@@ -246,7 +246,7 @@ static perfile_status close_records(pf_packer *p, perfile_error *err)
     return submit(p, j, p->at, (size_t)(p->told - p->parts[p->at].base), err);
 }
 
-/* A map about the parts from `first` on, as a chunk. */
+/* Writes a META chunk about the parts from `first` on. */
 static perfile_status put_meta(pf_packer *p, uint32_t first, bool complete, perfile_error *err)
 {
     pf_meta_part *parts = pf_alloc(p->n_parts - first, sizeof *parts);
@@ -291,7 +291,7 @@ perfile_status pf_packer_part(pf_packer *p, const char *name, perfile_error *err
     if (name && !x->name)
         return pf_fail_nomem(err, "archive");
     p->n_parts++;
-    /* Chunks are in the order of the calls: those that wait come first. */
+    /* This chunk may be written before chunks of earlier calls that are still being encoded. */
     return put_meta(p, p->n_parts - 1, false, err);
 }
 
@@ -300,7 +300,7 @@ perfile_status pf_packer_mark(pf_packer *p, uint32_t lossy, perfile_error *err)
     if ((p->about.lossy & lossy) == lossy)
         return PERFILE_OK;
     p->about.lossy |= lossy;
-    /* At once: what is written from here on may never be finished. */
+    /* Now, because the archive may never be finished. */
     return put_meta(p, p->n_parts, false, err);
 }
 
@@ -324,7 +324,8 @@ perfile_status pf_packer_write(pf_packer *p, uint32_t number, perfile_bytes byte
 {
     part *x = &p->parts[number];
     perfile_status st = PERFILE_OK;
-    /* What is not small gets room for a chunk at once: each step of growing touches new memory. */
+    /* Unless there is little, reserve room for a whole chunk at once: growing in steps touches new
+     * memory each time. */
     const size_t len = x->pending.len + bytes.len;
     if (len > SMALL && len < ROOM && !pf_buffer_reserve_large(&x->pending, ROOM - x->pending.len))
         return pf_fail_nomem(err, "archive");
@@ -334,7 +335,7 @@ perfile_status pf_packer_write(pf_packer *p, uint32_t number, perfile_bytes byte
     const size_t untold = x->pending.len - (mine ? (size_t)(p->told - x->base) : 0);
     if (untold < 2 * (size_t)BYTES_OF_CHUNK)
         return PERFILE_OK;
-    /* The job that comes next is the one of the open chunk. */
+    /* The next free job is the one of the open chunk. */
     st = close_records(p, err);
     return st == PERFILE_OK ? hold_or_put(p, number, BYTES_OF_CHUNK, err) : st;
 }
@@ -368,7 +369,7 @@ perfile_status pf_packer_patch(pf_packer *p, uint32_t number, uint64_t offset, p
     return PERFILE_OK;
 }
 
-/* Opens a chunk of records at `offset`: what lies in front of it is bytes. */
+/* Opens a chunk of records at `offset`.  Pending bytes before it become BYTES chunks. */
 static perfile_status open_records(pf_packer *p, uint32_t number, uint64_t offset,
                                    const perfile_record *first, perfile_error *err)
 {
@@ -379,7 +380,7 @@ static perfile_status open_records(pf_packer *p, uint32_t number, uint64_t offse
     if (st != PERFILE_OK)
         return st;
     part *x = &p->parts[number];
-    if (j->raw.cap > x->pending.cap) { /* what the job had last is large enough for a chunk */
+    if (j->raw.cap > x->pending.cap) { /* swap: the old buffer of the job has room for a chunk */
         const pf_buffer small = x->pending;
         pf_buffer_clear(&j->raw);
         (void)pf_buffer_append(&j->raw, small.ptr, small.len);
@@ -393,7 +394,7 @@ static perfile_status open_records(pf_packer *p, uint32_t number, uint64_t offse
     return PERFILE_OK;
 }
 
-/* Adds records to the open chunk, as many as there is room for; *n becomes their number. */
+/* Adds records to the open chunk, as many as fit.  *n is set to their number. */
 static perfile_status add_records(pf_packer *p, const perfile_record *first, size_t *n,
                                   perfile_error *err)
 {
@@ -452,7 +453,7 @@ perfile_status pf_packer_stored(pf_packer *p, uint32_t number, const pf_stored *
     if (st == PERFILE_OK)
         st = hold_or_put(p, number, p->parts[number].pending.len, err);
     if (st == PERFILE_OK)
-        st = drain(p, err); /* chunks are in the order of the calls, whatever the threads do */
+        st = drain(p, err); /* keep the order of the calls, whatever the threads do */
     pf_buffer_clear(&p->meta);
     if (st == PERFILE_OK)
         st = pf_archive_meta(range->archive, c, &p->meta, err);
@@ -470,7 +471,7 @@ perfile_status pf_packer_stored(pf_packer *p, uint32_t number, const pf_stored *
     return st;
 }
 
-/* What was held back, as chunks of its own. */
+/* Packs `head` as BYTES chunks. */
 static perfile_status put_head(pf_packer *p, uint32_t number, perfile_error *err)
 {
     part *x = &p->parts[number];
@@ -589,14 +590,14 @@ perfile_status pf_about_encode(const pf_about *x, pf_meta_part *parts, uint32_t 
     return pf_meta_encode(&m, out, err);
 }
 
-/* Encoding one chunk: columns if they can be made and are right, else zstd, else as it is.
+/* Jobs encode one chunk: as columns if this is possible and correct, else with zstd, else raw.
  *
- * Right means: decoded again they are the bytes that were written.  So a mistake of the encoder, or
- * a caller that tells records which are not those, costs size and loses nothing. */
+ * Correct means that the decoded payload equals the original bytes.  So a bug in the encoder, or a
+ * caller that reports records which are none, costs size and loses no data. */
 
 enum {
-    WORTH_PERCENT = 95, /* of the bytes: columns that need more are not used */
-    AHEAD = 2048        /* bytes to prefetch: another processor has written them */
+    WORTH_PERCENT = 95, /* percent of the raw size; larger columns are not used */
+    AHEAD = 2048        /* bytes to prefetch: they were written on another CPU */
 };
 
 void pf_job_init(pf_job *j, pf_toolbox *box, int level, bool later)
@@ -652,7 +653,7 @@ static perfile_status take_apart(pf_job *j, const perfile_record *first, size_t 
                : pf_fail_nomem(err, "archive");
 }
 
-/* True if the record differs from those in j->some in header and body only. */
+/* Returns true if the record has the session, part and flags of j->some. */
 static bool is_like(const pf_job *j, const perfile_record *r)
 {
     const perfile_record *like = &j->some[0];
@@ -660,7 +661,7 @@ static bool is_like(const pf_job *j, const perfile_record *r)
     return like->session == r->session && like->part == r->part && !flags;
 }
 
-/* From this record on, others are like it. */
+/* Sets the members that this record and the following ones have in common. */
 static perfile_status begin_alike(pf_job *j, const uint8_t *raw, const perfile_record *r,
                                   perfile_error *err)
 {
@@ -688,8 +689,8 @@ perfile_status pf_job_add(pf_job *j, const uint8_t *raw, const perfile_record *f
     return st;
 }
 
-/* Frames the records that come next, as many as there is room for, in j->some.  Returns how many;
- * 0: the bytes are not what was added. */
+/* Frames the next records in j->some, as many as fit.  Returns their number, or 0 if the bytes are
+ * not valid records. */
 static size_t frame(pf_job *j, const uint8_t *raw)
 {
     size_t n = 0, at = j->taken;
@@ -727,7 +728,7 @@ perfile_status pf_job_catch_up(pf_job *j, const uint8_t *raw, perfile_error *err
     return st;
 }
 
-/* What is known of a complete chunk of records, in front of its payload. */
+/* Completes flags and zone of a chunk of records, before its payload is encoded. */
 static perfile_status end_records(pf_job *j, perfile_error *err)
 {
     perfile_status st = pf_job_catch_up(j, j->raw.ptr, err);
@@ -740,14 +741,14 @@ static perfile_status end_records(pf_job *j, perfile_error *err)
     return pf_zone_encode(&j->tools->zone, &j->meta, err);
 }
 
-/* Room to decode the chunk into. */
+/* Makes room to decode the chunk. */
 static bool make_room(pf_job *j)
 {
     pf_buffer_clear(&j->tools->again);
     return pf_buffer_reserve_large(&j->tools->again, j->raw.len + 1);
 }
 
-/* True if the payload decodes to the bytes that were written.  Without memory it is not known. */
+/* Returns true if the payload decodes to the original bytes.  Returns false when out of memory. */
 static bool is_right(pf_job *j, const pf_pack_payload *payload)
 {
     pf_tools *t = j->tools;
@@ -765,7 +766,7 @@ static bool is_right(pf_job *j, const pf_pack_payload *payload)
     return payload->codec == PF_CODEC_RAW || memcmp(t->again.ptr, j->raw.ptr, j->raw.len) == 0;
 }
 
-/* Encodes the records as columns; false: they cannot be, or it is not worth it. */
+/* Encodes the records as columns.  Returns false if this fails or does not save enough. */
 static bool encode_columns(pf_job *j)
 {
     const perfile_bytes raw = {j->raw.ptr, j->raw.len};
@@ -802,7 +803,7 @@ void pf_job_encode(pf_job *j)
     j->tools = NULL;
 }
 
-/* Tools that no job uses are in a list, which a lock protects. */
+/* The pool: a list of idle helpers, protected by a lock. */
 
 static void release(pf_tools *t)
 {

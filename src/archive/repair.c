@@ -1,8 +1,9 @@
-/* perfile_archive_repair(): a new archive of all chunks of a damaged one that are intact.
+/* perfile_archive_repair(): writes a new archive with all intact chunks of a damaged one.  Also
+ * finds the bytes of parts that are missing, or in two chunks.
  *
- * Chunks are copied as they are stored, and nothing is decoded: what was intact stays bit for bit
- * what it was.  First it is decided which chunks are copied, so that what is lost can be told
- * without writing anything, and so that an archive of which nothing is left is not written. */
+ * Chunks are copied without decoding, so intact ones stay identical.  First it is decided which
+ * chunks are copied.  So losses can be reported without writing, and nothing is written if no chunk
+ * is left. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +22,8 @@ typedef struct repair {
     void (*lost)(void *user, const perfile_archive_finding *finding);
     void *user;
     perfile_archive_repaired sum;
-    bool *leave_out;    /* of each chunk of the table */
-    bool *without_meta; /* likewise: it is copied without its metadata */
+    bool *leave_out;    /* for each chunk of the table */
+    bool *without_meta; /* for each chunk: copy it without its metadata */
     pf_buffer meta;
 } repair;
 
@@ -47,7 +48,7 @@ static __attribute__((format(printf, 3, 4))) void tell(repair *x, const perfile_
         x->lost(x->user, &told);
 }
 
-/* A finding about a chunk; `i` is its position, UINT32_MAX: it has none. */
+/* Makes a finding about a chunk; `i` is its position, or UINT32_MAX if it is not in the table. */
 static perfile_archive_finding about(const repair *x, const pf_chunk *c, uint32_t i, unsigned rule)
 {
     perfile_archive_finding f = {.rule = rule, .offset = c->offset, .chunk = i};
@@ -68,7 +69,7 @@ static void leave_out(repair *x, uint32_t i, unsigned rule, const char *why)
     tell(x, &f, "the chunk is left out: %s", why);
 }
 
-/* Decides about one chunk; errors are of reading and memory. */
+/* Decides about one chunk.  Fails only if reading fails, or when out of memory. */
 static perfile_status judge(repair *x, uint32_t i, perfile_error *err)
 {
     pf_archive *t = &x->a->table;
@@ -139,7 +140,7 @@ static void tell_gaps(repair *x)
     }
 }
 
-/* Decides which chunks are copied, and tells what is lost. */
+/* Decides which chunks are copied, and reports losses. */
 static perfile_status choose(repair *x, perfile_error *err)
 {
     const pf_archive *t = &x->a->table;
@@ -173,7 +174,7 @@ static perfile_status copy_chunk(repair *x, pf_pack *pack, uint32_t i, perfile_e
     return st == PERFILE_OK ? pf_pack_copy(pack, t, c, c->source, meta, err) : st;
 }
 
-/* The features that readers need, also where the header that says it is damaged. */
+/* Returns the features that readers of the new archive need, even if the old header is damaged. */
 static uint64_t needs_of(const pf_archive *t)
 {
     uint64_t needs = t->head.needs;
@@ -226,10 +227,11 @@ perfile_status perfile_archive_repair(perfile_archive *a, perfile_sink *sink,
     return st;
 }
 
-/* Chunks are sorted by capture, part and place in it; then neighbours are compared. */
+/* Coverage of parts: chunks are sorted by capture, part and raw_off, then adjacent ones are
+ * compared. */
 
 typedef struct sorted {
-    const pf_chunk **at; /* RECORDS and BYTES that are not empty */
+    const pf_chunk **at; /* RECORDS and BYTES chunks that are not empty */
     uint32_t n;
 } sorted;
 
@@ -243,7 +245,7 @@ static bool same_part(const pf_chunk *a, const pf_chunk *b)
     return a->source == b->source && a->part == b->part;
 }
 
-/* qsort() order: by capture, part, place; of the same place the one in front first. */
+/* qsort() order: by capture, part, raw_off, offset. */
 static int compare(const void *a, const void *b)
 {
     const pf_chunk *x = *(const pf_chunk *const *)a, *y = *(const pf_chunk *const *)b;
@@ -315,14 +317,14 @@ static void tell_hole(uint16_t source, uint16_t part, uint64_t from, uint64_t to
         hole(user, &range);
 }
 
-/* The size of a part that the metadata say, or `end`. */
+/* Returns the size of a part from the metadata, or `end` if they do not have it. */
 static uint64_t size_of(const pf_meta *m, uint16_t part, uint64_t end)
 {
     const pf_meta_part *p = pf_meta_part_of(m, part);
     return p && p->has_size ? p->size : end;
 }
 
-/* True if one of `n` chunks, which are sorted by part, is of this part. */
+/* Returns true if one of `n` chunks, which are sorted by part, is of this part. */
 static bool has_part(const pf_chunk *const *at, uint32_t n, uint16_t part)
 {
     uint32_t low = 0, high = n;
@@ -336,7 +338,7 @@ static bool has_part(const pf_chunk *const *at, uint32_t n, uint16_t part)
     return low < n && at[low]->part == part;
 }
 
-/* The holes of one capture, whose chunks are s->at[*i] and following. */
+/* Reports the missing ranges of one capture.  Its chunks begin at s->at[*i]; *i moves past them. */
 static void holes_of(const sorted *s, uint32_t *i, uint16_t source, const pf_meta *m,
                      pf_cover_fn *hole, void *user)
 {

@@ -1,13 +1,11 @@
-/* perfile_archive_sink(), perfile_archive_writer_capture(): sinks that pack what is written to
- * them.
+/* The sinks of archives: they pack what is written to them.
  *
- * Such a sink is that of part 0, the only file or the file `data` of a directory, and owns the
- * packer; the only capture of an archive owns the writer, too.
- * Sinks of data.N are parts of their own, which belong to it; both may get other names.
+ * The sink of a capture is the one of part 0: the only file, or the file `data` of a directory.  It
+ * owns the packer and, for perfile_archive_sink(), the writer.  Sinks of data.N are further parts,
+ * which it owns, too.  Both kinds of files may be renamed.
  *
- * It can be patched where nothing is packed yet: what stands in front of the first record is held
- * back for writers that complete it at the end.  Who will not patch says so by clearing
- * `patchable`. */
+ * Bytes can be patched until they are packed.  The bytes before the first record are kept until the
+ * end for writers that complete them then.  A caller that will not patch clears `patchable`. */
 #include "archive/pack.h"
 #include "archive/table.h"
 #include "base/alloc.h"
@@ -25,18 +23,18 @@ enum { PART_NAME = 24 /* room for "data.N" */ };
 typedef struct archive_sink archive_sink;
 struct archive_sink {
     perfile_sink base;
-    archive_sink *main; /* the sink of part 0, which may be this one */
+    archive_sink *main; /* the sink of part 0; may be this one */
     uint32_t number;    /* of the part */
-    /* Of the sink of part 0: */
+    /* Only in the sink of part 0: */
     perfile_archive_writer *writer;
     bool owns_writer;
     pf_packer *packer;
-    archive_sink **parts; /* of data.N at N; NULL: not requested yet */
+    archive_sink **parts; /* sinks of data.N, by N; NULL: not requested yet */
     uint32_t n_parts;
-    uint32_t numbers; /* parts that the packer has */
+    uint32_t numbers; /* number of parts in the packer */
 };
 
-/* Keeps the error of the packer, which says more than an errno. */
+/* Stores the error of the packer, which is more precise than an errno. */
 static int64_t failed(archive_sink *s, const perfile_error *e)
 {
     if (!s->base.error.status)
@@ -44,8 +42,8 @@ static int64_t failed(archive_sink *s, const perfile_error *e)
     return -EIO;
 }
 
-/* What is to be written next is held back if it may be patched, and differs from what was packed as
- * the sink says. */
+/* Tells the packer whether the next bytes may be patched, and how the capture differs from the
+ * original (lossy). */
 static perfile_status prepare(archive_sink *s, perfile_error *err)
 {
     pf_packer_hold(s->main->packer, s->number, s->base.patchable);
@@ -140,7 +138,7 @@ static const pf_sink_ops file_ops = {.write = write_bytes,
                                      .reads = reads,
                                      .close = close_sink};
 
-/* Makes the sink of part n. */
+/* Makes the sink of data.N. */
 static perfile_status new_part(archive_sink *s, uint32_t n, const char *name, perfile_error *err)
 {
     archive_sink *x;
@@ -162,7 +160,7 @@ static perfile_status new_part(archive_sink *s, uint32_t n, const char *name, pe
     return PERFILE_OK;
 }
 
-/* Makes room for the sinks of parts up to `n`. */
+/* Makes room for the sinks up to data.N. */
 static perfile_status reserve_parts(archive_sink *s, uint32_t n, perfile_error *err)
 {
     enum { MOST_PARTS = 65534 };
@@ -226,7 +224,7 @@ perfile_status perfile_archive_writer_capture(perfile_archive_writer *w,
     s->main = s;
     s->writer = w;
     s->base.patchable = true;
-    /* Who asks for a level or for other chunks than usual wants them encoded again. */
+    /* A caller that sets the level or the size of chunks wants them encoded again. */
     s->base.takes_stored = !how.level && !how.chunk_records;
     st = pf_archive_writer_begin(w, &how, &s->packer, err);
     if (st == PERFILE_OK)
@@ -252,21 +250,21 @@ perfile_status perfile_archive_sink(perfile_sink *below, const perfile_archive_o
     if (st == PERFILE_OK) {
         ((archive_sink *)*sink)->owns_writer = true;
     } else {
-        w->below = NULL; /* it stays the caller's */
+        w->below = NULL; /* it stays with the caller */
         perfile_archive_writer_close(w);
     }
     return st;
 }
 
-/* perfile_archive_writer: an archive of several captures, one after the other, and captures that
- * are appended to an archive.
+/* perfile_archive_writer: writes an archive of several captures, or appends captures to an archive.
  *
- * What was written is never changed.  The captures of another archive are copied chunk by chunk, as
- * they are stored there: a chunk depends on nothing but its header, and that is made anew. */
+ * Bytes that were written are never changed.  Captures of another archive are copied chunk by
+ * chunk, without decoding: a chunk depends only on its header, which is written anew. */
 
-enum { MOST_CAPTURES = 65536 /* numbers that the header of a chunk can hold */ };
+enum { MOST_CAPTURES = 65536 /* capture numbers that fit into a chunk header */ };
 
-/* Checks that chunks can be appended to an archive, and says where. */
+/* Checks that captures can be appended to the archive.  Yields its id, its size, its last index,
+ * and the next capture number. */
 static perfile_status continue_archive(const perfile_archive *after, pf_pack_options *how,
                                        uint32_t *next, perfile_error *err)
 {
@@ -320,7 +318,7 @@ perfile_status perfile_archive_writer_new(perfile_sink *below, const perfile_arc
     return st;
 }
 
-/* A number for one more capture. */
+/* Yields a number for one more capture. */
 static perfile_status next_number(perfile_archive_writer *w, uint16_t *number, perfile_error *err)
 {
     if (w->busy)
@@ -374,8 +372,8 @@ static perfile_status copy_chunk(perfile_archive_writer *w, perfile_archive *a, 
     return st == PERFILE_OK ? pf_pack_copy(w->pack, &a->table, c, number, meta, err) : st;
 }
 
-/* Copies the chunks of one capture, which has the number `from` in their headers, in their order.
- */
+/* Copies the chunks of the capture with the number `from` in chunk headers, in the order of their
+ * offsets. */
 static perfile_status copy_capture(perfile_archive_writer *w, perfile_archive *a, uint16_t from,
                                    perfile_error *err)
 {

@@ -1,7 +1,8 @@
-/* perfile_archive_source(): the capture in an archive as a source, a file or a directory.
+/* perfile_archive_source(): shows a capture in an archive as a source, which is a file or a
+ * directory.
  *
- * All sources of one archive share the table of chunks and what is lost; the last one that is
- * closed closes the archive. */
+ * All sources of one capture share the table of chunks and the account of lost bytes.  The last
+ * source that is closed closes the archive. */
 #include "archive/table.h"
 
 #include <errno.h>
@@ -22,16 +23,16 @@ enum { PARTS_MOST = 65536, NAME_BYTES = 24 };
 typedef struct entry_of_part {
     uint32_t part;
     const char *name;     /* NULL: `own` */
-    char own[NAME_BYTES]; /* what perf calls it */
+    char own[NAME_BYTES]; /* default name, as perf calls the file */
 } entry_of_part;
 
 typedef struct shared {
-    pf_source_origin origin; /* first: release() gets it */
+    pf_source_origin origin; /* first member: release() gets a pointer to it */
     pf_archive archive;
-    perfile_source *pipe; /* that archive.source is a copy of; NULL: none */
-    uint16_t number;      /* of the source in the archive */
+    perfile_source *pipe; /* archive.source is a copy of it; NULL: no pipe */
+    uint16_t number;      /* capture number in chunk headers */
     pf_meta meta;
-    entry_of_part *entries; /* of a directory, by name */
+    entry_of_part *entries; /* files of a directory, by name */
     uint32_t n_entries;
 } shared;
 
@@ -47,7 +48,7 @@ static void release(pf_source_origin *o)
     pf_free(x);
 }
 
-/* An image of one part, as a user of the archive. */
+/* Opens an image of one part, which shares *x. */
 static perfile_status open_image(shared *x, uint32_t part, const perfile_source_options *options,
                                  perfile_source **image, perfile_error *err)
 {
@@ -65,7 +66,7 @@ static const char *name_of(const entry_of_part *e)
     return e->name ? e->name : e->own;
 }
 
-/* Where the metadata are lost, a part has the name that perf gives it. */
+/* If the metadata are lost, a part has the name that perf gives it. */
 static void make_entry(const shared *x, uint32_t part, entry_of_part *e)
 {
     const pf_meta_part *about = pf_meta_part_of(&x->meta, part);
@@ -84,8 +85,8 @@ static int compare_entries(const void *a, const void *b)
     return names ? names : (x->part > y->part) - (x->part < y->part);
 }
 
-/* Collects the parts that belong to the capture: they have chunks, or are said to be there.  Of
- * several with the same name the one with the lowest number counts. */
+/* Collects the parts of the capture: all that have chunks or are in the metadata.  If several have
+ * the same name, only the one with the lowest number is shown. */
 static perfile_status collect_entries(shared *x, perfile_error *err)
 {
     const pf_archive_span all = pf_archive_of_parts(&x->archive, x->number);
@@ -179,7 +180,7 @@ perfile_status pf_archive_source_again(const perfile_source *source, perfile_sou
     return open_directory((shared *)source->origin, &source->options, again, err);
 }
 
-/* Reads the maps about the capture.  Those that are damaged are lost. */
+/* Reads the META chunks of the capture.  Each unreadable one counts as a loss. */
 static perfile_status read_meta(shared *x, perfile_error *err)
 {
     pf_archive *a = &x->archive;
@@ -201,7 +202,8 @@ static perfile_status read_meta(shared *x, perfile_error *err)
     return st;
 }
 
-/* Bytes of a part that no chunk holds, as far as it is said how long it is. */
+/* Returns the bytes of a part that are in no chunk.  The size of the part is the larger of `end`
+ * and the size in the metadata. */
 static uint64_t missing_of(const shared *x, uint32_t part, uint64_t end, uint64_t held)
 {
     const pf_meta_part *about = pf_meta_part_of(&x->meta, part);
@@ -210,8 +212,8 @@ static uint64_t missing_of(const shared *x, uint32_t part, uint64_t end, uint64_
     return end > held ? end - held : 0;
 }
 
-/* Refuses a capture that is too large, decoded, for the bytes of the archive: zeros in the place of
- * what is missing are as many bytes as others. */
+/* Rejects a capture with a decoded size that is too large for the bytes of the archive.  Zeros for
+ * missing bytes count like any other. */
 static perfile_status check_sizes(const shared *x, perfile_error *err)
 {
     const pf_archive_span all = pf_archive_of_parts(&x->archive, x->number);
@@ -242,7 +244,7 @@ static perfile_status check_sizes(const shared *x, perfile_error *err)
     return pf_archive_check_ratio(&x->archive, decoded, err);
 }
 
-/* Chooses the capture: number `wanted` counted from 1, or the only one. */
+/* Chooses the capture `wanted`, counted from 1; 0: the only one. */
 static perfile_status choose(shared *x, uint32_t wanted, perfile_error *err)
 {
     const pf_archive *a = &x->archive;
@@ -258,7 +260,7 @@ static perfile_status choose(shared *x, uint32_t wanted, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* True if the capture is a directory: part 0 has a name, or there are others. */
+/* Returns true if the capture is a directory: part 0 has a name, or there are other parts. */
 static bool is_directory(const shared *x)
 {
     const pf_archive_span all = pf_archive_of_parts(&x->archive, x->number);
@@ -271,7 +273,7 @@ static bool is_directory(const shared *x)
     return is;
 }
 
-/* Opens the capture that is wanted, when the table is read. */
+/* Opens the capture after the table was read. */
 static perfile_status open_chosen(shared *x, const perfile_source_options *options,
                                   perfile_source **image, perfile_error *err)
 {
@@ -296,7 +298,7 @@ static perfile_status open_shared(shared *x, perfile_source **image, perfile_err
     return st == PERFILE_OK ? open_chosen(x, &options, image, err) : st;
 }
 
-/* Where the bytes are read from: the source itself, or a copy of a pipe. */
+/* Sets the source to read from: `source` itself, or a copy if it is a pipe. */
 static perfile_status choose_below(shared *x, perfile_source *source, perfile_error *err)
 {
     x->archive.source = source;
@@ -310,7 +312,7 @@ static perfile_status choose_below(shared *x, perfile_source *source, perfile_er
     return st;
 }
 
-/* Forgets the source that was given, which stays the caller's. */
+/* Forgets the original source, which belongs to the caller again. */
 static void give_back(shared *x)
 {
     if (!x->pipe)
@@ -324,7 +326,7 @@ void pf_archive_source_undo(perfile_source *image)
     perfile_source_close(image);
 }
 
-/* A source of the bytes of another one, which is borrowed. */
+/* A source with the bytes of another one, which is borrowed. */
 typedef struct view_of {
     perfile_source base;
     perfile_source *below;
@@ -344,7 +346,7 @@ static perfile_status view_view(perfile_source *s, uint64_t offset, size_t need,
 
 static const pf_source_ops view_ops = {.run = view_run, .view = view_view};
 
-/* Makes the view that a capture of the archive is read through. */
+/* Makes the view through which a capture of the archive is read. */
 static perfile_status open_view(const perfile_archive *archive, perfile_source **source,
                                 perfile_error *err)
 {

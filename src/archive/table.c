@@ -1,12 +1,12 @@
-/* Finding the chunks of an archive.
+/* Finds and decodes the chunks of an archive.
  *
- * The index is believed only if it leaves nothing out: its chunks, the indexes and the ENDs must
- * lie one after the other from the header to the end of the archive.  Else every header is looked
+ * The index is used only if it leaves nothing out: its chunks, the indexes and the ENDs must fill
+ * the archive from the file header to the end, without a gap.  Otherwise every header is scanned
  * for.
  *
- * The walk trusts a header because of its checksum, its own offset and the id.  Behind a place
- * where there is none it goes on at the next multiple of 64 that has one: a damaged header costs
- * its chunk only. */
+ * The scan trusts a header because of its checksum, its own offset and the id of the archive.
+ * Where there is no valid header, it continues at the next multiple of 64 that has one: a damaged
+ * header costs its own chunk only. */
 #include "archive/header.h"
 #include "archive/table.h"
 #include "base/alloc.h"
@@ -19,9 +19,9 @@
 #include <string.h>
 #include <zstd.h>
 
-enum { OFFSET_AT = 8 /* of its own offset in the header of a chunk */ };
+enum { OFFSET_AT = 8 /* of the field `offset` in a chunk header */ };
 
-/* Reads the 64 bytes at `offset`; false: there are not so many, or they cannot be read. */
+/* Reads the 64 bytes at `offset`.  Returns false if there are fewer, or if they cannot be read. */
 static bool read_header(const pf_archive *a, uint64_t offset, uint8_t *header)
 {
     perfile_bytes run;
@@ -32,7 +32,7 @@ static bool read_header(const pf_archive *a, uint64_t offset, uint8_t *header)
     return true;
 }
 
-/* True if a complete chunk stands at `offset`. */
+/* Returns true if a complete chunk is at `offset`. */
 static bool chunk_at(const pf_archive *a, uint64_t offset, pf_chunk *c)
 {
     uint8_t header[PF_ARCHIVE_HEADER];
@@ -41,8 +41,8 @@ static bool chunk_at(const pf_archive *a, uint64_t offset, pf_chunk *c)
            pf_chunk_bytes(c) <= size - offset;
 }
 
-/* The next multiple of 64, from `at` on, where the header of a chunk stands; the size of the
- * archive if there is none.  *err is set if bytes could not be read. */
+/* Finds the next chunk header at a multiple of 64, from `at` on.  *found is the size of the archive
+ * if there is none.  Fails if bytes cannot be read. */
 static perfile_status next_header(const pf_archive *a, uint64_t at, uint64_t *found,
                                   perfile_error *err)
 {
@@ -76,7 +76,8 @@ static bool keep_chunk(pf_archive *a, const pf_chunk *c)
     return true;
 }
 
-/* A header that cannot be of a chunk, because this would pass the end, makes two gaps one. */
+/* Adds a gap, or extends the last one if they touch.  They touch if a header between them was
+ * rejected because its chunk would exceed the archive. */
 static bool keep_gap(pf_archive *a, uint64_t offset, uint64_t bytes)
 {
     pf_archive_gap *last = a->n_gaps ? &a->gaps[a->n_gaps - 1] : NULL;
@@ -97,7 +98,7 @@ static bool is_bookkeeping(const pf_chunk *c)
     return c->kind == PF_CHUNK_INDEX || c->kind == PF_CHUNK_END;
 }
 
-/* The walk from header to header, over gaps. */
+/* Walks from header to header, and records gaps. */
 static perfile_status walk(pf_archive *a, perfile_error *err)
 {
     const uint64_t size = a->source->size;
@@ -127,8 +128,8 @@ static perfile_status walk(pf_archive *a, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Keeps the metadata of the last chunk, if there is room and all before are kept.  False: no
- * memory. */
+/* Stores the metadata of the last chunk, if there is room and all earlier ones were stored.
+ * Returns false when out of memory. */
 static bool keep_indexed(pf_archive *a, perfile_bytes meta)
 {
     const uint32_t at = (uint32_t)a->indexed.len;
@@ -139,7 +140,7 @@ static bool keep_indexed(pf_archive *a, perfile_bytes meta)
            pf_buffer_append(&a->indexed_at, &at, sizeof at);
 }
 
-/* Adds the chunks that an index names, which must begin at *at and lie one after the other. */
+/* Adds the chunks named by an index, which must begin at *at and be contiguous. */
 static bool add_entries(pf_archive *a, perfile_bytes entries, uint64_t *at)
 {
     while (entries.len >= PF_ARCHIVE_HEADER) {
@@ -159,8 +160,9 @@ static bool add_entries(pf_archive *a, perfile_bytes entries, uint64_t *at)
     return entries.len == 0;
 }
 
-/* Adds what one index names, and passes over it and an END behind it.  It repeats what lies in
- * front of it: one that claims more is not decoded. */
+/* Adds the chunks named by the index at `offset`, then skips this index and an END after it.  An
+ * index repeats bytes that are before it, so one that claims to be larger than these is not
+ * decoded. */
 static bool add_index(pf_archive *a, uint64_t offset, uint64_t *at)
 {
     pf_chunk index, end;
@@ -178,8 +180,8 @@ static bool add_index(pf_archive *a, uint64_t offset, uint64_t *at)
     return true;
 }
 
-/* Collects the offsets of all indexes, the last one first.  Each lies in front of the one that
- * names it, so that the chain ends. */
+/* Collects the offsets of all indexes, the last one first.  Each must be before the index that
+ * refers to it, so the chain ends. */
 static bool list_indexes(const pf_archive *a, uint64_t offset, pf_buffer *list)
 {
     pf_chunk c;
@@ -190,7 +192,8 @@ static bool list_indexes(const pf_archive *a, uint64_t offset, pf_buffer *list)
     return true;
 }
 
-/* Reads the table from the indexes.  False: there are none, or they do not name everything. */
+/* Reads the table from the indexes.  Returns false if there are none, or if they do not name
+ * everything. */
 static bool read_indexes(pf_archive *a)
 {
     const uint64_t size = a->source->size;
@@ -211,8 +214,8 @@ static bool read_indexes(pf_archive *a)
     return good && at == size;
 }
 
-/* The id of an archive whose header is damaged: that of an END at its end, else of the first header
- * that is one by itself. */
+/* Finds the id of an archive with a damaged header: from an END at its end, or else from the first
+ * bytes that are a valid chunk header of any archive. */
 static perfile_status find_id(pf_archive *a, perfile_error *err)
 {
     const uint64_t size = a->source->size;
@@ -246,7 +249,7 @@ static perfile_status read_head(pf_archive *a, perfile_error *err)
     return found != PERFILE_OK ? found : a->head.id ? PERFILE_OK : st;
 }
 
-/* True if the header of a chunk, of any archive, stands at `offset`. */
+/* Returns true if a chunk header of any archive is at `offset`. */
 static bool header_at(perfile_source *s, uint64_t offset)
 {
     perfile_bytes run;
@@ -291,14 +294,14 @@ perfile_status pf_archive_read(perfile_source *source, unsigned flags, pf_archiv
     return st == PERFILE_OK ? pf_archive_sort(a, err) : st;
 }
 
-/* The chunks of an archive by capture and part, and how much they may hold.
+/* Chunks by capture and part, and limits for their content.
  *
- * Chunks lie in the archive in any order.  Who wants those of a capture, or of a part, must not
- * look through all of them for each: an archive can have 65536 captures of 65536 parts.  So they
- * are sorted once, when the table is read.
+ * Chunks are in the archive in any order.  A reader that wants those of one capture or part must
+ * not scan all of them each time: an archive can have 65536 captures of 65536 parts.  So they are
+ * sorted once, when the table is read.
  *
- * What a chunk holds costs time, whatever it needs in the archive.  Maps are parsed, which is the
- * slowest of all: what they may hold together is bounded by the bytes of the archive. */
+ * The content of a chunk costs time, however small the chunk is.  Maps are parsed, which is the
+ * slowest of all, so the size of all maps together is limited by the size of the archive. */
 
 enum {
     MAPS_LEAST = 16 << 20, /* bytes of maps that any archive may have … */
@@ -314,7 +317,7 @@ static int rank_of(const pf_chunk *c)
     return c->kind == PF_CHUNK_RECORDS || c->kind == PF_CHUNK_BYTES ? RANK_PART : RANK_OTHER;
 }
 
-/* qsort() order: by capture, rank, part, place, offset; META only by capture and offset. */
+/* qsort() order: by capture, rank, part, raw_off, offset.  META: by capture, rank, offset. */
 static int compare(const void *a, const void *b)
 {
     const pf_chunk *x = *(const pf_chunk *const *)a, *y = *(const pf_chunk *const *)b;
@@ -352,8 +355,8 @@ perfile_status pf_archive_sort(pf_archive *a, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* The first chunk that is not in front of (source, rank, part); `rank` RANKS: behind the capture.
- */
+/* Returns the position of the first chunk that is not before (source, rank, part).  With RANKS: of
+ * the first chunk after the capture. */
 static uint32_t first_of(const pf_archive *a, uint16_t source, int rank, uint16_t part)
 {
     uint32_t low = 0, high = a->n_chunks;
@@ -443,9 +446,9 @@ perfile_status pf_archive_map(pf_archive *a, const pf_chunk *c, pf_buffer *out, 
 
 /* The bytes of one chunk: checked as stored, decoded, and checked again.
  *
- * What a chunk may cost is bounded before anything is decoded: the sizes in its header keep the
- * limits (pf_chunk_decode()), the frame must announce just as many bytes as the header, and zstd
- * writes no more than these. */
+ * The cost is bounded before anything is decoded: the sizes in the header are within the limits
+ * (pf_chunk_decode()), the zstd frame must announce exactly the size in the header, and zstd writes
+ * no more than this. */
 
 static perfile_status fail(const pf_chunk *c, const char *where, const char *what,
                            perfile_error *err)
@@ -457,13 +460,13 @@ static perfile_status fail(const pf_chunk *c, const char *where, const char *wha
     return st;
 }
 
-/* Yields `n` stored bytes at `offset`: where the source has them, if it shows all at once, else
- * copied to a->stored. */
+/* Yields `n` stored bytes at `offset`: a pointer into the source if it has them in one span, else a
+ * copy in a->stored. */
 static perfile_status stored_bytes(pf_archive *a, uint64_t offset, size_t n, perfile_bytes *bytes,
                                    perfile_error *err)
 {
     pf_buffer_clear(&a->stored);
-    if (a->source->lasting) { /* a mapping beside the window: no bytes are read that nobody needs */
+    if (a->source->lasting) { /* a mapping beside the window: reads only the pages that are used */
         perfile_status st = pf_source_view(a->source, offset, n, bytes, err);
         if (st != PERFILE_OK)
             return st;
@@ -493,9 +496,9 @@ static perfile_status stored_bytes(pf_archive *a, uint64_t offset, size_t n, per
     return PERFILE_OK;
 }
 
-/* True if the window of a frame that has been found whole is not larger than the format allows.
- * zstd compares it only when it decodes in pieces.  A frame in one segment has no window of its
- * own. */
+/* Returns true if the window of a frame is not larger than the format allows.  The frame is known
+ * to be complete.  zstd itself checks this only in streaming mode.  A single-segment frame has no
+ * window of its own. */
 static bool has_valid_window(perfile_bytes frame)
 {
     enum { DESCRIPTOR_AT = 4, SINGLE_SEGMENT = 0x20, LOG_LEAST = 10 };
@@ -525,10 +528,10 @@ static perfile_status decompress(pf_archive *a, const pf_chunk *c, perfile_bytes
     return PERFILE_OK;
 }
 
-/* Decoded bytes on their way to a caller, who gets them in pieces. */
+/* Passes decoded bytes on to a caller in pieces. */
 typedef struct pieces_out {
-    uint32_t crc; /* of those so far */
-    bool shown;   /* they were summed up while they were decoded */
+    uint32_t crc; /* of the bytes so far */
+    bool shown;   /* the checksum was computed while decoding */
     pf_archive_piece *piece;
     void *user;
 } pieces_out;
@@ -542,7 +545,7 @@ static void sum_up(void *user, perfile_bytes bytes)
         x->piece(x->user, bytes);
 }
 
-/* Puts the records of a chunk together at `out`, which has room for c->raw_len bytes. */
+/* Decodes a COLUMNS payload to `out`, which has room for c->raw_len bytes. */
 static perfile_status join_columns(pf_archive *a, const pf_chunk *c, perfile_bytes columns,
                                    uint8_t *out, pieces_out *pieces, perfile_error *err)
 {
@@ -559,7 +562,7 @@ static perfile_status join_columns(pf_archive *a, const pf_chunk *c, perfile_byt
     return st == PERFILE_OK ? st : pf_fail_nomem(err, "archive");
 }
 
-/* Decodes to `out`, which has room for c->raw_len bytes. */
+/* Decodes a payload to `out`, which has room for c->raw_len bytes. */
 static perfile_status decode(pf_archive *a, const pf_chunk *c, perfile_bytes stored, uint8_t *out,
                              pieces_out *pieces, perfile_error *err)
 {
@@ -614,7 +617,7 @@ perfile_status pf_archive_payload(pf_archive *a, const pf_chunk *c, pf_buffer *o
 /* A payload that is read piece by piece. */
 typedef struct pieces {
     pf_archive *archive;
-    uint64_t at; /* of the payload in the archive */
+    uint64_t at; /* offset of the payload in the archive */
 } pieces;
 
 static perfile_status read_piece(void *user, size_t offset, size_t len, perfile_bytes *bytes,
@@ -624,7 +627,8 @@ static perfile_status read_piece(void *user, size_t offset, size_t len, perfile_
     return stored_bytes(p->archive, p->at + offset, (uint32_t)len, bytes, err);
 }
 
-/* Begins to read the payload of a chunk in pieces; makes the decoder, if there is memory for it. */
+/* Begins to read the payload of a chunk in pieces.  a->columns is NULL afterwards when out of
+ * memory. */
 static pf_columns_input open_pieces(pf_archive *a, const pf_chunk *c, pieces *p)
 {
     *p = (pieces){a, c->offset + PF_ARCHIVE_HEADER + pf_chunk_meta_bytes(c)};
@@ -639,7 +643,7 @@ perfile_status pf_archive_apart(pf_archive *a, const pf_chunk *c, pf_buffer *out
 {
     pieces p;
     const pf_columns_input input = open_pieces(a, c, &p);
-    /* What is apart is a few records among many that are not touched. */
+    /* The side-band is small: most pages of this buffer are never touched. */
     if (!a->columns || !pf_buffer_reserve(out, (size_t)c->raw_len + 1))
         return pf_fail_nomem(err, "archive");
     const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
@@ -665,7 +669,8 @@ perfile_status pf_archive_stored(pf_archive *a, const pf_chunk *c, perfile_bytes
     return PERFILE_OK;
 }
 
-/* What the index has of the metadata of a chunk; empty: nothing that is known to be that. */
+/* Returns the metadata of a chunk from the index; empty if the index has none, or none that match
+ * the checksum in the header. */
 static perfile_bytes indexed_meta(const pf_archive *a, const pf_chunk *c)
 {
     const uint32_t i = (uint32_t)(c - a->chunks);
@@ -702,7 +707,7 @@ void pf_archive_borrow(const pf_archive *from, perfile_source *source, pf_archiv
 {
     *a = *from;
     a->source = source;
-    a->borrowed = true; /* also what is indexed */
+    a->borrowed = true; /* includes `indexed` and `indexed_at` */
     a->zstd = NULL;
     a->columns = NULL;
     a->stored = (pf_buffer){0};

@@ -1,8 +1,8 @@
-/* perfile_archive_verify(): everything that an archive says about itself, against what is there.
+/* perfile_archive_verify(): compares everything that an archive says about itself with its content.
  *
- * The headers are found one by one, also if the archive was opened by its index: so each header is
- * read, and bytes that are no chunk are found.  Chunks are those of the handle.  Both, and the
- * indexes, are gone through together in the order of the archive. */
+ * Headers are found by scanning, even if the archive was opened by its index.  So each header is
+ * read, and bytes that belong to no chunk are found.  The chunks that are checked are those of the
+ * handle.  Chunks, gaps and indexes are checked in the order of the archive. */
 #include "archive/table.h"
 
 #include <stdarg.h>
@@ -59,7 +59,7 @@ void pf_verify_tell(pf_verify *v, unsigned rule, unsigned severity, const pf_chu
     v->finding(v->user, &f);
 }
 
-/* Tells what failed in a chunk; other failures than of the chunk are returned. */
+/* Reports a failure of a chunk (corrupt or unsupported).  Returns all other errors. */
 static perfile_status tell_failure(pf_verify *v, const pf_chunk *c, perfile_status st,
                                    const perfile_error *why, perfile_error *err)
 {
@@ -74,7 +74,7 @@ static perfile_status tell_failure(pf_verify *v, const pf_chunk *c, perfile_stat
     return st == PERFILE_E_CORRUPT || st == PERFILE_E_UNSUPPORTED ? PERFILE_OK : st;
 }
 
-/* Decodes a chunk to v->payload.  *good: it can be. */
+/* Decodes a chunk to v->payload.  *good is false if this fails; the failure is reported. */
 static perfile_status decode(pf_verify *v, const pf_chunk *c, bool *good, perfile_error *err)
 {
     perfile_error why;
@@ -84,7 +84,7 @@ static perfile_status decode(pf_verify *v, const pf_chunk *c, bool *good, perfil
     return tell_failure(v, c, st, &why, err);
 }
 
-/* Reads the metadata of a chunk to v->meta. */
+/* Reads the metadata of a chunk to v->meta.  *good as above. */
 static perfile_status read_meta(pf_verify *v, const pf_chunk *c, bool *good, perfile_error *err)
 {
     perfile_error why;
@@ -98,7 +98,7 @@ static perfile_status read_meta(pf_verify *v, const pf_chunk *c, bool *good, per
     return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
 }
 
-/* The map of a META chunk. */
+/* Checks the map of a META chunk, decoded in v->payload. */
 static perfile_status check_map(pf_verify *v, const pf_chunk *c, perfile_error *err)
 {
     perfile_error why;
@@ -145,7 +145,7 @@ static perfile_status check_book(pf_verify *v, const pf_chunk *c, perfile_error 
         st = pf_verify_index(v, c, err);
     v->last_index = c->offset;
     while (v->named < v->walked.n_chunks && v->walked.chunks[v->named].offset < c->offset)
-        v->named++; /* also if it could not be read */
+        v->named++; /* even if the index could not be read */
     return st;
 }
 
@@ -163,7 +163,7 @@ static void tell_gap(pf_verify *v, const pf_archive_gap *gap)
                             : "");
 }
 
-/* Collects the chunks that are in no table: between the chunks and gaps that were found. */
+/* Collects the INDEX and END chunks: they are between the chunks and gaps that were found. */
 static perfile_status list_books(pf_verify *v, perfile_error *err)
 {
     const pf_archive *w = &v->walked;
@@ -191,7 +191,7 @@ static perfile_status list_books(pf_verify *v, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* All that will be decoded. */
+/* Checks the total size of all chunks that will be decoded. */
 static perfile_status check_ratio(const pf_verify *v, perfile_error *err)
 {
     uint64_t decoded = 0;
@@ -205,7 +205,7 @@ static perfile_status check_ratio(const pf_verify *v, perfile_error *err)
     return pf_archive_check_ratio(&v->a->table, decoded, err);
 }
 
-/* Gaps, chunks and indexes in the order of the archive. */
+/* Checks gaps, chunks and indexes in the order of the archive. */
 static perfile_status check_all(pf_verify *v, perfile_error *err)
 {
     const pf_archive *t = &v->a->table, *w = &v->walked;
@@ -308,10 +308,10 @@ perfile_status perfile_archive_verify(perfile_archive *a,
     return st;
 }
 
-/* Checking an INDEX against the chunks in front of it, which were found one by one, and an END
- * against the INDEX. */
+/* Compares an INDEX with the chunks before it, which were found by scanning, and an END with the
+ * last INDEX. */
 
-enum { OFFSET_AT = 8 /* of its own offset in the header of a chunk */ };
+enum { OFFSET_AT = 8 /* of the field `offset` in a chunk header */ };
 
 static void tell(pf_verify *v, const pf_chunk *index, const char *what, uint64_t offset)
 {
@@ -319,10 +319,10 @@ static void tell(pf_verify *v, const pf_chunk *index, const char *what, uint64_t
                    (unsigned long long)offset);
 }
 
-/* True if there is no chunk at `offset` because its header is damaged. */
+/* Returns true if `offset` is in a gap: a chunk there has a damaged header. */
 static bool in_gap(const pf_archive *w, uint64_t offset)
 {
-    uint32_t low = 0, high = w->n_gaps; /* the last gap that begins at or in front of it */
+    uint32_t low = 0, high = w->n_gaps; /* the number of gaps up to `offset` */
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (w->gaps[middle].offset <= offset)
@@ -333,8 +333,8 @@ static bool in_gap(const pf_archive *w, uint64_t offset)
     return low && offset - w->gaps[low - 1].offset < w->gaps[low - 1].bytes;
 }
 
-/* True if the entry is header and metadata of the chunk; metadata that are damaged where the chunk
- * stands are not compared. */
+/* *same: the entry equals header and metadata of the chunk.  If the metadata in the chunk are
+ * damaged, only the headers are compared. */
 static perfile_status compare_entry(pf_verify *v, const pf_chunk *c, const uint8_t *entry,
                                     bool *same, perfile_error *err)
 {
@@ -350,7 +350,7 @@ static perfile_status compare_entry(pf_verify *v, const pf_chunk *c, const uint8
     return st;
 }
 
-/* One entry; *n are its bytes, 0 if it is none. */
+/* Checks one entry.  *n is its size; 0: the bytes are not an entry. */
 static perfile_status check_entry(pf_verify *v, const pf_chunk *index, perfile_bytes entry,
                                   size_t *n, perfile_error *err)
 {
@@ -409,12 +409,12 @@ void pf_verify_end(pf_verify *v, const pf_chunk *c)
         tell(v, c, "the end names another index than that at", v->last_index);
 }
 
-/* Checking the records of a chunk: that they are complete, and what flags and zone say about them.
+/* Checks the records of a chunk: that they are complete, and that flags and zone are correct.
  *
- * Only headers of records are looked at.  So records, types, and which are apart can be counted
- * again, and what was lost; times, events and sets need the events of the capture. */
+ * Only the headers of records are read.  They suffice to count records, types, side-band records
+ * and losses.  Times, events and sets would need the events of the capture. */
 
-/* What the headers of a chunk's records say. */
+/* Counts made from the headers of the records. */
 typedef struct recount {
     uint64_t records, apart, samples, lost;
     bool aligned;
@@ -422,7 +422,7 @@ typedef struct recount {
     bool swap;
 } recount;
 
-/* What a record of the kernel says about losses; see pf_zone_add(). */
+/* Adds what a LOST or LOST_SAMPLES record counts; see pf_zone_add(). */
 static void add_lost(recount *n, const pf_frame *f, const uint8_t *body)
 {
     const size_t at = f->type == PERFILE_RECORD_LOST ? 8 : 0;
@@ -433,7 +433,7 @@ static void add_lost(recount *n, const pf_frame *f, const uint8_t *body)
         n->lost = UINT64_MAX;
 }
 
-/* Goes from header to header.  False: no memory. */
+/* Walks from header to header.  Returns false when out of memory. */
 static bool count_records(pf_verify *v, const pf_chunk *c, recount *n)
 {
     const uint8_t *p = v->payload.ptr;
@@ -466,7 +466,7 @@ static void tell_zone(pf_verify *v, const pf_chunk *c, const char *what, uint64_
                    (unsigned long long)counted);
 }
 
-/* The types of the zone, ascending, against those that were counted. */
+/* Compares the types of the zone with those that were counted; both ascend. */
 static void compare_types(pf_verify *v, const pf_chunk *c)
 {
     const pf_zone_counts *said = &v->zone.types, *counted = &v->counts;

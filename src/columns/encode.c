@@ -1,7 +1,7 @@
-/* The encoder of the codec COLUMNS: what was taken apart, as a payload.
+/* The encoder of the codec COLUMNS: makes classes, encodes blobs, and writes the payload.
  *
  * The head is written in the order in which a decoder needs it: classes, the class of each record,
- * columns.  format/columns.md has the layout. */
+ * columns.  See format/columns.md. */
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "base/error.h"
@@ -78,7 +78,7 @@ static void put_classes(pf_streams_out *s, const pf_shred *x)
     }
 }
 
-/* The class of each record; false: no memory. */
+/* Writes the class of each record.  Returns false when out of memory. */
 static bool put_class_numbers(pf_columns_encoder *e)
 {
     const pf_shred *x = &e->shred;
@@ -93,7 +93,8 @@ static bool put_class_numbers(pf_columns_encoder *e)
     return true;
 }
 
-/* The bytes of the records between those that are apart, if no class number tells them. */
+/* Writes the sizes of gaps between side-band records, if they do not follow from the class
+ * numbers. */
 static void put_gaps(pf_columns_encoder *e)
 {
     const pf_shred *x = &e->shred;
@@ -142,16 +143,15 @@ perfile_status pf_columns_encoder_finish(pf_columns_encoder *e, int level, pf_bu
     return pf_streams_out_finish(&e->out, out, err);
 }
 
-/* Encoding a column of blobs: one after the other, or as a dictionary.
+/* Encoding of columns of blobs: plain, or as a dictionary.
  *
- * In a dictionary a blob that was seen before costs an id.  Call chains and registers repeat as a
- * whole, and so do their words in those that are new. */
+ * In a dictionary, a blob that occurred before costs only an id.  Call chains and registers often
+ * repeat as a whole, and new ones consist of words that occurred before. */
 
 enum {
-    MOST_PROBES = 32,  /* then a blob counts as new: input cannot make the table slow */
-    LONG_BLOB = 1024,  /* blobs that are longer on average are not looked up, unless they are known
-                          to  repeat */
-    WORTH_PERCENT = 90 /* more new blobs than that, and a dictionary is not worth it */
+    MOST_PROBES = 32,  /* then a blob counts as new, so hostile input cannot make the table slow */
+    LONG_BLOB = 1024,  /* longer average: not looked up, unless they are known to repeat */
+    WORTH_PERCENT = 90 /* percent: no dictionary if more blobs are new */
 };
 
 void pf_blobs_coder_free(pf_blobs_coder *c)
@@ -165,7 +165,7 @@ void pf_blobs_coder_free(pf_blobs_coder *c)
     pf_buffer_free(&c->words);
 }
 
-/* A hash of the bytes, eight at a time. */
+/* Returns a hash of the bytes, computed eight at a time. */
 static uint64_t hash_of(const uint8_t *p, size_t n)
 {
     const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
@@ -191,8 +191,8 @@ static bool reserve(pf_buffer *b, size_t bytes)
     return pf_buffer_reserve_large(b, bytes + 1);
 }
 
-/* The entry with these bytes, plus 1; 0: there is none, and the slot for it is in *slot (SIZE_MAX:
- * no room was found near by). */
+/* Returns the entry with these bytes, plus 1.  Returns 0 if there is none; *slot is the slot for it
+ * then, or SIZE_MAX if no slot is free nearby. */
 static uint32_t find(const uint32_t *table, size_t mask, const dictionary *d, const uint8_t *base,
                      const uint8_t *blob, size_t len, size_t *slot)
 {
@@ -210,7 +210,7 @@ static uint32_t find(const uint32_t *table, size_t mask, const dictionary *d, co
     return 0;
 }
 
-/* Fills the dictionary; false: no memory. */
+/* Fills the dictionary.  Returns false when out of memory. */
 static bool collect(pf_blobs_coder *c, const uint64_t *lens, size_t n, perfile_bytes heap,
                     dictionary *d)
 {
@@ -241,7 +241,7 @@ static bool collect(pf_blobs_coder *c, const uint64_t *lens, size_t n, perfile_b
     return true;
 }
 
-/* The bytes of all entries, one after the other; false: no memory. */
+/* Copies the bytes of all entries to c->heap.  Returns false when out of memory. */
 static bool gather(pf_blobs_coder *c, const dictionary *d, perfile_bytes heap)
 {
     uint64_t sum = 0;
@@ -255,7 +255,7 @@ static bool gather(pf_blobs_coder *c, const dictionary *d, perfile_bytes heap)
     return true;
 }
 
-/* The bytes of all entries as numbers. */
+/* Writes the bytes of all entries as numbers. */
 static void put_words(pf_blobs_coder *c, pf_streams_out *s)
 {
     const size_t n = c->heap.len / 8;
@@ -307,30 +307,29 @@ void pf_blobs_encode(pf_blobs_coder *c, pf_streams_out *s, const uint64_t *lens,
     pf_streams_out_put(s, heap);
 }
 
-/* How records of one kind are taken apart: the operations of a class, made from the fields of one
- * record.
+/* Making classes: how records of one kind are split, from the fields of one record.
  *
- * The walk over the tables shows the fields in stored order.  A number becomes a word; what has a
- * number of elements in front of it becomes a blob with that prefix; the rest of a record that is
- * text becomes a blob without; short lists and the payloads of tracepoints become words, since each
- * of their places means something of its own.  Where fields do not fill the record, or it cannot be
- * read, its body is one blob. */
+ * A walk over the tables yields the fields in stored order.  A number becomes a word.  A field that
+ * follows the number of its elements becomes a blob with this prefix.  A text becomes a blob
+ * without prefix, which takes the rest of the record.  Short lists and payloads of tracepoints
+ * become words, because each of their offsets has a meaning of its own.  If the record cannot be
+ * walked, or its fields do not fill it, its body becomes words if it is short, else one blob. */
 
 enum {
     RECORD_HEADER = 8,
     MOST_LEAVES = 256,
-    LIST_AS_WORDS = 8,     /* items: longer lists are blobs */
-    TOOL_WORDS_MOST = 256, /* bytes of records of a tool that are taken apart into words */
+    LIST_AS_WORDS = 8,     /* items; longer lists are blobs */
+    TOOL_WORDS_MOST = 256, /* longer bodies without fields are not split into words */
     MOST_OPS_OF_CLASS = MOST_LEAVES
 };
 
-/* A field, or a list as a whole. */
+/* A field, or a whole list. */
 typedef struct leaf {
     const perfile_field *field;
-    uint32_t at, width; /* in the body; bytes */
-    uint32_t count;     /* of a list: its items */
+    uint32_t at, width; /* offset in the body; bytes */
+    uint32_t count;     /* items of a list */
     uint64_t number;
-    uint16_t nth; /* item of the list around it */
+    uint16_t nth; /* item of the enclosing list */
     bool is_number, is_list, of_trailer;
 } leaf;
 
@@ -342,7 +341,7 @@ typedef struct plan {
     bool in_trailer;
     leaf leaves[MOST_LEAVES];
     uint32_t n;
-    uint32_t list; /* first leaf of the list that is walked, plus 1 */
+    uint32_t list; /* first leaf of the current list, plus 1 */
     const perfile_field *list_field;
     uint32_t list_at, items, depth, item_depth;
     pf_shred_op ops[MOST_OPS_OF_CLASS];
@@ -392,8 +391,7 @@ static void show_begin(void *user, const perfile_field *field, const perfile_val
     }
 }
 
-/* The end of a list: if it is long, what was collected of it is replaced by one leaf, which ends
- * where the next field begins; that is corrected in close_lists(). */
+/* Ends a list.  If it is long, one leaf replaces its leaves; collect_fields() sets its width. */
 static void show_end(void *user, const perfile_field *field)
 {
     plan *p = user;
@@ -414,7 +412,7 @@ static void show_end(void *user, const perfile_field *field)
     p->list = 0;
 }
 
-/* Collects the fields of body and trailer; false: they do not fill the record. */
+/* Collects the fields of body and trailer.  Returns false if they do not fill the record. */
 static bool collect_fields(plan *p)
 {
     static const perfile_visitor visitor = {
@@ -457,7 +455,7 @@ static pf_shred_op *add_op(plan *p, unsigned what, const pf_column_key *key, uns
 
 static pf_column_key key_of(const plan *p, const leaf *l)
 {
-    /* Fields of samples are those of all events, trailers those of all types. */
+    /* All events share the fields of samples, all types share those of trailers. */
     const bool shared = p->r->type == PERFILE_RECORD_SAMPLE || l->of_trailer;
     return (pf_column_key){
         .field = l->field, .of = shared ? 0 : p->r->type, .nth = l->nth, .apart = p->apart};
@@ -471,7 +469,7 @@ static pf_shred_op *add_word(plan *p, const pf_column_key *key, unsigned width)
     return o;
 }
 
-/* `len` bytes as words, the last of them narrower. */
+/* Adds `len` bytes as words; the last ones are narrower. */
 static void add_words(plan *p, const pf_column_key *of, uint32_t len)
 {
     pf_column_key key = *of;
@@ -480,8 +478,8 @@ static void add_words(plan *p, const pf_column_key *of, uint32_t len)
             add_word(p, &key, width);
 }
 
-/* Raw data behind its size: a word for each place, which means something else in each tracepoint.
- */
+/* Adds raw data and its size: a word for each offset, because its meaning depends on the
+ * tracepoint. */
 static void add_raw(plan *p, const leaf *size, const leaf *raw)
 {
     const uint32_t event =
@@ -494,7 +492,8 @@ static void add_raw(plan *p, const leaf *size, const leaf *raw)
     add_words(p, &key, raw->width);
 }
 
-/* A blob of whatever is left but the last `behind` bytes, or of exactly `len`. */
+/* Adds a blob without prefix: of exactly `bytes` bytes if `fixed`, else of all but the last
+ * `bytes`. */
 static void add_blob(plan *p, const pf_column_key *key, bool fixed, uint32_t bytes, bool words)
 {
     pf_shred_op *o = add_op(p, PF_COLUMNS_BLOB, key, 0, words);
@@ -505,7 +504,7 @@ static void add_blob(plan *p, const pf_column_key *key, bool fixed, uint32_t byt
     p->size += fixed ? bytes : 0;
 }
 
-/* A blob whose length follows from the number in front of it. */
+/* Adds a blob with a length that follows from the number before it. */
 static void add_counted(plan *p, const leaf *l, unsigned prefix, uint32_t unit, uint32_t extra)
 {
     const pf_column_key key = key_of(p, l);
@@ -526,14 +525,15 @@ static uint32_t element_width(const leaf *l)
     return words ? widths[l->field->element] : 1;
 }
 
-/* True if the number `n` counts the elements of `l`. */
+/* Returns true if the number `n` counts the elements of `l`. */
 static bool counts(const leaf *n, const leaf *l)
 {
     return n->is_number && n->width > 1 && !l->is_number && n->number <= UINT16_MAX &&
            (l->is_list ? n->number == l->count : n->number * element_width(l) == l->width);
 }
 
-/* The call chain behind the instruction pointer at `i`, if all in front of it has a fixed size. */
+/* Returns the call chain after the instruction pointer at `i`, or NULL unless all fields between
+ * them have a fixed size. */
 static const leaf *chain_behind(const plan *p, uint32_t i)
 {
     for (uint32_t k = i + 1; k < p->n; k++) {
@@ -546,8 +546,8 @@ static const leaf *chain_behind(const plan *p, uint32_t i)
     return NULL;
 }
 
-/* The instruction pointer.  One that the call chain repeats is not stored; the word is the second
- * of the chain, behind a marker, or else the first. */
+/* Adds the instruction pointer.  It is not stored if the call chain repeats it: as its second word,
+ * after a context marker, or else as its first. */
 static bool add_ip(plan *p, uint32_t i)
 {
     const leaf *ip = &p->leaves[i];
@@ -571,7 +571,8 @@ static bool add_ip(plan *p, uint32_t i)
     return true;
 }
 
-/* Two numbers that belong together as one word: of a thread, of a processor. */
+/* Returns true for two numbers that belong together and become one word: pid and tid, cpu and
+ * res. */
 static bool is_pair(const plan *p, uint32_t i)
 {
     const leaf *a = &p->leaves[i], *b = a + 1;
@@ -580,7 +581,8 @@ static bool is_pair(const plan *p, uint32_t i)
             (is_named(a, "cpu") && is_named(b, "res")));
 }
 
-/* The operation of the leaf at `i` and of those that go with it; returns how many leaves. */
+/* Adds the operation for the leaf at `i`, and for leaves that belong to it.  Returns how many
+ * leaves. */
 static uint32_t add_leaf_op(plan *p, uint32_t i)
 {
     const leaf *l = &p->leaves[i], *next = l + 1;
@@ -629,7 +631,7 @@ static void begin(plan *p)
     p->varies = p->checked = p->bad = false;
 }
 
-/* The operations from the fields. */
+/* Makes the operations from the fields. */
 static bool plan_fields(plan *p)
 {
     if (pf_is_of_tool(p->r) || p->x->n_classes >= PF_SHRED_PLANNED || !collect_fields(p))
@@ -639,7 +641,7 @@ static bool plan_fields(plan *p)
     return !p->bad;
 }
 
-/* The operations for a body of which nothing is known: words if it is short, else one blob. */
+/* Makes the operations for an unknown body: words if it is short, else one blob. */
 static bool plan_bytes(plan *p)
 {
     const pf_column_key key = {.of = p->r->type, .apart = p->apart};

@@ -1,7 +1,8 @@
-/* Encoding a column of numbers: as its strategy says, or as a trial finds best.
+/* Encodes columns of numbers, as their strategy says or as a trial finds best.
  *
- * A trial encodes a few stretches of the column in each way and lets zstd compress the results at
- * its fastest level.  Stretches, not single values, since differences are of neighbours. */
+ * A trial encodes a few ranges of the column in each way, and compresses the results with zstd at
+ * its fastest level.  Ranges, not single values, because differences are taken between adjacent
+ * numbers. */
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "columns/columns.h"
@@ -10,7 +11,7 @@
 enum {
     LEB128_MOST = 10,
     TRIED = 1024,   /* numbers of a trial … */
-    STRETCHES = 4,  /* … in so many places */
+    STRETCHES = 4,  /* … from so many ranges */
     TRIAL_LEVEL = 1 /* of zstd */
 };
 
@@ -27,13 +28,14 @@ void pf_numbers_coder_free(pf_numbers_coder *c)
     pf_buffer_free(&c->ranks);
 }
 
-/* Bytes that hold the number: 0 of 0. */
+/* Returns the bytes that the number needs; 0 needs none. */
 static unsigned bytes_of(uint64_t v)
 {
     return v ? (64 - (unsigned)__builtin_clzll(v) + 7) / 8 : 0;
 }
 
-/* The difference of two neighbours, modulo 2^(8 * width), small in either direction. */
+/* Encodes the difference of two adjacent numbers, modulo 2^(8 * width), so that it is small in both
+ * directions. */
 PF_INLINE uint64_t zigzag(uint64_t difference, unsigned width)
 {
     const unsigned unused = 64 - 8 * width;
@@ -41,14 +43,14 @@ PF_INLINE uint64_t zigzag(uint64_t difference, unsigned width)
     return ((uint64_t)d << 1 ^ (uint64_t)(d >> 63)) & UINT64_MAX >> unused;
 }
 
-/* Byte `j` of each number. */
+/* Fills a plane: byte `j` of each number. */
 static void fill_plane(uint8_t *plane, const uint64_t *v, size_t n, unsigned j)
 {
     for (size_t i = 0; i < n; i++)
         plane[i] = (uint8_t)(v[i] >> 8 * j);
 }
 
-/* How many planes numbers, or their differences, need. */
+/* Returns how many planes the numbers need. */
 static unsigned planes_of(const uint64_t *v, size_t n)
 {
     uint64_t all = 0;
@@ -74,7 +76,7 @@ static void put_planes(pf_numbers_coder *c, pf_streams_out *s, const uint64_t *v
     }
 }
 
-/* The differences in zigzag form, into c->differences; the first is 0. */
+/* Computes the differences in zigzag form, in c->differences.  The first one is 0. */
 static const uint64_t *differences(pf_numbers_coder *c, const uint64_t *v, size_t n, unsigned width)
 {
     uint64_t *d = (uint64_t *)(void *)c->differences.ptr;
@@ -84,7 +86,7 @@ static const uint64_t *differences(pf_numbers_coder *c, const uint64_t *v, size_
     return d;
 }
 
-/* Bits of all planes, if the bytes of each do not depend on each other. */
+/* Estimates the bits of all planes, if the bytes of each plane do not depend on each other. */
 static uint64_t bits_of_planes(const uint64_t *v, size_t n)
 {
     const unsigned planes = planes_of(v, n);
@@ -98,7 +100,7 @@ static uint64_t bits_of_planes(const uint64_t *v, size_t n)
     return bits;
 }
 
-/* Writes the differences to `at`, LEB128_MOST bytes each at most; returns the end. */
+/* Writes the differences to `at`, at most LEB128_MOST bytes each.  Returns the end. */
 static uint8_t *fill_vint(uint8_t *at, const uint64_t *v, size_t n, unsigned width)
 {
     *at++ = 0;
@@ -120,7 +122,7 @@ static void put_vint(pf_numbers_coder *c, pf_streams_out *s, const uint64_t *v, 
     pf_streams_out_put(s, (perfile_bytes){c->bytes.ptr, (size_t)(end - c->bytes.ptr)});
 }
 
-/* Writes the entries as differences, modulo 2^64: they ascend but for a few places. */
+/* Writes the entries as differences, modulo 2^64: nearly all of them ascend. */
 static void put_entries(pf_numbers_coder *c, pf_streams_out *s, const pf_dict *dict)
 {
     if (!pf_buffer_reserve(&c->bytes, (size_t)dict->n * LEB128_MOST)) {
@@ -136,7 +138,7 @@ static void put_entries(pf_numbers_coder *c, pf_streams_out *s, const pf_dict *d
     pf_streams_out_put(s, (perfile_bytes){c->bytes.ptr, (size_t)(at - c->bytes.ptr)});
 }
 
-/* Byte `j` of the index of each number, `stride` bytes apart. */
+/* Writes byte `j` of the index of each number, every `stride` bytes. */
 static void fill_indexes(uint8_t *to, const pf_dict *dict, size_t n, unsigned j, size_t stride)
 {
     for (size_t i = 0; i < n; i++)
@@ -160,7 +162,8 @@ static void put_dict(pf_numbers_coder *c, pf_streams_out *s, const pf_dict *dict
     }
 }
 
-/* Differences: few distinct ones, as a clock of coarse ticks has them, as a dictionary. */
+/* Writes differences.  If only a few distinct ones occur, as with a clock of coarse ticks, they
+ * become a dictionary. */
 static void put_delta(pf_numbers_coder *c, pf_streams_out *s, const uint64_t *v, size_t n,
                       unsigned width)
 {
@@ -179,7 +182,7 @@ static void put_delta(pf_numbers_coder *c, pf_streams_out *s, const uint64_t *v,
         put_planes(c, s, d, n);
 }
 
-/* Compressed bytes of the `n` bytes in c->bytes; SIZE_MAX: they cannot be compressed. */
+/* Returns the compressed size of the `n` bytes in c->bytes, or SIZE_MAX if this fails. */
 static size_t cost_of(pf_numbers_coder *c, size_t n)
 {
     const size_t bound = ZSTD_compressBound(n);
@@ -191,7 +194,7 @@ static size_t cost_of(pf_numbers_coder *c, size_t n)
     return ZSTD_isError(n) ? SIZE_MAX : n;
 }
 
-/* Cost of a sample as PLANES and as DELTA: all planes one after the other. */
+/* Return the cost of a sample as PLANES or DELTA: all planes one after the other. */
 static size_t cost_of_planes(pf_numbers_coder *c, const uint64_t *v, size_t n)
 {
     const unsigned planes = planes_of(v, n);
@@ -212,9 +215,9 @@ static size_t cost_of_vint(pf_numbers_coder *c, const uint64_t *v, size_t n, uns
     return cost_of(c, (size_t)(fill_vint(c->bytes.ptr, v, n, width) - c->bytes.ptr));
 }
 
-/* Cost of a sample as DICT: its indexes, and its share of the entries.  Where most numbers of the
- * sample were seen before, the column has hardly more entries; else as many more as it is longer.
- */
+/* Returns the cost of a sample as DICT: its indexes, and its share of the entries.  If the sample
+ * has few distinct numbers, the whole column has hardly more entries; else they grow with its
+ * length. */
 static size_t cost_of_dict(pf_numbers_coder *c, const uint64_t *v, size_t n, size_t of)
 {
     enum { BYTES_EACH = 3, FEW = 8 };
@@ -229,7 +232,7 @@ static size_t cost_of_dict(pf_numbers_coder *c, const uint64_t *v, size_t n, siz
     return cost == SIZE_MAX ? cost : cost + (dict.n < n / FEW ? entries * n / of : entries);
 }
 
-/* Copies the numbers to be tried to `sample`; returns how many. */
+/* Copies the numbers for a trial to `sample`; returns how many. */
 static size_t take_sample(const uint64_t *v, size_t n, uint64_t *sample)
 {
     const size_t each = TRIED / STRETCHES;
@@ -242,7 +245,7 @@ static size_t take_sample(const uint64_t *v, size_t n, uint64_t *sample)
     return TRIED;
 }
 
-/* The encoding that makes the sample smallest. */
+/* Returns the encoding that makes the sample smallest. */
 static unsigned try_all(pf_numbers_coder *c, const uint64_t *v, size_t of, unsigned width,
                         bool dict)
 {
@@ -273,7 +276,7 @@ static bool all_equal(const uint64_t *v, size_t n)
     return i >= n;
 }
 
-/* Writes numbers as a dictionary if they are few enough; false: they are not. */
+/* Writes numbers as a dictionary.  Returns false if there are too many distinct ones. */
 static bool put_as_dict(pf_numbers_coder *c, pf_streams_out *s, const uint64_t *v, size_t n,
                         bool packed)
 {
@@ -319,25 +322,26 @@ void pf_numbers_encode(pf_numbers_coder *c, pf_streams_out *s, const uint64_t *v
 
 /* Dictionaries of numbers: a hash table finds the distinct ones, a radix sort orders them.
  *
- * The order decides how well the indexes compress, a plane for each of their bytes.  Ascending
- * entries keep close together what lies close together: indexes of addresses of one function differ
- * in their low byte only.  With the most frequent entries in front, in bands of 256, the high byte
- * is 0 most of the time.  Each order costs: in a band of few entries the differences between them
- * are larger.  So several numbers of bands are compared, by the entropy of the bytes; within a
- * band, and behind the bands, entries ascend.  Measured on 65,536 samples of two processors at 20
- * kHz, in bits per number, entries included: differences of times 15.8 as bytes, 13.5
- * ascending, 13.4 with one band; instruction pointers 15.7 ascending, 14.9 with one band, 14.8 with
- * two.
+ * The order decides how well the indexes compress; they are stored as one plane for each of their
+ * bytes.  In ascending order, similar numbers have similar indexes: for addresses of one function
+ * only the low byte differs.  With the most frequent entries first, in bands of 256, the high byte
+ * is 0 most of the time.  But then differences between entries are larger, because bands have few
+ * entries.  So several numbers of bands are tried and compared by the entropy of the bytes.
+ * Entries ascend within each band, and after the last one.
  *
- * Input that makes the hash table slow on purpose is given up after MOST_PROBES. */
+ * Measured on 65,536 samples of two CPUs at 20 kHz, in bits per number, entries included:
+ * differences of times 15.8 as bytes, 13.5 ascending, 13.4 with one band; instruction pointers 15.7
+ * ascending, 14.9 with one band, 14.8 with two.
+ *
+ * Hostile input could make the hash table slow; the attempt ends after MOST_PROBES. */
 
 enum {
     MOST_PROBES = 64,
-    LEAST_LOG = 8,    /* slots of the table, as a power of two */
-    WORTH_ONE_OF = 2, /* a dictionary of more than this part of the numbers is not worth it */
+    LEAST_LOG = 8,    /* exponent of the least number of slots */
+    WORTH_ONE_OF = 2, /* at most one of so many numbers may be an entry */
     EARLY = 4096,     /* from here on … */
-    EARLY_SHARE = 7,  /* … so many eighths of what was seen are too many */
-    BAND = 256,       /* entries, whose indexes have one high byte */
+    EARLY_SHARE = 7,  /* … stop if more than so many eighths of the numbers are new */
+    BAND = 256,       /* entries with the same high byte of their index */
     MOST_BANDS = 4
 };
 
@@ -355,7 +359,7 @@ static unsigned table_log(size_t n)
     return log;
 }
 
-/* Fills entries and indexes; returns the number of entries, 0 if they are too many. */
+/* Fills entries and indexes.  Returns the number of entries, or 0 if there are too many. */
 static uint32_t collect(pf_numbers_coder *c, const uint64_t *v, size_t n, unsigned log)
 {
     uint32_t *table = (uint32_t *)(void *)c->table.ptr;
@@ -395,7 +399,7 @@ typedef struct item {
     uint32_t at; /* in the order of appearance */
 } item;
 
-/* Sorts by one byte of the value, keeping the order of equals. */
+/* Sorts by one byte of the value; equal items keep their order. */
 static void sort_by_byte(const item *from, item *to, uint32_t n, unsigned byte)
 {
     uint32_t places[256] = {0};
@@ -410,7 +414,8 @@ static void sort_by_byte(const item *from, item *to, uint32_t n, unsigned byte)
         to[places[from[i].value >> 8 * byte & 0xff]++] = from[i];
 }
 
-/* Sorts the n items at `a` by value; `b` has room for as many.  Returns where they are then. */
+/* Sorts the n items at `a` by value; `b` has room for as many.  Returns a pointer to the result,
+ * `a` or `b`. */
 static item *sort_items(item *a, item *b, uint32_t n)
 {
     uint64_t differ = 0;
@@ -426,7 +431,7 @@ static item *sort_items(item *a, item *b, uint32_t n)
     return a;
 }
 
-/* log2(n) * 16, n not 0; linear between powers of two. */
+/* Returns log2(n) * 16, interpolated linearly between powers of two; n is not 0. */
 static uint64_t log2_16(uint64_t n)
 {
     const unsigned log = 63 - (unsigned)__builtin_clzll(n);
@@ -444,16 +449,17 @@ uint64_t pf_entropy_bits(const uint32_t counts[256])
     return sum / 16;
 }
 
-/* How the entries may be ordered. */
+/* Possible orders of the entries. */
 typedef struct ordering {
     uint32_t n;
-    const item *by_value, *by_count; /* the most frequent first; `at` of these: in by_value */
-    const uint32_t *counts;          /* by order of appearance */
-    uint32_t *ranks;                 /* likewise: the result */
-    uint8_t *band_of;                /* of by_value; 0: the first */
+    const item *by_value,
+        *by_count;          /* by_count: the most frequent first, `at` is a position in by_value */
+    const uint32_t *counts; /* by order of appearance */
+    uint32_t *ranks;        /* by order of appearance: the result */
+    uint8_t *band_of;       /* by position in by_value; 0: the first band */
 } ordering;
 
-/* Ranks with so many bands of the most frequent entries in front. */
+/* Computes the ranks with this number of bands of the most frequent entries first. */
 static void rank(const ordering *o, uint32_t bands)
 {
     uint32_t next[MOST_BANDS + 1];
@@ -466,7 +472,7 @@ static void rank(const ordering *o, uint32_t bands)
         o->ranks[o->by_value[i].at] = next[o->band_of[i]]++;
 }
 
-/* Bits of the differences between entries, as they are stored. */
+/* Estimates the bits of the differences between entries, as they are stored. */
 static uint64_t cost_of_entries(const ordering *o, uint64_t *entries)
 {
     uint32_t counts[256] = {0};
@@ -495,7 +501,7 @@ static uint64_t cost_of_indexes(const ordering *o)
     return bits;
 }
 
-/* Tries the orders, and leaves ranks and entries of the best.  Returns its cost. */
+/* Tries several orders, and sets ranks and entries to the best.  Returns its cost. */
 static uint64_t choose(const ordering *o, uint64_t *entries)
 {
     uint32_t best = 0, last = 0;
@@ -517,7 +523,7 @@ static uint64_t choose(const ordering *o, uint64_t *entries)
     return least;
 }
 
-/* Decides the order of the entries: c->entries, c->ranks, and dict->cost. */
+/* Chooses the order of the entries, and sets c->entries, c->ranks and dict->cost. */
 static void order_entries(pf_numbers_coder *c, size_t n_numbers, pf_dict *dict)
 {
     const uint32_t n = dict->n;

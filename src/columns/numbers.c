@@ -1,9 +1,9 @@
-/* The encodings of columns of numbers.
+/* Decodes columns of numbers and blobs.
  *
- * Numbers are decoded in blocks of PF_NUMBERS_BLOCK that stay in the first cache: the streams of a
- * column are the only memory that grows with it.  Each step of an encoding is a plain loop over one
- * block of 64-bit numbers (joining planes, undoing the zigzag, summing up, looking up); for a whole
- * block the compiler knows the count, and makes vector instructions of most of them. */
+ * Numbers are decoded in blocks of PF_NUMBERS_BLOCK, which stay in the first-level cache; only the
+ * streams of a column grow with its size.  Each step of an encoding is a simple loop over one block
+ * of 64-bit numbers: join planes, undo zigzag, sum up, look up.  For a full block the compiler
+ * knows the count, and vectorizes most of these loops. */
 #include "base/byte_order.h"
 #include "columns/decode.h"
 
@@ -14,7 +14,7 @@ PF_INLINE uint64_t unzigzag(uint64_t v)
     return v >> 1 ^ (0 - (v & 1));
 }
 
-/* Number i is byte i of each plane, the lowest first. */
+/* Number i consists of byte i of each plane, the lowest first. */
 PF_INLINE void join_count(const uint8_t *const *planes, unsigned count, size_t n,
                           uint64_t *restrict out)
 {
@@ -61,7 +61,7 @@ static void join(const pf_numbers *c, size_t n, uint64_t *out)
         join_n(planes, c->count, n, out);
 }
 
-/* Loads n numbers of `width` bytes, 1 to 8, that stand one after the other. */
+/* Loads n contiguous numbers of `width` bytes, 1 to 8. */
 PF_INLINE void load_width(const uint8_t *from, unsigned width, size_t n, uint64_t *restrict out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -98,7 +98,7 @@ static void load_all(const uint8_t *from, unsigned width, size_t n, uint64_t *re
     }
 }
 
-/* Differences in zigzag form to running sums. */
+/* Converts differences in zigzag form to running sums. */
 static void sum_up(pf_numbers *c, size_t n, uint64_t *block)
 {
     uint64_t sum = c->before;
@@ -109,7 +109,7 @@ static void sum_up(pf_numbers *c, size_t n, uint64_t *block)
     c->before = sum;
 }
 
-/* Indexes to entries of the dictionary.  False: an index is too large. */
+/* Converts indexes to entries of the dictionary.  Returns false if an index is too large. */
 static bool look_up(const pf_numbers *c, size_t n, uint64_t *block)
 {
     const uint64_t *entries = c->entries, n_entries = c->n_entries;
@@ -123,7 +123,8 @@ static bool look_up(const pf_numbers *c, size_t n, uint64_t *block)
     return good;
 }
 
-/* VINT: n differences of its stream, as they are stored.  False: it ends too early, or too late. */
+/* VINT: reads n differences in zigzag form.  Returns false if the stream ends too early or too
+ * late. */
 static bool read_differences(pf_numbers *c, size_t n, uint64_t *block)
 {
     const uint8_t *at = c->planes[0], *end = c->end;
@@ -209,7 +210,7 @@ static void open_planes(pf_streams *s, pf_numbers *c, size_t n, unsigned count, 
         c->planes[j] = pf_streams_next(s, n, n, wanted).ptr;
 }
 
-/* The entries of a dictionary: sums of the differences in a stream. */
+/* Reads the entries of a dictionary: running sums of the differences in a stream. */
 static void read_entries(pf_streams *s, pf_numbers *c, bool wanted)
 {
     const size_t m = (size_t)c->n_entries;
@@ -268,7 +269,7 @@ static void open_differences(pf_streams *s, pf_numbers *c, size_t n, bool wanted
 void pf_numbers_open(pf_streams *s, size_t n, unsigned width, bool wanted, pf_numbers *c)
 {
     *c = (pf_numbers){.how = pf_streams_u8(s), .width = (uint8_t)width};
-    if (c->how == PF_NUMBERS_DELTA) { /* and how the differences are stored */
+    if (c->how == PF_NUMBERS_DELTA) { /* then the encoding of the differences follows */
         c->differences = true;
         c->before = pf_streams_v(s);
         c->how = pf_streams_u8(s);
@@ -301,11 +302,10 @@ void pf_numbers_open(pf_streams *s, size_t n, unsigned width, bool wanted, pf_nu
 
 /* Columns: a block of values that is refilled from the encoded numbers.
  *
- * Of blobs a block has the places of the next ones in the heap.  Blobs that were not decoded cost
- * nothing but their encoded ids or lengths, so that a chunk of many small blobs needs no table of
- * them. */
+ * For blobs, a block has the heap ranges of the next ones.  Blobs that are not decoded yet cost
+ * only their encoded ids or lengths.  So a chunk of many small blobs needs no table of them. */
 
-/* Counts n values of `width` bytes against what the chunk may have. */
+/* Subtracts n values of `width` bytes from the budget. */
 static bool spend(pf_streams *s, pf_columns_budget *budget, uint64_t n, unsigned width)
 {
     if (!s->bad && n > budget->bytes / width)
@@ -316,8 +316,8 @@ static bool spend(pf_streams *s, pf_columns_budget *budget, uint64_t n, unsigned
     return true;
 }
 
-/* The bytes of the entries of a dictionary: `len` of them, in a stream or as words.  Of a column
- * that is not wanted nobody has read the lengths, and `len` is 0. */
+/* Reads the bytes of the entries of a dictionary: `len` bytes, in a stream or as words.  In a
+ * column that is not wanted `len` is 0, because the lengths were not read. */
 static void read_entry_bytes(pf_streams *s, pf_columns_budget *budget, pf_column *c, size_t len)
 {
     const unsigned unit = pf_streams_u8(s);
@@ -337,7 +337,7 @@ static void read_entry_bytes(pf_streams *s, pf_columns_budget *budget, pf_column
     }
 }
 
-/* The offsets of entries from their lengths; returns the sum of these. */
+/* Computes the offsets of entries from their lengths.  Returns the sum of the lengths. */
 static size_t read_offsets(pf_streams *s, pf_column *c, pf_numbers *lens)
 {
     uint32_t *offsets = pf_streams_memory(s, ((size_t)c->n_entries + 1) * sizeof *offsets);
@@ -414,8 +414,8 @@ void pf_column_open(pf_streams *s, pf_columns_budget *budget, pf_column *c)
         pf_numbers_open(s, c->left, c->width, c->wanted, &c->numbers);
 }
 
-/* Ids of the block to places of entries: 0 is the next entry, k the entry k, counted from 1, which
- * must have been introduced. */
+/* Converts ids of the block to blobs.  Id 0 is the next new entry, id k is entry k, counted from 1,
+ * which must have been introduced. */
 static bool place_entries(pf_column *c, size_t n)
 {
     uint32_t n_entered = c->n_entered;
@@ -432,7 +432,7 @@ static bool place_entries(pf_column *c, size_t n)
     return true;
 }
 
-/* Lengths of the block to places of blobs that stand one after the other. */
+/* Converts lengths of the block to blobs, which are contiguous in the heap. */
 static bool place_plain(pf_column *c, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,8 +1,8 @@
-/* Taking records apart.
+/* Splits records into columns, and writes the streams of a payload.
  *
- * Most records are of the class of the record before.  Otherwise a hash of type, misc and layout
- * finds the classes that are possible, and the first that fits is taken.  A record that fits none
- * makes a new class. */
+ * Most records are of the class of the previous one.  Otherwise a hash of type, misc and layout
+ * finds the possible classes, and the first one that fits is used.  A record that fits none makes a
+ * new class. */
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "base/crc32.h"
@@ -13,8 +13,8 @@
 
 enum { FIRST_VALUES = 256, RECORD_HEADER = 8, MOST_RECORD = 65535 };
 
-/* Values of a column that has many are in a piece of a slab on large pages, as many as a chunk has
- * records at most: growing by steps would touch twice as much memory. */
+/* Columns with many values store them in a piece of a slab on large pages, which has room for the
+ * records of a chunk.  Growing in steps would touch twice as much memory. */
 enum { MANY_VALUES = 8192, PIECE_VALUES = 65536, PIECES = 8 };
 
 bool pf_shred_init(pf_shred *x)
@@ -82,7 +82,7 @@ uint32_t pf_shred_column_of(pf_shred *x, const pf_column_key *key, unsigned widt
     return x->n_columns - 1;
 }
 
-/* Room for PIECE_VALUES, or NULL. */
+/* Returns room for PIECE_VALUES values, or NULL. */
 static uint64_t *take_piece(pf_shred *x)
 {
     if (!x->pieces_left) {
@@ -99,7 +99,7 @@ static uint64_t *take_piece(pf_shred *x)
     return x->slabs[x->n_slabs - 1] + (PIECES - x->pieces_left--) * PIECE_VALUES;
 }
 
-/* Moves the values to memory for `cap`, which is many. */
+/* Moves the values to memory for `cap` values, which are many. */
 static uint64_t *move_values(pf_shred *x, pf_shred_column *c, uint32_t cap)
 {
     const bool in_slab = cap <= PIECE_VALUES;
@@ -158,7 +158,8 @@ PF_INLINE uint64_t load(const uint8_t *p, unsigned width, bool swap)
     }
 }
 
-/* The length of the blob that stands at `p`, behind its prefix; false: it does not fit. */
+/* Determines the length of the blob at `p`, which begins with its prefix.  Returns false if it does
+ * not fit. */
 static bool blob_len(const pf_shred_op *o, const uint8_t *p, const uint8_t *end, bool swap,
                      size_t *len)
 {
@@ -178,7 +179,7 @@ static bool blob_len(const pf_shred_op *o, const uint8_t *p, const uint8_t *end,
     return *len <= left - o->width;
 }
 
-/* True if the word at `p` is the one of the call chain that the operation names. */
+/* Returns true if the word at `p` equals the word of the call chain that the operation names. */
 static bool repeats(const pf_shred_op *o, const uint8_t *p, const uint8_t *end, bool swap)
 {
     return (size_t)(end - p) >= (size_t)o->distance + 8 &&
@@ -186,7 +187,7 @@ static bool repeats(const pf_shred_op *o, const uint8_t *p, const uint8_t *end, 
            memcmp(p, p + o->distance, 8) == 0;
 }
 
-/* True if the operations consume the body exactly, and words are as they should be. */
+/* Returns true if the operations consume the body exactly, and all conditions on words hold. */
 static bool fits(const pf_shred *x, const pf_shred_class *c, const perfile_record *r)
 {
     const uint8_t *p = r->body.ptr, *end = p + r->body.len;
@@ -217,7 +218,7 @@ static bool fits(const pf_shred *x, const pf_shred_class *c, const perfile_recor
     return p == end;
 }
 
-/* Moves the values of a record that fits into the columns. */
+/* Appends the values of a record that fits to the columns. */
 PF_INLINE void take(pf_shred *x, const pf_shred_class *c, const perfile_record *r, bool swap)
 {
     const uint8_t *p = r->body.ptr, *end = p + r->body.len;
@@ -237,8 +238,8 @@ PF_INLINE void take(pf_shred *x, const pf_shred_class *c, const perfile_record *
     }
 }
 
-/* What tells raw data of one tracepoint from that of another: its size and the number it begins
- * with.  0 where it does not stand at a place that is known. */
+/* Returns what distinguishes raw data of different tracepoints: its size, and the tracepoint number
+ * at its beginning.  Returns 0 if raw data is not at a known offset. */
 static uint64_t raw_of(pf_shred *x, const perfile_record *r, const perfile_layout *layout)
 {
     if (layout != x->shaped) {
@@ -273,8 +274,8 @@ static bool equal_key(const pf_class_key *a, const pf_class_key *b)
     return a->type == b->type && a->misc == b->misc && a->layout == b->layout && a->raw == b->raw;
 }
 
-/* The class of the record, made if there is none; NULL: there is no room for it.  A record may fit
- * several, if some of their blobs may be empty: any of them is right. */
+/* Returns the class of the record, made if there is none, or NULL if there is no room for it.  A
+ * record may fit several classes if blobs can be empty; any of them is correct. */
 static pf_shred_class *class_of(pf_shred *x, const pf_class_key *key, const perfile_record *r)
 {
     if (x->last != UINT32_MAX && equal_key(&x->classes[x->last].key, key) &&
@@ -292,7 +293,7 @@ static pf_shred_class *class_of(pf_shred *x, const pf_class_key *key, const perf
     return c;
 }
 
-/* Counts the bytes of records between those that are apart. */
+/* Counts the bytes of the gaps between side-band records. */
 static void count_gap(pf_shred *x, const pf_shred_class *c, const perfile_record *r)
 {
     if (!c->apart) {
@@ -337,15 +338,15 @@ void pf_shred_add(pf_shred *x, const perfile_record *first, size_t n)
 
 /* Writing the streams of a payload.
  *
- * A stream of some size gets a frame of its own: its bytes have a distribution of their own, and a
- * reader that does not need the column does not decompress it.  Short ones share frame 0 with the
- * head, for a frame costs some bytes of its own and some work to begin. */
+ * A large stream gets a frame of its own: its bytes have their own distribution, and a reader that
+ * does not need the column need not decompress it.  Small streams share frame 0 with the head,
+ * because each frame costs some bytes and some time. */
 
 enum {
     SMALL = 512,           /* shorter streams share frame 0 */
     WIDE_WINDOW = 1 << 20, /* longer streams get a window of their size */
-    SAVES_ONE_OF = 32,     /* a frame is stored as it is unless compressing saves that part */
-    FIXED = 16,            /* bytes in front of the sizes */
+    SAVES_ONE_OF = 32,     /* a frame is not compressed unless this saves one byte of so many */
+    FIXED = 16,            /* bytes before the sizes of frames */
     LEB128_MOST = 10       /* bytes of a number */
 };
 
@@ -387,7 +388,8 @@ void pf_streams_out_v(pf_streams_out *s, uint64_t v)
     s->head.len = (size_t)(pf_leb128_put(s->head.ptr + s->head.len, v) - s->head.ptr);
 }
 
-/* The least power of two that is not below `n`, as an exponent. */
+/* Returns the exponent of the least power of two that is at least `n`, within the limits of
+ * windows. */
 static int log_of(size_t n)
 {
     int log = 0;
@@ -396,7 +398,7 @@ static int log_of(size_t n)
     return log;
 }
 
-/* Compresses to `to`, which has room for the bound; returns the size, or an error of zstd. */
+/* Compresses to `to`, which has room for `bound` bytes.  Returns the size, or an error of zstd. */
 static size_t compress(pf_streams_out *s, uint8_t *to, size_t bound, perfile_bytes bytes)
 {
     (void)ZSTD_CCtx_reset(s->zstd, ZSTD_reset_session_and_parameters);
@@ -406,8 +408,8 @@ static size_t compress(pf_streams_out *s, uint8_t *to, size_t bound, perfile_byt
     return ZSTD_compress2(s->zstd, to, bound, bytes.ptr, bytes.len);
 }
 
-/* The same with hardly any match: of bytes that repeat by chance a match costs more than the codes
- * of its bytes, which zstd does not count below level 13. */
+/* The same with hardly any matches.  If bytes repeat by chance, a match costs more than the entropy
+ * codes of its bytes, which zstd does not consider below level 13. */
 static size_t compress_codes(pf_streams_out *s, uint8_t *to, size_t bound, perfile_bytes bytes)
 {
     enum { LONGEST_LEAST_MATCH = 7, LEAST_HASH_LOG = 6 };
@@ -418,8 +420,8 @@ static size_t compress_codes(pf_streams_out *s, uint8_t *to, size_t bound, perfi
     return ZSTD_compress2(s->zstd, to, bound, bytes.ptr, bytes.len);
 }
 
-/* Appends a frame with `bytes` to `to`, what is smaller of both ways with `by_chance`; *len is its
- * stored size. */
+/* Appends a frame with `bytes` to `to`.  With `by_chance`, tries both ways and uses the smaller
+ * result.  *len is the stored size. */
 static bool add_frame(pf_streams_out *s, perfile_bytes bytes, bool by_chance, pf_buffer *to,
                       size_t *len)
 {
@@ -428,7 +430,7 @@ static bool add_frame(pf_streams_out *s, perfile_bytes bytes, bool by_chance, pf
         return false;
     uint8_t *at = to->ptr + to->len;
     size_t n = compress(s, at, bound, bytes);
-    /* A code has one bit at least. */
+    /* Each entropy code has at least one bit, so below this size it cannot win. */
     if (by_chance && !ZSTD_isError(n) && n > bytes.len / 8) {
         const size_t other = compress_codes(s, at + bound, bound, bytes);
         if (!ZSTD_isError(other) && other < n) {
@@ -438,7 +440,7 @@ static bool add_frame(pf_streams_out *s, perfile_bytes bytes, bool by_chance, pf
     }
     if (ZSTD_isError(n))
         return false;
-    if (n >= bytes.len - bytes.len / SAVES_ONE_OF) { /* equal sizes say: not compressed */
+    if (n >= bytes.len - bytes.len / SAVES_ONE_OF) { /* equal sizes mean: not compressed */
         n = bytes.len;
         if (n)
             memcpy(at, bytes.ptr, n);
@@ -482,7 +484,7 @@ void pf_streams_out_put_by_chance(pf_streams_out *s, perfile_bytes bytes)
     put(s, bytes, true);
 }
 
-/* Frame 0 as stored, in s->first. */
+/* Makes frame 0 in s->first. */
 static bool pack_first(pf_streams_out *s, size_t *head_len, size_t *raw0)
 {
     size_t stored;

@@ -1,8 +1,8 @@
-/* Reading the streams of a payload.
+/* Reads the streams and the head of a payload, and has the memory pool of the decoder.
  *
- * Each size is compared with what is there, and with the bytes that the chunk may have at all,
- * before anything is allocated or decoded.  The table in front says where each frame is and has its
- * checksum: so frames that nobody wants are never touched, and those that are read are checked. */
+ * Each size is compared with the bytes that are left, and with the size of the chunk, before
+ * anything is allocated or decoded.  The table at the beginning has the size and checksum of each
+ * frame.  So unwanted frames are never touched, and those that are read are checked. */
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "base/crc32.h"
@@ -11,16 +11,16 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { FIXED = 16 /* bytes in front of the sizes of frames */ };
+enum { FIXED = 16 /* bytes before the sizes of frames */ };
 
-/* Fuzzed payloads never have right checksums: they are computed there, but not enforced. */
+/* Fuzzed payloads never have correct checksums: they are computed, but not enforced. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { ENFORCE_CHECKSUMS = false };
 #else
 enum { ENFORCE_CHECKSUMS = true };
 #endif
 
-static const uint8_t nothing[8]; /* where streams without bytes are, and where failed reads are */
+static const uint8_t nothing[8]; /* what empty streams and failed reads point to */
 
 void pf_streams_fail(pf_streams *s, const char *why)
 {
@@ -45,7 +45,7 @@ static uint32_t load(const uint8_t *p)
     return pf_load_u32(p, PF_NATIVE_BIG);
 }
 
-/* Bytes of the payload, until the next call. */
+/* Reads bytes of the payload; valid until the next call. */
 static perfile_bytes read_input(pf_streams *s, size_t offset, size_t len)
 {
     perfile_bytes bytes = {nothing, 0};
@@ -89,8 +89,8 @@ static perfile_bytes decompress(pf_streams *s, perfile_bytes stored, size_t len)
     return (perfile_bytes){out, len};
 }
 
-/* Reads the frame at `offset`, stored as `size` bytes, and decodes it to `len`; it is stored as it
- * is if these are equal. */
+/* Reads the frame at `offset`, stored as `size` bytes, and decodes it to `len` bytes.  Equal sizes
+ * mean that it is not compressed. */
 static perfile_bytes read_frame(pf_streams *s, size_t offset, size_t size, uint32_t crc, size_t len)
 {
     const perfile_bytes stored = read_input(s, offset, size);
@@ -103,8 +103,8 @@ static perfile_bytes read_frame(pf_streams *s, size_t offset, size_t size, uint3
     return s->input->stays ? stored : keep(s, stored);
 }
 
-/* Reads the table: the fixed part, the sizes of frames, their checksums, and its own.  False: the
- * sizes do not add up, or it cannot be read. */
+/* Reads the table: the fixed part, the sizes of frames, their checksums, and its own checksum.
+ * Returns false if the sizes do not add up. */
 static bool read_table(pf_streams *s)
 {
     const size_t payload_len = s->input->len;
@@ -130,7 +130,7 @@ static bool read_table(pf_streams *s)
     return sum == payload_len - len && load(s->table) == n_frames;
 }
 
-/* The stored size of frame `i`, and its checksum; 0 is the one that has the head. */
+/* Return the stored size or the checksum of frame `i`; frame 0 has the head. */
 static uint32_t stored_size(const pf_streams *s, uint32_t i)
 {
     return load(s->table + 12 + 4 * (size_t)i);
@@ -209,7 +209,7 @@ uint64_t pf_streams_v(pf_streams *s)
     return s->bad ? 0 : v;
 }
 
-/* The next frame, decoded to `len` bytes if it is wanted. */
+/* Returns the next frame, decoded to `len` bytes if it is wanted. */
 static perfile_bytes next_frame(pf_streams *s, size_t len, bool wanted)
 {
     if (s->frame == s->n_frames) {
@@ -248,12 +248,12 @@ bool pf_streams_at_end(const pf_streams *s)
     return s->head == s->head_end && s->small == s->small_end && s->frame == s->n_frames;
 }
 
-/* Blocks from which pieces are cut one after the other.
+/* The pool: blocks that are divided into pieces.
  *
- * A reader decodes many chunks of the same size: after the first one, which may have needed several
- * blocks, pf_pool_reset() lets the next block be as large as all of them, so that later chunks
- * allocate nothing.  Under AddressSanitizer each piece has a block of its own, so that a read
- * behind its end is seen. */
+ * A reader decodes many chunks of the same size.  The first one may need several blocks.  After
+ * pf_pool_reset() the next block is as large as all of them, so later chunks allocate nothing.
+ * Under AddressSanitizer each piece is a block of its own, so that reading past its end is
+ * detected. */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define PIECES_APART 1
@@ -268,7 +268,7 @@ bool pf_streams_at_end(const pf_streams *s)
 
 enum {
     LEAST = 256 << 10, /* bytes of a block */
-    LARGE = 1 << 20    /* on large pages from so many on */
+    LARGE = 1 << 20    /* from this size on, use large pages */
 };
 
 struct pf_pool_block {
@@ -297,8 +297,8 @@ void *pf_pool_get(pf_pool *p, size_t n)
         return NULL;
     n = (n + mask) & ~mask;
     if (n > p->left || !p->at) {
-        /* Without a block `total` is what all blocks in front of the last reset had together, or
-         * what is expected. */
+        /* Without blocks, `total` is the size of all blocks before the last reset, or the expected
+         * size. */
         size_t size = p->blocks ? 0 : p->total;
         size = size > LEAST ? size : LEAST;
         size = size > n ? size : n;
@@ -350,17 +350,17 @@ void pf_pool_free(pf_pool *p)
     p->total = 0;
 }
 
-/* The head of a payload: its classes, and its columns one by one.
+/* The head of a payload: first its classes, then its columns one by one.
  *
- * Classes come first.  So it is known, before any column is read, which of its streams the wanted
- * part of the records needs; the others are passed by. */
+ * The classes say, before any column is read, which of its streams are needed.  Others are
+ * skipped. */
 
 static void fail(pf_columns_decoder *d, const char *why)
 {
     pf_streams_fail(&d->streams, why);
 }
 
-/* A number of the head that must not be above `most`. */
+/* Reads a number of the head, which must be at most `most`. */
 static uint32_t bounded(pf_columns_decoder *d, uint64_t most, const char *why)
 {
     const uint64_t v = pf_streams_v(&d->streams);
@@ -399,7 +399,7 @@ static void read_op(pf_columns_decoder *d, pf_op *o)
         o->offset = pf_streams_v(&d->streams);
 }
 
-/* The size of a class, and whether its operations are wanted. */
+/* Computes the size of a class, and whether its operations are wanted. */
 static void choose_ops(pf_columns_decoder *d, pf_class *c)
 {
     c->size = PF_RECORD_HEADER;
@@ -465,7 +465,7 @@ static void tabulate_classes(pf_columns_decoder *d)
     }
 }
 
-/* The class of each record: in the stream itself if that has one byte for each. */
+/* Reads the class of each record.  Uses the stream directly if it has one byte for each. */
 static void read_class_numbers(pf_columns_decoder *d)
 {
     pf_streams *s = &d->streams;
@@ -489,8 +489,8 @@ static void read_class_numbers(pf_columns_decoder *d)
     }
 }
 
-/* The sizes of gaps.  There are as many as runs of records that are not apart and have one behind
- * them that is. */
+/* Reads the sizes of gaps.  A gap is a run of records that are not side-band, followed by one that
+ * is. */
 static void read_gaps(pf_columns_decoder *d)
 {
     pf_streams *s = &d->streams;
@@ -515,7 +515,8 @@ uint64_t pf_next_gap(pf_columns_decoder *d)
     return pf_column_has(&d->streams, c) ? (uint32_t)c->block.values[c->at++] : 0;
 }
 
-/* Room for the columns.  One takes some KiB, so that a payload of few must not pay for the most. */
+/* Makes room for the columns.  Each takes some KiB, so a payload of few should not need room for
+ * the maximum. */
 static void make_columns(pf_columns_decoder *d)
 {
     if (d->n_columns <= d->cap_columns)
@@ -530,7 +531,7 @@ static void make_columns(pf_columns_decoder *d)
     d->streams.status = PERFILE_E_NOMEM;
 }
 
-/* What the operations need of the columns that they name. */
+/* Determines what the operations need of their columns. */
 static void mark_columns(pf_columns_decoder *d)
 {
     for (uint32_t i = 0; i < d->n_columns; i++) {
@@ -556,7 +557,8 @@ static void mark_columns(pf_columns_decoder *d)
     }
 }
 
-/* Each operation must name a column of its kind.  Finds out which classes are regular. */
+/* Checks that each operation names a column of its kind, and determines which classes are
+ * regular. */
 static void check_ops(pf_columns_decoder *d)
 {
     for (uint32_t i = 0; i < d->n_classes && !d->streams.bad; i++) {

@@ -5,7 +5,7 @@
 
 enum { WORDS = PF_PIDS_BLOCK / 64, BLOCKS = PF_PIDS_USUAL / PF_PIDS_BLOCK };
 
-/* The block with the bit of `pid`, allocated if necessary; NULL: no memory. */
+/* Returns the block with the bit of `pid`, allocated if necessary; NULL when out of memory. */
 static uint64_t *block_of(pf_pids *p, uint32_t pid)
 {
     if (!p->blocks && !(p->blocks = pf_alloc(BLOCKS, sizeof *p->blocks)))
@@ -26,7 +26,8 @@ bool pf_pids_add(pf_pids *p, uint32_t pid, bool *is_new)
             p->full = true;
             return true;
         }
-        /* A random seed: numbers come from input and must not be able to collide on purpose. */
+        /* Use a random seed: the numbers come from input, which must not be able to cause
+         * collisions. */
         if (!p->odd.seed)
             p->odd.seed = pf_index_seed(p);
         if (!pf_index_put(&p->odd, pid, 0))
@@ -41,8 +42,8 @@ bool pf_pids_add(pf_pids *p, uint32_t pid, bool *is_new)
     return true;
 }
 
-/* *at is the next number to test, and from PF_PIDS_USUAL on that plus the next slot of the
- * table. */
+/* *at is the next number to test.  From PF_PIDS_USUAL on it is PF_PIDS_USUAL plus the next slot of
+ * the hash table. */
 bool pf_pids_next(const pf_pids *p, uint64_t *at, uint32_t *pid)
 {
     while (p->blocks && *at < PF_PIDS_USUAL) {
@@ -53,7 +54,7 @@ bool pf_pids_next(const pf_pids *p, uint64_t *at, uint32_t *pid)
             *at = (uint64_t)*pid + 1;
             return true;
         }
-        /* Nothing is left in this word, or in all of a block that was never allocated. */
+        /* Nothing is left in this word, or the block was never allocated and is empty. */
         uint64_t step = block ? 64 : PF_PIDS_BLOCK;
         *at += step - *at % step;
     }

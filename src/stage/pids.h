@@ -1,7 +1,7 @@
-/* Sets of process ids.  Ids below PID_MAX_LIMIT are bits in blocks that are allocated when needed;
- * other numbers, which only damaged or odd captures have, go to a hash table.  Memory is bounded:
- * with too many odd numbers the set is `full` and from then on contains every number, which makes
- * filters keep too much rather than too little. */
+/* Sets of process ids.  Ids below PID_MAX_LIMIT are bits in blocks that are allocated when needed.
+ * Other numbers, which occur only in damaged or odd captures, are in a hash table.  Memory is
+ * bounded: when there are too many odd numbers, the set is `full` and contains every number from
+ * then on, so filters keep too much rather than too little. */
 #ifndef PF_STAGE_PIDS_H
 #define PF_STAGE_PIDS_H
 
@@ -9,8 +9,8 @@
 
 enum {
     PF_PIDS_USUAL = 1 << 22, /* PID_MAX_LIMIT of 64-bit kernels: smaller numbers are bits */
-    PF_PIDS_BLOCK = 1 << 15, /* bits of a block: 4 KiB, so that sets of few ids cost little */
-    PF_PIDS_ODD = 1 << 18    /* other numbers, at most */
+    PF_PIDS_BLOCK = 1 << 15, /* bits of a block: 4 KiB, so that sets of few ids are small */
+    PF_PIDS_ODD = 1 << 18    /* at most so many other numbers */
 };
 
 /* All zeros is empty. */
@@ -21,14 +21,15 @@ typedef struct pf_pids {
     bool full;         /* the set contains every number */
 } pf_pids;
 
-/* Adds a number; *is_new is false if it was in the set before.  False when there is no memory. */
+/* Adds a number.  *is_new is false if it was in the set before.  Returns false when out of
+ * memory. */
 bool pf_pids_add(pf_pids *p, uint32_t pid, bool *is_new);
-/* Iterates over the numbers that were added: bits in order, then the others.  *at is 0 before the
- * first call, and only for this function.  False behind the last number. */
+/* Iterates over the numbers that were added: bits in order, then the others.  *at must be 0 before
+ * the first call, and is changed by this function only.  Returns false after the last number. */
 bool pf_pids_next(const pf_pids *p, uint64_t *at, uint32_t *pid);
 void pf_pids_free(pf_pids *p);
 
-/* True if the number is in the set. */
+/* Returns true if the number is in the set. */
 static inline bool pf_pids_have(const pf_pids *p, uint32_t pid)
 {
     if (pid >= PF_PIDS_USUAL)

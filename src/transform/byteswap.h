@@ -11,36 +11,36 @@ typedef struct pf_byteswap {
     perfile_stream base;
     perfile_byteswap_options options;
     pf_buffer bytes;          /* swapped bytes of the run */
-    const perfile_record *of; /* record below that base.run[0] was made of, for its payload */
+    const perfile_record *of; /* record below base.run[0], for its payload */
 
-    /* Fragments of a large simpleperf record cannot be swapped one by one, because a field may lie
-     * in two of them.  They are held until the joined record comes; that is swapped, and its bytes
-     * are distributed to the fragments again.  Then the fragments are yielded, before the joined
+    /* Fragments of a large simpleperf record cannot be swapped one by one, because a field may be
+     * in two of them.  They are held until the joined record comes.  It is swapped, and its bytes
+     * are distributed to the fragments.  Then the fragments are yielded, followed by the joined
      * record. */
     pf_buffer fragments; /* perfile_record of each held fragment, as in the stream below */
-    /* Their bytes: headers are swapped, bodies only after pf_byteswap_fill_fragments(). */
+    /* Their bytes.  Headers are swapped, bodies only after pf_byteswap_fill_fragments(). */
     pf_buffer held;
     size_t n_fragments_yielded;
-    /* Records of the run below that come next: at[0 .. n) are contiguous, rest[0 .. n_rest) are the
-     * rest of the run, elsewhere in memory. */
+    /* The next records of the run below: at[0 .. n) are contiguous, rest[0 .. n_rest) are the rest
+     * of the run, elsewhere in memory. */
     const perfile_record *at;
     size_t n;
     const perfile_record *rest;
     size_t n_rest;
-    bool joined_is_swapped; /* at[0] is a joined record, and its swapped bytes are in `bytes`
-                               already */
+    bool joined_is_swapped; /* at[0] is a joined record and already swapped into `bytes` */
 } pf_byteswap;
 
-/* Holds a copy of fragment `r`. */
+/* Adds a copy of fragment `r`. */
 perfile_status pf_byteswap_hold_fragment(pf_byteswap *o, const perfile_record *r,
                                          perfile_error *err);
 /* Distributes `joined`, the swapped bytes of the joined record, to the bodies of the held
  * fragments. */
 void pf_byteswap_fill_fragments(pf_byteswap *o, perfile_bytes joined);
-/* Makes the next held fragment the run; false: there is none left, and nothing is held any more. */
+/* Makes the next held fragment the run.  Returns false if there is none left; nothing is held
+ * then. */
 bool pf_byteswap_next_fragment(pf_byteswap *o);
 
-/* Returns `r`, a record of the stream below, as one of this stage whose swapped bytes are at
+/* Converts `r`, a record of the stream below, to a record of this stage with its swapped bytes at
  * `bytes`. */
 perfile_record pf_byteswap_record(const pf_byteswap *o, const perfile_record *r,
                                   const uint8_t *bytes);

@@ -1,11 +1,11 @@
 /* Relayout of samples, trailers and READ records; see relayout.h.
  *
- * A sample has two parts.  Its front is 64-bit words of fixed place (IP, TID, TIME …): the plan
- * lists which ranges of words to copy, and where an id is inserted.  Behind the front stand fields
- * whose place depends on those before them (READ, CALLCHAIN, RAW …): they are read as the decoder
- * does, by an expansion of the same tables (relayout.inc), and bytes of fields that are not wanted
- * are left out of the copy.  Trailers consist of words of fixed place only; READ records have the
- * fields of read_values. */
+ * A sample has two parts.  Its front consists of 64-bit words at fixed offsets (IP, TID, TIME …).
+ * The plan lists which ranges of words to copy, and where an id is inserted.  The offsets of the
+ * fields after the front depend on earlier fields (READ, CALLCHAIN, RAW …).  They are read like in
+ * the decoder, by an expansion of the same tables (relayout.inc), and unwanted fields are left out
+ * of the copy.  Trailers consist of words at fixed offsets only.  READ records have the fields of
+ * read_values. */
 #include "transform/relayout.h"
 
 #include <string.h>
@@ -22,16 +22,16 @@ enum { MAX_RECORD = UINT16_MAX }; /* bytes of a record */
 
 static const uint64_t ids = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_ID;
 static const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-/* The bits of branch_sample_type that decide which fields a branch stack has. */
+/* Bits of branch_sample_type that decide which fields a branch stack has. */
 static const uint64_t branch_fields = PERFILE_BRANCH_HW_INDEX | PERFILE_BRANCH_COUNTERS;
 
-/* The state of copying fields from `c` to `out` without those that are not wanted. */
+/* Copies fields from `c` to `out`, without unwanted ones. */
 typedef struct rewriting {
-    const pf_context *reading, *wanted; /* what is there, and what stays */
+    const pf_context *reading, *wanted; /* old and new fields */
     pf_cursor c;
-    const uint8_t *kept; /* bytes between here and c.pos are to be copied, … */
+    const uint8_t *kept; /* bytes from here to c.pos will be copied, … */
     bool skipping;       /* … unless this is set: they are skipped */
-    uint8_t *out;        /* end of what was copied */
+    uint8_t *out;        /* end of the copied bytes */
 } rewriting;
 
 /* Copies the bytes up to the cursor. */
@@ -43,8 +43,8 @@ static void copy_kept(rewriting *w)
     w->kept = w->c.pos;
 }
 
-/* The fields from here on are left out, up to end_skipping().  False inside of fields that are left
- * out already: then there must be no end_skipping() for this call. */
+/* Leaves out the fields from here on, up to end_skipping().  Returns false if fields are left out
+ * already; the caller must not call end_skipping() then. */
 static bool begin_skipping(rewriting *w)
 {
     if (w->skipping)
@@ -53,7 +53,7 @@ static bool begin_skipping(rewriting *w)
     return w->skipping = true;
 }
 
-/* The fields from here on are copied again. */
+/* Copies the fields from here on again. */
 static void end_skipping(rewriting *w)
 {
     w->kept = w->c.pos;
@@ -65,13 +65,13 @@ static void end_skipping(rewriting *w)
 #include "transform/relayout.inc"
 #include "perfile/format/sample.def"
 
-/* The words of fixed place of one layout: the bit of sample_type that each is of, by index. */
+/* The words at fixed offsets of one layout: the bit of sample_type for each word. */
 typedef struct words {
     uint8_t bit[64];
     uint8_t n;
 } words;
 
-/* Those at the front of samples. */
+/* Returns the words at the front of samples. */
 static words front_words(const perfile_layout *l)
 {
     words w = {.n = 0};
@@ -83,7 +83,7 @@ static words front_words(const perfile_layout *l)
     return w;
 }
 
-/* Those of the trailer; slots of trailers are counted from the end of the record. */
+/* Returns the words of the trailer.  Slots of trailers are counted from the end of the record. */
 static words trailer_words(const perfile_layout *l)
 {
     words w = {.n = l->trailer_slots};
@@ -93,7 +93,7 @@ static words trailer_words(const perfile_layout *l)
     return w;
 }
 
-/* Plans the moves from the old words to the new ones.  A new word that the old ones lack is the
+/* Plans the moves from the old words to the new ones.  A new word that is not an old one is the
  * id. */
 static pf_relayout_words plan_words(words old, words new)
 {
@@ -113,7 +113,7 @@ static pf_relayout_words plan_words(words old, words new)
     return p;
 }
 
-/* Fails because the new layout needs fields that no byte of the record could fill. */
+/* Fails because the new layout has fields for which the record has no value. */
 static perfile_status fail_without_value(const char *where, uint64_t bits, perfile_error *err)
 {
     return pf_fail(err, PERFILE_E_UNSUPPORTED, where,
@@ -122,7 +122,7 @@ static perfile_status fail_without_value(const char *where, uint64_t bits, perfi
                    (unsigned long long)bits);
 }
 
-/* Checks that the new layout has nothing that the old one lacks, but ids. */
+/* Checks that the new layout has no fields that the old one does not have, except ids. */
 static perfile_status check_possible(const perfile_layout *from, const perfile_layout *to,
                                      perfile_error *err)
 {
@@ -161,17 +161,18 @@ perfile_status pf_relayout_plan(pf_relayout *plan, const perfile_layout *from,
     p.front = plan_words(front_words(from), front_words(to));
     p.trailer = plan_words(trailer_words(from), trailer_words(to));
 
-    /* The rest is read with contexts that lack the bits of the front, on either side. */
+    /* The fields after the front are read with contexts without the bits of the front of either
+     * layout. */
     uint64_t fixed = 0;
     for (uint8_t bit = 0; bit < sizeof from->sample_slot; bit++)
         if (from->sample_slot[bit] >= 0 || to->sample_slot[bit] >= 0)
             fixed |= UINT64_C(1) << bit;
     p.reading = pf_context_of(&p.from);
     p.wanted = pf_context_of(&p.to);
-    p.reading.layout = p.wanted.layout = NULL; /* they would point into `p`, and plans are copied */
+    p.reading.layout = p.wanted.layout = NULL; /* would point into `p`, and plans are copied */
     p.reading.sample_type &= ~fixed;
     p.wanted.sample_type &= ~fixed;
-    /* WEIGHT and WEIGHT_STRUCT are one 64-bit word at the same place: it stays. */
+    /* WEIGHT and WEIGHT_STRUCT are one 64-bit word at the same offset, which is copied. */
     if (p.wanted.sample_type & weights)
         p.wanted.sample_type =
             (p.wanted.sample_type & ~weights) | (p.reading.sample_type & weights);
@@ -193,7 +194,7 @@ bool pf_relayout_is_unchanged(const pf_relayout *plan, uint32_t type)
     return plan->trailer.same && (type != PERFILE_RECORD_READ || plan->same_read);
 }
 
-/* Writes the new words to `out` from the old ones at `in`; returns the end. */
+/* Writes the new words to `out` from the old ones at `in`.  Returns the end. */
 static uint8_t *put_words(const pf_relayout_words *p, const uint8_t *in, uint64_t id, uint8_t *out)
 {
     for (const pf_relayout_move *move = p->moves; move < p->moves + p->n_moves; move++) {
@@ -206,8 +207,8 @@ static uint8_t *put_words(const pf_relayout_words *p, const uint8_t *in, uint64_
     return out;
 }
 
-/* Copies `bytes` to w->out without the fields that `fields` leaves out; bytes behind the last field
- * stay.  Returns the damage that was met, or 0. */
+/* Copies `bytes` to w->out, without the fields that `fields` leaves out.  Bytes after the last
+ * field are copied.  Returns the damage that was found, or 0. */
 static unsigned rewrite(rewriting *w, perfile_bytes bytes, bool swap, void (*fields)(rewriting *))
 {
     w->c = pf_cur(bytes, swap);
@@ -220,8 +221,8 @@ static unsigned rewrite(rewriting *w, perfile_bytes bytes, bool swap, void (*fie
     return 0;
 }
 
-/* Writes the body of a sample to *out and moves *out behind it.  Returns the damage that was met,
- * or 0. */
+/* Writes the body of a sample to *out and moves *out to its end.  Returns the damage that was
+ * found, or 0. */
 static unsigned rewrite_body_of_sample(const pf_relayout *plan, const perfile_record *r,
                                        uint64_t id, uint8_t **out)
 {
@@ -235,7 +236,7 @@ static unsigned rewrite_body_of_sample(const pf_relayout *plan, const perfile_re
         *out += rest.len;
         return 0;
     }
-    /* An empty branch stack is stored with or without hw_idx: only the record's size shows
+    /* An empty branch stack is stored with or without hw_idx; only the size of the record shows
      * which. */
     const pf_parts parts = {.layout = &plan->from, .body = r->body};
     pf_context reading = plan->reading, wanted = plan->wanted;
@@ -246,7 +247,7 @@ static unsigned rewrite_body_of_sample(const pf_relayout *plan, const perfile_re
     return damage;
 }
 
-/* The fields of a READ record: pid and tid, then the values. */
+/* Rewrites the fields of a READ record: pid and tid, then the values. */
 static void rewrite_read(rewriting *w)
 {
     pf_cur_span(&w->c, 8);
@@ -259,7 +260,7 @@ static bool as_stored(const perfile_record *r)
     return r->session && pf_session_as_stored(r->session);
 }
 
-/* The same for the body and trailer of a kernel record that is no sample. */
+/* Like rewrite_body_of_sample(), for the body and trailer of other kernel records. */
 static unsigned rewrite_other(const pf_relayout *plan, const perfile_record *r, uint64_t id,
                               uint8_t **out)
 {
@@ -275,8 +276,8 @@ static unsigned rewrite_other(const pf_relayout *plan, const perfile_record *r, 
         memcpy(*out, body.ptr, body.len);
         *out += body.len;
     }
-    /* A trailer of an attr with sample_id_all and no id fields is empty, but it is there: an id may
-     * be inserted. */
+    /* If sample_id_all is set without any id fields, the trailer is present but empty; an id may be
+     * inserted. */
     if (has || (plan->from.sample_id_all && plan->trailer.old == 0))
         *out = put_words(&plan->trailer, trailer.ptr, id, *out);
     return 0;
@@ -288,7 +289,7 @@ uint8_t *pf_relayout_trailer(const pf_relayout *plan, perfile_bytes trailer, uin
     return put_words(&plan->trailer, trailer.ptr, id, out);
 }
 
-/* Fails for a record whose trailer cannot be found, or which has none by its family. */
+/* Fails for a record with a trailer that cannot be found, or of a family without trailers. */
 static perfile_status refuse_type(const perfile_record *r, perfile_error *err)
 {
     perfile_status st =
@@ -315,7 +316,7 @@ perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record 
     memcpy(out, r->header, PF_PERF_RECORD_HEADER);
     if (swap)
         id = pf_swap_u64(id);
-    /* `id` is written as it is stored. */
+    /* From here on `id` is in the byte order of the record. */
     if (pf_relayout_is_unchanged(plan, r->type)) {
         if (r->body.len)
             memcpy(end, r->body.ptr, r->body.len);

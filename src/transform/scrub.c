@@ -1,12 +1,13 @@
-/* perfile_scrub(): a stage that yields records with zeros in place of bytes that mean nothing.
+/* perfile_scrub(): a stage that replaces bytes without a meaning (slack) by zeros.
  *
- * Which bytes those are, the walk over the fields of a record tells (schema/walk.c), so that no
- * type is named here: padding, what a text leaves of its field, and what is behind the valid bytes
- * of a stack, whose number is the SIZE behind it.  Rows without any of them (PF_HAS_SLACK) are not
- * walked, nor are samples without a stack.
+ * The walk over the fields of a record (schema/walk.c) finds these bytes, so no record type is
+ * named here.  They are: padding, the rest of a field after the end of its text, and the bytes
+ * after the valid ones of a stack; the number of valid bytes is the SIZE field that follows the
+ * stack.  Records without such fields (PF_HAS_SLACK) are not walked, nor are samples without a
+ * stack.
  *
- * A record is copied only if one of these bytes is not 0.  Then the run that it is in gets records
- * of this stage, of which all others show the bytes below. */
+ * A record is copied only if one of these bytes is not 0.  Then the stage yields a run of its own,
+ * in which all other records point to the bytes below. */
 #include "perfile/scrub.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@
 #include "perfile/field.h"
 #include "schema/rows.h"
 
-/* Bytes of a body that mean nothing. */
+/* A range of slack in a body. */
 typedef struct slack {
     size_t at, len;
 } slack;
@@ -28,14 +29,14 @@ typedef struct slack {
 typedef struct scrubber {
     perfile_stream base;
     perfile_scrub_summary sum;
-    const perfile_record *of; /* the run below that base.run was made of */
+    const perfile_record *of; /* the run below from which base.run was made */
     uint64_t joined;          /* sequence of the last fragment that was joined with others */
     pf_buffer bytes;          /* changed records of the run; has room for all of them */
     /* Of the record that is walked: */
     const perfile_record *r;
-    pf_buffer found;    /* its slack, as far as it is not 0 */
-    size_t n_found;     /* bytes of it that are not 0 */
-    slack stack;        /* that was met last; len 0: the field in front was none */
+    pf_buffer found;    /* its slack, if it is not 0 */
+    size_t n_found;     /* bytes of slack that are not 0 */
+    slack stack;        /* the last field, if it was a stack; else len is 0 */
     bool out_of_memory; /* `found` is not complete */
 } scrubber;
 
@@ -68,7 +69,7 @@ static void on_value(void *user, const perfile_field *field, const perfile_value
     if (field->flags & PERFILE_FIELD_PAD) {
         note(o, at, len);
     } else if (field->type == PERFILE_STORED_TEXT && value->u.bytes.ptr) {
-        /* A text may have its length in front of it. */
+        /* The length of a text may precede it in its field. */
         const size_t end =
             (size_t)(value->u.bytes.ptr - o->r->body.ptr) + (size_t)value->u.bytes.len;
         note(o, end, at + len - end);
@@ -89,8 +90,8 @@ static void on_end(void *user, const perfile_field *field)
     (void)user, (void)field;
 }
 
-/* Finds the slack of `r` that is not 0.  What cannot be read has none, in its readable part
- * neither. */
+/* Finds the slack of `r` that is not 0.  A record that cannot be read completely is left
+ * unchanged. */
 static void find_slack(scrubber *o, const perfile_record *r)
 {
     static const perfile_visitor visitor = {
@@ -110,7 +111,7 @@ static void find_slack(scrubber *o, const perfile_record *r)
         o->n_found = 0;
 }
 
-/* True if the record may have slack: then it must be walked. */
+/* Returns true if the record may have slack, so it must be walked. */
 static bool may_have_slack(const scrubber *o, const perfile_record *r)
 {
     const pf_row *row = pf_row_of(r);
@@ -118,14 +119,14 @@ static bool may_have_slack(const scrubber *o, const perfile_record *r)
     if (!row || !(row->has & PF_HAS_SLACK) || r->flags & PERFILE_REC_ENVELOPE || !r->body.len)
         return false;
     if (r->flags & PERFILE_REC_INNER && r->envelope == o->joined)
-        return false; /* its fragments pass as they are */
+        return false; /* its fragments are not changed, so it is not either */
     if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF)
         return true;
     const perfile_layout *l = pf_layout_of(r, &damage);
     return l && l->sample_type & PERFILE_SAMPLE_STACK_USER;
 }
 
-/* True if all records are samples without slack. */
+/* Returns true if all records are samples without slack. */
 static bool is_run_without_slack(const scrubber *o, const perfile_record *first, size_t n)
 {
     const pf_batch b = pf_stream_batch(o->base.below, first, n);
@@ -134,7 +135,8 @@ static bool is_run_without_slack(const scrubber *o, const perfile_record *first,
            !(l->sample_type & PERFILE_SAMPLE_STACK_USER);
 }
 
-/* Makes room for changed copies of first[0 .. n), so that those which are there do not move. */
+/* Makes room for changed copies of first[0 .. n), so that copies do not move when others are
+ * added. */
 static bool make_room(scrubber *o, const perfile_record *first, size_t n)
 {
     size_t all = 0;
@@ -144,7 +146,7 @@ static bool make_room(scrubber *o, const perfile_record *first, size_t n)
     return pf_buffer_reserve(&o->bytes, all);
 }
 
-/* Puts a copy of first[i] with zeros in place of what was found into the run of this stage. */
+/* Puts a copy of first[i], with zeros for its slack, into the run of this stage. */
 static void replace(scrubber *o, const perfile_record *first, size_t i)
 {
     const perfile_record *r = &first[i];
@@ -164,7 +166,7 @@ static void replace(scrubber *o, const perfile_record *first, size_t i)
     o->sum.bytes += o->n_found;
 }
 
-/* Scrubs a run; *changed: it is in o->base.run then. */
+/* Scrubs a run.  If *changed, the result is in o->base.run. */
 static perfile_status scrub_run(scrubber *o, const perfile_record *first, size_t n, bool *changed,
                                 perfile_error *err)
 {
@@ -210,7 +212,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* pf_stream_ops.extra: what lies behind a record is read from the stream below. */
+/* pf_stream_ops.extra: the payload of a record is read from the stream below. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err)
 {

@@ -1,8 +1,8 @@
 /* MMAP2 records with build ids (misc bit 14), for versions that would take the id for an inode.
  *
- * The id moves to a HEADER_BUILD_ID record in front of the mapping, and the mapping gets an inode
- * of 0.  An equal HEADER_BUILD_ID is written once only: the records written so far are kept in a
- * buffer, with a hash table over it. */
+ * The id moves to a HEADER_BUILD_ID record before the mapping, and the mapping gets an inode of 0.
+ * Equal HEADER_BUILD_ID records are written once: a buffer has all that were written, with a hash
+ * table over it. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "perfile/encode.h"
@@ -11,8 +11,8 @@
 
 enum {
     N_SLOTS = 1 << 13, /* slots of the hash table */
-    HOST = -1,         /* pid in HEADER_BUILD_ID of what the host maps */
-    UNION_AT = 40,     /* offset in MMAP2, from its header on, of inode or build id … */
+    HOST = -1,         /* pid in HEADER_BUILD_ID for mappings of the host */
+    UNION_AT = 40,     /* offset of inode or build id in MMAP2, from its header on … */
     UNION_BYTES = 24   /* … and the size of both forms */
 };
 
@@ -45,8 +45,8 @@ size_t pf_target_mmap2_to_mmap(const perfile_record *r, const uint8_t *filename,
     return n;
 }
 
-/* Returns the name for HEADER_BUILD_ID.  The kernel's mapping is named "[kernel.kallsyms]_text",
- * with a symbol at the end that is no part of the file's name. */
+/* Returns the name for HEADER_BUILD_ID.  The kernel's mapping is named "[kernel.kallsyms]_text":
+ * the symbol at the end is not part of the name of the file. */
 static perfile_bytes file_of(perfile_bytes name)
 {
     const uint8_t *end = name.len && name.ptr[0] == '[' ? memchr(name.ptr, ']', name.len) : NULL;
@@ -55,7 +55,7 @@ static perfile_bytes file_of(perfile_bytes name)
     return name;
 }
 
-/* FNV-1a. */
+/* Returns the FNV-1a hash of the bytes. */
 static uint32_t hash_of(const uint8_t *bytes, size_t n)
 {
     uint32_t h = UINT32_C(2166136261);
@@ -64,8 +64,9 @@ static uint32_t hash_of(const uint8_t *bytes, size_t n)
     return h;
 }
 
-/* *told: an equal record was written before; otherwise notes it.  When the table or the buffer is
- * full the record is not noted and written again each time, which does no harm. */
+/* Sets *written_before if an equal record was written before, otherwise remembers this one.  If
+ * table or buffer are full, it is not remembered and will be written each time, which does no
+ * harm. */
 static perfile_status was_written(pf_target *t, const uint8_t *record, size_t n,
                                   bool *written_before, perfile_error *err)
 {
@@ -84,7 +85,7 @@ static perfile_status was_written(pf_target *t, const uint8_t *record, size_t n,
             continue;
         }
         if (t->written_ids.len + n > PF_WRITTEN_ID_BYTES)
-            return PERFILE_OK; /* not noted: the buffer is full */
+            return PERFILE_OK; /* not remembered: the buffer is full */
         *place = (uint32_t)t->written_ids.len + 1;
         return pf_buffer_append(&t->written_ids, record, n) ? PERFILE_OK
                                                             : pf_fail_nomem(err, "target");
@@ -98,11 +99,11 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
     perfile_mmap2 v;
     bool written_before;
     size_t n;
-    /* A mapping that cannot be read, or has an empty id, gets no record in front of it. */
+    /* A mapping that cannot be read, or has an empty id, gets no HEADER_BUILD_ID. */
     *is_new = false;
     if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK || !v.build_id.len)
         return PERFILE_OK;
-    /* Guests have a pid of their own; of everything else perf writes -1. */
+    /* For guests the pid is stored; for everything else perf writes -1. */
     const perfile_header_build_id id = {
         .has_pid = true,
         .pid = (r->misc & PERFILE_MISC_CPUMODE_MASK) >= PERFILE_MISC_CPUMODE_GUEST_KERNEL
