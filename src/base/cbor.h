@@ -18,8 +18,7 @@
 
 enum { PF_CBOR_DEPTH = 16 /* deepest nesting of arrays, maps and strings in pieces */ };
 
-/* Stands for the number of items in an array or map of indefinite length, and for the number of
- * bytes in such a string. */
+/* The "number" of items in an array or map of indefinite length, and of bytes in such a string. */
 #define PF_CBOR_OPEN UINT64_MAX
 
 typedef enum pf_cbor_kind {

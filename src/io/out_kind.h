@@ -10,11 +10,7 @@
 /* Sizes of buffers.  Large writes cost the kernel less per byte; the parts of a directory get
  * smaller buffers, because many are open at once. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum {
-    PF_SINK_BUFFER = 4 << 10,
-    PF_SINK_PART_BUFFER = 1 << 10
-}; /* small, so that small outputs
-    * fill them, too */
+enum { PF_SINK_BUFFER = 4 << 10, PF_SINK_PART_BUFFER = 1 << 10 }; /* small outputs fill them, too */
 #else
 enum { PF_SINK_BUFFER = 1 << 20, PF_SINK_PART_BUFFER = 256 << 10 };
 #endif

@@ -68,7 +68,7 @@ typedef struct pf_source_ops {
     void (*close)(perfile_source *s);
 } pf_source_ops;
 
-/* What is lost of a capture that is read from a damaged archive. */
+/* The losses of a capture that is read from a damaged archive. */
 typedef struct pf_source_lost {
     uint64_t places; /* number of lost ranges */
     uint64_t bytes;  /* bytes of the capture that are lost */

@@ -51,7 +51,7 @@ struct pf_window {
     size_t len;
     uint64_t at;
     size_t n_before;
-    size_t next_read; /* with a mapping: maximum size of the next read; 0 stands for WINDOW_HEAD */
+    size_t next_read; /* with a mapping: maximum size of the next read; 0 means WINDOW_HEAD */
 
     /* Mapping of the whole file, if it is a regular one.  It serves view(), and run() of more than
      * WINDOW_MOST bytes.  If empty, everything goes through the buffer. */
