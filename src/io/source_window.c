@@ -384,7 +384,7 @@ perfile_status perfile_source_callback(const perfile_source_callbacks *callbacks
     w->release = c.close ? callback_release : NULL;
     w->callbacks = c;
     w->position = c.seek ? PF_SIZE_UNKNOWN
-                         : 0; /* a seekable callback is at an unknown offset: the first read seeks */
+                         : 0; /* unknown offset of a seekable callback: the first read seeks */
     *source = &w->base;
     return PERFILE_OK;
 }
