@@ -59,7 +59,7 @@ typedef struct pf_recover {
     pf_buffer held;
     pf_buffer fragments;
     pf_buffer gaps; /* perfile_gap: the gaps after `last`; reported when the next record is known */
-    perfile_gap_side last; /* the last record that was written or counted */
+    perfile_gap_side last; /* the last recovered record */
     uint32_t last_part;    /* part of that record */
     pf_progress progress;
 } pf_recover;
