@@ -1,5 +1,5 @@
-/* Fills in perfile_error; holds the texts of statuses and kinds of damage, and the version of the
- * library. */
+/* Fills in perfile_error.  Also has the texts of statuses and kinds of damage, and the version of
+ * the library. */
 #include "base/error.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Text: UTF-8, printable characters, short forms of names, and suggestions for misspelled words.
- * Text from captures may contain escape sequences, which are shown as \x1b so that they do not
- * reach a terminal. */
+ * Text from captures may contain escape sequences, which must not get to a terminal: they are shown
+ * as \x1b. */
 #include "perfile/text.h"
 
 #include <string.h>

@@ -155,7 +155,8 @@ perfile_status pf_sink_folder_file(perfile_sink *s, const char *name, perfile_si
  * finished.  Fails with PERFILE_E_NOMEM. */
 perfile_status pf_sink_folder_replaces(perfile_sink *s, const char *pattern, perfile_error *err);
 
-/* Returns true if this kind of sink must be told which bytes are records; see pf_sink_records(). */
+/* Returns true if this kind of sink needs to know which bytes are records; see
+ * pf_sink_records(). */
 static inline bool pf_sink_wants_records(const perfile_sink *s)
 {
     return s->ops->records != NULL;

@@ -246,7 +246,7 @@ typedef struct entry_name {
     const char *rest; /* the part after the prefix */
 } entry_name;
 
-/* True if `text` consists of decimal digits only, at least one. */
+/* Returns true if `text` consists of decimal digits only, at least one. */
 static bool is_number(const char *text)
 {
     return text[0] && !text[strspn(text, "0123456789")];

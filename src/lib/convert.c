@@ -19,8 +19,8 @@ enum { DEFAULT_LEVEL = 1 }; /* level of zstd, as for `perf record -z` */
 static const uint32_t rewriting = PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS |
                                   PERFILE_CONVERT_DECOMPRESS | PERFILE_CONVERT_SCRUB;
 
-/* Returns true if the driver, like that of perf.data, can read its header alone and swap facts in
- * place.  For other formats bytes are copied only if the options ask for no change at all. */
+/* Returns true if the driver can read its header alone and swap facts in place, like the driver of
+ * perf.data.  For other formats bytes are copied only if the options ask for no change at all. */
 static bool knows_places(const pf_convert *x)
 {
     return x->driver->head && x->driver->byteswap_facts;

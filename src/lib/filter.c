@@ -126,9 +126,9 @@ static void put_names(char *text, const char *what, const pf_observed_names *all
     put(text, "%s", all->more ? " ..." : "");
 }
 
-/* Appends the values of the samples in the tested fields.  The filter tests the terms one after the
- * other, so the values of the second field come from samples that the first term accepted, and so
- * on. */
+/* Appends the values of the samples in the tested fields, or their times if the terms test none of
+ * these fields and no names.  The filter tests the terms one after the other, so the values of the
+ * second field come from samples that the first term accepted, and so on. */
 static void put_observed(const pf_filter *x, char *text)
 {
     const pf_observed *t = &x->there;

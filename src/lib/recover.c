@@ -392,8 +392,8 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
     return st;
 }
 
-/* Makes a new feature EVENT_DESC if that of the input is damaged or its events differ from those of
- * the output. */
+/* Makes a new feature EVENT_DESC if the input's is damaged or describes other events than the
+ * output has. */
 
 perfile_status pf_recover_write_event_desc(pf_recover *x, perfile_error *err)
 {

@@ -211,7 +211,7 @@ static perfile_status on_put(void *user, pf_table *table, perfile_error *err)
         pf_table_batch_free(next);
         return pf_fail_nomem(err, "table");
     }
-    pf_table_batch_forget(full); /* frees members that only the makers need */
+    pf_table_batch_forget(full); /* texts found by their address may be freed soon */
     table->batch = next;
     return PERFILE_OK;
 }
@@ -379,7 +379,7 @@ static perfile_status begin(reading *x, const perfile_table_options *o, const pe
     return st == PERFILE_OK ? pf_tables_begin(e, err) : st;
 }
 
-/* The columns of a tracepoint are those of its first sample. */
+/* Reads until the table is known: the columns of a tracepoint are known at its first sample. */
 static perfile_status wait_for_table(reading *x, perfile_error *err)
 {
     while (!x->known && x->stream)
