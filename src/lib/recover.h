@@ -1,15 +1,13 @@
 /* The state of perfile_recover_capture(), shared by the recover_*.c files, and the order of its
  * steps:
  *
- * 1.  Repair: before the file is opened, the driver guesses what its header no longer says, and
- * stores that in a perfile_assume (core/driver.h). recover_facts.c replaces events that break
- * rules; recover.c decides between events from the caller and events from the file.
- *
- * 2.  Salvage: the stream is opened with these guesses and PERFILE_ON_DAMAGE_SALVAGE, so that it
- * yields only records that can be trusted.  A checker is put on top of it (recover.c).
- *
- * 3.  Writing: recover_records.c writes the records that break no rule, and reports the ranges
- * between them as gaps; recover_facts.c writes events and features.
+ * 1. Repair: before the file is opened, the driver guesses what its header no longer says, and
+ *    stores the guesses in a perfile_assume (core/driver.h).  recover_facts.c replaces events that
+ *    break rules; recover.c decides between events from the caller and events from the file.
+ * 2. Salvage: the stream is opened with these guesses and PERFILE_ON_DAMAGE_SALVAGE, so that it
+ *    yields only records that can be trusted.  A checker is put on top of it (recover.c).
+ * 3. Writing: recover_records.c writes the records that break no rule, and reports the ranges
+ *    between them as gaps; recover_facts.c writes events and features.
  *
  * No record of an odd but valid capture may be lost.  So before anything is left out, the capture
  * is read once strictly (recover_records.c).  If that finds no error, nothing is left out. */

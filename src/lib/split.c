@@ -1,14 +1,11 @@
 /* perfile_split_capture() and perfile_split_stream(): one capture becomes several.
  *
  * The capture is read several times:
- *
  * 1. if needed, a pass that collects names of threads and the size of side-band
- * (pf_split_first_pass());
- *
+ *    (pf_split_first_pass());
  * 2. a pass that finds the parts (pf_split_find());
- *
  * 3. for each lot of parts, a pass that finds the side-band that each part needs, and one that
- * writes the parts (pf_split_write(), split_write.c).
+ *    writes the parts (pf_split_write(), split_write.c).
  *
  * Nothing is stored per record between the passes: each computes again to which part a record
  * belongs.

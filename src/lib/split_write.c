@@ -109,7 +109,7 @@ static unsigned needs_written(void *user, const pf_zone *z, uint64_t sequence)
     const uint32_t k = l->range_part - l->first;
     if (k >= l->n)
         return PF_NEED_COUNT; /* its side-band may be needed here */
-    /* Without side-band each FINISHED_ROUND belongs to one part. */
+    /* Without side-band each FINISHED_ROUND has its own target part. */
     if (l->passed != PERFILE_OK || l->fragments.records.len || !pf_zone_plain_samples(z) ||
         (z->apart && !x->state) || !pf_copy_wants_stored(&l->at[k].copy, z))
         return PF_NEED_ALL;
