@@ -1,5 +1,5 @@
-/* The allocator of the library: the C library's, with a counter for tests of failing allocations.
- */
+/* Memory: the C library's allocator with a counter for tests of failing allocations, arenas, and
+ * the defaults of perfile_limits. */
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/checked.h"
@@ -15,7 +15,7 @@
 uint64_t pf_alloc_count;
 uint64_t pf_alloc_fail_at;
 
-/* True if a test asked for this allocation to fail. */
+/* Returns true if a test asked for this allocation to fail. */
 static int fails_by_test(void)
 {
     uint64_t n = __atomic_add_fetch(&pf_alloc_count, 1, __ATOMIC_RELAXED);
@@ -24,7 +24,7 @@ static int fails_by_test(void)
 
 void *pf_alloc(size_t n, size_t width)
 {
-    /* calloc() checks the product; with 0 items it might return NULL, which means failure here. */
+    /* calloc() checks the product.  With 0 items it might return NULL, which means failure here. */
     return fails_by_test() ? NULL : calloc(n ? n : 1, width);
 }
 
@@ -54,9 +54,9 @@ void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width)
     return moved;
 }
 
-/* It begins at a large page, which the C library must not have touched: one small page in it, such
- * as a header in front of the memory, and the system gives nothing but small ones for it.  If
- * address space is too short for that, the memory is on small pages. */
+/* The memory begins at a large page that the C library must not have touched: if one small page in
+ * it is in use, for example for a header before the memory, the system backs all of it with small
+ * pages.  If there is too little address space, the memory is on small pages. */
 void *pf_alloc_large(size_t bytes)
 {
     const size_t page = 2 << 20;
@@ -72,14 +72,14 @@ void *pf_alloc_large(size_t bytes)
     return p;
 }
 
-/* Chunks of doubling size, 4 KiB to 1 MiB, from which requests are cut one after the other.  A
- * request of more than a quarter of a chunk gets a chunk of its own.  Chunks are zeroed when they
- * are allocated. */
+/* Requests are cut one after the other from chunks of doubling size, 4 KiB to 1 MiB.  A request of
+ * more than a quarter of a chunk that does not fit gets a chunk of its own.  Chunks are zeroed when
+ * they are allocated. */
 
 #define CHUNK_FIRST ((size_t)4 << 10) /* bytes of the first chunk */
 #define CHUNK_MOST  ((size_t)1 << 20) /* bytes of the largest chunk for small requests */
 
-/* A chunk: a header in front of its bytes, which are aligned for any type. */
+/* A chunk: a header followed by its bytes, which are aligned for any type. */
 struct pf_arena_chunk {
     pf_arena_chunk *next;
     max_align_t bytes[];
@@ -118,7 +118,7 @@ void pf_arena_refund(pf_arena *a, uint64_t n)
     a->used -= n;
 }
 
-/* Allocates a chunk of `n` bytes and adds it to the list; NULL if there is no memory. */
+/* Allocates a chunk of `n` bytes and adds it to the list.  Returns NULL when out of memory. */
 static uint8_t *new_chunk(pf_arena *a, size_t n)
 {
     if (n > SIZE_MAX - sizeof(pf_arena_chunk))
@@ -141,7 +141,7 @@ static perfile_status allocate(pf_arena *a, size_t n, size_t align, uint8_t **p,
     /* Padding up to the alignment. */
     size_t skip = a->at ? (size_t)(-(uintptr_t)a->at & (align - 1)) : 0;
     if (skip > a->left || n > a->left - skip) {
-        /* A large request gets its own chunk, so that the rest of the present one is not wasted. */
+        /* A large request gets its own chunk, so that the rest of the current one is not wasted. */
         bool large = n > a->chunk_bytes / 4;
         uint8_t *fresh = new_chunk(a, large ? n : a->chunk_bytes);
         if (!fresh) {
@@ -149,10 +149,10 @@ static perfile_status allocate(pf_arena *a, size_t n, size_t align, uint8_t **p,
             return pf_fail_nomem(err, "session");
         }
         if (large) {
-            *p = fresh; /* `at` and `left` still describe the present small chunk */
+            *p = fresh; /* `at` and `left` still describe the current small chunk */
             return PERFILE_OK;
         }
-        /* The rest of the previous chunk, less than a quarter of a chunk, stays unused. */
+        /* The rest of the previous chunk, at most about a quarter of the new one, stays unused. */
         a->at = fresh;
         a->left = a->chunk_bytes;
         if (a->chunk_bytes < CHUNK_MOST)
@@ -226,7 +226,7 @@ perfile_status pf_limits_copy(perfile_limits *out, const perfile_limits *given, 
         return st;
     set_default(&l.window_bytes, 64 * MIB);
     set_default(&l.inflate_bytes, 256 * MIB);
-    set_default(&l.zstd_window, 27); /* as a power of two: 128 MiB */
+    set_default(&l.zstd_window, 27); /* a power of two: 128 MiB */
     set_default(&l.split_bytes, 256 * MIB);
     set_default(&l.session_bytes, 512 * MIB);
     set_default(&l.spool_bytes, 64 * GIB);

@@ -1,5 +1,5 @@
-/* Growth of pf_buffer: by moving the bytes to the front of the allocation if enough were consumed
- * there, otherwise by doubling the allocation. */
+/* Growth of pf_buffer: moves the bytes to the front of the allocation if enough were consumed
+ * there, otherwise doubles the allocation. */
 #include "base/buffer.h"
 
 #include "base/alloc.h"
@@ -13,7 +13,7 @@ bool pf_buffer_grow(pf_buffer *b, size_t n)
         return false; /* keeps the sums below from overflowing */
     size_t want = b->len + n;
 
-    /* Moves no more bytes than were consumed since the last move: O(1) per byte, amortised. */
+    /* Moves no more bytes than were consumed since the last move: amortized O(1) per byte. */
     if (want <= allocated && b->head >= b->len) {
         memmove(b->ptr - b->head, b->ptr, b->len);
         b->ptr -= b->head;
@@ -25,7 +25,8 @@ bool pf_buffer_grow(pf_buffer *b, size_t n)
     size_t cap = allocated < BUFFER_FIRST ? BUFFER_FIRST : allocated;
     while (cap - b->head < want)
         cap = cap > PTRDIFF_MAX / 2 ? PTRDIFF_MAX : cap * 2;
-    /* The consumed bytes are copied, too: simpler, and the next growth may reuse their space. */
+    /* The consumed bytes are copied, too: that is simpler, and the next growth may reuse their
+     * space. */
     uint8_t *base = pf_realloc(b->head ? b->ptr - b->head : b->ptr, cap, 1);
     if (!base)
         return false;

@@ -7,31 +7,33 @@
 #include <stdint.h>
 #include <string.h>
 
-/* All zeros is an empty buffer.  `ptr` may be NULL while `len` is 0, and moves on growth. */
+/* All zeros is an empty buffer.  `ptr` may be NULL while `len` is 0; it changes when the buffer
+ * grows. */
 typedef struct pf_buffer {
-    uint8_t *ptr; /* the first byte not consumed */
+    uint8_t *ptr; /* first byte that was not consumed */
     size_t len;
     size_t cap;  /* bytes that fit from `ptr` on */
     size_t head; /* consumed bytes before `ptr` */
 } pf_buffer;
 
-/* Slow path of pf_buffer_reserve(). */
+/* The slow path of pf_buffer_reserve(). */
 bool pf_buffer_grow(pf_buffer *b, size_t n);
 
 void pf_buffer_free(pf_buffer *b);
 
-/* Makes room for `n` more bytes at ptr + len.  Returns false if there is no memory; the buffer is
- * then unchanged. */
+/* Makes room for `n` more bytes at ptr + len.  Returns false when out of memory; the buffer is then
+ * unchanged. */
 static inline bool pf_buffer_reserve(pf_buffer *b, size_t n)
 {
     return b->cap - b->len >= n || pf_buffer_grow(b, n);
 }
 
-/* The same for a buffer that is filled: from a megabyte on it gets large pages, see
+/* Like pf_buffer_reserve(), for a buffer that will be filled.  From 1 MiB on, its memory comes from
  * pf_alloc_large(). */
 bool pf_buffer_reserve_large(pf_buffer *b, size_t n);
 
-/* Appends `n` bytes; false if there is no memory.  `bytes` must not lie in the buffer itself. */
+/* Appends `n` bytes.  Returns false when out of memory.  `bytes` must not point into the buffer
+ * itself. */
 static inline bool pf_buffer_append(pf_buffer *b, const void *bytes, size_t n)
 {
     if (n == 0)

@@ -1,5 +1,5 @@
-/* Loads and stores of integers at any address, in this machine's byte order or (`swap`) the other
- * one. */
+/* Loads and stores of integers at any address, in this machine's byte order or, if `swap` is true,
+ * in the other one. */
 #ifndef PF_BASE_BYTE_ORDER_H
 #define PF_BASE_BYTE_ORDER_H
 
@@ -16,14 +16,15 @@
 #define PF_NATIVE_BIG 0
 #endif
 
-/* PERFILE_BYTE_ORDER_… of what is stored in this machine's byte order or, swapped, in the other. */
+/* Returns the PERFILE_BYTE_ORDER_… of data in this machine's byte order or, if `swapped`, in the
+ * other one. */
 static inline uint32_t pf_byte_order_of(bool swapped)
 {
     return swapped != (bool)PF_NATIVE_BIG ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
 }
 
-/* Returns true if `byte_order` (PERFILE_BYTE_ORDER_…; the default is this machine's) is the other
- * one. */
+/* Returns true if `byte_order` (PERFILE_BYTE_ORDER_…) differs from this machine's.  The default is
+ * this machine's. */
 static inline bool pf_byte_order_swaps(uint32_t byte_order)
 {
     return byte_order != PERFILE_BYTE_ORDER_DEFAULT && byte_order != pf_byte_order_of(false);

@@ -1,9 +1,9 @@
 /* CBOR of archives and dumps, by libcbor's streaming decoder and its encoders; see cbor.h.
  *
- * cbor_stream_decode() reads the head of one item, and the bytes of a string, and calls back what
- * it found: the callbacks here make a pf_cbor_item of it.  It looks at no more than the bytes it is
- * given and allocates nothing.  Its result says how many bytes it would have needed; that number
- * overflows for lengths near 2^64 (GHSA-pj89-8hch-p7vp), and is not used. */
+ * cbor_stream_decode() reads the head of one item, and the bytes of a string, and reports the
+ * result to a callback; the callbacks here turn it into a pf_cbor_item.  The decoder reads only the
+ * bytes it gets and allocates nothing.  Its result says how many bytes it would have needed.  That
+ * number overflows for lengths near 2^64 (GHSA-pj89-8hch-p7vp) and is not used. */
 #include "base/cbor.h"
 
 #include <string.h>
@@ -17,10 +17,10 @@
 
 enum {
     HEAD = 9,       /* bytes of the longest head */
-    END_BYTE = 0xff /* the end of an indefinite length */
+    END_BYTE = 0xff /* ends an indefinite length */
 };
 
-/* Lengths in callbacks had the type size_t before version 0.9. */
+/* Before version 0.9 the lengths in callbacks had the type size_t. */
 #if CBOR_MAJOR_VERSION == 0 && CBOR_MINOR_VERSION < 9
 typedef size_t length;
 #else
@@ -73,7 +73,7 @@ static void on_negative64(void *context, uint64_t v)
     on_number(context, PF_CBOR_NEGATIVE, v);
 }
 
-/* `number` keeps the length as it was called back, so that pf_cbor_next() can check it. */
+/* `number` is the length that libcbor reported, so that pf_cbor_next() can check it. */
 static void on_bytes(void *context, cbor_data p, length n)
 {
     *(pf_cbor_item *)context = (pf_cbor_item){PF_CBOR_BYTES, n, {p, (size_t)n}};
@@ -84,7 +84,7 @@ static void on_text(void *context, cbor_data p, length n)
     *(pf_cbor_item *)context = (pf_cbor_item){PF_CBOR_TEXT, n, {p, (size_t)n}};
 }
 
-/* PF_CBOR_OPEN is no count: one less is as impossible. */
+/* A count equal to PF_CBOR_OPEN would mean an indefinite length; one less is just as impossible. */
 static uint64_t count_of(uint64_t n)
 {
     return n == PF_CBOR_OPEN ? PF_CBOR_OPEN - 1 : n;
@@ -123,7 +123,7 @@ static void on_simple(void *context)
     on_number(context, PF_CBOR_OTHER, 0);
 }
 
-/* Indefinite lengths and their end; pf_cbor_next() refuses them where they are not allowed. */
+/* Indefinite lengths and their end. decode() refuses them where they are not allowed. */
 static void on_open_bytes(void *context)
 {
     on_number(context, PF_CBOR_BYTES, PF_CBOR_OPEN);
@@ -149,8 +149,7 @@ static void on_end(void *context)
     on_number(context, PF_CBOR_END, 0);
 }
 
-/* Versions of libcbor differ in the tags that they know, so that a tag cannot even be skipped with
- * all of them. */
+/* Versions of libcbor know different tags, so a tag cannot even be skipped with all of them. */
 
 static void on_tag(void *context, uint64_t v)
 {
@@ -185,8 +184,8 @@ static const struct cbor_callbacks callbacks = {
     .indef_break = on_end,
 };
 
-/* pf_cbor.left of what has an indefinite length: what has to come next.  Counts are never so large,
- * because they were compared with the bytes that are left. */
+/* Values of pf_cbor.left inside an item of indefinite length: they say what must come next.  Counts
+ * are never this large, because they were compared with the number of bytes left. */
 #define ITEM         UINT64_MAX       /* an item of an array, or the end */
 #define KEY          (UINT64_MAX - 1) /* a key of a map, or the end */
 #define VALUE        (UINT64_MAX - 2) /* the value of that key */
@@ -222,15 +221,15 @@ static void fail_cut(pf_cbor *c, const char *why)
     }
 }
 
-/* Leaves the arrays and maps of which nothing is to come. */
+/* Leaves the arrays and maps that have no items left. */
 static void leave_complete(pf_cbor *c)
 {
     while (c->depth > 0 && c->left[c->depth] == 0)
         c->depth--;
 }
 
-/* Enters an array or map of `n` items, or what has an indefinite length; 2 * n of a map cannot
- * overflow, because it was compared. */
+/* Enters an array or map of `n` items, or an item of indefinite length.  For a map 2 * n cannot
+ * overflow, because n was compared with the number of bytes left. */
 static void enter(pf_cbor *c, const pf_cbor_item *item)
 {
     static const uint64_t next[] = {[PF_CBOR_ARRAY] = ITEM,
@@ -249,8 +248,8 @@ static void enter(pf_cbor *c, const pf_cbor_item *item)
         c->left[++c->depth] = item->kind == PF_CBOR_MAP ? 2 * item->number : item->number;
 }
 
-/* The end of what has an indefinite length: it must be there, and a map have a value for each key.
- */
+/* Leaves an item of indefinite length at its end marker.  The marker must be allowed here: a map
+ * needs a value for each key. */
 static void leave_open(pf_cbor *c)
 {
     const uint64_t left = c->left[c->depth];
@@ -260,7 +259,7 @@ static void leave_open(pf_cbor *c)
         c->depth--;
 }
 
-/* Counts an item that was read in what is around it. */
+/* Counts an item that was read as part of the array, map or string around it. */
 static void count(pf_cbor *c, const pf_cbor_item *item)
 {
     uint64_t *left = &c->left[c->depth];
@@ -273,7 +272,7 @@ static void count(pf_cbor *c, const pf_cbor_item *item)
         pf_cbor_fail(c, "a string in pieces with something else in it");
 }
 
-/* True if the item opens what has an indefinite length, or is the end of it. */
+/* Returns true if the item begins or ends an indefinite length. */
 static bool is_open(const pf_cbor_item *item)
 {
     const bool opens = item->kind == PF_CBOR_ARRAY || item->kind == PF_CBOR_MAP ||
@@ -281,7 +280,7 @@ static bool is_open(const pf_cbor_item *item)
     return item->kind == PF_CBOR_END || (opens && item->number == PF_CBOR_OPEN);
 }
 
-/* Decodes the item at the position, and moves behind it. */
+/* Decodes the item at the position and moves to the byte after it. */
 static void decode(pf_cbor *c, pf_cbor_item *item)
 {
     const size_t bytes = (size_t)(c->end - c->pos);
@@ -293,8 +292,8 @@ static void decode(pf_cbor *c, pf_cbor_item *item)
         return;
     }
     const bool string = item->kind == PF_CBOR_BYTES || item->kind == PF_CBOR_TEXT;
-    /* The length of a string is compared once more: versions 0.9 to 0.14.0 check a truncated one
-     * where size_t has 32 bits (GHSA-frh9-3gqx-pqg2). */
+    /* The length of a string is checked again: where size_t has 32 bits, libcbor 0.9 to 0.14.0
+     * checks a truncated length (GHSA-frh9-3gqx-pqg2). */
     if (result.read > bytes || (string && item->number != PF_CBOR_OPEN && item->number > bytes))
         fail_cut(c, "it ends inside of an item");
     else if (item->kind == PF_CBOR_BAD || (is_open(item) && !c->indefinite))
@@ -350,7 +349,7 @@ bool pf_cbor_more(pf_cbor *c, unsigned depth)
     return false;
 }
 
-/* All items in the skipped one have been read when the reader is back at its depth. */
+/* When the reader is back at its depth, everything in the skipped item has been read. */
 void pf_cbor_skip(pf_cbor *c)
 {
     leave_complete(c);
@@ -362,7 +361,8 @@ void pf_cbor_skip(pf_cbor *c)
     } while (c->depth > depth && !c->why);
 }
 
-/* The next item if it is of that kind; else the reader fails, and the item is empty. */
+/* Reads the next item if it is of the given kind; otherwise the reader fails and the item is
+ * empty. */
 static pf_cbor_item expect(pf_cbor *c, pf_cbor_kind kind, const char *why)
 {
     const pf_cbor_item item = pf_cbor_next(c);

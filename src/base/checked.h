@@ -7,14 +7,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* *sum = a + b.  Returns true if the sum overflowed; *sum is then the sum modulo 2^64. */
+/* Computes *sum = a + b.  Returns true if the sum overflowed; *sum is then the sum modulo 2^64. */
 static inline bool pf_add_u64(uint64_t a, uint64_t b, uint64_t *sum)
 {
     *sum = a + b;
     return *sum < a;
 }
 
-/* *product = a * b.  Returns true if the product overflowed; *product is then unchanged. */
+/* Computes *product = a * b.  Returns true if the product overflowed; *product is then
+ * unchanged. */
 static inline bool pf_mul_size(size_t a, size_t b, size_t *product)
 {
     if (a && b > SIZE_MAX / a)
@@ -23,22 +24,22 @@ static inline bool pf_mul_size(size_t a, size_t b, size_t *product)
     return false;
 }
 
-/* True if [offset, offset + size) lies inside [0, total); nothing overflows. */
+/* Returns true if [offset, offset + size) is inside [0, total).  Nothing overflows. */
 static inline bool pf_within(uint64_t offset, uint64_t size, uint64_t total)
 {
     return offset <= total && size <= total - offset;
 }
 
-/* Copying records, which are mostly so short that a call of memcpy() would cost more than the copy.
- */
+/* Copies of records.  Most records are so short that a call of memcpy() would cost more than the
+ * copy. */
 
 static inline void pf_copy_16(uint8_t *to, const uint8_t *from)
 {
     memcpy(to, from, 16);
 }
 
-/* Inline copy for 32 to 128 bytes, memcpy() for other lengths.  The first and last 32 bytes are
- * copied in fixed-size pieces that may overlap, so that no byte outside of the `n` bytes is read or
+/* Copies 32 to 128 bytes inline, and other lengths with memcpy().  The first and last 32 bytes are
+ * copied in fixed-size pieces that may overlap, so that no byte outside the `n` bytes is read or
  * written. */
 static inline void pf_copy_small(uint8_t *to, const uint8_t *from, size_t n)
 {

@@ -1,8 +1,8 @@
-/* CRC-32 and CRC-32C by eight tables ("slicing by eight"), eight input bytes per step; CRC-32C also
- * by the processor's instruction.
+/* CRC-32 and CRC-32C with eight tables ("slicing by eight"), eight input bytes per step; CRC-32C
+ * also with the CPU's instruction.
  *
- * CRC is linear, so that the table entry of a byte is the xor of the entries of its bits.  Only
- * these eight numbers per table are written out; the preprocessor makes the 256 entries. */
+ * CRC is linear, so the table entry of a byte is the xor of the entries of its bits.  Only these
+ * eight numbers per table are written here; the preprocessor makes the 256 entries. */
 #include "base/crc32.h"
 
 #include "base/byte_order.h"
@@ -51,7 +51,7 @@ static uint32_t by_tables(const uint32_t tables[8][256], uint32_t crc, perfile_b
     const uint8_t *p = bytes.ptr;
     size_t n = bytes.len;
     crc = ~crc;
-    /* Eight bytes at a time: byte k has 7 - k bytes behind it, which selects its table. */
+    /* Eight bytes at a time.  Byte k is followed by 7 - k bytes, which selects its table. */
     for (; n >= 8; n -= 8, p += 8) {
         uint32_t a = pf_load_u32(p, PF_NATIVE_BIG) ^ crc;
         uint32_t b = pf_load_u32(p + 4, PF_NATIVE_BIG);
@@ -69,12 +69,12 @@ uint32_t pf_crc32(uint32_t crc, perfile_bytes bytes)
     return by_tables(ieee, crc, bytes);
 }
 
-/* CRC-32C: the processor's instruction where there is one, else the tables.
+/* CRC-32C: with the CPU's instruction if there is one, otherwise with the tables.
  *
- * The instruction takes three cycles and can begin one in each.  So three runs of LANE bytes are
- * summed up at once, and their sums joined: CRC is linear, and what LANE further bytes do to a sum
- * is a table.  The decoded bytes of an archive are summed up, too, where one run at a time took a
- * sixth of the time of unpacking. */
+ * The instruction has a latency of three cycles, but one can start in each cycle.  So three lanes
+ * of LANE bytes are summed in parallel, and their sums are joined: CRC is linear, and a table gives
+ * the effect of LANE further bytes on a sum.  This matters because the decoded bytes of an archive
+ * are summed, too: with a single lane that took a sixth of the time of unpacking. */
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <nmmintrin.h>
@@ -92,7 +92,7 @@ uint32_t pf_crc32(uint32_t crc, perfile_bytes bytes)
 #define STEP_1(crc, v)  __crc32cb(crc, v)
 #endif
 
-/* As `ieee`. */
+/* Like `ieee`, for CRC-32C. */
 static const uint32_t castagnoli[8][256] = {
     TABLE(0xf26b8303U, 0xe13b70f7U, 0xc79a971fU, 0x8ad958cfU, 0x105ec76fU, 0x20bd8edeU, 0x417b1dbcU,
           0x82f63b78U),
@@ -120,7 +120,8 @@ uint32_t pf_crc32c_by_tables(uint32_t crc, perfile_bytes bytes)
 #ifdef HAS_INSTRUCTION
 enum { LANE = 4096 };
 
-/* behind_lane[k][b]: what byte k of a sum, b, has become behind LANE bytes of zeros. */
+/* behind_lane[k][b]: the sum after LANE zero bytes, if byte k of the sum was b and all others were
+ * 0. */
 static const uint32_t behind_lane[4][256] = {
     TABLE(0xc2a5b65eU, 0x80a71a4dU, 0x04a2426bU, 0x094484d6U, 0x128909acU, 0x25121358U, 0x4a2426b0U,
           0x94484d60U),

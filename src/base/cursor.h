@@ -1,7 +1,7 @@
 /* A bounded cursor over input bytes, which knows their byte order.  All input is read through it.
  *
  * A read past the end returns zero, sets `bad` and moves to the end, so that every later read
- * fails, too: callers check `bad` once, after the last field. */
+ * fails, too.  Callers check `bad` once, after the last field. */
 #ifndef PF_BASE_CURSOR_H
 #define PF_BASE_CURSOR_H
 
@@ -11,15 +11,15 @@
 #include "perfile/base.h"
 #include "perfile/damage.h"
 
-/* Copied freely; it owns nothing. */
+/* May be copied freely; it owns nothing. */
 typedef struct pf_cursor {
     const uint8_t *pos; /* next byte to read */
-    const uint8_t *end; /* behind the last byte */
+    const uint8_t *end; /* after the last byte */
     bool swap;          /* the input has the other byte order than this machine */
-    uint8_t bad;        /* 0, or the first damage met (PERFILE_DAMAGE_…) */
+    uint8_t bad;        /* 0, or the first damage found (PERFILE_DAMAGE_…) */
 } pf_cursor;
 
-/* A cursor over `b`, which is borrowed. */
+/* Returns a cursor over `b`, which is borrowed. */
 static inline pf_cursor pf_cur(perfile_bytes b, bool swap)
 {
     /* Pointer arithmetic on NULL is undefined in C, even NULL + 0. */
@@ -28,13 +28,13 @@ static inline pf_cursor pf_cur(perfile_bytes b, bool swap)
     return (pf_cursor){.pos = p, .end = p + b.len, .swap = swap};
 }
 
-/* Bytes from the position to the end. */
+/* Returns the number of bytes from the position to the end. */
 PF_INLINE size_t pf_cur_left(const pf_cursor *c)
 {
     return (size_t)(c->end - c->pos);
 }
 
-/* Sets `bad` unless it is set, and moves to the end. */
+/* Sets `bad` unless it is already set, and moves to the end. */
 PF_INLINE void pf_cur_fail(pf_cursor *c, unsigned damage)
 {
     if (!c->bad)
@@ -42,7 +42,7 @@ PF_INLINE void pf_cur_fail(pf_cursor *c, unsigned damage)
     c->pos = c->end;
 }
 
-/* True if `n` bytes are left; otherwise the cursor fails. */
+/* Returns true if `n` bytes are left; otherwise the cursor fails. */
 PF_INLINE bool pf_cur_has(pf_cursor *c, size_t n)
 {
     if (pf_cur_left(c) >= n)
@@ -83,7 +83,8 @@ PF_INLINE uint64_t pf_cur_u64(pf_cursor *c)
     return v;
 }
 
-/* The next `n` bytes, borrowed; nothing, and the cursor fails, if fewer are left. */
+/* Reads the next `n` bytes, borrowed.  If fewer are left, the cursor fails and the result is
+ * empty. */
 PF_INLINE perfile_bytes pf_cur_span(pf_cursor *c, uint64_t n)
 {
     if (n > pf_cur_left(c)) {
@@ -95,8 +96,8 @@ PF_INLINE perfile_bytes pf_cur_span(pf_cursor *c, uint64_t n)
     return b;
 }
 
-/* The next `n` items of `width` bytes each, borrowed; nothing, and the cursor fails, if fewer are
- * left.  No product overflows. */
+/* Reads the next `n` items of `width` bytes each, borrowed.  If fewer are left, the cursor fails
+ * and the result is empty.  No product overflows. */
 PF_INLINE perfile_bytes pf_cur_list(pf_cursor *c, uint64_t n, unsigned width)
 {
     if (n > pf_cur_left(c) / width) {
@@ -106,14 +107,15 @@ PF_INLINE perfile_bytes pf_cur_list(pf_cursor *c, uint64_t n, unsigned width)
     return pf_cur_span(c, n * width);
 }
 
-/* perf's string form in headers: a u32 length, then that many bytes of text with NUL padding. */
+/* Reads a string as perf stores it in headers: a u32 length, then that many bytes of text with NUL
+ * padding. */
 static inline perfile_bytes pf_cur_string(pf_cursor *c)
 {
     uint32_t n = pf_cur_u32(c);
     return pf_cur_span(c, n);
 }
 
-/* Text up to and including its NUL; the cursor fails if there is no NUL. */
+/* Reads text up to and including its NUL; the cursor fails if there is no NUL. */
 static inline perfile_bytes pf_cur_cstr(pf_cursor *c)
 {
     const uint8_t *nul = pf_cur_left(c) ? memchr(c->pos, 0, pf_cur_left(c)) : NULL;

@@ -1,4 +1,5 @@
-/* perfile_error: filling it in, the texts of statuses, and the version of the library. */
+/* Fills in perfile_error.  Also has the texts of statuses and kinds of damage, and the version of
+ * the library. */
 #include "base/error.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 #include "perfile/damage.h"
 
 enum {
-    LONGEST = 4608, /* bytes of a message before it is shortened: a path has 4096 at most */
-    REASON = 256    /* of these for the text of errno */
+    LONGEST = 4608, /* bytes of a message before it is shortened; a path has at most 4096 */
+    REASON = 256    /* bytes of these for the text of errno */
 };
 
 static bool continues_character(char c)
@@ -18,8 +19,8 @@ static bool continues_character(char c)
     return ((uint8_t)c & 0xc0) == 0x80;
 }
 
-/* Copies a message.  One that is too long loses its middle, where names are: what happened is at
- * its beginning, the reason at its end.  No UTF-8 character is cut. */
+/* Copies a message.  A message that is too long loses its middle, where the names are: its
+ * beginning says what happened, its end says why.  No UTF-8 character is cut. */
 static void put_message(char *out, size_t size, const char *text, size_t n)
 {
     static const char dots[] = "\xe2\x80\xa6"; /* U+2026 */
@@ -38,8 +39,8 @@ static void put_message(char *out, size_t size, const char *text, size_t n)
     memcpy(out + head + sizeof dots - 1, text + tail, n - tail + 1);
 }
 
-/* Overwrites all of *err (may be NULL).  With `sys`, an errno, its text is appended to the message.
- * Returns `status`. */
+/* Overwrites all of *err (may be NULL).  If `sys`, an errno, is not 0, its text is appended to the
+ * message.  Returns `status`. */
 static perfile_status fill_error(perfile_error *err, perfile_status status, int sys,
                                  const char *where, const char *format, va_list args)
     __attribute__((format(printf, 5, 0)));
@@ -107,7 +108,7 @@ perfile_status pf_fail_io(perfile_error *err, int sys, const char *where, const 
 
 void pf_error_at(perfile_error *err, uint64_t offset)
 {
-    /* The innermost caller knows best: it comes first. */
+    /* The innermost caller knows best, and it is the first to set the offset. */
     if (err && err->offset == PERFILE_NO_OFFSET)
         err->offset = offset;
 }
@@ -156,7 +157,7 @@ typedef struct pf_damage_row {
 } pf_damage_row;
 
 static const pf_damage_row rows[PERFILE_N_DAMAGES] = {
-    {"", "", PERFILE_E_CORRUPT}, /* 0, and for numbers that are no damage */
+    {"", "", PERFILE_E_CORRUPT}, /* for 0, and for numbers that are no damage */
 #define DAMAGE(id, number, name, status, text) [number] = {name, text, PERFILE_E_##status},
 #include "perfile/format/damage.def"
 };

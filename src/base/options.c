@@ -1,4 +1,4 @@
-/* Copying and checking structs that programs fill in (see options.h). */
+/* Copies and checks structs that programs fill in (see options.h). */
 #include "base/options.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 perfile_status pf_options_copy_sized(void *mine, size_t mine_size, const void *given,
                                      size_t given_size, const char *where, perfile_error *err)
 {
-    /* Members after the end of our struct, of a newer header. */
+    /* Members after the end of our struct come from a newer header. */
     const uint8_t *bytes = given;
     for (size_t i = mine_size; i < given_size; i++)
         if (bytes[i])
@@ -25,11 +25,11 @@ perfile_status pf_options_copy_sized(void *mine, size_t mine_size, const void *g
 }
 
 /* A member that this version of the library restricts: flags, of which it knows some, or reserved
- * words, of which it knows none. */
+ * words, which must be zero. */
 typedef struct member {
     const char *name;
-    uint16_t at, bytes; /* in the struct; a member of 0 bytes ends the list */
-    uint64_t known;     /* the bits that may be set; 0: reserved */
+    uint16_t at, bytes; /* offset and size in the struct; a member of 0 bytes ends the list */
+    uint64_t known;     /* the bits that may be set; 0 for reserved words */
 } member;
 
 enum { MEMBERS = 4 };
@@ -45,7 +45,7 @@ enum { MEMBERS = 4 };
     }
 #define OPTIONS(type, ...) [PF_OPTIONS_##type] = {sizeof(perfile_##type), {__VA_ARGS__}}
 
-/* Flags are named by the last one: those before it have a meaning, too. */
+/* FLAGS names the last flag; all flags before it are known, too. */
 static const struct {
     size_t size;
     member members[MEMBERS];
@@ -119,8 +119,8 @@ static const struct {
 
 _Static_assert(sizeof types / sizeof types[0] == PF_OPTIONS_TYPES, "a row for each struct");
 
-/* PERFILE_E_USAGE if member `m` of the struct at `bytes` has bits that this library does not know.
- */
+/* Fails with PERFILE_E_USAGE if member `m` of the struct at `bytes` has bits that this library does
+ * not know. */
 static perfile_status check_member(const uint8_t *bytes, const member *m, const char *where,
                                    perfile_error *err)
 {

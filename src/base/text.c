@@ -1,5 +1,6 @@
-/* UTF-8, and which characters may reach a terminal: text from captures may contain escape
- * sequences, which are shown as \x1b instead. */
+/* Text: UTF-8, printable characters, short forms of names, and suggestions for misspelled words.
+ * Text from captures may contain escape sequences, which must not get to a terminal: they are shown
+ * as \x1b. */
 #include "perfile/text.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ static const char hex_digits[] = "0123456789abcdef";
 
 size_t perfile_utf8_char(const uint8_t *p, size_t left, uint32_t *code)
 {
-    /* The first byte gives the length; 0x80 to 0xc1 and 0xf5 to 0xff cannot be first. */
+    /* The first byte gives the length. 0x80 to 0xc1 and 0xf5 to 0xff cannot be first. */
     uint8_t c = p[0];
     size_t n = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
     uint32_t value = n == 1 ? c : c & (0x7fu >> n);
@@ -33,8 +34,8 @@ size_t perfile_utf8_char(const uint8_t *p, size_t left, uint32_t *code)
     return n;
 }
 
-/* Control characters, and characters that change the direction or line structure of text and so
- * could disguise it, are not printable. */
+/* Not printable: control characters, and characters that change the direction or line structure of
+ * text and so could disguise it. */
 bool perfile_is_printable(uint32_t code)
 {
     if (code < 0x20 || (code >= 0x7f && code < 0xa0))
@@ -46,8 +47,8 @@ bool perfile_is_printable(uint32_t code)
     return !(code >= 0x2066 && code <= 0x2069); /* isolates */
 }
 
-/* `need` counts all bytes of the escaped text, `kept` those that were written.  The copy is cut in
- * front of a character, never inside one. */
+/* `need` counts all bytes of the escaped text, `kept` those that were written.  The copy is never
+ * cut inside a character. */
 size_t perfile_printable(perfile_bytes text, char *out, size_t size)
 {
     size_t need = 0, kept = 0, from;
@@ -70,7 +71,7 @@ size_t perfile_printable(perfile_bytes text, char *out, size_t size)
                 shown[n++] = hex_digits[p[k] & 15];
             }
         }
-        cut = cut || need + n >= size; /* room for the NUL is kept */
+        cut = cut || need + n >= size; /* leaves room for the NUL */
         if (!cut) {
             memcpy(out + kept, shown, n);
             kept += n;
@@ -86,12 +87,13 @@ size_t perfile_printable(perfile_bytes text, char *out, size_t size)
 
 enum {
     ESCAPE = 6,    /* bytes of the longest escape, \u001f in JSON */
-    CHECKED = 4096 /* bytes of a name that the checksum is of: the longest path */
+    CHECKED = 4096 /* maximum number of bytes of a name in its checksum: the longest path */
 };
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
-/* Length of the character at `p`, 1 if it is none; *cost is what it takes in an output. */
+/* Returns the length of the character at `p`, or 1 if it is not valid.  Sets *cost to the bytes
+ * that it takes in an output. */
 static size_t character(const uint8_t *p, size_t left, size_t *cost)
 {
     uint32_t code = 0;
@@ -105,7 +107,7 @@ static size_t character(const uint8_t *p, size_t left, size_t *cost)
     return n;
 }
 
-/* Adds up what the text takes in an output. */
+/* Returns how many bytes the text takes in an output. */
 static size_t cost_of(perfile_bytes text)
 {
     size_t sum = 0, cost;
@@ -114,7 +116,8 @@ static size_t cost_of(perfile_bytes text)
     return sum;
 }
 
-/* The longest beginning of the text that takes at most `most`; its length. */
+/* Returns the length of the longest prefix of the text that takes at most `most` bytes in an
+ * output. */
 static size_t head_within(perfile_bytes text, size_t most)
 {
     size_t i = 0, passed = 0, cost, length;
@@ -126,7 +129,7 @@ static size_t head_within(perfile_bytes text, size_t most)
     return i;
 }
 
-/* Where the longest end of the text begins that takes at most `most`. */
+/* Returns where the longest suffix begins that takes at most `most` bytes in an output. */
 static size_t tail_within(perfile_bytes text, size_t most)
 {
     size_t i = text.len > most ? text.len - most : 0, cost;
@@ -138,7 +141,8 @@ static size_t tail_within(perfile_bytes text, size_t most)
     return i;
 }
 
-/* Looks at a part of a very long text only: a capture may repeat one that it gives once. */
+/* Reads only the ends of a very long text: a capture stores a name once but may refer to it
+ * often. */
 perfile_bytes pf_shortened(perfile_bytes text, size_t most, uint8_t *room)
 {
     static const char digits[] = "0123456789abcdef";
@@ -162,8 +166,8 @@ perfile_bytes pf_shortened(perfile_bytes text, size_t most, uint8_t *room)
     return (perfile_bytes){room, n + text.len - tail};
 }
 
-/* Nearest words by edit distance.  Words of another length or with other letters are rejected
- * before the distance is computed, which takes time proportional to the product of both lengths. */
+/* Nearest words by edit distance.  Words of very different length or letters are rejected before
+ * the distance is computed, which takes time proportional to the product of both lengths. */
 
 static char fold_case(char c)
 {
@@ -175,9 +179,9 @@ static unsigned min_u(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* The number of letters to insert, delete, replace or swap with a neighbour (optimal string
- * alignment), ignoring case; UINT32_MAX if a word is too long.  Three rows of the usual table are
- * kept. */
+/* Returns the number of letters to insert, delete, replace or swap with a neighbor (optimal string
+ * alignment), ignoring case; UINT32_MAX if a word is too long.  Only three rows of the table are
+ * stored. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned rows[3][PF_NEAREST_BYTES + 1];
@@ -204,7 +208,8 @@ static unsigned distance(const char *a, const char *b)
     return last[m];
 }
 
-/* A bit for each letter that occurs in the name, by its low five bits: case is ignored. */
+/* Returns one bit for each letter in the name, chosen by its low five bits, so that case is
+ * ignored. */
 static uint32_t letters_of(const char *name)
 {
     uint32_t letters = 0;
@@ -238,11 +243,11 @@ void pf_nearest_offer_as(pf_nearest *suggestions, const char *name, const char *
         d >= strlen(as))
         return;
     d += more;
-    /* Insertion into the sorted list; of equal distances the earlier offer stays in front. */
+    /* Inserts into the sorted list.  Among equal distances the earlier offer comes first. */
     size_t at = suggestions->n;
     for (size_t i = 0; i < suggestions->n; i++)
         if (strcmp(suggestions->found[i].name, name) == 0)
-            return; /* offered before */
+            return; /* already offered */
     while (at && suggestions->found[at - 1].distance > d)
         at--;
     if (at == PF_NEAREST_MOST)
@@ -271,8 +276,8 @@ void pf_nearest_put(const pf_nearest *suggestions, char *out, size_t size)
     }
 }
 
-/* True if one word begins with the other, which has at least 3 letters and is more than half as
- * long: "jsonlines" for "jsonl", "sampl" for "sample". */
+/* Returns true if one word begins with the other, which has at least 3 letters and is more than
+ * half as long: "jsonlines" for "jsonl", "sampl" for "sample". */
 static bool is_abbreviation(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b), less = n < m ? n : m, more = n < m ? m : n;
@@ -282,12 +287,12 @@ static bool is_abbreviation(const char *a, const char *b)
     return less > 2 && 2 * less > more;
 }
 
-/* An abbreviation counts as one edit, whatever its length. */
+/* An abbreviation counts as one edit, regardless of its length. */
 size_t perfile_suggest(const char *word, const char *const *words, size_t n, char *out, size_t size)
 {
     pf_nearest suggestions;
     pf_nearest_begin(&suggestions, word);
-    /* Words of such lists are short: at least half of the letters have to be right. */
+    /* Words in such lists are short: at least half of the letters must be right. */
     if (suggestions.worst > suggestions.n_wanted / 2 + 1)
         suggestions.worst = (unsigned)suggestions.n_wanted / 2 + 1;
     for (size_t i = 0; i < n; i++) {

@@ -1,10 +1,10 @@
 /* Protects inputs from outputs (see inputs.h).
  *
- * The list has entries by inode: files and directories that are read, and every directory above
- * them.  An inode may be there several times; the strongest kind counts.  A lookup is a binary
- * search, so that directories with many files are no problem.
- * Checks are made when a sink is opened and again when its output gets its final name, since the
- * file system may change in between. */
+ * The list has entries by inode: the files and directories that are read, and every directory above
+ * them.  An inode may be listed several times; the strongest kind counts.  A lookup is a binary
+ * search, so that directories with many files are no problem.  Checks are made when a sink is
+ * opened and again when its output gets its final name, because the file system may change in
+ * between. */
 #include "io/inputs.h"
 
 #include <dirent.h>
@@ -19,8 +19,8 @@
 #include "base/error.h"
 #include "perfile/source.h"
 
-/* Bound on the entries noted of a directory: more than any recording has, but a large directory
- * that was named by mistake may have more. */
+/* Maximum number of entries of a directory that are listed.  No recording has so many, but a large
+ * directory that was named by mistake may. */
 enum { MOST_ENTRIES = 1 << 18 };
 enum { ALL_MODES = 0666, OWNER_BITS = 0600, GROUP_BITS = 060, OTHER_BITS = 06 };
 
@@ -44,7 +44,7 @@ static bool reserve(pf_inputs *in, size_t more)
     return true;
 }
 
-/* Adds one entry; `mode` holds the bits of 0666 that it grants to outputs. */
+/* Adds one entry; `mode` has the bits of 0666 that it grants to outputs. */
 static bool add(pf_inputs *in, const struct stat *sb, pf_input_kind kind, mode_t mode)
 {
     if (!reserve(in, 1))
@@ -54,8 +54,8 @@ static bool add(pf_inputs *in, const struct stat *sb, pf_input_kind kind, mode_t
     return true;
 }
 
-/* True if `name` is of the form: `*` in front of it stands for any bytes but '/', `#` for a decimal
- * number.  Both are compared from their ends. */
+/* Returns true if `name` matches `form`: a leading `*` stands for any bytes but '/', `#` for a
+ * decimal number.  Both are compared from the end. */
 static bool is_like(const char *name, const char *form)
 {
     size_t n = strlen(name), f = strlen(form);
@@ -131,8 +131,8 @@ bool pf_is_output_file(const char *name)
            strcmp(name, "index.json") == 0 || is_like(name, "aux.#");
 }
 
-/* Adds the companion files in `folder`, if it is one that has them.  What they do not grant to
- * others, outputs do not grant; the owner of an output may always read it. */
+/* Adds the companion files in `folder`, if it can have any.  Outputs grant others no more than
+ * these files grant; the owner of an output may always read it. */
 static bool add_companions(pf_inputs *in, int above, const char *folder)
 {
     struct stat sb;
@@ -149,7 +149,7 @@ static bool add_companions(pf_inputs *in, int above, const char *folder)
     return ok;
 }
 
-/* Adds one entry of an input directory.  Every file is protected; only files of the capture
+/* Adds one entry of an input directory.  Every file is protected, but only files of the capture
  * restrict the mode of outputs. */
 static bool add_entry(pf_inputs *in, int folder, const char *name)
 {
@@ -159,7 +159,7 @@ static bool add_entry(pf_inputs *in, int folder, const char *name)
     if (S_ISDIR(sb.st_mode))
         return add(in, &sb, PF_INPUT_DIRECTORY, ALL_MODES) && add_companions(in, folder, name);
     if (!S_ISREG(sb.st_mode))
-        return true; /* has no bytes of its own to protect */
+        return true; /* no bytes of its own to protect */
     mode_t mode = perfile_is_record_file(name) ? sb.st_mode & ALL_MODES : (mode_t)ALL_MODES;
     return add(in, &sb, PF_INPUT_FILE, mode);
 }
@@ -168,7 +168,7 @@ static bool add_entry(pf_inputs *in, int folder, const char *name)
  */
 static bool add_entries(pf_inputs *in, int folder)
 {
-    /* Opened again: readdir() would move the position of the caller's descriptor. */
+    /* Opened again, because readdir() would move the position of the caller's descriptor. */
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir && fd >= 0)
@@ -185,7 +185,7 @@ static bool add_entries(pf_inputs *in, int folder)
 }
 
 /* Converts the search (x) bits of a directory to read and write bits: a user who may not enter the
- * directory cannot read what is in it, and must not be able to read an output made of it. */
+ * directory cannot read the files in it, and must not be able to read an output made of them. */
 static mode_t mode_of_directory(mode_t mode)
 {
     mode_t enter = mode & 0111;
@@ -204,7 +204,7 @@ bool pf_inputs_add_fd(pf_inputs *in, int fd)
     return add(in, &sb, PF_INPUT_DIRECTORY, mode_of_directory(sb.st_mode)) && add_entries(in, fd);
 }
 
-/* Removes the last component of an absolute path; false at the root. */
+/* Removes the last component of an absolute path.  Returns false at the root. */
 static bool cut_last_component(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -267,15 +267,14 @@ static int compare_by_inode(const void *x, const void *y)
     return (int)a->kind - (int)b->kind;
 }
 
-/* The entry for the file `sb`, the one of the strongest kind if there are several; NULL if it is
- * none of the inputs.  Sorts the list first if it has grown. */
+/* Returns the entry for the file `sb`, of the strongest kind if there are several, or NULL if it is
+ * not an input.  Sorts the list first if it has grown. */
 static const pf_input *find(pf_inputs *in, const struct stat *sb)
 {
     if (!in->sorted && in->n)
         qsort(in->at, in->n, sizeof *in->at, compare_by_inode);
     in->sorted = true;
-    /* The smallest kind sorts first, so that the lower bound of kind FILE is the strongest entry.
-     */
+    /* The smallest kind sorts first, so the lower bound of kind FILE is the strongest entry. */
     const pf_input wanted = {.dev = sb->st_dev, .ino = sb->st_ino, .kind = PF_INPUT_FILE};
     size_t low = 0, high = in->n;
     while (low < high) {
@@ -289,16 +288,16 @@ static const pf_input *find(pf_inputs *in, const struct stat *sb)
     return same ? &in->at[low] : NULL;
 }
 
-/* Fails because the output `name` would change an input; `why` completes "'NAME' …". */
+/* Fails because the output `name` would change an input.  `why` completes "'NAME' …". */
 static perfile_status fail_is_input(const char *name, const char *why, perfile_error *err)
 {
     return pf_fail_io(err, 0, "sink.inputs",
                       "'%s' %s; an input is never changed: choose another output", name, why);
 }
 
-/* True if the directory `path` directly contains an input file or directory under any name.  The
- * inode of a hard link has other parents than its input's path, which PF_INPUT_PARENT cannot cover.
- */
+/* Returns true if the directory `path` directly contains an input file or directory, under any
+ * name.  PF_INPUT_PARENT does not cover this: a hard link has other parent directories than the
+ * path of the input. */
 static bool holds_input(pf_inputs *in, const char *path)
 {
     DIR *dir = opendir(path);
@@ -322,7 +321,7 @@ perfile_status pf_inputs_check_target(pf_inputs *in, const char *path, const cha
 {
     struct stat sb;
     if (stat(path, &sb) < 0)
-        return PERFILE_OK; /* nothing is there, or a dangling link: no input */
+        return PERFILE_OK; /* nothing is there, or a dangling link, which is not an input */
     const pf_input *one = find(in, &sb);
     if (one && one->kind != PF_INPUT_PARENT)
         return fail_is_input(name, "is an input, or part of one", err);
@@ -332,8 +331,8 @@ perfile_status pf_inputs_check_target(pf_inputs *in, const char *path, const cha
     return PERFILE_OK;
 }
 
-/* Fails if the existing directory `folder` is an input directory or lies in one, by going up its
- * real path to the root. */
+/* Fails if the existing directory `folder` is an input directory or is inside one.  Checks all
+ * directories of its real path up to the root. */
 static perfile_status check_folder(pf_inputs *in, const char *folder, const char *name,
                                    perfile_error *err)
 {
@@ -354,8 +353,8 @@ static perfile_status check_folder(pf_inputs *in, const char *folder, const char
     return st;
 }
 
-/* The directory part of `path`, "." if it has none; slashes at the end of `path` do not count.  The
- * caller releases it with pf_free(). */
+/* Returns the directory part of `path`, or "." if it has none.  Slashes at the end of `path` do not
+ * count.  The caller releases it with pf_free(). */
 static char *folder_of(const char *path)
 {
     size_t n = strlen(path);
@@ -374,7 +373,7 @@ static char *folder_of(const char *path)
 perfile_status pf_inputs_check_folder(pf_inputs *in, const char *path, const char *name,
                                       perfile_error *err)
 {
-    /* Only a directory can have an output inside: without one, realpath() need not run. */
+    /* Only a directory can contain an output.  Without one, realpath() need not run. */
     bool directories = false;
     for (size_t i = 0; i < in->n && !directories; i++)
         directories = in->at[i].kind == PF_INPUT_DIRECTORY;
@@ -396,7 +395,7 @@ perfile_status pf_inputs_check_path(pf_inputs *in, const char *path, const char 
         st = pf_inputs_check_folder(in, path, name, err);
     if (st != PERFILE_OK || !in->n)
         return st;
-    /* If `path` is a symbolic link, the output replaces the file that it leads to. */
+    /* If `path` is a symbolic link, the output replaces the file that the link leads to. */
     char *real = realpath(path, NULL);
     if (real)
         st = pf_inputs_check_folder(in, real, name, err);
@@ -416,7 +415,7 @@ mode_t pf_inputs_granted_mode(const pf_inputs *in, gid_t group)
 {
     mode_t granted = ALL_MODES;
     for (size_t i = 0; i < in->n; i++) {
-        /* `others` are the bits granted to everybody, shifted to the place of the group bits. */
+        /* `others` are the bits granted to everybody, shifted to the position of the group bits. */
         mode_t mode = in->at[i].mode;
         mode_t others = (mode_t)((mode & OTHER_BITS) << 3);
         if (in->at[i].group != group && in->at[i].kind != PF_INPUT_PARENT)

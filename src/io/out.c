@@ -1,9 +1,9 @@
-/* What all sinks share: the buffer, the kept error, and the inputs that an output must not change;
- * sinks in memory and of callbacks.
+/* Shared by all sinks: the buffer, the stored error, and the inputs that an output must not change.
+ * Also sinks in memory and sinks with callbacks.
  *
- * Bytes collect in the buffer and go to ops->write() when it is full; large writes bypass the
- * buffer.  `passed` counts what ops->write() took, so that offset `passed` is the first byte of the
- * buffer. */
+ * Bytes are collected in the buffer and go to ops->write() when it is full; large writes bypass the
+ * buffer.  `passed` counts the bytes that ops->write() has written, so offset `passed` is the first
+ * byte of the buffer. */
 #include "io/out.h"
 
 #include <inttypes.h>
@@ -19,10 +19,11 @@
 #include "io/workers.h"
 #include "perfile/source.h"
 
-/* Writes of at least this size bypass the buffer: copying them costs more than a system call. */
+/* Writes of at least this size bypass the buffer: copying them would cost more than a system
+ * call. */
 #define SINK_LARGE ((size_t)64 << 10)
 
-/* Keeps `e` unless the sink holds an earlier error; returns the kept error. */
+/* Stores `e` unless the sink has an earlier error.  Returns the stored error. */
 static perfile_status keep_error(perfile_sink *s, const perfile_error *e, perfile_error *err)
 {
     if (!s->error.status)
@@ -42,7 +43,7 @@ perfile_status pf_sink_keep_io(perfile_sink *s, int sys, perfile_error *err)
     return keep_error(s, &e, err);
 }
 
-/* Keeps PERFILE_E_NOMEM in the sink. */
+/* Stores PERFILE_E_NOMEM in the sink. */
 static perfile_status keep_nomem(perfile_sink *s, perfile_error *err)
 {
     perfile_error e;
@@ -57,7 +58,7 @@ perfile_status pf_sink_status(const perfile_sink *s, perfile_error *err)
     return s->error.status;
 }
 
-/* Fails if the sink holds an error or is finished. */
+/* Fails if the sink has an error or is finished. */
 static perfile_status check_writable(const perfile_sink *s, perfile_error *err)
 {
     if (s->error.status)
@@ -110,7 +111,7 @@ perfile_status perfile_sink_write(perfile_sink *sink, perfile_bytes bytes, perfi
     if (st != PERFILE_OK)
         return st;
     bool large = bytes.len >= SINK_LARGE;
-    /* What is buffered goes first, so that bytes stay in order.  In memory there is no write():
+    /* The buffered bytes go first, so that bytes stay in order.  In memory there is no write():
      * pf_buffer_append() grows the buffer instead. */
     if ((large || bytes.len > sink->buffer.cap - sink->buffer.len) && sink->ops->write) {
         st = write_buffer(sink, err);
@@ -124,7 +125,7 @@ perfile_status perfile_sink_write(perfile_sink *sink, perfile_bytes bytes, perfi
     return PERFILE_OK;
 }
 
-/* Writes what is buffered, then flushes the output or ends it. */
+/* Writes the buffer, then flushes the output or ends it. */
 static perfile_status end_writing(perfile_sink *s, pf_sink_end how, perfile_error *err)
 {
     perfile_error e;
@@ -147,7 +148,7 @@ perfile_status perfile_sink_flush(perfile_sink *sink, perfile_error *err)
 perfile_status perfile_sink_finish(perfile_sink *sink, perfile_error *err)
 {
     if (sink->finished && !sink->error.status)
-        return PERFILE_OK; /* finishing twice is fine */
+        return PERFILE_OK; /* finishing twice is allowed */
     perfile_status st = end_writing(sink, PF_SINK_LAST, err);
     sink->finished = st == PERFILE_OK;
     return st;
@@ -165,7 +166,7 @@ void perfile_sink_abort(perfile_sink *sink)
         return;
     if (sink->ops->abort)
         sink->ops->abort(sink);
-    /* The kept error makes every later call fail, also perfile_sink_finish(). */
+    /* The stored error makes every later call fail, including perfile_sink_finish(). */
     pf_buffer_clear(&sink->buffer);
     sink->passed = 0;
     (void)pf_fail(&e, PERFILE_E_USAGE, "sink", "'%s' was given up", sink->name);
@@ -183,11 +184,11 @@ perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes byt
                        "'%s': %zu bytes at %" PRIu64 " cannot be replaced", s->name, bytes.len,
                        offset);
     if (offset < s->passed) {
-        /* Else the range could lie half in the file, half in the buffer. */
+        /* Otherwise the range could be partly in the file and partly in the buffer. */
         st = write_buffer(s, err);
         if (st != PERFILE_OK)
             return st;
-        /* The whole range is in the file now: it ends at or before `passed`. */
+        /* Now the whole range is in the file: it ends at or before `passed`. */
         while (bytes.len) {
             int64_t n = s->ops->patch(s, offset, bytes);
             if (n < 0)
@@ -269,7 +270,7 @@ perfile_status pf_sink_new(size_t bytes, const pf_sink_ops *ops, const char *nam
         return pf_fail_nomem(err, "sink");
     s->ops = ops;
     s->flags = o.flags;
-    /* From here on perfile_sink_close() cleans up; it accepts a kind that holds zeros. */
+    /* From here on perfile_sink_close() cleans up; it accepts a kind whose members are zero. */
     if (!name)
         name = "output";
     size_t n = strlen(name) + 1;
@@ -308,8 +309,8 @@ perfile_status perfile_output_check(const char *path, int fd, const char *const 
     for (size_t i = 0; i < n_inputs && st == PERFILE_OK; i++)
         if (!pf_inputs_add_path(&in, inputs[i]))
             st = pf_fail_nomem(err, "sink");
-    /* "-" and a bare descriptor have no name that could be replaced: only the file itself counts.
-     */
+    /* "-" and a bare descriptor have no name that could be replaced: only the file itself
+     * counts. */
     if (st == PERFILE_OK && path && !standard)
         st = pf_inputs_check_path(&in, path, path, err);
     else if (st == PERFILE_OK)
@@ -368,7 +369,7 @@ perfile_bytes perfile_sink_bytes(const perfile_sink *sink)
     return (perfile_bytes){sink->buffer.ptr, sink->buffer.len};
 }
 
-/* The sink is empty afterwards and may be written to again; the caller owns the memory. */
+/* Afterwards the sink is empty and may be written to again; the caller owns the memory. */
 perfile_status perfile_sink_take(perfile_sink *sink, void **bytes, size_t *len, perfile_error *err)
 {
     if (sink->ops->write)
@@ -381,15 +382,15 @@ perfile_status perfile_sink_take(perfile_sink *sink, void **bytes, size_t *len, 
     return PERFILE_OK;
 }
 
-/* A sink that passes its bytes to the caller's functions. */
+/* A sink that passes its bytes to functions of the caller. */
 
 typedef struct pf_out_callback {
     perfile_sink base;
     perfile_sink_callbacks callbacks;
 } pf_out_callback;
 
-/* No error is tried again, not even -EINTR.  A result that breaks the contract (0, more than
- * offered, no errno) is reported as EIO. */
+/* No error is retried, not even -EINTR.  A result that breaks the contract (0, more than `b.len`,
+ * not an errno) is reported as EIO. */
 static int64_t callback_write(perfile_sink *s, perfile_bytes b)
 {
     const perfile_sink_callbacks *c = &((const pf_out_callback *)s)->callbacks;

@@ -1,13 +1,12 @@
-/* The interior of perfile_sink: output bytes, buffered, with patching and parts.
+/* The internals of perfile_sink: buffered output bytes, with patching and parts.
  *
- * A sink is a buffer and a table of functions (pf_sink_ops) that take the bytes when the buffer is
- * full, not at each write.  The kinds: memory (out.c), the caller's descriptor (out_fd.c), a
- * file that appears when it is finished (out_file.c), a directory of such files (out_dir.c),
- * callbacks (out.c).  Formatters write directly into the buffer: pf_sink_reserve(),
- * pf_sink_commit().
+ * A sink is a buffer and a table of functions (pf_sink_ops), which receive the bytes when the
+ * buffer is full, not at each write.  The kinds are: memory (out.c), a descriptor of the caller
+ * (out_fd.c), a file that appears when it is finished (out_file.c), a directory of such files
+ * (out_dir.c), a folder (out_folder.c), and callbacks (out.c).  Formatters write directly into the
+ * buffer with pf_sink_reserve() and pf_sink_commit().
  *
- * The first error is kept in the sink: every later call returns it, so that a writer may check
- * once. */
+ * The sink stores its first error, and every later call returns it, so a writer may check once. */
 #ifndef PF_IO_OUT_H
 #define PF_IO_OUT_H
 
@@ -19,63 +18,68 @@
 struct pf_batch; /* core/stream.h */
 
 typedef enum pf_sink_end {
-    PF_SINK_FLUSH,  /* what was written is synced if the options ask for it */
-    PF_SINK_APPEAR, /* the output gets its final name, and is still written */
-    PF_SINK_LAST    /* the output is complete: see perfile_sink_finish() */
+    PF_SINK_FLUSH,  /* sync the bytes written so far if the options ask for it */
+    PF_SINK_APPEAR, /* give the output its final name; writing continues */
+    PF_SINK_LAST    /* the output is complete; see perfile_sink_finish() */
 } pf_sink_end;
 
 /* Functions of one kind of sink; each may be NULL.  They report errors through *err or their
- * result; the caller in out.c keeps the error in the sink. */
+ * result; the caller in out.c stores the error in the sink. */
 typedef struct pf_sink_ops {
-    /* Takes up to bytes.len bytes, bytes.len being at least 1.  Returns how many were taken, or a
-     * negative errno.  NULL: the buffer itself is the output (memory). */
+    /* Writes up to bytes.len bytes; bytes.len is at least 1.  Returns how many were written, or a
+     * negative errno.  NULL if the buffer itself is the output (memory). */
     int64_t (*write)(perfile_sink *s, perfile_bytes bytes);
-    /* Overwrites up to bytes.len bytes that write() took before; `offset` 0 is the first byte of
-     * the sink.  Returns how many, or a negative errno.  Only called if the sink is `patchable`. */
+    /* Overwrites up to bytes.len bytes that write() has written; `offset` 0 is the first byte of
+     * the sink.  Returns how many were overwritten, or a negative errno.  Only called if the sink
+     * is `patchable`. */
     int64_t (*patch)(perfile_sink *s, uint64_t offset, perfile_bytes bytes);
-    /* With a name: file `file`, which is the sink itself (0) or part `file` - 1, is called so; see
-     * pf_sink_name_file().  Without: yields the sink of that part; see pf_sink_part().  NULL: the
-     * sink has no parts. */
+    /* With a name: names file `file`, which is the sink itself (0) or part `file` - 1; see
+     * pf_sink_name_file().  With `name` NULL: yields the sink of that part; see pf_sink_part().
+     * NULL if the sink has no parts. */
     perfile_status (*part)(perfile_sink *s, uint32_t file, const char *name, perfile_sink **part,
                            perfile_error *err);
-    /* See pf_sink_records(); called when the buffer is empty.  NULL: it does not matter to the kind
-     * what the bytes are. */
+    /* See pf_sink_records(); called when the buffer is empty.  NULL if this kind does not
+     * distinguish records from other bytes. */
     perfile_status (*records)(perfile_sink *s, uint64_t offset, const struct pf_batch *batch,
                               perfile_error *err);
-    /* Called when the buffer is empty, with PF_SINK_FLUSH first, and once with PF_SINK_LAST. */
+    /* Called when the buffer is empty: first with PF_SINK_FLUSH, and once with PF_SINK_LAST. */
     perfile_status (*finish)(perfile_sink *s, pf_sink_end how, perfile_error *err);
     /* See perfile_sink_abort(). */
     void (*abort)(perfile_sink *s);
-    /* `inputs` has grown: restricts the mode of an output that has appeared already, and fails if
-     * the output would replace or change an input. */
+    /* Called when `inputs` has grown.  Restricts the mode of an output that has already appeared,
+     * and fails if the output would replace or change an input. */
     perfile_status (*reads)(perfile_sink *s, perfile_error *err);
-    /* Releases what the kind holds, but not `s` itself; removes an output that has not appeared.
-     * Also called if making the sink failed: then members of the kind may still be zero. */
+    /* Releases the members of the kind, but not `s` itself, and removes an output that has not
+     * appeared.  Also called if making the sink failed: members of the kind may then still be
+     * zero. */
     void (*close)(perfile_sink *s);
 } pf_sink_ops;
 
-/* What all kinds share; the struct of a kind begins with it. */
+/* The members that all kinds share; the struct of each kind begins with it. */
 struct perfile_sink {
     const pf_sink_ops *ops;
-    pf_buffer buffer;      /* not passed to ops->write() yet; in memory the output itself */
-    uint64_t passed;       /* bytes that ops->write() has taken */
+    pf_buffer buffer;      /* bytes that ops->write() has not received yet; in memory, the output
+                            * itself */
+    uint64_t passed;       /* number of bytes that ops->write() has written */
     uint32_t flags;        /* PERFILE_SINK_… */
     bool patchable;        /* see pf_sink_can_patch() */
-    bool takes_stored;     /* records can be written as another archive stores them */
+    bool takes_stored;     /* accepts stored ranges of another archive; see pf_sink_records() */
     bool finished;         /* perfile_sink_finish() succeeded */
-    uint32_t n_parts;      /* parts from 0 on that were asked for or named */
-    uint32_t lossy;        /* see pf_sink_mark() */
-    char *name;            /* for messages: the path, or the name that the caller gave */
+    uint32_t n_parts;      /* number of parts that were requested or named, counted from part 0 */
+    uint32_t lossy;        /* PF_LOSSY_…; see pf_sink_mark() */
+    char *name;            /* for messages: the path, or a name from the caller */
     const char *temporary; /* see perfile_sink_temporary() */
-    pf_inputs inputs;      /* what is read to make the output; must not be changed by it */
-    perfile_error error;   /* the first error; status PERFILE_OK if there was none */
+    pf_inputs inputs;      /* the files that are read to make the output, which must not change
+                            * them */
+    perfile_error error;   /* the first error; its status is PERFILE_OK if there was none */
 };
 
-/* Slow path of pf_sink_reserve(): makes room for `n` bytes by emptying or growing the buffer. */
+/* The slow path of pf_sink_reserve(): makes room for `n` bytes by emptying or growing the
+ * buffer. */
 perfile_status pf_sink_grow(perfile_sink *s, size_t n);
 
-/* Yields room for `n` bytes at *at, valid until the next call on `s`.  Bytes written there become
- * part of the output with pf_sink_commit().  An error is kept in the sink; pf_sink_status() reports
+/* Yields room for `n` bytes at *at, valid until the next call on `s`. pf_sink_commit() makes bytes
+ * written there part of the output.  An error is stored in the sink; pf_sink_status() reports
  * it. */
 static inline perfile_status pf_sink_reserve(perfile_sink *s, size_t n, uint8_t **at)
 {
@@ -88,81 +92,85 @@ static inline perfile_status pf_sink_reserve(perfile_sink *s, size_t n, uint8_t 
     return PERFILE_OK;
 }
 
-/* Adds to the output the first `n` bytes of the room that was reserved last. */
+/* Adds the first `n` bytes of the room that was reserved last to the output. */
 static inline void pf_sink_commit(perfile_sink *s, size_t n)
 {
     s->buffer.len += n;
 }
 
-/* Adds `inputs` to what is read to make this output.  Fails if the output would replace one of
- * them, and the sink keeps that error; restricts the mode of the output to what all inputs grant.
- */
+/* Adds `inputs` to the inputs of this output, and restricts the output's mode to what all inputs
+ * grant.  Fails if the output would replace one of them; the sink stores that error. */
 perfile_status pf_sink_add_inputs(perfile_sink *s, const pf_inputs *inputs, perfile_error *err);
 
-/* Returns the kept error, or PERFILE_OK. */
+/* Returns the stored error, or PERFILE_OK. */
 perfile_status pf_sink_status(const perfile_sink *s, perfile_error *err);
 
-/* True if written bytes can be overwritten: memory and regular files.  False for pipes, callbacks
- * and files opened with O_APPEND. */
+/* Returns true if written bytes can be overwritten: in memory and in regular files, but not in
+ * pipes, callbacks and files opened with O_APPEND. */
 static inline bool pf_sink_can_patch(const perfile_sink *s)
 {
     return s->patchable;
 }
 
-/* Overwrites bytes at `offset`, 0 being the first byte of this sink.  PERFILE_E_USAGE unless all of
- * those bytes were written before and the sink can patch. */
+/* Overwrites bytes at `offset`; 0 is the first byte of this sink.  Fails with PERFILE_E_USAGE
+ * unless the sink can patch and all of those bytes were already written. */
 perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes bytes,
                              perfile_error *err);
 
-/* True if the sink has parts next to its own bytes: a directory has data.N next to `data`. */
+/* Returns true if the sink has parts in addition to its own bytes: a directory has data.N next to
+ * `data`. */
 static inline bool pf_sink_has_parts(const perfile_sink *s)
 {
     return s->ops->part != NULL;
 }
 
-/* Yields the sink of part `n` (data.n), made at the first request; `s` owns it.  PERFILE_E_USAGE:
- * `s` has no parts.  PERFILE_E_LIMIT: `n` is larger than in any recording. */
+/* Yields the sink of part `n` (data.n), which is made at the first request; `s` owns it.  Fails
+ * with PERFILE_E_USAGE if `s` has no parts, and with PERFILE_E_LIMIT if `n` is larger than in any
+ * recording. */
 perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, perfile_error *err);
 
-/* Gives a file of a directory another name than `data` (file 0) or data.N (file N + 1), before
- * anything is written to it.  PERFILE_E_USAGE: `s` has no parts, or files with records are not
- * called so. */
+/* Names a file of a directory something other than `data` (file 0) or data.N (file N + 1).  Must be
+ * called before anything is written to the file.  Fails with PERFILE_E_USAGE if `s` has no parts,
+ * or if `name` is not a name of an output file. */
 perfile_status pf_sink_name_file(perfile_sink *s, uint32_t file, const char *name,
                                  perfile_error *err);
 
-/* Makes the sink of a file without records, perfile_is_companion_file(), after all parts with
- * records have been asked for; `s` owns it.  PERFILE_E_USAGE: `s` has no parts. */
+/* Makes the sink of a companion file (perfile_is_companion_file()), which has no records; `s` owns
+ * it.  Call it after all parts with records were requested.  Fails with PERFILE_E_USAGE if `s` has
+ * no parts. */
 perfile_status pf_sink_companion(perfile_sink *s, const char *name, perfile_sink **file,
                                  perfile_error *err);
 
-/* True if the sink is a folder of files (perfile_sink_folder()). */
+/* Returns true if the sink is a folder of files (perfile_sink_folder()). */
 bool pf_sink_is_folder(const perfile_sink *s);
 
-/* Makes the sink of a file in such a folder; `name` is its path from there, "samples/host=a/x".
- * The caller finishes and closes it before `s` is finished, and it appears then, in the place of a
- * file of that name.  PERFILE_E_NOMEM, PERFILE_E_IO. */
+/* Makes the sink of a file in such a folder; `name` is its path relative to the folder, such as
+ * "samples/host=a/x".  The caller finishes and closes it before it finishes `s`.  The file appears
+ * then, and replaces an existing file of that name.  Fails with PERFILE_E_NOMEM or PERFILE_E_IO. */
 perfile_status pf_sink_folder_file(perfile_sink *s, const char *name, perfile_sink **file,
                                    perfile_error *err);
 
-/* The files of the folder whose path from there fits a pattern of glob(3) are replaced, too, by
- * files of other names: they are removed when `s` is finished.  PERFILE_E_NOMEM. */
+/* Says that the output also replaces all files whose path relative to the folder matches `pattern`,
+ * see glob(3), even if the new files have other names.  The old files are removed when `s` is
+ * finished.  Fails with PERFILE_E_NOMEM. */
 perfile_status pf_sink_folder_replaces(perfile_sink *s, const char *pattern, perfile_error *err);
 
-/* True if the kind wants to know which of the bytes are records: see pf_sink_records(). */
+/* Returns true if this kind of sink needs to know which bytes are records; see
+ * pf_sink_records(). */
 static inline bool pf_sink_wants_records(const perfile_sink *s)
 {
     return s->ops->records != NULL;
 }
 
-/* Says that a batch, of at least 1 record, is one after the other at `offset` of what was written:
- * its bytes, unchanged, in memory contiguous as well.  Offsets ascend from call to call.  What is
- * not said costs nothing but size.  A range of records as it is stored in another archive
- * (batch->stored) is written by this call, if s->takes_stored. */
+/* Reports that the records of a batch (at least 1) were written at `offset`, one after the other
+ * and unchanged; in memory they are contiguous, too.  Offsets ascend from call to call.  Bytes that
+ * are not reported only make the output larger.  If s->takes_stored, the batch may be a range of
+ * records as another archive stores it (batch->stored); this call writes it. */
 perfile_status pf_sink_records(perfile_sink *s, uint64_t offset, const struct pf_batch *batch,
                                perfile_error *err);
 
-/* Ways in which a capture differs from what was packed.  Each is a word of an archive's metadata:
- * `lossy` of format/archive.cddl. */
+/* Ways in which a capture differs from the original.  Each is a word in an archive's metadata:
+ * `lossy` in format/archive.cddl. */
 enum {
     PF_LOSSY_EXPANDED = 1 << 0,
     PF_LOSSY_SCRUBBED = 1 << 1,
@@ -170,15 +178,16 @@ enum {
     PF_LOSSY_RECOVERED = 1 << 3
 };
 
-/* Says that what is written differs in these ways (PF_LOSSY_…).  Before the first byte: an archive
- * that is never finished has the mark, too.  Other kinds have no place for it. */
+/* Records that the output differs from the original in these ways (PF_LOSSY_…).  Call it before the
+ * first byte is written, so that an archive that is never finished has the mark, too.  Kinds other
+ * than archives ignore it. */
 static inline void pf_sink_mark(perfile_sink *s, uint32_t lossy)
 {
     s->lossy |= lossy;
 }
 
-/* Writes what is buffered and gives the file its final name now, before it is finished.  For
- * captures that are readable while they are being written. */
+/* Writes the buffer and gives the file its final name now, before it is finished.  For captures
+ * that can be read while they are being written. */
 perfile_status pf_sink_appear(perfile_sink *s, perfile_error *err);
 
 #endif

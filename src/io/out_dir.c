@@ -1,12 +1,11 @@
 /* A sink for a perf.data directory, which appears under its name when it is finished.
  *
- * Bytes written to the sink itself go to its file `data`; its parts are sinks of the files data.N
- * and have no parts themselves.  Captures whose files are called otherwise say so first.  All files
- * are written in a temporary directory next to the target. At the end an old capture under the
- * target name (file or directory) is exchanged for the new one in one step where the system can,
- * else moved away first.  Only a directory that contains nothing but files of a capture is ever
- * replaced or removed; this is checked once more after the exchange.
- */
+ * Bytes written to the sink itself go to its file `data`.  Its parts are sinks of the files data.N,
+ * which have no parts themselves.  Captures with other file names set them first.  All files are
+ * written in a temporary directory next to the target.  At the end an old capture under the target
+ * name (file or directory) is exchanged for the new one in one step if the system can; otherwise it
+ * is moved away first.  A directory is replaced or removed only if it contains nothing but files of
+ * a capture; this is checked again after the exchange. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,32 +27,33 @@ enum {
     PART_NAME = 24        /* room for "data.N" */
 };
 
-/* A file beside that of the sink itself. */
+/* A file other than the one of the sink itself. */
 typedef struct out_dir_part {
-    perfile_sink *sink; /* NULL: not requested yet */
-    char *name;         /* NULL: data.N */
+    perfile_sink *sink; /* NULL if not requested yet */
+    char *name;         /* NULL for data.N */
 } out_dir_part;
 
 typedef struct pf_out_dir {
     pf_out_fd data;
     char *target;    /* final name of the directory */
-    char *path;      /* its name while it is written; NULL: not created yet */
-    bool appeared;   /* the directory has its final name, or was removed; `path` stays allocated,
-                        since a signal handler may read it */
-    mode_t plain;    /* mode that new files get in that directory */
-    char *data_name; /* of the file of the sink itself; NULL: "data" */
+    char *path;      /* its name while it is written; NULL until it is created */
+    bool appeared;   /* the directory has its final name, or was removed.  `path` stays allocated,
+                      * because a signal handler may read it */
+    mode_t plain;    /* mode of new files in that directory */
+    char *data_name; /* name of the sink's own file; NULL for "data" */
     out_dir_part *parts;
     uint32_t n_parts;
 } pf_out_dir;
 
-/* What exists under the target name.  Its modes carry over to the new directory. */
+/* The existing file or directory with the target name.  The new directory gets its modes. */
 typedef struct replaced {
-    bool exists;      /* if not, the other members have no meaning */
-    mode_t directory; /* its bits of 0777; of a file: those that suit a directory */
+    bool exists;      /* false: the other members have no meaning */
+    mode_t directory; /* bits of 0777 of the directory; for a file, the bits that suit a
+                       * directory */
     mode_t files;     /* bits of 0666 that all its files have */
 } replaced;
 
-/* The name of part `n`, in `room` unless it was given another. */
+/* Returns the name of part `n`.  Uses `room` unless the part was named. */
 static const char *name_of_part(const pf_out_dir *d, uint32_t n, char room[PART_NAME])
 {
     if (n < d->n_parts && d->parts[n].name)
@@ -62,8 +62,8 @@ static const char *name_of_part(const pf_out_dir *d, uint32_t n, char room[PART_
     return room;
 }
 
-/* True if the entries of `dir`, which is closed, are regular files with the names of companions in
- * `folder`; removes them if `remove_files`. */
+/* Returns true if the entries of `dir` are all regular files with the names of companion files of
+ * `folder`; removes them if `remove_files`.  Closes `dir`. */
 static bool is_only_companions(DIR *dir, const char *folder, bool remove_files)
 {
     const struct dirent *e;
@@ -84,7 +84,7 @@ static bool is_only_companions(DIR *dir, const char *folder, bool remove_files)
     return only;
 }
 
-/* The same for a folder in a capture's directory, which is removed, too. */
+/* The same for a folder in the directory of a capture, which is also removed. */
 static bool is_companion_folder(int above, const char *folder, bool remove_files)
 {
     if (!pf_companion_in(folder, &(size_t){0}))
@@ -97,9 +97,9 @@ static bool is_companion_folder(int above, const char *folder, bool remove_files
            (!remove_files || unlinkat(above, folder, AT_REMOVEDIR) == 0);
 }
 
-/* True if the directory `path` contains only files with the names of a capture; removes them on the
- * way if `remove_files`.  Bits that one of the files with records lacks are cleared in *files (may
- * be NULL). */
+/* Returns true if the directory `path` contains only files with the names of a capture; removes
+ * them as it goes if `remove_files`.  Clears those bits of *files (may be NULL) that one of the
+ * files with records lacks. */
 static bool is_only_capture(const char *path, bool remove_files, mode_t *files)
 {
     DIR *dir = opendir(path);
@@ -124,8 +124,8 @@ static bool is_only_capture(const char *path, bool remove_files, mode_t *files)
     return only;
 }
 
-/* Removes the file or directory `path`, unless it is a directory with anything but a capture's
- * files. */
+/* Removes the file or directory `path`, unless it is a directory with other files than those of a
+ * capture. */
 static void remove_capture(const char *path)
 {
     if (unlink(path) == 0)
@@ -135,21 +135,22 @@ static void remove_capture(const char *path)
         (void)rmdir(path);
 }
 
-/* The mode of a directory whose files have mode `mode`: whoever may read may also search. */
+/* Returns the mode of a directory with files of mode `mode`: whoever may read may also search. */
 static mode_t directory_mode(mode_t mode)
 {
     return mode | (mode & 0444) >> 2;
 }
 
-/* Examines what exists under `path` and fails if it may not be replaced: an input, anything without
- * PERFILE_SINK_REPLACE, a directory that holds more than a capture.  `path` is the target or, after
- * the exchange of names, the temporary name, which is then that of the old target. */
+/* Examines the existing file or directory at `path` and fails if it must not be replaced: if it is
+ * an input, if PERFILE_SINK_REPLACE is not set, or if it is a directory with more than a capture in
+ * it.  `path` is the target or, after the exchange of names, the temporary name, which then belongs
+ * to the old target. */
 static perfile_status examine_target(pf_out_dir *d, const char *path, replaced *old,
                                      perfile_error *err)
 {
     perfile_sink *s = &d->data.base;
     struct stat sb;
-    const mode_t none = 07777; /* no file seen: real modes are masked with 0666 below */
+    const mode_t none = 07777; /* no file was seen; real modes are masked with 0666 below */
     *old = (replaced){.files = none};
     perfile_status st = pf_inputs_check_path(&s->inputs, path, s->name, err);
     if (st != PERFILE_OK)
@@ -190,12 +191,12 @@ static perfile_status make_folder(pf_out_dir *d, perfile_error *err)
     if (made == 0)
         return PERFILE_OK;
     perfile_status st = pf_sink_fail_io(&d->data.base, errno, "create", err);
-    pf_free(d->path); /* close() must not remove a directory that is not ours */
+    pf_free(d->path); /* so that close() does not remove a directory that is not ours */
     d->path = NULL;
     return st;
 }
 
-/* "folder/name", released with pf_free(). */
+/* Returns "folder/name".  The caller releases it with pf_free(). */
 static char *join(const char *folder, const char *name)
 {
     size_t n = strlen(folder) + strlen(name) + 2;
@@ -205,16 +206,16 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-/* The path of the folder of a companion file in the temporary directory, released with pf_free().
- * NULL: `name` is no companion file, or no memory. */
+/* Returns the path of a companion file's folder in the temporary directory, or NULL if `name` is
+ * not a companion file or when out of memory.  The caller releases it with pf_free(). */
 static char *folder_path(const pf_out_dir *d, const char *name)
 {
     char folder[PF_COMPANION_FOLDER];
     return pf_companion_folder(name, folder) ? join(d->path, folder) : NULL;
 }
 
-/* Creates the file `name` in the temporary directory as the descriptor of `file`, with its folder.
- */
+/* Creates the file `name`, and its folder, in the temporary directory and sets the descriptor of
+ * `file`. */
 static perfile_status create_file(const pf_out_dir *d, const char *name, pf_out_fd *file,
                                   mode_t *plain, perfile_error *err)
 {
@@ -231,12 +232,12 @@ static perfile_status create_file(const pf_out_dir *d, const char *name, pf_out_
     return st;
 }
 
-/* Extends the array of parts to contain index `n`. */
+/* Extends the array of parts so that index `n` is valid. */
 static perfile_status reserve_parts(pf_out_dir *d, uint32_t n, perfile_error *err)
 {
     if (n < d->n_parts)
         return PERFILE_OK;
-    /* New elements are zeroed: no sink yet. */
+    /* New elements are zero: they have no sink yet. */
     out_dir_part *parts = pf_realloc(d->parts, n + (size_t)1, sizeof *parts);
     if (!parts)
         return pf_fail_nomem(err, "sink");
@@ -246,7 +247,7 @@ static perfile_status reserve_parts(pf_out_dir *d, uint32_t n, perfile_error *er
     return PERFILE_OK;
 }
 
-/* Makes the sink of data.N.  Its name in messages is that under the target. */
+/* Makes the sink of part `n`.  In messages its name is the path under the target. */
 static perfile_status open_part(pf_out_dir *d, uint32_t n, perfile_sink **part, perfile_error *err)
 {
     char room[PART_NAME];
@@ -256,7 +257,7 @@ static perfile_status open_part(pf_out_dir *d, uint32_t n, perfile_sink **part, 
         return pf_fail_nomem(err, "sink");
     perfile_sink_options o = {.size = sizeof o, .flags = d->data.base.flags};
     pf_out_fd *p = NULL;
-    mode_t plain; /* unused: the mode that `data` got is used for all files */
+    mode_t plain; /* not used: all files get the mode of `data` */
     perfile_status st =
         pf_sink_new(sizeof *p, &pf_out_fd_ops, shown, &o, PF_SINK_PART_BUFFER, &p, err);
     pf_free(shown);
@@ -283,7 +284,7 @@ static perfile_status get_part(pf_out_dir *d, uint32_t n, perfile_sink **part, p
     return st;
 }
 
-/* Renames the file of the sink itself, which exists already. */
+/* Renames the sink's own file, which already exists. */
 static perfile_status name_data(pf_out_dir *d, char *name, perfile_error *err)
 {
     char *from = join(d->path, d->data_name ? d->data_name : "data");
@@ -337,7 +338,7 @@ static perfile_status apply_modes(const pf_out_dir *d, const replaced *old, perf
     struct stat sb;
     if (stat(d->path, &sb) < 0)
         return pf_sink_fail_io(s, errno, "create", err);
-    /* Inputs restrict all bits of the files, but never the owner bits of the directory. */
+    /* Inputs restrict all mode bits of the files, but never the owner bits of the directory. */
     mode_t granted = pf_inputs_granted_mode(&s->inputs, sb.st_gid);
     mode_t files = (old->exists ? old->files : d->plain) & granted;
     mode_t folder = old->exists ? old->directory : directory_mode(d->plain) | 0700;
@@ -358,7 +359,8 @@ static perfile_status apply_modes(const pf_out_dir *d, const replaced *old, perf
     return PERFILE_OK;
 }
 
-/* Exchanges two names in one step.  False if the system or the file system cannot. */
+/* Exchanges two names in one step.  Returns false if the system or the file system cannot do
+ * that. */
 static bool exchange(const char *a, const char *b)
 {
 #ifdef SYS_renameat2
@@ -370,9 +372,9 @@ static bool exchange(const char *a, const char *b)
 #endif
 }
 
-/* Replaces the target without an exchange: the old one is moved away, the new one gets its name.
- * In between neither is there; all signals are blocked, so that only SIGKILL or a crash could leave
- * it so.  If the second step fails, the first is undone. */
+/* Replaces the target without an exchange: moves the old one away, then gives the new one its name.
+ * In between there is neither.  All signals are blocked, so that only SIGKILL or a crash can leave
+ * that state.  If the second step fails, the first is undone. */
 static perfile_status replace_in_steps(pf_out_dir *d, perfile_error *err)
 {
     char *old = pf_out_temporary_name(d->target, "perfile-old", d, 0);
@@ -399,7 +401,7 @@ static perfile_status replace_in_steps(pf_out_dir *d, perfile_error *err)
 }
 
 /* Replaces the target by the new directory.  After the exchange the old target has the temporary
- * name; if it changed since it was examined and must stay, the names are exchanged back. */
+ * name.  If it has changed since it was examined and must stay, the names are exchanged back. */
 static perfile_status replace(pf_out_dir *d, perfile_error *err)
 {
     replaced old;
@@ -424,8 +426,8 @@ static perfile_status appear(pf_out_dir *d, perfile_error *err)
         return st;
     if (old.exists)
         return replace(d, err);
-    /* mkdir() fails if something was created there meanwhile, and rename() replaces the empty
-     * directory that it made.  A signal in between would leave that. */
+    /* mkdir() fails if something was created there in the meantime; rename() replaces the empty
+     * directory that mkdir() made.  A signal in between would leave the empty directory. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -445,7 +447,7 @@ static void set_appeared(pf_out_dir *d)
     d->data.base.temporary = NULL;
 }
 
-/* Finishes the parts, then `data`, then gives the directory its name.  It has none before. */
+/* Finishes the parts, then `data`, then gives the directory its name. */
 static perfile_status dir_finish(perfile_sink *s, pf_sink_end how, perfile_error *err)
 {
     pf_out_dir *d = (pf_out_dir *)s;
@@ -454,7 +456,7 @@ static perfile_status dir_finish(perfile_sink *s, pf_sink_end how, perfile_error
         return how == PF_SINK_FLUSH ? pf_out_fd_finish(s, how, err) : st;
     for (uint32_t i = 0; i < d->n_parts && st == PERFILE_OK; i++) {
         perfile_sink *part = NULL;
-        st = get_part(d, i, &part, err); /* creates empty files for numbers that were left out */
+        st = get_part(d, i, &part, err); /* creates empty files for numbers that were not used */
         if (st == PERFILE_OK)
             st = perfile_sink_finish(part, err);
     }

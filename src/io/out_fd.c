@@ -1,5 +1,5 @@
-/* Writing to a descriptor: plain write(), of which interrupted and non-blocking ones are retried.
- * Also writing after the end of a file that exists. */
+/* Sinks that write to a descriptor with write(); interrupted and non-blocking calls are retried.
+ * Also a sink that appends to an existing file. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include "base/error.h"
 #include "io/out_kind.h"
@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* True if the call that failed with errno `sys` should be made again; waits if the descriptor is
- * non-blocking and full. */
+/* Returns true if the call that failed with errno `sys` should be made again.  Waits if the
+ * descriptor is non-blocking and full. */
 static bool should_retry(int fd, int sys)
 {
     if (sys == EAGAIN || sys == EWOULDBLOCK) {
@@ -22,8 +22,9 @@ static bool should_retry(int fd, int sys)
     return sys == EINTR;
 }
 
-/* Reads one byte per page.  write() failed with EFAULT: the bytes may belong to a mapped file that
- * was truncated meanwhile.  Reading them raises SIGBUS, whose handler reports that cause. */
+/* Reads one byte per page.  Called when write() failed with EFAULT: the bytes may belong to a
+ * mapped file that was truncated in the meantime.  Reading them raises SIGBUS, and its handler
+ * reports the cause. */
 static void touch_bytes(perfile_bytes b)
 {
     const size_t page = 4096;
@@ -59,8 +60,8 @@ int64_t pf_out_fd_patch(perfile_sink *s, uint64_t offset, perfile_bytes b)
     }
 }
 
-/* Waits until the file is on the disk; false with errno on failure.  Pipes and terminals cannot be
- * synced: true for them. */
+/* Waits until the file is on disk.  Returns false, with errno, on failure.  Returns true for pipes
+ * and terminals, which cannot be synced. */
 static bool sync_file(int fd)
 {
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
@@ -77,7 +78,7 @@ perfile_status pf_out_fd_finish(perfile_sink *s, pf_sink_end how, perfile_error 
         return PERFILE_OK;
     if (!f->own)
         return PERFILE_OK;
-    /* Closed here rather than in close(), because a late error of close() must fail the output. */
+    /* Closed here and not in close(), because a late error of close() must fail the output. */
     f->own = false;
     /* Linux closes the descriptor even if close() reports EINTR. */
     if (close(f->fd) < 0 && errno != EINTR)
@@ -143,7 +144,7 @@ perfile_status perfile_sink_fd(int fd, const char *name, const perfile_sink_opti
         pf_sink_new(sizeof *f, &pf_out_fd_ops, name, options, PF_SINK_BUFFER, &f, err);
     if (st != PERFILE_OK)
         return st;
-    f->fd = fd; /* fd_reads() needs it; pf_out_fd_take() follows when all is checked */
+    f->fd = fd; /* fd_reads() needs it; pf_out_fd_take() is called when everything is checked */
     st = fcntl(fd, F_GETFL) < 0 ? pf_sink_fail_io(&f->base, errno, "write", err)
                                 : fd_reads(&f->base, err);
     if (st != PERFILE_OK) {
@@ -155,12 +156,12 @@ perfile_status perfile_sink_fd(int fd, const char *name, const perfile_sink_opti
     return PERFILE_OK;
 }
 
-/* A sink that writes behind the bytes of a file that exists.
+/* A sink that appends to an existing file.
  *
- * What was there is never changed.  What is appended counts when it is finished: until then closing
- * or aborting the sink cuts the file to the size that it had.  The file is locked, so that two
- * programs do not append to it at once; the lock belongs to the open file, since a lock of the
- * process would end when any other descriptor of the file is closed. */
+ * The old bytes are never changed.  The appended bytes become valid when the sink is finished:
+ * until then closing or aborting the sink truncates the file to its old size.  The file is locked,
+ * so that two programs do not append to it at once.  The lock belongs to the open file, because a
+ * lock of the process would end when any other descriptor of the file is closed. */
 
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK F_SETLK
@@ -168,10 +169,10 @@ perfile_status perfile_sink_fd(int fd, const char *name, const perfile_sink_opti
 
 typedef struct pf_out_append {
     pf_out_fd out;
-    bool is_done; /* finished or cut again */
+    bool is_done; /* finished, or already truncated */
 } pf_out_append;
 
-/* Cuts the file to the bytes that it had, and removes the lock. */
+/* Truncates the file to its old size. */
 static void undo(pf_out_append *f)
 {
     if (f->is_done || f->out.fd < 0)
@@ -181,7 +182,7 @@ static void undo(pf_out_append *f)
         (void)pf_sink_keep_io(&f->out.base, errno, NULL);
 }
 
-/* Removes mode bits that the inputs do not grant: what they keep from others is in the file now. */
+/* Removes mode bits that the inputs do not grant, because the file now contains their data. */
 static void restrict_mode(const pf_out_append *f)
 {
     struct stat sb;
@@ -225,12 +226,12 @@ static const pf_sink_ops append_ops = {.write = pf_out_fd_write,
                                        .reads = append_reads,
                                        .close = append_close};
 
-/* Locks the file for writing, all of it and what will be behind it. */
+/* Locks the whole file for writing, including bytes after its current end. */
 static perfile_status lock(pf_out_append *f, perfile_error *err)
 {
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(f->out.fd, F_OFD_SETLK, &all) == 0 || errno == ENOLCK || errno == EINVAL)
-        return PERFILE_OK; /* or the file system has no locks */
+        return PERFILE_OK; /* also if the file system has no locks */
     if (errno == EACCES || errno == EAGAIN)
         return pf_fail_io(err, EBUSY, "sink.append", "another process writes to it");
     return pf_sink_fail_io(&f->out.base, errno, "lock", err);
@@ -268,7 +269,7 @@ perfile_status perfile_sink_append(const char *path, const perfile_sink_options 
     perfile_status st = pf_sink_new(sizeof *f, &append_ops, path, options, PF_SINK_BUFFER, &f, err);
     if (st != PERFILE_OK)
         return st;
-    f->is_done = true; /* nothing is to be cut yet */
+    f->is_done = true; /* nothing to truncate yet */
     f->out.fd = -1;
     st = open_file(f, err);
     if (st == PERFILE_OK)

@@ -1,10 +1,10 @@
 /* A sink for a file that appears under its name when it is finished.
  *
- * Until then it is written under a temporary name in the same directory, readable by its owner
- * only.  At the end it gets its mode and, by link() or rename(), its name, so that nobody ever sees
- * half a file and an existing file is replaced in one step.  pf_sink_appear() does that earlier,
- * for progressive captures.  If something exists under the name that is no regular file (FIFO,
- * device), it is written to directly. */
+ * Until then it is written under a temporary name in the same directory, readable only by its
+ * owner.  At the end it gets its mode and, by link() or rename(), its name.  So nobody ever sees
+ * half a file, and an existing file is replaced in one step. pf_sink_appear() does that earlier,
+ * for progressive captures.  If the name belongs to an existing FIFO or device, that is written to
+ * directly. */
 #include "base/alloc.h"
 
 #include <errno.h>
@@ -22,17 +22,17 @@
 
 typedef struct pf_out_file {
     pf_out_fd out;
-    char *target;    /* final name; NULL: written directly, see open_existing() */
+    char *target;    /* final name; NULL if written directly, see open_existing() */
     char *temporary; /* name while it is written */
-    bool appeared;   /* the file has its final name; `temporary` stays allocated, since a signal
-                        handler may read it */
-    mode_t plain;    /* mode that new files get in that directory */
+    bool appeared;   /* the file has its final name; `temporary` stays allocated, because a signal
+                      * handler may read it */
+    mode_t plain;    /* mode of new files in that directory */
 } pf_out_file;
 
-/* Creates the temporary file with mode 0600.  The umask cannot be read without changing it, so that
- * the mode of new files is taken from an empty file, which is created with 0666 and removed again:
- * a process that opened it in between holds a file that is never written to.  Returns the
- * descriptor or -1 with errno. */
+/* Creates the temporary file with mode 0600.  The umask cannot be read without changing it.  So the
+ * mode of new files is taken from an empty file that is created with 0666 and removed again; a
+ * process that opens it in between gets a file that is never written to.  Returns the descriptor,
+ * or -1 with errno. */
 static int create_private(pf_out_file *f)
 {
     int fd = pf_out_create(f->temporary, 0666);
@@ -58,7 +58,7 @@ static perfile_status open_temporary(pf_out_file *f, perfile_error *err)
     }
     if (fd < 0) {
         perfile_status st = pf_sink_fail_io(&f->out.base, errno, "create", err);
-        pf_free(f->temporary); /* close() must not remove a file that is not ours */
+        pf_free(f->temporary); /* so that close() does not remove a file that is not ours */
         f->temporary = NULL;
         return st;
     }
@@ -76,7 +76,7 @@ static void apply_mode(const pf_out_file *f)
         (void)fchmod(f->out.fd, pf_out_mode(f->target, f->plain, &s->inputs, sb.st_gid));
 }
 
-/* Removes mode bits that the inputs do not grant from a file that has appeared already. */
+/* Removes mode bits that the inputs do not grant from a file that has already appeared. */
 static void restrict_mode(const pf_out_file *f)
 {
     struct stat sb;
@@ -99,7 +99,7 @@ static perfile_status give_name(pf_out_file *f, perfile_error *err)
     if (st != PERFILE_OK)
         return st;
     if (!(s->flags & PERFILE_SINK_REPLACE)) {
-        /* Unlike rename(), link() never replaces what came into being meanwhile. */
+        /* Unlike rename(), link() never replaces a file that was created in the meantime. */
         if (link(f->temporary, f->target) == 0) {
             (void)unlink(f->temporary);
             set_appeared(f);
@@ -108,8 +108,8 @@ static perfile_status give_name(pf_out_file *f, perfile_error *err)
         struct stat sb;
         if (errno == EEXIST || lstat(f->target, &sb) == 0)
             return pf_sink_fail_io(s, EEXIST, "create", err);
-        /* The file system has no hard links: rename() below, after this check that the name is
-         * free. */
+        /* The file system has no hard links: rename() is called below, now that the name was found
+         * to be free. */
     }
     if (rename(f->temporary, f->target) < 0)
         return pf_sink_fail_io(s, errno, "create", err);
@@ -117,8 +117,9 @@ static perfile_status give_name(pf_out_file *f, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* The mode is set while the descriptor is open.  The last name is given after close() reported no
- * error; before that the descriptor stays open, and writing goes on under the final name. */
+/* The mode is set while the descriptor is open.  With PF_SINK_LAST the file gets its name after
+ * close() has reported no error.  With PF_SINK_APPEAR the descriptor stays open, and writing
+ * continues under the final name. */
 static perfile_status file_finish(perfile_sink *s, pf_sink_end how, perfile_error *err)
 {
     pf_out_file *f = (pf_out_file *)s;
@@ -132,7 +133,7 @@ static perfile_status file_finish(perfile_sink *s, pf_sink_end how, perfile_erro
     return st;
 }
 
-/* Removes the file, also if it has appeared already: it would stay incomplete. */
+/* Removes the file even if it has already appeared, because it would stay incomplete. */
 static void file_abort(perfile_sink *s)
 {
     pf_out_file *f = (pf_out_file *)s;
@@ -167,8 +168,8 @@ static const pf_sink_ops file_ops = {.write = pf_out_fd_write,
                                      .reads = file_reads,
                                      .close = file_close};
 
-/* Refuses a FIFO or device that is not written to without PERFILE_SINK_REPLACE, and a regular file
- * that took its place. */
+/* Refuses a FIFO or device that must not be written to without PERFILE_SINK_REPLACE, and a regular
+ * file that has taken its place. */
 static perfile_status check_existing(const perfile_sink *s, const struct stat *sb,
                                      perfile_error *err)
 {
@@ -180,9 +181,10 @@ static perfile_status check_existing(const perfile_sink *s, const struct stat *s
     return pf_fail_io(err, EPERM, "sink", "cannot write '%s', %s", s->name, refusal);
 }
 
-/* Opens an existing FIFO or device, which is written to directly and from here on is an ordinary
- * descriptor sink (pf_out_fd_ops).  It is checked before it is opened, which could wait for a
- * reader, and again after that: another user may have replaced it. */
+/* Opens an existing FIFO or device.  It is written to directly; from here on the sink is an
+ * ordinary descriptor sink (pf_out_fd_ops).  The file is checked before it is opened, because
+ * opening could wait for a reader, and again afterwards, because another user may have replaced
+ * it. */
 static perfile_status open_existing(pf_out_file *f, const struct stat *before, perfile_error *err)
 {
     perfile_sink *s = &f->out.base;
@@ -208,8 +210,8 @@ static perfile_status open_existing(pf_out_file *f, const struct stat *before, p
     return PERFILE_OK;
 }
 
-/* Decides what is written: a temporary file for a new or existing regular file, or an existing FIFO
- * or device itself. */
+/* Decides where to write: to a temporary file for a new or existing regular file, or directly to an
+ * existing FIFO or device. */
 static perfile_status open_target(pf_out_file *f, perfile_error *err)
 {
     perfile_sink *s = &f->out.base;
@@ -221,8 +223,8 @@ static perfile_status open_target(pf_out_file *f, perfile_error *err)
         return st;
     bool exists = lstat(s->name, &sb) == 0;
     if (exists && S_ISLNK(sb.st_mode)) {
-        /* A dangling link is replaced itself; any other link is followed.  The link /dev/stdout
-         * may lead to a pipe, which has no path. */
+        /* A dangling link is replaced itself; any other link is followed.  The link /dev/stdout may
+         * lead to a pipe, which has no path. */
         if (stat(s->name, &sb) == 0 && S_ISREG(sb.st_mode)) {
             char *real = realpath(s->name, NULL);
             if (!real)
@@ -292,8 +294,8 @@ char *pf_out_temporary_name(const char *path, const char *kind, const void *owne
     clock_gettime(CLOCK_MONOTONIC, &now);
     uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 40 ^
                  (uint64_t)(uintptr_t)owner ^ try;
-    /* A linear congruential generator (Knuth's MMIX constants), whose top five bits give a letter.
-     * It only avoids collisions: O_EXCL and mkdir() detect names that are taken. */
+    /* A linear congruential generator (Knuth's MMIX constants); the top five bits give a letter.
+     * It only avoids collisions: O_EXCL and mkdir() detect names that exist. */
     for (size_t k = 0; k < LETTERS; k++) {
         x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         name[n + k] = letters[x >> 59];
@@ -312,7 +314,7 @@ mode_t pf_out_make_private(int fd)
 mode_t pf_out_mode(const char *target, mode_t plain, const pf_inputs *inputs, gid_t group)
 {
     struct stat sb;
-    /* lstat(): a dangling link is replaced itself, and has no mode that could be kept. */
+    /* lstat(): a dangling link is replaced itself, and its mode does not matter. */
     if (lstat(target, &sb) == 0 && S_ISREG(sb.st_mode))
         plain = sb.st_mode & 0666;
     return plain & pf_inputs_granted_mode(inputs, group);
@@ -327,7 +329,7 @@ int pf_out_create(const char *path, mode_t mode)
     return fd;
 }
 
-/* The owner of /dev/null is unknown in a user namespace, and it is harmless anywhere. */
+/* In a user namespace the owner of /dev/null is unknown, but it is always harmless. */
 static bool is_null_device(const struct stat *sb)
 {
     struct stat null;
@@ -335,7 +337,8 @@ static bool is_null_device(const struct stat *sb)
            sb->st_rdev == null.st_rdev;
 }
 
-/* Root is trusted: it can read the capture anyway, and owns the devices that all users write to. */
+/* Root is trusted: it can read the capture anyway, and it owns the devices to which all users
+ * write. */
 const char *pf_out_refusal(const struct stat *sb, uid_t user)
 {
     if (S_ISBLK(sb->st_mode))

@@ -1,8 +1,8 @@
-/* A sink for files in a folder, which keeps all else that is there.
+/* A sink for files in a folder, which leaves all other files in it as they are.
  *
  * The files are a set (pf_out_set): they are written next to the folder, and appear together under
- * their names when the sink is finished.  Folders that are missing are made just before that, and
- * removed if it fails; files that are replaced under another name are removed behind it. */
+ * their names when the sink is finished.  Missing folders are made just before that, and removed if
+ * it fails.  Old files that are replaced by files of other names are removed afterwards. */
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -16,17 +16,17 @@
 
 typedef struct out_folder {
     perfile_sink base;
-    char *path; /* of the folder, without a slash at its end */
+    char *path; /* path of the folder, without a slash at its end */
     pf_out_set *set;
-    char **names; /* of the files, by number in the set */
+    char **names; /* names of the files, by number in the set */
     uint32_t n, cap;
-    char **made; /* folders that finish() has made, the outer ones first */
+    char **made; /* folders that finish() has made, outer ones first */
     uint32_t n_made, made_cap;
-    char **old; /* patterns of files that are replaced, see pf_sink_folder_replaces() */
+    char **old; /* patterns of files to be replaced, see pf_sink_folder_replaces() */
     uint32_t n_old, old_cap;
 } out_folder;
 
-/* Appends a copy of a text to an array; false if there is no memory. */
+/* Appends a copy of a text to an array.  Returns false when out of memory. */
 static bool append(char ***at, uint32_t *n, uint32_t *cap, const char *text)
 {
     char **more = pf_array_more(*at, *n, cap, sizeof *more);
@@ -46,7 +46,7 @@ static perfile_status make_folder(out_folder *f, const char *path, perfile_error
                            : pf_fail_io(err, errno, "sink", "cannot create '%s'", path);
 }
 
-/* Makes the folders above a file, the folder itself included. */
+/* Makes the folders above a file, including the folder of the sink itself. */
 static perfile_status make_folders(out_folder *f, char *name, perfile_error *err)
 {
     perfile_status st = make_folder(f, f->path, err);
@@ -72,7 +72,8 @@ static bool is_new(const out_folder *f, const char *path)
     return i < f->n;
 }
 
-/* Removes what the files replace under other names.  What cannot be removed stays. */
+/* Removes the old files that the new files replace under other names.  Ignores files that cannot be
+ * removed. */
 static void remove_old(const out_folder *f)
 {
     for (uint32_t i = 0; i < f->n_old; i++) {
@@ -197,7 +198,7 @@ perfile_status pf_sink_folder_replaces(perfile_sink *s, const char *pattern, per
     return ok ? PERFILE_OK : pf_fail_nomem(err, "sink");
 }
 
-/* What exists under the name of the folder must be one. */
+/* Fails if `path` exists and is not a directory. */
 static perfile_status examine(const char *path, perfile_error *err)
 {
     struct stat sb;

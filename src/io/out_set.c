@@ -1,7 +1,7 @@
 /* Files that appear together under their names.
  *
- * Each file is moved to its name by link() or rename(); what it replaces is first kept as old.N.
- * If one step fails, all earlier ones are undone in pf_out_set_appear(). */
+ * Each file is moved to its name by link() or rename().  The file that it replaces is saved as
+ * old.N first.  If one step fails, pf_out_set_appear() undoes all earlier steps. */
 #include "io/out_kind.h"
 
 #include <errno.h>
@@ -15,18 +15,19 @@
 #include "base/error.h"
 #include "io/inputs.h"
 
-/* FILE_NAME: room for "/data.N".  BUFFER: of each file's sink; small, as many are open at once. */
+/* FILE_NAME: room for "/data.N".  BUFFER: buffer size of each file's sink; small, because many are
+ * open at once. */
 enum { FILE_NAME = 24, BUFFER = 64 << 10 };
 
 struct pf_out_set {
     char *folder;
     char *path;       /* buffer of path_in_folder() */
-    char *place;      /* the `path` of pf_out_set_new() */
+    char *place;      /* the `path` passed to pf_out_set_new() */
     bool replace;     /* existing files may be replaced */
-    uint32_t n;       /* files made so far */
-    mode_t plain;     /* mode that new files get in the folder */
+    uint32_t n;       /* number of files made so far */
+    mode_t plain;     /* mode of new files in the folder */
     gid_t group;      /* their group */
-    pf_inputs inputs; /* must not be replaced */
+    pf_inputs inputs; /* files that must not be replaced */
 };
 
 static perfile_status fail_io(int sys, const char *what, const char *name, perfile_error *err)
@@ -34,7 +35,7 @@ static perfile_status fail_io(int sys, const char *what, const char *name, perfi
     return pf_fail_io(err, sys, "sink", "cannot %s '%s'", what, name);
 }
 
-/* "FOLDER/KIND.N", for example FOLDER/data.7; valid until the next call. */
+/* Returns "FOLDER/KIND.N", for example FOLDER/data.7; valid until the next call. */
 static const char *path_in_folder(const pf_out_set *set, const char *kind, uint32_t n)
 {
     sprintf(set->path, "%s/%s.%" PRIu32, set->folder, kind, n);
@@ -114,7 +115,7 @@ perfile_status pf_out_set_next(pf_out_set *set, const char *name, perfile_sink *
         return st;
     }
     if (fstat(f->fd, &sb) == 0)
-        set->group = sb.st_gid; /* the same for all: they are in one folder */
+        set->group = sb.st_gid; /* the same for all files: they are in one folder */
     set->n++;
     *sink = &f->base;
     return PERFILE_OK;
@@ -148,7 +149,7 @@ static int appear_new(pf_out_set *set, uint32_t n, const char *name)
 {
     const char *from = path_in_folder(set, "data", n);
     struct stat sb;
-    /* Unlike rename(), link() never replaces what came into being meanwhile. */
+    /* Unlike rename(), link() never replaces a file that was created in the meantime. */
     if (link(from, name) == 0) {
         (void)unlink(from);
         return 0;
@@ -159,8 +160,8 @@ static int appear_new(pf_out_set *set, uint32_t n, const char *name)
     return rename(from, name) < 0 ? errno : 0;
 }
 
-/* Keeps the existing file `name`, if there is one, as old.N: by a second link, so that `name` is
- * never without a file, or by renaming it where links are not possible.  Returns 0 or an errno. */
+/* Saves the existing file `name`, if there is one, as old.N: by a second link, so that `name`
+ * always exists, or by renaming it where links are not possible.  Returns 0 or an errno. */
 static int keep_old(pf_out_set *set, uint32_t n, const char *name)
 {
     const char *old = path_in_folder(set, "old", n);
@@ -180,7 +181,7 @@ static perfile_status appear(pf_out_set *set, uint32_t n, const char *name, perf
                 pf_out_mode(name, set->plain, &set->inputs, set->group));
     if (!set->replace)
         sys = appear_new(set, n, name);
-    /* With a second link kept as old.N, rename() replaces the file in one step. */
+    /* old.N is a second link, so rename() replaces the file in one step. */
     else if ((sys = keep_old(set, n, name)) == 0 &&
              rename(path_in_folder(set, "data", n), name) < 0)
         sys = errno;
@@ -197,7 +198,8 @@ perfile_status pf_out_set_appear(pf_out_set *set, const char *(*name)(void *user
         n++;
     if (st == PERFILE_OK)
         return PERFILE_OK;
-    /* Undo: files 0 to n-1 have their names; of file n, the old one may have been moved away. */
+    /* Undo: files 0 to n-1 have their final names.  The old file of file n may have been moved
+     * away. */
     for (uint32_t i = 0; i <= n && i < set->n; i++) {
         bool back = set->replace && rename(path_in_folder(set, "old", i), name(user, i)) == 0;
         if (!back && i < n)

@@ -1,9 +1,9 @@
-/* Opening a source by path or descriptor, the calls that go to the functions of its kind, sources
- * of memory, and spooling.
+/* Opens a source by path or descriptor, and calls the functions of its kind.  Also sources of
+ * memory and mapped files, spooling, and temporary files.
  *
- * The kind follows from the file type: directory (source_dir.c), regular file (mapped, or
- * read through a window), everything else a window over a stream.  What is opened is also
- * noted as an input (inputs.c), so that no output replaces it. */
+ * The kind follows from the file type: directory (source_dir.c), regular file (mapped, or read
+ * through a window), and for everything else a window over a stream.  The opened file is also
+ * recorded as an input (inputs.c), so that no output replaces it. */
 #ifdef __linux__
 #define _GNU_SOURCE /* O_TMPFILE */
 #endif
@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Copies and checks the caller's options. options.limits is redirected to the copy inside `s`. */
+/* Copies and checks the caller's options. options.limits then points to the copy inside `s`. */
 static perfile_status fill_options(perfile_source *s, const perfile_source_options *given,
                                    perfile_error *err)
 {
@@ -78,8 +78,8 @@ static perfile_status source_by_file_type(int fd, bool own, const char *name,
     return pf_source_window(fd, own, PF_SIZE_UNKNOWN, name, options, source, err);
 }
 
-/* Makes a source of `fd` and notes what it reads.  `path` is where `fd` was opened, NULL if
- * unknown: with a path the directories above the file are noted, too, so that none of them is
+/* Makes a source of `fd` and records its inputs.  `path` is the path of `fd`, NULL if unknown.
+ * With a path, the directories above the file are recorded, too, so that none of them is
  * replaced. */
 static perfile_status open_descriptor(int fd, bool own, const char *path, const char *name,
                                       const perfile_source_options *options,
@@ -191,7 +191,7 @@ typedef struct pf_memory {
     const uint8_t *ptr;
 } pf_memory;
 
-/* See pf_source_run(): everything from `offset` on, whatever `need` is. */
+/* See pf_source_run().  Yields everything from `offset` on, regardless of `need`. */
 static perfile_status memory_run(perfile_source *s, uint64_t offset, size_t need,
                                  perfile_bytes *run, perfile_error *err)
 {
@@ -226,7 +226,7 @@ perfile_status perfile_source_memory(perfile_bytes bytes, const char *name, perf
 
 /* Spooling: a stream is copied to a temporary file, so that it can be read more than once. */
 
-/* Copies all of `s` to `fd`; *size is the length. limits.spool_bytes bounds it. */
+/* Copies all of `s` to `fd` and sets *size to the length. limits.spool_bytes bounds it. */
 static perfile_status copy_to_file(perfile_source *s, int fd, uint64_t *size, perfile_error *err)
 {
     uint64_t limit = s->limits.spool_bytes;
@@ -250,7 +250,7 @@ static perfile_status copy_to_file(perfile_source *s, int fd, uint64_t *size, pe
     }
 }
 
-/* The new source names the same inputs as the stream, although it reads from the temporary file. */
+/* The new source has the same inputs as the stream, although it reads from the temporary file. */
 perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, perfile_error *err)
 {
     if (pf_source_has_entries(from)) /* a directory has no bytes to copy */
@@ -270,7 +270,7 @@ perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, p
         (*spooled)->inputs = inputs;
         (*spooled)->origin = pf_source_origin_join(from->origin);
     } else {
-        /* pf_source_map() owns `fd` from success on; until then it is closed here. */
+        /* pf_source_map() has failed or was not called, so `fd` is still owned here. */
         pf_inputs_free(&inputs);
         close(fd);
     }
@@ -279,9 +279,10 @@ perfile_status pf_source_spool(perfile_source *from, perfile_source **spooled, p
 
 /* Regular files as sources: mapped, or read through a window.
  *
- * A mapping makes every span a view of the file, but costs page faults.  PERFILE_SOURCE_SEQUENTIAL
- * asks for reads through a window; the file is still mapped next to it, for spans that are long or
- * must stay.  PERFILE_SOURCE_NO_MAP, or a failed mmap(), means a window only. */
+ * With a mapping every span is a view of the file, but it costs page faults.
+ * PERFILE_SOURCE_SEQUENTIAL asks for reads through a window.  The file is still mapped in addition,
+ * for spans that are long or must stay valid.  With PERFILE_SOURCE_NO_MAP, or if mmap() fails,
+ * there is only a window. */
 
 typedef struct pf_map {
     perfile_source base;
@@ -325,8 +326,8 @@ static void map_close(perfile_source *s)
 
 static const pf_source_ops map_ops = {.run = map_run, .release = map_release, .close = map_close};
 
-/* Makes a window over the file.  `p` is a mapping of all of it, which the new source owns from
- * success on, or MAP_FAILED; unmapped on failure. */
+/* Makes a window over the file.  `p` is a mapping of the whole file, or MAP_FAILED.  The new source
+ * owns the mapping; it is unmapped on failure. */
 static perfile_status make_window(int fd, bool own, void *p, uint64_t size, const char *name,
                                   const perfile_source_options *options, perfile_source **source,
                                   perfile_error *err)
@@ -350,7 +351,7 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
     if (st != PERFILE_OK)
         return st;
     const uint32_t flags = m->base.options.flags;
-    /* An empty file cannot be mapped: it is a mapped source without a mapping. */
+    /* An empty file cannot be mapped: its source is a mapped one without a mapping. */
     m->base.size = size;
     m->base.stable = true;
     m->base.lasting = true;
@@ -364,21 +365,21 @@ perfile_status pf_source_map(int fd, bool own, uint64_t size, const char *name,
             return make_window(fd, own, p, size, name, options, source, err);
         }
         m->ptr = p;
-        (void)madvise(p, (size_t)size, MADV_SEQUENTIAL); /* the kernel reads further ahead */
+        (void)madvise(p, (size_t)size, MADV_SEQUENTIAL); /* makes the kernel read further ahead */
     }
     if (own)
-        close(fd); /* the mapping keeps the file */
+        close(fd); /* the mapping keeps the file open */
     *source = &m->base;
     return PERFILE_OK;
 }
 
 /* Files without a name, for spools and sorted runs.
  *
- * Linux makes such a file in one step (O_TMPFILE).  Elsewhere, and on file systems that cannot,
- * the file has a name for a moment: between mkstemp() and unlink() no signal is delivered to this
- * thread, so that a handler that ends the process leaves no file behind. */
+ * Linux makes such a file in one step (O_TMPFILE).  Elsewhere, and on file systems that cannot do
+ * this, the file has a name for a moment.  Between mkstemp() and unlink() all signals to this
+ * thread are blocked, so that a handler that ends the process leaves no file. */
 
-/* A file in `dir` that never had a name; -1 where there is no such thing. */
+/* Returns a file in `dir` that never had a name, or -1 if the system cannot make one. */
 static int open_unnamed(const char *dir)
 {
 #ifdef O_TMPFILE
@@ -389,7 +390,7 @@ static int open_unnamed(const char *dir)
 #endif
 }
 
-/* A file made from `template` (see mkstemp()) whose name is gone again; -1 with errno. */
+/* Returns a file made from `template` (see mkstemp()) and already unlinked, or -1 with errno. */
 static int open_unlinked(char *template)
 {
     sigset_t all, before;
@@ -406,7 +407,7 @@ static int open_unlinked(char *template)
     return fd;
 }
 
-/* Returns the directory that `dir` stands for. */
+/* Returns the directory for temporary files: `dir` if not NULL, else TMPDIR or /tmp. */
 static const char *directory(const char *dir)
 {
     if (!dir)

@@ -1,10 +1,10 @@
-/* Sources with entries: a directory, or files that a caller names.  They have no bytes, but list
- * and open regular files.
+/* Sources with entries: a directory, or a list of files from the caller.  They have no bytes
+ * themselves, but list and open regular files.
  *
  * The driver of perf.data directories opens data, data.0, data.1 … through it.  Entries are opened
- * relative to the directory's descriptor, so that a renamed directory stays the same one, and
- * symbolic links are never followed: a capture from someone else must not make the command read
- * other files. */
+ * relative to the directory's descriptor, so that a renamed directory stays the same one.  Symbolic
+ * links are never followed: a capture from someone else must not make the command read other
+ * files. */
 #include "io/source_kind.h"
 
 #include <dirent.h>
@@ -42,7 +42,7 @@ static void dir_close(perfile_source *s)
         close(d->fd);
 }
 
-/* "dir/entry", released with pf_free(). */
+/* Returns "dir/entry".  The caller releases it with pf_free(). */
 static char *join(const char *dir, const char *entry)
 {
     size_t n = strlen(dir);
@@ -59,7 +59,7 @@ static char *join(const char *dir, const char *entry)
 }
 
 /* Opens an entry as a mapped source even if the directory was opened as sequential: a recording may
- * have thousands of files, and a window for each would take too much memory. */
+ * have thousands of files, and a window for each would need too much memory. */
 static perfile_status map_entry(const perfile_source *dir, int fd, uint64_t size, const char *path,
                                 perfile_source **source, perfile_error *err)
 {
@@ -68,7 +68,7 @@ static perfile_status map_entry(const perfile_source *dir, int fd, uint64_t size
     return pf_source_map(fd, true, size, path, &how, source, err);
 }
 
-/* Opens a file of the directory, or a companion file in a folder of it.
+/* Opens a file of the directory, or a companion file in one of its folders.
  *
  * Without O_NONBLOCK, opening a FIFO would wait for a writer.  Without O_NOFOLLOW, a link in a
  * directory of another user could lead to files that its owner cannot read, but we can. */
@@ -120,7 +120,7 @@ static perfile_status dir_entry(const perfile_source *dir, const char *entry,
     return st;
 }
 
-/* Adds the companion files in a folder of the directory. */
+/* Adds the companion files in a folder of the directory.  Returns false when out of memory. */
 static bool list_companions(const pf_dir *d, const char *folder, const char *prefix,
                             pf_buffer *names, size_t *n)
 {
@@ -141,8 +141,8 @@ static bool list_companions(const pf_dir *d, const char *folder, const char *pre
     return ok;
 }
 
-/* Adds one entry to the list if it is to be in it; false: no memory.  Links are listed although
- * they cannot be opened: opening reports why.  Links to folders are not followed. */
+/* Adds one entry to the list if it matches.  Returns false when out of memory.  Links are listed
+ * although they cannot be opened: opening reports why.  Links to folders are not followed. */
 static bool list_entry(const pf_dir *d, const char *name, const char *prefix, pf_buffer *names,
                        size_t *n)
 {
@@ -208,10 +208,10 @@ perfile_status pf_source_dir(int fd, bool own, const char *name,
     return PERFILE_OK;
 }
 
-/* Entries of a source that is a directory: their names in the order of their numbers, and opening
- * one by name.  Independent of what kind of source holds them (source_dir.c, or a test). */
+/* Entries of a source that is a directory: lists their names in order, and opens one by name.
+ * Works for all kinds of sources with entries. */
 
-/* PERFILE_E_USAGE unless `s` is a directory. */
+/* Fails with PERFILE_E_USAGE unless `s` is a directory. */
 static perfile_status need_entries(const perfile_source *s, perfile_error *err)
 {
     if (pf_source_has_entries(s))
@@ -225,7 +225,7 @@ perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
     perfile_status st = need_entries(dir, err);
     if (st != PERFILE_OK)
         return st;
-    /* Nothing that leads out of the directory. */
+    /* Refuses everything that leads out of the directory. */
     const bool is_path = strchr(entry, '/') && !perfile_is_companion_file(entry);
     if (!entry[0] || is_path || strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0)
         return pf_fail(err, PERFILE_E_USAGE, "source.entry", "'%s' is not the name of a file",
@@ -243,17 +243,18 @@ perfile_status pf_source_again(const perfile_source *dir, perfile_source **sourc
 /* A name in the list of the kind, while it is sorted. */
 typedef struct entry_name {
     const char *name;
-    const char *rest; /* behind the prefix */
+    const char *rest; /* the part after the prefix */
 } entry_name;
 
-/* True if `text` consists of decimal digits only, at least one. */
+/* Returns true if `text` consists of decimal digits only, at least one. */
 static bool is_number(const char *text)
 {
     return text[0] && !text[strspn(text, "0123456789")];
 }
 
 /* qsort() order: numbers first, by value (compared as digits, so that no length overflows), then
- * other names by bytes.  Equal numbers with different leading zeros go by bytes. */
+ * other names by bytes.  Equal numbers with different numbers of leading zeros are compared by
+ * bytes. */
 static int compare_by_rest(const void *x, const void *y)
 {
     const char *a = ((const entry_name *)x)->rest, *b = ((const entry_name *)y)->rest;
@@ -324,9 +325,9 @@ perfile_status pf_source_companions(const perfile_source *dir, char ***names, si
     return st;
 }
 
-/* Several files as a source with entries: a directory whose files lie elsewhere.  Its entries have
- * the names of the files without their folders, in which no two may be equal.  Symbolic links are
- * followed, as they are for any path that a caller gives. */
+/* Several files as a source with entries, like a directory with files from other places.  Its
+ * entries have the names of the files without their folders; no two names may be equal.  Symbolic
+ * links are followed, as for any path from a caller. */
 
 typedef struct pf_files {
     perfile_source base;
@@ -395,7 +396,7 @@ static const pf_source_ops files_ops = {.run = files_run,
                                         .again = files_again,
                                         .close = files_close};
 
-/* Copies a path into the list, and notes what it names as an input. */
+/* Copies a path into the list, and records it as an input. */
 static perfile_status add_path(pf_files *f, const char *path, perfile_error *err)
 {
     const size_t size = strlen(path) + 1;

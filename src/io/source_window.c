@@ -1,14 +1,13 @@
 /* Input that is read through one buffer (struct pf_window).
  *
- * Data is read behind what the buffer holds; when no room is left there, the bytes that are still
- * wanted are moved to the front, and only when the buffer is full of wanted bytes does it grow.  So
- * memory grows with bytes that arrived and were asked for, never with a length that the input
- * claims, and limits.window_bytes bounds it.
+ * New data is read after the data in the buffer.  When there is no room left, the bytes still
+ * needed are moved to the front.  The buffer grows only when it is full of needed bytes.  So memory
+ * grows with bytes that arrived and were requested, never with a length that the input claims;
+ * limits.window_bytes bounds it.
  *
- * A regular file that is read from front to back goes through a small window even though it is
- * mapped as well: copying it into the same few hundred KiB, which stay in the second-level cache,
- * costs less than page faults on many machines.  Long-lived or very long spans come from the
- * mapping. */
+ * A regular file that is read from start to end goes through a small window although it is also
+ * mapped: copying it into the same few hundred KiB, which stay in the second-level cache, costs
+ * less than page faults on many machines.  Long-lived or very long spans come from the mapping. */
 #include "io/source_kind.h"
 
 #include <errno.h>
@@ -22,10 +21,11 @@
 #include "base/error.h"
 #include "base/options.h"
 
-/* WINDOW_FIRST: first buffer of a stream.  WINDOW_ROOM: less room than this behind the data is
- * worth a move.  WINDOW_FILE: first buffer of a file with a mapping.  WINDOW_MOST: largest span of
- * such a file that goes through the buffer.  WINDOW_HEAD: first read of such a file, and first one
- * behind a jump; later ones are twice as long each.  WINDOW_PAGE: page size. */
+/* WINDOW_FIRST: first buffer of a stream.  WINDOW_ROOM: if there is less room than this after the
+ * data, a move is worth its cost.  WINDOW_FILE: first buffer of a file with a mapping.
+ * WINDOW_MOST: largest span of such a file that goes through the buffer.  WINDOW_HEAD: size of the
+ * first read of such a file, and of the first read after a jump; each later read is twice as long
+ * as the one before.  WINDOW_PAGE: page size. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 /* Small, so that small inputs also make the window move and grow. */
 #define WINDOW_FIRST ((size_t)512)
@@ -40,24 +40,25 @@
 /* Small enough that bytes are still in the second-level cache when they are parsed, and when they
  * are written again. */
 #define WINDOW_FILE  ((size_t)512 << 10)
-#define WINDOW_MOST  ((size_t)4 << 20) /* resynchronisation after damage asks for that much */
-/* Most files that are looked at are not read on, and each page of the buffer costs its first use.
- */
+#define WINDOW_MOST  ((size_t)4 << 20) /* resynchronization after damage needs that much */
+/* Most files are opened only to read their beginning, and the first use of each page of the buffer
+ * costs time. */
 #define WINDOW_HEAD  ((size_t)32 << 10)
-/* Input offset and buffer address agree modulo a page: the kernel copies from page-cache pages, up
- * to twice as fast when source and destination have the same offset in their page. */
+/* Input offset and buffer address agree modulo a page.  The kernel copies from page-cache pages,
+ * and that is up to twice as fast when source and destination have the same offset in their
+ * page. */
 #define WINDOW_PAGE  ((size_t)4 << 10)
 #endif
 
-/* The largest buffer allowed, in bytes. */
+/* Returns the maximum size of the buffer in bytes. */
 static size_t window_max(const pf_window *w)
 {
     uint64_t max = w->base.limits.window_bytes;
     return max < PTRDIFF_MAX ? (size_t)max : (size_t)PTRDIFF_MAX;
 }
 
-/* Moves the data to the front of the buffer, keeping its offset within a page (WINDOW_PAGE) if that
- * is still a move towards the front and leaves room. */
+/* Moves the data to the front of the buffer.  Its offset within a page (WINDOW_PAGE) stays the same
+ * if that still moves it towards the front and leaves room. */
 static void move_to_front(pf_window *w)
 {
     size_t head = (size_t)(w->at % WINDOW_PAGE);
@@ -68,7 +69,7 @@ static void move_to_front(pf_window *w)
     w->n_before = 0;
 }
 
-/* Positions an empty window so that its first byte has the page offset that it has in the input. */
+/* Positions an empty window so that its first byte has the same page offset as in the input. */
 static void start_at_page_offset(pf_window *w)
 {
     size_t head = (size_t)(w->at % WINDOW_PAGE);
@@ -76,7 +77,8 @@ static void start_at_page_offset(pf_window *w)
     w->n_before = 0;
 }
 
-/* Replaces the buffer by one of `cap` bytes that begins on a page boundary; contents are kept. */
+/* Replaces the buffer by one of `cap` bytes that begins on a page boundary.  The contents are
+ * copied. */
 static perfile_status grow(pf_window *w, size_t cap, perfile_error *err)
 {
     uint8_t *memory = pf_realloc(NULL, cap + WINDOW_PAGE, 1);
@@ -92,7 +94,7 @@ static perfile_status grow(pf_window *w, size_t cap, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Makes room for at least one byte behind the data, by a move or by growth.  The caller has checked
+/* Makes room for at least one byte after the data, by a move or by growth.  The caller has checked
  * that the data is shorter than window_max(). */
 static perfile_status make_room(pf_window *w, perfile_error *err)
 {
@@ -100,13 +102,13 @@ static perfile_status make_room(pf_window *w, perfile_error *err)
     if (w->len == 0)
         start_at_page_offset(w);
     else if (room < WINDOW_ROOM && w->head >= w->len)
-        move_to_front(w); /* copies no more than was consumed since the last move: amortised O(1) */
+        move_to_front(w); /* copies no more than was consumed since the last move: amortized O(1) */
     else if (room == 0 && w->head && w->cap >= max)
-        move_to_front(w); /* as often as it takes: more memory is not allowed */
+        move_to_front(w); /* as often as needed: more memory is not allowed */
     if (w->head + w->len < w->cap)
         return PERFILE_OK;
 
-    /* More than half of the buffer are bytes that arrived and are wanted; a length in the input
+    /* More than half of the buffer is bytes that have arrived and are needed; a length in the input
      * alone never leads here. */
     size_t cap = !w->cap ? WINDOW_FIRST : w->cap > max / 2 ? max : w->cap * 2;
     if (w->mapping.ptr)
@@ -117,7 +119,7 @@ static perfile_status make_room(pf_window *w, perfile_error *err)
     return st;
 }
 
-/* One read behind the data, for as much as there is room; *got is 0 at the end of input. */
+/* Reads once after the data, as much as fits.  *got is 0 at the end of input. */
 static perfile_status read_some(pf_window *w, size_t *got, perfile_error *err)
 {
     uint64_t end = w->at + w->len;
@@ -142,8 +144,8 @@ static perfile_status read_some(pf_window *w, size_t *got, perfile_error *err)
                        "'%s': asked for %zu bytes, the callback says it read %" PRId64,
                        w->base.name, n, r);
     w->len += (size_t)r;
-    /* A file with a mapping has shrunk: access to the mapping behind its new end would be SIGBUS.
-     */
+    /* A file with a mapping was truncated: access to the mapping after its new end would raise
+     * SIGBUS. */
     if (r == 0 && n && w->mapping.ptr)
         return pf_fail(err, PERFILE_E_IO, "source.read", "the file was cut while it was read");
     if (r == 0)
@@ -152,13 +154,13 @@ static perfile_status read_some(pf_window *w, size_t *got, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Moves the window to `offset` and drops what lies below it.  A seekable source may jump anywhere;
+/* Moves the window to `offset` and drops the bytes before it.  A seekable source may jump anywhere;
  * a stream reads and discards up to `offset`, and cannot go back. */
 static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
 {
     if (offset < w->at || offset - w->at > w->len) {
         if (w->base.seekable) {
-            /* A step back to bytes that the buffer still holds needs no read. */
+            /* A step back to bytes that are still in the buffer needs no read. */
             uint64_t step_back = offset < w->at ? w->at - offset : UINT64_MAX;
             bool kept = step_back <= w->n_before;
             w->at = offset;
@@ -173,7 +175,7 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
                            "'%s': offset %" PRIu64 " was released, the stream is at %" PRIu64,
                            w->base.name, offset, w->at);
     }
-    /* A stream: `offset` lies behind the buffer, so read and discard. */
+    /* A stream: `offset` is after the buffer, so read and discard. */
     while (offset - w->at > w->len) {
         w->at += w->len;
         w->len = w->n_before = 0;
@@ -194,7 +196,7 @@ static perfile_status advance(pf_window *w, uint64_t offset, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* All bytes from `offset` to the end, out of the mapping. */
+/* Returns all bytes from `offset` to the end, from the mapping. */
 static perfile_bytes from_mapping(const pf_window *w, uint64_t offset)
 {
     if (offset >= w->base.size)
@@ -202,7 +204,8 @@ static perfile_bytes from_mapping(const pf_window *w, uint64_t offset)
     return (perfile_bytes){w->mapping.ptr + offset, (size_t)(w->base.size - offset)};
 }
 
-/* See pf_source_run().  After advance() w->at == offset, except on a stream that ended before. */
+/* See pf_source_run().  After advance() w->at == offset, except on a stream that ended before
+ * `offset`. */
 static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need,
                                  perfile_bytes *run, perfile_error *err)
 {
@@ -215,7 +218,7 @@ static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need
         if (need > left)
             need = (size_t)left;
     }
-    /* Long spans come from the mapping and leave the window where it is. */
+    /* Long spans come from the mapping and do not move the window. */
     if (w->mapping.ptr && (need > WINDOW_MOST || need > window_max(w))) {
         *run = from_mapping(w, offset);
         return PERFILE_OK;
@@ -245,7 +248,7 @@ static perfile_status window_run(perfile_source *s, uint64_t offset, size_t need
     return PERFILE_OK;
 }
 
-/* See pf_source_view().  Without a mapping the span is only valid until the next call. */
+/* See pf_source_view().  Without a mapping the span is valid only until the next call. */
 static perfile_status window_view(perfile_source *s, uint64_t offset, size_t need,
                                   perfile_bytes *run, perfile_error *err)
 {
@@ -284,8 +287,8 @@ static void notify_before_wait(const pf_window *w)
         w->base.waiting(w->base.waiting_user);
 }
 
-/* The `read` of a window over a descriptor.  pread() for regular files: the file position is the
- * caller's. */
+/* The `read` of a window over a descriptor.  Uses pread() for regular files, because the file
+ * position belongs to the caller. */
 static int64_t fd_read(pf_window *w, uint64_t at, void *buf, size_t len)
 {
     notify_before_wait(w);
@@ -294,7 +297,8 @@ static int64_t fd_read(pf_window *w, uint64_t at, void *buf, size_t len)
         if (n >= 0)
             return n;
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            /* The descriptor is non-blocking: wait here, so that "no data yet" is not the end. */
+            /* The descriptor is non-blocking: wait here, so that "no data yet" does not look like
+             * the end. */
             struct pollfd p = {.fd = w->fd, .events = POLLIN};
             if (poll(&p, 1, -1) >= 0)
                 continue;
@@ -332,10 +336,10 @@ void pf_window_add_mapping(perfile_source *window, perfile_bytes mapping)
     window->lasting = true;
 }
 
-/* Bytes from the caller's functions: a window whose reads are callbacks. */
+/* Bytes from functions of the caller: a window that reads through callbacks. */
 
-/* The `read` of the window.  Seeks first if the callback is not at `at`.  No
- * error is tried again, not even -EINTR: that is how a program ends the reading. */
+/* The `read` of the window.  Seeks first if the callback is not at `at`.  No error is retried, not
+ * even -EINTR: a program ends the reading that way. */
 static int64_t callback_read(pf_window *w, uint64_t at, void *buf, size_t len)
 {
     const perfile_source_callbacks *c = &w->callbacks;
@@ -348,11 +352,12 @@ static int64_t callback_read(pf_window *w, uint64_t at, void *buf, size_t len)
     int64_t n = c->read(c->user, buf, len);
     if (n > 0)
         w->position += (uint64_t)n;
-    /* An error becomes an int in pf_fail_io(): a value that is no errno is reported as EIO. */
+    /* An error becomes an int in pf_fail_io(), so a value that is not an errno is reported as
+     * EIO. */
     return n < -INT32_MAX ? -EIO : n;
 }
 
-/* The `release` of the window: the caller's `close`. */
+/* The `release` of the window: calls the caller's `close`. */
 static void callback_release(pf_window *w)
 {
     w->callbacks.close(w->callbacks.user);
@@ -379,7 +384,7 @@ perfile_status perfile_source_callback(const perfile_source_callbacks *callbacks
     w->release = c.close ? callback_release : NULL;
     w->callbacks = c;
     w->position = c.seek ? PF_SIZE_UNKNOWN
-                         : 0; /* unknown position of a seekable callback: the first read seeks */
+                         : 0; /* unknown offset of a seekable callback: the first read seeks */
     *source = &w->base;
     return PERFILE_OK;
 }

@@ -1,8 +1,8 @@
-/* A source on top of another source that copies what passes.
+/* A source on top of another source that copies the bytes that are read through it.
  *
- * The rule: bytes are copied when they are first yielded, in order and without gaps.  A reader that
- * jumps ahead makes the tee read and copy what it jumped over; a reader that goes back gets bytes
- * that were copied already. */
+ * Bytes are copied when they are first yielded, in order and without gaps.  If a reader jumps
+ * ahead, the tee also reads and copies the bytes in between.  If a reader goes back, it gets bytes
+ * that were already copied. */
 #include "io/source_kind.h"
 
 #include "base/error.h"
@@ -13,8 +13,8 @@ typedef struct pf_tee_source {
     pf_tee *tee;
 } pf_tee_source;
 
-/* Gets a span of the source below and copies the part of it that was not copied before.  Requires
- * offset <= t->copied if the tee copies. */
+/* Yields a span of the source below and copies the part of it that was not copied before.  If the
+ * tee copies, offset <= t->copied is required. */
 static perfile_status run_and_copy(pf_tee *t, uint64_t offset, size_t need, perfile_bytes *run,
                                    perfile_error *err)
 {
@@ -27,8 +27,7 @@ static perfile_status run_and_copy(pf_tee *t, uint64_t offset, size_t need, perf
     return perfile_sink_write(t->sink, (perfile_bytes){run->ptr + known, run->len - known}, err);
 }
 
-/* See pf_source_run().  The source below calls the `waiting` callback of this one while it reads.
- */
+/* See pf_source_run().  While it reads, the source below calls this source's `waiting` callback. */
 static perfile_status tee_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                               perfile_error *err)
 {
@@ -49,8 +48,8 @@ static perfile_status tee_run(perfile_source *s, uint64_t offset, size_t need, p
     return st;
 }
 
-/* See pf_source_view().  A view may lie anywhere, so it is not copied here: its bytes are copied
- * when reading of the records gets there.  A stream has no views apart from its runs. */
+/* See pf_source_view().  A view may be anywhere, so it is not copied here: its bytes are copied
+ * when the reader of records gets there.  On a stream a view is the same as a run. */
 static perfile_status tee_view(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                                perfile_error *err)
 {
@@ -64,7 +63,7 @@ static void tee_release(perfile_source *s, uint64_t offset, uint64_t len)
     pf_source_release(((const pf_tee_source *)s)->tee->below, offset, len);
 }
 
-/* A tee that copies needs every byte. */
+/* A tee that copies skips no records, because it needs every byte. */
 static bool tee_absent(perfile_source *s, uint64_t offset, uint64_t sequence, pf_absent *absent)
 {
     const pf_tee *t = ((const pf_tee_source *)s)->tee;

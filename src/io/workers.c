@@ -1,9 +1,9 @@
-/* The pool of threads: one lock and two conditions, `more` (a job waits to be begun) and `finished`
- * (a job is done).
+/* The pool of threads: one lock and two conditions, `more` (a job can be begun) and `finished` (a
+ * job is done).
  *
  * Jobs are numbered from 0; job n uses slot n % n_slots.  At any time taken <= begun <= submitted,
- * and submitted - taken <= n_slots.  Jobs are begun in the order of submission, so that the job
- * that the caller waits for is never overtaken by later ones. */
+ * and submitted - taken <= n_slots.  Jobs are begun in the order of submission, so that later jobs
+ * never overtake the job for which the caller waits. */
 #include "io/workers.h"
 
 #include <pthread.h>
@@ -12,10 +12,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* A sleeping thread is woken only when a quarter of the slots waits to be begun.  Woken for each
- * job, it would sleep again after each, and where the scheduler puts it on the caller's processor
- * the two would alternate there, up to a hundred switches per millisecond.  No job waits forever:
- * pf_workers_take() does those that no thread has begun. */
+/* A sleeping thread is woken only when a quarter of the slots can be begun.  If it were woken for
+ * each job, it would sleep again after each.  If the scheduler then puts it on the caller's CPU,
+ * the two alternate there, up to a hundred switches per millisecond.  No job waits forever:
+ * pf_workers_take() does the jobs that no thread has begun. */
 enum { WAKE_FRACTION = 4 };
 
 struct pf_workers {
@@ -23,18 +23,18 @@ struct pf_workers {
     void *user;
     unsigned n_slots, most_threads;
     /* Used by the caller's thread only. */
-    unsigned n_threads; /* threads that were started, without the caller */
+    unsigned n_threads; /* threads that were started, not counting the caller */
     bool started;       /* start_threads() was called */
-    uint64_t taken;     /* jobs that were taken back */
-    /* Protected by `lock`.  Only the caller's thread writes `submitted`, so that it may read it
-     * without the lock. */
+    uint64_t taken;     /* number of jobs that were taken back */
+    /* Protected by `lock`.  Only the caller's thread writes `submitted`, so it may read it without
+     * the lock. */
     pthread_mutex_t lock;
     pthread_cond_t more, finished;
     uint64_t submitted, begun;
     unsigned running;   /* threads that have begun to run */
     unsigned idle;      /* threads that wait for `more` */
     bool caller_waits;  /* the caller waits for `finished` */
-    bool ending;        /* pf_workers_free() was called: threads end after their present job */
+    bool ending;        /* pf_workers_free() was called: threads end after their current job */
     bool *done;         /* per slot: its job is done */
     pthread_t *threads; /* n_threads of them, joined by pf_workers_free() */
 };
@@ -44,8 +44,8 @@ static unsigned slot_of(const pf_workers *w, uint64_t job)
     return (unsigned)(job % w->n_slots);
 }
 
-/* Does the oldest job that no thread has begun.  Called with the lock, which is released while the
- * job runs. */
+/* Does the oldest job that no thread has begun.  Called with the lock held; the lock is released
+ * while the job runs. */
 static void do_next_job(pf_workers *w, unsigned thread)
 {
     unsigned slot = slot_of(w, w->begun++);
@@ -76,9 +76,9 @@ static void *thread_main(void *user)
     return NULL;
 }
 
-/* Starts the threads with all signals blocked but those that a thread itself causes, such as SIGBUS
- * from a mapped file that was truncated: other signals are for the program's own threads.  Stops at
- * the first thread that cannot be started. */
+/* Starts the threads with all signals blocked, except those that a thread itself causes, such as
+ * SIGBUS from a mapped file that was truncated.  Other signals are for the program's own threads.
+ * Stops at the first thread that cannot be started. */
 static void start_threads(pf_workers *w)
 {
     static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
@@ -166,16 +166,16 @@ void pf_workers_submit(pf_workers *w)
         start_threads(w);
     pf_workers_submit_without_wakeup(w);
     pthread_mutex_lock(&w->lock);
-    /* A thread that is awake needs no signal: it looks for jobs, under the lock, before it sleeps.
-     */
+    /* A thread that is awake needs no signal: it checks for jobs, under the lock, before it
+     * sleeps. */
     bool wake = w->idle > 0 && w->submitted - w->begun >= w->n_slots / WAKE_FRACTION;
     pthread_mutex_unlock(&w->lock);
     if (wake)
         pthread_cond_signal(&w->more);
 }
 
-/* Waits until the submitted job in `slot` is done, and does other jobs meanwhile.  Called with the
- * lock. */
+/* Waits until the submitted job in `slot` is done, and does other jobs in the meantime.  Called
+ * with the lock held. */
 static void wait_for_job(pf_workers *w, unsigned slot)
 {
     while (!w->done[slot]) {

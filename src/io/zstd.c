@@ -1,9 +1,9 @@
-/* Compressed records, both ways: a thin layer over libzstd, which bounds the output and handles
- * padding.
+/* Compression and decompression of records: a thin layer over libzstd that bounds the output and
+ * handles padding.
  *
- * The difficulty is zero padding behind the data: zstd does not say how many bytes it needs of the
- * last ones, but its return value (`wanted`) hints at how many bytes it expects next, from which
- * the end of a block can be recognised. */
+ * The difficulty is zero padding after the data: zstd does not say how many of the last bytes it
+ * needs.  But its return value (`wanted`) hints at how many bytes it expects next, and this shows
+ * where a block ends. */
 #include "io/zstd.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ struct pf_inflate {
     ZSTD_DCtx *zstd;
     size_t wanted;  /* zstd's hint: input bytes until its next step; 0 at the end of a frame */
     bool started;   /* some input was consumed since the last reset */
-    uint64_t limit; /* limit of the present call, for the message */
+    uint64_t limit; /* limit of the current call, for the message */
 };
 
 pf_inflate *pf_inflate_new(unsigned window_log)
@@ -55,7 +55,7 @@ void pf_inflate_reset(pf_inflate *z)
     z->started = false;
 }
 
-/* The error for the result `code` of a failed zstd call. */
+/* Fails with the error for the result `code` of a failed zstd call. */
 static perfile_status fail_zstd(size_t code, perfile_error *err)
 {
     switch (ZSTD_getErrorCode(code)) {
@@ -68,7 +68,7 @@ static perfile_status fail_zstd(size_t code, perfile_error *err)
     }
 }
 
-/* Decompresses `bytes` to the end.  *left is what `out` may still grow by. */
+/* Decompresses all of `bytes`.  *left is the number of bytes by which `out` may still grow. */
 static perfile_status inflate(pf_inflate *z, perfile_bytes bytes, pf_buffer *out, uint64_t *left,
                               perfile_error *err)
 {
@@ -77,7 +77,7 @@ static perfile_status inflate(pf_inflate *z, perfile_bytes bytes, pf_buffer *out
     while (in.pos < in.size || full) {
         if (!pf_buffer_reserve(out, ZSTD_DStreamOutSize()))
             return pf_fail_nomem(err, "zstd");
-        /* One byte more than allowed: output that ends exactly at the limit leaves it unused, and
+        /* One byte more than allowed: output that ends exactly at the limit does not use it, and
          * longer output fills it. */
         size_t room = out->cap - out->len;
         if (room > *left)
@@ -105,7 +105,7 @@ static perfile_status inflate(pf_inflate *z, perfile_bytes bytes, pf_buffer *out
     return PERFILE_OK;
 }
 
-/* inflate() that resets the stream if it fails. */
+/* Calls inflate(), and resets the stream if it fails. */
 static perfile_status feed(pf_inflate *z, perfile_bytes in, pf_buffer *out, uint64_t *left,
                            perfile_error *err)
 {
@@ -134,9 +134,9 @@ perfile_status pf_inflate_feed_padded(pf_inflate *z, perfile_bytes in, pf_buffer
     perfile_bytes zeros = {in.ptr + body.len, in.len - body.len};
     perfile_status st = body.len ? feed(z, body, out, &limit, err) : PERFILE_OK;
 
-    /* The first of the zeros may belong to the last block.  zstd's hint counts the bytes up to the
-     * end of the block plus the next block header, so that it equals one header exactly at the end
-     * of a block.  Feed zeros until then; the remaining ones are padding. */
+    /* The first of the zeros may belong to the last block. zstd's hint counts the bytes up to the
+     * end of the block plus the next block header, so it equals one header exactly at the end of a
+     * block.  Feed zeros until then; the remaining ones are padding. */
     while (st == PERFILE_OK && zeros.len) {
         if (z->started && (z->wanted == 0 || z->wanted == BLOCK_HEADER))
             break;
@@ -152,7 +152,7 @@ perfile_status pf_inflate_feed_padded(pf_inflate *z, perfile_bytes in, pf_buffer
 
 /* Compression for COMPRESSED records, a thin layer over libzstd. */
 
-/* A zstd compression context; the window of the stream lives in it. */
+/* A zstd compression context, which contains the window of the stream. */
 struct pf_deflate {
     ZSTD_CCtx *zstd;
 };
@@ -180,8 +180,8 @@ void pf_deflate_free(pf_deflate *z)
 
 size_t pf_deflate_bound(size_t n)
 {
-    /* ZSTD_compressBound() is for a single complete frame; the largest frame header and the empty
-     * block that a flush may add come on top. */
+    /* ZSTD_compressBound() is for a single complete frame.  Add the largest frame header and the
+     * empty block that a flush may add. */
     enum { FRAME_HEADER = 18, FLUSH = 3 };
     return ZSTD_compressBound(n) + FRAME_HEADER + FLUSH;
 }

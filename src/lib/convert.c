@@ -1,5 +1,5 @@
-/* perfile_convert_capture(): decides whether the bytes of a capture can be kept, and converts what
- * must be written again: a stream, on it the stages that the options ask for (first scrubbing, then
+/* perfile_convert_capture(): decides whether the bytes of a capture can be copied.  If not,
+ * converts its records with a stream, the stages that the options ask for (first scrubbing, then
  * older versions of perf, then byte order), and perfile_copy() into a writer. */
 #include "lib/convert.h"
 
@@ -13,14 +13,14 @@
 #include "lib/registry.h"
 #include "undump/undump.h"
 
-enum { DEFAULT_LEVEL = 1 }; /* of zstd, as for `perf record -z` */
+enum { DEFAULT_LEVEL = 1 }; /* level of zstd, as for `perf record -z` */
 
-/* Flags that change which records there are, or what is in them. */
+/* Flags that change the set of records or their contents. */
 static const uint32_t rewriting = PERFILE_CONVERT_DROP_UNKNOWN | PERFILE_CONVERT_COMPRESS |
                                   PERFILE_CONVERT_DECOMPRESS | PERFILE_CONVERT_SCRUB;
 
-/* True if the driver can read its header alone and swap facts in place, as that of perf.data.  Of
- * other formats bytes are kept only if nothing at all is asked. */
+/* Returns true if the driver can read its header alone and swap facts in place, like the driver of
+ * perf.data.  For other formats bytes are copied only if the options ask for no change at all. */
 static bool knows_places(const pf_convert *x)
 {
     return x->driver->head && x->driver->byteswap_facts;
@@ -31,13 +31,13 @@ static bool same_format(const pf_convert *x)
     return !x->options.format || strcmp(x->options.format, x->driver->name) == 0;
 }
 
-/* True if the driver makes records of perf's own family of the capture. */
+/* Returns true if the driver translates the capture to records of perf's own family. */
 static bool translates(const pf_convert *x)
 {
     return !knows_places(x) && !same_format(x);
 }
 
-/* Notes one damage of an event or a feature; nothing if `damage` is 0. */
+/* Notes a damage of an event or a feature; does nothing if `damage` is 0. */
 static void note(pf_convert *x, uint32_t kind, uint32_t number, uint32_t damage, uint64_t offset)
 {
     const perfile_note one = {
@@ -88,8 +88,8 @@ perfile_status pf_convert_on_kept(void *user, const perfile_record *r, const per
 {
     pf_convert *x = user;
     bool unknown = why->status == PERFILE_E_UNSUPPORTED;
-    /* A newer tool may have added fields behind those that version 1 of the dump schema names, and
-     * our tables may be wrong about them.  It is damage only if the fields of that schema cannot be
+    /* A newer tool may have added fields after those in version 1 of the dump schema, and our
+     * tables may be wrong about them.  It is damage only if the fields of that schema cannot be
      * read either. */
     bool damage = !unknown && !(r   ? pf_record_readable(r, PERFILE_WALK_CONTRACT)
                                 : f ? pf_feature_readable(f, PERFILE_WALK_CONTRACT)
@@ -101,10 +101,10 @@ perfile_status pf_convert_on_kept(void *user, const perfile_record *r, const per
     return PERFILE_OK;
 }
 
-/* The way of records. */
+/* Converting records. */
 
-/* Notes the range `e` of the file, which no section covers, if any of its bytes is not zero: it is
- * not copied by a writer.  Zeros are padding. */
+/* Notes the range `e` of the file, which is in no section, if any of its bytes is not zero: a
+ * writer does not copy it.  Zeros are padding. */
 static perfile_status note_gap(pf_convert *x, perfile_source *source, const perfile_extent *e,
                                perfile_error *err)
 {
@@ -152,8 +152,8 @@ perfile_status pf_convert_open(pf_convert *x, perfile_stream **s, perfile_error 
     return st;
 }
 
-/* Opens the records as they are stored.  A file in a pipe has its header in front and its features
- * at the end: it must be read from a file. */
+/* Opens a stream of the records as they are stored.  If a file comes through a pipe, it must be
+ * spooled first: its features are at the end. */
 static perfile_status open_stored(pf_convert *x, perfile_stream **s, perfile_error *err)
 {
     perfile_status st =
@@ -168,7 +168,7 @@ static perfile_status open_stored(pf_convert *x, perfile_stream **s, perfile_err
     return st;
 }
 
-/* pf_translation.pass: opens the capture anew. */
+/* pf_translation.pass: opens the capture again. */
 static perfile_status open_pass(void *user, perfile_stream **stream, perfile_error *err)
 {
     pf_convert *x = user;
@@ -190,8 +190,8 @@ static perfile_status on_damage(void *user, const perfile_record *r, perfile_err
     return st;
 }
 
-/* Opens the capture as records of perf's own family, in order of time, which the driver makes of
- * it.  The stream borrows `t`. */
+/* Opens the capture translated to records of perf's own family, in order of time.  The stream
+ * borrows `t`. */
 static perfile_status open_translated(pf_convert *x, pf_translation *t, perfile_stream **s,
                                       perfile_error *err)
 {
@@ -222,7 +222,7 @@ static perfile_status open_translated(pf_convert *x, pf_translation *t, perfile_
     return st == PERFILE_OK ? pf_translate(x->driver, t, s, err) : st;
 }
 
-/* Callback of perfile_target(): passes a loss on as a note at once. */
+/* Callback of perfile_target(): passes a loss on as a note immediately. */
 static void on_loss(void *user, const perfile_target_loss *loss)
 {
     pf_convert *x = user;
@@ -233,9 +233,9 @@ static void on_loss(void *user, const perfile_target_loss *loss)
 }
 
 /* Writes the records of `s` and its facts to x->sink.  Compressed records stay as they are if
- * nothing in them changes.  The chunks of a file are one zstd stream, each decompressed with what
- * was before; files of a directory have a stream each, which cannot be joined without
- * decompressing. */
+ * nothing in them changes.  The compressed records of a file are one zstd stream; each needs the
+ * ones before it to be decompressed.  The files of a directory have one stream each, and these
+ * cannot be joined without decompressing. */
 static perfile_status write_all(pf_convert *x, perfile_stream *s, bool swaps, perfile_error *err)
 {
     const perfile_convert_options *o = &x->options;
@@ -253,7 +253,7 @@ static perfile_status write_all(pf_convert *x, perfile_stream *s, bool swaps, pe
     return pf_copy_to(x->sink, &how, s, &copy, &x->result.copied, err);
 }
 
-/* A stream with the stages that the options ask for, and a writer. */
+/* Converts with a stream, the stages that the options ask for, and a writer. */
 static perfile_status convert_records(pf_convert *x, perfile_error *err)
 {
     const perfile_convert_options *o = &x->options;
@@ -293,10 +293,11 @@ static perfile_status convert_records(pf_convert *x, perfile_error *err)
     return st;
 }
 
-/* Which way.  For some questions a file is read; a pipe is copied to a temporary file first. */
+/* Choosing the way.  To answer some questions the file is read; a pipe is copied to a temporary
+ * file first. */
 
-/* Decides form and byte order of the output, and whether the latter is not that of the input.
- * PERFILE_E_USAGE if the options contradict. */
+/* Sets form and byte order of the output, and *swap if the byte order differs from the input.
+ * Fails with PERFILE_E_USAGE if the options contradict each other. */
 static perfile_status settle(pf_convert *x, bool *swap, perfile_error *err)
 {
     const perfile_convert_options *o = &x->options;
@@ -313,8 +314,8 @@ static perfile_status settle(pf_convert *x, bool *swap, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* True if the capture has damage.  A directory, which would be read twice, is taken to have some.
- */
+/* Sets *damaged if the capture has damage.  Assumes so for a directory, which would otherwise be
+ * read twice. */
 static perfile_status is_damaged(pf_convert *x, bool *damaged, perfile_error *err)
 {
     const perfile_record *first;
@@ -337,7 +338,7 @@ static perfile_status is_damaged(pf_convert *x, bool *damaged, perfile_error *er
     return st < 0 ? st : PERFILE_OK;
 }
 
-/* Opens the file that shows whether there are compressed records: of a directory `data`. */
+/* Opens the file that shows whether there are compressed records: in a directory, `data`. */
 static perfile_status open_first(pf_convert *x, perfile_stream **s, perfile_error *err)
 {
     perfile_source *data;
@@ -352,12 +353,12 @@ static perfile_status open_first(pf_convert *x, perfile_stream **s, perfile_erro
     return st;
 }
 
-/* True if the capture has compressed records.  A pipe, which cannot be searched, is taken to have
- * some.
+/* Sets *packed if the capture has compressed records.  Assumes so for a pipe, which cannot be
+ * searched.
  *
- * A recording with compression has the feature COMPRESSED, in a pipe before the kernel's
- * records; without it the first record of the kernel answers "no".  With it, the records are
- * searched, because some tools leave the feature when they decompress. */
+ * A recording with compression has the feature COMPRESSED; in a pipe it comes before the kernel's
+ * records.  Without the feature, the answer is "no" at the first kernel record.  With it, the
+ * records are searched, because some tools leave the feature when they decompress. */
 static perfile_status is_packed(pf_convert *x, bool *packed, perfile_error *err)
 {
     perfile_stream *s;
@@ -378,15 +379,15 @@ static perfile_status is_packed(pf_convert *x, bool *packed, perfile_error *err)
             break;
         *packed = st == PERFILE_OK && (first->type == PERFILE_RECORD_COMPRESSED ||
                                        first->type == PERFILE_RECORD_COMPRESSED2);
-        /* Only `data` was read: other files of the directory may be compressed. */
+        /* Only `data` was read.  Other files of the directory may be compressed. */
         *packed |= st == PERFILE_END && announced && x->from_directory;
     }
     perfile_stream_close(s);
     return st < 0 ? st : PERFILE_OK;
 }
 
-/* Resolves EXPAND, which becomes DECOMPRESS if there are compressed records.  What cannot be read
- * has none: the usual way reports that, or packs the bytes. */
+/* Resolves the flag EXPAND: it becomes DECOMPRESS if there are compressed records.  A capture that
+ * cannot be read counts as having none; converting it reports the error, or copies its bytes. */
 static perfile_status expand(pf_convert *x, perfile_error *err)
 {
     bool packed = false;
@@ -408,7 +409,8 @@ static perfile_status expand(pf_convert *x, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* True if everything keeps its offset: same format and form, and nothing left out or repacked. */
+/* Returns true if everything keeps its offset: same format and form, and nothing is left out or
+ * recompressed. */
 static bool keeps_places(const pf_convert *x)
 {
     const perfile_convert_options *o = &x->options;
@@ -424,7 +426,7 @@ static bool keeps_places(const pf_convert *x)
 
 enum way { RECORDS, BYTES, SWAPPED_BYTES };
 
-/* Decides: may the bytes be kept?  Then bytes, else records. */
+/* Decides whether the bytes can be copied, or the records must be converted. */
 static perfile_status decide(pf_convert *x, enum way *way, perfile_error *err)
 {
     bool swap = false, damaged = false, packed = false;
@@ -441,10 +443,10 @@ static perfile_status decide(pf_convert *x, enum way *way, perfile_error *err)
         st = expand(x, err);
     if (st != PERFILE_OK || !keeps_places(x))
         return st;
-    /* What follows damage that is left out moves. */
+    /* Leaving out damage would move the bytes after it. */
     if (x->options.on_damage < PERFILE_ON_DAMAGE_FAIL)
         st = is_damaged(x, &damaged, err);
-    /* What is in a compressed record would, swapped, compress to another length. */
+    /* The contents of a compressed record, once swapped, would compress to another length. */
     if (st == PERFILE_OK && swap && !damaged)
         st = is_packed(x, &packed, err);
     if (!damaged && !packed)
@@ -462,8 +464,7 @@ static perfile_status convert(pf_convert *x, perfile_error *err)
                           : pf_convert_bytes(x, way == SWAPPED_BYTES, err);
 }
 
-/* Completes the options, and says how a pass reads the input: damage is delivered as records, FAIL
- * stops at the first damage, COPY goes on after it. */
+/* Copies the options, sets their defaults and checks them. */
 static perfile_status copy_options(pf_convert *x, const perfile_convert_options *options,
                                    perfile_error *err)
 {
@@ -481,7 +482,8 @@ static perfile_status copy_options(pf_convert *x, const perfile_convert_options 
     return st == PERFILE_OK ? pf_byte_order_check(o->byte_order, "convert.options", err) : st;
 }
 
-/* pf_undump_note_fn: what a dump does not have is noted like what a form cannot hold. */
+/* pf_undump_note_fn: facts that are missing in a dump are noted like facts that a form cannot
+ * contain. */
 static void on_not_in_dump(void *user, const perfile_note *what)
 {
     pf_convert *x = user;
@@ -489,7 +491,7 @@ static void on_not_in_dump(void *user, const perfile_note *what)
     x->result.damaged |= what->kind == PERFILE_NOTE_DAMAGE;
 }
 
-/* Replaces a dump by the capture that it is of; *source is closed then. */
+/* Replaces a dump by the capture that it describes; closes the old *source. */
 static perfile_status undump(pf_convert *x, perfile_source **source, perfile_error *err)
 {
     perfile_source *capture;
@@ -527,7 +529,7 @@ perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sin
         st = pf_passes_begin(&x.in, source, &how, err);
     if (st == PERFILE_OK)
         st = pf_sink_add_inputs(sink, &x.in.source->inputs, err);
-    if (st == PERFILE_OK && x.in.source->origin) /* what is packed again stays what it is */
+    if (st == PERFILE_OK && x.in.source->origin) /* a copy that is packed again keeps its marks */
         pf_sink_mark(sink, x.in.source->origin->lossy);
     if (st == PERFILE_OK)
         st = convert(&x, err);

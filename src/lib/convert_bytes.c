@@ -1,15 +1,15 @@
-/* Converting without moving a byte: the output has the form of the input, file by file.
+/* Converts without moving a byte: the output has the form of the input, file by file.
  *
  * Records are walked in order while the bytes before them are copied (copy_below()).  If the source
- * is not mapped, its bytes are in memory only while the stream reads them; then a tee copies each
- * of them when it is read, and nothing is copied here.
+ * is not mapped, its bytes are in memory only while the stream reads them.  Then a tee copies each
+ * byte when it is read, and nothing is copied here.
  *
- * For another byte order, each run of records is swapped into a buffer and written in place of its
+ * For the other byte order, each run of records is swapped into a buffer and written instead of its
  * bytes.  At the end driver->byteswap_facts() overwrites header, sections and features of a file
- * with their swapped bytes, for which the sink must be able to write at an offset again.
+ * with their swapped bytes, so the sink must be able to overwrite.
  *
- * Damaged bytes are copied as they are, but for a header that was read as such: it is swapped, so
- * that a reader of the output finds the same damage at the same offset. */
+ * Damaged bytes are copied as they are, with one exception: a record header that was read as such
+ * is swapped, so that a reader of the output finds the same damage at the same offset. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,19 +26,19 @@ enum { COPY_BYTES = 1 << 20 }; /* collected before they are copied, to make few 
 typedef struct pf_image {
     pf_convert *x;
     bool swap;                /* the output has the other byte order */
-    bool keeps;               /* every byte goes into an archive, or comes out of one */
-    bool zeros;               /* … and what an archive has lost may become zeros */
-    pf_source_origin *origin; /* of the input; NULL: it is in no archive */
+    bool keeps;               /* an archive is the source or the target, and every byte is kept */
+    bool zeros;               /* … but bytes that the archive has lost may become zeros */
+    pf_source_origin *origin; /* of the input; NULL if it is not in an archive */
     perfile_source *file;     /* the input, if it is one file */
     perfile_source **bytes;   /* sources of the files; owned if the input is a directory */
     uint32_t n_files;
     perfile_stream *stream;
-    perfile_sink *sink; /* for the file that is being copied */
+    perfile_sink *sink; /* sink of the file that is being copied */
     uint32_t part;      /* index of that file */
-    uint64_t copied;    /* bytes of that file that are in the output */
+    uint64_t copied;    /* number of bytes of that file in the output */
     pf_buffer swapped;  /* a run of records in the other byte order */
-    /* perfile_section: where in the output the bodies of simpleperf's fragments are that wait for
-     * the record joined from them. */
+    /* perfile_section: offsets in the output of the bodies of simpleperf fragments whose joined
+     * record has not arrived yet. */
     pf_buffer fragments;
 } pf_image;
 
@@ -48,7 +48,7 @@ static perfile_status copy_below(pf_image *m, uint64_t end, perfile_error *err)
 {
     perfile_source *from = m->bytes[m->part];
     if (pf_tee_copies(&m->x->in.tee))
-        return PERFILE_OK; /* the tee has copied them already */
+        return PERFILE_OK; /* the tee has already copied them */
     while (m->copied < end) {
         perfile_bytes run;
         perfile_status st = pf_source_run(from, m->copied, 1, &run, err);
@@ -73,8 +73,8 @@ static perfile_status copy_rest(pf_image *m, perfile_error *err)
 
 /* Swapping. */
 
-/* Before the first record: writes the swapped header of a pipe.  For a file, the facts are swapped
- * at the end, so the sink must be able to overwrite. */
+/* Before the first record: writes the swapped header of a pipe.  The facts of a file are swapped at
+ * the end, so the sink must be able to overwrite. */
 static perfile_status swap_head(pf_image *m, perfile_error *err)
 {
     const pf_convert *x = m->x;
@@ -94,7 +94,7 @@ static perfile_status swap_head(pf_image *m, perfile_error *err)
     return perfile_sink_write(m->sink, (perfile_bytes){header, sizeof header}, err);
 }
 
-/* `joined` is the record made from the fragments that wait: swaps it, and overwrites the bodies of
+/* `joined` is the record joined from the waiting fragments.  Swaps it, and overwrites the bodies of
  * the fragments in the output with its swapped bytes, one range after the other. */
 static perfile_status swap_fragments(pf_image *m, const perfile_record *joined, perfile_error *err)
 {
@@ -118,8 +118,8 @@ static perfile_status swap_fragments(pf_image *m, const perfile_record *joined, 
     return st;
 }
 
-/* Remembers the body of a fragment for swap_fragments().  A number of the record may be
- * divided between two, so that a fragment alone cannot be swapped. */
+/* Remembers the body of a fragment for swap_fragments().  A fragment cannot be swapped alone,
+ * because a number of the record may be divided between two fragments. */
 static perfile_status note_fragment(pf_image *m, const perfile_record *r, perfile_error *err)
 {
     perfile_section body = {r->offset + PF_PERF_RECORD_HEADER, r->body.len};
@@ -131,9 +131,9 @@ static perfile_status note_fragment(pf_image *m, const perfile_record *r, perfil
                                                                : pf_fail_nomem(err, "convert");
 }
 
-/* Writes a run of records, which lie one after the other in memory and in the file, in the other
- * byte order.  A record that cannot be swapped completely ends the call of pf_swap_run(); it is
- * reported, and swapping goes on with the next record. */
+/* Writes a run of records, which are adjacent in memory and in the file, in the other byte order.
+ * A record that cannot be swapped completely ends the call of pf_swap_run(); it is reported, and
+ * swapping continues with the next record. */
 static perfile_status swap_run(pf_image *m, const perfile_record *first, size_t n,
                                perfile_error *err)
 {
@@ -151,8 +151,8 @@ static perfile_status swap_run(pf_image *m, const perfile_record *first, size_t 
             err)
             *err = why;
     }
-    /* copy_below() may reuse the memory that `first` points to: nothing below reads the
-     * records, only first->offset, which is in the stream. */
+    /* copy_below() may reuse the memory that `first` points to.  The code below reads no record,
+     * only first->offset, which belongs to the stream. */
     if (st == PERFILE_OK)
         st = copy_below(m, first->offset, err);
     if (st == PERFILE_OK)
@@ -161,9 +161,9 @@ static perfile_status swap_run(pf_image *m, const perfile_record *first, size_t 
     return st;
 }
 
-/* Writes a run in the other byte order.  Inner records are not in the file, but for the record
- * joined from fragments, which goes over these.  Compressed records end in an error: they
- * were looked for, but by the feature that announces them. */
+/* Writes a run in the other byte order.  Inner records are not in the file, except for the record
+ * joined from fragments, which overwrites them.  Compressed records are an error: the search for
+ * them relied on the feature that announces them. */
 static perfile_status swap(pf_image *m, const perfile_record *first, size_t n, perfile_error *err)
 {
     if (first->flags & PERFILE_REC_INNER)
@@ -182,8 +182,8 @@ static perfile_status swap(pf_image *m, const perfile_record *first, size_t n, p
     return swap_run(m, first, n, err);
 }
 
-/* `r` is damage: if it is a header with a bad size, the header is swapped; all else will be copied
- * as it is. */
+/* `r` is damage.  Swaps it if it is a record header with a bad size; all other bytes will be copied
+ * as they are. */
 static perfile_status swap_damaged(pf_image *m, const perfile_record *r, perfile_error *err)
 {
     uint8_t header[PF_PERF_RECORD_HEADER];
@@ -215,9 +215,9 @@ static perfile_status swap_facts(const pf_image *m, perfile_error *err)
     return m->x->driver->byteswap_facts(&t, err);
 }
 
-/* Copying, with swapping or without. */
+/* Copying, with or without swapping. */
 
-/* Ends the current file and those without records, up to the file with index `part`. */
+/* Finishes the current file and files without records, up to the file with index `part`. */
 static perfile_status go_to_part(pf_image *m, uint32_t part, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -231,7 +231,7 @@ static perfile_status go_to_part(pf_image *m, uint32_t part, perfile_error *err)
     return st;
 }
 
-/* Counts the records of a run, and reports progress. */
+/* Counts the records of a run and reports progress. */
 static void count(pf_image *m, const perfile_record *first, size_t n)
 {
     perfile_copy_summary *sum = &m->x->result.copied;
@@ -243,8 +243,8 @@ static void count(pf_image *m, const perfile_record *first, size_t n)
         m->x->options.progress(m->x->options.user, p->done, p->total);
 }
 
-/* Copies a run, and says where its records are.  What is inside an envelope is no part of the file.
- */
+/* Copies a run and reports the positions of its records to the sink.  Inner records of an envelope
+ * are not in the file. */
 static perfile_status tell_records(pf_image *m, const perfile_record *first, size_t n,
                                    perfile_error *err)
 {
@@ -339,8 +339,8 @@ static perfile_status open_file(pf_image *m, const perfile_source *dir, const ch
 }
 
 /* Opens the files of a directory as sources: `data`, then data.0, data.1 … in the order in which
- * the driver reads them.  A gap in the numbers is an error, because the output's parts are numbered
- * by their order. */
+ * the driver reads them.  A gap in the numbers is an error, because the parts of the output are
+ * numbered by their order. */
 static perfile_status open_files(pf_image *m, perfile_error *err)
 {
     const perfile_source *dir = m->x->in.source;
@@ -364,8 +364,8 @@ static perfile_status open_files(pf_image *m, perfile_error *err)
     return st == PERFILE_OK ? pf_convert_open(m->x, &m->stream, err) : st;
 }
 
-/* The same of a format whose files have names of their own: those of the stream's parts, which the
- * output's get, too. */
+/* The same for a format that has its own file names.  The names of the stream's parts become those
+ * of the output. */
 static perfile_status open_named_files(pf_image *m, perfile_error *err)
 {
     pf_convert *x = m->x;
@@ -396,7 +396,7 @@ static perfile_status open_image(pf_image *m, perfile_error *err)
     return pf_passes_open(&x->in, &m->stream, err);
 }
 
-/* Copies bytes that no driver can read, into an archive or out of it. */
+/* Copies bytes that no driver can read into an archive or out of it. */
 static perfile_status copy_unknown(pf_image *m, perfile_error *err)
 {
     const perfile_note note = {.kind = PERFILE_NOTE_UNKNOWN_FORMAT,
@@ -408,8 +408,8 @@ static perfile_status copy_unknown(pf_image *m, perfile_error *err)
     return st == PERFILE_OK ? finish(m, err) : st;
 }
 
-/* Copies a file out of an archive.  Its records were walked when it was packed, and each of its
- * bytes is under a checksum: nothing is learned by walking them again. */
+/* Copies a file out of an archive.  Its records were walked when it was packed, and each byte has a
+ * checksum, so walking them again would show nothing new. */
 static perfile_status copy_out(pf_image *m, perfile_error *err)
 {
     perfile_status st = pf_archive_image_copy(m->file, m->sink, err);
@@ -417,7 +417,8 @@ static perfile_status copy_out(pf_image *m, perfile_error *err)
     return st == PERFILE_OK ? finish(m, err) : st;
 }
 
-/* Opens the stream and copies.  What cannot be opened is copied without, if every byte is kept. */
+/* Opens the stream and copies.  If the stream cannot be opened and every byte is kept, copies
+ * without it. */
 static perfile_status open_and_copy(pf_image *m, perfile_error *err)
 {
     const bool whole = m->keeps && !m->x->from_directory;
@@ -431,8 +432,8 @@ static perfile_status open_and_copy(pf_image *m, perfile_error *err)
     return st == PERFILE_OK ? copy(m, err) : st;
 }
 
-/* For an archive, every byte is all that is asked: what is wrong with the capture is noted, and
- * lost is only what an archive has lost. */
+/* With an archive every byte is kept: damage of the capture is only noted, and only bytes that the
+ * archive itself has lost count as lost. */
 perfile_status pf_convert_bytes(pf_convert *x, bool swap, perfile_error *err)
 {
     const bool packs = pf_sink_wants_records(x->sink);

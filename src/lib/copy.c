@@ -1,12 +1,15 @@
 /* perfile_copy(): writes the records of a stream.
  *
- * Whole runs go to the writer at once; only records that need a decision (tool records of a pipe,
- * envelopes and what is in them, damage, unknown types) are examined one by one, in pf_copy_run().
+ * Whole runs go to the writer at once.  Only records that need a decision (tool records of a pipe,
+ * envelopes and their inner records, damage, unknown types) are examined one by one, in
+ * pf_copy_run().
  *
- * Two things come twice in a stream: a COMPRESSED record and the records in it, and simpleperf's
- * fragments and the record joined from them.  Exactly one of the two is written, see is_written().
+ * Two kinds of data appear twice in a stream: a COMPRESSED record and the records in it, and
+ * simpleperf's fragments and the record joined from them.  Exactly one of the two is written, see
+ * is_written().
  *
- * Facts of the input, and facts in records that become sections, are in copy_facts.c. */
+ * Facts of the input, and facts in records that become sections, are in copy_facts.c.  This file
+ * also has notes and progress. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -22,7 +25,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { HELD_MOST = 8 << 20 }; /* bytes of records in front of the first one of the kernel */
+enum { HELD_MOST = 8 << 20 }; /* bytes of records before the first kernel record */
 
 perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
 {
@@ -36,8 +39,8 @@ perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, pe
 }
 
 /* Writes a run without its FINISHED_ROUND records, each of which is noted.  They promise that all
- * records behind them are later than those of the round before.  That does not hold when the files
- * of a directory are written one after the other. */
+ * records after them are later than those of the round before.  That is not true if the files of a
+ * directory are written one after the other. */
 static perfile_status put_without_rounds(pf_copy *x, const perfile_record *first, size_t n,
                                          perfile_error *err)
 {
@@ -56,7 +59,8 @@ static perfile_status put_without_rounds(pf_copy *x, const perfile_record *first
     return st;
 }
 
-/* True if damage of the input is counted and left out instead of ending the copy with an error. */
+/* Returns true if damage of the input is counted and left out and does not end the copy with an
+ * error. */
 static bool is_forced(const pf_copy *x)
 {
     return x->options.flags & PERFILE_COPY_FORCE;
@@ -71,9 +75,10 @@ static perfile_status handle_damage(pf_copy *x, const perfile_record *r, perfile
     return PERFILE_OK;
 }
 
-/* True if the record itself is written.  Of an envelope and its inner records one is: compressed
- * records as they are with PERFILE_COPY_COMPRESSED, else what was in them; always the fragments,
- * never the record joined from them.  A writer that compresses what it gets needs no note. */
+/* Returns true if the record itself is written.  Either an envelope or its inner records are
+ * written.  Compressed records are written as they are with PERFILE_COPY_COMPRESSED, otherwise
+ * their inner records.  Fragments are always written, never the record joined from them.  If the
+ * writer compresses, decompression is not noted. */
 static bool is_written(pf_copy *x, const perfile_record *r)
 {
     bool packed = x->options.flags & PERFILE_COPY_COMPRESSED;
@@ -100,8 +105,8 @@ static void count_packed(pf_copy *x, const perfile_record *first, size_t n)
         x->result.samples += r->type == PERFILE_RECORD_SAMPLE;
 }
 
-/* Fails for an event described inside an envelope that is copied compressed while the form changes:
- * it would have to leave the envelope. */
+/* Fails if an event is described inside an envelope that is copied compressed while the form
+ * changes: the event would have to leave the envelope. */
 static perfile_status check_packed_event(const pf_copy *x, const perfile_record *r,
                                          perfile_error *err)
 {
@@ -114,8 +119,9 @@ static perfile_status check_packed_event(const pf_copy *x, const perfile_record 
     return st;
 }
 
-/* True for a HEADER_FEATURE record with the feature COMPRESSED, unless envelopes are copied: the
- * output is not compressed as the input was, and a writer that compresses makes its own. */
+/* Returns true for a HEADER_FEATURE record with the feature COMPRESSED, unless envelopes are
+ * copied: the output is not compressed like the input, and a writer that compresses makes its
+ * own. */
 static bool is_stale_compressed(const pf_copy *x, const perfile_record *r)
 {
     perfile_feature f;
@@ -125,9 +131,9 @@ static bool is_stale_compressed(const pf_copy *x, const perfile_record *r)
            f.number == PERFILE_FEATURE_COMPRESSED;
 }
 
-/* True if PERFILE_COPY_DROP_UNKNOWN drops the record, which is noted then: no table describes its
- * type, or the feature in it.  If the output is a file, features become sections, and
- * write_feature() of copy_facts.c decides about them. */
+/* Returns true if PERFILE_COPY_DROP_UNKNOWN drops the record because no table describes its type,
+ * or the feature in it; notes the loss.  If the output is a file, features become sections, and
+ * write_feature() in copy_facts.c decides about them. */
 static bool is_dropped(pf_copy *x, const perfile_record *r)
 {
     perfile_feature f;
@@ -146,8 +152,8 @@ static bool is_dropped(pf_copy *x, const perfile_record *r)
     return true;
 }
 
-/* True if an inner record announces extra bytes behind it, as AUXTRACE does.  Inside an envelope
- * there are none, and what follows in the decompressed stream is another record. */
+/* Returns true if an inner record announces extra bytes after it, like AUXTRACE.  Inside an
+ * envelope there are none; the next bytes in the decompressed stream are another record. */
 static bool lacks_its_extra(const perfile_record *r)
 {
     const pf_frame f = {
@@ -156,7 +162,7 @@ static bool lacks_its_extra(const perfile_record *r)
            pf_frame_extra(r->header, &f, r->flags & PERFILE_REC_SWAPPED) != 0;
 }
 
-/* Leaves out a record whose extra bytes are missing: an error, or a note if the copy is forced. */
+/* Leaves out a record without its extra bytes: an error, or a note if the copy is forced. */
 static perfile_status leave_out(pf_copy *x, const perfile_record *r, perfile_error *err)
 {
     if (!is_forced(x))
@@ -166,8 +172,8 @@ static perfile_status leave_out(pf_copy *x, const perfile_record *r, perfile_err
     return PERFILE_OK;
 }
 
-/* Writes the fragments that wait if `next` is the record joined from them; forgets them if the
- * stream could not join them. */
+/* Writes the held fragments if `next` is the record joined from them.  Drops them if the stream
+ * could not join them. */
 static perfile_status put_fragments(pf_copy *x, const perfile_record *next, perfile_error *err)
 {
     perfile_record r;
@@ -178,8 +184,8 @@ static perfile_status put_fragments(pf_copy *x, const perfile_record *next, perf
     return st;
 }
 
-/* The order of the questions matters: damage first, because such a record has no type of the
- * family; fragments before everything that follows them; then whether the record or its envelope is
+/* The order of the checks matters: damage first, because such a record has no type of the family;
+ * fragments before everything that follows them; then whether the record or its envelope is
  * written. */
 perfile_status pf_copy_run(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err)
 {
@@ -197,7 +203,7 @@ perfile_status pf_copy_run(pf_copy *x, const perfile_record *first, size_t n, pe
     if (pf_is_joined_fragment(first))
         return pf_fragments_hold(&x->fragments, first, err);
     if (first->flags & PERFILE_REC_PAYLOAD_CUT)
-        return PERFILE_OK; /* the next record is the damage, which reports the loss */
+        return PERFILE_OK; /* the next record is the damage and reports the loss */
     if (lacks_its_extra(first))
         return leave_out(x, first, err);
     if (is_dropped(x, first))
@@ -228,18 +234,19 @@ bool pf_copy_wants_extra(const pf_copy *x)
     return x->writer->extra_left;
 }
 
-/* Ranges of records that are copied from archive to archive as they are stored there.
+/* Ranges of records that are copied from archive to archive as they are stored.
  *
- * The stream asks for each range that would come as records, and gives it when all before it
- * has been read, and so written.  It counts as if its records had been written. */
+ * The stream asks about each range before it would yield the range as records.  It passes the range
+ * to stored() after all earlier records were read, and therefore written.  The range counts as if
+ * its records had been written. */
 
 bool pf_copy_wants_stored(pf_copy *x, const pf_zone *zone)
 {
     const pf_writer_ops *ops = x->writer->ops;
-    const bool rounds_go = x->joins_parts && zone->apart; /* FINISHED_ROUNDs are left out */
+    const bool rounds_go = x->joins_parts && zone->apart; /* FINISHED_ROUNDs must be left out */
     if (x->stored != PERFILE_OK || !ops->takes || x->fragments.records.len || rounds_go)
         return false;
-    /* From a pipe to a file: the range has the first record of the kernel, in whatever way. */
+    /* From pipe to file: the range contains the first kernel record. */
     if (!x->begun)
         x->stored = pf_copy_release(x, &x->stored_error);
     return x->stored == PERFILE_OK && ops->takes(x->writer, x->session);
@@ -255,7 +262,7 @@ perfile_status pf_copy_stored(pf_copy *x, const pf_stored *range, perfile_error 
     return x->writer->ops->put(x->writer, &(pf_batch){.stored = range}, err);
 }
 
-/* pf_narrow.needs and .stored of a copy of all records. */
+/* pf_narrow.needs and .stored for a copy of all records. */
 static unsigned needs(void *user, const pf_zone *zone, uint64_t sequence)
 {
     (void)sequence;
@@ -270,7 +277,7 @@ static void take(void *user, const pf_stored *range)
         x->stored = pf_copy_stored(x, range, &x->stored_error);
 }
 
-/* Lets the stream of the copy give such ranges. */
+/* Asks the stream of the copy for such ranges. */
 static void ask_stored(pf_copy *x)
 {
     x->takes = (pf_narrow){.needs = needs, .stored = take, .user = x, .takes_all = true};
@@ -278,7 +285,7 @@ static void ask_stored(pf_copy *x)
         pf_stream_narrow(x->stream, &x->takes);
 }
 
-/* To be called after each call on the stream: the error of writing a range. */
+/* Returns the error of writing a range.  Called after each call on the stream. */
 static perfile_status stored_status(const pf_copy *x, perfile_error *err)
 {
     if (x->stored != PERFILE_OK && err)
@@ -288,7 +295,7 @@ static perfile_status stored_status(const pf_copy *x, perfile_error *err)
 
 /* The whole copy. */
 
-/* Copies the bytes behind `r` (AUXTRACE data, tracing data) from stream to writer. */
+/* Copies the bytes after `r` (AUXTRACE data, tracing data) from stream to writer. */
 static perfile_status copy_extra(pf_copy *x, const perfile_record *r, perfile_error *err)
 {
     perfile_bytes chunk;
@@ -308,7 +315,7 @@ perfile_status pf_damage_refuse(const perfile_stream_summary *sum, const char *w
     return pf_fail_damage(err, damage, where, sum->first_offset);
 }
 
-/* Drives one copy from the first record to the end of the stream. */
+/* Runs one copy from the first record to the end of the stream. */
 static perfile_status copy(pf_copy *x, perfile_error *err)
 {
     const perfile_record *first;
@@ -346,7 +353,7 @@ void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
     x->to = w->form;
     x->joins_parts =
         x->container->n_parts > 1 && !w->directory && s->sorted_by == PERFILE_SORTED_BY_NOTHING;
-    /* A sorted stream has mixed the parts by time: its rounds hold, if it has any. */
+    /* A sorted stream has merged the parts by time, so its rounds are true, if it has any. */
     x->joined_seq = PERFILE_NO_SEQUENCE;
     x->held_most = HELD_MOST;
     pf_progress_begin(&x->progress, x->container);
@@ -432,16 +439,16 @@ perfile_status pf_copy_to(perfile_sink *sink, const perfile_writer_options *writ
     return st;
 }
 
-/* Counting notes, and the sentences that report them.
+/* Counts notes, and makes the sentences that report them.
  *
  * A note is counted under (kind, number, damage), where number is a record type or a feature.  The
- * sentence is put together at the end: subject() makes the first %s of the kind's format ("3
- * records of type 200"), reason() the second (" (the first at offset 4096: …)"). */
+ * sentence is made at the end: subject() writes the first %s of the kind's format ("3 records of
+ * type 200"), reason() the second (" (the first at offset 4096: …)"). */
 
 static const struct {
-    const char *name;     /* in JSON */
+    const char *name;     /* name in JSON */
     const char *sentence; /* two %s: the subject, and the reason or "" */
-    bool loss;            /* something of the input is missing in the output */
+    bool loss;            /* the output lacks something from the input */
 } kinds[PERFILE_N_NOTES] = {
     [PERFILE_NOTE_RECORDS_LEFT_OUT] = {"records-left-out", "%s left out%s", true},
     [PERFILE_NOTE_RECORDS_KEPT] = {"records-kept",
@@ -465,7 +472,7 @@ static const struct {
     [PERFILE_NOTE_PARTS] = {"parts",
                             "%s one after the other: the records are not in order of time%s",
                             false},
-    /* The next five are reported at once with a text of their own, and never counted here. */
+    /* The next five are reported immediately, with their own text, and never counted here. */
     [PERFILE_NOTE_TARGET] = {"target", "%s%s", true},
     [PERFILE_NOTE_NOT_RECORDED] = {"unsaid", "%s%s", false},
     [PERFILE_NOTE_EMPTY] = {"empty", "%s%s", false},
@@ -487,7 +494,8 @@ bool perfile_note_is_loss(uint32_t kind)
     return kind < PERFILE_N_NOTES && kinds[kind].loss;
 }
 
-/* The entry of (kind, number, damage), made if there is none; NULL if the table has no room. */
+/* Returns the entry of (kind, number, damage), which is made if it does not exist.  Returns NULL if
+ * the table is full. */
 static perfile_note *find(pf_notes *notes, uint32_t kind, uint32_t number, uint32_t damage)
 {
     for (uint32_t i = 0; i < notes->n; i++) {
@@ -495,8 +503,8 @@ static perfile_note *find(pf_notes *notes, uint32_t kind, uint32_t number, uint3
         if (n->kind == kind && n->number == number && n->damage == damage)
             return n;
     }
-    /* The last PERFILE_N_NOTES places are reserved for entries without a number, so that each kind
-     * can still be counted when types and features have filled the others. */
+    /* The last PERFILE_N_NOTES positions are reserved for entries without a number, so that each
+     * kind can still be counted when types and features have filled the others. */
     uint32_t room = number == UINT32_MAX ? PF_NOTES_MOST : PF_NOTES_MOST - PERFILE_N_NOTES;
     if (notes->n >= room)
         return NULL;
@@ -534,7 +542,7 @@ void pf_notes_record(pf_notes *notes, uint32_t kind, uint32_t number, uint32_t d
     pf_notes_add(notes, &one);
 }
 
-/* Writes the subject of the sentence to `out`: how many of what, by the kind of the note. */
+/* Writes the subject of the sentence to `out`: the number of records, features or bytes. */
 static void subject(const perfile_note *n, char *out, size_t size)
 {
     const char *s = n->count == 1 ? "" : "s";
@@ -584,8 +592,8 @@ static void subject(const perfile_note *n, char *out, size_t size)
     }
 }
 
-/* Writes " (at offset N: words)" to `out`, with the parts that are known; "" if none is.  The text
- * of a damage kind goes before the words of the note. */
+/* Writes " (at offset N: words)" to `out`, with the parts that are known; "" if none is.  If there
+ * is damage, its text replaces `words`. */
 static void reason(const perfile_note *n, const char *words, char *out, size_t size)
 {
     char where[64] = "";
@@ -635,7 +643,7 @@ uint64_t pf_notes_report(const pf_notes *notes, void (*note)(void *user, const p
             continue;
         subject(&n, what, sizeof what);
         reason(&n, notes->why[i], why, sizeof why);
-        /* The format comes from the table above, and has two %s in all rows. */
+        /* The format comes from the table above and has two %s in all rows. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         snprintf(text, sizeof text, kinds[n.kind].sentence, what, why);
@@ -646,9 +654,9 @@ uint64_t pf_notes_report(const pf_notes *notes, void (*note)(void *user, const p
     return losses;
 }
 
-/* Counting bytes for progress callbacks; see lib/copy.h. */
+/* Counts bytes for progress callbacks; see lib/copy.h. */
 
-enum { REPORT_BYTES = 8 << 20 }; /* between two reports: a few per second */
+enum { REPORT_BYTES = 8 << 20 }; /* bytes between two reports: a few per second */
 
 void pf_progress_begin(pf_progress *p, const perfile_container *c)
 {

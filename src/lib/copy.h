@@ -1,13 +1,15 @@
-/* The inside of perfile_copy(): records of a stream go to a writer, with the facts (events,
- * features, event types) that the stream has outside of its records.
+/* The internals of perfile_copy(): writes the records of a stream, and the facts (events, features,
+ * event types) that the stream has outside its records.
  *
- * perfile_copy() drives it from one stream.  Operations that feed several writers from one stream
- * (split) or decide about each record (recover) use the steps themselves: pf_copy_start(), then
+ * perfile_copy() copies one stream to one writer.  Operations that feed several writers from one
+ * stream (split) or decide about each record (recover) call the steps themselves: pf_copy_start(),
  * pf_copy_check(), pf_copy_begin(), pf_copy_run() for each run, pf_copy_finish(), pf_copy_free().
  *
- * Facts have three ways.  File to file: events before the first record, features after the last
- * one. Pipe to pipe: they are records, and stay records.  Pipe to file: records that hold facts
- * become sections.  File to pipe: the writer makes records of them.  All in copy_facts.c. */
+ * Facts are handled by form; all of this is in copy_facts.c:
+ * - File to file: events are written before the first record, features after the last.
+ * - Pipe to pipe: facts are records, and stay records.
+ * - Pipe to file: records that contain facts become sections.
+ * - File to pipe: the writer makes records of them. */
 #ifndef PF_LIB_COPY_H
 #define PF_LIB_COPY_H
 
@@ -21,41 +23,41 @@
 #include "perfile/abi.h"
 #include "stage/fragments.h"
 
-/* Notes: what the output does not have as the input had it.  They are counted by kind while an
- * operation runs and reported at its end, each as one sentence ("3 records of type 200 left out"),
- * so that a million equal losses are one line. */
+/* Notes say where the output differs from the input.  An operation counts them by kind while it
+ * runs and reports them at its end, one sentence each ("3 records of type 200 left out"), so that a
+ * million equal losses are one line. */
 
-enum { PF_NOTES_MOST = 96 }; /* a hostile input has types and features without end */
+enum { PF_NOTES_MOST = 96 }; /* a hostile input could have any number of types and features */
 
-/* All zeros is empty.  Nothing to free. */
+/* All zeros is empty.  Nothing needs to be freed. */
 typedef struct pf_notes {
     perfile_note
-        at[PF_NOTES_MOST];        /* one per (kind, number, damage); offset is that of the first */
+        at[PF_NOTES_MOST];        /* one per (kind, number, damage), with the offset of the first */
     char why[PF_NOTES_MOST][112]; /* text of the first, "" if it had none */
     uint32_t n;
 } pf_notes;
 
-/* Adds one->count and one->bytes to the entry of the same kind, number and damage; the first one of
- * an entry also gives its offset, part and text.  When the table is full, it is counted in the
- * entry of its kind that has no number (UINT32_MAX). */
+/* Adds one->count and one->bytes to the entry of the same kind, number and damage.  The first note
+ * of an entry also sets its offset, part and text.  If the table is full, the note is counted in
+ * the entry of its kind that has no number (UINT32_MAX). */
 void pf_notes_add(pf_notes *notes, const perfile_note *one);
 
 /* Adds a note about the record `r`.  `number` is a record type, a feature or UINT32_MAX. */
 void pf_notes_record(pf_notes *notes, uint32_t kind, uint32_t number, uint32_t damage,
                      uint64_t bytes, const perfile_record *r);
 
-/* Counts what could not be byte-swapped completely: the record `r`, or if that is NULL the feature
- * `f`, or if both are NULL an event.  `why` is the error of swapping it; PERFILE_E_UNSUPPORTED
- * means that no table describes its layout.  For callbacks of perfile_byteswap_options.kept. */
+/* Counts a record `r` that could not be byte-swapped completely; or the feature `f` if `r` is NULL;
+ * or an event if both are NULL.  `why` is the error of swapping; PERFILE_E_UNSUPPORTED means that
+ * no table describes the layout.  For callbacks of perfile_byteswap_options.kept. */
 void pf_notes_kept(pf_notes *notes, const perfile_record *r, const perfile_feature *f,
                    const perfile_error *why);
 
-/* Calls note() for each entry, with n->text set to its sentence, valid during the call.  note() may
- * be NULL.  Returns how many entries are losses. */
+/* Calls note() for each entry, with n->text set to its sentence, which is valid during the call.
+ * note() may be NULL.  Returns how many entries are losses. */
 uint64_t pf_notes_report(const pf_notes *notes, void (*note)(void *user, const perfile_note *note),
                          void *user);
 
-/* What is lost for an older version of perf, as a note; it borrows the sentence. */
+/* Returns a note about a loss for an older version of perf; it borrows the sentence. */
 static inline perfile_note pf_note_of_loss(const perfile_target_loss *loss)
 {
     return (perfile_note){.kind = PERFILE_NOTE_TARGET,
@@ -65,17 +67,18 @@ static inline perfile_note pf_note_of_loss(const perfile_target_loss *loss)
                           .text = loss->sentence};
 }
 
-/* How far reading a capture has come, in bytes of its files, for the progress callbacks of the
- * options.  Offsets of records start at 0 in each part (file) of a directory; this adds the sizes
- * of the parts before. */
+/* Progress of reading a capture, in bytes of its files, for the progress callbacks of the options.
+ * Offsets of records start at 0 in each part (file) of a directory; this adds the sizes of the
+ * parts before. */
 
 typedef struct pf_progress {
     const perfile_container *container;
     uint32_t part;     /* part of the last record */
     uint64_t behind;   /* sum of the sizes of all parts before `part` */
-    uint64_t total;    /* sum of the sizes of all parts; 0: not known, the input is a pipe */
+    uint64_t total;    /* sum of the sizes of all parts; 0 if not known, because the input is a
+                        * pipe */
     uint64_t done;     /* bytes up to the last record */
-    uint64_t reported; /* value of `done` when pf_progress_at() returned true last */
+    uint64_t reported; /* value of `done` when pf_progress_at() last returned true */
 } pf_progress;
 
 /* Starts counting at 0 for the capture `c`, which must live as long as *p is used. */
@@ -85,9 +88,9 @@ void pf_progress_begin(pf_progress *p, const perfile_container *c);
  * MiB. */
 bool pf_progress_at(pf_progress *p, const perfile_record *at);
 
-/* Progress of a capture of `total` bytes that is read `passes` times: `before` passes are complete,
- * and the next one has come to byte `done`.  The result is scaled to 0..total, so that each pass
- * moves it by total / passes.  With an unknown total (0) it is `done`. */
+/* Returns the progress of a capture of `total` bytes that is read `passes` times: `before` passes
+ * are complete, and the current one is at byte `done`.  The result is scaled to 0..total, so that
+ * each pass adds total / passes.  If the total is unknown (0), returns `done`. */
 static inline uint64_t pf_progress_share(uint64_t before, uint64_t passes, uint64_t done,
                                          uint64_t total)
 {
@@ -97,70 +100,75 @@ static inline uint64_t pf_progress_share(uint64_t before, uint64_t passes, uint6
 typedef struct pf_copy {
     perfile_copy_options options;
     perfile_copy_summary result;
-    pf_notes notes; /* losses, reported by the caller at the end */
+    pf_notes notes; /* losses; the caller reports them at the end */
     perfile_stream *stream;
     const perfile_session *session;
-    const perfile_container *container; /* of the input */
+    const perfile_container *container; /* container of the input */
     perfile_writer *writer;
     uint32_t from, to;   /* PERFILE_FORM_… of input and output */
-    bool joins_parts;    /* the data.N of a directory go into one file, one after the other */
+    bool joins_parts;    /* the data.N of a directory are written to one file, one after the
+                          * other */
     bool begun;          /* the writer has its events: records can be written */
-    uint64_t joined_seq; /* sequence of the last fragment of simpleperf's; the record joined from
-                          * it names it as its envelope */
+    uint64_t joined_seq; /* sequence of the last fragment from simpleperf; the record joined from it
+                          * has this as its envelope */
 
-    /* Fragments wait until the record that they make has come; then they are written in its place.
-     * Fragments that never make a record are not written. */
+    /* Fragments are held until the record joined from them arrives; then they are written instead
+     * of it.  Fragments that are never joined are not written. */
     pf_fragments fragments;
 
-    /* From a pipe into a file: records in front of the first one of the kernel wait, because in a
-     * file all events precede all records. */
+    /* From a pipe to a file: records before the first kernel record are held, because in a file all
+     * events precede all records. */
     pf_buffer held;      /* bytes of these records, one after the other */
-    size_t held_most;    /* limit of held.len; a record beyond it ends the waiting */
-    pf_buffer ids;       /* perfile_words of each event when its HEADER_ATTR came */
+    size_t held_most;    /* maximum of held.len; a record that exceeds it ends the waiting */
+    pf_buffer ids;       /* perfile_words: the ids of each event when its HEADER_ATTR was read */
     pf_buffer build_ids; /* HEADER_BUILD_ID records in the layout of the feature BUILD_ID */
-    uint64_t taken[PERFILE_N_FEATURES / 64]; /* bit set: records of this feature became a section */
+    uint64_t taken[PERFILE_N_FEATURES / 64]; /* bit set: the record of this feature became a
+                                              * section */
 
-    /* Records that go from archive to archive as they are stored. */
+    /* Requests ranges of records that are copied from archive to archive as they are stored. */
     pf_narrow takes;
-    perfile_status stored; /* of the last of them; final if it is an error, which is … */
+    perfile_status stored; /* status of the last such range; an error is final */
     perfile_error stored_error;
 
     pf_progress progress;
 } pf_copy;
 
 /* Prepares `x`, which must be all zeros, for writing records of `s` to `w`.  `options` must be
- * complete (of the full size).  `x` borrows stream and writer. */
+ * complete (of the full size).  `x` borrows the stream and the writer. */
 void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
                    const perfile_copy_options *options);
-/* PERFILE_E_UNSUPPORTED if the writer's format has records of another family than the stream. */
+/* Fails with PERFILE_E_UNSUPPORTED if the writer's format has records of another family than the
+ * stream. */
 perfile_status pf_copy_check(const pf_copy *x, perfile_error *err);
-/* Gives the writer the facts that precede the records.  For a pipe as input there are none yet. */
+/* Passes the facts that precede the records to the writer.  If the input is a pipe, there are none
+ * yet. */
 perfile_status pf_copy_begin(pf_copy *x, perfile_error *err);
-/* Writes a run of records, or does with it what the options say.  As in all runs of a stream, a
- * record that needs a decision of its own (tool record, envelope, damage) is alone in its run. When
- * pf_copy_wants_extra() is true afterwards, the caller must pass the bytes behind the record to
+/* Writes a run of records, or handles it as the options say.  As in all runs of a stream, a record
+ * that needs a decision of its own (tool record, envelope, damage) is alone in its run.  If
+ * pf_copy_wants_extra() is true afterwards, the caller must pass the bytes after the record to
  * perfile_writer_extra() before the next run. */
 perfile_status pf_copy_run(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err);
 bool pf_copy_wants_extra(const pf_copy *x);
-/* lib/copy.c.  True if a range of records with this zone, which come next, can be written as
- * it is stored; then that is done by the other function, in the place of pf_copy_run(). */
+/* lib/copy.c. pf_copy_wants_stored() returns true if a range of records with this zone, which comes
+ * next, can be written as it is stored.  Then pf_copy_stored() writes it instead of
+ * pf_copy_run(). */
 bool pf_copy_wants_stored(pf_copy *x, const pf_zone *zone);
 perfile_status pf_copy_stored(pf_copy *x, const pf_stored *range, perfile_error *err);
-/* Gives the writer the facts that follow the records, and finishes it. */
+/* Passes the facts that follow the records to the writer, and finishes it. */
 perfile_status pf_copy_finish(pf_copy *x, perfile_error *err);
 void pf_copy_free(pf_copy *x);
 
-/* lib/copy_facts.c: gives the writer the headers that the container has as stored bytes, if the
+/* lib/copy_facts.c: passes the headers that the container has as stored bytes to the writer, if the
  * format writes them again. */
 perfile_status pf_copy_headers(perfile_writer *w, const perfile_container *c, perfile_error *err);
 
-/* lib/copy_facts.c: copies the files beside the records (perfile_is_companion_file()) of the
- * capture with this session to `sink`, after its parts with records.  Nothing if either is no
- * directory. */
+/* lib/copy_facts.c: copies the companion files (perfile_is_companion_file()) of the capture with
+ * this session to `sink`, after its parts with records.  Does nothing if the capture or the sink is
+ * not a directory. */
 perfile_status pf_companions_copy(const perfile_session *s, perfile_sink *sink, perfile_error *err);
 
-/* Options of a writer whose output has the byte order of a stream, and its form and format unless
- * others are given (0, NULL: none). */
+/* Returns options for a writer whose output has the byte order of a stream.  Form and format are
+ * also those of the stream if the arguments are 0 and NULL. */
 perfile_writer_options pf_copy_writing(const perfile_stream *s, uint32_t form, const char *format);
 /* Opens a writer on `sink`, copies all of `s` to it, and closes it. */
 perfile_status pf_copy_to(perfile_sink *sink, const perfile_writer_options *writing,
@@ -168,27 +176,27 @@ perfile_status pf_copy_to(perfile_sink *sink, const perfile_writer_options *writ
                           perfile_copy_summary *result, perfile_error *err);
 
 /* Copies a result of `size` bytes to a caller's struct of `room` bytes, which may be of an older
- * version; NULL: it is not wanted. */
+ * version.  `to` is NULL if the caller does not want it. */
 static inline void pf_result_out(void *to, size_t room, const void *from, size_t size)
 {
     if (to)
         memcpy(to, from, room < size ? room : size);
 }
 
-/* Returns damage that a stream has counted as an error at the place of the first damage.  If there
- * are several kinds, the one with the lowest number is named. */
+/* Fails with the damage that a stream has counted, at the offset of the first damage.  If there are
+ * several kinds, names the one with the lowest number. */
 perfile_status pf_damage_refuse(const perfile_stream_summary *sum, const char *where,
                                 perfile_error *err);
 
-/* Counts the records and writes them as they are, without any of the decisions of pf_copy_run(). */
+/* Counts the records and writes them as they are, without the decisions of pf_copy_run(). */
 perfile_status pf_copy_put(pf_copy *x, const perfile_record *first, size_t n, perfile_error *err);
 
-/* lib/copy_facts.c, from pipe to file: keeps the tool record `r` if it is a fact or must wait.
- * *took becomes true when it was kept; otherwise it is the caller's to write. */
+/* lib/copy_facts.c, from pipe to file: takes the tool record `r` if it is a fact or must be held.
+ * Sets *took if so; otherwise the caller writes it. */
 perfile_status pf_copy_take_fact(pf_copy *x, const perfile_record *r, bool *took,
                                  perfile_error *err);
-/* lib/copy_facts.c, from pipe to file: no more events come before the records.  Gives the writer
- * the events, then writes the records that waited. */
+/* lib/copy_facts.c, from pipe to file: no more events come before the records.  Passes the events
+ * to the writer, then writes the held records. */
 perfile_status pf_copy_release(pf_copy *x, perfile_error *err);
 
 #endif

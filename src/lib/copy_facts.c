@@ -1,9 +1,9 @@
-/* Copying facts that the input has outside of its records: events, event types and features, which
- * stand in sections of a file or in records in front of a pipe.
+/* Copies the facts that the input has outside its records: events, event types and features, which
+ * are in sections of a file or in the records at the start of a pipe.
  *
  * The order is that of the output's form.  The writer needs its events before the first record in
- * any form.  A pipe has its features there too; a file has them behind the records, which lets
- * facts from records of a pipe be added until the end (x->taken, x->build_ids).
+ * any form.  A pipe has its features there, too.  A file has them after the records, so facts from
+ * records of a pipe can be added until the end (x->taken, x->build_ids).
  *
  * Only facts of the container (PERFILE_ORIGIN_CONTAINER) are copied here.  Facts that the session
  * learned from records are in these records, which are copied themselves. */
@@ -28,11 +28,11 @@ static perfile_status write_event(pf_copy *x, const perfile_event *e, const perf
     return perfile_writer_event(x->writer, e->stored, ids, err);
 }
 
-/* The name of an event type, cut (and noted) if it fills all 64 bytes of its field.  Without the
- * zero at the end readers of perf would run over it. */
+/* Returns the name of an event type, cut (and noted) if it fills all 64 bytes of its field.
+ * Without a terminating zero, readers in perf would read past the end. */
 static perfile_bytes terminated_name(pf_copy *x, const perfile_event_type *t)
 {
-    enum { MOST = 63 }; /* MAX_EVENT_NAME of perf is 64, with the zero */
+    enum { MOST = 63 }; /* MAX_EVENT_NAME in perf is 64, including the zero */
     const perfile_note note = {.kind = PERFILE_NOTE_EVENT_BROKEN,
                                .number = UINT32_MAX,
                                .count = 1,
@@ -46,8 +46,8 @@ static perfile_bytes terminated_name(pf_copy *x, const perfile_event_type *t)
     return (perfile_bytes){t->name.ptr, MOST};
 }
 
-/* Event types, in which old versions of perf kept the names of events: records of a pipe, a table
- * of a file. */
+/* Writes event types, where old versions of perf store the names of events: records in a pipe, a
+ * table in a file. */
 static perfile_status write_event_types(pf_copy *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -62,15 +62,15 @@ static perfile_status write_event_types(pf_copy *x, perfile_error *err)
     return st;
 }
 
-/* True for features that the writer makes itself from what it writes: where AUX data are, that the
- * capture is a directory, how it is compressed. */
+/* Returns true for features that the writer makes itself from its records: offsets of AUX data, the
+ * directory format, the compression. */
 static bool made_by_writer(const pf_copy *x, uint32_t number)
 {
     return number == PERFILE_FEATURE_AUXTRACE || number == PERFILE_FEATURE_DIR_FORMAT ||
            (number == PERFILE_FEATURE_COMPRESSED && !(x->options.flags & PERFILE_COPY_COMPRESSED));
 }
 
-/* Writes an EVENT_UPDATE record with the name of each event, in place of an EVENT_DESC feature that
+/* Writes an EVENT_UPDATE record with the name of each event, instead of an EVENT_DESC feature that
  * does not fit into a record of a pipe. */
 static perfile_status write_names(pf_copy *x, perfile_error *err)
 {
@@ -84,8 +84,8 @@ static perfile_status write_names(pf_copy *x, perfile_error *err)
     return st;
 }
 
-/* Writes a feature.  Damaged ones are left out and noted; so are unknown ones with
- * PERFILE_COPY_DROP_UNKNOWN, and those that a pipe cannot hold (a record is at most 64 KiB). */
+/* Writes a feature.  Damaged features are left out and noted; so are unknown ones with
+ * PERFILE_COPY_DROP_UNKNOWN, and those that a pipe cannot contain (a record is at most 64 KiB). */
 static perfile_status write_feature(pf_copy *x, const perfile_feature *f, perfile_error *err)
 {
     perfile_note note = {.kind = PERFILE_NOTE_FEATURE_BROKEN,
@@ -112,7 +112,7 @@ static perfile_status write_feature(pf_copy *x, const perfile_feature *f, perfil
     }
     perfile_error why;
     perfile_status st = perfile_writer_feature(x->writer, f->number, f->payload, &why);
-    /* These outcomes are about this feature; others (PERFILE_E_IO, PERFILE_E_NOMEM) end the
+    /* These errors are about this feature only; others (PERFILE_E_IO, PERFILE_E_NOMEM) end the
      * copy. */
     bool refused = st == PERFILE_E_LIMIT || st == PERFILE_E_USAGE || st == PERFILE_E_UNSUPPORTED ||
                    st == PERFILE_E_CORRUPT;
@@ -151,8 +151,8 @@ perfile_status pf_copy_headers(perfile_writer *w, const perfile_container *c, pe
     return st;
 }
 
-/* Begins the records: a writer that compresses as the input did learns here how that was.  The
- * feature COMPRESSED of a pipe stands in front of its first record of the kernel. */
+/* Begins the records.  A writer that compresses like the input gets the level here.  In a pipe the
+ * feature COMPRESSED comes before the first kernel record. */
 static void begin_records(pf_copy *x)
 {
     const perfile_feature *f = perfile_session_feature(x->session, PERFILE_FEATURE_COMPRESSED);
@@ -190,7 +190,7 @@ perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
     return st == PERFILE_OK && x->to == PERFILE_FORM_PIPE ? write_features(x, err) : st;
 }
 
-/* Writes the feature BUILD_ID of the entries collected from HEADER_BUILD_ID records. */
+/* Writes the feature BUILD_ID with the entries collected from HEADER_BUILD_ID records. */
 static perfile_status write_build_ids(pf_copy *x, perfile_error *err)
 {
     if (x->build_ids.len == 0)
@@ -200,9 +200,9 @@ static perfile_status write_build_ids(pf_copy *x, perfile_error *err)
                                   (perfile_bytes){x->build_ids.ptr, x->build_ids.len}, err);
 }
 
-/* See lib/copy.h.  x->ids has one entry for each event that came in front of the kernel's records;
- * later HEADER_ATTR records stay records.  The held bytes are complete records of this session's
- * byte order, so that framing them again needs no checks. */
+/* See lib/copy.h. x->ids has one entry for each event that came before the kernel's records; later
+ * HEADER_ATTR records stay records.  The held bytes are complete records in the byte order of this
+ * session, so they can be split into records again without checks. */
 perfile_status pf_copy_release(pf_copy *x, perfile_error *err)
 {
     const perfile_words *ids = (const perfile_words *)(const void *)x->ids.ptr;
@@ -231,10 +231,10 @@ perfile_status pf_copy_release(pf_copy *x, perfile_error *err)
     return st;
 }
 
-/* The companion files of a capture that is a directory: kcore_dir of `perf record --kcore`.  They
- * have no records: every operation that writes a directory copies their bytes. */
+/* The companion files of a capture that is a directory, such as the kcore_dir of perf record.  They
+ * have no records; every operation that writes a directory copies their bytes. */
 
-enum { COPY_BYTES = 1 << 20 /* of a file, at once */ };
+enum { COPY_BYTES = 1 << 20 /* bytes of a file that are copied at once */ };
 
 /* Copies all bytes of `from`, which need not stay in memory. */
 static perfile_status copy_bytes(perfile_source *from, perfile_sink *to, perfile_error *err)
@@ -293,17 +293,17 @@ perfile_status pf_copy_finish(pf_copy *x, perfile_error *err)
     return st == PERFILE_OK ? perfile_writer_finish(x->writer, err) : st;
 }
 
-/* Tool records that become sections of a file: of a pipe all that have one, of a file
- * HEADER_TRACING_DATA.
+/* Tool records that become sections of a file: from a pipe, all that have a section; from a file,
+ * only HEADER_TRACING_DATA.
  *
  * A pipe has HEADER_ATTR, HEADER_FEATURE, HEADER_TRACING_DATA and HEADER_BUILD_ID records where a
- * file has sections.  The session has learned from them already when they come here, so that the
- * section can be made from the session: this file only decides which records are replaced so, and
- * marks them.  A record that cannot be replaced (the second of its kind, or too late) stays a
- * record, which readers of files understand too. */
+ * file has sections.  The session has already learned from them when they arrive here, so the
+ * section can be made from the session.  This file only decides which records become sections, and
+ * marks them.  A record that cannot become a section (the second of its kind, or too late) stays a
+ * record, which readers of files understand, too. */
 
-/* True if the session took feature `number` from the record `r`, the content is complete, and no
- * record of it was taken before: then the section can stand for the record. */
+/* Returns true if a section can replace the record `r`: the session learned feature `number` from
+ * it, the content is complete, and no other record of that feature was taken. */
 static bool first_of_its_kind(const pf_copy *x, uint32_t number, const perfile_record *r)
 {
     const perfile_feature *f = perfile_session_feature(x->session, number);
@@ -317,16 +317,16 @@ static void take_feature(pf_copy *x, uint32_t number)
     x->taken[number / 64] |= UINT64_C(1) << number % 64;
 }
 
-/* Notes the event of a HEADER_ATTR record for pf_copy_release(), if it comes before the records of
- * the kernel.  A later one stays a record, from which readers of files learn the event as well.
- * x->ids has an entry per event, so its length is the number of the next one. */
+/* Notes the event of a HEADER_ATTR record for pf_copy_release(), if it comes before the kernel's
+ * records.  A later one stays a record, from which readers of files learn the event as well. x->ids
+ * has one entry per event, so its length is the number of the next event. */
 static perfile_status take_attr(pf_copy *x, bool *took, perfile_error *err)
 {
     uint32_t n = (uint32_t)(x->ids.len / sizeof(perfile_words));
     const perfile_event *e = perfile_session_event(x->session, n);
     if (x->begun || !e || e->origin != PERFILE_ORIGIN_STREAM)
         return PERFILE_OK;
-    /* The ids of now: ids learned later are in ID_INDEX and similar records, which stay. */
+    /* The ids known now: ids learned later are in ID_INDEX and similar records, which stay. */
     if (!pf_buffer_append(&x->ids, &e->ids, sizeof e->ids))
         return pf_fail_nomem(err, "copy");
     *took = true;
@@ -340,14 +340,15 @@ static void take_header_feature(pf_copy *x, const perfile_record *r, bool *took)
     perfile_feature f;
     if (perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.number >= PERFILE_N_FEATURES)
         return;
-    bool end = pf_feature_ends_list(&f); /* the bitmap of a file has no such mark */
+    bool end = pf_feature_ends_list(&f); /* the bitmap of a file needs no such end */
     *took = end || first_of_its_kind(x, f.number, r);
     if (*took && !end)
         take_feature(x, f.number);
 }
 
-/* Collects a HEADER_BUILD_ID record as an entry of the feature BUILD_ID: both have one layout,
- * header included.  Not if the pipe also has that feature, which would be a second section. */
+/* Collects a HEADER_BUILD_ID record as an entry of the feature BUILD_ID: both have the same layout,
+ * header included.  Does nothing if the pipe also has that feature, because this would be a second
+ * section. */
 static perfile_status take_build_id(pf_copy *x, const perfile_record *r, bool *took,
                                     perfile_error *err)
 {
@@ -362,8 +363,8 @@ static perfile_status take_build_id(pf_copy *x, const perfile_record *r, bool *t
     return PERFILE_OK;
 }
 
-/* Keeps a record for pf_copy_release().  Not a record with extra bytes, an envelope, or one beyond
- * the limit: the caller then releases all before, and writes it. */
+/* Holds a record for pf_copy_release().  Does not hold a record with extra bytes, an envelope, or a
+ * record that exceeds the limit: the caller then releases all held records, and writes this one. */
 static perfile_status hold(pf_copy *x, const perfile_record *r, bool *took, perfile_error *err)
 {
     if (x->begun || r->extra.len || r->flags & PERFILE_REC_ENVELOPE ||

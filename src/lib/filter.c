@@ -1,9 +1,9 @@
-/* Filtering a whole capture: perfile_filter_capture() writes the result with perfile_copy(),
- * perfile_filter_open() gives the filtered stream to callers that read it (dump, stats).  Both read
- * the capture as often as the filter needs.
+/* Filters a whole capture: perfile_filter_capture() writes the result with perfile_copy();
+ * perfile_filter_open() returns the filtered stream to callers that read it (dump, stats).  Both
+ * read the capture as often as the filter needs.
  *
- * Which side-band the selected samples need is known only after a pass over the whole capture, and
- * some terms (relative times, names of threads) need a pass before that one; src/filter decides how
+ * A full pass over the capture is necessary to know which side-band the selected samples need.
+ * Some terms (relative times, names of threads) need another pass before it. src/filter decides how
  * many (perfile_filter_wants_pass()).  The streams of earlier passes stay open until the end,
  * because the filter borrows names and events from their sessions. */
 #include <inttypes.h>
@@ -25,12 +25,13 @@
 typedef struct passing {
     pf_passes all; /* all.source is owned */
     perfile_filter_state *filter;
-    /* A model's, before selecting, selecting; then that which writes, with its stages on it. */
+    /* The passes for the model, before selecting, for selecting, and for writing; the last one with
+     * its stages. */
     perfile_stream *streams[4];
     uint32_t n;
 } passing;
 
-/* Begins a pass, whose stream stays open until end_passes(). */
+/* Begins a pass.  Its stream stays open until end_passes(). */
 static perfile_status open_pass(passing *p, perfile_stream **stream, perfile_error *err)
 {
     perfile_status st = pf_passes_open(&p->all, stream, err);
@@ -39,13 +40,13 @@ static perfile_status open_pass(passing *p, perfile_stream **stream, perfile_err
     return st;
 }
 
-/* True if the filter needs one more, and the input can be read more than once. */
+/* Returns true if the filter needs another pass, and the input can be read more than once. */
 static bool wants_pass(const passing *p)
 {
     return pf_passes_seekable(&p->all) && perfile_filter_wants_pass(p->filter, NULL);
 }
 
-/* The passes that the filter needs before its records come; each calls `progress`. */
+/* Runs the passes that the filter needs before the last one; each calls `progress`. */
 static perfile_status learn(passing *p, void (*progress)(void *user, const perfile_record *at),
                             void *user, perfile_error *err)
 {
@@ -69,14 +70,14 @@ static void end_passes(passing *p)
     perfile_source_close(p->all.source);
 }
 
-/* The note for a filter that selects no sample, for instance
+/* The note for a filter that selects no sample, for example
  *
  *     no sample is selected; the capture has 42 samples, time 12.5..13.1, threads called work,
- * helper
+ *     helper
  *
- * It shows the values that the samples have for the fields that the terms test, so that a typing
- * error in --comm, or seconds in place of milliseconds, is visible at once.  The values were
- * collected by filter/test.c while nothing was selected. */
+ * It shows the values of the samples in the fields that the terms test, so that a typing error in a
+ * name, or seconds instead of milliseconds, is obvious. filter/test.c collects the values as long
+ * as nothing is selected. */
 
 enum { MOST_TEXT = 400 }; /* size of all buffers called `text`; longer texts are cut */
 
@@ -92,7 +93,7 @@ static void put(char *text, const char *format, ...)
     va_end(args);
 }
 
-/* Appends a time in seconds, as --time takes it. */
+/* Appends a time in seconds, as filters accept it. */
 static void put_time(char *text, uint64_t ns)
 {
     const uint64_t second = 1000000000;
@@ -117,7 +118,7 @@ static void put_range(char *text, unsigned place, const pf_observed_range *r)
     }
 }
 
-/* Appends the names found, `what` before the first; nothing if there are none. */
+/* Appends the collected names, with `what` before the first; nothing if there are none. */
 static void put_names(char *text, const char *what, const pf_observed_names *all)
 {
     for (size_t i = 0; i < all->n; i++)
@@ -125,9 +126,9 @@ static void put_names(char *text, const char *what, const pf_observed_names *all
     put(text, "%s", all->more ? " ..." : "");
 }
 
-/* Appends what the samples have for the tested fields (their times if none of these is known).  The
- * filter tests the terms one after the other, so that the values of the second field are those of
- * samples that the first term accepted, and so on. */
+/* Appends the values of the samples in the tested fields, or their times if the terms test none of
+ * these fields and no names.  The filter tests the terms one after the other, so the values of the
+ * second field come from samples that the first term accepted, and so on. */
 static void put_observed(const pf_filter *x, char *text)
 {
     const pf_observed *t = &x->there;
@@ -147,7 +148,7 @@ static void put_observed(const pf_filter *x, char *text)
 
 typedef void note_fn(void *user, const perfile_note *note);
 
-/* Notes each term on a field that no event records. */
+/* Notes each term that tests a field which no event records. */
 static void note_not_recorded(const pf_filter *x, note_fn *report, void *user)
 {
     char text[96];
@@ -163,9 +164,9 @@ static void note_not_recorded(const pf_filter *x, note_fn *report, void *user)
     }
 }
 
-/* After the last pass: notes each term on a field that no event records, and if no sample was
- * selected, what the samples of the capture have instead.  The texts of the notes are valid during
- * the call of `report`, which may be NULL. */
+/* After the last pass: notes each term that tests a field which no event records, and, if no sample
+ * was selected, the values that the samples have.  The texts of the notes are valid during the call
+ * of `report`, which may be NULL. */
 static void note_empty(const pf_filter *x, note_fn *report, void *user)
 {
     char text[MOST_TEXT] = "no sample is selected";
@@ -194,12 +195,12 @@ typedef struct filtering {
     perfile_filter_capture_options writing;
     perfile_filter_summary filtered;
     perfile_copy_summary copied;
-    uint64_t losses; /* kinds of losses that the stage which drops fields reported */
+    uint64_t losses; /* kinds of losses reported by the stage that drops fields */
     bool failing;    /* damage is an error */
 } filtering;
 
-/* Calls the progress callback.  `done` are bytes of the pass that runs; how many passes there are
- * is an estimate that can grow by one. */
+/* Calls the progress callback.  `done` counts bytes of the current pass.  The number of passes is
+ * an estimate that can grow by one. */
 static void report_progress(filtering *f, uint64_t done)
 {
     uint64_t before = f->in.all.n - 1, total = f->in.all.progress.total;
@@ -232,8 +233,8 @@ static void on_note(void *user, const perfile_note *note)
         f->writing.note(f->writing.user, note);
 }
 
-/* Callback of perfile_target(): a record was dropped, because the place of a field that had to be
- * removed from it is not known. */
+/* Callback of perfile_target(): a record was dropped, because the position of a field that had to
+ * be removed from it is not known. */
 static void on_loss(void *user, const perfile_target_loss *loss)
 {
     filtering *f = user;
@@ -243,8 +244,8 @@ static void on_loss(void *user, const perfile_target_loss *loss)
 }
 
 /* Copies a pipe to a temporary file if it must be read more than once, or if a file comes through
- * it (whose features are at the end, where the driver would have to copy it as well).  A pipe that
- * can be filtered in one pass is not copied; it then keeps more side-band than needed. */
+ * it (its features are at the end, so the driver would have to copy it, too).  A pipe that can be
+ * filtered in one pass is not copied; its output then has more side-band than needed. */
 static perfile_status make_seekable(filtering *f, perfile_error *err)
 {
     const pf_driver *driver;
@@ -259,8 +260,8 @@ static perfile_status make_seekable(filtering *f, perfile_error *err)
     return needed || head.form == PERFILE_FORM_FILE ? pf_passes_spool(&f->in.all, err) : PERFILE_OK;
 }
 
-/* Writes the filtered stream to the sink, as its own format and byte order unless options
- * differ. */
+/* Writes the filtered stream to the sink, in its own format and byte order unless the options
+ * choose another format. */
 static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *err)
 {
     perfile_writer_options how = pf_copy_writing(s, f->writing.form, f->writing.format);
@@ -274,13 +275,13 @@ static perfile_status write_all(filtering *f, perfile_stream *s, perfile_error *
     return pf_copy_to(f->sink, &how, s, &copying, &f->copied, err);
 }
 
-/* All of it.  perfile_filter() and perfile_target() replace the entry of the last pass by the
+/* Runs all passes. perfile_filter() and perfile_target() replace the entry of the last pass by the
  * stream of their stage, which owns the one below. */
 static perfile_status filter(filtering *f, perfile_error *err)
 {
     perfile_stream *s;
-    /* Features of a pipe precede its records, and the target stage copies facts when it begins: the
-     * filter must know its features before the last pass. */
+    /* Features of a pipe precede its records, and the target stage copies facts when it begins.  So
+     * the filter must know its features before the last pass. */
     if (f->writing.form == PERFILE_FORM_PIPE || f->writing.drop)
         f->options.flags |= PERFILE_FILTER_FACTS_FIRST;
     if (pf_sink_has_parts(f->sink))
@@ -307,7 +308,8 @@ static perfile_status filter(filtering *f, perfile_error *err)
     return st;
 }
 
-/* Fills the summary: what the filter kept, less what the target stage dropped behind it. */
+/* Fills the summary: the records that the filter kept, minus those that the target stage dropped
+ * afterwards. */
 static void count(filtering *f)
 {
     perfile_target_summary dropped = {0};
@@ -356,21 +358,21 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
     return st;
 }
 
-enum { RELEASED_BYTES = 4 << 20 }; /* of a mapped file, at once */
+enum { RELEASED_BYTES = 4 << 20 }; /* bytes of a mapped file that are released at once */
 
-/* For callers that read records: what the filtered stream owns besides the stream of the last pass,
- * which is below it.  A process model, where the caller wants names, is fed by a pass of its own.
- */
+/* For callers that read records: owned by the filtered stream, in addition to the stream of the
+ * last pass below it.  If the caller wants names, a separate pass feeds a process model. */
 typedef struct pf_reading {
     passing in;
     perfile_model *model;
     bool names_only;
-    perfile_error *limit; /* the caller's: why the model is not complete; may be NULL */
+    perfile_error *limit; /* from the caller: receives the error if the model is not complete; may
+                           * be NULL */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void (*note)(void *user, const perfile_note *note);
     void *user;
-    uint32_t part;     /* that the present pass reads, and … */
-    uint64_t released; /* … its offset before which pages of a mapped file were released */
+    uint32_t part;     /* the part that the current pass reads */
+    uint64_t released; /* offset in it; mapped pages before it were released */
 } pf_reading;
 
 /* Frees the pf_reading; also called when the stream is closed. */
@@ -382,7 +384,7 @@ static void release(void *user)
     pf_free(x);
 }
 
-/* A pass over a mapped file keeps only the pages that it needs. */
+/* Releases mapped pages that the pass has read, so that only the pages it needs stay in memory. */
 static void release_passed(pf_reading *x, const perfile_record *at)
 {
     if (at->part != x->part || at->offset < x->released) { /* another part, or another pass */
@@ -396,8 +398,8 @@ static void release_passed(pf_reading *x, const perfile_record *at)
     x->released += len;
 }
 
-/* Progress of the passes before the last: this one, those done, and the one that the caller
- * does. */
+/* Reports progress in a pass before the last.  The total counts all passes so far and the caller's
+ * own pass. */
 static void on_reading(void *user, const perfile_record *at)
 {
     pf_reading *x = user;
@@ -408,14 +410,15 @@ static void on_reading(void *user, const perfile_record *at)
                     p->total);
 }
 
-/* The filtered stream was read to its end: what if it was empty. */
+/* The filtered stream was read to its end: reports if no sample was selected. */
 static void on_end(void *user)
 {
     pf_reading *x = user;
     note_empty(x->in.filter, x->note, x->user);
 }
 
-/* True if the model needs the record: mappings are most of what it would be fed. */
+/* Returns true if the model needs the record.  Mappings are left out if only names are wanted: they
+ * would be most of the records. */
 static bool is_needed(const pf_reading *x, const perfile_record *r)
 {
     const bool maps = r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2 ||
@@ -424,7 +427,7 @@ static bool is_needed(const pf_reading *x, const perfile_record *r)
            !(x->names_only && maps) && perfile_model_wants(r->type);
 }
 
-/* Feeds the side-band of a run to the model. */
+/* Feeds the side-band in a run to the model. */
 static perfile_status feed(pf_reading *x, const perfile_record *first, size_t n, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -434,9 +437,9 @@ static perfile_status feed(pf_reading *x, const perfile_record *first, size_t n,
     return st;
 }
 
-/* The pass that makes the model of the whole capture: a name can be set after the sample that
- * needs it.  If the model reaches its limit and the caller gave `limit`, what is known so far is
- * used, and the error goes there. */
+/* Makes the model in a pass over the whole capture, because a name can be set after the sample that
+ * needs it.  If the model reaches its limit and the caller passed `limit`, the model is used as far
+ * as it goes, and `limit` gets the error. */
 static perfile_status make_model(pf_reading *x, perfile_error *err)
 {
     perfile_stream *s;
@@ -456,7 +459,7 @@ static perfile_status make_model(pf_reading *x, perfile_error *err)
     return st == PERFILE_END ? pf_model_settle(x->model, err) : st;
 }
 
-/* Does all passes, and opens the last one with the filter on it. */
+/* Runs all passes but the last, and opens the last one with the filter on top. */
 static perfile_status open_all(pf_reading *x, bool model, perfile_stream **stream,
                                perfile_error *err)
 {
@@ -482,7 +485,7 @@ static perfile_status open_all(pf_reading *x, bool model, perfile_stream **strea
     return st;
 }
 
-/* Owns `source` in any case: on success through the stream, on failure it is closed here. */
+/* Owns `source` in any case: on success the stream owns it, on failure it is closed here. */
 perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_options *options,
                                    perfile_filter_open_options *reading, perfile_stream **stream,
                                    const perfile_model **model, perfile_error *err)
@@ -521,7 +524,7 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
         release(x);
         return st;
     }
-    x->in.filter->progress.at = NULL; /* the caller reads the last pass, and sees how far it is */
+    x->in.filter->progress.at = NULL; /* the caller reads the last pass and knows its progress */
     x->in.filter->ended.call = on_end;
     x->in.filter->ended.user = x;
     (*stream)->closed = release;

@@ -1,11 +1,11 @@
 /* perfile_merge_captures(): several captures become one.
  *
- * Each input is opened, byte-swapped to the order of the first one, and sorted; perfile_merge()
- * merges these streams into one, and perfile_copy() writes it.  How attrs, ids, clocks and features
- * are reconciled is in src/sort.
+ * Each input is opened, byte-swapped to the order of the first one, and sorted. perfile_merge()
+ * merges these streams into one, and perfile_copy() writes it. src/sort reconciles attrs, ids,
+ * clocks and features.
  *
- * What this file adds: messages name the input that an error comes from, progress is the sum over
- * all inputs, and the memory for sorting is divided among them. */
+ * This file adds: the name of the input in error messages, progress over all inputs, and the
+ * division of the memory for sorting among them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,11 +24,13 @@ typedef struct merging merging;
 
 typedef struct input {
     merging *all;
-    perfile_merge_source *in; /* the caller's; in->source is NULL once the stream owns it */
+    perfile_merge_source *in; /* belongs to the caller; in->source is NULL once the stream owns
+                               * it */
     const char *name;         /* for messages */
-    perfile_stream *stream;   /* owned here until perfile_merge() succeeds, then by its stream */
+    perfile_stream *stream;   /* owned here until perfile_merge() succeeds, then by the merged
+                               * stream */
     pf_notes *notes;          /* losses of byte-swapping; NULL if this input is not swapped */
-    uint64_t done, total;     /* the share of this input in merging.done and .total */
+    uint64_t done, total;     /* this input's part of merging.done and .total */
 } input;
 
 struct merging {
@@ -37,10 +39,10 @@ struct merging {
     perfile_sink *sink;
     perfile_merge_options options;
     perfile_merge_captures_options writing;
-    perfile_stream *stream; /* the merged one; NULL until perfile_merge() succeeds */
+    perfile_stream *stream; /* the merged stream; NULL until perfile_merge() succeeds */
     perfile_copy_summary copied;
     uint64_t done, total; /* progress, in bytes of all inputs */
-    uint32_t unknown;     /* inputs whose total is not known */
+    uint32_t unknown;     /* number of inputs of unknown size */
 };
 
 static bool fails_on_damage(const merging *m)
@@ -48,8 +50,8 @@ static bool fails_on_damage(const merging *m)
     return m->writing.on_damage == PERFILE_ON_DAMAGE_FAIL;
 }
 
-/* The stage puts the name of an input in front of its messages, and may have cut the beginning of a
- * long one.  Returns the message behind "NAME: " if NAME is the end of `name`, NULL otherwise. */
+/* The stage puts the name of an input before its messages, and may have cut the beginning of a long
+ * name.  Returns the message after "NAME: " if NAME is the end of `name`, NULL otherwise. */
 static const char *strip_input_name(const char *message, const char *name)
 {
     for (const char *end = name; *end; end++) {
@@ -60,8 +62,8 @@ static const char *strip_input_name(const char *message, const char *name)
     return NULL;
 }
 
-/* Puts the input's name and the offset in front of the message: "b.data: offset 4096: …".  Names
- * are cut to 120 bytes, so that words of the message remain. */
+/* Puts the input's name and the offset before the message: "b.data: offset 4096: …".  Names are cut
+ * to 120 bytes, so that there is room for the message. */
 static void name_input(const char *name, perfile_error *err)
 {
     char message[sizeof err->message], offset[48] = "";
@@ -80,8 +82,8 @@ static void name_input(const char *name, perfile_error *err)
              (int)(sizeof err->message - 1 - (size_t)used), words);
 }
 
-/* Callback of sorting an input: adds its progress to that of all.  Its total may become known, or
- * grow, while it is read. */
+/* Callback of sorting an input: adds its progress to the sum.  Its total may become known, or grow,
+ * while it is read. */
 static void on_sort(void *user, uint64_t done, uint64_t total)
 {
     input *x = user;
@@ -106,7 +108,7 @@ static void begin_progress(input *x)
     x->all->unknown += x->total == 0;
 }
 
-/* Callback of perfile_byteswap(): notes what could not be swapped completely. */
+/* Callback of perfile_byteswap(): notes records and facts that could not be swapped completely. */
 static perfile_status on_kept(void *user, const perfile_record *r, const perfile_feature *f,
                               const perfile_error *why)
 {
@@ -115,13 +117,13 @@ static perfile_status on_kept(void *user, const perfile_record *r, const perfile
     return PERFILE_OK;
 }
 
-/* The byte order of a stream, as PERFILE_BYTE_ORDER_…. */
+/* Returns the byte order of a stream, as PERFILE_BYTE_ORDER_…. */
 static uint32_t order_of(const perfile_stream *s)
 {
     return perfile_session_byte_order(perfile_stream_session(s));
 }
 
-/* Puts the stage for byte-swapping on the stream if it has another byte order than `order`. */
+/* Puts the byte-swap stage on the stream if its byte order is not `order`. */
 static perfile_status swap_to(input *x, uint32_t order, perfile_error *err)
 {
     perfile_byteswap_options how = {.size = sizeof how, .kept = on_kept, .user = x};
@@ -133,7 +135,8 @@ static perfile_status swap_to(input *x, uint32_t order, perfile_error *err)
     return perfile_byteswap(x->stream, order, &how, &x->stream, err);
 }
 
-/* The memory that each input may use for sorting: an equal share, at least what sorting needs. */
+/* Returns the memory that each input may use for sorting: an equal share, but at least what sorting
+ * needs. */
 static uint64_t memory_share(const merging *m)
 {
     uint64_t all = m->writing.max_memory ? m->writing.max_memory : PERFILE_MERGE_MAX_MEMORY;
@@ -167,7 +170,7 @@ static perfile_status open_input(input *x, perfile_error *err)
     return st == PERFILE_OK ? perfile_sort(x->stream, &sorting, &x->stream, err) : st;
 }
 
-/* Opens all inputs in order: the first decides the byte order of all. */
+/* Opens all inputs in order.  The first one decides the byte order of all. */
 static perfile_status open_all(merging *m, perfile_error *err)
 {
     for (size_t i = 0; i < m->n; i++) {
@@ -180,8 +183,8 @@ static perfile_status open_all(merging *m, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* If damage is an error: fails for damage that an input has already met.  The inputs have been read
- * to their ends by sorting, so that this is known before anything is written. */
+/* If damage is an error: fails if an input has damage.  Sorting has read the inputs to their ends,
+ * so this is known before anything is written. */
 static perfile_status check_damage(const merging *m, perfile_error *err)
 {
     for (size_t i = 0; i < m->n && fails_on_damage(m); i++) {
@@ -218,8 +221,8 @@ static perfile_status merge_all(merging *m, perfile_error *err)
     return st;
 }
 
-/* Puts the name of the failed input in front of the message: the one whose stream has ended with an
- * error, or that the merging stage has named. */
+/* Puts the name of the failed input before the message: the input whose stream ended with an error,
+ * or that the merge stage named. */
 static void name_failed(const merging *m, perfile_error *err)
 {
     for (size_t i = 0; i < m->n; i++) {
@@ -232,7 +235,7 @@ static void name_failed(const merging *m, perfile_error *err)
     }
 }
 
-/* Callback of perfile_copy(): notes of the merged capture belong to no input (UINT32_MAX). */
+/* Callback of perfile_copy(): notes about the merged capture belong to no input (UINT32_MAX). */
 static void on_note(void *user, const perfile_note *note)
 {
     const merging *m = user;
@@ -254,8 +257,8 @@ static perfile_status write_all(merging *m, uint32_t form, perfile_error *err)
     return pf_copy_to(m->sink, &how, m->stream, &copying, &m->copied, err);
 }
 
-/* From opening the inputs to writing the result, which has the form of the first input unless the
- * options choose one.  A directory becomes one file. */
+/* Runs the whole merge.  The result has the form of the first input unless the options choose one.
+ * A directory becomes one file. */
 static perfile_status merge(merging *m, perfile_error *err)
 {
     perfile_status st = open_all(m, err);
@@ -287,8 +290,8 @@ static void note_of_input(void *user, const perfile_note *note)
     t->all->writing.note(t->all->writing.user, t->input, note);
 }
 
-/* Fills the summaries of the inputs and reports their notes, before they are closed; also after an
- * error.  Damage and losses of the merged capture are the sums of its inputs'. */
+/* Fills the summaries of the inputs and reports their notes before they are closed, also after an
+ * error.  Damage and losses of the merged capture are the sums over its inputs. */
 static void report_inputs(merging *m)
 {
     m->copied.damages = m->copied.lost = 0;
@@ -307,7 +310,8 @@ static void report_inputs(merging *m)
         m->writing.merged(m->writing.user, m->stream);
 }
 
-/* Closes the merged stream, which owns those of the inputs; or these, if merging did not begin. */
+/* Closes the merged stream, which owns the streams of the inputs, or those streams if merging did
+ * not begin. */
 static void close_all(merging *m)
 {
     for (size_t i = 0; i < m->n; i++) {
@@ -339,8 +343,8 @@ static perfile_status begin(merging *m, perfile_merge_source *in, size_t n, perf
     return st;
 }
 
-/* Closes the sources of all inputs in any case: those that a stream owns are NULL in `in` by
- * then. */
+/* Closes the sources of all inputs in any case.  Those that a stream owns are already NULL in
+ * `in`. */
 perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfile_sink *sink,
                                       const perfile_merge_captures_options *options,
                                       perfile_merge_summary *summary, size_t size,
@@ -354,7 +358,7 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
     if (st == PERFILE_OK)
         st = pf_on_damage_resolve(&m.writing.on_damage, PERFILE_ON_DAMAGE_STOP,
                                   PERFILE_ON_DAMAGE_FAIL, "merge_captures.options", err);
-    /* A caller can ask for failing in either struct: both get it. */
+    /* A caller can ask for failing in either struct; set it in both. */
     if (m.writing.on_damage == PERFILE_ON_DAMAGE_FAIL)
         m.options.flags |= PERFILE_MERGE_FAIL_ON_DAMAGE;
     else if (m.options.flags & PERFILE_MERGE_FAIL_ON_DAMAGE)

@@ -1,9 +1,10 @@
-/* perfile_open() and perfile_open_path(): which driver reads a source, and opening it.
+/* perfile_open() and perfile_open_path(): finds the driver of a source and opens it.  Also opens
+ * writers and emitters.
  *
- * Formats are recognized by content, never by file name: each driver's probe() gets the first bytes
- * and returns a score, the number of bits that fit its format; the highest score wins.  What a
- * driver's open() does is in the driver (core/driver.h).  This file adds to the stream what no
- * driver knows: the inputs it reads, and the name of its format. */
+ * Formats are recognized by content, never by file name.  The probe() of each driver gets the first
+ * bytes and returns a score, the number of bits that fit its format; the highest score wins.  The
+ * driver's open() does the rest (core/driver.h).  This file adds to the stream what no driver
+ * knows: its inputs, and the name of its format. */
 #include "archive/table.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -23,18 +24,19 @@
 #include <string.h>
 
 enum {
-    /* A live pipe may hold nothing but its 16-byte header for a long time, so that waiting for more
-     * would block. */
+    /* A live pipe may have only its 16-byte header for a long time, so waiting for more would
+     * block. */
     PEEK_BYTES = 16,
-    /* What formats without a magic number need, asked for when none was recognized by less. */
+    /* Formats without a magic number need more bytes.  These are read only if no format was
+     * recognized. */
     PEEK_MORE = 32
 };
 
-/* The magic numbers of other formats, each with its sentence for the error message.  Strings are
- * cut in two where a hexadecimal escape would swallow the next letter. */
+/* The magic numbers of other formats, each with a sentence for the error message.  Strings are cut
+ * in two where a hexadecimal escape would swallow the next letter. */
 static const struct {
     const char *magic;
-    size_t n; /* length of `magic`, which may hold zeros */
+    size_t n; /* length of `magic`, which may contain zeros */
     const char *what;
 } kinds[] = {
     {"\x1f\x8b", 2, "it is compressed by gzip; unpack it first (gzip -dc)"},
@@ -52,8 +54,8 @@ static const struct {
      "it is a dump in CBOR; make a capture of it first (`perfile convert`, from cbor)"},
 };
 
-/* True if `head` has printable ASCII and white space only, and at least 8 bytes: fewer prove
- * nothing. */
+/* Returns true if `head` has only printable ASCII and white space, and at least 8 bytes: fewer
+ * prove nothing. */
 static bool is_text(perfile_bytes head)
 {
     for (size_t i = 0; i < head.len; i++) {
@@ -64,8 +66,8 @@ static bool is_text(perfile_bytes head)
     return head.len >= 8;
 }
 
-/* Describes what a file that begins with `head` is, and what to do about it; NULL if it is not
- * recognized.  It only makes an error message better, and never decides an outcome. */
+/* Describes a file that begins with `head`, and what to do about it.  Returns NULL if it is not
+ * recognized.  This only improves an error message and never decides an outcome. */
 static const char *foreign_kind(perfile_bytes head)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
@@ -86,7 +88,7 @@ const char *pf_foreign_source(perfile_source *source)
     return foreign_kind(head);
 }
 
-/* Returns PERFILE_E_UNSUPPORTED with a message that lists the formats there are. */
+/* Fails with PERFILE_E_UNSUPPORTED and a message that lists the known formats. */
 static perfile_status no_driver(const char *from, perfile_error *err)
 {
     char known[128] = "";
@@ -102,7 +104,8 @@ static perfile_status no_driver(const char *from, perfile_error *err)
                    "no format is called '%s'; known: %s", from, known);
 }
 
-/* The driver with the highest score, and another one that has the same; returns the score. */
+/* Sets *driver to the driver with the highest score, and *rival to another one with the same score,
+ * or NULL.  Returns the score. */
 static unsigned best_driver(perfile_bytes peek, const perfile_source *source,
                             const pf_driver **driver, const pf_driver **rival)
 {
@@ -121,7 +124,7 @@ static unsigned best_driver(perfile_bytes peek, const perfile_source *source,
     return most;
 }
 
-/* pf_driver_find() without a name.  A directory has no first bytes: its drivers probe its entries
+/* pf_driver_find() without a name.  A directory has no first bytes: drivers probe its entries
  * through `source`. */
 static perfile_status by_evidence(perfile_source *source, const pf_driver **driver,
                                   const char **foreign, perfile_error *err)
@@ -167,11 +170,11 @@ perfile_status pf_driver_find(perfile_source *source, const char *from, const pf
     return *driver ? PERFILE_OK : no_driver(from, err);
 }
 
-/* Opens `source`, which is no archive.
+/* Opens `source`, which is not an archive.
  *
- * The list of inputs is copied before the driver runs: on success the stream owns the source, and
- * must still be able to tell what it reads.  If opening fails, the caller keeps the source, so the
- * callback for waiting is taken out of it again. */
+ * The list of inputs is copied before the driver runs, because on success the stream owns the
+ * source, and must still know its inputs.  If opening fails, the caller still owns the source, so
+ * the waiting callback is removed from it. */
 static perfile_status open_capture(perfile_source *source, const perfile_open_options *options,
                                    perfile_stream **stream, perfile_error *err)
 {
@@ -246,7 +249,7 @@ perfile_status perfile_open_path(const char *path, const perfile_open_options *o
     return st;
 }
 
-/* The tables of drivers and of output forms.  No other file names them all.  A new format gets here
+/* The tables of drivers and of output forms.  No other file names them all.  A new format is added
  * by its line in format/families.def. */
 
 #define FAMILY(id, number) extern const pf_driver pf_##id##_driver;
@@ -260,7 +263,7 @@ const pf_driver *const pf_drivers[] = {
 const pf_emit_ops *const pf_emit_forms[] = {&pf_emit_text, &pf_emit_jsonl, &pf_emit_cbor,
                                             &pf_emit_tsv, NULL};
 
-/* Some need a library that not every build has (cmake/forms.cmake). */
+/* Some of these need a library that not every build has (cmake/forms.cmake). */
 const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded,
                                               &pf_emit_flamegraph,
                                               &pf_emit_speedscope,
@@ -278,9 +281,9 @@ const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded,
 #endif
                                               NULL};
 
-/* Opening writers: finds the driver by the name of the format, and refuses options that the format
- * does not have.  Also the list of outputs (`convert --to`) of all drivers.  What a writer does is
- * in the driver's room (perf/write*.c for perf.data). */
+/* Opens writers: finds the driver by the name of the format, and refuses options that the format
+ * does not have.  Also lists the outputs of all drivers.  The writers themselves are in the rooms
+ * of the drivers (perf/write*.c for perf.data). */
 
 const pf_driver *pf_driver_named(const char *name)
 {
@@ -295,8 +298,8 @@ static const perfile_output archive_output = {.name = "archive",
                                                      "indexed",
                                               .archive = true};
 
-/* Numbers the outputs of all drivers in one row: `position` shrinks by those of each driver that is
- * passed.  The archive, which takes what any of them writes, is the last. */
+/* Counts through the outputs of all drivers: `position` shrinks by the number of outputs of each
+ * driver before.  The archive, which can contain any of them, is last. */
 const perfile_output *perfile_output_at(size_t position)
 {
     for (size_t i = 0; pf_drivers[i]; position -= pf_drivers[i++]->n_outputs)
@@ -305,9 +308,9 @@ const perfile_output *perfile_output_at(size_t position)
     return position == 0 ? &archive_output : NULL;
 }
 
-/* Refuses options that captures of this driver's format cannot have.  A format with a single output
- * has no choice of form: then o->form is set to it, and the sink must be what that output is stored
- * in (a file or a directory). */
+/* Refuses options that this driver's format does not support.  A format with a single output has no
+ * choice of form: o->form is set to it, and the sink must be of its kind (a file or a
+ * directory). */
 static perfile_status check_options(const pf_driver *driver, const perfile_sink *sink,
                                     perfile_writer_options *o, perfile_error *err)
 {
@@ -343,8 +346,8 @@ perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_opti
     return st == PERFILE_OK ? driver->create(sink, &o, writer, err) : st;
 }
 
-/* Opens a sink for `path` and a writer on it.  The writer owns the sink, so that closing the writer
- * closes both. */
+/* Opens a sink for `path` and a writer on it.  The writer owns the sink; closing the writer closes
+ * both. */
 perfile_status perfile_writer_create(const char *path, const perfile_writer_options *options,
                                      perfile_writer **writer, perfile_error *err)
 {
@@ -365,11 +368,10 @@ perfile_status perfile_writer_create(const char *path, const perfile_writer_opti
     return st;
 }
 
-/* Opening emitters: finds the form of output (text, jsonl, cbor, tsv, folded …) by its name, and
- * starts threads when the caller asks for them.  The forms themselves are in src/emit. */
+/* Opens emitters: finds the output form (text, jsonl, cbor, tsv, folded …) by its name, and starts
+ * threads if the caller asks for them.  The forms themselves are in src/emit. */
 
-/* The form at `position` in a table, NULL behind the last.  Walks to it, because the length of the
- * table is known by its end only. */
+/* Returns the form at `position` in a table, NULL after the last. */
 static const pf_emit_ops *form_at(const pf_emit_ops *const *forms, size_t position)
 {
     for (size_t i = 0; forms[i]; i++)
@@ -420,7 +422,7 @@ bool perfile_export_format_is_folder(size_t position)
     return form && form->exports->folder;
 }
 
-/* Makes an emitter of the form called `format`.  PERFILE_E_USAGE if there is none. */
+/* Makes an emitter of the form called `format`.  Fails with PERFILE_E_USAGE if there is none. */
 static perfile_status new_emitter(const char *format, perfile_sink *sink, perfile_emitter **out,
                                   perfile_error *err)
 {
@@ -433,7 +435,7 @@ static perfile_status new_emitter(const char *format, perfile_sink *sink, perfil
     return pf_fail(err, PERFILE_E_USAGE, "format", "no output format is called '%s'", format);
 }
 
-/* Nothing of the stream is read here; the form may write its beginning. */
+/* Does not read the stream; the form may write its beginning. */
 perfile_status perfile_emitter_open(const char *format, perfile_stream *stream, perfile_sink *sink,
                                     const perfile_emit_options *options, perfile_emitter **emitter,
                                     perfile_error *err)

@@ -1,7 +1,7 @@
-/* Opening one capture as often as an operation needs it.
+/* Opens one capture as often as an operation needs it.
  *
  * A directory is opened again by its path.  A file is opened once: each pass reads it through a tee
- * without a sink (io/tee.c), a light source that forwards to the one of the caller, so that closing
+ * without a sink (io/tee.c), a light source that forwards to the caller's source, so that closing
  * the stream of a pass does not close the file. */
 #include "lib/passes.h"
 
@@ -41,8 +41,8 @@ void pf_passes_end(pf_passes *p)
     p->ready = NULL;
 }
 
-/* The stream of the next pass, made by the caller.  Options of delivery hold for the stage on top
- * and for each stream below it, because each of them may deliver damage. */
+/* Yields the stream of the next pass, made by the caller.  Delivery options apply to the top stage
+ * and to each stream below it, because each of them may deliver damage. */
 static perfile_status make_stream(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
     *stream = p->ready;
@@ -55,7 +55,7 @@ static perfile_status make_stream(pf_passes *p, perfile_stream **stream, perfile
     return PERFILE_OK;
 }
 
-/* Streams that the caller makes say what they read only once they are made: the first is kept for
+/* The inputs of a caller's stream are known only once it is made: the first stream is stored for
  * the first pass. */
 perfile_status pf_passes_inputs(pf_passes *p, const pf_inputs **inputs, perfile_error *err)
 {
@@ -76,7 +76,7 @@ bool pf_passes_seekable(const pf_passes *p)
     return !p->source || pf_source_has_entries(p->source) || p->source->seekable;
 }
 
-/* The stream of the next pass, on a source of its own. */
+/* Opens the stream of the next pass, on its own source. */
 static perfile_status open_source(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
     perfile_source *source;
@@ -111,7 +111,7 @@ perfile_status pf_passes_head(const pf_passes *p, const pf_driver **driver, pf_h
     return st;
 }
 
-/* Fails as opening does if the driver does not know the first bytes of the pipe. */
+/* Fails like opening a stream if the driver does not recognize the first bytes of the pipe. */
 static perfile_status refuse_foreign(pf_passes *p, perfile_error *err)
 {
     const pf_driver *driver;
@@ -161,7 +161,7 @@ static perfile_status open_untranslated(void *user, perfile_stream **stream, per
     return open_source(user, stream, err);
 }
 
-/* pf_translation.damage: the translated stream has no records of damage, but counts it. */
+/* pf_translation.damage: the translated stream has no damage records, but it counts the damage. */
 static perfile_status on_damage(void *user, const perfile_record *r, perfile_error *err)
 {
     pf_passes *p = user;
@@ -170,8 +170,9 @@ static perfile_status on_damage(void *user, const perfile_record *r, perfile_err
     return PERFILE_OK;
 }
 
-/* Replaces a stream of another family by one of perf's records, if its driver can; on failure it is
- * closed.  All passes tell the same: only the first is heard. */
+/* Replaces a stream of another family by one with perf's records, if its driver can do that; on
+ * failure it is closed.  All passes have the same notes, so only those of the first are
+ * reported. */
 static perfile_status translate(pf_passes *p, perfile_stream **stream, perfile_error *err)
 {
     const perfile_container *c = perfile_stream_container(*stream);

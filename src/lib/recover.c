@@ -1,6 +1,7 @@
-/* perfile_recover_capture(): writes a complete capture of what can be trusted in a damaged one.
+/* perfile_recover_capture(): writes a complete capture of the data in a damaged one that can be
+ * trusted.
  *
- * See lib/recover.h for the steps.  This file runs them, and decides the outcome: if the input is
+ * See lib/recover.h for the steps.  This file runs them and decides the outcome: if the input is
  * damaged and nothing useful was found, an error that says what is missing. */
 #include "lib/recover.h"
 
@@ -15,20 +16,20 @@
 #include "perfile/archive.h"
 #include "core/facts.h"
 
-/* Finding records that can be decoded but make no sense: those that break a rule of severity error
- * of the checker (format/rules.def).
+/* Finds records that can be decoded but make no sense: those that break a rule of severity error of
+ * the checker (format/rules.def).
  *
- * The checker is a stage on the stream.  Its findings about a run come while the run is fetched, so
- * that they are in x->bad when pf_recover_records() decides about these records. */
+ * The checker is a stage on the stream.  It reports its findings about a run while the run is
+ * fetched, so they are in x->bad when pf_recover_records() decides about these records. */
 
 /* A record that breaks a rule. */
 typedef struct pf_bad {
-    uint64_t sequence; /* of the record */
-    const char *rule;  /* "V-509" */
+    uint64_t sequence; /* sequence of the record */
+    const char *rule;  /* such as "V-509" */
 } pf_bad;
 
-/* Sorts a finding by what it is about: an event, a record, or a feature.  Findings about the
- * container do not count, because a new one is written. */
+/* Sorts a finding by its subject: an event, a record, or a feature.  Findings about the container
+ * do not count, because a new container is written. */
 static void on_finding(void *user, const perfile_finding *f)
 {
     pf_recover *x = user;
@@ -60,7 +61,8 @@ static perfile_status add_checker(pf_recover *x, perfile_error *err)
     return perfile_check(x->stream, &how, &x->stream, err);
 }
 
-/* True if the record belongs to an event that was left out: it cannot be read without. */
+/* Returns true if the record belongs to an event that was left out: without the event it cannot be
+ * read. */
 static bool is_orphan(const pf_recover *x, const perfile_record *r)
 {
     perfile_event_update v;
@@ -87,18 +89,19 @@ const char *pf_recover_broken_rule(const pf_recover *x, const perfile_record *r)
     return NULL;
 }
 
-/* Choosing between events that the caller gives (perfile_assume.events, --attrs-from) and those of
- * the file itself.  The caller may have given a capture of another command by mistake, so the
- * events are taken that fit more of the file's first samples. */
+/* Chooses between events from the caller (perfile_assume.events) and the file's own events.  The
+ * caller may have passed a capture of another command by mistake, so the events that fit more of
+ * the file's first samples win. */
 
-/* True if `a` fits a larger share of the samples than `b`.  Counts cannot be compared: how many
- * samples are seen depends on the events too.  A share of nothing is less than any fit. */
+/* Returns true if `a` fits a larger share of the samples than `b`.  Counts cannot be compared,
+ * because the number of samples seen also depends on the events.  A share of no samples is less
+ * than any fit. */
 static bool fits_better(const pf_fit *a, const pf_fit *b)
 {
     return (uint64_t)a->fit * b->seen > (uint64_t)b->fit * a->seen || (a->fit && !b->fit);
 }
 
-/* Notes how well the given events fit, unless all samples do. */
+/* Notes how well the caller's events fit, unless all samples do. */
 static void note_fit(pf_recover *x, const pf_fit *given, const pf_fit *own)
 {
     const char *samples = given->seen == 1 ? "sample" : "samples";
@@ -113,10 +116,10 @@ static void note_fit(pf_recover *x, const pf_fit *given, const pf_fit *own)
                         given->seen, samples, given->fit);
 }
 
-/* `r` was made with the events that the caller gives.  Makes it again with those of the file if
- * more of the file's samples fit them.  `fit` is for the events of the file, which a second run of
- * the guesser finds without the given ones.  If they win, x->options.assume loses its events, so
- * that nothing later uses them. */
+/* `r` was made with the caller's events.  Makes it again with the file's own events if more samples
+ * fit them.  `fit` is for the file's own events, which a second run of the guesser finds without
+ * those of the caller.  If they win, x->options.assume loses its events, so that nothing uses them
+ * later. */
 static perfile_status compare_events(pf_recover *x, perfile_source *source, perfile_bytes file,
                                      pf_repair *r, perfile_error *err)
 {
@@ -148,8 +151,8 @@ static perfile_status compare_events(pf_recover *x, perfile_source *source, perf
 
 /* The steps. */
 
-/* Returns the error for a capture of which nothing can be recovered.  The causes are tried from the
- * most to the least specific. */
+/* Fails with the error for a capture of which nothing can be recovered.  The causes are checked
+ * from the most to the least specific. */
 static perfile_status fail_nothing_left(pf_recover *x, perfile_error *err)
 {
     const char *foreign = x->guessed & PF_GUESS_HEADER ? pf_foreign_source(x->source) : NULL;
@@ -171,7 +174,7 @@ static perfile_status fail_nothing_left(pf_recover *x, perfile_error *err)
                    "no record of the capture can be trusted");
 }
 
-/* Notes what was guessed. */
+/* Notes all guesses. */
 static void note_guesses(pf_recover *x)
 {
     static const struct {
@@ -206,13 +209,13 @@ static perfile_status deferred_error(const pf_recover *x, perfile_error *err)
     return x->failed.status;
 }
 
-/* Reads x->stream to its end, and writes what is kept.  Without a sink everything is done but
- * writing, for `recover --dry-run`. */
+/* Reads x->stream to its end, and writes the recovered records.  Without a sink, does everything
+ * except writing. */
 static perfile_status recover(pf_recover *x, perfile_error *err)
 {
     x->session = perfile_stream_session(x->stream);
     x->container = perfile_stream_container(x->stream);
-    /* Assumed events have no records to be in, so that a pipe becomes a file. */
+    /* Assumed events are in no record, so a pipe becomes a file. */
     x->result.form = x->assumed_events ? (uint32_t)PERFILE_FORM_FILE : x->container->form;
     x->result.unterminated = x->container->unterminated;
     pf_progress_begin(&x->progress, x->container);
@@ -238,7 +241,7 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
         return st;
     const bool needs_events = x->container->family == PERFILE_FAMILY_PERF;
     x->result.damaged |= x->guessed != 0 || (needs_events && pf_recover_lacks_events(x));
-    /* Records without events that fit cannot be read by anybody: no output is better. */
+    /* Nobody can read records without events that fit, so no output is better. */
     bool useless = x->result.records == 0 || (needs_events && x->result.events == 0) ||
                    x->unsound || (x->no_events && x->result.samples == 0);
     if ((x->result.damaged || x->unsound) && useless)
@@ -253,7 +256,8 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     return st;
 }
 
-/* Fills `r` with what the header of `file` no longer says, and with events that break no rule. */
+/* Fills `r` with guesses for what the header of `file` no longer says, and with events that break
+ * no rule. */
 static perfile_status repair_file(pf_recover *x, perfile_source *file, pf_repair *r,
                                   perfile_error *err)
 {
@@ -271,8 +275,8 @@ static perfile_status repair_file(pf_recover *x, perfile_source *file, pf_repair
     return pf_recover_choose_events(x, bytes, r, err);
 }
 
-/* Finds the driver, and fills `r` by its repair.  A pipe is copied to a temporary file, which
- * becomes *source.  Of a directory the file `data` is repaired, which has the header. */
+/* Finds the driver, and lets it fill `r`.  A pipe is copied to a temporary file, which becomes
+ * *source.  In a directory the file `data`, which has the header, is repaired. */
 static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *r,
                              perfile_error *err)
 {
@@ -293,7 +297,7 @@ static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *
         perfile_source_close(first);
         return st;
     }
-    if (!input->seekable || input->origin) { /* the bytes are wanted in one piece */
+    if (!input->seekable || input->origin) { /* the bytes are needed in one piece */
         st = pf_source_spool(input, source, err);
         if (st != PERFILE_OK)
             return st;
@@ -302,8 +306,8 @@ static perfile_status repair(pf_recover *x, perfile_source **source, pf_repair *
     return repair_file(x, *source, r, err);
 }
 
-/* Sets x->source, from which the capture can be read once more while the stream reads it.  The
- * source of a directory can be opened only once, so a second one is made. */
+/* Sets x->source, from which the capture can be read again while the stream reads it.  The source
+ * of a directory can be opened only once, so a second one is made. */
 static perfile_status keep_source(pf_recover *x, perfile_source *source, perfile_error *err)
 {
     x->source = source;
@@ -314,8 +318,8 @@ static perfile_status keep_source(pf_recover *x, perfile_source *source, perfile
     return st;
 }
 
-/* Withdraws all guesses if the capture is sound as it stands: the guesser also finds fault with
- * captures that are only odd. */
+/* Drops all guesses if the capture is intact as it is: the guesser also finds errors in captures
+ * that are only odd. */
 static perfile_status forget_guesses(const pf_recover *x, perfile_source *source, pf_repair *r,
                                      perfile_error *err)
 {
@@ -356,7 +360,7 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
         st = forget_guesses(&x, source, &r, err);
     if (st == PERFILE_OK)
         st = keep_source(&x, source, err);
-    /* Without a guess the stream reads what the file says, with what the caller gave. */
+    /* Without a guess the stream reads the file as it is, with the caller's assumptions. */
     how.assume = r.guessed ? &r.assume : x.options.assume;
     x.assume = how.assume;
     x.assumed_events = how.assume && how.assume->n_events;
@@ -388,8 +392,8 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
     return st;
 }
 
-/* Making a new feature EVENT_DESC, if the one of the input is damaged or its events are not those
- * of the output. */
+/* Makes a new feature EVENT_DESC if the input's is damaged or describes other events than the
+ * output has. */
 
 perfile_status pf_recover_write_event_desc(pf_recover *x, perfile_error *err)
 {

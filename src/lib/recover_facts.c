@@ -1,9 +1,9 @@
-/* Facts of a recovered capture: its events, and the features that are intact and still true of it.
+/* Facts of a recovered capture: its events, and the features that are intact and still true.
  *
- * A feature in a section of a file can be left out at the end, when everything is known about it. A
- * feature or event in a record must be judged when the record comes (pf_recover_fact_damage()),
- * because it stays a record.  Features that depend on the records (SAMPLE_TIME) are made from what
- * was kept. */
+ * A feature in a section of a file can be left out at the end, when everything is known about it.
+ * A feature or event in a record must be judged when the record arrives (pf_recover_fact_damage()),
+ * because it stays a record.  Features that depend on the records (SAMPLE_TIME) are made from the
+ * recovered records. */
 #include "base/byte_order.h"
 #include "base/error.h"
 #include "check/check.h"
@@ -30,7 +30,7 @@ void pf_recover_note(pf_recover *x, uint32_t feature, uint32_t damage, const cha
     x->options.note(x->options.user, &note);
 }
 
-/* Gives the writer events and event types of a file; those of a pipe are in records. */
+/* Passes events and event types of a file to the writer.  Those of a pipe are in records. */
 perfile_status pf_recover_events(pf_recover *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -50,7 +50,7 @@ perfile_status pf_recover_events(pf_recover *x, perfile_error *err)
     return st;
 }
 
-/* The number of events that EVENT_DESC describes; 0 for another feature, or if it cannot be
+/* Returns the number of events that EVENT_DESC describes; 0 for another feature, or if it cannot be
  * read. */
 static uint32_t n_described(const perfile_feature *f)
 {
@@ -67,16 +67,17 @@ bool pf_recover_lacks_events(const pf_recover *x)
            n_described(perfile_session_feature(x->session, PERFILE_FEATURE_EVENT_DESC)) != 0;
 }
 
-/* The damage of a feature in a record, 0 if there is none.  This asks for the rules about features
- * directly: the checker reports them when all records were read, too late to leave this one out. */
+/* Returns the damage of a feature in a record, 0 if there is none.  Checks the rules about features
+ * directly: the checker reports them when all records have been read, too late to leave this one
+ * out. */
 static uint32_t damage_of(const perfile_feature *f)
 {
     uint32_t damage = pf_feature_damage(f);
     return !damage && pf_feature_is_wrong(f) ? PERFILE_DAMAGE_IMPLAUSIBLE : damage;
 }
 
-/* The damage for which a HEADER_FEATURE record is left out.  EVENT_DESC must also describe as many
- * events as there are. */
+/* Returns the damage for which a HEADER_FEATURE record is left out.  EVENT_DESC must also describe
+ * as many events as there are. */
 static uint32_t feature_record_damage(const perfile_session *s, const perfile_feature *f)
 {
     uint32_t damage = damage_of(f);
@@ -86,8 +87,8 @@ static uint32_t feature_record_damage(const perfile_session *s, const perfile_fe
     return damage;
 }
 
-/* True if the event is likely one of another capture: it breaks a rule (contradicts the others), or
- * EVENT_DESC describes fewer events. */
+/* Returns true if the event is probably from another capture: it breaks a rule (contradicts the
+ * others), or EVENT_DESC describes fewer events. */
 static bool is_foreign(const pf_recover *x, const perfile_event *e)
 {
     const perfile_feature *desc = perfile_session_feature(x->session, PERFILE_FEATURE_EVENT_DESC);
@@ -98,8 +99,8 @@ static bool is_foreign(const pf_recover *x, const perfile_event *e)
     return described && e->index >= described;
 }
 
-/* For a HEADER_ATTR record: if the event that it has just added is foreign, marks that as dropped,
- * and returns the damage for which the record is left out. */
+/* For a HEADER_ATTR record: if the event that it has just added is from another capture, marks it
+ * as dropped, and returns the damage for which the record is left out. */
 static uint32_t attr_record_damage(pf_recover *x, const perfile_record *r)
 {
     uint32_t n = perfile_session_n_events(x->session);
@@ -112,8 +113,8 @@ static uint32_t attr_record_damage(pf_recover *x, const perfile_record *r)
     return PERFILE_DAMAGE_IMPLAUSIBLE;
 }
 
-/* The damage of the tracing data in a HEADER_TRACING_DATA record.  The session keeps those of the
- * first such record only; those of others are judged from the record, if its bytes are in
+/* Returns the damage of the tracing data in a HEADER_TRACING_DATA record.  The session has only the
+ * tracing data of the first such record; others are judged from the record, if its bytes are in
  * memory. */
 static uint32_t tracing_record_damage(const perfile_record *r)
 {
@@ -131,7 +132,7 @@ static uint32_t tracing_record_damage(const perfile_record *r)
     return f.payload.ptr ? damage_of(&f) : 0;
 }
 
-/* pf_recover_fact_damage() without asking whether the capture is sound. */
+/* pf_recover_fact_damage() without the question whether the capture is intact. */
 static uint32_t fact_damage(pf_recover *x, const perfile_record *r)
 {
     const perfile_session *s = r->session;
@@ -164,7 +165,7 @@ uint32_t pf_recover_fact_damage(pf_recover *x, const perfile_record *r)
  * included, up to the first bad size. */
 static perfile_bytes intact_build_ids(pf_recover *x, const perfile_feature *f)
 {
-    enum { FIXED = 36 }; /* header, pid and 24 bytes of build id; the name follows */
+    enum { FIXED = 36 }; /* header, pid and 24 bytes of build id, followed by the name */
     bool swap = f->flags & PERFILE_REC_SWAPPED;
     pf_buffer_clear(&x->scratch);
     for (size_t at = 0, size; f->payload.len - at >= PF_PERF_RECORD_HEADER; at += size) {
@@ -181,8 +182,8 @@ static perfile_bytes intact_build_ids(pf_recover *x, const perfile_feature *f)
     return (perfile_bytes){x->scratch.ptr, x->scratch.len};
 }
 
-/* True for features that do not hold for the output: the writer or write_sample_time() makes them,
- * or the output has no such property. */
+/* Returns true for features that are not true of the output: the writer or write_sample_time()
+ * makes them, or the output has no such property. */
 static bool is_outdated(const pf_recover *x, uint32_t number)
 {
     switch (number) {
@@ -197,13 +198,13 @@ static bool is_outdated(const pf_recover *x, uint32_t number)
     }
 }
 
-/* Writes a feature that is intact, BUILD_ID with its intact entries, a new EVENT_DESC if needed.
- * Others are noted and left out. */
+/* Writes a feature that is intact; for BUILD_ID, its intact entries; for EVENT_DESC, a new one if
+ * needed.  Other features are noted and left out. */
 static perfile_status copy_feature(pf_recover *x, const perfile_feature *f, perfile_error *err)
 {
     perfile_bytes payload = f->payload;
     uint32_t damage = pf_feature_damage(f);
-    /* The checker has seen all records by now: its findings about features count, too. */
+    /* The checker has now seen all records, so its findings about features count, too. */
     if (!damage && x->bad_features[f->number / 64] >> f->number % 64 & 1)
         damage = PERFILE_DAMAGE_IMPLAUSIBLE;
     if (damage && f->number == PERFILE_FEATURE_BUILD_ID && !f->damage) {
@@ -232,8 +233,8 @@ static perfile_status copy_feature(pf_recover *x, const perfile_feature *f, perf
     return x->writer ? perfile_writer_feature(x->writer, f->number, payload, err) : PERFILE_OK;
 }
 
-/* Writes SAMPLE_TIME with the first and last time of the samples that were kept.  An undamaged
- * input without that feature does not get one. */
+/* Writes SAMPLE_TIME with the first and last time of the recovered samples.  An undamaged input
+ * without that feature does not get one. */
 static perfile_status write_sample_time(pf_recover *x, perfile_error *err)
 {
     uint64_t span[2] = {x->result.first_time, x->result.last_time};
@@ -250,9 +251,9 @@ static perfile_status write_sample_time(pf_recover *x, perfile_error *err)
                                   (perfile_bytes){(const uint8_t *)span, sizeof span}, err);
 }
 
-/* Writes the two features without which some viewers (hotspot) refuse a file, if they are lost
- * (`written`: bitmap of those that are there): the command by which the file was made, and a
- * machine without a name. */
+/* Writes the two features without which some viewers (hotspot) refuse a file, if they are lost: a
+ * command line that names this operation, and an empty host name.  `written` is a bitmap of the
+ * features that were written. */
 static perfile_status write_needed(pf_recover *x, uint64_t written, perfile_error *err)
 {
     static const char *const words[] = {"perfile", "recover"};
@@ -289,33 +290,34 @@ perfile_status pf_recover_features(pf_recover *x, perfile_error *err)
     return st == PERFILE_OK ? write_needed(x, written, err) : st;
 }
 
-/* Choosing the events of a recovered capture: those of the file unless they break rules; then the
- * best that can be made of them or of EVENT_DESC.
+/* Chooses the events of a recovered capture: the file's own unless they break rules; then the best
+ * that can be made of them or of EVENT_DESC.
  *
- * There are three candidates: the events that EVENT_DESC describes; those of the file, corrected;
+ * There are three candidates: the events that EVENT_DESC describes; the file's events, corrected;
  * and the same with the first event left out, because a rule that says "all events agree" does not
- * say which of two is wrong.  A candidate is tried: the beginning of the file is read with these
- * events and checked by the rules about events, and what breaks a rule is corrected or left out, a
- * few times over.  The candidate without errors that most samples fit wins (is_better()). */
+ * say which of two is wrong.  To try a candidate, the beginning of the file is read with these
+ * events, and they are checked by the rules about events.  An event that breaks a rule is corrected
+ * or left out, and this is repeated a few times.  The candidate without errors that fits the most
+ * samples wins (is_better()). */
 
 enum {
-    TRIAL_RECORDS = 1 << 12, /* read to find out what is wrong with events */
+    TRIAL_RECORDS = 1 << 12, /* number of records to read to check events */
     ROUNDS = 3               /* corrections of a candidate: one can uncover the next error */
 };
 
-enum { /* what is wrong with an event, by bit, and what correct() does about it */
+enum { /* errors of an event, one bit each, and what correct() does about them */
        WRONG_BITS = 1 << 0,  /* unknown bits of sample_type and the like: cleared */
-       WRONG_IDS = 1 << 1,   /* ids that are 0 or of two events: left out */
-       WRONG_FIRST = 1 << 2, /* it contradicts the first event: one of the two is left out */
+       WRONG_IDS = 1 << 1,   /* ids that are 0 or belong to two events: left out */
+       WRONG_FIRST = 1 << 2, /* contradicts the first event: one of the two is left out */
        WRONG_ALL = 1 << 3    /* anything else: the event is left out */
 };
 
-/* A candidate: events, and what was found by trying them. */
+/* A candidate: events, and the result of trying them. */
 typedef struct pf_trial {
     pf_repair events;
     pf_buffer wrong; /* uint8_t for each event: WRONG_…; may end early, the rest is 0 */
-    unsigned errors; /* findings about events */
-    bool swap;       /* byte order of the file */
+    unsigned errors; /* number of findings about events */
+    bool swap;       /* byte-swap of the file */
     pf_fit fit;      /* how many samples fit the events */
 } pf_trial;
 
@@ -325,7 +327,7 @@ static void free_trial(pf_trial *t)
     pf_buffer_free(&t->wrong);
 }
 
-/* WRONG_… for a rule of the checker. */
+/* Returns WRONG_… for a rule of the checker. */
 static uint8_t wrong_of(uint32_t rule)
 {
     switch (rule) {
@@ -362,7 +364,7 @@ static void on_finding(void *user, const perfile_finding *f)
     t->errors++;
 }
 
-/* WRONG_… of event `i`. */
+/* Returns WRONG_… of event `i`. */
 static uint8_t wrong_at(const pf_trial *t, uint32_t i)
 {
     return i < t->wrong.len ? t->wrong.ptr[i] : 0;
@@ -381,9 +383,9 @@ static perfile_status copy_events(const perfile_session *session, pf_repair *to,
     return PERFILE_OK;
 }
 
-/* Reads the beginning of the file with the events of `assume` (NULL: with its own), and fills `t`
- * with the events that the session had then, also those of records, and their errors.  A file that
- * cannot be opened so leaves `t` empty, which is no error here. */
+/* Reads the beginning of the file with the events of `assume` (its own if NULL).  Fills `t` with
+ * the events that the session then has, including those from records, and their errors.  If the
+ * file cannot be opened with these events, `t` is empty; this is not an error here. */
 static perfile_status try_events(perfile_bytes file, const perfile_assume *assume, pf_trial *t,
                                  perfile_error *err)
 {
@@ -394,7 +396,7 @@ static perfile_status try_events(perfile_bytes file, const perfile_assume *assum
     perfile_open_options how = {
         .size = sizeof how, .on_damage = PERFILE_ON_DAMAGE_RESYNC, .assume = assume};
     perfile_check_options check = {
-        /* Rules about attrs, and those of the container that are about ids. */
+        /* Rules about attrs, and the rules about the container that concern ids. */
         .size = sizeof check,
         .finding = on_finding,
         .user = t,
@@ -424,8 +426,8 @@ static perfile_status try_events(perfile_bytes file, const perfile_assume *assum
     return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
 }
 
-/* Clears all bits but `known` in the 64-bit field at offset `at` of an attr of `len` bytes.  Of a
- * field that is cut by the end of the attr, the missing bytes count as zeros. */
+/* Clears all bits but `known` in the 64-bit field at offset `at` of an attr of `len` bytes.  If the
+ * end of the attr cuts the field, the missing bytes count as zeros. */
 static void mask(uint8_t *attr, size_t len, size_t at, uint64_t known, bool swap)
 {
     uint8_t word[8] = {0};
@@ -449,7 +451,7 @@ static bool id_known(const pf_buffer *ids, uint64_t id)
 }
 
 /* Fills `own` with the ids of an event that are not 0 and are not in `all`, and adds them to `all`.
- * Returns false if memory is out. */
+ * Returns false when out of memory. */
 static bool clean_ids(perfile_bytes ids, pf_buffer *all, pf_buffer *own)
 {
     pf_buffer_clear(own);
@@ -464,9 +466,10 @@ static bool clean_ids(perfile_bytes ids, pf_buffer *all, pf_buffer *own)
     return true;
 }
 
-/* Appends the events of `t` to `to`, without what is wrong with them (see WRONG_…).  If two events
- * contradict each other, the first one is left out with `but_first`, the later one otherwise. An
- * event without ids is left out if others have ids: its samples could not be told from theirs. */
+/* Appends the events of `t` to `to`, without their errors (see WRONG_…).  If two events contradict
+ * each other, the first one is left out with `but_first`, otherwise the later one.  An event
+ * without ids is left out if others have ids, because its samples could not be distinguished from
+ * theirs. */
 static perfile_status correct(const pf_trial *t, bool but_first, pf_repair *to, perfile_error *err)
 {
     pf_buffer all = {0}, own = {0};
@@ -502,8 +505,8 @@ static perfile_status correct(const pf_trial *t, bool but_first, pf_repair *to, 
     return PERFILE_OK;
 }
 
-/* Tries the events of the candidate `c`, and corrects them until no rule is broken or ROUNDS are
- * over. `base` has what else is assumed about the file. */
+/* Tries the events of the candidate `c`, and corrects them until no rule is broken or ROUNDS is
+ * reached.  `base` has the other assumptions about the file. */
 static perfile_status improve(const pf_recover *x, perfile_bytes file, const perfile_assume *base,
                               pf_trial *c, perfile_error *err)
 {
@@ -529,8 +532,8 @@ static perfile_status improve(const pf_recover *x, perfile_bytes file, const per
     }
 }
 
-/* Any events are better than none, events without errors better than others, and then those that
- * more samples fit. */
+/* Any events are better than none, events without errors are better than others, and then those
+ * that fit more samples. */
 static bool is_better(const pf_trial *a, const pf_trial *b)
 {
     bool a_any = a->events.assume.n_events, b_any = b->events.assume.n_events;
@@ -541,9 +544,8 @@ static bool is_better(const pf_trial *a, const pf_trial *b)
     return a->fit.fit > b->fit.fit;
 }
 
-/* Tries the three candidates (see the top of this file), moves the best one into `best`, and sets
- * *guess to the PF_GUESS_… that it stands for.  `now` are the events of the file with their
- * errors. */
+/* Tries the three candidates (see above), moves the best one into `best`, and sets *guess to its
+ * PF_GUESS_….  `now` has the file's events with their errors. */
 static perfile_status choose(const pf_recover *x, perfile_bytes file, const perfile_assume *base,
                              const pf_trial *now, pf_trial *best, uint32_t *guess,
                              perfile_error *err)
@@ -571,8 +573,8 @@ static perfile_status choose(const pf_recover *x, perfile_bytes file, const perf
     return st;
 }
 
-/* See lib/recover.h.  The bytes of the chosen events move into `r`, whose pointers into them are
- * made again by pf_repair_resolve(). */
+/* See lib/recover.h.  The bytes of the chosen events move into `r`; pf_repair_resolve() makes its
+ * pointers into them again. */
 perfile_status pf_recover_choose_events(const pf_recover *x, perfile_bytes file, pf_repair *r,
                                         perfile_error *err)
 {

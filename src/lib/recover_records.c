@@ -1,10 +1,10 @@
-/* The records of a damaged capture: those that can be trusted are written, and what lies between
- * them is reported as gaps.
+/* The records of a damaged capture: those that can be trusted are written, and the ranges between
+ * them are reported as gaps.
  *
- * Most distrust is the stream's: with PERFILE_ON_DAMAGE_SALVAGE it yields trusted records, and
- * damage records for the bytes between.  Here records are left out that break a rule, or that hold
- * a damaged fact.  A gap is reported with the records around it, so it waits in x->gaps for the
- * next one that is kept.
+ * Most of this is decided by the stream: with PERFILE_ON_DAMAGE_SALVAGE it yields trusted records,
+ * and damage records for the bytes between.  This file leaves out records that break a rule or
+ * contain a damaged fact.  A gap is reported with the records around it, so it waits in x->gaps for
+ * the next recovered record.
  *
  * Fragments of simpleperf wait in x->held: only the record joined from them shows whether they are
  * good. */
@@ -15,7 +15,7 @@
 #include "lib/recover.h"
 #include "schema/rows.h"
 
-/* A record as the neighbour of a gap. */
+/* Returns a record as the neighbor of a gap. */
 static perfile_gap_side side_of(const perfile_record *r)
 {
     return (perfile_gap_side){.there = true,
@@ -26,7 +26,7 @@ static perfile_gap_side side_of(const perfile_record *r)
                               .time = perfile_record_time(r)};
 }
 
-/* Reports the gaps that wait; `next` is the first record kept behind them, or NULL. */
+/* Reports the waiting gaps.  `next` is the first recovered record after them, or NULL. */
 static void report_gaps(pf_recover *x, const perfile_record *next)
 {
     const perfile_gap *gaps = (const perfile_gap *)(const void *)x->gaps.ptr;
@@ -41,11 +41,11 @@ static void report_gaps(pf_recover *x, const perfile_record *next)
     pf_buffer_clear(&x->gaps);
 }
 
-/* Counts a gap and lets it wait for the next record.  Gaps inside decompressed bytes do not count
- * as lost bytes of the file. */
+/* Counts a gap; it is reported with the next recovered record.  Gaps inside decompressed bytes do
+ * not count as lost bytes of the file. */
 static perfile_status add_gap(pf_recover *x, const perfile_gap *gap, perfile_error *err)
 {
-    enum { MOST = 256 }; /* if more wait, they are reported without the record behind them */
+    enum { MOST = 256 }; /* if more are waiting, they are reported without the record after them */
     x->result.gaps++;
     x->result.damaged = true;
     if (!gap->inner)
@@ -62,8 +62,8 @@ static void drop_held(pf_recover *x)
     pf_buffer_clear(&x->fragments);
 }
 
-/* Gives up the fragments that wait: each range of theirs is a gap.  What lies between the ranges
- * was kept or reported already. */
+/* Drops the held fragments: each of their ranges is a gap.  The bytes between the ranges were
+ * already recovered or reported. */
 static perfile_status lose_held(pf_recover *x, const perfile_record *joined, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -79,7 +79,7 @@ static perfile_status lose_held(pf_recover *x, const perfile_record *joined, per
     return st;
 }
 
-/* A damage record of the stream becomes a gap. */
+/* Turns a damage record of the stream into a gap. */
 static perfile_status handle_damage(pf_recover *x, const perfile_record *r, perfile_error *err)
 {
     perfile_gap gap = {.damage = r->damage,
@@ -92,7 +92,7 @@ static perfile_status handle_damage(pf_recover *x, const perfile_record *r, perf
     if (r->damage == PERFILE_DAMAGE_BAD_SPLIT && x->fragments.len)
         return lose_held(x, r, err);
     if (r->damage == PERFILE_DAMAGE_TRUNCATED_DATA)
-        gap.bytes = 0; /* bytes beyond the end of the file; result.missing counts them */
+        gap.bytes = 0; /* the bytes are after the end of the file; result.missing counts them */
     return add_gap(x, &gap, err);
 }
 
@@ -120,9 +120,9 @@ static perfile_status report_container(pf_recover *x, perfile_error *err)
     return st;
 }
 
-/* Adds a run that is kept to the summary: bytes, samples, first and last time.  This is hot: a run
- * of adjacent samples is counted by its ends, without a loop over the records.  Extra bytes can
- * only be behind the first record. */
+/* Adds a recovered run to the summary: bytes, samples, first and last time.  This is hot: a run of
+ * adjacent samples is counted by its ends, without a loop over the records.  Only the first record
+ * can be followed by extra bytes. */
 static void count(pf_recover *x, const pf_batch *batch)
 {
     const perfile_record *first = batch->at;
@@ -144,7 +144,7 @@ static void count(pf_recover *x, const pf_batch *batch)
     sum->samples += samples;
     sum->records += n;
     size_t timed = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
-    uint64_t least = sum->first_time; /* PERFILE_NO_TIME is above all others */
+    uint64_t least = sum->first_time; /* PERFILE_NO_TIME is greater than all others */
     uint64_t most = sum->last_time == PERFILE_NO_TIME ? 0 : sum->last_time;
     for (size_t i = 0; i < timed; i++) {
         least = times[i] < least ? times[i] : least;
@@ -155,7 +155,7 @@ static void count(pf_recover *x, const pf_batch *batch)
         sum->last_time = most;
 }
 
-/* Copies the bytes behind `r` to the writer, or only reads them if there is none: damage in them
+/* Copies the bytes after `r` to the writer.  If there is none, still reads them: damage in them
  * must be found in both cases. */
 static perfile_status copy_extra(pf_recover *x, const perfile_record *r, perfile_error *err)
 {
@@ -181,11 +181,11 @@ static perfile_status keep_run(pf_recover *x, const perfile_record *first, size_
     x->last = side_of(first + n - 1);
     x->last_part = first->part;
     if (st == PERFILE_OK && first->extra.len && !first->extra.ptr)
-        st = copy_extra(x, first, err); /* which releases the record */
+        st = copy_extra(x, first, err); /* this releases the record */
     return st;
 }
 
-/* Lets a fragment wait for the record joined from it and others. */
+/* Holds a fragment until the record joined from it and others arrives. */
 static perfile_status hold(pf_recover *x, const perfile_record *r, perfile_error *err)
 {
     perfile_section range = {r->offset, perfile_record_size(r)};
@@ -200,9 +200,9 @@ static perfile_status hold(pf_recover *x, const perfile_record *r, perfile_error
     return PERFILE_OK;
 }
 
-/* `joined` has come: keeps the fragments that make it if it can be decoded, breaks no rule and
- * holds no damaged fact; otherwise they are gaps.  The fragments are framed again from x->held;
- * their sizes were checked when they came. */
+/* `joined` is the record joined from the held fragments.  Writes them if it can be decoded, breaks
+ * no rule and contains no damaged fact; otherwise they become gaps.  The fragments are split again
+ * from x->held; their sizes were checked when they arrived. */
 static perfile_status keep_held(pf_recover *x, const perfile_record *joined, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -229,7 +229,7 @@ static perfile_status keep_held(pf_recover *x, const perfile_record *joined, per
     return st;
 }
 
-/* Makes a gap of a record that is left out, with the rule that it breaks (NULL: none). */
+/* Makes a gap of a record that is left out, with the rule that it breaks (NULL if none). */
 static perfile_status leave_out(pf_recover *x, const perfile_record *r, uint32_t damage,
                                 const char *rule, perfile_error *err)
 {
@@ -244,7 +244,7 @@ static perfile_status leave_out(pf_recover *x, const perfile_record *r, uint32_t
     return add_gap(x, &gap, err);
 }
 
-/* Keeps the records of a run that break no rule, and leaves out the others. */
+/* Writes the records of a run that break no rule, and leaves out the others. */
 static perfile_status keep_valid(pf_recover *x, const perfile_record *first, size_t n,
                                  perfile_error *err)
 {
@@ -263,8 +263,8 @@ static perfile_status keep_valid(pf_recover *x, const perfile_record *first, siz
     return st;
 }
 
-/* Decides about a run.  A record that needs a decision of its own is alone in its run, so that the
- * first record stands for all.  Compressed records are passed over: what was in them follows. */
+/* Handles a run.  A record that needs a decision of its own is alone in its run, so the first
+ * record represents all.  Compressed records are skipped: their inner records follow. */
 static perfile_status handle_run(pf_recover *x, const perfile_record *first, size_t n,
                                  perfile_error *err)
 {
@@ -281,7 +281,7 @@ static perfile_status handle_run(pf_recover *x, const perfile_record *first, siz
     if (first->flags & PERFILE_REC_PAYLOAD_CUT)
         return PERFILE_OK; /* the next record is the damage, which becomes the gap */
     if (first->type == PERFILE_RECORD_HEADER_ATTR && x->assumed_events)
-        return PERFILE_OK; /* readers would learn its event besides the assumed ones */
+        return PERFILE_OK; /* readers would learn its event in addition to the assumed ones */
     uint32_t damage = pf_recover_fact_damage(x, first);
     if (damage)
         return leave_out(x, first, damage, NULL, err);
@@ -304,13 +304,13 @@ perfile_status pf_recover_records(pf_recover *x, perfile_error *err)
     return st == PERFILE_END ? PERFILE_OK : st;
 }
 
-/* Whether a capture is sound, so that recover must leave nothing out.  A sound capture, read
- * strictly, has no damage; the checker finds no error in its events and records; and no record has
- * swallowed others because its size was damaged.  The heuristics of recover are made for damaged
- * captures, and would leave out valid records of one that is only odd.
+/* Decides whether a capture is intact, so that recover must leave nothing out.  An intact capture,
+ * read strictly, has no damage; the checker finds no error in its events and records; and no record
+ * has swallowed others because its size was damaged.  The heuristics of recover are made for
+ * damaged captures, and would leave out valid records of a capture that is only odd.
  *
- * The answer costs a pass over the input up to its first error, so it is asked for only when
- * something looks wrong, and then once.  The pass uses the source of the running stream, between
+ * The answer costs a pass over the input up to its first error.  So it is computed only if
+ * something looks wrong, and only once.  The pass uses the source of the running stream, between
  * two of its reads. */
 
 /* A source that forwards all reads to `of`, which it does not own. */
@@ -352,15 +352,15 @@ static perfile_status open_same(perfile_source *of, perfile_source **same, perfi
 
 typedef struct pf_verdict {
     bool strict; /* errors of the container and of feature sections count, too */
-    bool wrong;  /* the capture is not sound */
+    bool wrong;  /* the capture is not intact */
     const perfile_session *session;
-    /* Sequence of each record of the run with bytes behind the string that should end it
+    /* Sequence of each record in the run that has bytes after the string that should end it
      * (V-216). */
     uint64_t slack[PERFILE_RUN_RECORDS];
     size_t n_slack;
 } pf_verdict;
 
-/* True if the feature is in a section of the file, not in a record. */
+/* Returns true if the feature is in a section of the file, not in a record. */
 static bool in_section(const perfile_session *s, uint32_t number)
 {
     const perfile_feature *f =
@@ -383,8 +383,8 @@ static void on_finding(void *user, const perfile_finding *f)
     v->wrong |= v->strict || !outside_records;
 }
 
-/* True if the stream met no damage, or only a header that declares more data than there are: that
- * says nothing about the records that are there. */
+/* Returns true if the stream has found no damage except a header that declares more data than there
+ * is.  Such a header says nothing about the records that exist. */
 static bool no_damage(const perfile_stream *s)
 {
     perfile_stream_summary sum;
@@ -392,8 +392,8 @@ static bool no_damage(const perfile_stream *s)
     return sum.damages == sum.by_damage[PERFILE_DAMAGE_TRUNCATED_DATA];
 }
 
-/* True if a record could hide others behind its content: its type is unknown, or it has bytes
- * behind the string that should end it. */
+/* Returns true if a record could hide others after its content: its type is unknown, or it has
+ * bytes after the string that should end it. */
 static bool has_room(const pf_verdict *v, const perfile_record *r)
 {
     bool room = r->family == PERFILE_FAMILY_PERF && r->header && !pf_row_of(r);
@@ -402,8 +402,8 @@ static bool has_room(const pf_verdict *v, const perfile_record *r)
     return room;
 }
 
-/* True if a record of the run has swallowed others: it breaks no rule, but its size is damaged.
- * Empties the list of V-216 for the next run. */
+/* Returns true if a record of the run has swallowed others: it breaks no rule, but its size is
+ * damaged.  Empties the list of V-216 for the next run. */
 static bool some_swallows(const pf_repair_ops *repair, pf_verdict *verdict, const perfile_record *r,
                           size_t n)
 {
@@ -416,8 +416,8 @@ static bool some_swallows(const pf_repair_ops *repair, pf_verdict *verdict, cons
     return swallows;
 }
 
-/* True if the header declares no records, but the file has bytes in no section: records may be
- * there, as in a recording that was killed. */
+/* Returns true if the header declares no records, but the file has bytes in no section: these may
+ * be records, as in a recording that was killed. */
 static bool hides_records(const perfile_stream *s)
 {
     const perfile_container *k = perfile_stream_container(s);
@@ -428,14 +428,15 @@ static bool hides_records(const perfile_stream *s)
     return k->form == PERFILE_FORM_FILE && k->data.size == 0 && unclaimed;
 }
 
-/* Returns errors of memory and of reading, after which the question has no answer.  All other
- * errors mean "not sound". */
+/* Returns errors of memory and of reading, after which there is no answer.  All other errors mean
+ * "not intact". */
 static perfile_status unanswered(perfile_status st)
 {
     return st == PERFILE_E_NOMEM || st == PERFILE_E_IO ? st : PERFILE_OK;
 }
 
-/* See lib/recover.h.  A source that cannot seek is never sound: it cannot be read twice. */
+/* See lib/recover.h.  A source that cannot seek is never intact, because it cannot be read
+ * twice. */
 perfile_status pf_recover_check_sound(const pf_recover *x, perfile_source *source,
                                       const perfile_assume *assume, bool strict, bool *sound,
                                       perfile_error *err)
@@ -462,7 +463,7 @@ perfile_status pf_recover_check_sound(const pf_recover *x, perfile_source *sourc
     st = perfile_open(own, &how, &s, err);
     if (st != PERFILE_OK) {
         perfile_source_close(own);
-        /* For a directory without `data` the error is PERFILE_E_IO too, but it is an answer. */
+        /* For a directory without `data` the error is also PERFILE_E_IO, but it is an answer. */
         return pf_source_has_entries(source) && st == PERFILE_E_IO ? PERFILE_OK : unanswered(st);
     }
     v.session = perfile_stream_session(s);
@@ -480,8 +481,7 @@ perfile_status pf_recover_check_sound(const pf_recover *x, perfile_source *sourc
 bool pf_recover_is_sound(pf_recover *x)
 {
     if (!x->sound_known) {
-        /* Not x->failed itself: errors that are an answer ("not sound") are written here as
-         * well. */
+        /* Not x->failed itself: errors that are an answer ("not intact") are also written here. */
         perfile_error err;
         x->sound_known = true;
         if (pf_recover_check_sound(x, x->source, x->assume, false, &x->sound, &err) != PERFILE_OK)
@@ -490,7 +490,7 @@ bool pf_recover_is_sound(pf_recover *x)
     return x->sound;
 }
 
-/* Callback of the driver's stream: true if nothing may be left out. */
+/* Callback of the driver's stream: returns true if nothing may be left out. */
 static bool on_gap(void *user)
 {
     return pf_recover_is_sound(user);
@@ -498,7 +498,7 @@ static bool on_gap(void *user)
 
 void pf_recover_ask_before_gaps(pf_recover *x)
 {
-    perfile_stream *s = x->stream; /* the driver's is at the bottom */
+    perfile_stream *s = x->stream; /* the driver's stream is the lowest */
     while (s->below)
         s = s->below;
     if (x->repair && x->repair->ask_before_gaps)

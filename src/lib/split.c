@@ -2,14 +2,16 @@
  *
  * The capture is read several times:
  * 1. if needed, a pass that collects names of threads and the size of side-band
- * (pf_split_first_pass());
+ *    (pf_split_first_pass());
  * 2. a pass that finds the parts (pf_split_find());
- * 3. for each lot of parts, a pass that finds the side-band each part needs, and one that writes
- *    (pf_split_write(), split_write.c).
- * Nothing is kept per record between the passes: each works out again where a record belongs.
+ * 3. for each lot of parts, a pass that finds the side-band that each part needs, and one that
+ *    writes the parts (pf_split_write(), split_write.c).
+ *
+ * Nothing is stored per record between the passes: each computes again to which part a record
+ * belongs.
  *
  * With a pattern, the files are written into a temporary folder and get their names together at the
- * end (io/out_set.c), so that a failed split leaves nothing behind.  Names and total size of the
+ * end (io/out_set.c), so that a failed split leaves no files.  Names and the total size of the
  * facts are checked before anything is written. */
 #include "lib/split.h"
 
@@ -22,8 +24,8 @@
 #include "base/options.h"
 #include "lib/copy.h"
 
-/* The number of passes over the capture, for progress.  Until the parts are found, one lot is
- * assumed. */
+/* Returns the number of passes over the capture, for progress.  Until the parts are found, one lot
+ * is assumed. */
 static uint64_t count_passes(const pf_splitting *s)
 {
     uint64_t lots = (s->split.n + s->lot - 1) / s->lot;
@@ -44,7 +46,7 @@ void pf_split_report(void *splitting, const perfile_record *at)
                             p->total);
 }
 
-/* Fails if damage is an error and the stream has met some. */
+/* Fails if damage is an error and the stream has found damage. */
 static perfile_status refuse_damage(const pf_splitting *s, const perfile_stream *stream,
                                     perfile_error *err)
 {
@@ -53,7 +55,7 @@ static perfile_status refuse_damage(const pf_splitting *s, const perfile_stream 
     return s->failing && sum.damages ? pf_damage_refuse(&sum, "copy", err) : PERFILE_OK;
 }
 
-/* The first passes: what parts there are. */
+/* The first passes: find the parts. */
 static perfile_status find_parts(pf_splitting *s, perfile_error *err)
 {
     perfile_stream *stream;
@@ -86,9 +88,9 @@ static perfile_status find_parts(pf_splitting *s, perfile_error *err)
 }
 
 /* Checks pattern and output before anything is read, because reading may take long.  Creates the
- * set of files with its temporary folder, whose path the caller gets so that it can remove the
- * folder when it is killed.  A pattern without %s gives names that differ in their number only: the
- * first one is checked now, all of them in name_parts(). */
+ * set of files with its temporary folder.  The caller gets the folder's path so that it can remove
+ * it when it is killed.  A pattern without %s gives names that differ only in their number: only
+ * the first one is checked now, all of them in name_parts(). */
 static perfile_status begin_output(pf_splitting *s, perfile_error *err)
 {
     const char *pattern = s->split.options.pattern, *name;
@@ -116,7 +118,8 @@ static perfile_status begin_output(pf_splitting *s, perfile_error *err)
     return st;
 }
 
-/* Makes the names of all parts, and checks that they may be written, before the first is. */
+/* Makes the names of all parts, and checks that they may be written, before the first part is
+ * written. */
 static perfile_status name_parts(pf_splitting *s, perfile_error *err)
 {
     const char *name, *pattern = s->split.options.pattern;
@@ -133,7 +136,7 @@ static perfile_status name_parts(pf_splitting *s, perfile_error *err)
     return st;
 }
 
-/* Callback of the set of files: the path of part `n`. */
+/* Callback of the set of files: returns the path of part `n`. */
 static const char *name_at(void *splitting, uint32_t n)
 {
     const pf_splitting *s = splitting;
@@ -154,7 +157,7 @@ void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfi
         out->name = ((const char *const *)(const void *)s->name_of.ptr)[n];
 }
 
-/* Passes over `source`, or if that is NULL over streams that open() makes. */
+/* Begins passes over `source`, or if that is NULL over streams that open() makes. */
 static perfile_status begin_passes(pf_splitting *s, perfile_source *source,
                                    perfile_stream_open open, void *user, perfile_error *err)
 {
@@ -172,21 +175,21 @@ static perfile_status begin_passes(pf_splitting *s, perfile_source *source,
     return pf_passes_begin(&s->all, source, &how, err);
 }
 
-/* How many parts may be open at once under the limit of the process for open files, and of memory
- * if each is packed. */
+/* Returns how many parts may be open at once, given the limit of the process for open files, and
+ * the memory needed if each part is an archive. */
 static uint32_t parts_at_once(const pf_splitting *s)
 {
     if (s->writing.archive)
         return PF_SPLIT_OPEN_ARCHIVES;
-    enum { OTHERS = 64 }; /* files that the process may have open besides */
+    enum { OTHERS = 64 }; /* other files that the process may have open */
     struct rlimit files;
     bool many = getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur >= PF_SPLIT_OPEN + OTHERS;
     return many ? PF_SPLIT_OPEN : PF_SPLIT_OPEN_LEAST;
 }
 
 /* Sets how many bytes all parts may have: limits.growth_ratio times the bytes of the capture, after
- * decompression if it is compressed.  16 MiB are always allowed: of a capture of a few kB most
- * bytes are facts, which each part repeats. */
+ * decompression if it is compressed. 16 MiB more are always allowed: most bytes of a capture of a
+ * few kB are facts, which each part repeats. */
 static void set_growth_limit(pf_splitting *s)
 {
     enum { ALWAYS = 16 << 20 };
@@ -202,7 +205,7 @@ static void set_growth_limit(pf_splitting *s)
         s->most = UINT64_MAX;
 }
 
-/* Returns PERFILE_E_LIMIT: the parts would become larger than limits.growth_ratio allows. */
+/* Fails with PERFILE_E_LIMIT: the parts would become larger than limits.growth_ratio allows. */
 static perfile_status refuse_growth(const pf_splitting *s, perfile_error *err)
 {
     return pf_fail(
@@ -218,7 +221,7 @@ perfile_status pf_split_grew(pf_splitting *s, uint64_t bytes, perfile_error *err
     return s->grown > s->most ? refuse_growth(s, err) : PERFILE_OK;
 }
 
-/* Counts the facts (attrs, features), which every part has: their sum is known, and checked against
+/* Counts the facts (attrs, features) that every part has.  Their sum is known, and checked against
  * the limit, before anything is written. */
 static perfile_status count_facts(pf_splitting *s, perfile_error *err)
 {
@@ -232,7 +235,7 @@ static perfile_status count_facts(pf_splitting *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* From checking the output to writing the last part. */
+/* Runs the whole split, from checking the output to writing the last part. */
 static perfile_status split(pf_splitting *s, perfile_error *err)
 {
     perfile_status st = begin_output(s, err);
@@ -249,7 +252,7 @@ static perfile_status split(pf_splitting *s, perfile_error *err)
     return st;
 }
 
-/* On success gives all files their names in one go; otherwise removes them. */
+/* On success gives all files their names at once; otherwise removes them. */
 static perfile_status end_output(pf_splitting *s, perfile_status st, perfile_error *err)
 {
     if (!s->set)
@@ -262,8 +265,8 @@ static perfile_status end_output(pf_splitting *s, perfile_status st, perfile_err
     return st;
 }
 
-/* Both public functions.  *source, which may be NULL, may be replaced by a temporary file; the
- * caller closes what it is at the end. */
+/* Both public functions.  *source may be NULL, and may be replaced by a temporary file; the caller
+ * closes the *source that it has at the end. */
 static perfile_status split_all(perfile_source **source, perfile_stream_open open, void *user,
                                 const perfile_split_options *options,
                                 const perfile_split_capture_options *writing,

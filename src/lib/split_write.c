@@ -1,12 +1,13 @@
-/* Writing a lot of parts: a pass that finds the side-band each part needs (select_sideband()), then
- * one that writes all of them (write_pass()).
+/* Writes a lot of parts: a pass that finds the side-band that each part needs (select_sideband()),
+ * then one that writes all of them (write_pass()).
  *
- * Each part is an output: a filter whose selection are the records that belong to the part, and a
- * pf_copy that feeds the part's writer from the one stream.  For each run, output.here has a bit
- * for each of its records that the part gets; pf_split_assign_parts() says where records belong,
- * and pf_split_part_needs() which others the part needs (side-band, losses, rounds).
+ * Each part is an output: a filter that selects the records of the part, and a pf_copy that feeds
+ * the part's writer from the common stream.  For each run, output.here has a bit for each record
+ * that the part gets. pf_split_assign_parts() determines the target part of each record, and
+ * pf_split_part_needs() which other records a part needs (side-band, losses, rounds).
  *
- * Fragments of simpleperf wait for the record joined from them, which decides about the parts. */
+ * Fragments of simpleperf are held until the record joined from them arrives; it decides about the
+ * parts. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,16 +18,16 @@
 #include "schema/rows.h"
 #include "stage/fragments.h"
 
-/* Bytes that each part may hold back when a pipe becomes files (see pf_copy.held_most).  Less than
- * of a single copy, because hundreds of parts are open. */
+/* Maximum number of bytes that each part may hold when a pipe becomes files (see
+ * pf_copy.held_most).  Less than in a single copy, because hundreds of parts are open. */
 enum { HELD_MOST = 256 << 10 };
 
 typedef struct output {
     pf_filter *filter;
     perfile_sink *sink;
-    perfile_sink *file; /* below `sink`, which packs; else NULL */
+    perfile_sink *file; /* the sink below `sink` if `sink` makes an archive, otherwise NULL */
     perfile_writer *writer;
-    pf_session_view *view; /* features that differ from those of the capture; NULL: none do */
+    pf_session_view *view; /* features that differ from those of the capture; NULL if none do */
     pf_copy copy;
     uint64_t here; /* bit i: record i of the run goes to this part */
 } output;
@@ -35,31 +36,32 @@ typedef struct lot {
     pf_splitting *s;
     perfile_stream *stream;
     uint32_t first, n; /* parts of this lot: numbers first .. first + n - 1 */
-    bool files;        /* the capture has BUILD_ID: each part lists the files it maps */
+    bool files;        /* the capture has BUILD_ID, so each part lists the files that it maps */
     output *at;        /* n outputs */
-    uint32_t parts[PERFILE_RUN_RECORDS]; /* number of the part of each record of the run */
+    uint32_t parts[PERFILE_RUN_RECORDS]; /* target part of each record of the run */
 
-    /* Fragments wait for the record joined from them: it belongs to the parts that get them. */
+    /* Fragments are held until the record joined from them arrives: they go to the parts that get
+     * that record. */
     pf_fragments fragments;
 
-    /* Ranges of a capture in an archive that are passed over: see below. */
+    /* Skipped ranges of a capture in an archive: see below. */
     pf_narrow narrow;
-    uint32_t range_part;           /* number of the part of all samples of the range */
-    uint64_t range_key, range_end; /* sequence of the record after the range */
+    uint32_t range_part;           /* number of the part that gets all samples of the range */
+    uint64_t range_key, range_end; /* range_end: sequence of the record after the range */
     bool range_counted;
-    output *given;      /* the range went to this output as it is stored … */
+    output *given;      /* the output that got the range as it is stored … */
     uint64_t given_end; /* … up to the record of this sequence; its other records are read, too */
     perfile_status passed;
     perfile_error passed_error;
 } lot;
 
-/* Splitting a capture in an archive: ranges of samples that are all at home in one part are passed
- * over, or go to their part as they are stored.
+/* Splitting a capture in an archive: a range whose samples all belong to one part is skipped, or
+ * written to that part as it is stored.
  *
- * Each part gets all FINISHED_ROUND records.  Those of a range that is given are in it, so that its
- * part does not get them again (lot.given), and are read for the others. */
+ * Each part gets all FINISHED_ROUND records.  Those of a stored range are inside it, so its part
+ * does not get them again (lot.given); they are read for the other parts. */
 
-/* pf_narrow.needs of the pass that notes side-band. */
+/* pf_narrow.needs of the pass that finds side-band. */
 static unsigned needs_noted(void *user, const pf_zone *z, uint64_t sequence)
 {
     lot *l = user;
@@ -70,7 +72,8 @@ static unsigned needs_noted(void *user, const pf_zone *z, uint64_t sequence)
                : PF_NEED_ALL;
 }
 
-/* Notes the processes of samples in the filter of their part. */
+/* Records the processes of the samples in the filter of their part.  Returns false when out of
+ * memory. */
 static bool add_wanted(pf_filter *part, const pf_zone *z)
 {
     bool is_new, ok = true;
@@ -100,13 +103,13 @@ static unsigned needs_written(void *user, const pf_zone *z, uint64_t sequence)
 {
     lot *l = user;
     const pf_split *x = &l->s->split;
-    l->range_counted = true; /* the other pass has noted the processes */
+    l->range_counted = true; /* the other pass has recorded the processes */
     if (!pf_split_zone_part(x, z, sequence, &l->range_part, &l->range_key))
         return PF_NEED_ALL;
     const uint32_t k = l->range_part - l->first;
     if (k >= l->n)
-        return PF_NEED_COUNT; /* what is apart may be needed here */
-    /* Without side-band each FINISHED_ROUND has a part of its own. */
+        return PF_NEED_COUNT; /* its side-band may be needed here */
+    /* Without side-band each FINISHED_ROUND has its own target part. */
     if (l->passed != PERFILE_OK || l->fragments.records.len || !pf_zone_plain_samples(z) ||
         (z->apart && !x->state) || !pf_copy_wants_stored(&l->at[k].copy, z))
         return PF_NEED_ALL;
@@ -129,10 +132,10 @@ static void give(void *user, const pf_stored *range)
         l->passed = pf_copy_stored(&o->copy, range, &l->passed_error);
 }
 
-/* Lets the stream of the pass that begins pass over ranges whose samples are all at home in one
- * part: in the pass before the writing one, their processes are noted; in the writing one, they go
- * to their part as they are stored where all sinks are archives, and are passed over if it is in
- * another lot.  Errors are kept in l->passed. */
+/* Allows the stream of the current pass to skip ranges whose samples all belong to one part.  In
+ * the pass that finds side-band, the processes of a skipped range are recorded.  In the pass that
+ * writes, a range goes to its part as it is stored if all sinks are archives, and is skipped if its
+ * part is in another lot.  Errors are stored in l->passed. */
 static void narrow(lot *l, bool writes)
 {
     l->narrow = (pf_narrow){.needs = writes ? needs_written : needs_noted,
@@ -169,7 +172,7 @@ static bool assign(lot *l, const perfile_record *first, size_t n)
     return any;
 }
 
-/* The pass before the one that writes: shows each filter the records of its part, so that it finds
+/* The pass before the one that writes: passes the records of each part to its filter, which finds
  * the processes whose side-band the part needs. */
 static perfile_status select_sideband(lot *l, perfile_error *err)
 {
@@ -198,7 +201,7 @@ static perfile_status select_sideband(lot *l, perfile_error *err)
     return st;
 }
 
-/* Writes n records to a part, and counts them against the limit of growth. */
+/* Writes n records to a part, and counts them against the growth limit. */
 static perfile_status put(pf_splitting *s, output *o, const perfile_record *r, size_t n,
                           perfile_error *err)
 {
@@ -210,8 +213,8 @@ static perfile_status put(pf_splitting *s, output *o, const perfile_record *r, s
     return st == PERFILE_OK ? pf_copy_run(&o->copy, r, n, err) : st;
 }
 
-/* Writes the records of the run that go to the part (output.here, not 0).  If they are neighbours
- * they are written where they stand; otherwise they are copied into a run of their own. */
+/* Writes the records of the run that go to the part (output.here, not 0).  Adjacent records are
+ * written directly from the run; otherwise they are copied into a new run. */
 static perfile_status put_selected(pf_splitting *s, output *o, const perfile_record *first,
                                    perfile_error *err)
 {
@@ -226,7 +229,7 @@ static perfile_status put_selected(pf_splitting *s, output *o, const perfile_rec
     return put(s, o, some, n, err);
 }
 
-/* Copies the extra bytes behind `r` to all parts that have the record.  They can be read only
+/* Copies the extra bytes after `r` to all parts that have the record.  They can be read only
  * once. */
 static perfile_status copy_extra(lot *l, const perfile_record *r, perfile_error *err)
 {
@@ -244,8 +247,8 @@ static perfile_status copy_extra(lot *l, const perfile_record *r, perfile_error 
     return st == PERFILE_END ? PERFILE_OK : st;
 }
 
-/* Adds to output.here the records that a part needs without their belonging to it, and shows its
- * filter all mappings, from which the list of files in BUILD_ID is made. */
+/* Adds to output.here the records that a part needs although they do not belong to it.  Passes all
+ * mappings to its filter, which makes the list of files in BUILD_ID from them. */
 static perfile_status add_needed(lot *l, const perfile_record *first, size_t n, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -265,8 +268,8 @@ static perfile_status add_needed(lot *l, const perfile_record *first, size_t n, 
     return st;
 }
 
-/* Writes the fragments that wait to the parts that get `next`, the first record of the run, if it
- * is joined from them; otherwise the fragments are dropped. */
+/* If `next`, the first record of the run, is joined from the held fragments, writes them to the
+ * parts that get `next`; otherwise drops them. */
 static perfile_status put_fragments(lot *l, const perfile_record *next, perfile_error *err)
 {
     perfile_record r;
@@ -280,7 +283,7 @@ static perfile_status put_fragments(lot *l, const perfile_record *next, perfile_
 }
 
 /* Writes a run to the parts that get records of it.  Samples belong to exactly one part, so a run
- * of samples that belong to none of this lot is passed over quickly. */
+ * of samples that belong to no part of this lot is skipped quickly. */
 static perfile_status write_run(lot *l, const perfile_record *first, size_t n, perfile_error *err)
 {
     bool samples = true;
@@ -294,14 +297,14 @@ static perfile_status write_run(lot *l, const perfile_record *first, size_t n, p
     if (st == PERFILE_OK && l->fragments.records.len)
         st = put_fragments(l, first, err);
     if (l->given && first->sequence < l->given_end)
-        l->given->here = 0; /* it has these: they stand in the range that it was given */
+        l->given->here = 0; /* these are in the stored range that this output got */
     for (uint32_t k = 0; k < l->n && st == PERFILE_OK; k++)
         if (l->at[k].here)
             st = put_selected(l->s, &l->at[k], first, err);
     return st == PERFILE_OK && first->extra.len ? copy_extra(l, first, err) : st;
 }
 
-/* Writes all runs of the capture.  Envelopes are passed over: their inner records follow. */
+/* Writes all runs of the capture.  Envelopes are skipped: their inner records follow. */
 static perfile_status write_all(lot *l, perfile_error *err)
 {
     const perfile_record *first;
@@ -324,22 +327,22 @@ static perfile_status write_all(lot *l, perfile_error *err)
 }
 
 /* Gives the copy of a part a view of the session in which features that depend on the records
- * (SAMPLE_TIME, BUILD_ID) are those of the part.  Only a capture with facts in front of its records
- * has such features; the copy takes them from the view when it begins or when it ends. */
+ * (SAMPLE_TIME, BUILD_ID) are those of the part.  Only a capture with facts before its records has
+ * such features.  The copy reads them from the view when it begins or when it ends. */
 static perfile_status begin_session(const lot *l, output *o, perfile_error *err)
 {
     const perfile_session *all = perfile_stream_session(l->stream);
     if (!pf_filter_changes_facts(all))
         return PERFILE_OK;
     perfile_status st = pf_session_view_new(all, &o->view, err);
-    if (st == PERFILE_OK) /* a pipe takes them before the first record */
+    if (st == PERFILE_OK) /* a pipe needs them before the first record */
         st = pf_filter_update_sample_time(o->filter, o->view, err);
     if (st == PERFILE_OK)
         o->copy.session = pf_session_view_shown(o->view);
     return st;
 }
 
-/* Before the copy takes its features: sets those that are known only behind the records. */
+/* Before the copy reads its features: sets those that are known only after the records. */
 static perfile_status end_session(output *o, perfile_error *err)
 {
     if (!o->view)
@@ -350,7 +353,7 @@ static perfile_status end_session(output *o, perfile_error *err)
     return st == PERFILE_OK ? pf_filter_update_build_ids(o->filter, o->view, err) : st;
 }
 
-/* The file of a part, packed if the parts are archives. */
+/* Opens the file of a part, with an archive on top if the parts are archives. */
 static perfile_status open_file(pf_splitting *s, output *o, const char *name, perfile_error *err)
 {
     perfile_status st = pf_out_set_next(s->set, name, &o->sink, err);
@@ -364,7 +367,7 @@ static perfile_status open_file(pf_splitting *s, output *o, const char *name, pe
     return st;
 }
 
-/* Opens sink and writer of the part at index `k` of the lot, and gives it the facts in front of the
+/* Opens sink and writer of the part at index `k` of the lot, and writes the facts before the
  * records. */
 static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
 {
@@ -399,8 +402,8 @@ static perfile_status begin_output(lot *l, uint32_t k, perfile_error *err)
 }
 
 /* Adds the notes of a part to those of the split.  All parts lose the same facts, so these are
- * noted of the first part only; records left out are counted for each part that should have had
- * them. */
+ * noted only for the first part.  Records that are left out are counted for each part that should
+ * have had them. */
 static void keep_notes(lot *l, uint32_t k)
 {
     const pf_notes *notes = &l->at[k].copy.notes;
@@ -412,8 +415,8 @@ static void keep_notes(lot *l, uint32_t k)
     }
 }
 
-/* Finishes a part, closes its file, and reports it.  A sink of writing.open() stays open for the
- * caller, who gets it with writing.done(). */
+/* Finishes a part, closes its file, and reports it.  A sink from writing.open() stays open;
+ * writing.done() passes it to the caller. */
 static perfile_status end_output(lot *l, uint32_t k, perfile_error *err)
 {
     pf_splitting *s = l->s;
@@ -458,7 +461,7 @@ static perfile_status write_pass(lot *l, perfile_error *err)
     return st;
 }
 
-/* Opens the capture, does the pass `what`, and closes it. */
+/* Opens the capture, runs the pass `what`, and closes it. */
 static perfile_status pass(lot *l, perfile_status (*what)(lot *l, perfile_error *err),
                            perfile_error *err)
 {
@@ -486,7 +489,8 @@ perfile_status pf_split_write(pf_splitting *s, uint32_t first, perfile_error *er
         st = pass(&l, select_sideband, err);
     if (st == PERFILE_OK)
         st = pass(&l, write_pass, err);
-    /* What end_output() has closed is NULL; after an error other outputs are still open. */
+    /* Members that end_output() has closed are NULL; after an error other outputs are still
+     * open. */
     for (uint32_t k = 0; k < l.n; k++) {
         perfile_writer_close(l.at[k].writer);
         if (s->set)

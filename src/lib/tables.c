@@ -1,8 +1,8 @@
-/* perfile_table_stream(): rows of a table, made as a consumer of Arrow arrays asks for them.
+/* perfile_table_stream(): rows of a table, made when a consumer of Arrow arrays asks for them.
  *
- * Makers of rows (src/tables) get records pushed in, and push full batches out.  Here they are
- * turned around: get_next() puts runs of records in until a batch of the wanted table came out.
- * There is a queue of batches, because one run can make several, and the end of the capture too. */
+ * The row makers (src/tables) receive records and push out full batches.  Here the direction is
+ * reversed: get_next() feeds runs of records until a batch of the requested table comes out.  The
+ * batches are in a queue, because one run, or the end of the capture, can make several. */
 #include <errno.h>
 #include <string.h>
 
@@ -18,20 +18,20 @@
 #include "arrow/arrow.h"
 #include "tables/tables.h"
 
-/* What an ArrowArrayStream has as its private_data. */
+/* The private_data of an ArrowArrayStream. */
 typedef struct reading {
-    perfile_stream *stream;   /* owns the source and the model; NULL: all was read */
-    perfile_emitter *emitter; /* a pf_tables; NULL likewise */
-    uint32_t number;          /* PF_TABLE_… that is wanted */
-    char *event;              /* of a table of tracepoints; NULL: of another one */
-    bool chosen;              /* not all columns are wanted, but … */
-    pf_buffer names;          /* … those of these names, each with its zero */
-    bool known;               /* the table was opened: `shape` is complete */
+    perfile_stream *stream;   /* owns the source and the model; NULL once all was read */
+    perfile_emitter *emitter; /* a pf_tables; NULL once all was read */
+    uint32_t number;          /* PF_TABLE_… that was requested */
+    char *event;              /* event of a table of tracepoints, NULL for other tables */
+    bool chosen;              /* only some columns are requested */
+    pf_buffer names;          /* their names, each with its NUL */
+    bool known;               /* the table was opened, and `shape` is complete */
     pf_arrow_shape shape;
-    pf_buffer ready;      /* pf_table_batch *: batches in the order in which they came */
-    pf_nearest similar;   /* other tracepoints, to `event` */
-    perfile_error failed; /* what ended the stream; status 0: nothing did */
-    char message[512];    /* that of the last call which failed */
+    pf_buffer ready;      /* pf_table_batch *: batches in the order in which they were made */
+    pf_nearest similar;   /* other tracepoints that are similar to `event` */
+    perfile_error failed; /* the error that ended the stream; its status is 0 if there was none */
+    char message[512];    /* message of the last call that failed */
 } reading;
 
 static pf_tables *tables_of(const reading *x)
@@ -39,7 +39,7 @@ static pf_tables *tables_of(const reading *x)
     return (pf_tables *)(void *)x->emitter;
 }
 
-/* Closes what is not needed behind the last record. */
+/* Closes everything that is not needed after the last record. */
 static void stop_reading(reading *x)
 {
     perfile_emitter_close(x->emitter);
@@ -66,7 +66,7 @@ static void close_reading(reading *x)
 
 /* Names of tables and columns. */
 
-/* PERFILE_E_USAGE for a name that is not there, with those that are like it. */
+/* Fails with PERFILE_E_USAGE for an unknown name, with similar names in the message. */
 static perfile_status unknown(const pf_nearest *similar, const char *where, const char *what,
                               perfile_error *err)
 {
@@ -76,7 +76,7 @@ static perfile_status unknown(const pf_nearest *similar, const char *where, cons
                    names[0] ? "; did you mean " : "", names, names[0] ? "?" : "");
 }
 
-/* Reads the name of a table. */
+/* Parses the name of a table. */
 static perfile_status find_table(reading *x, const char *name, perfile_error *err)
 {
     static const char prefix[] = "tracepoints/event=";
@@ -102,7 +102,7 @@ static perfile_status find_table(reading *x, const char *name, perfile_error *er
     return unknown(&x->similar, "table", "unknown table", err);
 }
 
-/* Keeps the names of the wanted columns until the table is known. */
+/* Stores the names of the requested columns until the table is known. */
 static perfile_status keep_names(reading *x, const perfile_table_options *o, perfile_error *err)
 {
     x->chosen = o->columns;
@@ -118,7 +118,7 @@ static perfile_status keep_names(reading *x, const perfile_table_options *o, per
     return PERFILE_OK;
 }
 
-/* The position of a column that is no member; about->n: there is none. */
+/* Returns the position of a column that is not a member, or about->n if there is none. */
 static size_t column_named(const pf_table_about *about, const char *name)
 {
     size_t i = 0;
@@ -138,7 +138,7 @@ static perfile_status no_column(const pf_table_about *about, const char *name, p
     return unknown(&similar, "options.columns", "unknown column", err);
 }
 
-/* Fills in the positions of the wanted columns, for which there is room. */
+/* Fills in the positions of the requested columns; `at` has room for all. */
 static perfile_status find_columns(const reading *x, const pf_table_about *about, size_t *at,
                                    size_t *n, perfile_error *err)
 {
@@ -175,7 +175,7 @@ static perfile_status know_table(reading *x, const pf_table_about *about, perfil
     return st;
 }
 
-/* The consumer of the makers (tables/tables.h). */
+/* The consumer of the row makers (tables/tables.h). */
 
 static bool is_wanted(const reading *x, const pf_table *table)
 {
@@ -183,7 +183,7 @@ static bool is_wanted(const reading *x, const pf_table *table)
            (!x->event || (table->event && strcmp(table->event, x->event) == 0));
 }
 
-/* Switches off what is not wanted: of columns that are no members, and of theirs. */
+/* Switches off all columns that are not requested, with their members. */
 static perfile_status on_open(void *user, pf_table *table, perfile_error *err)
 {
     reading *x = user;
@@ -211,14 +211,14 @@ static perfile_status on_put(void *user, pf_table *table, perfile_error *err)
         pf_table_batch_free(next);
         return pf_fail_nomem(err, "table");
     }
-    pf_table_batch_forget(full); /* what is for makers only */
+    pf_table_batch_forget(full); /* texts found by their address may be freed soon */
     table->batch = next;
     return PERFILE_OK;
 }
 
 static const pf_tables_consumer consumer = {.open = on_open, .put = on_put};
 
-/* Nothing is written. */
+/* Writes nothing. */
 static perfile_status finish(perfile_emitter *e, perfile_error *err)
 {
     return pf_tables_end_input((pf_tables *)(void *)e, err);
@@ -253,7 +253,7 @@ static bool keep_failure(reading *x, perfile_status st, const perfile_error *err
     return false;
 }
 
-/* The capture ends, or cannot be read any further: the makers give their last rows on. */
+/* The capture has ended, or cannot be read any further: the makers push out their last rows. */
 static void end_input(reading *x)
 {
     perfile_error err;
@@ -263,7 +263,7 @@ static void end_input(reading *x)
     stop_reading(x);
 }
 
-/* Puts the next records in. */
+/* Feeds the next records. */
 static void read_some(reading *x)
 {
     const perfile_record *first;
@@ -296,7 +296,7 @@ static int errno_of(const perfile_error *err)
     }
 }
 
-/* Keeps the message for get_last_error(), as UTF-8, and returns the errno. */
+/* Stores the message for get_last_error(), as UTF-8.  Returns the errno. */
 static int fail(reading *x, const perfile_error *err)
 {
     const perfile_bytes text = {(const uint8_t *)err->message, strlen(err->message)};
@@ -326,7 +326,7 @@ static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out)
     if (x->ready.len) {
         memcpy(&batch, x->ready.ptr, sizeof(pf_table_batch *));
         if (!pf_arrow_array(&x->shape, batch, out))
-            return fail_nomem(x); /* the batch stays for the next call */
+            return fail_nomem(x); /* the batch stays in the queue for the next call */
         pf_buffer_consume_front(&x->ready, sizeof(pf_table_batch *));
         return 0;
     }
@@ -369,17 +369,17 @@ static perfile_status begin(reading *x, const perfile_table_options *o, const pe
     st = pf_tables_open(e, err);
     e->exporting = NULL;
     pf_tables *t = tables_of(x);
-    t->x.options.symbols = NULL; /* they are open, and the caller's struct may go */
+    t->x.options.symbols = NULL; /* they are open, and the caller's struct need not live longer */
     t->consumer = &consumer;
     t->user = x;
     t->wanted = UINT32_C(1) << x->number;
-    if (x->number == PF_TABLE_stacks) /* they get rows as samples need them */
+    if (x->number == PF_TABLE_stacks) /* stacks get rows as samples need them */
         t->wanted |= UINT32_C(1) << PF_TABLE_samples;
     t->wide = o->flags & PERFILE_TABLE_WIDE;
     return st == PERFILE_OK ? pf_tables_begin(e, err) : st;
 }
 
-/* The columns of a tracepoint are those of its first sample. */
+/* Reads until the table is known: the columns of a tracepoint are known at its first sample. */
 static perfile_status wait_for_table(reading *x, perfile_error *err)
 {
     while (!x->known && x->stream)
@@ -424,7 +424,7 @@ perfile_status perfile_table_stream(perfile_source *source, const char *table,
         st = find_table(x, table, err);
     if (st == PERFILE_OK)
         st = keep_names(x, &o, err);
-    if (st == PERFILE_OK && !x->event) /* what is wrong is said before the capture is read */
+    if (st == PERFILE_OK && !x->event) /* errors are reported before the capture is read */
         st = know_table(x, &pf_all_tables[x->number], err);
     if (st != PERFILE_OK)
         perfile_source_close(source);
