@@ -39,7 +39,7 @@ enum {
 enum {
     JOB_RECORDS = 4096,     /* most records of a job */
     MAX_RECORD = 128 << 10, /* most bytes of a record in a job, and of the bytes after it */
-    LONG_RECORDS = 2 << 10, /* batches whose records are longer on average are not copied */
+    LONG_RECORDS = 2 << 10, /* batches with longer records on average are not copied */
     TEXT_PER_BYTE = 8,      /* assumed text per byte of records until a job has finished */
     JOBS_PER_THREAD = 3
 };

@@ -451,8 +451,7 @@ static inline pf_plan pf_plan_for(unsigned type, unsigned element, unsigned kind
 /* Cache entry: the plan of a field, and its name as the form writes it (with quotes and colon in
  * jsonl). */
 typedef struct pf_key {
-    const void *row; /* table row, identified by its address because tables are constant; NULL if
-                        the entry is free */
+    const void *row; /* row of the constant tables, identified by its address; NULL: free */
     uint8_t plan;    /* pf_plan */
     uint8_t len;     /* length of text */
     uint8_t text[38];

@@ -564,8 +564,7 @@ enum {
     TYPE_WIDTH = 18,
     SIZE_WIDTH = 6,
     MISC_WIDTH = 8,
-    FIRST_END_MARKER =
-        23 /* HEADER_LAST_FEATURE of perf 4.17, the first version that ends the list with it */
+    FIRST_END_MARKER = 23 /* HEADER_LAST_FEATURE of perf 4.17, the first that ends the list */
 };
 
 /* Pads a column that began at `mark` to its width.  At least two blanks follow a value that is too

@@ -124,7 +124,7 @@ static void columns_close(columns *c)
     pf_answers_forget(&c->answers);
 }
 
-/* Columns whose text the application requests one at a time. */
+/* Columns that an application reads as text, one at a time. */
 struct perfile_columns {
     columns columns;
     pf_buffer text;

@@ -244,7 +244,7 @@ void pf_expr_suggest_words(const perfile_expr *e, const pf_slot *s, const char *
 
 enum { MOST_DEPTH = 6 }; /* the tables nest less deeply */
 
-/* A struct whose members are being listed. */
+/* A struct with members that are being listed. */
 typedef struct frame {
     const pf_member *next;
     size_t prefix; /* length of the prefix of its members: "header_attr.attr." */

@@ -47,7 +47,7 @@ static const pf_row *row_of(pf_subject *x)
     return x->row;
 }
 
-/* Decodes the record, whose type has a row, into e->record. */
+/* Decodes the record into e->record.  Its type must have a row. */
 static bool decode(perfile_expr *e)
 {
     pf_parts p;

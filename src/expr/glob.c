@@ -54,8 +54,8 @@ int pf_expr_bytes_compare(perfile_bytes a, perfile_bytes b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* Returns the position after the ] of the set that begins with the [ at `i`.  A ] directly after
- * the [ or [!  belongs to the set.  Returns p.len + 1 if the set has no end. */
+/* Returns the position after the ] of the set that begins with the [ at `i`.  A ] that comes first
+ * in the set, or first after its !, does not end it.  Returns p.len + 1 if the set has no end. */
 static size_t set_end(perfile_bytes p, size_t i)
 {
     i++;

@@ -365,8 +365,7 @@ perfile_status pf_expr_parse(perfile_expr *e, const char *text, perfile_error *e
 bool pf_parse_is_call(const pf_parser *p)
 {
     pf_token next;
-    uint32_t at =
-        p->token.at + p->token.len; /* looks one token ahead; errors are reported when it is read */
+    uint32_t at = p->token.at + p->token.len; /* one token ahead; reading it reports errors */
     return p->token.code == PF_TOKEN_NAME && pf_lex(p->c.text, at, &next, NULL) == PERFILE_OK &&
            next.code == PF_TOKEN_OPEN;
 }

@@ -133,7 +133,7 @@ typedef struct pf_slot {
     uint8_t payload_classes; /* PERFILE_EXPR_…: possible field of tracepoints (payload.c) */
     uint32_t payload_name;   /* offset of its name in perfile_expr.payload.names */
     pf_payload_place payload[PF_PAYLOAD_PLACES];
-    uint64_t misc_types; /* MISC: types whose misc has the named bit (pf_expr_type_bit()); 0: all */
+    uint64_t misc_types; /* MISC: types that have the named bit (pf_expr_type_bit()); 0: all */
     /* The first way of each row, set by linking: index in the slot + 1; 0: none. */
     uint16_t trailer;
     uint16_t first[PF_N_FIRST];
@@ -390,7 +390,7 @@ const char *pf_expr_misc_word(size_t i);
  * this meaning (bits of pf_expr_type_bit()).  Returns false if there is no such name. */
 bool pf_expr_misc(const char *word, uint64_t *mask, uint64_t *types);
 
-/* Returns the bit of a record type in a set of types; 0 for types whose misc has no names. */
+/* Returns the bit of a record type in a set of types; 0 for types without names in misc. */
 uint64_t pf_expr_type_bit(uint32_t type);
 
 /* Listing all names of the tables in dotted form, for help, completion and suggestions. */

@@ -150,8 +150,7 @@ typedef struct pf_script_pieces {
 typedef struct pf_script_state {
     pf_script *x;
     pf_resolver *resolver;
-    pf_script_pieces
-        frames[PF_SCRIPT_TYPES]; /* functions, and files if the function is not known */
+    pf_script_pieces frames[PF_SCRIPT_TYPES]; /* functions, or files without a function */
     /* For single locations, if the text depends on them. */
     pf_script_pieces chains[PF_SCRIPT_TYPES];  /* their lines in callchains */
     pf_script_pieces unwound[PF_SCRIPT_TYPES]; /* the same, for frames unwound from a stack copy */
