@@ -3,10 +3,9 @@
  *
  * `shared.frames` has each function once, and each unnamed location of an object; with lines, each
  * source line.  A sample is a list of indexes into it, outermost first; samples are in order of
- * time.  A sample weighs ns if its event is a clock or is sampled at a fixed frequency.  Then an
- * empty stack fills the time between two samples when the thread was on no CPU, as far as switches
- * show.  Otherwise a sample weighs 1.  The options PERFILE_EXPORT_SAMPLES and _PERIODS override
- * this.
+ * time.  A sample weighs ns if its event is a clock, or cycles at a fixed frequency.  Then an empty
+ * stack fills the time between two samples when the thread was on no CPU, as far as switches show.
+ * Otherwise a sample weighs 1.  The options PERFILE_EXPORT_SAMPLES and _PERIODS override this.
  *
  * The viewer opens the first profile and lists them in their order, so the ones with most samples
  * come first.  An event with several threads has one more profile for all of them, in which each
