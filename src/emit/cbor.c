@@ -1,28 +1,29 @@
-/* The objects of jsonl as a CBOR sequence (RFC 8742, format/dump.cddl): lines.inc with values in
- * CBOR.
+/* The form cbor: the objects of jsonl as a CBOR sequence (RFC 8742, format/dump.cddl), made by
+ * lines.inc with CBOR values.
  *
- * Objects and arrays have indefinite length, because their members are not counted before they are
- * written.  Numbers are CBOR integers, also those of 64 bits that jsonl writes as strings.
- * libcbor's cbor_encode_…() write at most the bytes they are told there is room for; here there
- * always is. */
+ * Objects and arrays have indefinite length, because members are not counted before they are
+ * written.  Numbers are CBOR integers, including the 64-bit numbers that jsonl writes as strings.
+ * The cbor_encode_…() functions of libcbor get the size of the buffer; here there is always enough
+ * room. */
 #include <cbor/encoding.h>
 
 #include "base/byte_order.h"
 #include "emit/emitter.h"
 
 enum {
-    HEAD = 9 /* bytes of a number, or of the head of anything else, at most */
+    HEAD = 9 /* most bytes of a number, or of the head of any other item */
 };
 
-/* The encoders return how many bytes they wrote. */
+/* Adds the bytes that an encoder wrote to the output. */
 static inline void filled(perfile_emitter *e, size_t n)
 {
     e->out.len += n;
 }
 
-/* The cbor_put_…() functions write to a position that has room, and return where they stopped. */
-/* A key or string of at most 23 characters: its head is one byte, 0x60 + length.  Copied as one
- * constant. */
+/* The cbor_put_…() functions write to a position with enough room, and return the position after
+ * the last byte. */
+/* Writes a key or string of at most 23 characters, copied as one constant: its head is one byte,
+ * 0x60 + length. */
 #define PUT_WORD(at, word)                                                                         \
     {                                                                                              \
         static const struct {                                                                      \
@@ -35,7 +36,7 @@ static inline void filled(perfile_emitter *e, size_t n)
     }
 #define PUT_KEY PUT_WORD
 
-/* Unsigned integers take 1 to 9 bytes by their value. */
+/* Writes an unsigned integer of 1 to 9 bytes, depending on its value. */
 PF_INLINE uint8_t *cbor_put_number(uint8_t *at, uint64_t v)
 {
     return at + cbor_encode_uint(v, at, HEAD);
@@ -67,7 +68,7 @@ PF_INLINE uint8_t *cbor_put_crc(uint8_t *at, uint32_t crc)
     return cbor_put_number(at, crc);
 }
 
-/* `at` needs HEAD + bytes.len. */
+/* Writes a byte string.  `at` needs room for HEAD + bytes.len. */
 static uint8_t *cbor_put_bytes(uint8_t *at, perfile_bytes bytes)
 {
     at += cbor_encode_bytestring_start(bytes.len, at, HEAD);
@@ -76,7 +77,7 @@ static uint8_t *cbor_put_bytes(uint8_t *at, perfile_bytes bytes)
     return at + bytes.len;
 }
 
-/* Of indefinite length, ended by cbor_put_object_end(). */
+/* Begins an object of indefinite length; cbor_put_object_end() ends it. */
 PF_INLINE uint8_t *cbor_put_object(uint8_t *at)
 {
     return at + cbor_encode_indef_map_start(at, HEAD);
@@ -115,7 +116,7 @@ static void cbor_bytes(perfile_emitter *e, perfile_bytes bytes)
     pf_emit_bytes(e, bytes.ptr, bytes.len);
 }
 
-/* A text string; `word` must be valid UTF-8. */
+/* Writes a text string.  `word` must be valid UTF-8. */
 static void cbor_word(perfile_emitter *e, const char *word, size_t n)
 {
     uint8_t *at = pf_emit_room(e, HEAD);
@@ -125,7 +126,7 @@ static void cbor_word(perfile_emitter *e, const char *word, size_t n)
     pf_emit_bytes(e, word, n);
 }
 
-/* Text that is no valid UTF-8 becomes a byte string. */
+/* Writes text; as a byte string if it is not valid UTF-8. */
 static void cbor_text(perfile_emitter *e, perfile_bytes text)
 {
     if (pf_utf8_valid(text))
@@ -139,7 +140,7 @@ static void cbor_name(perfile_emitter *e, const char *name, size_t n)
     cbor_word(e, name, n);
 }
 
-/* Makes pf_key.text of a name, cut to fit `size`; returns its length. */
+/* Makes pf_key.text from a name, cut to fit `size`.  Returns its length. */
 static uint8_t cbor_make_key(uint8_t *text, size_t size, const char *name)
 {
     size_t n = strlen(name);
@@ -181,7 +182,7 @@ static void cbor_array_end(perfile_emitter *e)
     cbor_object_end(e);
 }
 
-/* An object of the sequence ends like any other. */
+/* Ends an object of the sequence, like any other object. */
 static void cbor_line_end(perfile_emitter *e)
 {
     cbor_object_end(e);

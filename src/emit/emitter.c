@@ -1,5 +1,5 @@
-/* The public functions of emitters, and the threads that make text: they call the form (ops) and
- * write its buffer to the sink. */
+/* The public functions of emitters, and the threads that produce text.  They call the form (ops)
+ * and write its buffer to the sink. */
 #include "base/alloc.h"
 #include "base/crc32.h"
 #include "base/error.h"
@@ -11,46 +11,46 @@
 #include <string.h>
 
 enum {
-    WRITE_BYTES = 64 << 10, /* of output that go to the sink at once */
-    /* Behind an emitter, so that two that are allocated one after the other share no cache line
-     * (processors fetch them in pairs): each thread writes to its own with every record, and text
-     * by two threads took a fifth longer. */
+    WRITE_BYTES = 64 << 10, /* output is written in chunks of this size */
+    /* Padding after an emitter, so that two emitters that are allocated one after the other share
+     * no cache line (CPUs fetch lines in pairs).  Each thread writes to its emitter with every
+     * record; without the padding, text by two threads took a fifth longer. */
     APART_BYTES = 128
 };
 
-/* Several threads make the text of an emitter.
+/* Output by several threads.
  *
- * A job is a number of records, and the text that a thread makes of them with an emitter of its
- * own: forms keep nothing from one record to the next but caches, and the number of records so far,
- * which is set when a job begins.  Texts are written in the order of the jobs, so the result is
- * that of one thread.
+ * A job is a batch of records plus the text that a thread makes of them with its own emitter.  This
+ * works because forms keep no state between records except caches and the number of records so far,
+ * which is set when a job begins.  Texts are written in the order of the jobs, so the result equals
+ * the output of one thread.
  *
- * Records are borrowed until the next call on their stream: a job has copies of them, and of their
- * bytes unless these are stable, as in a mapped file.  How large a job is depends on the text,
- * which should fit a cache: the last job says how much text there is for a byte of records.
+ * Records are only valid until the next call on their stream.  So a job copies them, and also their
+ * bytes unless these are persistent, as in a mapped file.  The size of a job depends on its text,
+ * which should fit a cache: the last finished job tells how much text a byte of records makes.
  *
- * What is not worth a job, the caller prints, after all jobs are finished: damage, records that are
- * not next to their header or have bytes after them that are not in memory, and records of several
- * kilobytes (copies of the stack), which cost as much to copy as to print.
+ * Some records are not worth a job.  The caller's thread writes these, after all jobs are finished:
+ * damage, records that are not contiguous with their header or have following bytes that are not in
+ * memory, and records of several kilobytes (stack copies), which cost as much to copy as to print.
  *
- * Decoding reads the session, which must not change while jobs are open: it calls before_change()
- * first (pf_session_reader), which finishes them. */
+ * Decoding reads the session, which must not change while jobs are open.  Before a change the
+ * session calls before_change() (pf_session_reader), which finishes all jobs. */
 
 enum {
-    JOB_RECORDS = 4096,     /* records of a job at most */
-    MAX_RECORD = 128 << 10, /* bytes of a record, with what comes after it, that may go to a job */
-    LONG_RECORDS = 2 << 10, /* mean size of the records of a run above which it is not copied */
-    TEXT_PER_BYTE = 8,      /* of records, as long as no job has said */
+    JOB_RECORDS = 4096,     /* most records of a job */
+    MAX_RECORD = 128 << 10, /* most bytes of a record in a job, and of the bytes after it */
+    LONG_RECORDS = 2 << 10, /* batches with longer records on average are not copied */
+    TEXT_PER_BYTE = 8,      /* assumed text per byte of records until a job has finished */
     JOBS_PER_THREAD = 3
 };
 
 typedef struct job {
-    perfile_emitter *e; /* of its own, without a sink: collects the text */
+    perfile_emitter *e; /* the job's own emitter, without a sink: collects the text */
     perfile_record *records;
     uint32_t n;
-    pf_buffer bytes;       /* of those that are not stable; never grows while the job is filled */
-    size_t n_bytes;        /* of its records, copied or not */
-    perfile_status status; /* of the thread that ran it */
+    pf_buffer bytes;       /* of records that are not persistent; does not grow while filling */
+    size_t n_bytes;        /* bytes of its records, copied or not */
+    perfile_status status; /* result of the thread that ran it */
     perfile_error error;
 } job;
 
@@ -61,15 +61,15 @@ struct pf_emit_threads {
     perfile_emitter *e;
     job *jobs;
     unsigned n_jobs;
-    size_t job_text;       /* bytes of text of a job, about */
-    size_t job_bytes;      /* bytes of records that make so much, as far as is known */
+    size_t job_text;       /* approximate bytes of text per job */
+    size_t job_bytes;      /* estimated bytes of records that make this much text */
     job *open;             /* the job that is being filled, or NULL */
-    perfile_status status; /* of the first job, in stream order, that failed */
+    perfile_status status; /* status of the first job, in stream order, that failed */
     perfile_error error;
 };
 typedef struct pf_emit_threads threads;
 
-/* Makes the text of a job; in any thread. */
+/* Makes the text of a job.  Runs in any thread. */
 static void run_job(job *j)
 {
     for (uint32_t i = 0; i < j->n && j->status == PERFILE_OK; i++)
@@ -84,7 +84,7 @@ static void run_slot(void *user, unsigned slot, unsigned thread)
     run_job(&((threads *)user)->jobs[slot]);
 }
 
-/* Keeps the first error. */
+/* Remembers the first error. */
 static void set_failure(threads *t, perfile_status st, const perfile_error *err)
 {
     if (t->status != PERFILE_OK)
@@ -105,8 +105,8 @@ static void clear_job(job *j)
     pf_buffer_clear(&j->bytes);
 }
 
-/* Learns from a finished job how many bytes of records the next ones should have: at most half as
- * many as of text, for the text of others may be 40 times as long as they are. */
+/* Computes from a finished job how many bytes of records the next jobs should have.  At most half
+ * the bytes of text: other records may make 40 times as much text as their size. */
 static void size_jobs(threads *t, const job *j)
 {
     const size_t text = j->e->out.len, most = t->job_text / 2;
@@ -116,7 +116,7 @@ static void size_jobs(threads *t, const job *j)
     t->job_bytes = bytes < (double)most ? (size_t)bytes : most;
 }
 
-/* Writes the text of a job to the sink and empties the job.  Nothing is written after a failure. */
+/* Writes the text of a job to the sink and empties the job.  After a failure nothing is written. */
 static void write_job(threads *t, job *j)
 {
     perfile_emitter *e = t->e;
@@ -138,7 +138,7 @@ static void write_job(threads *t, job *j)
     clear_job(j);
 }
 
-/* Waits for the oldest job and writes it.  False if there is none. */
+/* Waits for the oldest job and writes it.  Returns false if there is none. */
 static bool write_oldest(threads *t)
 {
     unsigned slot;
@@ -148,7 +148,7 @@ static bool write_oldest(threads *t)
     return true;
 }
 
-/* Finishes all jobs in order; the one that is being filled is run here. */
+/* Finishes all jobs in order.  The job that is being filled is run in this thread. */
 static void finish_all(threads *t)
 {
     while (write_oldest(t))
@@ -160,7 +160,7 @@ static void finish_all(threads *t)
     t->open = NULL;
 }
 
-/* pf_session_reader: the session is about to change. */
+/* Called by the session when it is about to change (pf_session_reader). */
 static void before_change(void *user, bool last)
 {
     (void)last;
@@ -181,8 +181,8 @@ static perfile_status pf_emit_threads_wait(perfile_emitter *e, perfile_error *er
     return failure_of(e->threads, err);
 }
 
-/* True if the record can go to a job: header and body are next to each other, and what comes after
- * it is in memory. */
+/* Returns true if the record can go to a job: header and body are contiguous, and the bytes after
+ * the record are in memory. */
 static bool fits_job(const threads *t, const perfile_record *r)
 {
     return r->family != PERFILE_FAMILY_DAMAGE && r->session == t->session && r->header &&
@@ -192,7 +192,7 @@ static bool fits_job(const threads *t, const perfile_record *r)
            (r->extra.ptr || !r->extra.len) && r->extra.len < MAX_RECORD;
 }
 
-/* True if r[0 .. n) are not worth a job: they are long, and would have to be copied. */
+/* Returns true if r[0 .. n) are not worth a job: they are long and would have to be copied. */
 static bool too_long(const perfile_record *r, size_t n)
 {
     uint64_t bytes = 0;
@@ -203,14 +203,14 @@ static bool too_long(const perfile_record *r, size_t n)
     return bytes > n * LONG_RECORDS;
 }
 
-/* True if the job takes no more records, or not one of so many bytes. */
+/* Returns true if the job takes no more records, or has no room for one of `size` bytes. */
 static bool is_full(const threads *t, const job *j, size_t size)
 {
     return j->n == JOB_RECORDS || j->n_bytes >= t->job_bytes ||
            (j->n && size > j->bytes.cap - j->bytes.len);
 }
 
-/* A copy of the bytes, which the job has room for. */
+/* Copies bytes into the job, which has room for them. */
 static const uint8_t *copy_of(job *j, const uint8_t *bytes, size_t n)
 {
     uint8_t *at = j->bytes.ptr + j->bytes.len;
@@ -219,7 +219,7 @@ static const uint8_t *copy_of(job *j, const uint8_t *bytes, size_t n)
     return at;
 }
 
-/* Adds a record for which is_full() is false. */
+/* Adds a record to a job that is not full (is_full()).  Returns false when out of memory. */
 static bool add(job *j, const perfile_record *given)
 {
     const size_t size = perfile_record_size(given), header = size - given->body.len;
@@ -238,7 +238,7 @@ static bool add(job *j, const perfile_record *given)
     return true;
 }
 
-/* Takes a free job; if there is none, the oldest is finished first. */
+/* Opens a free job.  If there is none, finishes the oldest first. */
 static void open_job(threads *t)
 {
     if (pf_workers_full(t->workers))
@@ -247,8 +247,8 @@ static void open_job(threads *t)
     t->open->e->n_records = t->e->n_records;
 }
 
-/* Returns `st` if it is an error; else writes `out` if it has a full chunk, or must report
- * no_memory. */
+/* Returns `st` if it is an error.  Otherwise writes `out` if it has a full chunk or if no_memory
+ * must be reported. */
 static perfile_status write_out_if_full(perfile_emitter *e, perfile_status st, perfile_error *err)
 {
     if (st != PERFILE_OK || (e->out.len < WRITE_BYTES && !e->no_memory))
@@ -256,14 +256,14 @@ static perfile_status write_out_if_full(perfile_emitter *e, perfile_status st, p
     return pf_emitter_write_out(e, err);
 }
 
-/* Emits a record in the calling thread, whether or not the emitter has threads. */
+/* Emits a record in the calling thread, even if the emitter has threads. */
 static perfile_status pf_emitter_put_now(perfile_emitter *e, const perfile_record *r,
                                          perfile_error *err)
 {
     return write_out_if_full(e, e->ops->put(e, r, err), err);
 }
 
-/* Closes an emitter that has no threads; NULL is fine. */
+/* Closes an emitter that has no threads.  NULL is allowed. */
 static void pf_emitter_free(perfile_emitter *e)
 {
     if (!e)
@@ -292,8 +292,8 @@ static void submit(threads *t)
     pf_workers_submit(t->workers);
 }
 
-/* Like perfile_emitter_put_run().  An error of an earlier record may be returned by a later call.
- */
+/* Like perfile_emitter_put_run().  An error of an earlier record may be returned by a later
+ * call. */
 static perfile_status pf_emit_threads_put(perfile_emitter *e, const perfile_record *r, size_t n,
                                           perfile_error *err)
 {
@@ -360,8 +360,8 @@ perfile_status pf_emit_threads_start(perfile_emitter *e, perfile_stream *stream,
     return st;
 }
 
-/* Waits for the threads and frees e->threads; NULL is fine.  Text that was not written is dropped.
- */
+/* Waits for the threads and frees e->threads; NULL is allowed.  Text that was not written is
+ * dropped. */
 static void pf_emit_threads_free(perfile_emitter *e)
 {
     threads *t = e->threads;
@@ -386,7 +386,7 @@ perfile_status pf_emitter_new(const pf_emit_ops *ops, perfile_sink *sink, perfil
     perfile_emitter *e = pf_alloc(1, ops->size + APART_BYTES);
     if (!e)
         return pf_fail_nomem(err, "emitter");
-    e->ops = ops; /* pf_alloc() has set all else to zero */
+    e->ops = ops; /* pf_alloc() has zeroed the rest */
     e->sink = sink;
     *out = e;
     return PERFILE_OK;
@@ -430,7 +430,7 @@ perfile_status perfile_emitter_put_run(perfile_emitter *e, const perfile_record 
     return st;
 }
 
-/* The end of the output may depend on all records (their number), so threads finish first. */
+/* Threads finish first, because the end of the output may depend on all records (their number). */
 perfile_status perfile_emitter_finish(perfile_emitter *e, perfile_error *err)
 {
     perfile_status st = e->threads ? pf_emit_threads_wait(e, err) : PERFILE_OK;
@@ -449,8 +449,8 @@ void perfile_emitter_get_summary(const perfile_emitter *e, perfile_export_summar
     memcpy(summary, &all, size < sizeof all ? size : sizeof all);
 }
 
-/* The exit status of `dump`: damage alone is not a failure as long as something could be decoded.
- */
+/* Returns the exit status of `dump`.  Damage alone is not a failure if something could be
+ * decoded. */
 int perfile_emitter_outcome(const perfile_emitter *e)
 {
     if (e->n_errors == 0)

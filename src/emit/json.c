@@ -1,4 +1,4 @@
-/* Numbers as digits, validation of UTF-8, the plan of a field; strings and bytes in JSON, and the
+/* Numbers as digits, validation of UTF-8, the plan of a field, strings and bytes in JSON, and the
  * form jsonl. */
 #include "emit/emitter.h"
 #include "perfile/text.h"
@@ -10,12 +10,12 @@
 #define DEC_ROWS(row)                                                                              \
     row("0") row("1") row("2") row("3") row("4") row("5") row("6") row("7") row("8") row("9")
 
-/* Exactly as long as their characters, without a NUL: these are no strings. */
+/* Each has exactly as many bytes as characters, without a NUL, so these are not strings. */
 const char pf_dec_pairs[200] = DEC_ROWS(DEC_ROW);
 const char pf_hex_pairs[512] =
     DEC_ROWS(HEX_ROW) HEX_ROW("a") HEX_ROW("b") HEX_ROW("c") HEX_ROW("d") HEX_ROW("e") HEX_ROW("f");
 
-/* Splits the number into groups of 8 digits. */
+/* Writes the number in groups of 8 digits. */
 uint8_t *pf_put_dec_long(uint8_t *at, uint64_t v)
 {
     enum { EIGHT = 100000000 };
@@ -29,7 +29,7 @@ uint8_t *pf_put_dec_long(uint8_t *at, uint64_t v)
     return pf_put_dec_8(at, (uint32_t)(v % EIGHT));
 }
 
-/* Validation of UTF-8: eight ASCII bytes at a time, characters else. */
+/* Validates UTF-8: eight ASCII bytes at a time, everything else by character. */
 
 bool pf_utf8_valid(perfile_bytes text)
 {
@@ -73,7 +73,7 @@ static void pf_json_bytes(perfile_emitter *e, perfile_bytes bytes)
 /* Writes the escape of a quote, a backslash or a control character. */
 static uint8_t *put_escaped(uint8_t *at, uint8_t c)
 {
-    static const char letters[] = "btn\0fr"; /* escapes of the bytes 8 to 13; 11 has none */
+    static const char letters[] = "btn\0fr"; /* for the bytes 8 to 13; 11 has no letter */
     *at++ = '\\';
     if (c == '"' || c == '\\') {
         *at++ = c;
@@ -86,8 +86,8 @@ static uint8_t *put_escaped(uint8_t *at, uint8_t c)
     return at;
 }
 
-/* True if the byte needs no escape; bytes of multi-byte characters too, because the text is valid
- * UTF-8. */
+/* Returns true if the byte needs no escape.  This includes bytes of multi-byte characters, because
+ * the text is valid UTF-8. */
 static bool is_plain(uint8_t c)
 {
     return c >= 0x20 && c != '"' && c != '\\';
@@ -95,7 +95,7 @@ static bool is_plain(uint8_t c)
 
 void pf_json_text(perfile_emitter *e, perfile_bytes text)
 {
-    enum { WORST = 6 /* bytes of an escape, \u001f */ };
+    enum { WORST = 6 /* bytes of the longest escape, \u001f */ };
     if (!pf_utf8_valid(text)) {
         pf_json_object(e);
         pf_json_name(e, "hex", 3);
@@ -122,8 +122,7 @@ void pf_json_text(perfile_emitter *e, perfile_bytes text)
     pf_emit_filled(e, at);
 }
 
-/* JSON Lines, the output contract of `dump` (format/dump.cddl): lines.inc with the values
- * of JSON. */
+/* The form jsonl, the output contract of `dump` (format/dump.cddl): lines.inc with JSON values. */
 
 #define W(name)  pf_json_##name
 #define PUT_KEY  PF_JSON_KEY

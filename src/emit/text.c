@@ -1,9 +1,9 @@
-/* The form "text": one line for each record with offset, time, type, size, misc and event, and
- * below it a line for each field.
+/* The form "text": one line per record with offset, time, type, size, misc and event, and below it
+ * a line per field.
  *
- * Here are the fields of a walk, what precedes the records, and records; all write through
- * text_page.c.  In hex mode (PERFILE_EMIT_HEX) each field has its offset and its bytes in front of
- * it, and the header of a record is shown as fields too. */
+ * This file has the fields of a walk, the facts before the records, and the records; all write
+ * through text_page.c.  In hex mode (PERFILE_EMIT_HEX) each field is preceded by its offset and
+ * bytes, and record headers are shown as fields too. */
 #include "base/byte_order.h"
 #include "base/crc32.h"
 #include "base/shorten.h"
@@ -12,20 +12,20 @@
 #include "perfile/perfile.h"
 #include "schema/rows.h"
 
-/* Fields in the form "text": the visitor that shows what a walk over a record, attr or feature
- * finds.
+/* Fields in the form "text": a visitor that shows everything that a walk over a record, attr or
+ * feature finds.
  *
- * In hex mode each value stands behind its bytes: what is longer than 8 bytes gets further lines,
- * long blobs become a hex dump.  Otherwise each field takes one line, lists of numbers as many as
- * they fill, and the fields of a list item share one. */
+ * In hex mode each value follows its bytes: values longer than 8 bytes get more lines, and long
+ * blobs become a hex dump.  Otherwise each field has one line, lists of numbers as many as they
+ * need, and the fields of a list item share one. */
 
 enum {
     SHORT_BYTES = 32, /* blobs up to this length are shown completely */
-    SHOWN_BYTES = 16, /* bytes that are shown of longer ones, outside hex mode */
-    WORD = 8          /* bytes in front of a value in hex mode */
+    SHOWN_BYTES = 16, /* bytes that are shown of longer blobs, outside hex mode */
+    WORD = 8          /* bytes before a value in hex mode */
 };
 
-/* The padded name of a field, from the cache. */
+/* Returns the padded name of a field, from the cache. */
 static const pf_key *key_of(pf_text_page *t, const perfile_field *f)
 {
     uintptr_t at = (uintptr_t)f;
@@ -43,15 +43,15 @@ static const pf_key *key_of(pf_text_page *t, const perfile_field *f)
     return key;
 }
 
-/* Hex mode: lines for the bytes of the field that do not fit in front of it. */
+/* Hex mode: writes lines for the bytes of the field that do not fit before it. */
 static void bytes_below(pf_text_page *t, uint64_t offset, uint64_t width)
 {
     if (width > WORD)
         pf_text_page_rest(t, offset, (perfile_bytes){t->bytes + offset, (size_t)width});
 }
 
-/* A number.  Keeps the values that decide how later fields are shown: the register mask, and the
- * flags that say whether the event's clock id is used. */
+/* Writes a number.  Remembers the values that decide how later fields are shown: the register mask,
+ * and the flags that say whether the event uses its clock id. */
 static void show_number(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     unsigned kind = f->kind;
@@ -61,7 +61,7 @@ static void show_number(pf_text_page *t, const perfile_field *f, const perfile_v
         t->attr_flags = v->number;
     else if (kind == PERFILE_KIND_EVENT_CLOCKID &&
              !(t->attr_flags >> PERFILE_ATTR_BIT_USE_CLOCKID & 1))
-        kind = PERFILE_KIND_DEC; /* without use_clockid the number names no clock */
+        kind = PERFILE_KIND_DEC; /* without use_clockid the number is not a clock */
     pf_text_page_name(t, key_of(t, f), v);
     pf_text_page_number(t, kind, f->type, v->number);
     pf_text_page_named_end(t);
@@ -82,7 +82,7 @@ static void put_count(pf_text_page *t, uint64_t n, const char *what)
     pf_text_page_string(t, what);
 }
 
-/* Hex mode: a blob that is longer than 8 bytes, as a dump below its name. */
+/* Hex mode: writes a blob longer than 8 bytes as a dump below its name. */
 static void show_long_blob(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     perfile_value none = {.offset = v->offset};
@@ -92,7 +92,7 @@ static void show_long_blob(pf_text_page *t, const perfile_field *f, const perfil
     pf_text_page_dump(t, v->offset, v->u.bytes);
 }
 
-/* Length and CRC-32, for bulk data that nobody reads as numbers. */
+/* Writes length and CRC-32, for bulk data that is not worth showing. */
 static void put_crc(pf_text_page *t, perfile_bytes bytes)
 {
     uint8_t crc[8];
@@ -101,7 +101,7 @@ static void put_crc(pf_text_page *t, perfile_bytes bytes)
     pf_emit_bytes(&t->base, crc, sizeof crc);
 }
 
-/* A blob as hexadecimal digits; of a long one its length and its first bytes. */
+/* Writes a blob as hexadecimal digits.  Of a long blob, writes the length and the first bytes. */
 static void put_bytes(pf_text_page *t, perfile_bytes bytes)
 {
     bool complete = bytes.len <= SHORT_BYTES;
@@ -136,8 +136,8 @@ static void show_blob(pf_text_page *t, const perfile_field *f, const perfile_val
         bytes_below(t, v->offset, v->width);
 }
 
-/* An item of a list of numbers.  Registers have their name in front, r12= if it is not known: each
- * takes the lowest bit of *mask, which is removed. */
+/* Writes an item of a list of numbers.  A register is written as name=value, with r12 as the name
+ * if it is not known.  Each register uses the lowest bit of *mask, which is then cleared. */
 static void put_word(pf_text_page *t, const perfile_field *f, uint64_t v, uint64_t *mask,
                      pf_registers names)
 {
@@ -156,7 +156,7 @@ static void put_word(pf_text_page *t, const perfile_field *f, uint64_t v, uint64
                         f->element == PERFILE_STORED_S32 ? (uint64_t)(int32_t)v : v);
 }
 
-/* Hex mode: a list of numbers, one per line. */
+/* Hex mode: writes a list of numbers, one per line. */
 static void show_words_hex(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     const perfile_words *words = &v->u.words;
@@ -175,7 +175,7 @@ static void show_words_hex(pf_text_page *t, const perfile_field *f, const perfil
     }
 }
 
-/* A call chain: one address per line. */
+/* Writes a callchain, one address per line. */
 static void show_chain(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     const perfile_words *words = &v->u.words;
@@ -207,7 +207,7 @@ static void show_words(pf_text_page *t, const perfile_field *f, const perfile_va
     pf_text_page_named_end(t);
 }
 
-/* An empty list. */
+/* Writes an empty list. */
 static void show_none(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     pf_text_page_name(t, key_of(t, f), v);
@@ -215,8 +215,8 @@ static void show_none(pf_text_page *t, const perfile_field *f, const perfile_val
     pf_text_page_named_end(t);
 }
 
-/* A list of strings, outside hex mode on shared lines.  The offset of a string is computed from
- * what is left of the list. */
+/* Writes a list of strings, on shared lines except in hex mode.  The offset of a string is computed
+ * from the rest of the list. */
 static void show_strings(pf_text_page *t, const perfile_field *f, const perfile_value *v)
 {
     perfile_strings left = v->u.strings;
@@ -249,7 +249,7 @@ static void show_strings(pf_text_page *t, const perfile_field *f, const perfile_
 static void show_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     pf_text_page *t = user;
-    if (!t->hex && f->kind == PERFILE_KIND_COUNT) /* the list itself has its length */
+    if (!t->hex && f->kind == PERFILE_KIND_COUNT) /* the list itself shows its length */
         return;
     switch (f->type) {
     case PERFILE_STORED_TEXT:
@@ -277,7 +277,7 @@ static void show_value(void *user, const perfile_field *f, const perfile_value *
     }
 }
 
-/* The heading of a list item, "[3]". */
+/* Writes the heading of a list item, "[3]". */
 static void begin_item(pf_text_page *t, uint64_t position)
 {
     uint8_t name[PF_DEC_MAX + 2];
@@ -287,7 +287,7 @@ static void begin_item(pf_text_page *t, uint64_t position)
     pf_text_page_heading(t, (const char *)name, (size_t)(end - name));
 }
 
-/* A struct, list or list item begins.  The fields of an item share its line, except in hex mode. */
+/* Begins a struct, list or list item.  The fields of an item share its line, except in hex mode. */
 static void show_begin(void *user, const perfile_field *f, const perfile_value *v)
 {
     pf_text_page *t = user;
@@ -322,10 +322,10 @@ static void show_end(void *user, const perfile_field *f)
 const perfile_visitor pf_text_page_visitor = {sizeof pf_text_page_visitor, show_value, show_begin,
                                               show_end};
 
-/* What precedes the records in the form "text": header, events, event types, features, and the
- * damage that was found in them when the file was opened.  Also how damage is shown. */
+/* The facts before the records in the form "text": header, events, event types, features, and the
+ * damage found in them when the file was opened.  Also the lines of damage. */
 
-/* An offset as 0x and at least 8 digits. */
+/* Writes an offset with 0x and at least 8 digits. */
 static void pf_text_offset(pf_text_page *t, uint64_t offset)
 {
     uint8_t *at = pf_emit_room(&t->base, 2 + 16);
@@ -354,9 +354,8 @@ static void pf_text_damage_at(pf_text_page *t, uint32_t damage, uint64_t offset)
     t->base.n_errors++;
 }
 
-/* Damage, behind the mark "!!" that one can search for: appended to the open line; as a line of its
- * own with its offset, counted as an error; as a line of its own below the record or feature it
- * concerns. */
+/* Writes damage on its own line below the record or feature it concerns.  All damage is marked with
+ * "!!", so that one can search for it. */
 static void pf_text_error(pf_text_page *t, uint32_t damage)
 {
     pf_text_page_reset(t);
@@ -365,7 +364,8 @@ static void pf_text_error(pf_text_page *t, uint32_t damage)
     pf_text_page_end(t);
 }
 
-/* The fields of a feature.  False if they could not be decoded to the end: damage follows them. */
+/* Writes the fields of a feature.  If they cannot be decoded to the end, writes the damage after
+ * them and returns false. */
 static bool pf_text_feature(pf_text_page *t, const perfile_feature *f)
 {
     perfile_error why = {.damage = 0};
@@ -379,7 +379,7 @@ static bool pf_text_feature(pf_text_page *t, const perfile_feature *f)
     return false;
 }
 
-/* Damage of one kind of section (PERFILE_EXTENT_…). */
+/* Writes the damage of one kind of section (PERFILE_EXTENT_…). */
 static void container_damage(pf_text_page *t, uint32_t role)
 {
     const perfile_container *c = t->base.container;
@@ -388,7 +388,7 @@ static void container_damage(pf_text_page *t, uint32_t role)
             pf_text_damage_at(t, c->damages[i].damage, c->damages[i].offset);
 }
 
-/* Offset and size of a section. */
+/* Writes offset and size of a section. */
 static void put_extent(pf_text_page *t, const char *name, const perfile_section *s)
 {
     pf_text_page_named(t, name, 0, 0);
@@ -398,7 +398,7 @@ static void put_extent(pf_text_page *t, const char *name, const perfile_section 
     pf_text_page_end(t);
 }
 
-/* The features that the bitmap of the header declares, by name; "-" for none. */
+/* Writes the names of the features that the header's bitmap declares; "-" for none. */
 static void put_declared_features(pf_text_page *t, const perfile_container *c)
 {
     pf_text_page_named(t, "features", 0, 0);
@@ -420,7 +420,7 @@ static void put_declared_features(pf_text_page *t, const perfile_container *c)
     pf_text_page_end(t);
 }
 
-/* The header of each file of the capture, where the container has it as stored bytes. */
+/* Writes the header of each file of the capture, where the container has its stored bytes. */
 static void stored_headers(pf_text_page *t)
 {
     const perfile_emitter *e = &t->base;
@@ -444,12 +444,12 @@ static void stored_headers(pf_text_page *t)
     }
 }
 
-/* Format, version and byte order, and for files the sections and declared features. */
+/* Writes format, version and byte order; for files also the sections and declared features. */
 static void header_lines(pf_text_page *t)
 {
     const perfile_container *c = t->base.container;
     bool hex = t->hex;
-    t->hex = false; /* the container has values, but not the bytes they came from */
+    t->hex = false; /* the container has the values, but not the bytes they came from */
     pf_text_page_line(t, 0);
     pf_text_page_string(t, c->family == PERFILE_FAMILY_PERF ? "perf.data" : c->format);
     pf_text_page_string(t, c->form == PERFILE_FORM_PIPE ? " pipe" : " file");
@@ -470,7 +470,7 @@ static void header_lines(pf_text_page *t)
     pf_text_page_end(t);
 }
 
-/* An event: its attr field by field, and its ids. */
+/* Writes an event: the fields of its attr, and its ids. */
 static void event_lines(pf_text_page *t, const perfile_event *event)
 {
     pf_text_page_line(t, 0);
@@ -501,7 +501,7 @@ static void event_lines(pf_text_page *t, const perfile_event *event)
     t->base.decoded = true;
 }
 
-/* An event type of an old file: config and name. */
+/* Writes an event type of an old file: config and name. */
 static void event_type_line(pf_text_page *t, const perfile_event_type *type)
 {
     pf_text_page_line(t, 0);
@@ -513,7 +513,7 @@ static void event_type_line(pf_text_page *t, const perfile_event_type *type)
     t->base.decoded = true;
 }
 
-/* A feature section: position, number and name, then its fields or its damage. */
+/* Writes a feature section: position, number and name, then its fields or its damage. */
 static void feature_lines(pf_text_page *t, const perfile_feature *f)
 {
     const char *name = perfile_feature_name(f->number);
@@ -534,7 +534,7 @@ static void feature_lines(pf_text_page *t, const perfile_feature *f)
     t->base.decoded = true;
 }
 
-/* Everything that precedes the records: header, events, event types, features of the container. */
+/* Writes everything before the records: header, events, event types, features of the container. */
 static void pf_text_facts(pf_text_page *t)
 {
     const perfile_emitter *e = &t->base;
@@ -545,7 +545,7 @@ static void pf_text_facts(pf_text_page *t)
     container_damage(t, PERFILE_EXTENT_ATTRS);
     for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
         const perfile_event *event = perfile_session_event(s, i);
-        /* Events and features of other origin are shown with the record that brought them. */
+        /* Events and features of other origin are shown with the record that contains them. */
         if (event->origin == PERFILE_ORIGIN_CONTAINER)
             event_lines(t, event);
     }
@@ -567,7 +567,7 @@ enum {
     FIRST_END_MARKER = 23 /* HEADER_LAST_FEATURE of perf 4.17, the first that ends the list */
 };
 
-/* Pads a column that began at `mark` to its width; at least two blanks follow a value that is too
+/* Pads a column that began at `mark` to its width.  At least two blanks follow a value that is too
  * wide. */
 static void pad_from(pf_text_page *t, size_t mark, size_t width)
 {
@@ -591,9 +591,9 @@ static perfile_status text_begin(perfile_emitter *e, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Begins the line of a record with its file name, if there are several, and its offset.  A record
- * that came out of a compressed one has its offset in the decompressed stream, and a bar in front
- * of all its lines. */
+/* Begins the line of a record with its file name, if there are several files, and its offset.  A
+ * record from a compressed record shows its offset in the decompressed stream, and a bar before
+ * each of its lines. */
 static void put_place(pf_text_page *t, const perfile_record *r)
 {
     bool inner = r->flags & PERFILE_REC_INNER;
@@ -620,8 +620,8 @@ static void put_type(pf_text_page *t, const perfile_record *r)
     pad_from(t, mark, TYPE_WIDTH);
 }
 
-/* The fields that the header of a record of another family has besides type and size: on the line
- * of the record, or in hex mode one per line.  True if there are any. */
+/* Writes the header fields of a record of another family, besides type and size: on the line of the
+ * record, or in hex mode one per line.  Returns true if the family has any. */
 static bool tag_fields(pf_text_page *t, const perfile_record *r)
 {
     const pf_family *family = pf_family_of(r->family);
@@ -649,7 +649,7 @@ static void tag_in_line(pf_text_page *t, const perfile_record *r)
     t->hex = hex;
 }
 
-/* The line of a record. */
+/* Writes the line of a record. */
 static void head_line(pf_text_page *t, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
@@ -678,7 +678,7 @@ static void head_line(pf_text_page *t, const perfile_record *r)
     pf_text_page_end(t);
 }
 
-/* Hex mode: the header of another family, on one line. */
+/* Hex mode: writes the record header of another family on one line. */
 static void other_header(pf_text_page *t, const perfile_record *r)
 {
     pf_text_page_named(t, "header", 0, perfile_family_header(r->family));
@@ -691,8 +691,8 @@ static void other_header(pf_text_page *t, const perfile_record *r)
     pf_text_page_reset(t);
 }
 
-/* Hex mode: the header of a record as fields with their bytes.  Some types have a wide size field
- * (4 bytes) and no misc. */
+/* Hex mode: writes the header of a record as fields with their bytes.  Some types have a wide size
+ * field (4 bytes) and no misc. */
 static void header_fields(pf_text_page *t, const perfile_record *r)
 {
     const char *name = perfile_type_name(r->family, r->type);
@@ -721,16 +721,16 @@ static void header_fields(pf_text_page *t, const perfile_record *r)
     pf_text_page_end(t);
 }
 
-/* The feature in a HEADER_FEATURE. Offsets of its fields count from the first byte of its content.
- */
+/* Writes the feature in a HEADER_FEATURE.  Offsets of its fields count from the first byte of its
+ * content. */
 static perfile_status carried_feature(pf_text_page *t, const perfile_record *r, perfile_error *why)
 {
     perfile_feature f;
     perfile_status st = perfile_record_feature(r, &f, why);
     if (st != PERFILE_OK)
         return st;
-    /* An empty one ends the list: its number is one above the last feature of the perf that wrote
-     * it, and newer versions have given that number to a feature. */
+    /* An empty feature ends the list.  Its number is one above the last feature of the perf that
+     * wrote it, and newer versions have given that number to a real feature. */
     const char *name = perfile_feature_name(f.number);
     if (f.payload.len == 0 && f.number >= FIRST_END_MARKER)
         name = "end of features";
@@ -746,8 +746,8 @@ static perfile_status carried_feature(pf_text_page *t, const perfile_record *r, 
     return PERFILE_OK;
 }
 
-/* The trailer: its fields on one line, or in hex mode one per line.  No output without a trailer.
- */
+/* Writes the trailer: its fields on one line, or in hex mode one per line.  Writes nothing if there
+ * is none. */
 static perfile_status put_trailer(pf_text_page *t, const perfile_record *r, perfile_error *why)
 {
     size_t mark = t->base.out.len;
@@ -767,7 +767,7 @@ static perfile_status put_trailer(pf_text_page *t, const perfile_record *r, perf
     return st < 0 ? st : PERFILE_OK;
 }
 
-/* The payload of a tracepoint, as fields below a heading. */
+/* Writes the payload of a tracepoint as fields below a heading. */
 static void put_tracepoint(pf_text_page *t, const perfile_record *r)
 {
     static const perfile_field heading = {.name = "tracepoint", .type = PERFILE_STORED_STRUCT};
@@ -786,7 +786,8 @@ static void put_tracepoint(pf_text_page *t, const perfile_record *r)
         t->base.no_memory = true;
 }
 
-/* Fields and trailer.  An error leaves what was written: damage is shown below it. */
+/* Writes fields and trailer.  On an error the fields so far remain: the damage is shown below
+ * them. */
 static perfile_status put_body(pf_text_page *t, const perfile_record *r, perfile_error *why)
 {
     if (r->type == PERFILE_RECORD_HEADER_FEATURE)
@@ -801,7 +802,7 @@ static perfile_status put_body(pf_text_page *t, const perfile_record *r, perfile
     return put_trailer(t, r, why);
 }
 
-/* Position, size and CRC-32 of the bytes behind a record. */
+/* Writes position, size and CRC-32 of the bytes after a record. */
 static perfile_status put_payload(pf_text_page *t, const perfile_record *r, perfile_error *err)
 {
     uint32_t crc;
@@ -809,7 +810,7 @@ static perfile_status put_payload(pf_text_page *t, const perfile_record *r, perf
         return PERFILE_OK;
     perfile_status st = pf_emit_extra_crc(&t->base, r, &crc, err);
     if (st == PERFILE_E_TRUNCATED)
-        return PERFILE_OK; /* a record of damage follows */
+        return PERFILE_OK; /* a damage record follows */
     if (st != PERFILE_OK)
         return st;
     uint8_t digits[8];
@@ -824,19 +825,19 @@ static perfile_status put_payload(pf_text_page *t, const perfile_record *r, perf
     return PERFILE_OK;
 }
 
-/* All lines of a record.  If it cannot be decoded, damage and a dump of its bytes follow the fields
- * that could. */
+/* Writes all lines of a record.  If it cannot be decoded, damage and a dump of its bytes follow the
+ * fields that could be decoded. */
 static perfile_status record_lines(pf_text_page *t, const perfile_record *r, perfile_error *err)
 {
-    /* Hex mode needs header and body in one range of memory: not so for records that were assembled
-     * from fragments. */
+    /* Hex mode needs header and body in one range of memory, which records assembled from fragments
+     * do not have. */
     bool hex = t->hex;
     t->hex = hex && r->header && r->body.ptr == r->header + perfile_family_header(r->family);
     t->bytes = r->header;
     head_line(t, r);
     if (t->hex)
         header_fields(t, r);
-    perfile_error why; /* 300 bytes and more: only the member that is read is set */
+    perfile_error why; /* over 300 bytes; only the member that is read is initialized */
     why.damage = 0;
     if (put_body(t, r, &why) != PERFILE_OK) {
         pf_text_error(t, why.damage);
@@ -850,7 +851,7 @@ static perfile_status record_lines(pf_text_page *t, const perfile_record *r, per
     return st;
 }
 
-/* Damage in the stream, as one line. */
+/* Writes damage in the stream as one line. */
 static void damage_line(pf_text_page *t, const perfile_record *r)
 {
     put_place(t, r);

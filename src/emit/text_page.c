@@ -1,5 +1,5 @@
-/* The layer below the form "text": lines, columns, escapes, hex dumps; numbers by their kind; names
- * of registers. */
+/* The layer below the form "text": lines, columns, escapes and hex dumps, numbers by their kind,
+ * and names of registers. */
 #include "emit/text_page.h"
 #include "perfile/abi.h"
 #include "perfile/text.h"
@@ -9,9 +9,9 @@
 
 enum {
     INDENT = 4,
-    STEP = 2,       /* further blanks per depth */
+    STEP = 2,       /* additional blanks per depth */
     SHORT_RUN = 16, /* blanks that one memset() of constant size writes */
-    HEX_BYTES = 8,  /* per line in front of a field */
+    HEX_BYTES = 8,  /* per line, before a field */
     DUMP_BYTES = 16 /* per line of a dump */
 };
 
@@ -25,13 +25,13 @@ void pf_text_page_spaces(pf_text_page *t, size_t n)
     uint8_t *at = pf_emit_room(&t->base, n < SHORT_RUN ? SHORT_RUN : n);
     if (!at)
         return;
-    memset(at, ' ', SHORT_RUN); /* a constant size: the compiler makes no call */
+    memset(at, ' ', SHORT_RUN); /* the constant size avoids a call */
     if (n > SHORT_RUN)
         memset(at + SHORT_RUN, ' ', n - SHORT_RUN);
     pf_emit_filled(&t->base, at + n);
 }
 
-/* Seconds with all 9 decimals: no digit of the time is lost. */
+/* Writes seconds with all 9 decimals, so that no digit is lost. */
 void pf_text_page_seconds(pf_text_page *t, uint64_t ns, size_t width)
 {
     enum { NS_DIGITS = 9 };
@@ -45,7 +45,7 @@ void pf_text_page_seconds(pf_text_page *t, uint64_t ns, size_t width)
     pf_emit_bytes(&t->base, digits, n);
 }
 
-/* Length of the character at `p`; 0 if it is not printable or not UTF-8. */
+/* Returns the length of the character at `p`; 0 if it is not printable or not UTF-8. */
 static size_t printable(const uint8_t *p, size_t left)
 {
     uint32_t code;
@@ -53,7 +53,7 @@ static size_t printable(const uint8_t *p, size_t left)
     return n && perfile_is_printable(code) ? n : 0;
 }
 
-/* A byte that cannot be shown, as \n, \t or \xNN. */
+/* Writes a byte that cannot be shown as \n, \t or \xNN. */
 static void put_escaped(pf_text_page *t, uint8_t c)
 {
     if (c == '\n') {
@@ -66,7 +66,8 @@ static void put_escaped(pf_text_page *t, uint8_t c)
     }
 }
 
-/* Number of bytes from `i` on that need no escape and no further test: printable ASCII. */
+/* Returns the number of bytes from `i` on that need no escape and no further test: printable
+ * ASCII. */
 static size_t plain_run(perfile_bytes text, size_t i, bool quoted)
 {
     size_t n = 0;
@@ -78,7 +79,7 @@ static size_t plain_run(perfile_bytes text, size_t i, bool quoted)
     return n;
 }
 
-/* Text from input, with escapes; `quoted`: also for the quote and the backslash. */
+/* Writes text from input with escapes.  If `quoted`, also escapes quotes and backslashes. */
 static void put_text(pf_text_page *t, perfile_bytes text, bool quoted)
 {
     for (size_t i = 0; i < text.len;) {
@@ -133,7 +134,7 @@ void pf_text_page_end(pf_text_page *t)
     t->open = false;
 }
 
-/* An offset in front of bytes: 4 digits, or 8 above 0xffff, and two blanks. */
+/* Writes the offset that precedes bytes: 4 digits, or 8 above 0xffff, and two blanks. */
 static void put_offset(pf_text_page *t, uint64_t offset)
 {
     uint8_t *at = pf_emit_room(&t->base, 18);
@@ -144,7 +145,8 @@ static void put_offset(pf_text_page *t, uint64_t offset)
     pf_emit_filled(&t->base, at + 2);
 }
 
-/* Begins a line for hex mode with `offset` and up to 8 bytes; with NULL, blanks take their room. */
+/* Begins a line in hex mode with `offset` and up to 8 bytes.  If `bytes` is NULL, writes blanks of
+ * the same width. */
 static void pf_text_page_hex_line(pf_text_page *t, uint64_t offset, const uint8_t *bytes, size_t n)
 {
     pf_text_page_line(t, 2);
@@ -162,16 +164,16 @@ static void pf_text_page_hex_line(pf_text_page *t, uint64_t offset, const uint8_
     pf_emit_filled(&t->base, at + 3 * HEX_BYTES + 1);
 }
 
-/* True if the line of `width` bytes at `i` equals the one before.  Never for the last line, so that
- * the end of the bytes is always shown. */
+/* Returns true if the line of `width` bytes at `i` equals the line before.  Always false for the
+ * last line, so that the end of the bytes is shown. */
 static bool repeats(perfile_bytes bytes, size_t i, size_t width)
 {
     return i >= width && bytes.len - i > width &&
            memcmp(bytes.ptr + i, bytes.ptr + i - width, width) == 0;
 }
 
-/* Writes one star for lines that repeat the one before; returns the position of the next other
- * line. */
+/* Writes one star for lines that repeat the line before.  Returns the position of the next
+ * different line. */
 static size_t skip_repeated(pf_text_page *t, perfile_bytes bytes, size_t i, size_t width)
 {
     if (!repeats(bytes, i, width))
@@ -220,13 +222,14 @@ void pf_text_page_dump(pf_text_page *t, uint64_t offset, perfile_bytes bytes)
     }
 }
 
-/* Blanks in front of a field, by its depth.  In hex mode the bytes are the indentation. */
+/* Returns the number of blanks before a field, by its depth.  In hex mode its bytes already indent
+ * it. */
 static size_t indent_of(const pf_text_page *t)
 {
     return (t->hex ? 0 : INDENT) + STEP * (size_t)t->depth;
 }
 
-/* Begins a line for a field, or continues the open one; true in the latter case. */
+/* Begins a line for a field, or continues the open one.  Returns true if it continues one. */
 static bool begin_field(pf_text_page *t, uint64_t offset, size_t n)
 {
     if (t->open) {
@@ -242,7 +245,7 @@ static bool begin_field(pf_text_page *t, uint64_t offset, size_t n)
     return false;
 }
 
-/* Length of a cached name without its padding. */
+/* Returns the length of a cached name without its padding. */
 static size_t trimmed(const pf_key *key)
 {
     size_t n = key->len;
@@ -251,7 +254,7 @@ static size_t trimmed(const pf_key *key)
     return n;
 }
 
-/* True if the fields at this depth are written on one line. */
+/* Returns true if the fields at this depth share one line. */
 static bool shares_line(const pf_text_page *t)
 {
     return t->in_line >> t->depth & 1;
@@ -321,17 +324,17 @@ void pf_text_page_reset(pf_text_page *t)
     t->in_line = 0;
 }
 
-/* Numbers in the form "text", as their kind (format/kinds.def) says: names of enumerations and
- * bits, times, dates, addresses, contexts of call chains, bits of misc. */
+/* Numbers in the form "text", written by their kind (format/kinds.def): names of enumerations and
+ * bits, times, dates, addresses, callchain contexts, bits of misc. */
 
-/* The value of a bit field of `word`. */
+/* Returns the value of a bit field of `word`. */
 static uint64_t part_of(uint64_t word, const perfile_bits *b)
 {
     return word >> b->shift & (b->width < 64 ? (UINT64_C(1) << b->width) - 1 : UINT64_MAX);
 }
 
-/* The value of a bit field: the name from its enumeration, the names of its bits as a+b, or the
- * number. */
+/* Writes the value of a bit field: its name in the enumeration, the names of its bits as a+b, or
+ * the number. */
 static void put_part_value(pf_text_page *t, const perfile_bits *b, uint64_t value)
 {
     const perfile_vocabulary *v = b->values;
@@ -357,7 +360,8 @@ static void put_part_value(pf_text_page *t, const perfile_bits *b, uint64_t valu
         pf_text_page_dec(t, value);
 }
 
-/* Bits without a name are shown as one number at the end. */
+/* Writes all non-zero bit fields of `word` as a|b.  Bits without a name become one number at the
+ * end.  Returns false if nothing was written. */
 static bool pf_text_page_parts(pf_text_page *t, const perfile_vocabulary *v, uint64_t word)
 {
     bool any = false;
@@ -386,8 +390,8 @@ static bool pf_text_page_parts(pf_text_page *t, const perfile_vocabulary *v, uin
     return any;
 }
 
-/* The bits of misc above the cpumode, by type of record: a name when set, one when clear, or NULL.
- */
+/* The bits of misc above the cpumode, by record type, with a name for the set and for the clear
+ * bit.  A name may be NULL. */
 static const struct {
     uint32_t type;
     uint16_t bit;
@@ -398,7 +402,7 @@ static const struct {
 #include "format/misc.def"
 };
 
-/* Writes the separator unless this is the first word. */
+/* Writes the separator, except before the first word. */
 static void put_bar(pf_text_page *t, bool *any)
 {
     if (*any)
@@ -406,13 +410,13 @@ static void put_bar(pf_text_page *t, bool *any)
     *any = true;
 }
 
-/* See text_page.h.  What has no name is shown as a number at the end. */
+/* See text_page.h.  Bits without a name become one number at the end. */
 void pf_text_page_misc(pf_text_page *t, uint32_t type, uint16_t misc)
 {
     bool any = false;
     uint16_t rest = misc;
     const char *mode = NULL;
-    /* In records of tools these bits are no cpumode: the tools leave them as they are. */
+    /* In records written by tools these bits are not a cpumode: tools do not set them. */
     if (type < PERFILE_RECORD_USER || type == PERFILE_RECORD_HEADER_BUILD_ID) {
         unsigned number = misc & PERFILE_MISC_CPUMODE_MASK;
         const perfile_vocabulary *modes = perfile_kind_words(PERFILE_KIND_BUILD_ID_MISC);
@@ -440,13 +444,13 @@ void pf_text_page_misc(pf_text_page *t, uint32_t type, uint16_t misc)
     }
 }
 
-/* Nanoseconds since 1970 as 2024-02-29T12:00:00.000000000Z. */
+/* Writes nanoseconds since 1970 as 2024-02-29T12:00:00.000000000Z. */
 static void put_date(pf_text_page *t, uint64_t ns)
 {
     uint64_t seconds = ns / 1000000000;
-    /* Days are counted from 0000-03-01 (719468 days before 1970), so that the leap day is the last
-     * day of its year.  An era has 400 years, 146097 days; 1460, 36524 and 146096 correct for the
-     * leap days of 4, 100 and 400 years.  Months of such a year begin every 153 / 5 days. */
+    /* Days count from 0000-03-01 (719468 days before 1970), so that a leap day is the last day of
+     * its year.  An era has 400 years, 146097 days; 1460, 36524 and 146096 correct for the leap
+     * days of 4, 100 and 400 years.  Months of such a year begin every 153 / 5 days. */
     uint64_t days = seconds / 86400 + 719468;
     uint64_t era = days / 146097;
     uint64_t of_era = days % 146097;
@@ -475,7 +479,7 @@ static void put_date(pf_text_page *t, uint64_t ns)
     pf_emit_bytes(&t->base, text, (size_t)(at - text));
 }
 
-/* A double that is stored as its 64 bits. */
+/* Writes a double that is stored as its 64 bits. */
 static void put_scale(pf_text_page *t, uint64_t bits)
 {
     double scale;
@@ -486,7 +490,7 @@ static void put_scale(pf_text_page *t, uint64_t bits)
         pf_text_page_raw(t, text, (size_t)n);
 }
 
-/* True if all bits are set in the width that the number is stored in: the kernel's "none". */
+/* Returns true if all bits of the stored width are set, which is how the kernel writes "none". */
 static bool all_ones(unsigned type, uint64_t v)
 {
     switch (type) {
@@ -499,7 +503,7 @@ static bool all_ones(unsigned type, uint64_t v)
     }
 }
 
-/* A number without a name, in the base of its kind. */
+/* Writes a number without a name, in the base of its kind. */
 static void put_plain(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
 {
     if (perfile_kind_base(kind) == PERFILE_BASE_HEX) {
@@ -512,7 +516,7 @@ static void put_plain(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
     }
 }
 
-/* A number, and behind it its name or the names of its bits. */
+/* Writes a number followed by its name or the names of its bits. */
 static void put_spelled(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
 {
     const perfile_vocabulary *words = perfile_kind_words(kind);
@@ -528,8 +532,8 @@ static void put_spelled(pf_text_page *t, unsigned kind, unsigned type, uint64_t 
         pf_text_page_parts(t, words, v);
 }
 
-/* An entry of a call chain: an address, or [kernel] for PERF_CONTEXT_… Above the last page there is
- * no code, so that these values are never addresses. */
+/* Writes an entry of a callchain: an address, or [kernel] for PERF_CONTEXT_…. The last page has no
+ * code, so context values are never addresses. */
 static void put_chain(pf_text_page *t, uint64_t v)
 {
     enum { MARKERS = 4095 };
@@ -545,8 +549,8 @@ static void put_chain(pf_text_page *t, uint64_t v)
     PF_TEXT_LITERAL(t, "]");
 }
 
-/* A time, date or duration: the number of nanoseconds, and what it means.  On a shared line only
- * the latter, except for durations. */
+/* Writes a time, date or duration as a number of nanoseconds and in readable form.  On a shared
+ * line only the readable form, except for durations. */
 static void put_unit(pf_text_page *t, uint64_t v, unsigned kind)
 {
     bool in_line = t->in_line >> t->depth & 1;
@@ -573,7 +577,7 @@ void pf_text_page_number(pf_text_page *t, unsigned kind, unsigned type, uint64_t
     case PERFILE_KIND_TID:
     case PERFILE_KIND_CPU:
         if (!pf_is_signed(type) && all_ones(type, v))
-            PF_TEXT_LITERAL(t, "-1"); /* how perf shows "no process", "no processor" */
+            PF_TEXT_LITERAL(t, "-1"); /* how perf shows "no process" and "no CPU" */
         else
             put_plain(t, kind, type, v);
         break;
@@ -611,7 +615,8 @@ void pf_text_page_number(pf_text_page *t, unsigned kind, unsigned type, uint64_t
     }
 }
 
-/* Names of registers from format/regs.def, by the machine that recorded: ARCH or E_MACHINE. */
+/* Names of registers from format/regs.def, by the machine that made the recording: ARCH or
+ * E_MACHINE. */
 
 enum arch {
     ARCH_x86,
@@ -629,7 +634,7 @@ static const char *const names[N_ARCHS][64] = {
 #include "format/regs.def"
 };
 
-/* Prefixes of `uname -m`; a prefix of another one stands behind it (arm64 before arm). */
+/* Prefixes of `uname -m`.  A prefix of another prefix comes after it (arm64 before arm). */
 static const struct {
     const char *prefix;
     enum arch arch;
@@ -640,7 +645,7 @@ static const struct {
     {"s390", ARCH_s390},  {"mips", ARCH_mips},
 };
 
-/* EM_… of elf.h. */
+/* EM_… numbers of elf.h. */
 static const struct {
     uint32_t number;
     enum arch arch;

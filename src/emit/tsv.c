@@ -1,11 +1,10 @@
-/* The form "tsv", tab-separated values: a line for each record, a column for each name that was
- * asked for.
+/* The form "tsv", tab-separated values: one line per record, one column for each requested name.
  *
- * Names are those of conditions (src/expr/), which also finds their values; this file writes them.
- * Values are written as in jsonl, without quotes; items of lists are separated by commas, and a
- * field that the record does not have is empty.  In text a tab, newline, carriage return and
- * backslash become \t \n \r \\, other control characters and bytes that are no UTF-8 \xNN: a record
- * is always one line, and no value drives a terminal. */
+ * Names are the same as in conditions (src/expr/), which also find their values; this file writes
+ * them.  Values are written as in jsonl, but without quotes.  Items of lists are separated by
+ * commas, and a field that the record does not have is empty.  In text, tab, newline, carriage
+ * return and backslash become \t \n \r \\; other control characters and bytes that are not UTF-8
+ * become \xNN.  So a record is always one line, and no value can control a terminal. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -18,33 +17,32 @@
 
 enum {
     MOST_COLUMNS = 64,
-    VALUE_ROOM = 32 /* bytes that a number needs at most, see emit/emitter.h */
+    VALUE_ROOM = 32 /* most bytes of a number, see emit/emitter.h */
 };
 
-/* How the last value of a column was written.  Most columns have one field for all records. */
+/* How the last value of a column was written.  Most columns have the same field in all records. */
 typedef struct last_plan {
     uint8_t type, element, kind; /* of the field */
-    uint8_t plan;                /* pf_plan; 0: none yet */
+    uint8_t plan;                /* pf_plan; 0 if there was no value yet */
 } last_plan;
 
-/* The columns: names in an expression, in their order. */
+/* The columns: names in an expression, in the requested order. */
 typedef struct columns {
     perfile_expr *names;
     uint32_t n;
     last_plan last[MOST_COLUMNS];
-    bool repeats[MOST_COLUMNS];  /* it is a name that comes with each record */
-    uint64_t step[MOST_COLUMNS]; /* numbers are rounded down to a multiple of it; 0: they are not */
+    bool repeats[MOST_COLUMNS];  /* the name repeats with each record */
+    uint64_t step[MOST_COLUMNS]; /* numbers are rounded down to a multiple of this; 0 if not */
     bool needs_model;            /* some name is resolved by the model: comm, dso */
-    bool decodes;                /* some column needs records to be decoded … */
-    bool decodes_sample;         /* … samples, too */
-    pf_answers answers;          /* names that are no fields */
+    bool decodes;                /* some column needs decoded records */
+    bool decodes_sample;         /* the same for samples */
+    pf_answers answers;          /* values of names that are not fields */
 } columns;
 
-/* The emitter of the form. */
 typedef struct tsv {
     perfile_emitter base;
     columns columns;
-    pf_buffer head; /* the line of their names */
+    pf_buffer head; /* the header line with the column names */
 } tsv;
 
 static tsv *tsv_of(perfile_emitter *e)
@@ -52,8 +50,8 @@ static tsv *tsv_of(perfile_emitter *e)
     return (tsv *)(void *)e;
 }
 
-/* Reads the step of "addr/64", which is behind the first *n bytes of the name then.  False: what is
- * there is no number. */
+/* Reads the step of "addr/64" and sets *n to the length of the name before the slash.  Returns
+ * false if no number follows the slash. */
 static bool take_step(const char *name, size_t *n, uint64_t *step)
 {
     const char *slash = memchr(name, '/', *n);
@@ -81,7 +79,7 @@ static perfile_status add_column(columns *c, const char *name, size_t n, perfile
     if (!take_step(name, &n, &c->step[c->n]))
         return pf_fail(err, PERFILE_E_USAGE, "fields",
                        "behind the '/' of a field is a number from 1 on, as in addr/64");
-    n = n < sizeof copy ? n : sizeof copy - 1; /* too long: refused below */
+    n = n < sizeof copy ? n : sizeof copy - 1; /* longer names are refused below */
     memcpy(copy, name, n);
     copy[n] = '\0';
     perfile_status st = pf_expr_add_name(c->names, copy, err);
@@ -91,8 +89,8 @@ static perfile_status add_column(columns *c, const char *name, size_t n, perfile
     return st;
 }
 
-/* Opens columns for names that are separated by commas.  On failure, too, columns_close() is due.
- */
+/* Opens columns for comma-separated names.  The caller must call columns_close() even on
+ * failure. */
 static perfile_status columns_open(columns *c, const char *names, perfile_error *err)
 {
     const perfile_expr_provider provider = {.size = sizeof provider,
@@ -103,7 +101,7 @@ static perfile_status columns_open(columns *c, const char *names, perfile_error 
     perfile_status st = pf_expr_names_open(&provider, &c->names, err);
     if (st == PERFILE_OK) {
         c->names->payload.allowed = true;
-        c->names->payload.in_thread = true; /* the session is the emitter's: it outlives them */
+        c->names->payload.in_thread = true; /* the emitter's session outlives the names */
     }
     for (const char *end; st == PERFILE_OK; names = end + 1) {
         end = names + strcspn(names, ",");
@@ -126,7 +124,7 @@ static void columns_close(columns *c)
     pf_answers_forget(&c->answers);
 }
 
-/* The columns that a program asks one by one. */
+/* Columns that an application reads as text, one at a time. */
 struct perfile_columns {
     columns columns;
     pf_buffer text;
@@ -179,7 +177,7 @@ static perfile_status tsv_open(perfile_emitter *e, perfile_error *err)
         return st;
     t->columns.answers.options = e->exporting ? e->exporting->symbols : NULL;
     if (t->columns.answers.uses_code)
-        e->n_threads = 1; /* files are read and symbols are kept once */
+        e->n_threads = 1; /* the files are read and the symbols stored only once */
     if (!pf_buffer_append(&t->head, names, strlen(names)) || !pf_buffer_append(&t->head, "\n", 1))
         return pf_fail_nomem(err, "fields");
     for (size_t i = 0; i < t->head.len; i++)
@@ -194,7 +192,7 @@ static void tsv_close(perfile_emitter *e)
     pf_buffer_free(&tsv_of(e)->head);
 }
 
-/* The line with the names of the columns; not with PERFILE_EMIT_RECORDS. */
+/* Writes the header line with the column names, except with PERFILE_EMIT_RECORDS. */
 static perfile_status tsv_begin(perfile_emitter *e, perfile_error *err)
 {
     const tsv *t = tsv_of(e);
@@ -205,14 +203,14 @@ static perfile_status tsv_begin(perfile_emitter *e, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* ASCII that needs no escape. */
+/* Returns true for ASCII that needs no escape. */
 static bool is_plain(uint8_t c)
 {
     return c >= 0x20 && c < 0x7f && c != '\\';
 }
 
-/* Length of the character at `p` if it needs no escape, else 0.  U+0080 to U+009F (first byte 0xc2)
- * are control characters. */
+/* Returns the length of the character at `p`, or 0 if it must be escaped.  U+0080 to U+009F (first
+ * byte 0xc2) are control characters. */
 static size_t plain_length(const uint8_t *p, size_t left)
 {
     if (p[0] < 0x80)
@@ -234,7 +232,7 @@ static uint8_t *put_escaped(uint8_t *at, uint8_t c)
     return pf_put_hex_fixed(at, c, 2);
 }
 
-/* The put functions append to the output.  False: no memory. */
+/* The put functions append to the output.  They return false when out of memory. */
 static bool put_text(pf_buffer *to, perfile_bytes text)
 {
     enum { WORST = 4 /* bytes of an escape, \xNN */ };
@@ -312,7 +310,8 @@ static pf_plan plan_of(last_plan *last, const perfile_field *f)
     return (pf_plan)last->plan;
 }
 
-/* Pid and tid of records that are of no process are -1, as `perf script` prints them. */
+/* Writes a value.  Pid and tid of records that belong to no process are -1, as `perf script` prints
+ * them. */
 static bool put_value(pf_buffer *to, last_plan *last, const perfile_field *f,
                       const perfile_value *v)
 {
@@ -337,8 +336,8 @@ static bool put_value(pf_buffer *to, last_plan *last, const perfile_field *f,
     }
 }
 
-/* The value of a column in the record of pf_expr_begin(), of which names that come with each record
- * are shortened in `room`.  False: the record does not have it. */
+/* Finds the value of a column in the record given to pf_expr_begin().  Names that repeat with each
+ * record are shortened into `room`.  Returns false if the record has no such value. */
 static bool column_value(columns *c, uint32_t i, uint8_t room[PF_NAME_MOST], perfile_field *field,
                          perfile_value *value)
 {
@@ -351,7 +350,7 @@ static bool column_value(columns *c, uint32_t i, uint8_t room[PF_NAME_MOST], per
     return true;
 }
 
-/* Looks for names in the tracepoints of the capture when the first sample comes. */
+/* On the first sample, looks up names in the tracepoints of the capture. */
 static perfile_status bind(columns *c, const perfile_record *r, perfile_error *err)
 {
     if (!pf_expr_is_unbound(c->names, r))

@@ -1,14 +1,14 @@
-/* The form `aux`: the AUX area of a capture as decoders of instruction traces want it, one file for
- * each ring buffer, in a directory.
+/* The form `aux`: the AUX area of a capture for decoders of instruction traces, one file per ring
+ * buffer, in a directory.
  *
- * A file `aux.N` has the data of ring buffer N, as they stand behind its AUXTRACE records.
- * `index.json`, which is the sink itself, says what they are: the tracer, and what it says of
- * itself (AUXTRACE_INFO); of each file its processor or thread, the pieces with their offset in the
- * AUX stream, and what is missing between them; the spans that AUX records announce with time, task
- * and flags; where tracing began (ITRACE_START).
+ * A file `aux.N` has the data of ring buffer N, as stored after its AUXTRACE records.
+ * `index.json`, which is the sink itself, describes them: the tracer and its parameters
+ * (AUXTRACE_INFO); for each file its CPU or thread, its pieces with their offset in the AUX stream,
+ * and the gaps between them; the spans in AUX records with time, task and flags; and where tracing
+ * began (ITRACE_START).
  *
- * Data are passed on as they come.  What the index needs is kept: 64 bytes or less for a record,
- * charged to perfile_limits.profile_bytes. */
+ * Data is copied as it comes.  The index is stored: at most 64 bytes per record, charged to
+ * perfile_limits.profile_bytes. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,31 +22,31 @@
 #include "model/index.h"
 #include "perfile/field.h"
 
-/* The data behind an AUXTRACE record. */
+/* The data after an AUXTRACE record. */
 typedef struct piece {
-    uint64_t at;     /* in the file */
-    uint64_t size;   /* bytes that are there */
-    uint64_t offset; /* in the AUX stream */
+    uint64_t at;     /* offset in the file */
+    uint64_t size;   /* bytes that the capture has */
+    uint64_t offset; /* offset in the AUX stream */
     uint64_t reference;
     uint64_t record; /* offset of the record in the capture */
-    size_t next;     /* position + 1 of the next one of the same ring buffer; 0: there is none */
+    size_t next;     /* index + 1 of the next piece of the same ring buffer; 0 if none */
 } piece;
 
 /* A ring buffer. */
 typedef struct queue {
     uint32_t idx, cpu, tid; /* of its first record */
     uint64_t bytes;
-    size_t first, last; /* positions + 1 of its pieces; 0: there is none */
+    size_t first, last; /* indexes + 1 of its pieces; 0 if none */
 } queue;
 
-/* What an AUX or ITRACE_START record says; `size` 0 and no flags: of the latter. */
+/* An AUX or ITRACE_START record.  The latter has no size and no flags. */
 typedef struct span {
     uint64_t time, offset, size, flags;
     uint32_t pid, tid, cpu;
     bool start;
 } span;
 
-/* Items that are appended. */
+/* An array that grows. */
 typedef struct list {
     void *at;
     size_t n, cap;
@@ -56,14 +56,14 @@ typedef struct aux {
     perfile_emitter base;
     pf_budget budget;
     list pieces, queues, spans;
-    pf_index by_idx; /* idx to the position in `queues` */
+    pf_index by_idx; /* idx to the index in `queues` */
     bool has_info;
     uint32_t type;  /* PERFILE_AUXTRACE_… */
-    pf_buffer priv; /* words of AUXTRACE_INFO, in this machine's byte order */
+    pf_buffer priv; /* words of AUXTRACE_INFO, in native byte order */
     perfile_export_summary sum;
 } aux;
 
-/* Appends an item of `width` bytes; false if there is no memory or the limit is exceeded. */
+/* Appends an item of `width` bytes.  Returns false when out of memory or over the limit. */
 static bool append(aux *x, list *l, const void *item, size_t width)
 {
     if (l->n == l->cap) {
@@ -113,7 +113,7 @@ static perfile_status begin(perfile_emitter *e, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Finds the file of a ring buffer, which is made if it is new. */
+/* Finds the file of a ring buffer; makes it if it is new. */
 static perfile_status find_queue(aux *x, const perfile_auxtrace *a, uint32_t *number,
                                  perfile_sink **part, perfile_error *err)
 {
@@ -132,7 +132,7 @@ static perfile_status find_queue(aux *x, const perfile_auxtrace *a, uint32_t *nu
     return pf_sink_part(x->base.sink, *number, part, err);
 }
 
-/* Copies the data behind an AUXTRACE record; *size: how many there were. */
+/* Copies the data after an AUXTRACE record.  Sets *size to the bytes copied. */
 static perfile_status copy_data(aux *x, const perfile_record *r, perfile_sink *part, uint64_t *size,
                                 perfile_error *err)
 {
@@ -148,7 +148,7 @@ static perfile_status copy_data(aux *x, const perfile_record *r, perfile_sink *p
         *size += chunk.len;
         st = perfile_sink_write(part, chunk, err);
     }
-    /* What a cut capture lacks is reported by the stream, and is missing in the index. */
+    /* The stream reports the missing data of a truncated capture; the index shows it as missing. */
     return st == PERFILE_END || st == PERFILE_E_TRUNCATED ? PERFILE_OK : st;
 }
 
@@ -198,7 +198,7 @@ static perfile_status put_info(aux *x, const perfile_record *r, perfile_error *e
     return PERFILE_OK;
 }
 
-/* An AUX record, or an ITRACE_START. */
+/* Stores an AUX or ITRACE_START record. */
 static perfile_status put_span(aux *x, const perfile_record *r, perfile_error *err)
 {
     span s = {.time = perfile_record_time(r), .pid = PERFILE_NO_PID, .tid = PERFILE_NO_PID};
@@ -254,7 +254,7 @@ __attribute__((format(printf, 2, 3))) static void say(aux *x, const char *format
     pf_emit_bytes(&x->base, text, (size_t)n); /* no line is as long as `text` */
 }
 
-/* "cpu":3 and the like; all ones are null. */
+/* Writes a member such as "cpu":3; all ones become null. */
 static void say_number(aux *x, const char *name, uint32_t number)
 {
     if (number == UINT32_MAX)
@@ -263,7 +263,7 @@ static void say_number(aux *x, const char *name, uint32_t number)
         say(x, "\"%s\":%" PRIu32, name, number);
 }
 
-/* The tracer: its name, number and words. */
+/* Writes the tracer: its name, number and words. */
 static void say_info(aux *x)
 {
     const char *name =
@@ -283,7 +283,7 @@ static void say_info(aux *x)
     say(x, "]");
 }
 
-/* Writes what there is so far if it is enough. */
+/* Writes the output so far if there is enough of it. */
 static perfile_status write_some(aux *x, perfile_error *err)
 {
     enum { ENOUGH = 1 << 16 };
@@ -291,7 +291,7 @@ static perfile_status write_some(aux *x, perfile_error *err)
                                                           : PERFILE_OK;
 }
 
-/* A ring buffer: its pieces, and the parts of the stream that none of them has. */
+/* Writes a ring buffer: its pieces, and the gaps of the stream between them. */
 static perfile_status say_queue(aux *x, const queue *q, perfile_error *err)
 {
     const piece *pieces = x->pieces.at;
@@ -325,7 +325,7 @@ static perfile_status say_queue(aux *x, const queue *q, perfile_error *err)
     return st;
 }
 
-/* The names of the flags of an AUX record. */
+/* Writes the names of the flags of an AUX record. */
 static void say_flags(aux *x, uint64_t flags)
 {
     const perfile_vocabulary *words = perfile_kind_words(PERFILE_KIND_AUX_FLAGS);
@@ -341,7 +341,7 @@ static void say_flags(aux *x, uint64_t flags)
     say(x, "],\"flag_bits\":\"0x%" PRIx64 "\"", flags);
 }
 
-/* All spans, or where tracing began. */
+/* Writes all spans, or where tracing began. */
 static perfile_status say_spans(aux *x, bool starts, perfile_error *err)
 {
     const span *at = x->spans.at;

@@ -1,11 +1,11 @@
 /* The form `chrome`: trace events in JSON, as chrome://tracing and Perfetto read them.
  *
- * Its document: Trace Event Format.  Complete events ("X") are stretches of a thread on a
- * processor; counters ("C") are the values of READ and STAT records and of samples.  Samples are
- * instants ("i") with their stack (`sf`), not sample events ("P"): the document allows a stack in
- * both, and viewers of today show the former only.  `stackFrames` has each stack by its caller.
- * Threads are told apart by pid and tid, so that idle of processor N is thread N of process 0.
- * Times are µs from the first one, with ns as decimals. */
+ * Specification: Trace Event Format.  Complete events ("X") are slices of a thread on a CPU;
+ * counters ("C") are the values of READ and STAT records and of samples.  Samples are instants
+ * ("i") with their stack (`sf`), not sample events ("P"): the specification allows a stack in both,
+ * but current viewers only show the former.  `stackFrames` has each stack with its caller as
+ * parent.  Threads are identified by pid and tid, so the idle thread of CPU N is thread N of
+ * process 0.  Times are µs from the first one, with ns as decimals. */
 #include "base/error.h"
 #include "export/export.h"
 
@@ -62,7 +62,7 @@ static void put(chrome *c, const char *text)
     pf_export_put_text(&c->x, text);
 }
 
-/* A name of a capture as a JSON string. */
+/* Writes a name of a capture as a JSON string. */
 static void put_name(chrome *c, const char *name)
 {
     pf_export_put_name(&c->x, &c->name, name);
@@ -88,8 +88,8 @@ static void put_us(chrome *c, const char *key, uint64_t ns)
         pf_emit_filled(&c->x.base, pf_put_dec_fixed(at, ns % 1000, 3));
 }
 
-/* Begins an event of a thread; threads and processes that are not known are -1.  `cpu` counts for
- * idle only. */
+/* Begins an event of a thread.  Unknown threads and processes are -1.  `cpu` is only used for
+ * idle. */
 static void begin(chrome *c, char phase, uint32_t pid, uint32_t tid, uint32_t cpu)
 {
     char text[80];
@@ -177,7 +177,7 @@ static void put_slice(chrome *c, const pf_label *l, const pf_slice *s)
 
 static void put_mark(chrome *c, const pf_label *l, const pf_mark *mark, uint64_t time)
 {
-    const char *name = pf_marks_name(&mark->kind); /* there are none of samples here */
+    const char *name = pf_marks_name(&mark->kind); /* no marks of samples here */
     begin(c, 'i', l->pid, l->tid, l->cpu);
     put_us(c, ",\"s\":\"t\",\"ts\":", time);
     put(c, ",\"cat\":\"record\",\"name\":\"");
@@ -189,7 +189,7 @@ static void put_mark(chrome *c, const pf_label *l, const pf_mark *mark, uint64_t
     put(c, "}}");
 }
 
-/* All of one label. */
+/* Writes everything on the track of one label. */
 static perfile_status put_track(chrome *c, uint32_t label, perfile_error *err)
 {
     const pf_tracks *t = &c->tracks;
@@ -239,7 +239,7 @@ static perfile_status put_counters(chrome *c, perfile_error *err)
     return st;
 }
 
-/* Bytes of the names of all stack frames, if none were longer than `most`. */
+/* Returns the bytes of the names of all stack frames, if none were longer than `most`. */
 static uint64_t names_bytes(const void *user, size_t most)
 {
     const chrome *c = user;
@@ -284,7 +284,7 @@ static perfile_status put_stacks(chrome *c, perfile_error *err)
     return st;
 }
 
-/* Where the capture comes from: not part of the events. */
+/* Writes the origin of the capture, which is not part of the events. */
 static void put_facts(chrome *c)
 {
     static const struct {

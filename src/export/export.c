@@ -1,4 +1,4 @@
-/* Adding up samples for the forms that viewers read (see export.h). */
+/* Adding up samples for viewer formats (see export.h). */
 #include "export/export.h"
 
 #include <inttypes.h>
@@ -13,7 +13,8 @@
 
 enum { WRITE_BYTES = 1 << 20 };
 
-/* The host of the present capture, which a pipe may tell late; false if there is no memory. */
+/* Updates the host of the current capture, which may come late in a pipe.  Returns false when out
+ * of memory. */
 static bool find_host(pf_exporter *x)
 {
     const char *hostname = perfile_session_fact(x->reader.session, PERFILE_FACT_HOSTNAME);
@@ -38,7 +39,7 @@ uint32_t pf_export_label(pf_exporter *x, const pf_profiled *about)
     return pf_profile_label(&x->profile, &label);
 }
 
-/* Counts a sample: pf_profile_reader.take. */
+/* pf_profile_reader.take: counts a sample. */
 static bool count(void *user, const pf_profiled *s)
 {
     pf_exporter *x = user;
@@ -57,14 +58,14 @@ static bool count(void *user, const pf_profiled *s)
                       : pf_profile_count(&x->profile, number, s->stack, s->period);
 }
 
-/* pf_profile_reader.note. */
+/* pf_profile_reader.note: passes a record to the form. */
 static bool show(void *user, const pf_profiled *about)
 {
     pf_exporter *x = user;
     return x->base.ops->exports->note(x, about);
 }
 
-/* Notes where a capture comes from: host, system and command line, as comments. */
+/* Adds the origin of a capture to the comments: host, system and command line. */
 static perfile_status note_origin(pf_exporter *x, perfile_error *err)
 {
     static const unsigned facts[] = {PERFILE_FACT_HOSTNAME, PERFILE_FACT_OSRELEASE,
@@ -95,7 +96,7 @@ static perfile_status open_symbols(pf_exporter *x, perfile_error *err)
                                                             : pf_fail_nomem(err, "export");
 }
 
-/* Notes what the present capture is called; false if there is no memory. */
+/* Stores the name of the current capture.  Returns false when out of memory. */
 static bool note_name(pf_exporter *x)
 {
     const size_t i = x->n_inputs - (size_t)1;
@@ -109,7 +110,7 @@ static bool note_name(pf_exporter *x)
     return x->names[i];
 }
 
-/* Begins to read the capture that base.session and base.model are of. */
+/* Begins to read the capture of base.session and base.model. */
 static perfile_status begin_input(pf_exporter *x, perfile_error *err)
 {
     x->reading = true;
@@ -132,13 +133,13 @@ static perfile_status begin_input(pf_exporter *x, perfile_error *err)
     return st == PERFILE_OK ? pf_profile_reader_start(&x->reader, x->base.n_threads, err) : st;
 }
 
-/* Adds to a counter that stays at UINT32_MAX. */
+/* Adds to a counter that saturates at UINT32_MAX. */
 static void add_small(uint32_t *sum, uint64_t n)
 {
     *sum = n < UINT32_MAX - *sum ? *sum + (uint32_t)n : UINT32_MAX;
 }
 
-/* Adds how the unwinding of a capture's samples ended to the summary. */
+/* Adds the results of unwinding a capture's samples to the summary. */
 static void add_unwound(perfile_export_summary *sum, const pf_unwinder *u)
 {
     sum->unwound += u->ends[PF_UNWIND_COMPLETE];
@@ -148,7 +149,7 @@ static void add_unwound(perfile_export_summary *sum, const pf_unwinder *u)
     add_small(&sum->not_unwound, u->ends[PF_UNWIND_UNSUPPORTED]);
 }
 
-/* Adds what the samples of a capture lacked to the summary. */
+/* Adds the counts of a capture to the summary. */
 static void add_counts(perfile_export_summary *sum, const pf_profile_counts *c)
 {
     sum->samples += c->samples;
@@ -159,7 +160,7 @@ static void add_counts(perfile_export_summary *sum, const pf_profile_counts *c)
     sum->not_joined += c->deferred_missing;
 }
 
-/* True if a PMU counts cycles, as "cpu_core/cycles/" says. */
+/* Returns true if a PMU counts cycles, such as "cpu_core/cycles/". */
 static bool is_pmu_cycles(const char *event)
 {
     const char *slash = strchr(event, '/');
@@ -168,7 +169,7 @@ static bool is_pmu_cycles(const char *event)
            (n == 10 && strncmp(slash + 1, "cpu-cycles", n) == 0);
 }
 
-/* What is known of an event beside its name. */
+/* Returns the facts about an event. */
 static pf_export_event event_facts(const perfile_event *event, const char *name)
 {
     enum { NS_PER_S = 1000000000, CPU_CYCLES = 0 };
@@ -176,8 +177,8 @@ static pf_export_event event_facts(const perfile_event *event, const char *name)
     pf_export_event e = {.name = name, .says = pf_export_event_says(event)};
     if (!attr->is_freq)
         e.period = attr->sample_period;
-    /* The PMU of the kind of processor is in the upper half of `config` (kernel 5.12), or the event
-     * is one of that PMU. */
+    /* The PMU of the kind of CPU is in the upper half of `config` (kernel 5.12), or the event is
+     * one of that PMU. */
     if (attr->type == PERFILE_TYPE_HARDWARE && attr->config >> 32)
         e.kinds = UINT64_C(1) << 32 | (uint32_t)attr->config;
     else if (is_pmu_cycles(name))
@@ -189,8 +190,8 @@ static pf_export_event event_facts(const perfile_event *event, const char *name)
     return e;
 }
 
-/* Notes the events that are new with this capture; false if there is no memory or the limit is
- * exceeded. */
+/* Adds the events that are new in this capture.  Returns false when out of memory or over the
+ * limit. */
 static bool note_events(pf_exporter *x)
 {
     for (size_t i = 0; i < x->reader.n_events; i++) {
@@ -333,7 +334,7 @@ perfile_status pf_export_put(perfile_emitter *e, const perfile_record *r, perfil
     return pf_export_put_run(e, r, 1, err);
 }
 
-/* Shows the form a record that is no sample, between the samples. */
+/* Passes a record other than a sample to the form, in order with the samples. */
 static perfile_status note(pf_exporter *x, const perfile_record *r, perfile_error *err)
 {
     pf_profiled about = {.record = r,
@@ -354,7 +355,7 @@ perfile_status pf_export_put_run(perfile_emitter *e, const perfile_record *first
     perfile_status st = PERFILE_OK;
     if (!x->reading)
         return pf_fail(err, PERFILE_E_USAGE, "emitter", "records of no capture");
-    if (n == 1 && first->family == PERFILE_FAMILY_DAMAGE) /* it is alone in its run */
+    if (n == 1 && first->family == PERFILE_FAMILY_DAMAGE) /* damage is alone in its batch */
         return PERFILE_OK;
     const bool off_cpu = x->options.flags & PERFILE_EXPORT_OFF_CPU;
     const bool notes = e->ops->exports->note && !off_cpu;
@@ -391,7 +392,7 @@ void pf_export_summary(const perfile_emitter *e, perfile_export_summary *out)
         add_counts(out, &x->reader.counts);
         add_unwound(out, &x->reader.unwinder);
     }
-    out->stacks = x->profile.stacks.n ? x->profile.stacks.n - 1 : 0; /* without the empty one */
+    out->stacks = x->profile.stacks.n ? x->profile.stacks.n - 1 : 0; /* without the empty stack */
     out->frames = x->profile.frames.n;
     pf_count_known(&x->profile, &out->unmapped, &out->named);
     out->bytes = x->profile.budget.used;
@@ -426,7 +427,7 @@ size_t pf_export_names_most(pf_exporter *x, uint64_t (*bytes)(const void *user, 
 {
     static const size_t lengths[] = {PF_TEXT_MOST, PF_NAME_MOST, PF_NAME_LEAST};
     const uint64_t all = pf_names_room(x->record_bytes);
-    const uint64_t room = all < UINT64_MAX / 4 ? 4 * all : UINT64_MAX; /* nothing is escaped here */
+    const uint64_t room = all < UINT64_MAX / 4 ? 4 * all : UINT64_MAX; /* no escapes here */
     size_t i = 0;
     while (i + 1 < sizeof lengths / sizeof lengths[0] && bytes(user, lengths[i]) > room)
         i++;
@@ -507,8 +508,8 @@ unsigned pf_export_event_says(const perfile_event *event)
 {
     enum { CPU_CYCLES = 0, REF_CPU_CYCLES = 9, CPU_CLOCK = 0, TASK_CLOCK = 1 };
     if (!event)
-        return PF_EVENT_COUNTS; /* without attr nothing speaks against it */
-    /* In the upper half is the kind of processor, where there are several. */
+        return PF_EVENT_COUNTS; /* without an attr, nothing contradicts this */
+    /* The upper half is the kind of CPU, if there are several. */
     const uint32_t config = (uint32_t)event->attr->config;
     switch (event->attr->type) {
     case PERFILE_TYPE_HARDWARE:
@@ -518,7 +519,7 @@ unsigned pf_export_event_says(const perfile_event *event)
     case PERFILE_TYPE_TRACEPOINT:
     case PERFILE_TYPE_BREAKPOINT:
         return PF_EVENT_HAPPENS;
-    default: /* of a PMU: probes have a sample for each time that they happen */
+    default: /* of a PMU; probes have a sample for each occurrence */
         if (is_pmu_cycles(event->name))
             return PF_EVENT_CLOCK;
         return pf_event_takes_all(event) ? PF_EVENT_HAPPENS : PF_EVENT_COUNTS;
@@ -567,13 +568,13 @@ perfile_status pf_shown_make(pf_shown *s, pf_exporter *x, perfile_error *err)
     pf_profile *p = &x->profile;
     const pf_tree_options options = pf_export_tree_options(x);
     pf_buffer text = {0};
-    const uint32_t each = s->by_line ? 2 : 1; /* positions of a frame */
+    const uint32_t each = s->by_line ? 2 : 1; /* positions per frame */
     s->positions = pf_budget_alloc(&p->budget, each * p->frames.n + 1, sizeof *s->positions);
     bool ok = s->positions;
     for (uint32_t i = 0; i < each * p->frames.n && ok; i++) {
         const pf_call_frame *frame = pf_profile_frame_at(p, i / each);
         const pf_line line = s->by_line ? pf_line_at(&x->lines, i) : (pf_line){.asked = 1};
-        if (!line.asked) /* no stack has it so */
+        if (!line.asked) /* no stack has it like this */
             continue;
         pf_buffer_clear(&text);
         const char *name =
@@ -592,9 +593,9 @@ perfile_status pf_shown_make(pf_shown *s, pf_exporter *x, perfile_error *err)
     return ok ? PERFILE_OK : pf_profile_fail(p, err);
 }
 
-/* Samples by label and time (pf_timeline).  Samples of a thread mostly come in order of time, so
- * that those of each label are gathered first, in the order in which they came, and sorted only
- * where they are not in order. */
+/* Samples by label and time (pf_timeline).  Most samples of a thread come in order of time.  So the
+ * samples of each label are first gathered in stream order, and sorted only if they are not in
+ * order. */
 
 bool pf_timeline_add(pf_timeline *t, pf_profile *p, const pf_moment *m)
 {
@@ -624,7 +625,7 @@ static int by_time(const void *a, const void *b)
     return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* Sorts the samples of a label, if they are not in order already. */
+/* Sorts the samples of a label, unless they are in order already. */
 static void sort_label(pf_moment *at, size_t n)
 {
     size_t i = 1;
@@ -643,7 +644,7 @@ perfile_status pf_timeline_sort(pf_timeline *t, pf_profile *p, perfile_error *er
         pf_free(sorted);
         return pf_profile_fail(p, err);
     }
-    /* Each label's number at its successor's place; summed up they are where the labels begin. */
+    /* Counts each label's samples two entries further; the sums are then where the labels begin. */
     for (size_t i = 0; i < t->n; i++)
         t->begins[t->at[i].label + 2]++;
     for (size_t i = 2; i < t->n_labels + 2; i++)

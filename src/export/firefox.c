@@ -1,11 +1,12 @@
 /* The form `firefox`: the processed profile of the Firefox Profiler, version 57.
  *
- * Its documents: docs-developer/CHANGELOG-formats.md and src/types/profile.ts of
- * firefox-devtools/profiler.  Here is what a file has once: the facts about the capture (`meta`),
- * libraries, and the table of texts; threads are in firefox_threads.c.
+ * Specification: docs-developer/CHANGELOG-formats.md and src/types/profile.ts of
+ * firefox-devtools/profiler.  This file writes everything that a profile has once: the facts about
+ * the capture (`meta`), libraries, and the table of texts.  Threads are in firefox_threads.c.
  *
- * Addresses are relative to their library: offsets in its file, for a capture does not say where
- * the segments of a file belong.  With `codeId` they are what symbol servers are asked for. */
+ * Addresses are relative to their library: they are file offsets, because a capture does not tell
+ * where the segments of a file are loaded.  Together with `codeId` they identify a function for
+ * symbol servers. */
 #include "export/firefox.h"
 #include "base/error.h"
 
@@ -46,7 +47,7 @@ void pf_firefox_text(pf_firefox *f, const char *name, size_t most)
             text = NULL;
     }
     if (!text)
-        f->x.base.no_memory = true; /* write_some() tells a limit from that */
+        f->x.base.no_memory = true; /* write_some() reports a limit, if it was one */
     pf_export_put_number(&f->x, at);
 }
 
@@ -70,19 +71,19 @@ perfile_status pf_firefox_column(pf_firefox *f, const char *name, size_t n, pf_f
 
 /* Facts about the capture: `meta`. */
 
-/* Their positions are PF_CODE_…. */
+/* Indexed by PF_CODE_…. */
 static const struct {
     const char *name, *color;
 } categories[] = {{"Other", "grey"},    {"User", "yellow"},      {"JIT", "blue"},
                   {"Kernel", "orange"}, {"Hypervisor", "brown"}, {"Guest", "purple"}};
 
-/* A name of a capture as a JSON string. */
+/* Writes a name of a capture as a JSON string. */
 static void put_name(pf_firefox *f, const char *name)
 {
     pf_export_put_name(&f->x, &f->name, name);
 }
 
-/* A fact of the first capture that knows it. */
+/* Writes a fact of the first capture that has it. */
 static void put_fact(pf_firefox *f, const char *key, unsigned fact)
 {
     if (!f->x.facts[fact])
@@ -93,14 +94,14 @@ static void put_fact(pf_firefox *f, const char *key, unsigned fact)
     put_name(f, f->x.facts[fact]);
 }
 
-/* ns since 1970 of the first time; 0: not known. */
+/* Returns the ns since 1970 of the first time; 0 if not known. */
 static uint64_t start_time(const pf_firefox *f)
 {
     const uint64_t back = f->x.wall_at - f->tracks.first;
     return f->x.wall_time && back <= f->x.wall_time ? f->x.wall_time - back : 0;
 }
 
-/* False if functions are still to be looked up for some frame. */
+/* Returns false if the function of some frame must still be looked up. */
 static bool is_symbolicated(const pf_firefox *f)
 {
     const pf_profile *p = &f->x.profile;
@@ -154,8 +155,8 @@ static void put_hex(pf_firefox *f, const uint8_t *bytes, size_t n, const char *d
         pf_emit_bytes(&f->x.base, (const char[]){digits[bytes[i] >> 4], digits[bytes[i] & 15]}, 2);
 }
 
-/* Both ids of a build: all of it, and the form of Breakpad, a GUID of 16 bytes of which the first
- * three numbers have their bytes swapped, and 0 as age. */
+/* Writes both ids of a build: the whole one, and Breakpad's, which is a GUID of 16 bytes with its
+ * first three numbers byte-swapped, and 0 as age. */
 static void put_ids(pf_firefox *f, const pf_object *object)
 {
     static const uint8_t order[DEBUG_ID_BYTES] = {3, 2, 1,  0,  5,  4,  7,  6,
@@ -210,7 +211,7 @@ static void put_text_at(pf_firefox *f, size_t i)
     pf_export_put_string(&f->x, ((const char *const *)(const void *)f->texts.ptr)[i]);
 }
 
-/* The threads, then the texts, which are all known by then. */
+/* Writes the threads, then the texts, which are complete by then. */
 static perfile_status put_threads(pf_firefox *f, perfile_error *err)
 {
     perfile_status st = pf_firefox_open_threads(f, err);

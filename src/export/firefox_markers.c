@@ -1,8 +1,8 @@
-/* The form `firefox`: markers of a thread, and the schema that says how the profiler shows each
+/* The form `firefox`: markers of a thread, and the schema that tells the profiler how to show each
  * kind.
  *
- * Markers are stretches on a processor, records that are no samples, and samples of events other
- * than the one that firefox_threads.c chose. */
+ * Markers are slices on a CPU, records other than samples, and samples of events other than the one
+ * that firefox_threads.c chose. */
 #include "export/firefox.h"
 
 #include <stdio.h>
@@ -10,10 +10,10 @@
 
 /* Markers. */
 
-/* The next marker of a label: on a processor, a record, or a sample. */
+/* A marker of a label: a slice on a CPU, a record, or a sample. */
 typedef struct marker {
     uint64_t begin, end; /* ns from the first time */
-    const pf_mark *mark; /* NULL: on a processor */
+    const pf_mark *mark; /* NULL: a slice on a CPU */
     uint64_t period;     /* of a sample */
     uint32_t cpu, stack;
 } marker;
@@ -21,7 +21,7 @@ typedef struct marker {
 typedef struct markers {
     pf_firefox *f;
     uint32_t label;
-    size_t slice, mark; /* where to go on */
+    size_t slice, mark; /* the next slice and mark */
     uint64_t untimed;
 } markers;
 
@@ -43,7 +43,7 @@ static bool next_marker(markers *w, marker *out)
     return true;
 }
 
-/* The data of a marker that stands for a sample. */
+/* Writes the data of a marker for a sample. */
 static void sample_data(pf_firefox *f, const marker *m)
 {
     if (m->period) {
@@ -107,7 +107,7 @@ static void marker_category(pf_firefox *f, const marker *m)
     pf_export_put_number(&f->x, PF_CODE_UNKNOWN);
 }
 
-/* The table of markers has columns too, so that all are gone through once for each. */
+/* Writes the table of markers by columns, iterating over all markers once per column. */
 perfile_status pf_firefox_put_markers(pf_firefox *f, uint32_t label, perfile_error *err)
 {
     static const struct {
@@ -139,7 +139,7 @@ perfile_status pf_firefox_put_markers(pf_firefox *f, uint32_t label, perfile_err
 
 /* The schema of markers. */
 
-/* How the profiler shows values of a kind. */
+/* Returns the profiler's format for values of a field. */
 static const char *format_of(const perfile_field *field)
 {
     static const struct {
@@ -177,8 +177,8 @@ static void begin_schema(pf_firefox *f, const char *name, bool in_overview)
     pf_firefox_put(f, in_overview ? ",\"timeline-overview\"],\"fields\":[" : "],\"fields\":[");
 }
 
-/* Ends it: what is written beside a marker in the table, in the chart, and where it is pointed at.
- * Names in braces are of its fields. */
+/* Ends a schema with the labels of a marker in the table, in the chart, and in the tooltip.  Names
+ * in braces are fields of the marker. */
 static void end_schema(pf_firefox *f, const char *table, const char *chart)
 {
     const char *const labels[][2] = {
@@ -194,8 +194,8 @@ static void end_schema(pf_firefox *f, const char *table, const char *chart)
     pf_firefox_put(f, "}");
 }
 
-/* Appends a field to what the table says of a record: texts as they are, numbers with their key.
- * Of a record with texts these say enough. */
+/* Appends a field to the table label of a record: texts alone, numbers with their key.  If a record
+ * has texts, only these are used. */
 static void add_label(char *label, size_t size, const perfile_field *field, bool texts)
 {
     const size_t n = strlen(label);
@@ -215,7 +215,8 @@ static bool is_of(const pf_mark_field *field, const pf_mark_kind *kind)
     return field->kind.type == kind->type && field->kind.event == kind->event;
 }
 
-/* What the table says of marks of a kind: the fields that were seen, or `other`. */
+/* Makes the table label for marks of a kind from the fields that were seen, or `other` if there are
+ * none. */
 static void make_label(const pf_firefox *f, const pf_mark_kind *kind, const char *other,
                        char *label, size_t size)
 {
@@ -231,7 +232,7 @@ static void make_label(const pf_firefox *f, const pf_mark_kind *kind, const char
         snprintf(label, size, "%s", other);
 }
 
-/* What marks of a record have: the fields that were seen. */
+/* Writes the schema for marks of a record, with the fields that were seen. */
 static void put_record_schema(pf_firefox *f, const pf_mark_kind *kind)
 {
     const pf_intern *fields = &f->tracks.said.fields;

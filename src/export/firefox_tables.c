@@ -1,10 +1,10 @@
 /* The form `firefox`: the stacks, frames, functions and libraries that the samples and markers of
  * one thread use.
  *
- * A frame that called another one is shown one byte before its address, where the call is: the
- * format asks for that.  So stacks and frames are told apart by whether they are callers.
+ * The format requires that a calling frame is shown one byte before its address, at the call.  So
+ * the keys of stacks and frames distinguish callers.
  *
- * Tables list the selected things in the order in which stacks asked for them. */
+ * Tables list the selected items in the order in which stacks used them. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "export/firefox.h"
@@ -60,7 +60,7 @@ void pf_firefox_close_tables(pf_firefox *f)
     pf_index_free(&f->mains);
 }
 
-/* The key of a stack that is below another one. */
+/* Returns the key of a stack that calls another one. */
 static uint32_t caller_of(const pf_firefox *f, uint32_t of_inner, uint32_t stack)
 {
     if (stack == PF_EMPTY_STACK)
@@ -68,7 +68,7 @@ static uint32_t caller_of(const pf_firefox *f, uint32_t of_inner, uint32_t stack
     return 2 * stack + pf_line_key(&f->x.profile, stack, of_inner / 2, of_inner) % 2;
 }
 
-/* Notes the file of the source of a function: of those of its frames the first one. */
+/* Stores the source file of a function: the first one among its frames. */
 static void note_file(pf_firefox *f, uint32_t frame_key, uint32_t function)
 {
     const pf_line line = pf_line_at(&f->x.lines, frame_key);
@@ -76,8 +76,8 @@ static void note_file(pf_firefox *f, uint32_t frame_key, uint32_t function)
         f->files[function] = line.file;
 }
 
-/* Selects a stack and those of its callers, outermost first: the format wants a stack behind that
- * of its caller. */
+/* Selects a stack and the stacks of its callers, outermost first: in the format a stack comes after
+ * its caller. */
 static bool select_stack(pf_firefox *f, uint32_t stack)
 {
     const pf_profile *p = &f->x.profile;
@@ -119,7 +119,7 @@ void pf_firefox_clear_tables(pf_firefox *f)
         clear_selection(all[i]);
 }
 
-/* The rows of the tables: what is written of row `i` of the selection. */
+/* The rows of the tables: these functions write row `i` of the selection. */
 
 static void null(pf_firefox *f, size_t i)
 {
@@ -195,7 +195,7 @@ static void frame_depth(pf_firefox *f, size_t i)
     pf_export_put_number(&f->x, frame_at(f, i)->inlined);
 }
 
-/* A line is of the file that its function is in. */
+/* Writes the line of a frame, if it is in the file of its function. */
 static void frame_line(pf_firefox *f, size_t i)
 {
     const pf_line line = pf_line_at(&f->x.lines, f->frames.at[i]);
@@ -291,7 +291,7 @@ perfile_status pf_firefox_put_tables(pf_firefox *f, perfile_error *err)
                   {"frameTable", f->frames.n, of_frames},
                   {"funcTable", f->functions.n, of_functions},
                   {"resourceTable", f->resources.n, of_resources},
-                  /* Where functions begin is not known here: the profiler finds it. */
+                  /* The profiler determines where functions begin; it is not known here. */
                   {"nativeSymbols", 0, of_symbols}};
     perfile_status st = PERFILE_OK;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && st == PERFILE_OK; i++)

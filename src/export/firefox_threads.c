@@ -1,9 +1,9 @@
-/* The form `firefox`: which samples are samples; threads, their names, and their samples.
+/* The form `firefox`: chooses the event of samples; writes threads, their names, and their samples.
  *
- * Each label is a thread.  The profiler has no events: its samples say what a thread does with its
- * processor.  So the samples of one event are samples: of the clock with most of them, or else of
- * what hardware counts.  Those of other events are markers, with their stack as cause.  If threads
- * are asked for by event, each has samples of its own, whatever the event. */
+ * Each label is a thread.  The profiler has no events: its samples show how a thread uses its CPU.
+ * So only the samples of one event are written as samples: the clock with most samples, or else the
+ * hardware counter with most.  Samples of other events become markers, with their stack as cause.
+ * If the options separate threads by event, each thread has its own samples, whatever the event. */
 #include "base/error.h"
 #include "export/firefox.h"
 
@@ -12,13 +12,13 @@
 
 /* The event of samples. */
 
-/* What is known of the events while one is chosen. */
+/* State of choosing an event. */
 typedef struct choice {
-    uint32_t *event_of;   /* of each label: position of its event; the last one: not known */
-    uint32_t *group_of;   /* of each event: one of the same, on another kind of processor */
-    uint64_t *samples_of; /* of each group */
-    uint32_t *marker_of;  /* of each label: what its samples say as markers, + 1; 0: it has none */
-    uint32_t *label_of;   /* of each label: the same without event */
+    uint32_t *event_of;   /* by label: index of its event; the last index: not known */
+    uint32_t *group_of;   /* by event: first event that is the same on another kind of CPU */
+    uint64_t *samples_of; /* by group */
+    uint32_t *marker_of;  /* by label: pf_marks.said of its samples as markers, + 1; 0: none */
+    uint32_t *label_of;   /* by label: the label without event */
     size_t n_labels, n_events;
 } choice;
 
@@ -50,7 +50,7 @@ static void close_choice(choice *c, pf_firefox *f)
     pf_budget_free(budget, c->samples_of, c->n_events + 1, sizeof *c->samples_of);
 }
 
-/* Finds the event of each label, and the group of each event; counts the samples of groups. */
+/* Finds the event of each label and the group of each event, and counts the samples of groups. */
 static bool count_groups(choice *c, pf_firefox *f)
 {
     const pf_profile *p = &f->x.profile;
@@ -74,7 +74,7 @@ static bool count_groups(choice *c, pf_firefox *f)
     return ok;
 }
 
-/* The group that samples are of; PF_INDEX_NONE: there is none. */
+/* Returns the group for the samples; PF_INDEX_NONE if there is none. */
 static uint32_t best_group(const choice *c, const pf_firefox *f)
 {
     uint32_t best = PF_INDEX_NONE;
@@ -133,9 +133,9 @@ perfile_status pf_firefox_choose_event(pf_firefox *f, perfile_error *err)
     return ok ? PERFILE_OK : pf_profile_fail(&f->x.profile, err);
 }
 
-/* Which threads there are. */
+/* Determining the threads. */
 
-/* Whether there are labels of different events. */
+/* Returns true if there are labels of different events. */
 static bool has_events(const pf_firefox *f)
 {
     const pf_profile *p = &f->x.profile;
@@ -173,20 +173,22 @@ perfile_status pf_firefox_open_threads(pf_firefox *f, perfile_error *err)
 
 /* The head of a thread: its name, and when it ran. */
 
-/* The name of the thread of a label: as its keys say, else the last one; NULL: not known. */
+/* Returns the name of the thread of a label: from its keys, else the last one; NULL if not
+ * known. */
 static const char *comm_of(const pf_firefox *f, uint32_t label)
 {
     const char *comm = pf_profile_label_at(&f->x.profile, label)->comm;
     return comm ? comm : f->tracks.at[label].comm;
 }
 
-/* The name of the process of a main thread likewise. */
+/* Returns the name of the process of a main thread. */
 static const char *process_of(const pf_firefox *f, uint32_t main)
 {
     return pf_profile_label_at(&f->x.profile, main)->tid ? comm_of(f, main) : "swapper";
 }
 
-/* "work", or "work (cycles)" if there are several events, or ":123" as perf has it. */
+/* Makes the name of a thread: "work", or "work (cycles)" if there are several events, or ":123" as
+ * in perf. */
 static bool name_thread(pf_firefox *f, uint32_t label)
 {
     const pf_label *l = pf_profile_label_at(&f->x.profile, label);
@@ -209,14 +211,15 @@ static bool name_thread(pf_firefox *f, uint32_t label)
            pf_buffer_append_u8(&f->name, 0);
 }
 
-/* The track of the main thread of the process of a label; if it has none, that of some thread. */
+/* Returns the track of the main thread of a label's process, or of some thread if it has no main
+ * thread. */
 static uint32_t main_of(const pf_firefox *f, uint32_t label)
 {
     const uint32_t found = pf_index_get(&f->mains, pf_profile_label_at(&f->x.profile, label)->pid);
     return found == PF_INDEX_NONE ? label : found;
 }
 
-/* A thread without a number is called by its position. */
+/* Writes a pid or tid, "?" if it is not known. */
 static void put_id(pf_firefox *f, uint32_t number, const char *quote)
 {
     pf_firefox_put(f, quote);
@@ -236,7 +239,7 @@ static void put_time(pf_firefox *f, const char *key, uint64_t time)
         pf_firefox_ms(f, time - f->tracks.first);
 }
 
-/* When a thread began, as far as the capture says. */
+/* Returns when a thread began, as far as the capture shows. */
 static uint64_t began(const pf_firefox *f, uint32_t label)
 {
     const pf_track *t = &f->tracks.at[label];

@@ -1,4 +1,5 @@
-/* The forms `folded` and `flamegraph`: the tree of stacks as lines, and as a page that draws it. */
+/* The forms `folded` and `flamegraph`: the tree of stacks as lines, and as a web page that draws
+ * it. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "export/export.h"
@@ -6,26 +7,26 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The form `folded`: a line for each stack, outermost frame first, with its weight behind it.
+/* The form `folded`: a line per stack, outermost frame first, followed by its weight.
  *
  *     work;[libc.so.6+0x27675];[work+0x11c4] 17
  *
- * It is what scripts that collapse stacks print, and what most viewers of flame graphs read.
- * Names have no `;`, no control characters, and are UTF-8 (profile/name.c), so that a line is
- * frames, a space, and a number, whatever a capture says.  Lines come in the order of the tree.
- * Compared captures have two numbers, before and now, as scripts for differences read them.
+ * Scripts that collapse stacks print this format, and most viewers of flame graphs read it.  Names
+ * have no `;` and no control characters, and are UTF-8 (profile/name.c).  So a line is always
+ * frames, a space, and a number, whatever a capture contains.  Lines are in the order of the tree.
+ * Compared captures have two numbers, before and now, as scripts for differences expect.
  *
- * A frame's name is in the line of each stack that has it, so that a few deep stacks of long names
- * make far more output than they took bytes: then names are shortened. */
+ * The name of a frame repeats in the line of each stack that has it, so a few deep stacks with long
+ * names would make far more output than their records; then names are shortened. */
 
 enum { WRITE_BYTES = 1 << 20 };
 
-/* What the lines of a tree would have in bytes of names, if none were longer than `most`. */
+/* Returns the total bytes of names in the lines of a tree, if none were longer than `most`. */
 static uint64_t names_bytes(const void *user, size_t most)
 {
     const pf_tree *t = user;
     uint64_t sum = 0, path = 0;
-    uint32_t before = 0; /* the node before this one */
+    uint32_t before = 0; /* the previous node */
     for (uint32_t i = pf_tree_next(t, 0); i && sum < UINT64_MAX / 2; i = pf_tree_next(t, i)) {
         const pf_node *node = pf_tree_at(t, i);
         for (uint32_t n = before; n != node->parent; n = pf_tree_at(t, n)->parent)
@@ -37,8 +38,8 @@ static uint64_t names_bytes(const void *user, size_t most)
     return sum;
 }
 
-/* Cuts the path back to the parent of `node`, and appends the name of the node, of at most `most`
- * bytes.  `ends`: where the path ends at each depth. */
+/* Cuts the path back to the parent of `node`, and appends the name of the node, cut to `most`
+ * bytes.  `ends` has the length of the path at each depth. */
 static bool extend_path(const pf_tree *t, const pf_node *node, size_t most, pf_buffer *path,
                         pf_buffer *ends)
 {
@@ -47,7 +48,7 @@ static bool extend_path(const pf_tree *t, const pf_node *node, size_t most, pf_b
     const perfile_bytes name =
         pf_shortened((perfile_bytes){(const uint8_t *)whole, strlen(whole)}, most, room);
     size_t end = 0;
-    ends->len = node->depth * sizeof end; /* the root has depth 0 and none */
+    ends->len = node->depth * sizeof end; /* the root has depth 0 and no entry */
     if (node->depth > 1)
         memcpy(&end, ends->ptr + ends->len - 2 * sizeof end, sizeof end);
     ends->len -= sizeof end;
@@ -112,13 +113,13 @@ const pf_emit_ops pf_emit_folded = {
     .exports = &pf_export_adds_up,
 };
 
-/* The page of a flame graph: everything but its data.  One line of the page is one string here.
+/* The page of a flame graph, without its data.  Each line of the page is one string here.
  *
- * The page has no reference to anything outside.  Its script reads the data (below, in which form),
- * computes where each box lies, and draws those that can be seen on a canvas of the size of the
- * window, so that thousands of frames and deep stacks cost no more than what is visible.  Text of
- * the capture reaches the page as text only (textContent, fillText), never as markup.  `data-drawn`
- * of the body says how many boxes were drawn: tests look at it. */
+ * The page refers to nothing outside.  Its script reads the data (format: see below), computes the
+ * position of each box, and draws the visible ones on a canvas of the size of the window, so that
+ * thousands of frames and deep stacks cost no more than the visible part.  Text of the capture only
+ * reaches the page as text (textContent, fillText), never as markup.  `data-drawn` of the body is
+ * the number of boxes drawn, for tests. */
 
 static const char *const page[] = {
     "<style>",
@@ -482,21 +483,20 @@ static const char *const page[] = {
     NULL,
 };
 
-/* The form `flamegraph`: one HTML file with a picture of the tree of samples, to zoom and search in
- * any browser, without anything from elsewhere.
+/* The form `flamegraph`: one self-contained HTML file with a picture of the tree of samples, to
+ * zoom and search in any browser.
  *
  * The data is JSON in a script element that is not run; the page draws it.  `nodes` has five
- * numbers for each frame, in the order of the tree: depth, position of its name in `names`, weight
- * with all that it called, kind (PF_CODE_…), and position of its file in `modules` + 1, or 0.
- * `keys` says what boxes that are no code stand for, `about` where the capture comes from.  Frames
- * too small to be seen are left out, and
- * counted in `pruned`.  Where captures are compared, `before` has the weight that each of these
- * frames had before. */
+ * numbers per frame, in the order of the tree: depth, index of its name in `names`, weight
+ * including its callees, kind (PF_CODE_…), and index of its file in `modules` + 1, or 0.  `keys`
+ * explains the boxes that are not code, `about` is the origin of the capture.  Frames too small to
+ * see are left out, and counted in `pruned`.  If captures are compared, `before` has the earlier
+ * weight of each of these frames. */
 
 enum {
     LEAST_SHARE = 20000, /* frames of less than 1/LEAST_SHARE of all are left out */
 };
-#define LEAST_TEXT "0.005 %" /* LEAST_SHARE in words */
+#define LEAST_TEXT "0.005 %" /* LEAST_SHARE as text */
 
 static void put(pf_exporter *x, const char *text)
 {
@@ -511,7 +511,7 @@ static bool is_shown(const pf_node *node, const uint64_t *all)
     return shown;
 }
 
-/* The next node that is shown; 0 at the end.  What lies on a node that is left out is so, too. */
+/* Returns the next node that is shown; 0 at the end.  If a node is left out, so are its callees. */
 static uint32_t next_shown(pf_exporter *x, const pf_tree *t, uint32_t at)
 {
     for (at = pf_tree_next(t, at); at; at = pf_tree_next(t, at)) {
@@ -522,10 +522,10 @@ static uint32_t next_shown(pf_exporter *x, const pf_tree *t, uint32_t at)
     return 0;
 }
 
-/* Texts of the data, in the order in which nodes have them. */
+/* Texts of the data, in the order in which nodes use them. */
 typedef struct used_texts {
-    uint32_t *numbers; /* of each thing: its position + 1; 0: no node has it yet */
-    uint32_t *things;  /* by position */
+    uint32_t *numbers; /* for each item: its index + 1; 0 if it is not used yet */
+    uint32_t *things;  /* items by index */
     uint32_t n;
 } used_texts;
 
@@ -541,7 +541,7 @@ static void close_used(used_texts *u)
     pf_free(u->things);
 }
 
-/* The position of a thing, + 1. */
+/* Returns the index of an item, + 1. */
 static uint32_t use(used_texts *u, size_t thing)
 {
     if (!u->numbers[thing]) {
@@ -551,8 +551,8 @@ static uint32_t use(used_texts *u, size_t thing)
     return u->numbers[thing];
 }
 
-/* The position of the file of a node, + 1; 0: it has none.  Behind the objects is the word for
- * several. */
+/* Returns the index of the file of a node, + 1; 0 if it has none.  The index after the last object
+ * means several files. */
 static uint32_t use_object(used_texts *modules, const pf_exporter *x, uint32_t object)
 {
     if (object == PF_NO_OBJECT)
@@ -560,7 +560,7 @@ static uint32_t use_object(used_texts *modules, const pf_exporter *x, uint32_t o
     return use(modules, object == PF_OBJECTS ? x->profile.objects.n : object);
 }
 
-/* Writes the nodes, and then the names and files that these have. */
+/* Writes the nodes, and then the names and files that they use. */
 static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, used_texts *names,
                                 used_texts *modules, perfile_error *err)
 {
@@ -600,7 +600,7 @@ static perfile_status put_nodes(pf_exporter *x, const pf_tree *t, used_texts *na
     return PERFILE_OK;
 }
 
-/* Writes what boxes stand for that are no code. */
+/* Writes the meaning of boxes that are not code. */
 static void put_keys(pf_exporter *x)
 {
     static const char *const words[] = {[PERFILE_PER_COMM] = ", names of threads",
@@ -614,7 +614,7 @@ static void put_keys(pf_exporter *x)
     put(x, "\"");
 }
 
-/* Writes host and command line of the first capture that says them. */
+/* Writes host and command line of the first capture that has them. */
 static void put_about(pf_exporter *x)
 {
     const char *host = x->facts[PERFILE_FACT_HOSTNAME], *command = x->facts[PERFILE_FACT_CMDLINE];
@@ -634,7 +634,7 @@ static void put_about(pf_exporter *x)
     pf_buffer_free(&name);
 }
 
-/* Writes the weights before, of the nodes that are shown. */
+/* Writes the earlier weights of the nodes that are shown. */
 static void put_before(pf_exporter *x, const pf_tree *t)
 {
     const uint64_t pruned = x->sum.pruned; /* counted already */

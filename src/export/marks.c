@@ -1,4 +1,5 @@
-/* What the forms that show time share: values of counters, and what records say as JSON members. */
+/* Code shared by forms that show time: values of counters, and the content of records as JSON
+ * members. */
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/cursor.h"
@@ -12,17 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counter values (pf_counters).  An event has a counter for each thread and processor that it
- * was opened for, of which the id of the value tells the processor. */
+/* Counter values (pf_counters).  An event has one counter for each thread and CPU that it was
+ * opened for; the id of a value identifies the CPU. */
 
-/* A value as it stands in a record. */
+/* A value as stored in a record. */
 typedef struct stored {
     uint64_t value, id;
     bool has_id;
-    size_t position; /* in its group */
+    size_t position; /* index in its group */
 } stored;
 
-/* The name of a counter; NULL if there is no memory or the limit is exceeded. */
+/* Returns the name of a counter; NULL when out of memory or over the limit. */
 static const char *name_of(pf_counters *c, pf_profile *p, const pf_profiled *about, const stored *v)
 {
     const perfile_session *s = about->record->session;
@@ -99,7 +100,7 @@ static bool add_stat(pf_counters *c, pf_profile *p, const pf_profiled *about)
     return add(c, p, &of, &v);
 }
 
-/* The values of the STAT records since the round before are of this time. */
+/* Sets the time of all values from STAT records since the last round. */
 static void set_round(pf_counters *c, uint64_t time)
 {
     for (size_t i = c->n_timed; i < c->n; i++)
@@ -147,7 +148,7 @@ static int by_time(const void *a, const void *b)
     return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* The totals at the end of a recording have no round of their own. */
+/* The totals at the end of a recording have no round; they get the time of the last one. */
 void pf_counters_sort(pf_counters *c)
 {
     set_round(c, c->round);
@@ -161,15 +162,15 @@ void pf_counters_free(pf_counters *c)
     pf_buffer_free(&c->name);
 }
 
-/* Records as JSON members (pf_marks).  Shown are the fields at the top of a record that are
- * numbers, text or a build id; lists and data are not. */
+/* Records as JSON members (pf_marks).  Only top-level fields that are numbers, text or a build id
+ * are shown, no lists and no data. */
 
-/* A walk that writes members. */
+/* The state of a walk that writes members. */
 typedef struct describing {
     pf_marks *m;
     pf_profile *p;
     pf_mark_kind kind;
-    unsigned depth; /* of lists and structs */
+    unsigned depth; /* nesting of lists and structs */
     bool ok;
 } describing;
 
@@ -202,7 +203,7 @@ static bool append(pf_marks *m, const char *text)
     return pf_buffer_append(&m->text, text, strlen(text));
 }
 
-/* A text of a capture, cut and cleaned as all names are. */
+/* Appends a text of a capture, shortened and cleaned like all names. */
 static bool append_text(pf_marks *m, perfile_bytes bytes)
 {
     uint8_t room[PF_NAME_MOST];
@@ -227,7 +228,8 @@ static bool append_hex(pf_marks *m, perfile_bytes bytes)
     return ok && append(m, "\"");
 }
 
-/* Masks and addresses are texts, for JSON's numbers are not exact up to 2^64. */
+/* Appends a number.  Masks and addresses become texts, because JSON numbers are not exact up to
+ * 2^64. */
 static bool append_number(pf_marks *m, const perfile_field *field, uint64_t n)
 {
     char text[32];
@@ -241,7 +243,7 @@ static bool append_number(pf_marks *m, const perfile_field *field, uint64_t n)
     return append(m, text);
 }
 
-/* Numbers as a text, with commas between them. */
+/* Appends numbers as one text, separated by commas. */
 static bool append_words(pf_marks *m, const perfile_words *words)
 {
     char text[32];
@@ -253,7 +255,7 @@ static bool append_words(pf_marks *m, const perfile_words *words)
     return ok && append(m, "\"");
 }
 
-/* Texts as one, with commas between them, cut as all names are. */
+/* Appends texts as one, separated by commas and shortened like all names. */
 static bool append_strings(pf_marks *m, perfile_strings strings)
 {
     perfile_bytes text;
@@ -288,7 +290,7 @@ static bool append_value(pf_marks *m, const perfile_field *field, const perfile_
     return append_number(m, field, value->number);
 }
 
-/* The key of a field: `type`, `period` and `cause` are those of the mark itself. */
+/* Returns the key of a field.  `type`, `period` and `cause` are reserved for the mark itself. */
 const char *pf_marks_key(const perfile_field *field)
 {
     static const char *const taken[][2] = {
@@ -299,7 +301,7 @@ const char *pf_marks_key(const perfile_field *field)
     return field->name;
 }
 
-/* The time is that of the mark. */
+/* Returns true if a field is shown.  The time is not, because the mark has it. */
 static bool is_shown(const perfile_field *field)
 {
     if (field->type == PERFILE_STORED_BLOB)
@@ -333,7 +335,7 @@ static void visit(void *user, const perfile_field *field, const perfile_value *v
     add_member(d, field, value);
 }
 
-/* A field of a payload; members of structs are not shown. */
+/* Appends a field of a payload, except members of structs. */
 static void visit_payload(void *user, const perfile_field *field, const perfile_value *value)
 {
     if (!((describing *)user)->depth)
@@ -353,7 +355,7 @@ static void end(void *user, const perfile_field *field)
     ((describing *)user)->depth--;
 }
 
-/* The number in `said` of a mark. */
+/* Returns the index of a mark in `said`. */
 static uint32_t add_mark(pf_marks *m, pf_profile *p, pf_mark_kind kind, const char *text)
 {
     const pf_mark mark = {kind, pf_profile_text(p, text)};

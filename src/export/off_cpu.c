@@ -1,8 +1,9 @@
-/* Stacks at which threads left their processor, weighted by how long they were away.
+/* Stacks at which threads left their CPU, weighted by how long they were off CPU.
  *
- * The sample at which a thread leaves is kept as it was recorded.  When the thread comes back, the
- * sample goes to the reader of the profile, as one of event "offcpu-time" and of that period; there
- * it may wait for its user call chain, which comes when the thread is in user code again. */
+ * The sample at which a thread leaves is stored as recorded.  When the thread returns, the sample
+ * goes to the reader of the profile, with event "offcpu-time" and the time off CPU as period.
+ * There it may still wait for its user callchain, which comes when the thread is back in user
+ * code. */
 #include "export/export.h"
 
 #include <stddef.h>
@@ -16,12 +17,12 @@
 typedef struct away {
     uint64_t tid;
     pf_turns turns;
-    perfile_record sample; /* at which it left, in `bytes`; header NULL: there is none */
+    perfile_record sample; /* at which it left, stored in `bytes`; header NULL if none */
     uint8_t *bytes;        /* grows */
     size_t cap;
 } away;
 
-/* What samples are put in as: as perf record --off-cpu calls them, in ns. */
+/* The event of these samples, with the same name as in perf's own off-CPU recordings, in ns. */
 enum { BPF_OUTPUT = 10 };
 static const perfile_attr off_cpu_attr = {.type = PERFILE_TYPE_SOFTWARE, .config = BPF_OUTPUT};
 static const perfile_event off_cpu_event = {.name = "offcpu-time", .attr = &off_cpu_attr};
@@ -51,7 +52,7 @@ void pf_off_cpu_end(pf_exporter *x)
     *o = (pf_off_cpu){0};
 }
 
-/* The thread with a number; NULL if there is no memory. */
+/* Returns the thread with this number, NULL when out of memory. */
 static away *thread_of(pf_off_cpu *o, uint32_t tid)
 {
     const uint64_t key = tid;
@@ -59,7 +60,7 @@ static away *thread_of(pf_off_cpu *o, uint32_t tid)
     return number == PF_INTERN_NONE ? NULL : pf_intern_at(&o->threads, number);
 }
 
-/* Keeps a copy of the sample at which a thread leaves; false if there is no memory. */
+/* Stores a copy of the sample at which a thread leaves.  Returns false when out of memory. */
 static bool keep(pf_exporter *x, away *a, const perfile_record *r)
 {
     const size_t head = (size_t)(r->body.ptr - r->header), n = head + r->body.len;
@@ -77,16 +78,16 @@ static bool keep(pf_exporter *x, away *a, const perfile_record *r)
     return true;
 }
 
-/* A thread came back after `ns`: its sample is shown. */
+/* Counts the sample of a thread that returned after `ns`. */
 static perfile_status show(pf_exporter *x, away *a, uint64_t ns, perfile_error *err)
 {
     perfile_record sample = a->sample;
     a->sample.header = NULL;
-    sample.time = ns; /* pf_profile_reader.as */
+    sample.time = ns; /* see pf_profile_reader.as */
     return sample.header ? pf_profile_reader_put(&x->reader, &sample, err) : PERFILE_OK;
 }
 
-/* What one thread did. */
+/* Handles what one thread did. */
 static perfile_status take(pf_exporter *x, const pf_switch *said, const pf_switched *s,
                            perfile_error *err)
 {
@@ -98,7 +99,7 @@ static perfile_status take(pf_exporter *x, const pf_switch *said, const pf_switc
     if (ended == PF_TURN_OFF && said->time >= before.since)
         return show(x, a, said->time - before.since, err);
     if (ended >= 0 && a->turns.is == PF_TURN_ON)
-        a->sample.header = NULL; /* how long it was away is not known */
+        a->sample.header = NULL; /* the time off CPU is not known */
     return PERFILE_OK;
 }
 

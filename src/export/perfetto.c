@@ -1,9 +1,9 @@
-/* The form `perfetto`: a trace of Perfetto, with samples, threads, switches and payloads of
- * tracepoints.
+/* The form `perfetto`: a trace of Perfetto, with samples, threads, switches and tracepoint
+ * payloads.
  *
- * Its documents: protos/perfetto/trace/ of google/perfetto.  Times are those of the session's
- * clock, as if it were CLOCK_BOOTTIME, which is what Perfetto takes times for: nothing has to be
- * converted, and what has no clock of its own (switches) is on the same one. */
+ * Specification: protos/perfetto/trace/ of google/perfetto.  Times are from the session's clock,
+ * written as if it were CLOCK_BOOTTIME, Perfetto's default.  So nothing must be converted, and
+ * switches, which have no clock of their own, use the same one. */
 #include "export/export.h"
 
 #ifdef PERFILE_WITH_PERFETTO /* cmake/forms.cmake */
@@ -57,7 +57,7 @@ void pf_perfetto_set_time(const pf_perfetto_writer *w, pf_perfetto_packet *one, 
         one->timestamp = UINT64_MAX;
 }
 
-/* When the trace begins: by its own clock, and by that of the wall, if that is known. */
+/* Writes when the trace begins: by its own clock, and by wall time if that is known. */
 static perfile_status put_clock(pf_perfetto_writer *w, perfile_error *err)
 {
     const pf_exporter *x = &w->p->x;
@@ -79,7 +79,7 @@ static perfile_status put_clock(pf_perfetto_writer *w, perfile_error *err)
     return pf_perfetto_put(w, &one, err);
 }
 
-/* The main thread gives the process its name, and is a thread as well. */
+/* Writes a thread.  The main thread gives the process its name, and is also a thread. */
 static perfile_status put_member(pf_perfetto_writer *w, const pf_named_thread *one,
                                  perfile_error *err)
 {
@@ -113,7 +113,7 @@ static perfile_status put_tree(pf_perfetto_writer *w, perfile_error *err)
 {
     pf_intern threads;
     perfile_status st = pf_name_threads(&w->p->tracks, &w->p->x.profile, &threads, err);
-    bool idle = false; /* in Perfetto all of it is one thread */
+    bool idle = false; /* in Perfetto all idle threads are one thread */
     for (uint32_t i = 0; i < threads.n && st == PERFILE_OK; i++) {
         const pf_named_thread *one = pf_intern_at(&threads, i);
         if (one->tid || !idle)
@@ -143,7 +143,7 @@ static perfile_status put_losses(pf_perfetto_writer *w, perfile_error *err)
     return st;
 }
 
-/* Marks of what the present sequence has. */
+/* Allocates the marks of what each sequence has. */
 static bool open_marks(pf_perfetto_writer *w)
 {
     const pf_perfetto *p = w->p;
@@ -163,7 +163,7 @@ static bool open_marks(pf_perfetto_writer *w)
     return ok;
 }
 
-/* Writes all of it, sorted. */
+/* Writes everything, sorted. */
 static perfile_status pf_perfetto_write(pf_perfetto *p, perfile_error *err)
 {
     pf_perfetto_writer w = {.p = p, .sequence = PF_PERFETTO_OTHERS, .first = true};
@@ -185,7 +185,7 @@ static perfile_status pf_perfetto_write(pf_perfetto *p, perfile_error *err)
     return st;
 }
 
-/* Gathering. */
+/* Collecting. */
 
 static perfile_status open(perfile_emitter *e, perfile_error *err)
 {
@@ -225,7 +225,7 @@ bool pf_perfetto_reserve(pf_perfetto *p, void **list, size_t n, size_t *cap, siz
     return at;
 }
 
-/* Keeps what the event of a new label is. */
+/* Stores the event of a new label. */
 static bool add_timebase(pf_perfetto *p, const pf_profiled *sample, uint32_t label)
 {
     const char *name = pf_profile_label_at(&p->x.profile, label)->event;
@@ -256,7 +256,8 @@ static bool take(pf_exporter *x, const pf_profiled *sample, uint32_t label)
     return pf_tracks_take(&p->tracks, x, sample, label) && pf_perfetto_take_switch(p, sample);
 }
 
-/* How many records or samples a record says are missing; 0: it is about something else. */
+/* Returns how many records or samples are missing by this record; 0 if it is about something
+ * else. */
 static uint64_t lost(const perfile_record *r)
 {
     perfile_lost records;

@@ -1,9 +1,9 @@
-/* The form `perfetto`: packets of samples, and of payloads of tracepoints.
+/* The form `perfetto`: packets of samples, and of tracepoint payloads.
  *
- * Each event has a packet sequence of its own, because defaults, which say what is sampled, and
- * interned data (stacks, frames, mappings, names) are those of a sequence.  An item is written in a
- * packet of its own before the first that refers to it.  Its number is that of the profile,
- * plus 1 where that may be 0. */
+ * Each event has its own packet sequence, because defaults (the sampled event) and interned data
+ * (stacks, frames, mappings, names) belong to a sequence.  An item is written in its own packet
+ * before the first packet that refers to it.  Its id is its number in the profile, plus 1 if that
+ * may be 0. */
 #include "export/export.h"
 
 #ifdef PERFILE_WITH_PERFETTO /* cmake/forms.cmake */
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* True, once in each sequence: a thing has to be written. */
+/* Returns true once per sequence for each item: it must be written. */
 static bool is_new(const pf_perfetto_writer *w, uint32_t *last, uint32_t thing)
 {
     const bool is = last[thing] != w->sequence;
@@ -73,8 +73,8 @@ static perfile_status put_object(pf_perfetto_writer *w, uint32_t number, perfile
     return put_interned(w, &data, err);
 }
 
-/* The mapping of frames that nothing mapped is known for.  Trace Processor before version 53 drops
- * the samples of frames without a mapping. */
+/* Writes a mapping for frames with no known mapping.  Trace Processor before version 53 drops the
+ * samples of frames without a mapping. */
 static perfile_status put_unknown_object(pf_perfetto_writer *w, uint32_t number, perfile_error *err)
 {
     static const char unknown[] = "[unknown]";
@@ -94,7 +94,7 @@ static perfile_status put_unknown_object(pf_perfetto_writer *w, uint32_t number,
     return put_interned(w, &data, err);
 }
 
-/* Names are those of all forms, [module+0x1234] where no function is known. */
+/* Writes a name, the same as in all forms: [module+0x1234] if no function is known. */
 static perfile_status put_name(pf_perfetto_writer *w, uint32_t number, perfile_error *err)
 {
     const char *text = pf_shown_at(&w->p->shown, number)->name;
@@ -133,7 +133,7 @@ static perfile_status put_frame(pf_perfetto_writer *w, uint32_t number, perfile_
     return put_interned(w, &data, err);
 }
 
-/* A stack, whose number is not 0; its frames, outermost first. */
+/* Writes a stack other than the empty one: its frames, outermost first. */
 static perfile_status put_stack(pf_perfetto_writer *w, uint32_t number, perfile_error *err)
 {
     const pf_profile *p = &w->p->x.profile;
@@ -167,7 +167,7 @@ static perfile_status put_stack(pf_perfetto_writer *w, uint32_t number, perfile_
     return put_interned(w, &data, err);
 }
 
-/* Profiling.CpuMode of the innermost frame. */
+/* Returns the Profiling.CpuMode of the innermost frame. */
 static uint32_t mode_of(const pf_profile *p, uint32_t stack)
 {
     static const uint8_t modes[] = {[PF_CODE_USER] = 2,
@@ -181,7 +181,8 @@ static uint32_t mode_of(const pf_profile *p, uint32_t stack)
     return code < sizeof modes ? modes[code] : 0;
 }
 
-/* The track of a thread, by its numbers; 0: they are not known, and its events are of no thread. */
+/* Returns the track of a thread, computed from its numbers.  Returns 0 if they are not known; its
+ * events then belong to no thread. */
 static uint64_t track_of(const pf_label *l)
 {
     if (l->pid == PF_NO_LABEL || l->tid == PF_NO_LABEL)
@@ -203,8 +204,8 @@ static perfile_status put_thread_track(pf_perfetto_writer *w, const pf_label *l,
     return pf_perfetto_put(w, &one, err);
 }
 
-/* The payload of a tracepoint: an instant on the track of the thread, with the fields as an object
- * of JSON in an annotation. */
+/* Writes the payload of a tracepoint: an instant on the track of the thread, with the fields as a
+ * JSON object in an annotation. */
 static perfile_status put_instant(pf_perfetto_writer *w, const pf_label *l, const pf_moment *m,
                                   uint64_t timestamp, perfile_error *err)
 {
@@ -271,7 +272,7 @@ static perfile_status put_samples(pf_perfetto_writer *w, uint32_t label, uint64_
     return st;
 }
 
-/* PerfEvents.Counter of an event; 0: there is none. */
+/* Returns the PerfEvents.Counter of an event; 0 if there is none. */
 static uint32_t counter_of(const pf_timebase *base)
 {
     static const uint8_t hardware[] = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19},
@@ -281,7 +282,7 @@ static uint32_t counter_of(const pf_timebase *base)
     return has && base->config < sizeof hardware ? numbers[base->config] : 0;
 }
 
-/* Begins the sequence of an event: what is sampled, and how often. */
+/* Begins the sequence of an event: which event is sampled, and how often. */
 static perfile_status put_defaults(pf_perfetto_writer *w, const pf_timebase *base,
                                    perfile_error *err)
 {
@@ -315,7 +316,7 @@ static perfile_status put_defaults(pf_perfetto_writer *w, const pf_timebase *bas
     return pf_perfetto_put(w, &one, err);
 }
 
-/* A label, by its event. */
+/* A label and its event. */
 typedef struct of_event {
     uint32_t event, label;
 } of_event;

@@ -1,5 +1,5 @@
-/* The form `perfetto`: switches of threads, which are gathered by the tracks, too, put in order by
- * processor, and written as the kernel's own events. */
+/* The form `perfetto`: switches of threads, collected in addition to the tracks, sorted by CPU, and
+ * written as the kernel's own events. */
 #include "export/export.h"
 
 #ifdef PERFILE_WITH_PERFETTO /* cmake/forms.cmake */
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWITCHES_AT_ONCE = 64 }; /* in a packet */
+enum { SWITCHES_AT_ONCE = 64 }; /* per packet */
 
 static bool add_exchange(pf_perfetto *p, const pf_exchange *one)
 {
@@ -48,7 +48,7 @@ bool pf_perfetto_take_switch(pf_perfetto *p, const pf_profiled *sample)
     return one.prev_comm && one.next_comm && add_exchange(p, &one);
 }
 
-/* A record of a processor that leaves a thread; that of the next thread says the same again. */
+/* Only uses the record for leaving a thread; the one for the next thread has the same content. */
 bool pf_perfetto_note_switch(pf_perfetto *p, const pf_profiled *about)
 {
     pf_switch said;
@@ -63,7 +63,7 @@ bool pf_perfetto_note_switch(pf_perfetto *p, const pf_profiled *about)
                        .source = PF_SWITCHES_WIDE,
                        .prev_tid = prev->tid,
                        .next_tid = next->tid,
-                       /* As the kernel has them: runnable, or asleep for some reason. */
+                       /* as in the kernel: runnable, or asleep for some reason */
                        .prev_state = prev->what != PF_SWITCH_PREEMPTED};
     one.prev_comm = pf_profile_reader_comm(reader, prev->pid, prev->tid, said.time, &ok);
     one.next_comm = pf_profile_reader_comm(reader, next->pid, next->tid, said.time, &ok);
@@ -80,7 +80,7 @@ static int by_processor(const void *a, const void *b)
     return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* Keeps the exchanges of the source that counts for their capture. */
+/* Keeps only the exchanges of the best source of their capture. */
 static void keep_exchanges(pf_perfetto *p)
 {
     size_t kept = 0;
@@ -93,7 +93,8 @@ static void keep_exchanges(pf_perfetto *p)
     p->n_exchanges = kept;
 }
 
-/* Adds that the thread of a label leaves its processors, or with `comes` that it comes to them. */
+/* Adds an exchange for each slice of the label's thread: when it leaves the CPU, or with `comes`,
+ * when it gets the CPU. */
 static bool add_stretches(pf_perfetto *p, uint32_t label, bool comes)
 {
     const char *comm = p->tracks.at[label].comm;
@@ -120,9 +121,9 @@ static bool add_stretches(pf_perfetto *p, uint32_t label, bool comes)
     return ok;
 }
 
-/* Makes one exchange of a thread that leaves a processor and of the one that comes to it at the
- * same time.  Between others the processor is idle, as far as the capture knows.  They are in
- * order, of equal times those that leave first. */
+/* Merges a thread that leaves a CPU and one that gets it at the same time into one exchange.  At
+ * other times the CPU is assumed to be idle in between.  The exchanges are sorted; at equal times,
+ * leaving comes first. */
 static void join_stretches(pf_perfetto *p, const char *idle)
 {
     size_t kept = 0;
@@ -134,7 +135,7 @@ static void join_stretches(pf_perfetto *p, const char *idle)
         const uint32_t present = last ? last->next_tid : 0;
         if (x.source == PF_SWITCHES_TASK && x.prev_tid) {
             if (x.prev_tid != present)
-                continue; /* another one has come already */
+                continue; /* another thread got the CPU already */
             x.next_comm = idle;
         } else if (x.source == PF_SWITCHES_TASK && last && !present && last->time == x.time) {
             last->next_tid = x.next_tid;
@@ -164,11 +165,11 @@ bool pf_perfetto_order_switches(pf_perfetto *p)
     return ok;
 }
 
-/* Several switches of a processor, as messages. */
+/* Several switches of a CPU, as messages. */
 typedef struct switches {
     PfPerfetto__FtraceEvent events[SWITCHES_AT_ONCE], *list[SWITCHES_AT_ONCE];
     PfPerfetto__SchedSwitchFtraceEvent of[SWITCHES_AT_ONCE];
-    size_t comms[SWITCHES_AT_ONCE][2]; /* where the names begin in the texts of the packet */
+    size_t comms[SWITCHES_AT_ONCE][2]; /* offsets of the names in the texts of the packet */
     size_t n;
 } switches;
 
@@ -203,7 +204,7 @@ static bool add_switch(pf_perfetto_writer *w, switches *to, const pf_exchange *x
            append_comm(w, x->next_comm, &to->comms[k][1]);
 }
 
-/* Writes some switches of a processor. */
+/* Writes some switches of a CPU. */
 static perfile_status put_switches(pf_perfetto_writer *w, switches *some, uint32_t cpu,
                                    perfile_error *err)
 {

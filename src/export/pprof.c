@@ -1,10 +1,10 @@
-/* The form `pprof`: profile.proto of pprof, compressed by gzip.
+/* The form `pprof`: profile.proto of pprof, compressed with gzip.
  *
- * A message of it may be written in parts: what follows adds to the repeated fields in front of it.
- * So each sample, location, mapping and function is packed by itself, and only the positions of
- * texts are kept until the end.  Values of a sample are the number of samples, then the sum of the
- * periods for each event; a capture of very many events has one value for all of them, and a label
- * that says the event. */
+ * A protobuf message may be written in parts: later parts add to its repeated fields.  So each
+ * sample, location, mapping and function is packed on its own, and only the indexes of texts are
+ * stored until the end.  The values of a sample are the number of samples, then the sum of the
+ * periods for each event.  A capture with very many events has one value for all of them, and a
+ * label with the event. */
 #include "export/export.h"
 
 #ifdef PERFILE_WITH_PPROF /* cmake/forms.cmake */
@@ -20,28 +20,29 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Output of an emitter that goes to the sink compressed, as a gzip file. */
+/* Output of an emitter that is compressed to a gzip file. */
 typedef struct pf_gzip {
     z_stream z;
     perfile_emitter *e;
 } pf_gzip;
 
-/* gzip by zlib.  The header has no name and no time, so that equal output is equal files. */
+/* gzip by zlib.  The header has no name and no time, so that equal output makes equal files. */
 
-/* Sizes of the compression: 2^BITS bytes of window, zlib's measure of memory, bytes of output at
- * once.  Under a fuzzer small ones: clearing 300 KiB would take most of a small profile's time. */
+/* Parameters of the compression: 2^BITS bytes of window, zlib's memory level, bytes of output per
+ * call.  Fuzzers use small ones, because clearing 300 KiB would take most of the time of a small
+ * profile. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { BITS = 9, MEMORY = 1, ROOM = 256 };
 #else
 enum { BITS = 15, MEMORY = 8, ROOM = 64 << 10 };
 #endif
 enum {
-    WINDOW = BITS + 16, /* with 16 zlib writes gzip instead of its own format */
-    MOST = 1 << 30      /* bytes of input at once: zlib counts them in 32 bits */
+    WINDOW = BITS + 16, /* +16: zlib writes gzip instead of its own format */
+    MOST = 1 << 30      /* bytes of input per call: zlib counts them in 32 bits */
 };
 
-/* Begins a file, as fast as zlib can, as pprof's own writer does: it is most of the time all the
- * same.  False if there is no memory; else pf_gzip_free() ends it. */
+/* Begins a file with zlib's fastest level, as pprof's own writer does; even so, compression takes
+ * most of the time.  Returns false when out of memory; otherwise pf_gzip_free() ends it. */
 static bool pf_gzip_begin(pf_gzip *g, perfile_emitter *e)
 {
     *g = (pf_gzip){.e = e};
@@ -49,7 +50,7 @@ static bool pf_gzip_begin(pf_gzip *g, perfile_emitter *e)
            Z_OK;
 }
 
-/* Lets zlib work until it needs nothing more of the output. */
+/* Runs zlib until it needs no more output room. */
 static perfile_status run(pf_gzip *g, int flush, perfile_error *err)
 {
     perfile_status st;
@@ -59,14 +60,14 @@ static perfile_status run(pf_gzip *g, int flush, perfile_error *err)
             return pf_fail_nomem(err, "gzip");
         g->z.next_out = out;
         g->z.avail_out = ROOM;
-        (void)deflate(&g->z, flush); /* fails only where the stream is not one */
+        (void)deflate(&g->z, flush); /* only fails if the stream is invalid */
         pf_emit_filled(g->e, g->z.next_out);
         st = g->e->out.len >= ROOM ? pf_emitter_write_out(g->e, err) : PERFILE_OK;
     } while (st == PERFILE_OK && g->z.avail_out == 0);
     return st;
 }
 
-/* Compresses bytes into the output of the emitter, and writes what is there of it. */
+/* Compresses bytes into the output of the emitter, and writes full chunks of it. */
 static perfile_status pf_gzip_put(pf_gzip *g, perfile_bytes bytes, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -94,45 +95,45 @@ static void pf_gzip_free(pf_gzip *g)
 }
 
 enum {
-    MOST_EVENTS = 32,   /* that have a value of their own */
+    MOST_EVENTS = 32,   /* events with a value of their own */
     COMMENT_MOST = 4096 /* bytes of a comment */
 };
 
-/* Texts that are always in the table, at these positions. */
+/* Texts that are always in the table, at these indexes. */
 enum { EMPTY, SAMPLES, COUNT, NANOSECONDS, PERIOD, COMM, PID, TID, CPU, EVENT, HOST, N_WORDS };
 static const char *const words[N_WORDS] = {
     "", "samples", "count", "nanoseconds", "period", "comm", "pid", "tid", "cpu", "event", "host"};
 
-/* A value of samples: that of an event, or of all. */
+/* A value of samples: for one event, or for all. */
 typedef struct measure {
-    const char *event;       /* NULL: not known, or of all */
-    uint64_t samples, total; /* those of the event, and what their values add up to */
+    const char *event;       /* NULL: not known, or all events */
+    uint64_t samples, total; /* of the event: number of samples, sum of periods */
 } measure;
 
 typedef struct writer {
     pf_exporter *x;
     pf_gzip gzip;
-    pf_buffer packed;   /* of the part that is being written */
-    pf_buffer name;     /* of a frame */
-    pf_buffer texts;    /* const char *: string_table behind the words, of the profile's texts */
-    pf_index positions; /* address of a text to its position among them */
+    pf_buffer packed;   /* the part that is being written */
+    pf_buffer name;     /* name of a frame */
+    pf_buffer texts;    /* const char *: string_table after the words; texts of the profile */
+    pf_index positions; /* address of a text to its index in `texts` */
     measure values[MOST_EVENTS];
-    size_t n_events;     /* those with a value */
-    bool per_event;      /* each event has a value; else all have one */
-    pf_buffer extents;   /* extent: of the addresses of each object */
+    size_t n_events;     /* events with a value */
+    bool per_event;      /* each event has a value; else one value for all */
+    pf_buffer extents;   /* extent: address range of each object */
     pf_buffer ids;       /* uint64_t: locations of the sample */
-    pf_intern functions; /* known_function: their numbers */
+    pf_intern functions; /* known_function: their index is the id - 1 */
     pf_buffer keys;      /* uint32_t: pf_line_key() of the frames of a location */
-    uint8_t *used;       /* of each key: the location that it is the innermost of is written */
+    uint8_t *used;       /* for each key: the location that begins with it is written */
 } writer;
 
-/* A function, and a file in which lines of it are.  The key is all of it. */
+/* A function, and a source file with lines of it.  The whole struct is the key. */
 typedef struct known_function {
-    const void *function; /* pf_function, or the name if it is not known */
-    const char *file;     /* NULL: not known */
+    const void *function; /* pf_function, or the name if the function is not known */
+    const char *file;     /* NULL if not known */
 } known_function;
 
-/* From which address to which the frames of an object are. */
+/* The address range of the frames of an object. */
 typedef struct extent {
     uint64_t first, last;
     bool has_functions, has_lines;
@@ -150,8 +151,8 @@ static perfile_status put(writer *w, const PfPprof__Profile *part, perfile_error
                        err);
 }
 
-/* The position in the table of a text of the profile; EMPTY for NULL.  A negative number: there is
- * no memory. */
+/* Returns the index of a text of the profile in the table; EMPTY for NULL.  Returns a negative
+ * number when out of memory. */
 static int64_t position_of(writer *w, const char *text)
 {
     if (!text)
@@ -166,8 +167,8 @@ static int64_t position_of(writer *w, const char *text)
     return N_WORDS + (int64_t)at;
 }
 
-/* The profile's copy of a text, its first `most` bytes, as text fields of protobuf may have it:
- * UTF-8. */
+/* Returns the profile's copy of the first `most` bytes of a text, cleaned to UTF-8 as protobuf text
+ * fields require.  NULL when out of memory. */
 static const char *clean_text(writer *w, const char *text, size_t most)
 {
     pf_buffer_clear(&w->name);
@@ -176,7 +177,7 @@ static const char *clean_text(writer *w, const char *text, size_t most)
     return pf_profile_text(&w->x->profile, (const char *)w->name.ptr);
 }
 
-/* The same as a position; a negative number: there is no memory. */
+/* The same as an index; negative when out of memory. */
 static int64_t clean_position(writer *w, const char *text)
 {
     if (!text)
@@ -190,7 +191,7 @@ static perfile_status fail(writer *w, perfile_error *err)
     return pf_profile_fail(&w->x->profile, err);
 }
 
-/* Which value an event has; n_events: none of its own. */
+/* Returns the index of the value of an event; n_events if it has none. */
 static size_t event_at(const writer *w, const char *event)
 {
     size_t i = 0;
@@ -199,7 +200,7 @@ static size_t event_at(const writer *w, const char *event)
     return i;
 }
 
-/* The position of the value of a sample. */
+/* Returns the index of the value of a sample. */
 static size_t value_at(const writer *w, const pf_label *label)
 {
     return w->per_event ? event_at(w, label->event) : 0;
@@ -252,8 +253,8 @@ static perfile_status put_value_types(writer *w, perfile_error *err)
     return st;
 }
 
-/* The labels of a sample; how many.  0 ids of pid and tid are threads, so that absent is said by
- * leaving them out. */
+/* Fills in the labels of a sample and returns their number.  Unknown numbers are left out, because
+ * 0 is a valid pid and tid. */
 static size_t find_labels(writer *w, const pf_label *label, PfPprof__Label *out, bool *ok)
 {
     const struct {
@@ -286,14 +287,14 @@ static size_t find_labels(writer *w, const pf_label *label, PfPprof__Label *out,
     return n;
 }
 
-/* A sum as the values have it, which are signed. */
+/* Converts a sum to a value, which is signed. */
 static int64_t value_of(uint64_t n)
 {
     return n < INT64_MAX ? (int64_t)n : INT64_MAX;
 }
 
-/* The name of a frame, of the profile's texts; NULL if there is no memory.  *known: it is that of a
- * function. */
+/* Returns the name of a frame as a text of the profile, NULL when out of memory.  Sets *known if it
+ * is the name of a function. */
 static const char *name_of(writer *w, const pf_call_frame *frame, bool *known)
 {
     const pf_profile *p = &w->x->profile;
@@ -307,13 +308,13 @@ static const char *name_of(writer *w, const pf_call_frame *frame, bool *known)
     return pf_profile_text(&w->x->profile, (const char *)w->name.ptr);
 }
 
-/* The id of the function of a frame with this name, which is written if it is new; 0 if there is no
- * memory.  Where no function is known, frames of one name share one. */
+/* Returns the id of the function of a frame with this name, and writes the function if it is new.
+ * Returns 0 on failure.  If no function is known, frames of the same name share one. */
 static uint64_t put_function(writer *w, const pf_call_frame *frame, const char *name,
                              const char *file, perfile_status *st, perfile_error *err)
 {
     const pf_function *of = pf_profile_function_of(&w->x->profile, frame);
-    /* No function is added any more, so that they stay where they are. */
+    /* No functions are added any more, so their addresses do not change. */
     const known_function key = {of ? (const void *)of : name, file};
     const size_t before = w->functions.n;
     const uint32_t number = pf_intern_add(&w->functions, &key);
@@ -348,8 +349,8 @@ static void widen(writer *w, const pf_call_frame *frame, uint64_t address, bool 
     e->has_lines |= has_line;
 }
 
-/* Appends the line of a frame to a location.  A frame without a known function has one all the
- * same, for viewers show nothing else; its mapping says that functions are to be looked up. */
+/* Makes the line of a frame for a location.  Even a frame without a known function has one, because
+ * viewers show nothing else.  Its mapping says that functions must be looked up. */
 static perfile_status add_line(writer *w, uint32_t key, bool *known, PfPprof__Line *line,
                                perfile_error *err)
 {
@@ -365,8 +366,8 @@ static perfile_status add_line(writer *w, uint32_t key, bool *known, PfPprof__Li
     return st;
 }
 
-/* Writes the location of the frames with the `n` keys at w->keys: that of a function, and before it
- * those of functions that are inlined there, innermost first. */
+/* Writes the location of the frames with the `n` keys at w->keys: the functions inlined there,
+ * innermost first, then the function that contains them. */
 static perfile_status put_location(writer *w, size_t n, perfile_error *err)
 {
     const pf_profile *p = &w->x->profile;
@@ -400,8 +401,8 @@ static perfile_status put_location(writer *w, size_t n, perfile_error *err)
     return st;
 }
 
-/* The locations of a stack, innermost first, in w->ids; writes those that are new.  A frame that
- * called has one of its own, where the call is, as the format wants it. */
+/* Puts the locations of a stack into w->ids, innermost first, and writes the new ones.  A calling
+ * frame has its own location at the call, as the format requires. */
 static perfile_status find_ids(writer *w, uint32_t stack, perfile_error *err)
 {
     const pf_profile *p = &w->x->profile;
@@ -411,7 +412,7 @@ static perfile_status find_ids(writer *w, uint32_t stack, perfile_error *err)
     while (stack != PF_EMPTY_STACK && st == PERFILE_OK) {
         bool inlined, ok = true;
         pf_buffer_clear(&w->keys);
-        do { /* a function, and before it those that are inlined there */
+        do { /* inlined functions, then the function that contains them */
             key = pf_line_key(p, stack, inner, key);
             ok = ok && pf_buffer_append(&w->keys, &key, sizeof key);
             inlined = pf_is_inlined(p, stack);
@@ -471,7 +472,7 @@ static perfile_status put_mapping(writer *w, uint32_t number, perfile_error *err
     mapping.memory_start = m->addr;
     mapping.memory_limit = m->len < UINT64_MAX - m->addr ? m->addr + m->len : UINT64_MAX;
     mapping.file_offset = m->pgoff;
-    if (e->first <= e->last) { /* other segments of the file, as if they were mapped beside it */
+    if (e->first <= e->last) { /* other segments of the file, as if mapped next to it */
         if (e->first < mapping.memory_start) {
             const uint64_t more = mapping.memory_start - e->first;
             mapping.memory_start -= more;
@@ -490,9 +491,10 @@ static perfile_status put_mapping(writer *w, uint32_t number, perfile_error *err
     return mapping.filename >= 0 && mapping.build_id >= 0 ? put(w, &part, err) : fail(w, err);
 }
 
-/* Finding the program: viewers take the first mapping for it, and call the profile so. */
+/* Finding the program: viewers take the first mapping as the program, and name the profile after
+ * it. */
 
-/* True if an object may be the program of a process: a file that is no library. */
+/* Returns true if an object may be the program of a process: a file that is not a library. */
 static bool may_be_program(const pf_object *object)
 {
     const char *slash = strrchr(object->name, '/');
@@ -500,15 +502,14 @@ static bool may_be_program(const pf_object *object)
            !strstr(slash, ".ko") && !pf_object_is_jit(object);
 }
 
-/* True if a thread has the name of the file: that is what exec calls it, in 15 bytes. */
+/* Returns true if a thread has the name of the file: exec gives it the first 15 bytes. */
 static bool is_called(const pf_object *object, const char *comm)
 {
     return comm && comm[0] && strncmp(strrchr(object->name, '/') + 1, comm, strlen(comm)) == 0;
 }
 
-/* The number of the object with most samples of those that may be programs, and of these if there
- * are any those that the threads are called by; PF_NO_OBJECT: there are none.  *ok: there is
- * memory. */
+/* Returns the object with most samples that may be a program.  Objects that give threads their name
+ * come first.  Returns PF_NO_OBJECT if there is none.  Sets *ok to false when out of memory. */
 static uint32_t find_program(writer *w, bool *ok)
 {
     const pf_profile *p = &w->x->profile;
@@ -538,7 +539,7 @@ static uint32_t find_program(writer *w, bool *ok)
     return best;
 }
 
-/* The objects, the program first. */
+/* Writes the objects, the program first. */
 static perfile_status put_mappings(writer *w, perfile_error *err)
 {
     bool ok;
@@ -552,8 +553,8 @@ static perfile_status put_mappings(writer *w, perfile_error *err)
     return st;
 }
 
-/* The event that viewers are to show first: the one with most samples; and how often these were
- * taken.  Where no periods are known, the numbers of samples are shown. */
+/* Writes which event viewers show first, the one with most samples, and how often these were taken.
+ * If no periods are known, viewers show the number of samples. */
 static perfile_status put_period(writer *w, perfile_error *err)
 {
     PfPprof__ValueType type = PF_PPROF__VALUE_TYPE__INIT;
@@ -579,7 +580,7 @@ static perfile_status put_period(writer *w, perfile_error *err)
     return name >= 0 ? put(w, &part, err) : fail(w, err);
 }
 
-/* Time, duration and comments. */
+/* Writes time, duration and comments. */
 static perfile_status put_origin(writer *w, perfile_error *err)
 {
     const pf_exporter *x = w->x;
@@ -622,7 +623,7 @@ static perfile_status put_texts(writer *w, perfile_error *err)
     return st;
 }
 
-/* Makes room for what is noted while samples are written. */
+/* Allocates the notes that are made while samples are written. */
 static perfile_status open_notes(writer *w, perfile_error *err)
 {
     const pf_profile *p = &w->x->profile;
@@ -634,7 +635,7 @@ static perfile_status open_notes(writer *w, perfile_error *err)
     return ok ? PERFILE_OK : pf_fail_nomem(err, "export");
 }
 
-/* Samples and their frames, then the objects, whose extents are known by then. */
+/* Writes the samples with their frames, then the objects: by then their extents are known. */
 static perfile_status write_all(writer *w, perfile_error *err)
 {
     find_events(w);
@@ -681,7 +682,7 @@ static perfile_status finish(perfile_emitter *e, perfile_error *err)
     return st;
 }
 
-/* Values are of events, so that these are always told apart. */
+/* Values belong to events, so events are always separate. */
 static const pf_export_ops exports = {
     .put_run = pf_export_put_run,
     .next = pf_export_next,

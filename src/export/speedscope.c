@@ -1,15 +1,15 @@
 /* The form `speedscope`: JSON for the viewer of that name, with a profile for each thread and
  * event.
  *
- * `shared.frames` has each function once, and each other name of an object; with lines each line of
- * the source.  A sample is a list of positions in it, outermost first, and stands in order of time.
- * It weighs ns where its event is a clock, or is taken so many times a second: then an empty stack
- * stands for the time between two samples that the thread was on no processor, as far as switches
- * say so.  Else it weighs 1; what is asked for counts (PERFILE_EXPORT_SAMPLES, _PERIODS).
+ * `shared.frames` has each function once, and each unnamed location of an object; with lines, each
+ * source line.  A sample is a list of indexes into it, outermost first; samples are in order of
+ * time.  A sample weighs ns if its event is a clock, or cycles at a fixed frequency.  Then an empty
+ * stack fills the time between two samples when the thread was on no CPU, as far as switches show.
+ * Otherwise a sample weighs 1.  The options PERFILE_EXPORT_SAMPLES and _PERIODS override this.
  *
- * The viewer opens the first profile, and lists them as they stand: those of most samples first.
- * An event of several threads has one more for all of them, in which each stack stands once, on a
- * frame for its thread. */
+ * The viewer opens the first profile and lists them in their order, so the ones with most samples
+ * come first.  An event with several threads has one more profile for all of them, in which each
+ * stack appears once, below a frame for its thread. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "export/export.h"
@@ -23,17 +23,17 @@
 typedef struct scope_thread {
     const char *event;
     uint64_t samples;
-    uint64_t each; /* what a sample weighs; 0: its period */
-    bool ns;       /* these are ns */
+    uint64_t each; /* weight of a sample; 0: its period */
+    bool ns;       /* weights are ns */
     uint32_t label;
     uint32_t group;                /* the first label of the same event */
     uint32_t sums_begin, sums_end; /* its sums in the profile */
 } scope_thread;
 
-/* A profile of the output: that of a thread, or of all threads from there on. */
+/* A profile of the output, for one thread or for all threads of an event. */
 typedef struct scope_part {
     uint64_t samples;
-    size_t first, n; /* in speedscope.threads */
+    size_t first, n; /* range in speedscope.threads */
 } scope_part;
 
 typedef struct speedscope {
@@ -41,8 +41,8 @@ typedef struct speedscope {
     pf_tracks tracks;
     pf_shown shown;
     pf_buffer name;
-    pf_buffer path;        /* positions of the stack that is being written */
-    scope_thread *threads; /* those of an event one after the other */
+    pf_buffer path;        /* indexes of the stack that is being written */
+    scope_thread *threads; /* grouped by event */
     size_t n_threads;
     scope_part *parts;
     size_t n_parts;
@@ -87,10 +87,10 @@ static void put_text(speedscope *s, const char *text)
     pf_export_put_text(&s->x, text);
 }
 
-/* Which threads there are, and which profiles are made of them. */
+/* Determining the threads, and the profiles made of them. */
 
-/* Adds up the samples of a label, and decides what they weigh; `groups`: the first label of each
- * event.  False if there is no memory. */
+/* Adds up the samples of a label, and decides their weight.  `groups` maps each event to its first
+ * label.  Returns false when out of memory. */
 static bool add_thread(speedscope *s, uint32_t number, pf_index *groups)
 {
     pf_profile *p = &s->x.profile;
@@ -134,7 +134,7 @@ static int by_event(const void *a, const void *b)
     return (x->label > y->label) - (x->label < y->label);
 }
 
-/* Those of most samples first; those of all threads before that of one of them. */
+/* Sorts by most samples; the profile of all threads comes before the one of a single thread. */
 static int by_samples(const void *a, const void *b)
 {
     const scope_part *x = a, *y = b;
@@ -175,7 +175,7 @@ static perfile_status find_parts(speedscope *s, perfile_error *err)
 
 /* Texts. */
 
-/* "work 123/124": what a thread is called; with its event behind it. */
+/* Makes the name of a thread, "work 123/124", followed by its event. */
 static bool name_label(speedscope *s, const pf_label *label, const char *event)
 {
     char numbers[64] = "";
@@ -206,7 +206,7 @@ static perfile_status put_label(speedscope *s, const pf_label *label, const char
     return PERFILE_OK;
 }
 
-/* A frame for each thread, where there are profiles of all threads. */
+/* Writes a frame for each thread, if there are profiles of all threads. */
 static perfile_status put_thread_frames(speedscope *s, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -258,7 +258,7 @@ static perfile_status put_frames(speedscope *s, perfile_error *err)
 
 /* Samples. */
 
-/* The stack as positions in shared.frames, below it `thread`; NULL: none. */
+/* Writes a stack as indexes into shared.frames, below `thread` unless it is NULL. */
 static void put_stack(speedscope *s, uint32_t stack, const uint32_t *thread)
 {
     const pf_profile *p = &s->x.profile;
@@ -281,14 +281,14 @@ static void put_stack(speedscope *s, uint32_t stack, const uint32_t *thread)
     put_text(s, "]");
 }
 
-/* What is written of a profile, one sample after the other: each is asked for twice, for there is a
- * list of stacks and one of weights. */
+/* Iterates over the samples of a profile.  This is done several times, because stacks and weights
+ * are separate lists. */
 typedef struct scope_walk {
     speedscope *s;
     const scope_part *part;
-    size_t thread; /* of the part, in speedscope.threads */
-    size_t at;     /* of its moments, or of its sums for all threads */
-    /* Of one thread: where its stretches on a processor are, and the present and the next one. */
+    size_t thread; /* of the part; index in speedscope.threads */
+    size_t at;     /* index of its moments, or of its sums for all threads */
+    /* One thread: its slices on a CPU, the current and the next one. */
     size_t slice_at;
     pf_slice slice, next;
     bool has_slice, has_next;
@@ -297,7 +297,7 @@ typedef struct scope_walk {
 /* A sample, or time between samples. */
 typedef struct scope_item {
     uint32_t stack;
-    const uint32_t *thread; /* frame below; NULL: none */
+    const uint32_t *thread; /* frame below the stack; NULL: none */
     uint64_t weight;
 } scope_item;
 
@@ -321,7 +321,8 @@ static scope_walk walk_of(speedscope *s, const scope_part *part)
     return w;
 }
 
-/* The time that the thread was on no processor between the sample before and the one at `time`. */
+/* Returns the time that the thread was on no CPU between the previous sample and the one at
+ * `time`. */
 static uint64_t gap_before(scope_walk *w, uint64_t time, bool is_first)
 {
     uint64_t gap = 0;
@@ -334,7 +335,7 @@ static uint64_t gap_before(scope_walk *w, uint64_t time, bool is_first)
     return gap;
 }
 
-/* The next sample of all threads. */
+/* Returns the next sample of all threads. */
 static bool next_of_all(scope_walk *w, scope_item *out)
 {
     const speedscope *s = w->s;

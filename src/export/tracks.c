@@ -1,5 +1,5 @@
-/* Tracks of threads, for the forms that show time: samples, other records, and when a thread was on
- * a processor. */
+/* Tracks of threads, for forms that show time: samples, other records, and when a thread was on a
+ * CPU. */
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "export/export.h"
@@ -12,7 +12,8 @@
 
 enum { MS = 1000000 };
 
-/* pf_moment.weight of a switch before sorting: PF_SWITCH_…, PF_SWITCHES_… and the capture. */
+/* Layout of pf_moment.weight of a switch before sorting: PF_SWITCH_…, PF_SWITCHES_… and the
+ * capture. */
 enum { SOURCE_SHIFT = 8, INPUT_SHIFT = 16 };
 
 void pf_tracks_init(pf_tracks *t, pf_profile *p)
@@ -60,7 +61,7 @@ static void widen(uint64_t *first, uint64_t *last, uint64_t time)
     *last = time > *last ? time : *last;
 }
 
-/* The name of idle on a processor, as the kernel has it. */
+/* Returns the kernel's name for idle on a CPU. */
 static const char *idle_name(pf_exporter *x, uint32_t cpu, bool *ok)
 {
     char name[24];
@@ -70,7 +71,8 @@ static const char *idle_name(pf_exporter *x, uint32_t cpu, bool *ok)
     return text;
 }
 
-/* Something on the track of a label happened at a time.  The name is that of the latest. */
+/* Widens the times of a label's track, and updates its name, which is the latest one.  Returns
+ * false when out of memory or over the limit. */
 static bool pf_tracks_touch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, uint32_t label)
 {
     bool ok = label != PF_INTERN_NONE && grow(t, &x->profile);
@@ -95,8 +97,8 @@ static bool pf_tracks_touch(pf_tracks *t, pf_exporter *x, const pf_profiled *abo
     return ok;
 }
 
-/* The label of a thread, under the name `comm` if labels have names; comm NULL: that which the
- * capture has for it. */
+/* Returns the label of a thread.  If labels have names, the name is `comm`, or with NULL the
+ * thread's name in the capture. */
 static uint32_t label_of(pf_exporter *x, const pf_profiled *about, const char *comm)
 {
     pf_profile *p = &x->profile;
@@ -111,7 +113,7 @@ static uint32_t label_of(pf_exporter *x, const pf_profiled *about, const char *c
     return pf_profile_label(p, &label);
 }
 
-/* Adds to what is known of the switches of the present capture. */
+/* Adds a source of switches to the current capture. */
 static bool add_source(pf_tracks *t, pf_exporter *x, unsigned source)
 {
     const size_t n = x->n_inputs + (size_t)1;
@@ -139,14 +141,14 @@ unsigned pf_tracks_source(const pf_tracks *t, size_t input, bool *whole)
     return has & PF_SWITCHES_TRACED;
 }
 
-/* True if a label is of the idle threads of all processors. */
+/* Returns true if a label is for the idle threads of all CPUs. */
 static bool is_idle(const pf_label *label)
 {
     return label->tid == 0 && label->cpu == PF_NO_LABEL;
 }
 
-/* A switch of a thread.  It says nothing where a track is of several threads: where labels do not
- * have the thread, and of idle on a processor that is not known. */
+/* Adds a switch of a thread.  Ignores switches on tracks of several threads: if labels do not
+ * include the thread, and for idle on an unknown CPU. */
 static bool add_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, const char *comm,
                        unsigned source, unsigned what)
 {
@@ -165,8 +167,8 @@ static bool add_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *about, c
            pf_tracks_touch(t, x, about, number);
 }
 
-/* The tracepoints of the present capture; NULL if there is no memory.  They are kept to the end,
- * for the names of fields. */
+/* Returns the tracepoints of the current capture, NULL when out of memory.  They stay open to the
+ * end, for the names of fields. */
 static perfile_tracepoints *tracepoints_of(pf_tracks *t, const pf_exporter *x)
 {
     perfile_tracepoints *all;
@@ -184,9 +186,8 @@ static perfile_tracepoints *tracepoints_of(pf_tracks *t, const pf_exporter *x)
     return all;
 }
 
-/* What the payload of a sample says, as in pf_moment.said.  Payloads are kept as long as all that
- * is kept takes half of the memory that there may be: samples without theirs are better than none.
- */
+/* Returns the payload of a sample as in pf_moment.said.  Payloads are only stored while at most
+ * half of the memory limit is used, because samples without payloads are better than no samples. */
 static uint32_t payload_of(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uint32_t label)
 {
     pf_profile *p = &x->profile;
@@ -221,14 +222,14 @@ bool pf_tracks_read_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *abou
     return tracepoints_of(t, x) && pf_switches_read(&t->reader, about, out);
 }
 
-/* Adds what a record says of threads that left their processor and came to it. */
+/* Adds the switches of a record: threads that left their CPU and threads that got one. */
 static bool add_switches(pf_tracks *t, pf_exporter *x, const pf_profiled *record,
                          const pf_switch *said)
 {
     pf_profiled about = *record;
     bool ok = true;
-    about.event = NULL; /* what happens to a thread is of no event */
-    /* Idle that leaves: the tracepoint is of all threads of a processor. */
+    about.event = NULL; /* switches of a thread belong to no event */
+    /* Idle leaves a CPU, so the tracepoint is recorded for all threads of a CPU. */
     if (said->source == PF_SWITCHES_TRACED && !said->of[0].tid)
         ok = add_source(t, x, PF_SWITCHES_IDLE);
     for (unsigned i = 0; i < said->n && said->source && ok; i++) {
@@ -247,7 +248,7 @@ bool pf_tracks_take(pf_tracks *t, pf_exporter *x, const pf_profiled *sample, uin
     if (sample->record && !pf_tracks_read_switch(t, x, sample, &said))
         return false;
     if (said.n == 2 && sample->tid == PERFILE_NO_PID) {
-        /* The kernel does not say any more what thread it is that ends: the tracepoint does. */
+        /* The kernel does not record the thread any more when it ends, but the tracepoint does. */
         known.tid = said.of[0].tid;
         label = label_of(x, &known, said.of[0].comm);
     } else if (is_idle(pf_profile_label_at(&x->profile, label))) {
@@ -268,8 +269,8 @@ bool pf_tracks_switch(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
            (pf_tracks_read_switch(t, x, noted, &said) && add_switches(t, x, noted, &said));
 }
 
-/* True if a record is shown: what is measured, missing, or happens.  What existed before (time 0)
- * did not happen then; losses need no time. */
+/* Returns true if a record is shown as a mark: tasks, kernel changes, data and losses.  Records of
+ * earlier state have time 0 and are not shown; losses need no time. */
 static bool is_mark(const pf_profiled *about)
 {
     const unsigned role = pf_role_of(about->record);
@@ -312,14 +313,13 @@ bool pf_tracks_note(pf_tracks *t, pf_exporter *x, const pf_profiled *noted)
     return true;
 }
 
-/* A label by which tracks of the same thread are found: the key of a table, and the first label
- * that has it. */
+/* Entry of a table that finds tracks of the same thread: the key, and the first label with it. */
 typedef struct same_thread {
     pf_label key;
-    uint64_t label; /* + 1; 0: none yet */
+    uint64_t label; /* label + 1; 0 if there is none yet */
 } same_thread;
 
-/* The entry of a label without its event, and without its process if `any_process`. */
+/* Returns the entry of a label without its event, and without its process if `any_process`. */
 static same_thread *entry_of(const pf_tracks *t, pf_intern *table, pf_label key, bool any_process)
 {
     key.event = NULL;
@@ -332,7 +332,7 @@ static same_thread *entry_of(const pf_tracks *t, pf_intern *table, pf_label key,
     return number == PF_INTERN_NONE ? NULL : pf_intern_at(table, number);
 }
 
-/* Makes the track of a label known to those of the same thread that have none. */
+/* Offers the track of a label to other labels of the same thread that have no track. */
 static bool offer(pf_tracks *t, pf_intern *table, const pf_profile *p, uint32_t label)
 {
     for (unsigned any = 0; any < 2; any++) {
@@ -347,7 +347,8 @@ static bool offer(pf_tracks *t, pf_intern *table, const pf_profile *p, uint32_t 
     return true;
 }
 
-/* Decides where a label is shown: with another one of its thread, or as the first of it. */
+/* Decides where a label is shown: with another label of its thread, or on its own track if it is
+ * the first. */
 static bool place_one(pf_tracks *t, pf_profile *p, pf_intern *table, uint32_t label)
 {
     const same_thread *e = entry_of(t, table, *pf_profile_label_at(p, label), false);
@@ -359,8 +360,8 @@ static bool place_one(pf_tracks *t, pf_profile *p, pf_intern *table, uint32_t la
     return true;
 }
 
-/* Decides where all that is no sample is shown: first what has a known process, because what has
- * none looks for that. */
+/* Decides where labels without samples are shown.  Labels with a known process come first, because
+ * the others search among them. */
 static bool place(pf_tracks *t, pf_profile *p, pf_intern *table)
 {
     bool ok = true;
@@ -377,7 +378,7 @@ static bool place(pf_tracks *t, pf_profile *p, pf_intern *table)
     return ok;
 }
 
-/* The track of one label tells what it knows to that where it is shown. */
+/* Merges the facts of one label's track into the track where it is shown. */
 static void join(pf_track *to, const pf_track *from)
 {
     if (from->first <= from->last) {
@@ -415,7 +416,7 @@ bool pf_tracks_slice(const pf_tracks *t, uint32_t label, size_t *at, pf_slice *o
     return true;
 }
 
-/* Keeps of each capture the switches that say most. */
+/* For each capture, keeps only the switches of its most complete source. */
 static void keep_best_switches(pf_tracks *t)
 {
     pf_timeline *of = &t->switches;
@@ -433,7 +434,8 @@ static void keep_best_switches(pf_tracks *t)
     of->n = kept;
 }
 
-/* Samples stay where they are, unless those of all events of a thread are shown as one. */
+/* Moves items to the label they are shown with.  Samples only move if all events of a thread share
+ * a track. */
 static void relabel(const pf_tracks *t, pf_timeline *of)
 {
     for (size_t i = 0; i < of->n; i++) {

@@ -1,8 +1,8 @@
 /* Steps for operators: arithmetic and comparisons.
  *
- * Constants are folded when they meet.  A comparison with a constant becomes a question whether a
- * number is in a range (range_of()), so that six operators need one step, which is also the one
- * that run.c can execute for whole runs. */
+ * Operations on constants are folded.  A comparison with a constant becomes a test whether a number
+ * is in a range (range_of()).  So six operators need only one step, which run.c can also execute
+ * for whole batches. */
 #include "expr/parse.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ bool pf_code_fail_nomem(pf_compiler *c)
     return false;
 }
 
-/* The step is all zeros but for its code; the caller fills what the code needs. */
+/* The step is zeroed except for its code; the caller fills in the rest. */
 pf_step *pf_code_step(pf_compiler *c, unsigned code, uint32_t at)
 {
     perfile_expr *e = c->e;
@@ -45,13 +45,13 @@ static pf_step *push_step(pf_compiler *c, unsigned code, uint32_t at)
     return pf_code_step(c, code, at);
 }
 
-/* The text is appended to e->texts even if it fails later: the expression is dropped then. */
+/* The text stays in e->texts even on failure, because the expression is then dropped. */
 bool pf_code_text(pf_compiler *c, const pf_operand *o, bool pattern, uint32_t *position)
 {
     perfile_expr *e = c->e;
     uint32_t wrong = o->at;
     perfile_error err;
-    pf_token t = {.at = o->at, .len = o->len}; /* the TEXT token that the operand was */
+    pf_token t = {.at = o->at, .len = o->len}; /* the TEXT token of the operand */
     void *items = e->spans;
     pf_text_span *span = pf_expr_grow(&items, &e->n_spans, &e->spans_cap, sizeof *span);
     e->spans = items;
@@ -75,7 +75,7 @@ static void set_range(pf_step *s, pf_range r)
     s->hi_negative = r.hi.negative;
 }
 
-/* Generates steps that leave the number of the operand on the stack, if it is not there yet. */
+/* Generates steps that push the number of the operand, unless it is on the stack already. */
 static bool push(pf_compiler *c, pf_operand *o)
 {
     pf_step *s;
@@ -105,8 +105,8 @@ static bool push(pf_compiler *c, pf_operand *o)
     return true;
 }
 
-/* The same for both operands, `a` below `b`.  If only `b` is there yet, they are swapped
- * afterwards: its steps were generated when it was read. */
+/* The same for both operands, `a` below `b`.  If only `b` is on the stack already, its steps were
+ * generated when it was read; the two are swapped afterwards. */
 static bool push_both(pf_compiler *c, pf_operand *a, pf_operand *b)
 {
     bool swap = a->what != PF_IS_VALUE && b->what == PF_IS_VALUE;
@@ -124,14 +124,14 @@ static bool fold(pf_compiler *c, unsigned code, pf_operand *a, const pf_operand 
     return true;
 }
 
-/* Constants are folded; otherwise both sides go to the stack. */
+/* Folds two constants; otherwise pushes both operands. */
 bool pf_code_arithmetic(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
 {
     unsigned code = token == PF_TOKEN_PLUS    ? PF_STEP_ADD
                     : token == PF_TOKEN_MINUS ? PF_STEP_SUB
                     : token == PF_TOKEN_STAR  ? PF_STEP_MUL
                                               : PF_STEP_AND;
-    /* In `flags & WRITE` the right side can be a word of the left one, and the other way round; the
+    /* In `flags & WRITE` the right operand can be a word of the left one, and vice versa.  The
      * result keeps the words: (prot & 3) == EXEC. */
     if (code == PF_STEP_AND && !pf_code_resolve_words(c, a, b))
         return false;
@@ -208,7 +208,7 @@ bool pf_code_condition(pf_compiler *c, pf_operand *o)
     }
 }
 
-/* The PF_LESS … bits of a comparison, whose tokens follow each other. */
+/* Returns the PF_LESS … bits of a comparison.  The tokens of comparisons are consecutive. */
 static unsigned relation_of(unsigned token)
 {
     static const uint8_t relations[] = {PF_EQUAL,           PF_LESS | PF_MORE, PF_LESS,
@@ -216,15 +216,15 @@ static unsigned relation_of(unsigned token)
     return relations[token - PF_TOKEN_EQ];
 }
 
-/* The relation after exchanging both sides: < becomes >. */
+/* Returns the relation after exchanging both sides: < becomes >. */
 static unsigned mirrored(unsigned relation)
 {
     return (relation & PF_EQUAL) | (relation & PF_LESS ? PF_MORE : 0U) |
            (relation & PF_MORE ? PF_LESS : 0U);
 }
 
-/* The numbers v for which `v relation n` holds.  Not for !=, which is two ranges: the caller
- * negates == instead. */
+/* Returns the numbers v for which `v relation n` is true.  Not for !=, which would be two ranges:
+ * the caller negates == instead. */
 static pf_range range_of(unsigned relation, pf_number n)
 {
     pf_number one = {1, false}, lo = lowest, hi = highest;
@@ -248,12 +248,12 @@ bool pf_code_is_minus_one(const pf_operand *o)
     return o->what == PF_IS_NUMBER && o->number.negative && o->number.n == UINT64_MAX;
 }
 
-/* Generates `a relation n`, n a constant; *a becomes a condition. */
+/* Generates `a relation n` for a constant n.  *a becomes a condition. */
 static bool compare_constant(pf_compiler *c, unsigned relation, pf_operand *a, pf_operand *n)
 {
     bool equality = relation == PF_EQUAL || relation == (PF_LESS | PF_MORE);
     if (a->what == PF_IS_NAME && equality && pf_code_is_minus_one(n)) {
-        /* -1 also means "none" in fields where all ones stand for it: a set of both values. */
+        /* -1 also means "none" in fields where all ones do: a set of both values. */
         pf_code_set set;
         pf_code_set_begin(c, &set);
         if (!pf_code_set_add(c, &set, a, n, NULL) || !pf_code_set_end(c, &set, a))
@@ -265,8 +265,8 @@ static bool compare_constant(pf_compiler *c, unsigned relation, pf_operand *a, p
     return pf_code_in_range(c, a, range_of(negate ? PF_EQUAL : relation, n->number), negate);
 }
 
-/* True if the operand may be a field of tracepoints, of which it is not known yet what it is.  A
- * failure of looking it up is in c->status. */
+/* Returns true if the operand may be a field of tracepoints with a class that is not known yet.  If
+ * looking it up fails, c->status has the error. */
 static bool may_be_either(pf_compiler *c, pf_operand *o)
 {
     const unsigned either = PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT;
@@ -274,7 +274,7 @@ static bool may_be_either(pf_compiler *c, pf_operand *o)
            (c->e->slots[o->slot].payload_classes & either) == either;
 }
 
-/* Lets the slot be a number again, too. */
+/* Allows the slot to be a number again, too. */
 static void let_be_either(pf_compiler *c, const pf_operand *o)
 {
     pf_slot *s = &c->e->slots[o->slot];
@@ -282,8 +282,8 @@ static void let_be_either(pf_compiler *c, const pf_operand *o)
     s->classes |= PERFILE_EXPR_NUMBER;
 }
 
-/* Generates a comparison of texts: ==, != with a constant or another name, ~ with a pattern.  Of
- * two fields of tracepoints testing finds out what they are. */
+/* Generates a comparison of texts: ==, != with a constant or another name, ~ with a pattern.  If
+ * both are fields of tracepoints, their class is only found when records are tested. */
 static bool text_step(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
 {
     const bool pattern = token == PF_TOKEN_LIKE || token == PF_TOKEN_HAS;
@@ -328,8 +328,8 @@ static bool text_step(pf_compiler *c, unsigned token, pf_operand *a, pf_operand 
     return true;
 }
 
-/* True if both operands are names that can be texts, or are to be told apart later.  A failure of
- * looking them up is in c->status. */
+/* Returns true if both operands are names that can be texts, or fields of tracepoints with a class
+ * that is not known yet.  If looking them up fails, c->status has the error. */
 static bool both_texts(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
 {
     const bool equality = token == PF_TOKEN_EQ || token == PF_TOKEN_NE;
@@ -340,8 +340,8 @@ static bool both_texts(pf_compiler *c, unsigned token, pf_operand *a, pf_operand
            c->e->slots[b->slot].classes & PERFILE_EXPR_TEXT;
 }
 
-/* The order of the questions: words first, because `type == SAMPLE` makes a number of a name; then
- * texts; what is left must be numbers. */
+/* Words come first, because `type == SAMPLE` turns a name into a number; then texts; anything else
+ * must be numbers. */
 bool pf_code_compare(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *b)
 {
     if (a->what == PF_IS_CONDITION || b->what == PF_IS_CONDITION)
@@ -360,7 +360,7 @@ bool pf_code_compare(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *
         return false;
     if (a->what == PF_IS_TEXT || b->what == PF_IS_TEXT || both_texts(c, token, a, b))
         return text_step(c, token, a, b);
-    if (c->status != PERFILE_OK) /* of both_texts() */
+    if (c->status != PERFILE_OK) /* set by both_texts() */
         return false;
     unsigned relation = relation_of(token);
     if (a->what == PF_IS_NUMBER && b->what == PF_IS_NUMBER)
@@ -389,7 +389,7 @@ bool pf_code_compare(pf_compiler *c, unsigned token, pf_operand *a, pf_operand *
 /* Sets and ranges: `name in {1, 2, 7..9}`.
  *
  * The members are collected at the end of the pool of ranges or texts, then sorted, so that testing
- * can use binary search.  A set that is one range in the end becomes a RANGE step. */
+ * can use binary search.  A set that turns out to be one range becomes a RANGE step. */
 
 void pf_code_set_begin(const pf_compiler *c, pf_code_set *set)
 {
@@ -409,7 +409,7 @@ static bool add_range(pf_compiler *c, pf_number lo, pf_number hi)
     return true;
 }
 
-/* Adds the value of all ones for each width (2, 4, 8 bytes), which -1 also means. */
+/* Adds the all-ones value of each width (2, 4, 8 bytes), which -1 also means. */
 static bool add_all_ones(pf_compiler *c, unsigned widths)
 {
     for (unsigned width = 2; width <= 8; width *= 2) {
@@ -451,7 +451,7 @@ bool pf_code_set_add(pf_compiler *c, pf_code_set *set, pf_operand *a, pf_operand
     if (pf_number_compare(lo->number, end) > 0)
         return pf_code_fail(c, lo->at, PERFILE_E_USAGE, "the range ends before it begins");
     set->numbers = true;
-    /* -1 also means "none" in fields of processes, threads and processors. */
+    /* -1 also means "none" in fields of processes, threads and CPUs. */
     if (!hi && pf_code_is_minus_one(lo) && a->what == PF_IS_NAME &&
         (!pf_code_find_class(c, a, PERFILE_EXPR_NUMBER) ||
          !add_all_ones(c, pf_expr_none_widths(c->e, &c->e->slots[a->slot]))))
@@ -459,7 +459,7 @@ bool pf_code_set_add(pf_compiler *c, pf_code_set *set, pf_operand *a, pf_operand
     return add_range(c, lo->number, end);
 }
 
-/* Heap sort of items in a pool: qsort() of C libraries may allocate memory, and can be slow for an
+/* Heap sort of items in a pool.  qsort() of C libraries may allocate memory, and can be slow for an
  * order that an attacker chooses. */
 typedef struct items {
     perfile_expr *e;
@@ -468,7 +468,7 @@ typedef struct items {
     void (*swap)(perfile_expr *e, uint32_t a, uint32_t b);
 } items;
 
-/* Moves the item at `at` of the heap of n items down to its place. */
+/* Moves the item at `at` down to its position in the heap of n items. */
 static void sift(const items *it, uint32_t at, uint32_t n)
 {
     for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
@@ -517,7 +517,7 @@ static void text_swap(perfile_expr *e, uint32_t a, uint32_t b)
     e->spans[b] = s;
 }
 
-/* Sorts the ranges from `first` on, and joins those that overlap or follow each other.  There is at
+/* Sorts the ranges from `first` on, and merges those that overlap or are adjacent.  There is at
  * least one. */
 static void join_ranges(perfile_expr *e, uint32_t first)
 {
@@ -526,7 +526,7 @@ static void join_ranges(perfile_expr *e, uint32_t first)
     sort(&(items){e, first, range_less, range_swap}, n);
     for (uint32_t i = 1; i < n; i++) {
         pf_number behind;
-        /* If there is no number above r[kept].hi, it includes all that follow. */
+        /* If no number is above r[kept].hi, it includes all following ranges. */
         bool more = pf_expr_calculate(PF_STEP_ADD, r[kept].hi, (pf_number){1, false}, &behind);
         if (more && pf_number_compare(r[i].lo, behind) > 0)
             r[++kept] = r[i];
@@ -560,11 +560,11 @@ bool pf_code_set_end(pf_compiler *c, pf_code_set *set, pf_operand *a)
         return text_set_end(c, set, a);
     join_ranges(c->e, set->first);
     uint32_t n = c->e->n_ranges - set->first;
-    /* The step for a single range, made into one for a set if there are more. */
+    /* Generates the step for a single range, and changes it to one for a set if there are more. */
     if (!pf_code_in_range(c, a, c->e->ranges[set->first], false))
         return false;
     pf_step *s = &c->e->steps[c->e->n_steps - 1];
-    if (n == 1) { /* it is in the step; the pool does not need it */
+    if (n == 1) { /* the step has the range; the pool does not need it */
         c->e->n_ranges = set->first;
         return true;
     }

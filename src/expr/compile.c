@@ -1,8 +1,8 @@
 /* perfile_expr_compile(): parsing (parse.c) and linking.
  *
- * The parser leaves a JUMP behind the left side of && and ||, and a NOT behind the operand of !.
- * Linking computes for each step that decides where execution continues after true and after false,
- * following these markers to the next step that does something.  They are never executed. */
+ * The parser leaves a JUMP after the left operand of && and ||, and a NOT after the operand of !.
+ * For each deciding step, linking computes where execution continues after true and after false,
+ * following these markers to the next real step.  The markers are never executed. */
 #include "expr/program.h"
 
 #include "base/alloc.h"
@@ -22,9 +22,9 @@ void *pf_expr_grow(void **items, uint32_t *n, uint32_t *cap, size_t width)
     return memset((uint8_t *)*items + width * (*n)++, 0, width);
 }
 
-/* The next step to execute, if the step before `at` decided `yes`.  FALSE and TRUE stand next to
- * each other, as NEXT_FALSE and NEXT_TRUE do, so that the result selects one.  All targets are
- * further on, so this ends. */
+/* Returns the next step to execute, if the step before `at` decided `yes`.  FALSE and TRUE are
+ * adjacent, as are NEXT_FALSE and NEXT_TRUE, so the result selects one.  All targets are further
+ * on, so this terminates. */
 static uint16_t follow(const perfile_expr *e, uint32_t at, bool yes)
 {
     for (;;) {
@@ -49,21 +49,21 @@ static uint16_t follow(const perfile_expr *e, uint32_t at, bool yes)
     }
 }
 
-/* Sets pf_step.next of all steps.  After a loop has decided, execution continues behind its end. */
+/* Sets pf_step.next of all steps.  A loop that has decided continues after its end. */
 static void link_steps(perfile_expr *e)
 {
     for (uint32_t i = 0; i < e->n_steps; i++) {
         pf_step *s = &e->steps[i];
         uint32_t after = s->code == PF_STEP_LOOP ? s->to : i + 1;
-        if (after >= e->n_steps) /* TRUE, the last step, has none behind it */
+        if (after >= e->n_steps) /* TRUE, the last step, has no next step */
             continue;
         s->next[false] = follow(e, after, false);
         s->next[true] = follow(e, after, true);
     }
 }
 
-/* Makes a chain of the ways of each row, in the order of the tables, and finds out whether the slot
- * is `fast`: its first way in samples is a whole 64- or 32-bit field in a word that the layout
+/* Chains the ways of each row in the order of the tables, and determines whether the slot is
+ * `fast`: its first way in samples is a whole 64- or 32-bit field in a word that the layout
  * knows. */
 static void link_ways(perfile_expr *e, pf_slot *s)
 {

@@ -1,10 +1,10 @@
-/* Errors of an expression, with the place in the text that they are about:
+/* Errors of an expression, with the part of the text that they refer to:
  *
  *     column 19: there is no perid; did you mean period?
  *       type == SAMPLE && perid > 1e6
  *                         ^
  *
- * The place is also the offset of the error. */
+ * The offset in the text is also the offset of the error. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -16,16 +16,16 @@
 
 enum {
     SHOWN = 44, /* bytes of the text that are shown */
-    BEFORE = 30 /* of them in front of the place, at most */
+    BEFORE = 30 /* at most this many of them before the offset */
 };
 
-/* True for bytes of a UTF-8 character behind its first. */
+/* Returns true for bytes of a UTF-8 character after its first. */
 static bool is_inside_character(char c)
 {
     return ((uint8_t)c & 0xc0) == 0x80;
 }
 
-/* The number of characters (not bytes) in text[0 .. n). */
+/* Returns the number of characters (not bytes) in text[0 .. n). */
 static uint32_t characters(const char *text, size_t n)
 {
     uint32_t found = 0;
@@ -34,7 +34,7 @@ static uint32_t characters(const char *text, size_t n)
     return found;
 }
 
-/* Writes two lines to `out`: the text around `at`, and a caret under that place.  Control
+/* Writes two lines to `out`: the text around `at`, and a caret below that character.  Control
  * characters become spaces, and no UTF-8 character is cut. */
 static void show_place(const char *text, uint32_t at, char *out, size_t size)
 {
@@ -53,12 +53,12 @@ static void show_place(const char *text, uint32_t at, char *out, size_t size)
     snprintf(out, size, "\n  %s\n  %*s^", part, (int)characters(text + from, at - from), "");
 }
 
-/* Sets the error from a message that may have arbitrary bytes of the text in it. */
+/* Sets the error from a message that may contain arbitrary bytes of the text. */
 static bool fail(pf_compiler *c, uint32_t at, perfile_status status, const char *what)
 {
     char place[2 * SHOWN + 16], shown[256];
-    /* Line ends in words of the text are escaped: line ends of the message separate the lines that
-     * show the place. */
+    /* Line ends in the message are escaped, because line ends separate the lines that show the
+     * text. */
     perfile_printable((perfile_bytes){(const uint8_t *)what, strlen(what)}, shown, sizeof shown);
     show_place(c->text, at, place, sizeof place);
     int room = (int)(sizeof c->err->message - strlen(place)) - 24; /* 24: "column 1048576: " */
@@ -89,10 +89,10 @@ bool pf_code_fail_token(pf_compiler *c, uint32_t at, const perfile_error *err)
 }
 
 /* Suggestions for unknown names and words in error messages.  All candidates are offered to
- * base/shorten.h, which keeps those that are most similar. */
+ * base/shorten.h, which keeps the most similar ones. */
 
-/* Offers the bit fields of a number: `op` suggests data_src.op, and so does data_src.opp. Otherwise
- * only exact names count, because there are many short ones. */
+/* Offers the bit fields of a number: `op` and data_src.opp both suggest data_src.op.  Other names
+ * must match exactly, because there are many short ones. */
 static void offer_parts(pf_nearest *suggestions, const perfile_expr_name *what)
 {
     char name[PF_EXPR_NAME_BYTES];
@@ -108,12 +108,12 @@ static void offer_parts(pf_nearest *suggestions, const perfile_expr_name *what)
     }
 }
 
-/* Offers a field under its full name, and under the last part of it. */
+/* Offers a field by its full name, and by the last part of its name. */
 static void offer_name(void *user, const perfile_expr_name *what)
 {
     pf_nearest *suggestions = user;
     const char *last = strrchr(what->name, '.');
-    if (what->list) /* only inside any(), all(), count(): see offer_element() */
+    if (what->list) /* only valid inside any(), all(), count(): see offer_element() */
         return;
     pf_nearest_offer(suggestions, what->name);
     if (last)
@@ -121,7 +121,7 @@ static void offer_name(void *user, const perfile_expr_name *what)
     offer_parts(suggestions, what);
 }
 
-/* Offers a field of a row that the unknown name begins with, as "mmap2.pgoff". */
+/* Offers a field of the row that the unknown name begins with, as "mmap2.pgoff". */
 static void offer_in_row(void *user, const perfile_expr_name *what)
 {
     char name[2 * PF_EXPR_NAME_BYTES];
@@ -131,14 +131,14 @@ static void offer_in_row(void *user, const perfile_expr_name *what)
     pf_nearest_offer_as(user, name, what->name, 0);
 }
 
-/* Offers a member of list elements, whose name begins with a dot. */
+/* Offers a member of list elements; its name begins with a dot. */
 static void offer_element(void *user, const perfile_expr_name *what)
 {
     pf_nearest_offer_as(user, what->name, what->name + 1, 0);
     offer_parts(user, what);
 }
 
-/* Names that only a provider knows, and what the tables have instead. */
+/* Names that only a provider knows, and the equivalent in the tables. */
 static const struct {
     const char *name;
     const char *hint; /* for an error message */
@@ -165,7 +165,7 @@ const char *pf_expr_provider_hint(const char *name)
     return NULL;
 }
 
-/* Offers the names that are valid without a row in front. */
+/* Offers the names that are valid without a row prefix. */
 void pf_expr_offer_all(const perfile_expr *e, pf_nearest *suggestions)
 {
     uint32_t handle;
@@ -175,7 +175,7 @@ void pf_expr_offer_all(const perfile_expr *e, pf_nearest *suggestions)
     perfile_expr_names(offer_name, suggestions);
 }
 
-/* Writes "mmap2 records have no pgof; did you mean mmap2.pgoff?" */
+/* Writes a message such as "mmap2 records have no pgof; did you mean mmap2.pgoff?" */
 void pf_expr_explain_unknown(const perfile_expr *e, const char *name, const pf_slot *list,
                              bool functions, char *out, size_t size)
 {
@@ -239,19 +239,19 @@ void pf_expr_suggest_words(const perfile_expr *e, const pf_slot *s, const char *
     pf_nearest_put(&suggestions, out, size);
 }
 
-/* Listing the names of the tables, and perfile_expr_names().  Structs in structs are walked with a
- * stack of frames, not by recursion. */
+/* Listing the names of the tables, and perfile_expr_names().  Nested structs are walked with a
+ * stack of frames instead of recursion. */
 
 enum { MOST_DEPTH = 6 }; /* the tables nest less deeply */
 
-/* A struct whose members are being listed. */
+/* A struct with members that are being listed. */
 typedef struct frame {
     const pf_member *next;
-    size_t prefix; /* length of what its members have in front: "header_attr.attr." */
+    size_t prefix; /* length of the prefix of its members: "header_attr.attr." */
 } frame;
 
-/* Replaces what is behind the first `at` bytes of `name` by `text`, cut to what fits; returns the
- * new length. */
+/* Replaces everything after the first `at` bytes of `name` by `text`, cut to fit.  Returns the new
+ * length. */
 static size_t put(char name[PF_EXPR_NAME_BYTES], size_t at, const char *text)
 {
     size_t n = strlen(text);

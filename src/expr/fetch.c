@@ -1,9 +1,9 @@
 /* Fetching values from a record.
  *
- * A slot has ways for each row.  They are tried in order, and the first that leads to a value is
- * used; after them the trailer, and last the provider.  Fixed places of the body and words that the
- * layout knows are read where they are stored.  For all else the record is decoded, once per test
- * and only when the first name needs it. */
+ * A slot has ways for each row.  They are tried in order, and the first one with a value is used;
+ * then the trailer, and last the provider.  Fields at fixed offsets of the body, and words that the
+ * layout knows, are read directly from the stored record.  For everything else the record is
+ * decoded, at most once per test and only when the first name needs it. */
 #include "expr/fetch.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static uint64_t load(const uint8_t *p, unsigned type, bool swapped)
     }
 }
 
-/* The row of the record's type, looked up once; NULL: none. */
+/* Returns the row of the record's type, looked up once.  NULL if there is none. */
 static const pf_row *row_of(pf_subject *x)
 {
     if (!x->has_row) {
@@ -47,13 +47,13 @@ static const pf_row *row_of(pf_subject *x)
     return x->row;
 }
 
-/* Decodes the record, of a type that has a row, into e->record. */
+/* Decodes the record into e->record.  Its type must have a row. */
 static bool decode(perfile_expr *e)
 {
     pf_parts p;
     const perfile_record *r = e->subject.r;
     const pf_row *row = e->subject.row;
-    /* The decoder of samples has fast paths for usual sample types. */
+    /* The decoder of samples has fast paths for common sample types. */
     if (r->type == PERFILE_RECORD_SAMPLE)
         return perfile_sample_decode(r, e->record, sizeof(perfile_sample), NULL) == PERFILE_OK;
     if (pf_record_parts(r, &p, NULL) != PERFILE_OK)
@@ -72,7 +72,7 @@ bool pf_expr_is_decoded(perfile_expr *e)
     return e->subject.decoded == 1;
 }
 
-/* True if a condition holds in a decoded struct. */
+/* Returns true if a condition holds in a decoded struct. */
 static bool guard_holds(const uint8_t *decoded, const pf_guard *g)
 {
     uint64_t bits;
@@ -99,8 +99,8 @@ static bool guards_hold(const uint8_t *decoded, const pf_way *w)
     return true;
 }
 
-/* The word of the trailer that `w` is in, NULL if the record has none.  The layout counts words of
- * a trailer from its end. */
+/* Returns the word of the trailer for `w`, NULL if the record has none.  The layout counts the
+ * words of a trailer from its end. */
 static const uint8_t *trailer_word(pf_subject *x, const pf_way *w)
 {
     perfile_bytes body, trailer;
@@ -112,7 +112,7 @@ static const uint8_t *trailer_word(pf_subject *x, const pf_way *w)
     return trailer.len >= back ? trailer.ptr + trailer.len - back : NULL;
 }
 
-/* The word of a sample that `w` is in, NULL if its event does not record it. */
+/* Returns the word of a sample for `w`, NULL if its event does not record it. */
 static const uint8_t *sample_word(pf_subject *x, const pf_way *w)
 {
     const perfile_layout *l = pf_expr_layout(x);
@@ -122,8 +122,9 @@ static const uint8_t *sample_word(pf_subject *x, const pf_way *w)
     return x->r->body.len >= at + 8 ? x->r->body.ptr + at : NULL;
 }
 
-/* Returns where the value of a way is, NULL if the record does not have it.  *native: it is a
- * member of a decoded struct; otherwise it is as stored in the record, in its byte order. */
+/* Returns a pointer to the value of a way, NULL if the record does not have it.  If *native, it
+ * points to a member of a decoded struct; otherwise to the stored record, in the record's byte
+ * order. */
 static const uint8_t *find_value(perfile_expr *e, const pf_way *w, bool *native)
 {
     pf_subject *x = &e->subject;
@@ -151,14 +152,14 @@ static const uint8_t *find_value(perfile_expr *e, const pf_way *w, bool *native)
     return word && guards_hold(word, w) ? word + w->at : NULL;
 }
 
-/* The way at `position` of the slot, counted from 1; NULL for 0. */
+/* Returns the way at `position` of the slot, counted from 1; NULL for 0. */
 static inline const pf_way *way_at(const perfile_expr *e, const pf_slot *s, uint16_t position)
 {
     return position ? &e->ways[s->ways + position - 1] : NULL;
 }
 
 /* Tries the ways for the record's row (or the element's shape) in order, then the trailer.  Sets
- * *way to the one that leads to a value. */
+ * *way to the first one with a value. */
 static const uint8_t *find_first(perfile_expr *e, const pf_slot *s, const pf_way **way,
                                  bool *native)
 {
@@ -169,7 +170,7 @@ static const uint8_t *find_first(perfile_expr *e, const pf_slot *s, const pf_way
     const pf_row *row = s->element ? NULL : row_of(x);
     if (!s->element && !row)
         return NULL;
-    /* Rows and shapes are two ways of numbering s->first: a slot is of one kind. */
+    /* s->first is indexed by rows or by shapes, depending on the kind of slot. */
     unsigned first = s->element ? e->loop.shape : pf_row_position(x->r->family, row);
     if (s->element && e->loop.is_words)
         return NULL;
@@ -201,14 +202,14 @@ bool pf_expr_ask_provider(perfile_expr *e, pf_slot *s)
 static bool cpumode(pf_subject *x, pf_number *out)
 {
     const perfile_record *r = x->r;
-    /* In records of tools misc has other meanings, or rubbish. */
+    /* In records written by tools, misc has other meanings or is garbage. */
     if (!row_of(x) || (r->type >= PERFILE_RECORD_USER && r->type != PERFILE_RECORD_HEADER_BUILD_ID))
         return false;
     out->n = r->misc & PERFILE_MISC_CPUMODE_MASK;
     return true;
 }
 
-/* The number of a name that every record has (PF_OF_…), or of a list element. */
+/* Returns the number of a name that every record has (PF_OF_…), or of a list element. */
 static bool common_number(perfile_expr *e, const pf_slot *s, pf_number *out)
 {
     pf_subject *x = &e->subject;
@@ -261,7 +262,7 @@ bool pf_expr_known_besides(const perfile_expr *e, const pf_slot *s, uint64_t *nu
     return true;
 }
 
-/* The number at `p`, or its bit field, which has no sign. */
+/* Loads the number at `p`, or its bit field, which is unsigned. */
 static uint64_t load_field(const perfile_expr *e, const pf_way *w, const uint8_t *p, bool native)
 {
     uint64_t n = load(p, w->type, !native && is_swapped(e->subject.r));
@@ -270,7 +271,8 @@ static uint64_t load_field(const perfile_expr *e, const pf_way *w, const uint8_t
     return n >> w->shift & (w->width < 64 ? (UINT64_C(1) << w->width) - 1 : UINT64_MAX);
 }
 
-/* The order decides: fields of the record, then what is known besides, then the provider. */
+/* The order matters: fields of the record, then pf_expr_known_besides(), then the payload, then the
+ * provider. */
 bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
 {
     const pf_way *w;
@@ -287,7 +289,7 @@ bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
         const perfile_tracepoint_field *f;
         perfile_value value;
         if (pf_expr_payload(e, s, &f, &value)) {
-            if (!pf_type_width(f->field.type)) /* it is a text, and the slot may be either */
+            if (!pf_type_width(f->field.type)) /* it is a text; the slot may be either */
                 return false;
             *out =
                 (pf_number){value.number, pf_is_signed(f->field.type) && (int64_t)value.number < 0};
@@ -303,7 +305,7 @@ bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out)
     return true;
 }
 
-/* The text of a name that every record has: type and event have one. */
+/* Returns the text of a name that every record has: type and event have one. */
 static bool common_text(const perfile_expr *e, const pf_slot *s, pf_expr_text *out)
 {
     const perfile_record *r = e->subject.r;
@@ -475,7 +477,8 @@ static void set_text(perfile_field *f, perfile_value *v, perfile_bytes text)
     v->u.bytes = text;
 }
 
-/* A name of every record (PF_OF_…).  Where a word stands for the number, it is the value. */
+/* Returns the value of a name that every record has (PF_OF_…): the word for the number, if there is
+ * one. */
 static bool common_value(perfile_expr *e, pf_slot *s, perfile_field *f, perfile_value *v)
 {
     pf_number number;
@@ -487,7 +490,7 @@ static bool common_value(perfile_expr *e, pf_slot *s, perfile_field *f, perfile_
     }
     if (!pf_expr_get_number(e, s, &number))
         return false;
-    if (s->of == PF_OF_TYPE) /* no table has it */
+    if (s->of == PF_OF_TYPE) /* no table describes it */
         number.n = perfile_record_stored_type(e->subject.r);
     if (s->of == PF_OF_CPUMODE)
         word = perfile_vocabulary_word(perfile_vocabulary_find("cpumode"), number.n);

@@ -1,4 +1,4 @@
-/* Fetching the values of names from the record that is being tested (e->subject). */
+/* Fetching the values of names from the record under test (e->subject). */
 #ifndef PF_EXPR_FETCH_H
 #define PF_EXPR_FETCH_H
 
@@ -8,31 +8,31 @@
 /* A text, borrowed from the record or the session. */
 typedef struct pf_expr_text {
     perfile_bytes bytes;
-    bool hex; /* the text is the hex digits of the bytes (build ids, raw data) */
+    bool hex; /* the text is the hexadecimal form of the bytes (build ids, raw data) */
 } pf_expr_text;
 
-/* All return false if the record does not have the value; also if the provider fails, whose status
- * is in e->subject.status then. */
+/* These functions return false if the record does not have the value, or if the provider fails;
+ * e->subject.status then has the provider's error. */
 bool pf_expr_get_number(perfile_expr *e, pf_slot *s, pf_number *out);
 bool pf_expr_get_text(perfile_expr *e, pf_slot *s, pf_expr_text *out);
-/* Sets *loop to the beginning of a list; loop->element is left as it is. */
+/* Sets *loop to the beginning of a list, except for loop->element. */
 bool pf_expr_get_list(perfile_expr *e, pf_slot *s, pf_loop *loop);
 bool pf_expr_has(perfile_expr *e, pf_slot *s);
-/* Sets the value of a field of any type but groups (STRUCT, LIST), and *way to where it is. */
+/* Sets the value of a field of any type except groups (STRUCT, LIST), and *way to its way. */
 bool pf_expr_get_field(perfile_expr *e, const pf_slot *s, const pf_way **way, perfile_value *value);
 
-/* Sets what is known of a record that does not store it: the time that the driver has put into it,
- * and the processor of its file.  Records of perf store both where they have them. */
+/* Finds values that a record of another family does not store: the time that the driver assigned,
+ * or the CPU of its file.  Records of perf store both if they have them. */
 bool pf_expr_known_besides(const perfile_expr *e, const pf_slot *s, uint64_t *number);
 
-/* Asks the provider for the value, once per record, into s->answer.  False if it has none, or
- * fails. */
+/* Asks the provider for the value, once per record, and stores it in s->answer.  Returns false if
+ * it has none or fails. */
 bool pf_expr_ask_provider(perfile_expr *e, pf_slot *s);
 
-/* Decodes the record of e->subject, once.  False if it cannot be decoded. */
+/* Decodes the record of e->subject, once.  Returns false if it cannot be decoded. */
 bool pf_expr_is_decoded(perfile_expr *e);
 
-/* Makes `r` the record that is tested. */
+/* Makes `r` the record under test. */
 static inline void pf_expr_begin(perfile_expr *e, const perfile_record *r)
 {
     e->tests++;
@@ -41,11 +41,12 @@ static inline void pf_expr_begin(perfile_expr *e, const perfile_record *r)
     e->subject.decoded = e->subject.payload = 0;
 }
 
-/* Takes the next element of the list; false if it cannot be decoded.  loop->i is the caller's to
- * count. */
+/* Moves to the next element of the list.  Returns false if it cannot be decoded.  The caller
+ * increments loop->i. */
 bool pf_expr_next_element(pf_loop *loop);
 
-/* The layout of the record's event, looked up once per record.  NULL: the event is not known. */
+/* Returns the layout of the record's event, looked up once per record.  NULL if the event is not
+ * known. */
 static inline const perfile_layout *pf_expr_layout(pf_subject *x)
 {
     if (!x->has_layout) {
@@ -56,8 +57,8 @@ static inline const perfile_layout *pf_expr_layout(pf_subject *x)
     return x->layout;
 }
 
-/* Reads the word of a sample for a slot that is `fast`.  False for other records, and for samples
- * without the field: these take the general path. */
+/* Reads the word of a sample for a slot that is `fast`.  Returns false for other records and for
+ * samples without the field; these use the general path. */
 static inline bool pf_expr_get_fast(perfile_expr *e, const pf_slot *s, uint64_t *number)
 {
     const perfile_record *r = e->subject.r;
@@ -74,51 +75,53 @@ static inline bool pf_expr_get_fast(perfile_expr *e, const pf_slot *s, uint64_t 
     return true;
 }
 
-/* Comparing texts, also those that are hex digits of bytes: digits of the expression may be in
- * upper or lower case there. */
+/* Comparing texts, including the hexadecimal form of bytes, for which the expression may use upper
+ * or lower case digits. */
 
 bool pf_expr_text_equal(const pf_expr_text *t, perfile_bytes wanted);
 bool pf_expr_texts_equal(const pf_expr_text *a, const pf_expr_text *b);
 
-/* Orders by bytes, a prefix first: the order of the texts of a set. */
+/* Compares by bytes, a prefix first: the order of the texts of a set. */
 int pf_expr_bytes_compare(perfile_bytes a, perfile_bytes b);
 
-/* True if all of `t` matches the pattern: * ? [a-z] [!a-z], and \ in front of a character that
- * stands for itself.  The pattern must have passed pf_expr_glob_error(). */
+/* Returns true if all of `t` matches the pattern: * ? [a-z] [!a-z], and \ before a character that
+ * is meant literally.  The pattern must have passed pf_expr_glob_error(). */
 bool pf_expr_glob(const pf_expr_text *t, perfile_bytes pattern);
 
-/* Returns what is wrong with the pattern, as a static text, or NULL. */
+/* Returns an error in the pattern as a static text, or NULL if it is valid. */
 const char *pf_expr_glob_error(perfile_bytes pattern);
 
 /* Values of names without a condition: the columns of a table (emit/tsv.c).
  *
- * The names are looked up as those of conditions are, so that whatever can be shown can be tested
- * and whatever can be tested can be shown; only groups of fields have no value of their own.
+ * Names are looked up as in conditions, so everything that can be shown can be tested and vice
+ * versa.  Only groups of fields have no value.
  *
- * Use: pf_expr_names_open(), pf_expr_add_name() for each name, pf_expr_link(); then for each record
- * pf_expr_begin(), and pf_expr_value() for each name; perfile_expr_close(). */
+ * Usage: pf_expr_names_open(), pf_expr_add_name() for each name, pf_expr_link(); then for each
+ * record pf_expr_begin(), and pf_expr_value() for each name; finally perfile_expr_close(). */
 
 /* Makes an expression without names.  `provider` (may be NULL) is copied. */
 perfile_status pf_expr_names_open(const perfile_expr_provider *provider, perfile_expr **e,
                                   perfile_error *err);
 
-/* Adds a name.  Its position is the number of names added before.
- * PERFILE_E_USAGE: it is unknown (the message has similar ones), or a group of fields. */
+/* Adds a name.  Its position is the number of names added before.  Returns PERFILE_E_USAGE if it is
+ * unknown (the message suggests similar names) or a group of fields. */
 perfile_status pf_expr_add_name(perfile_expr *e, const char *name, perfile_error *err);
 
-/* True if the provider answers for the name at `position`. */
+/* Returns true if the provider answers for the name at `position`. */
 static inline bool pf_expr_is_provided(const perfile_expr *e, uint32_t position)
 {
     return e->slots[position].provided;
 }
 
-/* After linking: true if records are decoded for the name at `position`; with `samples`: if
- * samples are.  Most fields of samples are words at places that the layout knows. */
+/* Call after linking.  Returns true if records must be decoded for the name at `position`; with
+ * `samples`, if samples must be.  Most fields of samples are words at offsets that the layout
+ * knows. */
 bool pf_expr_decodes(const perfile_expr *e, uint32_t position, bool samples);
 
-/* The value of the name at `position` in the record of pf_expr_begin(), and the type, element and
- * kind by which it is shown.  What it borrows belongs to the record.  False if the record does not
- * have it; a damaged record has only fields at fixed places (pf_expr_is_decoded()). */
+/* Returns the value of the name at `position` in the record given to pf_expr_begin(), with the
+ * type, element and kind to show it by.  Borrowed data belongs to the record.  Returns false if the
+ * record does not have the value.  A damaged record only has fields at fixed offsets
+ * (pf_expr_is_decoded()). */
 bool pf_expr_value(perfile_expr *e, uint32_t position, perfile_field *field, perfile_value *value);
 
 #endif

@@ -1,8 +1,8 @@
-/* Comparing and matching texts.  Texts that are hex digits of bytes are never spelt out:
- * character() yields one digit at a time. */
+/* Comparing and matching texts.  The hexadecimal form of bytes is never written out: character()
+ * returns one digit at a time. */
 #include "expr/fetch.h"
 
-/* The length in characters. */
+/* Returns the length in characters. */
 static size_t length(const pf_expr_text *t)
 {
     return t->hex ? 2 * t->bytes.len : t->bytes.len;
@@ -16,7 +16,7 @@ static uint8_t character(const pf_expr_text *t, size_t i)
     return (uint8_t) "0123456789abcdef"[i % 2 ? byte & 15 : byte >> 4];
 }
 
-/* A character of the expression, in lower case if it is compared with hex digits. */
+/* Returns a character of the expression, in lower case if it is compared with hex digits. */
 static uint8_t fold_hex(const pf_expr_text *t, uint8_t c)
 {
     return t->hex && c >= 'A' && c <= 'F' ? (uint8_t)(c - 'A' + 'a') : c;
@@ -54,8 +54,8 @@ int pf_expr_bytes_compare(perfile_bytes a, perfile_bytes b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* For the set that begins with the [ at `i`: the position behind its ].  A ] in the first place
- * belongs to the set.  p.len + 1 if the set has no end. */
+/* Returns the position after the ] of the set that begins with the [ at `i`.  A ] that comes first
+ * in the set, or first after its !, does not end it.  Returns p.len + 1 if the set has no end. */
 static size_t set_end(perfile_bytes p, size_t i)
 {
     i++;
@@ -70,10 +70,10 @@ static size_t set_end(perfile_bytes p, size_t i)
     return p.len + 1;
 }
 
-/* True if `c` is in the set p[i .. end), brackets included. */
+/* Returns true if `c` is in the set p[i .. end), brackets included. */
 static bool in_set(const pf_expr_text *t, perfile_bytes p, size_t i, size_t end, uint8_t c)
 {
-    /* `end` is behind the ], so the last character of the set is at end - 2. */
+    /* `end` is after the ], so the last character of the set is at end - 2. */
     bool negate = p.ptr[++i] == '!';
     bool found = false;
     if (negate)
@@ -94,7 +94,8 @@ static bool in_set(const pf_expr_text *t, perfile_bytes p, size_t i, size_t end,
     return found != negate;
 }
 
-/* True if the character `c` matches the item of the pattern at *i; moves *i behind the item. */
+/* Returns true if the character `c` matches the item of the pattern at *i.  Moves *i past the
+ * item. */
 static bool fits_one(const pf_expr_text *t, perfile_bytes p, size_t *i, uint8_t c)
 {
     size_t at = *i;
@@ -115,13 +116,13 @@ static bool fits_one(const pf_expr_text *t, perfile_bytes p, size_t *i, uint8_t 
     return fold_hex(t, p.ptr[at]) == c;
 }
 
-/* On a mismatch the last * takes one more character, and matching goes on from there.  Earlier ones
- * need not be tried again: what stands between two * is best matched as early as possible.  So the
- * cost is at most the product of both lengths. */
+/* On a mismatch the last * takes one more character, and matching continues from there.  Earlier
+ * ones need no retry: the part between two * is best matched as early as possible.  So the cost is
+ * at most the product of both lengths. */
 bool pf_expr_glob(const pf_expr_text *t, perfile_bytes pattern)
 {
     size_t n = length(t), i = 0, at = 0;
-    size_t star = SIZE_MAX, star_at = 0; /* the last *, and the text that it has not taken */
+    size_t star = SIZE_MAX, star_at = 0; /* the last *, and the text after the part it has taken */
     while (i < n || at < pattern.len) {
         if (at < pattern.len && pattern.ptr[at] == '*') {
             star = at++;

@@ -1,4 +1,4 @@
-/* The lexer.  The text ends with a zero, so looking ahead by one character is always allowed. */
+/* The lexer.  The text ends with a NUL, so looking ahead by one character is always allowed. */
 #include "expr/parse.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* The value of a digit in bases up to 16, 16 for other characters. */
+/* Returns the value of a digit in bases up to 16; 16 for other characters. */
 static int digit_of(char c)
 {
     if (is_digit(c))
@@ -25,7 +25,7 @@ static int digit_of(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
 }
 
-/* *v *= by.  Returns false, and changes nothing, if that overflows. */
+/* Multiplies *v by `by`.  Returns false and changes nothing if that overflows. */
 static bool times(uint64_t *v, uint64_t by)
 {
     if (by && *v > UINT64_MAX / by)
@@ -34,7 +34,7 @@ static bool times(uint64_t *v, uint64_t by)
     return true;
 }
 
-/* Appends a digit to *v.  Returns false, and changes nothing, if that overflows. */
+/* Appends a digit to *v.  Returns false and changes nothing if that overflows. */
 static bool append(uint64_t *v, unsigned base, unsigned digit)
 {
     uint64_t n = *v;
@@ -49,8 +49,8 @@ static perfile_status too_large(perfile_error *err)
     return pf_fail(err, PERFILE_E_USAGE, WHERE, "the number is above 2^64 - 1");
 }
 
-/* A number with a prefix: 0x1f, 0o17, 0b101.  Letters behind it are digits or an error, so it has
- * no unit. */
+/* Reads a number with a prefix: 0x1f, 0o17, 0b101.  Letters after the prefix are digits or an
+ * error, so it has no unit. */
 static perfile_status lex_based(const char *p, unsigned base, pf_token *t, perfile_error *err)
 {
     uint32_t i = 2;
@@ -68,7 +68,7 @@ static perfile_status lex_based(const char *p, unsigned base, pf_token *t, perfi
     return PERFILE_OK;
 }
 
-/* Units of times are powers of 1000, those of sizes of 1024. */
+/* Units of time are powers of 1000, units of size powers of 1024. */
 static const struct {
     const char *name;
     uint64_t factor;
@@ -83,7 +83,7 @@ static const struct {
     {"T", UINT64_C(1) << 40},
 };
 
-/* Reads the unit behind a number: its length and factor; 0 and 1 if there is none. */
+/* Reads the unit after a number: its length and factor; 0 and 1 if there is none. */
 static perfile_status lex_unit(const char *p, uint32_t *n, uint64_t *factor, perfile_error *err)
 {
     uint32_t len = 0;
@@ -103,8 +103,8 @@ static perfile_status lex_unit(const char *p, uint32_t *n, uint64_t *factor, per
                    len < 16 ? (int)len : 16, p);
 }
 
-/* Computes mantissa * factor * 10^exponent exactly; it must be an integer.  Divides by 10 before
- * multiplying where it can, so that 1.5s does not overflow on the way. */
+/* Computes mantissa * factor * 10^exponent exactly; the result must be an integer.  Divides by 10
+ * before multiplying where possible, so that 1.5s does not overflow on the way. */
 static perfile_status scale(uint64_t mantissa, uint64_t factor, int exponent, uint64_t *number,
                             perfile_error *err)
 {
@@ -124,9 +124,9 @@ static perfile_status scale(uint64_t mantissa, uint64_t factor, int exponent, ui
     return PERFILE_OK;
 }
 
-/* A decimal number: 7, 1.5s, 1e6, 64K.  `1..9` is a range, so a dot counts only in front of a
- * digit. Digits of the exponent are ignored beyond a few hundred, where every number but 0 is out
- * of range or not an integer. */
+/* Reads a decimal number: 7, 1.5s, 1e6, 64K.  `1..9` is a range, so a dot only counts before a
+ * digit.  The exponent stops growing at a few hundred, where every number except 0 is out of range
+ * or not an integer. */
 static perfile_status lex_decimal(const char *p, pf_token *t, perfile_error *err)
 {
     enum { MOST = 400 };
@@ -136,7 +136,7 @@ static perfile_status lex_decimal(const char *p, pf_token *t, perfile_error *err
     for (; is_digit(p[i]); i++)
         if (!append(&mantissa, 10, (unsigned)digit_of(p[i])))
             return too_large(err);
-    /* 010 is 8 in C and 10 elsewhere: neither is meant for sure. */
+    /* 010 is 8 in C and 10 elsewhere, so it is ambiguous. */
     if (p[0] == '0' && i > 1)
         return pf_fail(err, PERFILE_E_USAGE, WHERE,
                        "a number does not begin with 0: write 0o… for octal digits");
@@ -159,7 +159,7 @@ static perfile_status lex_decimal(const char *p, pf_token *t, perfile_error *err
     return scale(mantissa, factor, exponent, &t->number, err);
 }
 
-/* A number of any base, without sign: the parser makes one of "-". */
+/* Reads a number of any base, without sign; the parser handles "-". */
 static perfile_status lex_number(const char *p, pf_token *t, perfile_error *err)
 {
     t->code = PF_TOKEN_NUMBER;
@@ -173,7 +173,7 @@ static perfile_status lex_number(const char *p, pf_token *t, perfile_error *err)
     return lex_decimal(p, t, err);
 }
 
-/* A text in quotes of either kind.  Its escapes are checked by pf_lex_text(). */
+/* Reads a text in quotes of either kind.  pf_lex_text() checks its escapes. */
 static perfile_status lex_quoted(const char *p, pf_token *t, perfile_error *err)
 {
     uint32_t i = 1;
@@ -186,7 +186,7 @@ static perfile_status lex_quoted(const char *p, pf_token *t, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* A name: letters, digits, and dots in front of letters.  With a dot in front it is one of list
+/* Reads a name: letters, digits, and dots before letters.  With a leading dot it is a name of list
  * elements. */
 static void lex_name(const char *p, pf_token *t)
 {
@@ -199,7 +199,7 @@ static void lex_name(const char *p, pf_token *t)
         t->code = PF_TOKEN_IN;
 }
 
-/* Marks of two characters come before their beginnings. */
+/* Marks of two characters come before their prefixes. */
 static const struct {
     const char *text;
     uint8_t code;
@@ -213,7 +213,7 @@ static const struct {
     {"}", PF_TOKEN_CLOSE_SET}, {",", PF_TOKEN_COMMA}, {".", PF_TOKEN_ELEMENT},
 };
 
-/* An operator or bracket. */
+/* Reads an operator or bracket. */
 static perfile_status lex_mark(const char *p, pf_token *t, perfile_error *err)
 {
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
@@ -252,11 +252,11 @@ perfile_status pf_lex(const char *text, uint32_t at, pf_token *t, perfile_error 
     return lex_mark(p, t, err);
 }
 
-/* The byte for the escape whose backslash is in front of `p`, -1 if there is no such escape.  *used
- * is its length without the backslash. */
+/* Returns the byte for the escape after the backslash before `p`, -1 if there is no such escape.
+ * *used is its length without the backslash. */
 static int escaped(const char *p, uint32_t *used)
 {
-    /* The same position in both: escape and byte. */
+    /* Each escape, and its byte at the same index. */
     static const char from[] = "ntr\\\"'";
     static const char to[] = "\n\t\r\\\"'";
     const char *c = strchr(from, *p);
@@ -290,7 +290,7 @@ perfile_status pf_lex_text(const char *text, const pf_token *t, bool pattern, pf
                 return pf_fail(err, PERFILE_E_USAGE, WHERE,
                                "unknown escape: there are \\\\ \\\" \\' \\n \\t \\r \\x41, and "
                                "\\* \\? \\[ \\] for patterns");
-            /* For pf_expr_glob() the backslash stays: the character stands for itself. */
+            /* The backslash remains for pf_expr_glob(), which takes the character literally. */
             if (pattern && (special || c == '\\'))
                 good = put(out, '\\');
             i += used;

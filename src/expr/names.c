@@ -1,8 +1,8 @@
-/* Looking up names: collects in a slot all that a name can mean, and narrows it later.
+/* Looking up names: collects all meanings of a name in a slot, and narrows them later.
  *
- * Where a name is looked up: first among the names of every record (type, misc …), which hide
- * fields of the same name; then, if it begins with a row ("mmap2.flags"), in that row; then in all
- * rows and the trailer.  The provider is asked in any case, for records that do not have the
+ * A name is looked up in this order: the names of every record (type, misc …), which hide fields of
+ * the same name; if it begins with a row ("mmap2.flags"), that row; then all rows and the trailer.
+ * The provider is asked for any name except those of every record, for records that do not have the
  * field. */
 #include "expr/program.h"
 
@@ -30,8 +30,8 @@ const char *pf_expr_split_row(const char *name, const char **rest)
     return row;
 }
 
-/* A name with a row in front: adds the fields of that row.  Rows of two families can have the same
- * name. */
+/* For a name with a row prefix: adds the fields of that row.  Rows of two families can have the
+ * same name. */
 static void add_row_ways(perfile_expr *e, pf_slot *slot, const char *name, perfile_status *st,
                          perfile_error *err)
 {
@@ -47,22 +47,22 @@ static void add_row_ways(perfile_expr *e, pf_slot *slot, const char *name, perfi
             pf_expr_search(e, slot, pf_shape_at(i), (uint8_t)i, PF_WAY_MEMBER, rest, st, err);
 }
 
-/* Adds the fields of all rows, or those of the row in front of the name. */
+/* Adds the fields of all rows, or those of the row that the name begins with. */
 static void add_record_ways(perfile_expr *e, pf_slot *slot, const char *name, perfile_status *st,
                             perfile_error *err)
 {
     add_row_ways(e, slot, name, st, err);
     if (slot->n_ways)
         return;
-    /* A dotted name can also be a field in a field, whose first part is called like a row. */
+    /* A dotted name can also be a member of a field that has the same name as a row. */
     for (unsigned i = 0; i < pf_all_rows(); i++)
         pf_expr_search(e, slot, pf_shape_at(i), (uint8_t)i, PF_WAY_MEMBER, name, st, err);
     pf_expr_search(e, slot, &pf_struct_shapes[PF_SHAPE_sample_id], PF_ROW_TRAILER, PF_WAY_MEMBER,
                    name, st, err);
 }
 
-/* Adds the members of the elements of `list`; for an empty name (".") the elements themselves,
- * which must be numbers.  A list can be of several rows, whose elements differ. */
+/* Adds the members of the elements of `list`.  For an empty name (".") adds the elements
+ * themselves, which must be numbers.  A list can be in several rows with different elements. */
 static void add_element_ways(perfile_expr *e, pf_slot *slot, const pf_slot *list, const char *name,
                              perfile_status *st, perfile_error *err)
 {
@@ -93,7 +93,7 @@ static void add_element_ways(perfile_expr *e, pf_slot *slot, const pf_slot *list
     }
 }
 
-/* Asks the provider whether it knows the name, and as what. */
+/* Asks the provider whether it knows the name, and its class. */
 static void ask_provider(const perfile_expr *e, pf_slot *slot, const char *name)
 {
     if (!e->has_provider)
@@ -106,8 +106,7 @@ static void ask_provider(const perfile_expr *e, pf_slot *slot, const char *name)
     slot->classes |= (uint8_t) class;
 }
 
-/* A name that is not known otherwise, or only for other records than samples, may be a field of
- * tracepoints. */
+/* A name that the provider does not know may be a field of tracepoints. */
 static perfile_status take_payload(perfile_expr *e, pf_slot *s, const char *name,
                                    perfile_error *err)
 {
@@ -127,7 +126,7 @@ perfile_status pf_expr_find(perfile_expr *e, const char *name, const pf_slot *li
 {
     if (e->n_slots == PF_EXPR_SLOTS)
         return pf_fail(err, PERFILE_E_LIMIT, "expression", "the expression has too many names");
-    /* A copy: `list` is in e->slots, which may move. */
+    /* a copy, because e->slots may move */
     pf_slot of_list = list ? *list : (pf_slot){0};
     void *items = e->slots;
     pf_slot *s = pf_expr_grow(&items, &e->n_slots, &e->slots_cap, sizeof *s);
@@ -161,7 +160,7 @@ perfile_status pf_expr_find(perfile_expr *e, const char *name, const pf_slot *li
     return PERFILE_OK;
 }
 
-/* Removes the ways for which keep() is false.  Their places in e->ways stay unused. */
+/* Removes the ways for which keep() is false.  Their entries in e->ways remain unused. */
 static void prune(perfile_expr *e, pf_slot *s, bool (*keep)(const pf_way *, const void *),
                   const void *with)
 {
@@ -243,7 +242,7 @@ static int common_word(pf_slot *s, const char *word, uint64_t *number)
     }
 }
 
-/* All fields that have the word must agree on its value; those that do not have it are dropped. */
+/* All fields that have the word must agree on its value; the other fields are dropped. */
 int pf_expr_resolve_word(perfile_expr *e, pf_slot *s, const char *word, uint64_t *number)
 {
     if (s->of != PF_OF_FIELDS && s->of != PF_OF_ELEMENT)
@@ -279,11 +278,11 @@ unsigned pf_expr_none_widths(const perfile_expr *e, const pf_slot *s)
     return widths;
 }
 
-/* Tables of names that every record has, and look-up of words for values: of the vocabularies of
- * kinds (format/words.def), and of the bits of misc (format/misc.def), whose meaning depends on the
- * type. */
+/* The names that every record has, and the words for values: from the vocabularies of kinds
+ * (format/words.def), and from the bits of misc (format/misc.def), which mean different things in
+ * different types. */
 
-/* doc is shown in the list of names. */
+/* `doc` is shown in the list of names. */
 static const pf_expr_common commons[] = {
     {"type", "type of the record, by its name without PERF_RECORD_, or number", PF_OF_TYPE,
      PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT, PERFILE_KIND_DEC},
@@ -317,7 +316,7 @@ const pf_expr_common *pf_expr_common_find(const char *name)
     return NULL;
 }
 
-/* A character as it counts for comparing words. */
+/* Folds a character for comparing words. */
 static char folded(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -350,8 +349,8 @@ bool pf_expr_word_value(const perfile_vocabulary *v, const char *word, uint64_t 
     return false;
 }
 
-/* Types of kernel records are below 63.  HEADER_BUILD_ID (67) is the only one above whose misc has
- * names; it takes the last bit. */
+/* Types of kernel records are below 63.  Above them only HEADER_BUILD_ID (67) has named bits in
+ * misc; it uses the last bit. */
 enum { TYPE_BIT_BUILD_ID = 63 };
 
 uint64_t pf_expr_type_bit(uint32_t type)
@@ -361,8 +360,7 @@ uint64_t pf_expr_type_bit(uint32_t type)
     return type < TYPE_BIT_BUILD_ID ? UINT64_C(1) << type : 0;
 }
 
-/* Named bits of misc.  One name can have several rows, one after the other: it holds for several
- * types. */
+/* Named bits of misc.  A name that is valid for several types has consecutive rows. */
 static const struct {
     const char *name;
     uint16_t bit;
@@ -374,7 +372,7 @@ static const struct {
 
 enum { MISC_ROWS = sizeof misc_words / sizeof misc_words[0] };
 
-/* Rows of one name count once; they are next to each other. */
+/* Rows of one name count once; they are consecutive. */
 const char *pf_expr_misc_word(size_t i)
 {
     for (size_t row = 0; row < MISC_ROWS; row++) {

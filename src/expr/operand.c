@@ -1,8 +1,8 @@
-/* Deciding what a name in the text is: a field, or a word for a value of what it is compared with.
+/* Deciding what a name in the text is: a field, or a word for a value of the other operand.
  *
- * A word is tried first: in `type == SAMPLE` nothing is called SAMPLE, and in `cpumode == USER` a
- * field of that name would make no sense.  Only then it is an error if the name is unknown, so that
- * the message can name the words or fields that are similar. */
+ * Words are tried first: in `type == SAMPLE` no field is called SAMPLE, and in `cpumode == USER` a
+ * field of that name would make no sense.  An unknown name becomes an error only after that, so
+ * that the message can suggest similar words or fields. */
 #include "expr/parse.h"
 #include "expr/program.h"
 
@@ -28,8 +28,8 @@ static bool fail_unknown(pf_compiler *c, const pf_operand *o, const char *name)
     return pf_code_fail(c, o->at, PERFILE_E_USAGE, "%s", what);
 }
 
-/* Looks up the name unless that was done.  PERFILE_END: it is unknown, and no error is set; other
- * failures are set. */
+/* Looks up the name unless that is done.  Returns PERFILE_END, without setting an error, if it is
+ * unknown; sets the error for other failures. */
 static perfile_status look_up(pf_compiler *c, pf_operand *o)
 {
     char name[PF_EXPR_NAME_BYTES];
@@ -58,7 +58,7 @@ static perfile_status look_up(pf_compiler *c, pf_operand *o)
     return PERFILE_OK;
 }
 
-/* The same for a name that must be known already: of a table, or the provider's. */
+/* The same for a name that must be known now, from a table or the provider. */
 static perfile_status look_up_known(pf_compiler *c, pf_operand *o)
 {
     const bool allowed = c->e->payload.allowed;
@@ -100,7 +100,7 @@ bool pf_code_find(pf_compiler *c, pf_operand *o)
     return st == PERFILE_OK;
 }
 
-/* What a name is, for an error. */
+/* Describes the class of a name, for an error. */
 const char *pf_code_name_of_class(unsigned classes)
 {
     if (classes & PERFILE_EXPR_NUMBER)
@@ -118,8 +118,8 @@ bool pf_code_find_class(pf_compiler *c, pf_operand *o, unsigned class)
         return false;
     pf_slot *s = &c->e->slots[o->slot];
     unsigned classes = s->classes;
-    /* `comm` as a text is the provider's; without one only the field of COMM records is left, which
-     * is hardly meant. */
+    /* `comm` as a text comes from the provider.  Without a provider only the field of COMM records
+     * remains, which is probably not intended. */
     const char *hint = class == PERFILE_EXPR_TEXT && !s->provided && !o->element
                            ? pf_expr_provider_hint(name)
                            : NULL;
@@ -132,13 +132,13 @@ bool pf_code_find_class(pf_compiler *c, pf_operand *o, unsigned class)
     return true;
 }
 
-/* Makes a number of `word` (a name or text) if it is a word for values of `of`; does nothing
- * otherwise.  Returns false after a failure. */
+/* Replaces `word` (a name or text) by a number if it is a word for values of `of`; otherwise does
+ * nothing.  Returns false on failure. */
 static bool try_word(pf_compiler *c, pf_operand *of, pf_operand *word)
 {
     char text[PF_EXPR_NAME_BYTES];
     uint64_t number;
-    bool quoted = word->what == PF_IS_TEXT; /* its quotes are part of word->len */
+    bool quoted = word->what == PF_IS_TEXT; /* its quotes count in word->len */
     if ((of->what != PF_IS_NAME && of->what != PF_IS_VALUE) ||
         (!quoted && (word->what != PF_IS_NAME || word->element)) ||
         word->len - 2 * quoted >= sizeof text)
@@ -163,8 +163,8 @@ static bool try_word(pf_compiler *c, pf_operand *of, pf_operand *word)
     }
 }
 
-/* Fails if `word` stands next to a name with words, and is neither one of them nor a known name;
- * the error suggests words.  A text next to `type` must be one of its words, too. */
+/* Fails if `word` is next to a name that has words, but is neither one of them nor a known name.
+ * The error suggests words.  A text next to `type` must be one of its words, too. */
 static bool check_word(pf_compiler *c, const pf_operand *of, pf_operand *word)
 {
     char name[PF_EXPR_NAME_BYTES], suggestions[160];

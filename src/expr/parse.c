@@ -1,8 +1,8 @@
 /* The parser: from text to steps, in one pass without recursion (operator precedence).
  *
- * Operands and operators are on two stacks.  An operator waits until the next one binds less, or a
- * parenthesis closes; then reduce() generates its steps and replaces its operands by the result.
- * Steps of the left operand thus precede those of the right one.
+ * Operands and operators are on two stacks.  An operator waits until the next one binds less
+ * tightly or a parenthesis closes; then reduce() generates its steps and replaces its operands by
+ * the result.  So the steps of the left operand precede those of the right one.
  *
  * && and || put a JUMP step between their operands when they are read, and set its target when the
  * right operand is complete.  Linking (compile.c) removes these jumps. */
@@ -31,7 +31,7 @@ bool pf_parse_unexpected(pf_parser *p, const char *wanted)
                         wanted, (int)n, p->c.text + p->token.at);
 }
 
-/* Fails at a token where an operator is needed. */
+/* Fails at a token that should be an operator. */
 static bool no_operator(pf_parser *p)
 {
     const char *text = p->c.text + p->token.at;
@@ -61,7 +61,7 @@ pf_operand *pf_parse_operand(pf_parser *p, unsigned what)
 
 pf_waiting *pf_parse_operator(pf_parser *p, unsigned code, unsigned rank)
 {
-    /* Only these can follow each other without end; others are reduced by rank. */
+    /* Only these can repeat without limit; others are reduced by rank. */
     bool nests = rank == PF_RANK_OPEN || rank == PF_RANK_PREFIX;
     if (p->n_operators == PF_MOST_WAITING || (nests && p->depth == PF_EXPR_NESTING)) {
         pf_parse_too_deep(p, p->token.at);
@@ -73,19 +73,19 @@ pf_waiting *pf_parse_operator(pf_parser *p, unsigned code, unsigned rank)
     return w;
 }
 
-/* The jump of && or || goes to the step behind its right operand. */
+/* Sets the jump of && or || to the step after its right operand. */
 static bool end_jump(pf_parser *p, const pf_waiting *w)
 {
     p->c.e->steps[w->step].to = (uint16_t)p->c.e->n_steps;
     return true;
 }
 
-/* Takes the operator on top of the stack, and generates its steps. */
+/* Pops the operator on top of the stack, and generates its steps. */
 static bool reduce(pf_parser *p)
 {
     pf_waiting w = p->operators[--p->n_operators];
     pf_operand *b = &p->operands[p->n_operands - 1];
-    pf_operand *a = b - 1; /* of a binary operator; becomes the result */
+    pf_operand *a = b - 1; /* left operand of a binary operator; becomes the result */
     switch (w.code) {
     case PF_TOKEN_NOT:
         p->depth--;
@@ -109,8 +109,8 @@ static bool reduce(pf_parser *p)
     }
 }
 
-/* Reduces all operators that bind at least as tightly as `rank`.  An open parenthesis has the
- * lowest rank, and stops it. */
+/* Reduces all operators that bind at least as tightly as `rank`.  Stops at an open parenthesis,
+ * which has the lowest rank. */
 static bool reduce_to(pf_parser *p, unsigned rank)
 {
     while (p->n_operators && p->operators[p->n_operators - 1].rank >= rank)
@@ -133,7 +133,7 @@ static const struct {
     {PF_TOKEN_MASK, PF_RANK_PRODUCT},
 };
 
-/* The rank of a binary operator, PF_RANK_OPEN for other tokens. */
+/* Returns the rank of a binary operator, PF_RANK_OPEN for other tokens. */
 static unsigned rank_of(unsigned token)
 {
     for (size_t i = 0; i < sizeof binaries / sizeof binaries[0]; i++)
@@ -142,8 +142,7 @@ static unsigned rank_of(unsigned token)
     return PF_RANK_OPEN;
 }
 
-/* Reads a constant into *o: an end of a range, or a member of a set.  It does not go to the
- * stack. */
+/* Reads a constant into *o without pushing it: an end of a range, or a member of a set. */
 static bool parse_constant(pf_parser *p, pf_operand *o)
 {
     bool minus = p->token.code == PF_TOKEN_MINUS;
@@ -180,7 +179,7 @@ static bool parse_member(pf_parser *p, pf_code_set *set, pf_operand *a)
            pf_code_set_add(&p->c, set, a, &lo, &hi);
 }
 
-/* Reads what follows `in`: A..B, or { members }. */
+/* Reads the right side of `in`: A..B, or { members }. */
 static bool parse_in(pf_parser *p)
 {
     pf_code_set set;
@@ -209,8 +208,8 @@ static bool parse_in(pf_parser *p)
     return pf_parse_advance(p) && pf_code_set_end(&p->c, &set, a);
 }
 
-/* Reads a binary operator.  Comparisons are not reduced by one another, so that a chain is found.
- * For && and ||, the left operand becomes a condition now, with the jump behind it. */
+/* Reads a binary operator.  A comparison does not reduce another one, so that chains are detected.
+ * For && and ||, makes the left operand a condition and appends the jump. */
 static bool parse_binary(pf_parser *p, unsigned rank)
 {
     unsigned code = p->token.code;
@@ -238,7 +237,7 @@ static bool parse_binary(pf_parser *p, unsigned rank)
     return pf_parse_advance(p);
 }
 
-/* Reads a ")", of parentheses or of a function with a condition. */
+/* Reads a ")" that ends parentheses or a function with a condition. */
 static bool parse_close(pf_parser *p)
 {
     if (!reduce_to(p, PF_RANK_OPEN + 1))
@@ -252,8 +251,8 @@ static bool parse_close(pf_parser *p)
     return pf_parse_advance(p);
 }
 
-/* Reads an operand; or what stands in front of one ("(", "!", "-", a function with a condition),
- * then *operand becomes false. */
+/* Reads an operand.  Or reads a prefix ("(", "!", "-", a function with a condition) and sets
+ * *operand to false. */
 static bool parse_operand(pf_parser *p, bool *operand)
 {
     pf_operand *o;
@@ -290,7 +289,7 @@ static bool parse_operand(pf_parser *p, bool *operand)
     }
 }
 
-/* At the end of the text: makes a condition of all of it, and appends the two results. */
+/* At the end of the text, makes a condition of all of it, and appends the two results. */
 static bool parse_end(pf_parser *p)
 {
     if (!reduce_to(p, PF_RANK_OPEN + 1))
@@ -305,7 +304,7 @@ static bool parse_end(pf_parser *p)
 
 enum { CALLS_NONE, CALLS_HAS, CALLS_ANY, CALLS_ALL, CALLS_COUNT };
 
-/* CALLS_… for a name token, CALLS_NONE if there is no such function. */
+/* Returns CALLS_… for a name token, CALLS_NONE if there is no such function. */
 static unsigned function_of(const char *text, const pf_token *t)
 {
     static const char *const names[] = {"", "has", "any", "all", "count"};
@@ -315,11 +314,11 @@ static unsigned function_of(const char *text, const pf_token *t)
     return CALLS_NONE;
 }
 
-/* Alternates between operands and binary operators.  `in` and its set are read together, and leave
- * an operand. */
+/* Alternates between operands and binary operators.  `in` is read together with its set, and the
+ * result is an operand. */
 static bool parse(pf_parser *p)
 {
-    bool operand = false; /* an operand was read: an operator must follow */
+    bool operand = false; /* an operand was read, so an operator must follow */
     if (!pf_parse_advance(p))
         return false;
     for (;;) {
@@ -359,14 +358,14 @@ perfile_status pf_expr_parse(perfile_expr *e, const char *text, perfile_error *e
 
 /* Parsing the functions has(), any(), all() and count().
  *
- * A function without condition is complete at its ")".  With a condition, a LOOP step is generated,
- * and the parser goes on with the condition as with the content of parentheses; pf_parse_end_call()
- * then generates the two steps that end the loop. */
+ * A function without a condition is complete at its ")".  With a condition, a LOOP step is
+ * generated and the parser continues with the condition like with the content of parentheses; then
+ * pf_parse_end_call() generates the two steps that end the loop. */
 
 bool pf_parse_is_call(const pf_parser *p)
 {
     pf_token next;
-    uint32_t at = p->token.at + p->token.len; /* one token ahead; errors come when it is read */
+    uint32_t at = p->token.at + p->token.len; /* one token ahead; reading it reports errors */
     return p->token.code == PF_TOKEN_NAME && pf_lex(p->c.text, at, &next, NULL) == PERFILE_OK &&
            next.code == PF_TOKEN_OPEN;
 }
@@ -379,7 +378,7 @@ static bool close_call(pf_parser *p)
     return pf_parse_advance(p);
 }
 
-/* has(name): `o` is the name, which may be of any class. */
+/* has(name): `o` is the name, which may have any class. */
 static bool call_has(pf_parser *p, pf_operand *o)
 {
     const unsigned all =
@@ -410,7 +409,7 @@ static bool call_without_condition(pf_parser *p, unsigned function, pf_operand *
     return (function == CALLS_COUNT || pf_code_condition(&p->c, o)) && close_call(p);
 }
 
-/* any(list, …), all(list, …), count(list, …): at the comma. */
+/* any(list, …), all(list, …), count(list, …): reads the comma. */
 static bool begin_loop(pf_parser *p, unsigned function, uint32_t slot, uint32_t at)
 {
     pf_waiting *w = pf_parse_operator(p, PF_WAITS_LOOP, PF_RANK_OPEN);
@@ -456,7 +455,7 @@ bool pf_parse_call(pf_parser *p, bool *operand)
         return pf_code_fail(&p->c, at, PERFILE_E_USAGE,
                             "any(), all() and count() do not nest: write the inner one next to the "
                             "outer one");
-    /* The list is in the LOOP step; the next operand is read by the parser. */
+    /* The LOOP step has the list; the parser reads the next operand. */
     *operand = false;
     uint32_t slot = o->slot;
     p->n_operands--;

@@ -1,9 +1,9 @@
 /* Names that are fields of tracepoints: `prev_pid`, `sched_switch.prev_pid`.
  *
- * Which fields there are is known when the capture is: with the first sample, when its events and
- * their descriptions have come, also in a pipe.  Until then a name that no table has
- * is taken as one (PERFILE_EXPR_PAYLOADS); then it is looked for, and one that no tracepoint of the
- * capture has is an error.  A sample has the field if its own tracepoint does. */
+ * The fields are not known before the capture is.  Its events and their descriptions have been read
+ * when the first sample comes, even from a pipe.  Until then a name that is in no table is assumed
+ * to be such a field (PERFILE_EXPR_PAYLOADS).  Then it is looked up, and a name that no tracepoint
+ * of the capture has is an error.  A sample has the field if its own tracepoint does. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ bool pf_expr_may_be_payload(const char *name)
                : is_word(name, strlen(name));
 }
 
-/* What the value of a field can be for an expression. */
+/* Returns the class of a field's value in an expression. */
 static uint8_t class_of(const perfile_tracepoint_field *f)
 {
     switch (f->field.type) {
@@ -50,7 +50,8 @@ static uint8_t class_of(const perfile_tracepoint_field *f)
     }
 }
 
-/* True if a field of the tracepoint may be meant: the name has that of no other in front. */
+/* Returns true if the name can mean a field of this tracepoint: it has no prefix, or the name of
+ * this tracepoint as prefix. */
 static bool is_of(const perfile_expr *e, const pf_slot *s, const perfile_tracepoint *t)
 {
     const char *name = (const char *)e->payload.names.ptr + s->payload_name;
@@ -58,7 +59,7 @@ static bool is_of(const perfile_expr *e, const pf_slot *s, const perfile_tracepo
     return !dot || (strncmp(name, t->name, (size_t)(dot - name)) == 0 && !t->name[dot - name]);
 }
 
-/* The field of the slot's name in a tracepoint; NULL: there is none of a class that is meant. */
+/* Returns the field of the slot's name in a tracepoint, NULL if there is none. */
 static const perfile_tracepoint_field *find_field(const perfile_expr *e, const pf_slot *s,
                                                   const perfile_tracepoint *t, uint32_t *position)
 {
@@ -73,7 +74,7 @@ static const perfile_tracepoint_field *find_field(const perfile_expr *e, const p
     return &t->fields[i];
 }
 
-/* pf_session_reader: the session of the tracepoints is released. */
+/* Called by the session when it changes or is released (pf_session_reader). */
 static void before_change(void *user, bool last)
 {
     perfile_expr *e = user;
@@ -91,8 +92,9 @@ void pf_expr_unbind(perfile_expr *e)
         memset(e->slots[i].payload, 0, sizeof e->slots[i].payload);
 }
 
-/* What the fields of a name are in the tracepoints of the session: PERFILE_EXPR_…, 0: none has it.
- * Offers the names of all fields to `suggestions`, unless it is NULL. */
+/* Sets *classes to the PERFILE_EXPR_… classes of the name's fields in the tracepoints of the
+ * session, 0 if none has it.  Offers the names of all fields to `suggestions`, unless it is
+ * NULL. */
 static perfile_status classes_of(perfile_expr *e, const pf_slot *s, uint8_t *classes,
                                  pf_nearest *suggestions, perfile_error *err)
 {
@@ -109,7 +111,7 @@ static perfile_status classes_of(perfile_expr *e, const pf_slot *s, uint8_t *cla
         const perfile_tracepoint *t = &format->shown;
         const perfile_tracepoint_field *f = find_field(e, s, t, &position);
         *classes |= f ? class_of(f) : 0;
-        if (!f && format->is_eventheader && is_of(e, s, t)) /* its payloads may have it */
+        if (!f && format->is_eventheader && is_of(e, s, t)) /* payloads of this kind may have it */
             *classes |= PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT | PERFILE_EXPR_LIST;
         for (uint32_t k = 0; k < t->n_fields && suggestions; k++)
             pf_nearest_offer(suggestions, t->fields[k].field.name);
@@ -165,7 +167,7 @@ perfile_status pf_expr_bind(perfile_expr *e, const perfile_session *session, per
     return PERFILE_OK;
 }
 
-/* The tracepoint and payload of the record; false: it has none. */
+/* Finds the tracepoint and payload of the record.  Returns false if it has none. */
 static bool find_payload(perfile_expr *e)
 {
     pf_subject *x = &e->subject;

@@ -1,11 +1,11 @@
 /* Testing records: executes the steps of an expression.
  *
- * A missing value makes every comparison with it false, also != (see format/expressions.md); so
- * each step first asks whether the value is there, and applies `negate` after that.
+ * Every comparison with a missing value is false, including != (see format/expressions.md).  So
+ * each step first checks whether the value exists, and applies `negate` after that.
  *
- * One record is tested by run().  A run of records of one layout is tested step by step, each step
- * for all records that have come to it (test_at_once()); a step that pf_expr_batch() cannot do so
- * ends this for its records, which run() tests from there. */
+ * run() tests one record.  A batch of records of one layout is tested step by step, each step for
+ * all records that have reached it (test_at_once()).  If pf_expr_batch() cannot execute a step,
+ * run() tests the records that reached it, one by one, from there. */
 #include "base/error.h"
 
 #include "expr/fetch.h"
@@ -28,7 +28,7 @@ static inline bool in_range(const pf_step *s, pf_number v)
            pf_number_compare(v, (pf_number){s->hi, s->hi_negative}) <= 0;
 }
 
-/* Binary search: the ranges of a set ascend and do not touch. */
+/* Uses binary search: the ranges of a set are sorted and do not touch. */
 bool pf_expr_in_ranges(const perfile_expr *e, const pf_step *s, pf_number v)
 {
     uint32_t lo = 0, hi = s->n;
@@ -45,8 +45,8 @@ bool pf_expr_in_ranges(const perfile_expr *e, const pf_step *s, pf_number v)
     return false;
 }
 
-/* True if the text is in the set of the step.  Its texts are sorted, but hex digits would have to
- * be spelt out to search them, and few texts are compared faster one by one. */
+/* Returns true if the text is in the set of the step.  The texts are sorted, but a search would
+ * need the hex digits written out, and comparing with a few texts in turn is faster. */
 static bool in_texts(const perfile_expr *e, const pf_step *s, const pf_expr_text *t)
 {
     enum { FEW = 8 };
@@ -77,22 +77,22 @@ static inline bool fast_number(perfile_expr *e, pf_slot *s, pf_number *v)
     return pf_expr_get_fast(e, s, &v->n) || pf_expr_get_number(e, s, v);
 }
 
-/* The number that a SET step tests. */
+/* Finds the number that a SET step tests. */
 static bool set_number(perfile_expr *e, const pf_step *s, pf_number *v)
 {
     pf_slot *slot = &e->slots[s->slot];
     return slot->fast ? fast_number(e, slot, v) : pf_expr_get_number(e, slot, v);
 }
 
-/* Arithmetic on pf_number works on sign and magnitude: -2^63 to 2^64 - 1 do not fit any C type.
- * These functions return false if the result is out of bounds. */
+/* Arithmetic on pf_number uses sign and magnitude, because no C type covers -2^63 to 2^64 - 1.
+ * These functions return false if the result is out of range. */
 static bool number_from(bool negative, uint64_t size, pf_number *out)
 {
     *out = (pf_number){negative ? 0 - size : size, negative && size};
     return !negative || size <= UINT64_C(1) << 63;
 }
 
-/* The absolute value. */
+/* Returns the absolute value. */
 static uint64_t magnitude(pf_number v)
 {
     return v.negative ? 0 - v.n : v.n;
@@ -126,7 +126,7 @@ bool pf_expr_calculate(unsigned code, pf_number a, pf_number b, pf_number *out)
     case PF_STEP_ADD:
         return add(a, b, out);
     case PF_STEP_SUB:
-        /* Not as a + -b: -(2^64 - 1) is out of bounds, but (2^64 - 1) - (2^64 - 1) is 0. */
+        /* Not a + -b: -(2^64 - 1) is out of range, but (2^64 - 1) - (2^64 - 1) is 0. */
         if (!a.negative && !b.negative)
             return a.n >= b.n ? number_from(false, a.n - b.n, out)
                               : number_from(true, b.n - a.n, out);
@@ -141,9 +141,9 @@ bool pf_expr_calculate(unsigned code, pf_number a, pf_number b, pf_number *out)
     }
 }
 
-/* Takes the next element, and returns the step to continue at: the condition, or after the last
- * element the step behind the loop.  A list that cannot be decoded further ends there.  A loop that
- * was not decided by an element has the result of ALL: true, of ANY: false. */
+/* Moves to the next element and returns the next step: the condition, or after the last element the
+ * step after the loop.  A list that cannot be decoded further ends there.  If no element decided
+ * the loop, ALL is true and ANY is false. */
 static const pf_step *next_element(perfile_expr *e, const pf_step *begin, uint32_t *top)
 {
     pf_loop *loop = &e->loop;
@@ -159,7 +159,7 @@ static const pf_step *next_element(perfile_expr *e, const pf_step *begin, uint32
     return e->steps + begin->next[begin->loop == PF_LOOP_ALL];
 }
 
-/* Executes LOOP.  Without the list ANY and ALL are false, and the count is absent. */
+/* Executes LOOP.  Without the list, ANY and ALL are false, and the count is absent. */
 static const pf_step *begin_loop(perfile_expr *e, const pf_step *s, uint32_t *top)
 {
     if (pf_expr_get_list(e, &e->slots[s->slot], &e->loop))
@@ -181,7 +181,7 @@ static const pf_step *end_of_body(perfile_expr *e, const pf_step *begin, bool ye
     return next_element(e, begin, top);
 }
 
-/* Executes a step that works on the stack of numbers; *top is the number of them. */
+/* Executes a step that works on the stack, which has *top numbers. */
 static void run_arithmetic(perfile_expr *e, const pf_step *s, uint32_t *top)
 {
     pf_loop loop;
@@ -224,7 +224,7 @@ static void run_arithmetic(perfile_expr *e, const pf_step *s, uint32_t *top)
     }
 }
 
-/* Executes COMPARE on the two numbers that were on top, now at `top` and `top` + 1. */
+/* Executes COMPARE on the two topmost numbers, now at `top` and `top` + 1. */
 static bool comparison_holds(const perfile_expr *e, const pf_step *s, uint32_t top)
 {
     if (e->absent[top] || e->absent[top + 1])
@@ -233,7 +233,7 @@ static bool comparison_holds(const perfile_expr *e, const pf_step *s, uint32_t t
     return s->relation & (order < 0 ? PF_LESS : order > 0 ? PF_MORE : PF_EQUAL);
 }
 
-/* True if a part of the text, between two semicolons, fits the pattern. */
+/* Returns true if a part of the text, between semicolons, matches the pattern. */
 static bool some_item_fits(const pf_expr_text *text, perfile_bytes pattern)
 {
     perfile_bytes left = text->bytes;
@@ -253,7 +253,7 @@ static bool text_test_holds(perfile_expr *e, const pf_step *s)
 {
     pf_expr_text a, b;
     pf_number m, n;
-    if (!pf_expr_get_text(e, &e->slots[s->slot], &a)) /* two numbers, of fields of tracepoints */
+    if (!pf_expr_get_text(e, &e->slots[s->slot], &a)) /* both may be numbers of tracepoints */
         return s->code == PF_STEP_TEXT_COMPARE && pf_expr_get_number(e, &e->slots[s->slot], &m) &&
                pf_expr_get_number(e, &e->slots[s->other], &n) &&
                (pf_number_compare(m, n) == 0) != s->negate;
@@ -270,8 +270,8 @@ static bool text_test_holds(perfile_expr *e, const pf_step *s)
     }
 }
 
-/* Executes the steps from `s` on for e->subject, with an empty stack.  All steps lead forward but
- * for the ends of loops, which lead back at most once per element; so this ends. */
+/* Executes the steps from `s` on for e->subject, with an empty stack.  All steps lead forward
+ * except the ends of loops, which lead back at most once per element.  So this terminates. */
 static bool run(perfile_expr *e, const pf_step *s)
 {
     uint32_t top = 0;
@@ -358,7 +358,7 @@ perfile_status perfile_expr_test(perfile_expr *e, const perfile_record *r, bool 
     return PERFILE_OK;
 }
 
-/* Tests the records of `which` (bits) one by one from step `from` on; adds those that pass to
+/* Tests the records of `which` (bits) one by one from step `from` on, and adds those that pass to
  * *yes. */
 static perfile_status test_each(perfile_expr *e, const pf_run *all, const pf_step *from,
                                 uint64_t which, uint64_t *yes, perfile_error *err)
@@ -372,10 +372,10 @@ static perfile_status test_each(perfile_expr *e, const pf_run *all, const pf_ste
     return PERFILE_OK;
 }
 
-/* Executes the steps in order, each for the records that have come to it: here[i] has them by bit.
- * Steps lead forward, so that all records have come to a step before it is executed.  Only steps
- * without the stack are executed so; from another step on, its records are tested to the end one by
- * one. */
+/* Executes the steps in order, each for the records that have reached it: the bits of here[i].
+ * Steps lead forward, so all records that reach a step have done so before it is executed.  Only
+ * steps without the stack work this way; at any other step, its records are tested to the end one
+ * by one. */
 static perfile_status test_at_once(perfile_expr *e, const pf_run *all, uint64_t *yes,
                                    perfile_error *err)
 {
@@ -425,12 +425,13 @@ perfile_status perfile_expr_test_run(perfile_expr *e, const perfile_record *firs
     return st;
 }
 
-/* Steps executed for all records of an even run at once (stage/run.h: samples of one layout, in the
- * byte order of this machine).  A field at a fixed word is loaded from each record in a tight loop
- * without branches, which compilers can vectorize. */
+/* Steps executed for all records of an even batch at once (stage/run.h: samples of one layout, in
+ * native byte order).  A field at a fixed word is loaded from each record in a tight loop without
+ * branches, which compilers can vectorize. */
 
-/* The part of the step's range that is not negative, as `width` + 1 numbers from `low`: v is in it
- * if v - low <= width without sign, a single comparison.  Returns false if that part is empty. */
+/* Converts the non-negative part of the step's range to `width` + 1 numbers from `low`.  Then v is
+ * in the range if v - low <= width, a single unsigned comparison.  Returns false if that part is
+ * empty. */
 static bool unsigned_range(const pf_step *s, uint64_t *low, uint64_t *width)
 {
     *low = s->lo_negative ? 0 : s->lo;
@@ -438,15 +439,16 @@ static bool unsigned_range(const pf_step *s, uint64_t *low, uint64_t *width)
     return !s->hi_negative && s->hi >= *low;
 }
 
-/* Where in its 64-bit word the number of a fast slot is: word >> shift & mask.  This is for
- * little-endian machines; on others no run is even. */
+/* Computes how to extract the number of a fast slot from its 64-bit word: word >> shift & mask.
+ * Only correct on little-endian machines; on others, no batch is even. */
 static void part_of(const pf_slot *slot, unsigned *shift, uint64_t *mask)
 {
     *shift = slot->fast_part == 2 ? 32 : 0;
     *mask = slot->fast_part ? UINT32_MAX : UINT64_MAX;
 }
 
-/* Records of the run whose number is in the range of the step, by bit; `word` is its place. */
+/* Returns the records of the batch with a number in the range of the step, as bits.  `word` is the
+ * index of the word. */
 static uint64_t fast_range(const pf_run *run, const pf_step *s, const pf_slot *slot, size_t word)
 {
     uint64_t yes = 0, low, width, mask;
@@ -454,7 +456,7 @@ static uint64_t fast_range(const pf_run *run, const pf_step *s, const pf_slot *s
     part_of(slot, &shift, &mask);
     if (!unsigned_range(s, &low, &width))
         return 0;
-    for (size_t i = run->n; i-- > 0;) /* the last record first: its bit is shifted up most */
+    for (size_t i = run->n; i-- > 0;) /* last record first: its bit is shifted most */
         yes = 2 * yes + ((pf_run_word(run, i, word) >> shift & mask) - low <= width);
     return yes;
 }

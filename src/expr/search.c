@@ -1,11 +1,11 @@
 /* Finding the ways to a name in one struct of the tables (schema/rows.h).
  *
- * The members of the struct are walked in order, and with them the conditions around them (WHEN,
- * SAMPLE), which become guards of a way, and the offset in the stored record as long as all members
- * before have a fixed size (`fixed`).  A member that matches the first part of the name is a way,
- * or if more of the name follows, a struct or a bit field in which to search further.
+ * Walks the members of the struct in order.  The conditions around them (WHEN, SAMPLE) become
+ * guards of a way.  The offset in the stored record is known as long as all members before have a
+ * fixed size (`fixed`).  A member that matches the first part of the name is a way.  If more of the
+ * name follows, the member is a struct or a number with bit fields, and the search continues there.
  *
- * Structs to search are kept in a list (`scopes`) instead of recursing. */
+ * Structs to search are collected in a list (`scopes`) instead of recursing. */
 #include "expr/program.h"
 
 #include "base/error.h"
@@ -18,14 +18,14 @@ enum {
 
 _Static_assert((int)PF_ROWS_MOST <= (int)PF_ROW_TRAILER, "pf_way.row");
 
-/* A struct whose members are to be searched, and the conditions under which it is there. */
+/* A struct to search, and the conditions under which it is present. */
 typedef struct scope {
     const pf_member *members;
     uint32_t at; /* offset of the struct in the decoded one */
     uint8_t n_guards;
     pf_guard guards[PF_EXPR_GUARDS];
-    const char *rest; /* what is left of the name */
-    bool alias;       /* the name ended at this struct: only its numbers count, see `aliases` */
+    const char *rest; /* the rest of the name */
+    bool alias;       /* the name ended at this struct: only numbers match, see `aliases` */
 } scope;
 
 /* The state of one search. */
@@ -42,8 +42,7 @@ typedef struct search {
     perfile_error *err;
 } search;
 
-/* Structs whose name alone stands for a number: their members in turn, the first that is
- * present. */
+/* Structs whose name alone means a number: the first of these members that is present. */
 static const struct {
     uint8_t shape;
     const char *member;
@@ -52,8 +51,8 @@ static const struct {
     {PF_SHAPE_weight, "var1_dw"},
 };
 
-/* True if the first part of the dotted `name` is `word`; *rest is what follows the dot, NULL if
- * nothing does. */
+/* Returns true if the first part of the dotted `name` is `word`.  Sets *rest to the part after the
+ * dot, NULL if there is none. */
 static bool begins_with(const char *name, const char *word, const char **rest)
 {
     size_t n = strlen(word);
@@ -63,8 +62,8 @@ static bool begins_with(const char *name, const char *word, const char **rest)
     return true;
 }
 
-/* True if the field of a sample_type bit is in words whose position the layout knows, so that it
- * can be read without decoding. */
+/* Returns true if the field of a sample_type bit is in words with an offset that the layout knows,
+ * so that it can be read without decoding. */
 static bool in_layout(uint64_t bit)
 {
     const uint64_t fixed = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID |
@@ -111,8 +110,8 @@ uint8_t pf_expr_type_of(const pf_member *m)
     }
 }
 
-/* Narrows `way`, a number, to the bit field called `rest`, which may have further parts.  A bit
- * field has two names, its own and that of its words: data_src.op, data_src.mem_op. */
+/* Narrows `way`, a number, to the bit field called `rest`, which may have more parts.  A bit field
+ * has two names, its own and the name of its words: data_src.op, data_src.mem_op. */
 static bool find_part(pf_way *way, const char *rest)
 {
     for (unsigned depth = 0; rest; depth++) {
@@ -136,7 +135,8 @@ static bool find_part(pf_way *way, const char *rest)
     return true;
 }
 
-/* Adds the struct member `m` of the struct `p` to those to search, for `rest` of the name. */
+/* Adds the struct member `m` of the struct `p` to the scopes, to search it for `rest` of the
+ * name. */
 static void push_scope(search *s, const scope *p, const pf_member *m, const char *rest, bool alias)
 {
     if (s->n_scopes == MOST_SCOPES) {
@@ -151,17 +151,16 @@ static void push_scope(search *s, const scope *p, const pf_member *m, const char
     q->alias = alias;
 }
 
-/* The offset of the next member as it is stored, as long as only members of fixed size precede it;
- * -1 after that. */
+/* The stored offset of the next member, as long as all members before have a fixed size; then
+ * -1. */
 typedef struct fixed {
     int32_t body; /* from the beginning of the body */
     int32_t word; /* from the beginning of the field of a sample_type bit */
-    uint64_t bit; /* this bit */
+    uint64_t bit; /* the sample_type bit */
 } fixed;
 
-/* Adds a way to the member `m`.  With `rest`, which is more of the name, to a bit field of it.  A
- * value with a known offset is read from the stored record; otherwise the record has to be
- * decoded. */
+/* Adds a way to the member `m`, or with `rest`, the rest of the name, to a bit field of it.  A
+ * value at a known offset is read from the stored record; otherwise the record must be decoded. */
 static void add_member(search *s, const scope *p, const pf_member *m, const fixed *f,
                        const char *rest)
 {
@@ -180,16 +179,16 @@ static void add_member(search *s, const scope *p, const pf_member *m, const fixe
     memcpy(way.guards, p->guards, sizeof way.guards);
     if (rest && !(way.class == PERFILE_EXPR_NUMBER && find_part(&way, rest)))
         return;
-    /* Bit fields of attrs and branches lie the other way round in captures of the other byte order:
-     * only decoding puts them right. */
+    /* The bit fields of attrs and branches are in reverse order in captures of the other byte
+     * order; only decoding corrects this. */
     bool mirrored = m->kind == PERFILE_KIND_ATTR_FLAGS || m->kind == PERFILE_KIND_BRANCH_FLAGS;
-    /* Calculated members exist in the decoded struct only. */
+    /* Computed members only exist in the decoded struct. */
     bool stored = way.class == PERFILE_EXPR_NUMBER && !(m->flags & PERFILE_FIELD_CALC) && !mirrored;
     if (stored && s->words_of_sample && f->word >= 0) {
         way.from = s->row == PF_ROW_TRAILER ? PF_WAY_TRAILER : PF_WAY_SAMPLE;
         way.bit = (uint8_t)__builtin_ctzll(f->bit);
         way.at = (uint16_t)f->word;
-        way.n_guards = 0; /* the layout says whether the field is there */
+        way.n_guards = 0; /* the layout knows whether the field is present */
     } else if (stored && f->body >= 0 && s->from == PF_WAY_MEMBER) {
         way.from = PF_WAY_PLACE;
         way.at = (uint16_t)f->body;
@@ -197,8 +196,8 @@ static void add_member(search *s, const scope *p, const pf_member *m, const fixe
     pf_expr_add_way(s->e, s->slot, &way, s->st, s->err);
 }
 
-/* The only list among the members of a struct, NULL if there is none or several.  The name of such
- * a struct also stands for its list (callchain, branch_stack). */
+/* Returns the only list among the members of a struct, NULL if there is none or more than one.  The
+ * name of such a struct also means its list (callchain, branch_stack). */
 static const pf_member *only_list(const pf_row_shape *shape)
 {
     const pf_member *found = NULL;
@@ -211,8 +210,8 @@ static const pf_member *only_list(const pf_row_shape *shape)
     return found;
 }
 
-/* A struct member that matches: searches it for the rest of the name; at the end of the name adds
- * the struct itself and what its name stands for besides. */
+/* Handles a matching struct member: searches it for the rest of the name.  At the end of the name,
+ * adds the struct itself and the other meanings of its name. */
 static void add_struct(search *s, const scope *p, const pf_member *m, const fixed *f,
                        const char *rest)
 {
@@ -229,7 +228,7 @@ static void add_struct(search *s, const scope *p, const pf_member *m, const fixe
             push_scope(s, p, m, aliases[i].member, true);
 }
 
-/* Adds a condition to those under which members of `p` are there. */
+/* Adds a condition for the members of `p`. */
 static void add_guard(scope *p, search *s, uint16_t at, uint16_t test, uint64_t mask)
 {
     if (p->n_guards == PF_EXPR_GUARDS) {
@@ -239,7 +238,7 @@ static void add_guard(scope *p, search *s, uint16_t at, uint16_t test, uint64_t 
     p->guards[p->n_guards++] = (pf_guard){mask, at, test};
 }
 
-/* Moves the offsets behind the member `m`; calculated members are not stored. */
+/* Moves the offsets past the member `m`.  Computed members are not stored. */
 static void step_fixed(fixed *f, const pf_member *m)
 {
     unsigned width = m->flags & PERFILE_FIELD_CALC ? 0 : pf_type_width(m->type);
@@ -249,7 +248,7 @@ static void step_fixed(fixed *f, const pf_member *m)
 }
 
 /* Applies a mark in the list of members: the beginning or end of a condition, or a gap.  Returns
- * false if `m` is a field.  Behind a mark the offset in the body is not known; the word of a
+ * false if `m` is a field.  After a mark the offset in the body is unknown; the word of a
  * sample_type bit begins at its SAMPLE. */
 static bool apply_mark(search *s, scope *p, const pf_member *m, fixed *f)
 {
@@ -280,8 +279,8 @@ static bool apply_mark(search *s, scope *p, const pf_member *m, fixed *f)
     return true;
 }
 
-/* A member of an attr behind the first 64 bytes is there if attr.size reaches its end, which is
- * *end after this call. */
+/* Adds a member of an attr after the first 64 bytes.  It is present if attr.size covers its end, to
+ * which *end is moved. */
 static void add_attr_member(search *s, scope *p, const pf_member *m, const fixed *f, bool found,
                             const char *rest, uint32_t *end)
 {
@@ -293,12 +292,12 @@ static void add_attr_member(search *s, scope *p, const pf_member *m, const fixed
     p->n_guards--;
 }
 
-/* Searches the members of one struct.  `first`: it is that of the whole record, whose members have
- * offsets in the body. */
+/* Searches the members of one struct.  `first` is true for the struct of the whole record, whose
+ * members have offsets in the body. */
 static void search_members(search *s, scope p, bool first)
 {
     fixed f = {first && s->row != PF_ROW_TRAILER ? 0 : -1, -1, 0};
-    uint32_t attr_end = 64; /* end of the members of an attr that are always there */
+    uint32_t attr_end = 64; /* end of the members of an attr that are always present */
     for (const pf_member *m = p.members; m->what != PF_MEMBER_END && !s->too_many; m++) {
         const char *rest = NULL;
         if (apply_mark(s, &p, m, &f))
@@ -315,7 +314,7 @@ static void search_members(search *s, scope p, bool first)
         else if (found)
             add_member(s, &p, m, &f, rest);
         else if (m->type == PERFILE_STORED_STRUCT && m->flags & PERFILE_FIELD_FLAT)
-            /* Its members are named as if they were members of the struct around it. */
+            /* Its members have names as if they were members of the enclosing struct. */
             push_scope(s, &p, m, p.rest, false);
         step_fixed(&f, m);
     }

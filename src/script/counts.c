@@ -1,9 +1,9 @@
-/* Captures of `perf stat record`: after each round perf prints a line for each counter of each
- * thread and processor, with the last count that a STAT record had, 0 if none had one.
+/* Captures of `perf stat record`.  After each round perf prints a line for each counter of each
+ * thread and CPU, with the last count in a STAT record, or 0 if there was none.
  *
- * So that a capture of a few bytes cannot make any amount of text, lines of counters without a STAT
- * in this round are printed up to MOST_PER_STAT times the number of those with one, and SPARE more
- * of a whole capture.  In rounds with more of them they are left out (format/limits.md). */
+ * To prevent a capture of a few bytes from making unlimited text, lines of counters without a STAT
+ * in the round are limited to MOST_PER_STAT times the counters with one, plus SPARE lines for the
+ * whole capture.  In rounds that would exceed this they are left out (format/limits.md). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,18 +16,18 @@ enum { MOST_PER_STAT = 16, SPARE = 1 << 18 };
 /* Numbers of STAT_CONFIG. */
 enum { TAG_MODE = 0, TAG_SCALE = 2, MODE_GLOBAL = 1, MODE_UNSET = 6 };
 
-/* A counter of an event.  The key is all up to `value`. */
+/* A counter of an event.  The key is everything before `value`. */
 typedef struct pf_script_cell {
     uint32_t event;
     int32_t cpu; /* -1: any */
     uint32_t thread;
-    uint32_t zero;                    /* in the key */
-    uint64_t value, enabled, running; /* of the last STAT, or what was printed after it */
-    uint64_t before[3];               /* what these were in the round before, as perf has it */
+    uint32_t zero;                    /* part of the key */
+    uint64_t value, enabled, running; /* of the last STAT, or as printed since then */
+    uint64_t before[3];               /* values in the round before, as perf computes it */
     uint64_t pending;                 /* 1: its number is in `updated` */
 } pf_script_cell;
 
-/* A part of pf_script_counts.cpus. */
+/* A range of pf_script_counts.cpus. */
 typedef struct pf_script_span {
     size_t at, n;
 } pf_script_span;
@@ -51,7 +51,7 @@ void pf_script_counts_free(pf_script *x)
     pf_buffer_free(&x->rounds.events);
 }
 
-/* Appends the processors of a map, in its order; -1: any. */
+/* Appends the CPUs of a map in the map's order; -1 means any. */
 static bool put_cpus(pf_buffer *out, const perfile_cpu_map_data *map)
 {
     bool ok = true;
@@ -79,7 +79,7 @@ static const int32_t *cpus_of(const pf_script_counts *c)
     return (const int32_t *)(const void *)c->cpus.ptr;
 }
 
-/* Says which processors each event has, once all maps are there. */
+/* Determines the CPUs of each event, after all maps have been read. */
 static bool plan_events(pf_script *x)
 {
     pf_script_counts *c = &x->rounds;
@@ -126,7 +126,7 @@ static bool put_map(pf_script_counts *c, const perfile_record *r)
     return ok;
 }
 
-/* Counts that are added up for all processors and threads are printed as they were stored. */
+/* Reads the settings.  Counts summed over all CPUs and threads are printed as stored. */
 static void put_config(pf_script_counts *c, const perfile_record *r)
 {
     perfile_stat_config v;
@@ -162,7 +162,7 @@ static bool put_stat(pf_script_counts *c, const perfile_record *r)
     return pf_buffer_append(&c->updated, &number, sizeof number);
 }
 
-/* What a counter would have counted had it been on the PMU all the time. */
+/* Extrapolates a count to the time that the counter was not on the PMU. */
 static void scale(pf_script_cell *cell)
 {
     if (!cell->running) {
@@ -173,7 +173,7 @@ static void scale(pf_script_cell *cell)
     }
 }
 
-/* What a counter counted since the round before. */
+/* Computes the increase of a counter since the round before. */
 static void subtract(pf_script_cell *cell)
 {
     uint64_t *const now[] = {&cell->value, &cell->enabled, &cell->running};
@@ -200,7 +200,7 @@ static bool put_line(pf_script *x, pf_script_cell *cell, int32_t tid, uint64_t t
            pf_buffer_append_u8(&x->line, '\n');
 }
 
-/* The lines of one event. */
+/* Appends the lines of one event. */
 static bool put_event(pf_script *x, uint32_t event, uint64_t time)
 {
     pf_script_counts *c = &x->rounds;
@@ -219,7 +219,7 @@ static bool put_event(pf_script *x, uint32_t event, uint64_t time)
     return ok;
 }
 
-/* The lines of counters that have a STAT in this round, as they came. */
+/* Appends the lines of counters with a STAT in this round, in stream order. */
 static bool put_updated(pf_script *x, uint64_t time)
 {
     pf_script_counts *c = &x->rounds;
@@ -235,7 +235,7 @@ static bool put_updated(pf_script *x, uint64_t time)
     return ok;
 }
 
-/* True if all counters may have a line in this round. */
+/* Returns true if all counters may have a line in this round. */
 static bool affords_all(pf_script_counts *c)
 {
     const pf_script_span *spans = (const pf_script_span *)(const void *)c->events.ptr;

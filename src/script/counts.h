@@ -1,21 +1,21 @@
-/* The lines of captures of `perf stat record`: for each round those of all counters. */
+/* The lines of captures of `perf stat record`: all counters after each round. */
 #ifndef PF_SCRIPT_COUNTS_H
 #define PF_SCRIPT_COUNTS_H
 
 #include "profile/profile.h"
 
-/* All of it is charged to the budget of the profile, and is of one capture. */
+/* State for one capture, charged to the budget of the profile. */
 typedef struct pf_script_counts {
     pf_intern cells;   /* pf_script_cell */
-    pf_buffer updated; /* uint32_t: numbers of the cells that have a STAT since the last round */
-    pf_buffer cpus; /* int32_t: processors of CPU_MAP, then those of events that have their own */
+    pf_buffer updated; /* uint32_t: cells with a STAT since the last round */
+    pf_buffer cpus;    /* int32_t: CPUs of CPU_MAP, then those of events with their own */
     pf_buffer threads; /* int32_t: of THREAD_MAP */
-    pf_buffer events;  /* pf_script_span: by index of the event, its part of `cpus` */
+    pf_buffer events;  /* pf_script_span: range in `cpus`, by index of the event */
     size_t n_cpus;     /* of CPU_MAP */
     bool has_cpus, has_threads;
-    bool planned;    /* `events` is made: maps that come later do not count */
-    bool by_counter; /* counts are not added up for all processors and threads: … */
-    bool scaled;     /* … they are extrapolated */
+    bool planned;    /* `events` is complete; later maps are ignored */
+    bool by_counter; /* counts are not summed over all CPUs and threads */
+    bool scaled;     /* counts are extrapolated; only with by_counter */
     uint64_t spare;  /* lines of cells without a STAT that may still be printed */
 } pf_script_counts;
 
@@ -24,8 +24,8 @@ struct pf_script;
 void pf_script_counts_begin(struct pf_script *x);
 void pf_script_counts_free(struct pf_script *x);
 
-/* Takes a STAT, STAT_ROUND, STAT_CONFIG, THREAD_MAP or CPU_MAP.  Appends the lines of a round to
- * x->line, which is empty else. */
+/* Handles a STAT, STAT_ROUND, STAT_CONFIG, THREAD_MAP or CPU_MAP.  Clears x->line, and makes the
+ * lines of a round in it. */
 perfile_status pf_script_put_counts(struct pf_script *x, const perfile_record *r,
                                     perfile_error *err);
 

@@ -1,9 +1,9 @@
-/* The emitter "script": takes records in order of time, gives samples to the reader of profiles,
+/* The emitter "script": takes records in order of time, passes samples to the reader of profiles,
  * and writes the text that its threads make of them.
  *
- * Only caches are kept of a capture.  How samples are printed (pf_script_plan) follows from the
- * events of the session.  When the session learns something new, all waiting text is written
- * first, and then a new plan is made. */
+ * Only caches are stored for a capture.  The plan for printing samples (pf_script_plan) depends on
+ * the events of the session.  When the session changes, all waiting text is written first, and then
+ * a new plan is made. */
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -81,7 +81,7 @@ static perfile_status end_input(pf_script *x, perfile_error *err)
     return st;
 }
 
-/* Copies the names of functions at which call chains end. */
+/* Copies the names of functions at which callchains end. */
 static bool copy_stops(pf_script *x, const char *names)
 {
     if (!names || !pf_buffer_append(&x->stops, names, strlen(names) + 1))
@@ -137,7 +137,7 @@ static perfile_status begin_script(perfile_emitter *e, perfile_error *err)
     return e->flags & PERFILE_SCRIPT_HEADER ? pf_script_put_header(script_of(e), err) : PERFILE_OK;
 }
 
-/* Some field shows the wall clock; false if that is not known.  Of `perf stat record` there are no
+/* Returns false if some field shows the wall clock but it is not known.  `perf stat record` has no
  * fields. */
 static bool has_wall_clock(const pf_script *x)
 {
@@ -149,8 +149,8 @@ static bool has_wall_clock(const pf_script *x)
            perfile_session_wall_time(x->base.session, 0, &wall);
 }
 
-/* Finds the names of registers: if the capture does not say of which machine it is, those of this
- * one.  Those of some machines perf has in lower case. */
+/* Finds the names of registers, for the local machine if the capture does not name its machine.
+ * For some machines perf uses lower case. */
 static void find_registers(pf_script *x)
 {
     static const char *const lower[] = {"arm", "aarch64", "riscv", "ppc", "powerpc"};
@@ -164,7 +164,7 @@ static void find_registers(pf_script *x)
         x->lower_case |= strncmp(machine, lower[i], strlen(lower[i])) == 0;
 }
 
-/* Makes the plan if the session has learned something, and starts the reader. */
+/* Makes the plan if the session has changed, and starts the reader. */
 static perfile_status prepare(pf_script *x, perfile_error *err)
 {
     const perfile_session *s = x->base.session;
@@ -188,7 +188,7 @@ static perfile_status prepare(pf_script *x, perfile_error *err)
     return pf_profile_reader_start(&x->reader, x->plan.in_order ? 1 : x->base.n_threads, err);
 }
 
-/* Notes the time of the first line. */
+/* Stores the time of the first line. */
 static void note_first(pf_script *x, const perfile_record *r)
 {
     if (x->has_first || !(x->base.flags & PERFILE_SCRIPT_RELTIME))
@@ -197,10 +197,10 @@ static void note_first(pf_script *x, const perfile_record *r)
     x->has_first = x->first_time;
 }
 
-/* Samples with READ values: as perf has it, such a sample stands for one of each counter that it
- * has the value of (a group), whose period is what the counter went on since the sample before. */
+/* Samples with READ values.  perf replaces such a sample by one sample for each counter value in it
+ * (a group), with the increase of the counter since the last sample as period. */
 
-/* What a counter went on since the last time; false if there is no memory. */
+/* Computes the increase of a counter since its last value.  Returns false when out of memory. */
 static bool step_of(pf_script *x, uint64_t id, uint64_t value, uint64_t *step)
 {
     uint32_t at = pf_index_get(&x->counted, id);
@@ -250,7 +250,7 @@ static perfile_status put_sample(pf_script *x, const perfile_record *r, perfile_
 {
     const unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
     const perfile_event *event = perfile_record_event(r);
-    /* Of events without fields nothing is printed, and, as perf has it, of guests. */
+    /* Nothing is printed for events without fields, nor, as in perf, for guests. */
     if (!event || event->index >= x->plan.n || !x->plan.events[event->index].fields ||
         mode == CPUMODE_GUEST_KERNEL || mode == CPUMODE_GUEST_USER)
         return PERFILE_OK;
@@ -260,11 +260,11 @@ static perfile_status put_sample(pf_script *x, const perfile_record *r, perfile_
     return pf_profile_reader_put(&x->reader, r, err);
 }
 
-/* Puts the line of a record that is no sample between those of samples. */
+/* Adds the line of a record other than a sample, in order with those of samples. */
 static perfile_status put_note(pf_script *x, const perfile_record *r, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    if (x->plan.in_order) /* the line before must be there */
+    if (x->plan.in_order) /* the previous line must be finished */
         st = pf_queue_finish(x->reader.queue, err);
     note_first(x, r);
     if (st == PERFILE_OK)
@@ -279,7 +279,7 @@ static perfile_status put_note(pf_script *x, const perfile_record *r, perfile_er
     return pf_queue_put(x->reader.queue, &note, err);
 }
 
-/* The time of samples without one is that of the record before. */
+/* A sample without a time gets the time of the last record that has one. */
 static void advance(pf_script *x, const perfile_record *r)
 {
     if (x->plan.timed_all)
@@ -289,7 +289,7 @@ static void advance(pf_script *x, const perfile_record *r)
         x->reader.now = time;
 }
 
-/* Puts a fact of a pipe between the lines. */
+/* Writes a feature of a pipe, in order with the lines. */
 static perfile_status put_fact(pf_script *x, const perfile_record *r, perfile_error *err)
 {
     if (!(x->base.flags & (PERFILE_SCRIPT_HEADER | PERFILE_SCRIPT_SHOW_INFO)))
@@ -298,7 +298,7 @@ static perfile_status put_fact(pf_script *x, const perfile_record *r, perfile_er
     return st == PERFILE_OK ? pf_script_put_fact(x, r, err) : st;
 }
 
-/* Puts the lines of a round of `perf stat record` between the others. */
+/* Writes the lines of a round of `perf stat record`, in order with the others. */
 static perfile_status put_counts(pf_script *x, const perfile_record *r, perfile_error *err)
 {
     perfile_status st = pf_script_put_counts(x, r, err);
@@ -309,7 +309,7 @@ static perfile_status put_counts(pf_script *x, const perfile_record *r, perfile_
     return st == PERFILE_OK ? perfile_sink_write(x->base.sink, text, err) : st;
 }
 
-/* Puts a record.  The name of a thread is that before it ends, and after it was named. */
+/* Handles a record.  A line shows the name of a thread before it ends, and after it is named. */
 static perfile_status put_record(pf_script *x, const perfile_record *r, perfile_error *err)
 {
     const bool shown = pf_script_shows(x->base.flags, r->type);

@@ -1,5 +1,5 @@
-/* Features that take several lines in the header of --header, or one that is a list: processors,
- * memory, caches, PMUs, BPF programs. */
+/* Features that take several lines in the header, or one line with a list: CPUs, memory, caches,
+ * PMUs, BPF programs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ bool pf_facts_are_long(uint32_t feature)
            feature == PERFILE_FEATURE_HYBRID_TOPOLOGY;
 }
 
-/* A line for each text. */
+/* Prints a line for each text. */
 static void put_siblings(pf_facts *f, const char *what, perfile_strings lists)
 {
     perfile_bytes text;
@@ -25,8 +25,8 @@ static void put_siblings(pf_facts *f, const char *what, perfile_strings lists)
     }
 }
 
-/* True if perf believes the numbers of cores and sockets: on most machines none is above the number
- * of processors. */
+/* Returns true if perf trusts the numbers of cores and sockets: on most machines none may exceed
+ * the number of CPUs. */
 static bool are_small(const pf_facts *f, perfile_list cpus)
 {
     const char *arch = perfile_session_fact(f->session, PERFILE_FACT_ARCH);
@@ -101,7 +101,7 @@ static void put_caches(pf_facts *f, const perfile_feature *feature)
     }
 }
 
-/* The set bits as perf prints them, cut after 99 bytes: "0-15,32". */
+/* Prints the set bits in perf's form, cut after 99 bytes: "0-15,32". */
 static void put_ranges(pf_facts *f, const perfile_mem_node *node)
 {
     char text[160];
@@ -123,7 +123,7 @@ static void put_ranges(pf_facts *f, const perfile_mem_node *node)
     pf_facts_text(f, text);
 }
 
-/* How many bits are set. */
+/* Returns the number of set bits. */
 static uint64_t bits_of(const perfile_words *map)
 {
     uint64_t n = 0;
@@ -169,7 +169,7 @@ static void put_pmus(pf_facts *f, const perfile_feature *feature)
     pf_facts_text(f, "\n");
 }
 
-/* What a PMU can do: "name=value, …". */
+/* Prints the capabilities of a PMU: "name=value, …". */
 static void put_capabilities(pf_facts *f, perfile_bytes pmu, uint32_t n, perfile_list *list)
 {
     perfile_pmu_cap cap;
@@ -219,12 +219,13 @@ static void put_hybrid(pf_facts *f, const perfile_feature *feature)
     }
 }
 
-/* BPF programs: struct bpf_prog_info of the kernel, in which pointers to arrays have become offsets
- * in what follows it. */
+/* BPF programs: struct bpf_prog_info of the kernel, with pointers to arrays replaced by offsets in
+ * the data after it. */
 
 enum { PROG_ID = 4, PROG_NAME = 64, PROG_KSYMS = 104, PROG_TAGS = 180, PROG_NAME_SIZE = 16 };
 
-/* Item `i`, of `width` bytes, of the array at `offset`; a cursor that is bad if it is not there. */
+/* Returns a cursor at item `i`, of `width` bytes, of the array at `offset`; the cursor is bad if
+ * the item is outside of the data. */
 static pf_cursor item_at(const perfile_bpf_prog_info_entry *e, uint64_t offset, uint64_t i,
                          unsigned width)
 {
@@ -234,7 +235,7 @@ static pf_cursor item_at(const perfile_bpf_prog_info_entry *e, uint64_t offset, 
     return c;
 }
 
-/* The name that the kernel shows; `only`: it is that of the only function of the program. */
+/* Prints the name that the kernel shows.  `only`: the program has just this function. */
 static void put_program_name(pf_facts *f, perfile_bytes info, pf_cursor tag, bool only)
 {
     pf_facts_text(f, "bpf_prog_");
@@ -278,7 +279,7 @@ static void put_bpf(pf_facts *f, const perfile_feature *feature)
     perfile_bpf_prog_info_entry program;
     perfile_bpf_btf types;
     perfile_bpf_btf_entry type;
-    if (feature->flags & PERFILE_REC_SWAPPED) /* perf does not know how to read them */
+    if (feature->flags & PERFILE_REC_SWAPPED) /* perf cannot read them */
         return;
     if (feature->number == PERFILE_FEATURE_BPF_PROG_INFO) {
         if (perfile_bpf_prog_info_decode(feature, &programs, sizeof programs, NULL) != PERFILE_OK)

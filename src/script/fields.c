@@ -1,9 +1,9 @@
-/* Which fields are printed: -F, the defaults of each type of events, and what the events of a
- * capture have of them.
+/* Determines which fields are printed: the requested fields, the defaults of each type of events,
+ * and the fields that the events of a capture have.
  *
- * The rules are those of perf: a type of events has one set of fields.  Fields that were not asked
- * for by name are left out if the first event of the type does not have them; for those that were
- * asked for that is an error.  Of a pipe, whose events come one by one, every event counts. */
+ * The rules are those of perf.  A type of events has one set of fields.  If the first event of the
+ * type lacks a field, the field is left out unless it was requested by name; then it is an error.
+ * In a pipe, where events come one by one, every event is checked. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,8 @@ static const char *const field_names[] = {
 #include "script/fields.def"
 };
 
-/* What messages call the types, and what -F calls those that it knows. */
+/* The names of the types in messages, and in lists of fields (NULL if a list cannot name the
+ * type). */
 static const struct {
     const char *words, *name;
 } type_names[PF_SCRIPT_TYPES] = {
@@ -52,16 +53,16 @@ void pf_script_defaults(pf_script_type types[PF_SCRIPT_TYPES])
     types[PF_SCRIPT_SYNTH].fields = all | place | PF_FIELD_SYNTH;
 }
 
-/* Whether a list of fields replaces those that are there, or changes them. */
+/* Whether a list of fields replaces the current fields or changes them. */
 enum change { CHANGE_NONE, CHANGE_SET, CHANGE_ADD, CHANGE_REMOVE };
 
-/* True if `word` of `n` bytes is `name`. */
+/* Returns true if `word` of `n` bytes equals `name`. */
 static bool is_word(const char *word, size_t n, const char *name)
 {
     return name && strlen(name) == n && memcmp(word, name, n) == 0;
 }
 
-/* The number of a field; PF_N_FIELDS: there is none of that name. */
+/* Returns the number of a field; PF_N_FIELDS if there is none of this name. */
 static unsigned field_named(const char *word, size_t n)
 {
     unsigned i = 0;
@@ -77,11 +78,11 @@ static void change_type(pf_script_type *t, uint64_t field, enum change how, bool
         t->asked = how == CHANGE_REMOVE ? t->asked & ~field : t->asked | field;
         t->unset = how == CHANGE_REMOVE ? t->unset | field : t->unset & ~field;
     }
-    if (field != PF_FIELD_FLAGS) /* which perf does not count as a choice of fields */
+    if (field != PF_FIELD_FLAGS) /* perf does not count this as a choice of fields */
         t->is_set = t->is_of_all = true;
 }
 
-/* One field of a list, without its sign; `type` PF_SCRIPT_TYPES: of all. */
+/* Reads one field of a list, without its sign.  `type` PF_SCRIPT_TYPES means all types. */
 static perfile_status read_field(pf_script_type *types, unsigned type, const char *word, size_t n,
                                  enum change how, perfile_error *err)
 {
@@ -99,7 +100,7 @@ static perfile_status read_field(pf_script_type *types, unsigned type, const cha
     return PERFILE_OK;
 }
 
-/* A list of fields, text[0 .. n). */
+/* Reads a list of fields, text[0 .. n). */
 static perfile_status read_list(pf_script_type *types, unsigned type, const char *text, size_t n,
                                 perfile_error *err)
 {
@@ -123,8 +124,8 @@ static perfile_status read_list(pf_script_type *types, unsigned type, const char
     return st;
 }
 
-/* One text of -F, text[0 .. n).  A list with + or - in it, also in `bpf-output`, changes what is
- * there. */
+/* Reads one list with its optional type, text[0 .. n).  A list that contains + or -, even in
+ * `bpf-output`, changes the current fields. */
 static perfile_status read_option(pf_script_type *types, const char *text, size_t n,
                                   perfile_error *err)
 {
@@ -169,7 +170,7 @@ perfile_status pf_script_read(pf_script_type types[PF_SCRIPT_TYPES], const char 
     return st;
 }
 
-/* The type of an event. */
+/* Returns the type of an event. */
 static unsigned type_of(const perfile_event *e)
 {
     return e->attr->type <= PF_SCRIPT_BREAKPOINT ? e->attr->type : PF_SCRIPT_OTHER;
@@ -191,12 +192,12 @@ static bool is_software(const perfile_event *e, uint64_t config)
 
 enum { HAS_ADDRESS = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_ADDR };
 
-/* Which bit of sample_type a field needs, and what messages call it.  `aux`: decoders of AUX data
- * may add it later, so that it is no error if a capture with such data lacks it. */
+/* The bit of sample_type that a field needs, and its name in messages.  With `aux`, decoders of AUX
+ * data may add the field later, so captures with such data may lack it. */
 static const struct {
     uint64_t fields, needs;
     const char *what;
-    unsigned field; /* that messages name */
+    unsigned field; /* named in messages */
     bool aux;
 } needs[] = {
     {UINT64_C(1) << PF_FIELD_NUMBER_IP, PERFILE_SAMPLE_IP, "IP", PF_FIELD_NUMBER_IP, false},
@@ -226,7 +227,7 @@ static const struct {
      PF_FIELD_NUMBER_RETIRE_LAT, false},
 };
 
-/* Takes away what samples of the event do not have. */
+/* Removes the fields that samples of the event do not have. */
 static perfile_status check_needs(pf_script_type *t, const perfile_event *e, bool aux,
                                   perfile_error *err)
 {
@@ -244,7 +245,7 @@ static perfile_status check_needs(pf_script_type *t, const perfile_event *e, boo
     return PERFILE_OK;
 }
 
-/* Checks an event that stands for its type. */
+/* Checks an event that represents its type. */
 static perfile_status check_event(pf_script_type *t, const perfile_event *e, bool aux,
                                   perfile_error *err)
 {
@@ -270,7 +271,7 @@ static perfile_status check_event(pf_script_type *t, const perfile_event *e, boo
     return PERFILE_OK;
 }
 
-/* The first event of a type whose samples have one of these bits of sample_type; NULL: there is
+/* Returns the first event of a type that has one of these bits in sample_type.  NULL if there is
  * none. */
 static const perfile_event *first_of_type(const perfile_session *s, unsigned type, uint64_t bits)
 {
@@ -282,7 +283,7 @@ static const perfile_event *first_of_type(const perfile_session *s, unsigned typ
     return NULL;
 }
 
-/* Checks a type by its first event, if there is one.  Of a pipe nothing is known at this point. */
+/* Checks a type by its first event, if there is one.  In a pipe no events are known yet. */
 static perfile_status check_type(pf_script_plan *plan, const perfile_session *s, unsigned type,
                                  bool is_pipe, bool aux, perfile_error *err)
 {
@@ -296,12 +297,12 @@ static perfile_status check_type(pf_script_plan *plan, const perfile_session *s,
         return pf_fail(err, PERFILE_E_USAGE, "fields",
                        "%s events do not exist, but there are fields for them",
                        type_names[type].words);
-    if (perfile_session_feature(s, PERFILE_FEATURE_STAT)) /* of counters: there are no samples */
+    if (perfile_session_feature(s, PERFILE_FEATURE_STAT)) /* counters have no samples */
         return PERFILE_OK;
     return e && t->fields ? check_event(t, e, aux, err) : PERFILE_OK;
 }
 
-/* Fields of tracepoints by default: their place, too, if some have call chains. */
+/* Adds the address and its symbol to the default fields of tracepoints, if some have callchains. */
 static void add_chains(pf_script_plan *plan, const perfile_session *s)
 {
     pf_script_type *t = &plan->types[PF_SCRIPT_TRACEPOINT];
@@ -312,8 +313,8 @@ static void add_chains(pf_script_plan *plan, const perfile_session *s)
     }
 }
 
-/* An event of a pipe: its type has place and symbol if some event so far has call chains or the
- * like. */
+/* Checks an event of a pipe.  Its type shows address and symbol if some event so far has callchains
+ * or similar data. */
 static perfile_status check_piped(pf_script_plan *plan, const perfile_event *e, bool aux,
                                   bool chains, uint64_t *seen, perfile_error *err)
 {
@@ -343,9 +344,9 @@ static perfile_status check_all(pf_script_plan *plan, const perfile_session *s, 
     return st;
 }
 
-enum { NAME_MOST = 256 /* bytes of a name that is made of an attr, with its NUL */ };
+enum { NAME_MOST = 256 /* bytes of a name made from an attr, with its NUL */ };
 
-/* Appends the letter of what is not excluded. */
+/* Appends the letter of a mode that is not excluded. */
 static void add_letter(const perfile_attr *a, unsigned excluded, char letter, char *text)
 {
     const size_t n = strlen(text);
@@ -355,14 +356,15 @@ static void add_letter(const perfile_attr *a, unsigned excluded, char letter, ch
     text[n + 1] = '\0';
 }
 
-/* The modifiers that perf puts behind a name which it makes of an attr: at most 9 letters. */
+/* Makes the modifiers that perf appends to a name which it makes from an attr: at most 9
+ * letters. */
 static void perf_modifiers(const perfile_attr *a, char *text)
 {
     const unsigned precise = a->flags >> PERFILE_ATTR_BIT_PRECISE_IP & 3;
     const uint64_t modes = UINT64_C(1) << PERFILE_ATTR_BIT_EXCLUDE_KERNEL |
                            UINT64_C(1) << PERFILE_ATTR_BIT_EXCLUDE_USER |
                            UINT64_C(1) << PERFILE_ATTR_BIT_EXCLUDE_HV;
-    const bool usual = a->flags & modes || precise; /* then guests are excluded, too */
+    const bool usual = a->flags & modes || precise; /* guests are then excluded too */
     text[0] = '\0';
     if (a->flags & modes) {
         add_letter(a, PERFILE_ATTR_BIT_EXCLUDE_KERNEL, 'k', text);
@@ -377,8 +379,8 @@ static void perf_modifiers(const perfile_attr *a, char *text)
     }
 }
 
-/* What perf calls an event: its name, which if it was made of the attr has more modifiers than
- * ours. `text` is for such a one. */
+/* Returns perf's name for an event.  perf appends more modifiers than this library to a name made
+ * from the attr; such a name is made in `text`. */
 static const char *name_of(const perfile_event *e, char text[NAME_MOST])
 {
     char ours[16] = "", modifiers[16];
@@ -399,7 +401,7 @@ static const char *name_of(const perfile_event *e, char text[NAME_MOST])
     return text;
 }
 
-/* Appends the name of an event, padded to the longest one; false if there is no memory. */
+/* Appends the name of an event, padded to the longest one.  Returns false when out of memory. */
 static bool add_name(pf_script_plan *plan, pf_script_event *out, const char *name, size_t width)
 {
     const size_t n = strlen(name);
@@ -413,7 +415,7 @@ static bool add_name(pf_script_plan *plan, pf_script_event *out, const char *nam
     return ok;
 }
 
-/* How samples of an event are printed; false if there is no memory. */
+/* Adds how samples of an event are printed.  Returns false when out of memory. */
 static bool add_event(pf_script_plan *plan, const perfile_event *e, bool chains, size_t width)
 {
     const uint64_t decoded = PF_FIELD_ADDR | PF_FIELD_DATA_SRC | PF_FIELD_WEIGHT |
@@ -445,7 +447,7 @@ static bool add_event(pf_script_plan *plan, const perfile_event *e, bool chains,
     return add_name(plan, out, name_of(e, text), width);
 }
 
-/* The length of the longest name of an event. */
+/* Returns the length of the longest name of an event. */
 static size_t longest_name(const perfile_session *s)
 {
     size_t width = 0;

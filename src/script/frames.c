@@ -1,10 +1,10 @@
 /* Frames as text.
  *
- * All places in a function have one frame (pf_resolver.joins), and what is printed of them differs
- * in numbers only: the address in the file that a line of a call chain begins with, and the
- * distance from the beginning of the function.  So there is a text of each frame, made once for
- * each type of events, and the numbers are put in front of it and into it.  Where more depends on
- * the place, such as lines of the source, the place gets a frame and a text of its own. */
+ * All locations in a function share one frame (pf_resolver.joins), because their text only differs
+ * in numbers: the address in the file at the beginning of a callchain line, and the distance from
+ * the beginning of the function.  So the text of each frame is made once for each type of events,
+ * and the numbers are inserted.  If more depends on the location, such as source lines, each
+ * location gets its own frame and text. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,15 +16,15 @@
 #include "symbol/state.h"
 
 enum {
-    COPY = 32, /* bytes of text that are copied at once; as many may be read behind */
+    COPY = 32, /* bytes of text copied at a time; reads may exceed the text by as many */
     PIECE_ROOM = 2 * COPY + 64 /* bytes of numbers, and of copying beyond the end */
 };
 
-/* A place, looked up. */
+/* A location, looked up. */
 typedef struct found {
     const pf_call_frame *frame;
-    const pf_object *object; /* NULL: nothing is known to be mapped there */
-    perfile_symbol symbol;   /* `name` NULL: no function is known */
+    const pf_object *object; /* NULL if no mapping is known there */
+    perfile_symbol symbol;   /* `name` is NULL if the function is not known */
     uint64_t offset;         /* in the object */
     uint64_t address;        /* in the first mapping of the object */
 } found;
@@ -41,7 +41,7 @@ static void unlock(const pf_script_state *s)
         pthread_mutex_unlock(s->resolver->lock);
 }
 
-/* The kernel as it was mapped; NULL: no frame was in it yet. */
+/* Returns the kernel as it was mapped, NULL if no frame was in it yet. */
 static const pf_object *kernel_of(pf_script_state *s)
 {
     const pf_profile *p = s->resolver->profile;
@@ -51,7 +51,7 @@ static const pf_object *kernel_of(pf_script_state *s)
     return pf_profile_object_at(p, s->kernel);
 }
 
-/* Asks for the function at an address of f->object; false if there is no memory. */
+/* Looks up the function at an address of f->object.  Returns false when out of memory. */
 static bool ask(pf_script_state *s, found *f)
 {
     f->address = pf_object_address(f->object, f->offset);
@@ -68,10 +68,10 @@ static bool ask(pf_script_state *s, found *f)
     return st == PERFILE_OK;
 }
 
-/* Looks up a place; false if there is no memory.
+/* Looks up a location.  Returns false when out of memory.
  *
- * The mapping of the kernel ends before code that is only used to start it, which has symbols all
- * the same: an address in nothing that was mapped is the kernel's if that has a symbol for it. */
+ * The mapping of the kernel ends before code that only runs at boot, which still has symbols.  So
+ * an address outside all mappings belongs to the kernel if the kernel has a symbol for it. */
 static bool find(pf_script_state *s, const pf_code_place *place, found *f)
 {
     const pf_profile *p = s->resolver->profile;
@@ -90,7 +90,7 @@ static bool find(pf_script_state *s, const pf_code_place *place, found *f)
     return true;
 }
 
-/* True if addresses in call chains are those of the kernel, not places in a file. */
+/* Returns true if callchains show kernel addresses for this object, not offsets in a file. */
 static bool is_kernel(const pf_object *object)
 {
     return object && (object->kind == PERFILE_MAPPING_SYMBOL || pf_is_kernel(&object->first));
@@ -119,14 +119,14 @@ static bool put_name(const found *f, bool offset, pf_buffer *out)
            (!offset || pf_script_printf(out, "+0x%" PRIx64, f->address - f->symbol.start));
 }
 
-/* The name of a file without folders. */
+/* Returns the name of a file without folders. */
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Appends the name of a kernel module as perf has it, "[nf_tables]", of the path of its file. */
+/* Appends the name of a kernel module as in perf, "[nf_tables]", made from the path of its file. */
 static bool put_module(const char *path, pf_buffer *out)
 {
     const char *name = base_name(path);
@@ -144,7 +144,7 @@ static bool put_module(const char *path, pf_buffer *out)
 static bool put_dso(const found *f, uint64_t fields, pf_buffer *out)
 {
     const char *name = f->object ? f->object->name : "[unknown]";
-    /* perf calls modules by their path if the capture has their build id. */
+    /* perf shows modules by path if the capture has their build id. */
     bool ok = is_kernel(f->object) && name[0] == '/' && !f->object->build_id_size
                   ? put_module(name, out)
                   : pf_script_put_text(out, name, strlen(name), PF_NAME_MOST);
@@ -153,7 +153,7 @@ static bool put_dso(const found *f, uint64_t fields, pf_buffer *out)
     return ok;
 }
 
-/* Places in the source, innermost first; *n 0 if none is known. */
+/* Finds the source locations of an address, innermost first.  Sets *n to 0 if none is known. */
 static bool find_places(pf_script_state *s, const found *f, const perfile_source_place **places,
                         size_t *n)
 {
@@ -167,8 +167,8 @@ static bool find_places(pf_script_state *s, const found *f, const perfile_source
     return st == PERFILE_OK;
 }
 
-/* A line of its own with a place in the source; of the kernel, of which none is known, with the
- * address. */
+/* Appends a separate line with a source location.  For kernel code without a known location, the
+ * line has the address. */
 static bool put_line(const found *f, const perfile_source_place *place, pf_buffer *out)
 {
     const bool known = place && place->file;
@@ -182,7 +182,7 @@ static bool put_line(const found *f, const perfile_source_place *place, pf_buffe
            pf_script_printf(out, ":%" PRIu32, place->line);
 }
 
-/* Appends what follows an address: function, file, place in the source. */
+/* Appends the text after an address: function, file, source location. */
 static bool put_found(const found *f, uint64_t fields, const perfile_source_place *place,
                       pf_buffer *out)
 {
@@ -210,7 +210,7 @@ static bool put_inlined(const found *f, uint64_t fields, const perfile_source_pl
     return ok && put_string(out, " (inlined)");
 }
 
-/* The address that a line of a call chain begins with. */
+/* Returns the address at the beginning of a callchain line. */
 static uint64_t shown_address(const found *f)
 {
     return is_kernel(f->object) ? f->address : f->offset;
@@ -230,13 +230,13 @@ static bool put_address(const found *f, pf_buffer *out)
     return pf_buffer_append(out, text, (size_t)(end - text));
 }
 
-/* True if a place in the source is of the function that the symbol names. */
+/* Returns true if a source location is in the function of the symbol. */
 static bool is_of_symbol(const found *f, const perfile_source_place *place)
 {
     return place->function && strcmp(place->function, f->symbol.name) == 0;
 }
 
-/* True if call chains end at this function. */
+/* Returns true if callchains end at this function. */
 static bool is_stop(const pf_script *x, const char *name)
 {
     if (!x->stops.len || !name)
@@ -248,9 +248,9 @@ static bool is_stop(const pf_script *x, const char *name)
     return false;
 }
 
-/* Makes the lines of a frame in a call chain: with `inlines` one for each place in the source,
- * innermost first, where functions of other names than the symbol are inlined ones.  *is_last: the
- * last line is that of a function at which call chains end. */
+/* Makes the lines of a frame in a callchain.  With `inlines` there is one line for each source
+ * location, innermost first; a function with another name than the symbol is inlined.  Sets
+ * *is_last if callchains end at the function of the last line. */
 static bool make_lines(pf_script_state *s, const found *f, uint64_t fields, bool inlines,
                        bool *is_last, pf_buffer *out)
 {
@@ -275,7 +275,7 @@ static bool make_lines(pf_script_state *s, const found *f, uint64_t fields, bool
     return ok;
 }
 
-/* Keeps a text; false if there is no memory or the limit of the profile is exceeded. */
+/* Stores a text.  Returns false when out of memory or over the limit of the profile. */
 static bool keep(pf_script_state *s, const pf_buffer *text, pf_script_piece *piece)
 {
     const size_t needed = s->n_texts + text->len;
@@ -298,7 +298,7 @@ static bool keep(pf_script_state *s, const pf_buffer *text, pf_script_piece *pie
     return true;
 }
 
-/* The piece of a frame, for which room is made; NULL: there is no memory. */
+/* Returns the piece of a frame, making room for it.  NULL when out of memory. */
 static pf_script_piece *piece_of(pf_script_state *s, pf_script_pieces *p, uint32_t frame)
 {
     if (frame < p->n)
@@ -314,7 +314,7 @@ static pf_script_piece *piece_of(pf_script_state *s, pf_script_pieces *p, uint32
     return &p->at[frame];
 }
 
-/* What the text of a place is. */
+/* The kind of text of a location. */
 enum form { FORM_LINES, FORM_LINES_UNWOUND, FORM_PLACE };
 
 static bool make(pf_script_state *s, const pf_code_place *place, uint64_t fields, enum form form,
@@ -332,7 +332,7 @@ static bool make(pf_script_state *s, const pf_code_place *place, uint64_t fields
     return put_found(&f, fields, n ? &places[0] : NULL, out);
 }
 
-/* Appends the text of a place, which is made if it is new. */
+/* Appends the text of a location, which is made if it is new. */
 static bool put_by_place(pf_script_state *s, const pf_script_event *e, const pf_code_place *place,
                          enum form form, bool *is_last, pf_buffer *out)
 {
@@ -353,7 +353,7 @@ static bool put_by_place(pf_script_state *s, const pf_script_event *e, const pf_
     return pf_buffer_append(out, s->texts + piece->at, piece->before);
 }
 
-/* Makes the text of a frame, of which `place` is one. */
+/* Makes the text of a frame from one of its locations. */
 static bool make_piece(pf_script_state *s, uint64_t fields, const pf_code_place *place,
                        pf_script_piece *piece)
 {
@@ -361,7 +361,7 @@ static bool make_piece(pf_script_state *s, uint64_t fields, const pf_code_place 
     pf_buffer *text = &s->scratch;
     if (!find(s, place, &f))
         return false;
-    /* Of the kernel without a mapping each place is looked up, see find(). */
+    /* Kernel addresses without a mapping are looked up one by one, see find(). */
     piece->by_place =
         fields & (PF_FIELD_DSOFF | PF_FIELD_SRCLINE) ||
         (f.frame->object == PF_NO_OBJECT && f.frame->code == PF_CODE_KERNEL && s->x->symbols);
@@ -382,7 +382,7 @@ static bool make_piece(pf_script_state *s, uint64_t fields, const pf_code_place 
     return keep(s, text, piece);
 }
 
-/* Copies `n` bytes of texts, in units of COPY, which most names are shorter than. */
+/* Copies `n` bytes of text in units of COPY bytes; most names are shorter than that. */
 static inline uint8_t *put_copy(uint8_t *at, const uint8_t *from, size_t n)
 {
     memcpy(at, from, COPY);
@@ -391,8 +391,8 @@ static inline uint8_t *put_copy(uint8_t *at, const uint8_t *from, size_t n)
     return at + n;
 }
 
-/* Appends a line of a call chain, or what follows the address of a sample (FORM_PLACE).  *is_last:
- * what called it is not shown. */
+/* Appends a line of a callchain, or the text after the address of a sample (FORM_PLACE).  Sets
+ * *is_last if callers are not shown. */
 static inline bool put_place(pf_script_state *s, const pf_script_event *e,
                              const pf_code_place *place, enum form form, bool *is_last,
                              pf_buffer *out)

@@ -1,9 +1,9 @@
-/* The header that --header prints in front of the first line: where the records are, and the
- * features of the capture, as texts of perf 6.1.
+/* The header (PERFILE_SCRIPT_HEADER) before the first line: the position of the records, and the
+ * features of the capture, in the words of perf 6.1.
  *
- * Of a pipe they come as records (HEADER_FEATURE), and each is printed when it comes.  This file
- * has the frame and the features of one line; facts.c has those of several.  Features whose payload
- * cannot be read are left out. */
+ * In a pipe features come as records (HEADER_FEATURE), and each is printed when it comes.  This
+ * file has the outer parts and the features of one line; facts.c has those of several lines.
+ * Features that cannot be decoded are left out. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -32,7 +32,7 @@ static void put_cstr(pf_facts *f, const char *text)
     pf_facts_name(f, (perfile_bytes){(const uint8_t *)text, strlen(text)});
 }
 
-/* Features that are one text. */
+/* Prints features that are one text. */
 static bool put_string(pf_facts *f, const perfile_feature *feature)
 {
     static const struct {
@@ -43,7 +43,7 @@ static bool put_string(pf_facts *f, const perfile_feature *feature)
         {PERFILE_FEATURE_VERSION, "perf version"}, {PERFILE_FEATURE_ARCH, "arch"},
         {PERFILE_FEATURE_CPUDESC, "cpudesc"},      {PERFILE_FEATURE_CPUID, "cpuid"}};
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
-        perfile_hostname v; /* the layout of all of them */
+        perfile_hostname v; /* all of them have this layout */
         perfile_feature as = *feature;
         as.number = PERFILE_FEATURE_HOSTNAME;
         if (labels[i].number != feature->number)
@@ -58,7 +58,8 @@ static bool put_string(pf_facts *f, const perfile_feature *feature)
     return false;
 }
 
-/* The words as stored, each with a blank behind it, and a backslash in front of each quote. */
+/* Prints the words of the command line as stored, each followed by a blank, with a backslash before
+ * each quote. */
 static void put_cmdline(pf_facts *f, const perfile_feature *feature)
 {
     perfile_cmdline v;
@@ -94,7 +95,7 @@ static void put_hex(pf_facts *f, const char *name, uint64_t v)
         PF_FACT(f, ", %s = %#" PRIx64, name, v);
 }
 
-/* Names of the bits of a word, of those that perf 6.1 knows, in its order. */
+/* Prints the names of set bits, limited to those that perf 6.1 knows, in perf's order. */
 static void put_bits(pf_facts *f, const char *name, uint64_t v, unsigned kind, const uint8_t *bits,
                      size_t n)
 {
@@ -111,7 +112,7 @@ static void put_bits(pf_facts *f, const char *name, uint64_t v, unsigned kind, c
             }
 }
 
-/* The parts of attr.flags, up to the last that perf 6.1 knows. */
+/* Prints the parts of attr.flags, up to the last one that perf 6.1 knows. */
 static void put_flags(pf_facts *f, uint64_t flags)
 {
     const perfile_vocabulary *words = perfile_kind_words(PERFILE_KIND_ATTR_FLAGS);
@@ -175,7 +176,7 @@ static void put_events(pf_facts *f, const perfile_feature *feature)
     }
 }
 
-/* Groups by the names of their events, as far as these are known. */
+/* Prints groups by the names of their events, as far as these are known. */
 static void put_groups(pf_facts *f, const perfile_feature *feature)
 {
     perfile_group_desc v;
@@ -243,7 +244,7 @@ static void put_clock(pf_facts *f, const perfile_feature *feature)
             v.clockid_time_ns % NS_PER_S, name);
 }
 
-/* Features that are a number or two. */
+/* Prints features that are one or two numbers. */
 static void put_numbers(pf_facts *f, const perfile_feature *feature)
 {
     union {
@@ -283,7 +284,7 @@ static void put_numbers(pf_facts *f, const perfile_feature *feature)
     }
 }
 
-/* Prints a feature, in one line if it is shown with -I only and this was not given. */
+/* Prints a feature; only a note if it is long and PERFILE_SCRIPT_SHOW_INFO is not set. */
 static void put_feature(pf_facts *f, const perfile_feature *feature)
 {
     if (!f->full && pf_facts_are_long(feature->number)) {
@@ -323,7 +324,7 @@ static void put_feature(pf_facts *f, const perfile_feature *feature)
     }
 }
 
-/* Where the parts of the file are.  perf numbers the versions of its format from 0 on. */
+/* Prints the position of the parts of the file.  perf numbers the versions of its format from 0. */
 static void put_places(pf_facts *f, const perfile_container *c)
 {
     const bool is_file = c->has_sections;
@@ -341,8 +342,8 @@ static void put_features(pf_facts *f, const perfile_container *c)
             put_feature(f, feature);
     }
     uint64_t there = c->features[0];
-    /* perf takes files of the other byte order that lack this one for those of its first versions,
-     * with build ids and nothing else. */
+    /* perf takes byte-swapped files without this feature for files of its first versions, which
+     * only have build ids. */
     if (perfile_session_swapped(f->session) && !(there >> PERFILE_FEATURE_HOSTNAME & 1))
         there |= UINT64_C(1) << PERFILE_FEATURE_BUILD_ID;
     pf_facts_text(f, "# missing features: ");

@@ -1,16 +1,16 @@
-/* The header of --header: header.c calls facts.c, and both write to a pf_facts. */
+/* Shared by header.c and facts.c, which print the header into a pf_facts. */
 #ifndef PF_SCRIPT_HEADER_H
 #define PF_SCRIPT_HEADER_H
 
 #include "script/script.h"
 
-/* Where facts are written to. */
+/* Where features are printed. */
 typedef struct pf_facts {
     pf_buffer *out;
     const perfile_session *session;
     const perfile_container *container;
-    bool full; /* -I */
-    bool ok;   /* false: there was no memory; nothing is appended any more */
+    bool full; /* PERFILE_SCRIPT_SHOW_INFO: long features are printed */
+    bool ok;   /* false when out of memory: nothing more is appended */
 } pf_facts;
 
 /* Append printf() text of less than 256 bytes; a text; a name of the capture, up to its NUL. */
@@ -20,9 +20,9 @@ void pf_facts_name(pf_facts *f, perfile_bytes name);
 
 /* facts.c: features of several lines. */
 
-/* True if the feature is printed with -I only. */
+/* Returns true if the feature is only printed with PERFILE_SCRIPT_SHOW_INFO. */
 bool pf_facts_are_long(uint32_t feature);
-/* Prints a feature; false if it is not one of them. */
+/* Prints a feature.  Returns false if it is not in facts.c. */
 bool pf_facts_put(pf_facts *f, const perfile_feature *feature);
 
 #endif

@@ -1,8 +1,8 @@
 /* The line of a sample.
  *
- * What most lines consist of (thread, processor, time, period, event, address) is in the
- * pf_unresolved of the reader, and is written with the functions of emit/emitter.h.  A record is
- * decoded only for events with other fields. */
+ * Most lines only have thread, CPU, time, period, event and address.  These are in the reader's
+ * pf_unresolved, and are written with the functions of emit/emitter.h.  A record is only decoded
+ * for events with other fields. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,9 +22,9 @@
 /* The name of a thread at the times from `first` to `last`. */
 typedef struct pf_script_thread {
     uint64_t first, last;
-    const char *comm; /* of the model; NULL: not known */
+    const char *comm; /* of the model; NULL if not known */
     uint32_t pid, tid;
-    uint8_t n; /* of `text`, 0: the name is longer */
+    uint8_t n; /* length of `text`; 0 if the name is longer */
     bool used;
     char text[PF_SCRIPT_COMM]; /* the name as it is shown */
 } pf_script_thread;
@@ -114,7 +114,7 @@ static inline uint8_t *put_spaces(uint8_t *at, size_t n)
     return at + n;
 }
 
-/* Decimal, right-aligned. */
+/* Writes a decimal number, right-aligned. */
 static inline uint8_t *put_right(uint8_t *at, uint64_t v, size_t width)
 {
     uint8_t digits[32];
@@ -125,7 +125,7 @@ static inline uint8_t *put_right(uint8_t *at, uint64_t v, size_t width)
     return at + n;
 }
 
-/* A process or thread, which may be -1. */
+/* Writes a pid or tid, which may be -1. */
 static inline uint8_t *put_id(uint8_t *at, uint32_t id, size_t width)
 {
     if (id <= INT32_MAX)
@@ -166,7 +166,7 @@ static inline uint8_t *put_cpu(uint8_t *at, uint32_t cpu)
 
 static uint8_t *put_misc(uint8_t *at, uint16_t misc, uint32_t type)
 {
-    /* Letters by cpumode as bits, as perf tests them: 3 is hypervisor and both others. */
+    /* Letters by cpumode.  perf tests it as bits: 3 is hypervisor, and sets both other letters. */
     static const char *const modes[] = {"", "K", "U", "KUH", "G", "KGg", "UG", "KUHGg"};
     const char *mode = modes[misc & PERFILE_MISC_CPUMODE_MASK];
     uint8_t *end = at;
@@ -187,7 +187,7 @@ static uint8_t *put_misc(uint8_t *at, uint16_t misc, uint32_t type)
     return put_spaces(end, used < 5 ? 6 - used : 1);
 }
 
-/* Seconds and their fraction, at least 12 characters. */
+/* Writes seconds and their fraction, at least 12 characters. */
 static inline uint8_t *put_time(uint8_t *at, uint64_t time, bool nanoseconds)
 {
     const uint64_t ns = time % 1000000000;
@@ -198,14 +198,14 @@ static inline uint8_t *put_time(uint8_t *at, uint64_t time, bool nanoseconds)
     return at + 2;
 }
 
-/* The wall clock in the time zone of this machine. */
+/* Writes the wall clock time in the local time zone. */
 static uint8_t *put_tod(uint8_t *at, const pf_script *x, uint64_t time)
 {
     char text[64];
     struct tm parts;
     uint64_t wall;
     const bool ns = x->base.flags & PERFILE_SCRIPT_NANOSECONDS;
-    if (!perfile_session_wall_time(x->reader.session, time, &wall)) { /* of a pipe */
+    if (!perfile_session_wall_time(x->reader.session, time, &wall)) { /* in a pipe */
         memcpy(at, "disabled ", 9);
         return at + 9;
     }
@@ -221,13 +221,13 @@ static uint8_t *put_tod(uint8_t *at, const pf_script *x, uint64_t time)
     return at + 1;
 }
 
-/* The name of a thread, in a column unless call chains follow. */
+/* Writes the name of a thread, padded to a column unless callchains follow. */
 static inline uint8_t *put_comm(uint8_t *at, const pf_script_start *s)
 {
     size_t n = s->n_comm;
     uint8_t digits[32];
     const char *text = s->comm;
-    if (!text) { /* as perf calls threads without a name */
+    if (!text) { /* perf's name for threads without a name */
         digits[0] = ':';
         n = (size_t)(put_id(digits + 1, s->tid, 0) - digits);
         text = (const char *)digits;
@@ -239,7 +239,7 @@ static inline uint8_t *put_comm(uint8_t *at, const pf_script_start *s)
     return at + n + 1;
 }
 
-/* The time that is printed.  With DELTATIME samples are shown by one thread, in order. */
+/* Returns the time to print.  With DELTATIME one thread prints all samples, in order. */
 static uint64_t shown_time(pf_script *x, uint64_t time)
 {
     if (!(x->base.flags & PERFILE_SCRIPT_DELTATIME))
@@ -276,7 +276,7 @@ uint8_t *pf_script_put_start(pf_script *x, const pf_script_start *s, uint8_t *at
     return at;
 }
 
-/* The slot with the name of a thread; the name may have come from the slot's last thread. */
+/* Returns the slot with the name of a thread; looks the name up unless the slot has it already. */
 static const pf_script_thread *thread_of(pf_script_state *s, uint32_t pid, uint32_t tid,
                                          uint64_t time)
 {
@@ -292,7 +292,7 @@ static const pf_script_thread *thread_of(pf_script_state *s, uint32_t pid, uint3
                             .pid = pid,
                             .tid = tid,
                             .used = true};
-    if (!comm && tid == 0) /* perf knows this one by itself */
+    if (!comm && tid == 0) /* perf always knows this name */
         t->comm = comm = "swapper";
     const size_t n = comm ? strlen(comm) : 0;
     pf_buffer_clear(&s->scratch);
@@ -303,7 +303,7 @@ static const pf_script_thread *thread_of(pf_script_state *s, uint32_t pid, uint3
     return t;
 }
 
-/* Appends what stands in front of the period; false if there is no memory. */
+/* Appends everything up to the name of the event.  Returns false when out of memory. */
 static bool put_head(pf_script_state *s, const pf_script_event *e, const pf_unresolved *u,
                      pf_buffer *out)
 {
@@ -337,13 +337,13 @@ static bool put_head(pf_script_state *s, const pf_script_event *e, const pf_unre
         memcpy(at, s->x->plan.names.ptr + e->name, e->n_name);
         at += e->n_name;
     }
-    if (e->fields & PF_FIELD_FLAGS) /* of branches of AUX data */
+    if (e->fields & PF_FIELD_FLAGS) /* only branches of AUX data have flags */
         at = put_spaces(at, 24);
     out->len = (size_t)(at - out->ptr);
     return true;
 }
 
-/* Appends the address of a sample and what is there. */
+/* Appends the address of a sample, with its symbol or callchain. */
 static bool put_ip(pf_script_state *s, const pf_script_event *e, const pf_unresolved *u,
                    pf_buffer *out)
 {
@@ -361,13 +361,13 @@ static bool put_ip(pf_script_state *s, const pf_script_event *e, const pf_unreso
             pf_script_put_place(s, e, &place, out));
 }
 
-/* Who asks for the name of a kernel address in a payload. */
+/* User data for looking up a kernel address in a payload. */
 typedef struct asking {
     pf_script_state *s;
     const pf_unresolved *u;
 } asking;
 
-/* perfile_tracepoint_symbol_fn */
+/* A perfile_tracepoint_symbol_fn. */
 static const char *kernel_symbol(void *user, uint64_t address, uint64_t *offset)
 {
     const asking *a = user;
@@ -377,23 +377,23 @@ static const char *kernel_symbol(void *user, uint64_t address, uint64_t *offset)
                : NULL;
 }
 
-/* How many bytes at the beginning of a text are ASCII without control characters, in steps of 8. */
+/* Returns the number of bytes at the beginning of a text that are ASCII without control characters,
+ * in steps of 8. */
 static size_t plain_length(const uint8_t *text, size_t n)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     size_t i = 0;
     for (uint64_t eight; i + 8 <= n; i += 8) {
         memcpy(&eight, text + i, 8);
-        /* The highest bit of a byte is set by 0x80 and above, by 0x7f, and by what is below 0x20.
-         */
+        /* The top bit of a byte is set by 0x80 and above, by 0x7f, and by values below 0x20. */
         if ((eight | (eight + ones) | ~((eight | 0x80 * ones) - 0x20 * ones)) & 0x80 * ones)
             break;
     }
     return i;
 }
 
-/* Makes the text of a payload one that may be shown, in its place: control characters but tab and
- * newline become `?`.  Returns its length. */
+/* Makes the text of a payload safe to show, in place: control characters except tab and newline
+ * become `?`.  Returns its new length. */
 static size_t clean_payload_text(uint8_t *text, size_t n)
 {
     size_t i = plain_length(text, n);
@@ -415,7 +415,7 @@ static size_t clean_payload_text(uint8_t *text, size_t n)
     return (size_t)(at - text);
 }
 
-/* The text of a tracepoint, of its raw data. */
+/* Appends the text of a tracepoint, made from its raw data. */
 static bool put_trace(pf_script_state *s, const pf_unresolved *u, perfile_bytes raw, pf_buffer *out)
 {
     const pf_trace_format *format;
@@ -433,7 +433,7 @@ static bool put_trace(pf_script_state *s, const pf_unresolved *u, perfile_bytes 
     return true;
 }
 
-/* The rest of a line of branches: from one address to another. */
+/* Appends the rest of a branch line: from one address to another. */
 static bool put_branch(pf_script_state *s, const pf_script_event *e, const pf_unresolved *u,
                        const perfile_sample *v, pf_buffer *out)
 {
@@ -448,7 +448,7 @@ static bool put_branch(pf_script_state *s, const pf_script_event *e, const pf_un
     return pf_buffer_append(out, " => ", 4) && pf_script_put_memory(s, &to, u, v, out);
 }
 
-/* Appends what comes behind the name of the event. */
+/* Appends everything after the name of the event. */
 static bool put_body(pf_script_state *s, const pf_script_event *e, const pf_unresolved *u,
                      const perfile_sample *v, pf_buffer *out)
 {
@@ -476,7 +476,7 @@ bool pf_script_put(void *state, const pf_unresolved *u, pf_buffer *out)
     const pf_script_event *e = &s->x->plan.events[event->index];
     if (u->s.record) {
         if (perfile_sample_decode(u->s.record, &v, sizeof v, NULL) != PERFILE_OK)
-            memset(&v, 0, sizeof v); /* it is damaged: only what stands at fixed places is shown */
+            memset(&v, 0, sizeof v); /* damaged: only fields at fixed offsets are shown */
         decoded = &v;
     }
     return put_head(s, e, u, out) && put_body(s, e, u, decoded, out) &&

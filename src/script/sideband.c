@@ -1,7 +1,7 @@
-/* Lines for records that are no samples: COMM, FORK, MMAP2 …
+/* Lines for records other than samples: COMM, FORK, MMAP2 ….
  *
- * They are made when the records come, not by a worker thread: each begins with the name that the
- * recorded thread has at this point of the stream (pf_script.past). */
+ * They are made when the records come, not by a worker thread, because each begins with the current
+ * name of the recorded thread (pf_script.past). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "perfile/model.h"
 #include "script/script.h"
 
-/* The option that shows records of this type; 0: nothing does. */
+/* Returns the flag that shows records of this type; 0 if there is none. */
 static uint32_t flag_of(uint32_t type)
 {
     switch (type) {
@@ -48,7 +48,7 @@ bool pf_script_shows(uint32_t flags, uint32_t type)
     return flags & flag_of(type);
 }
 
-/* A name of a capture, which ends at its NUL. */
+/* Appends a name of a capture, up to its NUL. */
 static bool put_name(pf_buffer *out, perfile_bytes name)
 {
     const uint8_t *nul = name.len ? memchr(name.ptr, 0, name.len) : NULL;
@@ -85,13 +85,13 @@ static bool put_exit(const perfile_record *r, pf_buffer *out)
            put_task(v.pid, v.tid, v.ppid, v.ptid, out);
 }
 
-/* What %#lx prints. */
+/* Appends the output of %#lx. */
 static bool put_hex(pf_buffer *out, uint64_t v)
 {
     return pf_script_printf(out, "%#" PRIx64, v);
 }
 
-/* " pid/tid: [addr(len) @ pgoff" */
+/* Appends " pid/tid: [addr(len) @ pgoff". */
 static bool put_span(uint32_t pid, uint32_t tid, uint64_t addr, uint64_t len, uint64_t pgoff,
                      pf_buffer *out)
 {
@@ -218,7 +218,7 @@ static bool put_text_poke(const perfile_record *r, pf_buffer *out)
     return ok;
 }
 
-/* Appends what comes behind the name of the record. */
+/* Appends everything after the name of the record. */
 static bool put_fields(const perfile_record *r, pf_buffer *out)
 {
     switch (r->type) {
@@ -246,7 +246,8 @@ static bool put_fields(const perfile_record *r, pf_buffer *out)
     }
 }
 
-/* Whose name stands in front: the thread that the record is about, or the one that it is of. */
+/* Finds the thread to name in the line: the thread that the record is about, or the one in its
+ * trailer. */
 static void subject_of(const perfile_record *r, const perfile_sample_id *id, uint32_t *pid,
                        uint32_t *tid)
 {
@@ -285,8 +286,8 @@ static void subject_of(const perfile_record *r, const perfile_sample_id *id, uin
     }
 }
 
-/* The name of the thread that a record is about, as far as records have told; NULL: it has none.  A
- * thread that was just made has that of who made it. */
+/* Returns the current name of the thread that a record is about; NULL if it has none.  A new thread
+ * has the name of its parent. */
 static const char *comm_of(const pf_script *x, const perfile_record *r, uint32_t pid, uint32_t tid)
 {
     perfile_fork v;
@@ -299,7 +300,7 @@ static const char *comm_of(const pf_script *x, const perfile_record *r, uint32_t
     return !comm && tid == 0 ? "swapper" : comm;
 }
 
-/* Appends what stands in front of the record's name. */
+/* Appends everything before the name of the record. */
 static bool put_front(pf_script *x, const perfile_record *r, const perfile_event *event,
                       pf_buffer *out)
 {
@@ -319,7 +320,7 @@ static bool put_front(pf_script *x, const perfile_record *r, const perfile_event
         id.time = time == PERFILE_NO_TIME ? 0 : time;
     }
     const char *comm = comm_of(x, r, pid, tid);
-    if (!comm) { /* it is called by its number, which need not be that of the trailer */
+    if (!comm) { /* it is shown by number, which may differ from the trailer's */
         snprintf(number, sizeof number, ":%" PRId32, (int32_t)tid);
         comm = number;
     }

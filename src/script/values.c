@@ -5,7 +5,7 @@
 
 #include "script/script.h"
 
-/* How a memory access is described: a text of at most SOURCE_MOST bytes, what is longer is cut. */
+/* The description of a memory access: a text that is cut after SOURCE_MOST bytes. */
 
 enum { SOURCE_MOST = 99 };
 
@@ -20,8 +20,8 @@ static void add(words *w, const char *text)
         w->text[w->n++] = *text;
 }
 
-/* Adds the names of set bits, with " or " between them and after `before` others; returns how many
- * there are in all. */
+/* Adds the names of set bits, separated by " or ", after `before` other names.  Returns the total
+ * number of names. */
 static unsigned add_bits(words *w, uint64_t bits, const char *const *names, unsigned n,
                          unsigned before)
 {
@@ -35,7 +35,7 @@ static unsigned add_bits(words *w, uint64_t bits, const char *const *names, unsi
     return before;
 }
 
-/* The bits of data_src from `at` on. */
+/* Returns the bits of data_src from `at` on. */
 static uint64_t part(uint64_t source, unsigned at, unsigned bits)
 {
     return source >> at & ((UINT64_C(1) << bits) - 1);
@@ -140,7 +140,7 @@ static bool put_data_src(pf_script_state *s, uint64_t source, pf_buffer *out)
     return ok;
 }
 
-/* The data address, and what is there if the event says that it has a name. */
+/* Appends the data address, and its symbol if samples of the event have one. */
 static bool put_addr(pf_script_state *s, const pf_script_event *e, const pf_unresolved *u,
                      uint64_t addr, pf_buffer *out)
 {
@@ -201,7 +201,7 @@ static bool put_registers(const pf_script *x, uint64_t abi, uint64_t mask, perfi
     return ok;
 }
 
-/* "/P/-/-/4/COND " */
+/* Appends the flags of a branch: "/P/-/-/4/COND ". */
 static bool put_branch_flags(uint64_t flags, pf_buffer *out)
 {
     static const char *const types[16] = {
@@ -222,7 +222,7 @@ static bool put_branch_flags(uint64_t flags, pf_buffer *out)
                                            : "");
 }
 
-/* One end of a branch, in the form of the field that is printed. */
+/* Appends one end of a branch, in the form of the field that is printed. */
 static bool put_end(pf_script_state *s, const pf_script_event *e, const pf_unresolved *u,
                     uint64_t addr, pf_buffer *out)
 {
@@ -254,7 +254,7 @@ static bool put_branches(pf_script_state *s, const pf_script_event *e, const pf_
     return ok;
 }
 
-/* A line of at most 8 bytes of BPF output: in hexadecimal, and as text. */
+/* Appends a line with at most 8 bytes of BPF output, in hexadecimal and as text. */
 static bool put_bpf_line(perfile_bytes raw, size_t at, pf_buffer *out)
 {
     const size_t n = raw.len - at < 8 ? raw.len - at : 8;
@@ -275,7 +275,7 @@ static bool put_bpf_output(perfile_bytes raw, pf_buffer *out)
     bool ok = pf_buffer_append_u8(out, '\n');
     for (size_t at = 0; at < raw.len && ok; at += 8)
         ok = put_bpf_line(raw, at, out);
-    /* It is a string if it is printable up to a NUL, and nothing but NULs follow. */
+    /* The data is a string if it is printable up to a NUL, with only NULs after that. */
     const uint8_t *nul = raw.len ? memchr(raw.ptr, 0, raw.len) : NULL;
     const size_t n = nul ? (size_t)(nul - raw.ptr) : 0;
     bool is_string = nul;
@@ -287,7 +287,7 @@ static bool put_bpf_output(perfile_bytes raw, pf_buffer *out)
            pf_buffer_append(out, "\"\n", 2);
 }
 
-/* The size of a page: 4K, 2M. */
+/* Appends the size of a page: 4K, 2M. */
 static bool put_page_size(uint64_t size, pf_buffer *out)
 {
     unsigned unit = 0;
