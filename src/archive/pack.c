@@ -186,14 +186,15 @@ static perfile_status write_index(pf_pack *p, perfile_error *err)
     pf_pack_payload payload;
     perfile_status st =
         pf_pack_compress(p->zstd, p->level, entries, &p->index_packed, &payload, err);
+    if (st != PERFILE_OK)
+        return st;
     pf_chunk c = {.kind = PF_CHUNK_INDEX,
                   .flags = PF_CHUNK_FLAG_SKIP_OK,
                   .codec = payload.codec,
                   .raw_len = payload.raw_len,
                   .raw_crc = payload.raw_crc,
                   .raw_off = p->last_index};
-    if (st == PERFILE_OK)
-        st = write_chunk(p, &c, none, payload.bytes, header, err);
+    st = write_chunk(p, &c, none, payload.bytes, header, err);
     p->last_index = at;
     pf_buffer_clear(&p->index);
     return st;

@@ -246,9 +246,21 @@ static perfile_status close_records(pf_packer *p, perfile_error *err)
     return submit(p, j, p->at, (size_t)(p->told - p->parts[p->at].base), err);
 }
 
+/* Writes all chunks that are being encoded. */
+static perfile_status drain(pf_packer *p, perfile_error *err)
+{
+    perfile_status st = PERFILE_OK;
+    while (st == PERFILE_OK && pf_workers_submitted(p->workers))
+        st = take_oldest(p, err);
+    return st;
+}
+
 /* Writes a META chunk about the parts from `first` on. */
 static perfile_status put_meta(pf_packer *p, uint32_t first, bool complete, perfile_error *err)
 {
+    perfile_status st = drain(p, err); /* keep the order of the calls, whatever the threads do */
+    if (st != PERFILE_OK)
+        return st;
     pf_meta_part *parts = pf_alloc(p->n_parts - first, sizeof *parts);
     if (!parts)
         return pf_fail_nomem(err, "archive");
@@ -263,8 +275,7 @@ static perfile_status put_meta(pf_packer *p, uint32_t first, bool complete, perf
                                           .size = x->base + x->pending.len};
     }
     pf_buffer_clear(&p->meta);
-    perfile_status st =
-        pf_about_encode(&p->about, parts, p->n_parts - first, complete, &p->meta, err);
+    st = pf_about_encode(&p->about, parts, p->n_parts - first, complete, &p->meta, err);
     pf_free(parts);
     const pf_pack_chunk chunk = {
         .kind = PF_CHUNK_META, .source = p->source, .raw = {p->meta.ptr, p->meta.len}};
@@ -291,7 +302,6 @@ perfile_status pf_packer_part(pf_packer *p, const char *name, perfile_error *err
     if (name && !x->name)
         return pf_fail_nomem(err, "archive");
     p->n_parts++;
-    /* This chunk may be written before chunks of earlier calls that are still being encoded. */
     return put_meta(p, p->n_parts - 1, false, err);
 }
 
@@ -431,15 +441,6 @@ perfile_status pf_packer_records(pf_packer *p, uint32_t number, uint64_t offset,
         if (st == PERFILE_OK)
             st = add_records(p, first, &some, err);
     }
-    return st;
-}
-
-/* Writes all chunks that are being encoded. */
-static perfile_status drain(pf_packer *p, perfile_error *err)
-{
-    perfile_status st = PERFILE_OK;
-    while (st == PERFILE_OK && pf_workers_submitted(p->workers))
-        st = take_oldest(p, err);
     return st;
 }
 

@@ -116,4 +116,10 @@ restored one.perfile 1 pipe
 run recover --to archive -f -o whole.perfile one.perfile >/dev/null
 run convert --to archive --append -o whole.perfile b.data
 "$PERFILE" validate --only V-7 --source 1 whole.perfile
+# The chunks are the same for any number of threads, also where a file of a directory begins.
+for jobs in 1 4; do
+    "$PERFILE" convert --to archive --chunk-records 3 -j "$jobs" -f -o "jobs$jobs.perfile" "$captures/threads.data" 2>/dev/null
+    "$PERFILE" info --chunks "jobs$jobs.perfile" | awk '$2 ~ /^[a-z]+$/ && $1 + 0 { print $2, $3, $6, $7 }' >"jobs$jobs"
+done
+cmp jobs1 jobs4 && echo "the same $(wc -l <jobs1) chunks"
 exit 0
