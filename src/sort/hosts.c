@@ -214,8 +214,8 @@ static void assign_boot(pf_merge *x, pf_merge_input *in)
 }
 
 enum {
-    MOST_PID_BOOTS = 1024,   /* each has PERFILE_MERGE_PIDS pids, of 32 bits */
-    MOST_CGROUP_BOOTS = 256, /* the upper 8 bits of a cgroup id are the boot */
+    MOST_PID_BOOTS = 1024,   /* each has PERFILE_MERGE_PIDS of the 32-bit pids */
+    MOST_CGROUP_BOOTS = 256, /* the upper 8 bits of a cgroup id are the number of the boot */
 };
 
 static bool samples_cgroups(const pf_merge *x)

@@ -417,7 +417,7 @@ static void report_count(pf_merge *x, uint32_t kind, uint64_t n, const char *tex
         pf_merge_report(x, &note);
 }
 
-/* Reports what is known only at the end; once, even if the caller continues after the end. */
+/* Reports the counts at the end; once, even if the caller continues after the end. */
 static void report_end(pf_merge *x)
 {
     const perfile_merge_summary *sum = &x->result;

@@ -26,7 +26,7 @@
 
 enum {
     PF_MERGE_ID_CACHE = 16
-    /* Slots of the id cache, which is direct-mapped: the kernel numbers ids consecutively. */
+    /* slots; ids are mostly consecutive */
 };
 
 /* What happens to a field. format/merging.def assigns one of these to each kind of field
@@ -42,8 +42,8 @@ enum {
     PF_MERGE_CGROUP
 };
 
-/* A 64-bit word at a fixed offset of a sample or trailer in the output layout, whose value changes.
- */
+/* A 64-bit word at a fixed offset of a sample or trailer in the output layout that gets a new
+ * value. */
 typedef struct pf_merge_patch {
     int8_t slot;  /* as in perfile_layout: from the front in samples, from the end in trailers */
     uint8_t rule; /* PF_MERGE_... */
@@ -73,7 +73,7 @@ typedef struct pf_merge_event {
 
 typedef struct pf_merge_input {
     perfile_stream
-        /* Has totals: it is `caller_stream`, or a perfile_sort() that was put on it. */
+        /* has totals: caller_stream, or perfile_sort() on it */
         *stream;
     perfile_stream *caller_stream;  /* as passed by the caller */
     const perfile_session *session; /* complete before the first record of the output */
@@ -136,7 +136,7 @@ typedef struct pf_merge {
     uint32_t n_inputs;
     pf_heap heap; /* inputs that have a next record */
     uint32_t n_boots;
-    uint32_t clock_input;           /* index of the input whose clock the output uses */
+    uint32_t clock_input;           /* the output uses the clock of this input */
     bool sample_id_all;             /* attr.sample_id_all in the output: set if any input has it */
     bool adds_ids;                  /* all events of the output get PERF_SAMPLE_IDENTIFIER */
     uint8_t rules[PERFILE_N_KINDS]; /* PF_MERGE_... for each kind of field */
@@ -393,7 +393,7 @@ static inline perfile_encode_options pf_fact_encode_options(const pf_merge *x)
     }
 
 /* The rules of format/merging.def, one function each.  Each adds feature `number` to the output if
- * possible, and reports what is left out or changed.
+ * possible, and reports entries or features that it leaves out or changes.
  *
  * features.c: the feature is added if all inputs that have it agree. */
 perfile_status pf_join_same(pf_merge *x, uint32_t number, perfile_error *err);

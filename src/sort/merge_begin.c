@@ -17,7 +17,8 @@
 enum { BYTES = 1 << 18 }; /* initial room for the rewritten records of a run */
 
 /* Makes the session of the output and describes its container. All inputs need the same byte order
- * and record family. The output is described as a version 2 file, whatever the inputs are. */
+ * and record family. A perf.data output is described as a version 2 file, whatever the inputs are.
+ */
 static perfile_status begin_session(pf_merge *x, perfile_error *err)
 {
     const perfile_stream *first = x->inputs[0].stream;

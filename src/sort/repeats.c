@@ -12,8 +12,7 @@
 #include "schema/rows.h"
 
 enum {
-    MOST_BYTES =
-        12 << 20, /* remembered for one time; records beyond that are never considered repeated */
+    MOST_BYTES = 12 << 20, /* remembered for one time; records beyond that are passed on */
     FIRST_SLOTS = 256,
     HANDED_ON = 0 /* `owner` of a count for the output; an input's is its index + 1 */
 };

@@ -29,7 +29,7 @@
 /* The times seen so far in one part of the capture.  Records without a time get their key from
  * them.  All zeros: no time yet. */
 typedef struct pf_time_clock {
-    uint64_t last_time; /* ns: time of the last record whose time is not 0 */
+    uint64_t last_time; /* ns: time of the last record with a time other than 0 */
     uint64_t max_time;  /* ns: greatest time so far */
 } pf_time_clock;
 
@@ -224,7 +224,7 @@ static inline uint64_t pf_sort_round_to_pages(uint64_t offset)
  * offset is the start of the range. */
 perfile_status pf_sort_fail_changed(const pf_sort_range *range, perfile_error *err);
 
-/* What is sorted in memory: the key of an item, and where the item is. */
+/* The entry by which an item is sorted: its key and its position. */
 typedef struct pf_sort_entry {
     uint64_t key;
     uint64_t at; /* offset of the item */

@@ -137,8 +137,8 @@ static bool run_is_full(const pf_sort *x)
            (x->base.n_run && x->round_bytes >= x->round_most);
 }
 
-/* Notes in the stream's batch what is known of the records just added to the run.  If the run has
- * records of which nothing is known, the batch stays empty. */
+/* Extends the stream's batch by records that were just added to the run.  Nothing is noted if the
+ * run has other records, too. */
 static void note_framed(perfile_stream *s, pf_batch seen)
 {
     pf_batch *f = &s->framed;
