@@ -24,10 +24,7 @@
 
 #define PF_MERGE_NO_INPUT UINT32_MAX
 
-enum {
-    PF_MERGE_ID_CACHE = 16
-    /* slots; ids are mostly consecutive */
-};
+enum { PF_MERGE_ID_CACHE = 16 }; /* number of slots */
 
 /* What happens to a field. format/merging.def assigns one of these to each kind of field
  * (MERGE_KIND) and explains them. */
@@ -72,9 +69,7 @@ typedef struct pf_merge_event {
 } pf_merge_event;
 
 typedef struct pf_merge_input {
-    perfile_stream
-        /* has totals: caller_stream, or perfile_sort() on it */
-        *stream;
+    perfile_stream *stream;         /* has totals: caller_stream, or perfile_sort() on it */
     perfile_stream *caller_stream;  /* as passed by the caller */
     const perfile_session *session; /* complete before the first record of the output */
     const char *name;               /* last part of the path, for messages */
