@@ -192,10 +192,8 @@ typedef struct pf_pattern {
     char *name; /* as written; owned, NUL-terminated */
     char *text; /* as a pattern for pf_expr_glob(); owned, NUL-terminated */
     size_t len; /* of `text` */
-    uint32_t
-        /* "a,b" is added as a whole and in parts: the index of the whole; for the whole, its own
-         * index. */
-        of;
+    /* "a,b" is added as a whole and in parts: index of the whole; for the whole, its own. */
+    uint32_t of;
     bool found; /* patterns for events: an event matches */
     bool exact; /* the capture has a thread, file … of exactly this name */
 } pf_pattern;

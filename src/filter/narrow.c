@@ -6,10 +6,10 @@
  * exactly, as it does if all data are samples.  While nothing is selected yet, the zone must also
  * provide what the message for an empty result would need.
  *
- * In the last pass, the bits of the selecting pass tell what is selected, whatever the terms are.
- * A range that is passed on as a whole can go from archive to archive as it is stored.  The payload
- * of a range with selected samples must be intact (core/zone.h): damaged payloads are read, so that
- * the damage is reported. */
+ * In the last pass, selected records are known from the bits of the selecting pass, whatever the
+ * terms are.  A range that is passed on as a whole can go from archive to archive as it is stored.
+ * The payload of a range with selected samples must be intact (core/zone.h): damaged payloads are
+ * read, so that the damage is reported. */
 #include "core/zone.h"
 
 #include "base/error.h"
