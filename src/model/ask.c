@@ -58,8 +58,8 @@ static const char *own_comm(const perfile_model *m, uint32_t tid, uint64_t time,
     return NULL;
 }
 
-/* Returns the name of the thread, else of the main thread of its process.  For tid PERFILE_NO_PID
- * only the first: it was a thread that has ended, which may have had another name. */
+/* Returns the name of the thread, else of the main thread of its process. tid PERFILE_NO_PID has no
+ * such fallback: it was a thread that has ended, which may have had another name. */
 static const char *comm_of(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t time,
                            pf_reach *reach)
 {

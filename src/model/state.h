@@ -64,7 +64,8 @@ typedef struct pf_named_id {
         size_t n, cap;                                                                             \
     }
 
-/* Makes room for one more element.  False when out of memory or the budget is exhausted. */
+/* Makes room for one more element.  Evaluates to false when out of memory or the budget is
+ * exhausted. */
 #define PF_ARRAY_RESERVE(budget, array)                                                            \
     ((array).n < (array).cap ||                                                                    \
      (((array).grown = pf_array_grow(budget, (array).at, &(array).cap, sizeof *(array).at)) &&     \
@@ -95,10 +96,9 @@ struct perfile_model {
     PF_ARRAY(pf_space) spaces;
     pf_space symbols; /* address space of KSYMBOLs: generated kernel code such as BPF programs */
     PF_ARRAY(perfile_mapping) mappings; /* distinct mappings, as in their first record */
-    PF_ARRAY(uint32_t)
-    next_of_file;           /* see pf_named_id.first; 0: end of list */
-    pf_index mapping_index; /* hash of a mapping's contents to its position */
-    pf_index id_index;      /* file name (a pointer into texts) to position in ids */
+    PF_ARRAY(uint32_t) next_of_file;    /* see pf_named_id.first; 0: end of list */
+    pf_index mapping_index;             /* hash of a mapping's contents to its position */
+    pf_index id_index;                  /* file name (a pointer into texts) to position in ids */
     PF_ARRAY(pf_named_id) ids;
     bool facts_added[PF_MODEL_FACTS]; /* features that were evaluated already */
 
