@@ -27,8 +27,8 @@ typedef struct last_record {
     uint64_t time, sequence;
 } last_record;
 
-/* Mixes two hashes. Keys are hashes, and a collision of two keys would drop a record; the random
- * seed makes sure that no input can cause collisions. */
+/* Mixes two hashes. Keys are hashes, and a collision of two keys would drop a record, hence the
+ * random seed. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
     uint64_t x = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);

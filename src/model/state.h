@@ -17,8 +17,7 @@ enum {
     PF_CHANGE_NAME = 1, /* COMM, by tid; value: the name (a pointer into texts) */
     PF_CHANGE_START,    /* FORK, by tid; value: pf_pair(ppid, ptid) */
     PF_CHANGE_END,      /* EXIT, by tid; value: pf_pair(ppid, ptid) */
-    PF_CHANGE_IMAGE /* by pid: older mappings are no longer valid (exec, new process); value: ppid
-                     */
+    PF_CHANGE_IMAGE     /* by pid: older mappings end (exec, new process); value: ppid */
 };
 enum { /* pf_change.flags */
        /* With NAME and IMAGE: another program was started. */

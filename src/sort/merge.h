@@ -116,7 +116,7 @@ typedef struct pf_merge_input {
     pf_merge_cached_id id_cache[PF_MERGE_ID_CACHE]; /* recently used ids, direct-mapped */
 
     bool has_threads;           /* a THREAD_MAP of perf stat was read */
-    bool drops_aux, drops_stat; /* a conflict was found and is dropped */
+    bool drops_aux, drops_stat; /* after a conflict: records to drop */
     pf_pids moved_pids;         /* processes and threads that got new numbers */
     perfile_merge_input_summary result;
 } pf_merge_input;

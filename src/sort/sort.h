@@ -366,7 +366,7 @@ typedef struct pf_sort {
     bool in_order;
     uint64_t step;     /* bytes between two releases of pages, and between two calls of progress */
     bool writing;      /* true in the second pass: the input was read to its end */
-    bool stays_mapped; /* no pages are released between the passes */
+    bool stays_mapped; /* pages are never released */
 
     /* First pass. */
     pf_sort_ranges ranges;
@@ -393,10 +393,9 @@ typedef struct pf_sort {
     pf_sort_store moved;     /* records that were in ranges, with keys computed again */
     pf_sort_reader *readers; /* readers of both stores */
     uint32_t n_readers;
-    pf_heap heap; /* sources: all ranges, then all readers */
-    uint32_t
-        to_refill; /* source that must be filled before it goes on the heap; UINT32_MAX: none */
-    uint64_t reader_window;             /* bytes that a reader of a run reads at once */
+    pf_heap heap;           /* sources: all ranges, then all readers */
+    uint32_t to_refill;     /* source to fill before it goes on the heap; UINT32_MAX: none */
+    uint64_t reader_window; /* bytes that a reader of a run reads at once */
     uint64_t keys[PERFILE_RUN_RECORDS]; /* keys of the records in the run */
     /* Bit i: the constant members of slot i of the run are set up for records of the mapping. */
     uint64_t prepared;
