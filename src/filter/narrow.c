@@ -79,7 +79,7 @@ static bool has_other_events(const pf_filter *x, const pf_zone *z)
 }
 
 /* Returns true if nothing of the zone is selected and everything about its samples is known that a
- * message for an empty result needs.  Notes that as testing the samples would. */
+ * message for an empty result needs.  Widens x->there as testing the samples would. */
 static bool is_unselected(pf_filter *x, const pf_zone *z)
 {
     if (!x->pass.resolved || !x->terms.given || x->terms.invert)

@@ -258,7 +258,7 @@ static bool is_round(const perfile_record *r)
     return r->type == PERFILE_RECORD_FINISHED_ROUND && r->family == PERFILE_FAMILY_PERF;
 }
 
-/* Notes whether records in `of` were kept and dropped. */
+/* Notes whether any record in `of` was kept, and whether any was dropped. */
 static void note(pf_filter *x, uint64_t of, uint64_t keep)
 {
     x->rounds.has_kept |= (of & keep) != 0;
