@@ -1,5 +1,5 @@
 /* The filter as an object: options, passes, and the decision which records of a run are selected
- * and kept. The terms are tested in test.c, side-band is judged in keep.c, and the stage is in
+ * and kept. Terms are tested in test.c, side-band is decided on in keep.c, and the stage is in
  * stage.c. */
 #include "filter/filter.h"
 
@@ -11,7 +11,7 @@
 #include "schema/rows.h"
 
 /* Returns the records of a run that are tested against the terms: data, and side-band if terms can
- * select it. Facts are kept in any case. */
+ * select it. Facts are always kept. */
 static uint64_t records_to_test(const pf_filter *x, const pf_run *run)
 {
     uint64_t tested = run->samples;
@@ -31,7 +31,8 @@ bool pf_filter_selects_all(const pf_filter *x)
     return !x->terms.given && !x->terms.invert && x->options.every < 2 && !x->options.head;
 }
 
-/* After the selecting pass a look at the bits; before it, or without all bits, the test. */
+/* After the selecting pass this looks up the bits. Before it, or if bits are missing, it tests the
+ * records. */
 perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selected,
                                 perfile_error *err)
 {
@@ -43,7 +44,7 @@ perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selec
         return PERFILE_OK;
     }
     uint64_t tested = records_to_test(x, run);
-    /* Only until something is selected; after that nobody asks what there is instead. */
+    /* Only until something is selected: after that no empty result needs to be explained. */
     if (x->terms.given && !x->there.over)
         pf_observed_look(&x->there, run, x->terms.given);
     if (pf_filter_selects_all(x) || !tested) {
@@ -55,25 +56,25 @@ perfile_status pf_filter_select(pf_filter *x, const pf_run *run, uint64_t *selec
     return st;
 }
 
-/* False for damage and for envelopes. */
+/* Returns false for damage and for envelopes. */
 static bool is_plain(const perfile_record *r)
 {
     return r->family != PERFILE_FAMILY_DAMAGE && !(r->flags & PERFILE_REC_ENVELOPE);
 }
 
-/* True if records like this one are tested. Envelopes are passed on untested for the records that
- * come out of them, except with PERFILE_FILTER_ONLY, which tests every record. */
+/* Returns true if such records are tested. Envelopes are passed on untested for the sake of their
+ * content, except with PERFILE_FILTER_ONLY, which tests every record. */
 static bool is_tested(const pf_filter *x, const perfile_record *r)
 {
     return is_plain(r) || (x->terms.only && r->family != PERFILE_FAMILY_DAMAGE);
 }
 
-/* Collects of a run: feeds the model if it is needed, and widens the range of times. For families
- * without samples, times are those of records of data. */
+/* Reads a run in the collecting pass: updates the model if it is needed, and widens the range of
+ * times. Families without samples use the times of data records. */
 static perfile_status collect(pf_filter *x, const perfile_record *first, size_t n,
                               perfile_error *err)
 {
-    /* perf samples; other families follow below. */
+    /* Only perf has samples; other families follow below. */
     uint64_t times[PERFILE_RUN_RECORDS];
     size_t found = perfile_sample_fields(first, n, PERFILE_SAMPLE_TIME, times, NULL);
     perfile_status st = PERFILE_OK;
@@ -118,24 +119,24 @@ bool pf_filter_needs_time_range(const pf_filter *x)
     return relative;
 }
 
-/* True if the collecting pass is still to be done: for relative times, or for names, because
- * side-band may stand behind the samples that it concerns. */
+/* Returns true if the collecting pass is needed and not yet done: for relative times, or for names,
+ * because side-band may come after the samples that it concerns. */
 static bool needs_collecting_pass(const pf_filter *x)
 {
     return !x->collected && (pf_filter_needs_time_range(x) || pf_filter_needs_model(x));
 }
 
-/* True if the selecting pass is still to be done: without it the stage keeps all side-band.
- * Useless if nothing but the selected records is kept, unless features have to be right before the
- * first record. */
+/* Returns true if the selecting pass is useful and not yet done: without it the stage keeps all
+ * side-band. It is useless if only selected records are kept, unless features must be right before
+ * the first record. */
 static bool wants_selecting_pass(const pf_filter *x)
 {
     bool facts = x->options.flags & PERFILE_FILTER_FACTS_FIRST;
     return !x->selection.known && !pf_filter_selects_all(x) && (!x->terms.no_sideband || facts);
 }
 
-/* *needed: without the pass relative times cannot be used, and names come only from side-band in
- * front. */
+/* *needed is set if the collecting pass is missing: without it relative times cannot be used, and
+ * names come only from earlier side-band. */
 bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
 {
     if (needed)
@@ -143,7 +144,7 @@ bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
     return needs_collecting_pass(x) || wants_selecting_pass(x);
 }
 
-/* UINT64_MAX is no generation, so events are resolved at the first run. */
+/* UINT64_MAX is not a valid generation, so events are resolved at the first run. */
 void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s)
 {
     x->pass.session = perfile_stream_session(s);
@@ -157,7 +158,7 @@ void pf_filter_begin_pass(pf_filter *x, const perfile_stream *s)
     x->ranges.given_to = 0;
 }
 
-/* Does the collecting pass if it is needed, else the selecting pass. */
+/* Makes the collecting pass if it is needed, else the selecting pass. */
 perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, perfile_error *err)
 {
     const perfile_record *first;
@@ -188,13 +189,13 @@ perfile_status perfile_filter_learn(perfile_filter_state *x, perfile_stream *s, 
     }
     x->selection.known = true;
     pf_ancestors_sort(&x->sideband.ancestors);
-    /* The FORKs are only needed for this. */
+    /* The FORKs are not needed for anything else. */
     st = pf_filter_find_ancestors(x, &x->sideband.ancestors, err);
     pf_ancestors_free(&x->sideband.ancestors);
     return st;
 }
 
-/* Adds to *keep the records of `others` that are kept, and counts AUX data that is dropped. */
+/* Adds to *keep those records of `others` that are kept, and counts AUX data that is dropped. */
 static perfile_status keep_sideband(pf_filter *x, const perfile_record *first, uint64_t others,
                                     uint64_t *keep, perfile_error *err)
 {
@@ -202,7 +203,8 @@ static perfile_status keep_sideband(pf_filter *x, const perfile_record *first, u
     for (uint64_t left = others; left && st == PERFILE_OK; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
         const perfile_record *r = &first[i];
-        /* Mappings are noted even if they are selected: their files keep their build ids. */
+        /* Mappings are noted even if they are selected, so that their files keep their build ids.
+         */
         bool kept = *keep >> i & 1 || pf_filter_keep(x, r);
         *keep |= (uint64_t)kept << i;
         if (r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2) {
@@ -215,8 +217,8 @@ static perfile_status keep_sideband(pf_filter *x, const perfile_record *first, u
     return st;
 }
 
-/* True if the run has a selected record that the terms ask for. Side-band that is selected because
- * it is of the same process or time does not count: the result is still empty for the user. */
+/* Returns true if the run has a selected record that the terms request. Side-band does not count if
+ * it is selected only for its process or time: for the user the result is still empty. */
 static bool selects_any(const pf_filter *x, const pf_run *run, uint64_t selected)
 {
     bool state =
@@ -242,7 +244,7 @@ void pf_filter_count_run(pf_filter *x, const pf_run *run, uint64_t selected, uin
     sum->kept_samples += (unsigned)__builtin_popcountll(pf_run_counted(run) & keep);
 }
 
-/* Without a selecting pass everything has to be found here: names, processes, counts. */
+/* Without a selecting pass, names, processes and counts have to be found here. */
 perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep, perfile_error *err)
 {
     uint64_t selected;
@@ -274,7 +276,7 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
     return st;
 }
 
-/* The terms are parsed here; the texts of the caller are not needed afterwards. */
+/* Parses the terms; the caller's texts are not needed afterwards. */
 perfile_status perfile_filter_new(const perfile_filter_options *options,
                                   perfile_filter_state **filter, perfile_error *err)
 {
@@ -324,7 +326,7 @@ void perfile_filter_close(perfile_filter_state *x)
 {
     if (!x)
         return;
-    /* Everything that a filter owns; streams and sessions are borrowed. */
+    /* Frees everything that a filter owns; streams and sessions are borrowed. */
     pf_ranges *sets[] = {&x->terms.pids,  &x->terms.tids, &x->terms.cpus,
                          &x->terms.types, &x->terms.ips,  &x->terms.times};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)

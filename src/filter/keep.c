@@ -1,8 +1,8 @@
-/* Which records are kept although they are not selected, and what the selecting pass remembers for
- * that: the processes that have selected records.
+/* Decides which records are kept although they are not selected, and notes in the selecting pass
+ * what that needs: the processes with selected records.
  *
  * Records are handled by their class (`role` of their row in format/): side-band of a process is
- * kept if the process is needed, side-band of the system until the end of the time range, facts
+ * kept if the process is needed, side-band of the system up to the end of the time range, facts
  * always. */
 #include "base/cursor.h"
 #include "base/error.h"
@@ -14,29 +14,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* PERFILE_FILTER_COMPACT_SIDEBAND: of side-band from before the wanted time range, keeps only the
- * last record of each kind and key.
+/* PERFILE_FILTER_COMPACT_SIDEBAND: of the side-band before the time range, only the last record of
+ * each kind and key is kept.
  *
- * What matters is the state when the range begins: the last name of a thread, the last mapping of
- * an address range. A key is built from type, process and thread or addresses. Processes that
- * forked others keep everything, because a child inherits what its parent had at the time of the
- * fork. */
+ * Only the state at the start of the range matters: the last name of a thread, the last mapping of
+ * an address range. A key combines type, process, and thread or addresses. Processes that forked
+ * others keep everything, because a child inherits the state of its parent at the time of the fork.
+ */
 
 /* The last record of a key. */
 typedef struct last_record {
     uint64_t time, sequence;
 } last_record;
 
-/* Mixes two hashes. Keys are hashes: two keys that collide would drop a record, hence the random
- * seed. */
+/* Mixes two hashes. Keys are hashes, and a collision of two keys would drop a record, hence the
+ * random seed. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
     uint64_t x = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
     return x ^ x >> 29;
 }
 
-/* Computes the key of a record, and its process. False: records of its type do not replace each
- * other. MMAP and MMAP2 have common keys. */
+/* Computes the key of a record, and its process. Returns false if records of its type do not
+ * replace each other. MMAP and MMAP2 share keys. */
 static bool key_of(const pf_filter *x, const perfile_record *r, uint64_t *key, uint32_t *pid)
 {
     pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
@@ -63,7 +63,7 @@ static bool key_of(const pf_filter *x, const perfile_record *r, uint64_t *key, u
     return !c.bad;
 }
 
-/* Returns the time of a record from before the first time range (0: it has no time), else
+/* Returns the time of a record if it is before the first time range (0 if it has no time), else
  * PERFILE_NO_TIME. */
 static uint64_t time_before_range(const pf_filter *x, const perfile_record *r)
 {
@@ -74,7 +74,7 @@ static uint64_t time_before_range(const pf_filter *x, const perfile_record *r)
                : PERFILE_NO_TIME;
 }
 
-/* Remembers a record if it is from before the range and the latest of its key so far. */
+/* Notes a record if it is before the range and the latest of its key so far. */
 static perfile_status note_state(pf_filter *x, const perfile_record *r, perfile_error *err)
 {
     uint64_t key, time = time_before_range(x, r);
@@ -98,7 +98,7 @@ static perfile_status note_state(pf_filter *x, const perfile_record *r, perfile_
     return PERFILE_OK;
 }
 
-/* True also for all that compacting does not concern. */
+/* Returns true if compacting keeps the record; also for records that it does not concern. */
 static bool is_last_state(const pf_filter *x, const perfile_record *r)
 {
     uint64_t key;
@@ -111,20 +111,20 @@ static bool is_last_state(const pf_filter *x, const perfile_record *r)
     return at == PF_INDEX_NONE || known[at].sequence == r->sequence;
 }
 
-/* Returns the process of side-band of class TASK. In perf's records of that class it is always the
- * first field of the body. */
+/* Returns the process of side-band of class TASK. In perf's records of that class it is the first
+ * field of the body. */
 static uint32_t process_of(const perfile_record *r)
 {
     uint32_t process, tid;
     if (r->family != PERFILE_FAMILY_PERF)
         return perfile_record_task(r, &process, &tid) ? process : PERFILE_NO_PID;
-    /* Read without decoding: this is asked of every side-band record. */
+    /* Read without decoding, because this is called for every side-band record. */
     pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
     uint32_t pid = pf_cur_u32(&c);
     return c.bad ? PERFILE_NO_PID : pid;
 }
 
-/* True unless the record is later than the last time range. */
+/* Returns true unless the record is later than the last time range. */
 static bool in_time(const pf_filter *x, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
@@ -140,8 +140,8 @@ bool pf_filter_is_kernel_mapping(const perfile_record *r)
             (mode == KERNEL || mode == GUEST_KERNEL));
 }
 
-/* True if AUX data can hold selected data by its processor and thread. *whole_cpu: it is of a whole
- * processor, not of one thread. */
+/* Returns true if AUX data may have selected data, judging by its CPU and thread. Sets *whole_cpu
+ * if it is from a whole CPU, not from one thread. */
 static bool keep_aux(const pf_filter *x, const perfile_record *r, bool *whole_cpu)
 {
     perfile_auxtrace v;
@@ -161,11 +161,11 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
 {
     bool whole_cpu;
     unsigned class = pf_role_of(r);
-    if (class == PF_ROLE_FACT) /* the writer makes records of a state again where it changes */
+    if (class == PF_ROLE_FACT) /* the writer makes state records again when the state changes */
         return !(pf_marks_of(r) & PF_ROW_STATE);
     if (x->terms.no_sideband)
         return false;
-    /* Facts are kept above. Data that is not selected is dropped: the default. */
+    /* Data that is not selected is dropped: the default case. */
     switch (class) {
     case PF_ROLE_TASK:
         return in_time(x, r) &&
@@ -185,15 +185,15 @@ bool pf_filter_keep(pf_filter *x, const perfile_record *r)
     }
 }
 
-/* Adds a process to `wanted`. False: out of memory. */
+/* Adds a process to `wanted`. Returns false when out of memory. */
 static bool add_wanted(pf_filter *x, uint32_t pid)
 {
     bool is_new;
     return pid == PERFILE_NO_PID || pf_pids_add(&x->sideband.wanted, pid, &is_new);
 }
 
-/* Adds processes that a record other than a sample refers to: the other side of a context switch.
- * AUX data of a whole processor that is kept may be of any process. */
+/* Adds processes to which a record other than a sample refers: the other side of a context switch.
+ * Kept AUX data of a whole CPU may be from any process. */
 static bool add_wanted_of_others(pf_filter *x, const perfile_record *r, bool selected)
 {
     perfile_switch_cpu_wide change;
@@ -213,7 +213,7 @@ static bool add_wanted_of_others(pf_filter *x, const perfile_record *r, bool sel
 }
 
 /* Adds the processes of a run of samples of one layout: all to `seen`, those in `of` to `wanted`.
- * Most runs are of one process, which is found without a branch per sample. */
+ * Most runs are of one process, which is detected without a branch per sample. */
 static bool add_even_samples(pf_filter *x, const pf_run *run, size_t slot, uint64_t of)
 {
     /* The pid is the low half of the field TID. */
@@ -237,7 +237,7 @@ static bool add_even_samples(pf_filter *x, const pf_run *run, size_t slot, uint6
     return ok;
 }
 
-/* The same for any run. A selected sample without a pid makes the selection unattributed. */
+/* The same for any run. If a selected sample has no pid, the selection is unattributed. */
 static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
 {
     if (run->even && run->even->sample_slot[PF_SLOT_TID] >= 0)
@@ -264,7 +264,7 @@ static bool add_samples(pf_filter *x, const pf_run *run, uint64_t of)
     return ok;
 }
 
-/* Widens kept_first and kept_last by the samples in `of`. */
+/* Widens kept.first and kept.last by the samples in `of`. */
 static void widen_kept_times(pf_filter *x, const pf_run *run, uint64_t of)
 {
     uint64_t values[PERFILE_RUN_RECORDS];
@@ -292,7 +292,7 @@ static void widen_kept_times(pf_filter *x, const pf_run *run, uint64_t of)
     x->kept.last = last;
 }
 
-/* Samples are counted by fields at fixed offsets; other records by their class: side-band by its
+/* Samples are counted by fields at fixed offsets, other records by their class: side-band by its
  * process, data by its pid. */
 perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selected,
                                perfile_error *err)
@@ -306,7 +306,7 @@ perfile_status pf_filter_count(pf_filter *x, const pf_run *run, uint64_t selecte
         if (selected & sampled && x->kept.needs_times)
             widen_kept_times(x, run, selected & sampled);
     }
-    /* A part of a split is only interested in the processes of its own records. */
+    /* For a part of a split, only the processes of its own records matter. */
     uint64_t looked = x->sideband.is_part ? selected : run->all;
     for (uint64_t left = looked & ~sampled; left && ok; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
@@ -340,7 +340,7 @@ perfile_status pf_filter_note_others(pf_filter *x, const pf_run *run, uint64_t s
     return ok ? PERFILE_OK : pf_fail_nomem(err, "filter");
 }
 
-/* FORKs are collected here, in one pass, since side-band is not in order of time. */
+/* FORKs are collected in a pass of their own, because side-band is not in order of time. */
 perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected,
                               perfile_error *err)
 {
@@ -353,8 +353,8 @@ perfile_status pf_filter_note(pf_filter *x, const pf_run *run, uint64_t selected
     return ok ? pf_filter_note_others(x, run, selected, err) : pf_fail_nomem(err, "filter");
 }
 
-/* Side-band of all processes is kept if the needed ones cannot be told: a selected record has no
- * process, or a limit was reached. */
+/* Side-band of all processes is kept if the needed ones cannot be determined: a selected record has
+ * no process, or a limit was reached. */
 perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *ancestors,
                                         perfile_error *err)
 {
@@ -374,14 +374,14 @@ perfile_status pf_filter_find_ancestors(pf_filter *x, const pf_ancestors *ancest
 }
 
 /* Parents of processes: an array of FORKs, sorted by child, which is searched for each process and
- * its parents in turn. A pid may have several parents, as Linux reuses pids; all of them are
+ * then for its parents. A pid may have several parents, as Linux reuses pids; all of them are
  * needed. */
 
-enum { MOST_BYTES = 32 << 20 }; /* of FORKs: 2 million */
+enum { MOST_BYTES = 32 << 20 }; /* limit for FORKs: 2 million */
 
 /* A FORK of a process. */
 typedef struct fork_entry {
-    uint64_t time; /* 0: the record has none, the process existed before the recording */
+    uint64_t time; /* 0: the record has no time, the process existed before the recording */
     uint32_t child, parent;
 } fork_entry;
 
@@ -393,12 +393,12 @@ bool pf_ancestors_note(pf_ancestors *b, const perfile_record *r)
         return true;
     uint64_t time = perfile_record_time(r);
     const fork_entry one = {time == PERFILE_NO_TIME ? 0 : time, fork.pid, fork.ppid};
-    /* With `full` ancestors are unknown; the caller keeps the side-band of all processes. */
+    /* With `full`, ancestors are unknown, and the caller keeps the side-band of all processes. */
     b->full |= b->all.len >= MOST_BYTES;
     return b->full || pf_buffer_append(&b->all, &one, sizeof one);
 }
 
-/* By child, parent and time. */
+/* qsort() order: by child, parent and time. */
 static int by_child(const void *a, const void *b)
 {
     const fork_entry *x = a, *y = b;
@@ -409,7 +409,8 @@ static int by_child(const void *a, const void *b)
     return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* Of equal pairs of child and parent the earliest is enough: it counts for the most ends. */
+/* Of FORKs with equal child and parent the earliest is enough: it is before an `end` if any of them
+ * is. */
 void pf_ancestors_sort(pf_ancestors *b)
 {
     fork_entry *all = (fork_entry *)(void *)b->all.ptr;
@@ -424,7 +425,7 @@ void pf_ancestors_sort(pf_ancestors *b)
     b->all.len = kept * sizeof *all;
 }
 
-/* Index of the first FORK of `child`; if there is none, of the next greater child. */
+/* Returns the index of the first FORK of `child`; if there is none, of the next greater child. */
 static size_t first_fork_of(const fork_entry *all, size_t n, uint32_t child)
 {
     size_t low = 0, high = n;
@@ -438,7 +439,8 @@ static size_t first_fork_of(const fork_entry *all, size_t n, uint32_t child)
     return low;
 }
 
-/* `waiting` is a stack of processes whose parents are still to be added; no recursion. */
+/* `waiting` is a stack of processes for which parents are still to be added. It replaces recursion.
+ */
 bool pf_ancestors_add_needed(const pf_ancestors *b, uint32_t child, uint64_t end, pf_pids *needed,
                              pf_buffer *waiting, void (*on_added)(void *user, uint32_t pid),
                              void *user)
@@ -485,10 +487,10 @@ void pf_ancestors_free(pf_ancestors *b)
     pf_buffer_free(&b->all);
 }
 
-/* Features that describe the samples, SAMPLE_TIME and BUILD_ID, for the samples that are kept.
- * Features that came as records in the stream are left alone: they are passed on as records. */
+/* The features SAMPLE_TIME and BUILD_ID are made again to describe the kept samples. Features that
+ * were records in the stream are not changed: they are passed on as records. */
 
-/* True if the feature is in the header of the file, not in a record. */
+/* Returns true if the feature is in the header of the file, not in a record. */
 static bool in_container(const perfile_session *s, uint32_t number)
 {
     const perfile_feature *f = perfile_session_feature(s, number);
@@ -501,7 +503,8 @@ bool pf_filter_changes_facts(const perfile_session *s)
            in_container(s, PERFILE_FEATURE_BUILD_ID);
 }
 
-/* Two u64: first and last time; both 0 if no sample is kept. Unchanged if all samples are. */
+/* The feature has two u64, first and last time; both are 0 if no sample is kept. It does not change
+ * if all samples are kept. */
 perfile_status pf_filter_update_sample_time(pf_filter *x, pf_session_view *view, perfile_error *err)
 {
     const perfile_filter_summary *sum = &x->result;
@@ -531,21 +534,21 @@ perfile_status pf_filter_note_file(pf_filter *x, const perfile_record *r, bool k
     else if (r->type == PERFILE_RECORD_MMAP2 &&
              perfile_mmap2_decode(r, &two, sizeof two, NULL) == PERFILE_OK)
         name = two.filename;
-    /* A random seed, so that no input can make many equal hashes. */
+    /* A random seed, so that no input can be crafted to have many equal hashes. */
     if (!x->kept.files.seed)
         x->kept.files.seed = pf_index_seed(&x->kept.files);
     return !name.len || pf_texts_keep(&x->kept.files, name) ? PERFILE_OK
                                                             : pf_fail_nomem(err, "filter");
 }
 
-/* True if an entry of BUILD_ID is kept: it is for the kernel, for a file of which a mapping was
- * kept, or too short to tell. */
+/* Returns true if an entry of BUILD_ID is kept: it is for the kernel, for a file with a kept
+ * mapping, or too short to tell. */
 static bool is_mapped(const pf_filter *x, uint16_t misc, perfile_bytes entry)
 {
     enum {
         KERNEL = 1, /* cpumode */
         GUEST_KERNEL = 4,
-        NAME_AT = 36 /* behind header (8), pid (4) and build id (24) */
+        NAME_AT = 36 /* after header (8), pid (4) and build id (24) */
     };
     unsigned mode = misc & PERFILE_MISC_CPUMODE_MASK;
     if (mode == KERNEL || mode == GUEST_KERNEL || entry.len < NAME_AT)
@@ -554,14 +557,14 @@ static bool is_mapped(const pf_filter *x, uint16_t misc, perfile_bytes entry)
     return x->kept.files.size && pf_texts_find(&x->kept.files, name);
 }
 
-/* Reads the stored entries rather than those of the session, so that kept ones stay byte for byte.
- * A second call does nothing. */
+/* Reads the stored entries instead of the session's, so that kept entries stay byte for byte. A
+ * second call does nothing. */
 perfile_status pf_filter_update_build_ids(pf_filter *x, pf_session_view *view, perfile_error *err)
 {
     const perfile_session *s = pf_session_view_shown(view);
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_BUILD_ID);
-    /* Nothing to do: no such feature, no mapping dropped, or the payload was made by an earlier
-     * call. */
+    /* Nothing to do: there is no such feature, no mapping was dropped, or an earlier call made the
+     * payload. */
     if (!f || f->damage || !x->kept.dropped_files || f->payload.ptr == x->kept.build_ids.ptr)
         return PERFILE_OK;
     pf_buffer_clear(&x->kept.build_ids);
@@ -573,7 +576,7 @@ perfile_status pf_filter_update_build_ids(pf_filter *x, pf_session_view *view, p
         uint16_t size = pf_cur_u16(&at);
         perfile_bytes entry = pf_cur_span(&c, size);
         if (at.bad || c.bad || size < PF_PERF_RECORD_HEADER)
-            return PERFILE_OK; /* damaged: the feature stays as it was */
+            return PERFILE_OK; /* damaged: the feature stays unchanged */
         if (is_mapped(x, misc, entry) &&
             !pf_buffer_append(&x->kept.build_ids, entry.ptr, entry.len))
             return pf_fail_nomem(err, "filter");

@@ -1,21 +1,21 @@
-/* Ranges of records that a capture in an archive passes over, because their zones say that nothing
- * in them is selected, or everything.
+/* Ranges of an archive that a pass skips because their zones say that nothing in them is selected,
+ * or everything.
  *
- * The result must be that of reading them: what is counted of data (records, samples, their
- * processes, their times) is taken from the zone, and a range is passed over only if its zone says
- * all of that exactly, as it does where all data are samples.  While nothing is selected yet, it
- * must also say what a message about an empty result would need.
+ * The result must be the same as if the records were read.  Counts of data (records, samples, their
+ * processes, their times) are taken from the zone, so a range is skipped only if its zone has them
+ * exactly, as it does if all data are samples.  While nothing is selected yet, the zone must also
+ * provide what the message for an empty result would need.
  *
- * In the last pass the bits of the selecting pass tell what is selected, whatever the terms are; a
- * range that is passed on as a whole can go from archive to archive as it is stored.  The payload
- * of a range with selected samples must be sound (core/zone.h): what is damaged is read, so that
- * it is reported. */
+ * In the last pass, selected records are known from the bits of the selecting pass, whatever the
+ * terms are.  A range that is passed on as a whole can go from archive to archive as it is stored.
+ * The payload of a range with selected samples must be intact (core/zone.h): damaged payloads are
+ * read, so that the damage is reported. */
 #include "core/zone.h"
 
 #include "base/error.h"
 #include "filter/filter.h"
 
-/* How values of a set or range lie to those that a term asks for. */
+/* Whether values of a set or range are in the set that a term selects: none, some, or all. */
 enum { OUTSIDE, PARTLY, INSIDE };
 
 static unsigned compare_range(const pf_ranges *asked, uint64_t first, uint64_t last)
@@ -43,7 +43,8 @@ static unsigned compare_set(const pf_ranges *asked, const pf_zone_set *set)
     return all ? INSIDE : some ? PARTLY : OUTSIDE;
 }
 
-/* One kind of terms whose field stands in samples: how the zone lies to it, and its values. */
+/* Compares a zone with the terms for one field at a fixed offset.  Sets *values to the range of the
+ * zone's values, unless the result is PARTLY. */
 static unsigned compare_place(const pf_filter *x, const pf_zone *z, unsigned place,
                               pf_observed_range *values)
 {
@@ -66,7 +67,7 @@ static unsigned compare_place(const pf_filter *x, const pf_zone *z, unsigned pla
     return how;
 }
 
-/* True if no event of the samples fits. */
+/* Returns true if no event of the samples matches. */
 static bool has_other_events(const pf_filter *x, const pf_zone *z)
 {
     if (!z->events.known)
@@ -77,12 +78,13 @@ static bool has_other_events(const pf_filter *x, const pf_zone *z)
     return true;
 }
 
-/* True if nothing of the zone is selected, and what else is to be noted about that was. */
+/* Returns true if nothing of the zone is selected and everything about its samples is known that a
+ * message for an empty result needs.  Widens x->there as testing the samples would. */
 static bool is_unselected(pf_filter *x, const pf_zone *z)
 {
     if (!x->pass.resolved || !x->terms.given || x->terms.invert)
         return false;
-    /* Terms for types are tested first: then nothing else is asked of samples. */
+    /* Terms for types are tested first; if they fail, nothing else about samples is needed. */
     if (pf_filter_has(x, PERFILE_FILTER_BY_TYPE) &&
         !pf_ranges_contain(&x->terms.types, PERFILE_RECORD_SAMPLE))
         return x->there.over || x->terms.given & pf_place_kinds();
@@ -92,7 +94,7 @@ static bool is_unselected(pf_filter *x, const pf_zone *z)
             continue;
         const unsigned how = compare_place(x, z, k, &values);
         if (how == PARTLY && !x->there.over)
-            return false; /* which of the samples pass this test is not known */
+            return false; /* the samples that pass this test are not known */
         if (!x->there.over) {
             pf_observed_range *all = pf_observed_place(&x->there, k);
             pf_observed_widen(all, values.least);
@@ -104,7 +106,7 @@ static bool is_unselected(pf_filter *x, const pf_zone *z)
     return x->there.over && pf_filter_has(x, PERFILE_FILTER_BY_EVENT) && has_other_events(x, z);
 }
 
-/* True if all samples of the zone have known events that fit. */
+/* Returns true if all samples of the zone have known events that match. */
 static bool has_fitting_events(const pf_filter *x, const pf_zone *z)
 {
     uint64_t samples = 0;
@@ -117,7 +119,7 @@ static bool has_fitting_events(const pf_filter *x, const pf_zone *z)
     return z->events.known && samples == z->records - z->apart;
 }
 
-/* True if all samples of the zone are selected, by terms that zones can answer. */
+/* Returns true if all samples of the zone are selected, by terms that zones can answer. */
 static bool is_selected(const pf_filter *x, const pf_zone *z)
 {
     const uint32_t places = 1U << PERFILE_FILTER_BY_TIME | 1U << PERFILE_FILTER_BY_PID |
@@ -137,13 +139,13 @@ static bool is_selected(const pf_filter *x, const pf_zone *z)
     return !pf_filter_has(x, PERFILE_FILTER_BY_EVENT) || has_fitting_events(x, z);
 }
 
-/* True if all that is counted of selected samples is known. */
+/* Returns true if everything that is counted for selected samples is known. */
 static bool can_count(const pf_filter *x, const pf_zone *z)
 {
     return z->pids.known && (!x->kept.needs_times || z->has_data_times);
 }
 
-/* Adds the processes of samples to those that were seen; if they are selected, to the wanted. */
+/* Adds the processes of samples to `seen`, and if the samples are selected, to `wanted`. */
 static bool add_processes(pf_filter *x, const pf_zone *z, bool selected)
 {
     bool is_new, ok = true;
@@ -158,7 +160,7 @@ static bool add_processes(pf_filter *x, const pf_zone *z, bool selected)
     return ok;
 }
 
-/* Counts the samples of a zone, all of which are selected, as pf_filter_count() would. */
+/* Counts the samples of a zone, which are all selected, as pf_filter_count() would. */
 static void count_selected(pf_filter *x, const pf_zone *z)
 {
     const uint64_t samples = z->records - z->apart;
@@ -172,7 +174,7 @@ static void count_selected(pf_filter *x, const pf_zone *z)
     x->there.over = true;
 }
 
-/* pf_narrow.passed.  What is not counted here, needs_selected() has counted. */
+/* pf_narrow.passed: counts what needs_selected() has not counted. */
 static void pass(void *user, const pf_zone *z, uint64_t sequence, uint64_t records)
 {
     pf_filter *x = user;
@@ -188,20 +190,22 @@ static void pass(void *user, const pf_zone *z, uint64_t sequence, uint64_t recor
     x->ranges.no_memory |= !pf_selected_set_range(&x->selection.bits, sequence, records);
 }
 
-/* How many records of a range of samples and FINISHED_ROUNDs are selected if all samples are. */
+/* Returns how many records of a range of samples and FINISHED_ROUNDs are selected if all samples
+ * are. */
 static uint64_t count_with_rounds(const pf_filter *x, const pf_zone *z)
 {
     return x->terms.tests_sideband ? z->records : z->records - z->apart;
 }
 
-/* True if a range, all of whose records would be passed on, is given as it is stored. */
+/* Returns true if a range can be passed on as it is stored.  All its records are to be passed on.
+ */
 static bool is_given(const pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
     return x->ranges.takes && !x->holds && pf_zone_plain_samples(z) &&
            x->ranges.takes->needs(x->ranges.takes->user, z, sequence) == PF_NEED_STORED;
 }
 
-/* pf_narrow.stored of the last pass. */
+/* pf_narrow.stored of the last pass: passes on a range as it is stored. */
 static void give_stored(void *user, const pf_stored *range)
 {
     pf_filter *x = user;
@@ -214,8 +218,8 @@ static void give_stored(void *user, const pf_stored *range)
     x->ranges.takes->stored(x->ranges.takes->user, range);
 }
 
-/* What the last pass needs of a range that is given as it is stored: if it may drop
- * FINISHED_ROUNDs, a look at those of the range, too, since one behind it depends on them. */
+/* Returns what to request of a range that is passed on as it is stored.  If FINISHED_ROUNDs may be
+ * dropped, those of the range are read, too, since a later one depends on them. */
 static unsigned needs_given(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
     if (!z->apart || pf_filter_selects_all(x))
@@ -224,8 +228,8 @@ static unsigned needs_given(pf_filter *x, const pf_zone *z, uint64_t sequence)
     return PF_NEED_STORED_SIDEBAND;
 }
 
-/* What is needed of a range whose data are dropped: its FINISHED_ROUNDs where they are tested, and
- * in the last pass unless they are dropped as well. */
+/* Returns what to request of a range from which all data are dropped: its FINISHED_ROUNDs if they
+ * are tested, and in the last pass unless they are dropped as well. */
 static unsigned needs_of_dropped(pf_filter *x, const pf_zone *z)
 {
     const bool nothing = !x->terms.tests_sideband && pf_zone_plain_samples(z) &&
@@ -235,13 +239,14 @@ static unsigned needs_of_dropped(pf_filter *x, const pf_zone *z)
     return nothing ? PF_NEED_SKIP : PF_NEED_SIDEBAND;
 }
 
-/* What the last pass needs of a range if the selecting pass says what is selected. */
+/* Returns what to request of a range in the last pass, if the selecting pass has selected the
+ * records. */
 static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
     const uint64_t selected = pf_selected_count(&x->selection.bits, sequence, z->records);
     if (z->pids.known && is_unselected(x, z))
         return needs_of_dropped(x, z);
-    if (!selected) { /* or damaged: then the selecting pass has not seen it */
+    if (!selected) { /* or it is damaged: then the selecting pass has not seen it */
         x->ranges.all_selected = true;
         return PF_NEED_COUNT;
     }
@@ -250,7 +255,7 @@ static unsigned needs_known(pf_filter *x, const pf_zone *z, uint64_t sequence)
                : PF_NEED_ALL;
 }
 
-/* What a pass needs of a range whose samples are all selected. */
+/* Returns what to request of a range in which all samples are selected. */
 static unsigned needs_of_selected(pf_filter *x, const pf_zone *z, uint64_t sequence)
 {
     if (!x->pass.in_stage) {
@@ -258,7 +263,7 @@ static unsigned needs_of_selected(pf_filter *x, const pf_zone *z, uint64_t seque
         x->ranges.counted = false;
         return PF_NEED_COUNT;
     }
-    /* Whether FINISHED_ROUNDs are selected is not known where they are tested. */
+    /* If FINISHED_ROUNDs are tested, it is not known whether they are selected. */
     const bool rounds_kept = !z->apart || !x->terms.tests_sideband || pf_filter_selects_all(x);
     return rounds_kept && is_given(x, z, sequence) ? needs_given(x, z, sequence) : PF_NEED_ALL;
 }
@@ -289,15 +294,15 @@ perfile_status pf_filter_narrow_status(const pf_filter *x, perfile_error *err)
     return x->ranges.no_memory ? pf_fail_nomem(err, "filter") : PERFILE_OK;
 }
 
-/* True if the collecting pass needs records that are apart: side-band for the process model, events
- * of samples in other ranges. */
+/* Returns true if the collecting pass needs the side-band of the range: for the process model, or
+ * for events of samples in other ranges. */
 static bool collects_apart(const pf_filter *x, const pf_zone *z)
 {
     return !pf_zone_plain_samples(z) &&
            (pf_filter_needs_model(x) || pf_zone_has_type(z, PERFILE_RECORD_HEADER_ATTR));
 }
 
-/* pf_narrow.needs of the collecting pass, which needs the times of samples. */
+/* pf_narrow.needs of the collecting pass, which reads times of samples. */
 static unsigned needs_times(void *user, const pf_zone *z, uint64_t sequence)
 {
     pf_filter *x = user;
@@ -309,8 +314,8 @@ static unsigned needs_times(void *user, const pf_zone *z, uint64_t sequence)
     return collects_apart(x, z) ? PF_NEED_SIDEBAND : PF_NEED_SKIP;
 }
 
-/* Of a file, whose facts are known before its first record, the terms can be resolved at once. What
- * is wrong with them is reported when the first record is tested. */
+/* Resolves the terms at once for a file, because its facts are known before its first record.
+ * Errors in the terms are reported when the first record is tested. */
 static void resolve_early(pf_filter *x, perfile_stream *s)
 {
     const perfile_record r = {.type = PERFILE_RECORD_SAMPLE, .session = x->pass.session};

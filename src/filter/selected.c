@@ -1,5 +1,7 @@
-/* The bits begin at the first record that was selected: where that is late in a large capture, the
- * memory for those in front of it would cost more than all the rest of a selection of few. */
+/* Which records are selected, a bit for each; and sets of numbers.
+ *
+ * The bits begin at the first selected record: if that is late in a large capture, bits for earlier
+ * records would cost more memory than everything else in a small selection. */
 #include "filter/filter.h"
 
 #include <string.h>
@@ -9,12 +11,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-enum { MOST_BYTES = 16 << 20 }; /* of the bits: 128 million records */
+enum { MOST_BYTES = 16 << 20 }; /* limit for the bits: 128 million records */
 
-/* Sets the bits of `word` from `sequence` on; 64 bits from any position touch 9 bytes. */
+/* Sets the bits of `word` from `sequence` on.  64 bits from any position touch 9 bytes. */
 static bool set_word(pf_selected *x, uint64_t sequence, uint64_t word)
 {
-    enum { ROOM = 18 }; /* get_word() reads 9 bytes from any of these 64 bits on */
+    enum { ROOM = 18 }; /* get_word() reads 9 bytes from any of these 64 bits */
     if (!x->bits.len)
         x->from = sequence;
     const uint64_t at = sequence - x->from;
@@ -44,7 +46,7 @@ static uint64_t get_word(const pf_selected *x, uint64_t sequence)
     const uint64_t before = sequence < x->from ? x->from - sequence : 0;
     const uint64_t at = before ? 0 : sequence - x->from;
     if (before >= 64 || at / 8 + ROOM > x->bits.len)
-        return 0; /* set_word() makes room for what it sets, so nothing is set here */
+        return 0; /* set_word() makes room for the bits it sets, so nothing is set here */
     const uint8_t *p = x->bits.ptr + at / 8;
     const unsigned shift = at % 8;
     const uint64_t word = pf_load_u64(p, PF_NATIVE_BIG) >> shift << before;
@@ -86,9 +88,9 @@ uint64_t pf_selected_of(const pf_selected *x, const pf_run *run)
     return yes;
 }
 
-/* The bits of the records that come next, 64 at once, from sequence + *n on, of which *n then are
- * passed.  Goes no further than the bits that there are: an archive may claim any number of
- * records. */
+/* Returns in *word the bits of the next 64 records from sequence + *n on, and advances *n by 64.
+ * Skips records before the first bit, and ends where the bits end: an archive may claim any number
+ * of records. */
 static bool next_word(const pf_selected *x, uint64_t sequence, uint64_t records, uint64_t *n,
                       uint64_t *word)
 {
@@ -138,7 +140,7 @@ static int by_first(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Ranges that touch without overlapping stay apart; searching is as right with them. */
+/* Ranges that touch without overlapping are not joined; searching works with them. */
 void pf_ranges_sort(pf_ranges *r)
 {
     if (r->n < 2)

@@ -1,10 +1,9 @@
 /* The passes that find the parts, and the assignment of records to parts.
  *
- * pf_split_first_pass() is a pass only for splits that must know something of the whole capture
- * first. pf_split_find() then computes the key of every record and appends a pf_split_home for each
- * new part.  At the end the homes are sorted by key, and pf_split_assign_parts() finds the home of
- * a record again: by binary search where parts follow each other, by an index where they have keys.
- */
+ * pf_split_first_pass() makes a pass for splits that must know something about the whole capture
+ * first. pf_split_find() computes the key of every record and appends a pf_split_home for each new
+ * part.  At the end the homes are sorted by key. pf_split_assign_parts() then finds the home of any
+ * record: by binary search if parts follow each other, by an index if they have keys. */
 #include "filter/split.h"
 
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "base/options.h"
 #include "schema/rows.h"
 
-/* Checks options that were copied already. */
+/* Checks options after they were copied. */
 static perfile_status check(const perfile_split_options *options, perfile_error *err)
 {
     uint32_t both = PERFILE_SPLIT_NO_SIDEBAND | PERFILE_SPLIT_COMPACT_SIDEBAND;
@@ -45,7 +44,7 @@ perfile_status pf_split_init(pf_split *x, const perfile_split_options *options, 
     x->state = !(options->flags & PERFILE_SPLIT_NO_SIDEBAND);
     x->compact = options->flags & PERFILE_SPLIT_COMPACT_SIDEBAND;
     x->in_order = options->by <= PERFILE_SPLIT_RECORDS;
-    /* Windows of time follow each other, too, but a record of any window may come at any place. */
+    /* Time windows follow each other, too, but a record of any window may be at any position. */
     x->stored = x->in_order && options->by != PERFILE_SPLIT_EVERY;
     return perfile_filter_new(NULL, &x->scan, err);
 }
@@ -74,8 +73,8 @@ bool pf_split_needs_first_pass(const pf_split *x)
            x->options.by == PERFILE_SPLIT_SIZE;
 }
 
-/* Notes the least time of data that is no sample: windows of time begin there if there are no
- * samples with a time. */
+/* Notes the least time of data other than samples: time windows begin there if no sample has a
+ * time. */
 static void note_first_other(pf_split *x, const perfile_record *first, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -86,7 +85,7 @@ static void note_first_other(pf_split *x, const perfile_record *first, size_t n)
     }
 }
 
-/* Reads a run in the first pass, for what this split needs. */
+/* Reads a run in the first pass: collects what this kind of split needs. */
 static perfile_status read_first_pass(pf_split *x, const perfile_record *first, size_t n,
                                       perfile_error *err)
 {
@@ -111,7 +110,7 @@ static perfile_status read_first_pass(pf_split *x, const perfile_record *first, 
 static perfile_status find_in(pf_split *x, const perfile_record *first, size_t n,
                               perfile_error *err);
 
-/* Calls `each` for every run of the stream, but for damage and envelopes. */
+/* Calls `each` for every run of the stream, except for damage and envelopes. */
 static perfile_status pass(pf_split *x, perfile_stream *s,
                            perfile_status (*each)(pf_split *x, const perfile_record *first,
                                                   size_t n, perfile_error *err),
@@ -147,7 +146,7 @@ perfile_status pf_split_first_pass(pf_split *x, perfile_stream *s, perfile_error
     return st;
 }
 
-/* Appends a part with this key, and makes it the current one. */
+/* Appends a part with this key and makes it the current one. */
 static perfile_status begin_home(pf_split *x, uint64_t key, perfile_error *err)
 {
     const pf_split_home home = {.key = key,
@@ -165,11 +164,11 @@ static perfile_status begin_home(pf_split *x, uint64_t key, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Makes the part of a key the current one; appends it if it is new. */
+/* Makes the part of a key the current one.  Appends the part if it is new. */
 static perfile_status select_home(pf_split *x, uint64_t key, perfile_error *err)
 {
     if (x->n && pf_split_homes(x)[x->at].key == key)
-        return PERFILE_OK; /* as usual: the record before had the same key */
+        return PERFILE_OK; /* the common case: the previous record had the same key */
     if (!x->places.seed)
         x->places.seed = pf_index_seed(x);
     uint32_t at = pf_index_get(&x->places, key);
@@ -183,7 +182,8 @@ static perfile_status select_home(pf_split *x, uint64_t key, perfile_error *err)
     return st;
 }
 
-/* Widens the range [*from, *to] of times to include `time`; PERFILE_NO_TIME: it was empty. */
+/* Widens the range of times [*from, *to] to include `time`.  PERFILE_NO_TIME: the range was empty.
+ */
 static void widen(uint64_t *from, uint64_t *to, uint64_t time)
 {
     if (time < *from)
@@ -192,7 +192,7 @@ static void widen(uint64_t *from, uint64_t *to, uint64_t time)
         *to = time;
 }
 
-/* Counts a data record, with this time, in the current part. */
+/* Counts a data record with this time in the current part. */
 static void add_data(pf_split *x, const perfile_record *r, uint64_t time)
 {
     pf_split_home *home = &pf_split_homes(x)[x->at];
@@ -206,7 +206,7 @@ static void add_data(pf_split *x, const perfile_record *r, uint64_t time)
         widen(&home->first_sample, &home->last_sample, time);
 }
 
-/* *cut: in stored order a new part begins with the record. */
+/* Sets *cut if, in stored order, a new part begins with the record. */
 static perfile_status check_cut(pf_split *x, const perfile_record *r, unsigned class, uint32_t pid,
                                 bool *cut, perfile_error *err)
 {
@@ -218,14 +218,14 @@ static perfile_status check_cut(pf_split *x, const perfile_record *r, unsigned c
     return PERFILE_OK;
 }
 
-/* Fields of the records of a run, read for all of them at once. */
+/* Fields of the records of a run, read for the whole run at once. */
 typedef struct known {
     uint64_t keys[PERFILE_RUN_RECORDS];
-    uint64_t times[PERFILE_RUN_RECORDS]; /* of samples; else PERFILE_NO_TIME */
-    uint32_t pids[PERFILE_RUN_RECORDS];  /* of samples, for parts by size; else PERFILE_NO_PID */
+    uint64_t times[PERFILE_RUN_RECORDS]; /* of samples, else PERFILE_NO_TIME */
+    uint32_t pids[PERFILE_RUN_RECORDS];  /* by size: of samples, else PERFILE_NO_PID */
 } known;
 
-/* Reads these fields. */
+/* Reads these fields for a run. */
 static void read_fields(pf_split *x, const perfile_record *first, size_t n, known *k)
 {
     uint64_t values[PERFILE_RUN_RECORDS];
@@ -246,7 +246,7 @@ static void read_fields(pf_split *x, const perfile_record *first, size_t n, know
 }
 
 /* Makes the home of the record the current part.  With keys and windows only data makes a part
- * current: parts of side-band alone do not exist. */
+ * current, because no part has side-band alone. */
 static perfile_status advance_home(pf_split *x, const perfile_record *r, unsigned class,
                                    uint64_t key, uint32_t pid, perfile_error *err)
 {
@@ -273,12 +273,12 @@ static perfile_status find_in(pf_split *x, const perfile_record *first, size_t n
         st = advance_home(x, r, class, k.keys[i], k.pids[i], err);
         if (st != PERFILE_OK)
             return st;
-        /* AUX data is not data in the sense of the split, but it takes room. */
+        /* AUX data does not count as data of the split, but it takes space. */
         if (data || (by_size && class == PF_ROLE_AUX))
             pf_split_homes(x)[x->at].data_bytes += perfile_record_size(r) + r->extra.len;
         if (data)
             add_data(x, r, sample ? k.times[i] : perfile_record_time(r));
-        /* By size the first pass has noted the forks. */
+        /* By size, the first pass has noted the forks. */
         if (r->type == PERFILE_RECORD_FORK && !by_size && !pf_ancestors_note(&x->ancestors, r))
             st = pf_fail_nomem(err, "split");
         x->samples += sample;
@@ -305,7 +305,7 @@ perfile_status pf_split_find_zone(pf_split *x, const pf_zone *z, uint64_t key, p
     return PERFILE_OK;
 }
 
-/* Comparisons for qsort(): by key; by name, with "none" last. */
+/* qsort() orders: by key; by name, with "none" last. */
 static int by_key(const void *a, const void *b)
 {
     const pf_split_home *x = a, *y = b;
@@ -320,11 +320,11 @@ static int by_name(const void *a, const void *b)
     return strcmp((const char *)(uintptr_t)x->key, (const char *)(uintptr_t)y->key);
 }
 
-/* Sorts the parts, and makes the index of their keys.  There is always at least one part. */
+/* Sorts the parts and makes the index of their keys.  There is always at least one part. */
 static perfile_status sort_homes(pf_split *x, perfile_error *err)
 {
     pf_split_home *homes = pf_split_homes(x);
-    /* The last part must not consist of side-band alone: it joins the part before. */
+    /* If the last part has only side-band, that joins the part before. */
     if (x->stored && x->n > 1 && homes[x->n - 1].data_bytes == 0 && homes[x->n - 1].records == 0)
         x->n--;
     /* A capture without data is one part. */
@@ -347,8 +347,8 @@ perfile_status pf_split_find(pf_split *x, perfile_stream *s, perfile_error *err)
     return st == PERFILE_OK ? sort_homes(x, err) : st;
 }
 
-/* Returns the last part whose key is not greater than `key`, or the first part.  The current part
- * and its successor are tried first, because keys mostly ascend. */
+/* Returns the last part with a key of at most `key`, or the first part.  Tries the current part
+ * first, because keys mostly ascend. */
 static uint32_t find_in_order(const pf_split *x, uint64_t key)
 {
     const pf_split_home *homes = pf_split_homes(x);
@@ -380,12 +380,12 @@ void pf_split_assign_parts(pf_split *x, const perfile_record *first, size_t n, u
             x->at = find_in_order(x, keys[i]);
         } else if (homes[x->at].key != keys[i]) {
             x->at = pf_index_get(&x->places, keys[i]);
-            /* Side-band of something that has no data, and so no part. */
+            /* Side-band of a thing that has no data, and so no part. */
             if (x->at == PF_INDEX_NONE)
                 x->at = 0;
         }
         parts[i] = x->at;
-        /* Side-band without the key is at home in the first part; only data has a part "none". */
+        /* Side-band without a key is at home in the first part; the part "none" is for data. */
         if (keys[i] == PF_SPLIT_NO_KEY && !x->in_order && pf_role_of(&first[i]))
             parts[i] = 0;
     }

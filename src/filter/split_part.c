@@ -1,7 +1,7 @@
-/* What a part needs besides the records that are at home in it: side-band and features.  The filter
- * stage knows that already, so each part has a pf_filter whose selection is not made by terms but
- * by homes.  The filter still gets the terms that would select the part, where its decisions depend
- * on them (losses by time, AUX data by processor or thread). */
+/* Decides which side-band and features a part needs besides the records that are at home in it.
+ * The filter stage can do that already, so each part has a pf_filter, which selects the records at
+ * home in the part instead of testing terms.  The filter still gets the terms that would select the
+ * part, if its decisions depend on them (losses by time, AUX data by CPU or thread). */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/zone.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sets the terms of the filter that would select the part: by processor, thread or time. */
+/* Sets the terms of the filter that would select the part: by CPU, thread or time. */
 static perfile_status terms_of(const pf_split *x, const pf_split_home *home, pf_filter *part,
                                perfile_error *err)
 {
@@ -29,7 +29,7 @@ static perfile_status terms_of(const pf_split *x, const pf_split_home *home, pf_
     }
     if (x->options.by == PERFILE_SPLIT_EVERY && x->scan->first_time != PERFILE_NO_TIME) {
         from = x->scan->first_time + home->key * x->options.amount;
-        /* The end of the last window may overflow, or be the number that means no time. */
+        /* The end of the last window may overflow, or be the value that means no time. */
         to = from + (x->options.amount - 1);
         to = to < from || to == PERFILE_NO_TIME ? PERFILE_NO_TIME - 1 : to;
     }
@@ -61,8 +61,8 @@ perfile_status pf_split_part(const pf_split *x, uint32_t n, pf_filter **part, pe
 
 bool pf_split_concerns_all(const pf_split *x, const perfile_record *first, size_t n)
 {
-    /* AUX data may be needed by other parts, but not where it is cut with the parts; compacted
-     * side-band needs all changes of processes in order. */
+    /* AUX data may be needed by other parts, unless it is cut at the boundaries of parts.
+     * Compacted side-band needs all changes of processes in order. */
     if (first->type == PERFILE_RECORD_AUXTRACE)
         return !x->stored;
     for (size_t i = 0; i < n && x->compact; i++)
@@ -75,7 +75,8 @@ perfile_status pf_split_note_run(pf_filter *part, const pf_run *run, uint64_t ho
                                  perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    /* Samples are data; of other records at home only those of role data count as selected. */
+    /* Samples are data.  Of the other records at home, only those of role data count as selected.
+     */
     uint64_t data = home, others = run->all & ~run->samples;
     for (uint64_t left = home & others; left; left &= left - 1) {
         size_t i = (size_t)__builtin_ctzll(left);
@@ -89,8 +90,8 @@ perfile_status pf_split_note_run(pf_filter *part, const pf_run *run, uint64_t ho
 
 bool pf_split_part_needs(const pf_split *x, pf_filter *part, const perfile_record *r)
 {
-    /* AUX data is by far the largest: in stored order it is only in the part where it is at
-     * home. */
+    /* AUX data is by far the largest.  In stored order it is only in the part where it is at home.
+     */
     if (r->type == PERFILE_RECORD_AUXTRACE && x->stored)
         return false;
     return pf_filter_keep(part, r);
@@ -98,18 +99,18 @@ bool pf_split_part_needs(const pf_split *x, pf_filter *part, const perfile_recor
 
 /* The key of a record, by which it belongs to a part.
  *
- * For samples the key is usually a field of fixed place, read for a whole run at once
- * (of_samples()); all other records are decoded one by one (key_of()).  By time, a record without a
- * time gets the key of the record before it: x->key carries that over from run to run. */
+ * For samples the key is mostly a field at a fixed offset, which is read for a whole run at once
+ * (of_samples()).  All other records are decoded one by one (key_of()).  By time, a record without
+ * a time gets the key of the previous record, which x->key carries from run to run. */
 
-/* Returns the number of the window of time; 0 before the first sample, and if there is none. */
+/* Returns the number of the window of `time`; 0 before the first sample, and if there is none. */
 uint64_t pf_split_window_of(const pf_split *x, uint64_t time)
 {
     uint64_t first = x->scan->first_time;
     return time < first || first == PERFILE_NO_TIME ? 0 : (time - first) / x->options.amount;
 }
 
-/* AUXTRACE records have processor and thread of their AUX data in fields of their own; -1: any. */
+/* AUXTRACE records have the CPU and thread of their AUX data in fields of their own; -1 is any. */
 static uint64_t key_of_aux(const pf_split *x, const perfile_record *r)
 {
     perfile_auxtrace v;
@@ -119,7 +120,7 @@ static uint64_t key_of_aux(const pf_split *x, const perfile_record *r)
     return number == UINT32_MAX ? PF_SPLIT_NO_KEY : number;
 }
 
-/* Returns the key of one record; PF_SPLIT_NO_KEY if it has none. */
+/* Returns the key of one record, PF_SPLIT_NO_KEY if it has none. */
 static uint64_t key_of(const pf_split *x, const perfile_record *r)
 {
     uint32_t pid, tid, cpu;
@@ -154,7 +155,7 @@ static uint64_t key_of(const pf_split *x, const perfile_record *r)
     }
 }
 
-/* Sets the keys of samples where the key is a field of fixed place; returns the bits of those
+/* Sets the keys of samples if the key is a field at a fixed offset.  Returns the bits of those
  * samples. */
 static uint64_t of_samples(const pf_split *x, const perfile_record *first, size_t n, uint64_t *keys)
 {
@@ -177,9 +178,9 @@ static uint64_t of_samples(const pf_split *x, const perfile_record *first, size_
     }
     if (by != PERFILE_SPLIT_EVERY)
         return known;
-    /* By time: `keys` has times so far.  Most are in the window of the one before: one subtraction
-     * and comparison instead of a division.  A time before `begin` wraps around and fails the
-     * comparison. */
+    /* By time, `keys` has times so far.  Most are in the window of the previous sample, which takes
+     * one subtraction and comparison instead of a division.  A time before `begin` wraps around and
+     * fails the comparison. */
     uint64_t window = x->key == PF_SPLIT_NO_KEY ? 0 : x->key;
     uint64_t begin = x->scan->first_time + window * x->options.amount;
     for (size_t i = 0; i < found; i++) {
@@ -215,30 +216,30 @@ const char *pf_split_key_text(const pf_split *x, uint64_t key, char buffer[24])
     return buffer;
 }
 
-/* Names of parts, made of a pattern with one %d (number) or %s (key).
+/* Names of parts, made from a pattern with one %d (number) or %s (key).
  *
- * Keys come from input (names of threads): put_key() lets only letters, digits and a few signs into
- * a file name.  Names that were used before get a number: "a.data", "a-2.data". */
+ * Keys come from input (names of threads): append_key() allows only letters, digits and a few other
+ * characters in a file name.  Names that were used before get a number: "a.data", "a-2.data". */
 
 enum {
     WIDEST = 20,     /* greatest width of a number, %20d */
-    MOST_KEY = 100,  /* bytes of a key that go into a name */
-    MOST_NAME = 4096 /* bytes of a name with its folder, as PATH_MAX of Linux */
+    MOST_KEY = 100,  /* most bytes of a key in a name */
+    MOST_NAME = 4096 /* most bytes of a name with its folder, as PATH_MAX of Linux */
 };
 
 /* A parsed pattern. */
 typedef struct pattern {
-    const char *before; /* text in front of the conversion, … */
-    const char *behind; /* … and behind it; %% is not resolved in either */
+    const char *before; /* text before the conversion … */
+    const char *behind; /* … and after it; %% is not resolved in either */
     size_t before_len;
     char conversion; /* 'd' or 's' */
     bool zeros;      /* %04d */
     unsigned width;
-    unsigned n; /* conversions that were found */
+    unsigned n; /* number of conversions found */
 } pattern;
 
-/* Parses what begins with the '%' at `at`, and notes a conversion in *p.  Returns its end, NULL if
- * it is neither a conversion nor %%. */
+/* Parses the conversion or %% that begins at `at`, and stores a conversion in *p.  Returns its end,
+ * NULL if it is neither. */
 static const char *parse_conversion(const char *at, pattern *p)
 {
     const char *end = at + 1;
@@ -259,7 +260,7 @@ static const char *parse_conversion(const char *at, pattern *p)
     return end + 1;
 }
 
-/* Parses a pattern, which must have one conversion, in the name of the file. */
+/* Parses a pattern.  It must have exactly one conversion, in the file name. */
 static perfile_status parse_pattern(const char *text, pattern *p, perfile_error *err)
 {
     const char *slash = strrchr(text, '/');
@@ -307,8 +308,8 @@ static void append_text(char *out, size_t *n, const char *text, size_t len)
     out[*n] = '\0';
 }
 
-/* Appends a key as part of a file name: other characters than letters, digits, '_', '.' and '-'
- * become '_', and so do '.' and '-' at the front (hidden files, options). */
+/* Appends a key as part of a file name.  Characters other than letters, digits, '_', '.' and '-'
+ * become '_'.  So do '.' and '-' at the start, which would make hidden files or options. */
 static void append_key(char *out, size_t *n, const char *key)
 {
     size_t begin = *n;
@@ -324,7 +325,7 @@ static void append_key(char *out, size_t *n, const char *key)
     out[*n] = '\0';
 }
 
-/* Writes the name of a part; `again`: the number to append, 0: none. */
+/* Writes the name of a part.  `again` is the number to append, 0 for none. */
 static void format_name(const pattern *p, uint32_t number, const char *key, uint32_t again,
                         char out[MOST_NAME])
 {
@@ -340,14 +341,14 @@ static void format_name(const pattern *p, uint32_t number, const char *key, uint
     append_text(out, &n, p->behind, strlen(p->behind));
 }
 
-/* Returns the stored copy of a name that was used; NULL: it was not. */
+/* Returns the stored copy of a name that was used before, NULL if it was not. */
 static const char *find(const pf_split_names *names, const char *name)
 {
     return pf_texts_find(&names->used, (perfile_bytes){(const uint8_t *)name, strlen(name)});
 }
 
-/* Returns the last number that was appended to the used name `name`, 1 at first; it is kept so that
- * many equal names need no search from 2 on.  NULL when there is no memory. */
+/* Returns the last number that was appended to the used name `name`, 1 at first.  It is stored so
+ * that many equal names need no search from 2 on.  Returns NULL when out of memory. */
 static uint32_t *count_of(pf_split_names *names, const char *name)
 {
     const uint32_t one = 1;
@@ -380,7 +381,7 @@ perfile_status pf_split_name(pf_split_names *names, const char *text, uint32_t n
     uint32_t *count = used ? count_of(names, used) : NULL;
     if (used && !count)
         return pf_fail_nomem(err, "split");
-    /* A numbered name may itself have been used: by a key that ends with "-2". */
+    /* A numbered name may have been used, too: by a key that ends with "-2". */
     while (used && find(names, out))
         format_name(&p, number, key, ++*count, out);
     *name = pf_texts_keep(&names->used, (perfile_bytes){(const uint8_t *)out, strlen(out)});
@@ -394,12 +395,13 @@ void pf_split_names_free(pf_split_names *names)
     pf_buffer_free(&names->counts);
 }
 
-/* Ranges of a capture in an archive whose samples, by the zone, are all at home in one part.
+/* Ranges of an archive in which, according to the zone, all samples are at home in one part.
  *
- * The passes in front of the writing one count such a range without reading it.  The payload must
- * be sound all the same: what is damaged is read, and reported. */
+ * Passes before the writing one count such a range without reading it.  Its payload must still be
+ * intact: damaged payloads are read, so that the damage is reported. */
 
-/* The only member of a set; false: it has others, or is not known. */
+/* Sets *key to the only member of a set.  Returns false if the set has other members or is not
+ * known. */
 static bool only_member(const pf_zone_set *set, uint64_t *key)
 {
     if (!set->known || set->n != 1)
@@ -408,7 +410,8 @@ static bool only_member(const pf_zone_set *set, uint64_t *key)
     return true;
 }
 
-/* The key of all samples of a zone, by key or window of time. */
+/* Sets *key to the key or time window of all samples of a zone.  Returns false if they are not
+ * known to have one in common. */
 static bool key_of_zone(const pf_split *x, const pf_zone *z, uint64_t *key)
 {
     switch (x->options.by) {
@@ -446,7 +449,7 @@ bool pf_split_zone_part(const pf_split *x, const pf_zone *z, uint64_t sequence, 
     return *part < x->n;
 }
 
-/* pf_narrow.needs of the first pass, which needs times, or names of threads. */
+/* pf_narrow.needs of the first pass, which reads times or names of threads. */
 static unsigned needs_first(void *user, const pf_zone *z, uint64_t sequence)
 {
     const pf_split *x = user;
@@ -456,7 +459,7 @@ static unsigned needs_first(void *user, const pf_zone *z, uint64_t sequence)
     return known && pf_zone_only_samples(z) ? PF_NEED_COUNT : PF_NEED_ALL;
 }
 
-/* The same of the pass that finds the parts. */
+/* pf_narrow.needs of the pass that finds the parts. */
 static unsigned needs_find(void *user, const pf_zone *z, uint64_t sequence)
 {
     pf_split *x = user;
@@ -472,7 +475,7 @@ static unsigned needs_find(void *user, const pf_zone *z, uint64_t sequence)
     return key_of_zone(x, z, &x->range_key) ? PF_NEED_COUNT : PF_NEED_ALL;
 }
 
-/* pf_narrow.passed of both. */
+/* pf_narrow.passed of both passes. */
 static void pass(void *user, const pf_zone *z, uint64_t sequence, uint64_t records)
 {
     pf_split *x = user;

@@ -1,11 +1,11 @@
-/* Parts by size: an estimate, from above, of the bytes that each part has.
+/* Parts by size: an upper bound for the bytes of each part.
  *
- * A part is its data, what is in every part (header, attrs, features, side-band of the kernel), and
- * the side-band of the processes with data in it and of their ancestors.  The first pass adds up
- * side-band by process.  The pass that finds the parts then extends one part at a time, and adds a
- * process's side-band when the part first needs it: all of it, also what is later than the end of
- * the part, because that end is not known yet.  So a part may become smaller than asked for, not
- * larger. */
+ * A part consists of its data, of everything that is in every part (header, attrs, features,
+ * side-band of the kernel), and of the side-band of the processes that have data in it and of their
+ * ancestors.  The first pass adds up side-band by process.  The pass that finds the parts then
+ * extends one part at a time.  When the part first needs a process, all side-band of that process
+ * is added, even side-band later than the end of the part, because the end is not known yet.  So a
+ * part may become smaller than requested, but not larger. */
 #include <string.h>
 
 #include "base/error.h"
@@ -14,11 +14,11 @@
 #include "schema/rows.h"
 
 enum {
-    MOST_PROCESSES = 1 << 18, /* counted one by one; with more, all count for each part */
-    LEAST_SHARE = 8           /* a part gets an eighth of the size in data, whatever it repeats */
+    MOST_PROCESSES = 1 << 18, /* counted one by one; if there are more, all count for each part */
+    LEAST_SHARE = 8 /* a part has at least an eighth of the size in data, whatever it repeats */
 };
 
-/* Returns the process of a task record (COMM, MMAP, FORK …): its first field. */
+/* Returns the process of a task record (COMM, MMAP, FORK …), which is its first field. */
 static uint32_t process_of(const perfile_record *r)
 {
     pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
@@ -26,7 +26,7 @@ static uint32_t process_of(const perfile_record *r)
     return c.bad ? PERFILE_NO_PID : pid;
 }
 
-/* Adds bytes of side-band to a process.  False when there is no memory. */
+/* Adds bytes of side-band to a process.  Returns false when out of memory. */
 static bool add_process_bytes(pf_split_size *z, uint32_t pid, uint64_t bytes)
 {
     z->all_side_band += bytes;
@@ -38,7 +38,7 @@ static bool add_process_bytes(pf_split_size *z, uint32_t pid, uint64_t bytes)
         return true;
     }
     at = (uint32_t)(z->bytes_of.len / sizeof bytes);
-    /* Once full nothing is kept per process; all_side_band is all that is used. */
+    /* Once full, no more processes are stored; only all_side_band is used. */
     z->full |= at == MOST_PROCESSES;
     return z->full || (pf_buffer_append(&z->bytes_of, &bytes, sizeof bytes) &&
                        pf_index_put(&z->index_of, pid, at));
@@ -69,11 +69,11 @@ perfile_status pf_split_add_side_band(pf_split *x, const perfile_record *first, 
     return ok ? PERFILE_OK : pf_fail_nomem(err, "split");
 }
 
-/* The lower bound, in file form or pipe form: header, attrs with ids, features but for BUILD_ID, of
+/* The lower bound, for a file or a pipe: header, attrs with ids, and features except BUILD_ID, of
  * which each part gets only its own entries. */
 uint64_t pf_split_least_fact_bytes(const perfile_stream *s)
 {
-    enum { HEADER = 16, EVENT = 64 }; /* of a pipe, and the oldest attr */
+    enum { HEADER = 16, EVENT = 64 }; /* of a pipe; of the oldest attr */
     const perfile_session *session = perfile_stream_session(s);
     uint64_t bytes = HEADER;
     for (uint32_t i = 0; i < perfile_session_n_events(session); i++)
@@ -87,11 +87,12 @@ uint64_t pf_split_least_fact_bytes(const perfile_stream *s)
 /* The upper bound of the same, with event types and the records of a pipe. */
 void pf_split_add_facts(pf_split *x, const perfile_stream *s)
 {
-    /* The header of a file; more than attr, id section and EVENT_DESC entry of an event need; more
-     * than a feature's section and record header; a HEADER_EVENT_TYPE record. */
+    /* HEADER: of a file.  EVENT: more than the attr, id section and EVENT_DESC entry of an event
+     * need.  FEATURE: more than a feature's section and record header.  EVENT_TYPE: a
+     * HEADER_EVENT_TYPE record. */
     enum { HEADER = 104, EVENT = 400, FEATURE = 64, EVENT_TYPE = 80 };
     const perfile_session *session = perfile_stream_session(s);
-    /* In pipe form ids, names and payloads are in records, which pf_split_add_side_band() has
+    /* In a pipe, ids, names and payloads are in records, which pf_split_add_side_band() has
      * counted. */
     bool file = perfile_stream_container(s)->form == PERFILE_FORM_FILE;
     uint64_t bytes = HEADER;
@@ -101,7 +102,7 @@ void pf_split_add_facts(pf_split *x, const perfile_stream *s)
     }
     for (uint32_t i = 0; i < perfile_session_n_features(session); i++) {
         const perfile_feature *f = perfile_session_feature_at(session, i);
-        /* BUILD_ID has a header for each of its entries in a pipe. */
+        /* In a pipe, each entry of BUILD_ID has a header of its own. */
         bytes += FEATURE + (file ? f->payload.len + f->payload.len / 4 : 0);
     }
     bytes += (uint64_t)EVENT_TYPE * perfile_session_n_event_types(session);
@@ -119,15 +120,16 @@ static void add_side_band(void *user, uint32_t pid)
         z->bytes += ((const uint64_t *)(const void *)z->bytes_of.ptr)[at];
 }
 
-/* Has the part need a process and its ancestors.  Where the process is not known, or there are too
- * many to tell ancestors, it needs all.  False when there is no memory. */
+/* Makes the part need a process and its ancestors.  If the process is not known, or there were too
+ * many processes or forks to find ancestors, the part needs all processes.  Returns false when out
+ * of memory. */
 static bool need_process(pf_split *x, uint32_t pid)
 {
     pf_split_size *z = &x->size;
     if (z->everyone || (pid != PERFILE_NO_PID && pf_pids_have(&z->needed, pid)))
         return true;
     if (pid == PERFILE_NO_PID || z->full || x->ancestors.full) {
-        z->everyone = true; /* side-band that was added before counts twice: still from above */
+        z->everyone = true; /* side-band added before counts twice: still an upper bound */
         z->bytes += z->all_side_band;
         return true;
     }
@@ -161,7 +163,7 @@ static bool add_record(pf_split *x, const perfile_record *r, unsigned class, uin
         change.next_prev_pid != PERFILE_NO_PID)
         ok = need_process(x, change.next_prev_pid);
     if (pid == PERFILE_NO_PID && r->type != PERFILE_RECORD_SAMPLE && class == PF_ROLE_DATA)
-        return ok; /* data without a process needs none; a sample without one may be of any */
+        return ok; /* data without a process needs none; a sample without one may be from any */
     return ok && need_process(x, pid);
 }
 

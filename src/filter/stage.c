@@ -1,8 +1,8 @@
 /* The stage: passes on those records of each run that the filter keeps.
  *
- * Normally these are ranges of the run of the stream below, without a copy. If features change
- * (SAMPLE_TIME, BUILD_ID), records have to belong to another session, a view of that below, and
- * are copied to slots of this stream. Records that arrive in fragments are decided on as a whole
+ * They are normally ranges of the run of the stream below, without a copy.  If features change
+ * (SAMPLE_TIME, BUILD_ID), records must belong to another session, a view of the one below, and are
+ * copied to slots of this stream.  Records in fragments are decided on as a whole
  * (stage/fragments.h). */
 #include "base/alloc.h"
 
@@ -17,15 +17,15 @@ typedef struct stage {
     pf_filter *x;
     const perfile_record *first; /* the run of the stream below … */
     size_t n;
-    uint64_t left; /* … and the bits of the records in it that are still to be passed on */
-    uint64_t kept; /* of these the selected ones, if all are passed on */
+    uint64_t left; /* … and the bits of its records that are still to be passed on */
+    uint64_t kept; /* if all records are passed on: bits of the selected ones */
     bool begun;
     pf_fragments pieces;
-    pf_session_view *view; /* with features for what is kept; NULL: features do not change */
+    pf_session_view *view; /* with features for the kept records; NULL: features do not change */
     const perfile_record *extra_of; /* the record below of which run[0] is a copy */
 } stage;
 
-/* Hands on all that is left of the run as copies that belong to the session of this stream. */
+/* Passes on the rest of the run as copies that belong to the session of this stream. */
 static void hand_on_copies(stage *g)
 {
     perfile_stream *s = &g->base;
@@ -46,7 +46,7 @@ static void hand_on_copies(stage *g)
     g->left = 0;
 }
 
-/* Hands on the run as copies that say which of them are selected. */
+/* Passes on the run as copies that are marked unless selected. */
 static void hand_on_marked(stage *g)
 {
     perfile_stream *s = &g->base;
@@ -60,8 +60,8 @@ static void hand_on_marked(stage *g)
     g->left = 0;
 }
 
-/* Hands on the next range of the run, where it stands in the stream below; if the rest of the run
- * is scattered, all of it as copies. */
+/* Passes on the next range of the run in place.  If the rest of the run is scattered, passes on all
+ * of it as copies. */
 static void hand_on_range(stage *g)
 {
     perfile_stream *s = &g->base;
@@ -90,7 +90,7 @@ static void hand_on_range(stage *g)
     s->at = s->end = s->run; /* the stream adds n_run */
 }
 
-/* At the end: features that depend on all that was kept. */
+/* At the end: updates features that depend on all kept records. */
 static perfile_status finish(stage *g, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -105,7 +105,7 @@ static perfile_status finish(stage *g, perfile_error *err)
     return PERFILE_END;
 }
 
-/* Fetches a run and lets the view follow changes of the session below. */
+/* Fetches a run, and updates the view from the session below. */
 static perfile_status next_run_below(stage *g, perfile_error *err)
 {
     perfile_status st = perfile_stream_next_run(g->base.below, &g->first, &g->n, err);
@@ -137,7 +137,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         pf_filter_begin_pass(x, s);
         if (!x->terms.marks)
             pf_filter_narrow(x, s->below, false, true);
-        /* Without a selecting pass nobody knows which side-band is needed. */
+        /* Without a selecting pass the needed side-band is unknown. */
         x->result.all_sideband = !x->selection.known || x->result.all_sideband;
     }
     while (!g->left && !g->pieces.giving) {
@@ -145,13 +145,13 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         perfile_status st = next_run_below(g, err);
         if (st == PERFILE_END && pf_filter_narrow_status(x, err) != PERFILE_OK)
             st = PERFILE_E_NOMEM;
-        /* Held back until the record that they make is decided on. */
+        /* A fragment is held back until the record that it is part of is decided on. */
         if (st == PERFILE_OK && !x->terms.only && pf_is_joined_fragment(g->first))
             st = pf_fragments_hold(&g->pieces, g->first, err);
         else if (st == PERFILE_OK)
             st = decide_run(g, err);
-        /* A capture without a record that resolves the terms: unknown events are an error all the
-         * same. */
+        /* The terms were never resolved if the capture has no suitable record; unknown events are
+         * still an error. */
         else if (st == PERFILE_END && !x->pass.resolved &&
                  pf_filter_check_events(x, err) != PERFILE_OK)
             st = PERFILE_E_USAGE;
@@ -166,18 +166,19 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         hand_on_range(g);
     else if (pf_fragments_next(&g->pieces, &s->run[0])) {
         s->run[0].session = s->session;
-        s->n_run = 1; /* fragments go out one by one, like all records that are not plain */
+        s->n_run = 1; /* fragments are passed on one by one, like all records that are not plain */
     }
     return PERFILE_OK;
 }
 
-/* Records are passed on as they are; which ranges of them, narrow.c decides. */
+/* pf_stream_ops.narrow: notes the consumer of ranges as they are stored. narrow.c decides which
+ * ranges. */
 static void take_stored(perfile_stream *s, const pf_narrow *how)
 {
     ((stage *)(void *)s)->x->ranges.takes = how;
 }
 
-/* Extra bytes of a record, read through the stream below. */
+/* pf_stream_ops.extra: reads extra bytes of a record through the stream below. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err)
 {
@@ -208,14 +209,14 @@ static perfile_status begin_session(stage *g, perfile_error *err)
         return PERFILE_OK;
     perfile_status st = pf_session_view_new(below, &g->view, err);
     if (st == PERFILE_OK &&
-        g->x->selection.known) /* for a reader of features before the first record */
+        g->x->selection.known) /* for readers of features before the first record */
         st = pf_filter_update_sample_time(g->x, g->view, err);
     if (st == PERFILE_OK)
         g->base.session = (perfile_session *)(uintptr_t)pf_session_view_shown(g->view);
     return st;
 }
 
-/* `x` is borrowed and has to live as long as the stage. */
+/* `x` is borrowed and must outlive the stage. */
 perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
                               perfile_stream **stream, perfile_error *err)
 {
@@ -243,21 +244,21 @@ perfile_status perfile_filter(perfile_stream *below, perfile_filter_state *x,
 
 /* Which FINISHED_ROUND records are passed on.
  *
- * A FINISHED_ROUND says that readers may sort and hand out what they hold.  Where everything in
- * front of it was dropped, there is nothing to hand out: a short slice of a recording of many
- * processors would consist of little else.  So one is dropped if records in front of it were
- * dropped, and none was kept, since the last one that was kept.  One that directly follows another
- * stays, so that without dropped records the result is the capture.  Filters one after the other
- * drop the same ones as a filter with the terms of both.
+ * A FINISHED_ROUND tells readers that they may sort and process the records that they hold.  If
+ * everything before it was dropped, there is nothing to process, and a short part of a recording of
+ * many CPUs would consist of little else.  So a FINISHED_ROUND is dropped if every record since the
+ * last kept one was dropped.  One that directly follows another is kept, so that a filter that
+ * drops nothing does not change the capture.  Two filters in sequence drop the same ones as one
+ * filter with the terms of both.
  *
- * Readers that get fewer of them hold records for longer, which changes no order. */
+ * With fewer of them readers hold records for longer, but the order does not change. */
 
 static bool is_round(const perfile_record *r)
 {
     return r->type == PERFILE_RECORD_FINISHED_ROUND && r->family == PERFILE_FAMILY_PERF;
 }
 
-/* Notes what became of the records `of` of a run. */
+/* Notes whether any record in `of` was kept, and whether any was dropped. */
 static void note(pf_filter *x, uint64_t of, uint64_t keep)
 {
     x->rounds.has_kept |= (of & keep) != 0;
@@ -271,7 +272,7 @@ static void begin_round(pf_filter *x)
 
 void pf_filter_drop_rounds(pf_filter *x, const pf_run *run, uint64_t selected, uint64_t *keep)
 {
-    uint64_t rest = run->all; /* behind the last FINISHED_ROUND of the run */
+    uint64_t rest = run->all; /* records after the last FINISHED_ROUND of the run */
     for (uint64_t left = *keep & ~run->samples; left; left &= left - 1) {
         const uint64_t bit = left & -left;
         if (!is_round(&run->first[__builtin_ctzll(left)]))
@@ -286,7 +287,7 @@ void pf_filter_drop_rounds(pf_filter *x, const pf_run *run, uint64_t selected, u
     note(x, rest, *keep);
 }
 
-/* Of such a range nothing but FINISHED_ROUNDs is shown; its samples are passed over. */
+/* The stage gets only the FINISHED_ROUNDs of such a range; its samples are skipped. */
 bool pf_filter_note_given(pf_filter *x, const pf_run *run)
 {
     if (run->first->sequence >= x->ranges.given_to)

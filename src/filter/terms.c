@@ -1,5 +1,5 @@
 /* Parses the terms of a filter: numbers and ranges, record types, patterns for names, times and
- * expressions; and finds terms that no sample can fit. */
+ * expressions.  Also finds terms that no sample can match. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "expr/fetch.h"
 #include "filter/filter.h"
 
-/* What errors and notes are about (perfile_error.where): the kind of a term. */
+/* The kinds of terms, as errors and notes name them (perfile_error.where). */
 static const char *const members[PERFILE_FILTER_N_BY] = {
     [PERFILE_FILTER_BY_TIME] = "terms.time",   [PERFILE_FILTER_BY_PID] = "terms.pid",
     [PERFILE_FILTER_BY_TID] = "terms.tid",     [PERFILE_FILTER_BY_CPU] = "terms.cpu",
@@ -27,7 +27,7 @@ const char *pf_filter_kind_name(const char *member)
     return strchr(member, '.') + 1;
 }
 
-/* The field that samples need to be selected by terms of a kind; 0: none. */
+/* The field by which terms of a kind select samples; 0: none. */
 static const uint64_t needed_field[PERFILE_FILTER_N_BY] = {
     [PERFILE_FILTER_BY_TIME] = PERFILE_SAMPLE_TIME,
     [PERFILE_FILTER_BY_PID] = PERFILE_SAMPLE_TID,
@@ -47,8 +47,8 @@ static perfile_status refuse(perfile_error *err, unsigned kind, const char *text
                    pf_filter_kind_name(members[kind]), wanted, text);
 }
 
-/* Reads a number up to `most` and moves *at behind it. -1 is accepted where the field has 32 bits:
- * all ones, as perf stores "none". */
+/* Reads a number up to `most` and advances *at past it. -1 is accepted for fields of 32 bits: it is
+ * all ones, which perf stores for "none". */
 static bool read_number(const char **at, const char *end, uint64_t most, uint64_t *out)
 {
     const char *p = *at;
@@ -91,7 +91,7 @@ static bool read_range(const char *p, const char *end, uint64_t most, bool dash,
     return read_number(&p, end, most, &out->last) && p == end && out->first <= out->last;
 }
 
-/* End of the item that begins at `p` in a list with commas. */
+/* Returns the end of the item that begins at `p` in a list with commas. */
 static const char *item_end(const char *p)
 {
     return p + strcspn(p, ",");
@@ -113,7 +113,7 @@ static perfile_status add_numbers(pf_ranges *to, const perfile_filter_term *t, u
     }
 }
 
-/* PERFILE_E_USAGE for a word that is no record type, with similar names. */
+/* Returns PERFILE_E_USAGE for a word that is not a record type; the message has similar names. */
 static perfile_status unknown_type(const char *word, size_t n, perfile_error *err)
 {
     char name[40], meant[130];
@@ -137,7 +137,7 @@ static perfile_status add_types(pf_filter *x, const perfile_filter_term *t, perf
     for (const char *p = t->text, *end;; p = end + 1) {
         pf_interval r;
         end = item_end(p);
-        /* A name first, then a number: no name of a type is a number. */
+        /* Tries a name first, then a number; no name of a type is a number. */
         size_t n = (size_t)(end - p);
         uint32_t type = 0;
         if (n < sizeof name) {
@@ -155,9 +155,8 @@ static perfile_status add_types(pf_filter *x, const perfile_filter_term *t, perf
     }
 }
 
-/* Writes the name as a pattern for pf_expr_glob(), in which brackets are no sets: names have them,
- * such as [vdso].  Any name is a right pattern.
- * Returns its length, 2 * n at most. */
+/* Writes the name as a pattern for pf_expr_glob().  Brackets do not form sets, because names
+ * contain them ([vdso]).  Every name is a valid pattern.  Returns its length, at most 2 * n. */
 static size_t make_pattern(char *out, const char *name, size_t n)
 {
     size_t k = 0;
@@ -175,7 +174,7 @@ static size_t make_pattern(char *out, const char *name, size_t n)
 /* Adds one pattern. */
 static perfile_status add_name(pf_patterns *to, const char *name, size_t n, perfile_error *err)
 {
-    /* The array keeps its old size if the copy cannot be made: n counts what is filled. */
+    /* If the copy cannot be made, the array is only larger: n counts the entries in use. */
     pf_pattern *more = pf_realloc(to->at, (size_t)to->n + 1, sizeof *more);
     if (more)
         to->at = more;
@@ -193,8 +192,8 @@ static perfile_status add_name(pf_patterns *to, const char *name, size_t n, perf
     return PERFILE_OK;
 }
 
-/* End of the name that begins at `p`: a comma, but not one that is escaped, or between the slashes
- * of an event (cpu/event=1,umask=2/). */
+/* Returns the end of the name that begins at `p`: a comma that is neither escaped nor between the
+ * slashes of an event (cpu/event=1,umask=2/). */
 static const char *name_end(const char *p, bool event)
 {
     bool in_slashes = false;
@@ -207,8 +206,8 @@ static const char *name_end(const char *p, bool event)
     return p;
 }
 
-/* Adds a text as a pattern; if it has commas, also each part: whether "a,b" is one name or two is
- * known only when the capture is read. */
+/* Adds a text as a pattern, and if it has commas also each of its parts: whether "a,b" is one name
+ * or two is known only when the capture is read. */
 static perfile_status add_pattern(pf_patterns *to, const perfile_filter_term *t, perfile_error *err)
 {
     perfile_status st = add_name(to, t->text, strlen(t->text), err);
@@ -249,7 +248,7 @@ static perfile_status add_period(pf_filter *x, const perfile_filter_term *t, per
 /* Compiles an expression. */
 static perfile_status add_where(pf_filter *x, const perfile_filter_term *t, perfile_error *err)
 {
-    /* The expression asks this filter for comm, dso and cgroup. */
+    /* The filter provides comm, dso and cgroup to the expression. */
     perfile_expr_provider names_of = pf_filter_names;
     names_of.user = x;
     perfile_expr_options how = {
@@ -262,8 +261,7 @@ static perfile_status add_where(pf_filter *x, const perfile_filter_term *t, perf
         perfile_expr_compile(t->text, &how, &x->terms.wheres[x->terms.n_wheres], err);
     x->terms.n_wheres += st == PERFILE_OK;
     if (st == PERFILE_E_USAGE && err)
-        err->offset = PERFILE_NO_OFFSET; /* it would be an offset in the text; the message shows the
-                                            position */
+        err->offset = PERFILE_NO_OFFSET; /* an offset in the text; the message shows the position */
     return st;
 }
 
@@ -307,16 +305,16 @@ perfile_status pf_filter_terms(pf_filter *x, perfile_error *err)
     for (uint32_t i = 0; i < x->options.n_terms && st == PERFILE_OK; i++)
         if ((st = pf_item_check(&x->options.terms[i], "filter.terms", err)) == PERFILE_OK)
             st = add_term(x, &x->options.terms[i], err);
-    /* `times` is made later, when the clock is known. */
+    /* `times` is computed later, when the clock is known. */
     pf_ranges *sets[] = {&x->terms.pids, &x->terms.tids, &x->terms.cpus, &x->terms.types,
                          &x->terms.ips};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         pf_ranges_sort(sets[i]);
-    x->options.terms = NULL; /* the caller may free them now */
+    x->options.terms = NULL; /* borrowed only until here */
     return st;
 }
 
-/* With `invert`, samples without a field are selected, not missed. */
+/* With `invert`, samples without the field are selected, so nothing is missed. */
 const char *pf_filter_next_missing_field(const pf_filter *x, uint32_t *next)
 {
     uint64_t recorded = 0;

@@ -1,7 +1,7 @@
 /* Tests records of a run against the terms.
  *
  * The result is a bit for each of up to 64 records. Kinds of terms are tested one after the other,
- * the cheap ones first, each only for the records that passed all before; a record is selected if
+ * cheap ones first, each only for the records that passed all tests so far. A record is selected if
  * it passes every kind. Fields at fixed offsets are tested for all samples of a run in one loop. */
 #include "base/alloc.h"
 #include "base/error.h"
@@ -11,16 +11,15 @@
 
 #include <string.h>
 
-/* Bit i. */
 static inline uint64_t bit(size_t i)
 {
     return UINT64_C(1) << i;
 }
 
-/* Tests one record: of another type than SAMPLE, or against terms without a fixed offset. */
+/* Tests one record, other than a sample or against terms without a field at a fixed offset. */
 typedef bool test_fn(pf_filter *x, const perfile_record *r);
 
-/* Tests the records in `asked` one by one; returns those that pass. */
+/* Tests the records in `asked` one by one. Returns those that pass. */
 static uint64_t test_each(pf_filter *x, const perfile_record *first, uint64_t asked, test_fn *fits)
 {
     uint64_t yes = 0;
@@ -32,8 +31,8 @@ static uint64_t test_each(pf_filter *x, const perfile_record *first, uint64_t as
     return yes;
 }
 
-/* A record without the field does not pass. These functions test records that are no samples, or
- * fields without a fixed offset. */
+/* These functions test records other than samples, and fields without a fixed offset. A record
+ * without the field does not pass. */
 static bool time_fits(pf_filter *x, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
@@ -89,13 +88,13 @@ static bool cgroup_fits(pf_filter *x, const perfile_record *r)
     return pf_filter_matches(x, &x->terms.cgroups, pf_filter_cgroup(x, r), false);
 }
 
-/* Returns the samples of an even run whose value is in one range. `all`, if not NULL, is widened
- * by the values: while nothing is selected, this loop is most of the work. */
+/* Returns the samples of an even run that have their value in one range. Widens `all` by the
+ * values, unless it is NULL: while nothing is selected, this loop is most of the work. */
 static inline uint64_t in_one_range(const pf_interval *in, const pf_run *run, const pf_place *place,
                                     size_t slot, pf_observed_range *all)
 {
     const pf_place p = *place;
-    /* value - low <= wide, modulo 2^64, is true exactly inside of the range: one comparison, no
+    /* value - low <= wide, modulo 2^64, is true exactly inside the range: one comparison, no
      * branch. */
     const uint64_t low = in->first, wide = in->last - low;
     pf_observed_range r = {UINT64_MAX, 0};
@@ -113,7 +112,8 @@ static inline uint64_t in_one_range(const pf_interval *in, const pf_run *run, co
     return yes;
 }
 
-/* Returns the samples in `asked`, or more, of an even run whose value is in the set. */
+/* Returns the samples of an even run that have their value in the set; at least those in `asked`
+ * are tested. */
 static uint64_t test_even_samples(const pf_ranges *set, const pf_run *run, uint64_t asked,
                                   const pf_place *p, pf_observed_range *all)
 {
@@ -124,7 +124,7 @@ static uint64_t test_even_samples(const pf_ranges *set, const pf_run *run, uint6
         return 0;
     if (set->n == 1 && !all)
         return in_one_range(set->at, run, p, slot, NULL);
-    /* Only if all are asked: values of others must not widen the range. */
+    /* Only if all are tested: values of other samples must not widen the range. */
     if (set->n == 1 && asked == run->all)
         return in_one_range(set->at, run, p, slot, all);
     for (uint64_t left = asked; left; left &= left - 1) {
@@ -137,7 +137,7 @@ static uint64_t test_even_samples(const pf_ranges *set, const pf_run *run, uint6
     return yes;
 }
 
-/* Returns the samples, of those in `asked` at least, whose field k is in the set. */
+/* Returns the samples that have field k in the set; at least those in `asked` are tested. */
 static uint64_t samples(pf_filter *x, const pf_ranges *set, const pf_run *run, uint64_t asked,
                         unsigned k)
 {
@@ -157,7 +157,7 @@ static uint64_t samples(pf_filter *x, const pf_ranges *set, const pf_run *run, u
     return yes;
 }
 
-/* Returns the records whose type is selected. */
+/* Returns the records of selected types. */
 static uint64_t types(const pf_filter *x, const pf_run *run)
 {
     uint64_t yes = 0;
@@ -166,8 +166,7 @@ static uint64_t types(const pf_filter *x, const pf_run *run)
     return yes;
 }
 
-/* Removes from *asked the records for which no expression holds. Most of a run is tested at once.
- */
+/* Removes from *asked the records for which no expression holds. */
 static perfile_status wheres(pf_filter *x, const pf_run *run, uint64_t *asked, perfile_error *err)
 {
     const perfile_record *first = run->first;
@@ -176,8 +175,8 @@ static perfile_status wheres(pf_filter *x, const pf_run *run, uint64_t *asked, p
     perfile_status st = PERFILE_OK;
     for (uint32_t k = 0; k < x->terms.n_wheres && st == PERFILE_OK; k++) {
         uint64_t fits = 0;
-        /* Many records left: testing the whole run at once costs less per record; the others are
-         * masked out. */
+        /* If many records are left, testing the whole run at once costs less per record. The others
+         * are masked out. */
         if (__builtin_popcountll(*asked) > (int)n / 2) {
             st = perfile_expr_test_run(x->terms.wheres[k], first, n, &fits, err);
         } else {
@@ -196,7 +195,7 @@ static perfile_status wheres(pf_filter *x, const pf_run *run, uint64_t *asked, p
     return st;
 }
 
-/* Tests the terms whose fields stand at fixed offsets in samples. */
+/* Tests the terms for fields at fixed offsets in samples. */
 static uint64_t test_fixed_fields(pf_filter *x, const pf_run *run, uint64_t asked)
 {
     static test_fn *const others[PF_PLACES] = {[PF_PLACE_TIME] = time_fits,
@@ -218,8 +217,8 @@ static uint64_t test_fixed_fields(pf_filter *x, const pf_run *run, uint64_t aske
     return asked;
 }
 
-/* Applies --every and --head to the selected records. They count samples; if types are given, all
- * selected records. */
+/* Applies options.every and options.head to the selected records. They count samples, or with terms
+ * for types all selected records. */
 static uint64_t apply_every_and_head(pf_filter *x, const pf_run *run, uint64_t selected)
 {
     uint64_t counted = selected;
@@ -239,8 +238,8 @@ static uint64_t apply_every_and_head(pf_filter *x, const pf_run *run, uint64_t s
     return selected;
 }
 
-/* The order is that of cost: types, fixed fields, events, names, expressions. --every and --head
- * count what is left. */
+/* Tests in the order of cost: types, fixed fields, events, names, expressions. options.every and
+ * options.head count the remaining records. */
 perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, uint64_t *selected,
                               perfile_error *err)
 {
@@ -269,7 +268,7 @@ perfile_status pf_filter_test(pf_filter *x, const pf_run *run, uint64_t asked, u
     return st;
 }
 
-/* Losses have no process or address, so other terms say nothing about them. */
+/* Losses have no process or address, so other terms do not apply to them. */
 bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r)
 {
     uint32_t cpu;
@@ -284,7 +283,7 @@ bool pf_filter_test_loss(const pf_filter *x, const perfile_record *r)
     return yes != x->terms.invert;
 }
 
-/* True if the pattern is the index of the event, or matches its name. */
+/* Returns true if the pattern is the index of the event or matches its name. */
 static bool names_event(pf_pattern *p, const perfile_event *e)
 {
     /* At most 9 digits: they fit 32 bits, and no capture has more events. */
@@ -297,8 +296,8 @@ static bool names_event(pf_pattern *p, const perfile_event *e)
     return pf_pattern_fits(p, e->name, strlen(e->name));
 }
 
-/* True if a pattern names the event. All patterns are tried, so that those that name no event are
- * known afterwards. */
+/* Returns true if a pattern names the event. Tries all patterns, so that the ones that name no
+ * event are known afterwards. */
 static bool any_names_event(const pf_patterns *p, const perfile_event *e)
 {
     bool named = false;
@@ -323,7 +322,7 @@ static const pf_pattern *first_unknown_event(const pf_patterns *p)
     return NULL;
 }
 
-/* Finds out which of the names that were given are those of events. */
+/* Finds the patterns that are exactly the name of an event. */
 static void settle_events(pf_filter *x, uint32_t n)
 {
     for (uint32_t k = 0; k < x->terms.events.n; k++) {
@@ -360,8 +359,7 @@ perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perf
     if (generation != x->pass.generation && pf_filter_has(x, PERFILE_FILTER_BY_EVENT))
         st = resolve_events(x, err);
     x->pass.generation = generation;
-    /* CLOCK_DATA may come in records of the tool, so times are resolved at the first other record.
-     */
+    /* CLOCK_DATA may be in tool records, so times are resolved at the first other record. */
     if (!x->pass.resolved && !pf_is_of_tool(first) && st == PERFILE_OK) {
         st = pf_filter_times(x, err);
         if (st == PERFILE_OK)
@@ -371,7 +369,7 @@ perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perf
     return st;
 }
 
-/* The message lists the first events that there are. */
+/* The message lists the first events of the capture. */
 perfile_status pf_filter_check_events(const pf_filter *x, perfile_error *err)
 {
     enum { SHOWN = 5 };
@@ -396,9 +394,9 @@ perfile_status pf_filter_check_events(const pf_filter *x, perfile_error *err)
                    n == 1 ? "is" : "are", n ? list : "none", n > SHOWN ? " ..." : "");
 }
 
-/* What the samples of a capture have, for the message of an empty result. */
+/* What the samples of a capture contain, for the message of an empty result. */
 
-/* TID is one field of two halves: pid below, tid above. */
+/* TID has two halves: pid in the low one, tid in the high one. */
 const pf_place pf_places[PF_PLACES] = {
     [PF_PLACE_TIME] = {PERFILE_FILTER_BY_TIME, PERFILE_SAMPLE_TIME, 0, UINT64_MAX},
     [PF_PLACE_PID] = {PERFILE_FILTER_BY_PID, PERFILE_SAMPLE_TID, 0, UINT32_MAX},
@@ -421,7 +419,7 @@ pf_observed_range *pf_observed_place(pf_observed *t, unsigned k)
     return &t->ranges[k];
 }
 
-/* Of every sample: those of several processors are not in order. */
+/* Adds the times of all samples, because samples of several CPUs are not in order. */
 static void add_times(pf_observed *t, const pf_run *run)
 {
     uint64_t times[PERFILE_RUN_RECORDS];
@@ -436,7 +434,7 @@ static void add_times(pf_observed *t, const pf_run *run)
         pf_observed_widen(all, run->even ? pf_run_word(run, i, (size_t)slot) : times[i]);
 }
 
-/* Adds a name unless it is there; remembers that there were more when all slots are taken. */
+/* Adds a name unless it was added before. Notes that there were more when all slots are in use. */
 static void add_name(pf_observed_names *all, perfile_bytes name)
 {
     char text[PF_OBSERVED_NAME_BYTES];
@@ -453,7 +451,7 @@ static void add_name(pf_observed_names *all, perfile_bytes name)
         memcpy(all->at[all->n++], text, sizeof text);
 }
 
-/* The part behind the last slash. */
+/* Returns the part after the last slash. */
 static perfile_bytes last_part(perfile_bytes path)
 {
     for (size_t i = path.len; i; i--)
@@ -482,7 +480,7 @@ static void add_file(pf_observed *t, const perfile_record *r)
         add_name(&t->files, last_part(mmap2.filename));
 }
 
-/* Names of threads and files come from COMM and MMAP records, not from samples. */
+/* Names of threads and files are in COMM and MMAP records, not in samples. */
 void pf_observed_look(pf_observed *t, const pf_run *run, uint32_t given)
 {
     const uint32_t named = 1U << PERFILE_FILTER_BY_COMM | 1U << PERFILE_FILTER_BY_DSO;

@@ -1,8 +1,8 @@
 /* Ranges of time: from text to ns of the session clock.
  *
- * Parsing (pf_filter_period()) gives ends of a kind: a time of the clock, a time after the first
- * sample, a share of all samples, or UTC. Computing (pf_filter_times()) converts them to ns when
- * clock and samples of the capture are known. All sums and products are checked. */
+ * Parsing (pf_filter_period()) yields ends of several kinds: a time of the clock, a time after the
+ * first sample, a share of all samples, or UTC. Computing (pf_filter_times()) converts them to ns
+ * when clock and samples of the capture are known. All sums and products are checked. */
 #include <ctype.h>
 #include <string.h>
 
@@ -12,7 +12,8 @@
 
 #define BILLION UINT64_C(1000000000)
 
-/* PERFILE_E_USAGE: what a term of time is, the text, and why it is not that. */
+/* Returns PERFILE_E_USAGE. The message has the syntax of a term of time, the text, and why it is
+ * wrong. */
 static perfile_status refuse(const char *text, const char *why, perfile_error *err)
 {
     return pf_fail(err, PERFILE_E_USAGE, "terms.time",
@@ -21,22 +22,22 @@ static perfile_status refuse(const char *text, const char *why, perfile_error *e
                    text, why);
 }
 
-/* Checked sum; false: it overflows. */
+/* Adds; returns false if the sum overflows. */
 static bool add(uint64_t a, uint64_t b, uint64_t *sum)
 {
     return !pf_add_u64(a, b, sum);
 }
 
-/* Checked product; false: it overflows. */
+/* Multiplies; returns false if the product overflows. */
 static bool multiply(uint64_t a, uint64_t b, uint64_t *product)
 {
     *product = a * b;
     return !a || b <= UINT64_MAX / a;
 }
 
-/* Reads digits and a fraction, times `unit` (a power of ten up to a billion), and moves *at behind
- * them; digits beyond the unit are cut off. False: no digits, or the result is too large. A point
- * followed by another one is the ".." of a range. */
+/* Reads digits and a fraction, multiplies by `unit` (a power of ten up to a billion), and advances
+ * *at past them. Digits beyond the unit are cut off. Returns false if there are no digits or the
+ * result is too large. A point followed by another one is the ".." of a range. */
 static bool decimal(const char **at, const char *end, uint64_t unit, uint64_t *out)
 {
     const char *p = *at;
@@ -55,7 +56,7 @@ static bool decimal(const char **at, const char *end, uint64_t unit, uint64_t *o
     return digits && multiply(whole, unit, &whole) && add(whole, part, out);
 }
 
-/* True if [*at, end) is exactly `word`. */
+/* Returns true if [*at, end) is exactly `word`. */
 static bool is_word(const char **at, const char *end, const char *word)
 {
     size_t n = strlen(word);
@@ -65,7 +66,7 @@ static bool is_word(const char **at, const char *end, const char *word)
     return true;
 }
 
-/* A duration or time: "12.5" (seconds), "500ms", "7ns". */
+/* Reads a duration or time: "12.5" (seconds), "500ms", "7ns". */
 static bool span(const char *p, const char *end, uint64_t *ns)
 {
     static const struct {
@@ -80,7 +81,7 @@ static bool span(const char *p, const char *end, uint64_t *ns)
     return false;
 }
 
-/* "10%", in billionths, at most 100%. */
+/* Reads a share, "10%", in billionths; at most 100%. */
 static bool share(const char *p, const char *end, uint64_t *billionths)
 {
     return decimal(&p, end, BILLION / 100, billionths) && is_word(&p, end, "%") &&
@@ -108,8 +109,8 @@ static bool mark(const char **at, const char *end, char c)
     return true;
 }
 
-/* Days from 1970-01-01 to a date of the Gregorian calendar; false: there is no such date, or it is
- * before 1970. */
+/* Computes the days from 1970-01-01 to a date of the Gregorian calendar. Returns false if there is
+ * no such date, or it is before 1970. */
 static bool days(int64_t year, int64_t month, int64_t day, int64_t *out)
 {
     static const uint8_t lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -125,7 +126,8 @@ static bool days(int64_t year, int64_t month, int64_t day, int64_t *out)
     return true;
 }
 
-/* "2026-05-01" or "2026-05-01T10:00:00.5", in UTC; a Z may follow. A second 60 is a leap second. */
+/* Reads "2026-05-01" or "2026-05-01T10:00:00.5", in UTC; a Z may follow. Second 60 is a leap
+ * second. */
 static bool wall(const char *p, const char *end, uint64_t *ns)
 {
     int64_t year, month, day, hour = 0, minute = 0, date;
@@ -171,9 +173,9 @@ static bool parse_end(const char *p, const char *end, pf_moment *out)
     return wall(p, end, &out->ns);
 }
 
-/* Finds the separator in text[0 .. end): returns where the first time ends, and *second is where
- * the second begins. "A..B", and as perf writes it, "A,B" and "10%-20%". NULL: there is one time
- * only. */
+/* Finds the separator of a range in [text, end): "A..B", and as perf writes it, "A,B" and
+ * "10%-20%". Returns the end of the first time and sets *second to the start of the second. Returns
+ * NULL if there is only one time. */
 static const char *find_separator(const char *text, const char *end, const char **second)
 {
     for (const char *p = text; p + 1 < end; p++) {
@@ -191,7 +193,7 @@ static const char *find_separator(const char *text, const char *end, const char 
     return mark;
 }
 
-/* "10%/2" of perf: the second of ten parts. */
+/* Reads "10%/2" of perf: the second of ten parts. */
 static bool part(const char *text, const char *end, pf_period *out)
 {
     const char *slash = memchr(text, '/', (size_t)(end - text));
@@ -206,7 +208,7 @@ static bool part(const char *text, const char *end, pf_period *out)
     return true;
 }
 
-/* Parses one range from text[0 .. end); `whole` is for messages. */
+/* Parses one range from [text, end). `whole` is for messages. */
 static perfile_status period(const char *text, const char *end, const char *whole, pf_period *out,
                              perfile_error *err)
 {
@@ -224,8 +226,8 @@ static perfile_status period(const char *text, const char *end, const char *whol
     return PERFILE_OK;
 }
 
-/* End of the first range: perf separates several shares by commas ("10%-20%,30%-40%"), while the
- * comma in "A,B" separates the ends of one range. */
+/* Returns the end of the first range. perf separates several shares by commas ("10%-20%,30%-40%"),
+ * but the comma in "A,B" separates the ends of one range. */
 static const char *end_of_first_range(const char *text)
 {
     const char *comma = strchr(text, ',');
@@ -235,7 +237,7 @@ static const char *end_of_first_range(const char *text)
     return range ? comma : text + strlen(text);
 }
 
-/* A text may hold several ranges; the caller goes on while *text is not empty. */
+/* A text may have several ranges: the caller repeats this until *text is empty. */
 perfile_status pf_filter_period(const char **text, const char *whole, pf_period *out,
                                 perfile_error *err)
 {
@@ -245,8 +247,8 @@ perfile_status pf_filter_period(const char **text, const char *whole, pf_period 
     return st;
 }
 
-/* Computes an end of a range in ns. If it is relative and no sample has a time, the result is a
- * range that holds nothing. */
+/* Computes an end of a range in ns. If it is relative and no sample has a time, the resulting range
+ * is empty. */
 static perfile_status end_in_ns(const pf_filter *x, const pf_moment *m, bool is_end, uint64_t *ns,
                                 perfile_error *err)
 {
@@ -254,7 +256,7 @@ static perfile_status end_in_ns(const pf_filter *x, const pf_moment *m, bool is_
     bool relative = m->kind == PF_AFTER_FIRST || m->kind == PF_SHARE;
     *ns = m->ns;
     if (relative && x->first_time == PERFILE_NO_TIME) {
-        *ns = is_end ? 0 : UINT64_MAX; /* no sample has a time: nothing is in the range */
+        *ns = is_end ? 0 : UINT64_MAX; /* no sample has a time: the range is empty */
         return PERFILE_OK;
     }
     switch (m->kind) {
@@ -287,8 +289,8 @@ static perfile_status end_in_ns(const pf_filter *x, const pf_moment *m, bool is_
     }
 }
 
-/* Called once per pass, when the clock is known. UINT64_MAX as begin: relative, but no sample has
- * a time. */
+/* Called once per pass, when the clock is known. A range that begins at UINT64_MAX is relative, but
+ * no sample has a time. */
 perfile_status pf_filter_times(pf_filter *x, perfile_error *err)
 {
     x->terms.times.n = 0;
@@ -313,7 +315,8 @@ perfile_status pf_filter_times(pf_filter *x, perfile_error *err)
             x->pass.window_end = to;
     }
     pf_ranges_sort(&x->terms.times);
-    /* Inverted, what is selected lies outside of the ranges, so side-band of any time is needed. */
+    /* Inverted, the selected records are outside of the ranges, so side-band of any time is needed.
+     */
     if (x->terms.invert)
         x->pass.window_end = PERFILE_NO_TIME;
     return PERFILE_OK;

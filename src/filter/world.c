@@ -1,5 +1,5 @@
 /* Terms that need names: of threads and mapped files, from the process model, and of cgroups, from
- * CGROUP records. Also gives these names to expressions of --where. */
+ * CGROUP records. Also provides these names to expressions. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -24,7 +24,7 @@ static bool any_fits(const pf_patterns *p, const char *name, bool path)
     for (uint32_t i = 0; i < p->n; i++) {
         const pf_pattern *x = &p->at[i];
         if (x->of != i && p->at[x->of].exact)
-            continue; /* a part of "a,b", which is a name */
+            continue; /* a part of "a,b", which is one name */
         if (pf_pattern_fits(x, name, n) || (dso < n && pf_pattern_fits(x, name, dso)) ||
             (slash && !x->exact && pf_pattern_fits(x, slash + 1, strlen(slash + 1))))
             return true;
@@ -32,7 +32,7 @@ static bool any_fits(const pf_patterns *p, const char *name, bool path)
     return false;
 }
 
-/* Finds out which of the names that were given the capture has. */
+/* Finds the patterns that are exactly a name in the capture. */
 static void settle(const pf_filter *x, pf_patterns *p)
 {
     for (uint32_t i = 0; i < p->n; i++) {
@@ -52,15 +52,14 @@ bool pf_filter_matches(const pf_filter *x, pf_patterns *p, const char *name, boo
         return false;
     if (!p->settled)
         settle(x, p);
-    /* The model keeps each name once, so the address identifies it. */
+    /* The model stores each name once, so the address identifies it. */
     uint32_t known = pf_index_get(&p->known, (uintptr_t)name);
     if (known != PF_INDEX_NONE)
         return known;
     bool fits = any_fits(p, name, path);
     if (!p->known.seed)
         p->known.seed = pf_index_seed(p);
-    (void)pf_index_put(&p->known, (uintptr_t)name,
-                       fits); /* on failure it is computed again next time */
+    (void)pf_index_put(&p->known, (uintptr_t)name, fits); /* on failure it is computed again */
     return fits;
 }
 
@@ -70,13 +69,13 @@ bool pf_filter_needs_model(const pf_filter *x)
            pf_filter_has(x, PERFILE_FILTER_BY_DSO) || pf_filter_has(x, PERFILE_FILTER_BY_CGROUP);
 }
 
-/* Keeps the path of a cgroup; the first record of an id counts. */
+/* Stores the path of a cgroup. Only the first record of an id counts. */
 static perfile_status feed_cgroup(pf_filter *x, const perfile_record *r, perfile_error *err)
 {
     perfile_cgroup v;
     if (perfile_cgroup_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return PERFILE_OK;
-    /* Random seeds, so that no input can make many equal hashes. */
+    /* Random seeds, so that no input can be crafted to have many equal hashes. */
     if (!x->names.texts.seed)
         x->names.texts.seed = x->names.cgroup_of.seed = pf_index_seed(x);
     if (pf_index_get(&x->names.cgroup_of, v.id) != PF_INDEX_NONE)
@@ -89,10 +88,10 @@ static perfile_status feed_cgroup(pf_filter *x, const perfile_record *r, perfile
     return PERFILE_OK;
 }
 
-/* The model is made when the first record comes, as it needs the session. */
+/* The model is made for the first record, because it needs the session. */
 perfile_status pf_filter_feed(pf_filter *x, const perfile_record *r, perfile_error *err)
 {
-    /* The model does not keep cgroups. */
+    /* The model does not store cgroups. */
     if (r->type == PERFILE_RECORD_CGROUP && r->family == PERFILE_FAMILY_PERF)
         return feed_cgroup(x, r, err);
     if (r->type == PERFILE_RECORD_SAMPLE)
@@ -118,7 +117,7 @@ const char *pf_filter_dso(const pf_filter *x, const perfile_record *r)
     return m ? m->name : NULL;
 }
 
-/* Samples name a cgroup by id; other records do not name any. */
+/* Samples name a cgroup by id; other records name none. */
 const char *pf_filter_cgroup(const pf_filter *x, const perfile_record *r)
 {
     perfile_sample s;
@@ -133,7 +132,7 @@ const char *pf_filter_cgroup(const pf_filter *x, const perfile_record *r)
     return names[at];
 }
 
-/* Handle of the name that is the filter's own; all others are those of pf_answers. */
+/* Handle of the one name that the filter answers itself; all others belong to pf_answers. */
 enum { ASKS_CGROUP = 1000 };
 
 /* perfile_expr_provider: the names that expressions may use. */
@@ -150,7 +149,7 @@ static uint32_t knows(void *user, const char *name, uint32_t *handle)
     return class;
 }
 
-/* perfile_expr_provider: the value for a record; PERFILE_END: unknown. */
+/* perfile_expr_provider: the value for a record. PERFILE_END: it is unknown. */
 static perfile_status answer(void *user, const perfile_record *r, uint32_t handle,
                              perfile_expr_value *value, perfile_error *err)
 {

@@ -1,26 +1,26 @@
-/* Answers of the model: which name a thread had, and what was mapped at an address, at a time.
+/* Answers of the model: the name of a thread, and the mapping at an address, at a given time.
  *
- * Inheritance is not copied at a FORK, but followed at a query: a thread without a name of its own
- * asks its parent at the time of the fork, a process without a mapping at an address asks its
- * parent likewise, over at most GENERATIONS steps.  An address at which nothing is mapped since an
- * exec is asked for at the time before it: while the kernel maps the new program, the caller of
- * execve() is still on the stack.
+ * Inheritance is not copied at a FORK, but followed by a query: a thread without a name of its own
+ * gets its parent's name at the time of the fork, and a process without a mapping at an address
+ * gets its parent's likewise, over at most GENERATIONS steps.  If nothing is mapped at an address
+ * since an exec, the state just before the exec counts: while the kernel maps the new program, the
+ * caller of execve() is still on the stack.
  *
- * For the reach of an answer (ask.h) each search narrows the range of times to that between the
- * change it found and the next one.  Parents are asked for the time of the fork, whatever time was
- * asked for, so that their changes do not narrow it. */
+ * For the validity interval of an answer (ask.h), each search narrows the range of times to the one
+ * between the change that it found and the next one.  Parents are queried at the time of the fork,
+ * no matter the time of the query, so their changes do not narrow it. */
 #include "model/ask.h"
 
 #include <string.h>
 
 #include "model/state.h"
 
-/* Forks followed at a query: bounds its time, also for parents that form a circle. */
+/* Most forks that a query follows.  Bounds its time, even if parents form a circle. */
 enum { GENERATIONS = 32 };
 
 #define EVERYWHERE ((pf_reach){0, UINT64_MAX, 0, UINT64_MAX})
 
-/* Narrows the times to those from `first` on and before `next` (UINT64_MAX: there is no next). */
+/* Narrows the times to [first, next); `next` is UINT64_MAX if there is no next change. */
 static void narrow(pf_reach *reach, uint64_t first, uint64_t next)
 {
     if (first > reach->first)
@@ -29,7 +29,7 @@ static void narrow(pf_reach *reach, uint64_t first, uint64_t next)
         reach->last = next - 1;
 }
 
-/* The latest change of `key` up to `time`; narrows *reach (may be NULL). */
+/* Returns the latest change of `key` up to `time`.  Narrows *reach, which may be NULL. */
 static const pf_change *floor_of(const perfile_model *m, uint64_t key, uint64_t time,
                                  pf_reach *reach)
 {
@@ -40,26 +40,26 @@ static const pf_change *floor_of(const perfile_model *m, uint64_t key, uint64_t 
     return c;
 }
 
-/* Goes from thread to parent thread until one has a name that it got itself; NULL if none has. */
+/* Goes from thread to parent thread until one has a name of its own.  Returns NULL if none has. */
 static const char *own_comm(const perfile_model *m, uint32_t tid, uint64_t time, pf_reach *reach)
 {
     for (int i = 0; i < GENERATIONS; i++) {
         pf_reach *narrowed = i == 0 ? reach : NULL;
         const pf_change *name = floor_of(m, pf_key(PF_CHANGE_NAME, tid), time, narrowed);
         const pf_change *start = floor_of(m, pf_key(PF_CHANGE_START, tid), time, narrowed);
-        /* A name from before the start belongs to an earlier thread of that number. */
+        /* A name before the start belongs to an earlier thread with the same tid. */
         if (name && (!start || name->time >= start->time))
             return (const char *)(uintptr_t)name->value;
         if (!start || !(start->flags & PF_CHANGE_INHERITS))
             break;
         tid = (uint32_t)start->value; /* ptid */
-        time = start->time;           /* up to which the name of the parent counts */
+        time = start->time;           /* the parent's name counts up to then */
     }
     return NULL;
 }
 
-/* The name of the thread, else of the main thread of its process.  None of PERFILE_NO_PID: what ran
- * was a thread that has ended, which may have had another name. */
+/* Returns the name of the thread, else of the main thread of its process. tid PERFILE_NO_PID has no
+ * such fallback: it was a thread that has ended, which may have had another name. */
 static const char *comm_of(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t time,
                            pf_reach *reach)
 {
@@ -120,8 +120,8 @@ bool pf_model_has_file(const perfile_model *m, perfile_bytes name)
     return false;
 }
 
-/* The latest span over `addr`.  Narrows the addresses of *reach (may be NULL), with `times` also
- * the times. */
+/* Returns the latest span over `addr`.  Narrows the addresses of *reach, which may be NULL, and
+ * with `times` also its times. */
 static const pf_mapping_span *span_at(const pf_space *s, uint64_t addr, uint64_t time,
                                       pf_reach *reach, bool times)
 {
@@ -135,13 +135,14 @@ static const pf_mapping_span *span_at(const pf_space *s, uint64_t addr, uint64_t
     return span;
 }
 
-/* Goes from image to image, and from process to parent process, until one maps `addr`. */
+/* Goes from image to image, and from process to parent process, until one has a mapping at `addr`.
+ */
 static const perfile_mapping *mapping_at(const perfile_model *m, uint32_t pid, uint64_t addr,
                                          uint64_t time, pf_reach *reach)
 {
     if (pid == PERFILE_NO_PID) {
         const pf_mapping_span *symbol = span_at(&m->symbols, addr, time, reach, true);
-        /* A symbol lies over the mapping of the kernel text, which is asked next. */
+        /* A symbol is on top of the mapping of the kernel text, which is searched next. */
         if (symbol && symbol->mapping != PF_SPAN_REMOVED)
             return mapping_of(m, symbol);
     }
@@ -151,7 +152,7 @@ static const perfile_mapping *mapping_at(const perfile_model *m, uint32_t pid, u
             floor_of(m, pf_key(PF_CHANGE_IMAGE, pid), time, i == 0 ? reach : NULL);
         const pf_space *space = at != PF_INDEX_NONE ? &m->spaces.at[at] : NULL;
         const pf_mapping_span *span = space ? span_at(space, addr, time, reach, i == 0) : NULL;
-        /* A span from before the present image is asked for again, at the time before it. */
+        /* A span before the current image is searched again, at the time before the exec. */
         if (span && (!image || span->time >= image->time))
             return mapping_of(m, span);
         if (!image)
@@ -162,7 +163,7 @@ static const perfile_mapping *mapping_at(const perfile_model *m, uint32_t pid, u
         }
         if (!(image->flags & PF_CHANGE_INHERITS))
             break;
-        pid = (uint32_t)image->value; /* ppid, at the time of the fork */
+        pid = (uint32_t)image->value; /* ppid */
         time = image->time;
     }
     return NULL;

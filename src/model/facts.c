@@ -1,6 +1,6 @@
 /* What a capture reports outside its records: the build ids of files (feature BUILD_ID), and
  * simpleperf's records of processes and mappings that existed before the recording (feature
- * INIT_MAP). */
+ * INIT_MAP).  Also queries for one record. */
 #include <string.h>
 
 #include "base/cursor.h"
@@ -8,7 +8,8 @@
 #include "schema/rows.h"
 #include "perfile/model.h"
 
-/* The entry of a file name, which is in texts, made if needed; NULL: no memory. */
+/* Returns the entry of a file name, which must be in texts; adds it if needed.  Returns NULL when
+ * out of memory or the budget is exhausted. */
 static pf_named_id *named_id(perfile_model *m, const char *file)
 {
     uint32_t at = pf_index_get(&m->id_index, (uintptr_t)file);
@@ -45,8 +46,9 @@ bool pf_model_add_build_id(perfile_model *m, perfile_bytes name, perfile_bytes b
     return true;
 }
 
-/* Mappings of the kernel have the relocation symbol after their name, "[kernel.kallsyms]_text"; the
- * list of build ids has the name without it. */
+/* Returns the name under which build ids are listed.  Mappings of the kernel have the relocation
+ * symbol after their name, "[kernel.kallsyms]_text"; the list of build ids has the name without it.
+ */
 static const char *listed_name(perfile_model *m, const char *name)
 {
     const char *bracket = name[0] == '[' ? strchr(name, ']') : NULL;
@@ -75,7 +77,7 @@ bool pf_model_link_build_id(perfile_model *m)
     return true;
 }
 
-/* Feature BUILD_ID.  Entries behind one that cannot be decoded are ignored. */
+/* Adds the feature BUILD_ID, up to the first entry that cannot be decoded. */
 static bool add_build_ids(perfile_model *m, const perfile_feature *f)
 {
     perfile_build_ids list;
@@ -88,7 +90,7 @@ static bool add_build_ids(perfile_model *m, const perfile_feature *f)
     return true;
 }
 
-/* Feature INIT_MAP: records one after the other, up to the first that is incomplete. */
+/* Adds the feature INIT_MAP: consecutive records, up to the first incomplete one. */
 static bool add_init_map(perfile_model *m, const perfile_feature *f)
 {
     pf_cursor c = pf_cur(f->payload, perfile_session_swapped(m->session));
@@ -112,8 +114,7 @@ static bool add_init_map(perfile_model *m, const perfile_feature *f)
     return true;
 }
 
-/* A feature may arrive late in a pipe, so that this is tried again at each HEADER_FEATURE record.
- */
+/* A feature may arrive late in a pipe, so this is called again for each HEADER_FEATURE record. */
 bool pf_model_add_facts(perfile_model *m)
 {
     static const struct {
@@ -126,7 +127,7 @@ bool pf_model_add_facts(perfile_model *m)
             m->facts_added[i] ? NULL : perfile_session_feature(m->session, facts[i].number);
         if (!f || !f->payload.len)
             continue;
-        m->facts_added[i] = true; /* first: a record in INIT_MAP may lead here again */
+        m->facts_added[i] = true; /* set first, because a record in INIT_MAP may call this again */
         if (!facts[i].add(m, f)) {
             m->facts_added[i] = false;
             return false;
@@ -135,10 +136,9 @@ bool pf_model_add_facts(perfile_model *m)
     return true;
 }
 
-/* Queries for one record: the name of its thread, and the mapping that its sampled instruction lies
- * in. */
+/* Queries for one record: the name of its thread, and the mapping of its sampled instruction. */
 
-/* A record without pid and tid has no name. */
+/* Returns NULL for a record without pid and tid. */
 const char *perfile_model_record_comm(const perfile_model *m, const perfile_record *r)
 {
     uint32_t pid, tid;
@@ -160,7 +160,7 @@ const perfile_mapping *perfile_model_record_mapping(const perfile_model *m, cons
     return perfile_model_mapping(m, pid, ip, perfile_record_time(r));
 }
 
-/* "[kernel.kallsyms]_text" is stored with the relocation symbol behind the bracket; perf shows the
+/* "[kernel.kallsyms]_text" is stored with the relocation symbol after the bracket; perf shows the
  * name without it. */
 perfile_bytes perfile_mapping_dso(const perfile_mapping *m)
 {

@@ -7,7 +7,7 @@
 
 enum { TAIL = 64 }; /* changes that are sorted by insertion and compared one by one in a query */
 
-/* The order of changes: by key, time, sequence. */
+/* Returns true if `a` is before `b`, by key, time and sequence. */
 static bool is_before(const pf_change *a, const pf_change *b)
 {
     if (a->key != b->key)
@@ -17,15 +17,14 @@ static bool is_before(const pf_change *a, const pf_change *b)
     return a->sequence < b->sequence;
 }
 
-/* True if the changes differ in nothing but their sequence numbers. */
+/* Returns true if the changes differ only in their sequence numbers. */
 static bool is_repetition(const pf_change *a, const pf_change *b)
 {
     return a->key == b->key && a->time == b->time && a->value == b->value && a->pid == b->pid &&
            a->flags == b->flags;
 }
 
-/* Keeps the latest of changes that repeat each other, within the last run; the tail must be empty.
- */
+/* Removes repetitions from the last run and keeps the latest of each.  The tail must be empty. */
 static void drop_repeats(pf_history *h)
 {
     size_t kept = h->run_begin[h->n_runs - 1];
@@ -35,13 +34,13 @@ static void drop_repeats(pf_history *h)
     h->n = h->sorted = kept;
 }
 
-/* Where run `run` ends: at the next run, or where the tail begins. */
+/* Returns the end of run `run`: the start of the next run, or of the tail. */
 static size_t run_end(const pf_history *h, unsigned run)
 {
     return run + 1 < h->n_runs ? h->run_begin[run + 1] : h->sorted;
 }
 
-/* Merges the last two runs in place.  The scratch has room for the last one. */
+/* Merges the last two runs in place.  The scratch must have room for the last one. */
 static void merge_last(pf_history *h)
 {
     pf_change *a = h->all + h->run_begin[h->n_runs - 2];
@@ -51,7 +50,7 @@ static void merge_last(pf_history *h)
     if (a == b || b == end)
         return;
     if (!is_before(b, b - 1)) {
-        /* Already in order: at most the change at the joint is a repetition. */
+        /* Already in order: only the two changes at the boundary may be repetitions. */
         if (is_repetition(b - 1, b)) { /* keep the later one */
             memmove(b - 1, b, (size_t)(end - b) * sizeof *b);
             h->n = --h->sorted;
@@ -59,7 +58,8 @@ static void merge_last(pf_history *h)
         return;
     }
 
-    /* From the back: the last run waits in the scratch, the array fills from its end downwards. */
+    /* Merge from the back: the last run is copied to the scratch, and the array is filled from its
+     * end. */
     size_t n = (size_t)(end - b);
     memcpy(h->scratch, b, n * sizeof *b);
     pf_change *from_a = b;
@@ -86,12 +86,12 @@ static bool reserve_scratch(pf_history *h, size_t n)
     return true;
 }
 
-/* Makes a run of the tail and merges runs until each is more than twice as long as the next; with
+/* Makes the tail a run and merges runs until each is more than twice as long as the next, or with
  * `everything` until one is left.  Memory is allocated first, so that a failure changes nothing. */
 static bool flush_tail(pf_history *h, bool everything)
 {
     size_t tail = h->n - h->sorted;
-    /* n: how long the last run can be at each of the merges below. */
+    /* n: the most that the last run can have at each of the merges below. */
     size_t n = tail;
     for (unsigned i = h->n_runs; i-- > 0;) {
         size_t length = run_end(h, i) - h->run_begin[i];
@@ -116,7 +116,7 @@ static bool flush_tail(pf_history *h, bool everything)
         h->sorted = h->n;
         drop_repeats(h);
     }
-    /* Cannot fail any more: the scratch is large enough for every merge. */
+    /* Cannot fail from here on: the scratch is large enough for every merge. */
     while (h->n_runs > 1) {
         size_t last = run_end(h, h->n_runs - 1) - h->run_begin[h->n_runs - 1];
         size_t prior = h->run_begin[h->n_runs - 1] - h->run_begin[h->n_runs - 2];
@@ -129,7 +129,7 @@ static bool flush_tail(pf_history *h, bool everything)
 
 bool pf_history_add(pf_history *h, const pf_change *c)
 {
-    /* The same change twice in a row, the most common repetition. */
+    /* The most common repetition: the same change twice in a row. */
     if (h->n > h->sorted && is_repetition(&h->all[h->n - 1], c)) {
         h->all[h->n - 1].sequence = c->sequence;
         return true;
@@ -148,13 +148,14 @@ bool pf_history_add(pf_history *h, const pf_change *c)
     return true;
 }
 
-/* True if the change is of a key before `key`, or of `key` at a time up to `time`. */
+/* Returns true if the change is of a key less than `key`, or of `key` at a time up to `time`. */
 static bool is_up_to(const pf_change *c, uint64_t key, uint64_t time)
 {
     return c->key < key || (c->key == key && c->time <= time);
 }
 
-/* The position of the first change in the sorted all[from .. to) that is not up to `time`. */
+/* Returns the position of the first change in the sorted all[from .. to) that is not is_up_to()
+ * `key` and `time`. */
 static size_t upper_bound_in(const pf_history *h, size_t from, size_t to, uint64_t key,
                              uint64_t time)
 {
@@ -168,7 +169,8 @@ static size_t upper_bound_in(const pf_history *h, size_t from, size_t to, uint64
     return from;
 }
 
-/* What a search has found: the latest change up to a time, the first one after it, or NULL. */
+/* The result of a search: the latest change up to a time and the first one after it; each may be
+ * NULL. */
 typedef struct around {
     const pf_change *floor, *next;
 } around;

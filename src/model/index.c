@@ -1,14 +1,14 @@
 /* Hash tables with linear probing (see index.h).
  *
  * The seed is mixed into each key, so that positions cannot be predicted from the input.  Texts are
- * copied into blocks of 16 KiB that are never moved. */
+ * copied into blocks of 16 KiB that never move. */
 #include "model/index.h"
 
 #include <string.h>
 #include <time.h>
 
-/* A bijective mixing of 64 bits: every input bit affects every output bit.  The constant is odd,
- * which makes the multiplication invertible. */
+/* Mixes 64 bits: every input bit affects every output bit.  It is bijective, because the constant
+ * is odd, which makes the multiplication invertible. */
 static uint64_t mix(uint64_t x)
 {
     x ^= x >> 32;
@@ -41,8 +41,8 @@ uint64_t pf_index_hash(uint64_t seed, const uint8_t *p, size_t n)
     return mix(h ^ w);
 }
 
-/* The slot of `key`, or the free slot where it would be added.  There is one: tables are half
- * empty. */
+/* Returns the slot of `key`, or the free slot for it.  There is one, because tables are at most
+ * half full. */
 static struct pf_index_slot *slot_of(const pf_index *x, uint64_t key)
 {
     size_t at = (size_t)mix(key ^ x->seed) & (x->size - 1);
@@ -89,7 +89,7 @@ void pf_index_free(pf_index *x)
     *x = (pf_index){0};
 }
 
-/* A block of texts, each with its NUL, one after the other. */
+/* A block of consecutive texts, each with its NUL. */
 struct pf_texts_block {
     struct pf_texts_block *next;
     size_t size; /* of `bytes` */
@@ -98,7 +98,7 @@ struct pf_texts_block {
 
 enum { BLOCK = 1 << 14 }; /* size of a block, unless a text is longer */
 
-/* The slot of the text, or the free slot where it would be added. */
+/* Returns the slot of the text, or the free slot for it. */
 static char **text_slot(const pf_texts *t, const uint8_t *text, size_t n)
 {
     size_t at = (size_t)pf_index_hash(t->seed, text, n) & (t->size - 1);
@@ -127,7 +127,7 @@ static bool grow_texts(pf_texts *t)
     return true;
 }
 
-/* Copies a text into the latest block, or a new one. */
+/* Copies a text into the latest block, or a new one if it is full. */
 static char *store_text(pf_texts *t, const uint8_t *text, size_t n)
 {
     if (t->left < n + 1) {
@@ -148,7 +148,7 @@ static char *store_text(pf_texts *t, const uint8_t *text, size_t n)
     return place;
 }
 
-/* The bytes of `text` in front of its first NUL; its pointer is never NULL. */
+/* Returns the bytes of `text` before its first NUL.  The pointer is never NULL. */
 static perfile_bytes up_to_nul(perfile_bytes text)
 {
     static const uint8_t none[1] = {0};

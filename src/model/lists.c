@@ -1,8 +1,8 @@
 /* Lists of threads, processes and mappings, made from the collected changes on request.
  *
- * A tid may be used by several threads one after the other.  Each START change begins a new *life*;
- * what is known from before the first START makes one more life at the front.  Names and ends are
- * assigned to lives by time.  A pid of main threads makes processes in the same way.
+ * Several threads may use a tid one after the other.  Each START change begins a new *life* of the
+ * tid; what happened before the first START makes one more life at the front.  Names and ends are
+ * assigned to lives by time.  Lives of the main thread make processes in the same way.
  *
  * All steps are linear or n log n in the number of changes: a capture cannot make a list expensive
  * by reusing one tid under many pids (see make_order()). */
@@ -19,14 +19,14 @@ typedef struct change_range {
     size_t at, end;
 } change_range;
 
-/* The change at position `place` of m->order. */
+/* Returns the change at position `place` of m->order. */
 static const pf_change *change_at(const perfile_model *m, size_t place)
 {
     return &m->history.all[m->order[place]];
 }
 
-/* The first position in m->order at or behind the changes of `key` and process `pid`.  `pid` is 64
- * bits wide, so that the largest pid plus one works. */
+/* Returns the first position in m->order at or after the changes of `key` and process `pid`.  `pid`
+ * is 64 bits wide, so that it can be the largest pid plus one. */
 static size_t lower_bound_of(const perfile_model *m, uint64_t key, uint64_t pid)
 {
     size_t low = 0, high = m->n_order;
@@ -41,7 +41,7 @@ static size_t lower_bound_of(const perfile_model *m, uint64_t key, uint64_t pid)
     return low;
 }
 
-/* All changes of one kind of one thread. */
+/* Returns all changes of one kind of one thread. */
 static change_range changes_of(const perfile_model *m, uint32_t kind, pf_task task)
 {
     uint64_t key = pf_key(kind, task.tid);
@@ -54,7 +54,7 @@ typedef struct pid_and_position {
     uint32_t pid, place;
 } pid_and_position;
 
-/* qsort() order of pid_and_position; positions within a process are in order of time. */
+/* qsort() order of pid_and_position.  Positions within a process are in order of time. */
 static int compare_by_pid(const void *a, const void *b)
 {
     const pid_and_position *x = a;
@@ -67,7 +67,7 @@ static int compare_by_pid(const void *a, const void *b)
 /* Writes to m->order[from .. to) the positions of changes of one key, grouped by process. */
 static void order_key(perfile_model *m, size_t from, size_t to, pid_and_position *scratch)
 {
-    bool mixed = false; /* more than one process: rare, so that sorting is skipped mostly */
+    bool mixed = false; /* more than one process, which is rare: mostly nothing is sorted */
     for (size_t i = from; i < to; i++) {
         scratch[i - from] = (pid_and_position){m->history.all[i].pid, (uint32_t)i};
         mixed |= i > from && scratch[i - from].pid != scratch[i - from - 1].pid;
@@ -79,8 +79,8 @@ static void order_key(perfile_model *m, size_t from, size_t to, pid_and_position
 }
 
 /* Makes m->order: all changes by (key, pid, time).  One tid may have belonged to threads of many
- * processes: without this order every such thread would search the changes of all of them, which is
- * quadratic. */
+ * processes.  Without this order, each of these threads would search the changes of all of them,
+ * which takes quadratic time. */
 static bool make_order(perfile_model *m)
 {
     const pf_change *all = m->history.all;
@@ -114,8 +114,8 @@ static int compare_tasks(const void *a, const void *b)
     return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* Fills the life of *t from time `start` (0: the beginning) up to `next`, when the next life of
- * that tid begins: its end, names and last name.  Advances `names` and `ends` behind it. */
+/* Fills *t, a life from time `start` (0: the beginning) to `next`, when the next life of that tid
+ * begins: its end, names and last name.  Advances `names` and `ends` past it. */
 static void fill_life(perfile_model *m, perfile_thread *t, uint64_t start, uint64_t next,
                       change_range *names, change_range *ends)
 {
@@ -125,7 +125,7 @@ static void fill_life(perfile_model *m, perfile_thread *t, uint64_t start, uint6
         if (c->time < start)
             continue;
         t->end = c->time;
-        if (t->ppid == PERFILE_NO_PID) { /* no FORK was seen: EXIT names the parent, too */
+        if (t->ppid == PERFILE_NO_PID) { /* no FORK was seen, but EXIT names the parent, too */
             t->ppid = (uint32_t)(c->value >> 32);
             t->ptid = (uint32_t)c->value;
         }
@@ -138,7 +138,7 @@ static void fill_life(perfile_model *m, perfile_thread *t, uint64_t start, uint6
     t->comm = perfile_model_comm(m, t->pid, t->tid, next - 1); /* at the end of the life */
 }
 
-/* True if a name or an end of the thread is from before time `first`. */
+/* Returns true if a name or an end of the thread is before time `first`. */
 static bool has_earlier_life(const perfile_model *m, change_range names, change_range ends,
                              uint64_t first)
 {
@@ -146,7 +146,7 @@ static bool has_earlier_life(const perfile_model *m, change_range names, change_
            (ends.at < ends.end && change_at(m, ends.at)->time < first);
 }
 
-/* Appends all lives of `task` to m->threads, which has room for one per START plus one. */
+/* Appends all lives of `task` to m->threads, which has room for one life per START plus one. */
 static void add_lives(perfile_model *m, pf_task task)
 {
     change_range starts = changes_of(m, PF_CHANGE_START, task);
@@ -165,7 +165,7 @@ static void add_lives(perfile_model *m, pf_task task)
     }
     while (starts.at < starts.end) {
         const pf_change *s = change_at(m, starts.at++);
-        /* Several FORKs at one time are one start. */
+        /* Several FORKs at the same time are one start. */
         while (starts.at < starts.end && change_at(m, starts.at)->time == s->time)
             starts.at++;
         perfile_thread *t = &m->threads[m->n_threads++];
@@ -218,9 +218,9 @@ static bool make_threads(perfile_model *m)
     return ok;
 }
 
-/* Makes processes of the threads [from, to), which all have the same pid and are sorted: one per
- * life of the main thread, or one if there is no main thread.  Each thread is then counted in the
- * process that had begun last when it started. */
+/* Makes processes of the threads [from, to), which are sorted and have the same pid: one per life
+ * of the main thread, or one if there is no main thread.  Then counts each thread in the process
+ * that had begun last when the thread started. */
 static void add_processes(perfile_model *m, size_t from, size_t to)
 {
     size_t first = m->n_processes;
@@ -257,7 +257,7 @@ static void add_processes(perfile_model *m, size_t from, size_t to)
     }
 }
 
-/* Makes the list of processes from that of threads. */
+/* Makes the list of processes from the list of threads. */
 static bool make_processes(perfile_model *m)
 {
     m->processes = pf_alloc(m->n_threads + 1, sizeof *m->processes);
@@ -307,20 +307,21 @@ perfile_status perfile_model_processes(perfile_model *m, const perfile_process *
     return st;
 }
 
-/* When a mapping ended: a KSYMBOL when it was unregistered; else when its process started another
- * program or ended, whichever comes first.  PERFILE_NO_TIME if neither was seen. */
+/* Returns the time at which a mapping ended.  For a KSYMBOL this is when it was unregistered; for
+ * others when its process started another program or ended, whichever comes first.  Returns
+ * PERFILE_NO_TIME if nothing of this was seen. */
 static uint64_t end_of_mapping(const perfile_model *m, const perfile_mapping *x)
 {
     uint64_t end = PERFILE_NO_TIME;
     const pf_change *all = m->history.all;
     if (x->kind == PERFILE_MAPPING_SYMBOL) {
-        /* The first removal at that address from the symbol's start on. */
+        /* The first removal at that address at or after the symbol's start. */
         size_t at = pf_history_lower_bound(&m->removed_symbols, x->addr, x->start);
         return at < m->removed_symbols.n && m->removed_symbols.all[at].key == x->addr
                    ? m->removed_symbols.all[at].time
                    : end;
     }
-    /* start + 1: the exec that the mapping belongs to may have the same time. */
+    /* start + 1, because the exec that the mapping belongs to may have the same time. */
     uint64_t image = pf_key(PF_CHANGE_IMAGE, x->pid);
     size_t at = pf_history_lower_bound(&m->history, image, x->start + 1);
     if (at < m->history.n && all[at].key == image)

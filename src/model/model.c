@@ -1,9 +1,9 @@
-/* The process model: collects processes, threads, names and mappings from side-band records.
- * ask.c answers which name a thread had, and what was mapped at an address, at a given time.
+/* The process model: collects processes, threads, names and mappings from side-band records. ask.c
+ * answers which name a thread had and which mapping an address had at a given time.
  *
- * Records arrive in stream order, not in time order, so that everything is stored with its time and
- * answers are searches "the latest up to time t" (history.h, space.h).  Records without a time
- * count as time 0, before the recording.  Records that cannot be decoded are ignored. */
+ * Records arrive in stream order, not in time order.  So everything is stored with its time, and an
+ * answer is a search for the latest change up to time t (history.h, space.h).  Records without a
+ * time count as time 0, before the recording.  Records that cannot be decoded are ignored. */
 #include "perfile/model.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 void *pf_array_grow(pf_budget *budget, void *at, size_t *cap, size_t width)
 {
-    /* Positions in arrays are stored in 32 bits. */
+    /* Positions in arrays have 32 bits. */
     size_t grown = *cap ? *cap + *cap / 2 : 16;
     void *p = grown < UINT32_MAX ? pf_budget_realloc(budget, at, *cap, grown, width) : NULL;
     if (p)
@@ -118,7 +118,7 @@ bool perfile_model_wants(uint32_t type)
     }
 }
 
-/* Notes that a thread exists; every thread is stored once. */
+/* Notes that a thread exists.  Each thread is stored once. */
 static bool note_task(perfile_model *m, uint32_t pid, uint32_t tid)
 {
     if (pid == PERFILE_NO_PID || tid == PERFILE_NO_PID)
@@ -136,7 +136,7 @@ static bool note_task(perfile_model *m, uint32_t pid, uint32_t tid)
     return true;
 }
 
-/* Adds a change to the history, with the sequence number of the present record. */
+/* Adds a change to the history, with the sequence number of the current record. */
 static bool add_change(perfile_model *m, uint64_t key, uint64_t time, uint64_t value, uint32_t pid,
                        uint32_t flags)
 {
@@ -164,8 +164,8 @@ static bool feed_fork(perfile_model *m, const perfile_record *r, uint64_t time)
     perfile_fork f;
     if (perfile_fork_decode(r, &f, sizeof f, NULL) != PERFILE_OK)
         return true;
-    /* A synthesized FORK (misc FORK_EXEC) is of a task that existed before the recording: its names
-     * and mappings have synthesized records of their own and are not inherited. */
+    /* A synthesized FORK (misc FORK_EXEC) is for a task that existed before the recording: its
+     * names and mappings have synthesized records of their own and are not inherited. */
     uint32_t inherits = r->misc & PERFILE_MISC_FORK_EXEC ? 0 : PF_CHANGE_INHERITS;
     return note_task(m, f.pid, f.tid) &&
            add_change(m, pf_key(PF_CHANGE_START, f.tid), time, pf_pair(f.ppid, f.ptid), f.pid,
@@ -185,7 +185,7 @@ static bool feed_exit(perfile_model *m, const perfile_record *r, uint64_t time)
 }
 
 /* Adds [addr, addr + len) to the space, as `mapping` or PF_SPAN_REMOVED.  The end is clamped to
- * UINT64_MAX, an empty range is ignored.  `may_repeat`: the same span may have been added before.
+ * UINT64_MAX; an empty range is ignored.  `may_repeat`: the same span may have been added before.
  */
 static bool add_span(perfile_model *m, pf_space *s, uint64_t addr, uint64_t len, uint64_t time,
                      uint32_t mapping, bool may_repeat)
@@ -197,7 +197,8 @@ static bool add_span(perfile_model *m, pf_space *s, uint64_t addr, uint64_t len,
     return span.end == span.begin || pf_space_add(s, &span, may_repeat);
 }
 
-/* The address space of process `pid`, made if needed; NULL if there is no memory. */
+/* Returns the address space of process `pid`; adds it if needed.  Returns NULL when out of memory
+ * or the budget is exhausted. */
 static pf_space *get_space(perfile_model *m, uint32_t pid)
 {
     uint32_t at = pf_index_get(&m->space_index, pid);
@@ -206,12 +207,12 @@ static pf_space *get_space(perfile_model *m, uint32_t pid)
     if (!PF_ARRAY_RESERVE(&m->budget, m->spaces) ||
         !pf_index_put(&m->space_index, pid, (uint32_t)m->spaces.n))
         return NULL;
-    /* The index has the position already; nothing can fail from here on. */
+    /* The index has the position already, and nothing can fail from here on. */
     m->spaces.at[m->spaces.n] = (pf_space){.budget = &m->budget};
     return &m->spaces.at[m->spaces.n++];
 }
 
-/* Hash of a mapping as its record reports it, for mapping_index. */
+/* Returns the hash of a mapping, as its record reports it, for mapping_index. */
 static uint64_t hash_mapping(uint64_t seed, const perfile_mapping *x)
 {
     const uint64_t words[] = {pf_pair(x->pid, x->tid),
@@ -227,13 +228,13 @@ static uint64_t hash_mapping(uint64_t seed, const perfile_mapping *x)
                               (uint64_t)x->kind << 32 | (uint64_t)x->cpumode << 16 |
                                   (uint64_t)x->generated << 3 | (uint64_t)x->has_inode << 2 |
                                   (uint64_t)x->has_prot << 1 | (uint64_t)x->data};
-    /* Names are unique pointers, so that the pointer stands for the text. */
+    /* Names are unique pointers, so the pointer represents the text. */
     uint64_t content = pf_index_hash(seed, (const uint8_t *)words, sizeof words);
     return x->build_id_size ? pf_index_hash(content, x->build_id, x->build_id_size) : content;
 }
 
-/* True if `fresh`, from a record, repeats the stored mapping `a`.  A build id that is not in the
- * record is not compared: the stored one may come from pf_model_add_build_id(). */
+/* Returns true if `fresh`, from a record, repeats the stored mapping `a`.  If the record has no
+ * build id, it is not compared, because the stored one may be from pf_model_add_build_id(). */
 static bool same_mapping(const perfile_mapping *a, const perfile_mapping *fresh)
 {
     return a->pid == fresh->pid && a->tid == fresh->tid && a->addr == fresh->addr &&
@@ -249,8 +250,9 @@ static bool same_mapping(const perfile_mapping *a, const perfile_mapping *fresh)
              memcmp(a->build_id, fresh->build_id, fresh->build_id_size) == 0));
 }
 
-/* Adds a mapping to space `s` (NULL: no memory).  A mapping that repeats a stored one is not stored
- * again; only its span is added once more, so that it counts as the latest. */
+/* Adds a mapping to space `s`; fails if `s` is NULL (out of memory).  A mapping that repeats a
+ * stored one is not stored again: only its span is added once more, so that it counts as the
+ * latest. */
 static bool add_mapping(perfile_model *m, perfile_mapping *x, perfile_bytes name, pf_space *s)
 {
     x->end = PERFILE_NO_TIME;
@@ -261,7 +263,7 @@ static bool add_mapping(perfile_model *m, perfile_mapping *x, perfile_bytes name
     uint32_t at = pf_index_get(&m->mapping_index, content);
     if (at != PF_INDEX_NONE && same_mapping(&m->mappings.at[at], x))
         return add_span(m, s, x->addr, x->len, x->start, at, true);
-    /* Two different mappings may have the same hash: the index then keeps the first one, and the
+    /* Two different mappings may have the same hash.  Then the index keeps the first one, and the
      * second is stored each time it is repeated. */
     if (!PF_ARRAY_RESERVE(&m->budget, m->mappings) ||
         !PF_ARRAY_RESERVE(&m->budget, m->next_of_file) ||
@@ -281,7 +283,7 @@ static void set_build_id(perfile_mapping *x, perfile_bytes id)
         memcpy(x->build_id, id.ptr, x->build_id_size);
 }
 
-/* True if no file is behind a mapping: perf expects code there that the process has compiled. */
+/* Returns true if a mapping has no file: perf expects code there that the process has compiled. */
 static bool is_anonymous(perfile_bytes name)
 {
     static const char *const starts[] = {"/dev/zero", "/anon_hugepage"};
@@ -355,7 +357,7 @@ bool pf_model_add_record(perfile_model *m, const perfile_record *r)
 {
     uint64_t time = perfile_record_time(r);
     if (time == PERFILE_NO_TIME)
-        time = 0; /* from before the recording */
+        time = 0; /* before the recording */
     m->sequence++;
     switch (r->type) {
     case PERFILE_RECORD_COMM:
@@ -386,8 +388,8 @@ perfile_status perfile_model_feed(perfile_model *m, const perfile_record *r, per
     uint32_t pid, tid;
     if (r->family != PERFILE_FAMILY_PERF || !perfile_model_wants(r->type))
         return PERFILE_OK;
-    /* Samples are frequent and only show that a thread exists: lists are dropped for a new one
-     * only. */
+    /* Samples are frequent and only show that a thread exists: they drop the lists only if the
+     * thread is new. */
     if (r->type == PERFILE_RECORD_SAMPLE || r->type == PERFILE_RECORD_SWITCH) {
         size_t before = m->tasks.n;
         if (perfile_record_task(r, &pid, &tid) && !note_task(m, pid, tid))

@@ -1,18 +1,18 @@
 /* Spans of addresses and times in segment trees (see space.h).
  *
- * The merge policy is that of a log-structured merge tree: flush_tail() turns the tail into a run
- * and takes in all preceding runs that are at most twice as long as what has been collected, so
- * that each remaining run is more than twice as long as the next, up to LARGEST_RUN. */
+ * Runs are merged as in a log-structured merge tree. flush_tail() makes the tail a run and merges
+ * it with all preceding runs that are at most twice as long as the spans collected so far.  So each
+ * remaining run is more than twice as long as the next, up to LARGEST_RUN. */
 #include "model/space.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest run that is merged: each span is in up to 2 log2(n) lists, whose elements are counted in
- * 32 bits. */
+/* The longest run made by merging: each span is in up to 2 log2(n) lists, and their elements are
+ * counted in 32 bits. */
 enum { LARGEST_RUN = 1 << 25 };
 
-/* True if `a` was laid over addresses after `b`. */
+/* Returns true if `a` was mapped after `b`. */
 static bool is_later(const pf_mapping_span *a, const pf_mapping_span *b)
 {
     return a->time != b->time ? a->time > b->time : a->sequence > b->sequence;
@@ -26,14 +26,14 @@ static int compare_by_time(const void *a, const void *b)
     return is_later(x, y) - is_later(y, x);
 }
 
-/* True if the spans differ in nothing but their sequence numbers. */
+/* Returns true if the spans differ only in their sequence numbers. */
 static bool is_repetition(const pf_mapping_span *a, const pf_mapping_span *b)
 {
     return a->time == b->time && a->mapping == b->mapping && a->begin == b->begin &&
            a->end == b->end;
 }
 
-/* qsort() order that puts repetitions side by side, the latest last. */
+/* qsort() order that puts repetitions next to each other, the latest last. */
 static int compare_by_content(const void *a, const void *b)
 {
     const pf_mapping_span *x = a;
@@ -49,8 +49,8 @@ static int compare_by_content(const void *a, const void *b)
     return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* Keeps the latest of spans that repeat each other.  Returns the number of remaining ones; their
- * order is by content. */
+/* Removes repetitions and keeps the latest of each.  Returns the number of remaining spans, which
+ * are in order of content. */
 static uint32_t drop_repeats(pf_mapping_span *spans, uint32_t n)
 {
     uint32_t kept = 0;
@@ -69,7 +69,7 @@ static int compare_addresses(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Releases a run and its share of the budget; also one that was only partly built. */
+/* Frees a run, even if it was only partly built, and returns its share of the budget. */
 static void run_free(pf_budget *budget, pf_space_run *r)
 {
     pf_budget_free(budget, r->spans, r->n, sizeof *r->spans);
@@ -79,7 +79,8 @@ static void run_free(pf_budget *budget, pf_space_run *r)
     *r = (pf_space_run){0};
 }
 
-/* The number of the leaf that contains `addr`, which must not be below the first bound. */
+/* Returns the number of the leaf that contains `addr`, which must not be less than the first bound.
+ */
 static uint32_t leaf_of(const pf_space_run *r, uint64_t addr)
 {
     uint32_t low = 0;
@@ -94,9 +95,9 @@ static uint32_t leaf_of(const pf_space_run *r, uint64_t addr)
     return low;
 }
 
-/* Visits the nodes whose ranges make up `span`, bottom-up from both ends, as iterative segment
- * trees do.  Without `fill` it counts the span in list_start[node]; with `fill` it writes
- * `position` at lists[list_start[node]] and advances list_start[node]. */
+/* Visits the nodes that together cover `span`, bottom-up from both ends, as iterative segment trees
+ * do.  Without `fill` it counts the span in list_start[node].  With `fill` it writes `position` at
+ * lists[list_start[node]] and advances list_start[node]. */
 static void visit_cover(pf_space_run *r, const pf_mapping_span *span, uint32_t position, bool fill)
 {
     uint32_t from = leaf_of(r, span->begin) + r->n_leaves;
@@ -118,7 +119,7 @@ static void visit_cover(pf_space_run *r, const pf_mapping_span *span, uint32_t p
 }
 
 /* Fills `bounds` with the sorted, distinct begins and ends of all spans.  The array keeps room for
- * 2n: its size is charged to the budget as such. */
+ * 2n addresses, because that size is charged to the budget. */
 static bool make_bounds(pf_budget *budget, pf_space_run *r)
 {
     r->bounds = pf_budget_alloc(budget, (size_t)r->n * 2, sizeof *r->bounds);
@@ -137,9 +138,9 @@ static bool make_bounds(pf_budget *budget, pf_space_run *r)
     return true;
 }
 
-/* Builds the tree over r->spans: counts how long each node's list is, turns counts into starts,
- * then fills the lists in order of time.  False if there is no memory or the budget is exhausted;
- * the caller releases what was made. */
+/* Builds the tree over r->spans: counts the length of each node's list, turns counts into starts,
+ * then fills the lists in order of time.  Returns false when out of memory or the budget is
+ * exhausted; the caller then frees the incomplete run. */
 static bool make_tree(pf_budget *budget, pf_space_run *r)
 {
     qsort(r->spans, r->n, sizeof *r->spans, compare_by_time);
@@ -171,7 +172,7 @@ static bool make_tree(pf_budget *budget, pf_space_run *r)
     return true;
 }
 
-/* Replaces the runs from `from` on, and the tail, by one run.  On failure nothing has changed. */
+/* Replaces the runs from `from` on, and the tail, by one run.  On failure nothing changes. */
 static bool merge_runs(pf_space *s, uint32_t from)
 {
     pf_space_run r = {.n = s->n_tail};
@@ -188,7 +189,7 @@ static bool merge_runs(pf_space *s, uint32_t from)
     memcpy(r.spans + n, s->tail, s->n_tail * sizeof *r.spans);
     if (s->repeated) {
         n = drop_repeats(r.spans, r.n);
-        /* run_free() will return the budget of r.n spans only; the array itself is not shrunk. */
+        /* run_free() will return the budget of r.n spans only; the array itself does not shrink. */
         pf_budget_refund(s->budget, (r.n - n) * sizeof *r.spans);
         r.n = n;
     }
@@ -204,7 +205,7 @@ static bool merge_runs(pf_space *s, uint32_t from)
     return true;
 }
 
-/* Makes a run of the tail, merged with preceding runs that are not much longer. */
+/* Makes the tail a run, merged with preceding runs that are not much longer. */
 static bool flush_tail(pf_space *s)
 {
     if (s->n_runs == PF_SPACE_RUNS)
@@ -214,7 +215,7 @@ static bool flush_tail(pf_space *s)
         if (!s->runs)
             return false;
     }
-    /* n: spans that are collected so far. */
+    /* n: number of spans collected so far. */
     uint32_t from = s->n_runs;
     for (uint64_t n = s->n_tail; from > 0 && s->runs[from - 1].n <= 2 * n; from--) {
         n += s->runs[from - 1].n;
@@ -226,7 +227,7 @@ static bool flush_tail(pf_space *s)
 
 bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool may_repeat)
 {
-    /* The same span twice in a row, the most common repetition: only the sequence is updated. */
+    /* The most common repetition: the same span twice in a row.  Only the sequence is updated. */
     if (may_repeat && s->n_tail && is_repetition(&s->tail[s->n_tail - 1], span)) {
         s->tail[s->n_tail - 1].sequence = span->sequence;
         return true;
@@ -247,8 +248,8 @@ bool pf_space_add(pf_space *s, const pf_mapping_span *span, bool may_repeat)
     return true;
 }
 
-/* Where in r->lists the first span of `node` is that is later than `time`; behind its list if there
- * is none. */
+/* Returns the position in r->lists of the first span of `node` that is later than `time`, or the
+ * end of the node's list if there is none. */
 static uint32_t later_in(const pf_space_run *r, uint32_t node, uint64_t time)
 {
     uint32_t low = r->list_start[node];
@@ -263,7 +264,7 @@ static uint32_t later_in(const pf_space_run *r, uint32_t node, uint64_t time)
     return low;
 }
 
-/* The latest span in the list of `node` with a time up to `time`, or NULL. */
+/* Returns the latest span in the list of `node` with a time up to `time`, or NULL. */
 static const pf_mapping_span *floor_in(const pf_space_run *r, uint32_t node, uint64_t time)
 {
     uint32_t at = later_in(r, node, time);
@@ -282,7 +283,7 @@ const pf_mapping_span *pf_space_find(const pf_space *s, uint64_t addr, uint64_t 
         const pf_space_run *r = &s->runs[i];
         if (addr < r->bounds[0] || addr >= r->bounds[r->n_leaves])
             continue;
-        /* Each node on the way to the root lists other spans that cover the address. */
+        /* Each node on the way to the root has other spans that cover the address. */
         for (uint32_t node = leaf_of(r, addr) + r->n_leaves; node >= 1; node >>= 1) {
             const pf_mapping_span *x = floor_in(r, node, time);
             if (x && (!best || is_later(x, best)))
@@ -292,7 +293,7 @@ const pf_mapping_span *pf_space_find(const pf_space *s, uint64_t addr, uint64_t 
     return best;
 }
 
-/* Narrows [*low, *high] to what lies on the same side of `begin` and of `end` as `addr`. */
+/* Narrows [*low, *high] to the addresses on the same side of `begin` and of `end` as `addr`. */
 static void narrow(uint64_t begin, uint64_t end, uint64_t addr, uint64_t *low, uint64_t *high)
 {
     const uint64_t edges[] = {begin, end};
@@ -304,8 +305,8 @@ static void narrow(uint64_t begin, uint64_t end, uint64_t addr, uint64_t *low, u
     }
 }
 
-/* The time of the first span in the list of `node` that is later than `time`; UINT64_MAX if there
- * is none. */
+/* Returns the time of the first span in the list of `node` that is later than `time`, UINT64_MAX if
+ * there is none. */
 static uint64_t next_in(const pf_space_run *r, uint32_t node, uint64_t time)
 {
     uint32_t at = later_in(r, node, time);

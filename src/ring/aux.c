@@ -1,13 +1,13 @@
-/* The AUX area: trace data without records, which AUX records in the data area announce by offset
- * and size.
+/* The AUX area: trace data without records.  AUX records in the data area announce it by offset and
+ * size.
  *
- * As in the data area, positions count up and never wrap.  The kernel goes on behind aux_tail only
- * as far as the area is free; in overwrite mode (aux_overwrite) it goes round, and there are
- * snapshots instead. */
+ * As in the data area, positions count up and never wrap.  The kernel writes only to free space and
+ * so never overtakes aux_tail.  In overwrite mode (aux_overwrite) it wraps around and overwrites
+ * old data, and the area is read by snapshots. */
 #include "base/error.h"
 #include "ring/ring.h"
 
-/* PERFILE_E_USAGE unless the ring has an AUX area of that kind. */
+/* Returns PERFILE_E_USAGE unless the ring has an AUX area of that kind. */
 static perfile_status need_area(const perfile_ring *ring, bool overwrite, perfile_error *err)
 {
     if (!ring->aux.len)
@@ -50,7 +50,8 @@ perfile_status perfile_ring_aux_take(perfile_ring *ring, perfile_bytes spans[2],
     return PERFILE_OK;
 }
 
-/* Reports damage: an AUX record names bytes that are not in the area, or were released already. */
+/* Reports damage: an AUX record refers to bytes that are not in the area, or were released already.
+ */
 static perfile_status report_outside(perfile_error *err, uint64_t offset, uint64_t size,
                                      size_t area)
 {
@@ -61,8 +62,8 @@ static perfile_status report_outside(perfile_error *err, uint64_t offset, uint64
     return pf_ring_damage(err, PERFILE_DAMAGE_OUT_OF_BOUNDS);
 }
 
-/* `start` and `available` count from aux_released, so that comparisons hold although positions may
- * be anything modulo 2^64. */
+/* `start` and `available` count from aux_released, so that comparisons are right although positions
+ * wrap modulo 2^64. */
 perfile_status perfile_ring_aux_range(perfile_ring *ring, uint64_t offset, uint64_t size,
                                       perfile_bytes spans[2], perfile_error *err)
 {

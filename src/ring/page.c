@@ -1,8 +1,8 @@
-/* The numbers of the control page: reading them consistently, clock conversion, counter values, and
- * where the data area lies.
+/* The numbers of the control page: how to read them consistently, clock conversion, counter values,
+ * and the position of the data area.
  *
- * The kernel guards these numbers by a sequence lock: they are valid if `lock` was even before and
- * the same after all loads (perf_event_mmap_page in uapi/linux/perf_event.h describes the
+ * A sequence lock guards these numbers: they are valid if `lock` was even before all loads and is
+ * unchanged after them (perf_event_mmap_page in uapi/linux/perf_event.h describes the
  * computations). */
 #include "ring/page.h"
 
@@ -14,7 +14,7 @@
 #include "ring/ring.h"
 #include "perfile/abi.h"
 
-/* The kernel needs well under a microsecond for an update; this many attempts take about a
+/* An update by the kernel takes well under a microsecond; this many attempts take about a
  * millisecond. */
 enum { ATTEMPTS = 1 << 20 };
 
@@ -72,7 +72,7 @@ bool perfile_ring_page_unchanged(const void *page, const perfile_ring_page *p)
     return pf_page_u32(page, PF_PAGE_LOCK) == p->lock;
 }
 
-/* PERFILE_E_UNSUPPORTED unless the page has capability `bit`, called `name`. */
+/* Returns PERFILE_E_UNSUPPORTED unless the page has capability `bit`, called `name`. */
 static perfile_status need_capability(const perfile_ring_page *p, uint64_t bit, const char *name,
                                       perfile_error *err)
 {
@@ -83,8 +83,8 @@ static perfile_status need_capability(const perfile_ring_page *p, uint64_t bit, 
                    (unsigned long long)p->capabilities);
 }
 
-/* The conversion from cycles to ns for which cycle 0 is at time `zero`.  With user_time_short the
- * cycle counter is narrow, and `cycles` and `mask` extend it. */
+/* Returns the conversion from cycles to ns in which cycle 0 is at time `zero`.  With
+ * user_time_short the cycle counter is narrow; `cycles` and `mask` extend it. */
 static perfile_clock clock_from(const perfile_ring_page *p, uint64_t zero)
 {
     perfile_clock clock = {
@@ -112,8 +112,8 @@ perfile_status perfile_ring_page_clock(const perfile_ring_page *p, perfile_clock
     return st;
 }
 
-/* With `time_offset` for cycle 0 the conversion yields the ns since the kernel updated the page,
- * which are to be added to time_enabled and time_running. */
+/* With `time_offset` as the time of cycle 0, the conversion yields the ns since the kernel updated
+ * the page.  They are to be added to time_enabled and time_running. */
 perfile_status perfile_ring_page_delta(const perfile_ring_page *p, uint64_t cycles, uint64_t *delta,
                                        perfile_error *err)
 {
@@ -137,15 +137,15 @@ perfile_status perfile_ring_page_count(const perfile_ring_page *p, uint64_t pmc,
     if (p->pmc_width == 0 || p->pmc_width > 64)
         return pf_fail(err, PERFILE_E_CORRUPT, "ring.pmc_width", "pmc_width %u is not 1 to 64",
                        p->pmc_width);
-    /* Sign-extends the counter's pmc_width bits, as the kernel asks for. */
+    /* Sign-extends the counter's pmc_width bits, as the kernel requires. */
     uint64_t sign = UINT64_C(1) << (p->pmc_width - 1);
     uint64_t low = pmc & (sign | (sign - 1));
     *count = p->offset + ((low ^ sign) - sign);
     return PERFILE_OK;
 }
 
-/* a * b / c for a < c, by long division bit by bit: the product may need 128 bits, for which C11
- * has no type. */
+/* Returns a * b / c for a < c, by long division bit by bit: the product may need 128 bits, for
+ * which C11 has no type. */
 static uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t quot = 0, rem = 0;
@@ -168,8 +168,8 @@ static uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
     return quot;
 }
 
-/* count * enabled / running, split so that only a remainder below `running` goes through mul_div().
- */
+/* Computes count * enabled / running, split so that only a remainder below `running` goes through
+ * mul_div(). */
 bool perfile_ring_scale(uint64_t count, uint64_t enabled, uint64_t running, uint64_t *scaled)
 {
     if (running == 0)
@@ -209,19 +209,19 @@ perfile_status perfile_ring_find(const void *mapping, size_t bytes, size_t page_
 
 /* Reading a ring: record by record, or as unparsed spans for a caller that only copies them.
  *
- * In forward and overwrite mode records are views of the shared memory, except those that wrap
- * around its end, which are copied.  In read-only mode the kernel may overwrite a record at any
- * time, so that each is copied first and only then is it checked that it was still there. */
+ * In forward and overwrite mode records are views of the shared memory.  Only records that wrap
+ * around its end are copied.  In read-only mode the kernel may overwrite a record at any time, so
+ * each record is copied first and then checked: it must still have been there. */
 
-/* Copies in atomic 64-bit words: the kernel may write the same words at the same time. */
+/* Copies in atomic 64-bit words, because the kernel may write the same words at the same time. */
 static void copy_words(perfile_bytes from, uint64_t *to)
 {
     for (size_t i = 0; i < from.len / 8; i++)
         to[i] = __atomic_load_n((const uint64_t *)(const void *)from.ptr + i, __ATOMIC_ACQUIRE);
 }
 
-/* The `size` bytes of the record at `at`: a view of the data area if possible, otherwise the copy
- * in ring->scratch. */
+/* Returns the `size` bytes of the record at `at`: a view of the data area if possible, otherwise
+ * the copy in ring->scratch. */
 static const uint8_t *contiguous_bytes(perfile_ring *ring, uint64_t at, size_t size)
 {
     perfile_bytes span[2];
@@ -239,7 +239,7 @@ static const uint8_t *contiguous_bytes(perfile_ring *ring, uint64_t at, size_t s
     return (const uint8_t *)ring->scratch;
 }
 
-/* Counts a record that is returned, and what it reports as lost. */
+/* Counts a record that is returned, and the losses that it reports. */
 static void count_record(perfile_ring *ring, const perfile_record *r)
 {
     perfile_ring_summary *sum = &ring->summary;
@@ -255,11 +255,11 @@ static void count_record(perfile_ring *ring, const perfile_record *r)
         sum->lost_samples += samples.lost;
 }
 
-/* Moves behind a record of `size` bytes. */
+/* Moves past a record of `size` bytes. */
 static void advance(perfile_ring *ring, size_t size)
 {
-    /* A copied record counts as released at once, unless spans of perfile_ring_take() in front of
-     * it are still in use. */
+    /* A copied record counts as released at once, unless earlier spans of perfile_ring_take() are
+     * still in use. */
     if (ring->mode == PERFILE_RING_READ_ONLY && ring->released == ring->position)
         ring->released += size;
     ring->position += size;
@@ -303,8 +303,8 @@ perfile_status perfile_ring_next(perfile_ring *ring, const perfile_record **r, p
     return PERFILE_OK;
 }
 
-/* Overwrite mode: reduces *n to the part that is complete records.  Damage is reported only when it
- * is at `position`, after the records in front of it were returned. */
+/* Overwrite mode: reduces *n to complete records.  Damage is reported only when it is at
+ * `position`, after all records before it were returned. */
 static perfile_status whole_records(perfile_ring *ring, uint64_t *n, perfile_error *err)
 {
     uint64_t done = 0;
@@ -321,8 +321,8 @@ static perfile_status whole_records(perfile_ring *ring, uint64_t *n, perfile_err
     return done ? PERFILE_OK : PERFILE_END;
 }
 
-/* In overwrite mode the range may end inside a record, so that headers are walked; in the other
- * modes data_head is always at the end of a record. */
+/* In overwrite mode the range may end inside a record, so headers are walked.  In the other modes
+ * data_head is always at the end of a record. */
 perfile_status perfile_ring_take(perfile_ring *ring, perfile_bytes spans[2], perfile_error *err)
 {
     uint64_t n;

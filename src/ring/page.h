@@ -33,10 +33,9 @@ enum pf_page_field {
     PF_PAGE_AUX_TAIL = 1064
 };
 
-/* Loads with acquire order: later loads see memory at least as new.  After data_head that means
- * that the records in front of the head are complete.  For the numbers guarded by PF_PAGE_LOCK,
- * acquire loads replace the memory fence of a sequence lock, which thread sanitizers do not
- * support. */
+/* Loads with acquire order: later loads see memory at least as new.  After a load of data_head, the
+ * records before the head are complete.  For the numbers guarded by PF_PAGE_LOCK, acquire loads
+ * replace the memory fence of a sequence lock, which thread sanitizers do not support. */
 static inline uint64_t pf_page_u64(const void *page, enum pf_page_field at)
 {
     return __atomic_load_n((const uint64_t *)(const void *)((const char *)page + at),
@@ -55,8 +54,7 @@ static inline uint16_t pf_page_u16(const void *page, enum pf_page_field at)
                            __ATOMIC_ACQUIRE);
 }
 
-/* Stores with release order: when the kernel sees the new tail, all our reads in front of it are
- * done. */
+/* Stores with release order: when the kernel sees the new tail, all our earlier reads are done. */
 static inline void pf_page_store(void *page, enum pf_page_field at, uint64_t v)
 {
     __atomic_store_n((uint64_t *)(void *)((char *)page + at), v, __ATOMIC_RELEASE);

@@ -1,10 +1,10 @@
-/* Opening and closing a ring; how much can be read; what is reported if the shared memory is
+/* Opening and closing a ring; how much can be read; what happens if the shared memory is
  * impossible.
  *
  * Nothing in the shared memory is trusted: the kernel, or another process that maps it, may write
  * anything at any time.  Each number is loaded once, atomically, and checked before it is used.
- * After damage nothing up to data_head can be trusted, since record boundaries are lost: reading
- * goes on there, and the bytes in between are counted as lost. */
+ * Damage means that record boundaries are lost, so nothing up to data_head can be trusted: reading
+ * continues there, and the bytes in between are counted as lost. */
 #include "ring/ring.h"
 
 #include <string.h>
@@ -17,7 +17,8 @@
 /* The size field of a record header has 16 bits. */
 enum { MAX_RECORD = 1 << 16 };
 
-/* True if `area` is a possible data or AUX area: aligned to 8 bytes, its length a power of two. */
+/* Returns true if `area` can be a data or AUX area: it is aligned to 8 bytes, and its length is a
+ * power of two. */
 static bool is_area(perfile_bytes area)
 {
     return area.ptr && (uintptr_t)area.ptr % 8 == 0 && area.len >= 8 &&
@@ -46,9 +47,9 @@ static perfile_status check_options(const perfile_ring_options *o, perfile_error
     return PERFILE_OK;
 }
 
-/* Where reading begins.  Forward: the tail, where the last reader stopped.  Read-only: the first
- * record if it still exists, otherwise the present end.  Overwrite: nothing before
- * perfile_ring_snapshot(). */
+/* Returns where reading begins.  Forward: the tail, where the last reader stopped.  Read-only: the
+ * first record if it still exists, otherwise the current end.  Overwrite: 0, nothing can be read
+ * before perfile_ring_snapshot(). */
 static uint64_t first_position(const perfile_ring *ring)
 {
     uint64_t head;
@@ -118,7 +119,8 @@ static perfile_status skip_damage(perfile_ring *ring, uint64_t at, uint64_t resu
                                   unsigned damage, perfile_error *err)
 {
     perfile_ring_summary *sum = &ring->summary;
-    /* A head behind the reader means that the control page was overwritten: the loss is unknown. */
+    /* A head before the reader's position means that the control page was overwritten: the loss is
+     * unknown. */
     uint64_t lost = resume_at - at <= INT64_MAX ? resume_at - at : 0;
     if (pf_add_u64(sum->lost_bytes, lost, &sum->lost_bytes))
         sum->lost_bytes = UINT64_MAX;
@@ -131,12 +133,12 @@ static perfile_status skip_damage(perfile_ring *ring, uint64_t at, uint64_t resu
     return pf_ring_damage(err, damage);
 }
 
-/* Reports that data_head is further ahead of the reader than the area is long, or behind the
- * reader. */
+/* Reports an impossible data_head: further ahead of the reader than the length of the area, or
+ * before the reader. */
 static perfile_status report_overrun(perfile_ring *ring, uint64_t head, perfile_error *err)
 {
     uint64_t at = ring->position, ahead = head - at;
-    if (ahead > INT64_MAX) { /* a difference modulo 2^64: negative, the head went back */
+    if (ahead > INT64_MAX) { /* a negative difference modulo 2^64: the head moved backward */
         pf_fail(err, PERFILE_E_CORRUPT, "ring.data_head",
                 "data_head %llu is behind the reader at %llu", (unsigned long long)head,
                 (unsigned long long)at);
@@ -151,8 +153,9 @@ static perfile_status report_overrun(perfile_ring *ring, uint64_t head, perfile_
     return skip_damage(ring, at, head, PERFILE_DAMAGE_OVERRUN, err);
 }
 
-/* True if `head` is too far ahead.  In forward mode the kernel stops at the tail, so that
- * everything not released must still be there; in read-only mode only the bytes not read yet. */
+/* Returns true if `head` is too far ahead.  In forward mode the kernel stops at the tail, so
+ * everything not released must still be there.  In read-only mode only the bytes not read yet must
+ * be. */
 static bool is_overrun(const perfile_ring *ring, uint64_t head)
 {
     if (head - ring->position > ring->data.len)
@@ -165,7 +168,7 @@ bool pf_ring_is_torn(const perfile_ring *ring, uint64_t end)
     return end - pf_page_u64(ring->page, PF_PAGE_DATA_HEAD) > ring->data.len;
 }
 
-/* pf_ring_ready() in overwrite mode. */
+/* pf_ring_ready() for overwrite mode. */
 static perfile_status snapshot_ready(perfile_ring *ring, uint64_t *n, perfile_error *err)
 {
     uint64_t left = ring->snapshot_end - ring->position; /* towards older records */
@@ -220,7 +223,7 @@ perfile_status pf_ring_bad_size(perfile_ring *ring, unsigned size, uint64_t n, p
 {
     uint64_t resume_at = ring->snapshot_end;
     if (ring->mode != PERFILE_RING_OVERWRITE) {
-        /* The kernel may have overwritten the record meanwhile: then that is the cause. */
+        /* If the kernel has overwritten the record in the meantime, that is the cause. */
         resume_at = pf_page_u64(ring->page, PF_PAGE_DATA_HEAD);
         if (is_overrun(ring, resume_at))
             return report_overrun(ring, resume_at, err);
@@ -236,8 +239,8 @@ perfile_status perfile_ring_release(perfile_ring *ring, perfile_error *err)
 {
     uint64_t from = ring->released;
     ring->released = ring->position;
-    /* Only in forward mode does the kernel heed a tail.  In the other modes a release is the last
-     * chance to notice that records were overwritten while the caller used them. */
+    /* Only in forward mode does the kernel respect the tail.  In the other modes, a release is the
+     * last chance to notice that records were overwritten while the caller used them. */
     if (ring->mode == PERFILE_RING_FORWARD) {
         pf_page_store(ring->page, PF_PAGE_DATA_TAIL, ring->position);
         return PERFILE_OK;
@@ -259,8 +262,8 @@ perfile_status perfile_ring_release(perfile_ring *ring, perfile_error *err)
 }
 
 /* Overwrite mode (attr.write_backward): the kernel writes from high addresses to low ones and never
- * waits, so that data_head is always the newest record.  A snapshot fixes the range that can be
- * read now. */
+ * waits, so data_head is always the start of the newest record.  A snapshot fixes the range that
+ * can be read. */
 
 perfile_status perfile_ring_snapshot(perfile_ring *ring, bool only_new, perfile_error *err)
 {

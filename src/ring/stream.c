@@ -1,10 +1,10 @@
 /* perfile_ring_stream(): the records of one or several ring buffers as a perfile_stream.
  *
- * The stream is a callback stream (perfile/live.h) whose callback reads the rings by
- * perfile_ring_next(), so that all checks of the shared memory stay in one place.  Records that are
- * adjacent in the data area are passed as one span, in place; a record that wraps lies in the
- * ring's scratch buffer and goes alone.  A span is released when the next one is requested; by then
- * the stream is done with its records.
+ * The stream is a callback stream (perfile/live.h).  Its callback reads the rings with
+ * perfile_ring_next(), so that all checks of the shared memory are in one place.  Records that are
+ * adjacent in the data area are passed as one span, in place.  A record that wraps is in the ring's
+ * scratch buffer and is passed alone.  A span is released when the next one is requested; by then
+ * the stream has finished with its records.
  *
  * Rings are read in turns: each until it is empty or has yielded as many bytes as its buffer holds.
  */
@@ -16,17 +16,17 @@
 #include "perfile/live.h"
 #include "ring/ring.h"
 
-enum { MOST_SPAN = 256 << 10 }; /* bytes of a span: the kernel gets room again after that many */
+enum { MOST_SPAN = 256 << 10 }; /* bytes of a span, at most */
 
 typedef struct pf_ring_stream {
     perfile_ring_stream_options options; /* options.rings points to `rings` */
     perfile_ring **rings;
     size_t current;    /* index of the ring that is read */
-    uint64_t taken;    /* bytes read from it in the present turn */
+    uint64_t taken;    /* bytes read from it in the current turn */
     bool found_record; /* some ring had a record since ring 0 had its last turn */
-    bool unreleased;   /* a span was returned and is not released */
-    /* A record that was read but is not adjacent to the span in front of it.  Its bytes stay in
-     * place until the release. */
+    bool unreleased;   /* a span was returned and is not released yet */
+    /* A record that was read but is not adjacent to the previous span.  Its bytes stay in place
+     * until the release. */
     bool has_held;
     perfile_record held;
     /* The error that ended the last span; reported at the next call. */
@@ -47,14 +47,14 @@ static perfile_status next_record(pf_ring_stream *x, perfile_ring *ring, perfile
     return PERFILE_OK;
 }
 
-/* True if the record's bytes are in the ring's scratch buffer, which the next record overwrites:
- * always in read-only mode. */
+/* Returns true if the record's bytes are in the ring's scratch buffer, which the next record
+ * overwrites.  In read-only mode they always are. */
 static bool is_alone(const perfile_ring *ring, const perfile_record *r)
 {
     return ring->mode == PERFILE_RING_READ_ONLY || r->header == (const uint8_t *)ring->scratch;
 }
 
-/* Extends *span by the records behind it, up to MOST_SPAN bytes, as far as they are adjacent. */
+/* Extends *span by the records after it, while they are adjacent, up to MOST_SPAN bytes. */
 static void extend(pf_ring_stream *x, perfile_ring *ring, perfile_bytes *span)
 {
     while (span->len < MOST_SPAN) {
@@ -71,7 +71,7 @@ static void extend(pf_ring_stream *x, perfile_ring *ring, perfile_bytes *span)
     }
 }
 
-/* Makes a span of the next records of the ring; PERFILE_END: there are none now. */
+/* Makes a span of the next records of the ring.  PERFILE_END: there are none now. */
 static perfile_status next_span(pf_ring_stream *x, perfile_ring *ring, perfile_bytes *span,
                                 perfile_error *err)
 {
@@ -89,8 +89,8 @@ static perfile_status next_span(pf_ring_stream *x, perfile_ring *ring, perfile_b
     return PERFILE_OK;
 }
 
-/* Releases what was returned, unless a held record, which the release would free, was not returned
- * yet. */
+/* Releases the returned span, unless a held record is not returned yet, which would be released,
+ * too. */
 static perfile_status release_span(pf_ring_stream *x, perfile_error *err)
 {
     if (!x->unreleased || x->has_held)
@@ -99,8 +99,8 @@ static perfile_status release_span(pf_ring_stream *x, perfile_error *err)
     return perfile_ring_release(x->rings[x->current], err);
 }
 
-/* Goes to the next ring.  After the last one: ends, or calls options.wait if no ring had a record,
- * and starts with ring 0 again. */
+/* Goes to the next ring.  After the last one, starts with ring 0 again, but first calls
+ * options.wait if no ring had a record.  Without options.wait it ends. */
 static perfile_status next_ring(pf_ring_stream *x, perfile_error *err)
 {
     x->taken = 0;
@@ -126,7 +126,8 @@ static perfile_status next_callback(void *user, perfile_bytes *span, perfile_err
     }
     while (st == PERFILE_OK) {
         perfile_ring *ring = x->rings[x->current];
-        /* At most one full buffer per turn, so that a fast writer does not starve other rings. */
+        /* At most one full buffer per turn, so that a fast writer does not starve the other rings.
+         */
         if (x->has_held || x->taken < ring->data.len) {
             st = next_span(x, ring, span, err);
             if (st != PERFILE_END)

@@ -1,10 +1,11 @@
 /* Events and ids of the output, and the plan by which records of each layout are rewritten.
  *
- * Events of the output are those of the first input, then those of the others that are not joined
- * with an event that is there already. An input keeps its ids where it is the first that has them
- * (x->owners); ids that another input uses too are replaced by new ones, chosen above all ids of
- * all inputs. Then each pair of layouts (input, output) gets one plan, which also decides how fast
- * the records of an input can be written (plain, fixed_fields_only, id_slot). */
+ * The output has the events of the first input, then those events of the other inputs that are not
+ * joined with an earlier one. An input keeps an id if it is the first input that has it
+ * (x->owners). Ids that an earlier input uses, too, are replaced by new ones, which are greater
+ * than all ids of all inputs. Then each layout of an input gets one plan for converting it to the
+ * layout of the output. The plans also decide how fast the records of an input can be written
+ * (plain, fixed_fields_only, id_slot). */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,34 +17,34 @@
 #include "sort/merge.h"
 #include "perfile/field.h"
 
-/* An event of the output while it is put together. */
+/* An event of the output that is being made. */
 typedef struct output_event {
     pf_buffer attr;
     pf_buffer ids;    /* u64 each, in the byte order of the output */
-    const char *name; /* of the first input event that it stands for */
+    const char *name; /* name of the first input event that it represents */
     uint32_t last;    /* last input with an event joined into this one */
 } output_event;
 
-/* What is needed while events are made. */
+/* State while events are made. */
 typedef struct event_builder {
     pf_merge *x;
     output_event *all;
     uint32_t n, cap;
-    pf_buffer scratch; /* attr of the event in hand, as the output has it */
+    pf_buffer scratch; /* attr of the current event, as in the output */
     pf_merge_attrs attrs;
     bool swapped;
 } event_builder;
 
-/* True if `o` has the attr in m->scratch and this name. */
+/* Returns true if `o` has the attr in m->scratch and this name. */
 static bool same_event(const event_builder *m, const output_event *o, const char *name)
 {
     return o->attr.len == m->scratch.len && memcmp(o->attr.ptr, m->scratch.ptr, o->attr.len) == 0 &&
            strcmp(o->name, name) == 0;
 }
 
-/* Gives the index of the output event for `e`, whose attr for the output is in m->scratch. It is a
- * new one, or with PERFILE_MERGE_JOIN_EVENTS an equal one from another input; two events of one
- * input are never joined. */
+/* Sets *out to the index of the output event for `e`; m->scratch has the attr of `e` in the output.
+ * It is a new event, or with PERFILE_MERGE_JOIN_EVENTS an equal one from another input. Two events
+ * of one input are never joined. */
 static perfile_status find_output_event(event_builder *m, const pf_merge_input *in,
                                         const perfile_event *e, uint32_t *out, perfile_error *err)
 {
@@ -65,8 +66,8 @@ static perfile_status find_output_event(event_builder *m, const pf_merge_input *
     return PERFILE_OK;
 }
 
-/* Gives an id that no event of any input has. Its owner is n_inputs, "no input": an input whose
- * records carry the same number means something else by it. */
+/* Sets *id to an id that no event of any input has. Its owner is n_inputs, "no input": if records
+ * of an input have the same number, they mean something else by it. */
 static perfile_status fresh_id(pf_merge *x, uint64_t *id, perfile_error *err)
 {
     while (x->next_id == 0 || pf_index_get(&x->owners, x->next_id) != PF_INDEX_NONE)
@@ -75,8 +76,8 @@ static perfile_status fresh_id(pf_merge *x, uint64_t *id, perfile_error *err)
     return pf_index_put(&x->owners, *id, x->n_inputs) ? PERFILE_OK : pf_fail_nomem(err, "merge");
 }
 
-/* Records that `id` of the input is new_id in the output. `event`: UINT32_MAX for ids of no event.
- */
+/* Stores that `id` of the input is `new_id` in the output. `event` is UINT32_MAX for ids of no
+ * event. */
 static perfile_status map_id(pf_merge_input *in, uint64_t id, uint64_t new_id, uint32_t event,
                              perfile_error *err)
 {
@@ -89,7 +90,7 @@ static perfile_status map_id(pf_merge_input *in, uint64_t id, uint64_t new_id, u
     return PERFILE_OK;
 }
 
-/* Returns what became of an id of the input, NULL if it has no number yet. */
+/* Returns the entry of an id of the input, NULL if it has no number yet. */
 static const perfile_merge_id_pair *find_id(const pf_merge_input *in, uint64_t id)
 {
     uint32_t at = pf_index_get(&in->ids, id);
@@ -108,8 +109,8 @@ static const pf_merge_input *shares_ids_with(const pf_merge *x, const pf_merge_i
                : NULL;
 }
 
-/* Gives an id of event `event` its number in the output: that of the same recording's first input,
- * the id itself if this input owns it, or a new one. */
+/* Gives an id of event `event` its number in the output: the number in the first input of the same
+ * recording, the id itself if this input owns it, or a new one. */
 static perfile_status add_id(event_builder *m, pf_merge_input *in, uint64_t id, uint32_t event,
                              perfile_error *err)
 {
@@ -129,8 +130,8 @@ static perfile_status add_id(event_builder *m, pf_merge_input *in, uint64_t id, 
     return st == PERFILE_OK ? map_id(in, id, new_id, event, err) : st;
 }
 
-/* Adds the ids of event k of the input. An event without any gets a new one as first_id, which its
- * records will carry: in the output several events may need ids to be told apart. */
+/* Adds the ids of event k of the input. An event without ids gets a new one as first_id, which its
+ * records will carry: the output may have several events, which are distinguished by ids. */
 static perfile_status add_ids(event_builder *m, pf_merge_input *in, uint32_t k, perfile_error *err)
 {
     const perfile_event *e = perfile_session_event(in->session, k);
@@ -190,9 +191,9 @@ static perfile_status add_input(event_builder *m, pf_merge_input *in, perfile_er
     return st;
 }
 
-/* True if the output needs no PERF_SAMPLE_IDENTIFIER: ids stand at one offset in samples and in
- * trailers of all inputs, or all inputs are parts of one recording, which was readable as it was.
- */
+/* Returns true if the output needs no PERF_SAMPLE_IDENTIFIER: the id is at the same offset in the
+ * samples and trailers of all inputs, or all inputs are parts of one recording, which was readable
+ * as it was. */
 static bool ids_at_same_place(const pf_merge *x)
 {
     const perfile_layout *one = NULL;
@@ -211,9 +212,9 @@ static bool ids_at_same_place(const pf_merge *x)
     return alike || parts;
 }
 
-/* Distance of new ids from the greatest known one. The kernel counts ids up: those of copies of
- * the events in other threads (inherit) follow directly, stand in no list, and occur as stream
- * ids. */
+/* Distance of new ids from the greatest known one. The kernel numbers ids consecutively. Copies of
+ * events in other threads (inherit) get the next ids, which are in no list but occur as stream ids.
+ */
 #define NEW_ID_DISTANCE (UINT64_C(1) << 32)
 
 /* Finds the owner of every id, the first number for new ids, and whether IDENTIFIER is needed. */
@@ -255,7 +256,7 @@ static perfile_status store_events(const event_builder *m, perfile_error *err)
     return st == PERFILE_OK ? pf_session_resolve(s, err) : st;
 }
 
-/* Adds the field of sample_type bit number `bit` to a list of patches, if the layout has it. */
+/* Adds the field of sample_type bit `bit` to a list of patches, if the layout has it. */
 static void plan_patch(pf_merge_patch *all, uint8_t *n, const int8_t *slots, unsigned bit,
                        unsigned rule)
 {
@@ -263,7 +264,7 @@ static void plan_patch(pf_merge_patch *all, uint8_t *n, const int8_t *slots, uns
         all[(*n)++] = (pf_merge_patch){slots[bit], (uint8_t)rule};
 }
 
-/* Lists the fields at fixed offsets that change, by the slots of a layout. */
+/* Lists the fields at fixed offsets that change, with their slots. */
 static void plan_patches(const pf_merge *x, const pf_merge_input *in, const int8_t *slots,
                          pf_merge_patch *all, uint8_t *n)
 {
@@ -276,8 +277,7 @@ static void plan_patches(const pf_merge *x, const pf_merge_input *in, const int8
         plan_patch(all, n, slots, PF_SLOT_TIME, PF_MERGE_TIME);
 }
 
-/* Slots of trailers count from the end, 1 being the last; 0 and -1 mean that the field is missing.
- */
+/* Slots of trailers count from the end: 1 is the last. 0 and -1 mean that the field is missing. */
 static void plan_trailer(const pf_merge *x, const pf_merge_input *in, const perfile_layout *l,
                          pf_merge_plan *p)
 {
@@ -287,8 +287,8 @@ static void plan_trailer(const pf_merge *x, const pf_merge_input *in, const perf
     plan_patches(x, in, slots, p->trailer, &p->n_trailer);
 }
 
-/* Plans how records of the layout of `e` get the layout of `out`. If trailers are added, no
- * trailer is converted: record.c makes them. */
+/* Plans how records of the layout of `e` are converted to the layout of `out`. If trailers are
+ * added, no trailer is converted: record.c makes them. */
 static perfile_status make_plan(const pf_merge *x, const pf_merge_input *in, const perfile_event *e,
                                 const perfile_event *out, pf_merge_plan *p, perfile_error *err)
 {
@@ -305,20 +305,21 @@ static perfile_status make_plan(const pf_merge *x, const pf_merge_input *in, con
     plan_patches(x, in, to.sample_slot, p->sample, &p->n_sample);
     plan_trailer(x, in, out->layout, p);
     bool ids = to.sample_type & PERFILE_SAMPLE_READ && to.read_format & PERFILE_FORMAT_ID;
-    /* Cgroups are fields after those at fixed offsets; they change for all boots but the first. */
+    /* Cgroup fields have no fixed offset. They change for all boots but the first. */
     bool cgroups = to.sample_type & PERFILE_SAMPLE_CGROUP && in->host;
     p->walk_sample = (ids && in->renumbers) || cgroups;
     return PERFILE_OK;
 }
 
-/* True if records of this plan keep every byte, apart from values at fixed offsets. */
+/* Returns true if records of this plan keep all their bytes, except for values at fixed offsets. */
 static bool keeps_layout(const pf_merge_plan *p)
 {
     return p->relayout.front.same && p->relayout.trailer.same && p->relayout.same_rest &&
            !p->add_trailer && !p->walk_sample;
 }
 
-/* Slot of the id if nothing else can change in a sample; -1: something can, or there is no id. */
+/* Returns the slot of the id if nothing else can change in a sample, -1 if something else can or
+ * there is no id. */
 static int slot_of_only_id(const pf_merge_input *in)
 {
     const pf_merge_plan *p = &in->plans[0];
@@ -328,7 +329,7 @@ static int slot_of_only_id(const pf_merge_input *in)
     return p->relayout.front.same && only ? slot : -1;
 }
 
-/* Makes one plan for each pair of layouts, and sets what the fast paths depend on. */
+/* Makes one plan for each layout of the input, and sets the members that select the fast paths. */
 static perfile_status make_plans(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
     uint32_t cap = 0;
@@ -369,8 +370,8 @@ static void free_builder(event_builder *m)
     pf_buffer_free(&m->scratch);
 }
 
-/* The attrs of all events need adds_ids and sample_id_all, which collect_ids() finds; plans need
- * the layouts of the output, which exist when the events are in its session. */
+/* Output attrs need adds_ids and sample_id_all, which collect_ids() finds. Plans need the layouts
+ * of the output, which exist once the events are in its session. */
 perfile_status pf_merge_events(pf_merge *x, perfile_error *err)
 {
     event_builder m = {.x = x, .swapped = perfile_session_swapped(x->base.session)};
@@ -409,15 +410,17 @@ perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uin
     enum { MOST = 1 << 20 };
     if (pf_merge_find_stream(in, id, out))
         return PERFILE_OK;
-    /* Samples of this input are not read, so ids in its other records have to stay as well. */
+    /* Samples of this input are passed on unread, so ids in its other records must not change
+     * either. */
     *out = id;
     if (in->plain)
         return PERFILE_OK;
     if (in->new_ids.len / sizeof(perfile_merge_id_pair) - in->n_event_ids >= MOST)
         return pf_fail(err, PERFILE_E_LIMIT, "merge.ids", "%s: more than %d ids that no event has",
                        in->name, MOST);
-    /* The input keeps the id if it is the first to have it. Otherwise it gets a new one: the
-     * number means something else in another input, or was given out for something else. */
+    /* The input keeps the id if it is the first input that has it, or shares it with its recording.
+     * Otherwise it gets a new one: the number means something else in another input, or was used as
+     * a new id. */
     uint32_t owner = pf_index_get(&x->owners, id);
     perfile_status st = PERFILE_OK;
     if (owner == PF_INDEX_NONE)
@@ -427,10 +430,9 @@ perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uin
     return st == PERFILE_OK ? map_id(in, id, *out, UINT32_MAX, err) : st;
 }
 
-/* The attr of an event as it stands in the output: with IDENTIFIER and sample_id_all where the
- * output needs them, with the clock of the output where times were moved to it, and as short as
- * the attrs of the oldest perf among the inputs. Fields are found by walking the attr, by their
- * kinds. */
+/* The attr of an event in the output: with IDENTIFIER and sample_id_all if the output needs them,
+ * with the output's clock if times were moved to it, and cut to the attr size of the oldest perf
+ * among the inputs. The attr is walked, and fields are recognized by their kinds. */
 
 /* An attr that is being rewritten. */
 typedef struct rewriting {
@@ -439,8 +441,8 @@ typedef struct rewriting {
     bool take_clock; /* times of the input were moved to another clock */
 } rewriting;
 
-/* Visitor: changes a field in place. Bit fields of an attr from a machine of the other byte order
- * are mirrored too (pf_bit_fields_from_little()). */
+/* Visitor: changes a field in place. Bit fields in an attr of the other byte order are mirrored,
+ * too (pf_bit_fields_from_little()). */
 static void on_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     const rewriting *w = user;
@@ -451,7 +453,7 @@ static void on_value(void *user, const perfile_field *f, const perfile_value *v)
         n |= m->x->adds_ids ? PERFILE_SAMPLE_IDENTIFIER : 0;
         break;
     case PERFILE_KIND_ATTR_FLAGS:
-        /* Every event has trailers if one has, so that the output can be read as a whole. */
+        /* If one event has trailers, all get them, so that the output can be read as a whole. */
         n |= (uint64_t)m->x->sample_id_all << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
         if (w->take_clock) {
             n &= ~(UINT64_C(1) << PERFILE_ATTR_BIT_USE_CLOCKID);
@@ -480,8 +482,8 @@ static void on_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-/* Returns the length of attr that every input knew: the least of the longest attr of each.
- * SIZE_MAX if that is no possible length, and nothing is cut. */
+/* Returns the attr size that all inputs knew: each input's longest attr, and the least of these.
+ * Returns SIZE_MAX, and nothing is cut, if that is not a possible size. */
 static size_t common_size(const pf_merge *x)
 {
     size_t common = SIZE_MAX;
@@ -497,8 +499,8 @@ static size_t common_size(const pf_merge *x)
     return common >= PF_ATTR_LEAST && common % 8 == 0 ? common : SIZE_MAX;
 }
 
-/* Cuts an attr to m->size if only zeros follow. Then the oldest perf among the inputs can read it,
- * and attrs that differ in trailing zeros only are equal and can be joined. */
+/* Cuts an attr to m->size if only zeros follow. So the oldest perf among the inputs can read it,
+ * and attrs that differ only in trailing zeros are equal and can be joined. */
 static void cut_trailing_zeros(const pf_merge_attrs *m, pf_buffer *attr)
 {
     size_t len = attr->len;
@@ -524,11 +526,11 @@ void pf_merge_attrs_begin(pf_merge_attrs *m, const pf_merge *x)
 perfile_status pf_merge_attr(const pf_merge_attrs *m, const pf_merge_input *in,
                              const perfile_event *e, pf_buffer *out, perfile_error *err)
 {
-    /* Length of an attr up to and including clockid (PERF_ATTR_SIZE_VER4). */
+    /* Size of an attr up to and including clockid (PERF_ATTR_SIZE_VER4). */
     enum { WITH_CLOCKID = 96 };
     static const perfile_visitor visitor = {sizeof visitor, on_value, on_group, on_end};
     static const uint8_t zeros[WITH_CLOCKID];
-    /* Inputs that were moved to the clock of the output say so in their attrs. */
+    /* Attrs of inputs that were moved to the output's clock name that clock. */
     bool take_clock = in->clock_reason == PERFILE_MERGE_CLOCK_WALL ||
                       in->clock_reason == PERFILE_MERGE_CLOCK_GIVEN ||
                       in->clock_reason == PERFILE_MERGE_CLOCK_ALIGNED;
@@ -536,7 +538,7 @@ perfile_status pf_merge_attr(const pf_merge_attrs *m, const pf_merge_input *in,
     pf_buffer_clear(out);
     if (!pf_buffer_append(out, e->stored.ptr, len))
         return pf_fail_nomem(err, "merge");
-    /* An old attr has no room for clockid: it is made longer, with zeros between. */
+    /* An old attr has no room for clockid: it is extended with zeros. */
     if (take_clock && m->use_clockid && len < WITH_CLOCKID) {
         if (!pf_buffer_append(out, zeros, WITH_CLOCKID - len))
             return pf_fail_nomem(err, "merge");
@@ -547,7 +549,7 @@ perfile_status pf_merge_attr(const pf_merge_attrs *m, const pf_merge_input *in,
     pf_buffer copy = {0}; /* the walk must not see its own changes */
     if (!pf_buffer_append(&copy, attr.ptr, attr.len))
         return pf_fail_nomem(err, "merge");
-    /* An attr that cannot be walked to its end keeps the rest of its fields. */
+    /* If an attr cannot be walked to its end, its other fields stay unchanged. */
     (void)perfile_attr_walk((perfile_bytes){copy.ptr, copy.len}, m->swapped, PERFILE_WALK_ALL,
                             &visitor, &w, NULL);
     pf_buffer_free(&copy);

@@ -1,7 +1,6 @@
-/* Features of the output: looks up the rule of each feature in format/merging.def and applies it;
- * the functions for reading features of inputs and for adding and reporting those of the output;
- * and the rules SAME and GROUPS. The other rules are in values.c, lists.c and tracing.c.
- */
+/* Features of the output: looks up the rule of each feature in format/merging.def and applies it.
+ * Has helpers for reading features of inputs and for adding and reporting features of the output,
+ * and the rules SAME and GROUPS. The other rules are in values.c, lists.c and tracing.c. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/facts.h"
@@ -16,7 +15,7 @@
 /* Bytes of the text of a note, and of the names of inputs in it. */
 enum { TEXT = 512, NAMES = 256 };
 
-/* The MERGE_FEATURE rules of format/merging.def, which explains them. */
+/* The MERGE_FEATURE rules; format/merging.def explains them. */
 enum {
     RULE_SAME = 0,
     RULE_TOPOLOGY,
@@ -41,7 +40,7 @@ enum {
 #define MERGE_FEATURE(feature, rule) RULE_OF_##feature = RULE_##rule,
 #include "perfile/format/merging.def"
 };
-/* The same as a table by number, from features.def. */
+/* The same as a table by number. */
 static const uint8_t rules[PERFILE_N_FEATURES] = {
 #define FEATURE(id, number, name, source, contract, doc) [number] = RULE_OF_##name,
 #include "perfile/format/features.def"
@@ -51,7 +50,7 @@ const perfile_feature *pf_fact_of(const pf_merge *x, uint32_t k, uint32_t number
 {
     const pf_merge_input *in = &x->inputs[k];
     const perfile_feature *f = perfile_session_feature(in->session, number);
-    /* A feature that is cut short has fewer bytes than its size says. */
+    /* A truncated feature has fewer bytes than its size says. */
     if (!f || f->damage || f->payload.len < f->size)
         return NULL;
     return f;
@@ -122,7 +121,7 @@ perfile_status pf_fact_add(pf_merge *x, uint32_t number, perfile_bytes payload, 
                          .origin = PERFILE_ORIGIN_CONTAINER,
                          .size = payload.len,
                          .payload = payload};
-    /* The payload is in the byte order of the inputs, which all have the same. */
+    /* The payload is in the byte order of the inputs, which is the same for all. */
     if (perfile_session_swapped(x->base.session))
         f.flags = PERFILE_REC_SWAPPED;
     return pf_session_add_feature(x->base.session, &f, stable, err);
@@ -150,7 +149,7 @@ static void add_name(names *l, const pf_merge *x, uint32_t k)
     l->n++;
 }
 
-/* Appends how many names are missing; `plural` follows the number if there is none at all. */
+/* Appends how many names did not fit. `plural` follows the number if no name fitted. */
 static void end_names(names *l, const char *plural)
 {
     if (l->more)
@@ -174,7 +173,8 @@ perfile_status pf_fact_join(pf_merge *x, uint32_t number, const pf_buffer *made,
     return st;
 }
 
-/* Reports the inputs in which the feature differs from that of the first input that has it. */
+/* Adds the feature if all inputs that have it agree; otherwise reports the inputs in which it
+ * differs from the first. */
 perfile_status pf_join_same(pf_merge *x, uint32_t number, perfile_error *err)
 {
     const perfile_feature *first = pf_fact_first(x, number);
@@ -192,17 +192,17 @@ perfile_status pf_join_same(pf_merge *x, uint32_t number, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Rule WRITER: the writer makes the feature. Rule EVENTS: it is made after all others. */
+/* Rule WRITER: the writer makes the feature. Rule EVENTS: the feature is made after all others. */
 static perfile_status leave_to_others(pf_merge *x, uint32_t number, perfile_error *err)
 {
     (void)x, (void)number, (void)err;
     return PERFILE_OK;
 }
 
-/* GROUP_DESC: groups of events, for the events of the output.
+/* GROUP_DESC: groups of events, converted to the events of the output.
  *
- * The feature describes a group by the index of its leader and the number of members, which follow
- * the leader. A group survives if its events follow each other in the output as well. */
+ * The feature describes a group by the index of its leader and the number of members; the other
+ * members follow the leader. A group survives if its events are consecutive in the output, too. */
 
 /* The group that an event of the output leads. */
 typedef struct group {
@@ -214,11 +214,11 @@ typedef struct group {
 /* Groups that are being joined. */
 typedef struct group_join {
     pf_merge *x;
-    group *groups;  /* by the index of the leader in the output */
-    uint32_t n_out; /* events of the output */
-    uint32_t
-        *chain; /* for each event of an input: how many from it on are consecutive in the output */
-    uint64_t *left_out; /* groups, by input */
+    group *groups;      /* by the index of the leader in the output */
+    uint32_t n_out;     /* events of the output */
+    uint32_t *chain;    /* for each event of an input: how many events from it on are consecutive in
+                           the output */
+    uint64_t *left_out; /* number of groups left out, by input */
 } group_join;
 
 PF_FACT_MAKER(group_desc)
@@ -226,8 +226,8 @@ PF_FACT_MAKER(group_desc)
 /* Computes j->chain for an input. */
 static void chain_events(group_join *j, const pf_merge_input *in)
 {
-    /* Backwards: the chain from event i is one longer than that from event i + 1, if that follows.
-     */
+    /* Backwards: the chain from event i is one longer than the chain from event i + 1, if that
+     * follows it. */
     for (uint32_t i = in->n_events; i-- > 0;) {
         bool goes_on =
             i + 1 < in->n_events && in->events[i + 1].out == in->events[i].out + UINT32_C(1);
@@ -268,8 +268,8 @@ static void add_groups_of_input(group_join *j, uint32_t k)
         add_group(j, k, &e);
 }
 
-/* Lists the groups in the order of their leaders and leaves out those that would overlap, as
- * readers expect. Returns their number. */
+/* Lists the groups in the order of their leaders, as readers expect, and leaves out groups that
+ * would overlap. Returns their number. */
 static uint32_t list_groups(group_join *j, perfile_group_desc_entry *entries)
 {
     uint32_t n = 0;
@@ -289,7 +289,7 @@ static uint32_t list_groups(group_join *j, perfile_group_desc_entry *entries)
     return n;
 }
 
-/* Joins the groups of all inputs; `entries` has room for one group per event of the output. */
+/* Joins the groups of all inputs. `entries` has room for one group per event of the output. */
 static perfile_status join_groups(group_join *j, perfile_group_desc_entry *entries,
                                   perfile_error *err)
 {
@@ -311,8 +311,8 @@ static perfile_status join_groups(group_join *j, perfile_group_desc_entry *entri
     return st;
 }
 
-/* Always made again: even equal features need other indexes if events of an earlier input precede.
- */
+/* Always made again: even equal features need other indexes if events of an earlier input come
+ * first. */
 static perfile_status pf_join_groups(pf_merge *x, uint32_t number, perfile_error *err)
 {
     (void)number;
@@ -333,10 +333,10 @@ static perfile_status pf_join_groups(pf_merge *x, uint32_t number, perfile_error
     return st;
 }
 
-/* Applies the rule of a feature, if an input has the feature. */
+/* Applies the rule of a feature if an input has the feature. */
 static perfile_status join_feature(pf_merge *x, uint32_t number, perfile_error *err)
 {
-    /* The functions of the rules; PMUS is LIST with a strict form. */
+    /* The functions of the rules. PMUS is LIST with a strict form. */
     static perfile_status (*const joins[])(pf_merge *, uint32_t, perfile_error *) = {
         [RULE_SAME] = pf_join_same,       [RULE_TOPOLOGY] = pf_join_topology,
         [RULE_UNWIND] = pf_join_unwind,   [RULE_UNWIND_FILE] = pf_join_unwind_file,
@@ -349,16 +349,16 @@ static perfile_status join_feature(pf_merge *x, uint32_t number, perfile_error *
     };
     bool any = false;
     for (uint32_t k = 0; k < x->n_inputs; k++) {
-        /* A feature that is there but damaged is reported, even if no other input has it. */
+        /* A damaged feature is reported, even if no other input has it. */
         bool has = perfile_session_feature(x->inputs[k].session, number) != NULL;
         bool is_there = pf_fact_of(x, k, number) != NULL;
         if (has && !is_there && rules[number] != RULE_WRITER && rules[number] != RULE_EVENTS)
             pf_fact_unreadable(x, number, k);
-        /* Build ids may come in records, too. */
+        /* Build ids may be in records, too. */
         any |= is_there || (number == PERFILE_FEATURE_BUILD_ID &&
                             perfile_session_n_build_ids(x->inputs[k].session));
     }
-    /* Bytes that are copied unread have to be readable: a damaged feature in the output would be
+    /* Bytes that are copied unread must be readable: a damaged feature in the output would be
      * blamed on the merge. */
     bool copied = rules[number] == RULE_SAME || rules[number] == RULE_TOPOLOGY;
     if (any && copied && !pf_feature_readable(pf_fact_first(x, number), PERFILE_WALK_ALL)) {

@@ -1,9 +1,10 @@
-/* Which inputs are from one machine, from one boot of it, and from one recording.
+/* Finds out which inputs are from one machine, from one boot of it, and from one recording.
  *
- * There is no field for any of these, so they are inferred. Machine: host name, architecture,
- * processor and number of processors agree. Boot: see boot_of(). Recording: the same events with
- * the same ids, and nothing that contradicts it; inputs of one recording are either parts of it
- * (other samples), which share events, or copies (the same samples). */
+ * No field says so; it is inferred. Inputs are from one machine if host name, architecture, CPU
+ * model and number of CPUs agree. boot_of() decides about boots. Inputs are from one recording if
+ * they have the same events with the same ids and nothing contradicts that. Such inputs are either
+ * parts of the recording (with other samples), which share events, or copies (with the same
+ * samples). */
 #include "base/error.h"
 #include "perfile/abi.h"
 #include "perfile/field.h"
@@ -18,7 +19,8 @@ static bool same_bytes(perfile_bytes a, perfile_bytes b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* True if both have the same events in the same order: names, attrs and ids, byte for byte. */
+/* Returns true if both have the same events in the same order: names, attrs and ids, byte for byte.
+ */
 static bool same_events(const pf_merge_input *a, const pf_merge_input *b)
 {
     if (a->n_events != b->n_events)
@@ -35,7 +37,7 @@ static bool same_events(const pf_merge_input *a, const pf_merge_input *b)
     return true;
 }
 
-/* True if some event has an id. */
+/* Returns true if some event has an id. */
 static bool has_ids(const pf_merge_input *in)
 {
     for (uint32_t i = 0; i < in->n_events; i++)
@@ -44,8 +46,8 @@ static bool has_ids(const pf_merge_input *in)
     return false;
 }
 
-/* True if none of the facts [first, end) differs between both. A fact that one of them lacks
- * agrees with anything. */
+/* Returns true if none of the facts [first, end) differs between both. A missing fact agrees with
+ * anything. */
 static bool facts_agree(const pf_merge_input *a, const pf_merge_input *b, unsigned first,
                         unsigned end)
 {
@@ -64,8 +66,8 @@ static bool both_know_host(const pf_merge_input *a, const pf_merge_input *b)
            perfile_session_fact(b->session, PERFILE_FACT_HOSTNAME);
 }
 
-/* Compares number, first and last time of the samples, a hash of the first record and the number
- * of bytes: one capture is a copy of the other. */
+/* Compares the number of samples, their first and last time, a hash of the first record and the
+ * number of bytes. Returns true if one capture is a copy of the other. */
 static bool same_samples(const pf_merge_input *a, const pf_merge_input *b)
 {
     return a->n_samples == b->n_samples && a->first_sample == b->first_sample &&
@@ -73,14 +75,15 @@ static bool same_samples(const pf_merge_input *a, const pf_merge_input *b)
            a->bytes == b->bytes;
 }
 
-/* True if both have the address of a kernel mapping. */
+/* Returns true if both have the address of a kernel mapping. */
 static bool kernel_is_known(const pf_merge_input *a, const pf_merge_input *b)
 {
     return a->kernel && b->kernel;
 }
 
-/* True if both are of one recording: the kernel gives an id to one counter only while it runs.
- * Equal events without ids prove little, so without them something else has to match too. */
+/* Returns true if both are from one recording: the kernel assigns an id to one counter only while
+ * it runs. Equal events without ids prove little, so without ids something else has to match, too.
+ */
 static bool same_recording(const pf_merge_input *a, const pf_merge_input *b)
 {
     if (!same_events(a, b) || !facts_agree(a, b, 0, PERFILE_N_FACTS) ||
@@ -90,8 +93,9 @@ static bool same_recording(const pf_merge_input *a, const pf_merge_input *b)
            (a->n_samples && same_samples(a, b));
 }
 
-/* Gives how far apart the boots were by the wall clock, in ns. False unless both have CLOCK_DATA
- * of the same clock. CLOCK_REALTIME (0) does not start at the boot and says nothing. */
+/* Sets *apart to how far apart the boots were by the wall clock, in ns. Returns false unless both
+ * have CLOCK_DATA of the same clock. CLOCK_REALTIME (0) does not start at the boot, so it does not
+ * help. */
 static bool boot_distance(const perfile_clock *a, const perfile_clock *b, uint64_t *apart)
 {
     if (!a->has_wall || !b->has_wall || a->clockid != b->clockid || a->clockid == 0)
@@ -101,23 +105,24 @@ static bool boot_distance(const perfile_clock *a, const perfile_clock *b, uint64
     return true;
 }
 
-/* True if the address of the kernel text does not identify a boot: it is the default without KASLR
- * (x86-64; others end in 0x8000000 modulo 512 MiB), or no 64-bit kernel address. */
+/* Returns true if the address of the kernel text does not identify a boot: it is the default
+ * without KASLR (x86-64; other defaults are 0x8000000 modulo 512 MiB), or not a 64-bit kernel
+ * address. */
 static bool is_default_address(uint64_t address)
 {
     return address == 0 || address == UINT64_C(0xffffffff81000000) ||
            (address & UINT64_C(0x1fffffff)) == 0x8000000 || (address >> 32 == 0);
 }
 
-/* True if the times of the samples overlap. */
+/* Returns true if the times of the samples overlap. */
 static bool times_overlap(const pf_merge_input *a, const pf_merge_input *b)
 {
     return a->n_samples && b->n_samples && a->first_sample <= b->last_sample &&
            b->first_sample <= a->last_sample;
 }
 
-/* True if an id belongs to two different counters, which a kernel never does while it runs: two
- * boots. */
+/* Returns true if an id belongs to two different counters. A running kernel never reuses an id, so
+ * this means two boots. */
 static bool ids_contradict(const pf_merge_input *a, const pf_merge_input *b)
 {
     for (uint32_t i = 0; i < a->n_events; i++) {
@@ -133,7 +138,7 @@ static bool ids_contradict(const pf_merge_input *a, const pf_merge_input *b)
     return false;
 }
 
-/* True if both are from one machine, as far as host name and processor tell. */
+/* Returns true if both are from one machine, judging by host name and CPU. */
 static bool same_machine(const pf_merge_input *a, const pf_merge_input *b)
 {
     return both_know_host(a, b) &&
@@ -142,9 +147,9 @@ static bool same_machine(const pf_merge_input *a, const pf_merge_input *b)
            perfile_session_n_cpus(a->session) == perfile_session_n_cpus(b->session);
 }
 
-/* True if the caller gave an offset of 0 for one of them (and none or 0 for the other) and the
- * clocks are of the same kind: then they are of one boot, since such clocks restart at each boot.
- */
+/* Returns true if the caller gave an offset of 0 for one of them (and none or 0 for the other) and
+ * the clocks are of the same kind. Then both are from one boot, since such clocks restart at each
+ * boot. */
 static bool given_one_clock(const pf_merge_input *a, const pf_merge_input *b,
                             const perfile_clock *one, const perfile_clock *other)
 {
@@ -156,9 +161,9 @@ static bool given_one_clock(const pf_merge_input *a, const pf_merge_input *b,
 /* PROOF_OTHER: certainly two boots. PROOF_NONE: unknown. PROOF_SAME: certainly one boot. */
 typedef enum proof { PROOF_OTHER, PROOF_NONE, PROOF_SAME } proof;
 
-/* Decides whether two inputs of one machine are of one boot. They are if the clocks began at the
- * same wall time; if the kernel lies at the same random address (KASLR); if they were recorded at
- * the same time since boot; or if the caller says so. */
+/* Decides whether two inputs of one machine are from one boot. They are if their clocks began at
+ * the same wall time, if the kernel is at the same random address (KASLR), if they were recorded at
+ * the same time since boot, or if the caller says so. */
 static proof boot_of(const pf_merge_input *a, const pf_merge_input *b)
 {
     enum { SAME = 1000 * 1000 * 1000 }; /* ns of tolerance: NTP adjusts the wall clock */
@@ -180,7 +185,7 @@ static proof boot_of(const pf_merge_input *a, const pf_merge_input *b)
     return same ? PROOF_SAME : PROOF_NONE;
 }
 
-/* Sets machine and boot of `in`: those of an earlier input, or new ones. */
+/* Sets machine and boot of `in`: the ones of an earlier input, or new ones. */
 static void assign_boot(pf_merge *x, pf_merge_input *in)
 {
     for (uint32_t k = 0; k < in->at; k++) {
@@ -203,13 +208,14 @@ static void assign_boot(pf_merge *x, pf_merge_input *in)
         in->host = x->n_boots++;
     else
         in->maybe_same_boot = PF_MERGE_NO_INPUT;
-    /* Counted for the caller: the merge works, but pids of one boot may stand under two. */
+    /* Counted for the caller: the merge works, but pids of one boot may be counted under two boots.
+     */
     x->result.boots_unproven += in->maybe_same_boot != PF_MERGE_NO_INPUT;
 }
 
 enum {
-    MOST_PID_BOOTS = 1024,   /* PERFILE_MERGE_PIDS for each: pids have 32 bits */
-    MOST_CGROUP_BOOTS = 256, /* the upper 8 bits of a cgroup id say the boot */
+    MOST_PID_BOOTS = 1024,   /* each has PERFILE_MERGE_PIDS of the 32-bit pids */
+    MOST_CGROUP_BOOTS = 256, /* the upper 8 bits of a cgroup id are the number of the boot */
 };
 
 static bool samples_cgroups(const pf_merge *x)
@@ -222,8 +228,8 @@ static bool samples_cgroups(const pf_merge *x)
     return false;
 }
 
-/* Numbers that are shifted by boot have room for so many boots only: refused before two processes
- * or cgroups would get one number. */
+/* pids and cgroup ids are shifted by boot and have room for a limited number of boots. Fails before
+ * two processes or cgroups would get the same number. */
 static perfile_status check_boots(const pf_merge *x, perfile_error *err)
 {
     if (x->options.flags & PERFILE_MERGE_MAP_PIDS && x->n_boots > MOST_PID_BOOTS)
@@ -237,8 +243,8 @@ static perfile_status check_boots(const pf_merge *x, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Each input is compared with those before it, so machines and boots are numbered in the order of
- * the inputs. */
+/* Each input is compared with the ones before it, so machines and boots are numbered in the order
+ * of the inputs. */
 perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
 {
     bool join = x->options.flags & PERFILE_MERGE_JOIN_EVENTS;
@@ -253,8 +259,8 @@ perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
                 continue;
             in->first_of_recording = before->first_of_recording;
             in->host = before->host;
-            /* Equal samples: a copy, not a part. Host names make sure that equal ids are from one
-             * machine. */
+            /* Equal samples mean a copy, not a part. Host names make sure that equal ids are from
+             * one machine. */
             bool parts = !same_samples(before, in) && (both_know_host(before, in) || join);
             in->is_part = before->is_part = parts || in->is_part;
         }
@@ -265,20 +271,20 @@ perfile_status pf_merge_hosts(pf_merge *x, perfile_error *err)
 
 /* Offsets between the clocks of the inputs.
  *
- * A *domain* is a clock of a boot: inputs of one domain have comparable times and need no offset.
- * REALTIME and TAI count the same on every machine, so they are one domain each. Between two
- * domains the offset follows from wall clocks: feature CLOCK_DATA tells what the wall clock showed
- * at a time of the capture's clock, and so when the clock was 0. Without that the merge is
- * refused, with a message that names the option to pass; an offset is never guessed. */
+ * A domain is a clock of a boot. Times of inputs in one domain are comparable and need no offset.
+ * REALTIME and TAI are the same on every machine, so each is one domain. Between two domains the
+ * offset follows from wall clocks: the feature CLOCK_DATA has the wall time at one time of the
+ * capture's clock, and so tells when that clock was 0. Without it the merge fails with a message
+ * that says how to continue; an offset is never guessed. */
 
-/* CLOCK_... of <time.h>, as attr.clockid and CLOCK_DATA have them. */
+/* CLOCK_... of <time.h>, as in attr.clockid and CLOCK_DATA. */
 enum {
     REALTIME = 0,
     MONOTONIC = 1,
     REALTIME_COARSE = 5,
     MONOTONIC_COARSE = 6,
     TAI = 11,
-    PERF = -1 /* sched_clock(): perf record ran without -k */
+    PERF = -1 /* sched_clock(), the default of perf record */
 };
 
 /* Clocks of one domain show the same time. */
@@ -287,7 +293,8 @@ typedef struct domain {
     uint32_t boot; /* UINT32_MAX: the clock is the same everywhere */
 } domain;
 
-/* Coarse clocks show the same time as the fine ones, with a lower resolution. */
+/* Returns the domain of an input. Coarse clocks show the same time as the fine ones, with a lower
+ * resolution. */
 static domain domain_of(const pf_merge_input *in)
 {
     perfile_clock c;
@@ -305,14 +312,15 @@ static bool equal(domain a, domain b)
     return a.clock == b.clock && a.boot == b.boot;
 }
 
-/* True if the offset of the input has to be found: its times matter and the caller gave none. */
+/* Returns true if the offset of the input has to be found: its times matter and the caller gave no
+ * offset. */
 static bool needs_offset(const pf_merge_input *in)
 {
     return !in->has_offset && in->clock_reason != PERFILE_MERGE_CLOCK_NONE;
 }
 
-/* Gives the wall time at which the clock of the domain was 0, from the first input with CLOCK_DATA
- * for that domain; false when none has it. REALTIME is the wall clock: 0. */
+/* Sets *wall to the wall time at which the clock of the domain was 0, from the first input with
+ * CLOCK_DATA for that domain. Returns false if no input has it. For REALTIME it is 0. */
 static bool wall_at_zero(const pf_merge *x, domain d, uint64_t *wall)
 {
     perfile_clock c;
@@ -327,7 +335,7 @@ static bool wall_at_zero(const pf_merge *x, domain d, uint64_t *wall)
     return d.clock == REALTIME;
 }
 
-/* Why the times of `in` need no offset: PERFILE_MERGE_CLOCK_... */
+/* Returns why the times of `in` need no offset: PERFILE_MERGE_CLOCK_... */
 static uint32_t reason_without_offset(const pf_merge *x, const pf_merge_input *in)
 {
     if (in->at == x->clock_input)
@@ -338,7 +346,7 @@ static uint32_t reason_without_offset(const pf_merge *x, const pf_merge_input *i
                                                       : PERFILE_MERGE_CLOCK_GLOBAL;
 }
 
-/* Names a clock for a message; `room` may be used for the text. */
+/* Returns the name of a clock for a message; `room` may be used for the text. */
 static const char *clock_name(const pf_merge_input *in, int32_t clock, char *room, size_t size)
 {
     if (perfile_stream_container(in->stream)->family != PERFILE_FAMILY_PERF)
@@ -352,7 +360,7 @@ static const char *clock_name(const pf_merge_input *in, int32_t clock, char *roo
 }
 
 /* Returns PERFILE_E_USAGE for two clocks that cannot be related. The advice comes first, because
- * names of inputs may be long and the message is cut at its end. */
+ * names of inputs may be long and messages are cut at the end. */
 static perfile_status refuse_clocks(const pf_merge_input *a, const pf_merge_input *b, bool wall_a,
                                     perfile_error *err)
 {
@@ -374,8 +382,8 @@ static perfile_status refuse_clocks(const pf_merge_input *a, const pf_merge_inpu
         wall_a ? "the second" : "the first");
 }
 
-/* PERFILE_MERGE_ALIGN_START: the first sample of each input gets the time of that of clock_input.
- */
+/* PERFILE_MERGE_ALIGN_START: gives the first sample of each input the time of clock_input's first
+ * sample. */
 static void align_starts(pf_merge *x)
 {
     const pf_merge_input *to = &x->inputs[x->clock_input];
@@ -391,8 +399,8 @@ static void align_starts(pf_merge *x)
     }
 }
 
-/* Fails unless all inputs are in the domain of clock_input, or that domain and those of the others
- * all have a wall clock. */
+/* Fails unless all inputs are in the domain of clock_input, or the wall time is known for that
+ * domain and for the domains of all others. */
 static perfile_status check_walls(const pf_merge *x, perfile_error *err)
 {
     const pf_merge_input *first = &x->inputs[x->clock_input];
@@ -408,8 +416,8 @@ static perfile_status check_walls(const pf_merge *x, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Makes the clock that started first the clock of the output: with any other one, earlier times
- * would be negative. Not if the caller gave an offset, which refers to the clock of the first
+/* Makes the clock that started first the clock of the output; with any other, earlier times would
+ * be negative. Changes nothing if the caller gave an offset, which refers to the clock of the first
  * input. */
 static void choose_clock(pf_merge *x)
 {
@@ -426,7 +434,7 @@ static void choose_clock(pf_merge *x)
         }
 }
 
-/* Sets offset and clock_reason of all inputs that the caller gave no offset for. */
+/* Sets offset and clock_reason of all inputs for which the caller gave no offset. */
 static void set_offsets(pf_merge *x)
 {
     domain to = domain_of(&x->inputs[x->clock_input]);
@@ -445,8 +453,8 @@ static void set_offsets(pf_merge *x)
     }
 }
 
-/* True if the inputs hold the buffers of different processors: these count the ticks of one clock.
- */
+/* Returns true if the inputs hold the buffers of different CPUs, which count the ticks of one
+ * clock. */
 static bool are_of_one_counter(const pf_merge *x)
 {
     for (uint32_t i = 1; i < x->n_parts; i++)
@@ -456,7 +464,7 @@ static bool are_of_one_counter(const pf_merge *x)
     return x->n_parts > 1;
 }
 
-/* Offsets of sort keys, which are ticks in some families. */
+/* Sets the offsets of sort keys, which are ticks in some families. */
 static perfile_status set_key_offsets(pf_merge *x, perfile_error *err)
 {
     const pf_family *family = pf_family_of((uint8_t)x->base.container.family);
@@ -482,8 +490,8 @@ static perfile_status relate_clocks(pf_merge *x, perfile_error *err)
     if (are_of_one_counter(x))
         for (uint32_t i = 1; i < x->n_inputs; i++)
             x->inputs[i].host = x->inputs[0].host;
-    /* Backwards, so that the first suitable input is the last one that sets clock_input: one whose
-     * offset the caller did not give, else any that has times. */
+    /* Backwards, so that the first suitable input sets clock_input last. Suitable is an input for
+     * which the caller gave no offset; if there is none, any that has times. */
     for (uint32_t i = x->n_inputs; i--;) {
         pf_merge_input *in = &x->inputs[i];
         if (in->has_offset) {

@@ -1,10 +1,10 @@
 /* perfile_sort() on a stream that is sorted already: a merge, or a stage on a sorted stream.
  *
- * The records are passed on in their order, without holding any.  They are copied into the run of
- * this stage, because they get new sequence numbers and new FINISHED_ROUNDs: the output must be the
- * same as if the same records were sorted out of a file, and a stage below may have dropped some of
- * them.  Each run is made of at most one run of the stream below, so that records that must be
- * first or alone in their run stay so. */
+ * Records are passed on in their order; none is held back.  They are copied into the run of this
+ * stage, because they get new sequence numbers and new FINISHED_ROUNDs: the output must be the same
+ * as if the same records were sorted from a file, and a stage below may have dropped some.  Each
+ * run is made from at most one run of the stream below, so that records that must be first or alone
+ * in their run stay so. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -20,18 +20,18 @@ typedef struct in_order {
     perfile_sort_summary result;
     pf_totals totals;
     pf_time_clock clock;
-    uint64_t previous;    /* key of the record before */
-    uint64_t sequence;    /* of the next record */
-    uint64_t round_bytes; /* since the last FINISHED_ROUND */
-    uint64_t round_most;  /* … at which the next one is due */
+    uint64_t previous;    /* key of the previous record */
+    uint64_t sequence;    /* sequence of the next record */
+    uint64_t round_bytes; /* bytes of records since the last FINISHED_ROUND */
+    uint64_t round_most;  /* … and when the next one is due */
     bool rounds;          /* records are of a family that has FINISHED_ROUND */
     bool timed;           /* there was a record with a time since the last FINISHED_ROUND */
-    bool in_fragments;    /* the last record was a fragment: no round may come between */
-    bool fragments_ended; /* … and the last one of its record */
+    bool in_fragments;    /* the last record was a fragment: no round may follow it */
+    bool fragments_ended; /* … and it was the last one of its record */
     uint64_t last_fragment, new_last_fragment; /* its sequence in the stream below, and here */
-    const perfile_record *at, *end; /* records of the run below that were not passed on yet */
+    const perfile_record *at, *end;            /* rest of the run below, not passed on yet */
     const perfile_record *extra_of; /* record below that run[0] was copied from; NULL: none */
-    uint64_t done, total;           /* of options.progress, in bytes */
+    uint64_t done, total;           /* arguments of options.progress, in bytes */
     uint64_t reported;              /* `done` when progress was called last */
 } in_order;
 
@@ -40,7 +40,7 @@ static in_order *stage_of(perfile_stream *s)
     return (in_order *)(void *)s;
 }
 
-/* True for records that are not passed on, which are counted here: FINISHED_ROUNDs, because new
+/* Returns true for records that are not passed on, and counts them: FINISHED_ROUNDs, because new
  * ones are made, and compressed records, because their content follows as records. */
 static bool is_left_out(in_order *x, const perfile_record *r)
 {
@@ -51,7 +51,7 @@ static bool is_left_out(in_order *x, const perfile_record *r)
     return round || envelope;
 }
 
-/* True if `r` is the record that the fragments before it were joined to. */
+/* Returns true if `r` was joined from the fragments before it. */
 static bool is_joined(const in_order *x, const perfile_record *r)
 {
     return x->in_fragments && r->flags & PERFILE_REC_INNER && r->envelope == x->last_fragment;
@@ -90,8 +90,8 @@ static void count(in_order *x, const perfile_record *r)
 }
 
 /* Copies record `r` of the run below to the next slot of this run.  A joined record refers to its
- * last fragment by `envelope`, which gets that fragment's new sequence; other inner records become
- * plain ones, because their envelopes are left out. */
+ * last fragment by `envelope`, so it gets the new sequence of that fragment.  Other inner records
+ * become plain ones, because their envelopes are left out. */
 static void copy_record(in_order *x, const perfile_record *r)
 {
     perfile_record *out = &x->base.run[x->base.n_run++];
@@ -113,8 +113,8 @@ static void copy_record(in_order *x, const perfile_record *r)
     count(x, r);
 }
 
-/* Copies the rest of the run below, up to a place where a FINISHED_ROUND is due; makes that one if
- * it is due at the front. */
+/* Copies the rest of the run below, but stops where a FINISHED_ROUND is due.  If one is due before
+ * the first record, it becomes the run. */
 static void copy_run(in_order *x)
 {
     const perfile_record *first = x->at;
@@ -126,9 +126,9 @@ static void copy_run(in_order *x)
             continue;
         }
         if (x->in_fragments && x->fragments_ended && !is_joined(x, r))
-            x->in_fragments = false; /* they were joined to no record */
+            x->in_fragments = false; /* no record was made of these fragments */
         if (!(x->timed && x->rounds) && x->round_bytes >= x->round_most)
-            x->round_bytes = 0; /* no round: it would say nothing about records without a time */
+            x->round_bytes = 0; /* no round: it would tell nothing about records without a time */
         if (round_is_due(x)) {
             if (x->base.n_run == 0)
                 make_round(x);
@@ -137,7 +137,7 @@ static void copy_run(in_order *x)
         copy_record(x, r);
         x->at++;
     }
-    /* What is known of the run below holds for this one if nothing was left out or added. */
+    /* The batch of the run below describes this run too if nothing was left out or added. */
     size_t n = (size_t)(x->at - first);
     if (n == x->base.n_run && x->at == x->end)
         x->base.framed = pf_stream_batch(x->base.below, first, n);
@@ -179,7 +179,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* pf_stream_ops.extra: the payload is read from the stream below. */
+/* pf_stream_ops.extra: reads the payload from the stream below. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *chunk,
                             perfile_error *err)
 {

@@ -1,9 +1,9 @@
-/* Features that are lists: the entries of all inputs, byte for byte, each once.
+/* Features that are lists: the output has the entries of all inputs, byte for byte, each once.
  *
- * A form describes how entries of a feature are read. An entry is about a thing (number and name)
- * and says something of it (value). Entries that are equal in all three stand once. If inputs say
- * different things of one thing, the first input is right: the entries of the others are left out,
- * or for a strict form the merge is refused. */
+ * A form describes how to read the entries of a feature. An entry is about a thing (number and
+ * name) and has a value. Entries that are equal in all three are stored once. If inputs have
+ * different values for one thing, the first input wins: the entries of the others are left out, or
+ * for a strict form the merge fails. */
 #include <inttypes.h>
 
 #include "base/cursor.h"
@@ -17,13 +17,13 @@ typedef struct list_entry {
     uint64_t number;
     perfile_bytes name, value;
     perfile_bytes span; /* the stored bytes of the whole entry */
-    bool has_no_key;    /* such entries are equal or different, but never conflict */
+    bool has_no_key;    /* such entries never conflict */
 } list_entry;
 
 /* Reads the next entry; false at the end or at damage. */
 typedef bool next_fn(perfile_list *list, list_entry *out);
 
-/* The bytes from `from` to where the list stands now. */
+/* Returns the bytes from `from` to the current position of the list. */
 static perfile_bytes span_of(const uint8_t *from, const perfile_list *list)
 {
     return (perfile_bytes){from, (size_t)(list->bytes.ptr - from)};
@@ -96,7 +96,7 @@ static bool next_file2(perfile_list *list, list_entry *out)
     return true;
 }
 
-/* INIT_MAP of simpleperf: records, one after the other. */
+/* INIT_MAP of simpleperf: consecutive records. */
 static bool next_record(perfile_list *list, list_entry *out)
 {
     pf_cursor c = pf_cur(list->bytes, list->swapped);
@@ -110,7 +110,7 @@ static bool next_record(perfile_list *list, list_entry *out)
     return true;
 }
 
-/* Key of a build id, besides the file name: process (-1: all) and cpumode. */
+/* Returns the key of a build id, to which the file name is added: process (-1: all) and cpumode. */
 static uint64_t build_id_key(int32_t pid, uint16_t misc)
 {
     return (uint64_t)(uint32_t)pid << 16 | (misc & PERFILE_MISC_CPUMODE_MASK);
@@ -147,7 +147,7 @@ OPENER(sp_file, files)
 OPENER(sp_file2, files)
 OPENER(build_ids, build_ids)
 
-/* Opens a list of records; false unless records fill the payload to its end. */
+/* Opens a list of records. Returns false unless records fill the payload exactly. */
 static bool open_sp_init_map(const perfile_feature *f, perfile_list *list)
 {
     list_entry one;
@@ -161,8 +161,8 @@ static bool open_sp_init_map(const perfile_feature *f, perfile_list *list)
 /* How a list is stored. */
 static const struct form {
     uint32_t number;
-    bool is_counted; /* a u32 with the number of entries stands in front */
-    bool is_strict;  /* inputs that disagree are refused: other fields refer to these numbers */
+    bool is_counted; /* a u32 with the number of entries comes first */
+    bool is_strict;  /* inputs that disagree are a conflict: other fields refer to these numbers */
     bool (*open)(const perfile_feature *f, perfile_list *list);
     next_fn *next;
 } forms[] = {
@@ -181,13 +181,13 @@ typedef struct list_join {
     pf_merge *x;
     const struct form *form;
     pf_merge_entries all;    /* key: number, name and value */
-    pf_merge_entries things; /* key: number and name; value: that of the first input */
+    pf_merge_entries things; /* key: number and name; has the value of the first input */
     pf_buffer made, scratch;
     uint32_t n;        /* entries in `made` */
-    uint64_t left_out; /* entries of the current input */
+    uint64_t left_out; /* number of entries of the current input that were left out */
 } list_join;
 
-/* Handles an entry that disagrees with `first` of an earlier input. */
+/* Handles an entry that disagrees with `first`, an entry of an earlier input. */
 static perfile_status handle_contradiction(list_join *j, uint32_t k, const list_entry *e,
                                            const pf_merge_entry *first, perfile_error *err)
 {
@@ -201,8 +201,8 @@ static perfile_status handle_contradiction(list_join *j, uint32_t k, const list_
                              PF_TEXT_ARGS(e->value), x->inputs[k].name);
 }
 
-/* Adds an entry of input `k`. Within one input, several entries may be about one thing: only those
- * of earlier inputs are compared. */
+/* Adds an entry of input `k`. It may disagree with entries of earlier inputs only: within one
+ * input, several entries may be about one thing. */
 static perfile_status add_entry(list_join *j, uint32_t k, const list_entry *e, perfile_error *err)
 {
     const pf_merge_entry want = {
@@ -211,7 +211,7 @@ static perfile_status add_entry(list_join *j, uint32_t k, const list_entry *e, p
     pf_merge_entry *one = pf_merge_entries_add(&j->all, &want, &is_new);
     if (!one)
         return pf_fail_nomem(err, "merge");
-    /* An equal entry is in the output already. One that was refused is refused again, for each
+    /* An equal entry is in the output already, or was refused and is refused again, once for each
      * input. */
     if (!is_new && !one->refused)
         return PERFILE_OK;
@@ -230,7 +230,8 @@ static perfile_status add_entry(list_join *j, uint32_t k, const list_entry *e, p
 
 PF_FACT_MAKER(build_ids)
 
-/* Makes an entry of BUILD_ID in the form that perf writes today, from a build id of the session. */
+/* Makes an entry of BUILD_ID, in the form that current perf writes, from a build id of the session.
+ */
 static perfile_status make_entry(list_join *j, const perfile_build_id *id, list_entry *e,
                                  perfile_error *err)
 {
@@ -252,16 +253,16 @@ static perfile_status make_entry(list_join *j, const perfile_build_id *id, list_
     return st;
 }
 
-/* True if the name of the build id borrows from the payload of `f`: it is an entry of that
- * feature. */
+/* Returns true if the build id is an entry of feature `f`: its name points into the feature's
+ * payload. */
 static bool is_from_feature(const perfile_feature *f, const perfile_build_id *id)
 {
     uintptr_t from = f ? (uintptr_t)f->payload.ptr : 0, at = (uintptr_t)id->filename.ptr;
     return f && at >= from && at - from < f->payload.len;
 }
 
-/* Adds the build ids of the session that came in records. Entries of feature `f` were added
- * before, as they are stored. */
+/* Adds the build ids of the session that came in records. Entries of feature `f` were added before,
+ * as they are stored. */
 static perfile_status add_build_ids_of_records(list_join *j, uint32_t k, const perfile_feature *f,
                                                perfile_error *err)
 {
@@ -279,13 +280,13 @@ static perfile_status add_build_ids_of_records(list_join *j, uint32_t k, const p
         if (st == PERFILE_OK)
             st = add_entry(j, k, &e, err);
         else
-            j->left_out++, st = PERFILE_OK; /* it does not fit an entry */
+            j->left_out++, st = PERFILE_OK; /* it is too large for an entry */
     }
     return st;
 }
 
-/* True for INIT_MAP if records of the input change: the records inside would have to change too,
- * and are not rewritten. */
+/* Returns true for INIT_MAP if records of the input change: the records in it would have to change,
+ * too, but are not rewritten. */
 static bool would_change(const pf_merge *x, uint32_t k, uint32_t number)
 {
     return number == PERFILE_FEATURE_INIT_MAP && !x->inputs[k].plain;
@@ -311,8 +312,8 @@ static perfile_status add_input(list_join *j, uint32_t k, perfile_error *err)
             j->x->inputs[k].name);
         is_open = false;
     }
-    /* Entries of perf before 2.6.35 have another layout and cannot stand in one list with others:
-     * they are made again from the session. */
+    /* Entries of perf before 2.6.35 have another layout and cannot be in one list with others: they
+     * are made again from the session. */
     is_open = is_open && !list.old_build_id;
     while (is_open && st == PERFILE_OK && j->form->next(&list, &e))
         st = add_entry(j, k, &e, err);
@@ -322,8 +323,8 @@ static perfile_status add_input(list_join *j, uint32_t k, perfile_error *err)
     return st;
 }
 
-/* True if there is nothing to join: all inputs have the same bytes, and no session has build ids
- * from records besides. */
+/* Returns true if there is nothing to join: all inputs have the same bytes, and no session has
+ * other build ids from records. */
 static bool is_same_everywhere(const pf_merge *x, const struct form *form)
 {
     if (!pf_fact_all_same(x, form->number))
@@ -345,7 +346,7 @@ static bool is_same_everywhere(const pf_merge *x, const struct form *form)
 /* Joins the entries of all inputs into j->made and adds the feature. */
 static perfile_status join_entries(list_join *j, perfile_error *err)
 {
-    /* The number of entries is stored when it is known. */
+    /* The number of entries is stored at the end. */
     static const uint8_t zeros[4];
     pf_merge *x = j->x;
     perfile_status st = PERFILE_OK;
@@ -360,7 +361,7 @@ static perfile_status join_entries(list_join *j, perfile_error *err)
     return pf_fact_join(x, j->form->number, &j->made, err);
 }
 
-/* The table has a form for each feature with the rule LIST or PMUS, so the search always ends. */
+/* forms[] has every feature with the rule LIST or PMUS, so the search always ends. */
 perfile_status pf_join_list(pf_merge *x, uint32_t number, perfile_error *err)
 {
     const struct form *form = forms;

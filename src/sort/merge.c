@@ -1,9 +1,9 @@
-/* The stage: hands out the records of all inputs in order of time.
+/* The merge as a stage: yields the records of all inputs in order of time.
  *
- * fill() decides what comes next: damage, a round that is due, the refill of an input whose run is
- * used up, or a run of records. A run is made by fill_fast() as long as plain samples come, and by
- * add_next_record() for everything else. An input is refilled only at the beginning of a run,
- * because records of the run may borrow the bytes of its old run. */
+ * fill() decides what comes next: damage, a FINISHED_ROUND that is due, the refill of an input that
+ * has used up its run, or a run of records. fill_fast() makes a run as long as plain samples
+ * follow, and add_next_record() handles all other records. An input is refilled only when a run
+ * begins, because records of the run may borrow bytes of the input's previous run. */
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "base/checked.h"
@@ -14,16 +14,17 @@
 
 #include <string.h>
 
-/* The entry of an input; equal times go by the order of the inputs.  An input in the middle of
- * fragments precedes all others: nothing may come between the fragments of a record. */
+/* The heap entry of an input. Records of equal times are in the order of their inputs. An input in
+ * the middle of fragments comes before all others: nothing may be between the fragments of a
+ * record. */
 static inline pf_head head_of(const pf_merge_input *in)
 {
     return (pf_head){
         .key = in->in_fragments ? 0 : in->key, .part = !in->in_fragments, .source = in->at};
 }
 
-/* Moves `in`, the first input of the heap, to its next record.  False: its run is used up; it has
- * left the heap and is x->exhausted, to be refilled by the caller. */
+/* Moves `in`, the first input of the heap, to its next record. Returns false if its run is used up:
+ * then it has left the heap and is x->exhausted, and the caller refills it. */
 static inline bool advance(pf_merge *x, pf_merge_input *in)
 {
     in->next++;
@@ -48,16 +49,16 @@ void pf_merge_push(pf_merge *x, const pf_merge_input *in)
     pf_heap_push(&x->heap, head_of(in));
 }
 
-/* Samples of which only words at fixed offsets change, without walking fields: write_with_new_id()
- * handles the most frequent case (at most the id changes), write_sample() the others. Both refuse
- * what they do not handle before anything is counted or advanced: then record.c does it, whose
- * output would be the same. */
+/* The fast path: samples in which only words at fixed offsets change. write_with_new_id() handles
+ * the most frequent case (at most the id changes), write_sample() the others. Both refuse what they
+ * do not handle before anything is counted or advanced; then record.c writes the record, with the
+ * same result. */
 
-/* Bytes from which on a record is not copied if it can stay where it is. */
+/* A record of at least so many bytes is not copied if its bytes do not change. */
 enum { LARGE = 1024 };
 
-/* Gives the number of an event id in the output, through the id cache. False: the id is 0 or of no
- * event; pf_merge_new_id() decides about those. */
+/* Sets *new_id to the number of an event id in the output, using the id cache. Returns false if the
+ * id is 0 or belongs to no event: pf_merge_new_id() decides about those. */
 static inline bool find_cached_id(pf_merge_input *in, uint64_t id, uint64_t *new_id)
 {
     pf_merge_cached_id *slot = &in->id_cache[id % PF_MERGE_ID_CACHE];
@@ -71,8 +72,8 @@ static inline bool find_cached_id(pf_merge_input *in, uint64_t id, uint64_t *new
     return true;
 }
 
-/* Gives the IDENTIFIER that the sample gets in the output, *id = 0 if it gets none. False:
- * record.c has to decide. */
+/* Sets *id to the IDENTIFIER that the sample gets in the output, 0 if it gets none. Returns false
+ * if record.c has to decide. */
 static bool id_to_add(const pf_merge *x, pf_merge_input *in, const perfile_record *r, uint64_t *id)
 {
     const perfile_layout *from = &in->plans[0].relayout.from;
@@ -87,8 +88,8 @@ static bool id_to_add(const pf_merge *x, pf_merge_input *in, const perfile_recor
     return in->n_events == 1;
 }
 
-/* Writes the new value of the field with value `v` to `at`. False: record.c has to do it (pids,
- * unknown ids, times near the ends of the clock). */
+/* Writes the new value of a field with value `v` to `at`. Returns false if record.c has to do it:
+ * pids, unknown ids, times near the ends of the clock. */
 static inline bool patch_word(pf_merge_input *in, const pf_merge_patch *p, uint64_t v, uint8_t *at,
                               bool swap)
 {
@@ -109,8 +110,8 @@ static inline bool patch_word(pf_merge_input *in, const pf_merge_patch *p, uint6
     return true;
 }
 
-/* True if the id of the sample belongs to an event of the input. Called if no sample of the input
- * changes: then the sample can be passed on without a copy. */
+/* Returns true if the id of the sample belongs to an event of the input. Called if no sample of the
+ * input changes: then the sample can be passed on without a copy. */
 static bool has_known_id(const pf_merge *x, pf_merge_input *in, const perfile_record *r)
 {
     uint64_t id;
@@ -122,8 +123,8 @@ static bool has_known_id(const pf_merge *x, pf_merge_input *in, const perfile_re
                                      &id);
 }
 
-/* Writes `r` to `to` in the layout of the output. Returns its size, 0: record.c has to do it.
- * Adding an IDENTIFIER in front of the body, the usual change of layout, is done here. */
+/* Writes `r` to `to` in the layout of the output. Returns its size, or 0 if record.c has to do it.
+ * The common change of layout, an IDENTIFIER added at the start of the body, is done here. */
 static inline size_t write_in_new_layout(const pf_relayout *plan, const perfile_record *r,
                                          uint64_t id, uint8_t *to)
 {
@@ -143,8 +144,8 @@ static inline size_t write_in_new_layout(const pf_relayout *plan, const perfile_
     return pf_relayout_record(plan, r, id, to, &n, NULL) == PERFILE_OK ? n : 0;
 }
 
-/* Writes `r` to `to`, or borrows its bytes if they are large and do not change. False: record.c
- * has to do it. Not inlined, so that the loop keeps its variables in registers. */
+/* Writes `r` to `to`, or borrows its bytes if they are large and do not change. Returns false if
+ * record.c has to do it. Not inlined, so that the loop keeps its variables in registers. */
 static __attribute__((noinline)) bool write_sample(pf_merge *x, pf_merge_input *in,
                                                    const perfile_record *r, uint8_t *to,
                                                    perfile_record *out)
@@ -168,7 +169,8 @@ static __attribute__((noinline)) bool write_sample(pf_merge *x, pf_merge_input *
             out->body = r->body;
             return true;
         }
-        /* A copy: the writer is faster with one long run of bytes than with many short ones. */
+        /* A copy, because the writer is faster with one long range of bytes than with many short
+         * ones. */
         pf_copy_small(to, r->header, n);
     } else if (!id_to_add(x, in, r, &id) ||
                (n = write_in_new_layout(&p->relayout, r, id, to)) == 0) {
@@ -216,8 +218,8 @@ static inline bool write_with_new_id(pf_merge_input *in, const perfile_record *r
     return true;
 }
 
-/* Returns slot `i` with the members set that are equal in all plain samples; x->ready_slots
- * remembers for which slots that was done. */
+/* Returns slot `i` of the run, in which the members that are equal in all plain samples are set.
+ * x->ready_slots remembers which slots are ready. */
 static inline perfile_record *sample_slot_at(pf_merge *x, uint32_t i)
 {
     perfile_record *slot = &x->base.run[i];
@@ -230,8 +232,8 @@ static inline perfile_record *sample_slot_at(pf_merge *x, uint32_t i)
     return slot;
 }
 
-/* Counters are kept in locals and stored at the end; base.framed gets what is known of the whole
- * run if nothing was in it before. */
+/* Adds plain samples to the run while it can. Counters are local variables and stored at the end.
+ * base.framed describes the whole run if the run was empty before. */
 static void fill_fast(pf_merge *x)
 {
     const uint32_t begun = x->base.n_run;
@@ -257,7 +259,7 @@ static void fill_fast(pf_merge *x)
         bytes += size;
         shortest = size < shortest ? size : shortest;
         longest = size > longest ? size : longest;
-        /* The writer can write the run with one call if the records lie one after the other. */
+        /* The writer can write the run with one call if its records are adjacent. */
         adjacent &= out->header == end;
         end = out->header + size;
         keys |= in->key;
@@ -286,7 +288,7 @@ static pf_merge *merge_of(perfile_stream *s)
     return (pf_merge *)(void *)s;
 }
 
-/* True for records that must be the only one in a run: the session changes at them, their extra
+/* Returns true for records that must be alone in their run: they change the session, their extra
  * bytes are read through the input, or they belong to an envelope. */
 static bool is_alone_in_run(const perfile_record *r)
 {
@@ -294,9 +296,9 @@ static bool is_alone_in_run(const perfile_record *r)
            r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
 }
 
-/* True for records that another input may hold too: those about the capture as a whole
- * (PF_ROW_FIRST), and side-band of a part of a recording. Not fragments: two may have equal bytes
- * although the records they make differ. */
+/* Returns true for records that another input may have, too: those about the whole capture
+ * (PF_ROW_FIRST), and side-band of a part of a recording. Fragments are excluded: two may have
+ * equal bytes although the records made of them differ. */
 static bool may_repeat(const pf_merge_input *in, const perfile_record *r)
 {
     unsigned class = pf_role_of(r);
@@ -304,14 +306,15 @@ static bool may_repeat(const pf_merge_input *in, const perfile_record *r)
            (in->is_part && class != PF_ROLE_DATA && !pf_is_joined_fragment(r));
 }
 
-/* The next slot of the run, for anything but a plain sample: the caller writes all members. */
+/* Returns the next slot of the run for a record other than a plain sample. The caller writes all
+ * members. */
 static perfile_record *next_slot(pf_merge *x)
 {
     x->ready_slots &= ~(UINT64_C(1) << x->base.n_run);
     return &x->base.run[x->base.n_run];
 }
 
-/* Counts the record in the next slot of the run, which came from `in`. */
+/* Counts the record in the next slot of the run, which is from `in`. */
 static void count_record(pf_merge *x, pf_merge_input *in)
 {
     const perfile_record *r = &x->base.run[x->base.n_run];
@@ -343,14 +346,14 @@ static perfile_status add_next_record(pf_merge *x, pf_merge_input *in, perfile_e
         st = pf_merge_is_repeated(x, in, out, in->key, timeless, &drop, err);
         x->result.repeated += drop;
         if (drop)
-            /* The rewritten bytes of a repeated record are given up. */
+            /* The rewritten bytes of a repeated record are dropped. */
             x->bytes.len = before_bytes;
         if (st != PERFILE_OK || drop)
             return st;
     }
     out->sequence = x->sequence++;
-    /* A record that was joined from fragments goes out with them only if the input does not
-     * change; else it goes out alone and is no inner record any more. */
+    /* A record joined from fragments is accompanied by them only if the input does not change.
+     * Otherwise it is written alone and is no longer an inner record. */
     if (r->flags & PERFILE_REC_INNER && in->plain)
         out->envelope = in->last_fragment;
     else
@@ -365,14 +368,14 @@ static perfile_status add_next_record(pf_merge *x, pf_merge_input *in, perfile_e
     return PERFILE_OK;
 }
 
-/* Feeds a record that changes the session (it stands alone in its run) to the session of the
+/* Passes a record that changes the session, which is alone in its run, to the session of the
  * output. */
 static perfile_status update_session(pf_merge *x, perfile_error *err)
 {
     const perfile_record *r = &x->base.run[0];
     if (x->base.n_run != 1 || !pf_session_collects(r))
         return PERFILE_OK;
-    /* The session is settled only if the record changed something. */
+    /* The session is resolved again only if the record changed something. */
     uint64_t before_it = perfile_session_generation(x->base.session);
     perfile_status st = pf_session_collect(x->base.session, r, err);
     if (st == PERFILE_OK && perfile_session_generation(x->base.session) != before_it)
@@ -380,7 +383,8 @@ static perfile_status update_session(pf_merge *x, perfile_error *err)
     return st;
 }
 
-/* Fills the run with records from the heap, until an input is used up or something has to wait. */
+/* Fills the run with records from the heap, until an input has used up its run or the next record
+ * must wait for another run. */
 static perfile_status fill_run(pf_merge *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -413,7 +417,7 @@ static void report_count(pf_merge *x, uint32_t kind, uint64_t n, const char *tex
         pf_merge_report(x, &note);
 }
 
-/* Reports what is known at the end only. Once, also if the caller goes on calling after the end. */
+/* Reports the counts at the end; once, even if the caller continues after the end. */
 static void report_end(pf_merge *x)
 {
     const perfile_merge_summary *sum = &x->result;
@@ -432,8 +436,8 @@ static void report_end(pf_merge *x)
         "records without a time got a trailer with the time of the record in front of them");
 }
 
-/* Hands out a FINISHED_ROUND if records with a time came since the last one; else this is the end.
- */
+/* Makes a FINISHED_ROUND the run if a record since the last one had a time; otherwise this is the
+ * end. */
 static perfile_status hand_out_round(pf_merge *x)
 {
     if (x->timed_since_round && x->has_rounds) {
@@ -447,7 +451,7 @@ static perfile_status hand_out_round(pf_merge *x)
     return PERFILE_END;
 }
 
-/* Hands out one of the damage records that merge_begin.c kept, as a run of its own. */
+/* Makes one of the damage records that merge_begin.c saved the run. */
 static void hand_out_damage(pf_merge *x)
 {
     perfile_record *r = next_slot(x);
@@ -457,7 +461,7 @@ static void hand_out_damage(pf_merge *x)
     x->base.n_run = 1;
 }
 
-/* Makes the next run; see the top of the file. */
+/* pf_stream_ops.fill: makes the next run; see the top of the file. */
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     pf_merge *x = merge_of(s);
@@ -486,8 +490,8 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     return st;
 }
 
-/* Reads extra bytes (AUX trace data) of run[0] through the stream of its input, which still stands
- * at that record. */
+/* pf_stream_ops.extra: reads extra bytes (AUX trace data) of run[0] through the stream of its
+ * input, which is still at that record. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err)
 {
@@ -521,7 +525,7 @@ void pf_merge_release(pf_merge *x)
     pf_free(x);
 }
 
-/* Closes the streams of the inputs, too. */
+/* pf_stream_ops.close: also closes the streams of the inputs. */
 static void close_stage(perfile_stream *s)
 {
     pf_merge *x = merge_of(s);

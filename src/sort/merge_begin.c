@@ -1,8 +1,8 @@
 /* perfile_merge(): checks the inputs, plans the merge and returns it as a stream.
  *
- * The order of the steps in plan_merge() is fixed: each needs what the one before it found. All
- * inputs are read up to their first record first; they are sorted, so everything about them is
- * known by then. */
+ * The steps in plan_merge() have a fixed order, because each needs the results of earlier ones.
+ * First each input is read up to its first record. Inputs are sorted streams with totals, so
+ * everything about them is known then. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -16,8 +16,9 @@
 
 enum { BYTES = 1 << 18 }; /* initial room for the rewritten records of a run */
 
-/* Makes the session and the container facts of the output. All inputs need the same byte order and
- * record family; the output is presented as a version 2 file whatever they were. */
+/* Makes the session of the output and describes its container. All inputs need the same byte order
+ * and record family. A perf.data output is described as a version 2 file, whatever the inputs are.
+ */
 static perfile_status begin_session(pf_merge *x, perfile_error *err)
 {
     const perfile_stream *first = x->inputs[0].stream;
@@ -48,8 +49,8 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
                           &x->base.session, err);
 }
 
-/* The parts of the output, where those of the inputs have headers of their own: all of them, one
- * input after the other.  Records of one processor may then be told from those of another. */
+/* Makes the parts of the output if those of the inputs have headers of their own: all parts of all
+ * inputs, in order. So records of different CPUs can still be told apart. */
 static perfile_status begin_parts(pf_merge *x, perfile_error *err)
 {
     const perfile_container *first = perfile_stream_container(x->inputs[0].stream);
@@ -87,7 +88,7 @@ static perfile_status begin_parts(pf_merge *x, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Plans the merge, from the inputs to the filled heap. */
+/* Plans the merge and fills the heap. */
 static perfile_status plan_merge(pf_merge *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -110,7 +111,7 @@ static perfile_status plan_merge(pf_merge *x, perfile_error *err)
     if (st == PERFILE_OK)
         st = pf_session_resolve(x->base.session, err);
     /* The first runs were fetched before offsets were known: examine them again, with keys in the
-     * clock of the output. */
+     * output's clock. */
     for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++) {
         pf_merge_input *in = &x->inputs[i];
         if (!in->ended)
@@ -120,7 +121,7 @@ static perfile_status plan_merge(pf_merge *x, perfile_error *err)
     }
     if (st == PERFILE_OK && !pf_buffer_reserve(&x->bytes, BYTES))
         st = pf_fail_nomem(err, "merge");
-    /* Captures of other families have no host name or CPUID to tell machines apart. */
+    /* Captures of other families have no host name or CPUID to distinguish machines. */
     if (x->base.container.family == PERFILE_FAMILY_PERF)
         x->result.boots = x->n_boots;
     else
@@ -128,15 +129,15 @@ static perfile_status plan_merge(pf_merge *x, perfile_error *err)
     return st;
 }
 
-/* Fills the table of rules by kind of field from format/merging.def. */
+/* Fills x->rules from format/merging.def. */
 static void load_rules(pf_merge *x)
 {
 #define MERGE_KIND(kind, rule) x->rules[PERFILE_KIND_##kind] = PF_MERGE_##rule;
 #include "perfile/format/merging.def"
 }
 
-/* Returns the last folders of a path: messages are short, and the advice in them is more important
- * than a long path. */
+/* Returns the last folders of a long path: messages are short, and their advice matters more than a
+ * long path. */
 static const char *short_name(const char *name)
 {
     enum { MOST = 48 };
@@ -147,7 +148,7 @@ static const char *short_name(const char *name)
     return slash && slash[1] ? slash + 1 : name + n - MOST;
 }
 
-/* Sets up x->inputs from what the caller passed. The streams stay the caller's until success. */
+/* Sets up x->inputs from the caller's inputs. The caller owns the streams until success. */
 static perfile_status init_inputs(pf_merge *x, const perfile_merge_input *inputs, size_t n,
                                   perfile_error *err)
 {
@@ -162,7 +163,7 @@ static perfile_status init_inputs(pf_merge *x, const perfile_merge_input *inputs
         if (perfile_stream_sorted_by(inputs[i].stream) != PERFILE_SORTED_BY_TIME)
             return pf_fail(err, PERFILE_E_USAGE, "merge", "%s is not sorted: see perfile_sort()",
                            inputs[i].name);
-        /* The result reads what all its inputs read; perfile_copy() refuses to overwrite that. */
+        /* The result reads all sources of its inputs; perfile_copy() refuses to overwrite them. */
         if (!pf_inputs_join(&x->base.inputs, pf_stream_inputs(inputs[i].stream)))
             return pf_fail_nomem(err, "merge");
         x->inputs[i] = (pf_merge_input){.stream = inputs[i].stream,
@@ -178,8 +179,8 @@ static perfile_status init_inputs(pf_merge *x, const perfile_merge_input *inputs
     return PERFILE_OK;
 }
 
-/* The streams of the inputs are owned from success on. On failure each is the caller's again,
- * without the sorting stage that may have been put on it. */
+/* On success the merge owns the streams of the inputs. On failure the caller owns them again,
+ * without a sorting stage that may have been put on them. */
 perfile_status perfile_merge(const perfile_merge_input *inputs, size_t n,
                              const perfile_merge_options *options, perfile_stream **stream,
                              perfile_error *err)
@@ -211,12 +212,12 @@ perfile_status perfile_merge(const perfile_merge_input *inputs, size_t n,
     return PERFILE_OK;
 }
 
-/* An input of a merge: totals and damage before its first record, then its records one by one.
+/* An input of a merge: its totals and damage before its first record, then its records one by one.
  *
- * Sort keys come next to the records of a run (`keys` of the stream), so the merge compares keys
- * without reading records. */
+ * A stream provides the sort keys of a run as an array (`keys`), so the merge compares keys without
+ * reading records. */
 
-/* True for a fragment, an envelope, or a record that came out of one. */
+/* Returns true for a fragment, an envelope, or a record from an envelope. */
 static bool is_fragment_or_inner(const perfile_record *r)
 {
     return r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_INNER);
@@ -230,9 +231,9 @@ static void set_run(pf_merge_input *in, size_t n)
     in->next_key = s->keys + (in->next - s->run);
 }
 
-/* True for records that never go out: rounds, which are made again, and envelopes. Fragments of a
- * record go out only if records of the input do not change; else the joined record goes out
- * instead. */
+/* Returns true for records that are never written: FINISHED_ROUNDs, which are made again, and
+ * envelopes. Fragments are written only if records of the input do not change; otherwise the joined
+ * record is written instead. */
 static bool never_goes_out(const pf_merge_input *in, const perfile_record *r)
 {
     return r->type == PERFILE_RECORD_FINISHED_ROUND ||
@@ -241,13 +242,13 @@ static bool never_goes_out(const pf_merge_input *in, const perfile_record *r)
 
 bool pf_merge_skip_to_next(pf_merge *x, pf_merge_input *in)
 {
-    /* Records of facts are dropped here: they are in the sessions of the inputs and so in the
+    /* Records of facts are dropped here: the facts are in the sessions of the inputs, and so in the
      * output. */
     for (; in->next < in->end; in->next++, in->next_key++) {
         const bool state =
             pf_marks_of(in->next) & PF_ROW_STATE && pf_role_of(in->next) != PF_ROLE_DATA;
         if (state || pf_marks_of(in->next) & PF_ROW_SECTION)
-            x->result.facts++; /* it is in the session, or the writer makes it again */
+            x->result.facts++; /* the session has it, or the writer makes it again */
         else if (!never_goes_out(in, in->next))
             break;
     }
@@ -255,13 +256,15 @@ bool pf_merge_skip_to_next(pf_merge *x, pf_merge_input *in)
         return false;
     /* Reading *next_key is all that ordering costs; records are not touched. */
     in->key = pf_merge_key(in, *in->next_key);
-    /* A row of fragments ends at the first record that is neither fragment nor inner record. */
+    /* A sequence of fragments ends at the first record that is neither fragment nor inner record.
+     */
     in->in_fragments = in->in_fragments && is_fragment_or_inner(in->next);
     return true;
 }
 
-/* Keeps a damage record to be handed out first; a sorting stage reports all damage in front of the
- * records. Beyond MOST of them only the summary counts. PERFILE_MERGE_FAIL_ON_DAMAGE: fails. */
+/* Saves a damage record, to be yielded before all records; a sorting stage reports all damage
+ * before its records. Beyond MOST of them only the summary counts. Fails with
+ * PERFILE_MERGE_FAIL_ON_DAMAGE. */
 static perfile_status keep_damage(pf_merge *x, const pf_merge_input *in, const perfile_record *r,
                                   perfile_error *err)
 {
@@ -274,7 +277,7 @@ static perfile_status keep_damage(pf_merge *x, const pf_merge_input *in, const p
         return st;
     }
     perfile_record mine = *r;
-    /* The record outlives its run: it must not point to bytes of it. */
+    /* The record outlives its run, so it must not point to bytes of the run. */
     mine.body.ptr = NULL;
     mine.header = NULL;
     mine.part = in->at;
@@ -309,7 +312,7 @@ perfile_status pf_merge_begin_run(pf_merge *x, pf_merge_input *in, perfile_error
     return pf_merge_skip_to_next(x, in) ? PERFILE_OK : pf_merge_next_run(x, in, err);
 }
 
-/* Adds the summary of an input to that of the merge. */
+/* Adds the summary of an input to the one of the merge. */
 static void add_summary(perfile_stream_summary *to, const perfile_stream_summary *s)
 {
     if (to->damages == 0)
@@ -327,8 +330,8 @@ static void add_summary(perfile_stream_summary *to, const perfile_stream_summary
     to->missing += s->missing;
 }
 
-/* True if records of the stream can have times. Families other than perf always have them; perf's
- * need an event with PERF_SAMPLE_TIME. */
+/* Returns true if records of the stream can have times. Families other than perf always do; perf
+ * needs an event with PERF_SAMPLE_TIME. */
 static bool has_times(const perfile_stream *stream)
 {
     const perfile_session *s = perfile_stream_session(stream);
@@ -341,8 +344,8 @@ static bool has_times(const perfile_stream *stream)
     return false;
 }
 
-/* A stream without totals is read to its end and held: events and clocks of the output depend on
- * all of it. The inputs share PERFILE_SORT_MAX_MEMORY. */
+/* A stream without totals is read to its end and its records are held, because events and clocks of
+ * the output depend on the whole input. The inputs share PERFILE_SORT_MAX_MEMORY. */
 perfile_status pf_merge_require_totals(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
     const uint64_t memory = PERFILE_SORT_MAX_MEMORY / x->n_inputs;
@@ -364,13 +367,14 @@ void pf_merge_return_stream(pf_merge_input *in)
     in->stream = in->caller_stream;
 }
 
-/* Asks all stages below for damage records, since the summary of the merge has to count them. */
+/* Requests damage records from all stages below, since the summary of the merge has to count them.
+ */
 perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_error *err)
 {
     perfile_stream_summary sum;
     for (perfile_stream *s = in->stream; s; s = s->below)
         s->options.deliver |= PERFILE_DELIVER_DAMAGE;
-    in->plain = true; /* until offsets are known: no fragment may be skipped yet */
+    in->plain = true; /* until offsets are known, no fragment may be skipped */
     perfile_status st = pf_merge_next_run(x, in, err);
     if (st != PERFILE_OK)
         return st;
@@ -391,10 +395,10 @@ perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_err
     return PERFILE_OK;
 }
 
-/* What a merge reports: notes and conflicts while it goes on, and the public functions that return
- * summaries, ids and pids of a merge. */
+/* Results of a merge: notes and conflicts while it runs, and the public functions that return
+ * summaries, ids and pids. */
 
-/* Does nothing if the caller gave no options.note. */
+/* Does nothing if options.note is NULL. */
 void pf_merge_report(const pf_merge *x, const perfile_merge_note *note)
 {
     if (x->options.note)
@@ -416,7 +420,7 @@ perfile_status pf_merge_conflict(const pf_merge *x, uint32_t number, uint32_t in
     return PERFILE_OK;
 }
 
-/* Returns the merge that `s` is, or stands on; NULL if there is none. */
+/* Returns the merge that `s` is or is based on, NULL if there is none. */
 static const pf_merge *stage_of(const perfile_stream *s)
 {
     while (s && s->ops != &pf_merge_ops)
@@ -428,7 +432,7 @@ void perfile_merge_get_summary(const perfile_stream *stream, perfile_merge_summa
                                size_t size)
 {
     const perfile_merge_summary none = {0};
-    /* All zeros if the stream does not stand on a merge. */
+    /* All zeros if the stream is not based on a merge. */
     const pf_merge *x = stage_of(stream);
     memcpy(out, x ? &x->result : &none, size < sizeof none ? size : sizeof none);
 }
@@ -464,12 +468,12 @@ bool perfile_merge_get_id(const perfile_stream *stream, size_t position, size_t 
     return true;
 }
 
-/* pids are counted up per boot: boot h has those from h * PERFILE_MERGE_PIDS on. */
+/* Boot h has the pids from h * PERFILE_MERGE_PIDS on. */
 bool perfile_merge_get_pid(const perfile_stream *stream, size_t position, uint32_t after,
                            uint32_t *pid, uint32_t *new_pid)
 {
     const pf_merge *x = stage_of(stream);
-    /* UINT32_MAX: begin with the first pid. */
+    /* UINT32_MAX: start with the first pid. */
     uint64_t at = after == UINT32_MAX ? 0 : (uint64_t)after + 1;
     if (!x || position >= x->n_inputs || !pf_pids_next(&x->inputs[position].moved_pids, &at, pid))
         return false;
@@ -479,7 +483,7 @@ bool perfile_merge_get_pid(const perfile_stream *stream, size_t position, uint32
 
 const char *perfile_merge_note_name(uint32_t kind)
 {
-    /* Part of the interface: --json prints these names. */
+    /* These names are part of the interface. */
     static const char *const names[PERFILE_N_MERGE_NOTES] = {
         [PERFILE_MERGE_NOTE_JOINED] = "joined",     [PERFILE_MERGE_NOTE_DROPPED] = "dropped",
         [PERFILE_MERGE_NOTE_CONFLICT] = "conflict", [PERFILE_MERGE_NOTE_RECORDS] = "records",

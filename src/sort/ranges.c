@@ -1,8 +1,8 @@
-/* Ranges of the mapped file: the first pass finds them, the second one reads them in place.
+/* Ranges of the mapped file: the first pass finds them, the second reads them in place.
  *
- * Bytes of the mapping may change at any time, when another program writes to the file.  So sizes
- * and times are checked again whenever they are read: nothing is read beyond the range, and a time
- * that steps back within it sets `changed`, with which yield.c ends the sort. */
+ * Another program may write to the file at any time, so the mapped bytes may change.  Sizes and
+ * times are checked whenever they are read: nothing is read beyond the range, and a time that steps
+ * back within the range sets `changed`.  Then yield.c ends the sort with an error. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sort/sort.h"
@@ -22,7 +22,7 @@ void pf_sort_ranges_close(pf_sort_ranges *b)
     pf_free(b->list);
 }
 
-/* The last range, if `r` follows it; else NULL. */
+/* Returns the last range if `r` directly follows it, else NULL. */
 static pf_sort_range *range_before(const pf_sort_ranges *b, const perfile_record *r)
 {
     pf_sort_range *last = b->n ? &b->list[b->n - 1] : NULL;
@@ -74,7 +74,8 @@ void pf_sort_range_record(const pf_sort_ranges *b, const pf_sort_range *one, per
     pf_sort_frame(r, one->at, b->swap);
 }
 
-/* Returns the key of the next record, which is no usual sample; advances the clock. */
+/* Returns the key of the next record if it is not a sample with a usable time; advances the clock.
+ */
 static uint64_t other_key(const pf_sort_ranges *b, pf_sort_range *one)
 {
     perfile_record r;
@@ -82,9 +83,9 @@ static uint64_t other_key(const pf_sort_ranges *b, pf_sort_range *one)
     return pf_time_key(&one->clock, &r);
 }
 
-/* Reads the record at one->at: sets key and clock of the range, and the head.  FINISHED_ROUNDs are
- * skipped.  The key 0 brings a changed range to the top of the heap, where the error is reported.
- * False: the range has ended. */
+/* Reads the record at one->at, skipping FINISHED_ROUNDs: sets key and clock of the range, and
+ * *head.  If the range was changed, the key is 0, which brings it to the top of the heap, where the
+ * error is reported.  Returns false at the end of the range. */
 static inline bool read_head(const pf_sort_ranges *b, pf_sort_range *one, pf_head *head)
 {
     const uint8_t *const end = one->start + one->bytes;

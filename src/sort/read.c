@@ -1,10 +1,10 @@
 /* The first pass: reads the stream below to its end and computes the key of every record.
  *
- * Records that stay in the mapped file are added to ranges, by the run where all of a run are
- * contiguous samples (take_run()), else one by one.  All others are copied to the store `loose`.
- * FINISHED_ROUNDs and envelopes are left out; fragments of a large simpleperf record share one key,
- * so that they stay together.  Besides, the pass counts what the stage reports of its records
- * (pf_totals): merge needs that before the first record. */
+ * Records that stay in the mapped file are added to ranges: a whole run at once if it consists of
+ * contiguous samples (take_run()), otherwise one by one.  All other records are copied to the store
+ * `loose`.  FINISHED_ROUNDs and envelopes are left out.  Fragments of a large simpleperf record
+ * share one key, so that they stay together.  The pass also computes the totals that the stage
+ * reports (pf_totals), because merge needs them before the first record. */
 #include "base/error.h"
 #include "model/index.h"
 #include "stage/run.h"
@@ -20,7 +20,8 @@ uint64_t pf_sort_count_events_and_ids(const perfile_session *s)
     return known;
 }
 
-/* The next record is the first of another part: times begin again there. */
+/* Begins another part with the next record: its times are independent of those of the part before.
+ */
 static void begin_part(pf_sort *x, uint32_t part)
 {
     const perfile_container *c = perfile_stream_container(&x->base);
@@ -29,13 +30,14 @@ static void begin_part(pf_sort *x, uint32_t part)
     x->part = part;
     x->released = 0;
     if (x->in_order)
-        return; /* parts alternate in a stream that is sorted: they are one sequence */
+        return; /* parts alternate in a sorted stream: they are one sequence */
     x->clock = (pf_time_clock){0};
     x->fragments_open = false;
 }
 
-/* Returns the key of a record of which `first` is the first fragment: if that begins with a sample,
- * the time in it, else (it may be too short for that) the greatest time so far. */
+/* Returns the key of a record that is stored in fragments; `first` is its first fragment.  If the
+ * record is a sample, its key is the time in that fragment.  Otherwise, or if the fragment is too
+ * short to tell, it is the greatest time so far. */
 static uint64_t key_of_first_fragment(pf_time_clock *c, const perfile_record *first)
 {
     const bool swap = first->flags & PERFILE_REC_SWAPPED;
@@ -53,9 +55,8 @@ static uint64_t key_of_first_fragment(pf_time_clock *c, const perfile_record *fi
     return pf_time_key(c, &joined);
 }
 
-/* Returns the key of fragment `r`: that of its joined record, computed with the first fragment.
- * Notes where the store has the first one, for the case that the joined record shows another
- * time. */
+/* Returns the key of fragment `r`: the key of its whole record, computed from the first fragment.
+ * Notes where the store has the first fragment, in case the joined record shows another time. */
 static uint64_t key_of_fragment(pf_sort *x, const perfile_record *r)
 {
     if (!x->fragments_open) {
@@ -69,7 +70,7 @@ static uint64_t key_of_fragment(pf_sort *x, const perfile_record *r)
     return x->fragments_key;
 }
 
-/* Reading a payload releases the record in front of it: if it is not stable, *r gets a copy. */
+/* Reading a payload invalidates its record.  If the record is not persistent, *r gets a copy. */
 static perfile_status keep_record(pf_sort *x, perfile_record *r, perfile_error *err)
 {
     if (r->flags & PERFILE_REC_STABLE)
@@ -84,9 +85,9 @@ static perfile_status keep_record(pf_sort *x, perfile_record *r, perfile_error *
     return PERFILE_OK;
 }
 
-/* Appends the payload of `r`, the record that the stream is at, to the payload file unless it is
- * stable in memory.  *copy is a copy of `r`; copy->extra.len becomes what was
- * there of the payload. */
+/* Appends the payload of `r`, the current record of the stream, to the payload file, unless it is
+ * persistent in memory.  *copy is a copy of `r`; copy->extra.len is set to the bytes of payload
+ * that were found. */
 static perfile_status save_payload(pf_sort *x, const perfile_record *r, perfile_record *copy,
                                    perfile_error *err)
 {
@@ -104,14 +105,14 @@ static perfile_status save_payload(pf_sort *x, const perfile_record *r, perfile_
             return st;
         copy->extra.len += payload.len;
     }
-    /* A payload that ends early is kept as far as it goes. */
+    /* A payload that ends early is stored as far as it goes. */
     if (st == PERFILE_E_TRUNCATED)
         copy->flags |= PERFILE_REC_PAYLOAD_CUT; /* the stream reports the damage next */
     return st == PERFILE_END || st == PERFILE_E_TRUNCATED ? PERFILE_OK : st;
 }
 
-/* Adds a record to the store.  Once there are too many ranges even stable bytes are copied, so that
- * the second pass need not fetch records one by one from all over the file. */
+/* Adds a record to the store.  When there are too many ranges, even persistent bytes are copied, so
+ * that the second pass does not fetch single records from all over the file. */
 static perfile_status store_record(pf_sort *x, uint64_t key, const perfile_record *r,
                                    perfile_error *err)
 {
@@ -120,9 +121,9 @@ static perfile_status store_record(pf_sort *x, uint64_t key, const perfile_recor
     return st == PERFILE_OK ? pf_sort_store_add(&x->loose, key, &copy, x->ranges.full, err) : st;
 }
 
-/* True if `r` goes into the output.  False for records that are left out: FINISHED_ROUNDs (new ones
- * are made), envelopes (their content is sorted), and joined records (merge.c joins the fragments
- * again).  The time of a joined record becomes the key of its fragments. */
+/* Returns true if `r` goes into the output.  FINISHED_ROUNDs do not (new ones are made), nor do
+ * envelopes (their content is sorted), nor joined records (yield.c joins the fragments again).  The
+ * time of a joined record becomes the key of its fragments. */
 static bool goes_into_output(pf_sort *x, const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) {
@@ -150,7 +151,7 @@ void pf_sort_note_samples(pf_totals *sum, uint64_t n, uint64_t first, uint64_t l
     sum->last_sample = last > sum->last_sample ? last : sum->last_sample;
 }
 
-/* Notes a hash of the first record of data, by which merge recognizes copies of a capture. */
+/* Notes a hash of the first data record, by which merge recognizes copies of a capture. */
 static void note_first(pf_totals *sum, const perfile_record *r)
 {
     if (sum->first_bytes == 0)
@@ -177,8 +178,9 @@ void pf_sort_note(pf_totals *sum, const perfile_record *r)
     }
 }
 
-/* True if the record itself would be in a file of this stream, so that its bytes count.  In a
- * capture envelopes are stored and their content is not; a stage passes on the content instead. */
+/* Returns true if the record would be stored in a file made of this stream, so that its bytes
+ * count.  A capture stores envelopes instead of their content; a stage passes on the content
+ * instead. */
 static bool is_stored(const pf_sort *x, const perfile_record *r)
 {
     const bool of_stages = x->base.below->below != NULL;
@@ -187,7 +189,7 @@ static bool is_stored(const pf_sort *x, const perfile_record *r)
     return !of_stages || !(r->flags & PERFILE_REC_ENVELOPE) || pf_is_fragment(r);
 }
 
-/* Reads one record, the general way: a range or the store gets it, or it is left out. */
+/* Reads one record: adds it to a range or the store, or leaves it out. */
 static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_error *err)
 {
     const pf_family *family = pf_family_of(r->family);
@@ -195,7 +197,8 @@ static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_e
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "sort.record",
                        "records of family %u cannot be sorted", r->family);
     x->rounds = family->rounds;
-    /* From here on keys depend on the events: sort.c compares the count with that at the end. */
+    /* Keys depend on the events from here on. begin_writing() checks whether their number has
+     * changed by the end. */
     if (!x->key_seen && r->type < PERFILE_RECORD_USER) {
         x->key_seen = true;
         x->known_events = pf_sort_count_events_and_ids(x->base.session);
@@ -209,7 +212,7 @@ static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_e
     uint64_t key = is_fragment ? key_of_fragment(x, r) : pf_time_key(&x->clock, r);
     pf_sort_note(&x->totals, r);
     if (x->in_order && key < x->previous)
-        key = x->previous; /* a record without a time stays where it is */
+        key = x->previous; /* a record without a time keeps its position */
     x->result.out_of_order += key && key < x->previous;
     x->previous = key ? key : x->previous;
     x->bytes += perfile_record_size(r) + r->extra.len;
@@ -219,7 +222,7 @@ static perfile_status read_record(pf_sort *x, const perfile_record *r, perfile_e
     return store_record(x, key, r, err);
 }
 
-/* True if the records of the run are contiguous, have the flags of the first, and no payload. */
+/* Returns true if the records of the run are contiguous, have equal flags and no payload. */
 static bool is_contiguous(const pf_run *run)
 {
     const perfile_record *first = run->first;
@@ -234,8 +237,9 @@ static bool is_contiguous(const pf_run *run)
     return !odd;
 }
 
-/* Fast path for a whole run: contiguous samples of one layout that stay in the file, in order and
- * each with a time.  False, with nothing changed: the records must be read one by one. */
+/* Fast path: adds a whole run to a range if it consists of contiguous samples of one layout that
+ * stay in the file, in order and each with a time.  Returns false and changes nothing if the
+ * records must be read one by one. */
 static bool take_run(pf_sort *x, const pf_run *run)
 {
     const perfile_record *first = run->first, *last = &first[run->n - 1];
@@ -265,8 +269,8 @@ static bool take_run(pf_sort *x, const pf_run *run)
     return true;
 }
 
-/* Before records at `r` are read: begins a part, and every x->step bytes releases pages that were
- * passed and reports progress. */
+/* Called before the run at `r` is read: begins a part if needed.  Every x->step bytes, releases the
+ * pages that were read and reports progress. */
 static void release_and_report(pf_sort *x, const perfile_record *r)
 {
     if (r->part != x->part)

@@ -1,10 +1,10 @@
 /* Rewrites one record of an input for the output.
  *
  * The body is walked field by field; the kind of each field selects a rule of format/merging.def
- * (ids, times, pids, cgroups ...). Samples and trailers also get the layout of the output
- * (transform/relayout.h), after which the words at fixed offsets are patched by the plan of their
- * event. A record whose event is unknown, so that nobody could read it in the output, is left out
- * and counted. */
+ * (ids, times, pids, cgroups ...). Samples and trailers are also converted to the layout of the
+ * output (transform/relayout.h); then the words at fixed offsets are patched by the plan of their
+ * event. A record is left out and counted if its event is unknown, because then no reader of the
+ * output could read it. */
 #include "base/error.h"
 #include "base/byte_order.h"
 #include "core/layout.h"
@@ -25,11 +25,11 @@ typedef struct rewriting {
     pf_merge *x;
     pf_merge_input *in;
     const perfile_record *r;
-    const pf_merge_event *event; /* NULL: it has none, or the event is unknown */
+    const pf_merge_event *event; /* NULL if the record has none, or the event is unknown */
     uint8_t *out;                /* header of the new record */
-    uint8_t *end;                /* end of what is written so far */
-    uint64_t front; /* fields before this offset of the old record are already done … */
-    uint64_t shift; /* … and those after it moved by this many bytes, modulo 2^64 */
+    uint8_t *end;                /* end of the bytes written so far */
+    uint64_t front;              /* fields before this offset of the old record are done … */
+    uint64_t shift;              /* … and later fields moved by this many bytes, modulo 2^64 */
     bool swap;
     perfile_status st;
     perfile_error *err;
@@ -49,7 +49,7 @@ static void store(uint8_t *p, uint64_t width, uint64_t v, bool swap)
         pf_store_u32(p, (uint32_t)v, swap);
 }
 
-/* Keeps the first error, with the offset of the record. */
+/* Stores the first error, with the offset of the record. */
 static void fail(rewriting *w, perfile_status st)
 {
     if (w->st == PERFILE_OK) {
@@ -60,7 +60,7 @@ static void fail(rewriting *w, perfile_status st)
 
 /* Converts an id. 0 means "none", which readers take as the first event: in a part of a recording
  * it stays 0 if the event of the record is the first one in the output, too. In an input with a
- * single event every id means that event, except for stream ids. */
+ * single event, every id means that event, except for stream ids. */
 static uint64_t new_id(rewriting *w, uint64_t id, bool stream)
 {
     uint64_t out = id;
@@ -88,14 +88,14 @@ static uint64_t new_task(rewriting *w, uint64_t pid)
     return pid + (uint64_t)w->in->host * PERFILE_MERGE_PIDS;
 }
 
-/* Adds the offset of the input. Fails if the result would wrap around, or be one of the values
- * that mean "no time" (0 and PERFILE_NO_TIME). */
+/* Adds the offset of the input to a time. Fails if the result would wrap around or be a value that
+ * means "no time" (0 and PERFILE_NO_TIME). */
 static uint64_t new_time(rewriting *w, uint64_t time)
 {
     const uint64_t offset = w->in->offset;
     if (time == 0 || time == PERFILE_NO_TIME)
         return time;
-    /* The offset is signed, in two's complement: it goes back if its highest bit is set. */
+    /* The offset is signed, in two's complement. It is negative if its highest bit is set. */
     uint64_t moved = time + offset;
     bool back = offset >> 63;
     bool off = back ? moved >= time || moved == 0 : moved < time || moved == PERFILE_NO_TIME;
@@ -130,7 +130,7 @@ static uint64_t apply_rule(rewriting *w, unsigned rule, uint64_t v)
     }
 }
 
-/* Visitor: changes the field, or each word of a list, in the copy at w->out. */
+/* Visitor: changes the field, or each word of a list, in the new record. */
 static void on_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     rewriting *w = user;
@@ -157,8 +157,8 @@ static void on_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-/* Changes the fields of the body from offset `front` on, by their kinds; they are `shift` bytes
- * further in the new record. If the walk stops at damage, the rest stays as it was copied. */
+/* Changes the fields of the body from offset `front` on, by their kinds. They are `shift` bytes
+ * further in the new record. If the walk stops at damage, the rest stays as copied. */
 static void change_fields(rewriting *w, uint64_t front, uint64_t shift)
 {
     static const perfile_visitor visitor = {sizeof visitor, on_value, on_group, on_end};
@@ -167,7 +167,8 @@ static void change_fields(rewriting *w, uint64_t front, uint64_t shift)
     (void)perfile_record_walk(w->r, PERFILE_WALK_ALL, &visitor, w, NULL);
 }
 
-/* Applies a rule to the 64-bit word at `at`. TASK: two fields of 32 bits, pid and tid. */
+/* Applies a rule to the 64-bit word at `at`. With TASK the word is two 32-bit fields, pid and tid.
+ */
 static void change_word(rewriting *w, unsigned rule, uint8_t *at)
 {
     if (rule != PF_MERGE_TASK) {
@@ -188,8 +189,8 @@ static perfile_status too_long(const rewriting *w, size_t n)
     return st;
 }
 
-/* Returns the value of an IDENTIFIER that the input does not have: the converted ID field at `at`,
- * or with `at` NULL the first id of the event. */
+/* Returns the value of an added IDENTIFIER: the converted ID field at `at`, or the first id of the
+ * event if `at` is NULL. */
 static uint64_t id_to_add(rewriting *w, const uint8_t *at)
 {
     if (at)
@@ -197,7 +198,7 @@ static uint64_t id_to_add(rewriting *w, const uint8_t *at)
     return w->event ? w->event->first_id : 0;
 }
 
-/* Writes a sample. PERFILE_E_CORRUPT: it is shorter than its layout. */
+/* Writes a sample. PERFILE_E_CORRUPT: the sample is shorter than its layout. */
 static perfile_status rewrite_sample(rewriting *w, const pf_merge_plan *p)
 {
     const perfile_layout *from = &p->relayout.from;
@@ -224,8 +225,9 @@ static perfile_status rewrite_sample(rewriting *w, const pf_merge_plan *p)
     return w->st;
 }
 
-/* Appends a trailer to a record of an input without sample_id_all, with what is known of the
- * record. Its time is the sort key: that of the record in front of it if it has none itself. */
+/* Appends a trailer to a record of an input without sample_id_all, with all that is known about the
+ * record. If the record has no time, its sort key is used, which is the time of the record before
+ * it. */
 static perfile_status add_trailer(rewriting *w)
 {
     const perfile_event *e = perfile_session_event(w->x->base.session, w->event->out);
@@ -276,7 +278,7 @@ static void prefix_host_name(rewriting *w)
     w->end = w->out + NAME_AT + filled;
 }
 
-/* True for COMM records that get the name of their host. */
+/* Returns true for COMM records that get the name of their host. */
 static bool gets_host_name(const rewriting *w)
 {
     enum { LEAST = 8 };
@@ -285,8 +287,8 @@ static bool gets_host_name(const rewriting *w)
            w->end - w->out >= PF_PERF_RECORD_HEADER + LEAST;
 }
 
-/* Cuts the body of a record from its trailer; false if it has none. Record types without a table
- * are believed to end with a trailer if the id in it is one of the input. */
+/* Separates the body of a record from its trailer. Returns false if it has none. A record type
+ * without a table is assumed to have a trailer if the id in it is an id of the input. */
 static bool split_trailer(const rewriting *w, const perfile_layout *l, perfile_bytes *body,
                           perfile_bytes *trailer)
 {
@@ -307,7 +309,7 @@ static bool split_trailer(const rewriting *w, const perfile_layout *l, perfile_b
     return true;
 }
 
-/* True if the body holds all fields of fixed size, so that a trailer may follow. */
+/* Returns true if the body has all fields of fixed size, so that a trailer may follow. */
 static bool is_complete(const perfile_record *r)
 {
     return pf_record_known(r->type) && r->body.len + 1 >= pf_record_fixed_plus_one[r->type];
@@ -329,8 +331,8 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
         prefix_host_name(w);
     if (w->st != PERFILE_OK || w->r->type >= PERFILE_RECORD_USER)
         return w->st;
-    /* A tool may leave trailers out if there is one event only.  With several
-     * events in the output, readers would take the end of the body for a trailer: it gets one. */
+    /* A tool may omit trailers if there is only one event. With several events in the output,
+     * readers would take the end of the body for a trailer, so the record gets one. */
     bool bare = p && !has && w->event && is_complete(w->r);
     bool many = perfile_session_n_events(w->x->base.session) > 1;
     if (bare && (p->add_trailer || (many && p->relayout.to.sample_id_all)))
@@ -349,8 +351,8 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
     return w->st;
 }
 
-/* True if a READ record means the same in the output. Without trailers it is read by the
- * read_format of the first event, which in the output may come from another input. */
+/* Returns true if a READ record means the same in the output. Without trailers it is read by the
+ * read_format of the first event, which in the output may be from another input. */
 static bool read_stays(const pf_merge *x, const pf_merge_event *event, const pf_merge_plan *plan)
 {
     const perfile_event *first = perfile_session_event(x->base.session, 0);
@@ -360,9 +362,9 @@ static bool read_stays(const pf_merge *x, const pf_merge_event *event, const pf_
     return format == first->layout->read_format && format & PERFILE_FORMAT_ID;
 }
 
-/* Finds the event and plan of a kernel record; false if it cannot be read in the output. A record
- * of unknown event can still be read if all events of the input agree in their layout, and those
- * of the output do too. */
+/* Finds the event and plan of a kernel record. Returns false if the record cannot be read in the
+ * output. A record of unknown event can still be read if all events of the input have the same
+ * layout, and so do all events of the output. */
 static bool find_plan(const pf_merge *x, const pf_merge_input *in, const perfile_record *r,
                       const pf_merge_event **event, const pf_merge_plan **plan)
 {
@@ -386,8 +388,9 @@ static bool find_plan(const pf_merge *x, const pf_merge_input *in, const perfile
     return true;
 }
 
-/* True for an EVENT_UPDATE whose id belongs to none of several events. It came when there was a
- * single event, and a reader took it for that one; in the output it would be wrong. */
+/* Returns true for an EVENT_UPDATE with an id that belongs to none of several events. When it was
+ * written there was a single event, and a reader took it for that one; in the output it would be
+ * wrong. */
 static bool updates_unknown_event(const pf_merge_input *in, const perfile_record *r)
 {
     perfile_event_update v;
@@ -396,13 +399,13 @@ static bool updates_unknown_event(const pf_merge_input *in, const perfile_record
            !perfile_session_event_by_id(in->session, v.id);
 }
 
-/* Stores the size and makes *out the record at w->out. PERFILE_E_LIMIT: longer than 65,535 bytes.
- */
+/* Stores the size and sets *out to the record at w->out. PERFILE_E_LIMIT: it is longer than 65,535
+ * bytes. */
 static perfile_status finish(const rewriting *w, perfile_record *out)
 {
     size_t n = (size_t)(w->end - w->out);
-    /* Records joined from fragments may be longer than header.size can say; they keep their size.
-     */
+    /* Records joined from fragments may be longer than header.size can express; they keep their
+     * size. */
     if (n > MOST && n != perfile_record_size(w->r))
         return too_long(w, n);
     if (n <= MOST && w->r->type < PERFILE_RECORD_USER)
@@ -414,13 +417,13 @@ static perfile_status finish(const rewriting *w, perfile_record *out)
     return PERFILE_OK;
 }
 
-/* 16: padding of a COMM name, and the colon and NUL. */
+/* 16 is for the padding of a COMM name, the colon and the NUL. */
 size_t pf_merge_record_room(const perfile_record *r)
 {
     return perfile_record_size(r) + PF_RELAYOUT_MAX_GROWTH + MOST_TRAILER + MOST_HOST + 16;
 }
 
-/* Records of the tool are not rewritten if nothing changes; kernel records always are, as their
+/* Tool records are not rewritten if nothing changes. Kernel records always are, because their
  * trailers may get another layout. */
 perfile_status pf_merge_rewrite_record(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                        perfile_record *out, bool *drop, perfile_error *err)
@@ -441,7 +444,7 @@ perfile_status pf_merge_rewrite_record(pf_merge *x, pf_merge_input *in, const pe
     if (!*drop && in->plain && r->type >= PERFILE_RECORD_USER)
         return PERFILE_OK;
     if (in->n_events == 1)
-        w.event = &in->events[0]; /* also for records of the tool, which carry ids */
+        w.event = &in->events[0]; /* also for tool records, which have ids */
     if (*drop || (r->type < PERFILE_RECORD_USER && !find_plan(x, in, r, &w.event, &plan))) {
         x->result.unattributed++;
         *drop = true;

@@ -1,10 +1,10 @@
-/* Side-band that several parts of a recording hold, such as the synthesized MMAPs of each part,
- * goes out once.
+/* Side-band that several parts of a recording have, such as the synthesized MMAPs of each part, is
+ * written once.
  *
- * Records are equal if their bytes in the output are. An input may hold equal records more than
- * once, and all of those are wanted: so the n-th copy in one input counts as repeated only if n
- * copies went out already. For that the number of copies is counted per input and for the output.
- * Only the records of the current time are remembered, and those without a time. */
+ * Two records are equal if their bytes in the output are equal. An input may have equal records
+ * more than once, and all of them are wanted. So the n-th copy in one input counts as repeated only
+ * if n copies were written already. For this, copies are counted per input and for the output. Only
+ * records of the current time are remembered, and those without a time. */
 #include "base/alloc.h"
 
 #include "base/error.h"
@@ -12,12 +12,12 @@
 #include "schema/rows.h"
 
 enum {
-    MOST_BYTES = 12 << 20, /* remembered of one time; records beyond that are passed on */
+    MOST_BYTES = 12 << 20, /* remembered for one time; records beyond that are passed on */
     FIRST_SLOTS = 256,
-    HANDED_ON = 0 /* `owner` of the count for the output; inputs have their index + 1 */
+    HANDED_ON = 0 /* `owner` of a count for the output; an input's is its index + 1 */
 };
 
-/* How often a record occurred in an input, or went out. */
+/* How often a record occurred in an input, or was written to the output. */
 typedef struct occurrence {
     uint64_t hash;
     size_t at;    /* offset of its bytes in table.bytes */
@@ -28,7 +28,7 @@ typedef struct occurrence {
 
 /* A hash table with open addressing, at most half full. */
 typedef struct table {
-    uint64_t seed, key; /* key: the time that the records are of */
+    uint64_t seed, key; /* key: time of the records */
     occurrence *slots;
     size_t n, size; /* size is a power of two */
     pf_buffer bytes;
@@ -38,7 +38,7 @@ struct pf_repeated {
     table of_time, timeless;
 };
 
-/* Returns the slot of this record and owner, or the free slot where it belongs. */
+/* Returns the slot of this record and owner, or the free slot for it. */
 static occurrence *slot_of(const table *t, uint64_t hash, uint32_t owner, perfile_bytes b)
 {
     size_t at = (size_t)(hash >> 32) & (t->size - 1);
@@ -51,7 +51,7 @@ static occurrence *slot_of(const table *t, uint64_t hash, uint32_t owner, perfil
     }
 }
 
-/* Doubles the table; false: out of memory. */
+/* Doubles the table. Returns false when out of memory. */
 static bool grow(table *t)
 {
     size_t size = t->size ? t->size * 2 : FIRST_SLOTS;
@@ -72,7 +72,7 @@ static bool grow(table *t)
     return true;
 }
 
-/* Forgets everything: records of a new time come. */
+/* Clears the table for records of a new time. */
 static void begin_time(table *t, uint64_t key)
 {
     t->key = key;
@@ -89,8 +89,9 @@ static void begin_time(table *t, uint64_t key)
     pf_buffer_clear(&t->bytes);
 }
 
-/* Returns the count for this record and owner, 0 if it is new. `at`: where its bytes are in
- * t->bytes; if that is the end, they are appended. NULL: out of memory. */
+/* Returns the slot with the count for this record and owner; the count is 0 if the slot is new.
+ * `at` is the offset of the record's bytes in t->bytes; if it is the end, they are appended.
+ * Returns NULL when out of memory. */
 static occurrence *count_slot(table *t, uint32_t owner, perfile_bytes b, size_t at)
 {
     if (t->n >= t->size / 2 && !grow(t))
@@ -129,7 +130,8 @@ perfile_status pf_merge_is_repeated(pf_merge *x, const pf_merge_input *in, const
     occurrence *mine = count_slot(t, in->at + 1, b, all->at);
     if (!mine)
         return pf_fail_nomem(err, "merge");
-    /* The second call may have moved the slots: the count for the output is looked up again. */
+    /* The second call of count_slot() may have moved the slots, so the count for the output is
+     * looked up again. */
     *repeated = ++mine->count <= handed_on;
     if (!*repeated)
         slot_of(t, pf_index_hash(t->seed + HANDED_ON, b.ptr, b.len), HANDED_ON, b)->count++;
@@ -149,17 +151,17 @@ void pf_merge_forget_repeats(pf_merge *x)
     x->repeated = NULL;
 }
 
-/* A set of entries that several inputs have, each kept once: an array in the order of adding, and
- * an index of hashes into it. Entries with the same hash are chained. */
+/* A set of entries from several inputs, each stored once: an array in the order of adding, and an
+ * index of hashes into it. Entries with the same hash are chained. */
 
-/* Hash of the key of *want. */
+/* Returns the hash of the key of *want. */
 static uint64_t hash_of(const pf_merge_entries *e, const pf_merge_entry *want)
 {
     uint64_t h = pf_index_hash(e->heads.seed ^ want->number, want->name.ptr, want->name.len);
     return e->by_value ? pf_index_hash(h, want->value.ptr, want->value.len) : h;
 }
 
-/* True if both have the same key. */
+/* Returns true if both have the same key. */
 static bool has_key(const pf_merge_entries *e, const pf_merge_entry *one,
                     const pf_merge_entry *want)
 {
@@ -177,7 +179,7 @@ uint32_t pf_merge_entries_position(const pf_merge_entries *e, const pf_merge_ent
     return (uint32_t)(one - pf_merge_entries_at(e, 0));
 }
 
-/* Follows the chain of a hash. `next` is position + 1, so 0 becomes PF_INDEX_NONE. */
+/* Follows the chain of a hash. `next` is a position + 1, so 0 becomes PF_INDEX_NONE. */
 static pf_merge_entry *find(const pf_merge_entries *e, const pf_merge_entry *want, uint64_t hash)
 {
     uint32_t at = pf_index_get(&e->heads, hash);
@@ -195,7 +197,7 @@ pf_merge_entry *pf_merge_entries_find(const pf_merge_entries *e, const pf_merge_
     return e->items.len ? find(e, want, hash_of(e, want)) : NULL;
 }
 
-/* The seed is random, so that an input cannot be made to have equal hashes. */
+/* The seed is random, so that no input can be crafted to have many equal hashes. */
 pf_merge_entry *pf_merge_entries_add(pf_merge_entries *e, const pf_merge_entry *want, bool *added)
 {
     if (e->items.len == 0)
@@ -212,7 +214,7 @@ pf_merge_entry *pf_merge_entries_add(pf_merge_entries *e, const pf_merge_entry *
     one = pf_merge_entries_at(e, at);
     one->next = 0;
     if (same_hash != PF_INDEX_NONE) {
-        /* Second in the chain, so that the index need not change. */
+        /* Inserted as second in the chain, so that the index need not change. */
         pf_merge_entry *head = pf_merge_entries_at(e, same_hash);
         one->next = head->next;
         head->next = at + 1;
@@ -228,18 +230,18 @@ void pf_merge_entries_free(pf_merge_entries *e)
     pf_buffer_free(&e->items);
 }
 
-/* Records that a capture can hold for one recording only, because other records refer to them
- * without saying which recording they mean: AUX traces and THREAD_MAPs of perf stat. */
+/* Records that a capture can have for one recording only, because other records refer to them
+ * without naming the recording: AUX traces and THREAD_MAPs of perf stat. */
 
-/* True if both inputs are parts of one recording. */
+/* Returns true if both inputs are parts of one recording. */
 static bool same_recording(const pf_merge *x, uint32_t a, uint32_t b)
 {
     return x->inputs[a].is_part && x->inputs[b].is_part &&
            x->inputs[a].first_of_recording == x->inputs[b].first_of_recording;
 }
 
-/* AUX traces refer to buffers by number, and a single AUXTRACE_INFO says how they are decoded:
- * only one recording may have them. */
+/* AUX traces refer to buffers by number, and a single AUXTRACE_INFO describes how to decode them,
+ * so only one recording may have them. */
 static perfile_status check_aux(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                 perfile_error *err)
 {
@@ -281,7 +283,7 @@ static perfile_status check_thread_map(pf_merge *x, pf_merge_input *in, const pe
                              x->inputs[x->thread_map_input].name, in->name);
 }
 
-/* After a conflict, all records of that sort from this input are dropped. */
+/* After a conflict, all records of that kind from this input are dropped. */
 perfile_status pf_merge_check_exclusive(pf_merge *x, pf_merge_input *in, const perfile_record *r,
                                         bool *drop, perfile_error *err)
 {
@@ -292,7 +294,8 @@ perfile_status pf_merge_check_exclusive(pf_merge *x, pf_merge_input *in, const p
     *drop =
         (in->drops_aux && marks & PF_ROW_AUX_TRACE) || (in->drops_stat && marks & PF_ROW_STAT_RUN);
     x->result.conflicting += *drop;
-    /* It converts a hardware counter of another boot to a clock that the output does not have. */
+    /* TIME_CONV of another boot converts a hardware counter to a clock that the output does not
+     * have. */
     if (r->type == PERFILE_RECORD_TIME_CONV && in->host != x->inputs[x->clock_input].host) {
         x->foreign_time_convs++;
         *drop = true;

@@ -1,6 +1,6 @@
-/* perfile_sort(): options, the stage's functions, and its summary.  The first call of fill() reads
- * the stream below to its end (read.c) and plans the second pass (pf_sort_plan()); later calls
- * yield what is merged (merge.c).  See sort.h for the parts. */
+/* perfile_sort(): options, the functions of the stage, and its summary.  The first call of fill()
+ * reads the stream below to its end (read.c) and prepares the second pass (begin_writing()); later
+ * calls yield the merged records (yield.c). sort.h explains the parts. */
 #include "base/byte_order.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -12,13 +12,13 @@
 #include <string.h>
 
 enum {
-    MOST_RANGES = 1 << 17, /* of the mapped file; fewer with a small max_memory */
-    RELEASES = 512,        /* of all pages of the mapping, in the second pass */
-    MOST_STEP = 4 << 20,   /* bytes between two releases of pages; the same holds */
-    EXTRA_PIECE = 1 << 20  /* bytes of a payload that extra() returns at once */
+    MOST_RANGES = 1 << 17, /* ranges of the mapped file; fewer with a small max_memory */
+    RELEASES = 512,        /* most releases of the mapping's pages in the second pass */
+    MOST_STEP = 4 << 20,   /* bytes between two releases of pages; less with a small max_memory */
+    EXTRA_PIECE = 1 << 20  /* bytes of a payload that extra() returns in one call */
 };
 
-/* The stage as what it is; `s` must have sort_ops. */
+/* Casts a stream to the stage; `s` must have sort_ops. */
 static pf_sort *sort_of(perfile_stream *s)
 {
     return (pf_sort *)(void *)s;
@@ -26,15 +26,16 @@ static pf_sort *sort_of(perfile_stream *s)
 
 void pf_sort_progress(pf_sort *x, uint64_t done)
 {
-    /* A byte is half done when it was read, and done when it was yielded.  In the first pass `done`
-     * runs from 0 to the size of the input; in the second it begins at the number of bytes that
-     * will be yielded (x->total then) and runs to twice that number. */
+    /* Each byte counts half when it is read and half when it is yielded.  In the first pass `done`
+     * runs from 0 to the size of the input.  In the second it runs from x->total, which is then the
+     * number of bytes to yield, to twice that. */
     if (x->options.progress)
         x->options.progress(x->options.user, x->total ? done / 2 : done, x->total);
 }
 
-/* Returns the key of a stored record as the session knows it now: its time, if it came before the
- * attr that says where that is.  Fragments and records without a time keep their key. */
+/* Returns the key of a stored record, computed again with what the session knows now: its time may
+ * not have been found when the record was read, because its attr came later.  Fragments and records
+ * without a time keep their key. */
 static uint64_t key_by_session(const pf_sort *x, const pf_sort_item *item)
 {
     perfile_record r = {.session = x->base.session, .envelope = PERFILE_NO_SEQUENCE};
@@ -47,8 +48,8 @@ static uint64_t key_by_session(const pf_sort *x, const pf_sort_item *item)
     return time == PERFILE_NO_TIME ? item->key : time;
 }
 
-/* Replaces the store `loose` by one with keys as the session knows them now.  The payload file is
- * taken over, because items point into it. */
+/* Replaces the store `loose` by one with keys computed again.  The payload file moves to the new
+ * store, because items refer to it. */
 static perfile_status recompute_store_keys(pf_sort *x, perfile_error *err)
 {
     pf_sort_store updated = {0};
@@ -83,8 +84,9 @@ static perfile_status recompute_store_keys(pf_sort *x, perfile_error *err)
     return st;
 }
 
-/* Copies the records of all ranges to the store `moved`, with keys as the session knows them now,
- * and removes the ranges: their order may be another one.  Passed pages are released on the way. */
+/* Copies the records of all ranges to the store `moved`, with keys computed again, and removes the
+ * ranges, because their records may no longer be in order.  Pages are released once they are
+ * copied. */
 static perfile_status move_ranges(pf_sort *x, perfile_error *err)
 {
     for (uint32_t i = 0; i < x->ranges.n; i++) {
@@ -115,7 +117,7 @@ static perfile_status move_ranges(pf_sort *x, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Makes the readers of both stores; those of runs share the budget. */
+/* Makes the readers of both stores.  Readers of runs share the budget. */
 static perfile_status open_readers(pf_sort *x, perfile_error *err)
 {
     size_t n_loose, n_moved;
@@ -134,9 +136,9 @@ static perfile_status open_readers(pf_sort *x, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Between the passes: makes the readers, and prepares to read the ranges in place.  If the session
- * has learned events or ids since the first key was computed, keys may be wrong: all of them are
- * computed again. */
+/* Goes from the first pass to the second: makes the readers, and prepares to read the ranges in
+ * place.  If the session has learned events or ids since the first key was computed, keys may be
+ * wrong, so all of them are computed again. */
 static perfile_status begin_writing(pf_sort *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -156,7 +158,7 @@ static perfile_status begin_writing(pf_sort *x, perfile_error *err)
     return st;
 }
 
-/* A release looks at the whole mapping, so there are RELEASES of them at most. */
+/* A release goes through the whole mapping, so there are at most RELEASES of them. */
 void pf_sort_touched(pf_sort *x, uint64_t bytes)
 {
     const perfile_container *c = perfile_stream_container(&x->base);
@@ -187,7 +189,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     return pf_sort_merge(x, err);
 }
 
-/* pf_stream_ops.extra: the next chunk of a payload that is in the temporary file. */
+/* pf_stream_ops.extra: returns the next chunk of a payload that is in the temporary file. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *chunk,
                             perfile_error *err)
 {
@@ -238,9 +240,9 @@ static void close_stage(perfile_stream *s)
 
 static const pf_stream_ops sort_ops = {.fill = fill, .extra = extra, .close = close_stage};
 
-/* Shares max_memory: three eighths for records in memory and for the windows of runs, three eighths
- * for records of ranges whose keys were computed again, a sixteenth for ranges and their heads, the
- * rest for buffers. */
+/* Divides max_memory: three eighths for records in memory and the windows of runs, three eighths
+ * for records of ranges with keys computed again, a sixteenth for ranges and their heap entries,
+ * the rest for buffers. */
 static perfile_status share_memory(pf_sort *x, const perfile_session *session, perfile_error *err)
 {
     uint64_t memory = x->options.max_memory;
@@ -252,14 +254,14 @@ static perfile_status share_memory(pf_sort *x, const perfile_session *session, p
                                session, err);
 }
 
-/* Copies the options, with defaults for zeros, and checks them. */
+/* Copies the options, replaces zeros by defaults, and checks them. */
 static perfile_status take_options(perfile_sort_options *o, const perfile_sort_options *given,
                                    perfile_error *err)
 {
     perfile_status st = pf_options_copy(o, given, "sort.options", err);
     if (st != PERFILE_OK)
         return st;
-    /* With a max_memory of the caller, no more of the page cache is used than that. */
+    /* If the caller limits max_memory, the page cache in use gets the same limit. */
     if (o->max_mapped == 0)
         o->max_mapped = o->max_memory ? o->max_memory : PERFILE_SORT_MAX_MAPPED;
     if (o->max_memory == 0)
@@ -290,7 +292,7 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
     x->round_most = o.flags & PERFILE_SORT_ONE_ROUND ? UINT64_MAX : PF_ROUND_BYTES;
     x->timed = o.flags & PERFILE_SORT_ONE_ROUND;
     x->in_order = in_order;
-    /* So that release() finds no file to close when share_memory() fails. */
+    /* So that free_stage() finds no file to close if share_memory() fails. */
     pf_sort_store_open(&x->loose, 0, NULL);
     pf_sort_store_open(&x->moved, 0, NULL);
     st = share_memory(x, perfile_stream_session(below), err);
@@ -302,7 +304,7 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
     x->base.totals = &x->totals;
     x->totals.first_sample = UINT64_MAX;
     x->total = pf_container_bytes(perfile_stream_container(below));
-    /* To map a file twice costs as much as to read it, so a file that is not too large stays
+    /* Mapping a file twice costs as much as reading it, so a file that is not too large stays
      * mapped. */
     x->stays_mapped = x->total && x->total <= x->options.max_mapped;
     pf_stream_on(&x->base, &sort_ops, below);

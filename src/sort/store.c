@@ -1,5 +1,5 @@
-/* The store of records that cannot stay in the file.  Items are kept in input order and only their
- * entries are sorted, so that a spill writes each item once, in order. */
+/* The store of records that cannot stay in the file.  Items stay in input order and only their
+ * entries are sorted.  So a spill writes each item once, in sorted order. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/source_kind.h"
@@ -10,19 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A natural merge sort, in the manner of timsort: finds ascending sequences ("runs" in this file),
- * brings short ones to SHORT_RUN entries by insertion, and merges neighbours so that the stack of
- * pending runs stays short.  Equal keys never change places. */
+/* A natural merge sort, similar to timsort: finds ascending sequences ("runs" in this part),
+ * extends short ones to SHORT_RUN entries by insertion, and merges neighbors so that the stack of
+ * pending runs stays short.  The sort is stable. */
 
 enum {
-    SHORT_RUN = 16, /* runs that are shorter are extended to this length by insertion sort */
-    /* A pending run is more than twice as long as the one behind it, so lengths grow at least by
-     * powers of two, and 64 of them cannot be exceeded by any array in memory. */
+    SHORT_RUN = 16, /* shorter runs are extended to this length by insertion sort */
+    /* A pending run is more than twice as long as the next one on the stack, so no array in memory
+     * can have more than 64 of them. */
     MOST_RUNS = 64
 };
 
-/* Returns how many of e[0 .. n), which is sorted, have a key below `key`; with `equal`: below or
- * equal to it. */
+/* Returns how many entries of the sorted e[0 .. n) have a key below `key`, or with `equal`, up to
+ * `key`. */
 static size_t count_below(const pf_sort_entry *e, size_t n, uint64_t key, int equal)
 {
     size_t low = 0;
@@ -36,8 +36,8 @@ static size_t count_below(const pf_sort_entry *e, size_t n, uint64_t key, int eq
     return low;
 }
 
-/* Merges from the front.  `left` is the copy in scratch, `right` lies in place behind the gap in
- * which `out` is.  The next entry is chosen without a branch, because times of two ring buffers
+/* Merges from the front.  `left` is the copy in scratch; `right` is in place, after the gap that
+ * `out` fills.  The next entry is chosen without a branch, because times of two ring buffers
  * alternate unpredictably. */
 static void merge_forward(pf_sort_entry *out, const pf_sort_entry *left, size_t n_left,
                           const pf_sort_entry *right, size_t n_right)
@@ -53,7 +53,7 @@ static void merge_forward(pf_sort_entry *out, const pf_sort_entry *left, size_t 
     memcpy(out, left, (size_t)(left_end - left) * sizeof *out);
 }
 
-/* Merges from the back: `right` is the copy in scratch, `left` lies in place. */
+/* Merges from the back.  `right` is the copy in scratch; `left` is in place. */
 static void merge_backward(pf_sort_entry *out_end, const pf_sort_entry *left, size_t n_left,
                            const pf_sort_entry *right, size_t n_right)
 {
@@ -75,7 +75,7 @@ static void merge_entries(pf_sort_entry *e, size_t middle, size_t n, pf_sort_ent
 {
     if (middle == 0 || middle >= n || e[middle - 1].key <= e[middle].key)
         return;
-    /* Entries that are in their final position already, at both ends, take no part. */
+    /* Entries at both ends that are in their final position already are skipped. */
     size_t skip = count_below(e, middle, e[middle].key, 1);
     size_t end = middle + count_below(e + middle, n - middle, e[middle - 1].key, 0);
     pf_sort_entry *left = e + skip, *right = e + middle;
@@ -110,13 +110,14 @@ static void insert(pf_sort_entry *e, size_t sorted, size_t n)
     }
 }
 
-/* Makes e[0 .. length) a sorted run of the maximal or at least SHORT_RUN length; returns it. */
+/* Makes the longest possible run at the start of `e`, of at least SHORT_RUN entries if there are so
+ * many, and returns its length. */
 static size_t begin_run(pf_sort_entry *e, size_t n)
 {
     size_t i = 1;
     if (n > 1 && e[1].key < e[0].key) {
-        /* Descending, from a ring buffer that was written backward.  Only strictly descending keys
-         * are reversed, so that equal keys keep their order. */
+        /* Descending keys come from a ring buffer that was written backward.  Only strictly
+         * descending keys are reversed, so that equal keys keep their order. */
         while (i < n && e[i].key < e[i - 1].key)
             i++;
         reverse(e, i);
@@ -130,8 +131,8 @@ static size_t begin_run(pf_sort_entry *e, size_t n)
     return longer;
 }
 
-/* Sorts by key; entries with equal keys keep their order.  An array that is in order costs one
- * pass. `scratch` has room for n / 2 entries. */
+/* Sorts by key; entries with equal keys keep their order.  A sorted array costs one pass.
+ * `scratch` has room for n / 2 entries. */
 static void sort_pairs(pf_sort_entry *e, size_t n, pf_sort_entry *scratch)
 {
     size_t start[MOST_RUNS + 1];
@@ -150,19 +151,19 @@ static void sort_pairs(pf_sort_entry *e, size_t n, pf_sort_entry *scratch)
     }
 }
 
-/* Sorted runs in temporary files, and the readers of them.
+/* Sorted runs in temporary files, and their readers.
  *
- * A level is one file with up to PF_SORT_FAN_IN runs, one after the other.  When a level is full,
- * its runs are merged into one run of the next level and its file is cut to nothing, so that each
- * record is written once per level, and no more than PF_SORT_FAN_IN windows are open at a time.
- * Files have no name (io/source_kind.h) and vanish with the process. */
+ * A level is one file with up to PF_SORT_FAN_IN consecutive runs.  When a level is full, its runs
+ * are merged into one run of the next level and its file is truncated.  So each record is written
+ * once per level, and at most PF_SORT_FAN_IN windows are open at a time.  Files have no name
+ * (io/source_kind.h) and vanish with the process. */
 
 enum {
-    LEAST_WINDOW = 8 << 10, /* bytes that a reader reads at once, however small the budget is */
-    MOST_OUT = 256 << 10    /* bytes written at once */
+    LEAST_WINDOW = 8 << 10, /* bytes that a reader reads at once, at least */
+    MOST_OUT = 256 << 10    /* bytes written at once, at most */
 };
 
-/* Sets `item` to the item at the front of the window, NULL if it is not complete; then `needs_fill`
+/* Sets `item` to the item at the start of the window, NULL if it is incomplete.  Then `needs_fill`
  * says whether the file has more of it. */
 static void update_item(pf_sort_reader *r)
 {
@@ -189,11 +190,11 @@ perfile_status pf_sort_reader_fill(pf_sort_reader *r, size_t window, perfile_err
     if (window < LEAST_WINDOW)
         window = LEAST_WINDOW;
     while (r->needs_fill) {
-        /* The first bytes of an item say how long it is. */
+        /* The first bytes of an item tell its size. */
         uint32_t need = sizeof(pf_sort_item);
         if (r->window.len >= need)
             memcpy(&need, r->window.ptr + offsetof(pf_sort_item, size), sizeof need);
-        /* Fill the window; a single item that is larger than the window extends it. */
+        /* Fill the window.  An item that is larger than the window extends it. */
         size_t room = need > window ? need : window;
         size_t n = room - r->window.len;
         if (r->end - r->at < n)
@@ -219,8 +220,8 @@ void pf_sort_reader_close(pf_sort_reader *r)
     pf_buffer_free(&r->window);
 }
 
-/* Makes a reader for each run of the level, in the order in which their records were read; returns
- * the position after the last reader.  Their first items come with pf_sort_reader_fill(). */
+/* Makes a reader for each run of the level, in the order in which their records were read.  Returns
+ * the position after the last reader. pf_sort_reader_fill() reads their first items. */
 static pf_sort_reader *open_runs(const pf_sort_level *level, pf_sort_reader *readers)
 {
     for (uint32_t i = 0; i < level->n; i++)
@@ -233,7 +234,7 @@ static pf_sort_reader *open_runs(const pf_sort_level *level, pf_sort_reader *rea
 
 static perfile_status begin_file_run(pf_sort_store *s, unsigned level, perfile_error *err)
 {
-    /* One file per level; a run is appended to those that are there. */
+    /* One file per level; a new run is appended. */
     pf_sort_level *l = &s->levels[level];
     perfile_status st = PERFILE_OK;
     if (l->fd < 0)
@@ -244,7 +245,7 @@ static perfile_status begin_file_run(pf_sort_store *s, unsigned level, perfile_e
     return st;
 }
 
-/* Writes what is gathered in s->out to the file of the run. */
+/* Writes the contents of s->out to the file of the run. */
 static perfile_status write_out(pf_sort_store *s, perfile_error *err)
 {
     perfile_bytes b = {s->out.ptr, s->out.len};
@@ -257,7 +258,7 @@ static perfile_status write_out(pf_sort_store *s, perfile_error *err)
 
 static perfile_status put_item(pf_sort_store *s, const pf_sort_item *item, perfile_error *err)
 {
-    /* With a small budget less is gathered: the windows of the readers need the rest. */
+    /* With a small budget less is buffered: the readers' windows need the rest. */
     size_t most = s->budget / 16 < MOST_OUT ? (size_t)s->budget / 16 : MOST_OUT;
     if (!pf_buffer_append(&s->out, item, item->size))
         return pf_fail_nomem(err, "sort");
@@ -272,8 +273,8 @@ static perfile_status end_file_run(pf_sort_store *s, unsigned level, perfile_err
     return st;
 }
 
-/* Merges all runs of a level into one run of the next; `readers` is scratch for PF_SORT_FAN_IN. The
- * runs of the level are not removed here. */
+/* Merges all runs of a level into one run of the next level, but does not remove them.  `readers`
+ * is scratch for PF_SORT_FAN_IN readers. */
 static perfile_status merge_level(pf_sort_store *s, pf_sort_reader *readers, unsigned level,
                                   perfile_error *err)
 {
@@ -310,8 +311,8 @@ static perfile_status merge_level(pf_sort_store *s, pf_sort_reader *readers, uns
     return st;
 }
 
-/* To be called when level 0 is full: merges its runs into one run of level 1, and does the same
- * with each higher level that is full then.  PERFILE_E_LIMIT: the highest level is full. */
+/* Called when level 0 is full: merges its runs into one run of level 1, and does the same for each
+ * higher level that becomes full.  PERFILE_E_LIMIT: the highest level is full. */
 static perfile_status merge_levels(pf_sort_store *s, perfile_error *err)
 {
     pf_sort_reader *readers = pf_alloc(PF_SORT_FAN_IN, sizeof *readers);
@@ -341,7 +342,7 @@ void pf_sort_store_open(pf_sort_store *s, uint64_t budget, const char *temporary
     s->budget = budget;
     s->temporary = temporary;
     s->payloads = -1;
-    for (unsigned i = 0; i < PF_SORT_LEVELS; i++) /* files are opened with their first run */
+    for (unsigned i = 0; i < PF_SORT_LEVELS; i++) /* files are opened for their first run */
         s->levels[i].fd = -1;
 }
 
@@ -364,7 +365,7 @@ static bool is_spilled(const pf_sort_store *s)
     return false;
 }
 
-/* Makes an array of entries have room for `n`; it grows by half. */
+/* Makes room for `n` entries in an array, which grows by half. */
 static perfile_status grow(pf_sort_entry **array, size_t *cap, size_t n, perfile_error *err)
 {
     if (n <= *cap)
@@ -389,7 +390,7 @@ static perfile_status sort_entries(pf_sort_store *s, perfile_error *err)
     return st;
 }
 
-/* Writes all items in memory as a run of level 0 and forgets them; merges levels that are full. */
+/* Writes all items in memory as a run of level 0, clears them, and merges levels that are full. */
 static perfile_status spill(pf_sort_store *s, perfile_error *err)
 {
     perfile_status st = sort_entries(s, err);
@@ -404,14 +405,14 @@ static perfile_status spill(pf_sort_store *s, perfile_error *err)
     pf_buffer_clear(&s->items);
     /* Keep the number of runs bounded. */
     if (st == PERFILE_OK && s->levels[0].n == PF_SORT_FAN_IN) {
-        /* Freed, not cleared: the windows of the readers take up the budget now. */
+        /* Freed, not cleared, because the readers' windows use up the budget now. */
         pf_buffer_free(&s->items);
         st = merge_levels(s, err);
     }
     return st;
 }
 
-/* Makes room for one more item of `size` bytes, by a spill if the budget is used up. */
+/* Makes room for one more item of `size` bytes; spills first if the budget is used up. */
 static perfile_status make_room(pf_sort_store *s, size_t size, perfile_error *err)
 {
     /* An item costs its bytes, an entry, and half an entry of scratch. */
@@ -427,7 +428,7 @@ static perfile_status make_room(pf_sort_store *s, size_t size, perfile_error *er
     return grow(&s->entries, &s->cap, s->n + 1, err);
 }
 
-/* Adds the entry of an item that was written behind s->items. */
+/* Adds the entry of an item that was written at the end of s->items. */
 static void add_entry(pf_sort_store *s, uint64_t key, size_t size)
 {
     s->entries[s->n++] = (pf_sort_entry){key, s->items.len};
@@ -452,10 +453,10 @@ perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_r
                                  perfile_error *err)
 {
     const size_t header = perfile_record_size(r) - r->body.len;
-    /* A body that lies elsewhere than behind its header must be copied to be one piece of
-     * memory. */
+    /* A body that does not directly follow its header must be copied, so that the item is
+     * contiguous. */
     bool contiguous = r->body.len == 0 || r->body.ptr == r->header + header;
-    /* Stable bytes stay where they are; the item holds only their address. */
+    /* Persistent bytes stay where they are; the item has only their address. */
     bool borrowed = r->flags & PERFILE_REC_STABLE && contiguous && !copy;
     size_t bytes = borrowed ? sizeof(uint64_t) : header + r->body.len;
     size_t extra = r->extra.len ? sizeof(pf_sort_extra) : 0;
@@ -468,7 +469,7 @@ perfile_status pf_sort_store_add(pf_sort_store *s, uint64_t key, const perfile_r
     perfile_status st = make_room(s, size, err);
     if (st != PERFILE_OK)
         return st;
-    /* The payload was appended to the payload file just before, see save_payload() in read.c. */
+    /* The payload was appended to the payload file just before; see save_payload() in read.c. */
     bool in_file = r->extra.len && !(r->extra.ptr && r->flags & PERFILE_REC_STABLE);
     pf_sort_item item = {.key = key,
                          .offset = r->offset,
@@ -517,7 +518,7 @@ void pf_sort_store_set_fragment_keys(pf_sort_store *s, size_t first, uint64_t sp
 {
     for (size_t i = first; i < s->n && s->spills == spills; i++) {
         uint8_t *item = s->items.ptr + s->entries[i].at;
-        /* Other records may stand between the fragments. */
+        /* Other records may come between the fragments. */
         if (!(item_at(s, s->entries[i].at)->flags & PERFILE_REC_ENVELOPE))
             continue;
         memcpy(item, &key, sizeof key);
@@ -527,7 +528,7 @@ void pf_sort_store_set_fragment_keys(pf_sort_store *s, size_t first, uint64_t sp
 
 pf_sort_extra pf_sort_item_record(const pf_sort_item *item, perfile_record *r)
 {
-    /* The order of pf_sort_store_add(): payload, then the record or its address. */
+    /* As pf_sort_store_add() writes it: the payload, then the record or its address. */
     const uint8_t *at = (const uint8_t *)(item + 1);
     pf_sort_extra extra = {0};
     if (item->contents & PF_SORT_EXTRA) {
@@ -543,8 +544,8 @@ pf_sort_extra pf_sort_item_record(const pf_sort_item *item, perfile_record *r)
     r->body = (perfile_bytes){at + perfile_family_header(item->family), item->body};
     r->flags = item->flags;
     r->family = item->family;
-    r->time = item->key; /* used only with PERFILE_REC_TIMED, and then the key is the time */
-    /* The copy lives in a buffer that changes. */
+    r->time = item->key; /* only used with PERFILE_REC_TIMED; then the key is the time */
+    /* The copy is in a buffer that changes. */
     if (!(item->contents & PF_SORT_BORROWED))
         r->flags &= (uint8_t)~PERFILE_REC_STABLE;
     r->offset = item->offset;
@@ -558,7 +559,8 @@ pf_sort_extra pf_sort_item_record(const pf_sort_item *item, perfile_record *r)
 perfile_status pf_sort_store_finish(pf_sort_store *s, size_t *n, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    /* Everything in files, or everything in memory: so all of the budget is for one of the two. */
+    /* Everything goes to files or everything stays in memory, so that one of the two can use the
+     * whole budget. */
     if (is_spilled(s)) {
         if (s->n)
             st = spill(s, err);

@@ -1,8 +1,9 @@
-/* TRACING_DATA of several inputs as one: the formats of all tracepoints, each once.
+/* Joins the TRACING_DATA of several inputs: the output has the formats of all tracepoints, each
+ * once.
  *
- * Samples refer to a tracepoint by its number, so a number or a name that means two things is a
+ * Samples refer to a tracepoint by its number, so a number or a name with two meanings is a
  * conflict. An input is first checked completely, then added; an input with a conflict adds
- * nothing. Formats stand in subsystems, which keep the order of the inputs. */
+ * nothing. Formats are grouped by subsystem, in the order of the inputs. */
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -10,14 +11,14 @@
 #include "core/names.h"
 #include "sort/merge.h"
 
-/* MAGIC: length of the magic bytes. FTRACE: position of the subsystem of ftrace's own events,
+/* MAGIC: length of the magic bytes. FTRACE: position of the subsystem with ftrace's own events,
  * which has no name. WITHOUT_NAME: see name_entry(). */
 enum { MAGIC = 10, FTRACE = 0, WITHOUT_NAME = 1 };
 
 /* A subsystem (a folder in tracefs) and its formats, in the order of the inputs. */
 typedef struct folder {
     perfile_bytes name;
-    uint32_t n;           /* formats */
+    uint32_t n;           /* number of formats */
     uint32_t first, last; /* positions in `formats` + 1 */
 } folder;
 
@@ -30,8 +31,8 @@ typedef struct format {
 /* TRACING_DATA that is being joined. */
 typedef struct tracing_join {
     pf_merge *x;
-    uint32_t n_joined; /* inputs */
-    uint32_t first;    /* the input that `blob` is from */
+    uint32_t n_joined; /* number of joined inputs */
+    uint32_t first;    /* index of the input that `blob` is from */
     perfile_tracing_formats blob;
     pf_buffer subsystems, formats;
     pf_merge_entries by_subsystem; /* positions are those in `subsystems` */
@@ -78,8 +79,8 @@ static perfile_status each_file(tracing_join *j, uint32_t k, perfile_bytes subsy
     return st;
 }
 
-/* Calls `fn` for each format of an input, until one does not return PERFILE_OK. Formats of ftrace
- * itself count as those of the subsystem without a name. */
+/* Calls `fn` for each format of an input, until a call does not return PERFILE_OK. Formats of
+ * ftrace itself belong to the subsystem without a name. */
 static perfile_status each_format(tracing_join *j, uint32_t k, const perfile_tracing_formats *blob,
                                   each_fn *fn, perfile_error *err)
 {
@@ -92,20 +93,21 @@ static perfile_status each_format(tracing_join *j, uint32_t k, const perfile_tra
     return st;
 }
 
-/* Name of the subsystem of an entry of by_name. */
+/* Returns the name of the subsystem of an entry in by_name. */
 static const perfile_bytes *name_of_subsystem(const tracing_join *j, const pf_merge_entry *named)
 {
     return &pf_merge_entries_at(&j->by_subsystem, (uint32_t)(named->number >> 1))->name;
 }
 
-/* Key of a subsystem: number 0 for that of ftrace, which has no name, 1 and the name for others. */
+/* Returns the key of a subsystem: number 0 for ftrace's, which has no name, otherwise 1 and the
+ * name. */
 static pf_merge_entry subsystem_entry(const tracepoint *t)
 {
     return (pf_merge_entry){.number = t->subsystem.ptr != NULL, .name = t->subsystem};
 }
 
-/* Key of a format: number of the subsystem times 2, and the name. A format in which name or number
- * cannot be found has the flag WITHOUT_NAME and its text as name. */
+/* Returns the key of a format: the number of its subsystem times 2, and its name. A format without
+ * a recognizable name or number has the flag WITHOUT_NAME, and its text is used as the name. */
 static pf_merge_entry name_entry(const tracepoint *t, uint32_t subsystem, uint32_t k)
 {
     return (pf_merge_entry){.number = (uint64_t)subsystem << 1 | (t->has_id ? 0 : WITHOUT_NAME),
@@ -114,8 +116,8 @@ static pf_merge_entry name_entry(const tracepoint *t, uint32_t subsystem, uint32
                             .input = k};
 }
 
-/* Return value of a check that reported a conflict: PERFILE_END ends the reading of the input,
- * which adds nothing, but is no error. */
+/* Returns the result of a check that found a conflict: PERFILE_END ends the reading of the input,
+ * which adds nothing, but is not an error. */
 static perfile_status conflict_result(perfile_status conflict)
 {
     return conflict == PERFILE_OK ? PERFILE_END : conflict;
@@ -143,7 +145,7 @@ static perfile_status check_name(tracing_join *j, uint32_t k, const tracepoint *
         PF_TEXT_ARGS(t->name), x->inputs[k].name, before));
 }
 
-/* Checks that a number means the tracepoint of an earlier input. */
+/* Checks that a number means the same tracepoint as in an earlier input. */
 static perfile_status check_id(tracing_join *j, uint32_t k, const tracepoint *t,
                                const pf_merge_entry *named, perfile_error *err)
 {
@@ -162,7 +164,7 @@ static perfile_status check_id(tracing_join *j, uint32_t k, const tracepoint *t,
         PF_TEXT_ARGS(t->subsystem), PF_TEXT_ARGS(t->name), j->x->inputs[k].name));
 }
 
-/* First pass over an input: conflicts with earlier inputs. */
+/* First pass over an input: looks for conflicts with earlier inputs. */
 static perfile_status check_format(tracing_join *j, uint32_t k, const tracepoint *t,
                                    perfile_error *err)
 {
@@ -182,7 +184,7 @@ static perfile_status check_format(tracing_join *j, uint32_t k, const tracepoint
     return st == PERFILE_OK ? check_id(j, k, t, named, err) : st;
 }
 
-/* Checks byte order, size of long and page size, which the formats depend on. */
+/* Checks byte order, size of long and page size, on which the formats depend. */
 static perfile_status check_header(const tracing_join *j, uint32_t k,
                                    const perfile_tracing_formats *blob, perfile_error *err)
 {
@@ -253,7 +255,7 @@ static perfile_status add_format(tracing_join *j, uint32_t k, const tracepoint *
     return PERFILE_OK;
 }
 
-/* The complete text of `size` bytes: the decoder ends texts at the first NUL. */
+/* Returns the complete text of `size` bytes; the decoder ends texts at the first NUL. */
 static perfile_bytes complete_text(perfile_bytes text, uint64_t size)
 {
     return (perfile_bytes){text.ptr, (size_t)size};
@@ -264,7 +266,7 @@ static perfile_bytes complete_file(const perfile_tracing_file *file)
     return complete_text(file->text, file->size);
 }
 
-/* Keeps a text of an input if no earlier one has it; reports one that differs. */
+/* Uses a text of an input if no earlier input has it; reports a text that differs. */
 static void keep_text(const tracing_join *j, uint32_t k, const char *what, perfile_bytes *kept,
                       perfile_bytes text)
 {
@@ -278,7 +280,7 @@ static void keep_text(const tracing_join *j, uint32_t k, const char *what, perfi
                        j->x->inputs[k].name);
 }
 
-/* Keeps the parts of an input that are not formats. */
+/* Uses the parts of an input that are not formats. */
 static void keep_texts(tracing_join *j, uint32_t k, const perfile_tracing_formats *blob)
 {
     keep_text(j, k, "fields of header_page", &j->header_page, complete_file(&blob->header_page));
@@ -307,7 +309,7 @@ static perfile_status join_input(tracing_join *j, uint32_t k, perfile_error *err
         pf_fact_unreadable(j->x, PERFILE_FEATURE_TRACING_DATA, k);
         return PERFILE_OK;
     }
-    /* The first usable input gives byte order, sizes and version. */
+    /* Byte order, sizes and version are those of the first usable input. */
     if (j->n_joined == 0) {
         j->first = k;
         j->blob = blob;
@@ -322,7 +324,8 @@ static perfile_status join_input(tracing_join *j, uint32_t k, perfile_error *err
     return PERFILE_OK;
 }
 
-/* The put_ functions append to the output, in the byte order of the blob; false: out of memory. */
+/* The put_ functions append to the output, in the byte order of the blob. They return false when
+ * out of memory. */
 static bool put_u32(const tracing_join *j, pf_buffer *out, uint32_t v)
 {
     uint8_t bytes[4];
@@ -347,7 +350,7 @@ static bool put_sized(const tracing_join *j, pf_buffer *out, perfile_bytes text)
     return put_u32(j, out, (uint32_t)text.len) && pf_buffer_append(out, text.ptr, text.len);
 }
 
-/* Number of formats, then size and text of each. */
+/* Writes the number of formats, then size and text of each. */
 static bool put_subsystem(const tracing_join *j, pf_buffer *out, const folder *s)
 {
     bool fits = put_u32(j, out, s->n);
@@ -358,8 +361,8 @@ static bool put_subsystem(const tracing_join *j, pf_buffer *out, const folder *s
     return fits;
 }
 
-/* The layout of the feature: see format/, feature TRACING_DATA. The subsystem of ftrace stands in
- * front of the count of the others. */
+/* Writes the feature; format/ describes its layout. The subsystem of ftrace comes before the count
+ * of the others. */
 static bool put_blob(const tracing_join *j, pf_buffer *out)
 {
     uint32_t n = (uint32_t)(j->subsystems.len / sizeof(folder));
@@ -375,7 +378,7 @@ static bool put_blob(const tracing_join *j, pf_buffer *out)
            (!j->has_cmdlines || put_file(j, out, j->cmdlines));
 }
 
-/* Joins all inputs. If only one could be used, its bytes are taken as they are. */
+/* Joins all inputs. If only one is usable, its bytes are used unchanged. */
 static perfile_status join_inputs(tracing_join *j, pf_buffer *made, perfile_error *err)
 {
     static const folder ftrace = {.n = 0};
@@ -396,7 +399,7 @@ static perfile_status join_inputs(tracing_join *j, pf_buffer *made, perfile_erro
                              : pf_fail_nomem(err, "merge");
 }
 
-/* Equal bytes in all inputs are kept without decoding them. */
+/* If the bytes are equal in all inputs, they are copied without decoding. */
 perfile_status pf_join_tracing(pf_merge *x, uint32_t number, perfile_error *err)
 {
     tracing_join j = {.x = x};

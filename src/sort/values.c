@@ -1,5 +1,5 @@
-/* Features that hold one value, joined from those of the inputs. Each function is a rule of
- * format/merging.def; facts.h has what they share. */
+/* Features that have one value, joined from those of the inputs. Each function is a rule of
+ * format/merging.def; the helpers are declared in merge.h. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/facts.h"
@@ -9,8 +9,8 @@
 
 #include <inttypes.h>
 
-/* Joins a feature that is useless without feature `other`: kept only if both are the same in all
- * inputs that have them. */
+/* Adds a feature that is useless without feature `other`: only if both are the same in all inputs
+ * that have them. */
 static perfile_status join_with_partner(pf_merge *x, uint32_t number, uint32_t other,
                                         perfile_error *err)
 {
@@ -33,8 +33,8 @@ perfile_status pf_join_unwind_file(pf_merge *x, uint32_t number, perfile_error *
     return join_with_partner(x, number, PERFILE_FEATURE_DEBUG_UNWIND, err);
 }
 
-/* CPU_TOPOLOGY has an item for each processor of NRCPUS and no count: it can be read only if
- * NRCPUS of the output has the number of processors that it was written with. */
+/* CPU_TOPOLOGY has an item for each CPU of NRCPUS but no count: it can be read only if NRCPUS of
+ * the output has the number of CPUs that it was written with. */
 perfile_status pf_join_topology(pf_merge *x, uint32_t number, perfile_error *err)
 {
     uint32_t n = perfile_session_n_cpus(x->base.session);
@@ -53,7 +53,7 @@ perfile_status pf_join_topology(pf_merge *x, uint32_t number, perfile_error *err
     return pf_join_same(x, number, err);
 }
 
-/* True if the memory nodes are the same, except for their free memory. */
+/* Returns true if the memory nodes are the same, except for their free memory. */
 static bool same_nodes_but_free_memory(const perfile_feature *a, const perfile_feature *b)
 {
     perfile_numa_topology one, other;
@@ -69,7 +69,7 @@ static bool same_nodes_but_free_memory(const perfile_feature *a, const perfile_f
     return true;
 }
 
-/* Free memory differs between recordings of one machine: that of the first input is taken. */
+/* Free memory differs between recordings of one machine: the first input's is used. */
 perfile_status pf_join_nodes(pf_merge *x, uint32_t number, perfile_error *err)
 {
     const perfile_feature *first = pf_fact_first(x, number);
@@ -118,7 +118,7 @@ perfile_status pf_join_hosts(pf_merge *x, uint32_t number, perfile_error *err)
     if (pf_fact_all_same(x, number))
         return pf_join_same(x, number, err);
     perfile_status st = collect_host_names(x, number, &seen, &text, err);
-    /* One distinct name is no joint feature: nothing to report. */
+    /* With one distinct name nothing was joined, so nothing is reported. */
     perfile_hostname v = {.string = {text.ptr, text.len}};
     if (st == PERFILE_OK && seen.items.len && (st = make_hostname(x, &v, &made, err)) == PERFILE_OK)
         st = seen.items.len > sizeof(pf_merge_entry)
@@ -130,7 +130,7 @@ perfile_status pf_join_hosts(pf_merge *x, uint32_t number, perfile_error *err)
     return st;
 }
 
-/* NRCPUS: the greatest number of available and of online processors. */
+/* NRCPUS: the greatest number of available and of online CPUs. */
 perfile_status pf_join_most(pf_merge *x, uint32_t number, perfile_error *err)
 {
     perfile_nrcpus most = {0};
@@ -160,7 +160,7 @@ perfile_status pf_join_most(pf_merge *x, uint32_t number, perfile_error *err)
     return st;
 }
 
-/* A feature without content: there if one input has it. */
+/* A feature without content: the output has it if one input does. */
 perfile_status pf_join_flag(pf_merge *x, uint32_t number, perfile_error *err)
 {
     return pf_fact_add(x, number, pf_fact_first(x, number)->payload, true, err);
@@ -190,8 +190,8 @@ perfile_status pf_join_span(pf_merge *x, uint32_t number, perfile_error *err)
     return st;
 }
 
-/* True if `a`, whose clock the output has, and `b` have the same clock of the same boot, and no
- * offset was given for `b` that would shift it. */
+/* Returns true if `b` has the clock and boot of `a`, from which the output has its clock, and `b`
+ * was not moved by an offset. */
 static bool has_output_clock(const pf_merge_input *a, const pf_merge_input *b)
 {
     perfile_clock one, other;
@@ -203,8 +203,8 @@ static bool has_output_clock(const pf_merge_input *a, const pf_merge_input *b)
            (a == b || !told);
 }
 
-/* Adds a clock feature of input `k`. The clock time in CLOCK_DATA is moved like all times. *added:
- * false if it cannot be read. */
+/* Adds a clock feature of input `k`. The clock time in CLOCK_DATA is moved like all times. Sets
+ * *added to false if the feature cannot be read. */
 static perfile_status add_clock_feature(pf_merge *x, uint32_t k, const perfile_feature *f,
                                         bool *added, perfile_error *err)
 {
@@ -219,7 +219,7 @@ static perfile_status add_clock_feature(pf_merge *x, uint32_t k, const perfile_f
         pf_fact_unreadable(x, f->number, k);
         return PERFILE_OK;
     }
-    if (v.wall_clock_ns || v.clockid_time_ns) /* both 0: perf did not take the times */
+    if (v.wall_clock_ns || v.clockid_time_ns) /* if both are 0, perf did not take the times */
         v.clockid_time_ns += in->offset;
     perfile_status st = make_clock_data(x, &v, &made, err);
     if (st == PERFILE_OK)
@@ -228,15 +228,15 @@ static perfile_status add_clock_feature(pf_merge *x, uint32_t k, const perfile_f
     return st;
 }
 
-/* CLOCKID and CLOCK_DATA: of the input whose clock the output has, else of one with the same
- * clock. */
+/* CLOCKID and CLOCK_DATA: taken from clock_input, otherwise from another input with the same clock.
+ */
 perfile_status pf_join_clock(pf_merge *x, uint32_t number, perfile_error *err)
 {
     const pf_merge_input *of = &x->inputs[x->clock_input];
     uint32_t from = PF_MERGE_NO_INPUT;
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i <= x->n_inputs && st == PERFILE_OK && from == PF_MERGE_NO_INPUT; i++) {
-        uint32_t k = i ? i - 1 : x->clock_input; /* the input with the clock of the output first */
+        uint32_t k = i ? i - 1 : x->clock_input; /* clock_input first */
         const perfile_feature *f = pf_fact_of(x, k, number);
         bool added = false;
         if (f && (i == 0 || k != x->clock_input) && has_output_clock(of, &x->inputs[k]))
@@ -257,16 +257,16 @@ perfile_status pf_join_clock(pf_merge *x, uint32_t number, perfile_error *err)
     return st;
 }
 
-/* Names of the events of the output: event types (the section of old files) and EVENT_DESC.
+/* Names of the events of the output: event types (a section of old files) and EVENT_DESC.
  *
- * Where inputs give an event different names, the first input is right. Names that an input only
- * derived, from the attr or other features, are derived again from those of the output. */
+ * If inputs give an event different names, the first input wins. Names that an input only derived,
+ * from the attr or other features, are derived again from the features of the output. */
 
 /* struct perf_trace_event_type has 64 bytes for the name. */
 enum { LONGEST_TYPE = 63 };
 
-/* Returns the event type of the i-th event of an input; if its event types do not have it, the
- * name of the event, as far as it fits. */
+/* Returns the event type of the i-th event of an input. If its event types lack it, returns the
+ * name of the event, cut to the longest type. */
 static perfile_bytes type_of(const perfile_session *s, uint32_t i)
 {
     const perfile_event *e = perfile_session_event(s, i);
@@ -277,7 +277,7 @@ static perfile_bytes type_of(const perfile_session *s, uint32_t i)
     return (perfile_bytes){(const uint8_t *)e->name, len < LONGEST_TYPE ? len : LONGEST_TYPE};
 }
 
-/* Adds an event type unless it is there; with `always` in any case. */
+/* Adds an event type unless it was added already; with `always` in any case. */
 static perfile_status add_type(pf_merge *x, pf_merge_entries *seen, uint64_t config,
                                perfile_bytes name, bool always, perfile_error *err)
 {
@@ -288,8 +288,8 @@ static perfile_status add_type(pf_merge *x, pf_merge_entries *seen, uint64_t con
                            : PERFILE_OK;
 }
 
-/* Adds a type for each event of the output, in their order: readers look for the type of an event
- * at the index of the event. */
+/* Adds a type for each event of the output, in the order of events: readers look for the type of an
+ * event at the index of the event. */
 static perfile_status add_types_of_events(pf_merge *x, pf_merge_entries *seen, perfile_error *err)
 {
     uint32_t n = perfile_session_n_events(x->base.session);
@@ -311,7 +311,7 @@ static perfile_status add_types_of_events(pf_merge *x, pf_merge_entries *seen, p
     return st;
 }
 
-/* Adds the types of an input that are not there yet. */
+/* Adds the types of an input that were not added yet. */
 static perfile_status add_types(pf_merge *x, const perfile_session *s, pf_merge_entries *seen,
                                 perfile_error *err)
 {
@@ -324,7 +324,8 @@ static perfile_status add_types(pf_merge *x, const perfile_session *s, pf_merge_
     return st;
 }
 
-/* No input with event types: the output has none either. Types of events come before the others. */
+/* If no input has event types, the output has none. The types of its events come before all others.
+ */
 perfile_status pf_join_event_types(pf_merge *x, perfile_error *err)
 {
     pf_merge_entries seen = {.by_value = false};
@@ -340,8 +341,8 @@ perfile_status pf_join_event_types(pf_merge *x, perfile_error *err)
     return st;
 }
 
-/* Gives each event of the output the name in the first input that stored one. Inputs are gone
- * through backwards, so that the first one is written last. */
+/* Sets names[i] to the name of event i of the output: the name in the first input that stored one.
+ * Goes backwards through the inputs, so that the first one is written last. */
 static void collect_names(const pf_merge *x, const char **names, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -356,7 +357,7 @@ static void collect_names(const pf_merge *x, const char **names, uint32_t n)
     }
 }
 
-/* True if an input has EVENT_DESC, or if a name would be lost without it. */
+/* Returns true if an input has EVENT_DESC, or if a name would be lost without it. */
 static bool needs_desc(const pf_merge *x, const char *const *names, uint32_t n)
 {
     for (uint32_t k = 0; k < x->n_inputs; k++)
@@ -380,7 +381,7 @@ static perfile_status add_desc(pf_merge *x, const char *const *names, perfile_er
     return st == PERFILE_OK ? pf_session_resolve(x->base.session, err) : st;
 }
 
-/* The session settles first, so that it knows the names that it derives without EVENT_DESC. */
+/* The session is resolved first, so that it knows the names that it derives without EVENT_DESC. */
 perfile_status pf_join_event_desc(pf_merge *x, perfile_error *err)
 {
     uint32_t n = perfile_session_n_events(x->base.session);

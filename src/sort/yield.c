@@ -1,17 +1,17 @@
-/* The second pass: merges ranges and readers by one heap, and makes runs of records in order of
- * time.  Besides, the merge
+/* The second pass: merges ranges and readers through one heap, and makes runs of records in order
+ * of time.  The merge also
  *
  *  - makes a FINISHED_ROUND every PF_ROUND_BYTES and at the end, so that readers that sort need
- *    little memory; its place depends on the bytes of the records alone, not on how runs are cut;
- *  - yields each record that is not is_plain() alone in its run: it may teach the session, or have
+ *    little memory; its position depends only on the bytes of the records, not on run boundaries;
+ *  - yields each record that is not is_plain() alone in its run: it may change the session, or have
  *    a payload;
- *  - yields the record that was joined from fragments after the last of them. */
+ *  - yields the record joined from fragments after the last of them. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "schema/rows.h"
 #include "sort/sort.h"
 
-#define NONE UINT32_MAX /* of to_refill */
+#define NONE UINT32_MAX /* value of to_refill */
 
 /* The reader of a source. */
 static pf_sort_reader *reader_of(const pf_sort *x, uint32_t source)
@@ -19,8 +19,9 @@ static pf_sort_reader *reader_of(const pf_sort *x, uint32_t source)
     return &x->readers[source - x->ranges.n];
 }
 
-/* The head of a reader that has an item.  With in_order each reader holds records that were read
- * before all those of the next one, in whatever parts: then its number decides. */
+/* Returns the heap entry of a reader that has an item.  With in_order all records of a reader were
+ * read before all records of the next one, whatever their parts: then only the number of the reader
+ * counts. */
 static pf_head head_of_reader(const pf_sort *x, uint32_t source)
 {
     const pf_sort_item *item = reader_of(x, source)->item;
@@ -28,7 +29,7 @@ static pf_head head_of_reader(const pf_sort *x, uint32_t source)
                        : (pf_head){item->key, item->offset, item->part, source};
 }
 
-/* Fills a reader that is not on the heap, and puts it there if it has a next record. */
+/* Fills a reader that is not on the heap, and adds it to the heap if it has a next record. */
 static perfile_status fill_reader(pf_sort *x, uint32_t source, perfile_error *err)
 {
     pf_sort_reader *r = reader_of(x, source);
@@ -57,29 +58,29 @@ perfile_status pf_sort_merge_begin(pf_sort *x, perfile_error *err)
     return st;
 }
 
-/* True for the types of kernel records, which may stand together in a run.  Others are alone. */
+/* Returns true for types of kernel records, which may share a run.  Others are alone in theirs. */
 static inline bool is_plain_type(uint32_t type)
 {
     return type - 1 < PF_PERF_LAST_KERNEL_TYPE;
 }
 
-/* The same for any record: one with a payload, and a fragment, are alone, too. */
+/* The same for any record.  Records with a payload and fragments are alone in their run, too. */
 static bool is_plain(const perfile_record *r)
 {
     return (is_plain_type(r->type) || r->family != PERFILE_FAMILY_PERF) && r->extra.len == 0 &&
            !(r->flags & (PERFILE_REC_ENVELOPE | PERFILE_REC_PAYLOAD_CUT));
 }
 
-/* Returns slot `i` of the run for a record that is not of the mapping; it is prepared again
- * afterwards. */
+/* Returns slot `i` of the run for a record that is not from the mapping.  The slot must be prepared
+ * again afterwards. */
 static perfile_record *unprepared_slot(pf_sort *x, uint32_t i)
 {
     x->prepared &= ~(UINT64_C(1) << i);
     return &x->base.run[i];
 }
 
-/* Prepares slot `i` of the run for records of the mapping: sets the members that are the same for
- * all of them, so that from_mapping() needs to write only the others. */
+/* Prepares slot `i` of the run for records of the mapping: sets the members that are equal in all
+ * of them, so that from_mapping() only writes the others. */
 static void prepare_slot(pf_sort *x, uint32_t i)
 {
     x->base.run[i] = (perfile_record){
@@ -89,9 +90,10 @@ static void prepare_slot(pf_sort *x, uint32_t i)
     x->prepared |= UINT64_C(1) << i;
 }
 
-/* Fills `r` from the record at `at`.  `end` is the end of bytes that are known to exist: if the
- * file was changed meanwhile, the size in the header may lead beyond it.  Then the body is cut
- * there, and decoders and writers refuse the record, because its size is not that of its header. */
+/* Fills `r` from the record at `at`.  `end` limits the bytes that are certain to exist: if the file
+ * was changed in the meantime, the size in the header may lead beyond it.  Then the body is cut
+ * there.  Decoders and writers refuse such a record, because its size differs from the one in its
+ * header. */
 static inline void from_mapping(perfile_record *r, const uint8_t *at, const uint8_t *end, bool swap)
 {
     pf_sort_frame(r, at, swap);
@@ -105,7 +107,7 @@ static void from_reader(pf_sort *x, const pf_sort_item *item, perfile_record *r)
     *r = (perfile_record){.envelope = PERFILE_NO_SEQUENCE, .session = x->base.session};
     pf_sort_extra extra = pf_sort_item_record(item, r);
     bool swap = r->flags & PERFILE_REC_SWAPPED;
-    r->flags &= (uint8_t)~PERFILE_REC_INNER; /* the envelope that it came out of is left out */
+    r->flags &= (uint8_t)~PERFILE_REC_INNER; /* its envelope is left out */
     const pf_frame f = pf_frame_of(r->family, r->header, swap);
     r->type = f.type;
     r->misc = f.misc;
@@ -128,20 +130,20 @@ static void count_records(pf_sort *x, uint32_t n, uint32_t samples, uint64_t byt
     x->timed |= timed;
 }
 
-/* A run ends where a round is due, so that the round can stand there. */
+/* A run ends where a round is due. */
 static bool run_is_full(const pf_sort *x)
 {
     return x->base.n_run == PERFILE_RUN_RECORDS ||
            (x->base.n_run && x->round_bytes >= x->round_most);
 }
 
-/* Notes in the stream what was seen of records that were just added to the run.  Nothing is known
- * of the run if it has records that came without. */
+/* Extends the stream's batch by records that were just added to the run.  Nothing is noted if the
+ * run has other records, too. */
 static void note_framed(perfile_stream *s, pf_batch seen)
 {
     pf_batch *f = &s->framed;
     if (s->n_run && f->n != s->n_run)
-        return; /* records of a reader are among them */
+        return; /* records of a reader are in the run */
     if (s->n_run == 0)
         *f = (pf_batch){.samples_only = true, .shortest = UINT16_MAX};
     f->n += seen.n;
@@ -150,9 +152,8 @@ static void note_framed(perfile_stream *s, pf_batch seen)
     f->longest = seen.longest > f->longest ? seen.longest : f->longest;
 }
 
-/* Moves records of ranges into the run, until a reader has the next one.  False: the run ends here.
- * A range that was changed ends the run; the error is reported when it is the first in the next
- * one. */
+/* Adds records of ranges to the run until a reader has the next one.  Returns false if the run ends
+ * here.  A range that was changed ends the run; the error is reported when the next run begins. */
 static bool emit_ranges(pf_sort *x)
 {
     pf_heap *heap = &x->heap;
@@ -202,7 +203,7 @@ static bool emit_ranges(pf_sort *x)
     return more;
 }
 
-/* Moves the next record, which is of a reader, into the run.  False if the run ends here. */
+/* Adds the next record, which is from a reader, to the run.  Returns false if the run ends here. */
 static bool emit_item(pf_sort *x)
 {
     perfile_stream *base = &x->base;
@@ -211,7 +212,7 @@ static bool emit_item(pf_sort *x)
     perfile_record *r = unprepared_slot(x, base->n_run);
     from_reader(x, reader->item, r);
     if (base->n_run && !is_plain(r))
-        return false; /* it must be first: the slot is written again in the next run */
+        return false; /* it must be first: the next run writes it again */
     const bool plain = is_plain(r);
     r->sequence = x->sequence++;
     x->keys[base->n_run] = top.key;
@@ -239,7 +240,7 @@ static void make_round(pf_sort *x)
 }
 
 /* Fragments of a large simpleperf record: their bodies are joined as they pass, as a reader of the
- * output will do, and the record that they make is yielded after the last of them. */
+ * output will do, and the joined record is yielded after the last of them. */
 
 static perfile_status join_fragment(pf_sort *x, perfile_error *err)
 {
@@ -257,8 +258,8 @@ static perfile_status join_fragment(pf_sort *x, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* After the last fragment: makes the joined record the run, unless the bytes are no record of just
- * this size (then the run stays empty). */
+/* After the last fragment: makes the joined record the run.  If the bytes are not one record of
+ * exactly this size, the run stays empty. */
 static void make_joined(pf_sort *x)
 {
     perfile_record last = x->base.run[0];
@@ -287,7 +288,7 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
     perfile_stream *base = &x->base;
     perfile_status st = PERFILE_OK;
     base->n_run = 0;
-    /* Records of the last run are no longer used: release the payload, forget the joined record. */
+    /* Records of the last run are no longer used: release the payload, drop the joined record. */
     if (x->payload.extra.len) {
         pf_stream_release(base->below, x->payload.part, x->payload.offset,
                           perfile_record_size(&x->payload) + x->payload.extra.len);
@@ -303,7 +304,7 @@ perfile_status pf_sort_merge(pf_sort *x, perfile_error *err)
     bool over = x->heap.n == 0 && x->to_refill == NONE;
     const bool rounds = x->timed && x->rounds;
     if (!rounds && x->round_bytes >= x->round_most)
-        x->round_bytes = 0; /* no round: it would say nothing about records without a time */
+        x->round_bytes = 0; /* no round: it would tell nothing about records without a time */
     if (rounds && !x->in_fragments && (over || x->round_bytes >= x->round_most)) {
         make_round(x);
         return PERFILE_OK;
