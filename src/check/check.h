@@ -63,7 +63,7 @@ typedef struct pf_check_cookie {
 /* A process of a sample, or a page of its code.  Looked up in the process model at the end. */
 typedef struct pf_check_lookup {
     uint64_t address;                /* page number; PF_CHECK_NO_ADDRESS: the process itself */
-    uint64_t time, offset, sequence; /* of the first sample that needs it */
+    uint64_t time, offset, sequence; /* those of the first sample that needs it */
     uint32_t pid, tid, part;
 } pf_check_lookup;
 
@@ -95,7 +95,7 @@ typedef struct pf_check_counts {
     uint64_t by_type[PF_CHECK_TYPES + 1]; /* records per type; last: all greater types */
     uint32_t last_type;                   /* type of the last record that was not a sample */
     uint64_t lost_records, lost_samples, throttles; /* sums of LOST, LOST_SAMPLES, THROTTLE */
-    uint64_t map_build_ids;                         /* MMAP2 records that have a build id */
+    uint64_t map_build_ids; /* number of MMAP2 records that have a build id */
 } pf_check_counts;
 
 /* Order of time: times.c. */
@@ -134,7 +134,7 @@ typedef struct pf_check_user_records {
     bool feature_records, end_marker, auxtrace_info; /* there was one */
     uint64_t last_feature_offset;
     uint64_t indexed_ids;    /* number of entries of all ID_INDEX records */
-    bool index_has_unknown;  /* one of them is the id of no event */
+    bool index_has_unknown;  /* one of them is an unknown id */
     bool compressed_checked; /* feature COMPRESSED was checked; once is enough */
 } pf_check_user_records;
 
@@ -289,7 +289,7 @@ void pf_check_flags(pf_check *c);
 
 /* The tables of format/rules.def and format/misc.def, for the files of this room. */
 
-/* The rule that each kind of damage breaks (PERFILE_RULE_…). */
+/* The rule broken by each kind of damage (PERFILE_RULE_…). */
 extern const uint16_t pf_rule_of_damage[PERFILE_N_DAMAGES];
 
 /* Returns the rule that a record of this type, or this feature, breaks if its content cannot be

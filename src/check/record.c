@@ -26,7 +26,7 @@ typedef struct pf_decoded {
 /* Fields that are a string at the end of a record (STR in records.def). */
 typedef struct string_field {
     uint16_t row;           /* PF_AT_… */
-    uint16_t struct_offset; /* of the perfile_bytes member in the decoded struct */
+    uint16_t struct_offset; /* offset of the perfile_bytes member in the decoded struct */
     const char *field;
 } string_field;
 static const string_field string_fields[] = {

@@ -187,7 +187,7 @@ const uint16_t pf_rule_of_damage[PERFILE_N_DAMAGES] = {
 #include "format/rules.def"
 };
 
-/* BREAKS rows; V-206 (no room for its fields) for all other types. */
+/* From the BREAKS rows; V-206 (no room for its fields) for all other types. */
 unsigned pf_rule_of_type(uint32_t type)
 {
     switch (type) {
@@ -200,7 +200,7 @@ unsigned pf_rule_of_type(uint32_t type)
     }
 }
 
-/* BREAKS_FEATURE rows; V-601 (cannot be decoded) for all other features. */
+/* From the BREAKS_FEATURE rows; V-601 (cannot be decoded) for all other features. */
 unsigned pf_rule_of_feature(uint32_t number)
 {
     switch (number) {

@@ -126,7 +126,7 @@ static perfile_status swap_attr(pf_facts *t, size_t at, size_t entry, perfile_er
     return st;
 }
 
-/* Swaps the attr section; entries too small for an attr are left as they are. */
+/* Swaps the attr section.  Entries too small for an attr are not swapped. */
 static perfile_status swap_attrs(pf_facts *t, const perfile_container *c, perfile_error *err)
 {
     if (c->attr_size < 64 + ID_SECTION || c->attr_size > SIZE_MAX)

@@ -67,8 +67,8 @@ static perfile_bytes zstd_bytes(const perfile_record *r, bool swap, bool *padded
 
 /* Handles an envelope `r` that zstd rejects.  `before` is the length of p->inner.bytes without the
  * output of this envelope.  That output is dropped, except with salvage, which examines each
- * record.  With PERFILE_ON_DAMAGE_STOP the part ends; otherwise the next envelope may begin a new
- * frame. */
+ * record.  With PERFILE_ON_DAMAGE_STOP, the part ends; otherwise the next envelope may begin a new
+ * zstd frame. */
 static void reject_envelope(pf_perf_stream *p, const perfile_record *r, size_t before)
 {
     /* The inner records before the break are still examined and delivered.  Only the record that
@@ -316,7 +316,7 @@ static bool limit_to_trusted(pf_perf_stream *p, perfile_bytes *rest)
             return false;
         }
         if (a.trusted == 0)
-            return true; /* an incomplete record: left to pf_perf_fill_inner() */
+            return true; /* an incomplete record, which pf_perf_fill_inner() handles */
     }
     rest->len = p->inner.trusted - p->inner.at;
     return true;
@@ -350,7 +350,7 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
     if (f.size < PF_PERF_RECORD_HEADER)
         return handle_bad_inner_size(p, rest, err);
     if (f.size > rest.len) {
-        /* Wait for the next envelope, unless that cannot complete the record. */
+        /* Waits for the next envelope, unless that cannot complete the record. */
         if (p->inner.ends)
             p->inner.at = p->inner.bytes.len;
         p->inner.ends = false;

@@ -551,7 +551,7 @@ static perfile_status add_each_attr(pf_perf_stream *p, perfile_source *s, const 
     return PERFILE_OK;
 }
 
-/* The id sections are compared before any ids are read, so that no bytes are read for two attrs. */
+/* Compares the id sections before reading any ids, so that no bytes are read for two attrs. */
 perfile_status pf_perf_file_attrs(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                   perfile_error *err)
 {

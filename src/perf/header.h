@@ -36,11 +36,11 @@ unsigned pf_perf_header_begin(perfile_bytes bytes, pf_perf_header *h);
  * PERFILE_DAMAGE_TRUNCATED_HEADER.  A header of unknown size is read as one of 104 bytes. */
 unsigned pf_perf_header_sections(perfile_bytes bytes, pf_perf_header *h);
 
-/* True if the feature bitmap of a big-endian file, read as four 64-bit words, was written by a
- * program whose `long` has 32 bits.  Sets `narrow` to the bitmap read that way. */
+/* Returns true if the feature bitmap of a big-endian file, read as four 64-bit words, was written
+ * by a program whose `long` has 32 bits.  Sets `narrow` to the bitmap read that way. */
 bool pf_perf_bitmap_narrow(const uint64_t wide[4], uint64_t narrow[4]);
 
-/* True if the stored header size is 16, 72 or 104. */
+/* Returns true if the stored header size is 16, 72 or 104. */
 bool pf_perf_header_size_known(const pf_perf_header *h);
 
 /* Finding the feature table of a file in bytes that may be damaged. open.c and repair.c use this to

@@ -74,7 +74,7 @@ static void fetch(pf_spans *x)
         x->span = span;
 }
 
-/* pf_source_ops.run.  With `need` 0 the callback is not called: its answer might never come. */
+/* pf_source_ops.run.  If `need` is 0, the callback is not called, because it might never answer. */
 static perfile_status spans_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                                 perfile_error *err)
 {

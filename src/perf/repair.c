@@ -21,7 +21,7 @@ enum {
     ENTRY_MOST = 4096 /* far more than any attr has */
 };
 
-/* All bytes of `file`, for the functions of header.h. */
+/* Returns all bytes of `file`, for the functions of header.h. */
 static pf_table_bytes all_of(perfile_bytes file, bool swap)
 {
     return (pf_table_bytes){.bytes = file, .size = file.len, .swap = swap};
@@ -55,7 +55,7 @@ static bool find_table(perfile_bytes file, uint64_t from, bool swap, uint64_t *t
     return false;
 }
 
-/* pf_table_find_moved() from offset `from` on. */
+/* Calls pf_table_find_moved() for the bytes from offset `from` on. */
 static bool find_moved_table(perfile_bytes file, const pf_perf_header *h, uint64_t from,
                              uint64_t *table)
 {

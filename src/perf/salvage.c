@@ -572,7 +572,7 @@ static uint32_t sample_oddities(const perfile_record *r)
     return sample_fits(r, l) ? 0 : PF_ODD_BODY;
 }
 
-/* Result of the walk over the fields of a record. */
+/* State and result of the walk over the fields of a record. */
 typedef struct walk_result {
     uint32_t odd; /* PF_ODD_… */
     bool kernel;  /* a kernel record: its strings must end with NUL */

@@ -56,7 +56,7 @@ static inline void pf_record_fit_fill(const pf_record_fit *fit, const uint8_t *p
                           .session = fit->session};
 }
 
-/* Returns what is impossible for `r`: bits of PF_ODD_HARD, and PF_ODD_SLACK. */
+/* Returns which oddities make `r` impossible: bits of PF_ODD_HARD, and PF_ODD_SLACK. */
 uint32_t pf_record_fit_record(const perfile_record *r);
 
 /* Returns true if a SAMPLE can be attributed to a known event and its fields fill it. */

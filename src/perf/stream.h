@@ -55,7 +55,7 @@ typedef struct pf_perf_salvage {
     bool on;
     bool island;         /* a gap was passed, and too few records since then to prove anything */
     bool gap;            /* a gap begins at `trusted`, described by the next three members */
-    bool gap_ends;       /* its end `gap_end` is known; false: it must be searched */
+    bool gap_ends;       /* its end `gap_end` is known; false: it must be searched for */
     unsigned gap_damage; /* PERFILE_DAMAGE_… */
     uint64_t gap_end;
     uint64_t trusted; /* records before this offset may be delivered */

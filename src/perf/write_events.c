@@ -310,8 +310,8 @@ static bool add_u32(const pf_perf_writer *w, pf_buffer *b, uint32_t v)
     return pf_buffer_append(b, &v, sizeof v);
 }
 
-/* Appends the content of EVENT_DESC to `b`.  Like perf, pads names with zeros to a multiple of 64.
- */
+/* Appends the content of EVENT_DESC to `b`.  Names are padded with zeros to a multiple of 64, as in
+ * perf. */
 static perfile_status build_event_desc(pf_perf_writer *w, const perfile_session *derived,
                                        pf_buffer *b, perfile_error *err)
 {

@@ -109,7 +109,7 @@ typedef struct pf_perfmon_part {
     char *name; /* name of its file in a directory; NULL if it is the only one */
     uint32_t cpu;
     uint64_t end;                      /* end of its records, as far as it is known */
-    unsigned damages;                  /* bits: header_checks[] of open.c that failed */
+    unsigned damages;                  /* bits: which header_checks[] of open.c failed */
     uint8_t header[PF_PERFMON_HEADER]; /* as stored */
 } pf_perfmon_part;
 

@@ -36,7 +36,7 @@ typedef struct pf_perfmon_losses {
     uint64_t reserved_flags; /* records with reserved flags */
     uint64_t info;           /* branches with unknown bits */
     uint64_t empty_times;    /* TIME records without any sample */
-    uint64_t kinds;          /* samples of TICK and of TIME with an event */
+    uint64_t kinds;          /* samples made from TICK, and from TIME with an event */
     uint64_t tail;           /* bytes after the records */
     uint64_t aspaces;        /* LAST_BRANCH records with another address space than their sample */
     uint64_t negative;       /* TIME records with a time below 0 */
