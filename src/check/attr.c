@@ -1,8 +1,8 @@
-/* Rules for events (V-1xx): each attr by itself, and events against each other.
+/* Rules for events (V-1xx): each attr by itself, and events compared with each other.
  *
- * pf_check_attrs() is called again whenever the session has changed: in a pipe, events arrive as
- * records.  It checks only the events that are new, and makes their pf_check_plan for sample.c.
- * What needs all events, ids or features is checked by pf_check_attrs_end(). */
+ * pf_check_attrs() is called again whenever the session has changed, because in a pipe events
+ * arrive as records.  It checks only the events that are new, and makes their pf_check_plan for
+ * sample.c.  Rules that need all events, ids or features are checked by pf_check_attrs_end(). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,13 @@
 #include "schema/types.h"
 
 enum {
-    ATTR_OFFSET_IN_ENTRY = 16, /* bytes of the ids' section in an entry of the attr section */
+    ATTR_OFFSET_IN_ENTRY = 16, /* the offset and size of the ids in an entry of attrs */
     FLAG_BITS = PERFILE_ATTR_BIT_RESERVED_1, /* known bits of flags */
     STACK_MOST = 65528,                      /* the kernel's limit of sample_stack_user */
     PRECISE_MASK = 3
 };
 
-/* Bit number `bit` (PERFILE_ATTR_BIT_…) of the attr's flags. */
+/* Returns bit `bit` (PERFILE_ATTR_BIT_…) of the attr's flags. */
 static bool flag(const perfile_event *e, unsigned bit)
 {
     return e->attr->flags >> bit & 1;
@@ -34,12 +34,12 @@ static bool any_nonzero(perfile_bytes b)
     return false;
 }
 
-/* The size of the attr, its entry in the file, and the section of its ids (V-006, V-101 to V-103).
- */
+/* Checks the size of the attr, its entry in the file, and the section of its ids (V-006, V-101 to
+ * V-103). */
 static void check_size(pf_check *c, const perfile_event *e)
 {
     const perfile_container *k = perfile_stream_container(&c->base);
-    uint64_t size = e->attr->size ? e->attr->size : PF_ATTR_LEAST; /* 0: the first version */
+    uint64_t size = e->attr->size ? e->attr->size : PF_ATTR_LEAST; /* 0 means the first version */
     bool listed = e->origin == PERFILE_ORIGIN_CONTAINER;
     if (e->damage) {
         pf_report_event(c, PERFILE_RULE_V_101, PF_FULL, e, "attr.size",
@@ -57,7 +57,7 @@ static void check_size(pf_check *c, const perfile_event *e)
                         "no kernel has attrs of %" PRIu64 " bytes", size);
 }
 
-/* Flags and bytes that no version defines are 0 (V-104). */
+/* Checks that flags and bytes that no version defines are 0 (V-104). */
 static void check_reserved(pf_check *c, const perfile_event *e)
 {
     if (e->attr->flags >> FLAG_BITS)
@@ -71,12 +71,12 @@ static void check_reserved(pf_check *c, const perfile_event *e)
                         "%zu unknown bytes are not 0", e->attr->extra.len);
 }
 
-/* sample_type and the fields that it requires (V-105, V-106, V-111 to V-115). */
+/* Checks sample_type and the fields that it requires (V-105, V-106, V-111 to V-115). */
 static void check_bits(pf_check *c, const perfile_event *e)
 {
     uint64_t type = e->attr->sample_type;
     uint64_t both = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-    /* Old kernels leaked their own bit 63, __PERF_SAMPLE_CALLCHAIN_EARLY: the lesser case. */
+    /* Old kernels leaked their internal bit 63, __PERF_SAMPLE_CALLCHAIN_EARLY: the lesser case. */
     uint64_t unknown = type & ~(uint64_t)PERFILE_SAMPLE_KNOWN;
     if (unknown)
         pf_report_event(c, PERFILE_RULE_V_105, unknown << 1 ? PF_FULL : PF_LESSER, e,
@@ -105,8 +105,8 @@ static void check_bits(pf_check *c, const perfile_event *e)
                         STACK_MOST);
 }
 
-/* Values that do not go with the kind of event: a frequency of 0 (V-117), precise_ip for software
- * events and tracepoints (V-118). */
+/* Reports values that do not fit the kind of event: a frequency of 0 (V-117), precise_ip for
+ * software events and tracepoints (V-118). */
 static void check_kind(pf_check *c, const perfile_event *e)
 {
     bool soft = e->attr->type == PERFILE_TYPE_SOFTWARE || e->attr->type == PERFILE_TYPE_TRACEPOINT;
@@ -125,7 +125,7 @@ static bool known_clock(int32_t clock)
            NULL;
 }
 
-/* All events use the same, known clock (V-116). */
+/* Checks that all events use the same, known clock (V-116). */
 static void check_clock(pf_check *c, const perfile_event *e, const perfile_event *first)
 {
     bool uses = flag(e, PERFILE_ATTR_BIT_USE_CLOCKID);
@@ -138,24 +138,23 @@ static void check_clock(pf_check *c, const perfile_event *e, const perfile_event
                         "clock %" PRId32 " is not known", e->attr->clockid);
 }
 
-/* True for a capture of `perf stat record` with sections: it has no samples, so that its events
- * need no id. */
+/* Returns true for a file of `perf stat record`: it has no samples, so its events need no id. */
 static bool counts_only(const pf_check *c)
 {
     const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_STAT);
     return f && !f->damage;
 }
 
-/* True if the event has samples, or records with trailers, that belong to it by their id.  `perf
- * stat record` to a pipe has no feature STAT, and its events have neither. */
+/* Returns true if the event has samples, or records with trailers, that belong to it by their id.
+ * `perf stat record` to a pipe has no feature STAT, and its events have neither. */
 static bool has_records(const perfile_event *e)
 {
     uint64_t every = e->attr->is_freq ? e->attr->sample_freq : e->attr->sample_period;
     return every || e->layout->sample_id_all;
 }
 
-/* With several events, the id has the same position in all samples and trailers (V-107).  Compared
- * with the first event that has records. */
+/* Checks that with several events the id has the same position in all samples and trailers (V-107).
+ * Each event is compared with the first one that has records. */
 static void check_place_of_id(pf_check *c, const perfile_event *e)
 {
     if (counts_only(c) || !has_records(e))
@@ -168,7 +167,8 @@ static void check_place_of_id(pf_check *c, const perfile_event *e)
     const perfile_layout *l = e->layout;
     const perfile_layout *f = first->layout;
     int place = pf_layout_sample_id(l), other = pf_layout_sample_id(f);
-    /* The two numbers are indexes of 64-bit words; negative: the samples have no id. */
+    /* The two numbers are indexes of 64-bit words; a negative one means that the samples have no
+     * id. */
     if (place < 0 || other < 0)
         pf_report_event(c, PERFILE_RULE_V_107, PF_FULL, e, "attr.sample_type",
                         "no id in the samples of event %" PRIu32 ", one of several",
@@ -200,8 +200,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ids are not 0 and belong to one event (V-110).  They are sorted to find duplicates; at most
- * PF_CHECK_IDS, so that memory is bounded. */
+/* Checks that ids are not 0 and belong to only one event (V-110).  They are sorted to find
+ * duplicates.  At most PF_CHECK_IDS are checked, to bound memory. */
 static perfile_status check_ids(pf_check *c, const perfile_event *e, perfile_error *err)
 {
     size_t n = e->ids.n < PF_CHECK_IDS ? e->ids.n : PF_CHECK_IDS;
@@ -228,7 +228,7 @@ static perfile_status check_ids(pf_check *c, const perfile_event *e, perfile_err
     return PERFILE_OK;
 }
 
-/* What sample.c needs of the event. */
+/* Makes the plan of the event for sample.c. */
 static void make_plan(pf_check *c, const perfile_event *e)
 {
     pf_check_plan *p = &c->events.plans[e->index];
@@ -237,12 +237,12 @@ static void make_plan(pf_check *c, const perfile_event *e)
     *p = (pf_check_plan){.tracepoint = tracepoint ? e->attr->config : UINT64_MAX,
                          .id_at = (int8_t)pf_layout_sample_id(e->layout),
                          .shape = pf_sample_shape_of(e->layout->sample_type)};
-    /* Without a period of its own it is a member of a group, sampled with its leader: its samples
-     * may have period 0. */
+    /* An event without a period of its own is a member of a group, sampled with its leader: its
+     * samples may have period 0. */
     p->may_lack_period = !e->attr->is_freq && e->attr->sample_period == 0;
 }
 
-/* All rules for an event that is new in the session. */
+/* Checks all rules for an event that is new in the session. */
 static perfile_status check_event(pf_check *c, const perfile_event *e, perfile_error *err)
 {
     const perfile_event *first = perfile_session_event(c->session, 0);
@@ -261,7 +261,7 @@ static perfile_status check_event(pf_check *c, const perfile_event *e, perfile_e
     return check_ids(c, e, err);
 }
 
-/* See check.h.  The cache of the last id is dropped: ids may belong to another event now. */
+/* See check.h.  Clears the cache of the last id, because ids may belong to another event now. */
 perfile_status pf_check_attrs(pf_check *c, perfile_error *err)
 {
     uint32_t n = perfile_session_n_events(c->session);
@@ -284,7 +284,7 @@ perfile_status pf_check_attrs(pf_check *c, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* A sampled tracepoint has RAW data, and TRACING_DATA describes it (V-119). */
+/* Checks that a sampled tracepoint has RAW data, and that TRACING_DATA describes it (V-119). */
 static void check_tracepoint(pf_check *c, const perfile_event *e)
 {
     /* A tracepoint may be counted without being sampled. */
@@ -308,7 +308,8 @@ void pf_check_attrs_end(pf_check *c)
     for (uint32_t i = 0; i < n; i++) {
         const perfile_event *e = perfile_session_event(c->session, i);
         check_tracepoint(c, e);
-        /* An error only if some record has the id of no event; else no record was affected. */
+        /* This is an error only if some record has an id that no event has; otherwise no record was
+         * affected. */
         if (n > 1 && e->ids.n == 0 && !e->ids_damage)
             pf_report_event(
                 c, PERFILE_RULE_V_109,

@@ -1,8 +1,8 @@
-/* AUX area traces: feature AUXTRACE lists the AUXTRACE records (V-607, V-608), and the AUX records
- * of a buffer follow each other without gaps (V-408).
+/* Rules for AUX area traces: feature AUXTRACE lists the AUXTRACE records (V-607, V-608), and the
+ * AUX records of a buffer follow each other without gaps (V-408).
  *
- * The list is read at the beginning and sorted.  Each AUXTRACE record marks its entry in the
- * highest bit; entries without the mark are reported at the end. */
+ * The list is read at the beginning and sorted.  Each AUXTRACE record sets the highest bit of its
+ * entry; entries without this bit are reported at the end. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 #define ENTRY_FOUND (UINT64_C(1) << 63)
 
-/* Flags of AUX records (PERF_AUX_FLAG_…) after which the next offset may be any. */
+/* Flags of AUX records (PERF_AUX_FLAG_…) that allow any next offset. */
 enum { AUX_TRUNCATED = 1, AUX_OVERWRITE = 2 };
 
 static int by_value(const void *a, const void *b)
@@ -29,7 +29,7 @@ perfile_status pf_check_index_begin(pf_check *c, perfile_error *err)
     const perfile_feature *f = perfile_session_feature(c->session, PERFILE_FEATURE_AUXTRACE);
     if (!f || perfile_auxtrace_index_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
         return PERFILE_OK;
-    /* entries.n is no unchecked number: the decoder made sure that the list fits in the section. */
+    /* entries.n can be trusted: the decoder made sure that the list fits in the section. */
     uint64_t n = v.entries.n < PF_CHECK_INDEX ? v.entries.n : PF_CHECK_INDEX;
     c->aux.has_index = true;
     c->aux.index_complete = n == v.entries.n;
@@ -61,8 +61,8 @@ static uint64_t *find_entry(pf_check *c, uint64_t offset)
                                                                                 : NULL;
 }
 
-/* An AUXTRACE record: AUXTRACE_INFO came before (V-512, reported once), its data are aligned
- * (V-511), and the feature lists it (V-608). */
+/* Checks an AUXTRACE record: AUXTRACE_INFO came before it (V-512, reported once), the size of its
+ * data is a multiple of 8 (V-511), and the feature lists it (V-608). */
 void pf_check_auxtrace(pf_check *c, const perfile_record *r)
 {
     if (!c->user.auxtrace_info) {
@@ -72,7 +72,7 @@ void pf_check_auxtrace(pf_check *c, const perfile_record *r)
     if (r->extra.len % 8)
         pf_report(c, PERFILE_RULE_V_511, PF_LESSER, r, "auxtrace.size",
                   "%zu bytes of AUX data, no multiple of 8", r->extra.len);
-    /* Pipes have no index, killed recordings did not write one, and an incomplete one proves
+    /* Pipes have no index, killed recordings did not write one, and an incomplete index proves
      * nothing. */
     const perfile_container *k = perfile_stream_container(&c->base);
     if (c->pipe || k->unterminated || (c->aux.has_index && !c->aux.index_complete))
@@ -97,8 +97,8 @@ void pf_check_index_end(pf_check *c)
                               c->aux.index[i]);
 }
 
-/* Finds the slot of `key`, or a free one for it.  NULL: the 16 slots where it may be are taken by
- * others, and this buffer is not checked. */
+/* Returns the slot of `key`, or a free one for it.  Returns NULL if other keys have the 16 slots
+ * where it may be; then this buffer is not checked. */
 static pf_check_buffer *buffer_of(pf_check *c, uint64_t key)
 {
     size_t home = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40);
@@ -110,8 +110,8 @@ static pf_check_buffer *buffer_of(pf_check *c, uint64_t key)
     return NULL;
 }
 
-/* An AUX record begins where the last one of its buffer ended (V-408).  The buffer is identified by
- * processor, or thread where the record has none, and event. */
+/* Checks that an AUX record begins where the last one of its buffer ended (V-408).  A buffer is
+ * identified by event and CPU, or by event and thread if the record has no CPU. */
 void pf_check_aux(pf_check *c, const perfile_record *r, const perfile_aux *v)
 {
     uint32_t cpu, pid, tid = 0;
@@ -119,7 +119,7 @@ void pf_check_aux(pf_check *c, const perfile_record *r, const perfile_aux *v)
     if (!has_cpu && !perfile_record_task(r, &pid, &tid))
         return;
     const perfile_event *e = perfile_record_event(r);
-    /* The lowest bit keeps processors and threads apart. */
+    /* The lowest bit distinguishes CPUs from threads. */
     uint64_t key =
         ((uint64_t)(has_cpu ? cpu : tid) << 20 | (e ? e->index & 0xffff : 0)) << 1 | has_cpu;
     pf_check_buffer *b = buffer_of(c, key);

@@ -1,31 +1,33 @@
 /* Rules for the container (V-0xx): header, sections, feature table, parts of a directory.
  *
- * Nothing is read here.  The driver describes the file in a perfile_container: header fields, and
- * *extents*, which say for each range of bytes what it is (`role`), sorted by offset; `gap` and
- * `tail` are ranges that nothing claims.  Damage that the driver met when opening is reported with
- * the rule that rules.def names for it.  Formats other than perf.data only get the latter. */
+ * No bytes of the file are read here.  The driver describes the file in a perfile_container: header
+ * fields, and *extents*, sorted by offset, which give the `role` of each range of bytes.  The roles
+ * `gap` and `tail` are ranges that no section claims.  Damage that the driver found when opening is
+ * reported with the rule that rules.def names for it.  For formats other than perf.data, only this
+ * and the rules of their family are checked. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "check/check.h"
 
 enum {
-    ENTRY_MIN = 80,   /* of the attr section: the smallest attr, offset and size of its ids */
-    EVENT_TYPE = 72,  /* bytes of an entry in the event types of old files */
-    TABLE_ENTRY = 16, /* of the feature table: offset and size */
+    ENTRY_MIN = 80,   /* entry of the attr section: the smallest attr, offset and size of its ids */
+    EVENT_TYPE = 72,  /* entry of the event types of old files */
+    TABLE_ENTRY = 16, /* entry of the feature table: offset and size */
     LAST_FEATURE = 34,
     FIRST_SIMPLEPERF = 128,
     LAST_SIMPLEPERF = 134,
     PARTS_IN_DIRECTORY = 1 /* the version of DIR_FORMAT with files data.N */
 };
 
-/* True if the bitmap of the header has the feature. */
+/* Returns true if the bitmap of the header has the feature. */
 static bool declared(const perfile_container *k, unsigned feature)
 {
     return k->features[feature / 64] >> feature % 64 & 1;
 }
 
-/* What an extent is, for messages: "the data", "feature HOSTNAME" (made in `buf`). */
+/* Returns the name of an extent for messages: "the data", "feature HOSTNAME" (written into `buf`).
+ */
 static const char *role_name(const perfile_extent *e, char buf[40])
 {
     static const char *const names[] = {
@@ -48,7 +50,8 @@ static const char *role_name(const perfile_extent *e, char buf[40])
     return buf;
 }
 
-/* Bytes of the file, or of `data` in a directory, that are read as records. */
+/* Returns the number of bytes of the file, or of `data` in a directory, that are read as records.
+ */
 static uint64_t bytes_of_records(const perfile_container *k)
 {
     uint64_t n = 0;
@@ -58,8 +61,8 @@ static uint64_t bytes_of_records(const perfile_container *k)
     return n;
 }
 
-/* The data section has a size (V-007).  A recording that was killed has size 0 in its header:
- * readers that believe it see no records, although they are there. */
+/* Checks that the data section has a size (V-007).  A recording that was killed has size 0 in its
+ * header: readers that believe it see no records. */
 static void check_data_size(pf_check *c, const perfile_container *k)
 {
     uint64_t n = bytes_of_records(k);
@@ -73,8 +76,8 @@ static void check_data_size(pf_check *c, const perfile_container *k)
                                          : "the data section is empty");
 }
 
-/* Fields of the header.  Offsets in the findings are those of the fields in the header (48:
- * data.size). */
+/* Checks the fields of the header.  The offsets in the findings are those of the fields in the
+ * header (48: data.size). */
 static void check_header(pf_check *c, const perfile_container *k)
 {
     if (k->header_size > 104)
@@ -101,8 +104,8 @@ static void check_header(pf_check *c, const perfile_container *k)
                          "the data begin at offset %" PRIu64 ", no multiple of 8", k->data.offset);
 }
 
-/* Only known features are declared (V-011), and HOSTNAME is among them (V-012): readers use its bit
- * to find out in which byte order and word size the bitmap was written. */
+/* Checks that only known features are declared (V-011), and that HOSTNAME is one of them (V-012):
+ * readers infer byte order and word size of the bitmap from its bit. */
 static void check_bitmap(pf_check *c, const perfile_container *k)
 {
     for (unsigned i = 0; i < PERFILE_N_FEATURES; i++)
@@ -116,8 +119,8 @@ static void check_bitmap(pf_check *c, const perfile_container *k)
                          "header.features", "there is no HOSTNAME");
 }
 
-/* Damage that the driver met when it opened the file: sections outside of the file, or not
- * readable. */
+/* Reports damage that the driver found when it opened the file: sections that are outside the file
+ * or unreadable. */
 static void check_damages(pf_check *c, const perfile_container *k)
 {
     char buf[40];
@@ -143,13 +146,13 @@ static void check_damages(pf_check *c, const perfile_container *k)
     }
 }
 
-/* Sections that end behind the end of the file (V-006). */
+/* Reports sections that end after the end of the file (V-006). */
 static void check_outside(pf_check *c, const perfile_container *k)
 {
     char buf[40];
     for (uint32_t i = 0; i < k->n_extents; i++) {
         const perfile_extent *e = &k->extents[i];
-        /* V-009 reports a cut feature table; features and attrs have damage of their own. */
+        /* V-009 reports a cut feature table; damage of features and attrs is reported elsewhere. */
         if (!e->outside || e->role == PERFILE_EXTENT_FEATURE_TABLE ||
             e->role == PERFILE_EXTENT_FEATURE || e->role == PERFILE_EXTENT_ATTRS)
             continue;
@@ -165,8 +168,8 @@ static uint64_t end_of(const perfile_extent *e)
     return e->length > UINT64_MAX - e->offset ? UINT64_MAX : e->offset + e->length;
 }
 
-/* No two sections share bytes (V-008), and no two events share ids (V-019).  Extents are sorted by
- * offset, so that each is compared with the one before that reaches farthest. */
+/* Checks that no two sections share bytes (V-008), and no two events share ids (V-019).  Extents
+ * are sorted by offset, so each is compared with the earlier one that ends last. */
 static void check_overlaps(pf_check *c, const perfile_container *k)
 {
     char first[40], second[40];
@@ -191,7 +194,7 @@ static void check_overlaps(pf_check *c, const perfile_container *k)
     }
 }
 
-/* A feature outside of the file, or whose table entry is cut: it cannot be decoded. */
+/* Reports a feature that cannot be decoded: it is outside the file, or its table entry is cut. */
 static void check_feature_damage(pf_check *c, const perfile_feature *f)
 {
     char buf[40];
@@ -203,16 +206,16 @@ static void check_feature_damage(pf_check *c, const perfile_feature *f)
                       f->size, perfile_damage_text(f->damage));
 }
 
-/* Features follow the table in the order of their numbers (V-010). */
+/* Checks that features follow the table in the order of their numbers (V-010). */
 static void check_features_place(pf_check *c, const perfile_container *k)
 {
-    uint64_t end = 0; /* of the data, the table, or the last feature that was in order */
+    uint64_t end = 0; /* end of the data, the table, or the last feature that was in order */
     uint64_t n = 0;   /* entries of the table */
     char buf[40];
     const perfile_session *s = c->session;
     for (unsigned i = 0; i < PERFILE_N_FEATURES; i++)
         n += declared(k, i);
-    /* False if the header's numbers overflow: then nothing can be said about the order. */
+    /* False if the numbers of the header overflow: then the order is not checked. */
     bool ordered = !__builtin_add_overflow(k->data.offset, k->data.size, &end) &&
                    !__builtin_add_overflow(end, n * TABLE_ENTRY, &end);
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
@@ -238,7 +241,8 @@ static void check_tail(pf_check *c, const perfile_container *k)
                              "%" PRIu64 " bytes behind the last part", k->extents[i].length);
 }
 
-/* The event types of old files: one per event, in the same order, with its config (V-014). */
+/* Checks the event types of old files: one per event, in the same order, with its config (V-014).
+ */
 static void check_event_types(pf_check *c, const perfile_container *k)
 {
     const perfile_session *s = c->session;
@@ -260,7 +264,7 @@ static void check_event_types(pf_check *c, const perfile_container *k)
     }
 }
 
-/* A directory has DIR_FORMAT, and files data.N with version 1 only (V-018). */
+/* Checks that a directory has DIR_FORMAT, and files data.N only with version 1 (V-018). */
 static void check_directory(pf_check *c, const perfile_container *k)
 {
     perfile_dir_format v;
@@ -280,11 +284,11 @@ static void check_directory(pf_check *c, const perfile_container *k)
                          "%" PRIu32 " files data.N, and no DIR_FORMAT", k->n_parts - 1);
 }
 
-/* Called once, when the first run is asked for. */
+/* Called once, before the first batch. */
 void pf_check_container(pf_check *c)
 {
     const perfile_container *k = perfile_stream_container(&c->base);
-    c->times.first_sample = UINT64_MAX; /* the least time so far; here because this runs first */
+    c->times.first_sample = UINT64_MAX; /* least time so far; set here, as this runs first */
     check_damages(c, k);
     if (k->form == PERFILE_FORM_NONE)
         return;
@@ -292,7 +296,7 @@ void pf_check_container(pf_check *c)
     if (own)
         own->container(c, k);
     if (k->family != PERFILE_FAMILY_PERF)
-        return; /* all that follows is about perf.data */
+        return; /* the rest is about perf.data */
     check_header(c, k);
     if (k->form == PERFILE_FORM_FILE && k->has_sections) {
         check_bitmap(c, k);

@@ -1,16 +1,16 @@
-/* Rules that compare what a feature says with the events, the records and the header.  Called at
- * the end, when all of these are known; each function decodes its feature and ignores one that
- * cannot be decoded, because feature.c has reported that. */
+/* Rules that compare the content of a feature with the events, the records and the header.  They
+ * are called at the end, when all of these are known.  Each function decodes its feature and
+ * ignores one that cannot be decoded, because feature.c has reported that. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/byte_order.h"
 #include "check/check.h"
 
-/* PMU types below 6 are those of PERF_TYPE_…, which need no name. */
+/* PMU types below 6 are PERF_TYPE_… and need no name. */
 enum { FIRST_PMU = 6, BUILD_ID_BYTES = 20, ZSTD_VERSION = 0 };
 
-/* EVENT_DESC describes the same events with the same ids as the attrs (V-604). */
+/* Checks that EVENT_DESC describes the same events with the same ids as the attrs (V-604). */
 static void check_event_desc(pf_check *c, const perfile_feature *f)
 {
     perfile_event_desc v;
@@ -35,8 +35,9 @@ static void check_event_desc(pf_check *c, const perfile_feature *f)
     }
 }
 
-/* SAMPLE_TIME has the times of the first and last sample (V-606).  0 to 0 is what perf writes when
- * there are none; samples that damage took may have had these times. */
+/* Checks that SAMPLE_TIME has the times of the first and last sample (V-606).  If there are no
+ * samples, perf writes 0 for both.  After damage this is not checked, because lost samples may have
+ * had these times. */
 static void check_sample_time(pf_check *c, const perfile_feature *f)
 {
     perfile_sample_time v;
@@ -51,7 +52,7 @@ static void check_sample_time(pf_check *c, const perfile_feature *f)
                           c->times.last_sample);
 }
 
-/* CLOCK_DATA is about the clock of the events and has both times (V-609). */
+/* Checks that CLOCK_DATA describes the clock of the events and has both times (V-609). */
 static void check_clock_data(pf_check *c, const perfile_feature *f)
 {
     perfile_clock_data v;
@@ -69,7 +70,7 @@ static void check_clock_data(pf_check *c, const perfile_feature *f)
                           "one of its two times is 0");
 }
 
-/* True if the name in an entry of BUILD_ID is followed by a NUL inside the section. */
+/* Returns true if the name in an entry of BUILD_ID is followed by a NUL inside the section. */
 static bool name_ends(const perfile_feature *f, perfile_bytes name)
 {
     const uint8_t *end = f->payload.ptr + f->payload.len;
@@ -92,7 +93,8 @@ static void check_build_ids(pf_check *c, const perfile_feature *f)
     }
 }
 
-/* GROUP_DESC: each group lies among the events, behind the group before (V-612). */
+/* Checks that each group of GROUP_DESC is within the events and after the previous group (V-612).
+ */
 static void check_groups(pf_check *c, const perfile_feature *f)
 {
     perfile_group_desc v;
@@ -113,8 +115,8 @@ static void check_groups(pf_check *c, const perfile_feature *f)
     }
 }
 
-/* PMU_MAPPINGS names the PMU of each event (V-613).  A type of INT32_MAX and more is no PMU of the
- * kernel. */
+/* Checks that PMU_MAPPINGS names the PMU of each event (V-613).  Types of INT32_MAX and above are
+ * not PMUs of the kernel. */
 static void check_pmus(pf_check *c, const perfile_feature *f)
 {
     perfile_pmu_mappings v;
@@ -131,8 +133,8 @@ static void check_pmus(pf_check *c, const perfile_feature *f)
 
 typedef enum pf_tracing { TRACING_CUT, TRACING_MAGIC, TRACING_ORDER, TRACING_WHOLE } pf_tracing;
 
-/* Judges the start of TRACING_DATA: magic, version (a string), byte order.  *order is the byte that
- * says the byte order; not set for TRACING_CUT. */
+/* Judges the start of TRACING_DATA: magic, version (a string), byte order.  Sets *order to the byte
+ * that gives the byte order, except for TRACING_CUT. */
 static pf_tracing tracing_begins(const perfile_feature *f, unsigned *order)
 {
     enum { MAGIC = 10 };
@@ -146,7 +148,8 @@ static pf_tracing tracing_begins(const perfile_feature *f, unsigned *order)
     return *order > 1 ? TRACING_ORDER : TRACING_WHOLE;
 }
 
-/* TRACING_DATA begins with its magic and a valid byte order (V-614), which is that of the file. */
+/* Checks that TRACING_DATA begins with its magic and a valid byte order (V-614), which is that of
+ * the file. */
 static void check_tracing(pf_check *c, const perfile_feature *f)
 {
     unsigned order;
@@ -181,8 +184,8 @@ bool pf_feature_is_wrong(const perfile_feature *f)
     return wrong;
 }
 
-/* E_MACHINE agrees with ARCH (V-617).  The table has the start of the uname machine per ELF
- * machine; others are not checked. */
+/* Checks that E_MACHINE agrees with ARCH (V-617).  The table has the start of the uname machine for
+ * each ELF machine; others are not checked. */
 static void check_machine(pf_check *c, const perfile_feature *f)
 {
     static const struct {
@@ -202,7 +205,7 @@ static void check_machine(pf_check *c, const perfile_feature *f)
                               arch);
 }
 
-/* The version of COMPRESSED is known (V-616). */
+/* Checks that the version of COMPRESSED is known (V-616). */
 static void check_versions(pf_check *c, const perfile_feature *f)
 {
     perfile_compression v;
@@ -212,7 +215,7 @@ static void check_versions(pf_check *c, const perfile_feature *f)
                           "version %" PRIu32 ", only %d is known", v.version, ZSTD_VERSION);
 }
 
-/* NRCPUS: no more processors online than configured (V-605). */
+/* Checks that NRCPUS has no more CPUs online than configured (V-605). */
 static void check_processors(pf_check *c, const perfile_feature *f)
 {
     perfile_nrcpus v;
@@ -223,7 +226,7 @@ static void check_processors(pf_check *c, const perfile_feature *f)
                           v.nr_cpus_online);
 }
 
-/* Calls the check of the feature, by its number. */
+/* Calls the check for the feature, by its number. */
 void pf_check_facts(pf_check *c, const perfile_feature *f)
 {
     static void (*const checks[PERFILE_N_FEATURES])(pf_check *, const perfile_feature *) = {
@@ -257,7 +260,7 @@ void pf_check_flags(pf_check *c)
     const perfile_feature *branches = perfile_session_feature(s, PERFILE_FEATURE_BRANCH_STACK);
     const perfile_feature *stat = perfile_session_feature(s, PERFILE_FEATURE_STAT);
     uint64_t stats = c->counts.by_type[PERFILE_RECORD_STAT];
-    /* Pipes never have them, killed recordings lost them. */
+    /* Pipes never have these features, and killed recordings have lost them. */
     if (k->form != PERFILE_FORM_FILE || k->unterminated || !k->has_sections)
         return;
     bool any = k->features[0] | k->features[1] | k->features[2] | k->features[3];

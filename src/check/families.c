@@ -1,4 +1,4 @@
-/* Which families of records have rules of their own. */
+/* Families of records that have rules of their own, and damage as findings. */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -17,16 +17,16 @@ const pf_check_family *pf_check_family_of(uint32_t family)
     return NULL;
 }
 
-/* Rules for Zircon perfmon buffers (V-8xx), but for those that the driver meets as damage.  The
- * state that records share is that of their part: each buffer has times of its own order. */
+/* Rules for Zircon perfmon buffers (V-8xx), except for those that the driver reports as damage.
+ * State shared by records belongs to their part, because each buffer has its own order of times. */
 
 enum {
-    FLAGS_AT = 4, /* in the header of a buffer */
+    FLAGS_AT = 4, /* offset in the header of a buffer */
     FULL = 1,
     PAGE = 4096,
-    LEAST_ID = 0x0400, /* the first id with a group of its own, in the layout with more bits for the
-                          group */
-    MOST_ID = 0x27ff,  /* the last one of group 4, in the other */
+    /* The first id of a numbered group, in the layout with more bits for the group. */
+    LEAST_ID = 0x0400,
+    MOST_ID = 0x27ff, /* the last id of group 4, in the other layout */
     KNOWN_INFO = 0x1ffff
 };
 
@@ -50,14 +50,15 @@ static void check_container(pf_check *c, const perfile_container *k)
     for (uint32_t i = 0; i < k->n_extents; i++) {
         const perfile_extent *e = &k->extents[i];
         const uint64_t size = k->parts[e->number].size;
-        /* A buffer of whole pages that was not cut to its end is as the kernel made it. */
+        /* If the buffer has whole pages, it was not cut to its end: it is as the kernel made it. */
         if (e->role == PERFILE_EXTENT_TAIL && size % PAGE != 0)
             pf_report_offset(c, PERFILE_RULE_V_804, PF_FULL, e->offset, NULL,
                              "%" PRIu64 " bytes behind the last record", e->length);
     }
 }
 
-/* The time of a TIME record, and whether there was one before the first other record. */
+/* Checks that the time of a TIME record does not go back, and that a TIME comes before all other
+ * records. */
 static void check_time(pf_check *c, const perfile_record *r, unsigned type)
 {
     if (!c->part.begun && type != TYPE_TIME)
@@ -73,7 +74,7 @@ static void check_time(pf_check *c, const perfile_record *r, unsigned type)
     c->part.time = r->time;
 }
 
-/* The bits of the branches that no table describes. */
+/* Returns the bits of `info` in branches that no table describes. */
 static uint64_t unknown_info(const perfile_record *r)
 {
     pf_cursor at = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
@@ -111,12 +112,11 @@ const pf_check_family pf_check_perfmon = {.family = PERFILE_FAMILY_PERFMON,
                                           .container = check_container,
                                           .record = check_record};
 
-/* Damage in the stream, as findings: each DAMAGE record becomes one finding. format/rules.def says
- * which rule a kind of damage breaks; where that depends on the capture, rule_of_record() decides.
- */
+/* Damage in the stream: each DAMAGE record becomes one finding. format/rules.def says which rule a
+ * kind of damage breaks.  If that depends on the capture, rule_of_record() decides. */
 
-/* The rule that the damage breaks.  A cut at the end of a pipe is V-017 rather than V-202, unless
- * the record came out of compressed data; a cut payload is that of the record before it. */
+/* Returns the rule that the damage breaks.  A cut at the end of a pipe is V-017 and not V-202,
+ * unless the record came from compressed data.  A cut payload belongs to the record before it. */
 static unsigned rule_of_record(const pf_check *c, const perfile_record *r)
 {
     switch (r->damage) {
@@ -127,14 +127,14 @@ static unsigned rule_of_record(const pf_check *c, const perfile_record *r)
         return c->counts.last_type == PERFILE_RECORD_AUXTRACE ? PERFILE_RULE_V_511
                : c->pipe                                      ? PERFILE_RULE_V_017
                                                               : PERFILE_RULE_V_202;
-    case PERFILE_DAMAGE_BAD_SIZE: /* in compressed data V-517: zstd gave no valid records */
+    case PERFILE_DAMAGE_BAD_SIZE: /* in compressed data it is V-517: zstd gave no valid records */
         return r->flags & PERFILE_REC_INNER ? PERFILE_RULE_V_517 : PERFILE_RULE_V_201;
     default:
         return r->damage < PERFILE_N_DAMAGES ? pf_rule_of_damage[r->damage] : PERFILE_RULE_V_201;
     }
 }
 
-/* Reports damage together with the header (type and size) that stands there.  The body of the
+/* Reports damage together with the record header (type and size) at its offset.  The body of the
  * DAMAGE record begins with that header and has at least 8 bytes. */
 static void report_header(pf_check *c, const perfile_record *r, unsigned rule)
 {
@@ -148,7 +148,7 @@ static void report_header(pf_check *c, const perfile_record *r, unsigned rule)
 
 void pf_check_damage(pf_check *c, const perfile_record *r)
 {
-    /* A data section that is longer than the file is the milder case of V-006. */
+    /* A data section longer than the file is the lesser case of V-006. */
     unsigned level = r->damage == PERFILE_DAMAGE_TRUNCATED_DATA ? PF_LESSER : PF_FULL;
     bool header =
         r->damage == PERFILE_DAMAGE_BAD_SIZE || r->damage == PERFILE_DAMAGE_TRUNCATED_RECORD;

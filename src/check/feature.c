@@ -1,9 +1,9 @@
-/* Feature sections: each can be decoded (V-601 or a rule of its own), has nothing behind its
- * content (V-602), and its strings are well-formed (V-603). facts.c compares what they say with the
- * rest of the capture.
+/* Feature sections: each can be decoded (V-601 or a rule of its own), nothing follows its content
+ * (V-602), and its strings are well-formed (V-603). facts.c compares their content with the rest of
+ * the capture.
  *
- * A walk (perfile_feature_walk()) shows all fields, so that nothing here knows the layout of a
- * feature. */
+ * A walk (perfile_feature_walk()) shows all fields, so this file does not depend on the layout of
+ * any feature. */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 
 #include "base/byte_order.h"
 
-/* perf pads strings to 64 bytes.  simpleperf's features begin with FILE and have strings of their
- * own form. */
+/* perf pads strings to 64 bytes.  The features of simpleperf begin with FILE and have strings in
+ * another form. */
 enum { STRING_UNIT = 64, FIRST_FOREIGN = PERFILE_FEATURE_FILE };
 
 /* State of the walk over a feature. */
@@ -20,11 +20,11 @@ typedef struct feature_walk {
     pf_check *c;
     const perfile_feature *f;
     const char *last; /* the last field that could be read */
-    uint64_t left;    /* bytes behind the content */
+    uint64_t left;    /* bytes after the content */
     bool strings;     /* strings have perf's form: a length, NUL, padding to 64 bytes */
 } feature_walk;
 
-/* Returns what is wrong with a string, as the end of a sentence; NULL: nothing. */
+/* Returns the fault of a string as the end of a sentence, NULL if there is none. */
 static const char *string_fault(perfile_bytes b)
 {
     if (b.len == 0)
@@ -38,7 +38,7 @@ static const char *string_fault(perfile_bytes b)
     return b.len % STRING_UNIT ? "is no multiple of 64 long" : NULL;
 }
 
-/* Checks a string; `b` is what follows its length field. */
+/* Checks a string; `b` is the bytes after its length field. */
 static void check_string(const feature_walk *s, const char *field, perfile_bytes b)
 {
     const char *fault = string_fault(b);
@@ -52,9 +52,9 @@ static bool is_swapped(const perfile_feature *f)
     return f->flags & PERFILE_REC_SWAPPED;
 }
 
-/* Called for each field.  Padding at the end of the section is what the content leaves over.  The
- * length of a string, 4 bytes, precedes its text: it is read again here because the walk only shows
- * the text. */
+/* Called for each field.  Padding at the end of the section is bytes after the content.  A string
+ * has a length of 4 bytes before its text, which is read again here because the walk shows only the
+ * text. */
 static void on_value(void *user, const perfile_field *field, const perfile_value *v)
 {
     feature_walk *s = user;
@@ -90,7 +90,8 @@ static void on_end(void *user, const perfile_field *field)
     (void)user, (void)field;
 }
 
-/* Decodes a feature and checks its form.  False if it cannot be decoded; that has been reported. */
+/* Decodes a feature and checks its form.  If it cannot be decoded, reports that and returns false.
+ */
 static bool check_content(pf_check *c, const perfile_feature *f)
 {
     static const perfile_visitor visitor = {sizeof visitor, on_value, on_begin, on_end};
@@ -99,7 +100,7 @@ static bool check_content(pf_check *c, const perfile_feature *f)
     bool foreign = f->number >= FIRST_FOREIGN || f->number == PERFILE_FEATURE_TRACING_DATA ||
                    f->number == PERFILE_FEATURE_BUILD_ID;
     feature_walk s = {.c = c, .f = f, .strings = !foreign};
-    /* perf writes an empty section where it could not find out the value, and for flags. */
+    /* perf writes an empty section for a value that it could not determine, and for flags. */
     bool empty = f->payload.len == 0 && f->number != PERFILE_FEATURE_EVENT_DESC;
     if (perfile_feature_walk(f, PERFILE_WALK_ALL | PERFILE_WALK_PADDING, &visitor, &s, &why) < 0) {
         c->found.flags = PERFILE_FINDING_UNDECODABLE;

@@ -1,13 +1,12 @@
 /* Rules for single types of kernel records: mappings, times of tasks, AUX, deferred call chains.
- * Losses are summed up here and reported by times.c at the end. */
+ * Losses are summed up here, and times.c reports them at the end. */
 #include <inttypes.h>
 
 #include "check/check.h"
 
 enum { BUILD_ID_BYTES = 20, SECOND = 1000000000 };
 
-/* True for a mapping of the kernel, which may have length 0.
- */
+/* Returns true for a mapping of the kernel, which may have length 0. */
 static bool is_kernel_mapping(const perfile_record *r, uint32_t pid)
 {
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
@@ -15,7 +14,7 @@ static bool is_kernel_mapping(const perfile_record *r, uint32_t pid)
            mode == PERFILE_MISC_CPUMODE_GUEST_KERNEL;
 }
 
-/* A mapping has a length, and does not wrap around at 2^64 (V-402). */
+/* Checks that a mapping has a length and does not wrap around at 2^64 (V-402). */
 static void check_range(pf_check *c, const perfile_record *r, uint32_t pid, uint64_t addr,
                         uint64_t len)
 {
@@ -29,7 +28,7 @@ static void check_range(pf_check *c, const perfile_record *r, uint32_t pid, uint
                   addr);
 }
 
-/* A build id in MMAP2 has 1 to 20 bytes. */
+/* Checks an MMAP2: its range, and that a build id has 1 to 20 bytes (V-401). */
 static void check_mmap2(pf_check *c, const perfile_record *r, const perfile_mmap2 *v)
 {
     c->counts.map_build_ids += v->has_build_id;
@@ -44,8 +43,8 @@ static void check_mmap2(pf_check *c, const perfile_record *r, const perfile_mmap
                   "a build id of %u bytes, there is room for %d", v->build_id_size, BUILD_ID_BYTES);
 }
 
-/* FORK and EXIT have a time of their own besides that of the trailer; they differ by at most a
- * second (V-214).  A time of 0 is none. */
+/* FORK and EXIT have a time of their own in addition to the time of the trailer.  Checks that they
+ * differ by at most a second (V-214).  A time of 0 is no time. */
 static void check_task_time(pf_check *c, const perfile_record *r, uint64_t own)
 {
     uint64_t time = perfile_record_time(r);

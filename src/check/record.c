@@ -1,11 +1,11 @@
-/* Rules for all records but samples, whatever their type: header, size, strings and their padding,
- * trailer.
+/* Rules for all records except samples, regardless of their type: header, size, strings and their
+ * padding, trailer.
  *
  * A record is decoded once, with the function of its table row (schema/rows.h), into a
- * pf_any_record; then the rules of its class (kernel.c, user.c) get the struct.  A record that
+ * pf_any_record.  Then the rules of its class (kernel.c, user.c) get the struct.  A record that
  * cannot be decoded has exactly one finding with PERFILE_FINDING_UNDECODABLE, and no other rule
- * examines it (fuzz/fuzz_check.c tests that).  Facts about types come from tables: rules.def,
- * misc.def, and for the counters that traits.c uses versions.def. */
+ * examines it (fuzz/fuzz_check.c tests that).  Facts about types come from tables: rules.def and
+ * misc.def, and versions.def for the counters that traits.c uses. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -16,17 +16,17 @@
 #include "core/swap.h"
 #include "schema/rows.h"
 
-/* What decode() found besides the struct itself. */
+/* The results of decode() besides the struct itself. */
 typedef struct pf_decoded {
     const pf_row *row;           /* NULL for types without a row: nothing was decoded */
     perfile_bytes body, trailer; /* trailer.len is 0 without a trailer */
-    size_t left;                 /* bytes of the body behind the last field */
+    size_t left;                 /* bytes of the body after the last field */
 } pf_decoded;
 
 /* Fields that are a string at the end of a record (STR in records.def). */
 typedef struct string_field {
     uint16_t row;           /* PF_AT_… */
-    uint16_t struct_offset; /* of the perfile_bytes member in the decoded struct */
+    uint16_t struct_offset; /* offset of the perfile_bytes member in the decoded struct */
     const char *field;
 } string_field;
 static const string_field string_fields[] = {
@@ -36,9 +36,9 @@ static const string_field string_fields[] = {
 
 enum { EVENT_TYPE_NAME = 64 /* bytes of the name in HEADER_EVENT_TYPE */ };
 
-/* What versions of perf expect of records, by type, from format/versions.def: types that may have
- * any size; the byte range that is not swapped; the bytes that are swapped even if the record is
- * shorter; the size below which a record is rejected. */
+/* Facts about versions of perf by record type, from format/versions.def: types that may have any
+ * size; the byte range that is not swapped; the number of bytes that are swapped even if the record
+ * is shorter; the size below which a record is rejected. */
 static const bool any_size_allowed[PF_CHECK_TYPES] = {
 #define UNALIGNED(type) [PERFILE_RECORD_##type] = true,
 #include "format/versions.def"
@@ -66,7 +66,7 @@ static void report_header(pf_check *c, const perfile_record *r)
     size_t size = perfile_record_size(r);
     bool odd = r->type >= PF_CHECK_TYPES || pf_odd_size[r->type];
     /* versions.def and rules.def do not list the same types: perf accepts some sizes that V-203
-     * does not, and the other way round. */
+     * does not accept, and the other way round. */
     if (size % 8 && (r->type >= PF_CHECK_TYPES || !any_size_allowed[r->type]))
         c->traits.unaligned_sizes++;
     if (size % 8 && !odd)
@@ -84,7 +84,7 @@ static void report_header(pf_check *c, const perfile_record *r)
                   "%s with unknown bits 0x%x in misc", name, unknown);
 }
 
-/* The test for the usual case; report_header() has the details. */
+/* A quick test that nearly all records pass; report_header() has the details. */
 void pf_check_header(pf_check *c, const perfile_record *r)
 {
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK, odd = 0;
@@ -95,8 +95,8 @@ void pf_check_header(pf_check *c, const perfile_record *r)
         report_header(c, r);
 }
 
-/* A walk stops at the first field that cannot be read: this keeps the name of the last one that
- * could. */
+/* A walk stops at the first field that cannot be read.  This is the name of the last field that
+ * could be read. */
 typedef struct last_field {
     const char *name;
 } last_field;
@@ -112,7 +112,7 @@ static void ignore_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-/* Number of 64-bit words of a sample that have a fixed offset. */
+/* Returns the number of 64-bit words of a sample that have a fixed offset. */
 static unsigned fixed_words(const perfile_layout *l)
 {
     unsigned n = 0;
@@ -121,8 +121,8 @@ static unsigned fixed_words(const perfile_layout *l)
     return n;
 }
 
-/* The rule that a record breaks whose body is too short: V-301 and V-206 if even the fixed part
- * does not fit, else the rule of the variable part. */
+/* Returns the rule that a record with too short a body breaks: V-301 (samples) or V-206 if even the
+ * fixed part does not fit, else the rule of the variable part. */
 static unsigned rule_of_short(const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_SAMPLE) {
@@ -134,8 +134,7 @@ static unsigned rule_of_short(const perfile_record *r)
     return row && r->body.len < row->fixed ? PERFILE_RULE_V_206 : pf_rule_of_type(r->type);
 }
 
-/* See check.h.  Besides the kind of damage the message names the field behind which the record
- * cannot be read. */
+/* See check.h.  The message has the kind of damage, and the last field that could be read. */
 void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage)
 {
     static const perfile_visitor visitor = {sizeof visitor, note_field, note_field, ignore_end};
@@ -163,9 +162,9 @@ void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage)
                   perfile_record_size(r), perfile_damage_text(damage));
 }
 
-/* Checks a string that ends the record: it has a NUL, it is padded with zeros to a multiple of 8,
- * and nothing follows the padding.  `text` lies inside d->body; its length is that without the NUL.
- */
+/* Checks a string at the end of the record: it must have a NUL, be padded with zeros to a multiple
+ * of 8, and nothing may follow the padding.  `text` is inside d->body; its length does not include
+ * the NUL. */
 static void check_string(pf_check *c, const perfile_record *r, const pf_decoded *d,
                          perfile_bytes text, const char *field)
 {
@@ -173,7 +172,7 @@ static void check_string(pf_check *c, const perfile_record *r, const pf_decoded 
     char buf[24];
     if (behind == 0 || text.ptr[text.len] != 0) {
         unsigned rule = pf_rule_of_type(r->type);
-        /* perf 3.8 cut long names of event types to the size of the field, and left no NUL. */
+        /* perf 3.8 cut long names of event types to the size of the field and wrote no NUL. */
         bool full = r->type == PERFILE_RECORD_HEADER_EVENT_TYPE && text.len == EVENT_TYPE_NAME;
         pf_report(c, rule == PERFILE_RULE_V_206 ? PERFILE_RULE_V_208 : rule,
                   full ? PF_LESSER : PF_FULL, r, field, "%s: the string %s",
@@ -219,7 +218,7 @@ static bool check_strings(pf_check *c, const perfile_record *r, const pf_decoded
     return any;
 }
 
-/* True if the id in the trailer lies in bytes that some versions of perf do not byte-swap. */
+/* Returns true if the id in the trailer is in bytes that some versions of perf do not byte-swap. */
 static bool is_unswapped(const perfile_record *r, const perfile_sample_id *t)
 {
     size_t words = 1; /* 64-bit words from the end of the record to the start of the id */
@@ -231,8 +230,8 @@ static bool is_unswapped(const perfile_record *r, const perfile_sample_id *t)
     return offset >= unswapped_range[r->type].from && offset < unswapped_range[r->type].to;
 }
 
-/* The id of the trailer belongs to an event.  The id that was found last is cached: most records in
- * a row have the same one. */
+/* Checks that the id of the trailer belongs to an event.  The last id found is cached, because most
+ * consecutive records have the same one. */
 static void check_trailer_id(pf_check *c, const perfile_record *r, const perfile_sample_id *t)
 {
     uint64_t id = t->present & PERFILE_SAMPLE_IDENTIFIER ? t->identifier : t->id;
@@ -254,7 +253,7 @@ static void check_trailer_id(pf_check *c, const perfile_record *r, const perfile
     }
 }
 
-/* Rules for the trailer (sample_id): id, order of time, processor. */
+/* Checks the trailer (sample_id): id, order of time, CPU. */
 static void check_trailer(pf_check *c, const perfile_record *r)
 {
     perfile_sample_id t;
@@ -274,8 +273,8 @@ static void check_trailer(pf_check *c, const perfile_record *r)
                   "processor %" PRIu32 ", the machine has %" PRIu32, t.cpu, c->n_cpus);
 }
 
-/* A kernel record has room for its trailer, and no bytes between its last field and the trailer.
- * Strings have rules of their own for the latter. */
+/* Checks that a kernel record has room for its trailer, and no bytes between its last field and the
+ * trailer.  For records with strings, check_string() does the latter. */
 static void check_length(pf_check *c, const perfile_record *r, const pf_decoded *d, bool has_string)
 {
     char buf[24];
@@ -293,7 +292,7 @@ static void check_length(pf_check *c, const perfile_record *r, const pf_decoded 
 }
 
 /* Decodes any record into *out and fills *d.  Returns 0 on success, also for types without a row,
- * else the PERFILE_DAMAGE_… that the decoder found. */
+ * or else the PERFILE_DAMAGE_… that the decoder found. */
 static unsigned decode(const perfile_record *r, pf_any_record *out, pf_decoded *d)
 {
     pf_parts p;
@@ -313,7 +312,7 @@ static unsigned decode(const perfile_record *r, pf_any_record *out, pf_decoded *
     return c.bad;
 }
 
-/* A record whose type no table has. */
+/* Reports the type of a record that is in no table. */
 static void check_type(pf_check *c, const perfile_record *r)
 {
     if (r->type == 0)
@@ -342,7 +341,7 @@ void pf_check_other_family(pf_check *c, const perfile_record *r)
         own->record(c, r);
 }
 
-/* Entry for all records but samples of perf's own family. */
+/* Checks any record of perf's own family except samples. */
 void pf_check_record(pf_check *c, const perfile_record *r)
 {
     pf_any_record any;
@@ -353,7 +352,7 @@ void pf_check_record(pf_check *c, const perfile_record *r)
         c->traits.too_short += perfile_record_size(r) < min_size[r->type];
         c->traits.shorter_than_swapped += perfile_record_size(r) < swapped_bytes[r->type];
     }
-    /* traits.c needs these: what some versions of perf do with AUX data in a pipe. */
+    /* traits.c needs this count: some versions of perf cannot read AUX data in a pipe. */
     c->traits.aux_payloads += r->type == PERFILE_RECORD_AUXTRACE && r->extra.len;
     if (r->type == PERFILE_RECORD_FINISHED_ROUND) { /* no body, no trailer: done quickly */
         pf_check_round(c);

@@ -1,7 +1,7 @@
 /* Findings: how they are counted and reported.
  *
  * All findings of all rules come through the four pf_report functions here.  Each fills a
- * perfile_finding with the subject (record, event, feature or file offset); count_finding() decides
+ * perfile_finding with the subject (record, event, feature or file offset). count_finding() decides
  * whether the caller wants it.  The message is formatted only then, so that a capture with millions
  * of findings costs no time for texts that nobody reads. */
 #include <stdarg.h>
@@ -16,16 +16,16 @@ enum { MESSAGE = 512 };
 
 const char *pf_check_type_name(uint32_t type, char buf[24])
 {
-    const char *name = perfile_record_type_name(type); /* of perf's own family */
+    const char *name = perfile_record_type_name(type); /* of the family of perf */
     if (name)
         return name;
     snprintf(buf, 24, "type %u", type);
     return buf;
 }
 
-/* Counts a finding and sets its rule, severity and flags.  Returns true if it is to be passed to
- * the callback: the rule is selected, the severity is wanted, and options.most findings of the rule
- * have not been reported yet. */
+/* Counts a finding and sets its rule, severity and flags.  Returns true if it must be passed to the
+ * callback: the rule is selected, the severity is wanted, and fewer than options.most findings of
+ * the rule were reported. */
 static bool count_finding(pf_check *c, unsigned rule, unsigned level, perfile_finding *f)
 {
     const perfile_rule *row = perfile_rule_of(rule);
@@ -33,7 +33,7 @@ static bool count_finding(pf_check *c, unsigned rule, unsigned level, perfile_fi
     f->severity = lesser ? row->lesser : row->severity;
     f->flags = c->found.flags;
     c->found.flags = 0;
-    c->found.n[rule][lesser]++; /* also of rules that are off: version.c needs them */
+    c->found.n[rule][lesser]++; /* also for rules that are off: version.c needs them */
     if (c->found.off[rule] || f->severity < c->options.severity)
         return false;
     f->rule = rule;
@@ -57,7 +57,7 @@ static __attribute__((format(printf, 3, 0))) void deliver(pf_check *c, perfile_f
     c->options.finding(c->options.user, f);
 }
 
-/* A finding without a subject, at a file offset. */
+/* Returns a finding without a subject, at a file offset. */
 static perfile_finding new_finding(const char *field, uint64_t offset)
 {
     return (perfile_finding){.event = UINT32_MAX,
@@ -76,7 +76,7 @@ void pf_report(pf_check *c, unsigned rule, unsigned level, const perfile_record 
     f.part = r->part;
     if (!count_finding(c, rule, level, &f))
         return;
-    /* Of the tools' records only STAT belongs to an event. */
+    /* Of the records of tools, only STAT belongs to an event. */
     const perfile_event *e = perfile_record_event(r);
     f.event = e && (r->type < PERFILE_RECORD_USER || r->type == PERFILE_RECORD_STAT) ? e->index
                                                                                      : UINT32_MAX;
@@ -129,8 +129,8 @@ void pf_report_offset(pf_check *c, unsigned rule, unsigned level, uint64_t offse
     va_end(args);
 }
 
-/* The rules as data: what format/rules.def expands to, the public functions that list rules, and
- * the selection of rules by id. */
+/* The rules as data: the tables made from format/rules.def, the public functions that list rules,
+ * and the selection of rules by id. */
 
 /* The words of the columns `severity`, `lesser` and `where`. */
 enum {
@@ -153,7 +153,7 @@ enum {
     N_RULES
 };
 
-/* Row of a rule by its number, plus 1; 0: no rule has the number. */
+/* Index of a rule's row plus 1, by the number of the rule; 0: no rule has the number. */
 static const uint8_t positions[PERFILE_RULE_LIMIT] = {
 #define RULE(id, name, severity, lesser, where, sentence, why, effect)                             \
     [PERFILE_RULE_##id] = POSITION_##id + 1,
@@ -174,8 +174,8 @@ static const perfile_rule rules[N_RULES] = {
 #include "format/rules.def"
 };
 
-/* The first entries are kinds that decoding meets in single records and features; MEETS has the
- * rest. */
+/* The first entries are kinds of damage found when single records and features are decoded; MEETS
+ * has the rest. */
 const uint16_t pf_rule_of_damage[PERFILE_N_DAMAGES] = {
     [PERFILE_DAMAGE_NONE] = PERFILE_RULE_V_206,
     [PERFILE_DAMAGE_SHORT_BODY] = PERFILE_RULE_V_206,
@@ -187,7 +187,7 @@ const uint16_t pf_rule_of_damage[PERFILE_N_DAMAGES] = {
 #include "format/rules.def"
 };
 
-/* BREAKS rows; V-206 (no room for its fields) for all other types. */
+/* From the BREAKS rows; V-206 (no room for its fields) for all other types. */
 unsigned pf_rule_of_type(uint32_t type)
 {
     switch (type) {
@@ -200,7 +200,7 @@ unsigned pf_rule_of_type(uint32_t type)
     }
 }
 
-/* BREAKS_FEATURE rows; V-601 (cannot be decoded) for all other features. */
+/* From the BREAKS_FEATURE rows; V-601 (cannot be decoded) for all other features. */
 unsigned pf_rule_of_feature(uint32_t number)
 {
     switch (number) {
@@ -244,7 +244,7 @@ const perfile_rule *perfile_rule_of(uint32_t number)
     return position ? &rules[position - 1] : NULL;
 }
 
-/* Ids are compared without regard to case. */
+/* Ids are compared ignoring case. */
 const perfile_rule *perfile_rule_find(const char *id)
 {
     size_t i = 0;
@@ -272,7 +272,7 @@ perfile_status pf_rules_select(const char *list, bool *chosen, const char *optio
     memset(chosen, 0, PERFILE_RULE_LIMIT * sizeof *chosen);
     while (*list) {
         size_t n = strcspn(list, ",");
-        bool any = false; /* some rule begins with this item; an empty one chooses none */
+        bool any = false; /* some rule begins with this item; an empty item chooses none */
         for (size_t i = 0; n && i < N_RULES; i++)
             if (strncasecmp(rules[i].id, list, n) == 0)
                 chosen[rules[i].number] = any = true;

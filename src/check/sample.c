@@ -1,8 +1,8 @@
 /* Rules for samples.  Each sample is decoded once, and all rules examine the decoded struct in one
  * pass.
  *
- * This is the hot path of `validate`: rules that few samples can break are behind a test of
- * `present` (check_rare_fields()), and the id that was found last is cached. */
+ * This is the hot path of validation.  Rules for fields that few samples have come after a test of
+ * `present` (check_rare_fields()), and the last id found is cached. */
 #include <inttypes.h>
 
 #include "base/byte_order.h"
@@ -11,7 +11,7 @@
 
 enum {
     LEAST_RAW = 8,  /* common fields of a tracepoint: type, flags, preempt_count, pid */
-    FIRST_IDS = 16, /* as many as the greatest attr is longer than the least, and more */
+    FIRST_IDS = 16, /* more ids than fit into the difference of the largest and smallest attr */
     MISPREDICTED_PREDICTED = 3, /* both bits of a branch entry's flags */
     BRANCH_ENTRY = 24,          /* bytes: from, to, flags */
     BRANCH_FLAGS = 16           /* offset of flags */
@@ -34,8 +34,8 @@ void pf_check_note_id(pf_check *c, const perfile_event *e, uint64_t id)
     }
 }
 
-/* Returns the plan of the event that the sample belongs to.  Reports an id that no event has
- * (V-210).  Samples without an id, or with id 0, belong to the first event. */
+/* Returns the plan of the event that the sample belongs to.  Reports an id that is not an id of any
+ * event (V-210).  Samples without an id, or with id 0, belong to the first event. */
 static const pf_check_plan *plan_of(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     static const pf_check_plan unattributed = {.tracepoint = UINT64_MAX};
@@ -57,8 +57,8 @@ static const pf_check_plan *plan_of(pf_check *c, const perfile_record *r, const 
     return &c->events.plans[e->index];
 }
 
-/* Number of contexts in a chain of n entries.  `swap` is a constant in the callers, so that the
- * compiler makes a vector loop of each. */
+/* Returns the number of contexts in a chain of n entries.  `swap` is a constant in the callers, so
+ * that the compiler makes a vector loop for each value. */
 static inline size_t count_contexts(const uint8_t *at, size_t n, bool swap)
 {
     size_t contexts = 0;
@@ -67,8 +67,8 @@ static inline size_t count_contexts(const uint8_t *at, size_t n, bool swap)
     return contexts;
 }
 
-/* Checks each context of a chain, and notes the cookie of a deferred call chain.  Slow; for chains
- * with other contexts than the first. */
+/* Checks each context of a chain, and notes the cookie of a deferred call chain.  It is slow and
+ * only called for chains with contexts after the first entry, or an uncommon one there. */
 static void check_contexts(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const uint8_t *at = s->callchain.ptr;
@@ -88,7 +88,7 @@ static void check_contexts(pf_check *c, const perfile_record *r, const perfile_s
     }
 }
 
-/* A call chain begins with a context, and all its contexts are known (V-309). */
+/* Checks that a call chain begins with a context, and that all its contexts are known (V-309). */
 static void check_callchain(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const uint8_t *at = s->callchain.ptr;
@@ -100,13 +100,14 @@ static void check_callchain(pf_check *c, const perfile_record *r, const perfile_
     if (first < PF_CONTEXT_LEAST)
         pf_report(c, PERFILE_RULE_V_309, PF_FULL, r, "sample.callchain",
                   "the call chain begins with 0x%" PRIx64 ", not with a context", first);
-    /* Most chains have no other context than the usual one that they begin with. */
+    /* Most chains have a single context, KERNEL or USER, at the beginning. */
     size_t contexts = swap ? count_contexts(at, n, true) : count_contexts(at, n, false);
     if (contexts != (first == PF_CONTEXT_KERNEL || first == PF_CONTEXT_USER))
         check_contexts(c, r, s);
 }
 
-/* A branch is not both predicted and mispredicted; only the first such branch is reported. */
+/* Checks that no branch is both predicted and mispredicted (V-314).  Only the first such branch is
+ * reported. */
 static void check_branches(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const perfile_list *l = &s->branch_stack.lbr;
@@ -122,15 +123,16 @@ static void check_branches(pf_check *c, const perfile_record *r, const perfile_s
     }
 }
 
-/* RAW data of a tracepoint begin with its number.  Both byte orders are accepted: a file that was
- * rewritten on a machine of the other byte order keeps its RAW data as they were. */
+/* Returns true if RAW data begins with the number of the tracepoint.  Both byte orders are
+ * accepted, because a file that was rewritten on a machine of the other byte order has unchanged
+ * RAW data. */
 static bool raw_begins_with(uint64_t tracepoint, const uint8_t *raw, bool swap)
 {
     return pf_load_u16(raw, swap) == tracepoint || pf_load_u16(raw, !swap) == tracepoint;
 }
 
 /* Returns the index of the event that the sample belongs to, by one load and one lookup, without
- * reporting anything.  UINT64_MAX: it takes a full check to tell. */
+ * reporting anything.  Returns UINT64_MAX if this needs a full check. */
 static uint64_t fast_owner(const pf_check *c, const perfile_record *r)
 {
     int at = c->events.plans[0].id_at;
@@ -160,7 +162,7 @@ bool pf_check_raw_fits(const pf_check *c, const perfile_record *r)
     return raw.len >= LEAST_RAW && raw_begins_with(plan->tracepoint, raw.ptr, is_swapped(r));
 }
 
-/* The size of RAW data (V-307), and for tracepoints the number they begin with (V-308). */
+/* Checks the size of RAW data (V-307), and for tracepoints the number at its beginning (V-308). */
 static void check_raw(pf_check *c, const perfile_record *r, const perfile_sample *s,
                       const pf_check_plan *plan)
 {
@@ -182,7 +184,8 @@ static void check_raw(pf_check *c, const perfile_record *r, const perfile_sample
                   pf_load_u16(s->raw.ptr, is_swapped(r)), plan->tracepoint);
 }
 
-/* READ values in samples: the ids of the counters are known, a group is not empty. */
+/* Checks READ values in samples: the ids of the counters are known, and a group is not empty
+ * (V-311). */
 static void check_values(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const perfile_read_values *v = &s->values;
@@ -215,18 +218,18 @@ static void check_abi(pf_check *c, const perfile_record *r, uint64_t abi, const 
                   abi);
 }
 
-/* True if a reader fails that takes the first four bytes of the raw data for their size: they are
- * where the size is if 64-bit words are byte-swapped as a whole. */
+/* Returns true if a reader fails that takes the first four bytes of the raw data for their size.
+ * These bytes are where the size is if 64-bit words are byte-swapped as a whole. */
 static bool needs_raw_size(const perfile_record *r, const perfile_sample *s)
 {
     const uint64_t up_to_raw = 2 * (uint64_t)PERFILE_SAMPLE_RAW - 1;
     const size_t left = (size_t)(r->body.ptr + r->body.len - s->raw.ptr);
     if (s->present & ~(up_to_raw | PERFILE_SAMPLE_IDENTIFIER) || s->raw.len < sizeof(uint32_t))
-        return true; /* other fields are behind it */
+        return true; /* other fields follow it */
     return pf_load_u32(s->raw.ptr, r->flags & PERFILE_REC_SWAPPED) > left;
 }
 
-/* Rules for fields that most samples do not have. */
+/* Checks fields that most samples do not have. */
 static void check_rare_fields(pf_check *c, const perfile_record *r, const perfile_sample *s,
                               const pf_check_plan *plan)
 {
@@ -253,8 +256,8 @@ static void check_rare_fields(pf_check *c, const perfile_record *r, const perfil
                   "IDENTIFIER is %" PRIu64 ", ID %" PRIu64, s->identifier, s->id);
 }
 
-/* The field next to the processor is 0 (V-306), and the machine has that processor (V-213).
- * UINT32_MAX means no processor. */
+/* Checks that the field next to the CPU number is 0 (V-306), and that the machine has this CPU
+ * (V-213).  UINT32_MAX means no CPU. */
 static void check_cpu(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     if (s->res)
@@ -266,7 +269,8 @@ static void check_cpu(pf_check *c, const perfile_record *r, const perfile_sample
                   "processor %" PRIu32 ", the machine has %" PRIu32, s->cpu, c->n_cpus);
 }
 
-/* Order of time, the range of times of all samples, and feature SAMPLE_TIME (V-312). */
+/* Checks the order of time and feature SAMPLE_TIME (V-312), and updates the range of times of all
+ * samples. */
 static void check_sample_time(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     bool has_cpu = s->present & PERFILE_SAMPLE_CPU;
@@ -281,8 +285,8 @@ static void check_sample_time(pf_check *c, const perfile_record *r, const perfil
                   "time %" PRIu64 " is outside of SAMPLE_TIME", s->time);
 }
 
-/* All rules for one sample.  A sample that cannot be decoded has one finding, and no other rule is
- * checked. */
+/* Checks all rules for one sample.  A sample that cannot be decoded has one finding, and no other
+ * rule is checked. */
 void pf_check_sample(pf_check *c, const perfile_record *r)
 {
     enum {

@@ -1,10 +1,11 @@
-/* The checking stage: a stream that passes on the runs of the stream below and checks each record.
+/* The checking stage: a stream that passes on the batches of the stream below and checks each
+ * record.
  *
- * Rules are checked at three times: those about the container and the first events when the first
- * run is asked for, those about records as they pass, those about the whole capture (lists, order
- * of rounds, features, names of processes) when the stream below ends.  Events that appear later
+ * Rules are checked at three times: rules about the container and the first events before the first
+ * batch, rules about records as they pass, and rules about the whole capture (lists, order of
+ * rounds, features, names of processes) when the stream below ends.  Events that appear later
  * (HEADER_ATTR in a pipe) are checked when the generation of the session has changed.  With
- * PERFILE_CHECK_FEW_SAMPLES, which recover uses because salvage has already judged the samples,
+ * PERFILE_CHECK_FEW_SAMPLES, which recovery uses because salvage has already judged the samples,
  * most samples are skipped. */
 #include <string.h>
 
@@ -19,7 +20,7 @@ static pf_check *check_of(perfile_stream *s)
     return (pf_check *)(void *)s;
 }
 
-/* Copies what the check needs of the session, and checks its new events.  Called when the
+/* Copies facts that the check needs from the session, and checks its new events.  Called when the
  * generation of the session has changed. */
 static perfile_status refresh_from_session(pf_check *c, perfile_error *err)
 {
@@ -37,7 +38,7 @@ static perfile_status refresh_from_session(pf_check *c, perfile_error *err)
     return pf_check_attrs(c, err);
 }
 
-/* Checks what is known before the first record. */
+/* Checks everything that is known before the first record. */
 static perfile_status begin(pf_check *c, perfile_error *err)
 {
     c->begun = true;
@@ -46,8 +47,8 @@ static perfile_status begin(pf_check *c, perfile_error *err)
     return st == PERFILE_OK ? pf_check_index_begin(c, err) : st;
 }
 
-/* Checks what can be decided only when all records have passed.  Features come last: they are
- * compared with what the records had. */
+/* Checks rules that can be decided only when all records have passed.  Features come last: they are
+ * compared with the records. */
 static void finish(pf_check *c)
 {
     c->done = true;
@@ -64,7 +65,7 @@ static void begin_part(pf_check *c, uint32_t part)
     c->part.number = part;
     c->part.begun = false;
     c->part.time = 0;
-    c->times.latest = 0; /* each part of a directory has an order of its own */
+    c->times.latest = 0; /* the parts of a directory are ordered separately */
     if (c->times.of_cpu)
         memset(c->times.of_cpu, 0, PF_CHECK_CPUS * sizeof *c->times.of_cpu);
 }
@@ -95,10 +96,10 @@ static perfile_status check_one(pf_check *c, const perfile_record *r, perfile_er
     return pf_check_feed_model(c, r, err);
 }
 
-/* Returns how many records at the start of a run are samples that need no check, and counts them.
- * Only with PERFILE_CHECK_FEW_SAMPLES: the caller has already judged the samples.  Where there are
- * tracepoints, a sample is skipped only if its RAW data fit its event, and only if errors alone are
- * wanted. */
+/* Returns how many records at the start of a batch are samples that need no check, and counts them.
+ * It is 0 without PERFILE_CHECK_FEW_SAMPLES, which says that the caller has already judged the
+ * samples.  If there are tracepoints, a sample is skipped only if its RAW data fits its event, and
+ * only if the caller wants nothing but errors. */
 static size_t skip_samples(pf_check *c, const perfile_record *first, size_t n)
 {
     bool few = c->options.flags & PERFILE_CHECK_FEW_SAMPLES;
@@ -137,7 +138,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     return st;
 }
 
-/* Also closes a stage whose construction failed halfway: all members may be NULL. */
+/* Also closes a partly constructed stage: all members may be NULL. */
 static void close_stage(perfile_stream *s)
 {
     pf_check *c = check_of(s);
@@ -172,7 +173,7 @@ static perfile_status choose_rules(pf_check *c, perfile_error *err)
     return st;
 }
 
-/* Makes a check that is not yet on a stream; *check is owned by the caller. */
+/* Makes a check that is not on a stream yet.  The caller owns *check. */
 static perfile_status new_check(const perfile_check_options *options, pf_check **check,
                                 perfile_error *err)
 {
@@ -190,8 +191,9 @@ static perfile_status new_check(const perfile_check_options *options, pf_check *
     return PERFILE_OK;
 }
 
-/* True if V-407 (processes have names, addresses have mappings) can produce a finding that is
- * wanted.  It is a warning, so that it is off when the caller only wants errors of few samples. */
+/* Returns true if V-407 (processes have names, addresses have mappings) can produce a finding that
+ * the caller wants.  It is a warning, so it is off if the caller wants only errors of few samples.
+ */
 static bool wants_model(const pf_check *c)
 {
     bool few = c->options.flags & PERFILE_CHECK_FEW_SAMPLES;
@@ -232,8 +234,8 @@ perfile_status perfile_check(perfile_stream *below, const perfile_check_options 
     return PERFILE_OK;
 }
 
-/* A file that could not be opened has no stream for the stage to stand on.  This reports the
- * failure as a finding of V-001 if it is one: wrong magic or too short a header. */
+/* A file that could not be opened has no stream to check.  This reports the failure as a finding of
+ * V-001 if it is one: a wrong magic, or a header that is too short. */
 bool perfile_check_refused(const perfile_error *failure, const perfile_check_options *options)
 {
     if (failure->damage != PERFILE_DAMAGE_BAD_MAGIC &&

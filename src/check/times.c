@@ -1,4 +1,4 @@
-/* Order of time: per processor (V-212), across rounds (V-515, V-516), in the whole stream (V-514).
+/* Order of time: per CPU (V-212), across rounds (V-515, V-516), in the whole stream (V-514).
  * check.h has the test that runs for each record; this file reports, and handles FINISHED_ROUND.
  *
  * Events that are written backwards (overwrite mode) come in reverse order: then nothing is
@@ -19,7 +19,7 @@ void pf_check_time_went_back(pf_check *c, const perfile_record *r, uint64_t befo
 
 void pf_check_older_than_round(pf_check *c, const perfile_record *r, uint64_t time)
 {
-    /* Parts of a directory besides the first have no rounds. */
+    /* Only the first part of a directory has rounds. */
     if (c->events.backward || r->part)
         return;
     pf_report(c, PERFILE_RULE_V_515, PF_FULL, r, "time",
@@ -27,8 +27,8 @@ void pf_check_older_than_round(pf_check *c, const perfile_record *r, uint64_t ti
               time, c->times.floor - time);
 }
 
-/* A FINISHED_ROUND: a reader that sorts may now hand out everything up to the latest time of the
- * round before.  Records that come later must not be older than that (times.floor). */
+/* Handles a FINISHED_ROUND: a sorting reader may now output everything up to the latest time of the
+ * previous round.  Later records must not be older than that (times.floor). */
 void pf_check_round(pf_check *c)
 {
     c->times.floor = c->times.round;
@@ -37,7 +37,8 @@ void pf_check_round(pf_check *c)
     c->times.after_round = 0;
 }
 
-/* Rules about the whole stream, and the losses that kernel.c summed up (V-215). */
+/* Checks rules about the whole stream, and reports the losses that kernel.c has summed up (V-215).
+ */
 void pf_check_times_end(pf_check *c)
 {
     if (c->times.rounds == 0 && c->times.unsorted && !c->events.backward)

@@ -1,17 +1,15 @@
-/* Which captures have the traits of format/versions.def: one function holds_ID() per row TRAIT(ID,
- * …).
+/* Tests for the traits of format/versions.def: one function holds_ID() per row TRAIT(ID, …).
  *
- * The functions repeat what the source of perf does, with its mistakes, not what the format says.
- * Most of them read counters that record.c and sample.c kept in pf_check while the records passed.
- */
+ * The functions repeat the behavior of perf's source, including its mistakes, and not the format.
+ * Most of them read counters that record.c and sample.c collected in pf_check. */
 #include "check/check.h"
 
 #include "core/layout.h"
 
 enum { PAGE = 4096, HEADER = 104 };
 
-/* Number of 64-bit words of a sample in front of its id, -1 without id.  As perf computes it: from
- * sample_type alone, whatever the records are. */
+/* Returns the number of 64-bit words of a sample before its id, -1 without id.  Computed as in
+ * perf: from sample_type alone, whatever the records are. */
 static int place_in_sample(uint64_t type)
 {
     const uint64_t front =
@@ -21,7 +19,8 @@ static int place_in_sample(uint64_t type)
     return type & PERFILE_SAMPLE_ID ? __builtin_popcountll(type & front) : -1;
 }
 
-/* Number of 64-bit words from the end of a trailer to the start of its id, -1 without id. */
+/* Returns the number of 64-bit words from the end of a trailer to the start of its id, -1 without
+ * id. */
 static int place_in_trailer(uint64_t type)
 {
     if (type & PERFILE_SAMPLE_IDENTIFIER)
@@ -36,8 +35,8 @@ static uint64_t sample_type_of(const pf_check *c, uint32_t event)
     return perfile_session_event(c->session, event)->attr->sample_type;
 }
 
-/* Returns a feature section of the header; NULL if there is none, also when a record has the
- * feature. */
+/* Returns a feature section of the file; NULL if there is none, also if the feature is in a record.
+ */
 static const perfile_feature *feature_of_header(const pf_check *c, uint32_t number)
 {
     for (uint32_t i = 0; i < perfile_session_n_features(c->session); i++) {
@@ -48,14 +47,14 @@ static const perfile_feature *feature_of_header(const pf_check *c, uint32_t numb
     return NULL;
 }
 
-/* True if perf compares the sample_type of the events: not for one event, nor for `perf stat
- * record`. */
+/* Returns true if perf compares the sample_type of the events: neither for a single event, nor for
+ * `perf stat record`. */
 static bool compares_events(const pf_check *c)
 {
     return perfile_session_n_events(c->session) > 1 && !feature_of_header(c, PERFILE_FEATURE_STAT);
 }
 
-/* True if the id is not at the same position in the records of all events. */
+/* Returns true if the id is not at the same position in the records of all events. */
 static bool ids_differ(const pf_check *c)
 {
     uint64_t first = sample_type_of(c, 0);
@@ -70,7 +69,7 @@ static bool ids_differ(const pf_check *c)
     return false;
 }
 
-/* Some event has another sample_type than the first. */
+/* True if the sample_type of some event is not that of the first one. */
 static bool holds_EVENTS_OF_TWO_TYPES(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
@@ -93,7 +92,7 @@ static bool holds_IDS_NOWHERE(const pf_check *c, const pf_release *perf)
            ids_differ(c);
 }
 
-/* The first event samples counter values (READ) without their ids. */
+/* True if the first event samples counter values (READ) without their ids. */
 static bool holds_FIRST_READS_NO_ID(const pf_check *c, const pf_release *perf)
 {
     const perfile_event *first = perfile_session_event(c->session, 0);
@@ -103,7 +102,7 @@ static bool holds_FIRST_READS_NO_ID(const pf_check *c, const pf_release *perf)
            !feature_of_header(c, PERFILE_FEATURE_STAT);
 }
 
-/* Samples with counter values that have no ids: perf takes a word for each id all the same. */
+/* True if samples have counter values without ids: perf reads a word for each id nevertheless. */
 static bool holds_READS_NO_ID(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
@@ -127,8 +126,8 @@ static bool holds_NEXT_SWAPPED(const pf_check *c, const pf_release *perf)
     return is_big_endian(c) && c->traits.shorter_than_swapped;
 }
 
-/* Versions that look for the ids of HEADER_ATTR behind an attr of their own size leave those before
- * it unswapped. */
+/* Versions that expect the ids of HEADER_ATTR after an attr of their own size do not byte-swap ids
+ * before that. */
 static bool holds_FIRST_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
     return is_big_endian(c) && perfile_session_n_events(c->session) > 1 &&
@@ -151,8 +150,8 @@ static bool holds_HALVES_EXCHANGED(const pf_check *c, const pf_release *perf)
     return false;
 }
 
-/* True if two extents share bytes.  The differences wrap around: true only for the one that begins
- * later. */
+/* Returns true if two extents share bytes.  The differences wrap around: each comparison is true
+ * only for the extent that begins later. */
 static bool overlap(const perfile_extent *a, const perfile_extent *b)
 {
     return a->length && b->length && a->offset - b->offset < b->length
@@ -160,7 +159,7 @@ static bool overlap(const perfile_extent *a, const perfile_extent *b)
                : a->length && b->length && b->offset - a->offset < a->length;
 }
 
-/* True if attrs or ids share bytes with an extent of this role (PERFILE_EXTENT_…). */
+/* Returns true if attrs or ids share bytes with an extent of this role (PERFILE_EXTENT_…). */
 static bool is_overwritten(const pf_check *c, uint32_t role)
 {
     const perfile_container *k = perfile_stream_container(&c->base);
@@ -185,7 +184,7 @@ static bool holds_FEATURES_OVERWRITTEN(const pf_check *c, const pf_release *perf
     return is_overwritten(c, PERFILE_EXTENT_FEATURE);
 }
 
-/* perf finds out by the bit of HOSTNAME how to swap the bitmap; without it, it assumes that
+/* perf infers from the bit of HOSTNAME how to swap the bitmap; without it, perf assumes that
  * BUILD_ID is the only feature.  A killed recording has no bitmap, and neither have short headers.
  */
 static bool holds_NO_HOSTNAME(const pf_check *c, const pf_release *perf)
@@ -208,14 +207,15 @@ static bool holds_TOO_SHORT(const pf_check *c, const pf_release *perf)
     return c->traits.too_short;
 }
 
-/* perf takes the number behind its last feature for the end of the list, and stops at greater
+/* perf takes the number after its last feature for the end of the list, and stops at greater
  * numbers. */
 static bool holds_FEATURE_STOPS_REPORT(const pf_check *c, const pf_release *perf)
 {
     return c->traits.highest_feature > (uint64_t)perf->feature + 1;
 }
 
-/* The end marker of another version has the number of a feature that this version knows. */
+/* True if the end marker, written by another version, has the number of a feature that this version
+ * knows. */
 static bool holds_MARKER_STOPS_SCRIPT(const pf_check *c, const pf_release *perf)
 {
     return c->traits.end_marker && c->traits.end_marker <= perf->feature;
@@ -233,7 +233,7 @@ static bool holds_AUX_DATA_IN_PIPE(const pf_check *c, const pf_release *perf)
     return c->traits.aux_payloads;
 }
 
-/* The header of a pipe has no feature COMPRESSED, which these versions need to decompress. */
+/* A pipe has no feature section COMPRESSED, which these versions need to decompress. */
 static bool holds_COMPRESSED_IN_PIPE(const pf_check *c, const pf_release *perf)
 {
     (void)perf;

@@ -1,6 +1,6 @@
-/* Rules for records of tools (types 64 and up): those that exist in pipes only, ID_INDEX,
- * EVENT_UPDATE, CPU_MAP, TIME_CONV, compressed records. pf_check_user_end() has the rules about all
- * records of a kind. */
+/* Rules for records of tools (types 64 and up): records that exist in pipes only, ID_INDEX,
+ * EVENT_UPDATE, CPU_MAP, TIME_CONV, compressed records.  pf_check_user_end() has the rules about
+ * all records of one kind. */
 #include <inttypes.h>
 
 #include "check/check.h"
@@ -12,14 +12,14 @@ enum {
     CPU_MAP_MASK,
     CPU_MAP_RANGE,
     UPDATE_CPUS = 3,    /* the last kind of EVENT_UPDATE */
-    TIME_CONV_OLD = 24, /* bytes of the body, without and with the capabilities */
+    TIME_CONV_OLD = 24, /* size of the body, without and with the capabilities */
     TIME_CONV_NEW = 48,
-    PAGE = 4096, /* mmap_len of perf is a number of pages, the smallest of which has 4096 bytes */
+    PAGE = 4096, /* perf's mmap_len is a number of whole pages; the smallest page size is 4096 */
     ZSTD = 1,    /* the only type of compression */
     PADDING = 8  /* fewer bytes at the end of a record are padding */
 };
 
-/* A set of processors (V-507), in CPU_MAP or EVENT_UPDATE. */
+/* Checks a set of CPUs in CPU_MAP or EVENT_UPDATE (V-507). */
 static void check_cpus(pf_check *c, const perfile_record *r, const perfile_cpu_map_data *m)
 {
     if (m->type > CPU_MAP_RANGE)
@@ -30,7 +30,7 @@ static void check_cpus(pf_check *c, const perfile_record *r, const perfile_cpu_m
                   "a range from processor %u to %u", m->start_cpu, m->end_cpu);
 }
 
-/* True if some event has this id. */
+/* Returns true if some event has this id. */
 static bool known_id(const pf_check *c, uint64_t id)
 {
     if (perfile_session_event_by_id(c->session, id))
@@ -52,8 +52,8 @@ static void check_update(pf_check *c, const perfile_record *r, const perfile_eve
         check_cpus(c, r, &v->cpus);
 }
 
-/* An ID_INDEX has as many entries as it says (V-504), all of them ids of events (V-505).  Only the
- * first unknown id is reported. */
+/* Checks that an ID_INDEX has as many entries as it says (V-504), and that all are ids of events
+ * (V-505).  Only the first unknown id is reported. */
 static void check_id_index(pf_check *c, const perfile_record *r, const perfile_id_index *v,
                            size_t left)
 {
@@ -73,7 +73,8 @@ static void check_id_index(pf_check *c, const perfile_record *r, const perfile_i
     }
 }
 
-/* A TIME_CONV has one of two sizes, and numbers with which a time can be computed (V-510). */
+/* Checks that a TIME_CONV has one of two sizes, and values from which a time can be computed
+ * (V-510). */
 static void check_time_conv(pf_check *c, const perfile_record *r, const perfile_time_conv *v)
 {
     if (r->body.len != TIME_CONV_OLD && r->body.len != TIME_CONV_NEW)
@@ -84,8 +85,8 @@ static void check_time_conv(pf_check *c, const perfile_record *r, const perfile_
                   "shift %" PRIu64 ", mult %" PRIu64, v->time_shift, v->time_mult);
 }
 
-/* Feature COMPRESSED tells readers how large a buffer they need to decompress (V-521).  Checked at
- * the first compressed record. */
+/* Checks feature COMPRESSED, which gives the size of the buffer needed for decompression (V-521).
+ * Called for each compressed record, but it checks only at the first one. */
 static void check_compressed(pf_check *c, const perfile_record *r)
 {
     perfile_compression v;
@@ -102,10 +103,11 @@ static void check_compressed(pf_check *c, const perfile_record *r)
                   v.type, v.mmap_len);
 }
 
-/* COMPRESSED2 has a length of its own, and at most padding behind the data (V-520). */
+/* Checks that COMPRESSED2 has room for the length it states, and at most padding after the data
+ * (V-520). */
 static void check_compressed2(pf_check *c, const perfile_record *r, const perfile_compressed2 *v)
 {
-    uint64_t room = r->body.len - 8; /* decoded: the body has at least the 8 bytes of data_size */
+    uint64_t room = r->body.len - 8; /* it was decoded, so the body has the 8 bytes of data_size */
     if (v->data_size > room)
         pf_report(c, PERFILE_RULE_V_520, PF_FULL, r, "compressed2.data_size",
                   "%" PRIu64 " bytes of data in %" PRIu64, v->data_size, room);
@@ -114,7 +116,7 @@ static void check_compressed2(pf_check *c, const perfile_record *r, const perfil
                   "%" PRIu64 " bytes behind the data", room - v->data_size);
 }
 
-/* A record that only pipes have (V-501). */
+/* Reports a record in a file that only pipes may have (V-501). */
 static void check_pipe_only(pf_check *c, const perfile_record *r)
 {
     char buf[24];
@@ -123,8 +125,8 @@ static void check_pipe_only(pf_check *c, const perfile_record *r)
                   pf_check_type_name(r->type, buf));
 }
 
-/* HEADER_FEATURE: notes what pf_check_user_end() and traits.c need, the empty one that ends the
- * list included. */
+/* HEADER_FEATURE: notes facts for pf_check_user_end() and traits.c, also for the empty one that
+ * ends the list. */
 static void check_feature_record(pf_check *c, const perfile_record *r)
 {
     check_pipe_only(c, r);
@@ -141,7 +143,7 @@ static void check_feature_record(pf_check *c, const perfile_record *r)
     c->user.last_feature_offset = r->offset;
 }
 
-/* The types whose rules compare fields with each other. */
+/* Checks the types with rules that compare fields with each other. */
 static void check_other_types(pf_check *c, const perfile_record *r, const void *v, size_t left)
 {
     switch (r->type) {
@@ -201,8 +203,8 @@ void pf_check_user(pf_check *c, const perfile_record *r, const void *v, size_t l
     }
 }
 
-/* A list of HEADER_FEATURE has an end (V-503), and all ID_INDEX records together list all ids
- * (V-505). */
+/* Checks that a list of HEADER_FEATURE has an end (V-503), and that all ID_INDEX records together
+ * list all ids (V-505). */
 void pf_check_user_end(pf_check *c)
 {
     if (c->user.feature_records && !c->user.end_marker && c->pipe)

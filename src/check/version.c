@@ -1,9 +1,9 @@
-/* What a version of perf does with a capture (perfile_check_version(), `validate --for`).
+/* Judges what a version of perf does with a capture (perfile_check_version()).
  *
- * A verdict is the worst of several reasons: what the version does not know (attr size, fields,
- * record types, features: core/names.h), the rules that the capture breaks (rows MINDS of
- * format/versions.def, by the counts in pf_check.n_findings), and traits (traits.c).  Each reason
- * is passed to the caller as a sentence.  To be called when the stream has ended; nothing is read
+ * A verdict is the worst of several reasons: things that the version does not know (attr size,
+ * fields, record types, features: core/names.h), rules that the capture breaks (rows MINDS of
+ * format/versions.def, by the counts in pf_check.found.n), and traits (traits.c).  Each reason is
+ * passed to the caller as a sentence.  Must be called after the end of the stream; nothing is read
  * again. */
 #include "check/check.h"
 
@@ -16,7 +16,7 @@
 
 enum { LEVEL_FULL = PF_FULL, LEVEL_LESSER = PF_LESSER };
 
-/* What versions do with captures that break a rule. */
+/* The verdicts of versions on captures that break a rule. */
 static const struct {
     uint16_t rule;
     uint8_t level, from, to, form, verdict;
@@ -31,14 +31,14 @@ static const struct {
 typedef struct answer {
     const pf_check *c;
     const pf_release *perf;
-    size_t position;  /* of `perf` in pf_releases[] */
+    size_t position;  /* index of `perf` in pf_releases[] */
     unsigned verdict; /* the worst so far */
     void (*reason)(void *user, unsigned verdict, const char *sentence);
     void *user;
 } answer;
 
-/* Adds a reason: worsens the verdict, and calls the callback with a sentence that begins with what
- * the version does. */
+/* Adds a reason: worsens the verdict, and calls the callback with a sentence that begins with the
+ * version's behavior. */
 static __attribute__((format(printf, 3, 4))) void add_reason(answer *a, unsigned verdict,
                                                              const char *format, ...)
 {
@@ -56,7 +56,7 @@ static __attribute__((format(printf, 3, 4))) void add_reason(answer *a, unsigned
         a->reason(a->user, verdict, sentence);
 }
 
-/* A file is refused if an attr is longer than the version's own, or ids lie outside the file. */
+/* A file is refused if an attr is longer than the version's own, or if ids are outside the file. */
 static void judge_attrs(answer *a)
 {
     uint32_t largest = 0, index = 0;
@@ -77,8 +77,8 @@ static void judge_attrs(answer *a)
                    largest, a->perf->attr_size);
 }
 
-/* Lists the names of bits, "CGROUP, AUX", for a message.  `word`: the vocabulary that names them.
- * Stops at 160 characters, and names bits that have no name by their number. */
+/* Lists the names of bits, "CGROUP, AUX", for a message.  `word` is the vocabulary that names them;
+ * bits without a name are listed by number.  Stops at 160 characters. */
 static const char *names_of(const char *word, uint64_t bits, char buf[200])
 {
     const perfile_vocabulary *v = perfile_vocabulary_find(word);
@@ -98,7 +98,8 @@ static const char *names_of(const char *word, uint64_t bits, char buf[200])
     return buf;
 }
 
-/* Fields of samples that the version does not know: it reads what follows at the wrong offset. */
+/* Judges fields of samples that the version does not know: it reads the following fields at the
+ * wrong offset. */
 static void judge_layouts(answer *a)
 {
     char buf[200];
@@ -147,8 +148,8 @@ static void judge_tracepoints(answer *a)
     }
 }
 
-/* Record types that the version does not know: kernel types stop it, types of tools too unless it
- * skips them. */
+/* Judges record types that the version does not know: it stops at kernel types, and also at types
+ * of tools unless it skips them. */
 static void judge_types(answer *a)
 {
     char buf[24];
@@ -167,14 +168,15 @@ static void judge_types(answer *a)
                    c->counts.by_type[PF_CHECK_TYPES]);
 }
 
-/* Features that the version does not know are skipped: no harm, but worth a sentence. */
+/* Judges features that the version does not know: it skips them, which does no harm but is worth a
+ * sentence. */
 static void judge_features(answer *a)
 {
     const perfile_session *s = a->c->session;
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         const char *name = perfile_feature_name(f->number);
-        /* An empty one in a stream ends the list. */
+        /* An empty feature in a stream ends the list. */
         bool is_end = f->origin == PERFILE_ORIGIN_STREAM && f->payload.len == 0;
         if (f->number > a->perf->feature && !is_end)
             add_reason(a, PERFILE_VERDICT_READS, "passes over feature %s (%" PRIu32 ")",
@@ -182,14 +184,14 @@ static void judge_features(answer *a)
     }
 }
 
-/* True if a row of the table is about this version and the form of this capture. */
+/* Returns true if a row of the table applies to this version and the form of this capture. */
 static bool applies(const answer *a, unsigned from, unsigned to, unsigned form)
 {
     return a->position >= from && a->position <= to &&
            (form == PF_FORM_ANY || (form == PF_FORM_PIPE) == a->c->pipe);
 }
 
-/* Rules that the capture breaks. */
+/* Judges rules that the capture breaks. */
 static void judge_rules(answer *a)
 {
     for (size_t i = 0; i < sizeof rule_verdicts / sizeof rule_verdicts[0]; i++) {
@@ -210,7 +212,7 @@ static void judge_traits(answer *a)
             add_reason(a, t->verdict, "%s (%s)", t->sentence, perfile_rule_of(t->rule)->id);
 }
 
-/* A table row as the public struct. */
+/* Returns a table row as the public struct. */
 static perfile_rule_verdict verdict_of_row(unsigned from, unsigned to, unsigned form,
                                            unsigned verdict)
 {

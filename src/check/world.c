@@ -1,9 +1,9 @@
-/* What samples need to be understood: names of their processes and mappings of their addresses
- * (V-407), and the second half of deferred call chains (V-406).
+/* Facts that are needed to understand samples: names of their processes and mappings of their
+ * addresses (V-407), and the second half of deferred call chains (V-406).
  *
- * Side-band records feed a process model (perfile/model.h); this file collects a bounded number of
- * lookups, which are resolved at the end, because records do not come in the order of time.  When
- * the model would need too much memory it is given up, and V-407 is not checked. */
+ * Side-band records feed a process model (perfile/model.h).  This file collects a bounded number of
+ * lookups, which are resolved at the end, because records do not come in the order of time.  If the
+ * model would need too much memory, it is dropped, and V-407 is not checked. */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -15,10 +15,10 @@
 enum {
     PAGE_BITS = 12,
     TRIES = 16,      /* slots that are tried before one is overwritten */
-    PER_RECORD = 160 /* estimated memory of the model per record, besides the name */
+    PER_RECORD = 160 /* estimated memory of the model per record, without the name */
 };
 
-/* Feeds MMAP, MMAP2, COMM and FORK to the model; closes the model when it is too large. */
+/* Feeds MMAP, MMAP2, COMM and FORK to the model; closes the model if it is too large. */
 perfile_status pf_check_feed_model(pf_check *c, const perfile_record *r, perfile_error *err)
 {
     switch (r->type) {
@@ -30,7 +30,7 @@ perfile_status pf_check_feed_model(pf_check *c, const perfile_record *r, perfile
     default:
         return PERFILE_OK;
     }
-    /* Not wanted, or given up. */
+    /* It is not wanted, or was dropped. */
     if (!c->lookups.model)
         return PERFILE_OK;
     c->lookups.model_bytes += r->body.len + PER_RECORD;
@@ -52,8 +52,8 @@ void pf_check_add_lookup(pf_check *c, const pf_check_lookup *lookup)
     c->lookups.at[c->lookups.n++] = *lookup;
 }
 
-/* Makes a record that stands for the sample of a lookup, so that the finding has its place.  Its
- * family is DAMAGE because it has no bytes: the finding then names no record type. */
+/* Makes a record in place of the sample of a lookup, so that the finding has an offset.  Its family
+ * is DAMAGE because it has no bytes: the finding then names no record type. */
 static perfile_record record_of(const pf_check *c, const pf_check_lookup *p)
 {
     return (perfile_record){.type = PERFILE_RECORD_SAMPLE,
@@ -67,7 +67,7 @@ static perfile_record record_of(const pf_check *c, const pf_check_lookup *p)
 /* Resolves all lookups. */
 void pf_check_lookups_end(pf_check *c)
 {
-    /* perf stat has no samples; without records of tasks there is nothing to look up. */
+    /* `perf stat` has no samples; without records of tasks there is nothing to look up. */
     if (!c->lookups.model || c->lookups.model_bytes == 0 || !pf_check_on(c, PERFILE_RULE_V_407))
         return;
     for (uint32_t i = 0; i < c->lookups.n; i++) {
@@ -81,8 +81,8 @@ void pf_check_lookups_end(pf_check *c)
         }
         /* Any byte of the page will do: mappings are whole pages. */
         uint64_t address = p->address << PAGE_BITS;
-        /* At the time of the sample, or else at the end: a mapping that was recorded too late (or
-         * synthesized with time 0 after it) is not missing. */
+        /* Looked up at the time of the sample, or else at the end: a mapping that was recorded too
+         * late (or synthesized with time 0 after it) is not missing. */
         if (!perfile_model_mapping(c->lookups.model, p->pid, address, p->time) &&
             !perfile_model_mapping(c->lookups.model, p->pid, address, PERFILE_NO_TIME - 1))
             pf_report(c, PERFILE_RULE_V_407, PF_FULL, &r, "sample.ip",
@@ -90,8 +90,9 @@ void pf_check_lookups_end(pf_check *c)
     }
 }
 
-/* Finds the entry of a thread's cookie, or an unused one for it; NULL when memory is short.  If all
- * slots where it may be are taken, the first one is overwritten and counted in n_cookies. */
+/* Returns the entry of a thread's cookie, or an unused one for it; NULL when out of memory.  If all
+ * slots where it may be are used, the first one is overwritten and counted in
+ * c->chains.overwritten. */
 static pf_check_cookie *cookie_of(pf_check *c, uint32_t tid, uint64_t cookie)
 {
     if (!c->chains.at)
@@ -104,14 +105,13 @@ static pf_check_cookie *cookie_of(pf_check *c, uint32_t tid, uint64_t cookie)
         if (k->state == 0 || (k->cookie == cookie && k->tid == tid))
             return k;
     }
-    /* All slots are taken: overwrite the first. */
     pf_check_cookie *k = &c->chains.at[(mixed >> 40) % PF_CHECK_COOKIES];
     *k = (pf_check_cookie){0};
     c->chains.overwritten++;
     return k;
 }
 
-/* A sample's call chain ends with a cookie: the rest comes in a CALLCHAIN_DEFERRED. */
+/* Called when a sample's call chain ends with a cookie: the rest comes in a CALLCHAIN_DEFERRED. */
 void pf_check_cookie_announced(pf_check *c, uint32_t tid, uint64_t cookie)
 {
     pf_check_cookie *k = cookie_of(c, tid, cookie);
@@ -119,8 +119,8 @@ void pf_check_cookie_announced(pf_check *c, uint32_t tid, uint64_t cookie)
         *k = (pf_check_cookie){cookie, tid, 1};
 }
 
-/* A CALLCHAIN_DEFERRED needs a sample of its thread before it that announced the cookie, and comes
- * once (V-406). */
+/* Checks that a CALLCHAIN_DEFERRED comes after a sample of its thread that announced the cookie,
+ * and comes only once (V-406). */
 void pf_check_cookie_delivered(pf_check *c, const perfile_record *r, uint32_t tid, uint64_t cookie)
 {
     pf_check_cookie *k = cookie_of(c, tid, cookie);

@@ -1,9 +1,9 @@
-/* Converting a file to the other byte order in place: header, sections and features.
+/* Converts a file to the other byte order in place: header, sections and features.
  *
- * Byte-swapping changes no length, so everything stays at its offset.  lib/convert_bytes.c copies
- * the file and swaps its records on the way; these functions then overwrite the rest.
- * Bytes are read from the input, swapped in facts.swapped, and patched into the sink.  What
- * cannot be decoded is swapped as far as possible and reported through pf_byteswap_copy.kept. */
+ * Byte-swapping changes no length, so all bytes stay at their offsets. lib/convert_bytes.c copies
+ * the file and swaps its records on the way; then these functions overwrite the rest.  Bytes are
+ * read from the input, swapped in facts.swapped, and patched into the sink.  Bytes that cannot be
+ * decoded are swapped as far as possible and reported through pf_byteswap_copy.kept. */
 #include <string.h>
 
 #include "base/buffer.h"
@@ -24,11 +24,11 @@ enum {
 typedef struct pf_facts {
     const pf_byteswap_copy *of;
     pf_perf_header header; /* of the input */
-    pf_buffer swapped;     /* the section at hand */
-    pf_buffer attr;        /* one attr of it */
+    pf_buffer swapped;     /* the current section */
+    pf_buffer attr;        /* the current attr */
 } pf_facts;
 
-/* Swaps the 64-bit words of bytes[0 .. n); up to 7 bytes at the end stay. */
+/* Swaps the 64-bit words of bytes[0 .. n).  Up to 7 bytes at the end stay as they are. */
 
 static void swap_words(uint8_t *bytes, size_t n)
 {
@@ -36,7 +36,8 @@ static void swap_words(uint8_t *bytes, size_t n)
         pf_store_u64(bytes + at, pf_load_u64(bytes + at, true), false);
 }
 
-/* The magic of version 2 is a number and is swapped; that of version 1 is text and stays. */
+/* Swaps the magic.  In version 2 it is a number and is swapped; in version 1 it is text and stays.
+ */
 static void swap_magic(const pf_perf_header *h, uint8_t *bytes)
 {
     if (h->version != 1)
@@ -94,7 +95,7 @@ static perfile_status swap_header(pf_facts *t, const perfile_container *c, perfi
     swap_magic(&t->header, t->swapped.ptr);
     swap_words(t->swapped.ptr + 8, FIRST_WORDS - 8);
     /* The bitmap is stored in words of 4 or 8 bytes, depending on the writer.  The copy gets words
-     * of 8 with the features as the driver understood them. */
+     * of 8 bytes, with the features as the driver has read them. */
     for (size_t i = 0; i < BITMAP / 8 && t->swapped.len == PF_PERF_FILE_HEADER; i++)
         pf_store_u64(t->swapped.ptr + FIRST_WORDS + 8 * i, c->features[i], !t->header.swap);
     return put(t, 0, err);
@@ -110,7 +111,7 @@ static perfile_status swap_section(pf_facts *t, perfile_section s, perfile_error
 }
 
 /* Swaps the attr entry at t->swapped[at] into t->attr and copies it back.  An attr that cannot be
- * decoded goes to the `kept` callback, which decides whether to go on. */
+ * decoded is reported to the `kept` callback, which decides whether to go on. */
 static perfile_status swap_attr(pf_facts *t, size_t at, size_t entry, perfile_error *err)
 {
     perfile_error why;
@@ -125,7 +126,7 @@ static perfile_status swap_attr(pf_facts *t, size_t at, size_t entry, perfile_er
     return st;
 }
 
-/* Swaps the attr section; entries too small for an attr are left as they are. */
+/* Swaps the attr section.  Entries too small for an attr are not swapped. */
 static perfile_status swap_attrs(pf_facts *t, const perfile_container *c, perfile_error *err)
 {
     if (c->attr_size < 64 + ID_SECTION || c->attr_size > SIZE_MAX)
@@ -148,7 +149,7 @@ static perfile_status swap_event_types(pf_facts *t, const perfile_container *c, 
     return put(t, c->event_types.offset, err);
 }
 
-/* Swaps the section of one feature.  Tracing data stay: they state their own byte order. */
+/* Swaps the section of one feature.  Tracing data is not swapped: it states its own byte order. */
 static perfile_status swap_feature(pf_facts *t, const perfile_feature *f, perfile_error *err)
 {
     perfile_error why;
@@ -167,7 +168,7 @@ static perfile_status swap_feature(pf_facts *t, const perfile_feature *f, perfil
     return put(t, f->offset, err);
 }
 
-/* Swaps all feature sections and the feature table behind the data. */
+/* Swaps all feature sections and the feature table after the data. */
 static perfile_status swap_features(pf_facts *t, const perfile_container *c, perfile_error *err)
 {
     const perfile_session *s = perfile_stream_session(t->of->stream);

@@ -1,13 +1,13 @@
 /* Envelopes: records that contain other records.
  *
- * COMPRESSED and COMPRESSED2 records hold consecutive pieces of one zstd stream per part.  The
- * decompressed bytes are appended to p->inner.bytes, where inner records may cross the borders of
- * envelopes; a record that is still incomplete waits there for the next envelope (inner_waits).
- * SPLIT records of simpleperf hold the fragments of one record above 64 KiB, which is collected in
- * p->split.bytes.
+ * COMPRESSED and COMPRESSED2 records contain consecutive pieces of one zstd stream per part.  The
+ * decompressed bytes are appended to p->inner.bytes.  An inner record may cross the border of two
+ * envelopes: while it is incomplete, it stays there until the next envelope comes (p->inner.waits).
+ * SPLIT records of simpleperf contain the fragments of one record above 64 KiB, which is collected
+ * in p->split.bytes.
  *
- * The walk delivers the envelope first, then the records that came out of it.  Inner records have
- * the file offset of their envelope and an offset of their own in the decompressed stream. */
+ * The walk delivers the envelope first, then the records inside it.  Inner records have the file
+ * offset of their envelope and an offset of their own in the decompressed stream. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "perf/take.h"
@@ -49,7 +49,8 @@ void pf_perf_end_envelopes(pf_perf_stream *p)
 }
 
 /* Returns the zstd bytes of a compressed record.  COMPRESSED has nothing else; COMPRESSED2 states
- * their number and pads to 8.  *padded: the number cannot be right, and zeros may follow them. */
+ * their number and pads to 8.  Sets *padded if the stated number cannot be right: then zeros may
+ * follow the zstd bytes. */
 static perfile_bytes zstd_bytes(const perfile_record *r, bool swap, bool *padded)
 {
     *padded = false;
@@ -66,12 +67,12 @@ static perfile_bytes zstd_bytes(const perfile_record *r, bool swap, bool *padded
 
 /* Handles an envelope `r` that zstd rejects.  `before` is the length of p->inner.bytes without the
  * output of this envelope.  That output is dropped, except with salvage, which examines each
- * record.  With PERFILE_ON_DAMAGE_STOP the part ends; otherwise the next envelope may begin a new
- * frame. */
+ * record.  With PERFILE_ON_DAMAGE_STOP, the part ends; otherwise the next envelope may begin a new
+ * zstd frame. */
 static void reject_envelope(pf_perf_stream *p, const perfile_record *r, size_t before)
 {
-    /* The inner records in front of the break are still examined and delivered; only the one that
-     * the break cuts is given up (inner_ends). */
+    /* The inner records before the break are still examined and delivered.  Only the record that
+     * the break cuts is dropped (p->inner.ends). */
     if (p->salvage.on) {
         pf_perf_add_damage(p, &(pf_perf_pending){.damage = PERFILE_DAMAGE_DECOMPRESS,
                                                  .offset = r->offset,
@@ -95,7 +96,7 @@ static void reject_envelope(pf_perf_stream *p, const perfile_record *r, size_t b
     pf_perf_defer(p, PERFILE_DAMAGE_DECOMPRESS, r->offset, perfile_record_size(r));
 }
 
-/* Moves *in to the magic of the first zstd frame in it; false if there is none. */
+/* Moves *in to the magic of the first zstd frame in it.  Returns false if there is none. */
 static bool find_frame(perfile_bytes *in)
 {
     static const uint8_t magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -121,7 +122,8 @@ static perfile_status check_ratio(pf_perf_stream *p, perfile_bytes in, perfile_e
                    (unsigned long long)p->inner.compressed, (unsigned long long)most);
 }
 
-/* Appends to p->inner.bytes what zstd makes of `in`; limits.inflate_bytes bounds p->inner.bytes. */
+/* Decompresses `in` to the end of p->inner.bytes; limits.inflate_bytes bounds the size of
+ * p->inner.bytes. */
 static perfile_status feed(pf_perf_stream *p, perfile_bytes in, bool padded, perfile_error *why)
 {
     uint64_t limit = p->base.limits.inflate_bytes;
@@ -129,8 +131,8 @@ static perfile_status feed(pf_perf_stream *p, perfile_bytes in, bool padded, per
                   : pf_inflate_feed(p->inner.inflate, in, &p->inner.bytes, limit, why);
 }
 
-/* Decompresses the envelope `r` to the end of p->inner.bytes; what was delivered is dropped first.
- */
+/* Decompresses the envelope `r` to the end of p->inner.bytes, after dropping the bytes already
+ * delivered. */
 static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
 {
     if (!p->inner.inflate)
@@ -180,11 +182,11 @@ static perfile_status inflate(pf_perf_stream *p, const perfile_record *r, perfil
     return PERFILE_OK;
 }
 
-/* Charged to limits.split_bytes for each fragment besides its bytes: about what a stage needs that
- * holds the fragments as records. */
+/* Charged to limits.split_bytes for each fragment in addition to its bytes: about the memory that a
+ * stage needs to hold the fragment as a record. */
 enum { FRAGMENT_COST = 128 };
 
-/* Adds a fragment of simpleperf to p->split.bytes, or, for the record that marks the end of the
+/* Adds a fragment of simpleperf to p->split.bytes.  For the record that marks the end of the
  * fragments, checks that together they are one record of exactly the size that it states. */
 static perfile_status add_fragment(pf_perf_stream *p, const perfile_record *r, perfile_error *err)
 {
@@ -225,7 +227,7 @@ static perfile_status add_fragment(pf_perf_stream *p, const perfile_record *r, p
 perfile_status pf_perf_add_envelope(pf_perf_stream *p, perfile_record *r, perfile_error *err)
 {
     bool compressed = pf_marks_of(r) & PF_ROW_ENVELOPE;
-    /* as_stored: fragments stay fragments; envelopes are still opened. */
+    /* With as_stored, fragments stay fragments; compressed envelopes are still opened. */
     bool split = !p->base.options.as_stored && pf_is_fragment(r);
     if (!compressed && !split)
         return PERFILE_OK;
@@ -235,14 +237,14 @@ perfile_status pf_perf_add_envelope(pf_perf_stream *p, perfile_record *r, perfil
     return compressed ? inflate(p, r, err) : add_fragment(p, r, err);
 }
 
-/* Counts the records of the run at hand, `bytes` in all, as inner records. */
+/* Counts the records of the current batch, `bytes` in total, as inner records. */
 static void count_inner(pf_perf_stream *p, uint64_t bytes)
 {
     p->base.summary.inner_records += p->base.n_run;
     p->base.summary.inner_bytes += bytes;
 }
 
-/* Makes slot 0 the inner record at `at`, which is complete. */
+/* Sets slot 0 to the inner record at `at`, which is complete. */
 static perfile_status deliver_inner(pf_perf_stream *p, const uint8_t *at, const pf_frame *f,
                                     perfile_error *err)
 {
@@ -265,8 +267,8 @@ static perfile_status deliver_inner(pf_perf_stream *p, const uint8_t *at, const 
     return pf_perf_feed_session(p, r, err);
 }
 
-/* Handles a record size below 8 in the decompressed bytes `rest`: searches the next records, or,
- * with PERFILE_ON_DAMAGE_STOP, ends the part, so that the rest of the file is lost as well. */
+/* Handles a record size below 8 in the decompressed bytes `rest`: searches for the next records,
+ * or, with PERFILE_ON_DAMAGE_STOP, ends the part, so that the rest of the file is lost as well. */
 static perfile_status handle_bad_inner_size(pf_perf_stream *p, perfile_bytes rest,
                                             perfile_error *err)
 {
@@ -294,8 +296,8 @@ static perfile_status handle_bad_inner_size(pf_perf_stream *p, perfile_bytes res
     return PERFILE_OK;
 }
 
-/* Salvage of inner records: shortens *rest to what can be trusted.  Returns false if `rest` begins
- * with a gap; that is then recorded and skipped. */
+/* Salvage of inner records: shortens *rest to the bytes that can be trusted.  If it begins with a
+ * gap, records and skips the gap and returns false. */
 static bool limit_to_trusted(pf_perf_stream *p, perfile_bytes *rest)
 {
     if (p->inner.at >= p->inner.trusted) {
@@ -314,14 +316,14 @@ static bool limit_to_trusted(pf_perf_stream *p, perfile_bytes *rest)
             return false;
         }
         if (a.trusted == 0)
-            return true; /* an incomplete record: left to pf_perf_fill_inner() */
+            return true; /* an incomplete record, which pf_perf_fill_inner() handles */
     }
     rest->len = p->inner.trusted - p->inner.at;
     return true;
 }
 
-/* A record put together from fragments first, then the fast path over p->inner.bytes, then the one
- * record that stopped it. */
+/* Delivers a record collected from fragments first, then records of p->inner.bytes by the fast
+ * path, then the one record that stopped the fast path. */
 perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
 {
     if (p->split.ready) {
@@ -348,7 +350,7 @@ perfile_status pf_perf_fill_inner(pf_perf_stream *p, perfile_error *err)
     if (f.size < PF_PERF_RECORD_HEADER)
         return handle_bad_inner_size(p, rest, err);
     if (f.size > rest.len) {
-        /* Wait for the next envelope, unless that cannot complete the record. */
+        /* Waits for the next envelope, unless that cannot complete the record. */
         if (p->inner.ends)
             p->inner.at = p->inner.bytes.len;
         p->inner.ends = false;

@@ -1,10 +1,10 @@
-/* Reading the sections of a perf.data file: range of the records, feature table, features, attrs,
- * ids and event types.
+/* Reads the sections of a perf.data file: range of the records, feature table, features, attrs, ids
+ * and event types.
  *
  * Layout: header, ids, attrs, event types, records, feature table, features.  The header gives the
- * offsets of all but the feature table, which stands directly behind the records.  Every offset and
- * size is checked against the file; what lies outside is recorded as damage, and the rest is read.
- * A writer that was killed leaves a header with data size 0: then the records go on to the end of
+ * offsets of all but the feature table, which is directly after the records.  Every offset and size
+ * is checked against the file.  Sections outside the file are recorded as damage, and the rest is
+ * read.  If the writer was killed, the header has data size 0: then the records go on to the end of
  * the file, and there are no features (is_unterminated()). */
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 enum {
-    MOVED_BYTES = 4 << 20 /* a feature table is searched so far from where the header puts it */
+    MOVED_BYTES = 4 << 20 /* how far from its stated offset a feature table is searched for */
 };
 
 perfile_status pf_perf_bytes(perfile_source *s, uint64_t offset, uint64_t size,
@@ -60,8 +60,8 @@ static int by_offset(const void *a, const void *b)
 
 void pf_perf_settle_claims(pf_claim *claims, uint32_t n, bool *lost)
 {
-    /* In order of offset, a section can only overlap the last one that was kept: when two overlap,
-     * either the new one is lost or it takes the place of the kept one. */
+    /* In order of offset, a section can only overlap the last kept one.  If they overlap, either
+     * the new one is lost or it replaces the kept one. */
     const pf_claim *kept = NULL;
     if (n)
         qsort(claims, n, sizeof *claims, by_offset);
@@ -78,14 +78,15 @@ void pf_perf_settle_claims(pf_claim *claims, uint32_t n, bool *lost)
     }
 }
 
-/* Sets *table to the offset of the feature table, behind the data; false if that overflows. */
+/* Sets *table to the offset of the feature table, which is after the data.  Returns false if that
+ * overflows. */
 static bool find_table(const pf_perf_header *h, uint64_t *table)
 {
     return !pf_add_u64(h->data.offset, h->data.size, table);
 }
 
-/* Sets *plausible if there is a feature table for `features`: all its sections must lie inside the
- * file and behind the table. */
+/* Sets *plausible if there is a feature table for `features`: all its sections must be inside the
+ * file and after the table. */
 static perfile_status check_table(perfile_source *s, const pf_perf_header *h,
                                   const uint64_t features[4], bool *plausible, perfile_error *err)
 {
@@ -113,8 +114,8 @@ static bool section_behind(const perfile_section *s, uint64_t offset)
     return s->size && s->offset >= offset;
 }
 
-/* True if a section of facts stands behind the start of the data.  In a recording that perf has
- * begun, ids, attrs and event types stand in front. */
+/* Returns true if a section of facts is after the start of the data.  In a recording that perf has
+ * begun, ids, attrs and event types are before it. */
 static bool sections_behind(const pf_perf_stream *p, const pf_perf_header *h)
 {
     if (section_behind(&h->attrs, h->data.offset) ||
@@ -127,7 +128,7 @@ static bool sections_behind(const pf_perf_stream *p, const pf_perf_header *h)
 }
 
 /* Sets *unterminated if the writer was killed before it wrote the final header: the data size is 0
- * although bytes follow, and there is no feature table where one would be. */
+ * although bytes follow, and there is no feature table at its offset. */
 static perfile_status is_unterminated(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                       bool *unterminated, perfile_error *err)
 {
@@ -140,26 +141,27 @@ static perfile_status is_unterminated(pf_perf_stream *p, perfile_source *s, cons
         *unterminated = !plausible;
         return st;
     }
-    /* Sections behind the start of the data would be taken for records. */
+    /* Sections after the start of the data would be taken for records. */
     *unterminated = h->data.offset < s->size && !sections_behind(p, h);
     return PERFILE_OK;
 }
 
-/* True if the sections have a byte in common. */
+/* Returns true if the sections have a byte in common. */
 static bool overlap(perfile_section a, perfile_section b)
 {
     return a.size && b.size && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
 }
 
-/* The attr section as far as it can be believed: one that ends outside the file was never written,
- * so nothing was written over by it. */
+/* Returns the attr section, or an empty one if it ends outside the file: such a section was never
+ * written, so it has overwritten nothing. */
 static perfile_section written_attrs(const pf_perf_stream *p, const pf_perf_header *h)
 {
     bool within = pf_within(h->attrs.offset, h->attrs.size, p->parts[0].source->size);
     return within ? h->attrs : (perfile_section){0};
 }
 
-/* True if `section` overlaps the attrs or ids; these were written later, over its content. */
+/* Returns true if `section` overlaps the attrs or ids, which were then written later, over its
+ * content. */
 static bool overwritten(const pf_perf_stream *p, const pf_perf_header *h, perfile_section section)
 {
     if (overlap(section, written_attrs(p, h)))
@@ -171,7 +173,8 @@ static bool overwritten(const pf_perf_stream *p, const pf_perf_header *h, perfil
     return false;
 }
 
-/* Reads the entry of the feature table at `at`; *there is false if the file ends before it. */
+/* Reads the entry of the feature table at `at`.  Sets *there to false if the file ends before the
+ * entry does. */
 static perfile_status read_entry(perfile_source *s, const pf_perf_header *h, uint64_t at,
                                  perfile_section *section, bool *there, perfile_error *err)
 {
@@ -184,8 +187,8 @@ static perfile_status read_entry(perfile_source *s, const pf_perf_header *h, uin
     return st;
 }
 
-/* Adds feature `number`, whose table entry is at `entry_at`, to the session.  A damaged feature is
- * added without payload.  `overlaps`: its section overlaps that of another feature. */
+/* Adds feature `number`, with its table entry at `entry_at`, to the session.  A damaged feature is
+ * added without payload.  `overlaps`: its section overlaps the section of another feature. */
 static perfile_status add_feature(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                   uint32_t number, uint64_t entry_at, bool overlaps,
                                   perfile_error *err)
@@ -228,7 +231,7 @@ static uint64_t entry_of(const pf_perf_header *h, unsigned n)
                : at;
 }
 
-/* Sets overlaps[number] for features whose section overlaps that of a lower number. */
+/* Sets overlaps[number] for features with a section that overlaps one of a lower number. */
 static perfile_status find_overlapping_features(perfile_source *s, const pf_perf_header *h,
                                                 bool overlaps[PERFILE_N_FEATURES],
                                                 perfile_error *err)
@@ -250,7 +253,8 @@ static perfile_status find_overlapping_features(perfile_source *s, const pf_perf
     return PERFILE_OK;
 }
 
-/* Adds all features of the bitmap, in order of their numbers, which is the order of the table. */
+/* Adds all features of the bitmap in order of their numbers, which is also the order of the table.
+ */
 static perfile_status add_features(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                    perfile_error *err)
 {
@@ -290,13 +294,13 @@ static perfile_status set_range(pf_perf_stream *p, pf_perf_part *part, const pf_
 }
 
 /* `perf inject` of 6.1 writes ids and attrs over the first records.  Sets part->skip to the end of
- * what was overwritten: from there the walk searches for the first record that is left. */
+ * the overwritten range: from there the walk searches for the first intact record. */
 static void find_overwritten(const pf_perf_stream *p, pf_perf_part *part, const pf_perf_header *h)
 {
     perfile_section data = {part->start, part->end - part->start};
     if (p->base.options.as_stored || !overwritten(p, h, data))
         return;
-    /* `behind`: end of the last section that overlaps the records. */
+    /* `behind` is the end of the last section that overlaps the records. */
     perfile_section attrs = written_attrs(p, h);
     uint64_t behind = overlap(data, attrs) ? attrs.offset + attrs.size : part->start;
     for (uint32_t i = 0; i < p->n_ids; i++)
@@ -305,7 +309,7 @@ static void find_overwritten(const pf_perf_stream *p, pf_perf_part *part, const 
     part->skip = behind < part->end ? behind : part->end;
 }
 
-/* Replaces values of the header by those that the caller gave in options.assume. */
+/* Replaces values of the header by the caller's values in options.assume. */
 static void assume_sections(const pf_perf_stream *p, const perfile_source *s, pf_perf_header *h)
 {
     const perfile_assume *a = p->base.options.assume;
@@ -322,9 +326,9 @@ static void assume_sections(const pf_perf_stream *p, const perfile_source *s, pf
     }
 }
 
-/* Where bytes were lost or inserted among the records, the feature table does not stand where the
- * header says.  Then it is searched; if it is found, `h` gets the range of the records that the
- * file really has, and the way that the features have moved. */
+/* If bytes were lost or inserted among the records, the feature table is not where the header says.
+ * This searches for it.  If it is found, sets in `h` the range that the records really have, and
+ * the distance by which the features have moved. */
 static perfile_status find_moved_table(pf_perf_stream *p, perfile_source *s, pf_perf_header *h,
                                        perfile_error *err)
 {
@@ -366,7 +370,7 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
     perfile_status st = pf_source_run(s, 0, h->used, &head, err);
     if (st != PERFILE_OK)
         return st;
-    /* A longer header is probably one of a newer perf: worth a notice, not damage. */
+    /* A longer header is probably that of a newer perf: worth a notice, but no damage. */
     bool longer = !pf_perf_header_size_known(h) && h->size > PF_PERF_FILE_HEADER;
     if (longer && !p->base.options.as_stored)
         pf_stream_notice(&p->base, 8, "header.size", "header of %llu bytes, 104 are known",
@@ -386,7 +390,7 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
     if (st != PERFILE_OK)
         return st;
 
-    /* The container states the sections as they were used, including what the caller assumed. */
+    /* The container states the sections as they were used, including the caller's assumptions. */
     c->has_sections = true;
     c->attr_size = h->attr_size;
     c->attrs = h->attrs;
@@ -409,11 +413,11 @@ perfile_status pf_perf_file(pf_perf_stream *p, pf_perf_part *part, pf_perf_heade
     return st;
 }
 
-/* Reading attrs, their ids and event types from the sections that the header of a file names.
+/* Reads attrs, their ids and event types from the sections that the header of a file names.
  *
  * All entries of the attr section have one size, h->attr_size: an attr, which may be shorter, and
- * in the last 16 bytes offset and size of its ids.  Damaged ids leave the event in place: events
- * are counted by position, and other sections refer to that. */
+ * in the last 16 bytes offset and size of its ids.  An event with damaged ids is still added:
+ * events are counted by position, and other sections refer to these positions. */
 
 enum {
     ATTR_ENTRY_MIN = 80, /* the first attr (64 bytes) and its id section */
@@ -421,7 +425,7 @@ enum {
     EVENT_TYPE = 72      /* an event type: u64 id and a name of 64 bytes */
 };
 
-/* Adds the event of the attr entry at `offset` to the session.  `overlaps`: its ids overlap those
+/* Adds the event of the attr entry at `offset` to the session.  `overlaps`: its ids overlap the ids
  * of an earlier attr and are not read. */
 static perfile_status add_attr(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                uint64_t offset, bool overlaps, perfile_error *err)
@@ -440,7 +444,7 @@ static perfile_status add_attr(pf_perf_stream *p, perfile_source *s, const pf_pe
                          .origin = PERFILE_ORIGIN_CONTAINER,
                          .stable = s->lasting};
     if (overlaps || (ids.size && !pf_within(ids.offset, ids.size, s->size))) {
-        /* The event is kept without ids: its records may still be attributable. */
+        /* The event is added without ids: its records may still be attributable. */
         fact.ids_damage = PERFILE_DAMAGE_BAD_IDS;
         return pf_session_add_attr(p->base.session, &fact, err);
     }
@@ -468,8 +472,8 @@ static bool any_byte(perfile_bytes b)
     return false;
 }
 
-/* Counts damage of the event, and gives notices on an attr whose size is not that of its entry or
- * that has nonzero bytes behind the members this library knows. */
+/* Counts damage of the event.  Gives a notice if the size of the attr is not that of its entry, or
+ * if it has nonzero bytes after the members that this library knows. */
 static void report_attr(pf_perf_stream *p, const perfile_event *e, uint64_t entry_size)
 {
     uint64_t size = e->attr->size ? e->attr->size : PF_ATTR_LEAST;
@@ -487,7 +491,8 @@ static void report_attr(pf_perf_stream *p, const perfile_event *e, uint64_t entr
                          e->index);
 }
 
-/* Reads the id section of each of the `n` attrs into p->ids; it stays empty if outside the file. */
+/* Reads the id section of each of the `n` attrs into p->ids.  It stays empty if it is outside the
+ * file. */
 static perfile_status find_ids(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                uint32_t n, perfile_error *err)
 {
@@ -510,8 +515,8 @@ static perfile_status find_ids(pf_perf_stream *p, perfile_source *s, const pf_pe
     return PERFILE_OK;
 }
 
-/* Allocates *overlaps, one flag for each attr: its ids overlap those of an earlier attr.  The
- * caller frees it, also on failure. */
+/* Allocates *overlaps, one flag for each attr: true if its ids overlap the ids of an earlier attr.
+ * The caller frees it, also on failure. */
 static perfile_status find_overlapping_ids(const pf_perf_stream *p, bool **overlaps,
                                            perfile_error *err)
 {
@@ -530,7 +535,7 @@ static perfile_status find_overlapping_ids(const pf_perf_stream *p, bool **overl
     return PERFILE_OK;
 }
 
-/* Adds all events to the session and reports what is wrong with them. */
+/* Adds all events to the session and reports damage and oddities of their attrs. */
 static perfile_status add_each_attr(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                     const bool *overlaps, perfile_error *err)
 {
@@ -546,7 +551,7 @@ static perfile_status add_each_attr(pf_perf_stream *p, perfile_source *s, const 
     return PERFILE_OK;
 }
 
-/* The id sections are compared before any ids are read, so that no bytes are read for two attrs. */
+/* Compares the id sections before reading any ids, so that no bytes are read for two attrs. */
 perfile_status pf_perf_file_attrs(pf_perf_stream *p, perfile_source *s, const pf_perf_header *h,
                                   perfile_error *err)
 {
@@ -568,7 +573,7 @@ perfile_status pf_perf_file_attrs(pf_perf_stream *p, perfile_source *s, const pf
     return st;
 }
 
-/* The section is only a help for names, so one outside the file is ignored. */
+/* Event types only provide names, so a section outside the file is ignored. */
 perfile_status pf_perf_file_event_types(pf_perf_stream *p, perfile_source *s,
                                         const pf_perf_header *h, perfile_error *err)
 {

@@ -1,7 +1,7 @@
-/* Reading the header of perf.data.
+/* Reads the header of perf.data.
  *
- * Two things are not stated in the header and are inferred: the byte order of version 1, whose
- * magic is text and the same in both orders, and the width of the words of the feature bitmap,
+ * Two facts are not stated in the header and are inferred: the byte order of version 1, in which
+ * the magic is text and the same in both orders; and the width of the words of the feature bitmap,
  * which perf writes as an array of `unsigned long`. */
 #include "base/alloc.h"
 #include "base/byte_order.h"
@@ -35,8 +35,8 @@ bool pf_perf_header_size_known(const pf_perf_header *h)
     return known(h->size);
 }
 
-/* Version 1: the byte order is the one in which the header size is a known size.  If both or none
- * are, the one in which the number is smaller. */
+/* Version 1: the byte order is the one that makes the header size a known size.  If both or none
+ * do, it is the one that makes the size smaller. */
 static bool version_1_swapped(const uint8_t *size)
 {
     uint64_t native = pf_load_u64(size, false);
@@ -82,9 +82,9 @@ static unsigned n_unknown(const uint64_t features[4])
     return n;
 }
 
-/* In little-endian files the bits of the bitmap lie the same for both widths of `unsigned long`; in
- * big-endian files the halves of each 64-bit word are exchanged.  HOSTNAME, which perf always
- * writes, distinguishes them; without it, the reading with fewer unknown features. */
+/* In little-endian files the bitmap is the same for both widths of `unsigned long`.  In big-endian
+ * files the halves of each 64-bit word are exchanged.  HOSTNAME, which perf always writes,
+ * distinguishes them.  Without it, the reading with fewer unknown features is chosen. */
 bool pf_perf_bitmap_narrow(const uint64_t wide[4], uint64_t narrow[4])
 {
     for (unsigned i = 0; i < 4; i++)
@@ -123,7 +123,7 @@ unsigned pf_perf_header_sections(perfile_bytes bytes, pf_perf_header *h)
     return 0;
 }
 
-/* The feature table as it looks in damaged bytes: see header.h. */
+/* Finding the feature table in damaged bytes: see header.h. */
 
 unsigned pf_table_count(const uint64_t features[4])
 {
@@ -146,7 +146,7 @@ bool pf_table_plausible(const pf_table_bytes *in, uint64_t at, uint64_t n, uint6
         uint64_t offset = pf_load_u64(entry, in->swap);
         uint64_t size = pf_load_u64(entry + 8, in->swap);
         if (i && !offset && !size)
-            continue; /* perf reserved an entry for a feature that it then could not write */
+            continue; /* perf reserved an entry for a feature that it could not write */
         offset += moved;
         if (offset < behind || !pf_within(offset, size, in->size))
             return false;
@@ -166,7 +166,7 @@ bool pf_table_find_moved(const pf_table_bytes *in, const pf_perf_header *h, uint
     if (n == 0 || h->data.size == 0 || pf_add_u64(h->data.offset, h->data.size, &stood))
         return false;
     for (uint64_t i = 0; pf_within(i, n * PF_TABLE_ENTRY, in->bytes.len); i++) {
-        /* Between table and first section lie the entries of features that perf could not write. */
+        /* Between table and first section are the entries of features that perf could not write. */
         const uint64_t front = pf_load_u64(in->bytes.ptr + i, in->swap) - stood;
         const uint64_t at = in->at + i;
         if (front > pad || front % PF_TABLE_ENTRY || at == stood ||
@@ -178,18 +178,18 @@ bool pf_table_find_moved(const pf_table_bytes *in, const pf_perf_header *h, uint
     return false;
 }
 
-/* The extents of a file: every section where the header says it is, and the gaps between them.
+/* The extents of a file: every section as the header gives it, and the gaps between them.
  *
  * All sections go into one list (add_sections()), which is sorted by offset.  One pass over it then
  * marks overlaps and appends gaps and the tail (find_gaps()), and the list is sorted again. */
 
 typedef struct pf_extent_list {
-    perfile_extent *at; /* room for all that will be added: see pf_perf_extents() */
+    perfile_extent *at; /* has room for all extents: see pf_perf_extents() */
     uint32_t n;
     uint64_t file_size;
 } pf_extent_list;
 
-/* Appends an extent; empty ones are left out. */
+/* Appends an extent, unless it is empty. */
 
 static void add(pf_extent_list *list, uint32_t role, uint32_t number, uint64_t offset,
                 uint64_t length)
@@ -213,8 +213,8 @@ static int by_offset(const void *a, const void *b)
     return x->length < y->length ? -1 : x->length > y->length;
 }
 
-/* Adds the sections of a file, or header and records of a pipe.  A file whose writer was killed has
- * records up to its end, and no features. */
+/* Adds the sections of a file, or header and records of a pipe.  If the writer of a file was
+ * killed, the records go on to its end, and there are no features. */
 static void add_sections(pf_extent_list *list, const pf_perf_stream *p, const pf_perf_header *h)
 {
     const perfile_container *c = &p->base.container;
@@ -251,7 +251,7 @@ static void add_sections(pf_extent_list *list, const pf_perf_stream *p, const pf
 /* Marks overlaps of the extents, which are sorted by offset, and appends gaps and the tail. */
 static void find_gaps(pf_extent_list *list)
 {
-    /* `end`: end of everything so far; `last`: the extent that reaches there. */
+    /* `end` is the end of all extents so far; `last` is the index of the extent that ends there. */
     uint64_t end = 0;
     uint32_t last = 0;
     uint32_t n = list->n;
@@ -276,8 +276,8 @@ static void find_gaps(pf_extent_list *list)
 perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint64_t file_size,
                                perfile_error *err)
 {
-    /* The 5 are header, attrs, event types, records and table.  Each extent may have a gap in
-     * front, and there is one tail. */
+    /* The 5 are header, attrs, event types, records and table.  Each extent may have a gap before
+     * it, and there is one tail. */
     size_t most = 2 * ((size_t)p->n_ids + perfile_session_n_features(p->base.session) + 5) + 1;
     pf_extent_list list = {.file_size = file_size == PF_SIZE_UNKNOWN ? 0 : file_size};
     list.at = pf_alloc(most, sizeof *list.at);
@@ -300,9 +300,9 @@ perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint6
  *     cycles:sample_type=ip|tid|time,id=17
  * for captures that have lost their attrs.
  *
- * In front of the colon stands the name of a hardware or software event, or nothing; behind it,
- * members of the attr with numbers or names of bits.  The names are those of the vocabularies of
- * format/.  The attr is made in the byte order of the capture. */
+ * The colon follows the name of a hardware or software event, or nothing.  Members of the attr with
+ * numbers or names of bits follow the colon.  The names come from the vocabularies of format/.  The
+ * attr is made in the byte order of the capture. */
 
 enum { ATTR_SIZE = 112 }; /* PERF_ATTR_SIZE_VER5 */
 _Static_assert(PERFILE_ATTR_SIZE <= sizeof((perfile_event_text){0}.attr),
@@ -312,7 +312,7 @@ _Static_assert(PERFILE_ATTR_SIZE <= sizeof((perfile_event_text){0}.attr),
 typedef struct member {
     const char *name;
     const char *words; /* vocabulary of its bits, or NULL: numbers only */
-    uint8_t at, width; /* offset in the attr and bytes */
+    uint8_t at, width; /* offset in the attr, and size in bytes */
 } member;
 
 static const member members[] = {
@@ -326,7 +326,7 @@ static const member members[] = {
     {"sample_regs_intr", NULL, 96, 8},
 };
 
-/* True if word[0 .. n) is `name`, without regard to case. */
+/* Returns true if word[0 .. n) is `name`, ignoring case. */
 static bool same(const char *name, const char *word, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -341,7 +341,7 @@ static perfile_status wrong(perfile_error *err, const char *what, const char *wo
     return pf_fail(err, PERFILE_E_USAGE, "event", "%s '%.*s'", what, (int)(n < 64 ? n : 64), word);
 }
 
-/* Reads text[0 .. n) as a number, decimal, octal or hexadecimal, without sign. */
+/* Reads text[0 .. n) as a decimal, octal or hexadecimal number without sign. */
 static bool number(const char *text, size_t n, uint64_t *value)
 {
     char buf[24];
@@ -401,7 +401,7 @@ static perfile_status set_id(perfile_event_text *e, const char *text, size_t n, 
     return PERFILE_OK;
 }
 
-/* Sets what one NAME=VALUE says. */
+/* Parses one NAME=VALUE and sets it. */
 static perfile_status set(perfile_event_text *e, const char *text, size_t n, bool swap,
                           perfile_error *err)
 {
@@ -434,7 +434,8 @@ static const struct {
     {"faults", "page-faults"}, {"migrations", "cpu-migrations"},
 };
 
-/* Sets type and config by the name of an event; an empty name sets nothing.  False: unknown. */
+/* Sets type and config by the name of an event; an empty name sets nothing.  Returns false if the
+ * name is unknown. */
 static bool set_name(perfile_event_text *e, const char *text, size_t n, bool swap)
 {
     static const char *const sets[] = {"hardware", "software"};
@@ -471,7 +472,7 @@ perfile_status perfile_event_parse(const char *text, uint32_t byte_order, perfil
     if (!set_name(&e, text, n, swap))
         return wrong(err, "unknown event name", text, n);
     put(&e, PF_ATTR_SIZE_AT, 4, ATTR_SIZE, swap);
-    /* sample_id_all, which perf always sets: kernel records have trailers.  In big-endian attrs
+    /* Sets sample_id_all, as perf always does: kernel records have trailers.  In big-endian attrs
      * the bits of the flags are mirrored. */
     uint64_t all = UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
     put(&e, PF_ATTR_FLAGS_AT, 8,

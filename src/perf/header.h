@@ -1,5 +1,5 @@
 /* The header of perf.data, both versions, file and pipe form.  These functions read bytes only;
- * they know no stream.  What the numbers mean for a capture is decided in open.c and file.c. */
+ * they know nothing about streams. open.c and file.c decide what the numbers mean for a capture. */
 #ifndef PF_PERF_HEADER_H
 #define PF_PERF_HEADER_H
 
@@ -15,11 +15,11 @@ enum {
 typedef struct pf_perf_header {
     uint32_t form;      /* PERFILE_FORM_… */
     uint32_t version;   /* 1: PERFFILE; 2: PERFILE2 */
-    bool swap;          /* stored in the other byte order than this machine's */
+    bool swap;          /* stored in the byte order that is not this machine's */
     uint64_t magic;     /* the first 8 bytes, read as a little-endian number */
-    uint64_t size;      /* as stored; may be none of the known sizes */
-    uint32_t used;      /* bytes of it that are read: 16, 72 or 104 */
-    uint64_t attr_size; /* bytes of an entry of `attrs`: an attr and the section of its ids */
+    uint64_t size;      /* as stored; may be an unknown size */
+    uint32_t used;      /* number of its bytes that are read: 16, 72 or 104 */
+    uint64_t attr_size; /* bytes of an entry of `attrs`: an attr, then offset and size of its ids */
     perfile_section attrs;
     perfile_section data;
     perfile_section event_types;
@@ -29,29 +29,29 @@ typedef struct pf_perf_header {
 } pf_perf_header;
 
 /* Reads magic and size, 16 bytes.  Returns 0, PERFILE_DAMAGE_BAD_MAGIC, or
- * PERFILE_DAMAGE_TRUNCATED_HEADER if `bytes` are fewer; members that were not read are 0. */
+ * PERFILE_DAMAGE_TRUNCATED_HEADER if there are fewer `bytes`.  Members that were not read are 0. */
 unsigned pf_perf_header_begin(perfile_bytes bytes, pf_perf_header *h);
 
-/* Reads the rest of a file header into `h`, which pf_perf_header_begin() has begun.  Returns 0 or
+/* Reads the rest of a file header into `h`, after pf_perf_header_begin().  Returns 0 or
  * PERFILE_DAMAGE_TRUNCATED_HEADER.  A header of unknown size is read as one of 104 bytes. */
 unsigned pf_perf_header_sections(perfile_bytes bytes, pf_perf_header *h);
 
-/* True if the feature bitmap of a big-endian file, read as four 64-bit words, was written by a
- * program whose `long` has 32 bits.  `narrow` gets the bitmap read that way. */
+/* Returns true if the feature bitmap of a big-endian file, read as four 64-bit words, was written
+ * by a program whose `long` has 32 bits.  Sets `narrow` to the bitmap read that way. */
 bool pf_perf_bitmap_narrow(const uint64_t wide[4], uint64_t narrow[4]);
 
-/* True if the stored header size is 16, 72 or 104. */
+/* Returns true if the stored header size is 16, 72 or 104. */
 bool pf_perf_header_size_known(const pf_perf_header *h);
 
-/* The feature table of a file as it looks in bytes that may be damaged: open.c and repair.c ask
- * whether one stands somewhere, and search one that has moved. */
+/* Finding the feature table of a file in bytes that may be damaged. open.c and repair.c use this to
+ * test whether a table is at an offset, and to search for one that has moved. */
 
 enum {
     PF_TABLE_ENTRY = 16, /* an entry of the feature table: offset and size */
     PF_TABLE_MOST = 64   /* a table with more entries is not believed: perf has fewer features */
 };
 
-/* The bytes of a file that are examined: `bytes` stand at offset `at` of a file of `size` bytes. */
+/* The bytes that are examined: `bytes` begin at offset `at` of a file of `size` bytes. */
 typedef struct pf_table_bytes {
     perfile_bytes bytes;
     uint64_t at;
@@ -59,18 +59,19 @@ typedef struct pf_table_bytes {
     bool swap;
 } pf_table_bytes;
 
-/* The number of features in the bitmap. */
+/* Returns the number of features in the bitmap. */
 unsigned pf_table_count(const uint64_t features[4]);
 
-/* True if the bytes at offset `at` could be a feature table of `n` entries.  Its sections must fill
- * the bytes behind the table, in any order, with at most `pad` bytes in front of them and at most
- * `pad` bytes between them.  `moved` is added to their offsets (modulo 2^64).  *end is the offset
- * behind the last section. */
+/* Returns true if the bytes at offset `at` could be a feature table of `n` entries.  Its sections,
+ * in any order, must fill the bytes after the table, with at most `pad` bytes before them and at
+ * most `pad` bytes between them.  `moved` is added to their offsets (modulo 2^64).  Sets *end to
+ * the end of the last section. */
 bool pf_table_plausible(const pf_table_bytes *in, uint64_t at, uint64_t n, uint64_t pad,
                         uint64_t moved, uint64_t *end);
 
-/* Searches for the feature table of a file in which bytes were inserted or lost in front of it.
- * The offsets in the table then still count from where `h` says that it stands.  Sets *table. */
+/* Searches for the feature table of a file in which bytes were inserted or lost before the table.
+ * The offsets in the table are then still relative to the position that `h` gives.  Sets *table to
+ * the offset where the table is.  Returns false if it is not found. */
 bool pf_table_find_moved(const pf_table_bytes *in, const pf_perf_header *h, uint64_t *table);
 
 #endif

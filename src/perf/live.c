@@ -1,12 +1,12 @@
-/* perfile_stream_callback(): records that a program hands over, walked like those of a file.
+/* perfile_stream_callback(): walks records that a program hands over, like those of a file.
  *
- * The stream is that of the driver (perf/walk.c) without a header: one part that begins at 0, a
- * copy of the program's session, and a source (pf_spans) that returns the spans of the callback in
- * place.  A run never crosses the end of a span, so a record that does is a truncated record, which
- * the walk handles as usual.
+ * It uses the stream of the driver (perf/walk.c) without a header: one part that begins at offset
+ * 0, a copy of the program's session, and a source (pf_spans) that returns the spans of the
+ * callback in place.  A batch never crosses the end of a span.  A record that does is a truncated
+ * record, which the walk handles as always.
  *
- * When the callback reports damage, the source ends there for the walk, which then ends the part.
- * fill() reports the damage behind the last record and begins the part again at the next span. */
+ * When the callback reports damage, the source ends there, so the walk ends the part. fill() then
+ * reports the damage after the last record and begins the part again at the next span. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,13 +17,13 @@
 #include "perf/stream.h"
 #include "perfile/live.h"
 
-/* A source whose bytes are the spans of the callback, one after the other. */
+/* A source that consists of the spans of the callback, one after the other. */
 typedef struct pf_spans {
     perfile_source base;
     perfile_stream_callbacks callbacks;
     perfile_bytes span;   /* the current one; valid until the callback is called again */
     uint64_t at;          /* offset of its first byte in all bytes handed over */
-    perfile_status final; /* END or an error: the callback is not called again */
+    perfile_status final; /* PERFILE_END or an error: the callback is not called again */
     perfile_error error;  /* belongs to `final` or `damage` */
     unsigned damage;      /* reported by the callback, and not yet by the stream; 0: none */
 } pf_spans;
@@ -33,7 +33,7 @@ static pf_spans *spans_of(perfile_source *s)
     return (pf_spans *)(void *)s;
 }
 
-/* Makes x->error the error of a callback that failed or whose answer breaks its contract. */
+/* Sets x->error to the error of a callback that failed or broke its contract. */
 static perfile_status set_error(pf_spans *x, perfile_status st)
 {
     if (st > PERFILE_END || st == PERFILE_OK)
@@ -44,7 +44,8 @@ static perfile_status set_error(pf_spans *x, perfile_status st)
     return st;
 }
 
-/* The callback returned no span but END, damage or an error: the source ends at x->at, for now. */
+/* Called when the callback returned no span but PERFILE_END, damage or an error: ends the source at
+ * x->at, for now. */
 static void stop(pf_spans *x, perfile_status st)
 {
     x->base.size = x->at;
@@ -73,7 +74,7 @@ static void fetch(pf_spans *x)
         x->span = span;
 }
 
-/* pf_source_ops.run.  With `need` 0 the callback is not called: its answer might never come. */
+/* pf_source_ops.run.  If `need` is 0, the callback is not called, because it might never answer. */
 static perfile_status spans_run(perfile_source *s, uint64_t offset, size_t need, perfile_bytes *run,
                                 perfile_error *err)
 {
@@ -103,8 +104,8 @@ static void spans_close(perfile_source *s)
 
 static const pf_source_ops spans_ops = {.run = spans_run, .close = spans_close};
 
-/* The part has ended because the callback reported damage: makes that pending.  Unless damage ends
- * the stream, the part begins again at the next span. */
+/* Called when the part has ended because the callback reported damage: makes this damage pending.
+ * The part begins again at the next span, unless the options say that damage ends the stream. */
 static void report_damage(pf_perf_stream *p, pf_spans *x)
 {
     pf_perf_add_damage(p, &(pf_perf_pending){.damage = x->damage, .offset = x->at});
@@ -119,7 +120,7 @@ static void report_damage(pf_perf_stream *p, pf_spans *x)
     p->file = NULL;
 }
 
-/* pf_stream_ops.fill: the walk, continued behind damage of the callback. */
+/* pf_stream_ops.fill: the walk, which goes on after damage that the callback reports. */
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     pf_perf_stream *p = pf_perf_of(s);
@@ -169,8 +170,8 @@ static perfile_status check_options(const perfile_open_options *o, perfile_error
     return st;
 }
 
-/* Gives `p` its source, its session and one part from offset 0 on.  The container is that of a
- * file, because the facts are not in records but in the session from the beginning. */
+/* Sets source, session and the one part of `p`, which begins at offset 0.  The container is that of
+ * a file, because the facts are not in records: the session has them from the beginning. */
 static perfile_status begin(pf_perf_stream *p, const char *name, const perfile_session *session,
                             perfile_error *err)
 {

@@ -1,11 +1,11 @@
-/* Opening a perf.data capture of any form: the driver table, probing, and the way from a source to
- * a stream.
+/* Opens perf.data captures of any form: the driver table, probing, and the way from a source to a
+ * stream.
  *
- * Opening reads the header of the first part and, of a file, all sections (file.c), so that session
- * and container are complete before the first record.  A pipe has its facts in records, which the
- * walk passes to the session.  A file that arrives through a pipe is copied to a temporary file
- * first, because its features stand behind the records.  With options.assume (core/driver.h), what
- * the caller knows replaces what the header says, even if there is no valid header. */
+ * Opening reads the header of the first part and, for a file, all sections (file.c), so that
+ * session and container are complete before the first record.  A pipe has its facts in records,
+ * which the walk passes to the session.  A file that arrives through a pipe is first copied to a
+ * temporary file, because its features are after the records.  With options.assume (core/driver.h),
+ * the caller's facts replace those of the header, even if there is no valid header. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +19,8 @@
 
 static const char data_name[] = "data";
 
-/* pf_driver.probe: bits of evidence.  8 bytes of magic are 64 bits; a known header size is worth
- * as much again, any other size little. */
+/* pf_driver.probe: returns the evidence in bits.  The 8 bytes of the magic count as 64 bits, a
+ * known header size as another 64, any other size as 8. */
 static unsigned probe(perfile_bytes peek, const perfile_source *source)
 {
     if (pf_source_has_entries(source))
@@ -34,7 +34,8 @@ static unsigned probe(perfile_bytes peek, const perfile_source *source)
     return pf_perf_header_size_known(&h) ? 128 : 72;
 }
 
-/* Zeros instead of a header: perf writes the header last, so the writer was probably killed. */
+/* Returns true if all bytes are zero. perf writes the header last, so zeros mean that the writer
+ * was probably killed. */
 static bool all_zero(perfile_bytes b)
 {
     for (size_t i = 0; i < b.len; i++)
@@ -43,7 +44,7 @@ static bool all_zero(perfile_bytes b)
     return true;
 }
 
-/* Fails with a message on what stands where a header should be; `head` has at most 16 bytes. */
+/* Fails with a message about the bytes found instead of a header; `head` has at most 16 bytes. */
 static perfile_status not_a_capture(unsigned damage, perfile_bytes head, perfile_error *err)
 {
     perfile_status st = perfile_damage_status(damage);
@@ -70,7 +71,7 @@ static perfile_status not_a_capture(unsigned damage, perfile_bytes head, perfile
     return st;
 }
 
-/* Copies what the first 16 bytes say to the container. */
+/* Copies the facts of the first 16 bytes to the container. */
 static void fill_container(pf_perf_stream *p, const pf_perf_header *h)
 {
     perfile_container *c = &p->base.container;
@@ -81,8 +82,8 @@ static void fill_container(pf_perf_stream *p, const pf_perf_header *h)
     c->header_size = h->size;
 }
 
-/* Replaces values of the header by those the caller gave.  Returns true if the header can be used:
- * it is undamaged, or the caller gave the form. */
+/* Replaces values of the header by the caller's.  Returns true if the header can be used: it is
+ * undamaged, or the caller gave the form. */
 static bool assume_header(const perfile_assume *a, pf_perf_header *h, unsigned damage)
 {
     if (!a)
@@ -102,7 +103,7 @@ static bool assume_header(const perfile_assume *a, pf_perf_header *h, unsigned d
     return !damage || a->form;
 }
 
-/* Adds the events that the caller gave; those of the capture are then ignored. */
+/* Adds the caller's events; the events of the capture are then ignored. */
 static perfile_status assume_events(pf_perf_stream *p, perfile_error *err)
 {
     const perfile_assume *a = p->base.options.assume;
@@ -120,8 +121,8 @@ static perfile_status assume_events(pf_perf_stream *p, perfile_error *err)
     return st;
 }
 
-/* Reads the header of the first part and the sections it names, and makes the session.  A directory
- * whose `data` has no valid header is opened all the same: the other parts have records. */
+/* Reads the header of the first part and the sections that it names, and makes the session.  A
+ * directory is opened even if its `data` has no valid header: the other parts have records. */
 static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
 {
     pf_perf_part *part = &p->parts[0];
@@ -134,7 +135,8 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
         head.len = PF_PERF_PIPE_HEADER;
     unsigned damage = pf_perf_header_begin(head, &h);
     const perfile_assume *a = p->base.options.assume;
-    /* Not usable: no form is known, so neither sections nor records of this part can be read. */
+    /* If it is not usable, the form is unknown, so neither sections nor records of this part can be
+     * read. */
     bool usable = assume_header(a, &h, damage);
     if (!usable && !p->base.container.directory)
         return not_a_capture(damage, head, err);
@@ -152,7 +154,7 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
         part->start = PF_PERF_PIPE_HEADER;
         part->end = part->source->size;
     } else {
-        /* The features stand behind the records, so a file from a pipe is copied to disk first. */
+        /* The features are after the records, so a file from a pipe is copied to disk first. */
         if (!part->source->seekable)
             st = pf_source_spool(part->source, &part->source, err);
         if (st == PERFILE_OK)
@@ -231,7 +233,7 @@ perfile_status pf_perf_name_parts(pf_perf_stream *p, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* pf_driver.open: owns `source` from success on. */
+/* pf_driver.open: owns `source` if it succeeds. */
 static perfile_status open_perf(perfile_source *source, const perfile_open_options *options,
                                 perfile_stream **stream, perfile_error *err)
 {
@@ -267,8 +269,8 @@ static perfile_status open_perf(perfile_source *source, const perfile_open_optio
     if (st == PERFILE_OK)
         st = pf_perf_name_parts(p, err);
     if (st != PERFILE_OK) {
-        /* On failure the source stays the caller's, so the stream must not close it.  (After
-         * spooling the part has another source, which is the stream's.) */
+        /* On failure the source still belongs to the caller, so the stream must not close it.
+         * After spooling, the part has another source, which belongs to the stream. */
         if (!pf_source_has_entries(source) && p->parts[0].source == source)
             p->parts[0].source = NULL;
         perfile_stream_close(&p->base);
@@ -327,9 +329,10 @@ const pf_driver pf_perf_driver = {
     .repair = &pf_perf_repair_ops,
 };
 
-/* A directory: the file `data` is a complete capture; the files data.N are records without header,
- * one file for each thread of `perf record --threads`.  They share the events of `data`, and become
- * the parts behind it.  Numbers that are missing are damage of the container, not an error. */
+/* Directories.  The file `data` is a complete capture.  The files data.N are records without a
+ * header, one file for each thread of `perf record --threads`.  They share the events of `data` and
+ * become the parts after it.  If a number is missing, this is damage of the container and not an
+ * error. */
 
 static char *copy_name(const char *name)
 {
@@ -354,8 +357,8 @@ static perfile_status add_part(pf_perf_stream *p, const perfile_source *dir, con
     return part->name ? PERFILE_OK : pf_fail_nomem(err, "parts");
 }
 
-/* Records damage if the numbers of data.N are not 0, 1, 2 …: a file is missing.  `names` are in
- * order of their numbers. */
+/* Records damage if the numbers of data.N are not 0, 1, 2 …, so that a file is missing.  `names`
+ * are sorted by number. */
 static perfile_status check_numbers(pf_perf_stream *p, char *const *names, size_t n,
                                     perfile_error *err)
 {
@@ -370,7 +373,8 @@ static perfile_status check_numbers(pf_perf_stream *p, char *const *names, size_
     return PERFILE_OK;
 }
 
-/* Records damage if DIR_FORMAT 1 says that the samples are in files data.N, and there are none. */
+/* Records damage if DIR_FORMAT is 1, which means that the samples are in files data.N, and there
+ * are no such files. */
 static perfile_status check_any_part(pf_perf_stream *p, size_t n, perfile_error *err)
 {
     enum { PARTS_IN_DIRECTORY = 1 };
@@ -383,7 +387,7 @@ static perfile_status check_any_part(pf_perf_stream *p, size_t n, perfile_error 
                                     f->offset, err);
 }
 
-/* p->parts grows once for all files, so that &p->parts[0] moves before the walk begins, not later.
+/* p->parts grows once for all files, so that &p->parts[0] does not move after the walk has begun.
  */
 perfile_status pf_perf_directory(pf_perf_stream *p, const perfile_source *dir, perfile_error *err)
 {

@@ -1,10 +1,11 @@
-/* Repair: form, byte order, events, range of the records and feature table of a damaged capture.
+/* Repair: guesses form, byte order, events, range of the records and feature table of a damaged
+ * capture.
  *
- * Each fact is first taken from where the header says, and tested: attrs must look like attrs,
- * frames must follow each other at the start of the data, all entries of the feature table must lie
- * inside the file.  What fails is searched in the whole file by what it looks like.  Where several
- * candidates remain for the events, the samples decide: those events are chosen which more of the
- * first samples fit (pf_repair_fit()). */
+ * Each fact is first read at the offset that the header gives, and tested: attrs must look like
+ * attrs, frames must follow each other at the start of the data, all entries of the feature table
+ * must be inside the file.  A fact that fails the test is searched for in the whole file by its
+ * looks.  If several sets of events are possible, the one that fits more of the first samples is
+ * chosen (pf_repair_fit()). */
 #include "perf/salvage.h"
 
 #include "base/checked.h"
@@ -16,18 +17,18 @@
 #include "schema/types.h"
 
 enum {
-    ENTRY_LEAST = 80, /* an entry of the attr section: the first attr (64 bytes) and its ids */
+    ENTRY_LEAST = 80, /* entry of the attr section: the first attr (64 bytes) and its ids */
     ENTRY_MOST = 4096 /* far more than any attr has */
 };
 
-/* All bytes of `file`, for the functions of header.h. */
+/* Returns all bytes of `file`, for the functions of header.h. */
 static pf_table_bytes all_of(perfile_bytes file, bool swap)
 {
     return (pf_table_bytes){.bytes = file, .size = file.len, .swap = swap};
 }
 
 /* Returns the number of entries of the feature table at `at`, 0 if there is none.  The first
- * section lies directly behind the table, so its offset says how long the table is. */
+ * section is directly after the table, so its offset gives the length of the table. */
 static uint64_t table_count(perfile_bytes file, uint64_t at, bool swap, uint64_t *end)
 {
     if (!pf_within(at, PF_TABLE_ENTRY, file.len))
@@ -40,7 +41,8 @@ static uint64_t table_count(perfile_bytes file, uint64_t at, bool swap, uint64_t
     return pf_table_plausible(&in, at, n, 0, 0, end) ? n : 0;
 }
 
-/* Searches from `from` on for a feature table whose last section ends at the end of the file. */
+/* Searches, from offset `from` on, for a feature table with a last section that ends at the end of
+ * the file. */
 static bool find_table(perfile_bytes file, uint64_t from, bool swap, uint64_t *table, uint64_t *n)
 {
     for (uint64_t at = from; at + PF_TABLE_ENTRY <= file.len; at++) {
@@ -53,7 +55,7 @@ static bool find_table(perfile_bytes file, uint64_t from, bool swap, uint64_t *t
     return false;
 }
 
-/* pf_table_find_moved() from offset `from` on. */
+/* Calls pf_table_find_moved() for the bytes from offset `from` on. */
 static bool find_moved_table(perfile_bytes file, const pf_perf_header *h, uint64_t from,
                              uint64_t *table)
 {
@@ -64,8 +66,8 @@ static bool find_moved_table(perfile_bytes file, const pf_perf_header *h, uint64
     return pf_table_find_moved(&in, h, table);
 }
 
-/* True if a feature table of `n` entries is at `at`.  It may be followed by empty entries: perf
- * reserves one for each feature that it wants to write, and then may fail to write some. */
+/* Returns true if a feature table of `n` entries is at `at`.  Empty entries may follow: perf
+ * reserves one for each feature that it wants to write, and may then fail to write some. */
 static bool table_at(perfile_bytes file, uint64_t at, uint64_t n, bool swap)
 {
     uint64_t end;
@@ -77,8 +79,8 @@ static bool table_at(perfile_bytes file, uint64_t at, uint64_t n, bool swap)
     return exact == n || pf_table_plausible(&in, at, n, 4096, 0, &end);
 }
 
-/* True if a chain of plausible record headers begins at `at`.  The events are not known yet, so
- * only the frames are examined. */
+/* Returns true if a chain of plausible record headers begins at `at`.  The events are not known
+ * yet, so only the frames are examined. */
 static bool frames_at(perfile_bytes file, uint64_t at, bool swap)
 {
     pf_record_fit v = {.swap = swap};
@@ -86,8 +88,9 @@ static bool frames_at(perfile_bytes file, uint64_t at, bool swap)
            pf_perf_is_chain(&v, (perfile_bytes){file.ptr + at, file.len - (size_t)at}, 0, 1);
 }
 
-/* Returns whether the file has the other byte order.  Sources, best first: an undamaged magic, a
- * known header size, attrs that are found in one order only, the first chain of records. */
+/* Returns true if the byte order of the file is not that of this machine.  Sources, best first: an
+ * undamaged magic, a known header size, attrs that are found in one order only, the first chain of
+ * records. */
 static bool guess_byte_order(perfile_bytes file, const pf_perf_header *h, unsigned damage,
                              pf_repair *r)
 {
@@ -109,7 +112,7 @@ static bool guess_byte_order(perfile_bytes file, const pf_perf_header *h, unsign
 }
 
 /* Guesses the form (file or pipe) when the magic is damaged: from the header size, or else from
- * whether records begin right behind a pipe header. */
+ * whether records begin directly after a pipe header. */
 static uint32_t guess_form(perfile_bytes file, bool swap)
 {
     uint64_t size = file.len >= 16 ? pf_load_u64(file.ptr + 8, swap) : 0;
@@ -120,7 +123,8 @@ static uint32_t guess_form(perfile_bytes file, bool swap)
     return frames_at(file, PF_PERF_PIPE_HEADER, swap) ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
 }
 
-/* True if the attr section of the header contains attrs, possibly newer than this library. */
+/* Returns true if the attr section of the header contains attrs, possibly newer than this library.
+ */
 static bool attr_section_plausible(perfile_bytes file, const pf_perf_header *h)
 {
     bool good = h->attr_size >= ENTRY_LEAST && h->attr_size <= ENTRY_MOST &&
@@ -132,9 +136,9 @@ static bool attr_section_plausible(perfile_bytes file, const pf_perf_header *h)
     return good;
 }
 
-/* Searches for events when the attr section is not usable: EVENT_DESC first, because it has names
+/* Searches for events when the attr section is not usable: first EVENT_DESC, because it has names
  * and ids, then entries that look like attrs, then HEADER_ATTR records.  If entries of an attr
- * section are found, *start becomes the offset behind them, where records may begin. */
+ * section are found, sets *start to the offset after them, where records may begin. */
 static void find_events(pf_repair *r, perfile_bytes file, bool swap, uint64_t *start)
 {
     if (pf_repair_find_desc(r, file, swap, 0))
@@ -174,9 +178,9 @@ perfile_status pf_repair_fit(perfile_bytes file, const perfile_assume *assume, p
     return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
 }
 
-/* True if the range of the records that the header states agrees with the file: the feature table
- * stands behind it, or records begin at its start and nothing better can be found (a file that was
- * cut or never finished). */
+/* Returns true if the header's range of the records agrees with the file: the feature table is
+ * after it, or records begin at its start and no better range can be found (a file that was cut or
+ * never finished). */
 static bool data_range_agrees(perfile_bytes file, const pf_perf_header *h)
 {
     uint64_t n = pf_table_count(h->features);
@@ -195,8 +199,8 @@ static bool data_range_agrees(perfile_bytes file, const pf_perf_header *h)
 }
 
 /* Guesses the range of the records and the feature table if the header is wrong about them.
- * `start`: offset behind the attrs.  Without a table that has as many entries as the header has
- * features, no features are assumed, because it is unknown which ones the entries are. */
+ * `start` is the offset after the attrs.  If no table has as many entries as the header has
+ * features, no features are assumed, because it is unknown which features the entries belong to. */
 static void find_data(pf_repair *r, perfile_bytes file, const pf_perf_header *h, uint64_t start)
 {
     uint64_t table, entries = 0;
@@ -243,10 +247,10 @@ static void repair_file(pf_repair *r, perfile_bytes file, pf_perf_header *h,
         find_data(r, file, h, start);
 }
 
-/* Called when the attrs look right but were not tested by samples.  If less than nine of ten
- * samples fit them, or there are none, the events of EVENT_DESC, which repeats all attrs, are tried
- * instead and kept if more samples fit.  r->no_events: no sample fits, so the attrs are of no use.
- */
+/* Called when the attrs look right but were not tested with samples.  If fewer than nine of ten
+ * samples fit them, or there are no samples, tries the events of EVENT_DESC, which repeats all
+ * attrs, and uses these if more samples fit them.  Sets r->no_events if no sample fits, so that the
+ * attrs are of no use. */
 static perfile_status try_event_desc(pf_repair *r, perfile_bytes file, bool swap,
                                      perfile_error *err)
 {
@@ -269,8 +273,8 @@ static perfile_status try_event_desc(pf_repair *r, perfile_bytes file, bool swap
     return st;
 }
 
-/* Called when the events came from EVENT_DESC.  If less than nine of ten samples fit them, the
- * attrs found by their look are tried, and those that more samples fit are kept. */
+/* Called when the events came from EVENT_DESC.  If fewer than nine of ten samples fit them, tries
+ * the attrs that pf_repair_find_attrs() finds, and uses those that more samples fit. */
 static perfile_status choose_events(pf_repair *r, perfile_bytes file, bool swap, perfile_error *err)
 {
     pf_fit desc, look;
@@ -291,7 +295,7 @@ static perfile_status choose_events(pf_repair *r, perfile_bytes file, bool swap,
     return PERFILE_OK;
 }
 
-/* pf_perf_repair() without the final check for lack of memory. */
+/* pf_perf_repair() without the final check for r->no_memory. */
 static perfile_status repair(perfile_source *source, const perfile_assume *given, pf_repair *r,
                              perfile_error *err)
 {
@@ -300,7 +304,7 @@ static perfile_status repair(perfile_source *source, const perfile_assume *given
     if (!given)
         given = &none;
     r->assume = *given;
-    /* A mapped file is seen completely; of other seekable sources only what a window holds. */
+    /* All of a mapped file is examined, but only one window of other seekable sources. */
     size_t most = source->lasting ? 1 : (size_t)source->limits.window_bytes;
     perfile_status st = pf_source_view(source, 0, most, &file, err);
     if (st != PERFILE_OK || file.len == 0)
@@ -308,7 +312,8 @@ static perfile_status repair(perfile_source *source, const perfile_assume *given
     pf_perf_header h;
     unsigned damage = pf_perf_header_begin(file, &h);
     if (!damage && file.len < source->size)
-        return PERFILE_OK; /* the header is fine, and the rest cannot be judged in part */
+        return PERFILE_OK; /* the header is intact, and the rest cannot be judged from a part of it
+                            */
     bool swap = given->byte_order
                     ? (given->byte_order == PERFILE_BYTE_ORDER_BIG) != (bool)PF_NATIVE_BIG
                     : guess_byte_order(file, &h, damage, r);
@@ -342,7 +347,7 @@ perfile_status pf_perf_repair(perfile_source *source, const perfile_assume *give
                               perfile_error *err)
 {
     perfile_status st = repair(source, given, r, err);
-    /* Events that could not be kept for lack of memory would have changed the guess. */
+    /* Events that could not be stored because of lack of memory would have changed the guess. */
     return st == PERFILE_OK && r->no_memory ? pf_fail_nomem(err, "recover.events") : st;
 }
 
@@ -371,16 +376,16 @@ const pf_repair_ops pf_perf_repair_ops = {
     .ask_before_gaps = ask_before_gaps,
 };
 
-/* Repair: finding attrs and ids in arbitrary bytes by what they look like.
+/* Repair: finds attrs and ids in arbitrary bytes by what they look like.
  *
- * An attr has little redundancy, but its size is one of few numbers, and type, sample_type,
+ * An attr has little redundancy, but it has one of only a few sizes, and type, sample_type,
  * read_format and flags have only low bits set.  Together these tests reject nearly all other
- * bytes.  What the searches find is copied into the pf_repair. */
+ * bytes.  The attrs and ids that are found are copied into the pf_repair. */
 
 enum {
     ID_SECTION = 16,        /* offset and size of the ids, at the end of an attr entry */
-    SEARCH_BYTES = 4 << 20, /* the attr section stands in front of the records */
-    MOST_EVENTS = 4096,     /* larger numbers are not believed */
+    SEARCH_BYTES = 4 << 20, /* the attr section is before the records */
+    MOST_EVENTS = 4096,     /* larger counts are not believed */
     MOST_TYPE = 1 << 16     /* PMU types are small numbers that the kernel assigns */
 };
 
@@ -413,8 +418,9 @@ bool pf_attr_entry_plausible(perfile_bytes entry, bool swap)
            (pf_load_u64(entry.ptr + 24, swap) || pf_load_u64(entry.ptr + 40, swap));
 }
 
-/* Tests an entry of the attr section of `width` bytes at `at`: an attr, and in the last 16 bytes
- * the section of its ids, which goes to *ids.  Returns the size of the attr, 0 if it is none. */
+/* Tests an entry of `width` bytes of the attr section at `at`: an attr, and in the last 16 bytes
+ * offset and size of its ids, which are copied to *ids.  Returns the size of the attr, 0 if there
+ * is none. */
 static size_t attr_entry_size(perfile_bytes file, uint64_t at, uint64_t width, bool swap,
                               perfile_section *ids)
 {
@@ -426,7 +432,7 @@ static size_t attr_entry_size(perfile_bytes file, uint64_t at, uint64_t width, b
         return 0;
     ids->offset = pf_load_u64(b.ptr + width - ID_SECTION, swap);
     ids->size = pf_load_u64(b.ptr + width - 8, swap);
-    /* perf writes the ids in front of the attrs. */
+    /* perf writes the ids before the attrs. */
     return ids->size % 8 == 0 && pf_within(ids->offset, ids->size, at) ? size : 0;
 }
 
@@ -464,8 +470,8 @@ bool pf_repair_find_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t 
         uint64_t best = 0, n = 0;
         if (!size)
             continue;
-        /* Entries may be wider than their attrs: the width with the most entries is the right one.
-         */
+        /* Entries may be wider than their attrs.  The width that gives the most entries is the
+         * right one. */
         for (uint64_t w = size + ID_SECTION; w <= PF_ATTR_OURS + ID_SECTION; w += 8) {
             uint64_t found = count_entries(file, at, w, swap);
             if (found > n) {
@@ -481,8 +487,9 @@ bool pf_repair_find_attrs(pf_repair *r, perfile_bytes file, bool swap, uint64_t 
     return false;
 }
 
-/* Reads the content of a feature EVENT_DESC at the beginning of `b` into `r`; false if it is none.
- * Layout: number of events, size of an attr; for each event attr, number of ids, name, ids. */
+/* Reads the content of a feature EVENT_DESC at the beginning of `b` into `r`.  Returns false if
+ * there is none.  Layout: number of events, size of an attr; for each event: attr, number of ids,
+ * name, ids. */
 static bool parse_event_desc(pf_repair *r, perfile_bytes b, bool swap)
 {
     pf_cursor c = pf_cur(b, swap);
@@ -545,9 +552,9 @@ bool pf_repair_find_header_attrs(pf_repair *r, perfile_bytes file, bool swap, ui
     return any;
 }
 
-/* Distributes the `n` entries of an ID_INDEX over the given events.  The entries come event by
- * event; an index of 0 in the second field of an entry begins the next event.  True if the entries
- * are used up exactly. */
+/* Distributes the `n` entries of an ID_INDEX over the given events.  The entries are sorted by
+ * event; an index of 0 in the second field of an entry begins the next event.  Returns true if
+ * exactly all entries are used. */
 static bool distribute_ids(pf_repair *r, const uint8_t *entries, size_t n, size_t width, bool swap,
                            const perfile_assume *given)
 {

@@ -1,13 +1,13 @@
 /* Salvage: decides how far the records of damaged bytes can be trusted.
  *
- * Frames alone prove little: damaged bytes often look like records.  pf_perf_look_ahead() therefore
+ * Frames alone prove little: damaged bytes often look like records.  Therefore pf_perf_look_ahead()
  * examines a chunk before the walk delivers any of it.  A record is kept if it fits the events
- * (pf_record_fit).  Where one does not, a break begins: the next chain of good records behind
- * it is searched (pf_perf_resync()), and the records right in front of it are examined again, more
- * strictly, because the damage may begin in front of the first byte that shows it.
+ * (pf_record_fit).  A record that does not fit begins a break.  Then pf_perf_resync() searches for
+ * the next chain of good records after it, and the records directly before it are examined again,
+ * more strictly, because the damage may begin before the first byte that shows it.
  *
- * Samples of usual types are most of a capture.  They are judged by their counts alone
- * (core/layout.h) in skip_plain_samples(), without decoding; the result is the same. */
+ * Most records of a capture are samples of common types. skip_plain_samples() judges them by their
+ * counts alone (core/layout.h), without decoding; the result is the same. */
 #include "core/layout.h"
 #include "core/session.h"
 #include "perf/stream.h"
@@ -17,13 +17,13 @@
 #include "schema/rows.h"
 
 enum {
-    DELIVER_BYTES = 512 << 10, /* most bytes that one look ahead releases */
-    SUSPECT_BYTES = 8 << 10,   /* records so close in front of a break may belong to the damage */
-    LARGE_RECORD = 64,    /* longer records are searched for records that a wrong size swallowed */
-    PREFETCH_BYTES = 6144 /* as PF_PREFETCH_BYTES in perf/take.h */
+    DELIVER_BYTES = 512 << 10, /* maximum bytes that one call of pf_perf_look_ahead() releases */
+    SUSPECT_BYTES = 8 << 10,   /* records this close before a break may belong to the damage */
+    LARGE_RECORD = 64,         /* longer records are searched for swallowed records */
+    PREFETCH_BYTES = 6144      /* as PF_PREFETCH_BYTES in perf/take.h */
 };
 
-/* True for records that bring events or ids: the records behind them can only be judged after the
+/* Returns true for records that add events or ids.  Records after them can only be judged when the
  * walk has delivered them to the session. */
 static bool changes_session(uint32_t type)
 {
@@ -31,9 +31,9 @@ static bool changes_session(uint32_t type)
            type == PERFILE_RECORD_SIMPLEPERF_EVENT_ID;
 }
 
-/* True for a HEADER_ATTR that stands among timed records and does not go with the first event of
- * the session: ids in another place of samples or trailers, or an attr that cannot be decoded.  It
- * is a remnant of another capture, and with it no record could be attributed any more. */
+/* Returns true for a HEADER_ATTR among timed records that does not match the first event of the
+ * session: its ids are at another position in samples or trailers, or it cannot be decoded.  It is
+ * a remnant of another capture.  If it were added, no record could be attributed any more. */
 static bool stray_attr(const pf_record_fit *fit, const perfile_record *r)
 {
     perfile_attr attr;
@@ -50,8 +50,8 @@ static bool stray_attr(const pf_record_fit *fit, const perfile_record *r)
            pf_layout_trailer_id(&l) != pf_layout_trailer_id(first->layout);
 }
 
-/* Frames the record at `at`.  Returns 0 and sets *whole to its bytes including the payload behind
- * it, or returns the damage (PERFILE_DAMAGE_…) if it is not complete. */
+/* Frames the record at `at`.  Returns 0 and sets *whole to its size including the payload after it,
+ * or returns the damage (PERFILE_DAMAGE_…) if it is not complete. */
 static unsigned frame_complete(const pf_record_fit *fit, perfile_bytes bytes, size_t at,
                                pf_frame *f, size_t *whole)
 {
@@ -71,12 +71,12 @@ static unsigned frame_complete(const pf_record_fit *fit, perfile_bytes bytes, si
 }
 
 /* judge_odd_record() and find_swallowed() return the index where good records go on, or one of
- * these. */
+ * these values. */
 #define KEEP_RECORD    0        /* the record is odd but kept */
-#define RESUME_UNKNOWN SIZE_MAX /* the end of the damage must be searched */
+#define RESUME_UNKNOWN SIZE_MAX /* the end of the damage must be searched for */
 
-/* Searches a chain of good records that begins inside the record [at, at + whole) and goes on
- * behind it.  If there is one, the size of the record is damaged and has swallowed these records.
+/* Searches for a chain of good records that begins inside the record [at, at + whole) and goes on
+ * after it.  If there is one, the size of the record is damaged and has swallowed these records.
  * The budget keeps the search linear in the size of the record. */
 static size_t find_swallowed(pf_record_fit *fit, perfile_bytes bytes, size_t at, size_t whole)
 {
@@ -88,8 +88,8 @@ static size_t find_swallowed(pf_record_fit *fit, perfile_bytes bytes, size_t at,
     return RESUME_UNKNOWN;
 }
 
-/* Decides on a record that does not fit.  One of an unknown type, with good records behind it and
- * none inside, is kept: newer kernels have new types.  Otherwise returns where records go on. */
+/* Decides about a record that does not fit.  It is kept if its type is unknown, good records follow
+ * it and none are inside: newer kernels have new types.  Otherwise returns where records go on. */
 static size_t judge_odd_record(pf_record_fit *fit, perfile_bytes bytes, size_t at, size_t whole,
                                uint32_t odd)
 {
@@ -105,7 +105,7 @@ static size_t judge_odd_record(pf_record_fit *fit, perfile_bytes bytes, size_t a
     return odd == PF_ODD_TYPE && pf_perf_may_be_newer(f.type, f.size) ? KEEP_RECORD : end;
 }
 
-/* Collects times and processes of the chain of records behind a break, which begins at `at`. */
+/* Collects times and processes of the chain of records after a break, which begins at `at`. */
 static pf_after_break survey_after_break(const pf_record_fit *fit, perfile_bytes bytes, size_t at)
 {
     enum { TIMES = 256, SURVEY_BYTES = 1 << 20 };
@@ -124,9 +124,9 @@ static pf_after_break survey_after_break(const pf_record_fit *fit, perfile_bytes
     return behind;
 }
 
-/* True if `time` does not fit where the record stands: too far from the times in front of it and
- * `behind` the break, or 0, the time of synthesized records, in the middle of a recording that has
- * no such records late. */
+/* Returns true if `time` does not fit the position of the record: it is too far from the times
+ * before the break and from those after it (`behind`); or it is 0, the time of synthesized records,
+ * in the middle of a recording that has no such records late. */
 static bool misplaced(const pf_record_fit *seen, uint64_t time, const pf_record_fit *behind)
 {
     if (time == PERFILE_NO_TIME)
@@ -138,11 +138,11 @@ static bool misplaced(const pf_record_fit *seen, uint64_t time, const pf_record_
     return !pf_record_fit_near(seen, time) && !pf_record_fit_near(behind, time);
 }
 
-/* Returns how many bytes of the records [0, upto) in front of a break can be trusted; `behind`
- * describes the records behind the break.  Cut off are the record that touches the break if it
- * fails the strict test, and everything from the first misplaced time in the last SUSPECT_BYTES on.
- * With `island` (a gap lies in front as well) a few records are trusted only if evidence ties them
- * to the capture.  The times of trusted records are added to *fit. */
+/* Returns how many bytes of the records [0, upto) before a break can be trusted; `behind` describes
+ * the records after the break.  The record that touches the break is cut off if it fails the strict
+ * test.  Within the last SUSPECT_BYTES, everything from the first misplaced time on is cut off.
+ * With `island` (there is also a gap before these records), a few records are trusted only if
+ * evidence ties them to the capture.  Adds the times of the records before the cut to *fit. */
 static size_t trusted_end(pf_record_fit *fit, perfile_bytes bytes, size_t upto,
                           const pf_after_break *behind, bool island)
 {
@@ -171,8 +171,9 @@ static size_t trusted_end(pf_record_fit *fit, perfile_bytes bytes, size_t upto,
     return cut;
 }
 
-/* True if the damage at `at` looks like an input that simply ends inside a record of a known kernel
- * type.  Then nothing was overwritten, and the records in front need no second examination. */
+/* Returns true if the damage at `at` looks like an input that simply ends inside a record of a
+ * known kernel type.  Then nothing was overwritten, and the records before it need no second
+ * examination. */
 static bool only_cut(const pf_record_fit *fit, perfile_bytes bytes, size_t at, unsigned damage)
 {
     if (damage == PERFILE_DAMAGE_TRUNCATED_HEADER)
@@ -183,9 +184,9 @@ static bool only_cut(const pf_record_fit *fit, perfile_bytes bytes, size_t at, u
     return f.type < PERFILE_RECORD_USER && pf_record_known(f.type) && f.size % 8 == 0;
 }
 
-/* Searches where records go on behind the break at *at.  If bytes were lost, the last record in
- * front of it reaches into the records behind them: where these begin inside of it, they are taken,
- * and *at becomes the beginning of that record. */
+/* Searches for the index where records go on after the break at *at.  If bytes were lost, the last
+ * record before the break extends into the records after it.  If good records begin inside that
+ * record, returns their index and sets *at to the beginning of that record. */
 static size_t find_resume(pf_record_fit *fit, perfile_bytes bytes, size_t *at)
 {
     pf_frame f;
@@ -199,8 +200,8 @@ static size_t find_resume(pf_record_fit *fit, perfile_bytes bytes, size_t *at)
     return resume;
 }
 
-/* The result of a look ahead that found `damage` at `at`.  `resume`: where records go on behind it,
- * or RESUME_UNKNOWN to search for them. */
+/* Returns the result of a look ahead that found `damage` at `at`.  `resume` is the index where
+ * records go on, or RESUME_UNKNOWN to search for it. */
 static pf_salvage_result end_at_break(pf_record_fit *fit, perfile_bytes bytes, size_t at,
                                       unsigned damage, size_t resume, bool island)
 {
@@ -217,7 +218,7 @@ static pf_salvage_result end_at_break(pf_record_fit *fit, perfile_bytes bytes, s
         .trusted = trusted, .broken = true, .damage = damage, .resume = resume};
 }
 
-/* True if a pipe header begins at `at`: two pipe streams in one file, which is no break. */
+/* Returns true if a pipe header begins at `at`: two pipe streams in one file are no break. */
 static bool begins_stream(const pf_record_fit *fit, perfile_bytes bytes, size_t at)
 {
     pf_perf_header h;
@@ -229,8 +230,8 @@ static bool begins_stream(const pf_record_fit *fit, perfile_bytes bytes, size_t 
 /* A sample layout that can be judged without decoding. */
 typedef struct pf_plain_layout {
     pf_sample_shape shape;
-    size_t least; /* bytes of the smallest record; SIZE_MAX: samples must be decoded */
-    int time_at;  /* where in the record its time is, or -1 */
+    size_t least; /* size of the smallest record; SIZE_MAX: samples must be decoded */
+    int time_at;  /* offset of the time in the record, or -1 */
 } pf_plain_layout;
 
 static pf_plain_layout plain_layout_of(const perfile_layout *l)
@@ -243,7 +244,7 @@ static pf_plain_layout plain_layout_of(const perfile_layout *l)
 }
 
 /* Returns the size of the sample at `p` if it is complete in `left` bytes and its fields fill it, 0
- * otherwise.  Where it returns a size, pf_record_fit_record() would find nothing odd either. */
+ * otherwise.  If it returns a size, pf_record_fit_record() would find nothing odd either. */
 static inline __attribute__((always_inline)) size_t
 plain_sample_size(const pf_plain_layout *plain, const uint8_t *p, size_t left, bool swap)
 {
@@ -260,8 +261,9 @@ plain_sample_size(const pf_plain_layout *plain, const uint8_t *p, size_t left, b
 }
 
 /* Skips complete plain samples from `at` on, not beyond `most`, and adds their times to *fit.
- * Returns the index of the first other record.  `mixed`: the events have several layouts, so the id
- * of each sample is looked up; the last id is cached, because neighbours often share it. */
+ * Returns the index of the first other record.  `mixed`: the events have several layouts, so the
+ * event of each sample is found by its id.  The last id is cached, because neighboring samples
+ * often share it. */
 static inline __attribute__((always_inline)) size_t skip_plain_samples_as(pf_record_fit *fit,
                                                                           const uint8_t *bytes,
                                                                           size_t at, size_t most,
@@ -293,7 +295,8 @@ static inline __attribute__((always_inline)) size_t skip_plain_samples_as(pf_rec
     return at;
 }
 
-/* Chooses the variant of skip_plain_samples_as(); returns `at` if samples cannot be judged so. */
+/* Chooses the variant of skip_plain_samples_as().  Returns `at` if samples cannot be judged without
+ * decoding. */
 static size_t skip_plain_samples(pf_record_fit *fit, perfile_bytes bytes, size_t at, size_t most)
 {
     const perfile_session *s = fit->session;
@@ -316,9 +319,9 @@ static size_t skip_plain_samples(pf_record_fit *fit, perfile_bytes bytes, size_t
 pf_salvage_result pf_perf_look_ahead(pf_record_fit *fit, perfile_bytes bytes, bool last,
                                      bool island)
 {
-    /* `boundary`: end of the last record inside DELIVER_BYTES.  Records behind it, up to
-     * SUSPECT_BYTES more, are only examined: a break there could still cast doubt on those in
-     * front of it. */
+    /* `boundary` is the end of the last record inside DELIVER_BYTES.  Up to SUSPECT_BYTES of
+     * records after it are only examined: a break there could still cast doubt on the records
+     * before it. */
     pf_record_fit seen = *fit;        /* with the times of records up to `at` */
     pf_record_fit at_boundary = *fit; /* with the times of records up to `boundary` */
     size_t boundary = 0;
@@ -377,7 +380,7 @@ pf_salvage_result pf_perf_look_ahead(pf_record_fit *fit, perfile_bytes bytes, bo
 
 /* Evidence that records between two gaps belong to the capture: see salvage.h. */
 
-enum { KERNEL_PIDS = 2 }; /* init and kthreadd: the same on every system, so no evidence */
+enum { KERNEL_PIDS = 2 }; /* init and kthreadd: the same on every system */
 
 static bool has_process(const pf_after_break *b, uint32_t pid)
 {
@@ -393,13 +396,14 @@ void pf_after_break_note(pf_after_break *b, const perfile_record *r, uint64_t ti
     pf_record_fit_note_time(&b->times, time);
     if (b->n_pids == sizeof b->pids / sizeof b->pids[0] || !perfile_record_task(r, &pid, &tid))
         return;
-    /* Pids 0 to 2 exist on every system, and all bits set means "no process": no evidence. */
+    /* Pids 0 to 2 exist on every system, and all bits set means "no process".  They prove nothing.
+     */
     if (pid > KERNEL_PIDS && pid != UINT32_MAX && !has_process(b, pid))
         b->pids[b->n_pids++] = pid;
 }
 
-/* True if `time` is near the range that the feature SAMPLE_TIME declares (first and last time of
- * all samples). */
+/* Returns true if `time` is near the range that the feature SAMPLE_TIME declares (first and last
+ * time of all samples). */
 static bool is_near_declared_range(const pf_record_fit *fit, uint64_t time)
 {
     perfile_sample_time t;
@@ -424,19 +428,20 @@ bool pf_record_belongs(const pf_record_fit *fit, const perfile_record *r, uint64
            is_near_declared_range(fit, time);
 }
 
-/* Resynchronisation: finding the next records behind bytes that are no records.
+/* Resynchronization: finds the next records after bytes that are no records.
  *
- * Every byte is a candidate: damage may shift records to any alignment.  Nearly all candidates fail
- * the cheap test of the header; the others must begin a chain of records that are examined closely.
- * A budget bounds that examination, so that no input makes the search slower than linear. */
+ * Every byte is a candidate: damage may shift records to any alignment.  The cheap test of the
+ * header rejects nearly all candidates.  Each remaining one must begin a chain of records, which
+ * are examined closely.  A budget bounds that examination, so that no input makes the search slower
+ * than linear. */
 
 enum {
-    CHAIN = 4,  /* plausible records in a row; fewer are accepted only at the end of the bytes */
-    CREDIT = 32 /* budget gained per byte skipped; a close examination costs 16 or more */
+    CHAIN = 4,  /* plausible records in a row; fewer are enough only at the end of the bytes */
+    CREDIT = 32 /* budget added per byte skipped; a close examination costs 16 or more */
 };
 
-/* True if nothing is odd about `r`.  Charges fit->budget in proportion to the work; false when the
- * budget is used up. */
+/* Returns true if nothing is odd about `r`.  Charges fit->budget in proportion to the work; returns
+ * false when the budget is used up. */
 static bool fits_closely(pf_record_fit *fit, const perfile_record *r)
 {
     if (fit->budget <= 0)
@@ -467,8 +472,9 @@ bool pf_perf_is_chain(pf_record_fit *fit, perfile_bytes bytes, size_t upto, unsi
     return n >= least;
 }
 
-/* True if the first `end` bytes of `record`, taken as a record of their own, fit: then a damaged
- * size has joined two records.  The rest must be more than a header, which alone proves nothing. */
+/* Returns true if the first `end` bytes of `record` would fit as a record of their own: then a
+ * damaged size has joined two records.  The rest must be more than a header, because a header alone
+ * proves nothing. */
 static bool ends_at(const pf_record_fit *fit, perfile_bytes record, size_t end)
 {
     perfile_record r;
@@ -510,7 +516,8 @@ bool pf_perf_swallows(pf_record_fit *fit, perfile_bytes record)
 
 size_t pf_perf_resync(pf_record_fit *fit, perfile_bytes bytes, size_t from)
 {
-    /* A hostile file could begin a long plausible record at every byte; the budget bounds that. */
+    /* In a hostile file a long plausible record could begin at every byte.  The budget bounds the
+     * work for these. */
     fit->budget = (int64_t)1 << 20;
     for (size_t at = from; at < bytes.len; at++) {
         fit->budget += CREDIT;
@@ -523,22 +530,23 @@ size_t pf_perf_resync(pf_record_fit *fit, perfile_bytes bytes, size_t from)
 
 /* How well a record fits its capture: see salvage.h for the idea.
  *
- * The tests, from cheap to expensive: the header (type, size), the shape of samples, a walk over
- * all fields (schema/walk.inc), values and times. */
+ * The tests, from cheap to expensive, are: the header (type, size), the shape of samples, a walk
+ * over all fields (schema/walk.inc), values and times. */
 
 enum {
-    STRING_SLACK = 8, /* most bytes that a string has behind it: its NUL and padding to 8 */
+    STRING_SLACK = 8, /* maximum bytes after a string: its NUL and padding to 8 */
     MOST_BEHIND =
-        128, /* most bytes behind the last field: the trailer, and fields of newer kernels */
+        128, /* maximum bytes after the last field: the trailer, and fields of newer kernels */
     MISC_UNUSED = 0x0ff8 /* misc bits 3 to 11, which no kernel sets */
 };
 #define NEAR_NS    UINT64_C(1000000000)
-#define SPANS      16 /* multiples of the range of times seen that still count as near */
+#define SPANS      16 /* a time is near within this multiple of the range of times seen */
 #define FORWARD_NS UINT64_C(86400000000000) /* a recording may be idle for a day */
 #define MAX_CPUS   8192                     /* Linux: the greatest CONFIG_NR_CPUS */
 #define MAX_PID    (1U << 22)               /* Linux: PID_MAX_LIMIT */
 
-/* True if the fields of a sample of layout `l` fill it, with less than 8 bytes of padding. */
+/* Returns true if the fields of a sample of layout `l` fill it, with less than 8 bytes of padding.
+ */
 static bool sample_fits(const perfile_record *r, const perfile_layout *l)
 {
     perfile_bytes raw;
@@ -554,7 +562,7 @@ static bool sample_fits(const perfile_record *r, const perfile_layout *l)
     return !s.has_extra || s.extra.len < 8;
 }
 
-/* PF_ODD_ID or PF_ODD_BODY for a sample, 0 if it fits its event. */
+/* Returns PF_ODD_ID or PF_ODD_BODY for a sample, 0 if it fits its event. */
 static uint32_t sample_oddities(const perfile_record *r)
 {
     uint32_t damage;
@@ -564,11 +572,11 @@ static uint32_t sample_oddities(const perfile_record *r)
     return sample_fits(r, l) ? 0 : PF_ODD_BODY;
 }
 
-/* Result of the walk over the fields of a record. */
+/* State and result of the walk over the fields of a record. */
 typedef struct walk_result {
     uint32_t odd; /* PF_ODD_… */
-    bool kernel;  /* the record is the kernel's: its strings must end with NUL */
-    uint64_t end; /* of the last field, counted from the header of the record */
+    bool kernel;  /* a kernel record: its strings must end with NUL */
+    uint64_t end; /* end of the last field, relative to the header of the record */
 } walk_result;
 
 static bool printable(perfile_bytes text)
@@ -579,9 +587,8 @@ static bool printable(perfile_bytes text)
     return true;
 }
 
-/* Visitor: checks pids, processors and names.  A pid of UINT32_MAX or UINT32_MAX - 1 stands for "no
- * process".
- */
+/* Visitor: checks pids, CPU numbers and names.  A pid of UINT32_MAX or UINT32_MAX - 1 means "no
+ * process". */
 static void judge_field(void *user, const perfile_field *f, const perfile_value *v)
 {
     walk_result *l = user;
@@ -622,15 +629,15 @@ static void ignore_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-/* Decodes and walks the record; returns what is odd about its fields. */
+/* Decodes and walks the record.  Returns the oddities of its fields. */
 static uint32_t content_oddities(const perfile_record *r)
 {
     static const perfile_visitor visitor = {
         .size = sizeof visitor, .value = judge_field, .begin = ignore_begin, .end = ignore_end};
     perfile_error err;
     walk_result l = {.kernel = r->type < PERFILE_RECORD_USER};
-    /* The content of SCHEDSTAT records depends on a version number inside them: only the fields
-     * that the dump schema names are judged, newer ones may follow. */
+    /* The content of SCHEDSTAT records depends on a version number inside them.  Only the fields
+     * that the dump schema names are judged; newer ones may follow. */
     bool versions =
         r->type == PERFILE_RECORD_SCHEDSTAT_CPU || r->type == PERFILE_RECORD_SCHEDSTAT_DOMAIN;
     uint32_t how = versions ? PERFILE_WALK_CONTRACT : PERFILE_WALK_ALL;
@@ -643,8 +650,8 @@ static uint32_t content_oddities(const perfile_record *r)
     return l.odd;
 }
 
-/* What is odd about type and size.  Sizes are checked for kernel records only: records of the tool
- * had shorter forms in older versions. */
+/* Returns the oddities of type and size.  Sizes are checked for kernel records only: records of the
+ * tool were shorter in older versions. */
 static uint32_t header_oddities(const perfile_record *r)
 {
     const pf_row *row = pf_row_of(r);
@@ -686,7 +693,8 @@ bool pf_record_fit_time(const pf_record_fit *seen, uint64_t time)
     return time > seen->newest && time - seen->newest <= FORWARD_NS;
 }
 
-/* Kernel records and HEADER_BUILD_ID have a cpumode and flags in misc; others must have 0. */
+/* Returns PF_ODD_MISC if misc is odd.  Kernel records and HEADER_BUILD_ID have a cpumode and flags
+ * in misc; in other records it must be 0. */
 static uint32_t misc_oddities(const perfile_record *r)
 {
     bool kernel = r->type < PERFILE_RECORD_USER;

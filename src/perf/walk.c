@@ -1,15 +1,15 @@
 /* The record walk: the fill function of a perf.data stream.
  *
- * A capture is a sequence of parts (files); the walk goes through each part from its first record
- * to its last, in stored order.  Each call of fill() makes one run: a batch of plain records framed
- * by perf/take.h (the fast path), or one record that needs more than framing, or one DAMAGE
- * record.  "Plain" means that the 8-byte header is all there is to know: no effect on the session,
- * no payload behind the record, no records inside.
+ * A capture is a sequence of parts (files).  The walk goes through each part from its first record
+ * to its last, in stored order.  Each call of fill() makes one batch: plain records framed by
+ * perf/take.h (the fast path), or one record that needs more than framing, or one DAMAGE record.  A
+ * record is "plain" if its 8-byte header is all that must be known: it has no effect on the
+ * session, no payload after it, and no records inside.
  *
- * The order in which fill() looks for work is the order of the stream: first the records inside an
- * envelope (perf/envelope.c), then pending damage (p->pending), then the next outer record.
- * What to do where there is no valid record is at the end of this file; salvage (perf/salvage.c)
- * limits the walk to the bytes before p->salvage.trusted. */
+ * fill() delivers in the order of the stream: first the records inside an envelope
+ * (perf/envelope.c), then pending damage (p->pending), then the next outer record.  The functions
+ * at the end of this file handle bytes that are not a valid record; salvage (perf/salvage.c) limits
+ * the walk to the bytes before p->salvage.trusted. */
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -21,8 +21,8 @@
 #include <inttypes.h>
 
 enum {
-    /* extra() returns payloads in chunks of this size.  Read through a window, a payload up to this
-     * size is brought into memory together with its record. */
+    /* extra() returns payloads in chunks of this size.  From a window, a payload up to this size is
+     * read together with its record. */
     EXTRA_CHUNK = 1 << 20,
 };
 
@@ -37,7 +37,7 @@ perfile_status pf_perf_fetch(pf_perf_stream *p, uint64_t need, perfile_bytes *ru
     perfile_status st;
     if (!source->stable && need > most) {
         /* `need` may come from a damaged size field.  If the input ends before the window limit,
-         * the record is just truncated, and the read below must not fail with PERFILE_E_LIMIT. */
+         * the record is only truncated, and the read below must not fail with PERFILE_E_LIMIT. */
         st = pf_source_run(source, p->pos, (size_t)most, run, err);
         if (st == PERFILE_OK && run->len < most)
             need = run->len;
@@ -50,8 +50,8 @@ perfile_status pf_perf_fetch(pf_perf_stream *p, uint64_t need, perfile_bytes *ru
     return PERFILE_OK;
 }
 
-/* Called at the regular end of a part.  Reports records that are still incomplete inside envelopes
- * and, unless other damage was already reported, data that the header declares and the file lacks.
+/* Called at the regular end of a part.  Reports records that are still incomplete inside envelopes.
+ * Unless other damage was reported, also reports data that the header declares and the file lacks.
  */
 static void finish_part(pf_perf_stream *p)
 {
@@ -81,8 +81,8 @@ void pf_walk_begin_part(pf_perf_stream *p)
     pf_perf_prepare_slots(p, false, PERFILE_RUN_RECORDS);
 }
 
-/* Checks for a second pipe header at p->pos: `cat a.pipe b.pipe` puts one where a record is
- * expected.  *run is extended until it holds the whole header.  Not done with options.as_stored. */
+/* Checks for a second pipe header at p->pos: `cat a.pipe b.pipe` puts one between records.  Extends
+ * *run until it holds the whole header.  Does nothing with options.as_stored. */
 static perfile_status check_second_header(pf_perf_stream *p, perfile_bytes *run, bool *found,
                                           perfile_error *err)
 {
@@ -101,10 +101,10 @@ static perfile_status check_second_header(pf_perf_stream *p, perfile_bytes *run,
     return PERFILE_OK;
 }
 
-/* Finds the payload behind the record at p->pos, which is complete in *run: *extra is its length,
- * *cut is true if the part ends inside it.  The payload is also read into *run when the session
- * needs it (TRACING_DATA), and when the end of the input is not known yet (a pipe) and the payload
- * is small, because reading it is the only way to learn whether it is complete. */
+/* Finds the payload after the record at p->pos, which is complete in *run.  Sets *extra to its
+ * length, and *cut if the part ends inside it.  Reads the payload into *run if the session needs it
+ * (TRACING_DATA).  Also reads a small payload if the end of the input is not known yet (a pipe),
+ * because only reading shows whether it is complete. */
 static perfile_status find_extra(pf_perf_stream *p, const pf_frame *f, perfile_bytes *run,
                                  uint64_t *extra, bool *cut, perfile_error *err)
 {
@@ -125,9 +125,9 @@ static perfile_status find_extra(pf_perf_stream *p, const pf_frame *f, perfile_b
     return st;
 }
 
-/* Makes slot 0 the record at p->pos, complete in `run`, and advances p->pos past the record and its
- * payload of `extra` bytes.  With `cut` the payload is incomplete: the record is still delivered,
- * and the part ends with damage at the next call. */
+/* Sets slot 0 to the record at p->pos, complete in `run`, and advances p->pos past the record and
+ * its payload of `extra` bytes.  With `cut`, the payload is incomplete: the record is still
+ * delivered, and the next call ends the part with damage. */
 static void deliver_record(pf_perf_stream *p, const pf_frame *f, perfile_bytes run, uint64_t extra,
                            bool cut)
 {
@@ -164,8 +164,8 @@ static void deliver_record(pf_perf_stream *p, const pf_frame *f, perfile_bytes r
     }
 }
 
-/* Handles what the fast path left at p->pos: a record that is not plain, a record that is not
- * completely in memory yet, or bytes that are no record. */
+/* Handles the bytes at which the fast path stopped: a record that is not plain, a record that is
+ * not completely in memory yet, or bytes that are not a record. */
 static perfile_status frame_one_record(pf_perf_stream *p, perfile_bytes run, perfile_error *err)
 {
     if (run.len < PF_PERF_RECORD_HEADER)
@@ -206,8 +206,8 @@ static perfile_status frame_one_record(pf_perf_stream *p, perfile_bytes run, per
     return st;
 }
 
-/* Makes a run of records that lie directly in the part (not inside an envelope), or leaves pending
- * damage, or ends the part.  base.n_run may still be 0 afterwards; fill() calls again. */
+/* Makes a batch of records that are directly in the part (not inside an envelope), or adds pending
+ * damage, or ends the part. base.n_run may still be 0 afterwards; fill() then calls again. */
 static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
 {
     if (p->deferred.damage)
@@ -228,14 +228,14 @@ static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
     if (p->salvage.gap && p->pos >= p->salvage.trusted)
         return pf_walk_skip_gap(p, err);
     if (run.len == 0) {
-        /* p->pos went past a payload that was not read.  A pipe learns its size only now. */
+        /* p->pos is after a payload that was skipped.  The size of a pipe is known only now. */
         if (p->pos > p->file->source->size)
             return pf_walk_end_in_extra(p, err);
         finish_part(p);
         return PERFILE_OK;
     }
     pf_perf_ensure_slots(p);
-    perfile_bytes good = run; /* with salvage: only what was examined and found trustworthy */
+    perfile_bytes good = run; /* with salvage: only bytes that were examined and are trusted */
     if (p->salvage.on && good.len > p->salvage.trusted - p->pos)
         good.len = (size_t)(p->salvage.trusted - p->pos);
     size_t taken = pf_perf_frame_run(p, good, p->pos, false);
@@ -247,8 +247,9 @@ static perfile_status fill_outer(pf_perf_stream *p, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* pf_stream_ops.fill: repeats until there is a run of at least one record.  Records of an envelope
- * come directly behind it, so they go before pending damage, which was found at later bytes. */
+/* pf_stream_ops.fill: repeats until there is a batch of at least one record.  Records inside an
+ * envelope are delivered directly after it, and so before pending damage, which was found at later
+ * bytes. */
 static perfile_status fill(perfile_stream *s, perfile_error *err)
 {
     pf_perf_stream *p = pf_perf_of(s);
@@ -275,8 +276,8 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* pf_stream_ops.extra: the next chunk of the payload behind `r`, which must be the last record that
- * was returned.  PERFILE_END after the last chunk. */
+/* pf_stream_ops.extra: sets *chunk to the next chunk of the payload after `r`, which must be the
+ * last record that was returned.  Returns PERFILE_END after the last chunk. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *chunk,
                             perfile_error *err)
 {
@@ -301,7 +302,7 @@ static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_
     return PERFILE_OK;
 }
 
-/* pf_stream_ops.close.  Threads that examine records are stopped before what they read is freed. */
+/* pf_stream_ops.close. */
 static void close_stream(perfile_stream *s)
 {
     pf_perf_stream *p = pf_perf_of(s);
@@ -331,11 +332,11 @@ const pf_stream_ops pf_perf_ops = {
     PF_PERF_AHEAD,
 };
 
-/* perfile_stream_seek(): the walk goes on at another record.
+/* perfile_stream_seek(): continues the walk at another record.
  *
- * A part is begun again, as if it had just been opened, and then the walk is put at the record.
- * Everything that reaches over several records (fragments of simpleperf, what salvage has looked at
- * ahead) starts afresh by that; only a zstd stream cannot be entered in its middle. */
+ * The part is begun again, as if it had just been opened, and p->pos is set to the record.  This
+ * resets all state that covers several records (fragments of simpleperf, the bytes that salvage has
+ * examined ahead).  Only a zstd stream cannot be entered in its middle. */
 
 static bool has_compressed_records(const pf_perf_stream *p)
 {
@@ -370,7 +371,7 @@ perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, p
     perfile_status st = check_place(p, part, offset, err);
     if (st != PERFILE_OK)
         return st;
-    /* Damage that was met and not reported yet still counts. */
+    /* Damage that was found and not reported yet still counts. */
     while (p->pending.n)
         pf_walk_report(p);
     p->part = part;
@@ -379,8 +380,8 @@ perfile_status pf_perf_seek(perfile_stream *s, uint32_t part, uint64_t offset, p
     return PERFILE_OK;
 }
 
-/* Records that a source does not show: of an archive that is read by a filter, or for counts.  They
- * are passed over here, as if they had been read: see core/zone.h. */
+/* Records that a source does not show, because an archive is read for a filter or for counts.  They
+ * are skipped here as if they had been read: see core/zone.h. */
 
 void pf_perf_narrow(perfile_stream *s, const pf_narrow *how)
 {
@@ -404,7 +405,7 @@ bool pf_perf_absent(const pf_perf_stream *p, pf_absent *absent)
            absent->bytes <= p->file->end - p->pos;
 }
 
-/* Goes past records, which count as read. */
+/* Skips records, which count as read. */
 static void skip(pf_perf_stream *p, uint64_t records, uint64_t bytes)
 {
     perfile_stream_summary *sum = &p->base.summary;
@@ -432,7 +433,7 @@ void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
     skip(p, absent.records, absent.bytes);
 }
 
-/* Tells the reader what is passed over. */
+/* Tells the reader which records are skipped. */
 static void report(const pf_perf_stream *p, const pf_absent *absent)
 {
     const pf_narrow *how = p->narrow.how;
@@ -461,20 +462,21 @@ void pf_perf_pass_absent(pf_perf_stream *p)
     }
 }
 
-/* What the record walk does where there is no record, or an incomplete one: report, end the part,
- * or find the next records.  perf/stream.h describes how the functions share the work. */
+/* Here the record walk handles bytes that are not a record, or an incomplete one: it reports them,
+ * ends the part, or searches for the next records. perf/stream.h describes how the functions share
+ * the work. */
 
 enum {
     RESYNC_CHUNK = 4 << 20,     /* bytes searched at a time */
-    RESYNC_OVERLAP = 256 << 10, /* searched again with the next chunk: four records of 64 KiB */
+    RESYNC_OVERLAP = 256 << 10, /* searched again with the next chunk: four 64-KiB records */
     LOOK_AHEAD = 1 << 20,       /* bytes examined before salvage delivers the first of them */
-    ISLAND_BYTES = 8 << 10      /* so many bytes of valid records behind a gap are no coincidence */
+    ISLAND_BYTES = 8 << 10 /* this many bytes of valid records after a gap are no coincidence */
 };
 
 void pf_perf_add_damage(pf_perf_stream *p, const pf_perf_pending *what)
 {
     p->part_damaged = true;
-    /* pending has room for what one step of the walk can find. */
+    /* p->pending has room for all damage that one step of the walk can find. */
     p->pending.at[p->pending.n++] = *what;
 }
 
@@ -528,8 +530,8 @@ perfile_status pf_perf_count_rest(pf_perf_stream *p, uint64_t *rest, perfile_err
     return PERFILE_OK;
 }
 
-/* Sets *bytes to the lost bytes from p->pos to the end of the part if the source keeps them valid
- * until it is closed, or, in an archive, until it is read again; otherwise leaves it empty. */
+/* Sets *bytes to the lost bytes from p->pos to the end of the part, if the source keeps them valid
+ * until it is closed, or, in an archive, until the next read.  Otherwise leaves *bytes empty. */
 static perfile_status view_lost_bytes(const pf_perf_stream *p, perfile_bytes *bytes,
                                       perfile_error *err)
 {
@@ -583,7 +585,7 @@ perfile_status pf_walk_resync(pf_perf_stream *p, unsigned damage, uint64_t from,
             break;
         }
         /* A chain that begins in the last RESYNC_OVERLAP bytes could not be followed for four
-         * records, so these bytes are searched again together with the next chunk. */
+         * records.  So these bytes are searched again together with the next chunk. */
         uint64_t step = run.len - overlap;
         from = from > step ? from - step : 0;
         p->pos += step;
@@ -593,9 +595,9 @@ perfile_status pf_walk_resync(pf_perf_stream *p, unsigned damage, uint64_t from,
     return PERFILE_OK;
 }
 
-/* Passes by bytes that are lost in a damaged archive, if that is what p->pos is at and records go
- * on behind them: whatever is to be done about damage, nothing has to be searched or guessed there.
- */
+/* Skips a range that is lost in a damaged archive, if p->pos is at one and records go on after it.
+ * Whatever the options say about damage, nothing has to be searched or guessed there.  Returns
+ * false if this is not the case. */
 static bool pass_lost(pf_perf_stream *p, perfile_status *status, perfile_error *err)
 {
     perfile_source *source = p->file->source;
@@ -631,7 +633,7 @@ perfile_status pf_walk_end_deferred(pf_perf_stream *p, perfile_error *err)
 {
     perfile_status st = pf_walk_stop_part(p, p->deferred.damage, p->deferred.offset, err);
     if (st == PERFILE_OK && p->deferred.lost) {
-        /* The deferred bytes lie directly in front of the rest of the part: one damage for both. */
+        /* The deferred bytes are directly before the rest of the part: one damage for both. */
         pf_perf_pending *d = &p->pending.at[0];
         d->lost += p->deferred.lost;
         if (d->bytes.ptr)
@@ -648,8 +650,8 @@ perfile_status pf_walk_end_in_extra(pf_perf_stream *p, perfile_error *err)
     pf_perf_defer(p, PERFILE_DAMAGE_TRUNCATED_PAYLOAD, p->extra.record, size - p->extra.start);
     p->pos = size;
     perfile_status st = pf_walk_end_deferred(p, err);
-    /* Other damage at the end of the part gets the offset it would have in a file, where the length
-     * of the payload is known before it is skipped. */
+    /* Other damage at the end of the part gets the offset that it would have in a file, where the
+     * length of the payload is known before it is skipped. */
     for (uint32_t i = 1; i < p->pending.n; i++)
         if (p->pending.at[i].offset == size)
             p->pending.at[i].offset = p->extra.start;
@@ -690,12 +692,12 @@ perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile
     perfile_status st = pf_perf_fetch(p, need, run, err);
     if (st != PERFILE_OK)
         return st;
-    /* `last`: nothing follows, so an incomplete record at the end is damage, not just unread. */
+    /* `last`: nothing follows, so an incomplete record at the end is damage and not just unread. */
     bool last = run->len >= left || run->len < need;
     pf_salvage_result a = pf_perf_look_ahead(&p->salvage.fit, *run, last, p->salvage.island);
     if (a.broken && pf_perf_check_intact(p))
         return pf_perf_fetch(p, PF_PERF_RECORD_HEADER, run, err);
-    if (a.broken) { /* who was asked may have read the source, whose window has moved then */
+    if (a.broken) { /* the callback may have read the source and moved its window */
         st = pf_perf_fetch(p, need, run, err);
         if (st != PERFILE_OK)
             return st;
@@ -705,7 +707,7 @@ perfile_status pf_walk_look_ahead(pf_perf_stream *p, perfile_bytes *run, perfile
     p->salvage.gap_damage = a.damage;
     p->salvage.gap_end = p->pos + a.resume;
     p->salvage.gap_ends = last || a.resume < run->len;
-    /* Long rows of good records prove themselves: the next gap does not cast doubt on them. */
+    /* A long sequence of good records proves itself: the next gap does not cast doubt on it. */
     if (a.trusted >= ISLAND_BYTES)
         p->salvage.island = false;
     return PERFILE_OK;

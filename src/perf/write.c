@@ -1,4 +1,4 @@
-/* Making, finishing and closing a perf.data writer: see write.h for how writing works. */
+/* Creates, finishes and closes a perf.data writer. write.h explains how writing works. */
 #include "perf/stream.h"
 
 #include "perf/write.h"
@@ -9,8 +9,8 @@
 #include "io/out.h"
 #include "schema/types.h"
 
-/* Checks the options and that the sink can hold the form: the header of a file is written last, so
- * its sink must allow to patch bytes that were written before. */
+/* Checks the options, and that the sink can hold the form.  The header of a file is written last,
+ * so its sink must be able to patch bytes that were written before. */
 static perfile_status check_options(const perfile_writer_options *o, const perfile_sink *sink,
                                     perfile_error *err)
 {
@@ -26,7 +26,8 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
         return pf_fail(err, PERFILE_E_USAGE, "writer.compress_level",
                        "level %d: zstd has 1 to %d, 0 compresses nothing", o->compress_level,
                        PF_DEFLATE_LEVEL_MOST);
-    perfile_status st = pf_sink_status(sink, err); /* first: an error may be why it cannot patch */
+    /* Checked first: an error may be the reason why the sink cannot patch. */
+    perfile_status st = pf_sink_status(sink, err);
     if (st != PERFILE_OK)
         return st;
     if (o->form == PERFILE_FORM_FILE && !pf_sink_can_patch(sink))
@@ -45,14 +46,14 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
     return PERFILE_OK;
 }
 
-/* True if the target version of perf can read compressed records. */
+/* Returns true if the target version of perf can read compressed records. */
 static bool knows_envelopes(const perfile_writer_options *o, const pf_release *target)
 {
     return pf_release_knows_type(target, o->compressed2 ? PERFILE_RECORD_COMPRESSED2
                                                         : PERFILE_RECORD_COMPRESSED);
 }
 
-/* Checks that the target version of perf can read what the options ask for. */
+/* Checks that the target version of perf can read a capture with these options. */
 static perfile_status check_target(const perfile_writer_options *o, const pf_release *target,
                                    const perfile_sink *sink, perfile_error *err)
 {
@@ -120,7 +121,7 @@ perfile_status pf_write_set_broken(pf_perf_writer *w, perfile_status st, const p
     return st;
 }
 
-/* The span is emptied also if writing fails: the writer is broken then. */
+/* Also empties the span if writing fails: the writer is broken then. */
 perfile_status pf_write_flush_span(pf_perf_writer *w, perfile_error *err)
 {
     perfile_bytes span = w->span;
@@ -155,8 +156,8 @@ perfile_status pf_write_begin(pf_perf_writer *w, perfile_error *err)
     return pf_write_set_broken(w, st, &why, err);
 }
 
-/* pf_writer_ops.finish.  The parts are flushed before the sections behind the records are written:
- * these state how many bytes of records there are. */
+/* pf_writer_ops.finish.  Flushes the parts before it writes the sections after the records, because
+ * these state how many bytes the records have. */
 static perfile_status finish(perfile_writer *writer, perfile_error *err)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
@@ -164,7 +165,7 @@ static perfile_status finish(perfile_writer *writer, perfile_error *err)
     perfile_status st = pf_write_check_at_record(w, err);
     if (st != PERFILE_OK)
         return st;
-    /* A capture without records still has what stands in front of them. */
+    /* A capture without records still has the sections or records before them. */
     st = pf_write_begin(w, &why);
     if (st == PERFILE_OK)
         st = pf_write_finish_parts(w, &why);
@@ -175,11 +176,11 @@ static perfile_status finish(perfile_writer *writer, perfile_error *err)
     return pf_write_set_broken(w, st, &why, err);
 }
 
-/* pf_writer_ops.close: releases the writer, not its sink. */
+/* pf_writer_ops.close: frees the writer, not its sink. */
 static void close_writer(perfile_writer *writer)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
-    /* A progressive file that was not finished keeps the records written so far. */
+    /* A progressive file that was not finished still gets the records put so far. */
     if (w->progressive && w->begun && !w->base.finished && !w->base.given_up && !w->broken.status)
         (void)(pf_write_finish_parts(w, NULL) == PERFILE_OK &&
                perfile_sink_flush(w->base.sink, NULL));
@@ -215,7 +216,7 @@ pf_perf_writer *pf_perf_writer_of(perfile_writer *w, const char *what, perfile_e
     return NULL;
 }
 
-/* pf_driver.create.  The sink stays the caller's. */
+/* pf_driver.create.  The caller still owns the sink. */
 perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *options,
                               perfile_writer **writer, perfile_error *err)
 {
@@ -250,7 +251,7 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
     w->base.packs_as_read = o.compress_level == PERFILE_COMPRESS_AS_READ && !w->to_archive &&
                             o.form == PERFILE_FORM_FILE && (!target || knows_envelopes(&o, target));
     w->target = target;
-    /* A target reads attrs of the size that it knows; longer ones may be refused. */
+    /* A target reads attrs of the size that it knows; it may refuse longer ones. */
     w->attr_size = target && !o.attr_size ? target->attr_size : o.attr_size;
     st = pf_write_first_part(w, err);
     if (st != PERFILE_OK) {
@@ -263,11 +264,11 @@ perfile_status pf_perf_create(perfile_sink *sink, const perfile_writer_options *
 
 /* The parts of a capture that is written: one file, or `data` and data.N of a directory.
  *
- * Part 0 is `data` and has the writer's sink; part n is data.(n - 1) and gets its sink when its
- * first record comes.  Each part has its own zstd stream and stage; the pending span belongs to the
- * current part and is flushed before another part is selected. */
+ * Part 0 is `data` and uses the writer's sink.  Part n is data.(n - 1) and gets its sink when its
+ * first record comes.  Each part has its own zstd stream and stage.  The pending span belongs to
+ * the current part and is flushed before another part is selected. */
 
-/* Grows w->parts so that `part` is in it; w->part stays the same part. */
+/* Grows w->parts so that it contains `part`; w->part remains the same part. */
 static perfile_status ensure_part(pf_perf_writer *w, uint32_t part, perfile_error *err)
 {
     if (part < w->n_parts)
@@ -282,7 +283,7 @@ static perfile_status ensure_part(pf_perf_writer *w, uint32_t part, perfile_erro
     return PERFILE_OK;
 }
 
-/* Writes everything of the current part that is not written yet. */
+/* Writes the pending bytes of the current part. */
 static perfile_status flush_part(pf_perf_writer *w, perfile_error *err)
 {
     perfile_status st = pf_write_flush_span(w, err);
@@ -339,15 +340,15 @@ void pf_write_free_parts(pf_perf_writer *w)
 
 /* Compression: kernel records go into COMPRESSED or COMPRESSED2 records.
  *
- * Records are collected in the stage of their part up to PF_WRITE_CHUNK bytes.  A full stage is
+ * Records are collected in the stage of their part, up to PF_WRITE_CHUNK bytes.  A full stage is
  * compressed and flushed into one envelope, so that decompressing an envelope yields all of its
- * records and no reader needs more memory than the feature COMPRESSED states.  Records of the tool
- * are not compressed; the stage is flushed in front of them to keep the order. */
+ * records, and no reader needs more memory than the feature COMPRESSED states.  Records of the tool
+ * are not compressed; the stage is flushed before them to keep the order. */
 
 enum { DATA_SIZE = 8 }; /* the length of the zstd bytes in COMPRESSED2 */
 
-/* Writes the header of an envelope, and of COMPRESSED2 length and padding, around `len` bytes of
- * zstd that already stand in it.  Returns the size of the record. */
+/* Writes the header of an envelope, and for COMPRESSED2 length and padding, around `len` bytes of
+ * zstd that are already in it.  Returns the size of the record. */
 static size_t finish_envelope(const pf_perf_writer *w, uint8_t *envelope, size_t len)
 {
     size_t size = PF_PERF_RECORD_HEADER + len;
@@ -364,7 +365,7 @@ static size_t finish_envelope(const pf_perf_writer *w, uint8_t *envelope, size_t
     return size;
 }
 
-/* Compresses the stage of the current part into an envelope and writes that. */
+/* Compresses the stage of the current part into an envelope and writes it. */
 static perfile_status flush_chunk(pf_perf_writer *w, perfile_error *err)
 {
     pf_write_part *p = w->part;
@@ -392,8 +393,8 @@ perfile_status pf_write_flush_stage(pf_perf_writer *w, perfile_error *err)
     return pf_write_set_broken(w, flush_chunk(w, &why), &why, err);
 }
 
-/* The zstd stream and the stage of a part are made for its first bytes; the stage never grows, so
- * that appending cannot fail. */
+/* The zstd stream and the stage of a part are made when its first bytes come.  The stage never
+ * grows, so appending cannot fail. */
 perfile_status pf_write_add_to_stage(pf_perf_writer *w, perfile_bytes bytes, perfile_error *err)
 {
     pf_buffer *stage = &w->part->stage;
@@ -419,7 +420,7 @@ perfile_status pf_write_compress(pf_perf_writer *w, const perfile_record *r, per
 {
     size_t size = PF_PERF_RECORD_HEADER + r->body.len;
     perfile_status st = pf_write_flush_span(w, err);
-    /* A record is divided among two envelopes only if it is longer than a chunk. */
+    /* A record is divided between envelopes only if it is longer than a chunk. */
     if (st == PERFILE_OK && w->part->stage.len + size > PF_WRITE_CHUNK)
         st = pf_write_flush_stage(w, err);
     if (st == PERFILE_OK)
@@ -432,7 +433,7 @@ perfile_status pf_write_compressed_feature(pf_perf_writer *w, perfile_error *err
     enum { ZSTD = 1 };
     uint8_t payload[32];
     size_t len;
-    /* Rounded to the nearest. */
+    /* The ratio is rounded to the nearest integer. */
     uint64_t ratio = w->packed_bytes ? (w->plain_bytes + w->packed_bytes / 2) / w->packed_bytes : 1;
     perfile_encode_options how = pf_write_encoding(w);
     perfile_compression c = {.type = ZSTD,

@@ -1,11 +1,11 @@
 /* Events of a capture that is written: attrs and ids, names, units and scales.
  *
- * Readers attribute a record by the id in it, which all events must have in the same place.  An
- * event that would make this impossible is refused here (attribution_problem()), because the
+ * Readers attribute a record by its id, which must be at the same position for all events.  An
+ * event that would make attribution impossible is refused here (attribution_problem()), because the
  * capture could not be read.  A capture that is copied "as stored" may have such events.
  *
- * A file has names in the feature EVENT_DESC, made at the end; a pipe, and a file that can be read
- * while it is written, have EVENT_UPDATE records instead. */
+ * In a file, names are in the feature EVENT_DESC, which is made at the end.  A pipe, and a file
+ * that can be read while it is being written, have EVENT_UPDATE records instead. */
 #include "base/error.h"
 
 #include "base/byte_order.h"
@@ -15,9 +15,9 @@
 #include "perf/write.h"
 #include "schema/types.h"
 
-enum { ENTRY = 72, TYPE_NAME = 64 }; /* bytes of an event type, and of the name in it */
+enum { ENTRY = 72, TYPE_NAME = 64 }; /* size of an event type, and of its name */
 
-/* PERFILE_OK if events may still be added: in front of the records of a file, in front of the
+/* Returns PERFILE_OK if events may still be added: before the records of a file, before the
  * kernel's records of a pipe. */
 static perfile_status check_before_records(const pf_perf_writer *w, perfile_error *err)
 {
@@ -30,8 +30,8 @@ static perfile_status check_before_records(const pf_perf_writer *w, perfile_erro
     return PERFILE_OK;
 }
 
-/* Checks the size of an attr.  With options.attr_size, bytes that would be cut off must be zero; in
- * a pipe, attr and ids must fit into one record. */
+/* Checks the size of an attr.  With options.attr_size, bytes that would be cut off must be zero.
+ * In a pipe, attr and ids must fit into one record. */
 static perfile_status check_attr(const pf_perf_writer *w, perfile_bytes attr, uint64_t ids_len,
                                  perfile_error *err)
 {
@@ -66,7 +66,7 @@ static perfile_status keep_ids(pf_perf_writer *w, const perfile_words *ids, size
     return PERFILE_OK;
 }
 
-/* True if one of `ids` already belongs to an event. */
+/* Returns true if one of `ids` already belongs to an event. */
 static bool has_ids_in_common(const pf_perf_writer *w, const perfile_words *ids)
 {
     for (uint32_t i = 0; i < w->n_events; i++) {
@@ -79,9 +79,8 @@ static bool has_ids_in_common(const pf_perf_writer *w, const perfile_words *ids)
     return false;
 }
 
-/* Returns why records could not be attributed if the event with `ids` and layout `l` were added to
- * those that are there, NULL if they can.  `perf stat record` files have no samples to attribute.
- */
+/* Returns why records could not be attributed if an event with `ids` and layout `l` were added,
+ * NULL if they could.  `perf stat record` files have no samples to attribute. */
 static const char *attribution_problem(const pf_perf_writer *w, const perfile_words *ids,
                                        const perfile_layout *l)
 {
@@ -154,7 +153,7 @@ perfile_status pf_write_event(perfile_writer *writer, perfile_bytes attr, const 
     if (!pf_buffer_append(&w->events, &e, sizeof e))
         return pf_fail_nomem(err, "writer.events");
     w->n_events++;
-    /* A pipe whose front is written: the event follows as a record at once. */
+    /* In a pipe that is already begun, the event is written as a record at once. */
     if (!w->begun)
         return PERFILE_OK;
     perfile_error why;
@@ -169,7 +168,7 @@ static perfile_bytes text_of(const char *text)
     return (perfile_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-/* PERFILE_OK if event `index` exists and a record can be written now. */
+/* Returns PERFILE_OK if event `index` exists and a record can be written now. */
 static perfile_status check_index(const pf_perf_writer *w, uint32_t index, perfile_error *err)
 {
     perfile_status st = pf_write_check_at_record(w, err);
@@ -179,8 +178,8 @@ static perfile_status check_index(const pf_perf_writer *w, uint32_t index, perfi
     return st;
 }
 
-/* Writes the EVENT_UPDATE `u` for event `index`, or keeps it for the front of the records.  The
- * first event may be named without an id. */
+/* Writes the EVENT_UPDATE `u` for event `index`, or stores it until pf_write_begin().  The first
+ * event may be updated without an id. */
 static perfile_status put_update(pf_perf_writer *w, uint32_t index, perfile_event_update *u,
                                  perfile_error *err)
 {
@@ -254,7 +253,7 @@ perfile_status perfile_writer_event_type(perfile_writer *writer, uint64_t event_
     uint8_t entry[ENTRY] = {0};
     if (!w)
         return PERFILE_E_UNSUPPORTED;
-    /* Event types are a section of files; the name must leave room for its NUL. */
+    /* Only files have a section of event types.  The name must leave room for its NUL. */
     if (w->begun || w->base.form != PERFILE_FORM_FILE || name.len >= TYPE_NAME)
         return pf_fail(err, PERFILE_E_USAGE, "writer.event_type",
                        "event types come before the records of a file, with names below %d bytes",
@@ -270,7 +269,7 @@ perfile_status perfile_writer_event_type(perfile_writer *writer, uint64_t event_
 /* EVENT_DESC. */
 
 /* Makes a session of the events, which names them as readers do: by attr, PMU names and
- * tracepoints.  Used for events without a name when others have one, since EVENT_DESC names all. */
+ * tracepoints.  This is needed if only some events have a name, because EVENT_DESC names all. */
 static perfile_status derive_names(const pf_perf_writer *w, perfile_session **session,
                                    perfile_error *err)
 {
@@ -296,7 +295,8 @@ static perfile_status derive_names(const pf_perf_writer *w, perfile_session **se
     return st == PERFILE_OK ? pf_session_resolve(*session, err) : st;
 }
 
-/* The name of event `i`: as given, else as derived; `derived` may be NULL if all were given. */
+/* Returns the name of event `i`: the caller's, or else the derived one.  `derived` may be NULL if
+ * the caller has named all events. */
 static const char *name_of(const pf_perf_writer *w, const perfile_session *derived, uint32_t i)
 {
     const pf_written_event *e = pf_write_event_at(w, i);
@@ -310,8 +310,8 @@ static bool add_u32(const pf_perf_writer *w, pf_buffer *b, uint32_t v)
     return pf_buffer_append(b, &v, sizeof v);
 }
 
-/* Appends the content of EVENT_DESC to `b`.  Like perf, pads names with zeros to a multiple of 64.
- */
+/* Appends the content of EVENT_DESC to `b`.  Names are padded with zeros to a multiple of 64, as in
+ * perf. */
 static perfile_status build_event_desc(pf_perf_writer *w, const perfile_session *derived,
                                        pf_buffer *b, perfile_error *err)
 {
@@ -360,7 +360,7 @@ perfile_status pf_write_event_desc(pf_perf_writer *w, perfile_error *err)
 
 /* Events from structs. */
 
-/* perfile_writer_add_event() for this writer: attr, ids, name, unit and scale of one event. */
+/* perfile_writer_add_event() for this writer: adds attr, ids, name, unit and scale of one event. */
 static perfile_status add_event(pf_perf_writer *w, const perfile_new_event *event, uint32_t *index,
                                 perfile_error *err)
 {
@@ -411,12 +411,12 @@ perfile_status perfile_writer_event_scale(perfile_writer *writer, uint32_t index
     return w ? put_event_scale(w, index, scale, err) : PERFILE_E_UNSUPPORTED;
 }
 
-/* Features of a capture that is written: as bytes (pf_write_feature()), and from structs, by
- * functions perfile_writer_set_… that the tables of format/features.def expand to.
+/* Features of a capture that is written.  They are set as bytes (pf_write_feature()), or from
+ * structs, by functions perfile_writer_set_… that the tables of format/features.def expand to.
  *
- * Features of a file wait in w->facts until the end.  In a pipe they are records: those set before
- * the first record go to the front, later ones are written at once, and only BUILD_ID may come
- * behind records of the kernel. */
+ * Features of a file stay in w->facts until the end.  In a pipe they are records: those set before
+ * the first record go before it, later ones are written at once, and only BUILD_ID may come after
+ * records of the kernel. */
 
 perfile_status pf_write_feature(perfile_writer *writer, uint32_t number, perfile_bytes payload,
                                 perfile_error *err)
@@ -453,8 +453,8 @@ perfile_status pf_write_feature(perfile_writer *writer, uint32_t number, perfile
     return st;
 }
 
-/* The number of processors that the feature NRCPUS states, 0 if it was not set.  Some features have
- * an entry for each processor, and their encoders need it. */
+/* Returns the number of CPUs that the feature NRCPUS states, 0 if it was not set.  Some features
+ * have an entry for each CPU, and their encoders need this number. */
 static uint32_t n_cpus(const pf_perf_writer *w)
 {
     const pf_written_feature *set = &w->features[PERFILE_FEATURE_NRCPUS];

@@ -1,12 +1,12 @@
-/* The sections around the records of a file: header, ids, attrs and event types in front, feature
- * table and features behind.
+/* Writes the sections around the records of a file: header, ids, attrs and event types before them,
+ * feature table and features after them.
  *
- * Offsets and sizes in the header are known only at the end, so 104 zero bytes are written first
+ * Offsets and sizes in the header are known only at the end.  So 104 zero bytes are written first
  * and patched last: an unfinished file has no magic and is not taken for a capture.  A progressive
- * file can be read at any time.  Its header is written three times: at the beginning with a data
- * size of 0, which readers take for "to the end of the file"; with the real size before the
- * features are written; and with the features at the end.  At no time does it claim anything that
- * is not in the file. */
+ * file can be read at any time.  Its header is written three times: at the beginning, with a data
+ * size of 0, which for readers means "to the end of the file"; before the features are written,
+ * with the real data size; and at the end, with the features.  It never claims anything that is not
+ * in the file. */
 #include "base/byte_order.h"
 #include "base/error.h"
 #include "io/out.h"
@@ -52,7 +52,7 @@ perfile_status pf_write_attr(pf_perf_writer *w, const pf_written_event *e, size_
     size_t n = e->attr_len < size ? e->attr_len : size; /* check_attr(): cut bytes are zero */
     memcpy(attr, w->facts.ptr + e->attr, n);
     memset(attr + n, 0, size - n);
-    /* A size of 0 stands for 64, the first attr, and is kept. */
+    /* A size of 0 means 64, the size of the first attr, and is not changed. */
     uint32_t own = pf_load_u32(attr + PF_ATTR_SIZE_AT, w->base.swap);
     if (own != size && (own != 0 || size != 64))
         pf_store_u32(attr + PF_ATTR_SIZE_AT, (uint32_t)size, w->base.swap);
@@ -60,9 +60,9 @@ perfile_status pf_write_attr(pf_perf_writer *w, const pf_written_event *e, size_
     return PERFILE_OK;
 }
 
-/* Writes an entry of the attr section: attr, offset and size of its ids.  perf looks for the id
- * section behind attr.size bytes, so all attrs of a file must state the size that the entries
- * have. */
+/* Writes an entry of the attr section: attr, offset and size of its ids. perf expects the id
+ * section after attr.size bytes, so all attrs of a file must have the size that the entries have
+ * room for. */
 static perfile_status put_attr(pf_perf_writer *w, const pf_written_event *e, uint64_t ids_at,
                                perfile_error *err)
 {
@@ -87,8 +87,8 @@ static perfile_status put_events(pf_perf_writer *w, perfile_error *err)
         if (e->ids_len)
             st = perfile_sink_write(w->base.sink, pf_write_fact(w, e->ids, e->ids_len), err);
     }
-    /* perf compares the entry size with the sizes it knows: it must not be 0, and must be a
-     * multiple of 8. */
+    /* perf compares the entry size with known sizes: it must not be 0, and must be a multiple of 8.
+     */
     w->entry_size = (w->entry_size + 7) & ~UINT64_C(7);
     if (w->attr_size)
         w->entry_size = w->attr_size + ID_SECTION;
@@ -133,7 +133,7 @@ static perfile_status put_header(pf_perf_writer *w, uint64_t size, const uint64_
 
 static const uint64_t no_features[4];
 
-/* Writes zeros for the header, and ids, attrs and event types.  A progressive file gets its first
+/* Writes zeros for the header, then ids, attrs and event types.  A progressive file gets its first
  * header: everything but the size of the records. */
 perfile_status pf_write_file_front(pf_perf_writer *w, perfile_error *err)
 {
@@ -143,8 +143,8 @@ perfile_status pf_write_file_front(pf_perf_writer *w, perfile_error *err)
     return st == PERFILE_OK && w->progressive ? put_header(w, 0, no_features, err) : st;
 }
 
-/* Makes the feature AUXTRACE, an index of the AUXTRACE records that were written, and replaces one
- * that the caller has set, because its offsets are those of another file. */
+/* Makes the feature AUXTRACE, an index of the AUXTRACE records that were written.  It replaces one
+ * that the caller has set, which has the offsets of another file. */
 static perfile_status make_aux_index(pf_perf_writer *w, perfile_error *err)
 {
     w->features[PERFILE_FEATURE_AUXTRACE].there = false;
@@ -172,9 +172,9 @@ static void count_features(const pf_perf_writer *w, uint64_t bitmap[4], uint64_t
     }
 }
 
-/* Adds an empty HOSTNAME to big-endian files that need it.  Readers infer from this feature how
- * wide the words of the bitmap are (pf_perf_bitmap_narrow()), and perf ignores all features of such
- * a file without it, even those without which records cannot be read. */
+/* Adds an empty HOSTNAME to big-endian files that need it.  Readers infer the width of the words of
+ * the bitmap from this feature (pf_perf_bitmap_narrow()).  Without it, perf ignores all features of
+ * such a file, even those that are needed to read records. */
 static perfile_status make_hostname(pf_perf_writer *w, perfile_error *err)
 {
     uint64_t bitmap[4], narrow[4], n;
@@ -210,7 +210,8 @@ static perfile_status put_features(pf_perf_writer *w, uint64_t bitmap[4], perfil
     return st;
 }
 
-/* Sets the feature DIR_FORMAT of a directory: 0 if `data` has all records, 1 with files data.N. */
+/* Sets the feature DIR_FORMAT of a directory: 0 if `data` has all records, 1 if there are files
+ * data.N. */
 static perfile_status make_dir_format(pf_perf_writer *w, perfile_error *err)
 {
     uint64_t version = pf_write_u64(w, w->n_parts > 1);
@@ -250,16 +251,16 @@ perfile_status pf_write_file_back(pf_perf_writer *w, perfile_error *err)
     return st == PERFILE_OK ? put_header(w, size, bitmap, err) : st;
 }
 
-/* The facts of a capture as records of a pipe: events as HEADER_ATTR, features as HEADER_FEATURE,
- * TRACING_DATA and BUILD_ID as record types of their own.
+/* Writes the facts of a capture as records of a pipe: events as HEADER_ATTR, features as
+ * HEADER_FEATURE, TRACING_DATA and BUILD_ID as record types of their own.
  *
- * A record of a pipe holds less than 64 KiB, and some features have no place in a pipe; both are
- * errors when the feature is set (pf_write_pipe_check_feature()), not when it is written. */
+ * A record of a pipe has less than 64 KiB, and some features cannot be in a pipe.  Both errors are
+ * reported when the feature is set (pf_write_pipe_check_feature()), not when it is written. */
 
 enum {
     FEATURE_FIXED = 16, /* header and number of HEADER_FEATURE */
     FEATURE_MOST = PF_RECORD_MOST - FEATURE_FIXED,
-    TRACING_FIXED = 16 /* HEADER_TRACING_DATA; the data stand behind it */
+    TRACING_FIXED = 16 /* HEADER_TRACING_DATA; the data follows it */
 };
 
 static const uint8_t zeros[8];
@@ -289,7 +290,7 @@ perfile_status pf_write_pipe_event(pf_perf_writer *w, const pf_written_event *e,
     return st == PERFILE_OK ? pf_write_bytes(w, (perfile_bytes){w->own.ptr, w->own.len}, err) : st;
 }
 
-/* Writes a HEADER_TRACING_DATA record, with the data behind it, padded to 8. */
+/* Writes a HEADER_TRACING_DATA record and the data after it, padded to 8. */
 static perfile_status put_tracing(pf_perf_writer *w, perfile_bytes payload, perfile_error *err)
 {
     size_t padded = (payload.len + 7) & ~(size_t)7;
@@ -304,7 +305,7 @@ static perfile_status put_tracing(pf_perf_writer *w, perfile_bytes payload, perf
 }
 
 /* Cuts the next entry off the content of the feature BUILD_ID.  An entry looks like a record except
- * for its type, and need not be padded.  PERFILE_END behind the last. */
+ * for its type, and need not be padded.  Returns PERFILE_END after the last entry. */
 static perfile_status next_build_id(const pf_perf_writer *w, perfile_bytes *rest,
                                     perfile_bytes *entry, perfile_error *err)
 {
@@ -345,7 +346,7 @@ static perfile_status put_build_ids(pf_perf_writer *w, perfile_bytes payload, pe
     return st == PERFILE_END ? PERFILE_OK : st;
 }
 
-/* True if BUILD_ID has entries of the old layout, without process ids. */
+/* Returns true if BUILD_ID has entries of the old layout, without process ids. */
 static bool is_old_build_ids(const pf_perf_writer *w, perfile_bytes payload)
 {
     perfile_feature f = {.number = PERFILE_FEATURE_BUILD_ID,
@@ -360,7 +361,7 @@ static bool is_old_build_ids(const pf_perf_writer *w, perfile_bytes payload)
 perfile_status pf_write_pipe_check_feature(const pf_perf_writer *w, uint32_t number,
                                            perfile_bytes payload, perfile_error *err)
 {
-    /* An empty feature with this number or a larger one is taken for the end of the list. */
+    /* Readers take an empty feature with this number or a larger one for the end of the list. */
     enum { FIRST_END = 32 };
     perfile_bytes entry, rest = payload;
     perfile_status st;
@@ -419,7 +420,8 @@ perfile_status pf_write_pipe_feature(pf_perf_writer *w, uint32_t number, perfile
     return st == PERFILE_OK ? pf_write_bytes(w, payload, err) : st;
 }
 
-/* Writes the 16-byte header of a pipe.  It bypasses the parts: it is not a byte of the records. */
+/* Writes the 16-byte header of a pipe.  It bypasses the parts, because it does not count as bytes
+ * of records. */
 static perfile_status put_magic(pf_perf_writer *w, perfile_error *err)
 {
     const char *magic = w->base.swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2";
@@ -444,7 +446,7 @@ static perfile_bytes text_of(const char *text)
     return (perfile_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-/* The version of the tool that recorded the capture, if the capture says it. */
+/* Returns the version of the tool that recorded the capture, if the capture has it. */
 static perfile_bytes recorded_by(const pf_perf_writer *w)
 {
     const pf_written_feature *set = &w->features[PERFILE_FEATURE_VERSION];
@@ -459,9 +461,9 @@ static perfile_bytes recorded_by(const pf_perf_writer *w)
 }
 
 /* Returns the number of the empty feature that ends the list; each version of perf has its own.
- * Without a target, the number of the perf that recorded the capture, which would have written it
- * to a pipe itself.  If that version is unknown, or wrote no features to pipes, the number of 6.1
- * (32): versions 5.14 to 6.x wait for it, newer ones accept it.  0: no end marker is written. */
+ * Without a target, it is the number of the perf that recorded the capture.  If that version is
+ * unknown or wrote no features to pipes, it is the number of 6.1 (32): versions 5.14 to 6.x wait
+ * for it, newer ones accept it. 0 means that no end marker is written. */
 static uint32_t number_of_end(const pf_perf_writer *w)
 {
     uint32_t last = 0;
@@ -483,8 +485,8 @@ static perfile_status end_features(pf_perf_writer *w, perfile_error *err)
     return pf_write_pipe_feature(w, number, (perfile_bytes){NULL, 0}, err);
 }
 
-/* Writes what stands in front of the records, in the order of perf: header, events, features and
- * their end marker, tracing data, build ids. */
+/* Writes everything before the records, in the order of perf: header, events, features and their
+ * end marker, tracing data, build ids. */
 perfile_status pf_write_pipe_front(pf_perf_writer *w, perfile_error *err)
 {
     bool any = false;

@@ -1,11 +1,11 @@
-/* Putting records into a capture.
+/* Puts records into a capture.
  *
  * Records that are adjacent in memory are gathered in w->span without being copied, and written in
- * one call; a span must be flushed before the caller may change the memory.  Records take one of
- * three ways: put_fast() copies a usual record into the buffer of the sink; put_plain() appends a
- * row of plain records to the span; put_record() does the rest: AUX index, compression, directory,
- * payloads.  All rules on what may be written are in may_put(), whose counterpart refuse_record()
- * says which one was broken. */
+ * one call.  A span must be flushed before the caller may change the memory.  A record is written
+ * in one of three ways: put_fast() copies a plain record into the buffer of the sink; put_plain()
+ * appends a sequence of plain records to the span; put_record() does the rest: AUX index,
+ * compression, directory, payloads.  All rules on which records may be written are in may_put().
+ * Its counterpart refuse_record() says which rule was broken. */
 #include "base/byte_order.h"
 #include "base/checked.h"
 #include "base/cursor.h"
@@ -20,12 +20,12 @@
 
 #include <string.h>
 
-/* A span is written when it reaches this size: its bytes are still in the cache, and a source that
- * releases what was read (`passing`) still has them. */
+/* A span is written when it reaches this size.  Its bytes are then still in the cache, and a source
+ * that releases bytes after they are read (`passing`) still has them. */
 enum { SPAN_BYTES = 1 << 20 };
 
-/* Appends n bytes to the span, which is flushed first if they are not adjacent.  They must stay
- * valid until the next flush. */
+/* Appends n bytes to the span, which is flushed first if they are not adjacent to it.  The bytes
+ * must stay valid until the next flush. */
 static inline perfile_status add_span(pf_perf_writer *w, const uint8_t *bytes, size_t n,
                                       perfile_error *err)
 {
@@ -57,8 +57,9 @@ static perfile_status note_aux(pf_perf_writer *w, const perfile_record *r, perfi
                : pf_fail_nomem(err, "writer.aux_index");
 }
 
-/* Writes one record in the general way; may_put() was true.  The payload behind it is written too
- * if it is in memory; otherwise w->base.extra_left bytes must follow by pf_write_extra(). */
+/* Writes one record in the general way, after may_put() has returned true.  Also writes the payload
+ * after it if that is in memory; otherwise the caller must write w->base.extra_left bytes with
+ * pf_write_extra(). */
 static inline perfile_status put_record(pf_perf_writer *w, const perfile_record *r,
                                         perfile_error *err)
 {
@@ -92,8 +93,8 @@ static inline perfile_status put_record(pf_perf_writer *w, const perfile_record 
     return st;
 }
 
-/* True if the stored header of the record agrees with its members (type, sizes, payload).  If not,
- * readers would frame something else than the caller meant. */
+/* Returns true if the stored header of the record agrees with its members (type, sizes, payload).
+ * If it did not, readers would frame something else than the caller meant. */
 static inline bool is_consistent(const pf_perf_writer *w, const perfile_record *r)
 {
     pf_frame f = pf_frame_at(r->header, w->base.swap);
@@ -141,7 +142,7 @@ static perfile_status refuse_record(const pf_perf_writer *w, const perfile_recor
         "is in them");
 }
 
-/* True if the record can be written now. */
+/* Returns true if the record can be written now. */
 static inline bool may_put(const pf_perf_writer *w, const perfile_record *r)
 {
     bool compressed = w->base.level && (r->type == PERFILE_RECORD_COMPRESSED ||
@@ -153,9 +154,10 @@ static inline bool may_put(const pf_perf_writer *w, const perfile_record *r)
            is_consistent(w, r);
 }
 
-/* True if `r` only needs to be copied: a kernel record, so without payload behind it, adjacent to
- * its header and consistent with it.  All conditions are joined into one word, so that there is one
- * branch.  `flags` are those of PERFILE_REC_STABLE, SWAPPED and PAYLOAD_CUT that it must have. */
+/* Returns true if `r` only needs to be copied: a kernel record, which has no payload, with its body
+ * adjacent to its header and consistent with it.  All conditions are joined into one word, so that
+ * there is only one branch.  `flags` says which of PERFILE_REC_STABLE, SWAPPED and PAYLOAD_CUT the
+ * record must have; it must not have the others. */
 static inline bool is_plain(const perfile_record *r, unsigned flags)
 {
     const unsigned looked = PERFILE_REC_SWAPPED | PERFILE_REC_PAYLOAD_CUT | PERFILE_REC_STABLE;
@@ -172,15 +174,15 @@ static inline bool is_plain(const perfile_record *r, unsigned flags)
     return odd == 0 && size <= PF_RECORD_MOST && r->type < PERFILE_RECORD_USER;
 }
 
-/* True if plain records are written as they are stored, to the one part of the capture. */
+/* Returns true if plain records are written as they are stored, to the only part of the capture. */
 static inline bool can_copy_plain(const pf_perf_writer *w)
 {
     return w->begun && !w->base.level && !w->base.directory && !w->base.swap && !w->base.extra_left;
 }
 
-/* Writes the plain, adjacent records at the front of first[0 .. n); *taken is their number.  Small
- * rows of bytes that do not stay are copied into the buffer of the sink instead of making a span.
- */
+/* Writes the plain, adjacent records at the beginning of first[0 .. n) and sets *taken to their
+ * number.  If they are few bytes that are not stable, they are copied into the buffer of the sink
+ * instead of becoming a span. */
 static inline perfile_status put_plain(pf_perf_writer *w, const perfile_record *first, size_t n,
                                        size_t *taken, perfile_error *err)
 {
@@ -209,13 +211,13 @@ static inline perfile_status put_plain(pf_perf_writer *w, const perfile_record *
 }
 
 /* Fast path for callers that put records one by one from memory that changes: copies a plain record
- * into the buffer of the sink.  False: nothing was done, and the general path must be taken, which
- * also reports what is wrong. */
+ * into the buffer of the sink.  Returns false if nothing was done: then the general path must be
+ * taken, which also reports errors. */
 static inline bool put_fast(pf_perf_writer *w, const perfile_record *r)
 {
     const size_t size = PF_PERF_RECORD_HEADER + r->body.len;
     perfile_sink *sink = w->part->sink;
-    /* All rare conditions joined, for one branch. */
+    /* All rare conditions are joined into one branch. */
     const uint64_t odd =
         (uint64_t)(w->broken.status | w->base.level | sink->error.status) |
         (uint64_t)(w->base.finished | !w->begun | w->base.directory | w->base.swap) |
@@ -230,8 +232,8 @@ static inline bool put_fast(pf_perf_writer *w, const perfile_record *r)
     return true;
 }
 
-/* Writes n records.  Bytes that are not stable are flushed before it returns.  Not inlined: keeps
- * pf_write_put() small for the fast path. */
+/* Writes n records.  Bytes that are not stable are flushed before it returns.  It is not inlined,
+ * to keep pf_write_put() small for the fast path. */
 __attribute__((noinline)) static perfile_status
 put_records(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_error *err)
 {
@@ -256,34 +258,35 @@ put_records(pf_perf_writer *w, const perfile_record *first, size_t n, perfile_er
             st = put_record(w, r, err);
         r++;
     }
-    /* Also if one record was refused: those in front of it are in the span, and their memory may
-     * change after this call. */
+    /* This is also done if a record was refused: the records before it are in the span, and their
+     * memory may change after this call. */
     if (stable || !w->span.len)
         return st;
     perfile_status flushed = pf_write_flush_span(w, st == PERFILE_OK ? err : NULL);
     return st == PERFILE_OK ? flushed : st;
 }
 
-/* Records that go into an archive, which wants to know where they are: they become columns there,
- * and have zones, instead of being mere bytes.
+/* Records for an archive, which wants to know where they are: it stores them as columns and with
+ * zones, instead of as mere bytes.
  *
- * Only records of a session are told whose events are those of the output, in their order: the zone
- * of a chunk counts events by their number.  What is not told costs size, and readers cannot pass
- * over it. */
+ * Records are only reported to the sink if the events of their session are the events of the
+ * output, in the same order, because the zone of a chunk counts events by their number.  Records
+ * that are not reported take more space in the archive, and readers cannot skip them. */
 
-/* Bytes of a record in the output, without those that follow by pf_write_extra(). */
+/* Returns the size of a record in the output, without the bytes that follow by pf_write_extra(). */
 static size_t bytes_of(const perfile_record *r)
 {
     return PF_PERF_RECORD_HEADER + r->body.len + (r->extra.ptr ? r->extra.len : 0);
 }
 
-/* True if the sink can be told of both at once. */
+/* Returns true if both records can be reported to the sink in one call. */
 static bool goes_with(const perfile_record *a, const perfile_record *b)
 {
     return a->part == b->part && a->session == b->session && a->flags == b->flags;
 }
 
-/* How many records from the first on lie one after the other in memory, and go together. */
+/* Returns how many records, from the first on, are adjacent in memory and can be reported in one
+ * call. */
 static size_t count_adjacent(const perfile_record *first, size_t n)
 {
     size_t i = 1;
@@ -297,8 +300,8 @@ static size_t count_adjacent(const perfile_record *first, size_t n)
     return i;
 }
 
-/* True if all have their bytes in memory and go together, so that copies can lie one behind the
- * other. */
+/* Returns true if all records have their bytes in memory and can be reported in one call, so that
+ * their copies can be adjacent. */
 static bool can_gather(const perfile_record *first, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -308,7 +311,7 @@ static bool can_gather(const perfile_record *first, size_t n)
     return true;
 }
 
-/* Copies scattered records into w->gathered; `copies` has room for them. */
+/* Copies scattered records into w->gathered and sets `copies`, which has room for n records. */
 static perfile_status gather(pf_perf_writer *w, const perfile_record *first, size_t n,
                              perfile_record *copies, perfile_error *err)
 {
@@ -332,7 +335,8 @@ static perfile_status gather(pf_perf_writer *w, const perfile_record *first, siz
     return PERFILE_OK;
 }
 
-/* True if the events of the session are those of the capture that is written, in this order. */
+/* Returns true if the events of the session are those of the capture that is written, in this
+ * order. */
 static bool has_events_of(pf_perf_writer *w, const perfile_session *s)
 {
     if (!s)
@@ -354,7 +358,7 @@ static bool has_events_of(pf_perf_writer *w, const perfile_session *s)
     return same;
 }
 
-/* Writes adjacent records, and says where they are. */
+/* Writes adjacent records and reports to the sink where they are. */
 static perfile_status put_adjacent(pf_perf_writer *w, const perfile_record *first, size_t n,
                                    perfile_error *err)
 {
@@ -422,7 +426,7 @@ static perfile_status put_stored(pf_perf_writer *w, const pf_batch *b, perfile_e
     return st;
 }
 
-/* Samples that are contiguous are one span of bytes, and no record is examined. */
+/* Writes contiguous samples as one span of bytes, without examining any record. */
 static perfile_status put_plain_samples(pf_perf_writer *w, const pf_batch *b, perfile_error *err)
 {
     const perfile_bytes last = b->at[b->n - 1].body;
@@ -479,10 +483,10 @@ perfile_status pf_write_extra(perfile_writer *writer, perfile_bytes chunk, perfi
 }
 
 /* Records that are encoded from structs (perfile_writer_put_…, one function for each record of the
- * tables), and spans of records out of the kernel's ring buffer.
+ * tables), and spans of records from the kernel's ring buffer.
  *
- * A struct has the fields of the record; its event says how samples are laid out and what the
- * trailer (sample_id) of other kernel records holds.  perfile_put_options has the values of the
+ * A struct has the fields of the record.  Its event defines the layout of samples and the content
+ * of the trailer (sample_id) of other kernel records.  perfile_put_options has the values of the
  * trailer.  The record is encoded into w->scratch and then written like any other. */
 
 /* A record that is being encoded. */
@@ -494,7 +498,7 @@ typedef struct record_build {
     uint8_t *record;               /* w->scratch, PF_RECORD_MOST bytes */
 } record_build;
 
-/* The fields of the trailer of layout `l`, as bits of perfile_sample_id.present. */
+/* Returns the fields of the trailer of layout `l`, as bits of perfile_sample_id.present. */
 static uint64_t trailer_bits(const perfile_layout *l)
 {
     uint64_t bits = 0;
@@ -503,8 +507,8 @@ static uint64_t trailer_bits(const perfile_layout *l)
     return bits;
 }
 
-/* Fills the trailer from the put options.  Records marked `synthesized` have a trailer of zeros,
- * as perf writes it.  Fields that sample_type does not have stay 0: the encoder refuses others. */
+/* Fills the trailer from the put options.  Records marked `synthesized` have a trailer of zeros, as
+ * in perf.  Fields that are not in sample_type stay 0, because the encoder refuses other values. */
 static void fill_trailer(record_build *m)
 {
     const perfile_put_options *g = &m->given;
@@ -527,8 +531,8 @@ static void fill_trailer(record_build *m)
     };
 }
 
-/* Refuses an id that is none of the event: the record would be of another event, whose layout may
- * be another one, or of none. */
+/* Refuses an id that is not an id of the event: the record would belong to another event, with
+ * perhaps another layout, or to no event. */
 static perfile_status check_id(const pf_perf_writer *w, const record_build *m, uint64_t id,
                                perfile_error *err)
 {
@@ -542,7 +546,8 @@ static perfile_status check_id(const pf_perf_writer *w, const record_build *m, u
                    (unsigned long long)id, m->given.event);
 }
 
-/* Prepares encoding a record of `type`.  `how` NULL: a synthesized record of event 0, misc 0. */
+/* Prepares encoding a record of `type`.  If `how` is NULL, it is a synthesized record of event 0
+ * with misc 0. */
 static perfile_status begin_record(pf_perf_writer *w, uint32_t type, const perfile_put_options *how,
                                    record_build *m, perfile_error *err)
 {
@@ -585,7 +590,7 @@ static perfile_status finish_record(pf_perf_writer *w, const record_build *m, si
     return pf_write_record(w, (perfile_bytes){m->record, len}, m->given.part, err);
 }
 
-/* Refuses what a sample has and its event does not: it would be lost. */
+/* Refuses fields that the sample has and its event does not: they would be lost. */
 static perfile_status check_sample(const pf_perf_writer *w, const record_build *m,
                                    const perfile_sample *s, perfile_error *err)
 {
@@ -607,8 +612,8 @@ static perfile_status check_sample(const pf_perf_writer *w, const record_build *
                : st;
 }
 
-/* Encodes a sample.  If in->present is 0, it has the fields of its sample_type; ids of 0 become the
- * id of the options, or the first of the event. */
+/* Encodes and writes a sample.  If in->present is 0, it has the fields of its sample_type.  Ids of
+ * 0 are replaced by the id of the options, or else by the first id of the event. */
 static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, size_t size,
                                  const perfile_put_options *how, perfile_error *err)
 {
@@ -640,9 +645,10 @@ static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, si
     return st == PERFILE_OK ? finish_record(w, &m, len, err) : st;
 }
 
-/* The ring buffer. */
+/* Spans of the ring buffer. */
 
-/* The header of the record at index `at` of the two spans, whose border it may cross. */
+/* Returns the header of the record at index `at` of the two spans.  It may cross the border between
+ * them. */
 static pf_frame frame_at(const perfile_bytes spans[2], size_t at)
 {
     uint8_t header[PF_PERF_RECORD_HEADER];
@@ -656,7 +662,7 @@ static pf_frame frame_at(const perfile_bytes spans[2], size_t at)
     return pf_frame_at(header, false);
 }
 
-/* Fails because the bytes at `at` are no kernel record. */
+/* Fails because the bytes at `at` are not a kernel record. */
 static perfile_status report_bad_span(const pf_frame *f, size_t at, size_t left, perfile_error *err)
 {
     perfile_status st =
@@ -670,7 +676,7 @@ static perfile_status report_bad_span(const pf_frame *f, size_t at, size_t left,
     return st;
 }
 
-/* Checks that the two spans together are complete records of the kernel. */
+/* Checks that the two spans together consist of complete kernel records. */
 static perfile_status check_spans(const perfile_bytes spans[2], perfile_error *err)
 {
     size_t size = spans[0].len + spans[1].len;
@@ -686,7 +692,7 @@ static perfile_status check_spans(const perfile_bytes spans[2], perfile_error *e
     return PERFILE_OK;
 }
 
-/* Writes two spans of one ring buffer: the part up to its end, and the part from its beginning. */
+/* Writes two spans of one ring buffer: the one up to its end, and the one from its beginning. */
 static perfile_status put_spans(pf_perf_writer *w, const perfile_bytes spans[2], uint32_t part,
                                 perfile_error *err)
 {
@@ -710,7 +716,7 @@ static perfile_status put_spans(pf_perf_writer *w, const perfile_bytes spans[2],
     return st;
 }
 
-/* Writes FINISHED_ROUND; a progressive file is flushed with it, so that readers see the round. */
+/* Writes FINISHED_ROUND.  A progressive file is flushed after it, so that readers see the round. */
 perfile_status perfile_writer_round(perfile_writer *writer, perfile_error *err)
 {
     pf_perf_writer *w = pf_perf_writer_of(writer, "rounds", err);

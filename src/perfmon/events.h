@@ -1,7 +1,7 @@
-/* Ids of events: how they split into a group and a number, and what such an event is called.
+/* Ids of events: how they are divided into a group and a number, and the names of events.
  *
- * There are two layouts of the 16 bits, and no buffer says which it has: it follows from ids that
- * only one of them can have, or the user says it. */
+ * There are two layouts of the 16 bits, and no buffer says which one it has.  The layout is
+ * inferred from ids that only one layout can have, or the user gives it. */
 #ifndef PF_PERFMON_EVENTS_H
 #define PF_PERFMON_EVENTS_H
 
@@ -14,14 +14,14 @@ enum {                          /* layouts */
 
 enum { PF_PERFMON_NAME = 40 };
 
-/* What the id of a record of this stored type says about the layout: bits 1 << PF_PERFMON_LAYOUT_…
- */
+/* Returns which layouts the id of a record of this stored type indicates, as bits 1 <<
+ * PF_PERFMON_LAYOUT_…. */
 unsigned pf_perfmon_evidence(unsigned type, uint16_t id);
 
-/* Writes the name of the event, "fixed:instructions_retired", to `name`. */
+/* Writes the name of the event, such as "fixed:instructions_retired", to `name`. */
 void pf_perfmon_event_name(char name[PF_PERFMON_NAME], uint16_t arch, unsigned layout, uint16_t id);
 
-/* True if perf has the event among its hardware events: *config is its number there. */
+/* Returns true if the event is a hardware event of perf, and sets *config to its number there. */
 bool pf_perfmon_event_of_perf(uint16_t arch, unsigned layout, uint16_t id, uint64_t *config);
 
 #endif

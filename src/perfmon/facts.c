@@ -1,5 +1,5 @@
-/* What a conversion to perf.data puts beside the samples: events, features, and the records in
- * front of all others. */
+/* Makes everything but the samples in a conversion to perf.data: events, features, and the records
+ * before all others. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 
 enum {
     ATTR_BYTES = 80,
-    PMU_TYPE = 64, /* of events that perf has no name for */
+    PMU_TYPE = 64, /* PMU type of events that perf has no name for */
     DUMMY = 9,     /* PERF_COUNT_SW_DUMMY */
     LAYOUT_B_BIT = 0x10000,
     BRANCHES_ANY = 0xb,  /* user, kernel, any */
-    INDEX_ENTRIES = 1364 /* in an ID_INDEX record, as perf splits them */
+    INDEX_ENTRIES = 1364 /* entries per ID_INDEX record, as in perf */
 };
 #define PMU_NAME "zircon_perfmon"
 
@@ -79,7 +79,7 @@ static perfile_status add_events(const pf_perfmon_survey *v, perfile_session *s,
     return st;
 }
 
-/* Sets a feature from its struct by its encoder: FEATURE(s, HOSTNAME, hostname, &v). */
+/* Encodes a struct and sets it as a feature: SET_FEATURE(s, HOSTNAME, hostname, &v). */
 #define SET_FEATURE(s, number, id, in)                                                             \
     do {                                                                                           \
         uint8_t payload[512];                                                                      \
@@ -132,7 +132,7 @@ perfile_status pf_perfmon_session(const pf_perfmon_survey *v, perfile_session *s
     return st == PERFILE_OK ? add_features(v, s, err) : st;
 }
 
-/* Appends a record by its encoder, which has room for `most` bytes. */
+/* Encodes a struct and appends the record, for which `most` bytes are reserved. */
 #define APPEND(id, in, how, most)                                                                  \
     do {                                                                                           \
         size_t len;                                                                                \
@@ -145,7 +145,7 @@ perfile_status pf_perfmon_session(const pf_perfmon_survey *v, perfile_session *s
             out->len += len;                                                                       \
     } while (0)
 
-/* Which id is of which processor. */
+/* Makes ID_INDEX records, which map ids to CPUs. */
 static perfile_status put_index(const pf_perfmon_survey *v, pf_buffer *out, perfile_error *err)
 {
     const uint64_t n = (uint64_t)v->n_events * v->n_buffers;
@@ -181,7 +181,7 @@ static perfile_status put_cpus(const pf_perfmon_survey *v, pf_buffer *out, perfi
     return st;
 }
 
-/* A name for each address space: "aspace-1a2b3000".  All events have the same trailer. */
+/* Makes a COMM for each address space: "aspace-1a2b3000".  All events have the same trailer. */
 static perfile_status put_names(const pf_perfmon_survey *v, pf_buffer *out, perfile_error *err)
 {
     enum { COMM_BYTES = 128 };
@@ -207,8 +207,8 @@ static perfile_status put_names(const pf_perfmon_survey *v, pf_buffer *out, perf
     return st;
 }
 
-/* What perf stat report wants to know: sums over processors, of the whole run, not scaled; and that
- * no thread was counted but everything on each processor. */
+/* Makes the records that `perf stat report` needs: they say that counts are sums over CPUs and over
+ * the whole run, not scaled, and that everything on each CPU was counted, not a thread. */
 static perfile_status put_stat_front(const pf_perfmon_survey *v, pf_buffer *out, perfile_error *err)
 {
     enum { AGGREGATION = 0, INTERVAL = 1, SCALE = 2, GLOBAL = 1, STAT_BYTES = 96 };

@@ -1,4 +1,5 @@
-/* The family of perfmon records: what its table makes, and how headers are read. */
+/* The family of perfmon records: the code that its table expands to, headers of buffers, names of
+ * files, and names of events. */
 #include "perfmon/perfmon.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ _Static_assert((unsigned)PF_PERFMON_BRANCH == (unsigned)PF_WIDTH_perfmon_branch,
 _Static_assert((unsigned)PF_PERFMON_HEADER == (unsigned)PF_WIDTH_perfmon_header,
                "the size of a header");
 
-/* The record is whole: it was framed before. */
+/* The record is complete, because it was framed before. */
 static pf_frame frame_at(const uint8_t *header, bool swap)
 {
     pf_frame f = {0};
@@ -51,7 +52,7 @@ const pf_family pf_family_perfmon = {
     PF_FAMILY_OF_TABLE,
 };
 
-/* The header of a buffer, and what it says about the clock. */
+/* The header of a buffer, and the conversion of its clock. */
 
 pf_perfmon_header pf_perfmon_header_of(const uint8_t *bytes)
 {
@@ -64,8 +65,8 @@ pf_perfmon_header pf_perfmon_header_of(const uint8_t *bytes)
                                .capture_end = pf_load_u64(bytes + PF_PERFMON_END_AT, swap)};
 }
 
-/* The largest shift that keeps `mult` in 32 bits: then the time is as exact as it can be.  The
- * product of 10^9 and 2^32 fits 62 bits. */
+/* Chooses the largest shift that keeps `mult` in 32 bits, for the most exact times.  The product of
+ * 10^9 and 2^32 fits in 62 bits. */
 bool pf_perfmon_conversion(int64_t ticks_per_second, uint32_t *shift, uint64_t *mult)
 {
     const uint64_t second = 1000000000; /* ns */
@@ -81,10 +82,10 @@ bool pf_perfmon_conversion(int64_t ticks_per_second, uint32_t *shift, uint64_t *
     }
 }
 
-/* Names of files: the recorder writes a buffer for each processor and iteration as
- * PREFIX.ITERATION.TRACE.cpuperf, where `trace` is the processor. */
+/* Names of files.  The recorder writes a buffer for each CPU and iteration as
+ * PREFIX.ITERATION.TRACE.cpuperf, where TRACE is the CPU. */
 
-/* Reads the decimal number in front of *end, a dot in front of it; moves *end to that dot. */
+/* Reads the decimal number before *end, which must follow a dot, and moves *end to that dot. */
 static bool number_before(const char *file, const char **end, uint32_t *number)
 {
     const char *at = *end;
@@ -125,9 +126,9 @@ enum {
     NUMBER_BITS_A = 10,
     NUMBER_BITS_B = 11,
     FIRST_ID = 1 << NUMBER_BITS_A,
-    FIRST_OF_B = 1 << NUMBER_BITS_B,         /* below it only A has groups */
-    FIRST_MISC_OF_A = MISC << NUMBER_BITS_A, /* these do not overflow */
-    END_OF_A = (MISC + 1) << NUMBER_BITS_A   /* from here on only B has groups */
+    FIRST_OF_B = 1 << NUMBER_BITS_B,         /* below it, only A has groups */
+    FIRST_MISC_OF_A = MISC << NUMBER_BITS_A, /* MISC events do not overflow */
+    END_OF_A = (MISC + 1) << NUMBER_BITS_A   /* from here on, only B has groups */
 };
 
 /* An event with a name of its own. */

@@ -1,10 +1,10 @@
-/* The second pass of a conversion to perf.data: samples, in the order of the buffers.
+/* The second pass of a conversion to perf.data: makes samples, in the order of the buffers.
  *
- * The samples of an interrupt, that is of a TIME record up to the next, are held until its end,
- * because a LAST_BRANCH puts its branches into one in front of it: the last of its own event that
- * has none yet, or else the last of any event.  Such candidates are on a stack for each event and
- * on one for all; the one that is taken is always on top of its event's.  Without LAST_BRANCH
- * records in the capture nothing is held. */
+ * An interrupt is a TIME record and the records up to the next TIME.  Its samples are held until
+ * its end, because the branches of a LAST_BRANCH are added to an earlier sample: the last one of
+ * its own event that has none yet, or else the last one of any event.  Such candidates are on two
+ * stacks: one for each event, and one for all.  The chosen candidate is always on top of the stack
+ * of its event.  If the capture has no LAST_BRANCH records, nothing is held. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,35 +12,35 @@
 #include "perfmon/translate.h"
 
 enum {
-    HELD_MOST = INT32_MAX,   /* places in `branches` have 32 bits */
-    SPAN_BYTES = 64 << 10,   /* of records that are handed over at once */
+    HELD_MOST = INT32_MAX,   /* offsets in `branches` have 32 bits */
+    SPAN_BYTES = 64 << 10,   /* bytes of records that are returned at once */
     FIXED_BYTES = 8 + 6 * 8, /* header, and IDENTIFIER to PERIOD */
     MOST_BYTES = FIXED_BYTES + 8 + PF_PERFMON_MOST_BRANCHES * 24 + 16,
     LOST_BYTES = 8 + 16 + 32,
     KERNEL = 1, /* cpumode */
     USER = 2,
-    BRANCHES_AT = 12, /* in the body of a LAST_BRANCH */
+    BRANCHES_AT = 12, /* offset in the body of a LAST_BRANCH */
     MISPREDICTED_BIT = 16
 };
 
 #define NONE UINT32_MAX /* no candidate */
 
-/* A sample that waits for the end of its interrupt. */
+/* A sample that is held until the end of its interrupt. */
 typedef struct sample {
     uint64_t ip, period, weight, phys_addr;
     uint32_t pid;
-    uint32_t event;      /* position in survey.events */
-    uint32_t n_branches; /* at branches.ptr + at, as stored */
+    uint32_t event;      /* index in survey.events */
+    uint32_t n_branches; /* stored at branches.ptr + at */
     uint32_t at;
-    uint32_t below;     /* the candidate of its event below this one, NONE */
-    uint32_t all_below; /* the same of all events … */
+    uint32_t below;     /* the next candidate of its event below this one, or NONE */
+    uint32_t all_below; /* the next candidate of any event below … */
     uint32_t all_above; /* … and above it */
     uint16_t cpumode;
     bool of_pc;
-    bool taken; /* by a LAST_BRANCH */
+    bool taken; /* it has the branches of a LAST_BRANCH */
 } sample;
 
-/* The candidates of an event; of another interrupt than `interrupt` there are none. */
+/* The candidates of an event.  There are none if the current interrupt is not `interrupt`. */
 typedef struct stack {
     uint64_t interrupt;
     uint32_t top;
@@ -50,17 +50,17 @@ struct pf_perfmon_making {
     pf_perfmon_survey survey;
     const pf_translation *t;
     perfile_stream *stream;
-    const perfile_record *at, *end; /* of the run */
-    pf_buffer out;                  /* records to be handed over */
-    pf_buffer samples;              /* sample: of the interrupt */
-    pf_buffer branches;             /* of its samples */
+    const perfile_record *at, *end; /* of the batch */
+    pf_buffer out;                  /* records to be returned */
+    pf_buffer samples;              /* sample: those of the interrupt */
+    pf_buffer branches;             /* branches of these samples */
     stack *stacks;                  /* of each event */
-    uint64_t interrupt;             /* counts them */
-    uint32_t top;                   /* of all candidates */
+    uint64_t interrupt;             /* number of the current interrupt */
+    uint32_t top;                   /* the top of all candidates */
     uint32_t part;
     uint64_t now; /* ns */
     uint64_t held_most;
-    bool sorted; /* as the survey found; a FINISHED_ROUND ends the records */
+    bool sorted; /* found by the survey; a FINISHED_ROUND ends the records */
     bool begun, over, ended;
 };
 
@@ -74,7 +74,7 @@ static uint32_t n_samples(const pf_perfmon_making *m)
     return (uint32_t)(m->samples.len / sizeof(sample));
 }
 
-/* Words of the output, which is little-endian. */
+/* Write words of the output, which is little-endian. */
 static uint8_t *put_u64(uint8_t *at, uint64_t v)
 {
     pf_store_u64(at, v, PF_NATIVE_BIG);
@@ -91,7 +91,8 @@ static uint8_t *put_header(uint8_t *at, uint32_t type, uint16_t misc, size_t siz
     return put_u64(at, type | (uint64_t)misc << 32 | (uint64_t)size << 48);
 }
 
-/* The flags of a branch of perf: mispredicted, predicted (where the hardware tells), cycles. */
+/* Returns the flags of a branch of perf: mispredicted, predicted (if the hardware reports it),
+ * cycles. */
 static uint64_t branch_flags(const pf_perfmon_survey *v, uint64_t info)
 {
     const uint64_t mispred = info >> MISPREDICTED_BIT & 1;
@@ -132,7 +133,7 @@ static void put_sample(pf_perfmon_making *m, const sample *s)
     m->out.len += (size_t)(at - record);
 }
 
-/* Makes records of all samples that wait. */
+/* Makes records of all held samples. */
 static perfile_status end_interrupt(pf_perfmon_making *m, perfile_error *err)
 {
     const uint32_t n = n_samples(m);
@@ -153,7 +154,8 @@ static uint64_t time_of(const pf_perfmon_making *m, int64_t ticks)
     return pf_ticks_to_ns(ticks, m->survey.shift, m->survey.mult);
 }
 
-/* Records in front of the first TIME have its time, without any the time of 0 ticks. */
+/* Records before the first TIME have its time.  If there is no TIME, they have the time of 0 ticks.
+ */
 static void begin_part(pf_perfmon_making *m, uint32_t part)
 {
     const pf_perfmon_buffer *b = &m->survey.buffers[part];
@@ -161,7 +163,8 @@ static void begin_part(pf_perfmon_making *m, uint32_t part)
     m->now = time_of(m, b->has_time ? b->first_time : 0);
 }
 
-/* A buffer that was full: LOST, of an unknown number. */
+/* Ends a part.  If its buffer was full, adds a LOST record, because an unknown number of records
+ * was lost. */
 static perfile_status end_part(pf_perfmon_making *m, perfile_error *err)
 {
     const pf_perfmon_survey *v = &m->survey;
@@ -198,7 +201,8 @@ static void push(pf_perfmon_making *m, uint32_t i)
     m->top = i;
 }
 
-/* Takes the candidate for the branches of an event off the stacks; NONE: there is none. */
+/* Removes the candidate for the branches of an event from the stacks and returns it, or NONE if
+ * there is none. */
 static uint32_t pop(pf_perfmon_making *m, uint32_t event)
 {
     const stack *own = &m->stacks[event];
@@ -217,8 +221,8 @@ static uint32_t pop(pf_perfmon_making *m, uint32_t event)
     return i;
 }
 
-/* Adds a sample to those of the interrupt, or makes its record at once if nothing can go into it.
- */
+/* Adds a sample to those of the interrupt, or makes its record at once if no branches can be added
+ * to it. */
 static perfile_status add_sample(pf_perfmon_making *m, const sample *s, perfile_error *err)
 {
     if (!m->survey.any_branches) {
@@ -238,7 +242,7 @@ static perfile_status add_sample(pf_perfmon_making *m, const sample *s, perfile_
     return PERFILE_OK;
 }
 
-/* The number that stands for an address space; from 1. */
+/* Returns the process number that represents an address space, from 1 on. */
 static uint32_t process_of(const pf_perfmon_making *m, uint64_t aspace)
 {
     return pf_ids_find(&m->survey.aspaces, pf_perfmon_aspace_key(&m->survey, aspace)) + 1;
@@ -249,7 +253,7 @@ static uint16_t cpumode_of(uint64_t pc)
     return pc >> 63 ? KERNEL : USER;
 }
 
-/* A LAST_BRANCH: into a sample of the interrupt, or a sample of its own. */
+/* Adds the branches of a LAST_BRANCH to a sample of the interrupt, or makes a sample of them. */
 static perfile_status add_branches(pf_perfmon_making *m, const perfile_record *r, uint32_t event,
                                    perfile_error *err)
 {
@@ -327,7 +331,8 @@ static perfile_status add_record(pf_perfmon_making *m, const perfile_record *r, 
     return add_sample(m, &s, err);
 }
 
-/* Fetches the next run.  PERFILE_END behind the last one, when the last buffer has ended. */
+/* Fetches the next batch, and ends the buffers before it.  After the last batch, sets m->over and
+ * ends the last buffer. */
 static perfile_status next_run(pf_perfmon_making *m, perfile_error *err)
 {
     size_t n;
@@ -338,7 +343,7 @@ static perfile_status next_run(pf_perfmon_making *m, perfile_error *err)
     m->over = st == PERFILE_END;
     m->end = m->over ? m->at : m->at + n;
     st = PERFILE_OK;
-    while (m->part < part && st == PERFILE_OK) { /* buffers without records, too */
+    while (m->part < part && st == PERFILE_OK) { /* also buffers without records */
         st = end_part(m, err);
         if (m->part + 1 < m->survey.n_buffers)
             begin_part(m, m->part + 1);
@@ -350,7 +355,7 @@ static perfile_status next_run(pf_perfmon_making *m, perfile_error *err)
     return st;
 }
 
-/* Ends records that nobody sorts, and so makes rounds of. */
+/* Ends the records with a FINISHED_ROUND.  If they are not sorted, the sort adds rounds. */
 static perfile_status end_sorted(pf_perfmon_making *m, perfile_error *err)
 {
     m->ended = true;
@@ -361,8 +366,8 @@ static perfile_status end_sorted(pf_perfmon_making *m, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Two passes over a file that changes in between may find other records: what depends on the first
- * pass is checked. */
+/* If the file changes between the two passes, they may find different records.  So the second pass
+ * checks everything that depends on the first. */
 perfile_status pf_perfmon_making_next(void *making, perfile_bytes *span, perfile_error *err)
 {
     pf_perfmon_making *m = making;

@@ -1,11 +1,11 @@
-/* The driver of perfmon buffers: how they are recognized, and from a source to a stream.
+/* The driver of perfmon buffers: recognizes them, and makes a stream from a source.
  *
- * A buffer has no magic number: it is recognized by what its header may say.  With `--from perfmon`
- * any bytes are read as a buffer, and what is wrong with the header becomes damage of the
- * container; only an unknown version and an impossible end leave no records to read.
+ * A buffer has no magic number: it is recognized by the values that its header may have.  If the
+ * caller asks for this format, any bytes are read as a buffer, and errors in the header become
+ * damage of the container.  Only an unknown version and an impossible end leave no records to read.
  *
  * A directory of files PREFIX.ITERATION.TRACE.cpuperf is one capture with a part for each file, in
- * the order of their processors. */
+ * the order of their CPUs. */
 #include "perfmon/repair.h"
 
 #include <string.h>
@@ -15,15 +15,15 @@
 #include "base/options.h"
 
 enum {
-    PROBE_BYTES = PF_PERFMON_HEADER + 1, /* the type of the first record, too */
+    PROBE_BYTES = PF_PERFMON_HEADER + 1, /* with the type of the first record */
     MOST_PARTS = 1 << 14
 };
 
-/* Frequencies that a buffer without other evidence may have. */
+/* The range of frequencies that are accepted as evidence. */
 #define LEAST_TICKS INT64_C(1000000)
 #define MOST_TICKS  INT64_C(100000000000)
 
-/* The bits of the header that are not free, roughly. */
+/* Roughly the number of header bits that must have certain values. */
 enum { EVIDENCE_BITS = 16 + 14 + 31 + 20, DIRECTORY_BITS = 2 };
 
 static bool is_name_of_buffer(const char *name)
@@ -32,7 +32,8 @@ static bool is_name_of_buffer(const char *name)
     return pf_perfmon_name_of(name, &n);
 }
 
-/* A directory: one of its files has the name of a buffer, and it is no directory of perf's. */
+/* Recognizes a directory: one of its files has the name of a buffer, and it is not a directory of
+ * perf. */
 static unsigned probe_directory(const perfile_source *dir)
 {
     char **names = NULL;
@@ -68,7 +69,7 @@ static unsigned probe_header(perfile_bytes peek)
     return EVIDENCE_BITS;
 }
 
-/* Files that were given one by one: the first of them is a buffer. */
+/* Recognizes a list of files given by the caller: the first one must be a buffer. */
 static unsigned probe_files(const perfile_source *files)
 {
     char **names = NULL;
@@ -112,7 +113,7 @@ static void close_stream(perfile_stream *s)
 
 static const pf_stream_ops ops = {.fill = pf_perfmon_fill, .close = close_stream};
 
-/* Reads the header of a part; sets where its records end, and what is wrong with it. */
+/* Reads the header of a part into part->header. */
 static perfile_status read_header(pf_perfmon_part *part, perfile_error *err)
 {
     perfile_bytes head;
@@ -125,11 +126,11 @@ static perfile_status read_header(pf_perfmon_part *part, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* What can be wrong with a header, in the order in which it is reported. */
+/* The checks of a header, in the order in which failures are reported. */
 typedef struct header_check {
     unsigned damage;
     uint64_t offset;
-    bool ends; /* nothing behind the header can be read */
+    bool ends; /* nothing after the header can be read */
 } header_check;
 static const header_check header_checks[] = {
     {PERFILE_DAMAGE_BAD_VERSION, 0, true},
@@ -140,7 +141,7 @@ static const header_check header_checks[] = {
 };
 enum { N_CHECKS = sizeof header_checks / sizeof header_checks[0] };
 
-/* Which of header_checks[] fail, as bits; none behind one that ends. */
+/* Returns which of header_checks[] fail, as bits.  Nothing after a check that `ends` is tested. */
 static unsigned failed_checks(const pf_perfmon_header *h)
 {
     const bool failed[N_CHECKS] = {h->version != 0, h->arch > PF_PERFMON_ARM64,
@@ -163,7 +164,7 @@ static void add_extent(pf_perfmon_stream *p, uint64_t offset, uint64_t length, u
             (perfile_extent){.offset = offset, .length = length, .role = role, .number = part};
 }
 
-/* Presents a part in the container: its header, records and what is behind them, and damage. */
+/* Adds a part to the container: its header, records, the bytes after them, and damage. */
 static void show_part(pf_perfmon_stream *p, uint32_t i)
 {
     pf_perfmon_part *part = &p->parts[i];
@@ -202,7 +203,7 @@ static void show_part(pf_perfmon_stream *p, uint32_t i)
     add_extent(p, end, file - end, PERFILE_EXTENT_TAIL, i);
 }
 
-/* The buffers of one capture have one architecture and one clock. */
+/* Checks that all buffers have the same architecture and clock, and different CPUs. */
 static perfile_status check_alike(const pf_perfmon_stream *p, perfile_error *err)
 {
     const pf_perfmon_header first = pf_perfmon_header_of(p->parts[0].header);
@@ -221,7 +222,7 @@ static perfile_status check_alike(const pf_perfmon_stream *p, perfile_error *err
     return PERFILE_OK;
 }
 
-/* Reads all headers, and makes the container and the session of them. */
+/* Reads all headers, and makes container and session from them. */
 static perfile_status present(pf_perfmon_stream *p, perfile_error *err)
 {
     perfile_container *c = &p->base.container;
@@ -270,7 +271,7 @@ static char *copy_name(const char *name)
     return copy ? memcpy(copy, name, n) : NULL;
 }
 
-/* Puts the part behind those of lower processors. */
+/* Inserts the part after the parts of lower CPUs. */
 static void insert_part(pf_perfmon_stream *p, pf_perfmon_part part)
 {
     uint32_t at = p->n_parts++;
@@ -279,7 +280,7 @@ static void insert_part(pf_perfmon_stream *p, pf_perfmon_part part)
     p->parts[at] = part;
 }
 
-/* Gives the parts, which are in the order of their names, the processors that the caller says. */
+/* Sets the CPUs of the parts, which are in the order of their names, to the caller's. */
 static void assume_cpus(pf_perfmon_stream *p, const uint32_t *cpus)
 {
     const uint32_t n = p->n_parts;
@@ -291,7 +292,7 @@ static void assume_cpus(pf_perfmon_stream *p, const uint32_t *cpus)
     }
 }
 
-/* What the caller says about the processors of `n` files, NULL: nothing. */
+/* Sets *cpus to the CPUs that the caller gave for `n` files, NULL if none were given. */
 static perfile_status assumed_cpus(const pf_perfmon_stream *p, size_t n, const uint32_t **cpus,
                                    perfile_error *err)
 {
@@ -303,14 +304,14 @@ static perfile_status assumed_cpus(const pf_perfmon_stream *p, size_t n, const u
     return PERFILE_OK;
 }
 
-/* Opens the files of a directory that have the name of a buffer.  They must be of one prefix and
- * iteration: several iterations are several captures. */
+/* Opens the files of a directory that have the name of a buffer.  They must have the same prefix
+ * and iteration: several iterations are several captures. */
 static perfile_status open_directory(pf_perfmon_stream *p, const perfile_source *dir,
                                      perfile_error *err)
 {
     char **names = NULL;
     size_t n = 0;
-    const char *first = NULL; /* of those that have such a name */
+    const char *first = NULL; /* the first file that has such a name */
     pf_perfmon_name one = {0}, name;
     const uint32_t *cpus = NULL;
     perfile_status st = pf_source_list(dir, "", &names, &n, err);
@@ -325,7 +326,7 @@ static perfile_status open_directory(pf_perfmon_stream *p, const perfile_source 
         const bool named = pf_perfmon_name_of(names[i], &name);
         if (!named && !dir->ordered)
             continue;
-        if (!named) /* given one by one, they may be called anything: their ranks count */
+        if (!named) /* listed files may have any name: their index counts */
             name = (pf_perfmon_name){.trace = (uint32_t)i};
         if (named && !first) {
             first = names[i];
@@ -361,7 +362,7 @@ static perfile_status open_directory(pf_perfmon_stream *p, const perfile_source 
     return st;
 }
 
-/* Makes the only part of a source that is one file. */
+/* Makes the only part, for a source that is one file. */
 static perfile_status open_file(pf_perfmon_stream *p, perfile_source *source, perfile_error *err)
 {
     pf_perfmon_name name;
@@ -401,7 +402,7 @@ static perfile_status open_perfmon(perfile_source *source, const perfile_open_op
         st = present(p, err);
     if (st != PERFILE_OK) {
         if (!directory && p->n_parts)
-            p->parts[0].source = NULL; /* it stays the caller's */
+            p->parts[0].source = NULL; /* the caller still owns it */
         close_stream(&p->base);
         return st;
     }

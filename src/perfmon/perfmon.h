@@ -1,9 +1,9 @@
-/* Zircon perfmon buffers inside the library: places in the header, the framing of records, and the
+/* Zircon perfmon buffers inside the library: offsets in the header, the framing of records, and the
  * stream of the driver.
  *
- * A buffer is a header of 24 bytes and packed records of 4-byte headers until `capture_end`.  A
- * TIME record sets the time of all that follow; which processor the buffer is of is said by the
- * name of its file only (name.c).  Several buffers of one capture are the parts of one stream. */
+ * A buffer is a header of 24 bytes, then packed records with 4-byte headers until `capture_end`.  A
+ * TIME record sets the time of all records that follow.  Only the name of its file says which CPU a
+ * buffer belongs to (family.c).  Several buffers of one capture are the parts of one stream. */
 #ifndef PF_PERFMON_PERFMON_H
 #define PF_PERFMON_PERFMON_H
 
@@ -21,7 +21,7 @@ enum {
     PF_PERFMON_RECORD_HEADER = 4, /* u8 type, u8 reserved flags, u16 event */
     PF_PERFMON_TAG_AT = 1,
     PF_PERFMON_EVENT_AT = 2,
-    PF_PERFMON_BRANCHES_AT = 4, /* u32, of a LAST_BRANCH */
+    PF_PERFMON_BRANCHES_AT = 4, /* u32, in a LAST_BRANCH */
     PF_PERFMON_MOST_BRANCHES = 32,
     PF_PERFMON_BRANCH = 24,
     PF_PERFMON_MOST = 16 + PF_PERFMON_MOST_BRANCHES * PF_PERFMON_BRANCH,
@@ -57,12 +57,12 @@ typedef struct pf_perfmon_header {
 /* Decodes PF_PERFMON_HEADER bytes. */
 pf_perfmon_header pf_perfmon_header_of(const uint8_t *bytes);
 
-/* Bytes of each type of fixed size; 0: there is no such type; of LAST_BRANCH those in front of its
+/* Size of each type of record; 0 if there is no such type.  For LAST_BRANCH, the size without its
  * branches. */
 extern const uint8_t pf_perfmon_sizes[PF_PERFMON_TYPES];
 
-/* Frames the record at `p`, where `left` bytes are left of the buffer: 0, or the damage
- * (PERFILE_DAMAGE_…). */
+/* Frames the record at `p`, with `left` bytes up to the end of the buffer.  Returns 0, or the
+ * damage (PERFILE_DAMAGE_…). */
 static inline unsigned pf_perfmon_frame(const uint8_t *p, size_t left, pf_frame *f)
 {
     if (left < PF_PERFMON_RECORD_HEADER)
@@ -87,58 +87,58 @@ static inline unsigned pf_perfmon_frame(const uint8_t *p, size_t left, pf_frame 
     return 0;
 }
 
-/* True for a record of this stored type. */
+/* Returns true for a record of this stored type. */
 static inline bool pf_perfmon_is(const perfile_record *r, unsigned type)
 {
     return r->type == PF_TYPE_OF(PF_FAMILY_AT_perfmon, type) && r->family == PF_FAMILY_AT_perfmon;
 }
 
-/* The ticks of a TIME record. */
+/* Returns the ticks of a TIME record. */
 static inline int64_t pf_perfmon_time(const perfile_record *r)
 {
     return (int64_t)pf_load_u64(r->body.ptr, r->flags & PERFILE_REC_SWAPPED);
 }
 
-/* Conversion of ticks to ns: time = ticks * mult / 2^shift, as a TIME_CONV record says.  False if
- * `ticks_per_second` is not above 0. */
+/* Sets the conversion of ticks to ns, as in a TIME_CONV record: time = ticks * mult / 2^shift.
+ * Returns false if `ticks_per_second` is not above 0. */
 bool pf_perfmon_conversion(int64_t ticks_per_second, uint32_t *shift, uint64_t *mult);
 
-/* A buffer: a file of its own. */
+/* A buffer, which is a file of its own. */
 typedef struct pf_perfmon_part {
     perfile_source *source;
-    char *name; /* of its file in a directory; NULL: the only one */
+    char *name; /* name of its file in a directory; NULL if it is the only one */
     uint32_t cpu;
-    uint64_t end;                      /* of its records, as far as it is known */
-    unsigned damages;                  /* bits: header_checks[] of open.c that failed */
+    uint64_t end;                      /* end of its records, as far as it is known */
+    unsigned damages;                  /* bits: which header_checks[] of open.c failed */
     uint8_t header[PF_PERFMON_HEADER]; /* as stored */
 } pf_perfmon_part;
 
 typedef struct pf_perfmon_stream {
     perfile_stream base;
     char *name;             /* base.name points to it */
-    pf_perfmon_part *parts; /* by processor */
-    perfile_part *shown;    /* the same for the container */
+    pf_perfmon_part *parts; /* sorted by CPU */
+    perfile_part *shown;    /* the parts as the container has them */
     perfile_extent *extents;
     perfile_container_damage *damages;
     uint32_t *cpus;
     uint32_t n_parts;
     uint32_t n_damages;
-    uint32_t at;  /* the part that is read */
-    uint64_t pos; /* of the next record in that part */
+    uint32_t at;  /* index of the current part */
+    uint64_t pos; /* offset of the next record in that part */
     uint64_t time;
     uint64_t sequence;
-    bool timed;    /* the part had a TIME */
-    bool damaged;  /* what is behind `pos` cannot be read */
-    bool prepared; /* the slots of the run have what all records of the part have */
+    bool timed;    /* there was a TIME in the part */
+    bool damaged;  /* bytes after `pos` cannot be read */
+    bool prepared; /* the slots of the batch have the members common to all records of the part */
 } pf_perfmon_stream;
 
-/* Fills the next run (walk.c). */
+/* Fills the next batch (walk.c). */
 perfile_status pf_perfmon_fill(perfile_stream *s, perfile_error *err);
 
-/* What the name of a file says: PREFIX.ITERATION.TRACE.cpuperf.  False if it is not of this form.
- */
+/* The parts of a file name PREFIX.ITERATION.TRACE.cpuperf.  pf_perfmon_name_of() returns false for
+ * other names. */
 typedef struct pf_perfmon_name {
-    size_t prefix; /* bytes */
+    size_t prefix; /* its length */
     uint32_t iteration, trace;
 } pf_perfmon_name;
 bool pf_perfmon_name_of(const char *file, pf_perfmon_name *name);

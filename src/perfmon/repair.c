@@ -1,23 +1,23 @@
-/* Where the records of a damaged buffer end, and where they begin again behind damage.
+/* Finds where the records of a damaged buffer end, and where they go on after damage.
  *
- * The end: the header may not say it (it is written last, and may lie inside the header or inside a
- * record); then records end where the walk from the first one on ends.  The next place: a chain of
- * records that begins with a TIME, since records in front of the next TIME have a time that nobody
- * knows. */
+ * The header may not have a valid end, because it is written last; the end may be inside the header
+ * or inside a record.  Then records end where a walk from the first record ends.  After damage,
+ * records go on at a chain of records that begins with a TIME, because the time of records before
+ * the next TIME is unknown. */
 #include "perfmon/repair.h"
 
 #include "base/error.h"
 
 enum {
-    LEAST_CHAIN = 2, /* records of a chain that reaches the end */
-    CHAIN = 12,      /* records of any other */
+    LEAST_CHAIN = 2, /* minimum records of a chain that reaches the end */
+    CHAIN = 12,      /* records of any other chain */
     CHAIN_BYTES = CHAIN * PF_PERFMON_MOST,
     MOST_ID = 0x27ff, /* the last id of group 4, in either layout */
     STEP = 4          /* records are aligned to this */
 };
 
-/* True if records stand at `p` one after the other, the first a TIME.  `whole`: these are all
- * bytes that are left. */
+/* Returns true if a chain of records begins at `p`, the first a TIME.  `whole`: no bytes follow
+ * these. */
 static bool is_chain(const uint8_t *p, size_t left, bool whole)
 {
     unsigned n = 0;
@@ -56,7 +56,7 @@ perfile_status pf_perfmon_next_chain(perfile_source *source, uint64_t from, uint
                 return PERFILE_OK;
             }
         at += i;
-        if (whole) { /* the end of the input, if that comes first */
+        if (whole) { /* the end of the input may come first */
             *next = at < end ? at : end;
             return PERFILE_OK;
         }
@@ -64,8 +64,8 @@ perfile_status pf_perfmon_next_chain(perfile_source *source, uint64_t from, uint
     return PERFILE_OK;
 }
 
-/* Walks the records from the header on: *end is where the walk ends, *met is set if a record begins
- * or ends at `mark`. */
+/* Walks the records from the header on.  Sets *end to the offset where the walk ends, and *met if a
+ * record begins or ends at `mark`. */
 static perfile_status walk(perfile_source *file, uint64_t mark, uint64_t *end, uint64_t *records,
                            bool *met, perfile_error *err)
 {
@@ -94,8 +94,8 @@ static perfile_status walk(perfile_source *file, uint64_t mark, uint64_t *end, u
     }
 }
 
-/* An end that the header says stays if it is one of a record: bytes behind it are no records of the
- * capture then, whatever they look like. */
+/* pf_repair_ops.guess.  The end in the header is not replaced if a record ends there: bytes after
+ * it are then not records of the capture, whatever they look like. */
 static perfile_status guess(perfile_source *file, const perfile_assume *given, pf_repair *r,
                             perfile_error *err)
 {

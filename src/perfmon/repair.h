@@ -4,8 +4,9 @@
 
 #include "perfmon/perfmon.h"
 
-/* Searches [from, end) for the next place where records that can be trusted begin, with a TIME.
- * If there is none, *next is `end`, or the end of the input if that comes first. */
+/* Searches [from, end) for the next offset where records that can be trusted begin, with a TIME.
+ * If there is none, sets *found to false and *next to `end`, or to the end of the input if that
+ * comes first. */
 perfile_status pf_perfmon_next_chain(perfile_source *source, uint64_t from, uint64_t end,
                                      uint64_t *next, bool *found, perfile_error *err);
 

@@ -1,9 +1,9 @@
-/* The second pass of a conversion to the form of `perf stat record`: what was counted of each event
- * on each processor, in one STAT.
+/* The second pass of a conversion to the form of `perf stat record`: makes one STAT for each event
+ * and CPU.
  *
- * A COUNT holds what was counted since the one before it, so that several of an event add up.  What
- * perf calls the time enabled and running is that between the first and the last TIME of the
- * buffer; 0, "not counted", where a buffer has no COUNT of an event. */
+ * A COUNT holds the count since the previous COUNT of the event, so several of them are added.  The
+ * time enabled and running of perf is the time between the first and the last TIME of the buffer.
+ * It is 0, "not counted", if the buffer has no COUNT of the event. */
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -11,7 +11,7 @@
 #include "perfmon/translate.h"
 
 enum {
-    SPAN_BYTES = 64 << 10, /* of records that are handed over at once */
+    SPAN_BYTES = 64 << 10, /* bytes of records that are returned at once */
     RECORD_BYTES = 64,     /* a STAT or a STAT_ROUND is smaller */
     FINAL = 1              /* perfile_stat_round.type */
 };
@@ -19,7 +19,7 @@ enum {
 static const perfile_encode_options little = {.size = sizeof little,
                                               .byte_order = PERFILE_BYTE_ORDER_LITTLE};
 
-/* What was counted of an event on a processor. */
+/* The count of an event on a CPU. */
 typedef struct total {
     uint64_t sum;
     bool counted; /* there was a COUNT */
@@ -29,11 +29,11 @@ struct pf_perfmon_counting {
     pf_perfmon_survey survey;
     const pf_translation *t;
     perfile_stream *stream;
-    total *totals; /* of event e and buffer b at e * n_buffers + b */
+    total *totals; /* that of event e and buffer b is at e * n_buffers + b */
     uint64_t n_totals;
-    uint64_t next;  /* total that becomes a STAT next */
-    uint64_t added; /* COUNT records behind the first of their event and processor */
-    pf_buffer out;  /* records to be handed over */
+    uint64_t next;  /* index of the total that becomes the next STAT */
+    uint64_t added; /* COUNT records after the first of their event and CPU */
+    pf_buffer out;  /* records to be returned */
     bool begun, over;
 };
 
@@ -41,7 +41,7 @@ static perfile_status add_count(pf_perfmon_counting *c, const perfile_record *r,
 {
     const pf_perfmon_survey *v = &c->survey;
     if (perfile_record_stored_type(r) != PF_PERFMON_COUNT)
-        return PERFILE_OK; /* a TIME: the survey found no other */
+        return PERFILE_OK; /* a TIME: the survey found no other type */
     const uint32_t event = pf_perfmon_event_at(v, r->misc);
     if (event >= v->n_events)
         return pf_perfmon_fail_changed(err);
@@ -54,7 +54,7 @@ static perfile_status add_count(pf_perfmon_counting *c, const perfile_record *r,
                    "the counts of event 0x%x add up to more than 64 bits", r->misc);
 }
 
-/* Reads the capture to its end.  Its damage was reported by the survey. */
+/* Reads the capture to its end.  The survey has already reported its damage. */
 static perfile_status read_counts(pf_perfmon_counting *c, perfile_error *err)
 {
     const perfile_record *first;
@@ -72,7 +72,7 @@ static uint64_t ns_of(const pf_perfmon_survey *v, int64_t ticks)
     return pf_ticks_to_ns(ticks, v->shift, v->mult);
 }
 
-/* How long a buffer was filled, ns; 0 if its time went back. */
+/* Returns the time from the first to the last TIME of a buffer in ns; 0 if time went back. */
 static uint64_t duration(const pf_perfmon_survey *v, const pf_perfmon_buffer *b)
 {
     const uint64_t first = b->has_time ? ns_of(v, b->first_time) : 0;
@@ -80,7 +80,7 @@ static uint64_t duration(const pf_perfmon_survey *v, const pf_perfmon_buffer *b)
     return last > first ? last - first : 0;
 }
 
-/* How long the run took: from the first time of all processors to the last. */
+/* Returns the duration of the recording in ns: from the first time of all CPUs to the last. */
 static uint64_t wall_time(const pf_perfmon_survey *v)
 {
     uint64_t first = UINT64_MAX, last = 0;

@@ -1,5 +1,5 @@
-/* The first pass of a conversion to perf.data: events and what their samples need, address spaces,
- * the layout of ids, times, and what will be lost. */
+/* The first pass of a conversion to perf.data: finds events and the fields of their samples,
+ * address spaces, the layout of ids, times, and losses. */
 #include "perfmon/translate.h"
 
 #include "base/alloc.h"
@@ -53,7 +53,7 @@ static perfile_status begin(pf_perfmon_survey *v, perfile_stream *s,
     return PERFILE_OK;
 }
 
-/* Makes room for one more event. */
+/* Adds an event. */
 static perfile_status add_event(pf_perfmon_survey *v, pf_perfmon_event event, perfile_error *err)
 {
     pf_perfmon_event *more = pf_array_more(v->events, v->n_events, &v->events_cap, sizeof *more);
@@ -67,7 +67,7 @@ static perfile_status add_event(pf_perfmon_survey *v, pf_perfmon_event event, pe
     return PERFILE_OK;
 }
 
-/* The entry of the event, made at its first appearance. */
+/* Sets *event to the entry of the event, which is made at its first appearance. */
 static perfile_status event_of(pf_perfmon_survey *v, uint16_t id, pf_perfmon_event **event,
                                perfile_error *err)
 {
@@ -86,7 +86,7 @@ static void widen(pf_perfmon_survey *v, int64_t ticks)
     v->last_sample = ns > v->last_sample ? ns : v->last_sample;
 }
 
-/* Gives the address space of a PC or LAST_BRANCH, at `at`, a number. */
+/* Assigns a number to the address space at `at` of a PC or LAST_BRANCH. */
 static perfile_status note_aspace(pf_perfmon_survey *v, const uint8_t *at, bool swap,
                                   perfile_error *err)
 {
@@ -109,12 +109,12 @@ static void note_branches(pf_perfmon_survey *v, const perfile_record *r, bool sw
     }
 }
 
-/* A group is a TIME and what follows it up to the next. */
+/* A group is a TIME and the records that follow it up to the next TIME. */
 typedef struct group {
     uint32_t part;
     bool open;    /* there was a TIME … */
-    bool samples; /* … and something behind it, or an event in it */
-    bool untimed; /* samples stand in front of the first TIME */
+    bool samples; /* … and records after it, or an event in it */
+    bool untimed; /* there are samples before the first TIME */
 } group;
 
 static void end_group(pf_perfmon_survey *v, group *g)
@@ -123,7 +123,8 @@ static void end_group(pf_perfmon_survey *v, group *g)
     g->open = g->samples = false;
 }
 
-/* Samples in front of the first TIME have its time; without any they have time 1, as ticks of 0. */
+/* Samples before the first TIME have its time.  If there is no TIME, they have time 1, like ticks
+ * of 0. */
 static void end_part(pf_perfmon_survey *v, group *g)
 {
     const pf_perfmon_buffer *b = &v->buffers[g->part];
@@ -134,7 +135,7 @@ static void end_part(pf_perfmon_survey *v, group *g)
     g->untimed = false;
 }
 
-/* The form of `perf stat` has no place for anything but times and counts. */
+/* Fails because the form of `perf stat` can only express times and counts. */
 static perfile_status fail_sample(const perfile_record *r, perfile_error *err)
 {
     return pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon.stat",
@@ -200,7 +201,7 @@ static perfile_status note_record(pf_perfmon_survey *v, group *g, const perfile_
     return st;
 }
 
-/* Puts event 0 behind the others, decides the layout, and takes the rates of the options. */
+/* Adds event 0 after the others, decides the layout, and sets the rates of the options. */
 static perfile_status finish(pf_perfmon_survey *v, const perfile_perfmon_options *o,
                              perfile_error *err)
 {
@@ -228,12 +229,13 @@ static perfile_status finish(pf_perfmon_survey *v, const perfile_perfmon_options
     return PERFILE_OK;
 }
 
-/* An event has an id for each buffer: a small input can ask for very many. */
+/* Limits the number of ids: an event has an id for each buffer, so a small input can ask for very
+ * many. */
 static perfile_status check_ids(const pf_perfmon_survey *v, const perfile_stream *s,
                                 perfile_error *err)
 {
     enum {
-        ID_BYTES = 40, /* in the ids of the attr, and in ID_INDEX */
+        ID_BYTES = 40, /* bytes of an id in the attr and in ID_INDEX */
         ALWAYS = 16 << 20
     };
     const uint64_t ratio = s->limits.growth_ratio;

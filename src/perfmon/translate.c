@@ -1,5 +1,5 @@
-/* pf_driver.translate: a stream of perf's records made of a capture of perfmon buffers, and what is
- * said about it: what was assumed, and what the records of perf have no place for. */
+/* pf_driver.translate: makes a stream of perf's records from a capture of perfmon buffers.  Tells
+ * the caller what was assumed, and what cannot be expressed in records of perf. */
 #include "perfmon/translate.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "core/stream.h"
 #include "perfile/live.h"
 
-/* `where`: perfile_note.where. */
+/* Passes a note to the caller.  `where` is perfile_note.where. */
 static void say(const pf_translation *t, uint32_t kind, uint64_t count, const char *where,
                 const char *text)
 {
@@ -23,7 +23,7 @@ static void say(const pf_translation *t, uint32_t kind, uint64_t count, const ch
         t->options->note(t->options->user, &note);
 }
 
-/* "12 buffers without a TIME": nothing of a count that is 0. */
+/* Passes a note such as "12 buffers without a TIME".  Does nothing if the count is 0. */
 static void say_count(const pf_translation *t, uint32_t kind, uint64_t count, const char *where,
                       const char *noun, const char *rest)
 {
@@ -45,7 +45,8 @@ static void say_assumed(const pf_translation *t, uint64_t count, const char *nou
     say_count(t, PERFILE_NOTE_ASSUMED, count, NULL, noun, rest);
 }
 
-/* Events without a rate count samples: not those of COUNT and VALUE records alone. */
+/* Returns the number of events without a rate, except event 0: the periods of their samples are
+ * sample counts. */
 static uint64_t without_rate(const pf_perfmon_survey *v)
 {
     uint64_t n = 0;
@@ -62,7 +63,7 @@ static uint64_t full_buffers(const pf_perfmon_survey *v)
     return n;
 }
 
-/* What the survey found. */
+/* Reports what the survey found. */
 static void report(const pf_perfmon_survey *v, const pf_translation *t)
 {
     const pf_perfmon_losses *l = &v->losses;
@@ -92,7 +93,7 @@ static void report(const pf_perfmon_survey *v, const pf_translation *t)
     pf_perfmon_say_loss(t, l->tail, "byte", "behind the last record left out");
 }
 
-/* The functions of the second pass, which takes the survey over. */
+/* Starts the second pass, which owns the survey from then on, and sets the functions in *pass. */
 static perfile_status begin_second(pf_perfmon_survey *v, const pf_translation *t,
                                    perfile_stream_callbacks *pass, perfile_error *err)
 {
@@ -121,7 +122,7 @@ perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **st
     pf_perfmon_survey survey = {0};
     perfile_session *session = NULL;
     perfile_stream_callbacks pass;
-    bool sorted = false; /* the second pass owns the survey when this is asked for */
+    bool sorted = false; /* set early, because the second pass then owns the survey */
     perfile_status st = pf_perfmon_survey_run(&survey, t, err);
     if (st == PERFILE_OK)
         st = perfile_session_new(&so, &session, err);
@@ -129,7 +130,7 @@ perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **st
         st = pf_perfmon_session(&survey, session, err);
     if (st == PERFILE_OK) {
         report(&survey, t);
-        /* Counts of perf stat have no time. */
+        /* The counts of perf stat have no time. */
         sorted = survey.stat || pf_perfmon_is_sorted(&survey);
     }
     if (st == PERFILE_OK)

@@ -1,8 +1,9 @@
-/* Perfmon buffers as records of perf.data.  The capture is read twice: the survey finds what must
- * be known before the first record (events, address spaces, times), then the records are made.
+/* Converts perfmon buffers to records of perf.data.  The capture is read twice: the survey finds
+ * the facts that are needed before the first record (events, address spaces, times), then the
+ * records are made.
  *
- * Each TIME with an event, TICK, COUNT, VALUE and PC becomes a SAMPLE; a LAST_BRANCH goes into a
- * sample of the same interrupt, or becomes one.  Numbers of processes stand for address spaces. */
+ * Each TIME with an event, TICK, COUNT, VALUE and PC becomes a SAMPLE.  A LAST_BRANCH is added to a
+ * sample of the same interrupt, or becomes a sample.  Process numbers represent address spaces. */
 #ifndef PF_PERFMON_TRANSLATE_H
 #define PF_PERFMON_TRANSLATE_H
 
@@ -11,7 +12,7 @@
 #include "perfile/convert.h"
 #include "perfmon/events.h"
 
-/* An event of the capture, which becomes one of perf. */
+/* An event of the capture, which becomes an event of perf. */
 typedef struct pf_perfmon_event {
     uint16_t id;
     bool has_pc, has_branches, has_value;
@@ -19,10 +20,10 @@ typedef struct pf_perfmon_event {
     uint64_t rate;
 } pf_perfmon_event;
 
-/* What is known about a buffer. */
+/* Facts about a buffer. */
 typedef struct pf_perfmon_buffer {
     uint32_t cpu;
-    uint16_t first_event; /* id of the first record that has one; 0: none has */
+    uint16_t first_event; /* event of the first record that has one; 0: none has */
     bool full;
     bool has_time;
     int64_t first_time, last_time; /* ticks, in the order of the records */
@@ -30,17 +31,17 @@ typedef struct pf_perfmon_buffer {
 
 enum { PF_PERFMON_IDS = 1 << 16, PF_PERFMON_MOST_EVENTS = UINT16_MAX };
 
-/* Counts of what the output does not have. */
+/* Counts of things that are not in the output. */
 typedef struct pf_perfmon_losses {
-    uint64_t reserved_flags; /* records with such flags */
+    uint64_t reserved_flags; /* records with reserved flags */
     uint64_t info;           /* branches with unknown bits */
     uint64_t empty_times;    /* TIME records without any sample */
-    uint64_t kinds;          /* samples of TICK and of TIME with an event */
-    uint64_t tail;           /* bytes behind the records */
-    uint64_t aspaces;  /* LAST_BRANCH records whose address space is not that of their sample */
-    uint64_t negative; /* TIME records below 0 */
-    uint64_t untimed;  /* records before the first TIME */
-    uint64_t timeless; /* buffers without any */
+    uint64_t kinds;          /* samples made from TICK, and from TIME with an event */
+    uint64_t tail;           /* bytes after the records */
+    uint64_t aspaces;        /* LAST_BRANCH records with another address space than their sample */
+    uint64_t negative;       /* TIME records with a time below 0 */
+    uint64_t untimed;        /* records before the first TIME */
+    uint64_t timeless;       /* buffers without any TIME */
 } pf_perfmon_losses;
 
 typedef struct pf_perfmon_survey {
@@ -49,74 +50,74 @@ typedef struct pf_perfmon_survey {
     uint64_t mult;
     unsigned layout;
     unsigned evidence; /* bits 1 << PF_PERFMON_LAYOUT_… */
-    bool stat;         /* the output is that of `perf stat record`: the capture only counts */
-    bool mispredicts;  /* some branch has the bit: the hardware knows it */
+    bool stat;         /* the output has the form of `perf stat record`: only counts */
+    bool mispredicts;  /* some branch has the bit: the hardware sets it */
     bool any_branches; /* some event has LAST_BRANCH records */
-    bool goes_back;    /* some time is below the one before it */
+    bool goes_back;    /* some time is below the previous one */
     pf_perfmon_buffer *buffers;
     uint32_t n_buffers;
-    uint16_t *position; /* of each id in `events`, + 1; 0: it has none */
+    uint16_t *position; /* of each id: its index in `events` plus 1; 0: not an event */
     pf_perfmon_event *events;
     uint32_t n_events, events_cap;
-    pf_perfmon_event none; /* event 0, before it is put behind the others */
+    pf_perfmon_event none; /* event 0, until it is added after the others */
     bool has_none;
     pf_arena arena;                     /* counts the memory of `aspaces` */
     pf_ids aspaces;                     /* keys of address spaces, and their numbers */
     pf_buffer keys;                     /* uint64_t: the keys in the order of their numbers */
-    uint64_t first_sample, last_sample; /* ns; first > last: there is none */
+    uint64_t first_sample, last_sample; /* ns; first > last: there are none */
     pf_perfmon_losses losses;
 } pf_perfmon_survey;
 
-/* Tells what the output does not have, "12 bytes behind …", and counts it as one loss; nothing if
- * `count` is 0. */
+/* Tells the caller what the output does not have, "12 bytes behind …", and counts it as one loss.
+ * Does nothing if `count` is 0. */
 void pf_perfmon_say_loss(const pf_translation *t, uint64_t count, const char *noun,
                          const char *rest);
 
-/* The capture has other records or events than the survey found. */
+/* Fails because the capture has other records or events than the survey found. */
 perfile_status pf_perfmon_fail_changed(perfile_error *err);
 
-/* Reads the capture to its end.  `t` is that of the driver. */
+/* Reads the capture to its end.  `t` comes from pf_driver.translate. */
 perfile_status pf_perfmon_survey_run(pf_perfmon_survey *v, const pf_translation *t,
                                      perfile_error *err);
 void pf_perfmon_survey_free(pf_perfmon_survey *v);
 
-/* The position of the event of a record in v->events; UINT32_MAX: it has none. */
+/* Returns the index in v->events of an event id, UINT32_MAX if it has none. */
 static inline uint32_t pf_perfmon_event_at(const pf_perfmon_survey *v, uint16_t id)
 {
     return (uint32_t)v->position[id] - 1;
 }
 
-/* The key of an address space: without bits of the x86-64 register that are not its address. */
+/* Returns the key of an address space.  On x86-64, these are the address bits of the register. */
 static inline uint64_t pf_perfmon_aspace_key(const pf_perfmon_survey *v, uint64_t aspace)
 {
     return v->arch == PF_PERFMON_X86_64 ? aspace & ~(UINT64_C(0xfff) | UINT64_C(1) << 63) : aspace;
 }
 
-/* sample_type of an event. */
+/* Returns the sample_type of an event. */
 uint64_t pf_perfmon_sample_type(const pf_perfmon_event *e);
 
-/* The id of an event on a processor, as perf's records have it. */
+/* Returns the id of an event on a CPU, as used in the records of perf. */
 static inline uint64_t pf_perfmon_id(const pf_perfmon_survey *v, uint32_t event, uint32_t buffer)
 {
     return 1 + (uint64_t)event * v->n_buffers + buffer;
 }
 
-/* Makes the records that stand in front of all others: the clock, ids, processors, names of address
- * spaces; of a capture that only counts, settings, threads and processors. */
+/* Makes the records that come before all others: the clock, ids, CPUs, names of address spaces.
+ * For a capture that only counts: settings, threads and CPUs. */
 perfile_status pf_perfmon_front(const pf_perfmon_survey *v, pf_buffer *out, perfile_error *err);
 
-/* Makes events and features in a session. */
+/* Adds events and features to a session. */
 perfile_status pf_perfmon_session(const pf_perfmon_survey *v, perfile_session *s,
                                   perfile_error *err);
 
-/* True if the records of the second pass are in order of time. */
+/* Returns true if the records of the second pass are in order of time. */
 static inline bool pf_perfmon_is_sorted(const pf_perfmon_survey *v)
 {
     return v->n_buffers == 1 && !v->goes_back;
 }
 
-/* The second pass: records in the order of the buffers, and a FINISHED_ROUND if they are sorted.
- * It owns the survey, and tells at its end what only it can count. */
+/* The second pass: makes records in the order of the buffers, and a FINISHED_ROUND if they are
+ * sorted.  It owns the survey.  At its end it reports the losses that only it can count. */
 typedef struct pf_perfmon_making pf_perfmon_making;
 perfile_status pf_perfmon_making_new(pf_perfmon_survey *v, const pf_translation *t,
                                      pf_perfmon_making **making, perfile_error *err);
@@ -124,7 +125,8 @@ void pf_perfmon_making_free(void *making);
 /* See perfile_stream_callbacks.next. */
 perfile_status pf_perfmon_making_next(void *making, perfile_bytes *span, perfile_error *err);
 
-/* The same where survey.stat is set: a STAT for each event and buffer, then STAT_ROUND. */
+/* The second pass if survey.stat is set: makes a STAT for each event and buffer, then STAT_ROUND.
+ */
 typedef struct pf_perfmon_counting pf_perfmon_counting;
 perfile_status pf_perfmon_counting_new(pf_perfmon_survey *v, const pf_translation *t,
                                        pf_perfmon_counting **counting, perfile_error *err);

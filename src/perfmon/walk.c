@@ -1,15 +1,16 @@
-/* The record walk: runs of records, part by part, and what is told where no record can be read.
+/* The record walk: delivers batches of records, part by part, and reports damage where no record
+ * can be read.
  *
- * Nothing says where a record begins but the size of the one before it, so an unknown type ends a
- * part, unless the policy is to search for the next chain of records (repair.c).  What was read
- * before stays valid, and the next part is read. */
+ * Only the size of a record says where the next one begins.  So an unknown type ends a part, unless
+ * the policy is to search for the next chain of records (repair.c).  Records before it stay valid,
+ * and the next part is read. */
 #include "perfmon/repair.h"
 
 #include "base/error.h"
 
 enum { STEP = 4 /* records are aligned to this */ };
 
-/* The time of a TIME record as perfile_record.time has it: see pf_family.ticks. */
+/* Returns the time of a TIME record in the form of perfile_record.time: see pf_family.ticks. */
 static uint64_t ordered(int64_t ticks)
 {
     return (uint64_t)ticks ^ PF_TICKS_BIAS;
@@ -22,7 +23,7 @@ static void begin_part(pf_perfmon_stream *p, uint32_t part)
     p->timed = p->damaged = p->prepared = false;
 }
 
-/* Fills in what all records of a part have. */
+/* Sets the members of the slots that are the same for all records of a part. */
 static void prepare_slots(pf_perfmon_stream *p)
 {
     const bool stable = p->parts[p->at].source->stable;
@@ -38,8 +39,8 @@ static void prepare_slots(pf_perfmon_stream *p)
     p->prepared = true;
 }
 
-/* Where reading goes on behind damage at p->pos, *found; else what is left of the part is lost:
- * *next is its end. */
+/* Sets *next to the offset where reading goes on after damage at p->pos, and *found.  If there is
+ * none, the rest of the part is lost and *next is its end. */
 static perfile_status find_next(pf_perfmon_stream *p, unsigned damage, uint64_t *next, bool *found,
                                 perfile_error *err)
 {
@@ -57,14 +58,14 @@ static perfile_status find_next(pf_perfmon_stream *p, unsigned damage, uint64_t 
         return pf_perfmon_next_chain(part->source, p->pos + STEP, part->end, next, found, err);
     if (size != PF_SIZE_UNKNOWN)
         return PERFILE_OK;
-    /* The header may promise anything: what is there counts. */
+    /* The end in the header may be any number: only bytes that are there count as lost. */
     perfile_status st = pf_source_run(part->source, p->pos, 1, &there, err);
     if (st == PERFILE_OK && there.len < *next - p->pos)
         *next = p->pos + there.len;
     return st;
 }
 
-/* Delivers damage at p->pos as the only item of the run. */
+/* Delivers damage at p->pos as the only item of the batch. */
 static perfile_status tell_damage(pf_perfmon_stream *p, unsigned damage, perfile_error *err)
 {
     perfile_stream *s = &p->base;
@@ -110,8 +111,8 @@ static inline void add(pf_perfmon_stream *p, const uint8_t *at, const pf_frame *
     p->pos += f->size;
 }
 
-/* Fills the run from bytes at p->pos; `whole`: these are all that is left of the records.  Returns
- * the damage where it ends, 0 if there is none or more bytes are needed to tell. */
+/* Fills the batch from the bytes at p->pos.  `whole`: these are all remaining bytes of the records.
+ * Returns the damage at which it stops, 0 if there is none or more bytes are needed to decide. */
 static unsigned add_run(pf_perfmon_stream *p, perfile_bytes run, bool whole)
 {
     if (!p->prepared)
@@ -131,7 +132,7 @@ static unsigned add_run(pf_perfmon_stream *p, perfile_bytes run, bool whole)
     return 0;
 }
 
-/* Fills the run from the part that is read.  PERFILE_END: it has no more. */
+/* Fills the batch from the current part.  Returns PERFILE_END if it has no more records. */
 static perfile_status fill_part(pf_perfmon_stream *p, perfile_error *err)
 {
     perfile_stream *s = &p->base;
@@ -155,7 +156,7 @@ static perfile_status fill_part(pf_perfmon_stream *p, perfile_error *err)
     s->summary.bytes += p->pos - from;
     if (damage && s->n_run == 0)
         return tell_damage(p, damage, err);
-    return PERFILE_OK; /* damage behind records is met again by the next run */
+    return PERFILE_OK; /* damage after records is found again by the next call */
 }
 
 perfile_status pf_perfmon_fill(perfile_stream *s, perfile_error *err)

@@ -1,10 +1,10 @@
 /* Writes perfmon buffers: the header of the input, then records as they are, and a TIME wherever
- * the time of the next record is another than was said last.  So a filtered buffer keeps true
- * times.
+ * the time of the next record is not that of the last TIME written.  So a filtered buffer has
+ * correct times.
  *
- * `capture_end` is known at the end: the sink must be a file, or the whole buffer is kept in memory
- * until then (a buffer is some MiB).  A buffer is of one processor: records of a second one are
- * refused. */
+ * `capture_end` is known only at the end.  So the sink must be able to patch, or the whole buffer
+ * is held in memory until then (a buffer has some MiB).  A buffer belongs to one CPU: records of a
+ * second one are refused. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@
 enum { WRITE_BYTES = 64 << 10 };
 #define NO_PART UINT32_MAX
 
-/* What is known about a part of the input. */
+/* Facts about a part of the input. */
 typedef struct input_part {
     uint8_t header[PF_PERFMON_HEADER];
     uint32_t cpu;
@@ -26,11 +26,11 @@ typedef struct input_part {
 
 typedef struct pf_perfmon_writer {
     perfile_writer base;
-    pf_buffer out;   /* not yet given to the sink; of a pipe: the whole buffer */
-    uint64_t time;   /* said last, as perfile_record.time */
-    pf_buffer parts; /* input_part: of the input */
-    uint32_t part;   /* of the record before; NO_PART: there was none */
-    bool timed;      /* a time was said */
+    pf_buffer out;   /* not yet written to the sink; for a pipe, the whole buffer */
+    uint64_t time;   /* last time written, in the form of perfile_record.time */
+    pf_buffer parts; /* input_part: the parts of the input */
+    uint32_t part;   /* part of the previous record; NO_PART: there was none */
+    bool timed;      /* `time` is set */
     bool patches;
     bool begun;
 } pf_perfmon_writer;
@@ -45,7 +45,8 @@ static input_part *part_at(const pf_perfmon_writer *w, uint32_t i)
     return i < w->parts.len / sizeof(input_part) ? (input_part *)(void *)w->parts.ptr + i : NULL;
 }
 
-/* The header of a part of the input.  All of a capture agree, but for the flag FULL and the end. */
+/* Stores the header of a part of the input.  The headers of a capture differ only in the flag FULL
+ * and the end. */
 static perfile_status put_header(perfile_writer *writer, const perfile_part *part,
                                  perfile_error *err)
 {
@@ -73,7 +74,7 @@ static perfile_status begin(pf_perfmon_writer *w, perfile_error *err)
                : pf_fail_nomem(err, "perfmon");
 }
 
-/* Gives the sink what is ready, unless the header has to be known first. */
+/* Writes the pending bytes to the sink, unless the header must be complete first. */
 static perfile_status flush(pf_perfmon_writer *w, perfile_error *err)
 {
     const perfile_bytes out = {w->out.ptr, w->out.len};
@@ -89,7 +90,7 @@ static bool append(pf_perfmon_writer *w, const void *bytes, size_t n)
     return pf_buffer_append(&w->out, bytes, n);
 }
 
-/* A TIME record without an event. */
+/* Appends a TIME record without an event. */
 static bool append_time(pf_perfmon_writer *w, uint64_t time)
 {
     uint8_t r[PF_PERFMON_RECORD_HEADER + sizeof(uint64_t)] = {PF_PERFMON_TIME};
@@ -138,7 +139,7 @@ static perfile_status put_record(pf_perfmon_writer *w, const perfile_record *r, 
         room = append_time(w, r->time);
     }
     room = room && append(w, r->header, PF_PERFMON_RECORD_HEADER);
-    if (pf_perfmon_is(r, PF_PERFMON_TIME)) { /* merging may have moved it */
+    if (pf_perfmon_is(r, PF_PERFMON_TIME)) { /* merging may have changed the time */
         uint8_t body[sizeof(uint64_t)];
         pf_store_u64(body, r->time ^ PF_TICKS_BIAS, pf_perfmon_swap());
         room = room && append(w, body, sizeof body);
@@ -158,7 +159,8 @@ static perfile_status put(perfile_writer *w, const pf_batch *batch, perfile_erro
     return st;
 }
 
-/* The header: that of the first part with records, FULL if one of those was, and the end. */
+/* Makes the final header: that of the first part with records, with FULL if one of these parts was
+ * full, and the end. */
 static void complete_header(const pf_perfmon_writer *w, uint8_t *header)
 {
     uint32_t flags = 0;
@@ -170,7 +172,7 @@ static void complete_header(const pf_perfmon_writer *w, uint8_t *header)
         flags |= pf_perfmon_header_of(part->header).flags;
     }
     memcpy(header, (from ? from : part_at(w, 0))->header, PF_PERFMON_HEADER);
-    /* What a recovered buffer is written with is sound. */
+    /* A recovered buffer gets an intact header. */
     const pf_perfmon_header h = pf_perfmon_header_of(header);
     if (!from)
         flags = h.flags;
