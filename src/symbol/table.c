@@ -1,7 +1,7 @@
 /* Tables of symbols.
  *
  * These are the rules of perf (tools/perf/util/symbol.c, 6.1) for the symbols of one file:
- * - A symbol without size ends at the next symbol; the last one ends one page after its own page.
+ * - A symbol without size ends at the next symbol; the last one at the end of the following page.
  *   Unlike in perf, it also ends at the end of its section, so that _init does not name the PLT
  *   that follows it.  In kallsyms the last symbol of the kernel or of a module ends at the end of a
  *   page, not at the next module.
