@@ -45,7 +45,7 @@ typedef struct batch {
     pf_buffer bytes; /* call chains and records */
     pf_buffer text;  /* text of the samples, if the form makes it in the threads */
     state *by;       /* the thread that resolved it … */
-    pf_buffer objects, frames, stacks; /* … and what is new in its tables since its last batch */
+    pf_buffer objects, frames, stacks; /* … and its new items since its last batch */
     perfile_status status;
     perfile_error error;
 } batch;

@@ -69,7 +69,7 @@ static bool find_fields(struct pf_switch_format *f, const char *const *names, si
     return all;
 }
 
-/* Returns how to read a tracepoint, or NULL if its fields are not the expected ones. */
+/* Returns how to read a tracepoint, or NULL if it lacks an expected field. */
 static const struct pf_switch_format *format_of(pf_switch_reader *x, const perfile_tracepoint *t,
                                                 unsigned kind)
 {
