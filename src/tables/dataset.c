@@ -1,8 +1,8 @@
 /* The form `parquet`: each table of each capture is a Parquet file, in a folder for each table; or
  * one table is written as a single file.
  *
- * OUT/samples/host=HOST/date=YYYY-MM-DD/CAPTURE_ID.parquet
- * OUT/tracepoints/event=sched:sched_switch/host=HOST/date=YYYY-MM-DD/CAPTURE_ID.parquet
+ *     OUT/samples/host=HOST/date=YYYY-MM-DD/CAPTURE_ID.parquet
+ *     OUT/tracepoints/event=sched:sched_switch/host=HOST/date=YYYY-MM-DD/CAPTURE_ID.parquet
  *
  * Engines prune by host and date, and exporting a capture again replaces its own files.  A batch
  * becomes a row group.  Workers encode and compress batches; the caller's thread writes them in
