@@ -102,7 +102,7 @@ void pf_column_text(pf_table_column *c, const char *text);
 void pf_column_bytes(pf_table_column *c, perfile_bytes text);
 
 /* Does the same for a text that stays unchanged at its address until pf_table_batch_clear() or
- * pf_column_forget().  It is looked up by its address. */
+ * pf_table_batch_forget().  It is looked up by its address. */
 void pf_column_same_text(pf_table_column *c, const char *text);
 
 /* Drops all lookups by address, because the texts may be gone. */

@@ -113,7 +113,7 @@ uint32_t pf_profile_inlined(pf_profile *p, uint32_t frame, uint32_t inlined, con
     return number;
 }
 
-/* True if `name` begins with `start`. */
+/* Returns true if `name` begins with `start`. */
 static bool begins(const char *name, const char *start)
 {
     return strncmp(name, start, strlen(start)) == 0;

@@ -212,7 +212,7 @@ uint64_t pf_object_offset(const perfile_mapping *mapping, uint64_t addr);
 uint64_t pf_object_address(const pf_object *object, uint64_t offset);
 
 /* Returns true if the object contains code that was generated at run time: memory without a file,
- * or a file that perf or `perf inject --jit` makes for such code. */
+ * or a file that perf makes for such code. */
 bool pf_object_is_jit(const pf_object *object);
 
 /* Returns the number of a label, and adds it if it is new. */

@@ -495,7 +495,7 @@ bool pf_cfi_rule(pf_cfi *cfi, uint64_t pc, pf_unwind_rule *rule, pf_where *where
         return false;
     const size_t most = cfi->left < PROGRAM_BYTES ? (size_t)cfi->left : PROGRAM_BYTES;
     machine m = {.cfi = cfi, .cie = &fde.cie, .target = pc, .left = most, .ok = true};
-    /* The common program sets the initial rules, at whatever address they are asked for. */
+    /* The common program sets the initial rules, whatever the address. */
     m.pc = pc;
     execute(&m, fde.cie.program);
     m.initial = m.now;

@@ -18,7 +18,7 @@ enum { SLOT_BITS = 15 }; /* log2 of the number of slots: 1 MiB */
 #endif
 
 enum {
-    ABI_64 = 2, /* pf_regs_user.abi: PERF_SAMPLE_REGS_ABI_64 */
+    ABI_64 = 2, /* perfile_regs_user.abi: PERF_SAMPLE_REGS_ABI_64 */
     EM_X86_64 = 62,
     EM_AARCH64 = 183
 };

@@ -8,7 +8,7 @@
 
 #include "symbol/protocol.h"
 
-/* --- clock.c: processor time ----------------------------------------------------------------- */
+/* --- clock.c: CPU time ----------------------------------------------------------------------- */
 
 /* Begins a question: the process ends when it has used `ns` more of CPU time.  UINT64_MAX: no
  * limit. */

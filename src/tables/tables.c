@@ -339,7 +339,7 @@ bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall)
         *wall = x->clock.wall_ns;
         return true;
     }
-    /* The same fallback as in `perf report --header`: the time of the file. */
+    /* The same fallback as in perf's reports: the time of the file. */
     const char *name = perfile_source_name(pf_stream_source(x->stream));
     bool found = stat(name, &sb) == 0;
     if (found && S_ISDIR(sb.st_mode)) { /* the main file of a directory */

@@ -160,7 +160,8 @@ typedef struct describing {
     unsigned depth;
 } describing;
 
-/* Returns true if the name is already used by a sibling, a member of `parent`. */
+/* Returns true if the name is already used by another member of `parent`, or at top level by a
+ * field of the tracepoint. */
 static bool is_taken(const describing *x, const char *name, uint16_t parent)
 {
     for (uint32_t i = 0; i < x->n; i++)

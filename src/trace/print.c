@@ -124,7 +124,7 @@ static void put_symbol(pf_print_out *out, const pf_print *print, const pf_print_
     pf_print_number(out, "0x%llx", (unsigned long long)v->number);
 }
 
-/* Bytes in hexadecimal. */
+/* Prints bytes in hexadecimal. */
 static void put_hex(pf_print_out *out, const pf_print_value *v)
 {
     for (size_t i = 0; i < v->bytes.len && out->len < out->most; i++)
