@@ -1,10 +1,10 @@
 /* Batches as arrays of the Arrow C data interface (arrow.h).
  *
- * A shape is a list of parts: the row, its columns, what lists have as elements, dictionaries.
- * Schema and array are made of it in the same way: each part gets a block that holds the structs of
- * its children, so that a child that is moved out goes on living with a block of its own.  All
- * arrays of a batch share it, and whoever is released last frees it; consumers may do so in any
- * thread. */
+ * A shape is a list of parts: the row, its columns, elements of lists, dictionaries.  Schema and
+ * array are made from it in the same way.  Each part has a block that contains the structs of its
+ * children; a child that is moved out stays valid, because it has a block of its own.  All arrays
+ * of a batch share the batch, and the last one that is released frees it; consumers may release
+ * arrays in any thread. */
 #include "arrow/arrow.h"
 
 #include <stdio.h>
@@ -12,24 +12,24 @@
 
 #include "base/alloc.h"
 
-/* What a part is of its column. */
+/* The role of a part in its column. */
 typedef enum part_role {
     PART_ROW,      /* the table itself */
-    PART_COLUMN,   /* its items */
-    PART_ELEMENTS, /* those of all its lists */
+    PART_COLUMN,   /* the items of a column */
+    PART_ELEMENTS, /* the elements of all its lists */
     PART_TEXTS     /* its distinct texts */
 } part_role;
 
 typedef struct pf_arrow_part {
     part_role role;
     pf_column_type type;
-    size_t column;         /* position in the table */
-    size_t parent;         /* position of the part whose child or dictionary it is */
+    size_t column;         /* index in the table */
+    size_t parent;         /* index of its parent part */
     size_t number;         /* among the children of the parent */
-    size_t n_children;     /* a dictionary is none */
-    bool has_dictionary;   /* its numbers stand for texts */
-    size_t name, metadata; /* where they are in the texts */
-    size_t n_metadata;     /* bytes; 0: there is none */
+    size_t n_children;     /* without the dictionary */
+    bool has_dictionary;   /* its numbers are indices of texts */
+    size_t name, metadata; /* offsets in the texts */
+    size_t n_metadata;     /* size; 0: none */
 } part;
 
 /* Metadata. */
@@ -46,7 +46,7 @@ static bool put_text(pf_buffer *out, const char *text)
     return put_int(out, n) && pf_buffer_append(out, text, n);
 }
 
-/* Appends pairs of a key and a value; those with an empty value are left out. */
+/* Appends key-value pairs.  Pairs with an empty value are skipped. */
 static bool put_metadata(pf_arrow_shape *s, part *p, const char *const (*pairs)[2], size_t n)
 {
     size_t kept = 0;
@@ -63,7 +63,7 @@ static bool put_metadata(pf_arrow_shape *s, part *p, const char *const (*pairs)[
 
 /* Shapes. */
 
-/* Appends a part with its name; NULL if there is no memory. */
+/* Appends a part with its name.  Returns NULL when out of memory. */
 static part *add_part(pf_arrow_shape *s, part p, const char *name)
 {
     if (s->n == s->cap) {
@@ -90,8 +90,7 @@ static bool is_list(pf_column_type type)
     return type == PF_COLUMN_LIST || type == PF_COLUMN_TEXTS || type == PF_COLUMN_I64S;
 }
 
-/* Appends a part of column `i` of the table, below the part at `parent`, and what it consists of
- * but for members. */
+/* Appends the parts of column `i` of the table, without its members, below the part at `parent`. */
 static bool add_column(pf_arrow_shape *s, const pf_table_about *about, size_t i, size_t parent)
 {
     const pf_column_about *c = &about->columns[i];
@@ -111,10 +110,10 @@ static bool add_column(pf_arrow_shape *s, const pf_table_about *about, size_t i,
     return (c->type != PF_COLUMN_TEXT && c->type != PF_COLUMN_TEXTS) || add_part(s, texts, "");
 }
 
-/* The same with its members. */
+/* Appends the parts of a column and its members. */
 static bool add_columns(pf_arrow_shape *s, const pf_table_about *about, size_t i)
 {
-    /* Members are children of the structure, of a LIST that of its elements. */
+    /* Members are children of the structure; in a LIST that is its element. */
     const size_t structure = s->n + (about->columns[i].type == PF_COLUMN_LIST);
     bool ok = add_column(s, about, i, 0);
     for (i++; i < about->n && about->columns[i].is_member && ok; i++)
@@ -172,13 +171,13 @@ static const char *format_of(const part *p)
     return "u";
 }
 
-/* A block of a schema; behind `below` are pointers to the children, name and metadata. */
+/* The block of a schema; pointers to the children, name and metadata follow `below`. */
 typedef struct schema_block {
     struct ArrowSchema **children;
     struct ArrowSchema below[]; /* the children, then the dictionary */
 } schema_block;
 
-/* Children that were moved out have no release function, and so have those that were not made. */
+/* Children that were moved out, or not made, have no release function. */
 static void release_schema(struct ArrowSchema *s)
 {
     for (int64_t i = 0; i < s->n_children; i++)
@@ -191,7 +190,7 @@ static void release_schema(struct ArrowSchema *s)
     s->release = NULL;
 }
 
-/* Makes the schema of a part, without what is below it. */
+/* Makes the schema of a part, without its children. */
 static bool make_schema(const pf_arrow_shape *s, const part *p, struct ArrowSchema *out)
 {
     const char *name = (const char *)s->texts.ptr + p->name;
@@ -246,10 +245,10 @@ bool pf_arrow_schema(const pf_arrow_shape *s, struct ArrowSchema *out)
 
 /* Arrays. */
 
-/* A batch that arrays share. */
+/* A batch that is shared by arrays. */
 typedef struct owner {
     pf_table_batch *batch;
-    uint32_t n; /* arrays that are not released */
+    uint32_t n; /* unreleased arrays */
 } owner;
 
 static owner *join(owner *o)
@@ -266,7 +265,7 @@ static void leave(owner *o)
     pf_free(o);
 }
 
-/* A block of an array; behind `below` are pointers to the children. */
+/* The block of an array; pointers to the children follow `below`. */
 typedef struct array_block {
     owner *owner;
     const void *buffers[3];
@@ -288,10 +287,10 @@ static void release_array(struct ArrowArray *a)
     a->release = NULL;
 }
 
-/* Offsets of no texts: their buffer is empty then, which some consumers do not expect. */
+/* Offsets for zero texts: their buffer is empty, which some consumers do not expect. */
 static const int32_t no_offsets[1];
 
-/* Elements of all lists of a column. */
+/* Returns the number of elements in all lists of a column. */
 static size_t n_elements(const pf_table_column *c)
 {
     const int32_t *offsets = (const void *)c->offsets.ptr;
@@ -299,7 +298,7 @@ static size_t n_elements(const pf_table_column *c)
     return n ? (size_t)offsets[n - 1] : 0;
 }
 
-/* Fills in length, nulls and buffers of a part. */
+/* Sets length, null count and buffers of a part. */
 static void set_values(const part *p, const pf_table_batch *b, struct ArrowArray *out,
                        const void **buffers)
 {
@@ -331,7 +330,7 @@ static void set_values(const part *p, const pf_table_batch *b, struct ArrowArray
     out->length = (int64_t)n;
 }
 
-/* Makes the array of a part, without what is below it. */
+/* Makes the array of a part, without its children. */
 static bool make_array(const part *p, owner *o, struct ArrowArray *out)
 {
     const size_t n = p->n_children + p->has_dictionary;
@@ -365,7 +364,7 @@ bool pf_arrow_array(const pf_arrow_shape *s, pf_table_batch *b, struct ArrowArra
         pf_free(o);
         return false;
     }
-    *o = (owner){.batch = b, .n = 1}; /* this function, until it returns */
+    *o = (owner){.batch = b, .n = 1}; /* counts this function until it returns */
     bool ok = true;
     for (size_t i = 0; i < s->n && ok; i++) {
         const part *p = &s->parts[i];
@@ -381,7 +380,7 @@ bool pf_arrow_array(const pf_arrow_shape *s, pf_table_batch *b, struct ArrowArra
     if (!ok) {
         if (top.release)
             top.release(&top);
-        o->batch = NULL; /* it stays the caller's */
+        o->batch = NULL; /* the caller keeps it */
     } else {
         *out = top;
     }

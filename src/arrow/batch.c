@@ -34,7 +34,7 @@ static bool is_list(pf_column_type type)
     return type == PF_COLUMN_TEXTS || type == PF_COLUMN_I64S || type == PF_COLUMN_LIST;
 }
 
-/* Bytes that `n` items have in `data`. */
+/* Returns the size of `n` items in `data`. */
 static size_t data_bytes(pf_column_type type, size_t n)
 {
     return type == PF_COLUMN_BOOL ? (n + 7) / 8 : n * pf_column_width(type);
@@ -151,7 +151,7 @@ static void fail(pf_table_column *c)
     c->batch->no_memory = true;
 }
 
-/* Appends `n` equal bytes; false if there is no memory. */
+/* Appends `n` equal bytes.  Returns false when out of memory. */
 static bool append_same(pf_buffer *b, int byte, size_t n)
 {
     if (!n)
@@ -163,8 +163,8 @@ static bool append_same(pf_buffer *b, int byte, size_t n)
     return true;
 }
 
-/* Appends the end of an empty list, with the 0 in front of the first one; false if there is no
- * memory. */
+/* Appends the ends of `n` empty lists, and the initial 0 if there is none yet.  Returns false when
+ * out of memory. */
 static bool append_empty(pf_table_column *c, size_t n)
 {
     const int32_t *at = (const void *)c->offsets.ptr;
@@ -177,7 +177,7 @@ static bool append_empty(pf_table_column *c, size_t n)
     return true;
 }
 
-/* Gives the first `n` items memory, all of which are null or none is. */
+/* Allocates the first `n` items, which are all null or all valid. */
 static bool fill_in(pf_table_column *c, bool null)
 {
     const pf_column_type type = c->about->type;
@@ -194,7 +194,7 @@ static void set_bit(pf_buffer *bits, size_t i, bool value)
     *byte = (uint8_t)((*byte & ~(1u << i % 8)) | (unsigned)value << i % 8);
 }
 
-/* Appends a bit; false if there is no memory. */
+/* Appends a bit.  Returns false when out of memory. */
 static bool append_bit(pf_buffer *bits, size_t i, bool value)
 {
     if (i % 8 == 0 && !pf_buffer_append_u8(bits, 0))
@@ -207,7 +207,7 @@ static bool append_bit(pf_buffer *bits, size_t i, bool value)
 static void append_nulls(pf_table_column *c, size_t n)
 {
     const pf_column_type type = c->about->type;
-    bool ok = !c->batch->no_memory; /* else items in front of them may be missing */
+    bool ok = !c->batch->no_memory; /* otherwise preceding items may be missing */
     if (ok && c->nulls < c->n) {
         if (!c->nulls)
             ok = fill_in(c, false);
@@ -224,7 +224,7 @@ static void append_nulls(pf_table_column *c, size_t n)
     c->nulls += n;
 }
 
-/* Prepares an item that is there; false: it is not wanted, or there is no memory. */
+/* Prepares for a valid item.  Returns false if the column is not wanted, or when out of memory. */
 static bool begin_item(pf_table_column *c)
 {
     if (!c->wanted)
@@ -261,7 +261,7 @@ bool pf_table_batch_complete(pf_table_batch *b)
         pf_table_column *c = &b->columns[i];
         if (c->wanted && c->n == c->nulls && c->n && !c->valid.len && !fill_in(c, true))
             fail(c);
-        /* An empty list has one offset. */
+        /* Even without lists there is one offset. */
         if (c->wanted && is_list(c->about->type) && !c->offsets.len && !append_empty(c, 0))
             fail(c);
     }
@@ -280,7 +280,7 @@ void pf_column_bool(pf_table_column *c, bool value)
         fail(c);
 }
 
-/* Appends to `data` a number of the type's width. */
+/* Appends a number of the type's width to `data`. */
 static void append_number(pf_table_column *c, uint64_t value)
 {
     const size_t width = pf_column_width(c->about->type);
@@ -312,7 +312,7 @@ void pf_column_double(pf_table_column *c, double value)
 
 #define NO_TEXT UINT32_MAX
 
-/* Doubles the hash table; false if there is no memory. */
+/* Doubles the hash table.  Returns false when out of memory. */
 static bool grow_slots(pf_column_texts *t)
 {
     const size_t n = t->n_slots ? 2 * t->n_slots : 64;
@@ -333,8 +333,8 @@ static bool grow_slots(pf_column_texts *t)
     return true;
 }
 
-/* The number of a text, which is added if it is new; NO_TEXT if there is no memory, or 2 GiB of
- * them. */
+/* Returns the number of a text, and adds it if it is new.  Returns NO_TEXT when out of memory, or
+ * if the texts would exceed 2 GiB. */
 static uint32_t find_text(pf_column_texts *t, perfile_bytes text)
 {
     if (2 * (size_t)t->n >= t->n_slots && !grow_slots(t))
@@ -358,7 +358,7 @@ static uint32_t find_text(pf_column_texts *t, perfile_bytes text)
     return t->n++;
 }
 
-/* True if the bytes are UTF-8 without a NUL, which not all engines can have in a text. */
+/* Returns true for UTF-8 without NUL, which some engines do not support in texts. */
 static bool is_text(perfile_bytes text)
 {
     uint32_t code;
@@ -370,7 +370,7 @@ static bool is_text(perfile_bytes text)
     return true;
 }
 
-/* Escapes what is no UTF-8; false if there is no memory. */
+/* Escapes invalid UTF-8.  Returns false when out of memory. */
 static bool escape(pf_buffer *out, perfile_bytes text)
 {
     char hex[8];
@@ -430,7 +430,7 @@ void pf_column_text(pf_table_column *c, const char *text)
         pf_column_null(c);
 }
 
-/* Looks up a text by its address; NO_TEXT if there is no memory. */
+/* Looks up a text by its address.  Returns NO_TEXT when out of memory. */
 static uint32_t number_of_place(pf_table_column *c, const char *text)
 {
     pf_column_texts *t = &c->texts;
@@ -452,7 +452,7 @@ void pf_column_same_text(pf_table_column *c, const char *text)
         pf_column_text(c, text);
         return;
     }
-    if (text != t->last) { /* most samples say what the one before says */
+    if (text != t->last) { /* consecutive samples mostly have the same text */
         t->last_number = number_of_place(c, text);
         t->last = t->last_number != NO_TEXT ? text : NULL;
     }

@@ -1,12 +1,12 @@
-/* Rows of a table as columns, in the memory layout of Arrow: what makers of rows fill, and writers
- * read.
+/* Rows of a table as columns, in the memory layout of Arrow.  Makers of rows fill them, and writers
+ * read them.
  *
- * A column is numbers one after the other, a bit map that says which of them are there, and for
- * lists where each begins.  A text is a number in the distinct texts of its column.  As long as all
- * items of a column are null it has no memory, and as long as none is it has no bit map; most
- * columns of most captures are so.
+ * A column is an array of numbers, a bit map of the valid ones and, for lists, the offset at which
+ * each begins.  A text is a number: its index in the distinct texts of its column.  A column has no
+ * memory as long as all its items are null, and no bit map as long as none is.  This is the case
+ * for most columns of most captures.
  *
- * A column for which there is no memory sets `no_memory` of its batch; whoever has filled it looks
+ * A column that runs out of memory sets `no_memory` of its batch, so that callers check only
  * once. */
 #ifndef PF_ARROW_BATCH_H
 #define PF_ARROW_BATCH_H
@@ -16,108 +16,109 @@
 #include "perfile/base.h"
 #include "arrow/schema.h"
 
-/* Distinct texts, valid UTF-8.  All zeros is empty. */
+/* Distinct texts in valid UTF-8.  All zeros is empty. */
 typedef struct pf_column_texts {
     pf_buffer bytes;
-    pf_buffer
-        offsets; /* int32_t: where each begins in `bytes`, and behind the last; empty if n is 0 */
+    pf_buffer offsets; /* int32_t, n + 1 of them: begin of each in `bytes`, then the end; empty if n
+                          is 0 */
     uint32_t n;
     struct pf_text_slot { /* a hash table: */
         uint32_t number;  /* + 1; 0: free */
         uint32_t hash;
     } * slots;
     size_t n_slots;    /* a power of two, at least twice `n`; 0: none yet */
-    pf_index by_place; /* number of each text that pf_column_same_text() got, by its address */
-    const char *last;  /* of these, the one that was asked for last; NULL: none */
+    pf_index by_place; /* address of each text of pf_column_same_text() to its number */
+    const char *last;  /* the last text that was looked up by address; NULL: none */
     uint32_t last_number;
-    pf_buffer scratch; /* a text that is being escaped */
+    pf_buffer scratch; /* for escaping a text */
 } pf_column_texts;
 
-/* A column.  The members of a GROUP have as many items as it, those of a LIST as many as there are
- * structures in all its lists. */
+/* A column.  Members of a GROUP have as many items as the GROUP; members of a LIST have as many as
+ * all its lists together have structures. */
 typedef struct pf_table_column {
     const pf_column_about *about;
     struct pf_table_batch *batch;
-    bool wanted;  /* else nothing is kept: n stays 0 */
-    bool by_hand; /* nulls do not come by themselves: of members of a LIST, and as a maker says */
-    size_t n;     /* items, of a list lists */
-    size_t nulls; /* of them */
-    pf_buffer valid; /* bit i, from the lowest: item i is there; empty if nulls is 0 or n */
-    /* The items: 4 bytes of I32 and of texts (numbers in `texts`), 8 of the other numbers, bits of
-     * BOOL; of I64S and TEXTS the elements of all lists.  Of a null 0.  Empty if nulls is n. */
+    bool wanted;  /* otherwise it stores nothing: n stays 0 */
+    bool by_hand; /* missing items do not become null: for members of a LIST, and as requested by a
+                     maker */
+    size_t n;     /* items; for a list, the number of lists */
+    size_t nulls; /* number of null items */
+    pf_buffer valid; /* bit i, from the lowest: item i is not null; empty if nulls is 0 or n */
+    /* The items: 4 bytes for I32 and texts (indices in `texts`), 8 for the other numbers, bits for
+     * BOOL; for I64S and TEXTS the elements of all lists.  Nulls have 0.  Empty if nulls is n. */
     pf_buffer data;
-    pf_buffer
-        offsets; /* int32_t, of TEXTS, I64S, LIST: where each list begins, and behind the last */
-    pf_column_texts texts; /* of TEXT, TEXTS */
+    pf_buffer offsets;     /* int32_t, for TEXTS, I64S, LIST: begin of each list, then the end */
+    pf_column_texts texts; /* for TEXT, TEXTS */
 } pf_table_column;
 
 /* Some rows. */
 typedef struct pf_table_batch {
     const pf_table_about *about;
-    size_t rows;              /* that are complete */
-    pf_table_column *columns; /* as about->columns … */
-    size_t n;                 /* … and how many: a complete batch may outlive `about` */
+    size_t rows;              /* complete rows */
+    pf_table_column *columns; /* in the order of about->columns … */
+    size_t n;                 /* … and their number: a complete batch may outlive `about` */
     bool no_memory;
 } pf_table_batch;
 
-/* An empty batch of all columns.  `about` must live as long.  NULL: there is no memory. */
+/* Makes an empty batch with all columns.  `about` must live as long.  Returns NULL when out of
+ * memory. */
 pf_table_batch *pf_table_batch_new(const pf_table_about *about);
 void pf_table_batch_free(pf_table_batch *b);
 
-/* An empty batch of the same columns, of which the same are wanted, and filled by hand.  NULL:
- * there is no memory. */
+/* Makes an empty batch with the same columns and the same settings of `wanted` and `by_hand`.
+ * Returns NULL when out of memory. */
 pf_table_batch *pf_table_batch_again(const pf_table_batch *b);
 
-/* Forgets all rows, and keeps memory for as many. */
+/* Removes all rows, and keeps their memory. */
 void pf_table_batch_clear(pf_table_batch *b);
 
-/* Bytes of its rows, about. */
+/* Returns the approximate size of its rows. */
 size_t pf_table_batch_bytes(const pf_table_batch *b);
 
-/* Lets columns that are all null have memory, too: for readers that know only the layout of Arrow.
- * False: there is no memory. */
+/* Allocates memory for columns that are all null, too, for readers that know only the layout of
+ * Arrow.  Returns false when out of memory. */
 bool pf_table_batch_complete(pf_table_batch *b);
 
-/* A row is complete: each column got one item, or was not touched, and will get a null. */
+/* Ends a row.  Each column has received one item, or will get a null. */
 static inline void pf_table_batch_row(pf_table_batch *b)
 {
     b->rows++;
 }
 
-/* The last row is complete: columns that were not touched get their nulls.  False: there was no
- * memory for something. */
+/* Ends the last row: missing items become nulls.  Returns false if any memory was missing. */
 bool pf_table_batch_end(pf_table_batch *b);
 
-/* The next item of a column. */
+/* Append an item to a column. */
 void pf_column_null(pf_table_column *c);
 void pf_column_bool(pf_table_column *c, bool value);
 void pf_column_double(pf_table_column *c, double value);
 
-/* A number of I32, I64, U64, WALL; in two's complement if it is below zero. */
+/* Appends a number to I32, I64, U64 or WALL; negative ones in two's complement. */
 void pf_column_number(pf_table_column *c, uint64_t value);
 
-/* A text, which is copied; bytes that are no UTF-8 become \xNN, and \ becomes \\ in such a text.
+/* Append a copy of a text.  If it is not valid UTF-8, invalid bytes become \xNN and \ becomes \\.
  * NULL is a null. */
 void pf_column_text(pf_table_column *c, const char *text);
 void pf_column_bytes(pf_table_column *c, perfile_bytes text);
 
-/* The same for a text that stays as it is where it is until pf_table_batch_clear() or
- * pf_column_forget(): then it is looked up by its address. */
+/* Does the same for a text that stays unchanged at its address until pf_table_batch_clear() or
+ * pf_table_batch_forget().  It is looked up by its address. */
 void pf_column_same_text(pf_table_column *c, const char *text);
 
-/* What was looked up by address may be gone: of all columns. */
+/* Drops all lookups by address, because the texts may be gone. */
 void pf_table_batch_forget(pf_table_batch *b);
 
-/* A list: its elements come first (elements of I64S and TEXTS, or one item for each member of a
- * LIST), then pf_column_list_end(), which makes all since the list before an item. */
+/* A list: append its elements first (elements of I64S and TEXTS, or one item to each member of a
+ * LIST), then call pf_column_list_end(), which makes an item of all elements since the last
+ * list. */
 void pf_column_element(pf_table_column *c, uint64_t value);
 void pf_column_element_text(pf_table_column *c, const char *text);
 void pf_column_list_end(pf_table_column *c, size_t n);
 
-/* A structure that is there: an item of GROUP, after which each member gets one. */
+/* Appends a structure to a GROUP.  Then each member must get an item. */
 void pf_column_group(pf_table_column *c);
 
-/* For readers. */
+/* Functions for readers. */
 
 static inline bool pf_column_is_null(const pf_table_column *c, size_t i)
 {
@@ -126,14 +127,14 @@ static inline bool pf_column_is_null(const pf_table_column *c, size_t i)
     return !(c->valid.ptr[i / 8] >> i % 8 & 1);
 }
 
-/* Text number `i` of a column. */
+/* Returns text number `i` of a column. */
 static inline perfile_bytes pf_column_text_at(const pf_column_texts *t, uint32_t i)
 {
     const int32_t *at = (const void *)t->offsets.ptr;
     return (perfile_bytes){t->bytes.ptr + at[i], (size_t)(at[i + 1] - at[i])};
 }
 
-/* Bytes of an item of a type in `data`; 0: of BOOL, GROUP and LIST. */
+/* Returns the size of an item of a type in `data`; 0 for BOOL, GROUP and LIST. */
 size_t pf_column_width(pf_column_type type);
 
 #endif

@@ -1,11 +1,11 @@
-/* The descriptions of tables for callers of the library (perfile/table.h). */
+/* The descriptions of tables in the public API (perfile/table.h). */
 #include "perfile/table.h"
 
 #include <string.h>
 
 #include "arrow/schema.h"
 
-/* Copies as much of `full` as a caller of an older or newer header has room for. */
+/* Copies `full` as far as it fits the caller's version of the struct. */
 static bool give(void *out, size_t size, const void *full, size_t full_size)
 {
     memset(out, 0, size);
@@ -45,7 +45,7 @@ bool perfile_table_column(size_t table, size_t position, perfile_column *out, si
     return give(out, size, &full, sizeof full);
 }
 
-/* The public numbers are those of the tables. */
+/* The public numbers are the same as the internal ones. */
 #define SAME(name)                                                                                 \
     _Static_assert((int)PERFILE_COLUMN_##name == (int)PF_COLUMN_##name, "numbers of " #name)
 SAME(BOOL);

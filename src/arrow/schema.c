@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* One array for all tables, whose positions are the enumerators of schema.h: in front of the
- * columns of each table, and behind them, is an empty description. */
+/* One array for all tables, indexed by the enumerators of schema.h.  There is an empty description
+ * before and after the columns of each table. */
 static const pf_column_about columns[] = {
 #define TABLE(name, rows, doc) {0},
 #define COLUMN(table, type, name, unit, source, doc)                                               \

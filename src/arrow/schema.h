@@ -1,7 +1,7 @@
-/* What tables there are, and of which columns they consist: format/tables.def as data.
+/* The tables and their columns: format/tables.def as data.
  *
- * The makers of rows, the writers (Parquet, Arrow) and `perfile schema` all go by these
- * descriptions.  Those of tracepoints are made while reading, one for each event. */
+ * The makers of rows, the writers (Parquet, Arrow) and `perfile schema` use these descriptions.
+ * Those of tracepoints are made while reading, one for each event. */
 #ifndef PF_ARROW_SCHEMA_H
 #define PF_ARROW_SCHEMA_H
 
@@ -20,18 +20,18 @@ typedef enum pf_column_type {
     PF_COLUMN_F64,
     PF_COLUMN_TEXT,
     PF_COLUMN_WALL,
-    PF_COLUMN_TEXTS, /* a list of texts … */
-    PF_COLUMN_I64S,  /* … and one of numbers: their element has no description */
-    PF_COLUMN_GROUP, /* a structure, whose members follow */
+    PF_COLUMN_TEXTS, /* a list of texts; and … */
+    PF_COLUMN_I64S,  /* … a list of numbers: elements have no description */
+    PF_COLUMN_GROUP, /* a structure; its members follow */
     PF_COLUMN_LIST   /* a list of structures, likewise */
 } pf_column_type;
 
-/* A column, or a member of the GROUP or LIST in front of it. */
+/* A column, or a member of the GROUP or LIST before it. */
 typedef struct pf_column_about {
     const char *name;
     const char *unit;   /* "": none */
-    const char *source; /* where its values come from */
-    const char *doc;    /* what it says */
+    const char *source; /* origin of its values */
+    const char *doc;    /* its meaning */
     pf_column_type type;
     bool is_member;
 } pf_column_about;
@@ -39,9 +39,9 @@ typedef struct pf_column_about {
 /* A table. */
 typedef struct pf_table_about {
     const char *name;
-    const char *rows; /* what a row is */
+    const char *rows; /* meaning of a row */
     const char *doc;
-    const pf_column_about *columns; /* members included */
+    const pf_column_about *columns; /* including members */
     size_t n;
 } pf_table_about;
 
@@ -52,7 +52,7 @@ enum {
     PF_N_TABLES
 };
 
-/* Positions of columns in their table: PF_AT(samples, time); of members PF_IN(samples, data_src,
+/* Indices of columns in their table: PF_AT(samples, time); of members PF_IN(samples, data_src,
  * op). */
 enum {
 #define TABLE(name, rows, doc)                               PF_BEGIN_##name,
@@ -69,7 +69,7 @@ enum {
 
 extern const pf_table_about pf_all_tables[PF_N_TABLES];
 
-/* The position of the table of this name in pf_all_tables; PF_N_TABLES: there is none. */
+/* Returns the index of the table with this name in pf_all_tables, or PF_N_TABLES. */
 size_t pf_table_named(const char *name, size_t length);
 
 #endif

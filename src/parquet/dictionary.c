@@ -1,14 +1,14 @@
 /* Distinct numbers (dictionary.h): a hash table with linear probing, at most half full. */
 #include "parquet/dictionary.h"
 
-/* So many distinct numbers are worth while, however few values there are. */
+/* This many distinct numbers are accepted, however few values there are. */
 enum { FEW = 4096 };
 
-/* Who has seen so many values, and hardly one of them twice, will not see many. */
+/* After this many values, give up if nearly all were distinct. */
 enum { ENOUGH = 16384 };
 
-/* Looks at other slots that each value may cause on average: numbers that were made to collide must
- * not cost more, and so the hash needs no secret. */
+/* Average number of probes allowed for each value: numbers chosen to collide must not cost more.
+ * So the hash needs no secret. */
 enum { MOST_STEPS = 8 };
 
 void pf_dictionary_free(pf_dictionary *d)
@@ -24,8 +24,8 @@ static size_t hash_of(uint64_t value, unsigned shift)
     return (size_t)(value * 0x9e3779b97f4a7c15u >> shift);
 }
 
-/* Makes an empty table for `most` numbers; its size is 1 << (64 - *shift).  False: there is no
- * memory. */
+/* Makes an empty table for `most` numbers; its size is 1 << (64 - *shift).  Returns false when out
+ * of memory. */
 static bool make_slots(pf_dictionary *d, size_t most, unsigned *shift)
 {
     size_t size = 2;

@@ -1,11 +1,11 @@
-/* How Parquet stores numbers (encodings.h). */
+/* Parquet's encodings of numbers (encodings.h). */
 #include "parquet/encodings.h"
 
 #include "base/byte_order.h"
 
 enum { MOST_VARINT = 10 };
 
-/* Writes a varint at `p`, which has room for MOST_VARINT bytes; returns where it ends. */
+/* Writes a varint at `p`, which has room for MOST_VARINT bytes.  Returns its end. */
 static uint8_t *put_varint(uint8_t *p, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
@@ -30,11 +30,11 @@ bool pf_varint(pf_buffer *out, uint64_t value)
     return true;
 }
 
-/* Bits, from the lowest of each byte on: stored eight bytes at a time, so that behind the last
- * bits, too, there must be room for eight bytes. */
+/* Packs bits, from the lowest of each byte.  Stores eight bytes at a time, so there must be room
+ * for eight bytes after the last bits. */
 typedef struct bit_writer {
     uint8_t *at;
-    uint64_t word; /* its lowest `n` bits are not stored yet; n < 64 */
+    uint64_t word; /* its lowest `n` bits are pending; n < 64 */
     unsigned n;
 } bit_writer;
 
@@ -52,7 +52,7 @@ PF_INLINE void put_bits(bit_writer *w, uint64_t value, unsigned width)
     w->word = w->n ? value >> (width - w->n) : 0;
 }
 
-/* Stores the last bits, up to a whole byte; returns where they end. */
+/* Stores the pending bits, padded to a byte.  Returns the end. */
 static uint8_t *end_bits(bit_writer *w)
 {
     pf_store_u64(w->at, w->word, PF_NATIVE_BIG);
@@ -74,7 +74,7 @@ bool pf_hybrid_same(pf_buffer *out, uint32_t value, size_t n, unsigned width)
     return true;
 }
 
-/* Packs `n` numbers; zeros follow them up to a multiple of eight. */
+/* Packs `n` numbers, padded with zeros to a multiple of eight. */
 static bool pack(pf_buffer *out, const uint32_t *values, size_t n, unsigned width)
 {
     if (!n)
@@ -94,7 +94,7 @@ static bool pack(pf_buffer *out, const uint32_t *values, size_t n, unsigned widt
 
 bool pf_hybrid(pf_buffer *out, const uint32_t *values, size_t n, unsigned width)
 {
-    /* Of fewer equal numbers packed bits take less room than a run. */
+    /* Packed bits are shorter than a run of fewer numbers. */
     const size_t least = width < 2 ? 32 : width < 4 ? 16 : 8;
     size_t from = 0, i = 0;
     while (i < n) {
@@ -102,7 +102,7 @@ bool pf_hybrid(pf_buffer *out, const uint32_t *values, size_t n, unsigned width)
         while (i + same < n && values[i + same] == values[i])
             same++;
         if (same < least) {
-            /* Packed numbers in front of a run are a multiple of eight. */
+            /* The packed numbers before a run are a multiple of eight. */
             const size_t next = i + (same + 7) / 8 * 8;
             i = next < n ? next : n;
             continue;
@@ -115,19 +115,19 @@ bool pf_hybrid(pf_buffer *out, const uint32_t *values, size_t n, unsigned width)
     return pack(out, values + from, n - from, width);
 }
 
-/* Differences: blocks of 128 numbers in four parts, each with a width of its own. */
+/* Differences: blocks of 128 numbers in four parts, each with its own width. */
 
 enum { BLOCK = 128, PARTS = 4, PART = BLOCK / PARTS };
 
 typedef struct delta_block {
-    uint64_t deltas[BLOCK]; /* less the least one; behind them zeros up to the end of a part */
+    uint64_t deltas[BLOCK]; /* minus the least one; padded with zeros to a whole part */
     uint64_t least;
     size_t n;
-    size_t parts; /* that are in use */
+    size_t parts; /* used parts */
     unsigned widths[PARTS];
 } delta_block;
 
-/* Plans the block of the differences of values[from] … to the numbers in front of them. */
+/* Plans a block of the differences of values[from] … to their predecessors. */
 static void plan_block(delta_block *b, const uint64_t *values, size_t from, size_t n, bool narrow)
 {
     b->n = n - from < BLOCK ? n - from : BLOCK;

@@ -1,7 +1,7 @@
-/* How Parquet stores numbers in pages: variable-length numbers, runs and packed bits, differences
- * (format/parquet.md).
+/* Parquet's encodings of numbers in pages: variable-length numbers, runs and packed bits,
+ * differences (format/parquet.md).
  *
- * All functions append to `out`; false: there is no memory. */
+ * All functions append to `out` and return false when out of memory. */
 #ifndef PF_PARQUET_ENCODINGS_H
 #define PF_PARQUET_ENCODINGS_H
 
@@ -11,7 +11,7 @@
 
 #include "base/buffer.h"
 
-/* Encodings, as the format numbers them. */
+/* Encodings, with the format's numbers. */
 enum {
     PF_ENCODING_PLAIN = 0,
     PF_ENCODING_RLE = 3,
@@ -19,7 +19,7 @@ enum {
     PF_ENCODING_RLE_DICTIONARY = 8
 };
 
-/* Bits that numbers up to `most` need; 0 for 0. */
+/* Returns the number of bits of numbers up to `most`; 0 for 0. */
 static inline unsigned pf_bits_of(uint64_t most)
 {
     unsigned n = 0;
@@ -32,7 +32,7 @@ static inline unsigned pf_bits_of(uint64_t most)
     return n + (most != 0);
 }
 
-/* Numbers near zero, of both signs, as small numbers without a sign. */
+/* Maps signed numbers near zero to small unsigned numbers. */
 static inline uint64_t pf_zigzag(uint64_t value)
 {
     return value << 1 ^ (0 - (value >> 63));
@@ -41,16 +41,17 @@ static inline uint64_t pf_zigzag(uint64_t value)
 /* Unsigned LEB128: 1 to 10 bytes. */
 bool pf_varint(pf_buffer *out, uint64_t value);
 
-/* RLE: the hybrid of runs and packed bits, of `n` numbers of `width` bits (0 to 32). */
+/* Encodes `n` numbers of `width` bits (0 to 32) as RLE, the hybrid of runs and packed bits. */
 bool pf_hybrid(pf_buffer *out, const uint32_t *values, size_t n, unsigned width);
 
-/* The same of `n` equal numbers. */
+/* Encodes `n` equal numbers in the same way. */
 bool pf_hybrid_same(pf_buffer *out, uint32_t value, size_t n, unsigned width);
 
-/* DELTA_BINARY_PACKED.  `narrow`: the numbers have 32 bits, with the sign extended; else 64. */
+/* Encodes as DELTA_BINARY_PACKED.  `narrow`: the numbers are sign-extended 32-bit ones, otherwise
+ * they have 64 bits. */
 bool pf_delta(pf_buffer *out, const uint64_t *values, size_t n, bool narrow);
 
-/* Bytes that pf_delta() would append. */
+/* Returns the number of bytes that pf_delta() would append. */
 size_t pf_delta_size(const uint64_t *values, size_t n, bool narrow);
 
 #endif

@@ -14,7 +14,7 @@
 static const char magic[] = "PAR1";
 enum { MAGIC_BYTES = sizeof magic - 1 };
 
-/* What the format calls things. */
+/* Constants of the format. */
 enum { REPETITION_OPTIONAL = 1, REPETITION_REPEATED = 2 };
 enum { CONVERTED_UTF8 = 0, CONVERTED_LIST = 3, CONVERTED_TIMESTAMP_MICROS = 10 };
 enum { CONVERTED_UINT_64 = 14 };
@@ -28,8 +28,8 @@ struct pf_parquet {
     const pf_table_about *about;
     uint64_t at;      /* bytes so far */
     uint64_t rows;    /* so far */
-    size_t n_groups;  /* … */
-    pf_buffer groups; /* … and what the footer says of them: RowGroup structures */
+    size_t n_groups;  /* number of row groups … */
+    pf_buffer groups; /* … and their RowGroup structures */
     size_t n_notes;
     pf_buffer notes; /* KeyValue structures */
 };
@@ -75,9 +75,9 @@ void pf_parquet_group_free(pf_parquet_group *g)
     *g = (pf_parquet_group){0};
 }
 
-/* The schema: a list of elements, each structure followed by its members. */
+/* The schema: a list of elements; each structure is followed by its members. */
 
-/* A SchemaElement of a structure; `repetition` -1: of the table itself. */
+/* Writes the SchemaElement of a structure; `repetition` is -1 for the table itself. */
 static void write_structure(pf_thrift *t, const char *name, int32_t repetition, size_t members,
                             bool is_list)
 {
@@ -95,7 +95,7 @@ static void write_structure(pf_thrift *t, const char *name, int32_t repetition, 
     pf_thrift_end(t);
 }
 
-/* What the values of a column mean: ConvertedType and LogicalType. */
+/* Writes ConvertedType and LogicalType of a column. */
 static void write_meaning(pf_thrift *t, pf_column_type type)
 {
     switch (type) {
@@ -137,7 +137,7 @@ static void write_meaning(pf_thrift *t, pf_column_type type)
     }
 }
 
-/* A SchemaElement of a column that holds values. */
+/* Writes the SchemaElement of a column with values. */
 static void write_values(pf_thrift *t, const char *name, pf_column_type type)
 {
     pf_thrift_begin(t, 0);
@@ -156,7 +156,8 @@ static size_t members_of(const pf_table_about *about, size_t column)
     return n;
 }
 
-/* The elements of a column; those of members follow by themselves. */
+/* Writes the elements of a column.  Returns how many; those of its members are written
+ * separately. */
 static size_t write_column(pf_thrift *t, const pf_table_about *about, size_t i)
 {
     const pf_column_about *c = &about->columns[i];
@@ -206,7 +207,7 @@ static bool write_schema(pf_thrift *t, const pf_table_about *about)
 
 /* Row groups. */
 
-/* Field 3: names from the table down to the values. */
+/* Writes field 3: the names from the table down to the values. */
 static void write_path(pf_thrift *t, const pf_table_about *about, const pf_leaf *leaf)
 {
     const char *name = about->columns[leaf->column].name;
@@ -221,13 +222,13 @@ static void write_path(pf_thrift *t, const pf_table_about *about, const pf_leaf 
         pf_thrift_element_text(t, name);
 }
 
-/* Field 12: how many nulls there are, and the least and the greatest value. */
+/* Writes field 12: the number of nulls, and the bounds. */
 static void write_statistics(pf_thrift *t, const pf_parquet_chunk *c, pf_column_type type)
 {
     const perfile_bytes least = {c->least, c->least_len}, greatest = {c->greatest, c->greatest_len};
     const unsigned physical = pf_physical_type(type);
     pf_thrift_begin(t, 12);
-    /* The fields of older readers compare as numbers with a sign. */
+    /* Older readers compare these fields as signed numbers. */
     if (c->bounded && type != PF_COLUMN_U64 && physical != PF_PHYSICAL_BYTE_ARRAY &&
         physical != PF_PHYSICAL_BOOLEAN) {
         pf_thrift_binary(t, 1, greatest);
@@ -243,21 +244,21 @@ static void write_statistics(pf_thrift *t, const pf_parquet_chunk *c, pf_column_
     pf_thrift_end(t);
 }
 
-/* A ColumnChunk; its row group begins at `at`. */
+/* Writes a ColumnChunk; its row group begins at `at`. */
 static void write_chunk(pf_thrift *t, const pf_table_about *about, const pf_leaf *leaf,
                         const pf_parquet_chunk *c, uint64_t at)
 {
     const pf_column_type type = about->columns[leaf->column].type;
     const uint64_t first = at + c->offset;
     pf_thrift_begin(t, 0);
-    pf_thrift_i64(t, 2, 0); /* nothing of it is outside the footer */
+    pf_thrift_i64(t, 2, 0); /* no metadata outside the footer */
     pf_thrift_begin(t, 3);
     pf_thrift_i32(t, 1, (int32_t)pf_physical_type(type));
     pf_thrift_list(t, 2, PF_THRIFT_I32, c->encoding == PF_ENCODING_RLE_DICTIONARY ? 3 : 2);
-    pf_thrift_element_i32(t, PF_ENCODING_RLE); /* of levels */
+    pf_thrift_element_i32(t, PF_ENCODING_RLE); /* for levels */
     pf_thrift_element_i32(t, (int32_t)c->encoding);
     if (c->encoding == PF_ENCODING_RLE_DICTIONARY)
-        pf_thrift_element_i32(t, PF_ENCODING_PLAIN); /* of the dictionary */
+        pf_thrift_element_i32(t, PF_ENCODING_PLAIN); /* for the dictionary */
     write_path(t, about, leaf);
     pf_thrift_i32(t, 4, CODEC_ZSTD);
     pf_thrift_i64(t, 5, (int64_t)c->values);
@@ -301,7 +302,7 @@ perfile_status pf_parquet_append(pf_parquet *f, const pf_parquet_group *g, perfi
     return PERFILE_OK;
 }
 
-/* Field 7: the order of the bounds of each column is that of its type. */
+/* Writes field 7: bounds of each column are in the order of its type. */
 static void write_orders(pf_thrift *t, const pf_table_about *about)
 {
     pf_leaf leaf;

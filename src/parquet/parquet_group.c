@@ -1,9 +1,9 @@
-/* A batch as a row group of a Parquet file (parquet.h): each column for itself, in pages.
+/* A batch as a row group of a Parquet file (parquet.h): each column separately, in pages.
  *
- * A column goes through four steps, each for all its rows: levels, which say of each entry (a
- * value, a null, an empty list) whether it is there and where lists begin; the values that are
- * there, one after the other; how they are stored in the least room; then pages are cut, encoded
- * and compressed. */
+ * A column goes through four steps, each for all its rows.  First its levels are computed: for each
+ * entry (a value, a null, an empty list) they tell whether it is there and where lists begin.  Then
+ * the non-null values are collected.  Then the encoding with the smallest size is chosen.  Finally
+ * the pages are cut, encoded and compressed. */
 #include "parquet/parquet.h"
 
 #include <math.h>
@@ -18,11 +18,11 @@
 #include "parquet/leaves.h"
 #include "parquet/thrift.h"
 
-/* A page ends at the first row after so many entries, or bytes of texts.  Pages of 20,480 entries,
- * which other writers make, leave zstd a fifteenth more. */
+/* A page ends at the first row after this many entries, or bytes of texts.  Pages of 20,480
+ * entries, as other writers make, compress to a fifteenth more bytes. */
 enum { PAGE_ENTRIES = 1 << 17, PAGE_BYTES = 1 << 20 };
 
-/* The longest dictionary, as PLAIN. */
+/* Longest dictionary, in PLAIN encoding. */
 enum { MOST_DICTIONARY_BYTES = 1 << 20 };
 
 enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
@@ -30,26 +30,26 @@ enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
 struct pf_parquet_encoder {
     ZSTD_CCtx *zstd;
     pf_buffer def, rep; /* uint32_t: levels */
-    pf_buffer values;   /* uint64_t: numbers that are there, I32 with its sign extended */
-    pf_buffer indexes;  /* uint32_t: numbers of texts, bits of BOOL, or positions in `dictionary` */
+    pf_buffer values;   /* uint64_t: non-null numbers, I32 sign-extended */
+    pf_buffer indexes;  /* uint32_t: indices of texts, bits of BOOL, or indices in `dictionary` */
     pf_dictionary dictionary;
-    pf_buffer page, packed; /* a page, and the same compressed */
+    pf_buffer page, packed; /* a page, and its compressed form */
 };
 
-/* A column while it is encoded. */
+/* State of encoding a column. */
 typedef struct leaf_view {
     pf_leaf leaf;
-    const pf_table_column *column, *parent; /* parent: NULL if there is none */
+    const pf_table_column *column, *parent; /* `parent` is NULL if there is none */
     unsigned physical;
     size_t entries;
-    const uint32_t *def; /* of each entry; NULL: all are `same_def` */
+    const uint32_t *def; /* for each entry; NULL: all are `same_def` */
     uint32_t same_def;
-    const uint32_t *rep; /* likewise; NULL: all are 0 */
-    size_t n;            /* values that are there: */
+    const uint32_t *rep; /* for each entry; NULL: all are 0 */
+    size_t n;            /* number of non-null values: */
     const uint64_t *values;
     const uint32_t *indexes;
     unsigned encoding;
-    unsigned width; /* bits of an index into a dictionary */
+    unsigned width; /* bits of a dictionary index */
 } leaf_view;
 
 pf_parquet_encoder *pf_parquet_encoder_new(int level)
@@ -80,11 +80,11 @@ void pf_parquet_encoder_free(pf_parquet_encoder *e)
     pf_free(e);
 }
 
-/* Room for `n` items of `width` bytes; NULL: there is no memory. */
+/* Makes room for `n` items of `width` bytes.  Returns NULL when out of memory. */
 static void *room(pf_buffer *b, size_t n, size_t width)
 {
     pf_buffer_clear(b);
-    /* One more, so that there is memory even for none. */
+    /* One more, so that the pointer is not NULL for n = 0. */
     return pf_buffer_reserve(b, (n + 1) * width) ? b->ptr : NULL;
 }
 
@@ -92,7 +92,7 @@ static void *room(pf_buffer *b, size_t n, size_t width)
 
 enum { NONE_THERE, SOME_THERE, ALL_THERE };
 
-/* How many of the first `n` items of a column are there; NULL: of none that could be missing. */
+/* Returns how many of the first `n` items of a column are not null.  `c` may be NULL: then all. */
 static int how_many_there(const pf_table_column *c, size_t n)
 {
     if (!c || (c->n >= n && !c->nulls))
@@ -105,8 +105,8 @@ static bool is_there(const pf_table_column *c, size_t i)
     return !c || (i < c->n && !pf_column_is_null(c, i));
 }
 
-/* Levels of a column, or of a member of a GROUP: an entry for each row.  False: there is no memory.
- */
+/* Computes the levels of a column, or of a member of a GROUP: one entry for each row.  Returns
+ * false when out of memory. */
 static bool flat_levels(pf_parquet_encoder *e, leaf_view *v, size_t rows)
 {
     const uint32_t max = v->leaf.max_def;
@@ -123,7 +123,7 @@ static bool flat_levels(pf_parquet_encoder *e, leaf_view *v, size_t rows)
     return def;
 }
 
-/* Levels of lists: an entry for each element, and for each list that has none. */
+/* Computes the levels of lists: an entry for each element, and for each list without elements. */
 static bool list_levels(pf_parquet_encoder *e, leaf_view *v, size_t rows)
 {
     const pf_table_column *list = v->parent ? v->parent : v->column;
@@ -153,9 +153,9 @@ static bool list_levels(pf_parquet_encoder *e, leaf_view *v, size_t rows)
     return true;
 }
 
-/* The values that are there. */
+/* Non-null values. */
 
-/* Items of the column of which values are taken: rows, or elements of all lists. */
+/* Returns the number of items of the column: rows, or elements of all lists. */
 static size_t items_of(const leaf_view *v, size_t rows)
 {
     if (!v->leaf.max_rep)
@@ -164,7 +164,7 @@ static size_t items_of(const leaf_view *v, size_t rows)
     return list->n ? (size_t)((const int32_t *)(const void *)list->offsets.ptr)[list->n] : 0;
 }
 
-/* True if item `i` of the column has a value in the row group. */
+/* Returns true if item `i` of the column has a value in the row group. */
 static bool has_value(const leaf_view *v, size_t i)
 {
     if (!v->leaf.max_rep)
@@ -186,8 +186,7 @@ static uint32_t index_at(const pf_table_column *c, size_t i)
     return pf_load_u32(c->data.ptr + 4 * i, false);
 }
 
-/* Takes the values that are there into memory of their own, without gaps.  False: there is no
- * memory. */
+/* Copies the non-null values, without gaps.  Returns false when out of memory. */
 static bool take_values(pf_parquet_encoder *e, leaf_view *v, size_t rows)
 {
     const pf_table_column *c = v->column;
@@ -216,12 +215,12 @@ static bool take_values(pf_parquet_encoder *e, leaf_view *v, size_t rows)
     return true;
 }
 
-/* The least and the greatest value. */
+/* Sets the bounds. */
 
 static void bound(pf_parquet_chunk *chunk, const void *least, size_t least_len,
                   const void *greatest, size_t greatest_len)
 {
-    if (least_len) /* the empty text may be nowhere */
+    if (least_len) /* the pointer of an empty text may be NULL */
         memcpy(chunk->least, least, least_len);
     if (greatest_len)
         memcpy(chunk->greatest, greatest, greatest_len);
@@ -251,7 +250,8 @@ static void bound_texts(pf_parquet_chunk *chunk, const pf_column_texts *t)
         bound(chunk, least.ptr, least.len, greatest.ptr, greatest.len);
 }
 
-/* Zeros of both signs are within the bounds if one is; a NaN is within none. */
+/* Bounds doubles.  If one is a zero, both zeros are within the bounds.  NaNs are not comparable:
+ * with a NaN there are no bounds. */
 static void bound_doubles(pf_parquet_chunk *chunk, const uint64_t *values, size_t n)
 {
     double least = INFINITY, greatest = -INFINITY;
@@ -277,8 +277,7 @@ static void bound_doubles(pf_parquet_chunk *chunk, const uint64_t *values, size_
 
 static void bound_numbers(pf_parquet_chunk *chunk, const leaf_view *v)
 {
-    /* With the highest bit the other way round numbers with a sign are in the order of those
-     * without. */
+    /* Flipping the highest bit maps the order of signed numbers to that of unsigned ones. */
     const uint64_t sign = v->column->about->type == PF_COLUMN_U64 ? 0 : (uint64_t)1 << 63;
     uint64_t least = UINT64_MAX, greatest = 0;
     for (size_t i = 0; i < v->n; i++) {
@@ -317,15 +316,16 @@ static void bound_values(pf_parquet_chunk *chunk, const leaf_view *v)
         bound_numbers(chunk, v);
 }
 
-/* How values are stored. */
+/* Choice of the encoding. */
 
-/* Bits of an index into `n` distinct values: at least 1, since not all readers know of 0. */
+/* Returns the bits of an index of `n` distinct values: at least 1, because some readers do not
+ * support 0. */
 static unsigned index_width(size_t n)
 {
     return n > 2 ? pf_bits_of(n - 1) : 1;
 }
 
-/* Bytes of `n` indexes, of which there are `runs` of equal ones; about. */
+/* Estimates the size of `n` indices with this number of runs. */
 static size_t indexes_size(size_t n, size_t runs, unsigned width)
 {
     const size_t packed = n * width / 8, as_runs = runs * (2 + (width + 7) / 8);
@@ -338,14 +338,14 @@ static void choose_for_texts(leaf_view *v)
     const size_t bytes = t->bytes.len + 4 * (size_t)t->n;
     if (bytes > MOST_DICTIONARY_BYTES)
         return;
-    /* As if each text came as often as any other. */
+    /* Assumes that all texts are equally frequent. */
     v->width = index_width(t->n);
     if (bytes + v->n * v->width / 8 < (uint64_t)v->n * bytes / t->n)
         v->encoding = PF_ENCODING_RLE_DICTIONARY;
 }
 
-/* Bytes of the distinct numbers after compression, about: differences take as much room as what
- * zstd makes of numbers whose high bytes are the same. */
+/* Estimates the compressed size of the distinct numbers: zstd compresses numbers with equal high
+ * bytes to about the size of their differences. */
 static size_t dictionary_size(const leaf_view *v, const pf_dictionary *d)
 {
     const bool narrow = v->physical == PF_PHYSICAL_INT32;
@@ -356,15 +356,14 @@ static size_t dictionary_size(const leaf_view *v, const pf_dictionary *d)
     return delta < plain ? delta : plain;
 }
 
-/* Bytes that another encoding of numbers must stay below.  Of numbers as they are zstd leaves about
- * three tenths: it finds those that come again, and sequences of them, which packed bits hide from
- * it. */
+/* Returns the limit for the size of another encoding of numbers. zstd compresses plain numbers to
+ * about three tenths: it finds repeated numbers and sequences, which bit packing hides from it. */
 static size_t worth_it(size_t plain)
 {
     return plain / 10 * 3;
 }
 
-/* False: there is no memory. */
+/* Chooses the encoding of numbers.  Returns false when out of memory. */
 static bool choose_for_numbers(pf_parquet_encoder *e, leaf_view *v)
 {
     const bool narrow = v->physical == PF_PHYSICAL_INT32;
@@ -444,7 +443,7 @@ static bool plain_texts(pf_buffer *out, const pf_column_texts *t, const uint32_t
     return true;
 }
 
-/* Appends values to the page; false: there is no memory. */
+/* Appends values to the page.  Returns false when out of memory. */
 static bool encode_values(pf_buffer *out, const leaf_view *v, size_t from, size_t n)
 {
     if (v->encoding == PF_ENCODING_RLE_DICTIONARY)
@@ -460,7 +459,7 @@ static bool encode_values(pf_buffer *out, const leaf_view *v, size_t from, size_
     return plain_numbers(out, v->values + from, n, narrow ? 4 : 8);
 }
 
-/* Appends levels to the page, with their length in front of them; false: there is no memory. */
+/* Appends levels to the page, after their length.  Returns false when out of memory. */
 static bool encode_levels(pf_buffer *out, const uint32_t *levels, uint32_t same, size_t from,
                           size_t n, unsigned most)
 {
@@ -499,8 +498,8 @@ static perfile_status put_page(pf_parquet_encoder *e, pf_buffer *out, pf_parquet
     pf_thrift_i32(&t, 1, (int32_t)values);
     pf_thrift_i32(&t, 2, (int32_t)encoding);
     if (type == PAGE_DATA) {
-        pf_thrift_i32(&t, 3, PF_ENCODING_RLE); /* of definition levels */
-        pf_thrift_i32(&t, 4, PF_ENCODING_RLE); /* of repetition levels */
+        pf_thrift_i32(&t, 3, PF_ENCODING_RLE); /* for definition levels */
+        pf_thrift_i32(&t, 4, PF_ENCODING_RLE); /* for repetition levels */
     }
     pf_thrift_end(&t);
     pf_thrift_end(&t);
@@ -531,13 +530,13 @@ static perfile_status put_dictionary(pf_parquet_encoder *e, const leaf_view *v, 
     return st;
 }
 
-/* Entries of a page. */
+/* The entries of a page. */
 typedef struct page_range {
     size_t from, end;     /* entries */
-    size_t value, values; /* the first value, and how many there are */
+    size_t value, values; /* index of the first value; number of values */
 } page_range;
 
-/* Cuts the page that begins at entry p->from: where a row begins. */
+/* Finds the end of the page that begins at entry p->from.  A page ends where a row begins. */
 static void cut_page(const leaf_view *v, page_range *p)
 {
     const pf_column_texts *t = &v->column->texts;

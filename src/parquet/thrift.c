@@ -6,7 +6,7 @@
 
 #include "parquet/encodings.h"
 
-/* Types of fields that lists do not have here. */
+/* Field types that are not used as element types. */
 enum { TRUE = 1, FALSE = 2, I8 = 3, I64 = 6, LIST = 9 };
 
 static void byte(pf_thrift *t, unsigned value)
@@ -28,7 +28,7 @@ static void binary(pf_thrift *t, perfile_bytes value)
         t->failed = true;
 }
 
-/* The header of a field: how far its id is from that of the field before, and its type. */
+/* Writes the header of a field: the distance of its id to the previous one, and its type. */
 static void field(pf_thrift *t, unsigned id, unsigned type)
 {
     unsigned *last = &t->last[t->depth - 1];

@@ -63,7 +63,7 @@ uint32_t pf_answers_know(void *user, const char *name, uint32_t *handle)
     return 0;
 }
 
-/* What looking up in code needs. */
+/* The state for resolving addresses. */
 typedef struct pf_answers_code {
     perfile_symbols *symbols; /* NULL: functions are not looked up */
     pf_profile profile;
@@ -123,7 +123,7 @@ static perfile_status open_code(pf_answers *a, const perfile_record *r, perfile_
     return st;
 }
 
-/* The words of a call chain in this machine's byte order.  False if there is no memory. */
+/* Converts the words of a call chain to native byte order.  Returns false when out of memory. */
 static bool chain_words(pf_answers *a, const perfile_words *chain, const uint8_t **words)
 {
     *words = chain->ptr;
@@ -139,8 +139,8 @@ static bool chain_words(pf_answers *a, const perfile_words *chain, const uint8_t
     return true;
 }
 
-/* Resolves an address of a sample, and with `chain` its call chain.  The tables of the profile are
- * a cache: when they are full they are emptied. */
+/* Resolves an address of a sample, and its call chain if `chain`.  The tables of the profile are a
+ * cache: they are emptied when they are full. */
 static perfile_status resolve(pf_answers *a, const perfile_record *r, const perfile_sample *s,
                               uint64_t address, bool chain, pf_profiled *out, perfile_error *err)
 {
@@ -181,7 +181,7 @@ static perfile_status resolve(pf_answers *a, const perfile_record *r, const perf
     return PERFILE_OK;
 }
 
-/* Sets the answer to a text that was appended to a->text; false: there was no memory. */
+/* Returns the text in a->text as the answer.  `there` is false if appending it failed. */
 static perfile_status give_text(pf_answers *a, bool there, perfile_expr_value *value,
                                 perfile_error *err)
 {
@@ -191,7 +191,7 @@ static perfile_status give_text(pf_answers *a, bool there, perfile_expr_value *v
     return PERFILE_OK;
 }
 
-/* Appends what a frame is called: one name for all addresses at which nothing is mapped. */
+/* Appends the name of a frame.  All addresses where nothing is mapped have one name. */
 static bool append_frame(pf_answers *a, uint32_t frame)
 {
     const pf_profile *p = &a->code->profile;
@@ -199,7 +199,7 @@ static bool append_frame(pf_answers *a, uint32_t frame)
     return pf_name_frame(p, f, f->object == PF_NO_OBJECT, &a->text);
 }
 
-/* The functions of a stack, innermost first. */
+/* Appends the functions of a stack, innermost first. */
 static bool append_stack(pf_answers *a, uint32_t stack)
 {
     const pf_profile *p = &a->code->profile;
@@ -249,7 +249,7 @@ static perfile_status answer_source(pf_answers *a, uint32_t frame, perfile_expr_
     return give_text(a, true, value, err);
 }
 
-/* What an address of the sample is called, or its caller, or the stack. */
+/* Answers with the name of one of the sample's addresses, of its caller, or with the stack. */
 static perfile_status answer_code(pf_answers *a, const perfile_record *r, uint32_t handle,
                                   perfile_expr_value *value, perfile_error *err)
 {

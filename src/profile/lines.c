@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-/* What the frame of a stack is there: bits. */
+/* Roles of a stack's frame: bits. */
 enum { ENDS = 1, CALLS = 2 };
 
 bool pf_lines_mark(pf_lines *l, pf_profile *p, uint32_t stack)
@@ -41,8 +41,9 @@ uint32_t pf_line_key(const pf_profile *p, uint32_t stack, uint32_t inner, uint32
     return 2 * pf_profile_stack_at(p, stack)->frame + calls;
 }
 
-/* The place of a frame among those of an address; NULL: it is not there.  Those of inlined
- * functions must have their name, for what is inlined at the address before may differ. */
+/* Finds the location of a frame among those of an address.  Returns NULL if it is not there.  An
+ * inlined function must have the frame's name, because other functions may be inlined at the
+ * preceding address. */
 static const perfile_source_place *place_of(const pf_profile *p, const pf_call_frame *frame,
                                             const perfile_source_place *places, size_t n)
 {
@@ -79,8 +80,8 @@ perfile_status pf_line_find(pf_profile *p, perfile_symbols *symbols, uint32_t ke
     return out->file ? PERFILE_OK : pf_profile_fail(p, err);
 }
 
-/* Marks stacks that call, from the leaves to the root: a stack has a higher number than that of its
- * caller. */
+/* Marks calling stacks, from the leaves to the root: a stack has a higher number than its caller's
+ * stack. */
 static void mark_callers(pf_lines *l, const pf_profile *p)
 {
     for (uint32_t i = (uint32_t)p->stacks.n; i-- > 1;) {

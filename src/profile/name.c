@@ -1,4 +1,4 @@
-/* Names as text. */
+/* Names of frames as text. */
 #include "base/error.h"
 #include "profile/profile.h"
 
@@ -70,14 +70,14 @@ bool pf_name_frame(const pf_profile *p, const pf_call_frame *frame, bool join, p
            pf_buffer_append(out, offset, strlen(offset));
 }
 
-/* A frame that has no name yet, but an address in an object; NULL: nothing to look up. */
+/* Returns the object of a frame that has no name yet, or NULL if there is nothing to look up. */
 static const pf_object *unnamed(const pf_profile *p, uint32_t i, pf_call_frame **frame)
 {
     *frame = pf_intern_at(&p->frames, i);
     return (*frame)->function ? NULL : pf_profile_object_at(p, (*frame)->object);
 }
 
-/* Announces the next frames from `first` on; returns the one after them. */
+/* Announces the next frames, beginning with `first`.  Returns the frame after them. */
 static uint32_t expect(const pf_profile *p, perfile_symbols *symbols, uint32_t first)
 {
     pf_call_frame *frame;
@@ -90,7 +90,7 @@ static uint32_t expect(const pf_profile *p, perfile_symbols *symbols, uint32_t f
     return i;
 }
 
-/* How many stacks have each frame on top.  NULL if there is no memory or the limit is exceeded. */
+/* Counts for each frame the stacks with it on top.  Returns NULL when out of memory or budget. */
 static uint32_t *count_stacks(pf_profile *p)
 {
     uint32_t *n = pf_budget_alloc(&p->budget, p->frames.n, sizeof *n);
@@ -152,17 +152,17 @@ perfile_status pf_name_functions(pf_profile *p, perfile_symbols *symbols, uint32
 
 /* Frames of inlined functions.
  *
- * The debug information says which functions are inlined at an address.  Each becomes a frame of
- * its own, with the name that is known there; which ones belong to a frame is worked out once. */
+ * Debug information lists the functions that are inlined at an address.  Each becomes a frame of
+ * its own, with its name from there.  The list for a frame is computed once. */
 
-/* What is inlined at a frame. */
+/* The functions that are inlined at a frame. */
 typedef struct pf_inlined {
-    uint32_t first; /* in pf_resolver.inlined_frames, outermost first */
+    uint32_t first; /* index in pf_resolver.inlined_frames, outermost first */
     uint32_t n;
-    bool known; /* what the others say */
+    bool known; /* the other members are valid */
 } pf_inlined;
 
-/* Makes room for what is inlined at the frame; false if there is no memory. */
+/* Makes room for the frame's entry.  Returns false when out of memory. */
 static bool reserve(pf_resolver *x, uint32_t frame)
 {
     if (frame < x->n_inlined)
@@ -177,8 +177,8 @@ static bool reserve(pf_resolver *x, uint32_t frame)
     return true;
 }
 
-/* Asks for the functions at a frame of user code, and makes frames of those that are inlined.
- * False if there is no memory or the limit is exceeded. */
+/* Looks up the functions at a frame of user code, and makes frames for the inlined ones.  Returns
+ * false when out of memory or over the limit. */
 static bool find_inlined(pf_resolver *x, uint32_t number, pf_inlined *out)
 {
     const pf_call_frame frame = *pf_profile_frame_at(x->profile, number);
@@ -202,9 +202,9 @@ static bool find_inlined(pf_resolver *x, uint32_t number, pf_inlined *out)
     return true;
 }
 
-/* True if a stack may have the functions that are inlined at its frame as well.  A few bytes of
- * debug information make many of them, for each address of a chain: on average there may be
- * INLINED_MOST for each (format/limits.md), which no compiler comes near. */
+/* Returns true if frames for the inlined functions may be added to a stack.  A few bytes of debug
+ * information can describe many inlined functions for each address of a chain.  The average is
+ * limited to INLINED_MOST for each address (format/limits.md), which no compiler comes near. */
 static bool has_room(pf_resolver *x, uint32_t n)
 {
     enum { INLINED_ALWAYS = 1 << 13, INLINED_MOST = 4 };

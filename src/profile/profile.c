@@ -1,4 +1,4 @@
-/* The tables of a profile (see profile.h), and what a mapping is in them. */
+/* The tables of a profile (see profile.h), and the objects of mappings. */
 #include "profile/profile.h"
 
 #include <string.h>
@@ -24,7 +24,8 @@ static bool init_tables(pf_profile *p, uint64_t seed)
             .seed = seed, .budget = &p->budget, .width = tables[i].width, .key = tables[i].key};
     p->last_label_number = PF_INTERN_NONE;
     memset(p->recent, 0, sizeof p->recent);
-    /* Number 0, the empty stack.  No other stack has its key: their frames exist. */
+    /* Number 0 is the empty stack.  No other stack has its key, because PF_INTERN_NONE is not a
+     * frame. */
     const pf_call_stack empty = {PF_EMPTY_STACK, PF_INTERN_NONE};
     return pf_intern_add(&p->stacks, &empty) == PF_EMPTY_STACK;
 }
@@ -112,14 +113,14 @@ uint32_t pf_profile_inlined(pf_profile *p, uint32_t frame, uint32_t inlined, con
     return number;
 }
 
-/* True if `name` begins with `start`. */
+/* Returns true if `name` begins with `start`. */
 static bool begins(const char *name, const char *start)
 {
     return strncmp(name, start, strlen(start)) == 0;
 }
 
-/* True if offsets mean nothing in what is mapped, so that places are called by their address: the
- * kernel itself, which is no file, and memory. */
+/* Returns true if offsets in the mapping are meaningless, so that addresses are used instead: in
+ * the kernel, which is not a file, and in memory. */
 static bool is_without_offsets(const perfile_mapping *m)
 {
     return m->generated || begins(m->name, "[kernel.") || begins(m->name, "[guest.kernel.") ||
@@ -137,7 +138,7 @@ uint64_t pf_object_address(const pf_object *object, uint64_t offset)
 {
     if (object->by_address)
         return offset;
-    /* The offset of address 0, which wraps around, is what all offsets are greater by. */
+    /* All offsets exceed their addresses by the offset of address 0 (modulo 2^64). */
     return offset - pf_object_offset(&object->first, 0);
 }
 
@@ -201,12 +202,12 @@ bool pf_profile_add(pf_profile *p, uint32_t label, uint32_t stack, uint64_t samp
     return true;
 }
 
-/* Interned items: an array of them, and a hash table with linear probing of their
- * numbers, at most half full. */
+/* Interned items: an array of items, and a hash table of their numbers with linear probing, at most
+ * half full. */
 
 enum { FIRST_ITEMS = 64 };
 
-/* The slot of the item with this key, or the free slot where it would be added. */
+/* Returns the slot of the item with this key, or the free slot where it would be added. */
 static struct pf_intern_slot *slot_of(const pf_intern *t, const void *key, uint32_t hash)
 {
     size_t at = hash & (t->n_slots - 1);
@@ -238,7 +239,7 @@ static bool grow_slots(pf_intern *t)
     return true;
 }
 
-/* Makes room for one more item, and keeps the table half empty. */
+/* Makes room for one more item, and keeps the hash table at most half full. */
 static bool reserve(pf_intern *t)
 {
     if (t->n == t->cap) {

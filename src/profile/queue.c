@@ -17,42 +17,42 @@ enum { BATCH_SAMPLES = 1 << 10 }; /* at most */
 #endif
 
 enum {
-    BATCH_BYTES = 128 << 10, /* of call chains and records, unless a single one has more */
-    MOST_RECORD = 32 << 10,  /* bytes of a record that is copied */
-    MOST_KEPT = 128 << 20,   /* bytes of tables of a thread that makes text, after a batch */
+    BATCH_BYTES = 128 << 10, /* limit for chains and records; one sample may exceed it */
+    MOST_RECORD = 32 << 10,  /* longest record that is copied */
+    MOST_KEPT = 128 << 20,   /* limit for the tables of a thread that makes text */
     BATCHES_PER_THREAD = 3
 };
 
-/* Numbers in the profile of the reader, by number in the tables of a thread. */
+/* Maps numbers in a thread's tables to numbers in the reader's profile. */
 typedef struct numbers {
     uint32_t *at;
     size_t n, cap;
 } numbers;
 
-/* What a thread that resolves has; as many as there are threads. */
+/* The state of a resolving thread. */
 typedef struct state {
     pf_profile profile;
     pf_resolver resolver;
-    size_t n_objects, n_frames, n_stacks; /* how many of its tables were handed over */
-    numbers objects, frames, stacks;      /* of the caller */
-    void *text;                           /* pf_queue_text.open; NULL: no text is made */
+    size_t n_objects, n_frames, n_stacks; /* sizes of its tables when they were last handed over */
+    numbers objects, frames, stacks;      /* in the caller's profile */
+    void *text;                           /* from pf_queue_text.open; NULL: no text is made */
 } state;
 
 typedef struct batch {
     pf_unresolved *samples;
-    perfile_record *records; /* of the samples that have one; NULL as long as none has */
+    perfile_record *records; /* for samples that have one; NULL until one has */
     size_t n;
-    pf_buffer bytes;                   /* of their call chains and records */
-    pf_buffer text;                    /* of them, if the form makes it from samples */
-    state *by;                         /* who resolved them … */
-    pf_buffer objects, frames, stacks; /* … and what is new in its tables since its batch before */
+    pf_buffer bytes; /* call chains and records */
+    pf_buffer text;  /* text of the samples, if the form makes it in the threads */
+    state *by;       /* the thread that resolved it … */
+    pf_buffer objects, frames, stacks; /* … and its new items since its last batch */
     perfile_status status;
     perfile_error error;
 } batch;
 
 struct pf_queue {
-    pf_resolver *resolver;    /* of the reader */
-    pf_session_reader reader; /* of the session */
+    pf_resolver *resolver;    /* the reader's */
+    pf_session_reader reader; /* registered with the session */
     perfile_status (*give)(void *user, const pf_unresolved *sample, perfile_error *err);
     void *user;
     const pf_queue_text *text; /* NULL: `give` gets samples */
@@ -62,14 +62,14 @@ struct pf_queue {
     pthread_mutex_t symbols; /* pf_resolver.lock */
     batch *batches;
     unsigned n_batches;
-    batch *open;           /* the batch that is being filled; NULL: none */
-    perfile_status status; /* of the first sample that failed */
+    batch *open;           /* the batch that is being filled, or NULL */
+    perfile_status status; /* of the first failure */
     perfile_error error;
 };
 
-/* In any thread. */
+/* Code for any thread. */
 
-/* Copies items from number *from on, and remembers that they were; false if there is no memory. */
+/* Copies all items from number *from on and advances *from.  Returns false when out of memory. */
 static bool hand_over(pf_buffer *out, const pf_intern *t, size_t *from)
 {
     const size_t first = *from;
@@ -97,7 +97,7 @@ static void resolve(batch *b)
     b->status = ok ? PERFILE_OK : pf_profile_fail(p, &b->error);
 }
 
-/* Makes the text of a batch.  What the thread has learned is forgotten when it is too much. */
+/* Makes the text of a batch.  Drops the thread's tables if they have become too large. */
 static void make_text(const pf_queue *q, batch *b)
 {
     state *s = b->by;
@@ -123,9 +123,10 @@ static void run_slot(void *user, unsigned slot, unsigned thread)
         resolve(b);
 }
 
-/* In the caller's thread. */
+/* Code for the caller's thread. */
 
-/* Adds the number of one more item; false if there is none, or no memory. */
+/* Appends the number of one more item.  Returns false if `number` is none, or when out of
+ * memory. */
 static bool add_number(pf_budget *budget, numbers *n, uint32_t number)
 {
     if (number == PF_INTERN_NONE)
@@ -142,9 +143,8 @@ static bool add_number(pf_budget *budget, numbers *n, uint32_t number)
     return true;
 }
 
-/* Adds what is new with a batch to the profile; false if there is no memory or the limit is
- * exceeded.
- */
+/* Adds the new items of a batch to the profile.  Returns false when out of memory or over the
+ * limit. */
 static bool translate(pf_queue *q, batch *b)
 {
     pf_profile *p = q->resolver->profile;
@@ -173,7 +173,7 @@ static bool translate(pf_queue *q, batch *b)
     return ok;
 }
 
-/* Numbers of the tables of a thread become those of the profile. */
+/* Adds the new items of a batch, and translates its numbers to the profile's. */
 static perfile_status renumber(pf_queue *q, batch *b, perfile_error *err)
 {
     const numbers *stacks = &b->by->stacks, *frames = &b->by->frames;
@@ -192,8 +192,8 @@ static perfile_status renumber(pf_queue *q, batch *b, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Gives on the samples of a batch, with the numbers of the profile, and empties it.  Nothing is
- * given on after a failure. */
+/* Passes on the samples or text of a batch, and empties it.  After a failure nothing is passed
+ * on. */
 static void give_on(pf_queue *q, batch *b)
 {
     if (q->text && q->status == PERFILE_OK) {
@@ -213,7 +213,7 @@ static void give_on(pf_queue *q, batch *b)
     pf_buffer_clear(&b->stacks);
 }
 
-/* Waits for the oldest batch that threads have, and gives it on.  False: there is none. */
+/* Waits for the oldest submitted batch and passes it on.  Returns false if there is none. */
 static bool take_oldest(pf_queue *q)
 {
     unsigned slot;
@@ -226,7 +226,7 @@ static bool take_oldest(pf_queue *q)
     return true;
 }
 
-/* The batch that is being filled is complete. */
+/* Submits or resolves the batch that was being filled. */
 static void close_batch(pf_queue *q)
 {
     batch *b = q->open;
@@ -258,7 +258,8 @@ static perfile_status status_of(const pf_queue *q, perfile_error *err)
     return q->status;
 }
 
-/* True if a record can be copied as it is: it is in one piece, and nothing comes after it. */
+/* Returns true if a record can be copied as it is: it is contiguous and has no extra data after
+ * it. */
 static bool is_whole(const perfile_record *r)
 {
     const size_t size = perfile_record_size(r);
@@ -266,7 +267,7 @@ static bool is_whole(const perfile_record *r)
            r->body.ptr == r->header + (size - r->body.len);
 }
 
-/* A copy of the bytes, for which there is room, as whole words. */
+/* Copies bytes into the batch, padded to whole words.  The caller has reserved the room. */
 static const uint8_t *copy_of(batch *b, const uint8_t *bytes, size_t n)
 {
     uint8_t *at = b->bytes.ptr + b->bytes.len;
@@ -276,7 +277,7 @@ static const uint8_t *copy_of(batch *b, const uint8_t *bytes, size_t n)
     return at;
 }
 
-/* Adds a sample for which there is room. */
+/* Adds a sample.  The caller has reserved the room. */
 static void add(batch *b, const pf_unresolved *sample)
 {
     pf_unresolved *u = &b->samples[b->n];
@@ -306,7 +307,7 @@ perfile_status pf_queue_put(pf_queue *q, const pf_unresolved *sample, perfile_er
     batch *b = q->open;
     if (r && !b->records)
         b->records = pf_alloc(BATCH_SAMPLES, sizeof *b->records);
-    /* Only an empty batch grows: what is in it stays where it is. */
+    /* Only an empty batch grows: its data must not move. */
     if ((r && !b->records) ||
         (!b->n && !pf_buffer_reserve(&b->bytes, size < BATCH_BYTES ? BATCH_BYTES : size)))
         return pf_fail_nomem(err, "profile");
@@ -335,7 +336,7 @@ bool pf_queue_forget(pf_queue *q)
     return ok && pf_resolver_forget(q->resolver, true);
 }
 
-/* Ends the threads and forgets what was not given on. */
+/* Ends the threads and drops all samples in the queue. */
 static void drop(pf_queue *q)
 {
     pf_workers_free(q->workers);
@@ -345,17 +346,17 @@ static void drop(pf_queue *q)
     q->open = NULL;
 }
 
-/* pf_session_reader: the session is about to change. */
+/* Called by pf_session_reader before the session changes. */
 static void before_change(void *user, bool last)
 {
     pf_queue *q = user;
-    if (last) /* what samples refer to may be gone: they are dropped */
+    if (last) /* data that samples refer to may be gone: drop them */
         drop(q);
     else
-        (void)pf_queue_finish(q, NULL); /* an error is kept for the next call */
+        (void)pf_queue_finish(q, NULL); /* an error is stored for the next call */
 }
 
-/* A resolver with tables of its own, and the settings of `like`. */
+/* Makes a resolver with its own tables and the settings of `like`. */
 static bool init_state(state *s, const pf_resolver *like, const pf_queue_text *text)
 {
     if (!pf_profile_init(&s->profile, like->profile->budget.limit) ||
@@ -366,7 +367,7 @@ static bool init_state(state *s, const pf_resolver *like, const pf_queue_text *t
     return s->text || !text;
 }
 
-/* Makes what threads have; false if there is no memory. */
+/* Makes the states of all threads.  Returns false when out of memory. */
 static bool init_states(pf_queue *q, unsigned threads)
 {
     q->states = pf_alloc(threads, sizeof *q->states);

@@ -1,14 +1,14 @@
 /* The queue between the reader of samples and the form or report that counts them.
  *
- * They are gathered to batches; a batch is resolved (resolve.h), and its samples are given on, in
- * the order in which they came.
+ * Samples are collected in batches.  A batch is resolved (resolve.h), and then its samples are
+ * passed to the consumer in their original order.
  *
- * With several threads batches are resolved at once.  A thread has a resolver and tables of its
- * own, which it keeps for its next batch: it needs no lock but for loading symbols.  Numbers of
- * frames and stacks are then those of its tables.  With a batch it hands over what these have got
- * since its batch before; the caller's thread adds that to the profile and translates the numbers.
- * What is new in a batch gets its numbers in the order in which its samples have it, and batches
- * come back in order: all numbers are those that one thread would have given. */
+ * With several threads, batches are resolved in parallel.  Each thread has its own resolver and
+ * tables, which it keeps for its next batch, and needs a lock only for loading symbols.  Frame and
+ * stack numbers then refer to the thread's tables.  With each batch a thread hands over the items
+ * that are new in its tables.  The caller's thread adds them to the profile and translates the
+ * numbers.  New items of a batch are numbered in the order in which its samples use them, and
+ * batches are returned in order: all numbers are the same as with one thread. */
 #ifndef PF_PROFILE_QUEUE_H
 #define PF_PROFILE_QUEUE_H
 
@@ -16,44 +16,44 @@
 
 typedef struct pf_queue pf_queue;
 
-/* For forms that write samples one by one: their text is made where they are resolved, so that no
- * number leaves a thread, and tables need not be kept.  All functions get `user`; those but `write`
- * are called by any thread, one call at a time for each resolver. */
+/* For forms that write samples one by one.  Their text is made by the thread that resolves the
+ * samples, so no numbers are translated and tables can be dropped.  All functions get `user`.  All
+ * but `write` may be called in any thread, but never concurrently for one resolver. */
 typedef struct pf_queue_text {
-    /* What a thread keeps from one sample to the next, beside its resolver; NULL: no memory. */
+    /* Makes a thread's state, used with its resolver.  Returns NULL when out of memory. */
     void *(*open)(void *user, pf_resolver *resolver);
     void (*close)(void *state);
-    /* Appends the text of a sample or note, which is not resolved yet; false if there is no memory
-     * or the limit of the profile is exceeded. */
+    /* Appends the text of a sample, which is not resolved yet, or of a note.  Returns false when
+     * out of memory or over the profile's limit. */
     bool (*put)(void *state, const pf_unresolved *sample, pf_buffer *out);
-    /* The resolver has forgotten everything. */
+    /* The resolver has dropped all its items. */
     void (*forget)(void *state);
-    /* Gets texts, in the order of the samples. */
+    /* Receives the texts in the order of the samples. */
     perfile_status (*write)(void *user, perfile_bytes text, perfile_error *err);
     void *user;
 } pf_queue_text;
 
-/* `threads`: that resolve, the caller's included.  `resolver`: of the caller's thread, with all its
- * settings; borrowed.  `session`: of the capture, which samples and symbols refer to; before it
- * changes, all samples are given on.  `give` gets them; with `text` (else NULL; borrowed) it gets
- * none. PERFILE_E_NOMEM. */
+/* Makes a queue.  `threads` resolve samples, including the caller's.  `resolver` is the caller's,
+ * with all its settings; borrowed.  `session` is the capture's, which samples and symbols refer to;
+ * before it changes, all samples are passed on.  `give` receives the samples; with `text`
+ * (borrowed, may be NULL) it receives none.  PERFILE_E_NOMEM. */
 perfile_status
 pf_queue_new(pf_resolver *resolver, const perfile_session *session, unsigned threads,
              perfile_status (*give)(void *user, const pf_unresolved *sample, perfile_error *err),
              void *user, const pf_queue_text *text, pf_queue **out, perfile_error *err);
 
-/* Takes a sample; its call chain is copied, and its record if it has one.  Errors are those of this
- * one and of any before. */
+/* Adds a sample; its call chain and its record, if any, are copied.  Returns errors of this and all
+ * previous samples. */
 perfile_status pf_queue_put(pf_queue *q, const pf_unresolved *sample, perfile_error *err);
 
-/* Gives all samples on. */
+/* Resolves all remaining samples and passes them on. */
 perfile_status pf_queue_finish(pf_queue *q, perfile_error *err);
 
-/* Forgets all frames and stacks, behind pf_queue_finish(): numbers mean nothing from now on; texts
- * of the reader's profile stay.  Not with `text`.  False if there is no memory. */
+/* Drops all frames and stacks after pf_queue_finish(): all numbers become invalid.  Texts of the
+ * reader's profile stay.  Must not be used with `text`.  Returns false when out of memory. */
 bool pf_queue_forget(pf_queue *q);
 
-/* Samples that were not given on are dropped.  NULL is fine. */
+/* Frees the queue and drops the samples in it.  `q` may be NULL. */
 void pf_queue_free(pf_queue *q);
 
 #endif

@@ -1,8 +1,7 @@
 /* Samples of a capture (see reader.h).
  *
- * Fields at fixed places are read there; the call chain stands behind them, and only behind READ
- * values something has to be decoded to find it.  A chain in this machine's byte order is never
- * copied here. */
+ * Fields at fixed offsets are read directly.  The call chain follows them, and only after READ
+ * values some decoding is needed to find it.  A chain in native byte order is not copied here. */
 #include "profile/reader.h"
 
 #include <inttypes.h>
@@ -28,19 +27,19 @@ enum { THREAD_SLOTS = 8 };
 enum { THREAD_SLOTS = 4096 }; /* 160 KiB */
 #endif
 
-/* The name of a thread at the times from `first` to `last`. */
+/* The name of a thread at times from `first` to `last`. */
 typedef struct pf_thread_slot {
     uint64_t first, last;
-    const char *comm; /* of the profile; NULL: not known */
+    const char *comm; /* in the profile; NULL: unknown */
     uint32_t pid, tid;
     bool used;
 } pf_thread_slot;
 
-/* A call chain in this machine's byte order. */
+/* A call chain in native byte order. */
 typedef struct chain {
     const uint8_t *words;
     size_t n;
-    size_t at; /* offset of its length in the body; 0: there is no chain */
+    size_t at; /* offset of its length in the body; 0: no chain */
 } chain;
 
 bool pf_profile_reader_init(pf_profile_reader *x, pf_profile *profile,
@@ -109,7 +108,7 @@ const char *pf_profile_reader_event(pf_profile_reader *x, const perfile_event *e
         x->n_events = n;
     }
     struct pf_event_text *known = &x->events[e->index];
-    if (known->name != e->name) { /* the first time, or a record gave it another name */
+    if (known->name != e->name) { /* new, or renamed by a record */
         const char *text = pf_profile_text(x->profile, e->name);
         if (!text) {
             *ok = false;
@@ -148,20 +147,20 @@ bool pf_profile_reader_label(pf_profile_reader *x, const uint8_t *per, const pf_
         case PERFILE_PER_CPU:
             label->cpu = s->cpu;
             break;
-        default: /* a key of places in code */
+        default: /* a key of code locations */
             break;
         }
     }
     return ok;
 }
 
-/* The `slot`-th word of the body, NULL when it is not there. */
+/* Returns word `slot` of the body, or NULL if there is none. */
 static inline const uint8_t *word_at(const perfile_record *r, int slot)
 {
     return slot >= 0 && r->body.len >= 8 * ((size_t)slot + 1) ? r->body.ptr + 8 * slot : NULL;
 }
 
-/* Reads fields of fixed place.  *ip is left alone if there is none; returns whether there is. */
+/* Reads fields at fixed offsets.  Returns whether there is an IP; otherwise *ip is unchanged. */
 static inline bool read_fields(const perfile_record *r, const perfile_layout *l, pf_profiled *s,
                                uint64_t *ip)
 {
@@ -186,8 +185,8 @@ static inline bool read_fields(const perfile_record *r, const perfile_layout *l,
     return at;
 }
 
-/* Offset of the length of the call chain in the body; 0 if READ values in front of it cannot be
- * read. */
+/* Returns the offset in the body of the chain's length; 0 if the READ values before it are
+ * unreadable. */
 static size_t chain_offset(pf_profile_reader *x, const perfile_record *r, const perfile_layout *l)
 {
     if (x->layout != l) { /* samples of one event mostly follow each other */
@@ -205,8 +204,8 @@ static size_t chain_offset(pf_profile_reader *x, const perfile_record *r, const 
     return c.bad ? 0 : (size_t)(c.pos - r->body.ptr);
 }
 
-/* Finds the call chain.  False if the sample should have one that cannot be read, or if there is no
- * memory (*ok). */
+/* Finds the call chain.  Returns false if a chain that should be there is unreadable, or when out
+ * of memory (*ok). */
 static bool find_chain(pf_profile_reader *x, const perfile_record *r, const perfile_layout *l,
                        chain *out, bool *ok)
 {
@@ -232,7 +231,7 @@ static bool find_chain(pf_profile_reader *x, const perfile_record *r, const perf
     return true;
 }
 
-/* Puts the user part that came later, as stored in `rest`, in the place of marker and cookie. */
+/* Replaces marker and cookie by the user part that came later, `rest`, as stored. */
 static bool join(pf_profile_reader *x, chain *c, perfile_bytes rest, bool swap)
 {
     const size_t kept = c->n >= 2 ? c->n - 2 : 0;
@@ -254,15 +253,15 @@ static bool join(pf_profile_reader *x, chain *c, perfile_bytes rest, bool swap)
 typedef struct stored {
     pf_profiled s;
     chain c;
-    const perfile_layout *layout; /* NULL: not known */
+    const perfile_layout *layout; /* NULL: unknown */
     uint64_t ip;
     size_t n_unwound; /* pf_unresolved.n_unwound */
     bool has_ip;
-    bool waits; /* the chain ends with a marker and a cookie: its user part comes later */
-    bool ok;    /* false: there is no memory */
+    bool waits; /* its user part comes later: the chain ends with a marker and a cookie */
+    bool ok;    /* false: out of memory */
 } stored;
 
-/* Reads what is needed of the sample `r`. */
+/* Reads the needed fields of the sample `r`. */
 static void read_sample(pf_profile_reader *x, const perfile_record *r, stored *out)
 {
     const pf_attribution a = pf_attribution_of(r);
@@ -289,10 +288,10 @@ static void read_sample(pf_profile_reader *x, const perfile_record *r, stored *o
         out->waits = pf_load_u64(out->c.words + 8 * (out->c.n - 2), false) == PF_CONTEXT_DEFERRED;
 }
 
-/* True if the chain has user addresses, or they come later. */
+/* Returns true if the chain has user addresses now or later. */
 static bool has_user_part(const chain *c)
 {
-    bool user = true; /* what is in front of the first marker */
+    bool user = true; /* addresses before the first marker are user code */
     for (size_t i = 0; i < c->n; i++) {
         const uint64_t word = pf_load_u64(c->words + 8 * i, false);
         if (word == PF_CONTEXT_DEFERRED || (user && word < PF_CONTEXT_LEAST))
@@ -303,7 +302,8 @@ static bool has_user_part(const chain *c)
     return false;
 }
 
-/* Makes a chain of that of a sample, or else of its address in the kernel, and user addresses. */
+/* Joins the sample's chain (or its kernel address if it has none) and the unwound user
+ * addresses. */
 static bool append_user_part(pf_profile_reader *x, stored *in)
 {
     const size_t n = x->unwinder.n_addresses;
@@ -323,7 +323,7 @@ static bool append_user_part(pf_profile_reader *x, stored *in)
     return true;
 }
 
-/* Unwinds the copied stack of a sample that has one, and no user part in its call chain. */
+/* Unwinds the copied stack of a sample if its call chain has no user part. */
 static bool unwind(pf_profile_reader *x, stored *in)
 {
     const uint64_t needed = PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER;
@@ -333,7 +333,7 @@ static bool unwind(pf_profile_reader *x, stored *in)
         in->s.unreadable || has_user_part(&in->c) ||
         perfile_sample_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return true;
-    pthread_mutex_t *lock = x->resolver.lock; /* for the symbols */
+    pthread_mutex_t *lock = x->resolver.lock; /* protects the symbols */
     const uint64_t complete = x->unwinder.ends[PF_UNWIND_COMPLETE];
     if (lock)
         pthread_mutex_lock(lock);
@@ -348,7 +348,7 @@ static bool unwind(pf_profile_reader *x, stored *in)
     return st == PERFILE_OK && (!x->unwinder.n_addresses || append_user_part(x, in));
 }
 
-/* Puts the calls of the branch stack in the place of the user part; false if there is no memory. */
+/* Replaces the user part by the calls of the branch stack.  Returns false when out of memory. */
 static bool take_branches(pf_profile_reader *x, stored *in)
 {
     if (!x->branch_chains || !in->c.n || !pf_branches_are_calls(in->s.event))
@@ -360,7 +360,7 @@ static bool take_branches(pf_profile_reader *x, stored *in)
     return true;
 }
 
-/* Counts a sample, and what it lacks. */
+/* Counts a sample and the data that it lacks. */
 static void count_sample(pf_profile_counts *c, const pf_profiled *s, bool has_stack)
 {
     c->samples++;
@@ -369,7 +369,7 @@ static void count_sample(pf_profile_counts *c, const pf_profiled *s, bool has_st
     c->without_period += !s->has_period;
 }
 
-/* Hands out a sample that is resolved, or a record in between. */
+/* Passes on a resolved sample, or a note. */
 static perfile_status hand_out(void *user, const pf_unresolved *resolved, perfile_error *err)
 {
     pf_profile_reader *x = user;
@@ -412,13 +412,12 @@ perfile_status pf_profile_reader_note(pf_profile_reader *x, const pf_profiled *a
 
 perfile_status pf_profile_reader_start(pf_profile_reader *x, unsigned threads, perfile_error *err)
 {
-    const bool alone = x->resolver.symbols; /* what is inlined is asked in order */
+    const bool alone = x->resolver.symbols; /* inlined functions are looked up in order */
     return pf_queue_new(&x->resolver, x->session, alone ? 1 : pf_workers_threads(threads), hand_out,
                         x, x->text, &x->queue, err);
 }
 
-/* Gives an entry of the queue of those that waited, with the user part of its call chain if that
- * has come. */
+/* Sends a waiting sample, with the user part of its call chain if that has come. */
 static perfile_status give_entry(pf_profile_reader *x, const pf_held *e, perfile_error *err)
 {
     const perfile_bytes bytes = pf_deferred_bytes(&x->deferred, e);
@@ -439,8 +438,8 @@ static perfile_status give_entry(pf_profile_reader *x, const pf_held *e, perfile
     return give(x, &in, err);
 }
 
-/* Hands out the samples at the front of the queue that wait for nothing; with `all` those that
- * wait, too. */
+/* Sends the samples at the front of the waiting list that are complete; with `all`, incomplete ones
+ * as well. */
 static perfile_status give_held(pf_profile_reader *x, bool all, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -457,7 +456,7 @@ static perfile_status give_held(pf_profile_reader *x, bool all, perfile_error *e
     return st;
 }
 
-/* A CALLCHAIN_DEFERRED record: the samples that wait for it are complete. */
+/* Handles a CALLCHAIN_DEFERRED record: it completes the samples that wait for it. */
 static perfile_status read_deferred(pf_profile_reader *x, const perfile_record *r,
                                     perfile_error *err)
 {
@@ -473,7 +472,7 @@ static perfile_status read_deferred(pf_profile_reader *x, const perfile_record *
     return st == PERFILE_OK ? give_held(x, false, err) : st;
 }
 
-/* A sample, which may have to wait: for its own chain, or because one before it does. */
+/* Handles a sample.  It waits if its own chain, or that of an earlier sample, is incomplete. */
 static perfile_status put_sample(pf_profile_reader *x, const perfile_record *r, perfile_error *err)
 {
     stored in;
@@ -525,7 +524,7 @@ bool pf_branches_are_calls(const perfile_event *event)
     return event && event->attr->branch_sample_type & PERFILE_BRANCH_CALL_STACK;
 }
 
-/* How many words the chain has up to the marker of its user part, with it; 0: it has none. */
+/* Returns the number of words up to and including the marker of the user part; 0: no user part. */
 static size_t user_part_at(const uint8_t *words, size_t n)
 {
     for (size_t i = 0; i < n; i++)

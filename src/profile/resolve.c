@@ -1,9 +1,9 @@
 /* Addresses to frames, chains to stacks (see resolve.h).
  *
- * The caches are direct-mapped tables: a key has one slot, and a new entry takes the place of
- * another one.  The seed keeps hostile input from choosing keys of one slot; even then an answer
- * costs no more than a search in the model.  Chains are compared word by word, so that an answer is
- * never wrong because of a hash.  When the memory for their words is full, all are forgotten. */
+ * The caches are direct-mapped: a key has one slot, and a new entry replaces the old one.  The seed
+ * prevents hostile input from choosing keys with the same slot; even so, a result costs no more
+ * than a search in the model.  Chains are compared word by word, so a hash collision never gives a
+ * wrong result.  When the memory for their words is full, all chains are dropped. */
 #include "profile/resolve.h"
 
 #include <stddef.h>
@@ -13,9 +13,9 @@
 #include "core/layout.h"
 #include "symbol/state.h"
 
-/* Slots are powers of two: 1.5 MiB of addresses, 3 MiB of chains, 130 KiB of mappings.  Under the
- * fuzzer they are few, so that captures of some KiB fill them, and clearing them is not most of a
- * run. */
+/* Numbers of slots are powers of two: 1.5 MiB of addresses, 3 MiB of chains, 130 KiB of mappings.
+ * Under the fuzzer they are small, so that captures of some KiB fill them and clearing them does
+ * not dominate a run. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum {
     ADDRESS_BITS = 5,
@@ -36,46 +36,46 @@ enum {
 };
 #endif
 
-/* An address, and its frame at the times from `first` to `last`. */
+/* An address, and its frame at times from `first` to `last`. */
 typedef struct pf_address_slot {
     uint64_t addr, first, last, offset;
     uint32_t pid;
     uint32_t frame; /* number + 1; 0: the slot is free */
-    uint32_t code;  /* PF_CODE_… that was asked for */
+    uint32_t code;  /* requested PF_CODE_… */
 } pf_address_slot;
 
-/* A chain of process `pid`, and its stack at the times from `first` to `last`. */
+/* A chain of process `pid`, and its stack at times from `first` to `last`. */
 typedef struct pf_chain_slot {
     uint64_t hash, first, last;
     uint32_t pid;
-    uint32_t at; /* of its words in pf_resolver.words */
-    uint32_t n;  /* of its words; 0: the slot is free */
+    uint32_t at; /* index of its words in pf_resolver.words */
+    uint32_t n;  /* number of words; 0: the slot is free */
     uint32_t stack;
 } pf_chain_slot;
 
-/* What is mapped for process `pid` at addresses from `low` to `high`, at times from `first` to
- * `last`, and what an address there is called. */
+/* The mapping of process `pid` at addresses from `low` to `high` and times from `first` to
+ * `last`. */
 typedef struct pf_mapping_slot {
     uint64_t low, high, first, last;
-    uint64_t shift; /* an address plus it is the offset in the object */
+    uint64_t shift; /* address + shift is the offset in the object */
     uint32_t pid;
     uint32_t object; /* PF_NO_OBJECT: nothing is mapped */
-    bool is_jit;     /* the code was generated while the program ran */
+    bool is_jit;     /* the code was generated at run time */
     bool used;
 } pf_mapping_slot;
 
-/* Those that were asked for last, of the processes that share the set. */
+/* Recently used mappings of the processes that share the set. */
 typedef struct pf_mapping_set {
     pf_mapping_slot at[MAPPING_WAYS];
-    unsigned next; /* that is replaced */
+    unsigned next; /* the next one to replace */
 } pf_mapping_set;
 
-/* What the frames that are joined have in common. */
+/* The common properties of locations that share a frame. */
 typedef struct pf_call {
     uint32_t object, code;
-    uint32_t symbol; /* its number in the object, or PF_NO_SYMBOL */
+    uint32_t symbol; /* number in the object, or PF_NO_SYMBOL */
     uint32_t zero;
-    uint32_t frame; /* the key ends before it */
+    uint32_t frame; /* the key ends before this member */
     uint32_t zero2;
 } pf_call;
 
@@ -137,14 +137,14 @@ unsigned pf_code_of_misc(uint16_t misc)
     }
 }
 
-/* Narrows the times of *reach to those from `first` to `last`. */
+/* Narrows *reach to the times from `first` to `last`. */
 static void narrow(pf_reach *reach, uint64_t first, uint64_t last)
 {
     reach->first = first > reach->first ? first : reach->first;
     reach->last = last < reach->last ? last : reach->last;
 }
 
-/* A frame of a place in code, with the symbol there. */
+/* Makes the frame of a code location, and sets its symbol. */
 static uint32_t new_frame(pf_resolver *x, uint32_t object, uint32_t code, uint64_t offset,
                           uint32_t symbol)
 {
@@ -167,13 +167,13 @@ uint32_t pf_resolve_frame(pf_resolver *x, uint32_t number, uint32_t code, uint64
     if (call == PF_INTERN_NONE)
         return PF_INTERN_NONE;
     pf_call *c = pf_intern_at(&x->calls, call);
-    if (x->calls.n != before) /* the first place stands for all */
+    if (x->calls.n != before) /* the first location represents all */
         c->frame = new_frame(x, number, code, offset, symbol);
     return c->frame;
 }
 
-/* The symbols of an object of the profile, which have to be loaded at the first time; NULL: it is
- * not known whether there are any, for there is no memory. */
+/* Returns the symbols of an object, and loads them the first time.  Returns NULL when out of
+ * memory. */
 static const pf_symbol_object *symbols_of(pf_resolver *x, uint32_t number)
 {
     if (number >= x->n_symbols) {
@@ -198,7 +198,7 @@ static const pf_symbol_object *symbols_of(pf_resolver *x, uint32_t number)
     return x->symbols_of[number];
 }
 
-/* The number of the function at a place in code. */
+/* Returns the number of the function at a code location. */
 static uint32_t symbol_of(pf_resolver *x, uint32_t number, uint64_t offset)
 {
     const pf_object *object = pf_profile_object_at(x->profile, number);
@@ -209,7 +209,7 @@ static uint32_t symbol_of(pf_resolver *x, uint32_t number, uint64_t offset)
                    : PF_NO_SYMBOL;
 }
 
-/* Fills in a place; false if there is no memory or the limit is exceeded. */
+/* Fills in a location.  Returns false when out of memory or over the limit. */
 static bool place_at(pf_resolver *x, uint32_t object, uint32_t code, uint64_t offset,
                      pf_code_place *out)
 {
@@ -218,7 +218,7 @@ static bool place_at(pf_resolver *x, uint32_t object, uint32_t code, uint64_t of
     return out->frame != PF_INTERN_NONE;
 }
 
-/* Asks the model what is mapped at an address; false if there is no memory. */
+/* Queries the model for the mapping at an address.  Returns false when out of memory. */
 static bool ask_mapping(pf_resolver *x, uint32_t pid, uint64_t addr, uint64_t time,
                         pf_mapping_slot *out)
 {
@@ -241,7 +241,7 @@ static bool ask_mapping(pf_resolver *x, uint32_t pid, uint64_t addr, uint64_t ti
     return true;
 }
 
-/* What is mapped at an address; NULL: there is no memory. */
+/* Returns the mapping at an address, through the cache.  Returns NULL when out of memory. */
 static const pf_mapping_slot *mapping_at(pf_resolver *x, uint32_t pid, uint64_t addr, uint64_t time)
 {
     pf_mapping_set *set = &x->mappings[pid & ((1U << MAPPING_BITS) - 1)];
@@ -259,7 +259,7 @@ static const pf_mapping_slot *mapping_at(pf_resolver *x, uint32_t pid, uint64_t 
     return s;
 }
 
-/* Works out the place of an address of user or kernel code, and the times when it is that. */
+/* Resolves an address of user or kernel code, with the times for which the result is valid. */
 static bool find_place(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
                        pf_reach *during, pf_code_place *out)
 {
@@ -279,11 +279,11 @@ static pf_address_slot *address_slot(const pf_resolver *x, uint32_t pid, uint64_
     return &x->addresses[(key ^ key >> 32) >> 3 & ((1U << ADDRESS_BITS) - 1)];
 }
 
-/* The same from the cache, if it is there, of any code; narrows *reach. */
+/* Resolves an address of any code, through the cache, and narrows *reach. */
 static bool place_of(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr, uint64_t time,
                      pf_reach *reach, pf_code_place *out)
 {
-    /* Guests and hypervisors have mappings of their own, which no record describes. */
+    /* Guests and hypervisors have their own mappings, which no record describes. */
     if (!x->model || (code != PF_CODE_USER && code != PF_CODE_KERNEL))
         return place_at(x, PF_NO_OBJECT, code, addr, out);
     if (code == PF_CODE_KERNEL)
@@ -303,7 +303,7 @@ static bool place_of(pf_resolver *x, uint32_t pid, unsigned code, uint64_t addr,
     return true;
 }
 
-/* Adds what a marker says to *code.  False: nobody knows this marker. */
+/* Sets *code from a marker.  Returns false if the marker is unknown. */
 static bool read_marker(uint64_t marker, unsigned *code)
 {
     switch (marker) {
@@ -347,14 +347,14 @@ static inline uint64_t word_at(const pf_unresolved *u, size_t i)
     return word;
 }
 
-/* True if nothing or a marker follows entry `i`: a 0 there is the return address of whoever has no
- * caller, and no frame. */
+/* Returns true if entry `i` is the last one or is followed by a marker.  A 0 there is the return
+ * address of the outermost function, and not a frame. */
 static bool ends_part(const pf_unresolved *u, size_t i)
 {
     return i + 1 == u->n || word_at(u, i + 1) >= PF_CONTEXT_LEAST;
 }
 
-/* Hash of a chain: two products for each pair of words. */
+/* Hashes a chain, with two products for each pair of words. */
 static uint64_t hash_chain(uint64_t seed, uint32_t pid, const uint8_t *words, size_t n)
 {
     const uint64_t odd = 0x9e3779b97f4a7c15;
@@ -375,8 +375,8 @@ static uint64_t hash_chain(uint64_t seed, uint32_t pid, const uint8_t *words, si
     return a ^ a >> 32;
 }
 
-/* Copies the words of a chain; false if it is not worth it, or there is no memory: then it is not
- * remembered. */
+/* Stores the words of a chain.  Returns false if it is too long or when out of memory; the chain is
+ * then not cached. */
 static bool keep_words(pf_resolver *x, const uint8_t *words, size_t n, uint32_t *at)
 {
     if (n > MOST_WORDS / 16)
@@ -399,20 +399,20 @@ static bool keep_words(pf_resolver *x, const uint8_t *words, size_t n, uint32_t 
     return true;
 }
 
-/* Which places of a chain are wanted. */
+/* Selects the locations of a chain. */
 typedef struct chain_form {
-    bool with_ends; /* with a 0 that ends a part */
-    size_t most;    /* of what was recorded, and of what was unwound */
+    bool with_ends; /* include a 0 that ends a part */
+    size_t most;    /* limit for recorded and for unwound locations */
 } chain_form;
 
-/* Works out x->places[0 .. *n) of a chain, of which the last *n_unwound were unwound; narrows
- * *reach.  There are none if there is a marker that nobody knows.  False if there is no memory or
- * the limit is exceeded. */
+/* Resolves a chain to x->places[0 .. *n), of which the last *n_unwound were unwound, and narrows
+ * *reach.  *n is 0 if there is an unknown marker.  Returns false when out of memory or over the
+ * limit. */
 static bool places_of(pf_resolver *x, const pf_unresolved *u, chain_form form, pf_reach *reach,
                       size_t *n, size_t *n_unwound)
 {
     unsigned code = PF_CODE_USER;
-    size_t begin = 0; /* of the part: recorded, or unwound */
+    size_t begin = 0; /* of the current part: recorded, or unwound */
     *n = *n_unwound = 0;
     if (!reserve_places(x, u->n))
         return false;
@@ -421,7 +421,7 @@ static bool places_of(pf_resolver *x, const pf_unresolved *u, chain_form form, p
         if (i == u->n - u->n_unwound)
             begin = *n;
         if (word == PF_CONTEXT_DEFERRED)
-            break; /* a cookie follows, for a user part that did not come */
+            break; /* a cookie follows; its user part did not come */
         if (word >= PF_CONTEXT_LEAST) {
             if (read_marker(word, &code))
                 continue;
@@ -438,7 +438,7 @@ static bool places_of(pf_resolver *x, const pf_unresolved *u, chain_form form, p
     return true;
 }
 
-/* Works out the stack of a chain; narrows *reach. */
+/* Builds the stack of a chain, and narrows *reach. */
 static uint32_t stack_of(pf_resolver *x, const pf_unresolved *u, pf_reach *reach)
 {
     size_t n, n_unwound;
@@ -450,7 +450,7 @@ static uint32_t stack_of(pf_resolver *x, const pf_unresolved *u, pf_reach *reach
     return stack;
 }
 
-/* The stack of the chain of a sample, from the cache if it is there. */
+/* Returns the stack of a sample's chain, through the cache. */
 static uint32_t stack_of_chain(pf_resolver *x, const pf_unresolved *u)
 {
     const uint64_t hash = hash_chain(x->seed, u->s.pid, u->words, u->n);

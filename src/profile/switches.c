@@ -1,4 +1,5 @@
-/* Switches of threads: what records say, and the times between them (see switches.h). */
+/* Switches of threads: reading them from records, and the intervals between them (see
+ * switches.h). */
 #include "profile/switches.h"
 
 #include <string.h>
@@ -9,10 +10,10 @@
 #include "perfile/session.h"
 #include "profile/profile.h"
 
-/* What a tracepoint says. */
+/* Kinds of tracepoints. */
 enum { SAYS_NOTHING = 0, SAYS_SWITCH, SAYS_WOKEN };
 
-/* Positions in pf_switch_format.at. */
+/* Indices in pf_switch_format.at. */
 enum {
     PREV_COMM,
     PREV_PID,
@@ -30,8 +31,8 @@ static const char *const switch_fields[] = {"prev_comm", "prev_pid", "prev_prio"
                                             "next_comm", "next_pid", "next_prio"};
 static const char *const woken_fields[] = {"comm", "pid", "prio"};
 
-/* Of prev_state the bits that are states in which a thread waits; those above say that it was
- * preempted, and how exactly it sleeps (kernel: include/linux/sched.h). */
+/* The bits of prev_state for states in which a thread waits.  The bits above them mark preemption
+ * and variants of sleep (kernel: include/linux/sched.h). */
 #define STATE_BITS UINT64_C(0xff)
 
 static bool is_called(const perfile_event *event, const char *name)
@@ -57,7 +58,7 @@ static bool is_wakeup_event(const perfile_event *event)
            is_called(event, "sched:sched_waking");
 }
 
-/* Finds the positions of fields; false if one of those that are needed is missing. */
+/* Finds the indices of fields.  Returns false if a field is missing. */
 static bool find_fields(struct pf_switch_format *f, const char *const *names, size_t n)
 {
     bool all = true;
@@ -68,7 +69,7 @@ static bool find_fields(struct pf_switch_format *f, const char *const *names, si
     return all;
 }
 
-/* How a tracepoint is read; NULL: it is described otherwise than usual. */
+/* Returns how to read a tracepoint, or NULL if it lacks an expected field. */
 static const struct pf_switch_format *format_of(pf_switch_reader *x, const perfile_tracepoint *t,
                                                 unsigned kind)
 {
@@ -87,7 +88,7 @@ static const struct pf_switch_format *format_of(pf_switch_reader *x, const perfi
     return f->kind ? f : NULL;
 }
 
-/* A number of a payload; 0 if it is not there. */
+/* Returns a number of a payload; 0 if it is missing. */
 static uint64_t number_of(const struct pf_switch_format *f, perfile_bytes payload, unsigned which)
 {
     perfile_value v;
@@ -96,7 +97,7 @@ static uint64_t number_of(const struct pf_switch_format *f, perfile_bytes payloa
                : 0;
 }
 
-/* A thread of a payload, of which comm, pid and prio are one after the other. */
+/* Reads a thread of a payload; comm, pid and prio are consecutive fields. */
 static void read_thread(const struct pf_switch_format *f, perfile_bytes payload, unsigned first,
                         pf_switched *out)
 {
@@ -111,8 +112,8 @@ static void read_thread(const struct pf_switch_format *f, perfile_bytes payload,
     out->prio = (int32_t)number_of(f, payload, first + 2);
 }
 
-/* Finds the payload of a sample and how it is read.  *f NULL: it says nothing.  False if there is
- * no memory. */
+/* Finds the payload of a sample and its format.  *f is NULL if it has none.  Returns false when out
+ * of memory. */
 static bool find_payload(pf_switch_reader *x, const perfile_record *sample, unsigned kind,
                          const struct pf_switch_format **f, perfile_bytes *payload)
 {
@@ -124,9 +125,9 @@ static bool find_payload(pf_switch_reader *x, const perfile_record *sample, unsi
     return st != PERFILE_E_NOMEM;
 }
 
-/* A sample of sched:sched_switch: the thread of the sample makes way for another one, of which the
- * process is not said.  The kernel does not say any more what thread it is that ends (-1): the
- * payload does.  A payload that is not of the thread of the sample says nothing. */
+/* Reads a sample of sched:sched_switch: the sample's thread is replaced by another one, with an
+ * unknown process.  For an exiting thread the sample's tid may be -1; the payload still has it.  A
+ * payload of another thread than the sample's is ignored. */
 static bool read_traced(pf_switch_reader *x, const pf_profiled *about, pf_switch *out)
 {
     const struct pf_switch_format *f;
@@ -151,7 +152,8 @@ static bool read_traced(pf_switch_reader *x, const pf_profiled *about, pf_switch
     return true;
 }
 
-/* True if sched:sched_waking is there: it happens before the sched_wakeup of the same thread. */
+/* Returns true if the capture has sched:sched_waking, which precedes the sched_wakeup of the same
+ * thread. */
 static bool has_waking(pf_switch_reader *x)
 {
     const size_t n = perfile_session_n_events(x->session);
@@ -179,7 +181,7 @@ static bool read_wakeup(pf_switch_reader *x, const pf_profiled *about, pf_switch
     return true;
 }
 
-/* A SWITCH or SWITCH_CPU_WIDE record. */
+/* Reads a SWITCH or SWITCH_CPU_WIDE record. */
 static void read_record(const pf_profiled *about, pf_switch *out)
 {
     const perfile_record *r = about->record;
@@ -250,7 +252,7 @@ bool pf_switches_read(pf_switch_reader *x, const pf_profiled *about, pf_switch *
     return true;
 }
 
-/* A thread that could not go on waits for a processor from when it is woken. */
+/* A thread that was off its CPU and not ready waits for a CPU from the time it is woken. */
 static int wake(pf_turns *t, uint64_t time)
 {
     if (t->is != PF_TURN_ON && !t->waits) {
@@ -268,7 +270,9 @@ int pf_turns_step(pf_turns *t, const pf_switched *s, uint64_t time, unsigned sou
     if (s->what == PF_SWITCH_WOKEN)
         return wake(t, time);
     t->by_itself |= s->what == PF_SWITCH_IN;
-    /* Several sources say the same.  By one source alone, it came and left again unseen. */
+    /* An arrival of a thread that is on its CPU, or another source's report of a departure, changes
+     * nothing.  If one source reports two departures in a row, the thread came and left unseen in
+     * between. */
     if (t->is == is && (comes || t->source != source))
         return -1;
     *before = *t;

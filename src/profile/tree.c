@@ -1,8 +1,8 @@
 /* Making a tree of names (see tree.h).
  *
- * Nodes are interned by parent and name, so that a parent has a lower number than its children, and
- * totals are added up from the last node to the first.  The order of children comes from sorting
- * all nodes by parent and by the rank of their name. */
+ * Nodes are interned by parent and name, so a parent has a lower number than its children, and
+ * totals are added up from the last node to the first.  Children are ordered by sorting all nodes
+ * by parent and by the rank of their name. */
 #include "profile/tree.h"
 
 #include <inttypes.h>
@@ -12,7 +12,8 @@
 
 #include "perfile/emit.h"
 
-/* The number of a name, which is added if it is new; PF_INTERN_NONE if there is no memory. */
+/* Returns the number of a name, and adds it if it is new.  Returns PF_INTERN_NONE when out of
+ * memory. */
 static uint32_t name_number(pf_tree *t, perfile_bytes name)
 {
     pf_budget *budget = &t->profile->budget;
@@ -50,7 +51,7 @@ bool pf_tree_frame_name(const pf_profile *p, const pf_tree_options *o, const pf_
     return ok;
 }
 
-/* The number of the name of a frame. */
+/* Returns the number of a frame's name. */
 static uint32_t frame_name(pf_tree *t, const pf_tree_options *o, uint32_t number, pf_buffer *text)
 {
     if (t->frame_names[number])
@@ -65,7 +66,7 @@ static uint32_t frame_name(pf_tree *t, const pf_tree_options *o, uint32_t number
     return name;
 }
 
-/* Appends what a label says for one key. */
+/* Appends the text of a label for one key. */
 static bool append_label(const pf_label *label, unsigned key, pf_buffer *text)
 {
     char number[32];
@@ -83,12 +84,12 @@ static bool append_label(const pf_label *label, unsigned key, pf_buffer *text)
     return pf_buffer_append(text, number, (size_t)n);
 }
 
-/* A level of the tree that a sum is counted for: a frame, or a key of its label. */
+/* A level of the path to a node: a frame, or a key of its label. */
 typedef struct pf_step {
     uint32_t name, code, object;
 } pf_step;
 
-/* Appends a step; false if there is no memory. */
+/* Appends a step.  Returns false when out of memory. */
 static bool add_step(pf_tree *t, size_t *n, pf_step step)
 {
     if (*n == t->path_cap) {
@@ -103,8 +104,8 @@ static bool add_step(pf_tree *t, size_t *n, pf_step step)
     return step.name != PF_INTERN_NONE;
 }
 
-/* Writes a sum to t->path: its frames, innermost first, then the keys, the last one first.  False
- * if there is no memory or the limit is exceeded. */
+/* Writes the path of a sum to t->path: its frames, innermost first, then the keys, the last one
+ * first.  Returns false when out of memory or over the limit. */
 static bool read_path(pf_tree *t, const pf_tree_options *o, const pf_sum *sum, pf_buffer *text,
                       size_t *n)
 {
@@ -128,7 +129,7 @@ static bool read_path(pf_tree *t, const pf_tree_options *o, const pf_sum *sum, p
     return ok;
 }
 
-/* The child of a node for a step, which is added if it is new. */
+/* Returns the child of a node for a step, and adds it if it is new. */
 static uint32_t child_of(pf_tree *t, uint32_t parent, const pf_step *step)
 {
     const pf_node key = {.parent = parent, .name = step->name};
@@ -147,7 +148,7 @@ static uint32_t child_of(pf_tree *t, uint32_t parent, const pf_step *step)
     return number;
 }
 
-/* Adds a sum to the tree; false if there is no memory or the limit is exceeded. */
+/* Adds a sum to the tree.  Returns false when out of memory or over the limit. */
 static bool add_sum(pf_tree *t, const pf_tree_options *o, const pf_sum *sum, pf_buffer *text)
 {
     const pf_label *label = pf_profile_label_at(t->profile, sum->label);
@@ -165,7 +166,7 @@ static bool add_sum(pf_tree *t, const pf_tree_options *o, const pf_sum *sum, pf_
     return true;
 }
 
-/* A name with its number, for sorting; a node with what it is sorted by. */
+/* Sort items: a name and its number; a node and its sort keys. */
 typedef struct ranked_name {
     const char *text;
     uint32_t number;
@@ -187,8 +188,8 @@ static int compare_nodes(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Links children in the order of their names; false if there is no memory or the limit is
- * exceeded. */
+/* Links children in the order of their names.  Returns false when out of memory or over the
+ * limit. */
 static bool link_children(pf_tree *t)
 {
     pf_budget *budget = &t->profile->budget;

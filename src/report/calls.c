@@ -1,9 +1,9 @@
 /* Making call trees (see calls.h).
  *
  * Each sum of the profile is added to the trees of the rows that it counts for: one node for each
- * frame of its stack from the row's on, as far as the trees are deep.  Nodes are interned by parent
- * and function, so that a node has a higher number than its parent.  Then the nodes with enough
- * samples are linked, those of the most first, and written down in the order of the tree. */
+ * frame of its stack, beginning with the row's frame, up to the depth of the trees.  Nodes are
+ * interned by parent and function, so a node has a higher number than its parent.  Then the nodes
+ * with enough samples are linked, in descending order, and listed in the order of the tree. */
 #include "report/calls.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 enum { DEPTH = 64, DEPTH_MOST = 1024 };
 
-/* The most steps along call chains, nodes, and nodes that are shown: a fixed number, and more for
- * each 16 bytes of records (format/limits.md).  A bound is needed because a chain of n functions
+/* Limits for steps along call chains, for nodes and for shown nodes: a constant, plus an amount for
+ * each 16 bytes of records (format/limits.md).  A limit is needed because a chain of n functions
  * has trees of n * n nodes.  Real captures need up to 2 steps for each byte. */
 enum {
     STEPS = 1 << 20,
@@ -31,7 +31,7 @@ static uint64_t at_most(uint64_t always, uint64_t for_16, uint64_t record_bytes)
     return always + (record_bytes / 16 < UINT32_MAX ? record_bytes / 16 : UINT32_MAX) * for_16;
 }
 
-/* The function of each frame.  False if there is no memory. */
+/* Finds the function of each frame.  Returns false when out of memory. */
 static bool number_functions(pf_calls *c)
 {
     bool ok = true;
@@ -62,15 +62,16 @@ static void add_figures(pf_figures *f, const pf_sum *sum, bool self)
     pf_sum_add(&f->period, sum->period);
 }
 
-/* The direction of a tree in c->path, where the callers of a frame come after it. */
+/* Returns the direction of a tree in c->path, which has callers after callees. */
 static bool to_callees(const pf_calls *c)
 {
     return c->rows->around ? c->rows->around == PF_AROUND_CALLEES
                            : c->options.flags & PERFILE_TREE_CALLEES;
 }
 
-/* Adds a sum to the tree of a row, from entry `at` of its path on, the row's own; `self`: the
- * sample was taken in the function whose callers are asked for.  False if there is no memory. */
+/* Adds a sum to the tree of a row.  The row's own frame is entry `at` of the path.  `self`: the
+ * sample was taken in the function that callers are requested for.  Returns false when out of
+ * memory. */
 static bool add_path(pf_calls *c, uint32_t number, uint32_t row, size_t at, bool self)
 {
     const pf_sum *sum = pf_profile_sum_at(c->rows->profile, number);
@@ -79,7 +80,7 @@ static bool add_path(pf_calls *c, uint32_t number, uint32_t row, size_t at, bool
     if (!node-- || c->marked[node] == number + 1)
         return true;
     c->marked[node] = number + 1;
-    /* The number of entries from `at` on, and of those that the row names itself. */
+    /* The number of entries from `at` on.  The first one is skipped if the row itself names it. */
     const size_t n = callees ? at + 1 : c->path.n - at;
     for (size_t i = c->rows->per_symbol; i < n; i++) {
         pf_call *above = pf_intern_at(&c->nodes, node);
@@ -100,7 +101,7 @@ static bool add_path(pf_calls *c, uint32_t number, uint32_t row, size_t at, bool
     return true;
 }
 
-/* Adds a sum to the trees of all its rows; false if there is no memory. */
+/* Adds a sum to the trees of all its rows.  Returns false when out of memory. */
 static bool add_sum(pf_calls *c, uint32_t number)
 {
     pf_rows *r = c->rows;
@@ -120,7 +121,7 @@ static bool add_sum(pf_calls *c, uint32_t number)
     }
     const size_t n = callees || c->options.flags & PERFILE_TREE_TOTAL ? c->path.n : 1;
     for (size_t i = 0; i < n; i++) {
-        const size_t at = callees ? c->path.n - 1 - i : i; /* the place that counts comes first */
+        const size_t at = callees ? c->path.n - 1 - i : i; /* the self place comes first */
         const uint32_t row = pf_rows_number(r, sum, r->place_of[c->path.at[at]]);
         if (row == PF_INTERN_NONE || !add_path(c, number, row, at, i == 0))
             return false;
@@ -128,7 +129,7 @@ static bool add_sum(pf_calls *c, uint32_t number)
     return true;
 }
 
-/* What nodes are compared by: samples or their periods. */
+/* Returns the sort key of nodes: samples or periods. */
 static uint64_t weight(const pf_calls *c, const pf_call *call)
 {
     return c->options.flags & PERFILE_TREE_PERIODS ? call->figures.total_period
@@ -153,8 +154,8 @@ static int compare(const void *a, const void *b)
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-/* Finds the nodes with at least `least`, and marks the parents of the others.  Returns the count.
- */
+/* Finds the nodes with a weight of at least `least`, and marks the parents of the others.  Returns
+ * how many. */
 static size_t rank(pf_calls *c, double least, ranked *out)
 {
     size_t n = 0;
@@ -170,7 +171,7 @@ static size_t rank(pf_calls *c, double least, ranked *out)
     return n;
 }
 
-/* Links the nodes that are shown; false if there is no memory or the limit is exceeded. */
+/* Links the shown nodes.  Returns false when out of memory or over the limit. */
 static bool link_nodes(pf_calls *c, double least)
 {
     pf_budget *budget = &c->rows->profile->budget;
@@ -204,7 +205,7 @@ static bool link_nodes(pf_calls *c, double least)
     return true;
 }
 
-/* Adds a node to those that are shown, of which there are at most `most`. */
+/* Appends a node to the shown ones.  Returns false when out of memory or over the limit. */
 static bool show(pf_calls *c, uint32_t node, uint32_t root, uint32_t depth)
 {
     if (c->n_shown == c->shown_cap) {
@@ -220,7 +221,7 @@ static bool show(pf_calls *c, uint32_t node, uint32_t root, uint32_t depth)
     return true;
 }
 
-/* Writes down the nodes of a tree in their order; false if there is no memory. */
+/* Lists the nodes of a tree in order, at most `most` in all.  Returns false when out of memory. */
 static bool show_tree(pf_calls *c, uint32_t root, uint64_t most)
 {
     uint32_t node = pf_calls_node(c, root)->first, depth = 1;
@@ -246,7 +247,7 @@ static bool show_tree(pf_calls *c, uint32_t root, uint64_t most)
     return true;
 }
 
-/* Names are repeated in trees: see shorten_names() of rows.c. */
+/* Shortens names, which are repeated in trees: see shorten_names() of rows.c. */
 static bool shorten_names(pf_calls *c, uint64_t record_bytes)
 {
     static const size_t lengths[] = {SIZE_MAX, PF_NAME_MOST, PF_NAME_LEAST};
@@ -269,7 +270,7 @@ static bool shorten_names(pf_calls *c, uint64_t record_bytes)
     return ok;
 }
 
-/* Makes the roots.  PERFILE_E_USAGE if a row is none, or given twice. */
+/* Makes the roots.  PERFILE_E_USAGE: a row does not exist, or is given twice. */
 static perfile_status add_roots(pf_calls *c, perfile_error *err)
 {
     pf_profile *p = c->rows->profile;

@@ -1,9 +1,9 @@
-/* Counting what `perf stat record` wrote (see counters.h).
+/* Counting the records of `perf stat record` (see counters.h).
  *
- * A STAT has the value of a counter since the start, so each one counts as its difference to the
- * one before.  The STAT_ROUND after them has their time.  A sum of the profile has the number of
- * values and their total.  A second sum, whose label has PF_LABEL_TIMES besides, has two times in
- * place of these: how long the counter was enabled, and how long it ran. */
+ * A STAT has the value of a counter since the start, so its difference to the previous one is
+ * counted.  The STAT_ROUND after the STATs has their time.  A sum of the profile has the number of
+ * values and their total.  A second sum, with PF_LABEL_TIMES in its label, has two times in these
+ * members: how long the counter was enabled, and how long it ran. */
 #include "report/counters.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ void pf_counting_begin(pf_counting *c, pf_profile *p, const perfile_session *ses
 {
     const pf_intern empty = {.seed = p->texts.seed, .budget = &p->budget};
     const char *keys = (const char *)per;
-    const pf_intern units = c->profile ? c->units : empty; /* of the captures before */
+    const pf_intern units = c->profile ? c->units : empty; /* of the previous captures */
     c->units = empty;
     pf_counting_free(c);
     *c = (pf_counting){.profile = p,
@@ -49,8 +49,8 @@ void pf_counting_free(pf_counting *c)
     *c = (pf_counting){0};
 }
 
-/* The name of an event as a text of the profile.  Keeps its unit, too.  Sets *ok to false if there
- * is no memory. */
+/* Returns the name of an event as a text of the profile, and stores the event's unit.  Sets *ok to
+ * false when out of memory. */
 static const char *event_text(pf_counting *c, uint32_t index, bool *ok)
 {
     const perfile_event *event = perfile_session_event(c->session, index);
@@ -78,8 +78,8 @@ uint32_t pf_counting_unit(pf_counting *c, const char *event)
     return number;
 }
 
-/* Adds what a counter counted in an interval that ended at `time` (0: not known).  False if there
- * is no memory. */
+/* Adds the count of a counter in an interval that ended at `time` (0: unknown).  Returns false when
+ * out of memory. */
 static bool add_step(pf_counting *c, const pf_counter_step *step, uint64_t time)
 {
     const pf_counted *counter = pf_intern_at(&c->counters, step->counter);
@@ -105,7 +105,7 @@ static bool add_step(pf_counting *c, const pf_counter_step *step, uint64_t time)
            pf_profile_add(c->profile, times, PF_EMPTY_STACK, step->enabled, step->running);
 }
 
-/* Counts the values since the last round. */
+/* Adds the counts since the last round. */
 static bool end_round(pf_counting *c, uint64_t time)
 {
     bool ok = true;
@@ -115,7 +115,8 @@ static bool end_round(pf_counting *c, uint64_t time)
     return ok;
 }
 
-/* What a counter counted since the STAT before.  If its value is less than then, it began anew. */
+/* Returns the count since the previous STAT.  A lower value means that the counter was
+ * restarted. */
 static uint64_t since(uint64_t now, uint64_t before)
 {
     return now >= before ? now - before : now;
@@ -151,7 +152,8 @@ static bool put_stat(pf_counting *c, const perfile_record *r)
     return true;
 }
 
-/* The threads that STAT records name by their position.  False if there is no memory. */
+/* Stores the thread list; STAT records refer to threads by index.  Returns false when out of
+ * memory. */
 static bool put_threads(pf_counting *c, const perfile_record *r)
 {
     perfile_thread_map v;

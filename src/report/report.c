@@ -1,6 +1,6 @@
-/* perfile_profile_…(): samples of captures, counted by where they were (perfile/profile.h).
+/* perfile_profile_…(): samples of captures, counted by location (perfile/profile.h).
  *
- * While records come, samples are added up by label and stack.  Names of functions and rows are
+ * While records come in, samples are added up by label and stack.  Names of functions and rows are
  * made at the end, once for each distinct frame. */
 #include "perfile/profile.h"
 
@@ -20,28 +20,28 @@
 struct perfile_profile {
     pf_profile profile;
     pf_profile_reader reader;
-    bool reading; /* a capture has begun, and `reader` reads it */
-    bool before;  /* the others will be compared with this capture */
+    bool reading; /* a capture is being read by `reader` */
+    bool before;  /* the following captures will be compared with this one */
     pf_rows rows;
     pf_calls calls;
     pf_counting counting;
     pf_times times;
-    uint32_t n_named; /* frames of the captures before */
-    char *function;   /* a copy of options.function; NULL: none was given */
+    uint32_t n_named; /* frames of the previous captures */
+    char *function;   /* a copy of options.function, or NULL */
     perfile_profile_options options;
-    uint8_t label_keys[8];    /* those of options.per that are of labels, and the event */
+    uint8_t label_keys[8];    /* the keys of options.per that are label members, and the event */
     perfile_symbols *symbols; /* NULL: frames get no names */
     regex_t parent;
-    bool has_parent; /* `parent` is compiled */
+    bool has_parent; /* `parent` is valid */
     bool finished;
-    bool made;         /* there are rows */
-    const char *event; /* of all samples, unless sum.mixed */
+    bool made;         /* rows exist */
+    const char *event; /* the event of all samples, unless sum.mixed */
     uint64_t record_bytes;
     perfile_profile_summary sum;
 };
 
 /* Counts a sample: pf_profile_reader.take.  If the call chain does not begin with the sample's own
- * frame, that is put on top of it: this happens with precise addresses. */
+ * frame, that frame is added on top.  This happens with precise addresses. */
 static bool count(void *user, const pf_profiled *s)
 {
     perfile_profile *x = user;
@@ -63,7 +63,7 @@ static bool count(void *user, const pf_profiled *s)
     return pf_profile_count(&x->profile, number, stack, s->period);
 }
 
-/* Checks the keys, and finds those of labels. */
+/* Checks the keys, and selects those of labels. */
 static perfile_status read_keys(perfile_profile *x, perfile_error *err)
 {
     const uint8_t *per = x->options.per;
@@ -82,12 +82,12 @@ static perfile_status read_keys(perfile_profile *x, perfile_error *err)
     }
     if (i == sizeof x->options.per)
         return pf_fail(err, PERFILE_E_USAGE, "profile.per", "`per` does not end with 0");
-    x->label_keys[n] = PERFILE_PER_EVENT; /* periods of different events are told apart */
+    x->label_keys[n] = PERFILE_PER_EVENT; /* periods of different events must not be added up */
     return PERFILE_OK;
 }
 
-/* Where a program enters the kernel.  Since Linux 4.17 functions of system calls begin with the
- * architecture, since 5.8 page faults of x86 with exc_; perf has the older names only. */
+/* Functions that enter the kernel.  Since Linux 4.17 system call functions begin with the
+ * architecture, and since 5.8 page faults on x86 begin with exc_; perf only has the older names. */
 static const char default_parent[] = "^(__(x64|ia32|arm64|s390x|riscv)_)?sys_|^(do|exc)_page_fault";
 
 /* Compiles the expression of PERFILE_PER_PARENT. */
@@ -105,8 +105,8 @@ static perfile_status read_parent(perfile_profile *x, perfile_error *err)
     return pf_fail(err, PERFILE_E_USAGE, "profile.parent", "not an expression: %s", why);
 }
 
-/* Checks that the options go together, and copies the name of the function whose callers or callees
- * are counted. */
+/* Checks that the options can be combined, and copies the name of the function for callers or
+ * callees. */
 static perfile_status read_flags(perfile_profile *x, perfile_error *err)
 {
     const uint32_t flags = x->options.flags;
@@ -146,7 +146,7 @@ static perfile_status open_symbols(perfile_profile *x, const perfile_session *se
                                                             : pf_fail_nomem(err, "profile");
 }
 
-/* Begins to read a capture. */
+/* Begins reading a capture. */
 static perfile_status begin_capture(perfile_profile *x, const perfile_session *session,
                                     const perfile_model *model, perfile_error *err)
 {
@@ -227,13 +227,13 @@ perfile_status perfile_profile_put_run(perfile_profile *x, const perfile_record 
     return st;
 }
 
-/* Adds to a counter that stays at UINT32_MAX. */
+/* Adds to a counter that saturates at UINT32_MAX. */
 static void add_small(uint32_t *sum, uint64_t n)
 {
     *sum = n < UINT32_MAX - *sum ? *sum + (uint32_t)n : UINT32_MAX;
 }
 
-/* Adds what the samples of a capture lacked to the summary. */
+/* Adds the reader's counts of missing data to the summary. */
 static void sum_up(perfile_profile *x)
 {
     const pf_profile_counts *c = &x->reader.counts;
@@ -258,7 +258,7 @@ static void sum_up(perfile_profile *x)
     sum->samples = sum->period = 0;
 }
 
-/* Ends the present capture: its functions get names; nothing of it is used after that. */
+/* Ends the current capture and names its functions.  Nothing of it is used afterwards. */
 static perfile_status end_capture(perfile_profile *x, perfile_error *err)
 {
     if (!x->reading)
@@ -297,7 +297,7 @@ perfile_status perfile_profile_continue(perfile_profile *x, const perfile_sessio
     return st == PERFILE_OK && session ? begin_capture(x, session, model, err) : st;
 }
 
-/* Adds up the rows of counters, and sets their units; false if there is no memory. */
+/* Adds up the rows of counters, and sets their units.  Returns false when out of memory. */
 static bool sum_up_counters(perfile_profile *x)
 {
     for (uint32_t i = 0; i < x->rows.rows.n; i++) {
@@ -347,7 +347,7 @@ perfile_status perfile_profile_finish(perfile_profile *x, perfile_error *err)
     x->made = true;
     perfile_profile_summary *sum = &x->sum;
     sum->frames = x->profile.frames.n;
-    sum->stacks = x->profile.stacks.n - 1; /* without the empty one */
+    sum->stacks = x->profile.stacks.n - 1; /* not counting the empty one */
     pf_count_known(&x->profile, &sum->unmapped, &sum->named);
     sum->rows = x->rows.rows.n;
     sum->has_chains = x->rows.has_chains;
@@ -355,7 +355,7 @@ perfile_status perfile_profile_finish(perfile_profile *x, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* PERFILE_MISC_CPUMODE_… of PF_CODE_…. */
+/* Returns PERFILE_MISC_CPUMODE_… for PF_CODE_…. */
 static uint16_t cpumode_of(uint32_t code)
 {
     switch (code) {
@@ -390,7 +390,7 @@ static void set_counts(const perfile_profile *x, const pf_row *r, const pf_label
     row->scale = r->mixed ? 1 : unit->scale;
 }
 
-/* A row with its figures of PF_NOW or PF_BEFORE. */
+/* Returns a row with its figures of PF_NOW or PF_BEFORE. */
 static bool get_row(const perfile_profile *x, size_t i, unsigned when, perfile_profile_row *row,
                     size_t size)
 {
@@ -427,7 +427,7 @@ static bool get_row(const perfile_profile *x, size_t i, unsigned when, perfile_p
     return true;
 }
 
-/* A row of times. */
+/* Returns a row of times. */
 static bool get_times_row(const perfile_profile *x, size_t i, perfile_profile_row *row, size_t size)
 {
     if (!x->made || i >= x->times.rows.n)

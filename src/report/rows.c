@@ -1,9 +1,9 @@
 /* Making rows (see rows.h).
  *
  * Frames of the same file and function are one *place*.  Each sum of the profile counts for the row
- * of its innermost place (self), and for the row of every place in its stack (total): once for each
- * row, also if a function calls itself.  If the callers or callees of one function are asked for, a
- * sum counts for one row only: that of the frame next to the function. */
+ * of its innermost place (self), and for the row of every place in its stack (total), but only once
+ * for each row, even if a function calls itself.  If the callers or callees of one function are
+ * requested, a sum counts for one row only: the row of the frame next to the function. */
 #include "report/rows.h"
 
 #include <stdio.h>
@@ -12,13 +12,13 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* True if a key is among them. */
+/* Returns true if `per` contains a key. */
 static bool has_key(const uint8_t *per, uint8_t key)
 {
     return strchr((const char *)per, key) != NULL;
 }
 
-/* Finds the number of each label's part of the key: the values that were asked for. */
+/* Finds for each label the number of its requested members. */
 static bool number_labels(pf_rows *r, const uint8_t *per)
 {
     pf_profile *p = r->profile;
@@ -40,23 +40,23 @@ static bool number_labels(pf_rows *r, const uint8_t *per)
     return true;
 }
 
-/* True if all frames of its object that are in no known function are one place. */
+/* Returns true if all frames of the object without a known function share one place. */
 static bool is_joined(const pf_rows *r, const pf_call_frame *frame)
 {
     return frame->object == PF_NO_OBJECT ? r->joins_unmapped : r->joins_unnamed;
 }
 
-/* The name of an object's file as a text of the profile: files of two builds may be in two folders.
- * NULL if there is no memory. */
+/* Returns the base name of an object's file as a text of the profile: two builds may be in
+ * different folders.  Returns NULL when out of memory. */
 static const char *file_name(pf_rows *r, const pf_object *object)
 {
     const char *base = pf_base_name(object->name);
     return base == object->name ? base : pf_profile_text(r->profile, base);
 }
 
-/* Sets the part of the key of a place that identifies the function of a frame.  If no function is
- * known, each frame is a place of its own, or all such frames of an object are one place.  False if
- * there is no memory. */
+/* Sets the part of a place's key that identifies the function of a frame.  If the function is
+ * unknown, the frame has its own place, or shares one with all such frames of its object.  Returns
+ * false when out of memory. */
 static bool set_function(pf_rows *r, const pf_call_frame *frame, pf_report_place *place)
 {
     const pf_profile *p = r->profile;
@@ -76,7 +76,7 @@ static bool set_function(pf_rows *r, const pf_call_frame *frame, pf_report_place
     return place->module;
 }
 
-/* What the place of a frame is called; NULL if there is no memory. */
+/* Returns the name of a frame's place, NULL when out of memory. */
 static const char *symbol_of(pf_rows *r, const pf_call_frame *frame, const pf_report_place *place,
                              pf_buffer *text)
 {
@@ -100,7 +100,7 @@ bool pf_rows_function(pf_rows *r, const pf_call_frame *frame, pf_report_place *p
     return place->symbol;
 }
 
-/* "file.c:123" of a frame; NULL if it is not known.  *ok becomes false if there is no memory. */
+/* Returns "file.c:123" for a frame, NULL if unknown.  Sets *ok to false when out of memory. */
 static const char *source_of(pf_rows *r, const pf_call_frame *frame, perfile_symbols *symbols,
                              pf_buffer *text, bool *ok)
 {
@@ -136,7 +136,7 @@ bool pf_rows_sources(pf_rows *r, pf_profile *profile, perfile_symbols *symbols, 
     return ok;
 }
 
-/* The key of the place of a frame; false if there is no memory. */
+/* Sets the key of a frame's place.  Returns false when out of memory. */
 static bool read_place(pf_rows *r, uint32_t number, pf_report_place *place)
 {
     const pf_call_frame *frame = pf_profile_frame_at(r->profile, number);
@@ -172,8 +172,8 @@ static bool number_places(pf_rows *r)
     return ok;
 }
 
-/* Finds the frames of the function whose callers or callees are counted, by its name as printed.
- * False if there is no memory. */
+/* Finds the frames of the function for callers or callees, by its printed name.  Returns false when
+ * out of memory. */
 static bool find_function(pf_rows *r)
 {
     bool ok = true;
@@ -216,8 +216,8 @@ bool pf_rows_around(const pf_rows *r, uint32_t stack, pf_around *out)
 }
 
 /* Finds the innermost function of each stack that matches `parent`.  A stack has a higher number
- * than the stack of its callers, so the result of that one is known.  False if there is no memory.
- */
+ * than its caller's stack, so the result of that one is known.  Returns false when out of
+ * memory. */
 static bool find_parents(pf_rows *r, const regex_t *parent)
 {
     const pf_profile *p = r->profile;
@@ -247,8 +247,8 @@ uint32_t pf_rows_number(pf_rows *r, const pf_sum *sum, uint32_t place)
     return pf_intern_add(&r->rows, &key);
 }
 
-/* The row of a place for a sum, which counts for its total, once; with `self` also as taken there.
- * False if there is no memory. */
+/* Counts a sum for the row of a place: once for its total, and with `self` also for itself.
+ * Returns false when out of memory. */
 static bool add_to_row(pf_rows *r, uint32_t number, uint32_t place, bool self)
 {
     const pf_sum *sum = pf_profile_sum_at(r->profile, number);
@@ -277,7 +277,7 @@ static bool add_to_row(pf_rows *r, uint32_t number, uint32_t place, bool self)
     return true;
 }
 
-/* Counts a sum for the row of the frame next to the function that is asked for. */
+/* Counts a sum for the row of the frame next to the requested function. */
 static bool add_around(pf_rows *r, uint32_t number)
 {
     pf_around around;
@@ -290,7 +290,7 @@ static bool add_around(pf_rows *r, uint32_t number)
                       around.depth == self_depth);
 }
 
-/* Counts a sum for the rows of all its frames.  False if there is no memory. */
+/* Counts a sum for the rows of all its frames.  Returns false when out of memory. */
 static bool add_sum(pf_rows *r, uint32_t number)
 {
     uint32_t stack = pf_profile_sum_at(r->profile, number)->stack;
@@ -313,7 +313,7 @@ static bool add_sum(pf_rows *r, uint32_t number)
     return true;
 }
 
-/* Bytes of the names of all rows, if none is longer than `most`. */
+/* Returns the bytes of the names of all rows, if each is cut to `most`. */
 static uint64_t names_bytes(const pf_rows *r, size_t most)
 {
     uint64_t sum = 0;
@@ -339,9 +339,9 @@ bool pf_rows_shorten(pf_profile *p, const char **text, size_t most)
     return shown.ptr == whole.ptr || (*text = pf_texts_keep(&p->texts, shown));
 }
 
-/* Shortens names.  Rows repeat names, and all of them together may have no more than a multiple of
- * the bytes of the records (format/limits.md).  This is done after rows have their numbers, so that
- * shortened names join no rows.  False if there is no memory. */
+/* Shortens names.  Rows repeat names, and their total size is limited to a multiple of the size of
+ * the records (format/limits.md).  This is done after rows have their numbers, so that shortened
+ * names do not merge rows.  Returns false when out of memory. */
 static bool shorten_names(pf_rows *r, uint64_t record_bytes)
 {
     static const size_t lengths[] = {SIZE_MAX, PF_NAME_MOST, PF_NAME_LEAST};
@@ -370,7 +370,7 @@ static bool shorten_names(pf_rows *r, uint64_t record_bytes)
     return ok;
 }
 
-/* Sets the keys, and makes empty tables; false if there is no memory. */
+/* Sets the keys and makes empty tables.  Returns false when out of memory. */
 static bool begin(pf_rows *r, const uint8_t *per)
 {
     pf_profile *profile = r->profile;

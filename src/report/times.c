@@ -1,9 +1,9 @@
-/* Adding up times on processors and off them (see times.h).
+/* Adding up times on CPUs and off them (see times.h).
  *
- * Each thread has a state (pf_turns) and the length of its last absence.  The absence is counted
- * when the thread leaves its processor again, because only then a record of its own says its
- * process and name.  Each processor has the thread that runs on it: if another thread leaves the
- * processor, records were lost, and the time of the first one is not known. */
+ * Each thread has a state (pf_turns) and the length of its last time off a CPU.  That time is
+ * counted when the thread leaves its CPU again, because only then a record of its own has its
+ * process and name.  Each CPU has its current thread.  If another thread leaves the CPU, records
+ * were lost, and the time of the current thread is unknown. */
 #include "report/times.h"
 
 #include <inttypes.h>
@@ -15,26 +15,26 @@
 #include "perfile/profile.h"
 #include "perfile/record.h"
 
-/* A thread.  The key is all up to `turns`. */
+/* A thread.  All members before `turns` are the key. */
 typedef struct timed_thread {
     uint32_t tid;
-    uint32_t cpu; /* of idle, of which each processor has one; else PF_NO_LABEL */
+    uint32_t cpu; /* for idle threads, one for each CPU; otherwise PF_NO_LABEL */
     pf_turns turns;
-    uint64_t off, waited; /* before it came to its processor */
-    const char *comm;     /* as its last switch had it, of the profile's texts; or NULL */
-    uint32_t pid;         /* + 1; 0: not known */
+    uint64_t off, waited; /* before it came to its CPU */
+    const char *comm;     /* at its last switch, in the profile's texts; or NULL */
+    uint32_t pid;         /* + 1; 0: unknown */
 } timed_thread;
 
 /* The key is `cpu`. */
 typedef struct processor {
     uint64_t cpu;
-    uint32_t thread; /* that is on it, + 1; 0: not known */
+    uint32_t thread; /* current thread, + 1; 0: unknown */
 } processor;
 
-/* The key is all up to `times`. */
+/* All members before `times` are the key. */
 typedef struct preemption {
     uint64_t row;
-    const char *by; /* of the profile's texts */
+    const char *by; /* in the profile's texts */
     uint64_t times;
 } preemption;
 
@@ -95,8 +95,8 @@ void pf_times_finish(pf_times *t)
     }
 }
 
-/* The name of a thread: that which the record says, else that of the model, else its number.  NULL
- * if there is no memory. */
+/* Returns the name of a thread: from the record, from the model, or made of its number.  Returns
+ * NULL when out of memory. */
 static const char *name_of(const pf_times *t, const pf_switched *s, uint32_t pid, uint64_t time)
 {
     char number[16];
@@ -110,7 +110,8 @@ static const char *name_of(const pf_times *t, const pf_switched *s, uint32_t pid
     return pf_profile_text(t->profile, name);
 }
 
-/* Notes name and process of a thread as far as a record says them; false if there is no memory. */
+/* Stores name and process of a thread as far as a record has them.  Returns false when out of
+ * memory. */
 static bool note_thread(const pf_times *t, timed_thread *thread, const pf_switched *s,
                         uint64_t time)
 {
@@ -122,7 +123,7 @@ static bool note_thread(const pf_times *t, timed_thread *thread, const pf_switch
     return thread->comm;
 }
 
-/* The row of a thread that was on a processor; NULL if there is no memory. */
+/* Returns the row of a thread that was on a CPU, NULL when out of memory. */
 static pf_times_row *row_of(pf_times *t, const timed_thread *thread, uint32_t cpu, uint64_t *number)
 {
     const pf_label label = {.comm = t->by_comm ? thread->comm : NULL,
@@ -139,7 +140,7 @@ static uint64_t between(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-/* Idle leaves a processor. */
+/* Counts an idle thread that leaves its CPU. */
 static bool count_idle(pf_times *t, const timed_thread *idle, uint64_t time, uint32_t cpu)
 {
     uint64_t number;
@@ -152,7 +153,7 @@ static bool count_idle(pf_times *t, const timed_thread *idle, uint64_t time, uin
     return row;
 }
 
-/* Counts who took the place of a thread that was preempted. */
+/* Counts the thread that replaced a preempted one. */
 static bool count_preemption(pf_times *t, uint64_t row, const pf_switch *said)
 {
     const pf_switched *by = said->n == 2 ? &said->of[1] : &said->next;
@@ -166,7 +167,7 @@ static bool count_preemption(pf_times *t, uint64_t row, const pf_switch *said)
     return true;
 }
 
-/* A thread leaves its processor: counts how long it was there, and off before. */
+/* Counts a thread that leaves its CPU: the time on it, and the time off before. */
 static bool count(pf_times *t, timed_thread *thread, const pf_turns *before, const pf_switch *said)
 {
     uint64_t number;
@@ -189,8 +190,8 @@ static bool count(pf_times *t, timed_thread *thread, const pf_turns *before, con
     return count_preemption(t, number, said);
 }
 
-/* Notes which thread runs on a processor from now on.  If another thread was there whose leaving no
- * record reported, its state is forgotten.  False if there is no memory. */
+/* Sets the current thread of a CPU.  If another thread was there and no record reported its
+ * departure, the state of that thread is reset.  Returns false when out of memory. */
 static bool set_processor(pf_times *t, uint32_t cpu, uint32_t thread, bool comes)
 {
     const processor key = {.cpu = cpu};
@@ -209,7 +210,7 @@ static bool set_processor(pf_times *t, uint32_t cpu, uint32_t thread, bool comes
     return true;
 }
 
-/* What one thread did. */
+/* Handles the switch of one thread. */
 static bool take(pf_times *t, const pf_switch *said, unsigned which, bool selected)
 {
     const pf_switched *s = &said->of[which];

@@ -4,13 +4,13 @@
 #include "perfile/field.h"
 #include "symbol/state.h"
 
-/* What a walk over the features has of the present file and symbol. */
+/* State of a walk over the features: the current file and symbol. */
 typedef struct collecting {
     perfile_symbols *s;
     unsigned depth; /* open lists, items and structs */
-    bool in_file;   /* s->captured[n_captured] is being filled */
+    bool in_file;   /* s->captured[n_captured] is partly filled */
     perfile_bytes path;
-    perfile_bytes name, shown; /* of the symbol */
+    perfile_bytes name, shown; /* of the current symbol */
     uint64_t start, size;
     perfile_status st;
 } collecting;
@@ -86,7 +86,7 @@ static perfile_status add_symbol(collecting *c, pf_symtab *t)
     return st == PERFILE_OK ? pf_symtab_add(t, sym) : st;
 }
 
-/* Keeps the file, unless one with the same path is there already. */
+/* Adds the file to s->captured, unless one with the same path is already there. */
 static perfile_status finish_file(collecting *c, pf_captured *file)
 {
     perfile_symbols *s = c->s;
@@ -131,7 +131,7 @@ static void end(void *user, const perfile_field *f)
         pf_symtab_free(&file->table);
 }
 
-/* A feature may arrive late in a pipe, so that this looks again whenever the session has grown. */
+/* In a pipe a feature may arrive late, so this tries again whenever the session has grown. */
 perfile_status pf_captured_read(perfile_symbols *s)
 {
     static const uint32_t features[] = {PERFILE_FEATURE_FILE, PERFILE_FEATURE_FILE2};
@@ -146,7 +146,7 @@ perfile_status pf_captured_read(perfile_symbols *s)
         if (!f || !f->payload.len)
             continue;
         s->captured_read = true;
-        /* What stands in front of damage counts; a file that damage ends is dropped. */
+        /* Files before damage are kept; the file that contains the damage is dropped. */
         c.depth = 0;
         if (perfile_feature_walk(f, PERFILE_WALK_ALL, &visitor, &c, NULL) != PERFILE_OK &&
             c.in_file)

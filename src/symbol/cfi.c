@@ -1,11 +1,12 @@
-/* The table of entries by address, and the rules that their programs make.
+/* The table of CFI entries by address, and the rules that their programs compute.
  *
- * A program sets rules for the registers as the address goes up; what holds at an address is found
- * by executing it up to there, first that of the common entry, which says where it starts from.
+ * A program sets rules for registers as the address increases.  The rule at an address is found by
+ * executing the program up to there, after the program of the common entry, which sets the initial
+ * rules.
  *
- * A program may be as long as the section, and each address executes it anew.  So there are two
- * bounds, in bytes of programs: of what one address may execute, and of what all addresses of a
- * section may, in proportion to its size. */
+ * A program may be as long as the section, and it is executed again for each address.  So two
+ * limits apply, in bytes of programs: one for each address, and one for all addresses of a section,
+ * in proportion to its size. */
 #include "symbol/unwind.h"
 
 #include <stdlib.h>
@@ -13,13 +14,14 @@
 
 /* Entries of call frame information.
  *
- * An entry is a length, an id and the rest.  In .eh_frame the id of a common entry is 0, and that
- * of a function the distance back to its common entry; in .debug_frame they are all ones and the
- * position of the common entry.  All lengths and positions are checked against the section. */
+ * An entry is a length, an id and the rest.  In .eh_frame the id of a common entry is 0, and the id
+ * of a function entry is the distance back to its common entry.  In .debug_frame the id of a common
+ * entry is all ones, and the id of a function entry is the offset of its common entry.  All lengths
+ * and offsets are checked against the section. */
 
 enum {
-    MOST_LETTERS = 8, /* of an augmentation; those that are known are fewer */
-    /* DW_EH_PE_…: how an address is stored, and what it is relative to. */
+    MOST_LETTERS = 8, /* longest augmentation string; fewer letters are known */
+    /* DW_EH_PE_…: how an address is stored, and its base. */
     ENCODING_FORM = 0x0f,
     ENCODING_BASE = 0x70,
     ENCODING_PCREL = 0x10,
@@ -27,8 +29,7 @@ enum {
     ENCODING_OMIT = 0xff
 };
 
-/* An address in the section, whose bytes `c` reads, as `encoding` says.  *ok becomes false for
- * encodings that have no meaning here. */
+/* Reads an encoded address of the section.  Clears *ok for encodings that are meaningless here. */
 static uint64_t pf_cfi_address(const pf_cfi *cfi, pf_cursor *c, uint8_t encoding, bool *ok)
 {
     const uint64_t at = (uint64_t)(c->pos - cfi->section.ptr);
@@ -66,18 +67,18 @@ static uint64_t pf_cfi_address(const pf_cfi *cfi, pf_cursor *c, uint8_t encoding
     if ((encoding & ENCODING_BASE) == ENCODING_PCREL)
         v += cfi->addr + at;
     else if (encoding & (ENCODING_BASE | ENCODING_INDIRECT))
-        *ok = false; /* relative to things that only the running process has */
+        *ok = false; /* relative to data of the running process */
     return cfi->is64 ? v : (uint32_t)v;
 }
 
-/* The head of an entry.  `body`: behind the id; `id_at`: the position of the id. */
+/* The head of an entry.  `body` follows the id; `id_at` is the offset of the id. */
 typedef struct head {
     perfile_bytes body;
     uint64_t id, id_at;
     bool wide; /* the 64-bit form */
 } head;
 
-/* Reads the head at *at and moves it behind the entry; false if there is none. */
+/* Reads the head at *at and advances *at to the next entry.  Returns false if there is none. */
 static bool read_head(const pf_cfi *cfi, uint64_t *at, head *h)
 {
     const perfile_bytes all = pf_piece_bytes(&cfi->section);
@@ -95,7 +96,7 @@ static bool read_head(const pf_cfi *cfi, uint64_t *at, head *h)
     h->id_at = (uint64_t)(rest.ptr - all.ptr);
     h->body = (perfile_bytes){rest.ptr, 0};
     h->id = 0;
-    if (!length) /* the end of what one input of the linker gave */
+    if (!length) /* the terminator of one linker input */
         return true;
     pf_cursor id = pf_cur(rest, cfi->swap);
     h->id = h->wide && !cfi->eh ? pf_cur_u64(&id) : pf_cur_u32(&id);
@@ -108,7 +109,7 @@ static bool is_cie(const pf_cfi *cfi, const head *h)
     return cfi->eh ? h->id == 0 : h->id == (h->wide ? UINT64_MAX : UINT32_MAX);
 }
 
-/* The letters of an augmentation behind its `z`, and their data. */
+/* Reads the data for the letters after the `z` of an augmentation. */
 static bool read_augmentation(const pf_cfi *cfi, const char *letters, pf_cursor *c, pf_cie *cie)
 {
     perfile_bytes data = pf_cur_span(c, pf_cur_uleb(c));
@@ -125,16 +126,16 @@ static bool read_augmentation(const pf_cfi *cfi, const char *letters, pf_cursor 
             break;
         case 'P':
             encoding = pf_cur_u8(&d);
-            if (encoding != ENCODING_OMIT) /* where the personality routine is does not matter */
+            if (encoding != ENCODING_OMIT) /* the personality routine is not needed */
                 (void)pf_cfi_address(cfi, &d, encoding & ENCODING_FORM, &ok);
             break;
         case 'L':
             (void)pf_cur_u8(&d);
             break;
-        case 'B': /* aarch64: signed with the other key; memory tags */
+        case 'B': /* aarch64: signed with the B key; memory tags */
         case 'G':
             break;
-        default: /* `data` says where the program begins */
+        default: /* unknown letter; the length of `data` says where the program begins */
             return !c->bad && !d.bad;
         }
     }
@@ -146,7 +147,7 @@ static bool read_cie(const pf_cfi *cfi, const head *h, pf_cie *cie)
     pf_cursor c = pf_cur(h->body, cfi->swap);
     *cie = (pf_cie){0};
     const uint8_t version = pf_cur_u8(&c);
-    /* Without looking for the end of a text that is too long anyway: this is read for each FDE. */
+    /* Only MOST_LETTERS bytes are searched for the NUL, because this runs for each FDE. */
     const size_t most = pf_cur_left(&c) < MOST_LETTERS + 1 ? pf_cur_left(&c) : MOST_LETTERS + 1;
     if (!most || !memchr(c.pos, 0, most))
         return false;
@@ -169,7 +170,7 @@ static bool read_cie(const pf_cfi *cfi, const head *h, pf_cie *cie)
     return !c.bad && cie->return_column < PF_UNWIND_REGS;
 }
 
-/* Reads the common entry of a function. */
+/* Reads the common entry of a function entry. */
 static bool read_cie_of(const pf_cfi *cfi, const head *fde, pf_cie *cie)
 {
     head h;
@@ -197,8 +198,8 @@ static bool read_fde(const pf_cfi *cfi, const head *h, pf_fde *fde)
     return ok && !c.bad && fde->end > fde->start;
 }
 
-/* The entry at *at, which is moved behind it: PF_CFI_FDE fills in *fde; PF_CFI_OTHER is one of
- * another kind, or damaged; PF_CFI_END if there is none. */
+/* Reads the entry at *at and advances *at.  PF_CFI_FDE: *fde is filled in.  PF_CFI_OTHER: an entry
+ * of another kind, or a damaged one.  PF_CFI_END: no more entries. */
 static int pf_cfi_next(const pf_cfi *cfi, uint64_t *at, pf_fde *fde)
 {
     head h;
@@ -208,15 +209,15 @@ static int pf_cfi_next(const pf_cfi *cfi, uint64_t *at, pf_fde *fde)
 }
 
 enum {
-    PROGRAM_BYTES = 1 << 16, /* that are executed for one address; compilers make 20,000 at most */
-    SECTION_BYTES = 1 << 22, /* that are executed for all addresses of a section … */
-    SECTION_RATIO = 1024,    /* … and so many more for each of its bytes */
-    ROW_BYTES = 64,          /* what copying a row costs, as bytes of a program */
-    REMEMBERED = 8,          /* rows that a program may remember */
-    SAVED_IN_PROGRAM = 0x3f  /* the low bits of an operation that holds a number */
+    PROGRAM_BYTES = 1 << 16, /* limit for one address; compilers make 20,000 at most */
+    SECTION_BYTES = 1 << 22, /* limit for all addresses of a section … */
+    SECTION_RATIO = 1024,    /* … plus this for each of its bytes */
+    ROW_BYTES = 64,          /* charge for copying a row, as bytes of a program */
+    REMEMBERED = 8,          /* depth of remember_state */
+    SAVED_IN_PROGRAM = 0x3f  /* the low bits of an opcode that contain an operand */
 };
 
-/* By address; entries of one address as they stand in the section. */
+/* Order: by address, then by offset in the section. */
 static int compare(const void *a, const void *b)
 {
     const pf_cfi_entry *x = a, *y = b;
@@ -267,7 +268,7 @@ void pf_cfi_free(pf_cfi *cfi)
     *cfi = (pf_cfi){0};
 }
 
-/* The last entry that begins at or in front of `pc`, if it covers it. */
+/* Returns the last entry that begins at or before `pc`, if it covers `pc`. */
 static const pf_cfi_entry *entry_of(const pf_cfi *cfi, uint64_t pc)
 {
     size_t low = 0, high = cfi->n;
@@ -281,7 +282,7 @@ static const pf_cfi_entry *entry_of(const pf_cfi *cfi, uint64_t pc)
     return low && pc < cfi->entries[low - 1].end ? &cfi->entries[low - 1] : NULL;
 }
 
-/* The rules at one address. */
+/* All rules at one address. */
 typedef struct row {
     pf_where cfa;
     pf_where regs[PF_UNWIND_REGS];
@@ -295,11 +296,11 @@ typedef struct machine {
     row now, initial;
     row remembered[REMEMBERED];
     unsigned n_remembered;
-    size_t left; /* bytes that may be executed */
+    size_t left; /* bytes that may still be executed */
     bool ok;
 } machine;
 
-/* Rules of registers that are not followed (those of vectors …) are read and forgotten. */
+/* Sets the rule of a register.  Rules of untracked registers (vector registers …) are ignored. */
 static void set(machine *m, uint64_t reg, uint8_t kind, int64_t value)
 {
     if (reg < PF_UNWIND_REGS)
@@ -318,7 +319,7 @@ static void set_cfa(machine *m, uint64_t reg, int64_t offset)
     m->now.cfa = (pf_where){offset, PF_WHERE_REGISTER_OFFSET, (uint8_t)reg};
 }
 
-/* Offsets are modulo 2^64. */
+/* Multiplies modulo 2^64. */
 static int64_t scaled(uint64_t n, int64_t by)
 {
     return (int64_t)(n * (uint64_t)by);
@@ -330,14 +331,14 @@ static void advance(machine *m, uint64_t by)
     m->pc = to < m->pc ? UINT64_MAX : to;
 }
 
-/* Charges bytes of a program that were executed. */
+/* Charges executed bytes of a program. */
 static void charge(machine *m, size_t bytes)
 {
     m->ok &= bytes <= m->left;
     m->left -= bytes <= m->left ? bytes : m->left;
 }
 
-/* An expression: its position, and the cursor moves behind it. */
+/* Returns the offset of an expression and moves the cursor past it. */
 static int64_t expression(machine *m, pf_cursor *c)
 {
     const int64_t at = c->pos - m->cfi->section.ptr;
@@ -345,7 +346,7 @@ static int64_t expression(machine *m, pf_cursor *c)
     return at;
 }
 
-/* Operations about where the frame is. */
+/* Executes operations that define the CFA. */
 static bool frame_operation(machine *m, uint8_t op, pf_cursor *c)
 {
     const int64_t align = m->cie->data_align;
@@ -378,7 +379,7 @@ static bool frame_operation(machine *m, uint8_t op, pf_cursor *c)
     }
 }
 
-/* Operations about where registers are. */
+/* Executes operations that set the rule of a register. */
 static bool register_operation(machine *m, uint8_t op, pf_cursor *c)
 {
     const int64_t align = m->cie->data_align;
@@ -422,7 +423,7 @@ static bool register_operation(machine *m, uint8_t op, pf_cursor *c)
     }
 }
 
-/* The other operations whose upper bits are 0. */
+/* Executes the remaining operations with zero upper bits. */
 static bool operation(machine *m, uint8_t op, pf_cursor *c)
 {
     switch (op) {
@@ -463,7 +464,7 @@ static bool operation(machine *m, uint8_t op, pf_cursor *c)
     }
 }
 
-/* Executes a program up to the address that is asked for. */
+/* Executes a program up to the target address. */
 static void execute(machine *m, perfile_bytes program)
 {
     pf_cursor c = pf_cur(program, m->cfi->swap);
@@ -494,7 +495,7 @@ bool pf_cfi_rule(pf_cfi *cfi, uint64_t pc, pf_unwind_rule *rule, pf_where *where
         return false;
     const size_t most = cfi->left < PROGRAM_BYTES ? (size_t)cfi->left : PROGRAM_BYTES;
     machine m = {.cfi = cfi, .cie = &fde.cie, .target = pc, .left = most, .ok = true};
-    /* The program of the common entry holds from the start on. */
+    /* The common program sets the initial rules, whatever the address. */
     m.pc = pc;
     execute(&m, fde.cie.program);
     m.initial = m.now;

@@ -1,8 +1,8 @@
 /* Debug information of one file (pf_dwarf in state.h).
  *
- * The program that reads it may end at any question, by this file or by another one that it had
- * open.  So the descriptor stays here, and the next question opens the file again.  A file that
- * ends the program twice in turn is asked no more. */
+ * The program that reads it may die at any question, because of this file or of another one that it
+ * has open.  So the descriptor stays here, and the next question opens the file again.  After two
+ * failures in a row the file is given up. */
 #include "symbol/state.h"
 
 #include <fcntl.h>
@@ -13,18 +13,18 @@
 
 enum {
     SHF_COMPRESSED_FLAG = 0x800,
-    MOST_INFLATED = 32, /* times the bytes of a section; compilers' have 3 to 5 */
-    /* Processor time for a file, and for each question; both are several times what is usual. */
+    MOST_INFLATED = 32, /* highest inflation ratio of a section; compilers have 3 to 5 */
+    /* CPU time limits for a file and for each question; both are several times the common cost. */
     BYTES_IN_A_SECOND = 8 << 20,
     QUESTION_NS = 20000
 };
 
 struct pf_dwarf {
     pf_helper *helper;
-    int fd;          /* -1: nothing is known any more */
-    uint64_t bytes;  /* of debug sections, charged to the budget */
-    unsigned start;  /* of the program that has it open; 0: none */
-    uint32_t number; /* in that program */
+    int fd;          /* -1: given up */
+    uint64_t bytes;  /* of debug sections; charged to the budget */
+    unsigned start;  /* pf_helper.starts when it was opened; 0: not open */
+    uint32_t number; /* of the file in that process */
 };
 
 bool pf_can_read_dwarf(void)
@@ -36,7 +36,8 @@ bool pf_can_read_dwarf(void)
 #endif
 }
 
-/* Bytes of the debug sections, inflated; false if they lead to other files, or claim too many. */
+/* Sums up the inflated sizes of the debug sections.  Returns false if they refer to other files or
+ * claim implausible sizes. */
 static bool measure(const pf_elf *elf, uint64_t *bytes)
 {
     *bytes = 0;
@@ -55,7 +56,7 @@ static bool measure(const pf_elf *elf, uint64_t *bytes)
             if (pf_symfile_read(elf->file, s->offset, header, elf->budget, &p) != PERFILE_OK)
                 return false;
             pf_cursor c = pf_cur(pf_piece_bytes(&p), elf->swap);
-            pf_cur_span(&c, elf->is64 ? 8 : 4); /* type, and what fills the word */
+            pf_cur_span(&c, elf->is64 ? 8 : 4); /* type and padding */
             size = pf_elf_word(elf, &c);
             pf_piece_free(&p, elf->budget);
             if (size / MOST_INFLATED > s->size)
@@ -68,7 +69,7 @@ static bool measure(const pf_elf *elf, uint64_t *bytes)
     return true;
 }
 
-/* Asks about the file.  False: no answer. */
+/* Sends a question about the file.  Returns false if there is no answer. */
 static bool ask(pf_dwarf *d, pf_question *q, pf_answer *a)
 {
     const uint64_t second = 1000000000;
@@ -78,7 +79,7 @@ static bool ask(pf_dwarf *d, pf_question *q, pf_answer *a)
     return pf_helper_ask(d->helper, q, q->what == PF_ASK_OPEN ? d->fd : -1, a);
 }
 
-/* Nothing more is asked about the file. */
+/* Closes the file for good. */
 static void give_up(pf_dwarf *d)
 {
     if (d->fd >= 0)
@@ -86,8 +87,8 @@ static void give_up(pf_dwarf *d)
     d->fd = -1;
 }
 
-/* Makes sure that the program which runs now has the file open.  False: it ended, or the file has
- * no debug information. */
+/* Opens the file in the current process if it is not open there.  Returns false if the process died
+ * or the file has no debug information. */
 static bool open_there(pf_dwarf *d)
 {
     pf_question q = {.what = PF_ASK_OPEN};
@@ -154,7 +155,7 @@ void pf_dwarf_close(pf_dwarf *d)
     pf_budget_free(d->helper->budget, d, 1, sizeof *d);
 }
 
-/* The next text of an answer; *at is after it then.  False: it does not end. */
+/* Takes the next text of an answer and advances *at.  Returns false if it is not terminated. */
 static bool take_text(const uint8_t **at, const uint8_t *end, const char **text)
 {
     const uint8_t *nul = *at < end ? memchr(*at, 0, (size_t)(end - *at)) : NULL;
@@ -183,7 +184,7 @@ bool pf_dwarf_take(const uint8_t *at, const pf_answer *a, pf_dwarf_place places[
     return at == end;
 }
 
-/* True if the question was answered; *n is how many places then. */
+/* Sends one question.  Returns true if it was answered; *n is then the number of places. */
 static bool find_once(pf_dwarf *d, uint64_t at, bool demangle,
                       pf_dwarf_place places[PF_PLACES_MOST], size_t *n)
 {
@@ -198,7 +199,7 @@ static bool find_once(pf_dwarf *d, uint64_t at, bool demangle,
 
 size_t pf_dwarf_find(pf_dwarf *d, uint64_t at, bool demangle, pf_dwarf_place places[PF_PLACES_MOST])
 {
-    enum { TRIES = 2 }; /* at the second the file is alone in the program */
+    enum { TRIES = 2 }; /* on the second try no other file is open in the program */
     size_t n = 0;
     if (d->fd < 0)
         return 0;
@@ -210,7 +211,7 @@ size_t pf_dwarf_find(pf_dwarf *d, uint64_t at, bool demangle, pf_dwarf_place pla
     return 0;
 }
 
-/* Places in the source: each address of a file is looked up once, and its answer kept. */
+/* Source locations.  Each address of a file is looked up once, and the result is stored. */
 
 void pf_source_drop(perfile_symbols *s, pf_symbol_object *o)
 {
@@ -226,7 +227,8 @@ void pf_source_free(perfile_symbols *s)
     pf_budget_free(&s->budget, s->places, s->places_cap, sizeof *s->places);
 }
 
-/* Copies the places to a list that lives as long as `s`; false if there is no room. */
+/* Copies the places to `list`; the texts live as long as `s`.  Returns false when out of memory or
+ * budget. */
 static bool keep_places(perfile_symbols *s, const pf_dwarf_place *places, size_t n,
                         perfile_source_place *list)
 {
@@ -239,7 +241,7 @@ static bool keep_places(perfile_symbols *s, const pf_dwarf_place *places, size_t
     return true;
 }
 
-/* Makes room for one more answer. */
+/* Makes room for one more result. */
 static bool reserve(perfile_symbols *s)
 {
     if (s->n_places < s->places_cap)
@@ -253,7 +255,8 @@ static bool reserve(perfile_symbols *s)
     return true;
 }
 
-/* Looks an address of a file up; false if there is no room. */
+/* Looks up an address of a file, and stores the result.  Returns false when out of memory or
+ * budget. */
 static bool look_up(perfile_symbols *s, pf_symbol_object *o, uint64_t at, uint32_t *number)
 {
     pf_dwarf_place places[PF_PLACES_MOST];
@@ -271,7 +274,7 @@ static bool look_up(perfile_symbols *s, pf_symbol_object *o, uint64_t at, uint32
     return true;
 }
 
-/* The answer for an address.  PERFILE_E_LIMIT, PERFILE_E_NOMEM. */
+/* Finds the number of the result for an address.  PERFILE_E_LIMIT, PERFILE_E_NOMEM. */
 static perfile_status find(perfile_symbols *s, const perfile_mapping *m, uint64_t addr,
                            uint32_t *number)
 {
@@ -298,7 +301,7 @@ perfile_status perfile_symbols_source(perfile_symbols *s, const perfile_mapping 
                                       const perfile_source_place **sources, size_t *n,
                                       perfile_error *err)
 {
-    (void)time; /* the mapping is of that time already */
+    (void)time; /* the mapping was chosen for that time */
     uint32_t number = PF_INDEX_NONE;
     perfile_status st = PERFILE_OK;
     if (mapping && mapping->kind != PERFILE_MAPPING_SYMBOL)

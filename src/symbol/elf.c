@@ -1,4 +1,4 @@
-/* ELF files: headers, then symbols. */
+/* ELF files: headers, and loading of their symbols. */
 #include "perfile/symbol.h"
 #include "symbol/elf.h"
 #include "symbol/state.h"
@@ -10,21 +10,21 @@
 /* Headers of ELF files. */
 
 enum {
-    IDENT = 16,      /* bytes of e_ident */
-    HEADER = 64,     /* of the larger class */
-    XINDEX = 0xffff, /* e_shstrndx: the number is in section 0 */
-    NOTES = 1 << 20, /* longest notes that are searched for the build id */
+    IDENT = 16,      /* size of e_ident */
+    HEADER = 64,     /* header size of the 64-bit class */
+    XINDEX = 0xffff, /* in e_shstrndx: the index is in section 0 */
+    NOTES = 1 << 20, /* largest notes that are searched for the build id */
     MOST_HEADERS = 1 << 20,
     NT_GNU_BUILD_ID = 3
 };
 
-/* Of the ELF header: where the tables are. */
+/* From the ELF header: offsets and sizes of the tables. */
 typedef struct tables {
     uint64_t phoff, shoff;
     uint16_t phentsize, phnum, shentsize, shnum, shstrndx;
 } tables;
 
-/* PERFILE_E_CORRUPT: no ELF header. */
+/* Reads the ELF header.  PERFILE_E_CORRUPT: there is none. */
 static perfile_status read_header(pf_elf *e, tables *t)
 {
     pf_piece p;
@@ -96,7 +96,7 @@ static perfile_status read_table(const pf_elf *e, uint64_t offset, uint64_t n, u
                             : pf_symfile_read(e->file, offset, n * width, e->budget, p);
 }
 
-/* A header may be longer than what is known of it. */
+/* Returns a cursor on header `i`.  A header may be longer than its known fields. */
 static pf_cursor header_at(const pf_elf *e, const pf_piece *p, size_t i, uint16_t width)
 {
     return pf_cur((perfile_bytes){p->ptr + i * width, width}, e->swap);
@@ -110,7 +110,7 @@ static perfile_status read_sections(pf_elf *e, const tables *t)
         return PERFILE_OK;
     if (t->shentsize < (e->is64 ? 64 : 40))
         return PERFILE_E_CORRUPT;
-    if (!n || strings == XINDEX) { /* numbers that do not fit are in section 0 */
+    if (!n || strings == XINDEX) { /* counts that do not fit are stored in section 0 */
         perfile_status st = read_table(e, t->shoff, 1, t->shentsize, &p);
         if (st != PERFILE_OK)
             return st;
@@ -138,7 +138,7 @@ static perfile_status read_sections(pf_elf *e, const tables *t)
     pf_piece_free(&p, e->budget);
     if (st == PERFILE_OK && strings < e->n_sections)
         st = pf_elf_read_section(e, &e->sections[strings], &e->names);
-    return st == PERFILE_E_CORRUPT ? PERFILE_OK : st; /* names are not needed for all answers */
+    return st == PERFILE_E_CORRUPT ? PERFILE_OK : st; /* names are optional */
 }
 
 static perfile_status read_segments(pf_elf *e, const tables *t)
@@ -163,9 +163,7 @@ static perfile_status read_segments(pf_elf *e, const tables *t)
     return st;
 }
 
-/* Notes: length of the name, length of the content, type, name, content; both are padded to 4
- * bytes.
- */
+/* Notes: name size, content size, type, name, content.  Name and content are padded to 4 bytes. */
 uint8_t pf_build_id_of_notes(perfile_bytes notes, bool swap, uint8_t id[20])
 {
     pf_cursor c = pf_cur(notes, swap);
@@ -185,7 +183,7 @@ uint8_t pf_build_id_of_notes(perfile_bytes notes, bool swap, uint8_t id[20])
     return 0;
 }
 
-/* Searches the notes of a section or segment; damaged ones have no build id. */
+/* Searches the notes of a section or segment.  Damaged notes are ignored. */
 static perfile_status find_build_id(pf_elf *e, uint64_t offset, uint64_t size)
 {
     pf_piece p;
@@ -264,7 +262,7 @@ perfile_status pf_elf_read_section(const pf_elf *elf, const pf_elf_section *s, p
     return pf_symfile_read(elf->file, s->offset, s->size, elf->budget, piece);
 }
 
-/* The name with its NUL, padded to 4 bytes, then the CRC. */
+/* Content of the section: the name with its NUL, padded to 4 bytes, then the CRC. */
 perfile_status pf_elf_debuglink(const pf_elf *elf, char *name, size_t size, uint32_t *crc)
 {
     pf_piece p;
@@ -283,16 +281,17 @@ perfile_status pf_elf_debuglink(const pf_elf *elf, char *name, size_t size, uint
     return ok ? PERFILE_OK : PERFILE_E_CORRUPT;
 }
 
-/* Loading the symbols of an ELF file and of its debug file: what was mapped says where offsets in
- * it lie in memory and has the PLT, the debug file has the symbols that were stripped off. */
+/* Loading the symbols of an ELF file and of its debug file.  The mapped file has the segments,
+ * which relate file offsets to addresses, and the PLT.  The debug file has the symbols that were
+ * stripped. */
 
 typedef struct loading {
     pf_symbol_object *o;
     pf_elf_files *files;
-    bool damaged; /* a table is */
+    bool damaged; /* a symbol table is damaged */
 } loading;
 
-/* qsort() order: by offset, the longest of one offset first. */
+/* qsort() order: by offset, then by descending length. */
 static int compare_segments(const void *x, const void *y)
 {
     const pf_elf_segment *a = x, *b = y;
@@ -301,8 +300,8 @@ static int compare_segments(const void *x, const void *y)
     return (a->filesz < b->filesz) - (a->filesz > b->filesz);
 }
 
-/* Sorts the segments by offset, for pf_symbol_address().  Of several with one offset the longest
- * counts; linkers make no segments that share bytes of the file. */
+/* Sorts the segments by offset, for pf_symbol_address().  Of several at one offset only the longest
+ * is kept; linkers make no segments that share bytes of the file. */
 static void sort_segments(pf_symbol_object *o)
 {
     size_t kept = 0;
@@ -338,7 +337,7 @@ perfile_status pf_keep_segments(pf_symbol_object *o, const pf_elf *elf, bool is_
     return PERFILE_OK;
 }
 
-/* Adds a symbol table if the file has it; a damaged one is as good as none. */
+/* Adds a symbol table if the file has one.  A damaged table is skipped. */
 static perfile_status add_table(loading *l, const pf_elf_opened *f, uint32_t type, uint8_t origin)
 {
     const pf_elf_section *section = f->is_open ? pf_elf_section_of_type(&f->elf, type) : NULL;
@@ -348,7 +347,7 @@ static perfile_status add_table(loading *l, const pf_elf_opened *f, uint32_t typ
     return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
 }
 
-/* In the order in which perf adds them: the full table, then the dynamic one, then the PLT. */
+/* Adds symbols in perf's order: the full table, then the dynamic one, then the PLT. */
 static perfile_status add_symbols(loading *l)
 {
     pf_symbol_object *o = l->o;
@@ -387,7 +386,7 @@ static perfile_status load_files(loading *l)
     return o->file ? PERFILE_OK : pf_symbol_no_memory(&f->s->budget);
 }
 
-/* Identifies a file before it is opened: by the file at its path and what the mapping says. */
+/* Identifies a file before it is opened, by the file at its path and by the mapping. */
 static pf_file_key key_of_path(const pf_symbol_object *o, uint64_t dev, uint64_t ino)
 {
     pf_file_key k = {{dev, ino}, false};
@@ -399,7 +398,7 @@ static pf_file_key key_of_path(const pf_symbol_object *o, uint64_t dev, uint64_t
     return k;
 }
 
-/* The same once they are: the mapped file and its debug file, wherever they were found. */
+/* Identifies the opened files, wherever they were found: the mapped file and its debug file. */
 static pf_file_key key_of_files(const pf_elf_files *f)
 {
     pf_file_key k = {{[8] = 1}, false};
@@ -420,8 +419,8 @@ static uint64_t hash_of(const perfile_symbols *s, const pf_file_key *k)
     return pf_index_hash(s->texts.seed, (const uint8_t *)k->words, sizeof k->words);
 }
 
-/* A capture may name one file by many paths and build ids: it is loaded once.  False if it was not
- * loaded yet. */
+/* Shares what another object has loaded from the same file, because a capture may name one file by
+ * many paths and build ids.  Returns false if the file was not loaded before. */
 static bool share(const perfile_symbols *s, pf_symbol_object *o, const pf_file_key *k)
 {
     const uint32_t at = k->is_known ? pf_index_get(&s->file_index, hash_of(s, k)) : PF_INDEX_NONE;
@@ -440,7 +439,8 @@ static bool share(const perfile_symbols *s, pf_symbol_object *o, const pf_file_k
     return true;
 }
 
-/* The object, which will be at the end of the list, is the first with this key. */
+/* Registers the object, which is about to be appended to the list, as the first with this key.
+ * Returns false when out of memory or budget. */
 static bool note_first(perfile_symbols *s, const pf_file_key *k)
 {
     const uint64_t hash = hash_of(s, k);
@@ -480,13 +480,12 @@ perfile_status pf_load_elf(perfile_symbols *s, pf_symbol_object *o)
     return st;
 }
 
-/* Symbols of ELF files: which entries of .symtab and .dynsym count, and what PLT entries are
- * called.
+/* Symbols of ELF files: which entries of .symtab and .dynsym count, and how PLT entries are named.
  *
- * What counts is what counts for perf (tools/perf/util/symbol-elf.c, 6.1), because a symbol without
- * size reaches to the next one: functions, objects, and labels (entries without a type) in sections
- * whose name has "text" or "data".  Not what is undefined, absolute, hidden (of labels) or, on
- * ARM, aarch64 and RISC-V, marks where code and data begin ($x, $d). */
+ * The choice is perf's (tools/perf/util/symbol-elf.c, 6.1), because a symbol without size ends at
+ * the next one.  Functions, objects and labels count.  A label is an entry without a type in a
+ * section with "text" or "data" in its name.  Not counted: undefined and absolute symbols, hidden
+ * labels, and the marks of code and data on ARM, aarch64 and RISC-V ($x, $d). */
 
 enum {
     STT_NOTYPE = 0,
@@ -499,8 +498,8 @@ enum {
     STV_HIDDEN = 2,
     SHN_UNDEF = 0,
     SHN_ABS = 0xfff1,
-    PLT_NAME = 4096,   /* longest name of a PLT entry that is kept */
-    SECTION_NAME = 128 /* bytes of a section's name that are looked at */
+    PLT_NAME = 4096,   /* longest name of a PLT entry with its NUL; others are skipped */
+    SECTION_NAME = 128 /* bytes of a section's name that are searched */
 };
 
 /* An entry of a symbol table. */
@@ -536,7 +535,7 @@ static entry read_entry(const pf_elf *e, pf_cursor *c)
     return s;
 }
 
-/* $a, $d, $t, $x, alone or with a suffix behind a dot. */
+/* Returns true for $a, $d, $t, $x, alone or followed by a dot and a suffix. */
 static bool is_mapping_symbol(const pf_elf *e, const char *name)
 {
     if (e->machine != PF_EM_ARM && e->machine != PF_EM_AARCH64 && e->machine != PF_EM_RISCV)
@@ -544,8 +543,8 @@ static bool is_mapping_symbol(const pf_elf *e, const char *name)
     return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
 }
 
-/* Labels count in sections of code and data.  Only the beginning of a section's name is looked at:
- * it is hostile, and this is asked for each label. */
+/* Returns true if labels in this section count.  Only the beginning of the section's name is
+ * searched: the name is hostile, and this runs for each label. */
 static bool has_labels(const pf_elf *e, const pf_elf_section *section)
 {
     char name[SECTION_NAME + 1];
@@ -565,10 +564,10 @@ static bool counts(const pf_elf *e, const entry *s, const char *name)
     return has_labels(e, &e->sections[s->section]);
 }
 
-/* The function descriptors of the first ABI of 64-bit PowerPC: symbols point there, and the first
- * word of a descriptor to the code. */
+/* Function descriptors of the first 64-bit PowerPC ABI.  Symbols point to a descriptor, and its
+ * first word points to the code. */
 typedef struct descriptors {
-    const pf_elf_section *section; /* NULL: there are none */
+    const pf_elf_section *section; /* NULL: none */
     pf_piece bytes;
 } descriptors;
 
@@ -583,7 +582,7 @@ static uint64_t code_of(const pf_elf *e, const descriptors *d, const entry *s)
     return c.bad ? s->value : code;
 }
 
-/* The end of the section that a symbol is in. */
+/* Returns the end of the section that contains a symbol, UINT64_MAX if unknown. */
 static uint64_t section_end(const pf_elf *e, const entry *s, uint64_t addr)
 {
     uint64_t end;
@@ -591,7 +590,7 @@ static uint64_t section_end(const pf_elf *e, const entry *s, uint64_t addr)
         return UINT64_MAX;
     const pf_elf_section *section = &e->sections[s->section];
     if (addr < section->addr || pf_add_u64(section->addr, section->size, &end) || addr >= end)
-        return UINT64_MAX; /* of a function descriptor, or damaged */
+        return UINT64_MAX; /* a function descriptor, or damage */
     return end;
 }
 
@@ -600,7 +599,7 @@ static perfile_status add_entry(const pf_elf *e, const entry *s, const descripto
 {
     pf_sym sym = {.start = code_of(e, d, s), .name = name, .origin = origin};
     if (e->machine == PF_EM_ARM && s->type == STT_FUNC)
-        sym.start &= ~UINT64_C(1); /* the lowest bit says Thumb */
+        sym.start &= ~UINT64_C(1); /* the lowest bit marks Thumb code */
     if (pf_add_u64(sym.start, s->size, &sym.end))
         return PERFILE_OK;
     if (!s->size) {
@@ -613,7 +612,7 @@ static perfile_status add_entry(const pf_elf *e, const entry *s, const descripto
     return pf_symtab_add(table, sym);
 }
 
-/* The names of the table become names of ours as a whole: most of them are needed. */
+/* Adds the entries of a table.  All its names are copied at once, as most are needed. */
 static perfile_status add_entries(const pf_elf *e, const pf_piece *entries, const pf_piece *names,
                                   const descriptors *d, uint8_t origin, pf_symtab *table)
 {
@@ -663,7 +662,7 @@ perfile_status pf_elf_add_symbols(const pf_elf *e, const pf_elf_section *section
     return st;
 }
 
-/* How a PLT is laid out: bytes in front of the entries, and of each of them. */
+/* Sets the size of the PLT's header and of its entries. */
 static void plt_layout(const pf_elf *e, const pf_elf_section *plt, uint64_t *head, uint64_t *width)
 {
     switch (e->machine) {
@@ -681,14 +680,14 @@ static void plt_layout(const pf_elf *e, const pf_elf_section *plt, uint64_t *hea
         return;
     case PF_EM_386:
     case PF_EM_X86_64:
-        *head = *width = 16; /* also where the section says 0 or 4 */
+        *head = *width = 16; /* even if the section's entry size is 0 or 4 */
         return;
     default:
         *head = *width = plt->entsize;
     }
 }
 
-/* The number of the symbol of the next relocation. */
+/* Returns the symbol index of the next relocation. */
 static uint64_t relocation_symbol(const pf_elf *e, pf_cursor *c, bool addend)
 {
     pf_elf_word(e, c); /* r_offset */
@@ -698,7 +697,7 @@ static uint64_t relocation_symbol(const pf_elf *e, pf_cursor *c, bool addend)
     return e->is64 ? info >> 32 : info >> 8;
 }
 
-/* `left`: bytes of names that the file can still have. */
+/* Adds one entry.  `left` limits the total size of names. */
 static perfile_status add_plt_entry(const char *name, pf_sym sym, size_t *left, pf_symtab *table)
 {
     char text[PLT_NAME];
@@ -711,16 +710,16 @@ static perfile_status add_plt_entry(const char *name, pf_sym sym, size_t *left, 
     return st == PERFILE_OK ? pf_symtab_add(table, sym) : st;
 }
 
-/* The relocations of a PLT are in the order of its entries.  Those of an IFUNC have symbol 0, which
- * has no name: the entry is called "@plt", as perf calls it. */
+/* Adds all entries of a PLT.  Its relocations are in the order of its entries.  A relocation for an
+ * IFUNC has symbol 0, which has no name: the entry is then named "@plt", as in perf. */
 static perfile_status add_plt_entries(const pf_elf *e, const pf_elf_section *plt, uint64_t head,
                                       uint64_t width, perfile_bytes relocations, bool addend,
                                       const pf_piece *entries, const pf_piece *names,
                                       pf_symtab *table)
 {
     perfile_status st = PERFILE_OK;
-    /* Each relocation has a symbol of its own: together their names are no longer than what the
-     * file has of names and relocations. */
+    /* Each relocation has its own symbol, so the names together cannot be longer than the file's
+     * names and relocations. */
     size_t left = names->len + relocations.len;
     pf_cursor c = pf_cur(relocations, e->swap);
     for (uint64_t at = head; st == PERFILE_OK && pf_within(at, width, plt->size); at += width) {
@@ -747,9 +746,9 @@ perfile_status pf_elf_add_plt(const pf_elf *e, pf_symtab *table)
     const pf_elf_section *rel = pf_elf_section_named(e, ".rela.plt");
     rel = rel ? rel : pf_elf_section_named(e, ".rel.plt");
     const pf_elf_section *plt = pf_elf_section_named(e, ".plt");
-    /* Of programs for indirect branch tracking: what is called, and no head. */
+    /* Programs with indirect branch tracking call entries of .plt.sec, which has no header. */
     const pf_elf_section *second = pf_elf_section_named(e, ".plt.sec");
-    /* The PLT of a static program has another layout, and relocations without dynamic symbols. */
+    /* The PLT of a static program has another layout and no dynamic symbols. */
     if (!rel || !plt || rel->link >= e->n_sections || e->sections[rel->link].type != PF_SHT_DYNSYM)
         return PERFILE_OK;
     perfile_status st = read_symbols(e, &e->sections[rel->link], &entries, &names);

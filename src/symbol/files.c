@@ -1,7 +1,7 @@
-/* Finding the ELF files of a mapping: the one that was mapped, and its debug file.
+/* Finding the ELF files of a mapping: the mapped file and its debug file.
  *
- * A file counts only if its build id is that of the mapping; the debug file has the build id of the
- * mapped one, or, where that has none, the checksum of its debuglink. */
+ * A file counts only if its build id is that of the mapping.  A debug file must have the build id
+ * of the mapped file or, if that has none, the checksum in its debuglink. */
 #include "symbol/state.h"
 
 #include <stdarg.h>
@@ -15,14 +15,14 @@
 #include "base/crc32.h"
 
 enum {
-    CHUNK = 1 << 20,       /* bytes of a file whose checksum is computed at once */
-    MOST_CHECKED = 1 << 29 /* bytes of all files whose checksums are computed */
+    CHUNK = 1 << 20,       /* bytes that are read at once for a checksum */
+    MOST_CHECKED = 1 << 29 /* limit of bytes for all checksums together */
 };
 
-/* The code that the kernel maps into every process, [vdso]: no file has it, but this process has
- * that of the kernel that runs.  Whether it is the recorded one is for its build id to say. */
+/* [vdso] is code that the kernel maps into every process.  It is not in any file, but this process
+ * has the [vdso] of the running kernel.  Its build id tells whether it is the recorded one. */
 
-/* The line "START-END … [vdso]" of /proc/self/maps. */
+/* Finds the line "START-END … [vdso]" of /proc/self/maps. */
 static bool find_line(const char *maps, uint64_t *start, uint64_t *end)
 {
     const char *name = strstr(maps, "[vdso]"), *line = name;
@@ -38,7 +38,8 @@ static bool find_line(const char *maps, uint64_t *start, uint64_t *end)
     return *start && *end > *start;
 }
 
-/* The [vdso] of this process, nothing if it is not found.  Valid until it ends. */
+/* Finds the [vdso] of this process; *image is empty if there is none.  Its memory stays valid until
+ * the process ends. */
 static perfile_status pf_own_vdso(pf_budget *budget, perfile_bytes *image)
 {
     pf_symfile f;
@@ -58,7 +59,7 @@ static perfile_status pf_own_vdso(pf_budget *budget, perfile_bytes *image)
 }
 
 /* Where a candidate for the mapped file was found. */
-enum { AT_PATH, IN_CACHE, IN_PROCESS /* at the path, in the root directory of the process */ };
+enum { AT_PATH, IN_CACHE, IN_PROCESS /* at the path, below the root directory of the process */ };
 
 bool pf_elf_has(const pf_elf *elf, const char *wanted)
 {
@@ -75,7 +76,7 @@ static void close_file(pf_elf_opened *f)
     f->is_open = false;
 }
 
-/* Opens the ELF file f->file.  Something else is no error. */
+/* Opens f->file as ELF.  Any other format is not an error. */
 static perfile_status open_elf(pf_elf_files *l, pf_elf_opened *f)
 {
     perfile_status st = pf_elf_open(&f->elf, &f->file, &l->s->budget);
@@ -86,14 +87,14 @@ static perfile_status open_elf(pf_elf_files *l, pf_elf_opened *f)
     return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
 }
 
-/* Opens the ELF file f->path; not finding it is no error either. */
+/* Opens f->path as ELF.  It is not an error if it is missing or has another format. */
 static perfile_status open_file(pf_elf_files *l, pf_elf_opened *f)
 {
     return pf_symfile_open_in(&f->file, f->path, f->root) ? open_elf(l, f) : PERFILE_OK;
 }
 
-/* True if the file at the path of the mapping may be what was mapped: by build id, else by what is
- * known of it.  Devices are compared where both are real: those of overlays are not. */
+/* Returns true if the file may be the mapped one: by build id, otherwise by inode and device.
+ * Devices are compared only if both have a major number, which overlay file systems do not have. */
 static bool is_mapped_file(const pf_elf_files *l, const pf_elf_opened *f, int place)
 {
     const pf_symbol_key *k = l->key;
@@ -116,7 +117,7 @@ static perfile_status try_mapped(pf_elf_files *l, int place)
     return st;
 }
 
-/* The [vdso] of this process, if it has the build id of the mapping. */
+/* Uses the [vdso] of this process if it has the build id of the mapping. */
 static perfile_status try_vdso(pf_elf_files *l)
 {
     pf_elf_opened *f = &l->mapped;
@@ -134,7 +135,7 @@ static perfile_status try_vdso(pf_elf_files *l)
     return st;
 }
 
-/* Makes the path of a file in a debug directory; false if it is too long. */
+/* Formats the path of a file in a debug directory.  Returns false if it is too long. */
 static bool __attribute__((format(printf, 4, 5)))
 in_debug_dir(const pf_elf_files *l, pf_elf_opened *f, size_t number, const char *format, ...)
 {
@@ -152,7 +153,7 @@ in_debug_dir(const pf_elf_files *l, pf_elf_opened *f, size_t number, const char 
     return true;
 }
 
-/* The path of a mapping; false if it is not to be opened. */
+/* Formats the path of a mapping.  Returns false if the file must not be opened. */
 static bool path_of(const perfile_symbols *s, const pf_symbol_key *key, char *path)
 {
     const bool may = s->symfs[0] || (!(s->flags & PERFILE_SYMBOLS_GIVEN_ONLY) &&
@@ -173,7 +174,8 @@ bool pf_elf_path_identity(const perfile_symbols *s, const pf_symbol_key *key, ui
     return true;
 }
 
-/* At its path in the root directory of a process that mapped it and still runs, in a container. */
+/* Tries the path below the root directory of a process in a container that mapped the file and
+ * still runs. */
 static perfile_status try_process(pf_elf_files *l)
 {
     pf_process p;
@@ -189,7 +191,7 @@ static perfile_status try_process(pf_elf_files *l)
     return st;
 }
 
-/* At its path, also of the process, then in caches by build id. */
+/* Finds the mapped file: at its path, at its path in the process, and by build id in caches. */
 static perfile_status find_mapped(pf_elf_files *l)
 {
     static const char *const names[] = {"elf", "vdso"};
@@ -211,8 +213,8 @@ static perfile_status find_mapped(pf_elf_files *l)
     return st;
 }
 
-/* Compares the checksum of a whole file.  All together are no longer than MOST_CHECKED: a sparse
- * file has any size, and only files without a build id need it. */
+/* Compares the checksum of a whole file.  MOST_CHECKED limits the bytes of all files together: a
+ * sparse file can have any size, and only files without a build id need this. */
 static perfile_status check_crc(perfile_symbols *s, const pf_symfile *f, uint32_t wanted,
                                 bool *same)
 {
@@ -234,7 +236,8 @@ static perfile_status check_crc(perfile_symbols *s, const pf_symfile *f, uint32_
     return PERFILE_OK;
 }
 
-/* True if `elf` has the build id of the mapped file, or, without that, of the mapping. */
+/* Returns true if `elf` has the build id of the mapped file or, if no mapped file is open, of the
+ * mapping. */
 static bool has_same_id(const pf_elf_files *l, const pf_elf *elf)
 {
     const pf_elf *mapped = &l->mapped.elf;
@@ -245,7 +248,8 @@ static bool has_same_id(const pf_elf_files *l, const pf_elf *elf)
     return pf_same_build_id(k->build_id, k->build_id_size, elf->build_id, elf->build_id_size);
 }
 
-/* Opens l->debug.path if it is the debug file.  `crc`: of the debuglink; NULL: found otherwise. */
+/* Opens l->debug.path if it is the debug file.  `crc` is from the debuglink, NULL if there was
+ * none. */
 static perfile_status try_debug(pf_elf_files *l, const uint32_t *crc)
 {
     pf_elf_opened *f = &l->debug;
@@ -263,8 +267,8 @@ static perfile_status try_debug(pf_elf_files *l, const uint32_t *crc)
     return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
 }
 
-/* The debug file that the mapped one names: beside it, in .debug beside it, and in the same folder
- * below the debug directories. */
+/* Tries the debug file that the mapped file names: in the same folder, in its subfolder .debug, and
+ * in the same folder below the debug directories. */
 static perfile_status try_debuglink(pf_elf_files *l)
 {
     char link[256];
@@ -292,7 +296,7 @@ static perfile_status try_debuglink(pf_elf_files *l)
     return st;
 }
 
-/* By build id, by debuglink, by path. */
+/* Finds the debug file by build id, by debuglink, or by path. */
 static perfile_status find_debug(pf_elf_files *l)
 {
     static const char *const forms[] = {".debug", "/debug", "/elf"};
@@ -343,10 +347,11 @@ void pf_elf_files_close(pf_elf_files *l)
     pf_free(l);
 }
 
-/* The files of a process of this machine that still runs.
+/* Files of a process that still runs on this machine.
  *
- * What the kernel says of it is in /proc.  Its root directory is a magic link there, which only the
- * owner of the process and root may follow; paths are resolved inside of it, never out of it. */
+ * The kernel describes the process in /proc.  Its root directory is a magic link there, which only
+ * root and the owner of the process may follow.  Paths are resolved below that directory and never
+ * leave it. */
 
 bool pf_process_may_be_here(const perfile_symbols *s)
 {
@@ -357,7 +362,7 @@ bool pf_process_may_be_here(const perfile_symbols *s)
     return !host || (uname(&here) == 0 && strcmp(here.nodename, host) == 0);
 }
 
-/* Opens a file of /proc/PID; false if it is not there, or not for this user. */
+/* Opens a file of /proc/PID.  Returns false if it is missing or not readable for this user. */
 static bool open_about(pf_symfile *f, uint32_t pid, const char *name)
 {
     char path[PF_PROCESS_ROOT];
@@ -365,8 +370,8 @@ static bool open_about(pf_symfile *f, uint32_t pid, const char *name)
     return pf_symfile_open(f, path);
 }
 
-/* The last number of the line "NStgid:": one for each pid namespace, from the outermost of those
- * that this program sees to its own. */
+/* Returns the last number of the line "NStgid:".  The line has one number for each pid namespace,
+ * from the outermost visible one to the process's own. */
 static uint32_t inner_pid(const char *status, uint32_t pid)
 {
     const char *line = strstr(status, "\nNStgid:");
@@ -380,7 +385,7 @@ static uint32_t inner_pid(const char *status, uint32_t pid)
     return n && n <= INT32_MAX ? (uint32_t)n : pid;
 }
 
-/* True if the process sees other mounts than this program, such as a /tmp of its own. */
+/* Returns true if the process has other mounts than this program, such as its own /tmp. */
 static bool has_own_mounts(uint32_t pid)
 {
     char path[PF_PROCESS_ROOT];
@@ -392,7 +397,7 @@ static bool has_own_mounts(uint32_t pid)
 
 bool pf_process_find(uint32_t pid, pf_process *p)
 {
-    char folder[PF_PROCESS_ROOT], status[4096]; /* NStgid is among its first lines */
+    char folder[PF_PROCESS_ROOT], status[4096]; /* NStgid is one of the first lines */
     struct stat root, self, process;
     pf_symfile f;
     if (!pid || pid > INT32_MAX)
@@ -414,14 +419,14 @@ bool pf_process_find(uint32_t pid, pf_process *p)
     return true;
 }
 
-/* Reads lines of /proc/PID/maps, "FROM-TO ...". */
+/* A parser of lines of /proc/PID/maps, "FROM-TO ...". */
 typedef struct ranges {
-    uint64_t addr; /* the address that is looked for */
+    uint64_t addr; /* the address to find */
     uint64_t at[2];
     enum { FROM, TO, REST } state;
 } ranges;
 
-/* Takes the next byte; true if it ends a range with the address. */
+/* Consumes the next byte.  Returns true if it ends a range that contains the address. */
 static bool take(ranges *r, uint8_t byte)
 {
     const char *const digits = "0123456789abcdef";

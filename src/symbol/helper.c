@@ -1,4 +1,4 @@
-/* The conversation with perfile-symbolizer, and demangling by it. */
+/* The client of perfile-symbolizer, and demangling with it. */
 #define _GNU_SOURCE /* dladdr() */
 #include "symbol/helper.h"
 
@@ -16,19 +16,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef PF_SYMBOLIZER_INSTALLED /* a build that is not CMake's says no place */
+#ifndef PF_SYMBOLIZER_INSTALLED /* only CMake builds define the path */
 #define PF_SYMBOLIZER_INSTALLED ""
 #endif
 #define PROGRAM "libexec/perfile/perfile-symbolizer"
 
 enum {
     PATH_SIZE = 4096,
-    FOLDERS_UP = 4 /* from the library or program: its own folder, and those above */
+    FOLDERS_UP = 4 /* folders that are searched: its own and those above it */
 };
 
 static const uint64_t second = 1000000000;
 
-/* The file that has this code: library or program. */
+/* Finds the file that contains this code: library or program. */
 static bool own_file(char path[PATH_SIZE])
 {
     Dl_info info;
@@ -44,9 +44,9 @@ static bool own_file(char path[PATH_SIZE])
     return n > 0;
 }
 
-/* Where the program is: below the folder of the library or program that has this code, or below one
- * of those above it (bin/ and lib/ of an installation, folders of a build), else where it was
- * installed to. */
+/* Finds the program.  It is below the folder of the file with this code, or below one of the
+ * folders above it (bin/ and lib/ of an installation, folders of a build), or else where it was
+ * installed. */
 static bool find_program(char path[PATH_SIZE])
 {
     char own[PATH_SIZE];
@@ -73,14 +73,14 @@ void pf_helper_init(pf_helper *h, pf_budget *budget)
     *h = (pf_helper){.budget = budget, .socket = -1, .left = PF_HELPER_SECONDS * (int64_t)second};
 }
 
-/* Ends the program, which has nothing to lose. */
+/* Ends the program.  It has no state to save. */
 static void stop(pf_helper *h)
 {
     if (h->socket < 0)
         return;
     close(h->socket);
     h->socket = -1;
-    if (h->pid <= 0) /* a test that answers itself */
+    if (h->pid <= 0) /* a test answers itself */
         return;
     kill(h->pid, SIGKILL);
     while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR) {
@@ -102,8 +102,8 @@ void pf_helper_allow(pf_helper *h, uint64_t ns)
     h->left = ns > (uint64_t)most || h->left > most - (int64_t)ns ? most : h->left + (int64_t)ns;
 }
 
-/* Starts the program with one end of a socket as its descriptor 0, in a process group of its
- * own, without the caller's signal settings and environment. */
+/* Starts the program with one end of a socket as descriptor 0, in its own process group, with
+ * default signal settings and an empty environment. */
 static bool spawn(const char *path, int theirs, pid_t *pid)
 {
     char *const arguments[] = {(char *)"perfile-symbolizer", NULL}, *const environment[] = {NULL};
@@ -155,7 +155,7 @@ static bool start(pf_helper *h)
     return h->socket >= 0;
 }
 
-/* Milliseconds of a clock that only goes forwards. */
+/* Returns monotonic time in milliseconds. */
 static uint64_t now_ms(void)
 {
     struct timespec t = {0};
@@ -163,7 +163,7 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Waits until the socket can be read or written; false: not before `deadline`. */
+/* Waits until the socket is readable or writable.  Returns false after `deadline`. */
 static bool wait_for(const pf_helper *h, short what, uint64_t deadline)
 {
     for (;;) {
@@ -178,7 +178,7 @@ static bool wait_for(const pf_helper *h, short what, uint64_t deadline)
     }
 }
 
-/* Sends `q` with what follows it, and the descriptor unless it is -1. */
+/* Sends `q`, the bytes after it, and the descriptor unless it is -1. */
 static bool send_question(const pf_helper *h, const pf_question *q, int fd, uint64_t deadline)
 {
     union {
@@ -205,7 +205,7 @@ static bool send_question(const pf_helper *h, const pf_question *q, int fd, uint
             parts[i].iov_base = (char *)parts[i].iov_base + n;
             parts[i].iov_len -= n;
             sent -= (ssize_t)n;
-            m.msg_control = NULL; /* it went with the first byte */
+            m.msg_control = NULL; /* sent with the first byte */
             m.msg_controllen = 0;
         }
     }
@@ -237,9 +237,8 @@ static bool reserve(pf_budget *budget, uint8_t **bytes, size_t *cap, size_t n)
     return more != NULL;
 }
 
-/* Puts a text and a NUL after those that follow the question, where q->size counts.  False: no
- * room.
- */
+/* Appends a text and a NUL to the bytes after the question, and adds them to q->size.  Returns
+ * false if there is no room. */
 static bool pf_helper_say(pf_helper *h, pf_question *q, perfile_bytes text)
 {
     const size_t size = q->size + text.len + 1;
@@ -253,7 +252,8 @@ static bool pf_helper_say(pf_helper *h, pf_question *q, perfile_bytes text)
     return true;
 }
 
-/* Sends the question and receives the answer, before `deadline`. */
+/* Sends the question and receives the answer.  Returns false if that fails or takes until
+ * `deadline`. */
 static bool converse(pf_helper *h, const pf_question *q, int fd, pf_answer *a, uint64_t deadline)
 {
     return send_question(h, q, fd, deadline) && receive_all(h, a, sizeof *a, deadline) &&
@@ -268,7 +268,8 @@ bool pf_helper_ask(pf_helper *h, pf_question *q, int fd, pf_answer *a)
         return false;
     q->protocol = PF_PROTOCOL;
     q->allowed = q->allowed < (uint64_t)h->left ? q->allowed : (uint64_t)h->left;
-    /* On a busy machine processor time is a part of the time that goes by. */
+    /* The deadline is in real time.  On a busy machine a process gets only part of that as CPU
+     * time. */
     const uint64_t asked = now_ms(), deadline = asked + 20000 + q->allowed / 100000;
     const bool answered = converse(h, q, fd, a, deadline);
     const uint64_t used = answered ? a->used : (now_ms() - asked) * 1000000 + PF_HELPER_DEATH;
@@ -291,12 +292,12 @@ bool pf_can_demangle(void)
 
 bool pf_is_mangled(const char *name, size_t len)
 {
-    /* The prefixes of C++ and old Rust, of new Rust, and of gcc's constructors of files. */
+    /* The prefixes of C++ and old Rust, of new Rust, and of gcc's file constructors. */
     return len > 2 && len < PF_MANGLED_SIZE && name[0] == '_' &&
            (name[1] == 'Z' || name[1] == 'R' || name[1] == 'G');
 }
 
-/* The texts of an answer, one for each name that was asked about; false if it is not one. */
+/* Parses an answer with one text for each name.  Returns false if it is malformed. */
 static bool take(const pf_helper *h, const pf_answer *a, const char **texts, size_t n)
 {
     const uint8_t *at = h->answer, *end = at + a->size;

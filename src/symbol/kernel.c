@@ -1,13 +1,14 @@
 /* Symbols of the kernel.
  *
- * They are read once, from the first of: the kallsyms file of the options; that of the capture,
- * which `perf record --kcore` copies into its directory; for the build id of the recorded kernel
- * the kallsyms in perf's cache, and an ELF file (vmlinux) there or among the debug files;
- * /proc/kallsyms of this machine if it runs that kernel.
+ * They are read once, from the first of these sources: the kallsyms file of the options; the one
+ * that perf copied into the capture's directory (kcore_dir); for the build id of the recorded
+ * kernel the kallsyms in perf's cache, or an ELF file (vmlinux) there or among the debug files;
+ * /proc/kallsyms if this machine runs that kernel.
  *
- * A kernel may lie elsewhere at each boot.  The mapping of the kernel has the address of _text or
- * _stext when it was recorded, so that the difference to the symbols' is known.  Modules have no
- * such mark: their symbols count if kallsyms has a symbol of that module at the address. */
+ * A kernel may be loaded at another address at each boot.  The kernel's mapping has the recorded
+ * address of _text or _stext, which gives the difference to the addresses of the symbols.  Modules
+ * have no such mark: their symbols count if kallsyms has a symbol of the same module at the
+ * address. */
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -23,8 +24,8 @@ static uint64_t address_of(const pf_symtab *t, const char *name)
     return sym ? sym->start : 0;
 }
 
-/* The table is complete; the two marks may lose to other symbols at their address, so that they are
- * looked up before. */
+/* Completes the table. _text and _stext are looked up first, because other symbols at their
+ * addresses may replace them. */
 static perfile_status complete(pf_kernel *k, int rules)
 {
     k->text = address_of(&k->table, "_text");
@@ -33,8 +34,8 @@ static perfile_status complete(pf_kernel *k, int rules)
     return pf_symtab_index(&k->table);
 }
 
-/* Makes the table of the text of a kallsyms file, `file` in messages.  One without symbols is none.
- */
+/* Fills the table from the text of a kallsyms file.  `file` is its name for messages.  A file
+ * without symbols is ignored. */
 static perfile_status use_kallsyms(perfile_symbols *s, perfile_bytes text, const char *file)
 {
     pf_kernel *k = &s->kernel;
@@ -63,7 +64,7 @@ static perfile_status read_kallsyms(perfile_symbols *s, const char *path, size_t
     return st;
 }
 
-/* Forgets the symbols, which were not read to their end. */
+/* Drops the symbols, which were not read completely. */
 static void give_up(pf_kernel *k, perfile_status why)
 {
     pf_symtab_free(&k->table);
@@ -71,7 +72,7 @@ static void give_up(pf_kernel *k, perfile_status why)
     k->reason = why == PERFILE_E_LIMIT ? PERFILE_SYMBOL_TOO_LARGE : PERFILE_SYMBOL_DAMAGED;
 }
 
-/* Reads the whole file `from` of a capture, and its symbols. */
+/* Reads the whole file `from` of a capture and its symbols. */
 static perfile_status read_captured(perfile_symbols *s, perfile_source *from)
 {
     if (from->size >= SIZE_MAX)
@@ -123,8 +124,8 @@ perfile_status pf_kernel_given(perfile_symbols *s, const char *path, perfile_err
     return PERFILE_OK;
 }
 
-/* The build id of the recorded kernel as the capture lists it.  *several: there are other ones, of
- * other machines, as in what was merged. */
+/* Returns the build id of the recorded kernel from the capture's list.  *several: the list has
+ * different ones, as after a merge of captures from several machines. */
 static perfile_bytes listed_build_id(const perfile_session *session, bool *several)
 {
     static const char prefix[] = "[kernel.";
@@ -145,7 +146,7 @@ static perfile_bytes listed_build_id(const perfile_session *session, bool *sever
     return id;
 }
 
-/* An ELF file of the kernel. */
+/* Reads a vmlinux if it has this build id. */
 static perfile_status read_vmlinux(perfile_symbols *s, const char *path, size_t root,
                                    perfile_bytes id)
 {
@@ -170,7 +171,7 @@ static perfile_status read_vmlinux(perfile_symbols *s, const char *path, size_t 
     return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
 }
 
-/* By build id in the directories. */
+/* Searches the debug directories for the build id. */
 static perfile_status find_by_build_id(perfile_symbols *s, perfile_bytes id)
 {
     static const char *const forms[] = {"/kallsyms", "/elf", ".debug", "/debug"};
@@ -192,7 +193,7 @@ static perfile_status find_by_build_id(perfile_symbols *s, perfile_bytes id)
     return st;
 }
 
-/* Compares the build id of the kernel that this machine runs. */
+/* Compares the build id with the running kernel's. */
 static perfile_status check_build(perfile_symbols *s, perfile_bytes id, bool *same)
 {
     pf_symfile f;
@@ -210,7 +211,7 @@ static perfile_status check_build(perfile_symbols *s, perfile_bytes id, bool *sa
     return st == PERFILE_E_CORRUPT ? PERFILE_OK : st;
 }
 
-/* True if host and release are those of this machine. */
+/* Returns true if host and release are this machine's. */
 static bool runs_release(const perfile_symbols *s)
 {
     struct utsname here;
@@ -225,7 +226,8 @@ static perfile_status find_kernel(perfile_symbols *s)
     pf_kernel *k = &s->kernel;
     bool several;
     const perfile_bytes id = listed_build_id(s->session, &several);
-    if (several) { /* there is one table, and no mapping says of which kernel it is */
+    if (several) { /* there is only one table, and mappings do not say which kernel they belong to
+                    */
         k->reason = PERFILE_SYMBOL_OTHER_BUILD;
         return PERFILE_OK;
     }
@@ -249,7 +251,8 @@ static perfile_status find_kernel(perfile_symbols *s)
     return read_kallsyms(s, "/proc/kallsyms", 0);
 }
 
-/* "nfs_ssc" of "[nfs_ssc]" and of ".../nfs-ssc.ko.xz"; "" of the kernel itself. */
+/* Returns the name of a module: "nfs_ssc" for "[nfs_ssc]" and for ".../nfs-ssc.ko.xz"; "" for the
+ * kernel itself. */
 static const char *kernel_module(perfile_symbols *s, const char *name)
 {
     char module[256];
@@ -266,7 +269,8 @@ static const char *kernel_module(perfile_symbols *s, const char *name)
     return pf_symbols_keep(s, module);
 }
 
-/* Sets how far the symbols of the kernel lie from where it was recorded; false: not known. */
+/* Sets the difference between the symbols' addresses and the recorded ones.  Returns false if it is
+ * unknown. */
 static bool set_shift(const pf_kernel *k, pf_symbol_object *o, uint64_t pgoff)
 {
     const char *mark = strchr(o->key.name, ']');

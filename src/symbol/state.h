@@ -1,4 +1,4 @@
-/* The interior of perfile_symbols: one pf_symbol_object for each thing that is mapped, loaded at
+/* The internals of perfile_symbols.  Each mapped file or memory is a pf_symbol_object, loaded at
  * the first query for an address in it. */
 #ifndef PF_SYMBOL_STATE_H
 #define PF_SYMBOL_STATE_H
@@ -8,69 +8,70 @@
 #include "symbol/elf.h"
 #include "symbol/helper.h"
 
-enum { PF_PATH_SIZE = 4096 }; /* longest path that is tried, with its NUL */
+enum { PF_PATH_SIZE = 4096 }; /* longest path that is tried, including its NUL */
 
-/* How an address becomes one of the table. */
+/* How an address in a mapping becomes an address in the symbol table. */
 enum {
-    PF_BY_SEGMENT, /* offset in the file, then by the program headers */
-    PF_BY_LENGTH,  /* the mapping is the only executable segment: of that only the address is known
-                    */
-    PF_BY_ADDRESS, /* plus pf_symbol_object.shift */
-    PF_BY_OFFSET,  /* offset in the file, plus `shift` */
-    PF_BY_DISTANCE /* distance from the start of the mapping, plus `shift` */
+    PF_BY_SEGMENT, /* file offset, translated by the program headers */
+    PF_BY_LENGTH,  /* the mapping covers the only executable segment, of which only the address is
+                      known */
+    PF_BY_ADDRESS, /* add pf_symbol_object.shift */
+    PF_BY_OFFSET,  /* file offset plus `shift` */
+    PF_BY_DISTANCE /* distance from the start of the mapping plus `shift` */
 };
 
-/* What a mapping says about the file, the key of objects. */
+/* The properties of a mapping that identify its object. */
 typedef struct pf_symbol_key {
     const char *name;     /* of the mapping */
-    uint64_t ino;         /* 0: not known */
+    uint64_t ino;         /* 0: unknown */
     uint32_t maj, min;    /* of the device */
-    uint32_t pid;         /* whose perf-PID.map counts; 0 for what all processes share */
-    uint8_t build_id[20]; /* as the mapping has it */
+    uint32_t pid;         /* owner of its perf-PID.map; 0 for files, which are shared */
+    uint8_t build_id[20]; /* as recorded for the mapping */
     uint8_t build_id_size;
     bool is_kernel, is_guest;
-    bool is_anonymous; /* memory of a process: its perf-PID.map may name addresses in it */
-    uint32_t process;  /* one that has mapped it; not compared */
+    bool is_anonymous; /* memory without a file: perf-PID.map may name addresses in it */
+    uint32_t process;  /* a process that mapped it; not compared */
 } pf_symbol_key;
 
 /* Identifies a file that an object has loaded. */
 typedef struct pf_file_key {
     uint64_t words[9];
-    bool is_known; /* two objects with this key have the same file */
+    bool is_known; /* two objects with equal keys have the same file */
 } pf_file_key;
 
-/* A mapped thing.  Does not move, and lives as long as the perfile_symbols. */
+/* A mapped file or memory.  Its address does not change, and it lives as long as the
+ * perfile_symbols. */
 typedef struct pf_symbol_object {
     pf_symbol_key key;
-    struct pf_symbol_object *next; /* with the same hash */
-    const char *dso;               /* as perfile_mapping_dso() calls it */
+    struct pf_symbol_object *next; /* the next one with the same hash */
+    const char *dso;               /* as perfile_mapping_dso() returns it */
     const char *module;            /* perfile_symbol.module */
     const char *file;              /* perfile_symbol.file; NULL: no symbols */
     pf_symtab own;                 /* its symbols, unless it shares a table */
-    pf_symtab *table;              /* where its symbols are; NULL: there are none */
-    /* Of PF_BY_SEGMENT: those that are loaded, by offset; of PF_BY_LENGTH: one. */
+    pf_symtab *table;              /* the table with its symbols; NULL: none */
+    /* PF_BY_SEGMENT: the loaded segments, by offset.  PF_BY_LENGTH: one segment. */
     pf_elf_segment *segments;
     size_t n_segments, segments_cap;
     uint64_t shift;            /* modulo 2^64 */
-    const char *kernel_module; /* of a kernel module: symbols in kallsyms must be of it; "": of the
-                                * kernel itself; NULL: else */
+    const char *kernel_module; /* for a kernel module: the module that its kallsyms symbols must
+                                  have; "" for the kernel itself; otherwise NULL */
     uint8_t how;               /* PF_BY_… */
-    uint8_t reason;         /* why there are no symbols, PERFILE_SYMBOL_NO_FILE …; 0: there are */
-    uint64_t unnamed;       /* answers without a name */
-    bool verified;          /* perfile_symbol.verified */
-    bool dwarf_tried;       /* `dwarf` is what there is */
+    uint8_t reason;   /* PERFILE_SYMBOL_NO_FILE …: why there are no symbols; 0: there are some */
+    uint64_t unnamed; /* addresses that were not given a name */
+    bool verified;    /* perfile_symbol.verified */
+    bool dwarf_tried; /* `dwarf` is final */
     struct pf_dwarf *dwarf; /* its debug information; NULL: none */
-    /* The object that has loaded the same file under another name; NULL: none.  Its table, segments
-     * and debug information are used. */
+    /* The object that loaded the same file under another name, or NULL.  Its table, segments and
+     * debug information are used instead. */
     struct pf_symbol_object *same;
-    pf_file_key path_key;  /* of the file at its path, as far as it is known before it is opened */
-    pf_file_key files_key; /* of the files that were opened */
-    pf_index places;       /* address in the file to the position in perfile_symbols.places */
+    pf_file_key path_key;  /* the file at its path, identified before it is opened */
+    pf_file_key files_key; /* the files that were opened */
+    pf_index places;       /* address in the file to index in perfile_symbols.places */
 } pf_symbol_object;
 
-/* An answer of perfile_symbols_source(). */
+/* A result of perfile_symbols_source(). */
 typedef struct pf_places {
-    perfile_source_place *list; /* NULL: there are none */
+    perfile_source_place *list; /* NULL: empty */
     size_t n;
 } pf_places;
 
@@ -82,7 +83,7 @@ typedef struct pf_captured {
     pf_symtab table;
 } pf_captured;
 
-enum { /* kinds of file of simpleperf */
+enum { /* file types of simpleperf */
        PF_DSO_KERNEL = 0,
        PF_DSO_KERNEL_MODULE = 1,
        PF_DSO_ELF_FILE = 2,
@@ -90,25 +91,25 @@ enum { /* kinds of file of simpleperf */
        PF_DSO_SYMBOL_MAP_FILE = 4
 };
 
-/* The symbols of the kernel and its modules, one for a perfile_symbols. */
+/* The symbols of the kernel and its modules; one for each perfile_symbols. */
 typedef struct pf_kernel {
-    bool tried; /* nothing below is known before */
+    bool tried; /* the members below are valid */
     pf_symtab table;
-    const char *file;     /* NULL: none was found */
-    uint64_t text, stext; /* addresses of _text and _stext, 0: not there */
+    const char *file;     /* NULL: not found */
+    uint64_t text, stext; /* addresses of _text and _stext; 0: missing */
     uint8_t reason;       /* why there is no table */
-    bool verified;        /* by build id */
-    bool same_boot_only;  /* of this machine's kernel, known by its release only */
-    bool has_modules;     /* kallsyms; not an ELF file */
+    bool verified;        /* the build ids are equal */
+    bool same_boot_only;  /* this machine's kernel, matched by release only */
+    bool has_modules;     /* from kallsyms, not from an ELF file */
 } pf_kernel;
 
-/* A directory of debug files.  Nothing outside of its first `root` bytes is opened. */
+/* A directory of debug files.  Nothing outside the folder in its first `root` bytes is opened. */
 typedef struct pf_debug_dir {
     const char *path;
     size_t root;
 } pf_debug_dir;
 
-/* A symbol that waits for its name to be demangled, with others in one question. */
+/* A symbol that will be demangled with others in one question. */
 typedef struct pf_expected {
     pf_symtab *table;
     uint32_t sym;
@@ -120,127 +121,133 @@ struct perfile_symbols {
     pf_helper helper;               /* demangles, reads debug information */
     pf_expected expected[PF_DEMANGLE_MOST];
     size_t n_expected;
-    pf_texts texts;    /* names of files and modules, demangled names */
+    pf_texts texts;    /* names of files and modules, and demangled names */
     uint32_t flags;    /* PERFILE_SYMBOLS_… */
-    const char *symfs; /* "" : none */
+    const char *symfs; /* "": none */
     pf_debug_dir *debug_dirs;
     uint32_t n_debug_dirs;
     size_t debug_dirs_cap;
-    const char *perf_map_dir;                              /* as given; NULL: default folders */
-    void (*notice)(void *user, const perfile_error *what); /* NULL: none */
+    const char *perf_map_dir; /* from the options; NULL: default folders */
+    void (*notice)(void *user, const perfile_error *what); /* NULL if there is no consumer */
     void *notice_user;
-    void (*unnamed)(void *user, const perfile_unnamed *what); /* NULL: nobody */
+    void (*unnamed)(void *user, const perfile_unnamed *what); /* NULL if there is no consumer */
     void *unnamed_user;
     pf_kernel kernel;
     pf_symbol_object **objects;
     size_t n_objects, objects_cap;
-    pf_index object_index; /* hash of a key to the position of the first object with it */
-    pf_index file_index;   /* hash of a pf_file_key to the position of the first object with it */
-    pf_index map_index;    /* pid to the position of the object that has its perf-PID.map */
+    pf_index object_index; /* hash of a pf_symbol_key to index of the first object with it */
+    pf_index file_index;   /* hash of a pf_file_key to index of the first object with it */
+    pf_index map_index;    /* pid to index of the object that has loaded its perf-PID.map */
     pf_places *places;
     size_t n_places, places_cap;
-    pf_captured *captured; /* in order of the capture */
+    pf_captured *captured; /* in the order of the capture */
     size_t n_captured, captured_cap;
-    pf_index captured_index; /* path (a pointer into texts) to the position in `captured` */
-    uint64_t checked_bytes;  /* of debug files of which a checksum was computed */
-    uint64_t generation;     /* of the session when simpleperf's features were looked for */
-    bool captured_read;      /* they were there */
+    pf_index captured_index; /* path (a pointer into texts) to index in `captured` */
+    uint64_t checked_bytes;  /* total size of the debug files with a computed checksum */
+    uint64_t generation;     /* of the session when simpleperf's features were last searched */
+    bool captured_read;      /* simpleperf's features were found */
 };
 
-/* All below return PERFILE_OK, also if nothing was found: then o->reason says why.  PERFILE_E_LIMIT
- * and PERFILE_E_NOMEM leave an object without symbols, which pf_symbol_object_drop() cleans up. */
+/* The loaders below return PERFILE_OK even if they find nothing; o->reason then says why.  After
+ * PERFILE_E_LIMIT or PERFILE_E_NOMEM the object has no symbols, and pf_symbol_object_drop()
+ * releases what was loaded. */
 
-/* symbol/elf.c: symbols of an ELF file and of its debug file. */
+/* elf.c: loads the symbols of an ELF file and of its debug file. */
 perfile_status pf_load_elf(perfile_symbols *s, pf_symbol_object *o);
 
-/* Copies the segments of a file that are loaded.  Of a debug file alone (not `is_mapped`) the
- * offsets are lost: then only the executable segment is of use, if there is but one.
+/* Copies the loaded segments of a file.  A debug file alone (`is_mapped` false) has lost the file
+ * offsets, so only its executable segment is used, and only if there is exactly one.
  * PERFILE_E_LIMIT, PERFILE_E_NOMEM. */
 perfile_status pf_keep_segments(pf_symbol_object *o, const pf_elf *elf, bool is_mapped);
 
-/* symbol/dwarf.c: releases the debug information of an object; all answers. */
+/* dwarf.c: releases the debug information of an object; releases all results. */
 void pf_source_drop(perfile_symbols *s, pf_symbol_object *o);
 void pf_source_free(perfile_symbols *s);
 
-/* symbol/kernel.c: reads the kallsyms file of the options, with messages. */
+/* kernel.c: reads the kallsyms file of the options, and describes errors. */
 perfile_status pf_kernel_given(perfile_symbols *s, const char *path, perfile_error *err);
-/* Reads the kallsyms file of a capture that is a directory, if there is one.  PERFILE_E_NOMEM only.
- */
+/* Reads the kallsyms file of a capture that is a directory, if there is one.  Fails with
+ * PERFILE_E_NOMEM only. */
 perfile_status pf_kernel_captured(perfile_symbols *s);
-/* `pgoff`: of the mapping; with the name of the kernel's the recorded address of a symbol. */
+/* Loads the kernel's symbols for an object.  `pgoff` is that of the mapping: the recorded address
+ * of the symbol that the mapping's name ends with (_text or _stext). */
 perfile_status pf_load_kernel(perfile_symbols *s, pf_symbol_object *o, uint64_t pgoff);
 
-/* symbol/table.c: perf-PID.map. */
+/* table.c: returns true if a mapping of this name is memory without a file, which perf-PID.map may
+ * describe. */
 bool pf_is_anonymous(const char *name);
-/* `addr`: of the mapping. */
+/* Loads perf-PID.map.  `addr` is the address of the mapping. */
 perfile_status pf_load_perf_map(perfile_symbols *s, pf_symbol_object *o, uint64_t addr);
 
-/* symbol/captured.c: reads simpleperf's features once they are there; finds a file of them. */
+/* captured.c: reads simpleperf's features once they have arrived; finds the symbols of an object in
+ * them. */
 perfile_status pf_captured_read(perfile_symbols *s);
 bool pf_load_captured(perfile_symbols *s, pf_symbol_object *o);
 
-/* symbol/symbols.c: the object of a mapping, made if there is none. */
+/* symbols.c: finds the object of a mapping, and makes it if it is new. */
 perfile_status pf_symbol_object_of(perfile_symbols *s, const perfile_mapping *m,
                                    pf_symbol_object **object);
 
-/* The address in terms of the table, for ELF files as they were linked; false: not in anything that
- * the file loads. */
+/* Translates an address to one of the symbol table, for ELF files the address as linked.  Returns
+ * false if the file loads nothing there. */
 bool pf_symbol_address(const pf_symbol_object *o, const perfile_mapping *m, uint64_t addr,
                        uint64_t *at);
 
-/* True for what is an ELF file of user code, or [vdso]. */
+/* Returns true for ELF files of user code and for [vdso]. */
 bool pf_is_elf(const pf_symbol_object *o);
 
-/* True for what lies in the address space of the kernel, of host or guest. */
+/* Returns true if the mapping is in the kernel address space of host or guest. */
 bool pf_is_kernel(const perfile_mapping *m);
 
-/* The table is complete: makes it searchable and the one of the object. */
+/* Makes the complete table searchable and assigns it to the object. */
 perfile_status pf_symbol_object_complete(pf_symbol_object *o, int rules);
 
-/* The object that has the file of `o` loaded: another one, or `o` itself. */
+/* Returns the object that has loaded the file of `o`: another one, or `o` itself. */
 static inline pf_symbol_object *pf_symbol_object_loaded(pf_symbol_object *o)
 {
     return o->same ? o->same : o;
 }
 
-/* Keeps a text for as long as `s`.  NULL: budget or memory; pf_symbol_no_memory(). */
+/* Copies a text, which lives as long as `s`.  Returns NULL when out of memory or budget; see
+ * pf_symbol_no_memory(). */
 const char *pf_symbols_keep(perfile_symbols *s, const char *text);
 
-/* printf() into a path of PF_PATH_SIZE; false if it does not fit. */
+/* Formats a path into PF_PATH_SIZE bytes.  Returns false if it does not fit. */
 bool pf_path(char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "xx/yyyy…" of a build id, as directories have it; false if there is none. */
+/* Writes a build id as "xx/yyyy…", the form used in directories.  Returns false if there is
+ * none. */
 bool pf_build_id_path(const uint8_t *id, uint8_t size, char *out, size_t out_size);
 
-/* True if two build ids are the same.  Some writers pad the shorter ones of other hashes with
- * zeros. */
+/* Returns true if two build ids are the same.  Some writers pad shorter ids (of hashes other than
+ * SHA-1) with zeros. */
 bool pf_same_build_id(const uint8_t *a, uint8_t na, const uint8_t *b, uint8_t nb);
 
-/* The files of a process of this machine that still runs: it may have another root directory, and
- * another number for itself (a container). */
+/* Files of a process that still runs on this machine.  If it is in a container, it may have another
+ * root directory and another pid. */
 
-enum { PF_PROCESS_ROOT = 32 }; /* bytes of "/proc/PID/root" */
+enum { PF_PROCESS_ROOT = 32 }; /* size of "/proc/PID/root" */
 
 typedef struct pf_process {
     char root[PF_PROCESS_ROOT]; /* its root directory, for pf_symfile_open_in() */
-    uint64_t dev, ino;          /* of that directory */
-    uint32_t inner;             /* its number in its own pid namespace */
-    uint32_t owner;             /* user that it runs as */
-    bool is_apart; /* root directory, mounts or number differ from those that this program sees */
+    uint64_t dev, ino;          /* of its root directory */
+    uint32_t inner;             /* its pid in its own pid namespace */
+    uint32_t owner;             /* the user that it runs as */
+    bool is_apart; /* its root directory, mounts or pid differ from those that this program sees */
 } pf_process;
 
-/* True if files of processes of this machine count: the options allow it, and the capture names no
- * other host. */
+/* Returns true if files of running processes may be used: the options allow it, and the capture
+ * does not name another host. */
 bool pf_process_may_be_here(const perfile_symbols *s);
 
-/* Examines process `pid`; false if it does not run, or may not be examined. */
+/* Examines process `pid`.  Returns false if it does not run or may not be examined. */
 bool pf_process_find(uint32_t pid, pf_process *p);
 
-/* True if something is mapped at `addr` of the process.  A process that got the number of one that
- * ended has other addresses. */
+/* Returns true if the process has something mapped at `addr`.  This detects most pids that were
+ * reused since the recording, because another process has other addresses. */
 bool pf_process_maps(uint32_t pid, uint64_t addr);
 
-/* The ELF files of a mapping, opened: for symbols, for call frame information, for debug
+/* The opened ELF files of a mapping, used for symbols, call frame information and debug
  * information. */
 
 /* A file that may be open. */
@@ -249,87 +256,88 @@ typedef struct pf_elf_opened {
     pf_symfile file;
     pf_elf elf;
     char path[PF_PATH_SIZE];
-    size_t root; /* bytes of `path` that are the folder which the file must be in */
+    size_t root; /* bytes of `path` that name the folder which the file must be in */
 } pf_elf_opened;
 
-/* The file that was mapped, which says where offsets in it lie in memory, and a debug file with
- * what was stripped off. */
+/* The mapped file, which relates file offsets to addresses, and a debug file with the sections that
+ * were stripped from it. */
 typedef struct pf_elf_files {
     perfile_symbols *s;
     const pf_symbol_key *key;
-    const char *wanted; /* a section that the debug file must have; NULL: a symbol table */
+    const char *wanted; /* section that the debug file must have; NULL: a symbol table */
     pf_elf_opened mapped, debug;
-    bool other_build, damaged; /* some candidate was */
-    char id[2 * 20 + 2];       /* "xx/yyyy…"; empty: no build id is known */
-    char
-        process_root[PF_PROCESS_ROOT]; /* that the mapped file was found in; empty: no other root */
+    bool other_build, damaged;          /* at least one candidate was */
+    char id[2 * 20 + 2];                /* "xx/yyyy…"; empty: build id unknown */
+    char process_root[PF_PROCESS_ROOT]; /* where the mapped file was found; empty: none */
 } pf_elf_files;
 
-/* Finds the files of an object.  A debug file is looked for if the mapped file lacks the section
- * `wanted` (NULL: a symbol table).  Not finding one is no error.  PERFILE_E_LIMIT, PERFILE_E_NOMEM:
- * *files is left alone. */
+/* Finds the files of an object.  A debug file is searched if the mapped file lacks the section
+ * `wanted` (NULL: a symbol table).  It is not an error if none is found.  PERFILE_E_LIMIT,
+ * PERFILE_E_NOMEM: *files is unchanged. */
 perfile_status pf_elf_files_open(perfile_symbols *s, const pf_symbol_key *key, const char *wanted,
                                  pf_elf_files **files);
 void pf_elf_files_close(pf_elf_files *files);
 
-/* The device and inode of the file at the path of a mapping; false if there is none. */
+/* Finds device and inode of the file at the path of a mapping.  Returns false if there is none. */
 bool pf_elf_path_identity(const perfile_symbols *s, const pf_symbol_key *key, uint64_t *dev,
                           uint64_t *ino);
 
-/* True if the file has the section (NULL: a symbol table). */
+/* Returns true if the file has this section (NULL: a symbol table). */
 bool pf_elf_has(const pf_elf *elf, const char *wanted);
 
-/* Debug information of one file, read by perfile-symbolizer: which functions are at an address, and
- * where in the source. */
+/* Debug information of one file, read by perfile-symbolizer: the functions at an address, and their
+ * source lines. */
 
 typedef struct pf_dwarf pf_dwarf;
 
-/* A place in the source; texts are valid until the next question. */
+/* A source location.  Its texts are valid until the next question. */
 typedef struct pf_dwarf_place {
     const char *function; /* NULL: unknown */
     const char *file;     /* NULL: unknown */
     uint32_t line;        /* 0: unknown */
 } pf_dwarf_place;
 
-/* True if this build reads debug information. */
+/* Returns true if this build can read debug information. */
 bool pf_can_read_dwarf(void);
 
-/* The same of a file. */
+/* Opens the debug information of a file; *dwarf is NULL if it has none.  PERFILE_E_LIMIT,
+ * PERFILE_E_NOMEM. */
 perfile_status pf_dwarf_open_file(perfile_symbols *s, const pf_elf_opened *f, pf_dwarf **dwarf);
 void pf_dwarf_close(pf_dwarf *dwarf);
 
-/* The places of an address of the file, innermost first; how many.  `demangle`: names of functions
- * are for people, else they are as stored. */
+/* Finds the source locations of an address of the file, innermost first.  Returns how many.
+ * `demangle`: function names are demangled, otherwise as stored. */
 size_t pf_dwarf_find(pf_dwarf *dwarf, uint64_t at, bool demangle,
                      pf_dwarf_place places[PF_PLACES_MOST]);
 
-/* Reads the places of an answer that begins at `at`; false if it is none. */
+/* Parses the locations of an answer, which begins at `at`.  Returns false if it is malformed. */
 bool pf_dwarf_take(const uint8_t *at, const pf_answer *a, pf_dwarf_place places[PF_PLACES_MOST]);
 
-/* What the inside of the library asks of perfile_symbols beside perfile/symbol.h. */
+/* Internal functions of perfile_symbols, in addition to perfile/symbol.h. */
 
-/* Says that perfile_symbols_find() will be called for `addr` of `mapping`: the names of all
- * addresses that are expected by then are demangled in one question.  More than
- * PF_DEMANGLE_MOST of symbol/protocol.h are forgotten. */
+/* Announces that perfile_symbols_find() will be called for `addr` of `mapping`.  All announced
+ * names are demangled in one question.  Calls beyond PF_DEMANGLE_MOST (symbol/protocol.h) are
+ * ignored. */
 void pf_symbols_expect(perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t addr);
 
-/* Adds to perfile_unnamed.addresses of the object that a mapping shows: an answer without a name
- * counts for so many more. */
+/* Adds `n` to perfile_unnamed.addresses of the mapping's object, for an unnamed answer that counts
+ * several times. */
 void pf_symbols_add_unnamed(perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t n);
 
-/* Which of the symbols of a mapping's object (pf_symbol_object_of()) perfile_symbols_find() would
- * answer with, as a number: what it is called is not looked up.  UINT32_MAX: none.  The mapping is
- * no KSYMBOL.  Any number of threads may ask at once, also while one asks for objects. */
+/* Returns the index of the symbol that perfile_symbols_find() would return, without its name.
+ * `object` is the mapping's object (pf_symbol_object_of()); the mapping must not be a KSYMBOL.
+ * UINT32_MAX: none.  Any number of threads may call this at once, even while one of them looks up
+ * objects. */
 uint32_t pf_symbol_number(const pf_symbol_object *object, const perfile_mapping *mapping,
                           uint64_t addr);
 
 /* Opening a file below a folder without leaving it. */
 
-/* Opens `path` as a process would whose root directory is `root`: `..` and absolute links do not
+/* Opens `path` as a process with the root directory `root` would: `..` and absolute links do not
  * leave it.  `flags` are those of open().  Returns a descriptor, or -1. */
 int pf_open_inside(const char *root, const char *path, int flags);
 
-/* The same without openat2(), for kernels before 5.6. */
+/* Does the same without openat2(), for kernels before 5.6. */
 int pf_open_inside_by_hand(const char *root, const char *path, int flags);
 
 #endif

@@ -1,9 +1,9 @@
-/* How the rule for an address is applied to registers and copied stack. */
+/* Applies the rule of an address to registers and the copied stack. */
 #include "base/byte_order.h"
 #include "symbol/unwind.h"
 
-/* The word at an address of the copied stack.  PF_UNWIND_MORE: *word is set; else how the chain
- * ends. */
+/* Reads a word of the copied stack.  Returns PF_UNWIND_MORE if *word is set, otherwise how the
+ * chain ends. */
 static int pf_unwind_read(const pf_unwind_stack *stack, uint64_t addr, unsigned size,
                           uint64_t *word)
 {
@@ -20,10 +20,10 @@ static int pf_unwind_read(const pf_unwind_stack *stack, uint64_t addr, unsigned 
     return PF_UNWIND_MORE;
 }
 
-/* Expressions of call frame information: PLT entries and signal frames have them.
+/* Expressions of call frame information, which PLT entries and signal frames have.
  *
- * A machine with a stack, as DWARF defines it; the operations that say where the caller's registers
- * are, not those for variables.  What it executes is bounded. */
+ * This is DWARF's stack machine, with the operations that compute where the caller's registers are,
+ * but without those for variables.  The number of executed operations is bounded. */
 
 typedef struct machine {
     const pf_unwind_frame *frame;
@@ -32,7 +32,7 @@ typedef struct machine {
     const uint8_t *start; /* of the expression */
     uint64_t stack[PF_UNWIND_EXPRESSION];
     unsigned n;
-    int end; /* PF_UNWIND_MORE: all is well */
+    int end; /* PF_UNWIND_MORE: no error so far */
 } machine;
 
 static void push(machine *m, uint64_t v)
@@ -51,7 +51,7 @@ static uint64_t pop(machine *m)
     return 0;
 }
 
-/* The item `i` below the top. */
+/* Pushes a copy of the item `i` below the top. */
 static void pick(machine *m, unsigned i)
 {
     if (i < m->n)
@@ -80,7 +80,7 @@ static void dereference(machine *m, unsigned size)
     push(m, v);
 }
 
-/* Moves the position by `by` bytes within the expression. */
+/* Jumps by `by` bytes within the expression. */
 static void jump(machine *m, int16_t by)
 {
     const ptrdiff_t at = m->c.pos - m->start, size = m->c.end - m->start;
@@ -90,7 +90,7 @@ static void jump(machine *m, int16_t by)
         m->c.pos = m->start + at + by;
 }
 
-/* Constants; false for other operations. */
+/* Executes a constant operation.  Returns false for other operations. */
 static bool constant(machine *m, uint8_t op)
 {
     pf_cursor *c = &m->c;
@@ -129,7 +129,7 @@ static bool constant(machine *m, uint8_t op)
     }
 }
 
-/* a OP b; false for other operations.  Comparisons are of signed numbers. */
+/* Computes "a OP b".  Returns false for other operations.  Comparisons are signed. */
 static bool binary(uint8_t op, uint64_t a, uint64_t b, uint64_t *out)
 {
     const int64_t x = (int64_t)a, y = (int64_t)b;
@@ -155,7 +155,7 @@ static bool binary(uint8_t op, uint64_t a, uint64_t b, uint64_t *out)
     case 0x25:
         *out = b < 64 ? a >> b : 0;
         return true;
-    case 0x26: /* with the sign */
+    case 0x26: /* arithmetic shift */
         *out = (a >> (b < 63 ? b : 63)) | (x < 0 && b ? UINT64_MAX << (b < 63 ? 64 - b : 1) : 0);
         return true;
     case 0x27:
@@ -184,7 +184,7 @@ static bool binary(uint8_t op, uint64_t a, uint64_t b, uint64_t *out)
     }
 }
 
-/* Operations that move items of the stack, or change the one on top. */
+/* Executes operations that move stack items or change the top one.  Returns false for others. */
 static bool item_operation(machine *m, uint8_t op)
 {
     uint64_t a, b;
@@ -277,12 +277,12 @@ int pf_unwind_evaluate(const pf_unwind_rule *rule, uint64_t at, const uint64_t *
 /* Applying rules. */
 
 enum {
-    FRAME_POINTER_REACH = 0x4000, /* farthest from the stack pointer that it is believed */
+    FRAME_POINTER_REACH = 0x4000, /* farthest distance from the stack pointer */
     N = PF_UNWIND_REGS
 };
 
-/* Bits are numbers of uapi/asm/perf_regs.h; registers those of the System V ABI's DWARF numbering.
- */
+/* Bits are numbers of uapi/asm/perf_regs.h; registers have the DWARF numbers of the System V
+ * ABI. */
 const pf_unwind_machine pf_unwind_x86_64 = {
     .elf = 62,
     .sp = 7,
@@ -295,7 +295,7 @@ const pf_unwind_machine pf_unwind_x86_64 = {
                14, 15, N, N, N, N, N, N, N,  N, N, N, N, N, N, N, N, N, N,  N,  N,  N,
                N,  N,  N, N, N, N, N, N, N,  N, N, N, N, N, N, N, N, N, N,  N}};
 
-/* Addresses of programs have 48 bits; what is above them in a signed one is the signature. */
+/* Program addresses have 48 bits; the bits above them in a signed address are the signature. */
 const pf_unwind_machine pf_unwind_aarch64 = {
     .elf = 183,
     .sp = 31,
@@ -330,7 +330,7 @@ static int find_cfa(const pf_unwind_rule *rule, const pf_unwind_frame *f,
     return PF_UNWIND_MORE;
 }
 
-/* The caller's value of a register.  PF_UNWIND_COMPLETE: there is none. */
+/* Finds the caller's value of a register.  Returns PF_UNWIND_COMPLETE if there is none. */
 static int find_value(const pf_unwind_rule *rule, const pf_where *w, uint64_t cfa,
                       const pf_unwind_frame *f, const pf_unwind_stack *stack, uint64_t *value)
 {
@@ -357,7 +357,7 @@ static int find_value(const pf_unwind_rule *rule, const pf_where *w, uint64_t cf
     }
 }
 
-/* The frame becomes that of its caller, unless it is not above the one before. */
+/* Replaces the frame by its caller's, unless that is not higher on the stack. */
 static int enter(const pf_unwind_machine *m, const pf_unwind_frame *next, pf_unwind_frame *frame)
 {
     const uint64_t sp = frame->regs[m->sp], up = next->regs[m->sp];
@@ -380,7 +380,7 @@ int pf_unwind_step(const pf_unwind_machine *m, const pf_unwind_rule *rule, const
     int end = find_cfa(rule, frame, stack, &cfa);
     if (end != PF_UNWIND_MORE)
         return end;
-    put(&next, m->sp, cfa); /* unless a rule says otherwise */
+    put(&next, m->sp, cfa); /* a rule may override it */
     for (unsigned i = 0; i < rule->n; i++) {
         const uint8_t reg = wheres[i].reg;
         end = find_value(rule, &wheres[i], cfa, frame, stack, &value);

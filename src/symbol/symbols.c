@@ -1,4 +1,4 @@
-/* perfile_symbols: objects, the answer for an address, options, opening and closing. */
+/* perfile_symbols: objects, lookup of addresses, options, opening and closing. */
 #include "base/error.h"
 #include "base/options.h"
 #include "symbol/helper.h"
@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Objects: what is known of each mapped thing, found by what mappings say about it, and made at the
- * first query for it. */
+/* Objects.  They are found by the properties of mappings and made at the first query. */
 
 enum { CPUMODE_KERNEL = 1, CPUMODE_GUEST_KERNEL = 4, CPUMODE_GUEST_USER = 5 };
 
-/* Releases what was loaded. */
+/* Releases everything that was loaded. */
 static void pf_symbol_object_drop(perfile_symbols *s, pf_symbol_object *o)
 {
     pf_symtab_free(&o->own);
@@ -47,8 +46,8 @@ bool pf_is_elf(const pf_symbol_object *o)
     return !o->key.is_kernel && !o->key.is_anonymous;
 }
 
-/* The size of a build id without the zeros that make one of 16 bytes (MD5, UUID) or 8 (lld's fast
- * ones) as long as a SHA-1. */
+/* Returns the size of a build id without the zeros that pad ids of 16 bytes (MD5, UUID) or 8 bytes
+ * (lld's fast ids) to the size of a SHA-1. */
 static uint8_t without_padding(const uint8_t *id, uint8_t size)
 {
     uint8_t n = size;
@@ -98,7 +97,7 @@ static bool same_key(const pf_symbol_key *a, const pf_symbol_key *b)
            strcmp(a->name, b->name) == 0;
 }
 
-/* The name of a mapping without folders; pseudo files keep theirs. */
+/* Returns the name of a mapping without folders.  Pseudo files keep theirs. */
 static const char *pf_base_name(const char *name)
 {
     const char *slash = name[0] == '/' && name[1] != '/' ? strrchr(name, '/') : NULL;
@@ -113,7 +112,7 @@ static bool keep_texts(perfile_symbols *s, pf_symbol_object *o, const perfile_ma
     return o->dso && o->key.name && o->module;
 }
 
-/* Finds the symbols of an object.  A file that is too large leaves it without. */
+/* Loads the symbols of an object.  If they are too large, the object stays without symbols. */
 static perfile_status load(perfile_symbols *s, pf_symbol_object *o, const perfile_mapping *m)
 {
     perfile_status st = PERFILE_OK;
@@ -137,7 +136,7 @@ static perfile_status load(perfile_symbols *s, pf_symbol_object *o, const perfil
     return st == PERFILE_E_NOMEM ? st : PERFILE_OK;
 }
 
-/* Makes the object of a mapping.  On PERFILE_E_NOMEM while it is loaded there is none, so that the
+/* Makes the object of a mapping.  If loading fails with PERFILE_E_NOMEM, no object is added, so the
  * next query tries again. */
 static perfile_status add_object(perfile_symbols *s, const perfile_mapping *m,
                                  const pf_symbol_key *key, uint64_t hash, uint32_t first,
@@ -191,9 +190,9 @@ perfile_status pf_symbol_object_of(perfile_symbols *s, const perfile_mapping *m,
     return add_object(s, m, &key, hash, first, out);
 }
 
-/* The answer for an address. */
+/* Lookup of addresses. */
 
-/* The segment that has the byte at `offset` of the file; NULL: none. */
+/* Returns the segment that contains file offset `offset`, or NULL. */
 static const pf_elf_segment *segment_of(const pf_symbol_object *o, uint64_t offset)
 {
     size_t low = 0, high = o->n_segments;
@@ -221,7 +220,7 @@ bool pf_symbol_address(const pf_symbol_object *o, const perfile_mapping *m, uint
         return true;
     }
     case PF_BY_LENGTH:
-        /* What the loader maps are whole pages, of 4 KiB, 16 KiB or 64 KiB. */
+        /* The loader maps whole pages, of 4 KiB, 16 KiB or 64 KiB. */
         for (uint64_t page = 1 << 12; page <= 1 << 16; page <<= 2) {
             uint64_t first = o->segments[0].vaddr & ~(page - 1);
             uint64_t end = o->segments[0].vaddr + o->segments[0].memsz + page - 1;
@@ -245,7 +244,8 @@ bool pf_symbol_address(const pf_symbol_object *o, const perfile_mapping *m, uint
 
 static const char plt[] = "@plt";
 
-/* The part of a name that may be mangled: "@plt" of entries of a PLT is ours. */
+/* Returns the part of a name that may be mangled.  The suffix "@plt" is not part of the stored
+ * symbol. */
 static perfile_bytes mangled_part(const pf_symtab *t, const pf_sym *sym)
 {
     const char *name = pf_symtab_name(t, sym);
@@ -253,7 +253,7 @@ static perfile_bytes mangled_part(const pf_symtab *t, const pf_sym *sym)
     return (perfile_bytes){(const uint8_t *)name, len - own};
 }
 
-/* The name that was kept for a symbol; NULL: it was not demangled yet. */
+/* Returns the name to show for a symbol, or NULL if it is still to be demangled. */
 static const char *known_name(const perfile_symbols *s, const pf_symtab *t, const pf_sym *sym)
 {
     const perfile_bytes name = mangled_part(t, sym);
@@ -262,8 +262,8 @@ static const char *known_name(const perfile_symbols *s, const pf_symtab *t, cons
     return t->shown ? t->shown[sym - t->syms] : NULL;
 }
 
-/* Keeps the name of a symbol for people; `text`: what was demangled, NULL: nothing.  False: no
- * room. */
+/* Stores the name to show for a symbol.  `text` is the demangled name; NULL: use the name as
+ * stored.  Returns false when out of memory or budget. */
 static bool keep_name(perfile_symbols *s, pf_symtab *t, const pf_sym *sym, const char *text)
 {
     char with_plt[PF_DEMANGLED_SIZE + sizeof plt];
@@ -278,7 +278,7 @@ static bool keep_name(perfile_symbols *s, pf_symtab *t, const pf_sym *sym, const
     return kept;
 }
 
-/* Demangles the names that are expected; false if there is no room for one. */
+/* Demangles the expected names.  Returns false when out of memory or budget. */
 static bool demangle_expected(perfile_symbols *s)
 {
     perfile_bytes names[PF_DEMANGLE_MOST];
@@ -297,7 +297,7 @@ static bool demangle_expected(perfile_symbols *s)
     return kept;
 }
 
-/* Puts a symbol on the list, once. */
+/* Adds a symbol to the list of expected names, once. */
 static void expect(perfile_symbols *s, pf_symtab *t, const pf_sym *sym)
 {
     const uint32_t i = (uint32_t)(sym - t->syms);
@@ -307,7 +307,7 @@ static void expect(perfile_symbols *s, pf_symtab *t, const pf_sym *sym)
     s->expected[s->n_expected++] = (pf_expected){t, i};
 }
 
-/* The name of a symbol for people.  NULL: no room. */
+/* Returns the name to show for a symbol, or NULL when out of memory or budget. */
 static const char *shown_name(perfile_symbols *s, pf_symtab *t, const pf_sym *sym)
 {
     const char *name = known_name(s, t, sym);
@@ -322,7 +322,7 @@ void pf_symbols_expect(perfile_symbols *s, const perfile_mapping *m, uint64_t ad
     pf_symbol_object *o;
     uint64_t at;
     if (m->kind == PERFILE_MAPPING_SYMBOL ||
-        s->n_expected == PF_DEMANGLE_MOST - 1 || /* room for one more in shown_name() */
+        s->n_expected == PF_DEMANGLE_MOST - 1 || /* leaves room for one more in shown_name() */
         pf_symbol_object_of(s, m, &o) != PERFILE_OK || !o->table ||
         !pf_symbol_address(o, m, addr, &at))
         return;
@@ -331,12 +331,12 @@ void pf_symbols_expect(perfile_symbols *s, const perfile_mapping *m, uint64_t ad
         expect(s, o->table, sym);
 }
 
-/* The symbol at `addr`, which is *at in the table of the object; NULL: none. */
+/* Returns the symbol at `addr`, or NULL.  *at is the address in the symbol table. */
 static const pf_sym *symbol_at(const pf_symbol_object *o, const perfile_mapping *m, uint64_t addr,
                                uint64_t *at)
 {
     const pf_sym *sym = pf_symbol_address(o, m, addr, at) ? pf_symtab_find(o->table, *at) : NULL;
-    /* A kernel module where another one was, or none: other symbols than were recorded. */
+    /* The symbol belongs to another kernel module than the one that was recorded there. */
     const bool other =
         sym && o->kernel_module && strcmp(o->kernel_module, o->table->names + sym->module) != 0;
     return other ? NULL : sym;
@@ -365,7 +365,7 @@ static perfile_status answer(perfile_symbols *s, pf_symbol_object *o, const perf
     }
     out->mangled = pf_symtab_name(o->table, sym);
     out->name = shown_name(s, o->table, sym);
-    if (!out->name) { /* no room for the demangled one */
+    if (!out->name) { /* no room for the demangled name */
         if (pf_symbol_no_memory(&s->budget) == PERFILE_E_NOMEM)
             return PERFILE_E_NOMEM;
         out->name = out->mangled;
@@ -376,7 +376,7 @@ static perfile_status answer(perfile_symbols *s, pf_symbol_object *o, const perf
     return PERFILE_OK;
 }
 
-/* A KSYMBOL record has the symbol's name, address and length. */
+/* Answers from a KSYMBOL record, which has the symbol's name, address and length. */
 static perfile_status answer_ksymbol(perfile_symbols *s, const perfile_mapping *m,
                                      perfile_symbol *out)
 {
@@ -394,7 +394,7 @@ static perfile_status answer_ksymbol(perfile_symbols *s, const perfile_mapping *
 perfile_status perfile_symbols_find(perfile_symbols *s, const perfile_mapping *m, uint64_t addr,
                                     uint64_t time, perfile_symbol *symbol, perfile_error *err)
 {
-    (void)time; /* the mapping is of that time already */
+    (void)time; /* the mapping was chosen for that time */
     perfile_symbol out = {.module = "[unknown]", .offset = addr};
     perfile_status st = PERFILE_OK;
     if (!m) {
@@ -414,7 +414,7 @@ perfile_status perfile_symbols_find(perfile_symbols *s, const perfile_mapping *m
             out.module = o->module;
             st = answer(s, o, m, addr, &out);
             o->unnamed += !out.name;
-        } else if (st == PERFILE_E_LIMIT) { /* not even room for the object */
+        } else if (st == PERFILE_E_LIMIT) { /* no room even for the object */
             out.module = pf_base_name(m->name);
             out.reason = PERFILE_SYMBOL_TOO_LARGE;
             st = PERFILE_OK;
@@ -462,7 +462,7 @@ const char *perfile_symbol_origin_text(unsigned origin)
     return origin < sizeof texts / sizeof texts[0] ? texts[origin] : NULL;
 }
 
-/* Opening and closing of perfile_symbols: options, directories, texts. */
+/* Opening and closing perfile_symbols: options, directories, texts. */
 
 uint32_t perfile_symbols_built_in(void)
 {
@@ -520,7 +520,7 @@ static perfile_status add_debug_dir(perfile_symbols *s, const char *path, size_t
     return PERFILE_OK;
 }
 
-/* The directories of the options, then the default ones. */
+/* Adds the debug directories of the options, then the default ones. */
 static perfile_status set_debug_dirs(perfile_symbols *s, const perfile_symbols_options *o)
 {
     enum { DEFAULTS = 2 };
@@ -611,7 +611,7 @@ void pf_symbols_add_unnamed(perfile_symbols *s, const perfile_mapping *m, uint64
         o->unnamed += n;
 }
 
-/* Reports an object with unnamed addresses to the callback of the options. */
+/* Reports an object with unnamed addresses to the callback. */
 static void tell_unnamed(const perfile_symbols *s, const pf_symbol_object *o)
 {
     perfile_unnamed what = {.file = o->dso, .addresses = o->unnamed, .reason = o->reason};

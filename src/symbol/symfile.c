@@ -1,4 +1,4 @@
-/* Files with symbols: opening them, also inside of a folder, and reading them piece by piece. */
+/* Files with symbols: opening them, optionally within a folder, and reading them in pieces. */
 #define _GNU_SOURCE /* O_PATH, syscall() */
 #include "symbol/elf.h"
 #include "symbol/state.h"
@@ -17,21 +17,21 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Opening a file below a folder without leaving it: what --symfs and debug directories name may be
- * unpacked from a stranger's archive, and the rest of the path comes from a capture.
+/* Opening a file below a folder without leaving it.  The symfs folder and debug directories may
+ * have been unpacked from an untrusted archive, and the rest of the path comes from a capture.
  *
- * The kernel resolves the path (openat2() with RESOLVE_IN_ROOT, Linux 5.6).  Where it cannot, links
- * are followed here, as text: the path that is opened in the end has no link and no `..` in it.
- * That is no protection against someone who changes the folder at the same time. */
+ * The kernel resolves the path (openat2() with RESOLVE_IN_ROOT, Linux 5.6).  Where it cannot, this
+ * code follows links as text, so that the path that is opened in the end has no link and no `..` in
+ * it.  That does not protect against someone who changes the folder at the same time. */
 
 enum {
     RESOLVE_MAGIC_NO = 0x02, /* RESOLVE_NO_MAGICLINKS, RESOLVE_IN_ROOT of linux/openat2.h */
     RESOLVE_ROOT = 0x10,
-    MOST_LINKS = 40, /* that are followed in one path, as the kernel does */
+    MOST_LINKS = 40, /* links that are followed in one path; the kernel's limit */
     PATH_SIZE = 4096
 };
 
-/* A path on its way: `done` has neither links nor `..`, `left` is still to be resolved. */
+/* A path that is being resolved: `done` has neither links nor `..`, `left` is the rest. */
 typedef struct walk {
     int root;
     bool keeps_last; /* a link at the end of the path is not followed: opening it will fail */
@@ -39,7 +39,7 @@ typedef struct walk {
     char done[PATH_SIZE], left[PATH_SIZE];
 } walk;
 
-/* Puts the target of a link in front of what is left after it. */
+/* Sets what is left: the target of a link, then `rest`. */
 static bool follow(walk *w, const char *target, size_t len, const char *rest)
 {
     char joined[PATH_SIZE];
@@ -61,7 +61,7 @@ static void leave_folder(walk *w)
     w->done[w->n] = 0;
 }
 
-/* Appends a name to `done`, or replaces it by what it links to. */
+/* Appends a name to `done`, or replaces it by its link target. */
 static bool enter(walk *w, const char *name, size_t len, const char *rest, unsigned *links)
 {
     char target[PATH_SIZE];
@@ -75,7 +75,7 @@ static bool enter(walk *w, const char *name, size_t len, const char *rest, unsig
     w->done[w->n] = 0;
     const bool keeps = w->keeps_last && !rest[strspn(rest, "/")];
     const ssize_t n = keeps ? -1 : readlinkat(w->root, w->done, target, sizeof target);
-    if (n < 0) { /* no link, or not there, which open() will say */
+    if (n < 0) { /* not a link, or missing: open() will report that */
         memmove(w->left, rest, strlen(rest) + 1);
         return keeps || errno == EINVAL;
     }
@@ -133,7 +133,7 @@ int pf_open_inside(const char *root, const char *path, int flags)
     const long fd = syscall(SYS_openat2, dir, path, &how, sizeof how);
     const int why = errno;
     close(dir);
-    /* EPERM: a sandbox that does not know the call; EAGAIN: something was renamed meanwhile. */
+    /* EPERM: a sandbox does not know the call.  EAGAIN: something was renamed at the same time. */
     if (fd >= 0 || (why != ENOSYS && why != EPERM && why != EAGAIN))
         return (int)fd;
 #endif
@@ -142,12 +142,12 @@ int pf_open_inside(const char *root, const char *path, int flags)
 
 /* Reading of files with symbols. */
 
-enum { FIRST_READ = 1 << 16 }; /* of a file whose size is not known */
+enum { FIRST_READ = 1 << 16 }; /* for a file of unknown size */
 
-/* How a path is opened. */
+/* How to open a path. */
 typedef struct opening {
-    const char *root; /* NULL: the path is opened as it is */
-    int flags;        /* more flags of open() */
+    const char *root; /* NULL: no root folder */
+    int flags;        /* additional flags of open() */
 } opening;
 
 static int open_path(const char *path, const opening *how, int flags)
@@ -156,10 +156,10 @@ static int open_path(const char *path, const opening *how, int flags)
     return how->root ? pf_open_inside(how->root, path, flags) : open(path, flags);
 }
 
-/* Opens a regular file; *st describes it.  -1: it is none, or not readable. */
+/* Opens a regular file and sets *st.  Returns -1 if it is not a readable regular file. */
 static int open_regular(const char *path, const opening *how, struct stat *st)
 {
-    /* First only its name: opening a device may already do something. */
+    /* Check it first without opening it: opening a device may have side effects. */
     int fd = open_path(path, how, O_PATH);
     if (fd < 0)
         return -1;
@@ -191,7 +191,7 @@ bool pf_symfile_open(pf_symfile *f, const char *path)
     return opened(f, open_regular(path, &(opening){NULL, 0}, &st), &st);
 }
 
-/* Opens a path inside of the folder that its first `root` bytes are; 0: no folder. */
+/* Opens a path below the folder in its first `root` bytes; 0: no folder. */
 static int open_in(const char *path, size_t root, int flags, struct stat *st)
 {
     char folder[PATH_MAX];
@@ -210,8 +210,8 @@ bool pf_symfile_open_in(pf_symfile *f, const char *path, size_t root)
     return opened(f, open_in(path, root, 0, &st), &st);
 }
 
-/* True if only this user is in the group, as far as it can be looked up: many systems give
- * each user a group of his own, of the same name. */
+/* Returns true if only this user is in the group, as far as it can be looked up.  Many systems give
+ * each user a private group of the same name. */
 static bool is_private_group(gid_t group, uid_t user)
 {
     enum { ROOM = 1 << 14 };
@@ -227,7 +227,7 @@ static bool is_private_group(gid_t group, uid_t user)
     return own;
 }
 
-/* Why a file does not count; NULL: it does. */
+/* Returns why a file is refused, or NULL if it is accepted. */
 static const char *why_refused(const struct stat *st, uint32_t owner)
 {
     if (st->st_uid != 0 && st->st_uid != geteuid() && st->st_uid != owner)
@@ -239,8 +239,8 @@ static const char *why_refused(const struct stat *st, uint32_t owner)
     return NULL;
 }
 
-/* Why what is at the path could not be opened as a regular file; NULL: nothing is there, or this
- * user may not open it. */
+/* Returns why the file at the path could not be opened as a regular file.  Returns NULL if nothing
+ * is there or this user may not open it. */
 static const char *why_not_opened(const char *path, size_t root)
 {
     struct stat st;

@@ -1,20 +1,20 @@
 /* Tables of symbols.
  *
- * The rules of perf (tools/perf/util/symbol.c, 6.1) for symbols of one file:
- * - A symbol without size reaches to the next one, the last to the end of the page behind its own;
- *   here not beyond its section, so that _init is not the name of the PLT behind it.  In kallsyms
- * the last symbol of the kernel or of a module reaches to the end of a page instead of to the next
- * module.
+ * These are the rules of perf (tools/perf/util/symbol.c, 6.1) for the symbols of one file:
+ * - A symbol without size ends at the next symbol; the last one at the end of the following page.
+ *   Unlike in perf, it also ends at the end of its section, so that _init does not name the PLT
+ *   that follows it.  In kallsyms the last symbol of the kernel or of a module ends at the end of a
+ *   page, not at the next module.
  * - Of symbols that begin at the same address one stays: the one with a size; else the one that is
- *   not weak; else the global one; else the one with fewer underscores in front; else the one with
+ *   not weak; else the global one; else the one with fewer leading underscores; else the one with
  *   the longer name; else the first, unless it is the alias SyS_… or compat_SyS_… of a system call.
- *   Names count as they are shown, demangled.
- * In a perf-PID.map, to which a compiler appends what it made, the last one stays.
+ *   Names are compared as they are shown, demangled.
+ * - In a perf-PID.map, which a compiler appends to, the last one stays.
  *
- * Symbols may still overlap.  perf then finds one or the other, depending on the shape of its tree;
- * here it is the one that begins last, the innermost of nested ones.  pf_symtab_index() makes
- * segments in which the answer is the same, so that a query is one binary search however deep
- * symbols are nested. */
+ * Symbols may still overlap.  perf then finds one or another, depending on the shape of its tree.
+ * Here it is the one that begins last, which is the innermost of nested ones.  pf_symtab_index()
+ * makes segments with one answer each, so that a query is one binary search, however deep symbols
+ * are nested. */
 #include "base/cursor.h"
 #include "base/error.h"
 #include "perfile/symbol.h"
@@ -31,7 +31,7 @@
 
 static perfile_status append(pf_symtab *t, perfile_bytes text, uint32_t *at)
 {
-    size_t start = t->names_len ? t->names_len : 1; /* position 0 is the empty text */
+    size_t start = t->names_len ? t->names_len : 1; /* offset 0 is the empty text */
     if (text.len >= UINT32_MAX - start)
         return PERFILE_E_LIMIT;
     size_t need = start + text.len + 1;
@@ -52,7 +52,7 @@ static perfile_status append(pf_symtab *t, perfile_bytes text, uint32_t *at)
     return PERFILE_OK;
 }
 
-/* Ends a name that is too long, so that it can be seen. */
+/* Marks the end of a name that was cut. */
 static void cut_name(char *name)
 {
     memcpy(name + PF_SYMBOL_NAME - 3, "...", sizeof "...");
@@ -103,7 +103,7 @@ perfile_status pf_symtab_add(pf_symtab *t, pf_sym sym)
     return PERFILE_OK;
 }
 
-/* qsort() order: by address, then as they were added. */
+/* qsort() order: by address, then in the order of addition. */
 static int compare(const void *a, const void *b)
 {
     const pf_sym *x = a, *y = b;
@@ -112,7 +112,8 @@ static int compare(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Those of a kernel mostly come in order: sorting them would take as long as adding them. */
+/* Returns true if the symbols are already sorted, as most of a kernel's are: sorting those would
+ * take as long as adding them. */
 static bool is_in_order(const pf_symtab *t)
 {
     for (size_t i = 1; i < t->n; i++)
@@ -142,7 +143,7 @@ static void find_ends(pf_symtab *t, int rules)
     }
 }
 
-/* What decides by name, of the name as it is shown. */
+/* Properties of a shown name that decide between symbols. */
 typedef struct name_rank {
     bool known;
     size_t underscores, len;
@@ -159,8 +160,9 @@ static void rank_name(const pf_symtab *t, const pf_sym *s, name_rank *rank)
                         strncmp(name, "SyS", 3) == 0 || strncmp(name, "compat_SyS", 10) == 0};
 }
 
-/* True if two mangled names differ in one digit after a C or D: those of constructors and
- * destructors for whole objects and for bases, which often are one function and are shown alike. */
+/* Returns true if two mangled names differ only in one digit after a C or D.  These are the
+ * complete-object and base-object variants of a constructor or destructor, which are often one
+ * function and are shown alike. */
 static bool is_same_constructor(const char *a, const char *b)
 {
     size_t i = 0;
@@ -171,8 +173,8 @@ static bool is_same_constructor(const char *a, const char *b)
            strcmp(a + i + 1, b + i + 1) == 0;
 }
 
-/* True if `a`, which was added first, stays, and not `b`.  Ranks are filled in where they count, so
- * that each name is looked at once, however many symbols begin at one address. */
+/* Returns true if `a`, which was added first, wins against `b`.  A rank is computed only when
+ * needed and once for each name, however many symbols begin at one address. */
 static bool first_wins(const pf_symtab *t, const pf_sym *a, name_rank *rank_a, const pf_sym *b,
                        name_rank *rank_b)
 {
@@ -214,7 +216,7 @@ void pf_symtab_settle(pf_symtab *t, int rules)
     t->n = kept + 1;
 }
 
-/* From `start` on the address belongs to `sym`.  There is room: two for each symbol. */
+/* Addresses from `start` on belong to `sym`.  There is room: two segments for each symbol. */
 static void put_segment(pf_symtab *t, uint64_t start, uint32_t sym)
 {
     if (t->n_segments && t->segments[t->n_segments - 1].start == start)
@@ -222,8 +224,9 @@ static void put_segment(pf_symtab *t, uint64_t start, uint32_t sym)
     t->segments[t->n_segments++] = (pf_segment){start, sym};
 }
 
-/* Closes the symbols of the stack `open` that end at or before `addr`; returns how many are left.
- * The stack is in order of start; one that ends before the one on top of it shows no more. */
+/* Closes the symbols of the stack `open` that end at or before `addr`, and returns how many are
+ * left.  The stack is in order of start; a symbol that ends before the one on top of it is not
+ * visible again. */
 static size_t close_until(pf_symtab *t, const uint32_t *open, size_t n, uint64_t addr)
 {
     while (n && t->syms[open[n - 1]].end <= addr) {
@@ -295,8 +298,8 @@ void pf_symtab_free(pf_symtab *t)
 
 /* Parsers of kallsyms and perf-PID.map. */
 
-/* The next line without its end; false behind the last.  One with a NUL in it counts as empty: no
- * name has one. */
+/* Takes the next line without its end.  Returns false after the last one.  A line with a NUL in it
+ * counts as empty, because no name has one. */
 static bool next_line(pf_cursor *c, pf_cursor *line)
 {
     size_t left = pf_cur_left(c);
@@ -327,7 +330,7 @@ static int digit(uint8_t b)
     return b >= 'a' && b <= 'f' ? b - 'a' + 10 : -1;
 }
 
-/* A hexadecimal number, with 0x in front or without, and the blanks behind it. */
+/* Reads a hexadecimal number, with or without 0x, and the blanks after it. */
 static bool hex_number(pf_cursor *c, uint64_t *number)
 {
     if (pf_cur_left(c) > 2 && c->pos[0] == '0' && (c->pos[1] | 0x20) == 'x')
@@ -345,7 +348,7 @@ static bool hex_number(pf_cursor *c, uint64_t *number)
     return ok;
 }
 
-/* Bytes up to the next blank, and the blanks behind them. */
+/* Reads up to the next blank, and skips the blanks after that. */
 static perfile_bytes word(pf_cursor *c)
 {
     size_t n = 0;
@@ -356,17 +359,18 @@ static perfile_bytes word(pf_cursor *c)
     return text;
 }
 
-/* Text, weak, data and bss: t, w, d, b; capital letters are global. */
+/* Returns true for text, weak, data and bss: t, w, d, b.  Capital letters mean global. */
 static bool type_counts(uint8_t type)
 {
     type &= 0xdf;
     return type == 'T' || type == 'W' || type == 'D' || type == 'B';
 }
 
-/* Modules come in one piece each: their names are stored once for each piece. */
+/* The symbols of a module mostly follow each other: the module's name is stored once for each
+ * run. */
 typedef struct module {
     perfile_bytes text;
-    uint32_t at; /* in the names of the table; 0: not stored */
+    uint32_t at; /* offset in the names of the table; 0: not stored */
 } module;
 
 static perfile_status set_module(pf_symtab *t, module *last, perfile_bytes text, pf_sym *sym)
@@ -434,15 +438,16 @@ perfile_status pf_perf_map_add(pf_symtab *t, perfile_bytes text)
     return st;
 }
 
-/* perf-PID.map: what a just-in-time compiler says it put into the memory of its process.
+/* perf-PID.map: functions that a just-in-time compiler has put into the memory of its process.
  *
- * The file does not say of which process it is, nor of which time.  It is looked for in the
- * directory of the options; without one below --symfs, in /tmp of the process itself if that runs
- * in a container of this machine, and in /tmp.  To /tmp everybody may write: there it counts only
- * if it is no link, belongs to root or to the user who runs this (in a container also to the user
- * of the process), cannot be written by others, and if the capture is not of another host. */
+ * The file does not identify its process or the time.  It is searched in the directory of the
+ * options.  Without that option it is searched below the symfs folder, in the process's own /tmp if
+ * the process runs in a container of this machine, and in /tmp.  Everybody may write to /tmp: a
+ * file there counts only if it is not a link, belongs to root or to the user who runs this program
+ * (in a container also to the user of the process), is not writable for others, and the capture is
+ * not from another host. */
 
-/* As the kernel, or simpleperf, names memory that no file stands for. */
+/* Names that the kernel and simpleperf use for memory without a file. */
 bool pf_is_anonymous(const char *name)
 {
     static const char *const prefixes[] = {
@@ -464,18 +469,18 @@ static perfile_status read_map(perfile_symbols *s, pf_symbol_object *o, const pf
     return st == PERFILE_OK ? pf_symbol_object_complete(o, PF_RULES_PERF_MAP) : st;
 }
 
-/* A search for the map of a process. */
+/* The search for the map of a process. */
 typedef struct search {
     perfile_symbols *s;
     uint32_t pid;
-    bool is_here, lives;     /* of a process of this machine; it still runs */
-    pf_process process;      /* if it does */
-    char path[PF_PATH_SIZE]; /* the candidate */
+    bool is_here, lives;     /* the process is of this machine; it still runs */
+    pf_process process;      /* valid if `lives` */
+    char path[PF_PATH_SIZE]; /* path of the candidate */
     pf_symfile file;
-    bool refused; /* some candidate was */
+    bool refused; /* at least one candidate was refused */
 } search;
 
-/* Says why a map does not count. */
+/* Reports why a map is not used. */
 static void refuse(search *x, const char *why)
 {
     perfile_error e;
@@ -488,7 +493,8 @@ static void refuse(search *x, const char *why)
     s->notice(s->notice_user, &e);
 }
 
-/* A map in a folder to which others may write.  `owner`: a user who may have written it, too. */
+/* Opens a map in a folder that others may write to.  `owner` is another user who may own the
+ * file. */
 static bool open_distrusted(search *x, size_t root, uint32_t owner)
 {
     const char *refused;
@@ -498,14 +504,14 @@ static bool open_distrusted(search *x, size_t root, uint32_t owner)
     return found;
 }
 
-/* In the directory of the options. */
+/* Tries the directory of the options. */
 static bool find_given(search *x)
 {
     return pf_path(x->path, "%s/perf-%" PRIu32 ".map", x->s->perf_map_dir, x->pid) &&
            pf_symfile_open(&x->file, x->path);
 }
 
-/* Below --symfs, by the number that the process has there. */
+/* Tries the symfs folder, with the pid that the process has there. */
 static bool find_in_symfs(search *x)
 {
     struct stat st;
@@ -518,7 +524,7 @@ static bool find_in_symfs(search *x)
            pf_symfile_open_in(&x->file, x->path, strlen(symfs));
 }
 
-/* In /tmp as the process sees it. */
+/* Tries /tmp as the process sees it. */
 static bool find_in_process(search *x, uint64_t addr)
 {
     const pf_process *p = &x->process;
@@ -559,7 +565,7 @@ perfile_status pf_load_perf_map(perfile_symbols *s, pf_symbol_object *o, uint64_
     uint32_t at = pf_index_get(&s->map_index, o->key.pid);
     o->how = PF_BY_ADDRESS;
     if (at == PF_INDEX_NONE) {
-        /* The object itself becomes the one that has the file, at the end of the list. */
+        /* This object, which is about to be appended to the list, becomes the owner of the map. */
         perfile_status st = load_map(s, o, addr);
         if (st == PERFILE_OK && !pf_index_put(&s->map_index, o->key.pid, (uint32_t)s->n_objects))
             st = pf_symbol_no_memory(&s->budget);

@@ -1,9 +1,9 @@
-/* Unwinding user stacks (see unwind.h).
+/* Unwinding of user stacks (see unwind.h).
  *
- * What a file says about an address is worked out once, and kept as a rule of the file, whatever
- * processes have it mapped where.  A direct-mapped cache leads from addresses of processes to
- * rules, with the times between which the answer holds (pf_reach of the model).  So a frame mostly
- * costs a look into the cache and some words of the copied stack. */
+ * The rule for an address of a file is computed once and stored with the file, however many
+ * processes have it mapped.  A direct-mapped cache leads from an address of a process to its rule,
+ * with the time range for which that is valid (pf_reach of the model).  So most frames cost one
+ * cache access and a few words of the copied stack. */
 #include "symbol/unwind.h"
 
 #include <string.h>
@@ -14,33 +14,34 @@
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { SLOT_BITS = 5 };
 #else
-enum { SLOT_BITS = 15 }; /* slots, as a power of two: 1 MiB */
+enum { SLOT_BITS = 15 }; /* log2 of the number of slots: 1 MiB */
 #endif
 
 enum {
-    ABI_64 = 2, /* of registers: PERF_SAMPLE_REGS_ABI_64 */
+    ABI_64 = 2, /* perfile_regs_user.abi: PERF_SAMPLE_REGS_ABI_64 */
     EM_X86_64 = 62,
     EM_AARCH64 = 183
 };
 
-/* The first rules: of addresses without any, and of entries of the PLT. */
+/* Predefined rules: for addresses without a rule, and for PLT entries. */
 enum { RULE_NOWHERE, RULE_NO_FILE, RULE_UNKNOWN, RULE_PLT, N_FIRST_RULES };
 
-/* An address of process `pid`, and its rule at the times from `first` to `last`. */
+/* An address of process `pid`, and its rule at times from `first` to `last`. */
 typedef struct pf_unwind_slot {
     uint64_t addr, first, last;
     uint32_t pid;
-    uint32_t rule; /* number + 1; 0: the slot is free */
+    uint32_t rule; /* index + 1; 0: the slot is free */
 } pf_unwind_slot;
 
 /* Loading the call frame information of files.
  *
- * .eh_frame is part of what is mapped, and the file has it.  .debug_frame is debug information: it
- * may be in a debug file, and covers what .eh_frame does not.  Compressed sections are not read. */
+ * .eh_frame is loaded with the program, so the mapped file has it. .debug_frame is debug
+ * information: it may be in a debug file, and describes code that .eh_frame does not.  Compressed
+ * sections are not read. */
 
 enum { SHF_COMPRESSED = 0x800 };
 
-/* Reads one section; damage is as good as its absence. */
+/* Reads one section.  A damaged section is ignored. */
 static perfile_status open_section(pf_cfi *cfi, const pf_elf *elf, const char *name, bool eh)
 {
     const pf_elf_section *section = pf_elf_section_named(elf, name);
@@ -90,8 +91,8 @@ static perfile_status load(pf_unwind_file *f, const pf_elf_files *files, uint16_
     return st;
 }
 
-/* Loads what the files of an object say.  PERFILE_E_NOMEM; damage and lack of room leave it without
- * information. */
+/* Loads the call frame information of an object's files.  PERFILE_E_NOMEM; after damage or lack of
+ * room there is no information. */
 static perfile_status pf_unwind_file_open(pf_unwind_file *f, perfile_symbols *s,
                                           const pf_symbol_object *o, uint16_t machine,
                                           uint64_t seed)
@@ -117,7 +118,7 @@ static void pf_unwind_file_close(pf_unwind_file *f)
     pf_index_free(&f->rules);
 }
 
-/* The machine that recorded, by feature ARCH or E_MACHINE. */
+/* Returns the recording machine, from feature ARCH or E_MACHINE. */
 static const pf_unwind_machine *machine_of(const perfile_session *s)
 {
     const char *arch = perfile_session_fact(s, PERFILE_FACT_ARCH);
@@ -134,7 +135,7 @@ static const pf_unwind_machine *machine_of(const perfile_session *s)
                                          : NULL;
 }
 
-/* Adds a rule and its registers; PF_INDEX_NONE if there is no memory. */
+/* Adds a rule and its registers.  Returns PF_INDEX_NONE when out of memory or budget. */
 static uint32_t add_rule(pf_unwinder *x, pf_unwind_rule rule, const pf_where *wheres)
 {
     pf_budget *budget = &x->symbols->budget;
@@ -164,7 +165,7 @@ static uint32_t add_rule(pf_unwinder *x, pf_unwind_rule rule, const pf_where *wh
     return (uint32_t)x->n_rules++;
 }
 
-/* An entry of the PLT has its return address where the call put it. */
+/* Adds the predefined rules.  In a PLT entry the return address is still where the call put it. */
 static bool add_first_rules(pf_unwinder *x)
 {
     const pf_unwind_machine *m = x->machine;
@@ -210,13 +211,13 @@ void pf_unwinder_free(pf_unwinder *x)
     *x = (pf_unwinder){0};
 }
 
-/* The status of an addition that failed. */
+/* Returns the status of a failed addition. */
 static perfile_status no_memory(pf_unwinder *x)
 {
     return pf_symbol_no_memory(&x->symbols->budget);
 }
 
-/* The number of the file of an object, which is loaded if it is new. */
+/* Finds the file of an object, and loads it if it is new. */
 static perfile_status file_of(pf_unwinder *x, const pf_symbol_object *o, uint32_t *number)
 {
     pf_budget *budget = &x->symbols->budget;
@@ -242,7 +243,7 @@ static perfile_status file_of(pf_unwinder *x, const pf_symbol_object *o, uint32_
     return st;
 }
 
-/* Works out the rule of an address of a file. */
+/* Computes the rule of an address of a file. */
 static perfile_status make_rule(pf_unwinder *x, pf_unwind_file *f, uint64_t at, uint32_t *number)
 {
     pf_unwind_rule rule = {0};
@@ -258,7 +259,7 @@ static perfile_status make_rule(pf_unwinder *x, pf_unwind_file *f, uint64_t at, 
                                                                             : no_memory(x);
 }
 
-/* Finds the rule of an address of a process; *reach: when it is the same. */
+/* Finds the rule of an address of a process.  *reach is its validity interval. */
 static perfile_status find_rule(pf_unwinder *x, uint32_t pid, uint64_t addr, uint64_t time,
                                 pf_reach *reach, uint32_t *number)
 {
@@ -285,7 +286,7 @@ static perfile_status find_rule(pf_unwinder *x, uint32_t pid, uint64_t addr, uin
     return *number == PF_INDEX_NONE ? make_rule(x, f, at, number) : PERFILE_OK;
 }
 
-/* The same, from the cache if it is there. */
+/* Finds the rule of an address of a process, through the cache. */
 static perfile_status rule_at(pf_unwinder *x, uint32_t pid, uint64_t addr, uint64_t time,
                               const pf_unwind_rule **rule)
 {
@@ -303,7 +304,7 @@ static perfile_status rule_at(pf_unwinder *x, uint32_t pid, uint64_t addr, uint6
     return PERFILE_OK;
 }
 
-/* The registers as they were copied; false if they are not those of a 64-bit program. */
+/* Reads the copied registers.  Returns false if they are not from a 64-bit program. */
 static bool read_registers(const pf_unwind_machine *m, bool swap, const perfile_regs_user *regs,
                            pf_unwind_frame *frame)
 {
@@ -326,7 +327,7 @@ static bool read_registers(const pf_unwind_machine *m, bool swap, const perfile_
     return frame->known >> m->sp & 1;
 }
 
-/* A frame that was found by the frame pointer counts only if it is in code. */
+/* Steps with the frame pointer.  The result counts only if it is in code. */
 static perfile_status guess(pf_unwinder *x, uint32_t pid, uint64_t time, const pf_unwind_rule *rule,
                             const pf_unwind_stack *stack, pf_unwind_frame *frame, int *end)
 {
@@ -343,18 +344,18 @@ static perfile_status guess(pf_unwinder *x, uint32_t pid, uint64_t time, const p
     return PERFILE_OK;
 }
 
-/* Goes from frame to frame. */
+/* Walks from frame to frame. */
 static perfile_status walk(pf_unwinder *x, uint32_t pid, uint64_t time,
                            const pf_unwind_stack *stack, pf_unwind_frame *frame, int *end)
 {
-    bool exact = true; /* pc is that of an instruction, not a return address */
+    bool exact = true; /* pc is an instruction, not a return address */
     for (*end = PF_UNWIND_MORE; *end == PF_UNWIND_MORE;) {
         const pf_unwind_rule *rule;
         perfile_status st = rule_at(x, pid, frame->pc - !exact, time, &rule);
         if (st != PERFILE_OK)
             return st;
         const bool framed = rule->kind == PF_RULE_FRAME, is_signal = framed && rule->is_signal;
-        /* The kernel makes the return address of a signal handler: nothing was called there. */
+        /* The kernel sets the return address of a signal handler, so there is no call before it. */
         x->addresses[x->n_addresses++] = frame->pc - (!exact && !is_signal);
         if (framed)
             *end = pf_unwind_step(x->machine, rule, x->wheres + rule->first, stack, frame);

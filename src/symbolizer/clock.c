@@ -1,5 +1,5 @@
-/* Bounds of processor time, by a timer that counts it: the work of libraries that cannot be asked
- * to stop.  One bound is in force at a time. */
+/* Limits of CPU time for library code that cannot be asked to stop, enforced by a timer.  Only one
+ * limit is active at a time. */
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -8,14 +8,14 @@
 
 #include "symbolizer/symbolizer.h"
 
-static sigjmp_buf beyond; /* where pf_clock_within() goes on */
+static sigjmp_buf beyond; /* where pf_clock_within() continues */
 static volatile sig_atomic_t has_beyond;
-static uint64_t started, bound; /* of the question, ns */
+static uint64_t started, bound; /* of the current question, in ns */
 
 static uint64_t now(void)
 {
     struct timespec t = {0};
-    /* That of the process is coarse while a timer runs; there is one thread. */
+    /* The process clock is coarse while a timer runs; there is only one thread. */
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
 }

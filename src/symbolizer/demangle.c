@@ -1,10 +1,10 @@
-/* Demangling with libiberty, which has C++ and Rust in one library; perf uses it, too, so that
- * names are the same.
+/* Demangling with libiberty, which has C++ and Rust in one library.  perf uses it, too, so names
+ * are the same.
  *
- * Mangled names come from files.  A short one can stand for a text of any length (each substitution
- * may hold the ones before it twice) and cost any time before it prints a byte (packs of C++,
- * binders of Rust).  The functions with a callback collect nothing and allocate nothing, so they
- * may be left at any point: when the text is too long, and when the time is over. */
+ * Mangled names come from files.  A short one can expand to a text of any length (each substitution
+ * may contain earlier ones twice) and take any time before it prints a byte (packs of C++, binders
+ * of Rust).  The functions with a callback do not collect or allocate anything, so they can be
+ * interrupted at any point: when the text is too long, or when the time is over. */
 #include <setjmp.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void collect(const char *part, size_t n, void *user)
     text *t = user;
     if (n >= PF_DEMANGLED_SIZE - t->len)
         longjmp(t->too_long, 1);
-    if (n) /* `part` may be NULL then */
+    if (n) /* otherwise `part` may be NULL */
         memcpy(t->out + t->len, part, n);
     t->len += n;
 }
@@ -45,7 +45,7 @@ static void try_languages(void *user)
 
 pf_demangled pf_demangle_name(const char *name, uint64_t ns, char *out)
 {
-    /* The length bounds the stack, 200 bytes for each byte of the name. */
+    /* The length limits the stack, which needs 200 bytes for each byte of the name. */
     if (strnlen(name, PF_MANGLED_SIZE) == PF_MANGLED_SIZE)
         return PF_NOT_MANGLED;
     text t = {.name = name, .out = out};

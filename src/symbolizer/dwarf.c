@@ -1,9 +1,9 @@
-/* Debug information by libdw.
+/* Reads debug information with libdw.
  *
- * libdw is given a copy of the debug sections (image.c) and reads them as they are.  Its functions
- * that call themselves for each level of nesting are not called; trees of entries are walked here,
- * with bounds.  What it costs, and that it may end the process when memory is short, is why this
- * is a process of its own. */
+ * libdw gets a copy of the debug sections (image.c).  Its recursive functions, which call
+ * themselves for each level of nesting, are not used; trees of entries are walked here, with
+ * limits.  Its cost cannot be limited, and it may end the process when out of memory: this is why
+ * the symbolizer is a separate process. */
 #include "symbolizer/symbolizer.h"
 
 #ifdef PF_HAVE_LIBDW
@@ -16,10 +16,10 @@
 
 enum {
     MOST_RANGES = 1 << 22, /* of one file */
-    MOST_REFERENCES = 8    /* from an entry to the one that has its name */
+    MOST_REFERENCES = 8    /* in a chain from an entry to the one with its name */
 };
 
-/* Addresses of a compilation unit, or of a function in one. */
+/* An address range of a compilation unit, or of a function in one. */
 typedef struct span {
     uint64_t start, end;
     uint64_t at; /* offset of its entry */
@@ -42,10 +42,10 @@ struct pf_dwarf_file {
     Elf *elf;
     Dwarf *dwarf;
     spans units;
-    unit *known; /* the last one that was asked for is first */
+    unit *known; /* most recently used first */
 };
 
-/* Adds addresses; false if there is no room, which leaves them unknown. */
+/* Adds a range.  Returns false if there is no room; its addresses are then unknown. */
 static bool add_span(spans *s, span one)
 {
     if (s->n == s->cap) {
@@ -87,7 +87,7 @@ static const span *find_span(const spans *s, uint64_t at)
     return low && at < s->list[low - 1].end ? &s->list[low - 1] : NULL;
 }
 
-/* Adds the addresses of an entry. */
+/* Adds the address ranges of an entry. */
 static void add_ranges(spans *s, Dwarf_Die *die)
 {
     Dwarf_Addr base = 0, start, end;
@@ -97,7 +97,7 @@ static void add_ranges(spans *s, Dwarf_Die *die)
             return;
 }
 
-/* True if the unit says that its information is in another file. */
+/* Returns true if the information of the unit is in another file. */
 static bool is_split(Dwarf_Die *cu)
 {
     return dwarf_hasattr(cu, DW_AT_dwo_name) || dwarf_hasattr(cu, DW_AT_GNU_dwo_name);
@@ -153,7 +153,7 @@ void pf_dwarf_file_close(pf_dwarf_file *d)
     free(d);
 }
 
-/* True for entries that may hold functions. */
+/* Returns true for entries that may contain functions. */
 static bool may_hold_functions(int tag)
 {
     return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_subprogram ||
@@ -161,7 +161,7 @@ static bool may_hold_functions(int tag)
            tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
 }
 
-/* Lists the functions of a unit, walking the tree of its entries. */
+/* Lists the functions of a unit by walking the tree of its entries. */
 static void list_functions(Dwarf_Die *top, spans *functions)
 {
     Dwarf_Die at[PF_PLACES_MOST];
@@ -183,7 +183,7 @@ static void list_functions(Dwarf_Die *top, spans *functions)
     sort(functions);
 }
 
-/* The unit with the entry `die`; NULL if memory is short. */
+/* Returns the unit with the entry `die`, NULL when out of memory. */
 static unit *unit_of(pf_dwarf_file *d, Dwarf_Die *die)
 {
     const uint64_t at = dwarf_dieoffset(die);
@@ -203,7 +203,7 @@ static unit *unit_of(pf_dwarf_file *d, Dwarf_Die *die)
     return d->known = made;
 }
 
-/* A text of an entry, or of the one that it refers to. */
+/* Returns a text of an entry, or of the entry that it refers to. */
 static const char *text_of(Dwarf_Die *die, unsigned name)
 {
     static const unsigned references[] = {DW_AT_abstract_origin, DW_AT_specification};
@@ -233,7 +233,8 @@ static const char *function_of(Dwarf_Die *die)
     return name ? name : text_of(die, DW_AT_name);
 }
 
-/* The entries at an address: a function, and those inlined there, outermost first; how many. */
+/* Finds the entries at an address: a function, and those inlined there, outermost first.  Returns
+ * how many. */
 static size_t find_entries(Dwarf_Die *function, uint64_t at, Dwarf_Die found[PF_PLACES_MOST])
 {
     size_t n = 0;
@@ -259,7 +260,7 @@ static size_t find_entries(Dwarf_Die *function, uint64_t at, Dwarf_Die found[PF_
     return n;
 }
 
-/* From where an inlined function was called. */
+/* Finds the location that an inlined function was called from. */
 static void find_call(Dwarf_Die *cu, Dwarf_Die *inlined, pf_dwarf_place *place)
 {
     Dwarf_Attribute attr;

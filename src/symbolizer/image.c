@@ -1,8 +1,8 @@
-/* A copy of the debug sections of an ELF file, for libdw.
+/* Copies the debug sections of an ELF file, for libdw.
  *
- * libdw believes that a text ends with a NUL and a number within its section, and reads on where it
- * does not.  In the copy there are zeros after each section, so that it stops there.  Sections that
- * lead to other files (supplementary and split debug information) are not in it. */
+ * libdw assumes that texts end with a NUL and numbers end within their section, and reads on if
+ * they do not.  In the copy each section is followed by zeros, where it stops.  Sections that refer
+ * to other files (supplementary and split debug information) are not copied. */
 #include "symbolizer/symbolizer.h"
 
 #ifdef PF_HAVE_LIBDW
@@ -17,11 +17,10 @@ static const char *const names[] = {".debug_info",    ".debug_types",    ".debug
 
 enum {
     N_NAMES = sizeof names / sizeof names[0],
-    HEADER =
-        64, /* of a file of 64 bits: what the words of a target have does not matter to libdw */
-    SECTION = 64, /* its entry of the section table */
-    NAMES = 256,  /* bytes of the section names */
-    ZEROS = 32,   /* after each section: more than a number has */
+    HEADER = 64,  /* of a 64-bit file; libdw does not need the word size of the target */
+    SECTION = 64, /* size of an entry of the section table */
+    NAMES = 256,  /* room for section names */
+    ZEROS = 32,   /* after each section: longer than any number */
     PROGBITS = 1,
     STRTAB = 3
 };
@@ -30,7 +29,7 @@ typedef struct image {
     uint8_t *bytes;
     size_t size;
     bool is_big;
-    Elf_Data *sections[N_NAMES]; /* NULL: there is none */
+    Elf_Data *sections[N_NAMES]; /* NULL: none */
 } image;
 
 static void put(const image *m, size_t at, uint64_t value, unsigned width)
@@ -39,7 +38,7 @@ static void put(const image *m, size_t at, uint64_t value, unsigned width)
         m->bytes[at + (m->is_big ? width - 1 - i : i)] = (uint8_t)(value >> (8 * i));
 }
 
-/* The bytes of a section, inflated; NULL if there are none. */
+/* Returns the contents of a section, inflated; NULL if there are none. */
 static Elf_Data *content(Elf_Scn *section, const GElf_Shdr *header)
 {
     if (header->sh_type == SHT_NOBITS ||
@@ -49,7 +48,7 @@ static Elf_Data *content(Elf_Scn *section, const GElf_Shdr *header)
     return data && data->d_buf && data->d_size ? data : NULL;
 }
 
-/* Finds the sections; false if they have more than `most` bytes. */
+/* Finds the sections.  Returns false if they have more than `most` bytes. */
 static bool find_sections(Elf *elf, uint64_t most, image *m)
 {
     size_t shstrndx, total = 0;
@@ -81,7 +80,8 @@ static void put_section(const image *m, size_t at, size_t name, unsigned type, s
     put(m, at + 48, 1, 8); /* alignment */
 }
 
-/* Header, section table (the empty one first, that of the names last), names, sections. */
+/* Writes the header, the section table (the empty section first, the names last), the names and the
+ * sections. */
 static void fill(image *m, const GElf_Ehdr *from)
 {
     const size_t texts = HEADER + (N_NAMES + 2) * SECTION;
@@ -131,6 +131,6 @@ uint8_t *pf_image_make(int fd, uint64_t bytes, size_t *size)
 
 #else
 
-typedef int pf_no_image; /* a file of C has something in it */
+typedef int pf_no_image; /* ISO C forbids an empty file */
 
 #endif

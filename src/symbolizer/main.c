@@ -1,10 +1,10 @@
 /* perfile-symbolizer: demangles names and reads debug information for libperfile.
  *
- * The libraries that do this (libiberty, libdw) read bytes of strangers, and neither their time nor
- * their memory can be bounded from inside of a process; libdw ends it when memory is short.  So
- * they have this process, which the library starts when it has a question (symbol/helper.c), and
- * which can do nothing but answer.  It ends with the conversation, on any mistake in it, and when a
- * question costs too much; the library then starts another one, or does without. */
+ * The libraries that do this (libiberty, libdw) read untrusted bytes, and neither their time nor
+ * their memory can be limited from inside a process; libdw ends the process when out of memory.  So
+ * they run in this process.  The library starts it when it has a question (symbol/helper.c), and it
+ * can do nothing but answer.  It ends with the connection, on any protocol error, and when a
+ * question costs too much.  The library then starts another one, or does without. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +14,15 @@
 
 #include "symbolizer/symbolizer.h"
 
-enum { CONVERSATION = 0, NAME_TIME = 20000000 /* ns for a name */ };
+enum { CONVERSATION = 0, NAME_TIME = 20000000 /* limit for a name, in ns */ };
 
 typedef struct symbolizer {
     pf_dwarf_file **files;
     uint32_t n_files;
     uint64_t bytes; /* of debug information of all files */
-    char *question; /* what follows it, and a NUL */
-    char *out;      /* the answer: pf_answer, and what follows it */
-    size_t len;     /* of what follows */
+    char *question; /* the bytes after the question, and a NUL */
+    char *out;      /* the answer: pf_answer and the bytes after it */
+    size_t len;     /* number of bytes after pf_answer */
 } symbolizer;
 
 static void *must(void *p)
@@ -54,7 +54,7 @@ static bool write_all(const void *from, size_t n)
     return true;
 }
 
-/* Reads a question and the descriptor that may come with it; -1: none. */
+/* Reads a question and the descriptor that may come with it, or -1. */
 static bool receive(pf_question *q, int *fd)
 {
     union {
@@ -93,7 +93,8 @@ static void put_text(symbolizer *s, const char *text)
     put(s, "", 1);
 }
 
-/* Puts a name, demangled; `allowed`: by which processor time of the question. */
+/* Writes a name, demangled.  `allowed` is the CPU time of the question.  Writes `otherwise` if the
+ * name cannot be demangled. */
 static void put_demangled(symbolizer *s, const char *name, uint64_t allowed, pf_answer *a,
                           const char *otherwise)
 {
@@ -148,7 +149,7 @@ static void find_places(symbolizer *s, const pf_question *q, pf_answer *a)
     }
 }
 
-/* False: the conversation is over. */
+/* Answers one question.  Returns false when the connection is closed or a question is invalid. */
 static bool answer(symbolizer *s)
 {
     pf_question q;

@@ -1,8 +1,9 @@
-/* What the process may do while it reads a stranger's file: use the memory and the descriptors that
- * it has.  A library that is led astray by the file can then open, start, signal and send nothing.
+/* Restricts the process while it reads untrusted files: it may only use its memory and its
+ * descriptors.  A library that is exploited by a file can then not open files, start or signal
+ * processes, or send data.
  *
- * The filter of system calls is Linux's, of the processors below; elsewhere there is none, and only
- * the limits hold. */
+ * The system call filter works on Linux and the CPUs below.  Elsewhere there is no filter, and only
+ * the resource limits apply. */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/resource.h>
@@ -42,13 +43,13 @@ enum { FIRST_FOREIGN = 3 }; /* descriptor */
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1),                                        \
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 
-/* Everything else fails with EPERM: libdw takes that as a file that is not there. */
+/* All other calls fail with EPERM; libdw treats that as a missing file. */
 static struct sock_filter filter[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-    /* the conversation, and the files that came with it */
+    /* the connection, and files that came with it */
     ALLOW(read) ALLOW(write) ALLOW(recvmsg) ALLOW(pread64) ALLOW(lseek) ALLOW(fcntl) ALLOW(close)
         ALLOW(fstat)
 #ifdef __NR_newfstatat
@@ -62,12 +63,12 @@ static struct sock_filter filter[] = {
 #ifdef __NR_mmap
         ALLOW(mmap)
 #endif
-    /* time and its signal */
+    /* timer and its signal */
     ALLOW(setitimer) ALLOW(clock_gettime) ALLOW(rt_sigaction) ALLOW(rt_sigprocmask)
         ALLOW(rt_sigreturn)
-    /* limits of memory, and the end */
+    /* memory limits, and exit */
     ALLOW(prlimit64) ALLOW(futex) ALLOW(exit) ALLOW(exit_group)
-#ifdef __NR_mmap2 /* 32 bits */
+#ifdef __NR_mmap2 /* 32-bit systems */
         ALLOW(mmap2) ALLOW(_llseek) ALLOW(fcntl64) ALLOW(fstat64) ALLOW(fstatat64)
 #endif
 #ifdef __NR_sigreturn
@@ -102,7 +103,7 @@ static void limit(int what, rlim_t most)
     setrlimit(what, &r);
 }
 
-/* Closes what the caller's program left open to those that it starts. */
+/* Closes descriptors that were inherited from the caller's process. */
 static void close_files(void)
 {
 #ifdef __NR_close_range
@@ -122,8 +123,8 @@ void pf_sandbox_enter(void)
     filter_calls();
 }
 
-/* The sections, a copy of them while they are copied, and what libdw makes of them: tables of lines
- * have ten times the bytes that they have in the file, where they are a tenth. */
+/* The limit covers the sections, a second copy while they are copied, and libdw's tables.  Its line
+ * tables are ten times as large as their sections, which are a tenth of the debug information. */
 void pf_sandbox_memory(uint64_t bytes)
 {
     const uint64_t base = (uint64_t)256 << 20, most = SIZE_MAX / 2;

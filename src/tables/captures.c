@@ -1,7 +1,7 @@
-/* Rows of captures, events, cpus and damages: what a capture says of itself.
+/* Rows of captures, events, cpus and damages: a capture's description of itself.
  *
- * They are made at its end, when all facts are known: a pipe tells some of them late.  What records
- * say is counted as they come. */
+ * They are made at its end, because a pipe has some facts late.  Records are counted as they
+ * come. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "perfile/records.h"
 #include "tables/tables.h"
 
-enum { MOST_CPUS = 8192 }; /* as the kernel can be built for */
+enum { MOST_CPUS = 8192 }; /* the kernel's maximum */
 
 typedef struct pf_captures_maker {
     uint64_t samples, lost_records, lost_samples;
@@ -59,7 +59,7 @@ static bool note(pf_tables *x, const pf_profiled *about)
 
 /* Captures. */
 
-/* The name of the file, without its folder, also of a directory whose path ends with a slash. */
+/* Writes the name of the file without its folder, even for a directory with a trailing slash. */
 static void put_file(pf_table_column *c, const char *path)
 {
     size_t n = strlen(path);
@@ -212,7 +212,7 @@ static bool put_event(pf_tables *x, const perfile_event *event)
     if (event->unit || event->scale < 1 || event->scale > 1)
         pf_column_double(PF_COLUMN(x, events, scale), event->scale);
     pf_column_number(PF_COLUMN(x, events, group_leader), event->group_leader);
-    /* Numbers of several bits have columns of their own. */
+    /* Fields of several bits have their own columns. */
     pf_put_bits(PF_COLUMN(x, events, flags), "attr_flags", attr->flags);
     pf_column_bool(PF_COLUMN(x, events, is_tracepoint), attr->type == PERFILE_TYPE_TRACEPOINT);
     return pf_table_row(x, &x->at[PF_TABLE_events]);
@@ -227,9 +227,10 @@ static bool put_events(pf_tables *x)
     return ok;
 }
 
-/* Processors. */
+/* CPUs. */
 
-/* Takes the next range off a list like "0-3,7"; false after the last, and of what is no list. */
+/* Removes the next range from a list like "0-3,7".  Returns false after the last one, or if the
+ * text is not a list. */
 static bool next_range(perfile_bytes *list, uint32_t *from, uint32_t *to)
 {
     uint32_t ends[2] = {0, 0};
@@ -252,7 +253,7 @@ static bool next_range(perfile_bytes *list, uint32_t *from, uint32_t *to)
     return true;
 }
 
-/* What is known of processors.  UINT32_MAX: not known. */
+/* Facts about CPUs.  UINT32_MAX: unknown. */
 typedef struct cpu_facts {
     uint32_t n;
     uint32_t node[MOST_CPUS];
@@ -261,7 +262,7 @@ typedef struct cpu_facts {
     bool has_count;
 } cpu_facts;
 
-/* Fills in the nodes, each processor once. */
+/* Fills in the node of each CPU. */
 static void find_nodes(const pf_tables *x, cpu_facts *all)
 {
     perfile_numa_topology numa;
@@ -281,7 +282,7 @@ static void find_nodes(const pf_tables *x, cpu_facts *all)
     }
 }
 
-/* Finds out how many processors there are, and how they are connected. */
+/* Determines the number of CPUs and their topology. */
 static void find_cpus(const pf_tables *x, cpu_facts *all)
 {
     const perfile_feature *f = perfile_session_feature(x->session, PERFILE_FEATURE_NRCPUS);
@@ -354,13 +355,13 @@ static bool damage(pf_tables *x, const perfile_record *r)
            put_damage(x, r->part, r->offset, r->body.len, r->damage);
 }
 
-/* A damage of the header or of what it points to: how many bytes that are is not known. */
+/* Writes damage in the header or in data that it points to; the number of bytes is unknown. */
 static bool put_found(pf_tables *x, uint64_t offset, uint32_t damage)
 {
     return !damage || put_damage(x, 0, offset, UINT64_MAX, damage);
 }
 
-/* What is wrong with the header, its tables, events and features. */
+/* Writes the damage of the header, its tables, events and features. */
 static bool put_damages(pf_tables *x)
 {
     const perfile_container *c = perfile_stream_container(x->stream);

@@ -1,7 +1,7 @@
 /* Rows of lost, aux and counters.
  *
- * STAT records have no time of their own: they wait for the STAT_ROUND behind them.  Those behind
- * the last one are the totals of the recording, whose time is not said. */
+ * STAT records have no time of their own: they wait for the following STAT_ROUND.  Those after the
+ * last STAT_ROUND are the totals of the recording and have no time. */
 
 #include "base/alloc.h"
 #include "perfile/abi.h"
@@ -13,15 +13,15 @@
 typedef struct counter {
     uint64_t record; /* perfile_record.sequence */
     uint64_t value, enabled, running;
-    uint32_t event;    /* its index; UINT32_MAX: not known */
-    uint32_t cpu, tid; /* PF_NO_LABEL, PERFILE_NO_PID: all, or not known */
+    uint32_t event;    /* its index; UINT32_MAX: unknown */
+    uint32_t cpu, tid; /* PF_NO_LABEL, PERFILE_NO_PID: all, or unknown */
     bool has_enabled, has_running;
 } counter;
 
 typedef struct pf_counters_maker {
     counter *waiting; /* STAT records without a time; charged to the profile's budget */
     size_t n_waiting, waiting_cap;
-    uint32_t *threads; /* tid of each position of THREAD_MAP; charged likewise */
+    uint32_t *threads; /* by index in THREAD_MAP: tid; charged likewise */
     size_t n_threads;
 } pf_counters_maker;
 
@@ -45,7 +45,7 @@ static void close_maker(pf_tables *x)
 
 /* Lost and aux. */
 
-/* Columns that both tables begin with: `first` is that of the capture. */
+/* Fills in the columns that both tables begin with; `first` is the column of the capture. */
 static void put_record(pf_tables *x, pf_table_column *first, const pf_profiled *about)
 {
     uint32_t pid, tid;
@@ -57,7 +57,7 @@ static void put_record(pf_tables *x, pf_table_column *first, const pf_profiled *
     pf_put_task(&first[4], &first[5], about, known);
 }
 
-/* `lost` NULL: it is not said how many. */
+/* Makes a row of lost.  `lost` is NULL if the number is unknown. */
 static bool put_lost(pf_tables *x, const pf_profiled *about, const perfile_event *event,
                      const char *kind, const uint64_t *lost)
 {
@@ -109,7 +109,8 @@ static bool note_aux(pf_tables *x, const pf_profiled *about)
 
 /* Counters. */
 
-/* What the counter would have shown had it always counted; nothing if it never did. */
+/* Writes the value that the counter would have if it had always counted; nothing if it never
+ * did. */
 static void put_scaled(pf_table_column *c, const counter *v, double scale)
 {
     double value = (double)v->value * scale;
@@ -121,7 +122,7 @@ static void put_scaled(pf_table_column *c, const counter *v, double scale)
     pf_column_double(c, value);
 }
 
-/* The row of a value; pid is a column of its own, which not all sources have. */
+/* Makes the row of a value.  The caller fills in pid, which not all sources have. */
 static bool put_counter(pf_tables *x, const counter *v, uint64_t time, const char *source)
 {
     bool ok = true;
@@ -147,7 +148,8 @@ static bool put_counter(pf_tables *x, const counter *v, uint64_t time, const cha
     return ok && pf_table_row(x, &x->at[PF_TABLE_counters]);
 }
 
-/* A value of a READ record or a sample, whose event is that of its id, else that of the record. */
+/* Makes the row of a value of a READ record or a sample.  The event belongs to the id if there is
+ * one, otherwise to the record. */
 static bool put_value(pf_tables *x, const pf_profiled *about, counter v, const uint64_t *id)
 {
     const bool sample = about->record->type == PERFILE_RECORD_SAMPLE;
@@ -233,7 +235,7 @@ static bool note_stat(pf_tables *x, const pf_profiled *about)
     return true;
 }
 
-/* The values since the round before are of this time. */
+/* Completes the values since the previous round with this time. */
 static bool end_round(pf_tables *x, uint64_t time)
 {
     pf_counters_maker *m = x->counters;
@@ -254,7 +256,8 @@ static bool note_round(pf_tables *x, const pf_profiled *about)
            end_round(x, v.time);
 }
 
-/* The threads that STAT records name by their position; all ones is all of them. */
+/* Stores the thread list.  STAT records refer to threads by their index; all ones means all
+ * threads. */
 static bool note_threads(pf_tables *x, const pf_profiled *about)
 {
     pf_counters_maker *m = x->counters;
@@ -264,7 +267,7 @@ static bool note_threads(pf_tables *x, const pf_profiled *about)
     if (perfile_thread_map_decode(about->record, &v, sizeof v, NULL) != PERFILE_OK)
         return true;
     pf_budget_free(budget, m->threads, m->n_threads, sizeof *m->threads);
-    /* No more than there are bytes for. */
+    /* The size of the record limits the number. */
     const size_t most = about->record->body.len / sizeof(uint64_t);
     const size_t n = v.entries.n < most ? (size_t)v.entries.n : most;
     m->threads = pf_budget_alloc(budget, n, sizeof *m->threads);

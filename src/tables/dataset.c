@@ -1,11 +1,12 @@
-/* The form `parquet`: each table of each capture as a Parquet file, in a folder for each table; or
- * one table as one file.
+/* The form `parquet`: each table of each capture is a Parquet file, in a folder for each table; or
+ * one table is written as a single file.
  *
  *     OUT/samples/host=HOST/date=YYYY-MM-DD/CAPTURE_ID.parquet
  *     OUT/tracepoints/event=sched:sched_switch/host=HOST/date=YYYY-MM-DD/CAPTURE_ID.parquet
  *
- * Engines prune by host and date, and exporting a capture again replaces its own files.  A batch is
- * a row group.  Workers encode and compress them; the caller's thread writes them in order. */
+ * Engines prune by host and date, and exporting a capture again replaces its own files.  A batch
+ * becomes a row group.  Workers encode and compress batches; the caller's thread writes them in
+ * order. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,20 +23,20 @@
 #ifdef PERFILE_WITH_TABLES
 
 enum {
-    MOST_NAME = 200,      /* bytes of a value in a folder's name, and … */
-    PART = MOST_NAME + 32 /* … of that name */
+    MOST_NAME = 200,      /* longest value in a folder name, and … */
+    PART = MOST_NAME + 32 /* … longest folder name */
 };
 
 /* The file of a table. */
 typedef struct output {
     pf_parquet *file;
     perfile_sink *sink; /* NULL: nothing was written yet */
-    bool own;           /* the sink is of this file alone */
+    bool own;           /* the sink is for this file only */
     pf_table_batch *spare[2];
     size_t n_spare;
 } output;
 
-/* A row group that is being made. */
+/* A row group in preparation. */
 typedef struct group {
     output *to;
     pf_table_batch *batch;
@@ -47,18 +48,18 @@ typedef struct group {
 
 typedef struct dataset {
     pf_tables tables;
-    bool one_file;  /* one table, into the sink itself */
-    output *single; /* with `one_file`: of all captures */
+    bool one_file;  /* one table is written to the sink itself */
+    output *single; /* with `one_file`: the file, shared by all captures */
     pf_workers *workers;
-    pf_parquet_encoder **encoders; /* for each thread */
+    pf_parquet_encoder **encoders; /* one for each thread */
     unsigned n_encoders;
     group *groups;
     unsigned n_groups;
     pf_buffer bytes;      /* head and footer */
-    char place[2 * PART]; /* "host=HOST/date=DATE/" of the present capture */
+    char place[2 * PART]; /* "host=HOST/date=DATE/" of the current capture */
 } dataset;
 
-/* Groups, in any thread. */
+/* Encoding of groups, in any thread. */
 
 static void encode(void *user, unsigned slot, unsigned thread)
 {
@@ -68,14 +69,14 @@ static void encode(void *user, unsigned slot, unsigned thread)
     g->status = pf_parquet_encode(d->encoders[thread], g->batch, &g->bytes, &g->about, &g->error);
 }
 
-/* In the caller's thread. */
+/* Code for the caller's thread. */
 
 static perfile_status write_buffer(perfile_sink *sink, const pf_buffer *b, perfile_error *err)
 {
     return perfile_sink_write(sink, (perfile_bytes){b->ptr, b->len}, err);
 }
 
-/* Writes a group that is encoded behind those before it, and keeps its batch for the next one. */
+/* Writes an encoded group after the previous ones, and keeps its batch for reuse. */
 static perfile_status write_group(group *g, perfile_error *err)
 {
     output *o = g->to;
@@ -95,15 +96,15 @@ static perfile_status write_group(group *g, perfile_error *err)
     return st;
 }
 
-/* Waits for the oldest group and writes it; PERFILE_END: there is none. */
+/* Waits for the oldest group and writes it.  Returns PERFILE_END if there is none. */
 static perfile_status write_oldest(dataset *d, perfile_error *err)
 {
     unsigned slot;
     return pf_workers_take(d->workers, &slot) ? write_group(&d->groups[slot], err) : PERFILE_END;
 }
 
-/* Writes a value for a folder's name: letters, digits and `-._:+@` stay, others are %XX as in Hive.
- * Returns how many bytes it has, of which `size` - 1 at most are written. */
+/* Writes a value for a folder name: letters, digits and `-._:+@` stay, other bytes become %XX as in
+ * Hive.  Returns the number of bytes needed, of which at most `size` - 1 are written. */
 static size_t escape(char *out, size_t size, perfile_bytes value)
 {
     static const char plain[] = "-._:+@";
@@ -119,7 +120,8 @@ static size_t escape(char *out, size_t size, perfile_bytes value)
     return n;
 }
 
-/* Makes "KEY=VALUE/"; of a value that is too long, its middle is the CRC-32 of the whole. */
+/* Formats "KEY=VALUE/".  The middle of a value that is too long is replaced by the CRC-32 of the
+ * whole. */
 static void name_part(char part[PART], const char *key, const char *value)
 {
     enum { SHORT = 64 };
@@ -134,7 +136,7 @@ static void name_part(char part[PART], const char *key, const char *value)
     snprintf(part, PART, "%.16s=%s/", key, text);
 }
 
-/* The folders of the present capture. */
+/* Sets the folders of the current capture. */
 static void place_capture(dataset *d)
 {
     const pf_tables *x = &d->tables;
@@ -186,7 +188,7 @@ static void free_output(output *o)
     pf_free(o);
 }
 
-/* The output of a table, with its sink. */
+/* Opens the output of a table if it has none yet. */
 static perfile_status output_of(dataset *d, pf_table *table, perfile_error *err)
 {
     char version[16];
@@ -209,7 +211,7 @@ static perfile_status output_of(dataset *d, pf_table *table, perfile_error *err)
     return open_sink(d, table, o, err);
 }
 
-/* An empty batch for a table that gave its own away. */
+/* Gives a table an empty batch after its batch was submitted. */
 static bool refill(pf_table *table)
 {
     output *o = table->to;
@@ -231,7 +233,7 @@ static perfile_status put(void *user, pf_table *table, perfile_error *err)
     g->batch = table->batch;
     table->batch = NULL;
     pf_workers_submit(d->workers);
-    if (d->n_encoders == 1) /* nobody else does it meanwhile */
+    if (d->n_encoders == 1) /* there is no other thread to do it */
         st = write_oldest(d, err);
     return st == PERFILE_OK && !refill(table) ? pf_fail_nomem(err, "parquet") : st;
 }
@@ -269,8 +271,8 @@ static perfile_status end(void *user, pf_table *table, perfile_error *err)
     return st;
 }
 
-/* The date of a capture that does not know it is that of its file, which a copy may change: what
- * was exported by another date is replaced. */
+/* A capture without a date of its own gets the date of its file, which copying may change.  So
+ * files that were exported with another date are replaced. */
 static perfile_status replace_old(dataset *d, perfile_error *err)
 {
     static const char *const folders[] = {"*", "tracepoints/event=*"};
@@ -294,7 +296,7 @@ static perfile_status begin(void *user, perfile_error *err)
     return d->one_file || d->tables.clock.has_wall ? PERFILE_OK : replace_old(d, err);
 }
 
-/* Forgets the groups that were not written, after a failure. */
+/* Drops the groups that were not written, after a failure. */
 static void discard(dataset *d)
 {
     unsigned slot;
@@ -328,7 +330,7 @@ static perfile_status no_table(const char *name, size_t n, perfile_error *err)
                    found ? "; did you mean " : "", found ? meant : "", found ? "?" : "");
 }
 
-/* Reads the list of tables: bits 1 << PF_TABLE_…. */
+/* Parses the list of tables to bits 1 << PF_TABLE_…. */
 static perfile_status read_tables(const char *list, uint32_t *wanted, perfile_error *err)
 {
     *wanted = 0;
@@ -344,7 +346,7 @@ static perfile_status read_tables(const char *list, uint32_t *wanted, perfile_er
     return PERFILE_OK;
 }
 
-/* Checks that what is asked for fits the sink. */
+/* Checks that the options fit the sink. */
 static perfile_status choose(dataset *d, perfile_error *err)
 {
     pf_tables *x = &d->tables;

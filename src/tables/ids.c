@@ -1,4 +1,4 @@
-/* Ids of content: format/tables.md says byte by byte what is hashed, with test vectors. */
+/* Ids of content. format/tables.md defines the hashed bytes and has test vectors. */
 #include "tables/tables.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { PIECE = 1 << 20 };
 
-/* What a module is known by: the first byte of what is hashed. */
+/* The first hashed byte: the property that identifies a module. */
 enum { BY_BUILD_ID = 1, BY_PATH = 2 };
 
 static int64_t signed_id(XXH64_hash_t hash)
@@ -24,7 +24,7 @@ static int64_t signed_id(XXH64_hash_t hash)
     return id;
 }
 
-/* Makes a state ready for a reset, which reads some of it. */
+/* Initializes the members of a state that a reset reads. */
 static void clear(XXH3_state_t *state)
 {
     state->seed = 0;

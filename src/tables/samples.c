@@ -1,8 +1,8 @@
 /* Rows of samples.
  *
- * A row gets at once what the sample itself says.  What is known of its stack and its address waits
- * until a batch is full: then names of functions are looked up for all frames that are new, and ids
- * of content are worked out once for each frame and stack. */
+ * The sample's own fields are written at once.  The columns for its stack and its address are
+ * filled in when a batch is full: functions are then looked up for all new frames, and ids of
+ * content are computed once for each frame and stack. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,17 +13,17 @@
 #include "perfile/records.h"
 #include "tables/tables.h"
 
-/* What a row waits for. */
+/* The data for the late columns of a row. */
 typedef struct waiting {
-    uint32_t frame; /* of its address; PF_INTERN_NONE */
+    uint32_t frame; /* of its address; PF_INTERN_NONE: none */
     uint32_t stack;
 } waiting;
 
-/* The name of a thread at the times from `first` to `last`. */
+/* The state of this maker. */
 typedef struct pf_samples_maker {
     waiting *rows;    /* of the batch */
-    size_t n_alone;   /* rows without a batch: nobody wants samples, but their stacks */
-    pf_index cgroups; /* id of a control group to its path's position in … */
+    size_t n_alone;   /* rows without a batch: only stacks are wanted, not samples */
+    pf_index cgroups; /* id of a control group to index of its path in … */
     pf_buffer paths;  /* const char *, of the profile's texts */
 } pf_samples_maker;
 
@@ -62,7 +62,7 @@ static void close_maker(pf_tables *x)
     x->samples = NULL;
 }
 
-/* CGROUP records, which come before the samples of their group. */
+/* Stores the path of a CGROUP record.  It precedes the samples of its group. */
 static bool note(pf_tables *x, const pf_profiled *about)
 {
     pf_samples_maker *m = x->samples;
@@ -89,14 +89,14 @@ static void put_cgroup(pf_tables *x, uint64_t id)
                        : ((const char *const *)(const void *)x->samples->paths.ptr)[at]);
 }
 
-/* Appends a word behind those before it. */
+/* Appends a word to a list. */
 static void add_word(char *text, size_t size, const char *word)
 {
     const size_t n = strlen(text);
     snprintf(text + n, size - n, "%s%s", n ? "|" : "", word);
 }
 
-/* Writes a part of a word in words; nothing if it is empty. */
+/* Writes the words for a bit field of a word; nothing if it is empty. */
 static void put_part(pf_table_column *c, const perfile_bits *part, uint64_t word)
 {
     char text[256] = "";
@@ -137,7 +137,7 @@ static void put_data_src(pf_tables *x, uint64_t word)
                          word);
 }
 
-/* A counter; without an id it is that of the event itself. */
+/* Writes a counter.  Without an id it is the counter of the event itself. */
 static void put_counter(pf_tables *x, const perfile_event *event, const perfile_read_values *v,
                         uint64_t value)
 {
@@ -179,14 +179,14 @@ static void put_weight(pf_tables *x, const perfile_weight *w)
         pf_column_number(PF_COLUMN(x, samples, ins_lat), w->var2_w);
 }
 
-/* Bits of sample_type whose fields a row has, but for those that every sample is asked for. */
+/* Bits of sample_type with columns that not every sample fills. */
 #define RARE                                                                                       \
     (PERFILE_SAMPLE_ADDR | PERFILE_SAMPLE_READ | PERFILE_SAMPLE_WEIGHT |                           \
      PERFILE_SAMPLE_WEIGHT_STRUCT | PERFILE_SAMPLE_DATA_SRC | PERFILE_SAMPLE_TRANSACTION |         \
      PERFILE_SAMPLE_PHYS_ADDR | PERFILE_SAMPLE_CGROUP | PERFILE_SAMPLE_DATA_PAGE_SIZE |            \
      PERFILE_SAMPLE_CODE_PAGE_SIZE)
 
-/* The same with --wide. */
+/* Likewise, for wide rows. */
 #define WIDE (PERFILE_SAMPLE_BRANCH_STACK | PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_REGS_INTR)
 
 static bool put_rare(pf_tables *x, const pf_profiled *s)
@@ -217,7 +217,7 @@ static bool put_rare(pf_tables *x, const pf_profiled *s)
 
 /* The row of a sample. */
 
-/* Nobody wants it, but perhaps its stack. */
+/* Samples are not wanted, but perhaps their stacks. */
 static bool put_alone(pf_tables *x, const pf_profiled *s)
 {
     pf_samples_maker *m = x->samples;
@@ -287,7 +287,7 @@ static bool sample(pf_tables *x, const pf_profiled *s)
     return !pf_table_is_full(table) || pf_samples_complete(x);
 }
 
-/* What waited. */
+/* Fills in the late columns. */
 
 static bool complete_row(pf_tables *x, waiting w)
 {

@@ -1,8 +1,8 @@
 /* Rows of stacks, frames and modules.
  *
- * Each has an id that is a hash of its content (ids.c), worked out once for each number of the
- * profile: a stack's from that of its callers.  All frames and modules have a row; a stack has one
- * if a sample ends there. */
+ * Each has an id that is a hash of its content (ids.c), computed once for each number of the
+ * profile; the id of a stack depends on the id of its caller's stack.  All frames and modules have
+ * a row; a stack has one if a sample ends there. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 #include "tables/tables.h"
 
 enum {
-    MOST_FRAMES = 1024 /* of a stack that are listed */
+    MOST_FRAMES = 1024 /* maximum number of listed frames of a stack */
 };
 
 typedef struct pf_stacks_maker {
     int64_t *modules, *frames, *stacks; /* ids, by number */
-    const char **build_ids;             /* of modules, likewise; NULL: it has none */
-    uint8_t *written;                   /* of stacks: its row is made */
+    const char **build_ids;             /* by number of the module; NULL: none */
+    uint8_t *written;                   /* by number of the stack: its row was made */
     size_t n_modules, n_frames, n_stacks;
     size_t modules_cap, frames_cap, stacks_cap;
 } pf_stacks_maker;
@@ -48,7 +48,7 @@ void pf_stacks_forget(pf_tables *x)
     m->n_modules = m->n_frames = m->n_stacks = 0;
 }
 
-/* Makes room for `n` items of an array; false if there is no memory. */
+/* Makes room for `n` items of an array.  Returns false when out of memory. */
 static bool room(void **at, size_t *cap, size_t n, size_t width)
 {
     if (n <= *cap)
@@ -76,7 +76,8 @@ static const char *kind_of(const pf_object *object, unsigned code)
     return object->name[0] == '/' && object->name[1] != '/' ? "elf" : "unknown";
 }
 
-/* The build id in hex digits, of the profile's texts; NULL: it has none, or there is no memory. */
+/* Returns the build id in hex digits, in the profile's texts.  Returns NULL if there is none, or
+ * when out of memory. */
 static const char *build_id_of(pf_tables *x, const pf_object *object)
 {
     char hex[2 * sizeof object->build_id + 1] = "";
@@ -125,8 +126,8 @@ static const char *mode_of(unsigned code)
     }
 }
 
-/* The offset of a frame.  Of the kernel it counts from the symbol whose address is in `pgoff`, so
- * that it does not depend on where the kernel lay. */
+/* Returns the offset of a frame.  In the kernel it is relative to the symbol with the address
+ * `pgoff`, so that it does not depend on the kernel's load address. */
 static uint64_t offset_of(const pf_object *object, const pf_call_frame *frame)
 {
     const bool is_kernel = object && strncmp(object->name, "[kernel.", 8) == 0;
@@ -144,7 +145,7 @@ const char *pf_stacks_function(const pf_tables *x, uint32_t number)
     return function ? function->name : NULL;
 }
 
-/* The line of the source at the address of a frame. */
+/* Writes the source line at the address of a frame. */
 static bool put_line(pf_tables *x, uint32_t number)
 {
     pf_line line = {0};
@@ -211,7 +212,7 @@ static bool add_stack(pf_tables *x, uint32_t number)
     return true;
 }
 
-/* Calls `add` for the numbers from *done to `n`, for which there is room. */
+/* Calls `add` for the numbers from *done to `n`.  The caller has made room. */
 static bool add_all(pf_tables *x, size_t *done, size_t n,
                     bool (*add)(pf_tables *x, uint32_t number))
 {
@@ -245,7 +246,7 @@ int64_t pf_stacks_frame(const pf_tables *x, uint32_t frame)
     return x->stacks->frames[frame];
 }
 
-/* The row of a stack. */
+/* Makes the row of a stack. */
 static bool put_stack(pf_tables *x, uint32_t number)
 {
     const pf_profile *p = &x->x.profile;

@@ -1,12 +1,12 @@
-/* Rows of switches and slices: who was on which processor.
+/* Rows of switches and slices: which thread was on which CPU.
  *
- * Each record that says who left a processor, or who came, is a row of `switches`.  From one to the
- * next, a thread is on its processor: when it leaves, that stretch is a row of `slices`.  Stretches
- * that had begun before the recording, or whose end no record reports, have none.  If several
- * sources report a switch, the first one makes the slice.
+ * Each record that says who left a CPU, or who came, is a row of `switches`.  The time that a
+ * thread was on a CPU is a row of `slices`, made when the thread leaves.  There is no row for a
+ * time that began before the recording, or without a record of its end.  If several sources report
+ * a switch, the first one makes the slice.
  *
- * Threads move from one processor to another, whose records come in another order than they
- * happened.  So switches wait until all before them are there: FINISHED_ROUND records say when. */
+ * Threads move between CPUs, and records of different CPUs are not in order of time.  So switches
+ * wait until all earlier ones have been read; FINISHED_ROUND records tell when. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,34 +16,34 @@
 #include "perfile/records.h"
 #include "tables/tables.h"
 
-/* Switches that wait at most: if there are more, the older half goes on. */
+/* Maximum number of waiting switches: beyond it the older half is processed. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { MOST_WAITING = 32 };
 #else
 enum { MOST_WAITING = 1 << 20 }; /* 48 MiB */
 #endif
 
-/* What a thread did, as pf_switched. */
+/* A switch of one thread, like pf_switched. */
 typedef struct moment {
-    uint64_t time, sequence; /* which one it was, of equal times */
-    const char *comm;        /* of the profile's texts; NULL: the record does not say it */
+    uint64_t time, sequence; /* order among equal times */
+    const char *comm;        /* in the profile's texts; NULL: not in the record */
     uint32_t pid, tid, cpu;
     uint8_t what, source; /* PF_SWITCH_…, PF_SWITCHES_… */
 } moment;
 
-/* A thread.  The key is all up to `turns`. */
+/* A thread.  All members before `turns` are the key. */
 typedef struct switching {
     uint32_t tid;
-    uint32_t cpu; /* of idle, of which each processor has one; else PF_NO_LABEL */
+    uint32_t cpu; /* for the idle threads, one for each CPU; otherwise PF_NO_LABEL */
     pf_turns turns;
-    const char *comm; /* when it came, of the profile's texts; NULL: not known */
-    uint32_t pid;     /* + 1; 0: not known */
+    const char *comm; /* its name when it came, in the profile's texts; NULL: unknown */
+    uint32_t pid;     /* + 1; 0: unknown */
 } switching;
 
-/* The key is `cpu`. */
+/* A CPU.  The key is `cpu`. */
 typedef struct processor {
     uint64_t cpu;
-    uint32_t thread; /* that is on it, + 1; 0: not known */
+    uint32_t thread; /* number of its current thread + 1; 0: unknown */
 } processor;
 
 typedef struct pf_switches_maker {
@@ -53,8 +53,8 @@ typedef struct pf_switches_maker {
     moment *waiting;               /* likewise */
     size_t n_waiting, waiting_cap;
     uint64_t n_moments;     /* so far */
-    uint64_t last;          /* greatest time of them */
-    uint64_t last_of_round; /* the same at the last FINISHED_ROUND */
+    uint64_t last;          /* latest time so far */
+    uint64_t last_of_round; /* value of `last` at the last FINISHED_ROUND */
 } pf_switches_maker;
 
 static bool begin(pf_tables *x)
@@ -93,8 +93,8 @@ static bool leaves(const pf_switched *s)
     return s->what == PF_SWITCH_OUT || s->what == PF_SWITCH_PREEMPTED;
 }
 
-/* Puts the name of a thread: what the record says, else what the model knows.  Sets *ok to false if
- * there is no memory. */
+/* Writes the name of a thread: from the record, otherwise from the model.  Sets *ok to false when
+ * out of memory. */
 static void put_comm(pf_tables *x, pf_table_column *c, const pf_switched *s, uint64_t time,
                      bool *ok)
 {
@@ -106,7 +106,8 @@ static void put_comm(pf_tables *x, pf_table_column *c, const pf_switched *s, uin
 
 /* Switches. */
 
-/* Numbers of a thread: `named` if the record has them itself, so that 0xffffffff is a -1. */
+/* Writes the ids of a thread.  `named`: they are in the record itself, so that 0xffffffff means
+ * -1. */
 static void put_thread(pf_table_column *pid, pf_table_column *tid, const pf_switched *s, bool named)
 {
     if (named || s->pid != PERFILE_NO_PID)
@@ -115,7 +116,7 @@ static void put_thread(pf_table_column *pid, pf_table_column *tid, const pf_swit
         pf_column_number(tid, s->tid);
 }
 
-/* The other side of a SWITCH_CPU_WIDE record. */
+/* Reads the other thread of a SWITCH_CPU_WIDE record. */
 static bool find_other(const perfile_record *r, pf_switched *other)
 {
     perfile_switch_cpu_wide wide;
@@ -165,7 +166,7 @@ static bool put_switch(pf_tables *x, const pf_profiled *about, const pf_switch *
 
 /* Slices. */
 
-/* A thread leaves the processor where it was. */
+/* Makes the row of a thread that leaves its CPU. */
 static bool put_slice(pf_tables *x, const switching *thread, const pf_turns *on, const moment *left)
 {
     const char *comm = thread->comm;
@@ -185,8 +186,8 @@ static bool put_slice(pf_tables *x, const switching *thread, const pf_turns *on,
     return ok && pf_table_row(x, &x->at[PF_TABLE_slices]);
 }
 
-/* Notes which thread is on a processor from now on; if another one was there whose leaving no
- * record reported, it is not known until when.  False if there is no memory. */
+/* Sets the current thread of a CPU.  If another thread was there and no record reported its
+ * departure, its end time is unknown.  Returns false when out of memory. */
 static bool set_processor(pf_switches_maker *m, uint32_t cpu, uint32_t thread, bool comes)
 {
     const processor key = {.cpu = cpu};
@@ -205,7 +206,7 @@ static bool set_processor(pf_switches_maker *m, uint32_t cpu, uint32_t thread, b
     return true;
 }
 
-/* Keeps name and process of a thread that came.  False if there is no memory. */
+/* Stores name and process of a thread that came.  Returns false when out of memory. */
 static bool came(pf_tables *x, switching *thread, const moment *m)
 {
     bool ok = true;
@@ -216,7 +217,7 @@ static bool came(pf_tables *x, switching *thread, const moment *m)
     return ok;
 }
 
-/* What one thread did, in order of time. */
+/* Processes a switch, in order of time. */
 static bool take(pf_tables *x, const moment *now)
 {
     pf_switches_maker *m = x->switches;
@@ -249,7 +250,7 @@ static int by_time(const void *a, const void *b)
     return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* Takes the switches up to a time, but all of the first `least` in order of time. */
+/* Processes the switches up to a time, and at least the first `least`, in order of time. */
 static bool take_until(pf_tables *x, uint64_t time, size_t least)
 {
     pf_switches_maker *m = x->switches;
@@ -265,7 +266,7 @@ static bool take_until(pf_tables *x, uint64_t time, size_t least)
     return ok;
 }
 
-/* Lets a switch wait. */
+/* Adds a switch to the waiting ones. */
 static bool add_moment(pf_tables *x, const pf_switched *s, const pf_switch *said)
 {
     pf_switches_maker *m = x->switches;
@@ -296,7 +297,7 @@ static bool add_moment(pf_tables *x, const pf_switched *s, const pf_switch *said
     return true;
 }
 
-/* What happened before the round that ends began is complete. */
+/* Processes the switches before the round that ends, which are all known. */
 static bool end_round(pf_tables *x)
 {
     pf_switches_maker *m = x->switches;
@@ -313,7 +314,7 @@ static bool read_switch(pf_tables *x, const pf_profiled *about)
         return ok;
     if (pf_table_wanted(x, PF_TABLE_switches))
         ok = put_switch(x, about, &said);
-    /* A tracepoint that is sampled does not say how long a thread was on its processor. */
+    /* A sampled tracepoint does not tell how long a thread was on its CPU. */
     if (said.source && pf_table_wanted(x, PF_TABLE_slices))
         for (unsigned i = 0; i < said.n && ok; i++)
             ok = add_moment(x, &said.of[i], &said);

@@ -1,4 +1,4 @@
-/* Captures as tables: records to makers, and full batches to the consumer (tables.h). */
+/* Captures as tables: passes records to makers, and full batches to the consumer (tables.h). */
 #include "tables/tables.h"
 
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include "profile/queue.h"
 
 enum {
-    BATCH_BYTES = 16 << 20, /* of a batch, looked at each … */
-    LOOK_ROWS = 1 << 10,    /* … so many rows */
-/* Bytes of stacks and frames that are kept: beyond them all are forgotten, and those that come
- * again are written again. */
+    BATCH_BYTES = 16 << 20, /* size limit of a batch, checked each … */
+    LOOK_ROWS = 1 << 10,    /* … number of rows */
+/* Limit for stored stacks and frames.  When it is reached, all are dropped; those that come again
+ * are written again. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     MOST_KEPT = 16 << 10
 #else
@@ -23,7 +23,7 @@ enum {
 #endif
 };
 
-/* Rows of samples and tracepoints make rows of stacks, which have no end of their own. */
+/* In order: rows of samples make rows of stacks, and so do rows of tracepoints. */
 static const pf_table_maker *const makers[] = {
     &pf_make_samples,  &pf_make_stacks,   &pf_make_captures,    &pf_make_threads,
     &pf_make_counters, &pf_make_switches, &pf_make_tracepoints,
@@ -78,7 +78,7 @@ bool pf_table_end(pf_tables *x, pf_table *table)
     return ok;
 }
 
-/* Values that many tables have. */
+/* Columns that many tables have. */
 
 void pf_put_capture(pf_tables *x, pf_table_column *c)
 {
@@ -126,7 +126,7 @@ void pf_put_bits(pf_table_column *c, const char *vocabulary, uint64_t bits)
 
 /* A capture. */
 
-/* The status of a step that failed. */
+/* Returns the status of a failed step. */
 static perfile_status failure(pf_tables *x, perfile_error *err)
 {
     if (x->failed.status == PERFILE_OK)
@@ -136,7 +136,7 @@ static perfile_status failure(pf_tables *x, perfile_error *err)
     return x->failed.status;
 }
 
-/* The bytes of the capture are read here, so that no record may be in use. */
+/* Begins a capture.  Reads all its bytes, so no record may be in use. */
 static perfile_status begin_capture(pf_tables *x, perfile_error *err)
 {
     x->stream = x->x.base.stream;
@@ -167,7 +167,7 @@ static perfile_status begin_capture(pf_tables *x, perfile_error *err)
     return ok ? PERFILE_OK : st != PERFILE_OK ? st : failure(x, err);
 }
 
-/* Counts what the profile knows, before it is forgotten. */
+/* Counts the items of the profile before they are dropped. */
 static void count_known(pf_tables *x)
 {
     uint64_t unmapped, named;
@@ -184,7 +184,7 @@ static bool complete(pf_tables *x)
     return pf_samples_complete(x) && pf_tracepoints_complete(x);
 }
 
-/* Forgets stacks and frames, but no names, if there are many. */
+/* Drops stacks and frames, but not texts, if there are many. */
 static perfile_status forget_some(pf_tables *x, perfile_error *err)
 {
     const pf_budget *budget = &x->x.profile.budget;
@@ -237,7 +237,7 @@ perfile_status pf_tables_put(perfile_emitter *e, const perfile_record *r, perfil
     return pf_tables_put_run(e, r, 1, err);
 }
 
-/* Shows damage to the makers. */
+/* Passes damage to the makers. */
 static bool show_damage(pf_tables *x, const perfile_record *r)
 {
     bool ok = true;
@@ -246,11 +246,11 @@ static bool show_damage(pf_tables *x, const perfile_record *r)
     return ok;
 }
 
-/* Puts records in, of a capture that has begun. */
+/* Puts in records of a capture that has begun. */
 static perfile_status put_records(pf_tables *x, const perfile_record *first, size_t n,
                                   perfile_error *err)
 {
-    if (n == 1 && first->family == PERFILE_FAMILY_DAMAGE) /* it is alone in its run */
+    if (n == 1 && first->family == PERFILE_FAMILY_DAMAGE) /* it is alone in its batch */
         return show_damage(x, first) ? PERFILE_OK : failure(x, err);
     x->records += n;
     const perfile_status st = pf_export_put_run(&x->x.base, first, n, err);
@@ -266,14 +266,14 @@ perfile_status pf_tables_put_run(perfile_emitter *e, const perfile_record *first
     if (!x->begun)
         return pf_fail(err, PERFILE_E_USAGE, "emitter", "records of no capture that has begun");
     const perfile_status st = put_records(x, first, n, err);
-    x->begun = st == PERFILE_OK; /* else nothing more of it is written */
+    x->begun = st == PERFILE_OK; /* after an error nothing more of it is written */
     return st;
 }
 
-/* Ends makers and tables; the first failure counts. */
+/* Ends makers and tables.  The first failure counts. */
 static perfile_status end_tables(pf_tables *x, perfile_error *err)
 {
-    bool ok = pf_samples_complete(x); /* the other tables that wait end one by one */
+    bool ok = pf_samples_complete(x); /* the makers' end() completes the others */
     for (size_t i = 0; i < N_MAKERS && ok; i++)
         ok = !makers[i]->end || makers[i]->end(x);
     for (size_t i = 0; i < PF_N_TABLES && ok; i++)
@@ -309,7 +309,7 @@ perfile_status pf_tables_end_input(pf_tables *x, perfile_error *err)
     if (st == PERFILE_OK)
         st = pf_export_end_input(&x->x, err);
     count_known(x);
-    /* What is distinct is written once for each capture. */
+    /* Distinct items are written once for each capture. */
     if (st == PERFILE_OK && !pf_profile_forget(&x->x.profile))
         st = pf_profile_fail(&x->x.profile, err);
     x->x.n_named = 0;
@@ -339,7 +339,7 @@ bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall)
         *wall = x->clock.wall_ns;
         return true;
     }
-    /* As `perf report --header` has it. */
+    /* The same fallback as in perf's reports: the time of the file. */
     const char *name = perfile_source_name(pf_stream_source(x->stream));
     bool found = stat(name, &sb) == 0;
     if (found && S_ISDIR(sb.st_mode)) { /* the main file of a directory */

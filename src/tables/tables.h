@@ -1,9 +1,9 @@
-/* Captures as tables: what the makers of rows share.
+/* Captures as tables: the interface shared by the makers of rows.
  *
- * It is a form of export (export/export.h): records are put in, samples come resolved and in order.
- * Makers fill a batch of each table; a full one goes to the consumer, which writes a row group or
- * hands it on.  Several captures come one after the other, and share nothing: what is distinct
- * (stacks, frames, modules) is written once for each capture. */
+ * This is a form of export (export/export.h): records are put in, and samples come back resolved
+ * and in order.  Makers fill a batch of each table.  A full batch goes to the consumer, which
+ * writes a row group or passes it on.  Several captures follow each other and share nothing:
+ * distinct items (stacks, frames, modules) are written once for each capture. */
 #ifndef PF_TABLES_TABLES_H
 #define PF_TABLES_TABLES_H
 
@@ -14,30 +14,31 @@
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { PF_BATCH_ROWS = 7 };
 #else
-enum { PF_BATCH_ROWS = 122880 }; /* at most: a row group of most engines */
+enum { PF_BATCH_ROWS = 122880 }; /* maximum; the row group size of most engines */
 #endif
 
-/* A table of the present capture. */
+/* A table of the current capture. */
 typedef struct pf_table {
     const pf_table_about *about;
-    size_t number;         /* PF_TABLE_… */
-    const char *event;     /* of a table of tracepoints: "sched:sched_switch"; else NULL */
-    pf_table_batch *batch; /* rows that were not given on; NULL: nobody wants the table */
-    void *to;              /* the consumer's */
+    size_t number;     /* PF_TABLE_… */
+    const char *event; /* for a tracepoint's table, such as "sched:sched_switch"; otherwise NULL */
+    pf_table_batch *batch; /* pending rows; NULL: the table is not wanted */
+    void *to;              /* owned by the consumer */
 } pf_table;
 
-/* Where batches go. */
+/* The receiver of batches. */
 typedef struct pf_tables_consumer {
-    /* A capture begins: what is known of it is in the pf_tables.  May be NULL. */
+    /* A capture begins; its properties are in the pf_tables.  May be NULL. */
     perfile_status (*begin)(void *user, perfile_error *err);
-    /* Gets table->batch, which is complete and has rows, and leaves an empty one of the same table
-     * there. */
+    /* Receives table->batch, which is complete and has rows, and replaces it by an empty batch of
+     * the same table. */
     perfile_status (*put)(void *user, pf_table *table, perfile_error *err);
     /* A table of a capture ends: no more rows come.  May be NULL. */
     perfile_status (*end)(void *user, pf_table *table, perfile_error *err);
-    /* A table is given up, or ended before: frees table->to.  May be NULL. */
+    /* Frees table->to, after the table ended or was abandoned.  May be NULL. */
     void (*drop)(void *user, pf_table *table);
-    /* A table begins: its batch is there, of which columns may become unwanted.  May be NULL. */
+    /* A table begins: its batch exists, and the consumer may mark columns as unwanted.  May be
+     * NULL. */
     perfile_status (*open)(void *user, pf_table *table, perfile_error *err);
 } pf_tables_consumer;
 
@@ -52,27 +53,27 @@ struct pf_captures_maker;
 /* The emitter. */
 typedef struct pf_tables {
     pf_exporter x;
-    const pf_tables_consumer *consumer; /* set between pf_tables_open() and _begin(), … */
-    void *user;                         /* … as this */
-    uint32_t wanted;                    /* bits 1 << PF_TABLE_…, likewise */
-    bool wide;                          /* branches and registers, too */
-    bool with_lines;                    /* of the source, of frames */
-    const char *const *labels;          /* KEY=VALUE, ended by NULL; borrowed; NULL: none */
-    perfile_error failed;               /* of the consumer; status 0: none */
-    perfile_export_summary sum;         /* of what was forgotten: stacks, frames, named, unmapped */
+    const pf_tables_consumer *consumer; /* set between pf_tables_open() and pf_tables_begin(), … */
+    void *user;                         /* … like this one */
+    uint32_t wanted;                    /* bits 1 << PF_TABLE_…, set likewise */
+    bool wide;                          /* with branches and registers */
+    bool with_lines;                    /* with source lines of frames */
+    const char *const *labels;          /* KEY=VALUE, NULL-terminated; borrowed; NULL: none */
+    perfile_error failed;               /* error of the consumer; status 0: none */
+    perfile_export_summary sum; /* totals of dropped items: stacks, frames, named, unmapped */
 
-    /* The present capture. */
+    /* The current capture. */
     perfile_stream *stream;
     const perfile_session *session;
     const perfile_model *model;
     char id[33];                    /* capture_id */
     bool begun;                     /* its tables are open */
     uint64_t records;               /* so far */
-    perfile_clock clock;            /* whose wall_ns counts if it has_wall */
-    uint64_t kept;                  /* bytes of the profile that are not forgotten: its texts */
-    uint64_t first_time, last_time; /* of them; first_time > last_time: none has a time */
-    pf_table at[PF_N_TABLES];       /* of `tracepoints` the batch is not used */
-    pf_buffer branch_frames;        /* of wide.c: numbers of frames, of both ends of each branch */
+    perfile_clock clock;            /* wall_ns is valid if has_wall */
+    uint64_t kept;                  /* bytes of the profile that are never dropped: its texts */
+    uint64_t first_time, last_time; /* times of the records; first_time > last_time: none */
+    pf_table at[PF_N_TABLES];       /* `tracepoints` does not use its batch */
+    pf_buffer branch_frames; /* for wide.c: numbers of frames, for both ends of each branch */
     struct pf_samples_maker *samples;
     struct pf_stacks_maker *stacks;
     struct pf_threads_maker *threads;
@@ -82,70 +83,70 @@ typedef struct pf_tables {
     struct pf_captures_maker *captures;
 } pf_tables;
 
-/* A maker of rows of some tables.  All functions may be NULL; they return false if there is no
- * memory, the limit of the profile is exceeded, or the consumer failed (pf_tables.failed). */
+/* A maker of rows of some tables.  Any function may be NULL.  They return false when out of memory,
+ * over the profile's limit, or if the consumer failed (pf_tables.failed). */
 typedef struct pf_table_maker {
-    /* A capture begins.  What it allocates is in the members of pf_tables. */
+    /* A capture begins.  Allocates the maker's member of pf_tables. */
     bool (*begin)(pf_tables *x);
-    /* Each sample, with its event, stack and record. */
+    /* Handles a sample, with its event, stack and record. */
     bool (*sample)(pf_tables *x, const pf_profiled *s);
-    /* Each other record of perf, with its event, time, task and processor as the trailer says them.
-     */
+    /* Handles any other record of perf, with its event, and with time, task and CPU from its
+     * trailer. */
     bool (*note)(pf_tables *x, const pf_profiled *about);
-    /* A record of family DAMAGE. */
+    /* Handles a record of family DAMAGE. */
     bool (*damage)(pf_tables *x, const perfile_record *r);
-    /* The capture ends.  The order of makers is that of tables.c. */
+    /* The capture ends.  Makers are called in the order of tables.c. */
     bool (*end)(pf_tables *x);
-    /* Frees what begin() made; also after a failure, and without begin(). */
+    /* Frees what begin() allocated.  Also called after a failure, and without begin(). */
     void (*close)(pf_tables *x);
 } pf_table_maker;
 
 extern const pf_table_maker pf_make_samples, pf_make_stacks, pf_make_threads, pf_make_switches,
     pf_make_tracepoints, pf_make_counters, pf_make_captures;
 
-/* True if somebody wants the table; then its batch is there. */
+/* Returns true if the table is wanted; its batch then exists. */
 static inline bool pf_table_wanted(const pf_tables *x, size_t table)
 {
     return x->at[table].batch;
 }
 
-/* A column of the row that is being made: PF_COLUMN(x, samples, time). */
+/* The column of the current row: PF_COLUMN(x, samples, time). */
 #define PF_COLUMN(x, table, name) (&(x)->at[PF_TABLE_##table].batch->columns[PF_AT(table, name)])
 #define PF_MEMBER(x, table, parent, name)                                                          \
     (&(x)->at[PF_TABLE_##table].batch->columns[PF_IN(table, parent, name)])
 
-/* The row of a table is complete; a full batch is given on.  False as of makers. */
+/* Completes the row of a table, and passes on a full batch.  Returns false as makers do. */
 bool pf_table_row(pf_tables *x, pf_table *table);
 
-/* True if the batch should be given on, for makers that count rows with pf_table_batch_row(). */
+/* Returns true if the batch should be passed on, for makers that count rows with
+ * pf_table_batch_row(). */
 bool pf_table_is_full(const pf_table *table);
 
-/* Gives the rows of a table on, if it has some.  False likewise. */
+/* Passes on the rows of a table, if it has any.  Returns false as makers do. */
 bool pf_table_flush(pf_tables *x, pf_table *table);
 
-/* Opens a table of tracepoints, with the columns of `about`, which lives as long; and ends it.
- * False likewise. */
+/* Open a tracepoint's table, with the columns of `about`, which must live as long; and end it.
+ * Return false as makers do. */
 bool pf_table_open(pf_tables *x, pf_table *table);
 bool pf_table_end(pf_tables *x, pf_table *table);
 
-/* Frees the batch, and lets the consumer free what it has of the table. */
+/* Frees the batch, and lets the consumer free its data of the table. */
 void pf_table_drop(pf_tables *x, pf_table *table);
 
-/* Writes the capture_id, a time and its wall time, or -1 for PERFILE_NO_PID; nothing if it is not
- * known. */
+/* Write the capture_id, a time, a wall time, or a CPU.  Unknown values are left out. */
 void pf_put_capture(pf_tables *x, pf_table_column *c);
 void pf_put_time(pf_table_column *c, uint64_t time);
 void pf_put_wall(pf_tables *x, pf_table_column *c, uint64_t time);
 void pf_put_cpu(pf_table_column *c, uint32_t cpu);
 
-/* A number of I64; nothing if it does not fit. */
+/* Writes an I64 number; nothing if it does not fit. */
 void pf_put_number(pf_table_column *c, uint64_t value);
 
-/* Writes the names of the bits that are set, as the vocabulary of that name in format/words.def has
- * them, as an item of TEXTS. */
+/* Writes the names of the set bits as an item of TEXTS.  The names are from this vocabulary of
+ * format/words.def. */
 void pf_put_bits(pf_table_column *c, const char *vocabulary, uint64_t bits);
 
-/* pid and tid of what is put: 0xffffffff is the -1 of the kernel, unless `known` is false. */
+/* Writes pid and tid, unless `known` is false. 0xffffffff is then the kernel's -1. */
 static inline void pf_put_task(pf_table_column *pid, pf_table_column *tid, const pf_profiled *s,
                                bool known)
 {
@@ -155,7 +156,8 @@ static inline void pf_put_task(pf_table_column *pid, pf_table_column *tid, const
     pf_column_number(tid, s->tid);
 }
 
-/* Functions of pf_emit_ops and pf_export_ops: of forms whose struct begins with a pf_tables. */
+/* Functions of pf_emit_ops and pf_export_ops, for forms with a struct that begins with a
+ * pf_tables. */
 perfile_status pf_tables_open(perfile_emitter *e, perfile_error *err);
 void pf_tables_close(perfile_emitter *e);
 perfile_status pf_tables_begin(perfile_emitter *e, perfile_error *err);
@@ -168,10 +170,11 @@ bool pf_tables_note(pf_exporter *x, const pf_profiled *about);
 
 void pf_tables_summary(const perfile_emitter *e, perfile_export_summary *out);
 
-/* When the present capture was recorded, in ns since 1970; false if it is not known. */
+/* Returns the start of the current capture in ns since 1970, in *wall.  Returns false if it is
+ * unknown. */
 bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall);
 
-/* To be called first in finish(): the last capture ends. */
+/* Ends the last capture.  Must be called first in finish(). */
 perfile_status pf_tables_end_input(pf_tables *x, perfile_error *err);
 
 /* Ids of content (format/tables.md): equal for equal content, on all machines. */
@@ -180,39 +183,40 @@ int64_t pf_id_of_module(perfile_bytes build_id, const char *path);
 int64_t pf_id_of_frame(int64_t module, uint64_t offset, unsigned mode, unsigned inlined,
                        const char *function);
 
-/* The id of a stack, of a frame on those of its callers; that of no frames is 0. */
+/* Returns the id of a stack: `frame` on top of the stack `callers`.  The id of the empty stack is
+ * 0. */
 int64_t pf_id_of_stack(int64_t callers, int64_t frame);
 
-/* The capture_id: of all bytes of a source; `hex` gets 32 digits and a NUL. */
+/* Computes the capture_id from all bytes of a source.  `hex` receives 32 digits and a NUL. */
 perfile_status pf_id_of_source(perfile_source *source, char hex[33], perfile_error *err);
 
 /* Rows of stacks, frames and modules, which samples and mappings refer to (stacks.c). */
 
-/* Names the frames of the profile that are new, and finds the ids of all new frames and stacks,
- * with the rows of frames and modules.  False as of makers. */
+/* Names new frames of the profile, computes the ids of all new frames and stacks, and makes the
+ * rows of frames and modules.  Returns false as makers do. */
 bool pf_stacks_update(pf_tables *x);
 
-/* The id of a frame and of a stack that pf_stacks_update() has seen; the row of the stack is made
- * if there is none.  False likewise. */
+/* Return the id of a frame or stack that pf_stacks_update() has seen.  Makes the row of the stack
+ * if it has none yet.  Returns false as makers do. */
 int64_t pf_stacks_frame(const pf_tables *x, uint32_t frame);
 bool pf_stacks_stack(pf_tables *x, uint32_t stack, int64_t *id);
 
-/* The name of the function of such a frame, of the profile's texts; NULL: it is not known. */
+/* Returns the name of such a frame's function, in the profile's texts.  NULL: unknown. */
 const char *pf_stacks_function(const pf_tables *x, uint32_t frame);
 
-/* Numbers mean nothing from now on. */
+/* Drops everything: all numbers become invalid. */
 void pf_stacks_forget(pf_tables *x);
 
 /* Completes the rows of samples that wait for the ids and names of their stacks (samples.c), and
- * gives them on.  False likewise. */
+ * passes them on.  Returns false as makers do. */
 bool pf_samples_complete(pf_tables *x);
 
-/* Branches and registers of a sample, which is decoded (wide.c); the ids of frames wait until
- * pf_wide_complete().  False likewise. */
+/* Write branches and registers of a decoded sample (wide.c).  The ids of frames are filled in by
+ * pf_wide_complete().  Returns false as makers do. */
 bool pf_wide_put(pf_tables *x, const pf_profiled *s, const perfile_sample *v);
 void pf_wide_complete(pf_tables *x);
 
-/* The same for rows of tracepoints (tracepoints.c). */
+/* Does the same as pf_samples_complete() for rows of tracepoints (tracepoints.c). */
 bool pf_tracepoints_complete(pf_tables *x);
 
 #endif

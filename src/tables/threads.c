@@ -1,8 +1,8 @@
-/* Rows of mappings, threads and comms: what the model of the capture knows at its end.
+/* Rows of mappings, threads and comms, from the model at the end of the capture.
  *
- * A number of a thread that was used again is another thread.  The model knows all of them before
- * the first record comes, so that each sample is counted for the one that had the number at its
- * time.  Threads of which nothing is known but that they have samples have a row, too. */
+ * A tid that is reused is another thread.  The model knows all threads before the first record
+ * comes, so each sample is counted for the thread that had the tid at that time.  Threads that only
+ * have samples get a row, too. */
 #include <stddef.h>
 
 #include "base/alloc.h"
@@ -13,24 +13,25 @@
 /* Samples of a thread. */
 typedef struct counted {
     uint64_t samples;
-    uint64_t first, last; /* times; first > last: none has one */
+    uint64_t first, last; /* times; first > last: none */
 } counted;
 
-/* A thread that the model does not know.  The key is all up to `of`. */
+/* A thread that the model does not know.  All members before `of` are the key. */
 typedef struct stranger {
     uint32_t pid, tid;
     counted of;
 } stranger;
 
 typedef struct pf_threads_maker {
-    const perfile_thread *known; /* of the model, by pid, tid, start */
+    const perfile_thread *known; /* from the model, sorted by pid, tid, start */
     size_t n_known;
     counted *counts;     /* of each */
-    pf_intern strangers; /* charged to the profile's budget, as `counts` */
-    size_t last;         /* of the sample before, in `known`; n_known: none */
+    pf_intern strangers; /* charged to the profile's budget, like `counts` */
+    size_t last;         /* index in `known` of the last sample's thread; n_known: none */
 } pf_threads_maker;
 
-/* The lists of a model are made when they are asked for, which changes nothing that it answers. */
+/* Returns the model as non-const: requesting a list builds it, but does not change other
+ * results. */
 static perfile_model *model_of(const pf_tables *x)
 {
     return (perfile_model *)(uintptr_t)x->model;
@@ -70,8 +71,8 @@ static void close_maker(pf_tables *x)
 
 /* Counting samples. */
 
-/* < 0: the thread comes before one with these numbers that is there at `time`; 0: it has the
- * numbers, and began by then; > 0: it comes behind. */
+/* Returns < 0 if the thread sorts before (pid, tid), 0 if it has these ids and began by `time`, and
+ * > 0 if it sorts after. */
 static int compare(const perfile_thread *t, uint32_t pid, uint32_t tid, uint64_t time)
 {
     if (t->pid != pid)
@@ -81,8 +82,8 @@ static int compare(const perfile_thread *t, uint32_t pid, uint32_t tid, uint64_t
     return t->start == PERFILE_NO_TIME || t->start <= time ? 0 : 1;
 }
 
-/* The position of the thread that had the numbers at a time: the last one that had begun by then,
- * else the first one.  n_known: there is none. */
+/* Returns the index of the thread that had the ids at a time: the last one that began by then,
+ * otherwise the first one.  Returns n_known if there is none. */
 static size_t find(const pf_threads_maker *m, uint32_t pid, uint32_t tid, uint64_t time)
 {
     size_t low = 0, high = m->n_known;
@@ -99,7 +100,7 @@ static size_t find(const pf_threads_maker *m, uint32_t pid, uint32_t tid, uint64
     return later ? low : m->n_known;
 }
 
-/* True if the thread at a position had the numbers at a time, and the next one did not. */
+/* Returns true if the thread at index `at` had the ids at a time, and the next one had not. */
 static bool still(const pf_threads_maker *m, size_t at, uint32_t pid, uint32_t tid, uint64_t time)
 {
     return at < m->n_known && compare(&m->known[at], pid, tid, time) == 0 &&
@@ -117,7 +118,7 @@ static void count(counted *c, uint64_t time)
         c->last = time;
 }
 
-/* A sample of a thread that is gone has no numbers. */
+/* Counts a sample.  Samples of an exited thread have no ids. */
 static bool sample(pf_tables *x, const pf_profiled *s)
 {
     pf_threads_maker *m = x->threads;
@@ -143,7 +144,7 @@ static bool sample(pf_tables *x, const pf_profiled *s)
 
 /* Rows. */
 
-/* What existed before the recording has time 0. */
+/* Time 0 means before the recording. */
 static void put_start(pf_table_column *c, uint64_t time)
 {
     if (time)
@@ -248,7 +249,7 @@ static bool put_mapping(pf_tables *x, const perfile_mapping *mapping)
     return pf_table_row(x, &x->at[PF_TABLE_mappings]);
 }
 
-/* The list of mappings is made now, when no thread asks the model any more. */
+/* Makes the rows of mappings.  Their list is made now, when no other thread uses the model. */
 static bool put_mappings(pf_tables *x)
 {
     const perfile_mapping *all;

@@ -1,10 +1,10 @@
-/* Rows of tracepoints: a table for each, whose columns are those of format/tables.def, then the
- * fields of its payload.
+/* Rows of tracepoints: a table for each tracepoint.  Its columns are those of format/tables.def,
+ * followed by the fields of the payload.
  *
- * The columns of a table are made at its first sample, from the description of the tracepoint that
- * the capture has.  Payloads that describe themselves (EventHeader of user_events) may have other
- * fields later: those of the same name are put.  Rows wait for the ids of their stacks as those of
- * samples do, and all tables together have a bounded number of bytes. */
+ * The columns of a table are determined at its first sample, from the capture's description of the
+ * tracepoint.  Payloads that describe themselves (EventHeader of user_events) may have other fields
+ * later: fields of the same name are written.  Rows wait for the ids of their stacks, as rows of
+ * samples do, and all tables together have a bounded size. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,10 +17,10 @@
 #include "tables/tables.h"
 
 enum {
-    MOST_TABLES = 512, /* each may have an open file; samples of more tracepoints have no row */
+    MOST_TABLES = 512, /* each may have an open file; further tracepoints have no rows */
     N_FIXED = PF_END_tracepoints - PF_BEGIN_tracepoints - 1,
-    NAME_BYTES = 160, /* of the name of a field with what stands in front of it, and its zero */
-    ROW_BYTES = 16,   /* of a value that waits, about; as many as this in all tables: */
+    NAME_BYTES = 160, /* of a field name with its prefixes and NUL */
+    ROW_BYTES = 16,   /* estimated size of a pending value; limit for all tables: */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     MOST_BYTES = 16 << 10
 #else
@@ -30,10 +30,10 @@ enum {
 
 #define NO_FIELD UINT32_MAX
 
-/* Where the values of a column are. */
+/* The field of a column. */
 typedef struct column_field {
     const char *name; /* of the field */
-    uint32_t at;      /* its position in the description; NO_FIELD: there is none */
+    uint32_t at;      /* its index in the description; NO_FIELD: none */
 } column_field;
 
 /* The table of a tracepoint. */
@@ -41,20 +41,20 @@ typedef struct pf_tracepoint_table {
     pf_table table;
     pf_table_about about;
     pf_column_about *columns;      /* of `about` */
-    char (*names)[NAME_BYTES];     /* of columns whose field is called otherwise */
-    const perfile_tracepoint *now; /* whose fields `fields` has; NULL: none is described */
-    column_field *fields;          /* of each column behind the fixed ones */
-    pf_buffer stacks;              /* uint32_t: of each row */
-    size_t charged;                /* bytes, to the profile's budget */
+    char (*names)[NAME_BYTES];     /* of columns that are named differently from their field */
+    const perfile_tracepoint *now; /* the description that `fields` refers to; NULL: none */
+    column_field *fields;          /* for each column after the fixed ones */
+    pf_buffer stacks;              /* uint32_t: the stack of each row */
+    size_t charged;                /* bytes charged to the profile's budget */
 } pf_tracepoint_table;
 
 typedef struct pf_tracepoints_maker {
     perfile_tracepoints *all;
-    pf_index by_source; /* address of the tracepoint, or of an event without one, to position … */
-    pf_index by_name;  /* … and the address of the name (text of the profile), likewise, in … */
-    pf_buffer tables;  /* pf_tracepoint_table * */
-    pf_buffer scratch; /* a text that is being made */
-    size_t bytes;      /* of all rows that wait, about */
+    pf_index by_source; /* address of the tracepoint, or of an event without one, to index … */
+    pf_index by_name;   /* … and address of the name (a text of the profile) to index in … */
+    pf_buffer tables;   /* pf_tracepoint_table * */
+    pf_buffer scratch;  /* for building a text */
+    size_t bytes;       /* estimated size of all pending rows */
 } pf_tracepoints_maker;
 
 static size_t n_tables(const pf_tracepoints_maker *m)
@@ -109,7 +109,7 @@ static void close_maker(pf_tables *x)
 
 /* Columns. */
 
-/* The type of the column of a field; false: it has none. */
+/* Returns the column type of a field in *type.  Returns false if it has none. */
 static bool type_of(const perfile_tracepoint_field *f, pf_column_type *type)
 {
     switch (f->field.type) {
@@ -133,12 +133,13 @@ static bool type_of(const perfile_tracepoint_field *f, pf_column_type *type)
     case PERFILE_STORED_STRINGS:
         *type = PF_COLUMN_TEXTS;
         return true;
-    default: /* structs and lists of them: only the fields in structs have a value */
+    default: /* structs and lists of structs: only the fields in structs have values */
         return false;
     }
 }
 
-/* True if the field has a column: common_type is the same in all rows of a table. */
+/* Returns true if the field has a column. common_type has none, because it is the same in all rows
+ * of a table. */
 static bool has_column(const perfile_tracepoint_field *f)
 {
     pf_column_type type;
@@ -147,7 +148,7 @@ static bool has_column(const perfile_tracepoint_field *f)
            strcmp(f->field.name, "common_type") != 0;
 }
 
-/* True if a column in front of `n` has the name; to some engines PID and pid are one. */
+/* Returns true if a column before `n` has the name.  Some engines ignore the case of letters. */
 static bool is_taken(const pf_tracepoint_table *t, size_t n, const char *name)
 {
     size_t i = 0;
@@ -156,8 +157,8 @@ static bool is_taken(const pf_tracepoint_table *t, size_t n, const char *name)
     return i < n;
 }
 
-/* Finds a name for column `n`: that of the field, with field_ in front if it is taken, until it is
- * free.  False if there is no room for that. */
+/* Finds an unused name for column `n`: the field's, prefixed with field_ as often as necessary.
+ * Returns false if it becomes too long. */
 static bool find_name(pf_tracepoint_table *t, size_t n, const char *field)
 {
     char *made = t->names[n - N_FIXED];
@@ -198,7 +199,7 @@ static void describe(pf_tracepoint_table *t, const perfile_tracepoint *of)
     t->now = of;
 }
 
-/* Memory for a table of `n` fields at most; NULL if there is none, or the limit is exceeded. */
+/* Allocates a table for at most `n` fields.  Returns NULL when out of memory or over the limit. */
 static pf_tracepoint_table *new_table(pf_tables *x, size_t n)
 {
     pf_tracepoint_table *t = pf_alloc(1, sizeof *t);
@@ -217,7 +218,7 @@ static pf_tracepoint_table *new_table(pf_tables *x, size_t n)
     return NULL;
 }
 
-/* Ids of stacks are put when the table is complete. */
+/* Marks the stack id as filled in when the table is completed. */
 static void mark_late(pf_tracepoint_table *t)
 {
     t->table.batch->columns[PF_AT(tracepoints, stack_id)].by_hand = true;
@@ -240,14 +241,15 @@ static bool add_table(pf_tables *x, const char *name, const perfile_tracepoint *
     return true;
 }
 
-/* What names a table: the event of a sample, its description (NULL: there is none), its payload. */
+/* The data that determine a table: the event of a sample, its description (NULL: none), and its
+ * payload. */
 typedef struct traced {
     const perfile_event *event;
     const perfile_tracepoint *of;
     perfile_bytes payload;
 } traced;
 
-/* The name that a payload has which describes itself; empty: it does not. */
+/* Returns the name in a payload that describes itself; empty if it does not. */
 static perfile_bytes own_name(const traced *s)
 {
     perfile_value v;
@@ -258,8 +260,8 @@ static perfile_bytes own_name(const traced *s)
     return named ? v.u.bytes : (perfile_bytes){0};
 }
 
-/* The name of a table: SYSTEM:NAME, with :EVENT of a payload that describes itself; else the name
- * of the event.  NULL if there is no memory. */
+/* Returns the name of a table: SYSTEM:NAME, followed by :EVENT for a payload that describes itself;
+ * otherwise the name of the event.  Returns NULL when out of memory. */
 static const char *name_of(pf_tables *x, const traced *s)
 {
     char name[512];
@@ -272,8 +274,8 @@ static const char *name_of(pf_tables *x, const traced *s)
     return pf_profile_text(&x->x.profile, n > 0 && (size_t)n < sizeof name ? name : s->event->name);
 }
 
-/* Finds the table of a sample, or makes it.  *out NULL: there are too many.  False if there is no
- * memory, or the limit is exceeded. */
+/* Finds or makes the table of a sample.  *out is NULL if there are too many.  Returns false when
+ * out of memory or over the limit. */
 static bool find_table(pf_tables *x, const traced *s, pf_tracepoint_table **out)
 {
     pf_tracepoints_maker *m = x->tracepoints;
@@ -299,7 +301,7 @@ static bool find_table(pf_tables *x, const traced *s, pf_tracepoint_table **out)
     return true;
 }
 
-/* Finds the fields of the columns in another description: those of the same name and type. */
+/* Matches the columns to the fields of another description by name and type. */
 static void match_fields(pf_tracepoint_table *t, const perfile_tracepoint *of)
 {
     for (size_t i = N_FIXED; i < t->about.n; i++) {
@@ -326,7 +328,7 @@ static void put_hex(pf_tracepoints_maker *m, pf_table_column *c, perfile_bytes b
     pf_column_bytes(c, (perfile_bytes){text->ptr, text->len});
 }
 
-/* Items below 64 bits with a sign have 32 bits. */
+/* Signed items below 64 bits have 32 bits. */
 static void put_words(pf_table_column *c, const perfile_words *words, bool sign)
 {
     for (size_t i = 0; i < words->n; i++) {
@@ -402,7 +404,7 @@ static bool put_fixed(pf_tables *x, pf_table_column *c, const pf_profiled *s)
 
 /* Completing. */
 
-/* Puts the ids of the stacks, which pf_stacks_update() has seen, and gives the rows on. */
+/* Fills in the ids of the stacks, which pf_stacks_update() has seen, and passes the rows on. */
 static bool complete_table(pf_tables *x, pf_tracepoint_table *t)
 {
     pf_table_column *c = &t->table.batch->columns[PF_AT(tracepoints, stack_id)];
@@ -435,7 +437,7 @@ bool pf_tracepoints_complete(pf_tables *x)
     return ok;
 }
 
-/* The same, and the memory of rows is not kept for others: there may be many tables. */
+/* Completes all tables and frees their memory, because there may be many tables. */
 static bool complete_all(pf_tables *x)
 {
     pf_tracepoints_maker *m = x->tracepoints;
@@ -466,8 +468,8 @@ static bool put_row(pf_tables *x, pf_tracepoint_table *t, const pf_profiled *s,
     return !pf_table_is_full(&t->table) || (pf_stacks_update(x) && complete_table(x, t));
 }
 
-/* Finds what is traced by a sample.  One without a payload may still be described.  False if there
- * is no memory. */
+/* Finds description and payload of a sample.  A sample without a payload may still have a
+ * description.  Returns false when out of memory. */
 static bool find_payload(pf_tracepoints_maker *m, const pf_profiled *s, traced *out)
 {
     *out = (traced){.event = s->event};
@@ -496,7 +498,7 @@ static bool sample(pf_tables *x, const pf_profiled *s)
     return !t || put_row(x, t, s, found.payload);
 }
 
-/* One table after the other, so that no more files are open at a time than need be. */
+/* Ends the tables one after the other, to limit the number of open files. */
 static bool end(pf_tables *x)
 {
     pf_tracepoints_maker *m = x->tracepoints;

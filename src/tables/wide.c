@@ -1,4 +1,4 @@
-/* Branch stacks and registers of samples, which have columns of their own with --wide. */
+/* Branch stacks and registers of samples, which are written only if wide rows are requested. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,9 +6,10 @@
 #include "emit/text_page.h"
 #include "tables/tables.h"
 
-/* Branches: frames of both ends wait for their ids. */
+/* Branches.  The ids of the frames at both ends are filled in later. */
 
-/* Resolves an end of a branch, whose frame waits.  False as of makers. */
+/* Resolves an end of a branch, and stores its frame until the ids are known.  Returns false as
+ * makers do. */
 static bool put_end(pf_tables *x, const pf_profiled *s, uint64_t addr)
 {
     pf_code_place place;
@@ -54,7 +55,7 @@ void pf_wide_complete(pf_tables *x)
 
 /* Registers. */
 
-/* Adds those of a mask to the list of the row; returns how many. */
+/* Adds the registers of a mask to the list of the row.  Returns how many. */
 static size_t put_registers(pf_tables *x, const char *prefix, uint64_t mask, perfile_words regs)
 {
     enum { MOST = 64, NAME = 32 };

@@ -1,5 +1,5 @@
-/* Printing network addresses (%pI4, %pI6, %pI6c, %pIS), hardware addresses (%pM) and UUIDs (%pU) of
- * a print fmt.  Source: Documentation/core-api/printk-formats.rst of the kernel. */
+/* Printing of network addresses (%pI4, %pI6, %pI6c, %pIS), hardware addresses (%pM) and UUIDs (%pU)
+ * in a print fmt.  Source: Documentation/core-api/printk-formats.rst of the kernel. */
 #include <string.h>
 
 #include "trace/print.h"
@@ -20,7 +20,8 @@ static void put_v6(pf_print_out *out, bool colons, const uint8_t *b)
         pf_print_number(out, i && colons ? ":%02x%02x" : "%02x%02x", b[i], b[i + 1]);
 }
 
-/* The longest run of two zero words or more: where it begins, and its length; 0: there is none. */
+/* Finds the longest run of at least two zero words.  Returns where it begins and sets its length;
+ * length 0: none. */
 static int zero_words(const uint8_t *b, int n, int *length)
 {
     int best = 0;
@@ -38,7 +39,8 @@ static int zero_words(const uint8_t *b, int n, int *length)
     return best;
 }
 
-/* The short form: a run of zeros is "::", and addresses that hold one of version 4 end with it. */
+/* Writes the short form: a run of zeros becomes "::", and an embedded IPv4 address is written in
+ * dotted form. */
 static void put_v6_short(pf_print_out *out, const uint8_t *b)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -67,7 +69,7 @@ static void put_v6_short(pf_print_out *out, const uint8_t *b)
     }
 }
 
-/* A socket address: its family, port and address as the kernel has them. */
+/* Writes a socket address of the kernel: family, port and address. */
 static void put_socket(pf_print_out *out, const char *kind, perfile_bytes b)
 {
     enum { V4 = 2, V6 = 10, V4_BYTES = 8, V6_BYTES = 24 };

@@ -1,9 +1,9 @@
-/* Compiling a print fmt (print.h): operator precedence with a stack of its own.
+/* Compiles a print fmt (print.h) by operator precedence, with an explicit stack.
  *
  * The stack has operators that wait for their right operand, open parentheses, and calls that wait
- * for arguments.  Operands become steps at once; an operator becomes one when what follows binds
- * less tightly.  Anything that is not understood makes the whole print fmt unusable: half of it
- * would be wrong. */
+ * for arguments.  Operands become steps at once; an operator becomes a step when the next operator
+ * has lower precedence.  If any part is not understood, the whole print fmt is unusable, because a
+ * partial output would be wrong. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,7 +11,7 @@
 #include "trace/lex.h"
 #include "trace/print.h"
 
-/* What waits on the stack. */
+/* Kinds of stack entries. */
 enum {
     WAIT_UNARY,
     WAIT_CAST,
@@ -26,31 +26,31 @@ enum {
 
 typedef struct waiting {
     uint8_t kind;
-    uint8_t binds; /* BINARY: how tightly */
+    uint8_t binds; /* BINARY: precedence */
     uint8_t code;  /* PF_PRINT_… */
     uint8_t width; /* CAST */
     bool is_signed;
-    uint8_t n_arguments; /* CALL: complete ones */
+    uint8_t n_arguments; /* CALL: complete arguments */
     uint16_t step;       /* COND, ELSE: the jump; ENTRY: first step of the value */
-    perfile_bytes text;  /* CALL: what is between flags */
-    uint32_t first;      /* CALL: its first entry */
+    perfile_bytes text;  /* CALL: separator of flags */
+    uint32_t first;      /* CALL: index of its first entry */
 } waiting;
 
 typedef struct compiler {
     const pf_trace_format *f;
     pf_arena *arena;
-    perfile_status status; /* a failure that is not the text's */
+    perfile_status status; /* an error other than invalid text */
     perfile_error *err;
-    perfile_bytes left; /* of the text */
+    perfile_bytes left; /* the rest of the text */
     pf_print_token at;  /* the next token */
     pf_print_step *steps;
     pf_print_entry *entries;
     uint32_t n_steps, steps_cap, n_entries, entries_cap;
     waiting stack[PF_PRINT_DEPTH];
     unsigned depth;
-    unsigned values; /* on the stack when the steps so far are executed */
-    uint32_t first;  /* step of this expression: jumps count from it */
-    uint32_t joined; /* the last step that a jump leads to */
+    unsigned values; /* on the stack after executing the steps so far */
+    uint32_t first;  /* first step of this expression: the base of jumps */
+    uint32_t joined; /* index of the latest jump target */
 } compiler;
 
 static void next(compiler *c)
@@ -68,7 +68,7 @@ static bool is_word(perfile_bytes text, const char *word)
     return text.len == strlen(word) && memcmp(text.ptr, word, text.len) == 0;
 }
 
-/* Takes a sign; false if another token is there. */
+/* Consumes a sign.  Returns false if the next token is another one. */
 static bool take(compiler *c, const char *s)
 {
     if (!is_sign(&c->at, s))
@@ -77,7 +77,7 @@ static bool take(compiler *c, const char *s)
     return true;
 }
 
-/* Adds a step that takes `takes` values and leaves `leaves`. */
+/* Adds a step that pops `takes` values and pushes `leaves`. */
 static pf_print_step *add_step(compiler *c, uint8_t code, unsigned takes, unsigned leaves)
 {
     if (c->n_steps == PF_PRINT_STEPS || c->values < takes ||
@@ -107,8 +107,8 @@ static waiting *top(compiler *c)
     return c->depth ? &c->stack[c->depth - 1] : NULL;
 }
 
-/* Adds the step of an operator.  If its operands are numbers their result takes their place: masks
- * of the kernel have a dozen operators, which need not be executed for each payload. */
+/* Adds the step of an operator.  If its operands are constant, it is computed at once: masks of the
+ * kernel have a dozen operators, which need not be executed for each payload. */
 static bool add_operator(compiler *c, uint8_t code, unsigned takes, const waiting *cast)
 {
     pf_print_step *s = add_step(c, code, takes, 1);
@@ -128,7 +128,7 @@ static bool add_operator(compiler *c, uint8_t code, unsigned takes, const waitin
     return true;
 }
 
-/* Makes a step of what waits at the top. */
+/* Turns the top of the stack into a step. */
 static bool reduce(compiler *c)
 {
     const waiting *w = &c->stack[--c->depth];
@@ -139,17 +139,17 @@ static bool reduce(compiler *c)
         return add_operator(c, w->code, 1, w);
     case WAIT_BINARY:
         return add_operator(c, w->code, 2, w);
-    case WAIT_ELSE: /* both sides leave a value, one of which exists */
+    case WAIT_ELSE: /* both branches push a value, but only one is executed */
         c->joined = c->n_steps;
         c->steps[w->step].to = (uint16_t)(c->n_steps - c->first);
         c->values--;
         return true;
     default:
-        return false; /* a parenthesis or a question mark is left open */
+        return false; /* an unclosed parenthesis or question mark */
     }
 }
 
-/* Reduces all that binds at least as tightly as `binds`. */
+/* Reduces all operators with a precedence of at least `binds`. */
 static bool reduce_from(compiler *c, unsigned binds)
 {
     const waiting *w;
@@ -160,7 +160,7 @@ static bool reduce_from(compiler *c, unsigned binds)
     return true;
 }
 
-/* Reduces all operators down to what opened them. */
+/* Reduces all operators down to the opening parenthesis or call. */
 static bool reduce_all(compiler *c)
 {
     const waiting *w;
@@ -170,7 +170,7 @@ static bool reduce_all(compiler *c)
     return true;
 }
 
-/* Binary operators, and how tightly they bind. */
+/* Binary operators and their precedence. */
 static const struct {
     const char *sign;
     uint8_t binds, code;
@@ -183,7 +183,7 @@ static const struct {
     {"|", 3, PF_PRINT_OR},       {"&&", 2, PF_PRINT_BOTH},       {"||", 1, PF_PRINT_EITHER},
 };
 
-/* The name of a field, which is the next token. */
+/* Reads the name of a field from the next token. */
 static bool take_field(compiler *c, uint16_t *field)
 {
     if (c->at.kind != TOKEN_NAME)
@@ -205,7 +205,7 @@ static bool push_number(compiler *c, uint64_t n, bool named)
     return true;
 }
 
-/* sizeof(type); the opening parenthesis was taken. */
+/* Reads sizeof(type), after the opening parenthesis. */
 static bool size_of_type(compiler *c)
 {
     const uint8_t *begin = NULL, *end = NULL;
@@ -219,7 +219,7 @@ static bool size_of_type(compiler *c)
     return size && take(c, ")") && push_number(c, size, false);
 }
 
-/* A call; its name was taken, and the opening parenthesis.  Sets *open if arguments follow. */
+/* Begins a call, after its name and the opening parenthesis.  Sets *open if arguments follow. */
 static bool begin_call(compiler *c, unsigned i, bool *open)
 {
     uint16_t field;
@@ -241,7 +241,8 @@ static bool begin_call(compiler *c, unsigned i, bool *open)
     return true;
 }
 
-/* If "REC)" follows a parenthesis, which is the next token: takes all of it but the last. */
+/* If the tokens after the next one, a parenthesis, are "REC)": consumes all but the last
+ * parenthesis. */
 static bool take_record(compiler *c)
 {
     perfile_bytes left = c->left;
@@ -256,7 +257,7 @@ static bool take_record(compiler *c)
     return true;
 }
 
-/* What follows REC: "->field". */
+/* Reads "->field" after REC. */
 static bool record_field(compiler *c)
 {
     uint16_t field;
@@ -267,7 +268,7 @@ static bool record_field(compiler *c)
     return s != NULL;
 }
 
-/* A name: REC->field, a call, or a constant that the kernel did not replace by its number. */
+/* Reads a name: REC->field, a call, or a constant that the kernel did not replace by its number. */
 static bool operand_name(compiler *c, bool *open)
 {
     const perfile_bytes name = c->at.text;
@@ -288,7 +289,7 @@ static bool operand_name(compiler *c, bool *open)
     return begin_call(c, (unsigned)i, open);
 }
 
-/* One or several literals, which C joins: the parts of several are copied to the arena. */
+/* Reads one or more adjacent literals.  Several are joined in the arena, as in C. */
 static bool take_text(compiler *c, perfile_bytes *text)
 {
     void *p;
@@ -298,7 +299,7 @@ static bool take_text(compiler *c, perfile_bytes *text)
     next(c);
     if (c->at.kind != TOKEN_TEXT)
         return true;
-    perfile_bytes left = c->left; /* how long they are together */
+    perfile_bytes left = c->left; /* measures the total length */
     size_t n = text->len + c->at.text.len;
     for (pf_print_token t; (t = pf_print_token_read(&left)).kind == TOKEN_TEXT;)
         n += t.text.len;
@@ -317,8 +318,8 @@ static bool take_text(compiler *c, perfile_bytes *text)
     return true;
 }
 
-/* If a cast begins after the parenthesis that is the next token: takes it and what it says.  A cast
- * is names and stars in parentheses, and an operand follows. */
+/* Reads a cast if one begins after the next token, a parenthesis.  A cast is names and stars in
+ * parentheses, followed by an operand. */
 static bool take_cast(compiler *c, waiting *cast)
 {
     perfile_bytes left = c->left;
@@ -347,8 +348,8 @@ static bool take_cast(compiler *c, waiting *cast)
     return true;
 }
 
-/* Reads an operand.  Sets *open if another operand has to follow: an operator or a parenthesis was
- * read. */
+/* Reads an operand.  Sets *open if it was an operator or a parenthesis, so that another operand
+ * must follow. */
 static bool operand(compiler *c, bool *open)
 {
     static const struct {
@@ -400,7 +401,7 @@ static bool operand(compiler *c, bool *open)
     }
 }
 
-/* The value of the steps from `first` on, which are taken away.  False if it is no constant. */
+/* Evaluates the steps from `first` on and removes them.  Returns false if they are not constant. */
 static bool fold(compiler *c, uint32_t first, uint64_t *value)
 {
     static const struct {
@@ -416,8 +417,8 @@ static bool fold(compiler *c, uint32_t first, uint64_t *value)
             c->steps[i].code == PF_PRINT_JUMP)
             return false;
     *value = pf_print_evaluate(c->f, s, c->n_steps - first, (perfile_bytes){NULL, 0}).number;
-    /* Names of numbers that old kernels left as they are, and that any reader has to know; -1,
-     * which no value has, for others. */
+    /* Names of numbers that old kernels did not replace, so readers must know them.  Other names
+     * become -1, which no value has. */
     if (s->named && c->n_steps == first + 1) {
         *value = UINT64_MAX;
         for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
@@ -429,8 +430,8 @@ static bool fold(compiler *c, uint32_t first, uint64_t *value)
     return true;
 }
 
-/* Begins the next entry of a table, "{ value, "name" }"; an empty one is passed over.  Sets *open
- * if there is one, whose value is the next operand. */
+/* Begins the next entry of a table, "{ value, "name" }"; empty entries are skipped.  Sets *open if
+ * there is one; its value is the next operand. */
 static bool next_entry(compiler *c, bool *open)
 {
     *open = false;
@@ -462,8 +463,8 @@ static bool add_entry(compiler *c, const pf_print_entry *entry)
     return true;
 }
 
-/* Ends an entry; the comma after its value was taken.  One whose name is no text, such as NULL, is
- * the kernel's mark for the end of a table.  Sets *open as next_entry(). */
+/* Ends an entry, after the comma that follows its value.  An entry with a name that is not a text,
+ * such as NULL, is the kernel's end mark of a table.  Sets *open like next_entry(). */
 static bool end_entry(compiler *c, bool *open)
 {
     pf_print_entry entry;
@@ -479,7 +480,7 @@ static bool end_entry(compiler *c, bool *open)
     return take(c, "}") && (!take(c, ",") || next_entry(c, open));
 }
 
-/* A comma at the top of a call or an entry. */
+/* Handles a comma in a call or an entry. */
 static bool comma(compiler *c, bool *open)
 {
     waiting *w = top(c);
@@ -496,7 +497,7 @@ static bool comma(compiler *c, bool *open)
     return next_entry(c, open);
 }
 
-/* The closing parenthesis of a call. */
+/* Handles the closing parenthesis of a call. */
 static bool end_call(compiler *c)
 {
     const waiting w = c->stack[--c->depth];
@@ -515,7 +516,7 @@ static bool end_call(compiler *c)
     return true;
 }
 
-/* `?` and `:`. */
+/* Handles `?` and `:`. */
 static bool conditional(compiler *c)
 {
     waiting *w;
@@ -537,8 +538,8 @@ static bool conditional(compiler *c)
     return true;
 }
 
-/* Reads what may follow an operand.  Sets *open if an operand has to follow, *end if the expression
- * ends here. */
+/* Reads what may follow an operand.  Sets *open if an operand must follow, and *end at the end of
+ * the expression. */
 static bool operator(compiler *c, bool *open, bool *end)
 {
     waiting *w;
@@ -613,7 +614,7 @@ static bool arguments(compiler *c, pf_print_piece *pieces, int n)
     return true;
 }
 
-/* A copy of an array in the arena. */
+/* Copies an array to the arena. */
 static perfile_status keep(pf_arena *arena, const void *items, size_t bytes, const void **out,
                            perfile_error *err)
 {
@@ -647,8 +648,8 @@ static perfile_status keep_all(const compiler *c, const pf_print_piece *pieces, 
     return st;
 }
 
-/* Splits the format string, whose text is copied without its escapes.  Returns how many pieces
- * there are, or -1. */
+/* Splits the format string; its text is copied without escapes.  Returns the number of pieces, or
+ * -1. */
 static int split(compiler *c, pf_print_piece *pieces)
 {
     perfile_bytes format;

@@ -3,9 +3,9 @@
  *     unsigned short common_type      char prev_comm[16]        const char * filename
  *     __data_loc char[] name          __rel_loc unsigned long[] addresses
  *
- * The kind of a value follows from its size and sign, which the description has, and its type:
- * arrays of char are text, other arrays of bytes are bytes, arrays of numbers are lists of numbers.
- * A field with the size of a number is a number.  Everything else is bytes. */
+ * The kind of a value follows from its type, and from size and sign in the description: arrays of
+ * char are text, other arrays of bytes are bytes, arrays of numbers are lists of numbers.  A field
+ * with the size of a number is a number.  Everything else is bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static perfile_bytes trimmed(perfile_bytes t)
     return t;
 }
 
-/* True if one of the words of a type is `word`. */
+/* Returns true if `word` is one of the words of a type. */
 static bool has_word(perfile_bytes type, const char *word)
 {
     const size_t n = strlen(word);
@@ -43,7 +43,8 @@ static bool has_word(perfile_bytes type, const char *word)
     return false;
 }
 
-/* Types by name.  size 0: of a long.  Names of fixed size are also written __u8, uint8_t. */
+/* Types by name.  Size 0: the size of a long.  Fixed-size types have several spellings (__u8,
+ * uint8_t). */
 static const struct {
     const char *name;
     uint8_t size;
@@ -89,8 +90,8 @@ unsigned pf_trace_type_size(perfile_bytes type, unsigned long_size, bool *is_sig
     return 0;
 }
 
-/* Takes what is in brackets at the end of `text`: *count is the number there, 0 if there is none or
- * a word.  False: there are no brackets. */
+/* Removes brackets at the end of `text`.  *count is the number in them, 0 if there is none or a
+ * word.  Returns false if there are no brackets. */
 static bool take_brackets(perfile_bytes *text, uint32_t *count)
 {
     uint32_t n = 0;
@@ -106,7 +107,7 @@ static bool take_brackets(perfile_bytes *text, uint32_t *count)
     return true;
 }
 
-/* PERFILE_STORED_… of a number; fields of tables have no signed numbers below 32 bits. */
+/* Returns PERFILE_STORED_… of a number.  Field tables have no signed numbers below 32 bits. */
 static uint8_t stored_as(unsigned size, bool is_signed)
 {
     if (size == 8)
@@ -121,7 +122,7 @@ static bool is_number_size(uint32_t size)
     return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* Sets what an array is; `count` items are declared, 0: it is not said how many. */
+/* Sets the type of an array of `count` declared items; 0: unknown number. */
 static void describe_array(perfile_tracepoint_field *f, perfile_bytes type, uint32_t count,
                            unsigned long_size)
 {
@@ -136,7 +137,7 @@ static void describe_array(perfile_tracepoint_field *f, perfile_bytes type, uint
         f->field.type = PERFILE_STORED_TEXT;
         f->field.kind = PERFILE_KIND_TEXT;
     } else if (size > 1 && is_number_size(size)) {
-        /* Items that are negative and below 64 bits have no type in the tables but S32. */
+        /* S32 and S64 are the only signed item types in the tables. */
         f->field.type = PERFILE_STORED_WORDS;
         f->field.element =
             size == 4 || size == 8 ? stored_as(size, is_signed) : stored_as(size, false);
@@ -155,7 +156,7 @@ static void describe_scalar(perfile_tracepoint_field *f, bool is_signed)
     f->field.kind = f->flags & PERFILE_TRACEPOINT_POINTER ? PERFILE_KIND_ADDR : PERFILE_KIND_DEC;
 }
 
-/* Takes the last name off `text`. */
+/* Removes the last name from `text`. */
 static perfile_bytes take_name(perfile_bytes *text)
 {
     size_t begin = text->len;
@@ -167,8 +168,8 @@ static perfile_bytes take_name(perfile_bytes *text)
 }
 
 /* The brackets may follow the name (char comm[16]) or the type (__data_loc char[] name).  A bit
- * field (name:3) is the number that its bits are in: the description does not say which they are.
- */
+ * field (name:3) is read as the number that contains it: the description does not say which bits it
+ * has. */
 bool pf_trace_declare(perfile_bytes text, bool has_sign, bool is_signed, unsigned long_size,
                       perfile_tracepoint_field *f, perfile_bytes *name, perfile_bytes *type)
 {

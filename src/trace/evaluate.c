@@ -1,7 +1,7 @@
-/* Evaluating the expressions of a print fmt (print.h).
+/* Evaluates the expressions of a print fmt (print.h).
  *
- * Jumps only lead forward, so evaluating costs at most one visit of each step.  The compiler has
- * counted the values on the stack: a step never takes one that is not there. */
+ * Jumps only go forward, so each step is executed at most once.  The compiler has counted the
+ * values on the stack: a step never pops more than there are. */
 #include <string.h>
 
 #include "trace/print.h"
@@ -31,7 +31,7 @@ static pf_print_value field_value(const pf_trace_format *f, const perfile_tracep
     return v;
 }
 
-/* A value of a dynamic field: its text, bytes, length or bit mask. */
+/* Returns the value of a dynamic field: its text, bytes, length or bit mask. */
 static pf_print_value dynamic_value(const pf_trace_format *f, const pf_print_step *s,
                                     perfile_bytes payload)
 {
@@ -44,7 +44,7 @@ static pf_print_value dynamic_value(const pf_trace_format *f, const pf_print_ste
     return v;
 }
 
-/* Cuts a number to the size of a type. */
+/* Truncates a number to the size of a type. */
 static uint64_t cut(uint64_t n, unsigned bytes, bool is_signed)
 {
     if (bytes >= 8)
@@ -53,7 +53,7 @@ static uint64_t cut(uint64_t n, unsigned bytes, bool is_signed)
     return is_signed ? (uint64_t)((int64_t)(n << unused) >> unused) : n << unused >> unused;
 }
 
-/* An item of an array; 0 if it is outside. */
+/* Returns an item of an array; 0 if the index is out of range. */
 static pf_print_value item(const pf_trace_format *f, const pf_print_value *array, uint64_t i)
 {
     const unsigned size = array->element;
@@ -71,7 +71,7 @@ static uint64_t divide(uint64_t a, uint64_t b, bool is_signed, bool rest)
         return 0;
     if (!is_signed)
         return rest ? a % b : a / b;
-    if (b == UINT64_MAX) /* -1: the least number divided by it would overflow */
+    if (b == UINT64_MAX) /* -1: dividing the smallest number by it would overflow */
         return rest ? 0 : 0 - a;
     return (uint64_t)(rest ? (int64_t)a % (int64_t)b : (int64_t)a / (int64_t)b);
 }
@@ -83,7 +83,7 @@ static uint64_t shift_right(uint64_t a, uint64_t b, bool is_signed)
     return is_signed ? (uint64_t)((int64_t)a >> b) : a >> b;
 }
 
-/* -1, 0 or 1, as a is less than, equal to or more than b. */
+/* Returns -1, 0 or 1 if a is less than, equal to or greater than b. */
 static int order_of(uint64_t a, uint64_t b, bool is_signed)
 {
     if (is_signed)
@@ -91,7 +91,7 @@ static int order_of(uint64_t a, uint64_t b, bool is_signed)
     return (a > b) - (a < b);
 }
 
-/* An operator of two numbers. */
+/* Applies an operator to two numbers. */
 static pf_print_value calculate(uint8_t code, const pf_print_value *x, const pf_print_value *y)
 {
     const uint64_t a = x->number, b = y->number;
@@ -135,7 +135,7 @@ static pf_print_value calculate(uint8_t code, const pf_print_value *x, const pf_
     }
 }
 
-/* The first `n` bytes of a value, as many as there are. */
+/* Returns the first `n` bytes of a value, or all if it has fewer. */
 static pf_print_value first_bytes(const pf_print_value *of, uint64_t n, uint8_t what,
                                   uint8_t element)
 {
@@ -146,14 +146,14 @@ static pf_print_value first_bytes(const pf_print_value *of, uint64_t n, uint8_t 
     return v;
 }
 
-/* __print_array(): items of another size than a number has are taken for bytes. */
+/* Evaluates __print_array().  Items with a size that no number has are printed as bytes. */
 static pf_print_value array_of(const pf_print_value *bytes, uint64_t n, uint64_t size)
 {
     const uint8_t element = size == 2 || size == 4 || size == 8 ? (uint8_t)size : 1;
     return first_bytes(bytes, n < UINT32_MAX ? n * element : UINT64_MAX, PF_VALUE_ARRAY, element);
 }
 
-/* A step that takes the value *v. */
+/* Executes a step with one operand, *v. */
 static void change(const pf_print_step *s, pf_print_value *v)
 {
     switch (s->code) {
@@ -177,7 +177,7 @@ static void change(const pf_print_step *s, pf_print_value *v)
     }
 }
 
-/* A step that takes two values or three, and leaves one at v[0]. */
+/* Executes a step with two or three operands; the result is v[0]. */
 static void join(const pf_trace_format *f, const pf_print_step *s, pf_print_value *v)
 {
     switch (s->code) {
@@ -200,7 +200,7 @@ static void join(const pf_trace_format *f, const pf_print_step *s, pf_print_valu
     }
 }
 
-/* A step that takes no value: what it pushes. */
+/* Returns the value that a step without operands pushes. */
 static pf_print_value pushed(const pf_trace_format *f, const pf_print_step *s,
                              perfile_bytes payload)
 {
@@ -221,7 +221,7 @@ pf_print_value pf_print_evaluate(const pf_trace_format *f, const pf_print_step *
 {
     pf_print_value stack[PF_PRINT_DEPTH + 1];
     unsigned top = 0;
-    if (n == 1 && steps->code <= PF_PRINT_BITMASK) /* as most are */
+    if (n == 1 && steps->code <= PF_PRINT_BITMASK) /* the common case */
         return pushed(f, steps, payload);
     stack[0] = number(0, true);
     for (uint32_t i = 0; i < n;) {

@@ -1,8 +1,8 @@
-/* The metadata of an EventHeader event as rows and fields (eventheader.h).
+/* Converts the metadata of an EventHeader event to rows and fields (eventheader.h).
  *
- * Metadata is the name of the event, then a row for each field: name, encoding, and what the bits
- * of these bytes say is there.  A struct is a row that says how many of those after it are its
- * members. */
+ * Metadata is the name of the event, then a row for each field: its name and its encoding, followed
+ * by optional data that the bits of the encoding announce.  A struct is a row with a count of the
+ * following rows that are its members. */
 #include "trace/eventheader.h"
 
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include "base/cursor.h"
 #include "base/error.h"
 
-enum { HEADER = 8 }; /* bytes of the fields from eventheader_flags to level */
+enum { HEADER = 8 }; /* size of the fields from eventheader_flags to level */
 
-/* The first field that is of the event. */
+/* Finds the first field that is not common to all tracepoints. */
 static const perfile_tracepoint_field *header_of(const pf_trace_format *f)
 {
     uint32_t i = 0;
@@ -78,7 +78,7 @@ unsigned pf_eh_size(uint8_t encoding)
     return e < sizeof sizes ? sizes[e] : 0;
 }
 
-/* The format in use: one that the encoding cannot have is its default. */
+/* Returns the effective format: one that the encoding does not support becomes the default. */
 static uint8_t format_of(uint8_t encoding, uint8_t format)
 {
     static const uint32_t usable[] = {
@@ -113,7 +113,7 @@ bool pf_eh_is_made(const pf_eh_row *row)
     return row->format >= PF_EH_FLOAT && row->format != PF_EH_PORT;
 }
 
-/* What the value of a row is. */
+/* Sets the type of a row's value. */
 static void declare(const pf_eh_row *row, perfile_tracepoint_field *f)
 {
     static const uint8_t plain[] = {[1] = PERFILE_STORED_U8,
@@ -147,20 +147,21 @@ static void declare(const pf_eh_row *row, perfile_tracepoint_field *f)
     }
 }
 
-/* A description while it is made. */
+/* A description under construction. */
 typedef struct describing {
     pf_arena *arena;
     perfile_tracepoint_field *fields;
     pf_eh_row *rows;
-    uint32_t first, n, room; /* rows */
-    size_t names;            /* bytes of the names so far */
+    uint32_t first, n, room; /* of rows */
+    size_t names;            /* size of the names so far */
     struct {
-        uint32_t row, left; /* members that are to come */
+        uint32_t row, left; /* number of missing members */
     } open[PF_EH_DEPTH];
     unsigned depth;
 } describing;
 
-/* True if a field has the name and is where a member of `parent` cannot be called so, too. */
+/* Returns true if the name is already used by another member of `parent`, or at top level by a
+ * field of the tracepoint. */
 static bool is_taken(const describing *x, const char *name, uint16_t parent)
 {
     for (uint32_t i = 0; i < x->n; i++)
@@ -172,8 +173,8 @@ static bool is_taken(const describing *x, const char *name, uint16_t parent)
     return false;
 }
 
-/* The name of a field: without attributes, of printable characters of ASCII, and with a number if
- * another has it: 2 and so on, of many that of the row.  *out NULL: that is taken, too. */
+/* Makes the name of a field: without attributes, in printable ASCII, and with a number if the name
+ * is taken: 2 and so on, in the end the row number.  *out is NULL if that is taken, too. */
 static perfile_status take_name(describing *x, perfile_bytes text, uint16_t parent,
                                 const char **out, perfile_error *err)
 {
@@ -197,7 +198,7 @@ static perfile_status take_name(describing *x, perfile_bytes text, uint16_t pare
                                  out, err);
 }
 
-/* Reads a row; false: it is none that is known. */
+/* Reads a row.  Returns false if it is invalid or unknown. */
 static bool read_row(pf_cursor *c, perfile_bytes *name, pf_eh_row *row)
 {
     enum { FORMAT = 0x80, TAG = 0x80 };
@@ -222,15 +223,15 @@ static bool read_row(pf_cursor *c, perfile_bytes *name, pf_eh_row *row)
     return true;
 }
 
-/* Ends the structs whose last member was read. */
+/* Ends structs after their last member. */
 static void close_structs(describing *x)
 {
     while (x->depth && --x->open[x->depth - 1].left == 0)
         x->rows[x->open[--x->depth].row].end = (uint16_t)x->n;
 }
 
-/* Ends the structs that the metadata ends in: they say that they have more members than there are.
- * One without any is left out, because a list of it takes no bytes. */
+/* Ends the structs that claim more members than the metadata has.  A struct without members is
+ * dropped, because a list of it would take no bytes. */
 static void end_structs(describing *x)
 {
     while (x->n && (x->rows[x->n - 1].encoding & PF_EH_ENCODING) == PF_EH_STRUCT)
@@ -240,8 +241,8 @@ static void end_structs(describing *x)
             x->rows[x->open[i].row].end = (uint16_t)x->n;
 }
 
-/* Reads rows until the metadata ends, or one is not known, or there are too many: then the structs
- * that it would be in are left out. */
+/* Reads rows to the end of the metadata.  Stops early at an unknown row, or at a limit; then the
+ * open structs are dropped. */
 static perfile_status read_rows(describing *x, pf_cursor *c, perfile_error *err)
 {
     perfile_bytes name;
@@ -277,7 +278,7 @@ static perfile_status read_rows(describing *x, pf_cursor *c, perfile_error *err)
     return st;
 }
 
-/* Puts the fields of the tracepoint, and those of all events, before the rows. */
+/* Copies the fields of the tracepoint, and adds those of every event, before the rows. */
 static void put_first(const pf_trace_format *base, describing *x)
 {
     static const char *const names[PF_EH_EXTRA] = {"event_name", "activity_id", "related_id"};
@@ -292,7 +293,7 @@ static void put_first(const pf_trace_format *base, describing *x)
     x->first = n + PF_EH_EXTRA;
 }
 
-/* Room for the description: a row of the metadata has at least two bytes. */
+/* Allocates the description.  A row of the metadata has at least two bytes. */
 static perfile_status make_room(const pf_trace_format *base, size_t metadata, describing *x,
                                 perfile_error *err)
 {

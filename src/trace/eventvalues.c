@@ -1,10 +1,11 @@
 /* The values of an EventHeader event (eventheader.h).
  *
- * They follow each other without gaps, so that those before one have to be passed to find it.
- * `reading` goes over the rows with a stack of the structs that it is in; each item of a list has
- * at least one byte of the payload, or the reading ends, so that it takes no more steps than the
- * payload has bytes, for each level.  Texts that are not stored as they are shown are made in a
- * buffer with room for all values of the payload, each at the place that follows from its own. */
+ * Values are packed, so all values before one must be read to find it.  `reading` iterates over the
+ * rows, with a stack of the current structs.  Each item of a list must have at least one byte in
+ * the payload, or reading ends; so it takes at most as many steps as the payload has bytes, for
+ * each level.  Values that are converted to text are written to a buffer with room for all values
+ * of the payload; each has its own position there, which follows from its position in the
+ * payload. */
 #include "trace/eventheader.h"
 
 #include <inttypes.h>
@@ -15,12 +16,12 @@
 #include "base/cursor.h"
 #include "trace/print.h"
 
-enum { COSTLY_NAME = 32 }; /* bytes of a name that count as one of the payload */
+enum { COSTLY_NAME = 32 }; /* length of a name that costs as much as one byte of payload */
 
 /* A struct, or a list of them. */
 typedef struct level {
     uint16_t row;
-    uint32_t left, position; /* items, of which the present one counts */
+    uint32_t left, position; /* remaining items including the current one; its index */
 } level;
 
 typedef struct reading {
@@ -31,10 +32,10 @@ typedef struct reading {
     uint32_t row;
     level levels[PF_EH_DEPTH];
     unsigned depth;
-    /* Who is shown them; NULL: nobody. */
+    /* The visitor; NULL if there is no consumer. */
     const perfile_visitor *visitor;
     void *user;
-    uint64_t offset; /* of the payload */
+    uint64_t offset; /* offset of the payload */
     size_t *left;
 } reading;
 
@@ -46,7 +47,7 @@ static bool is_array(const pf_eh_row *row)
     return row->encoding & (PF_EH_COUNTED | PF_EH_VARIABLE);
 }
 
-/* Takes the number of items of a row. */
+/* Reads the number of items of a row. */
 static uint32_t take_count(reading *x, const pf_eh_row *row)
 {
     return row->encoding & PF_EH_COUNTED    ? row->count
@@ -54,7 +55,7 @@ static uint32_t take_count(reading *x, const pf_eh_row *row)
                                             : 1;
 }
 
-/* Takes an item of a row, without its zero or its length. */
+/* Reads an item of a row, without its NUL or its length. */
 static perfile_bytes take_item(reading *x, const pf_eh_row *row)
 {
     pf_cursor *c = &x->c;
@@ -76,7 +77,7 @@ static perfile_bytes take_item(reading *x, const pf_eh_row *row)
     return text;
 }
 
-/* Appends a character in UTF-8; what is none is U+FFFD. */
+/* Appends a character in UTF-8; invalid ones become U+FFFD. */
 static void put_character(pf_print_out *out, uint32_t c)
 {
     uint8_t b[4];
@@ -90,7 +91,7 @@ static void put_character(pf_print_out *out, uint32_t c)
     pf_print_bytes(out, b, (size_t)n);
 }
 
-/* Takes a mark that says the order of bytes off the text: *swapped. */
+/* Removes a byte order mark from the text, and sets *swapped. */
 static void take_mark(perfile_bytes *text, unsigned size, bool *swapped)
 {
     static const uint8_t utf8[] = {0xef, 0xbb, 0xbf};
@@ -109,7 +110,7 @@ static void take_mark(perfile_bytes *text, unsigned size, bool *swapped)
     text->len -= n;
 }
 
-/* A text of characters of `size` bytes. */
+/* Appends a text with characters of `size` bytes. */
 static void put_characters(pf_print_out *out, perfile_bytes text, unsigned size, bool swapped)
 {
     for (size_t i = 0; i + size <= text.len; i += size) {
@@ -125,7 +126,7 @@ static void put_characters(pf_print_out *out, perfile_bytes text, unsigned size,
     }
 }
 
-/* A floating point number, in as few digits as give it back. */
+/* Appends a floating-point number, with the fewest digits that restore it. */
 static void put_float(pf_print_out *out, perfile_bytes b, bool swapped)
 {
     enum { SINGLE = 6, SINGLE_MOST = 9, WIDE = 15, WIDE_MOST = 17 };
@@ -148,7 +149,7 @@ static void put_float(pf_print_out *out, perfile_bytes b, bool swapped)
     pf_print_bytes(out, text, strlen(text));
 }
 
-/* An address or a UUID, as a print fmt shows it. */
+/* Appends an address or a UUID in the style of a print fmt. */
 static void put_address(pf_print_out *out, const char *kind, perfile_bytes b)
 {
     pf_print_piece piece = {.conversion = 'p'};
@@ -190,7 +191,7 @@ static void put_item(pf_print_out *out, const pf_eh *self, const pf_eh_row *row,
     }
 }
 
-/* Where the text of what is at the position is made; false: there is no memory. */
+/* Prepares the output for the text of the next value.  Returns false when out of memory. */
 static bool begin_text(reading *x, pf_print_out *out)
 {
     const size_t at = PF_EH_GROWTH * (size_t)(x->c.pos - x->payload.ptr),
@@ -202,7 +203,7 @@ static bool begin_text(reading *x, pf_print_out *out)
     return true;
 }
 
-/* A text that is made, or several: each with its length before it. */
+/* Converts a value to text, or an array to several texts, each after its length. */
 static bool make_text(reading *x, const pf_eh_row *row, perfile_value *v)
 {
     pf_print_out out;
@@ -230,7 +231,7 @@ static bool make_text(reading *x, const pf_eh_row *row, perfile_value *v)
     return true;
 }
 
-/* Takes the value of a row that is no struct; false: it is not there. */
+/* Reads the value of a row that is not a struct.  Returns false if it is not there. */
 static bool take_value(reading *x, const pf_eh_row *row, perfile_value *v)
 {
     const uint8_t *begin = x->c.pos;
@@ -271,7 +272,7 @@ static void show_end(reading *x, const perfile_field *f)
         x->visitor->end(x->user, f);
 }
 
-/* Goes into a struct, or over a list that is empty. */
+/* Enters a struct, or skips an empty list. */
 static void enter(reading *x, const pf_eh_row *row)
 {
     const uint32_t n = take_count(x, row);
@@ -290,7 +291,8 @@ static void enter(reading *x, const pf_eh_row *row)
     x->row++;
 }
 
-/* After the last member of a struct: the next item, or what follows. */
+/* Called after the last member of a struct: continues with the next item, or with the row after the
+ * struct. */
 static void leave(reading *x)
 {
     level *l = &x->levels[x->depth - 1];
@@ -307,7 +309,7 @@ static void leave(reading *x)
     x->depth--;
 }
 
-/* The next value that is there; false behind the last, when all that was entered is left. */
+/* Reads the next value.  Returns false at the end, when all structs have been left. */
 static bool next_value(reading *x, uint32_t *at, perfile_value *v)
 {
     for (;;) {
@@ -329,7 +331,7 @@ static bool next_value(reading *x, uint32_t *at, perfile_value *v)
     }
 }
 
-/* The fields that each event has.  The name is without attributes. */
+/* Returns a field that each event has.  The event name is without attributes. */
 static bool extra_value(const pf_eh_parts *parts, perfile_bytes payload, uint32_t which,
                         perfile_value *v)
 {
@@ -350,7 +352,7 @@ static bool extra_value(const pf_eh_parts *parts, perfile_bytes payload, uint32_
     return true;
 }
 
-/* Begins to read; false: the payload is not of this event. */
+/* Begins reading.  Returns false if the payload is not of this event. */
 static bool begin(const pf_trace_format *f, perfile_bytes payload, pf_eh_parts *parts, reading *x)
 {
     const pf_eh *self = f->self;

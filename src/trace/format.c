@@ -1,4 +1,4 @@
-/* Reading the description of a tracepoint, line by line (format.h). */
+/* Reads the description of a tracepoint, line by line (format.h). */
 #include "trace/eventheader.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* Takes the next line off `text`, without its end. */
+/* Removes the next line from `text`; *line is without its end. */
 static bool next_line(perfile_bytes *text, perfile_bytes *line)
 {
     if (!text->len)
@@ -32,7 +32,7 @@ static perfile_bytes without_blanks(perfile_bytes t)
     return t;
 }
 
-/* If `text` begins with `key`: takes it off. */
+/* Removes `key` from the beginning of `text`.  Returns false if it is not there. */
 static bool take_key(perfile_bytes *text, const char *key)
 {
     const size_t n = strlen(key);
@@ -43,8 +43,8 @@ static bool take_key(perfile_bytes *text, const char *key)
     return true;
 }
 
-/* Takes "KEY:NUMBER;" and the blanks before it off the text.  Returns false, and takes nothing, if
- * something else is there. */
+/* Removes "KEY:NUMBER;" and the blanks before it from the text.  Returns false, and removes
+ * nothing, if it is not there. */
 static bool take_number(perfile_bytes *text, const char *key, uint32_t *number)
 {
     perfile_bytes t = without_blanks(*text);
@@ -62,13 +62,13 @@ static bool take_number(perfile_bytes *text, const char *key, uint32_t *number)
     return true;
 }
 
-/* A description while it is read. */
+/* A description under construction. */
 typedef struct reading {
     const pf_trace_source *source;
     pf_arena *arena;
-    perfile_tracepoint_field *fields; /* room for PF_TRACE_FIELDS, or fewer if the text is short */
+    perfile_tracepoint_field *fields; /* room for PF_TRACE_FIELDS; fewer if the text is short */
     uint32_t n, room;
-    size_t names; /* bytes of the names so far */
+    size_t names; /* size of the names so far */
 } reading;
 
 static perfile_status refuse(perfile_error *err, const char *why)
@@ -76,7 +76,7 @@ static perfile_status refuse(perfile_error *err, const char *why)
     return pf_fail(err, PERFILE_E_CORRUPT, "tracepoint.format", "%s", why);
 }
 
-/* Reads what follows "field:" on a line. */
+/* Parses a line after "field:". */
 static perfile_status read_field(reading *x, perfile_bytes line, perfile_error *err)
 {
     const uint8_t *end = line.len ? memchr(line.ptr, ';', line.len) : NULL;
@@ -108,7 +108,8 @@ static perfile_status read_field(reading *x, perfile_bytes line, perfile_error *
     return PERFILE_OK;
 }
 
-/* Room for the fields: a line of one has at least 24 bytes ("field:u a;offset:0;size:1;"). */
+/* Allocates the fields.  The line of a field has at least 24 bytes ("field:u
+ * a;offset:0;size:1;"). */
 static perfile_status make_room(reading *x, perfile_error *err)
 {
     enum { LINE = 24 };
@@ -121,7 +122,8 @@ static perfile_status make_room(reading *x, perfile_error *err)
     return st;
 }
 
-/* Sorts the positions of fields by name: insertion, because most are few, and all have a limit. */
+/* Sorts the indices of fields by name.  Insertion sort is sufficient: most tracepoints have few
+ * fields, and their number is limited. */
 perfile_status pf_trace_sort_names(pf_trace_format *f, pf_arena *arena, perfile_error *err)
 {
     void *p;
@@ -140,7 +142,7 @@ perfile_status pf_trace_sort_names(pf_trace_format *f, pf_arena *arena, perfile_
     return PERFILE_OK;
 }
 
-/* Reads all lines; sets *print to what follows "print fmt:", which may have several. */
+/* Reads all lines.  Sets *print to the text after "print fmt:", which may have several lines. */
 static perfile_status read_lines(reading *x, perfile_bytes *print, perfile_error *err)
 {
     perfile_bytes text = x->source->text, line;

@@ -21,8 +21,8 @@ static void skip(perfile_bytes *t, size_t n)
     t->len -= n;
 }
 
-/* The text of a literal that begins at `t`; its end is a quote without a backslash.  One without an
- * end is all that is left. */
+/* Reads a literal that begins at `t`.  It ends at a quote without a backslash.  Without an end it
+ * is TOKEN_BAD and takes all the rest. */
 static pf_print_token literal(perfile_bytes *t)
 {
     for (size_t i = 1; i < t->len; i++) {
@@ -46,7 +46,8 @@ static int digit_of(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
 }
 
-/* A number: decimal, 0x, or octal with a zero in front; a suffix like UL says nothing. */
+/* Reads a number: decimal, hexadecimal with 0x, or octal with a leading zero.  A suffix like UL is
+ * ignored. */
 static pf_print_token number(perfile_bytes *t)
 {
     pf_print_token found = {.kind = TOKEN_NUMBER};

@@ -1,4 +1,4 @@
-/* Tokens of a print fmt, a few kinds of C's, and the functions that it may call. */
+/* Tokens of a print fmt, which are a subset of C's, and the functions that it may call. */
 #ifndef PF_TRACE_LEX_H
 #define PF_TRACE_LEX_H
 
@@ -10,13 +10,13 @@ typedef struct pf_print_token {
     uint8_t kind; /* TOKEN_… */
     char sign[3]; /* "<<" */
     uint64_t number;
-    perfile_bytes text; /* of a name; of a literal what is between the quotes */
+    perfile_bytes text; /* a name; the text between the quotes of a literal */
 } pf_print_token;
 
-/* Takes the next token off `t`. */
+/* Removes the next token from `t`. */
 pf_print_token pf_print_token_read(perfile_bytes *t);
 
-/* Functions of the kernel's macros.  They take a field; a value and a table; values; the size of a
+/* Functions of the kernel's macros, by their arguments: a field; a value and a table; values; a
  * type. */
 enum { CALL_FIELD, CALL_TABLE, CALL_VALUES, CALL_SIZE };
 
@@ -29,7 +29,7 @@ typedef struct pf_print_call {
 
 extern const pf_print_call pf_print_calls[];
 
-/* The position of a function in the table; -1: there is none of that name. */
+/* Returns the index of a function in the table; -1: unknown. */
 int pf_print_call_find(perfile_bytes name);
 
 #endif

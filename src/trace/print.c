@@ -1,4 +1,4 @@
-/* Printing a payload as its print fmt says (print.h), in the way of perf. */
+/* Prints a payload with its print fmt (print.h), in the way of perf. */
 #include "base/byte_order.h"
 #include "trace/eventheader.h"
 #include "trace/print.h"
@@ -33,7 +33,7 @@ static void put_text(pf_print_out *out, const char *text)
     pf_print_bytes(out, text, strlen(text));
 }
 
-/* A number with flags or a precision, as printf() prints it. */
+/* Prints a number with flags or a precision, by snprintf(). */
 static void put_formatted(pf_print_out *out, const pf_print_piece *p, int width, int precision,
                           uint64_t n)
 {
@@ -56,8 +56,8 @@ static void put_formatted(pf_print_out *out, const pf_print_piece *p, int width,
         pf_print_bytes(out, text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1);
 }
 
-/* A conversion of a number whose width and precision are known.  Decimal and hexadecimal numbers,
- * at most filled with zeros ("%03d"), are most. */
+/* Prints a number with known width and precision.  Most are decimal or hexadecimal, at most filled
+ * with zeros ("%03d"); these are converted here. */
 static void put_integer(pf_print_out *out, const pf_print_piece *p, int width, int precision,
                         uint64_t n)
 {
@@ -88,7 +88,7 @@ static void put_integer(pf_print_out *out, const pf_print_piece *p, int width, i
     pf_print_bytes(out, at, (size_t)(end - at));
 }
 
-/* The names of the bits of a number. */
+/* Prints the names of the bits of a number. */
 static void put_flags(pf_print_out *out, const pf_print *print, const pf_print_value *v)
 {
     uint64_t left = v->number;
@@ -124,7 +124,7 @@ static void put_symbol(pf_print_out *out, const pf_print *print, const pf_print_
     pf_print_number(out, "0x%llx", (unsigned long long)v->number);
 }
 
-/* Bytes in hexadecimal. */
+/* Prints bytes in hexadecimal. */
 static void put_hex(pf_print_out *out, const pf_print_value *v)
 {
     for (size_t i = 0; i < v->bytes.len && out->len < out->most; i++)
@@ -140,13 +140,13 @@ static void put_array(pf_print_out *out, const pf_trace_format *f, const pf_prin
                                                             v->element, false, f->swapped));
 }
 
-/* A bit mask in hexadecimal, the highest byte first, with a comma after each 32 bits. */
+/* Prints a bit mask in hexadecimal, the highest byte first, with a comma after each 32 bits. */
 static void put_bitmask(pf_print_out *out, const pf_trace_format *f, const pf_print_value *v)
 {
     const bool big = f->swapped != (bool)PF_NATIVE_BIG;
     const size_t n = v->bytes.len, word = f->long_size;
     for (size_t i = 0; i < n && out->len < out->most; i++) {
-        const size_t place = n - 1 - i; /* of the byte, by value */
+        const size_t place = n - 1 - i; /* index of the byte, by significance */
         const size_t at =
             big && n % word == 0 ? place / word * word + (word - 1 - place % word) : place;
         pf_print_number(out, "%02x", v->bytes.ptr[at]);
@@ -155,8 +155,8 @@ static void put_bitmask(pf_print_out *out, const pf_trace_format *f, const pf_pr
     }
 }
 
-/* A field that is printed by %s: an array is text; what is as large as a pointer is one, and shown
- * as the constant text at that address of the kernel, or as its number. */
+/* Prints a field with %s.  An array is text.  A field with the size of a pointer is one: it is
+ * printed as the kernel's constant text at that address, or as a number. */
 static void put_field(pf_print_out *out, const pf_trace_format *f, const pf_print_value *v)
 {
     if (!(v->field->flags & PERFILE_TRACEPOINT_ARRAY) && v->field->size == f->long_size) {
@@ -171,7 +171,7 @@ static void put_field(pf_print_out *out, const pf_trace_format *f, const pf_prin
     pf_print_bytes(out, v->bytes.ptr, nul ? (size_t)(nul - v->bytes.ptr) : v->bytes.len);
 }
 
-/* A value by %s, without width and precision.  Numbers are nothing, as in perf. */
+/* Prints a value with %s, without width and precision.  Numbers print nothing, as in perf. */
 static void put_value(pf_print_out *out, const pf_trace_format *f, const pf_print_value *v)
 {
     switch (v->what) {
@@ -204,7 +204,7 @@ static void put_value(pf_print_out *out, const pf_trace_format *f, const pf_prin
     }
 }
 
-/* %s: the text is cut to the precision, and filled with blanks up to the width. */
+/* Prints %s: the text is cut to the precision, and padded with blanks to the width. */
 static void put_string(pf_print_out *out, const pf_trace_format *f, const pf_print_piece *p,
                        int width, int precision, const pf_print_value *v)
 {
@@ -224,14 +224,14 @@ static void put_string(pf_print_out *out, const pf_trace_format *f, const pf_pri
     out->len += blanks;
 }
 
-/* What %p and its relatives need. */
+/* Data for %p and its variants. */
 typedef struct naming {
     perfile_tracepoint_symbol_fn *symbol;
     void *user;
 } naming;
 
-/* %p: the name of a function by %pS and its relatives, else the number, which is 0x0 there if it is
- * 0; without them glibc prints the pointer. */
+/* Prints %p. %pS and its variants print the name of a function, or else its address, even 0x0.  The
+ * others print what glibc prints for a pointer. */
 static void put_pointer(pf_print_out *out, const pf_print_piece *p, const naming *names, uint64_t n,
                         int width)
 {
@@ -289,7 +289,7 @@ static void put_piece(pf_print_out *out, const pf_trace_format *f, const pf_prin
     }
 }
 
-/* True if an array of bytes is text: all of it is, up to a zero. */
+/* Returns true if an array of bytes is text, up to its first NUL. */
 static bool is_text(perfile_bytes b)
 {
     size_t i = 0;
@@ -299,7 +299,7 @@ static bool is_text(perfile_bytes b)
     return true;
 }
 
-/* An array, field by field. */
+/* Prints an array in the field-by-field form. */
 static void put_raw_array(pf_print_out *out, const perfile_tracepoint_field *field, perfile_bytes b)
 {
     if (field->element == 1 && is_text(b)) {
@@ -313,7 +313,7 @@ static void put_raw_array(pf_print_out *out, const perfile_tracepoint_field *fie
     put_text(out, "]");
 }
 
-/* Field by field, in the words of perf, for a print fmt that cannot be evaluated. */
+/* Prints field by field, in perf's form, for a print fmt that cannot be evaluated. */
 static void put_fields(pf_print_out *out, const pf_trace_format *f, perfile_bytes payload)
 {
     put_text(out, "[FAILED TO PARSE]");
@@ -341,12 +341,13 @@ static void put_fields(pf_print_out *out, const pf_trace_format *f, perfile_byte
     }
 }
 
-/* A description is read-only but for this, which does not show. */
+/* Compiles the print fmt.  This is the only change of a description after it was made, and it is
+ * not visible outside. */
 void pf_trace_compile(const pf_trace_format *f)
 {
     pf_trace_format *mine = (pf_trace_format *)(uintptr_t)f;
     if (!f->compiled && pf_print_compile(f, f->arena, &mine->print, NULL) != PERFILE_OK)
-        mine->print = NULL; /* no memory for it: field by field */
+        mine->print = NULL; /* out of memory: payloads are printed field by field */
     mine->compiled = true;
 }
 

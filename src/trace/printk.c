@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next line: its address and the text between its quotes.  False: there is no line left. */
+/* Reads the address and the quoted text of the next valid line.  Returns false at the end. */
 static bool next_line(perfile_bytes *file, uint64_t *address, perfile_bytes *text)
 {
     while (file->len) {

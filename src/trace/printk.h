@@ -1,5 +1,5 @@
-/* Constant texts of the recorded kernel; payloads have their addresses.  They are in the file
- * tracefs/printk_formats, which is a part of feature TRACING_DATA.
+/* Constant texts of the recorded kernel.  Payloads contain their addresses.  The texts are in the
+ * file tracefs/printk_formats, which is a part of feature TRACING_DATA.
  *
  *     0xffffffff8281a591 : "End context switch"
  */
@@ -19,12 +19,12 @@ typedef struct pf_printk {
     size_t n;
 } pf_printk;
 
-/* Reads the file; lines that are not of this form are passed over.  Texts are copied to the arena.
+/* Reads the file; lines of any other form are skipped.  Texts are copied to the arena.
  * PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
 perfile_status pf_printk_read(pf_printk *out, perfile_bytes file, pf_arena *arena,
                               perfile_error *err);
 
-/* The text at an address; NULL: none is known.  `p` may be NULL. */
+/* Returns the text at an address, or NULL.  `p` may be NULL. */
 const char *pf_printk_find(const pf_printk *p, uint64_t address);
 
 #endif

@@ -1,16 +1,16 @@
-/* The format string of a print fmt, split into text and conversions (print.h). */
+/* Splits the format string of a print fmt into text and conversions (print.h). */
 #include <string.h>
 
 #include "trace/print.h"
 
-/* A format string while it is read. */
+/* State of the split. */
 typedef struct splitting {
     const uint8_t *at, *end;
     unsigned long_size;
-    uint8_t *texts; /* room for the text that is left */
+    uint8_t *texts; /* room for the rest of the text */
 } splitting;
 
-/* A copy of text without its escapes. */
+/* Copies text without its escapes. */
 static perfile_bytes without_escapes(splitting *s, const uint8_t *text, size_t n)
 {
     const perfile_bytes begin = {s->texts, 0};
@@ -50,7 +50,7 @@ static uint8_t take_flags(splitting *s)
     return flags;
 }
 
-/* A number; false if it is too large. */
+/* Reads a number.  Returns false if it is too large. */
 static bool take_size(splitting *s, int16_t *size)
 {
     int n = 0;
@@ -60,7 +60,7 @@ static bool take_size(splitting *s, int16_t *size)
     return n <= PF_PRINT_WIDTH;
 }
 
-/* The length modifiers: bytes that are taken of a number. */
+/* Reads a length modifier.  Returns the size of the number. */
 static uint8_t take_length(splitting *s)
 {
     if (take(s, 'h'))
@@ -74,7 +74,7 @@ static uint8_t take_length(splitting *s)
     return 4;
 }
 
-/* What follows %p. */
+/* Reads the letters after %p. */
 static void take_pointer(splitting *s, pf_print_piece *p)
 {
     static const char *const kinds[] = {"I6c", "I4", "i4", "I6", "i6", "ISpc", "ISp",
@@ -95,7 +95,7 @@ static void take_pointer(splitting *s, pf_print_piece *p)
     }
 }
 
-/* Reads a conversion behind its percent sign. */
+/* Reads a conversion after its percent sign. */
 static bool conversion(splitting *s, pf_print_piece *p)
 {
     p->flags = take_flags(s);
@@ -111,7 +111,7 @@ static bool conversion(splitting *s, pf_print_piece *p)
             return false;
     }
     if (p->width == -1 && p->precision == -2)
-        return false; /* one `star` is all that a piece has */
+        return false; /* a piece has only one `star` */
     p->bytes = take_length(s);
     if (s->at == s->end || !*s->at || !strchr("diuxXocsp", *s->at))
         return false;
@@ -123,7 +123,7 @@ static bool conversion(splitting *s, pf_print_piece *p)
     return true;
 }
 
-/* A "%%" ends a piece without a conversion, whose text has one of the two signs. */
+/* A "%%" ends a piece without a conversion; its text has one percent sign. */
 int pf_print_split(perfile_bytes format, unsigned long_size, uint8_t *texts, pf_print_piece *pieces,
                    int room)
 {

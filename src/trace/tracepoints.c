@@ -1,5 +1,5 @@
-/* The tracepoints of a session (perfile/tracepoint.h): descriptions are read when they are asked
- * for the first time, and kept by number. */
+/* The tracepoints of a session (perfile/tracepoint.h).  Descriptions are read at their first use
+ * and stored by number. */
 #include "trace/tracepoints.h"
 
 #include <string.h>
@@ -12,23 +12,23 @@
 #include "trace/eventheader.h"
 #include "trace/printk.h"
 
-enum { COSTLY_NAME = 32 }; /* bytes of a name that count as one of the payload */
+enum { COSTLY_NAME = 32 }; /* length of a name that costs as much as one byte of payload */
 
-/* What is known of a number. */
+/* The state of a tracepoint number. */
 typedef struct known {
-    const pf_trace_format *format; /* NULL: there is no description that can be read */
+    const pf_trace_format *format; /* NULL: no readable description */
     bool asked;
 } known;
 
 struct perfile_tracepoints {
     const perfile_session *session;
     pf_arena arena;
-    pf_ids by_id; /* number -> position in `all` */
+    pf_ids by_id; /* number -> index in `all` */
     known *all;
     uint32_t n, cap;
-    uint64_t generation; /* of the session, when it was asked */
+    uint64_t generation; /* of the session, at the last query */
     pf_printk printk;
-    bool has_printk; /* it was read */
+    bool has_printk; /* printk was read */
     /* Events of payloads that describe themselves, by a hash of their metadata. */
     pf_arena event_arena;
     pf_ids event_ids;
@@ -66,7 +66,8 @@ void perfile_tracepoints_close(perfile_tracepoints *t)
     pf_free(t);
 }
 
-/* What could not be found before may have come since then: in a pipe descriptions are records. */
+/* Makes missing descriptions be looked up again after the session has grown: in a pipe,
+ * descriptions are records. */
 static void forget_missing(perfile_tracepoints *t)
 {
     const uint64_t generation = perfile_session_generation(t->session);
@@ -77,7 +78,7 @@ static void forget_missing(perfile_tracepoints *t)
         t->all[i].asked = t->all[i].format != NULL;
 }
 
-/* The position of a number in `all`, which is added if it is new. */
+/* Returns the index of a number in `all`, and adds it if it is new. */
 static perfile_status place_of(perfile_tracepoints *t, uint64_t id, uint32_t *place,
                                perfile_error *err)
 {
@@ -96,7 +97,7 @@ static perfile_status place_of(perfile_tracepoints *t, uint64_t id, uint32_t *pl
     return PERFILE_OK;
 }
 
-/* Reads the constant texts of the kernel, once there is a description of a tracepoint. */
+/* Reads the constant texts of the kernel, at the first description of a tracepoint. */
 static perfile_status read_printk(perfile_tracepoints *t, perfile_error *err)
 {
     perfile_tracing_formats formats;
@@ -157,7 +158,7 @@ perfile_status pf_tracepoints_of_event(perfile_tracepoints *t, const perfile_eve
     return pf_tracepoints_find(t, event->attr->config, out, err);
 }
 
-/* Of what makes two payloads ones of the same event. */
+/* Hashes the properties that identify the event of a payload. */
 static uint64_t hash_of(const perfile_tracepoints *t, const pf_trace_format *base,
                         const pf_eh_parts *parts)
 {
@@ -175,7 +176,7 @@ static bool is_event(const pf_trace_format *f, const pf_trace_format *base,
            memcmp(f->self->metadata.ptr, parts->metadata.ptr, parts->metadata.len) == 0;
 }
 
-/* Describes an event that is not known yet. */
+/* Describes a new event. */
 static perfile_status add_event(perfile_tracepoints *t, uint64_t hash, const pf_eh_parts *parts,
                                 const pf_trace_format **f, perfile_error *err)
 {
@@ -272,7 +273,7 @@ perfile_status perfile_tracepoint_walk(perfile_tracepoints *t, const perfile_rec
     for (uint32_t i = 0; st == PERFILE_OK && i < found->n_fields; i++) {
         perfile_value value;
         const perfile_tracepoint_field *f = &found->fields[i];
-        /* Fields that lie over others may not show a short payload again and again. */
+        /* Charges each field, so that overlapping fields cannot show a short payload many times. */
         const size_t cost = f->size + strlen(f->field.name) / COSTLY_NAME;
         if (f->flags & (PERFILE_TRACEPOINT_COMMON | PERFILE_TRACEPOINT_SELF) || cost > left ||
             perfile_tracepoint_value(found, payload, i, &value) != PERFILE_OK)

@@ -24,8 +24,9 @@ uint64_t pf_trace_number(const uint8_t *p, size_t size, bool sign, bool swapped)
     }
 }
 
-/* Where a dynamic field is.  The word that says it has the offset below and the size above 16 bits;
- * the words of bit masks have 32 bits of each in some kernels, which no recorder writes. */
+/* Finds a dynamic field.  Its word has the offset in the low 16 bits and the size in the high 16
+ * bits.  In some kernels the words of bit masks have 32 bits for each, but no recorder writes
+ * those. */
 static bool dynamic_bytes(const pf_trace_format *f, const perfile_tracepoint_field *field,
                           perfile_bytes payload, perfile_bytes *bytes)
 {

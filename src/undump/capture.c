@@ -1,7 +1,7 @@
-/* Header, events, features and records of a perf.data capture, out of the lines of a dump.
+/* Header, events, features and records of a perf.data capture, made from the lines of a dump.
  *
- * Records and features go through the encoders of core/encode.h, which read back what they made: so
- * a line whose values contradict each other is an error that names the member. */
+ * Records and features are encoded by core/encode.h, which reads back its result: a line with
+ * contradictory values is an error that names the member. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,13 +12,14 @@
 #include "undump/undump.h"
 
 enum {
-    /* Zeros that may stand behind the fields of a record, beside padding: old perf wrote names of
-     * files with room for PATH_MAX bytes. */
+    /* Limit for zeros after the fields of a record, in addition to padding: old versions of perf
+     * wrote file names with room for PATH_MAX bytes. */
     MOST_SLACK = 4096 + 64,
-    /* All of them together: so many, and so many for each byte of the dump. */
+    /* Limit for all of them: a constant, plus an amount for each byte of the dump. */
     SLACK_IN_ALL = 16 << 20,
     SLACK_A_BYTE = 4,
-    /* Bytes of a feature: so many, and so many for each byte of its line.  Strings take 68. */
+    /* Limit for the bytes of a feature: a constant, plus an amount for each byte of its line.
+     * Strings take 68. */
     FEATURE_BYTES = 64 << 10,
     FEATURE_A_BYTE = 80,
     MOST_EVENTS = 1 << 20,
@@ -37,7 +38,7 @@ static perfile_encode_options encoding(const pf_undump_state *u)
                                         big ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE};
 }
 
-/* One of a few words: its number, -1 for others. */
+/* Returns the index of a word in a list; -1: not in the list. */
 static int word_of(perfile_bytes text, const char *const *words, int n)
 {
     for (int i = 0; i < n; i++)
@@ -82,7 +83,7 @@ perfile_status pf_undump_header(pf_undump_state *u, const pf_undump_object *o, p
     return perfile_writer_open(u->sink, &how, &u->writer, err);
 }
 
-/* Lines that only perf.data has. */
+/* Fails for lines that only perf.data has. */
 static perfile_status needs_perf(const pf_undump_state *u, perfile_error *err)
 {
     if (u->writer)
@@ -106,7 +107,7 @@ perfile_status pf_undump_add_layout(pf_undump_state *u, const perfile_attr *attr
     return PERFILE_OK;
 }
 
-/* The ids of an attr line. */
+/* Reads the ids of an attr line. */
 static perfile_status read_ids(pf_undump_state *u, const uint8_t *at, perfile_words *ids,
                                perfile_error *err)
 {
@@ -137,8 +138,8 @@ static perfile_status read_ids(pf_undump_state *u, const uint8_t *at, perfile_wo
     return PERFILE_OK;
 }
 
-/* Makes the attr in u->space.out.  An impossible size is what the dump of a damaged capture has; it
- * becomes 64, which is how such an attr was read. */
+/* Encodes the attr to u->space.out.  Dumps of damaged captures may have an impossible size.  It
+ * becomes 64, because that is how such an attr was read. */
 static perfile_status encode_attr(pf_undump_state *u, const perfile_attr *attr, size_t *len,
                                   perfile_error *err)
 {
@@ -194,15 +195,15 @@ perfile_status pf_undump_event_type(pf_undump_state *u, const pf_undump_object *
 
 /* Features. */
 
-/* The processors that NRCPUS has: CPU_TOPOLOGY is read by them. */
+/* Stores the number of CPUs from NRCPUS, which is needed to read CPU_TOPOLOGY. */
 static void note_cpus(pf_undump_state *u, uint32_t number)
 {
     if (number == PERFILE_FEATURE_NRCPUS)
         u->n_cpus = ((const perfile_nrcpus *)u->given)->nr_cpus_avail;
 }
 
-/* True if a line may become so many bytes: a size in it that nothing fills, as that of the attrs in
- * EVENT_DESC, is not believed. */
+/* Returns true if `len` bytes are plausible for the line.  A size that is only claimed, like that
+ * of the attrs in EVENT_DESC, is not trusted. */
 static bool is_worth(const pf_undump_state *u, size_t len)
 {
     return len <= FEATURE_BYTES || (len - FEATURE_BYTES) / FEATURE_A_BYTE <= u->item.len;
@@ -229,7 +230,7 @@ static perfile_status encode_feature(pf_undump_state *u, const pf_row *row, size
 perfile_status pf_undump_payload(pf_undump_state *u, uint32_t number, const uint8_t *data,
                                  size_t *len, bool *lost, perfile_error *err)
 {
-    static const pf_undump_keys none = {0}; /* of what no table describes: `data` only */
+    static const pf_undump_keys none = {0}; /* for features without a table: only `data` */
     const pf_row *row = pf_feature_row(number);
     pf_undump_filled filled;
     if (row && !row->contract)
@@ -259,7 +260,7 @@ perfile_status pf_undump_payload(pf_undump_state *u, uint32_t number, const uint
     return st;
 }
 
-/* Features that say how the file is stored: the writer makes them of what it writes. */
+/* Returns true for features that describe how the file is stored: the writer makes them itself. */
 static bool is_of_storage(uint64_t number)
 {
     return number == PERFILE_FEATURE_AUXTRACE || number == PERFILE_FEATURE_DIR_FORMAT ||
@@ -296,18 +297,19 @@ perfile_status pf_undump_feature(pf_undump_state *u, const pf_undump_object *o, 
 
 /* Records. */
 
-/* What the line of a record says beside its body. */
+/* The members of a record's line, except its body. */
 typedef struct record {
     uint32_t type;
     uint16_t misc;
-    uint32_t size; /* 0: not said */
+    uint32_t size; /* 0: not given */
     const pf_row *row;
     const perfile_layout *layout;
-    size_t len; /* of the record in u->space.out */
+    size_t len; /* length of the record in u->space.out */
     bool lost;  /* the dump does not have its bytes */
 } record;
 
-/* The layout of the event that `attr` names; null stands for any event, because all are alike. */
+/* Finds the layout of the event that `attr` names. null means any event, because all have the same
+ * layout. */
 static perfile_status find_layout(pf_undump_state *u, const pf_undump_object *o, record *r,
                                   perfile_error *err)
 {
@@ -373,7 +375,7 @@ static perfile_status put_header(pf_undump_state *u, const pf_undump_object *o, 
     return PERFILE_OK;
 }
 
-/* The trailer of a record, from the key sample_id. */
+/* Reads the trailer of a record from the key sample_id. */
 static perfile_status read_trailer(pf_undump_state *u, const pf_undump_object *o, const record *r,
                                    perfile_sample_id *id, perfile_error *err)
 {
@@ -389,7 +391,7 @@ static perfile_status read_trailer(pf_undump_state *u, const pf_undump_object *o
     return st;
 }
 
-/* A record that is bytes in the dump: of a type that no table describes, or damaged. */
+/* Writes a record that the dump has as bytes: of an unknown type, or damaged. */
 static perfile_status put_raw(pf_undump_state *u, const pf_undump_object *o, record *r,
                               perfile_bytes body, perfile_error *err)
 {
@@ -414,7 +416,7 @@ static perfile_status put_raw(pf_undump_state *u, const pf_undump_object *o, rec
     return st == PERFILE_OK ? put_header(u, o, r, err) : st;
 }
 
-/* The part of the body that the fields of a row make, then bytes that the dump shows as one. */
+/* Appends the bytes that the dump shows as one value to the fields of a row. */
 static perfile_status add_rest(pf_undump_state *u, const pf_undump_object *o, record *r,
                                perfile_bytes rest, perfile_error *err)
 {
@@ -428,7 +430,7 @@ static perfile_status add_rest(pf_undump_state *u, const pf_undump_object *o, re
     return put_header(u, o, r, err);
 }
 
-/* Counts zeros behind the fields of a record, of which there may be only so many. */
+/* Counts zeros after the fields of a record, and checks the limits. */
 static perfile_status count_slack(pf_undump_state *u, const pf_undump_object *o, size_t len,
                                   uint64_t size, perfile_error *err)
 {
@@ -442,7 +444,7 @@ static perfile_status count_slack(pf_undump_state *u, const pf_undump_object *o,
                           "%" PRIu64 ", its fields make %zu", size, len);
 }
 
-/* Measures the fields of a record that has a size. */
+/* Measures the fields of a record with a given size, and checks the limits. */
 static perfile_status check_slack(pf_undump_state *u, const pf_undump_object *o, const record *r,
                                   const perfile_encode_options *how, perfile_error *err)
 {
@@ -456,7 +458,7 @@ static perfile_status check_slack(pf_undump_state *u, const pf_undump_object *o,
     return st == PERFILE_OK ? count_slack(u, o, len, r->size, err) : st;
 }
 
-/* Encodes u->given as the record. */
+/* Encodes u->given as a record. */
 static perfile_status encode_record(pf_undump_state *u, const pf_undump_object *o, record *r,
                                     perfile_error *err)
 {
@@ -476,7 +478,7 @@ static perfile_status encode_record(pf_undump_state *u, const pf_undump_object *
     return st;
 }
 
-/* HEADER_ATTR begins an event. */
+/* Adds the event of a HEADER_ATTR. */
 static perfile_status note_attr(pf_undump_state *u, const record *r, perfile_error *err)
 {
     if (r->type != PERFILE_RECORD_HEADER_ATTR)
@@ -484,7 +486,7 @@ static perfile_status note_attr(pf_undump_state *u, const record *r, perfile_err
     return pf_undump_add_layout(u, &((const perfile_header_attr *)u->given)->attr, err);
 }
 
-/* HEADER_FEATURE: its number, and the feature in it. */
+/* Makes a HEADER_FEATURE: the number, and the feature in it. */
 static perfile_status put_feature(pf_undump_state *u, const pf_undump_object *o, record *r,
                                   perfile_error *err)
 {
@@ -499,7 +501,7 @@ static perfile_status put_feature(pf_undump_state *u, const pf_undump_object *o,
     if (st != PERFILE_OK)
         return st;
     if (body.at[PF_LINE_error]) {
-        /* The end of the list of features has a number and nothing else. */
+        /* The record that ends the list of features has only a number. */
         r->lost = r->size != FRONT;
     } else if (!body.at[PF_LINE_data]) {
         return pf_undump_fail(u, u->item.ptr, "header_feature", err, "the key 'data' is missing");
@@ -514,7 +516,7 @@ static perfile_status put_feature(pf_undump_state *u, const pf_undump_object *o,
     }
     pf_store_u64(u->space.out + NUMBER_AT, number, u->swap);
     r->len = FRONT + len;
-    /* Strings may have been padded otherwise, and the record behind them. */
+    /* Strings, and the record after them, may have been padded differently. */
     if (r->size > r->len) {
         st = count_slack(u, o, r->len, r->size, err);
         if (st == PERFILE_OK)
@@ -566,8 +568,8 @@ static perfile_status make_record(pf_undump_state *u, const pf_undump_object *o,
     return st == PERFILE_OK ? note_attr(u, r, err) : st;
 }
 
-/* A record out of others: of a compressed one, which was left out, it is written; of fragments,
- * which were written, it is not. */
+/* Tells whether a record was in fragments.  Those records are not written, because the fragments
+ * were.  Records that were in a compressed record are written, because that was left out. */
 static perfile_status is_in_fragments(pf_undump_state *u, const pf_undump_object *o, bool *is,
                                       perfile_error *err)
 {
@@ -582,7 +584,7 @@ static perfile_status is_in_fragments(pf_undump_state *u, const pf_undump_object
     return st;
 }
 
-/* Remembers where fragments are, by the `index` of their lines. */
+/* Stores the range of the last fragments, by the `index` of their lines. */
 static void note_fragment(pf_undump_state *u, uint64_t index)
 {
     if (u->fragments_to != index)
@@ -603,7 +605,7 @@ static perfile_status write_record(pf_undump_state *u, const record *r, perfile_
     return perfile_writer_put(u->writer, &out, err);
 }
 
-/* True if bytes follow the record that was made: a dump has only their checksum. */
+/* Returns true if more bytes follow the record: a dump has only their checksum. */
 static bool has_more_behind(const pf_undump_state *u, const record *r)
 {
     const pf_frame f = {.type = r->type, .size = (uint32_t)r->len, .misc = r->misc};

@@ -1,9 +1,9 @@
-/* Fills structs with the objects of a dump; see keys.h.
+/* Fills structs from the objects of a dump; see keys.h.
  *
- * Objects in objects are a stack of frames, so that nothing recurses: a frame is an object whose
- * keys go into a struct, or an array whose items become a list of structs.  How deep that goes is
- * said by the tables; what is nested otherwise has no key.  Arrays grow in the arena of the line,
- * with what has arrived: no count of the input is believed. */
+ * Nested objects are a stack of frames, so that nothing recurses.  A frame is an object with keys
+ * that go into a struct, or an array with items that become a list of structs.  The tables limit
+ * the depth: an object that nests deeper has an unknown key.  Arrays grow in the arena of the line
+ * as items arrive: no count in the input is trusted. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -16,13 +16,13 @@ enum { FRAMES = 10 };
 
 typedef struct frame {
     const pf_undump_keys *keys;
-    uint8_t *base;    /* the struct, or the items of the list so far */
-    perfile_list *to; /* of a list; NULL: an object */
+    uint8_t *base;    /* the struct, or the list items so far */
+    perfile_list *to; /* destination of a list; NULL: an object */
     uint64_t seen[PF_KEYS_MOST / 64];
-    unsigned depth; /* of the reader in it */
-    unsigned of;    /* PF_SHAPE_…, PF_N_SHAPES: none of them */
+    unsigned depth; /* depth of the reader inside it */
+    unsigned of;    /* PF_SHAPE_…; PF_N_SHAPES: none */
     size_t n, room; /* items of a list */
-    unsigned next;  /* the key that is expected next */
+    unsigned next;  /* index of the key that is expected next */
 } frame;
 
 typedef struct filling {
@@ -35,7 +35,7 @@ typedef struct filling {
     perfile_error *err;
 } filling;
 
-/* What id_index shows as one list: entries, and the guests of each. */
+/* id_index shows entries and their guests as one list. */
 typedef struct guest {
     bool has_guest;
     perfile_id_index_guest guest;
@@ -56,7 +56,7 @@ static const pf_member guest_members[] = {
     {.what = PF_MEMBER_END}};
 static const pf_row_shape guest_shape = {"guest", guest_members, sizeof(guest), NULL};
 
-/* And cpu_topology: processors, and the die of each. */
+/* cpu_topology shows CPUs and their dies as one list. */
 typedef struct die {
     bool has_die;
     int32_t die_id;
@@ -73,7 +73,7 @@ static const pf_row_shape die_shape = {"die", die_members, sizeof(die), NULL};
 
 enum { GUEST_AT = sizeof(perfile_id_index_entry), DIE_AT = sizeof(perfile_topology_cpu) };
 
-/* Members that these lists show: they have no key of their own. */
+/* Returns true for members that are part of these lists and have no key of their own. */
 static bool is_joined(const pf_undump_key *key)
 {
     const pf_member *m = key->member;
@@ -126,7 +126,7 @@ static perfile_status fail_here(const filling *f, const char *why)
 
 /* Values. */
 
-/* An integer of the stored type `type` as 64 bits: two's complement of a negative one. */
+/* Reads an integer of the stored type `type` as 64 bits, negative ones in two's complement. */
 static perfile_status read_integer(filling *f, unsigned type, const char *name, uint64_t *v)
 {
     const uint8_t *at = f->c.pos;
@@ -206,7 +206,7 @@ static perfile_status fill_words(filling *f, const pf_member *m, uint8_t *to)
     if (st != PERFILE_OK || f->c.why)
         return st == PERFILE_OK ? fail_here(f, "") : st;
     perfile_words words = perfile_words_u64(items, n);
-    if (m->element == PERFILE_STORED_S32) { /* compared as 32 bits, in place */
+    if (m->element == PERFILE_STORED_S32) { /* stored as 32 bits, in place */
         int32_t *narrow = (int32_t *)(void *)bytes;
         for (size_t i = 0; i < n; i++)
             memcpy(&narrow[i], &(int32_t){(int32_t)(int64_t)items[i]}, sizeof *narrow);
@@ -253,7 +253,7 @@ static perfile_status fill_strings(filling *f, uint8_t *to)
     return PERFILE_OK;
 }
 
-/* Adds the bits of a word in which `v` is the value of a bit field. */
+/* Stores `v` in a bit field that is still 0. */
 static void add_bits(uint8_t *to, const perfile_bits *b, uint64_t v)
 {
     uint64_t word;
@@ -262,7 +262,7 @@ static void add_bits(uint8_t *to, const perfile_bits *b, uint64_t v)
     memcpy(to, &word, sizeof word);
 }
 
-/* An array of names of bits. */
+/* Fills a word from an array of names of bits. */
 static perfile_status fill_flags(filling *f, const pf_member *m, uint8_t *to)
 {
     const perfile_vocabulary *v = perfile_kind_words(m->kind);
@@ -309,7 +309,7 @@ static frame *push(filling *f, const pf_undump_keys *keys, unsigned of)
     return top;
 }
 
-/* Enters the object that comes next, whose keys go into `base`. */
+/* Enters the next object; its keys go into `base`. */
 static perfile_status push_object(filling *f, const pf_undump_keys *keys, unsigned of,
                                   uint8_t *base)
 {
@@ -335,7 +335,7 @@ static perfile_status push_list(filling *f, unsigned of, uint8_t *to)
     return st;
 }
 
-/* Makes a condition, and those around it, hold. */
+/* Makes a condition and the ones that enclose it hold. */
 static void hold(const frame *o, unsigned guard)
 {
     while (guard) {
@@ -362,7 +362,7 @@ static bool holds(const frame *o, unsigned guard)
     return bits & g->bit;
 }
 
-/* True if a key must be there: those that have no condition, or one that holds. */
+/* Returns true if a key must be present: it has no condition, or its condition holds. */
 static bool must_be(const frame *o, const pf_undump_key *key)
 {
     const pf_undump_guard *g;
@@ -405,7 +405,7 @@ static perfile_status fill_value(filling *f, const pf_undump_key *key, uint8_t *
     case PF_FILL_LIST:
         return push_list(f, m->of, to);
     case PF_FILL_KNOWN:
-        /* Parts of a word that no key has as a whole need them: see finish_counts(). */
+        /* Parts of a word that is not a key itself need it: see finish_counts(). */
         st = read_integer(f, m->type, m->name, &v);
         if (st == PERFILE_OK && f->frames[f->n - 1].of == PF_SHAPE_weight)
             store_integer(to, m->type, v);
@@ -422,7 +422,7 @@ static bool is_key(const pf_undump_key *key, perfile_bytes name)
     return strlen(key->name) == name.len && memcmp(key->name, name.ptr, name.len) == 0;
 }
 
-/* The key of that name, which is most likely the one behind the last; NULL: there is none. */
+/* Finds a key by name; most often it is the one after the last.  Returns NULL if there is none. */
 static const pf_undump_key *find(frame *o, perfile_bytes name)
 {
     const pf_undump_keys *k = o->keys;
@@ -436,7 +436,7 @@ static const pf_undump_key *find(frame *o, perfile_bytes name)
     return NULL;
 }
 
-/* A key that no member has: `data`, once, in the outermost object. */
+/* Reads a key that no member has: `data`, once, in the outermost object. */
 static perfile_status take_data(filling *f, perfile_bytes name, const uint8_t *at)
 {
     static const char data[] = "data";
@@ -451,7 +451,7 @@ static perfile_status take_data(filling *f, perfile_bytes name, const uint8_t *a
                           (const char *)name.ptr);
 }
 
-/* Reads a key and its value; what the value holds may come in a frame of its own. */
+/* Reads a key and its value.  An object or a list begins a new frame. */
 static perfile_status fill_key(filling *f)
 {
     frame *o = &f->frames[f->n - 1];
@@ -472,8 +472,8 @@ static perfile_status fill_key(filling *f)
     return fill_value(f, key, o->base + key->at);
 }
 
-/* Members that no key stands for, and that encoders do not set either: a word whose parts are
- * shown, the condition of a count, bits of which the words are shown. */
+/* Sets members that have no key and are not set by encoders: a word that is shown in parts, the
+ * condition of a count, a number of bits that are shown as words. */
 static void finish_counts(const frame *o)
 {
     perfile_weight *weight = (perfile_weight *)(void *)o->base;
@@ -488,7 +488,7 @@ static void finish_counts(const frame *o)
         node->nbits = 64 * node->bitmap.n;
 }
 
-/* An object ends: all that must be in it is there. */
+/* Ends an object and checks that no key is missing. */
 static perfile_status finish_object(filling *f)
 {
     frame *o = &f->frames[--f->n];
@@ -501,8 +501,8 @@ static perfile_status finish_object(filling *f)
     return PERFILE_OK;
 }
 
-/* Divides the items of a joined list: the second struct of each goes to `to`, an array of `width`
- * bytes each.  False: not all have one. */
+/* Splits the items of a joined list: copies the second struct of each to `to`, an array of `width`
+ * bytes each.  Returns false if not all have one. */
 static bool divide(const frame *l, size_t at, size_t flag_at, size_t from, size_t width,
                    uint8_t *to)
 {
@@ -554,7 +554,7 @@ static perfile_status finish_dies(filling *f, const frame *l, perfile_cpu_topolo
     return PERFILE_OK;
 }
 
-/* A list ends. */
+/* Ends a list. */
 static perfile_status finish_list(filling *f)
 {
     const frame *l = &f->frames[--f->n];
@@ -568,7 +568,7 @@ static perfile_status finish_list(filling *f)
     return PERFILE_OK;
 }
 
-/* The next item of a list: an object of its own. */
+/* Begins the next item of a list, an object. */
 static perfile_status add_item(filling *f)
 {
     frame *l = &f->frames[f->n - 1];
@@ -581,7 +581,7 @@ static perfile_status add_item(filling *f)
     return push_object(f, l->keys, l->of, item);
 }
 
-/* Makes one step: reads a key with its value, begins an item, or ends what is complete. */
+/* Makes one step: reads a key with its value, begins an item, or ends a complete object or list. */
 static perfile_status step(filling *f)
 {
     const frame *top = &f->frames[f->n - 1];

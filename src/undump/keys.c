@@ -1,23 +1,23 @@
-/* Makes the keys of a struct out of its shape; see keys.h. */
+/* Makes the keys of a struct from its shape; see keys.h. */
 #include "undump/keys.h"
 
 #include <assert.h>
 
 #include "base/alloc.h"
 
-enum { NESTED = 8 /* FLAT structs, or conditions, in one another */ };
+enum { NESTED = 8 /* maximum depth of FLAT structs, and of conditions */ };
 
-/* While the members of a shape are read. */
+/* State while the members of a shape are read. */
 typedef struct reading {
     pf_undump_keys *k;
     uint32_t room_keys, room_guards;
-    /* The shapes that are open: a FLAT struct is read in place of its member. */
+    /* Open shapes: a FLAT struct is read in place of its member. */
     struct {
         const pf_member *next;
         uint32_t at;
     } open[NESTED];
     unsigned depth;
-    uint8_t guards[NESTED]; /* the conditions that are open, counted from 1 */
+    uint8_t guards[NESTED]; /* open conditions, counted from 1 */
     unsigned n_open;
     bool no_memory;
 } reading;
@@ -51,8 +51,8 @@ static void open_guard(reading *r, pf_undump_guard guard)
     r->guards[r->n_open++] = (uint8_t)k->n_guards;
 }
 
-/* The bits of several bit fields are keys of their own; reserved ones, whose name begins with _,
- * only if they are not 0. */
+/* Adds bit fields as keys.  Reserved ones have a name that begins with _ and are optional, because
+ * they are shown only if they are not 0. */
 static void add_parts(reading *r, const pf_member *m, uint16_t at, unsigned least_width)
 {
     const perfile_vocabulary *v = perfile_kind_words(m->kind);
@@ -88,7 +88,8 @@ static unsigned how_to_fill(const pf_member *m)
     }
 }
 
-/* A member: its key, or those of its parts.  Those of a FLAT struct come next. */
+/* Adds the key of a member, or the keys of its parts.  The members of a FLAT struct are read
+ * next. */
 static void add_member(reading *r, const pf_member *m, uint32_t base)
 {
     const uint16_t at = (uint16_t)(base + m->at);

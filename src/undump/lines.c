@@ -1,9 +1,9 @@
-/* The lines of a dump: takes one object after the other from the source, looks its keys up, and
- * hands it to the function for its kind.
+/* The lines of a dump: reads one object after another from the source, finds its keys, and calls
+ * the handler of its kind.
  *
- * An object has to be whole in memory.  The reader asks the source for as many bytes as it has, and
- * for twice as many as long as the object does not end in them: so what is held is bounded by what
- * arrived, and by limits.window_bytes where the source is a pipe. */
+ * A whole object must be in memory.  The reader requests a number of bytes from the source, and
+ * twice as many as long as the object is incomplete.  So memory is limited by the bytes that have
+ * arrived, and by limits.window_bytes if the source is a pipe. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 #include "undump/undump.h"
 
 enum {
-    FIRST_BYTES = 64 << 10, /* of the dump that are asked for at once */
-    KEPT_ROOM = 256 << 10   /* of u->space.out at the beginning: any record */
+    FIRST_BYTES = 64 << 10, /* of the dump, requested first */
+    KEPT_ROOM = 256 << 10   /* initial size of u->space.out, enough for any record */
 };
 
 static perfile_status fail_at(const pf_undump_state *u, const uint8_t *at, perfile_status st,
@@ -48,7 +48,7 @@ perfile_status pf_undump_fail_cbor(const pf_undump_state *u, const pf_cbor *c, c
     return fail_at(u, c->pos, PERFILE_E_CORRUPT, where, err, message);
 }
 
-/* Pieces follow one another in the input with a head between them, so that they are copied. */
+/* Copies the pieces of a string, which have heads between them. */
 static perfile_status join_pieces(pf_undump_state *u, pf_cbor *c, pf_cbor_item *item,
                                   perfile_error *err)
 {
@@ -57,7 +57,7 @@ static perfile_status join_pieces(pf_undump_state *u, pf_cbor *c, pf_cbor_item *
     size_t len = 0;
     void *to;
     while (pf_cbor_more(&ahead, depth))
-        len += pf_cbor_next(&ahead).bytes.len; /* all lie in the item: no overflow */
+        len += pf_cbor_next(&ahead).bytes.len; /* all are in the item: no overflow */
     perfile_status st = pf_arena_get(&u->arena, len + 1, &to, err);
     if (st != PERFILE_OK) {
         pf_error_at(err, u->offset + (uint64_t)(c->pos - u->item.ptr));
@@ -198,7 +198,7 @@ perfile_status pf_undump_room(pf_undump_state *u, size_t room, perfile_error *er
 
 /* The lines themselves. */
 
-/* The line `end`: as many records came as it says. */
+/* Handles the line `end`, which has the number of records. */
 static perfile_status end_line(pf_undump_state *u, const pf_undump_object *o, perfile_error *err)
 {
     uint64_t records = u->n_records;
@@ -233,7 +233,7 @@ static const struct {
              {"end", end_line, true}};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
-/* Reads the line u->item. */
+/* Handles the line u->item. */
 static perfile_status read_line(pf_undump_state *u, perfile_error *err)
 {
     pf_undump_object o;
@@ -258,13 +258,13 @@ static perfile_status read_line(pf_undump_state *u, perfile_error *err)
     if (st == PERFILE_OK)
         return PERFILE_OK;
     pf_error_at(err, u->offset);
-    /* What encoders and writers take for a mistake of their caller is one of the dump. */
+    /* Usage errors of encoders and writers are errors in the dump. */
     if (st == PERFILE_E_USAGE && err)
         err->status = PERFILE_E_CORRUPT;
     return st == PERFILE_E_USAGE ? PERFILE_E_CORRUPT : st;
 }
 
-/* Finds the object at u->offset: u->item.  PERFILE_END: there is none. */
+/* Finds the object at u->offset and sets u->item.  Returns PERFILE_END if there is none. */
 static perfile_status next_item(pf_undump_state *u, perfile_error *err)
 {
     size_t need = 1;
@@ -291,8 +291,8 @@ static perfile_status next_item(pf_undump_state *u, perfile_error *err)
     }
 }
 
-/* The temporary file may be as large as the limit allows: fields take more bytes than keys and
- * numbers of a few bytes. */
+/* Checks the size of the temporary file: keys and numbers of a few bytes may become larger
+ * fields. */
 static perfile_status check_size(const pf_undump_state *u, perfile_error *err)
 {
     const uint64_t limit = u->from->limits.spool_bytes;
@@ -327,7 +327,7 @@ static perfile_status read_lines(pf_undump_state *u, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Says what happened to compressed records: what was in them came, or not. */
+/* Reports what happened to compressed records: their contents were in the dump, or not. */
 static void tell_envelopes(pf_undump_state *u)
 {
     perfile_note note = u->packed;
@@ -408,7 +408,7 @@ perfile_status pf_undump_to(perfile_source *from, pf_undump_note_fn *note, void 
     return st;
 }
 
-/* Makes a source of the temporary file, which names the inputs of `from`. */
+/* Makes a source of the temporary file, with the input names of `from`. */
 static perfile_status open_result(perfile_source *from, int fd, uint64_t size,
                                   perfile_source **capture, perfile_error *err)
 {

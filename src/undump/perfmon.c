@@ -1,12 +1,11 @@
-/* A perfmon buffer out of the lines of a dump: a header, and records one after the other, whose
- * headers are a type and the struct perfmon_tag. */
+/* A perfmon buffer, made from the lines of a dump: a header, and a sequence of records.  A record
+ * has a type and the struct perfmon_tag as its header. */
 #include <string.h>
 
 #include "base/error.h"
 #include "undump/undump.h"
 
-/* Encodes u->given, which a struct without a type of its own has, behind the `at` bytes that
- * u->space.out has. */
+/* Encodes u->given, a struct without a type of its own, at offset `at` of u->space.out. */
 static perfile_status encode_at(pf_undump_state *u, const pf_row *row, size_t at, size_t *len,
                                 perfile_error *err)
 {
@@ -18,7 +17,7 @@ static perfile_status encode_at(pf_undump_state *u, const pf_row *row, size_t at
     return pf_encode_feature_row(row, &space, u->given, &how, len, err);
 }
 
-/* Members of a struct that the line itself shows, among its other keys. */
+/* Fills a struct from keys of the line itself. */
 static perfile_status fill_of_line(pf_undump_state *u, const pf_undump_object *o, const pf_row *row,
                                    const pf_undump_keys *keys, perfile_error *err)
 {
