@@ -204,7 +204,7 @@ static inline void capture_pipe_header(builder *b, unsigned events)
     build_u64(b, 24);
     build_zeros(b, 32);
     build_end(b, start);
-    build_bytes(b, "bytes behind the record.", 24);
+    build_bytes(b, "bytes after the record.", 24);
 }
 
 /* `records` as one zstd stream, flushed after every `piece` bytes into a record of its own. */

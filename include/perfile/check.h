@@ -47,15 +47,15 @@ enum {
     PERFILE_RULE_V_003 = 3,
     PERFILE_RULE_V_004 = 4, /* the attr section holds whole entries */
     PERFILE_RULE_V_005 = 5, /* the file has events */
-    PERFILE_RULE_V_006 = 6, /* every section lies inside the file */
+    PERFILE_RULE_V_006 = 6, /* every section is inside the file */
     PERFILE_RULE_V_007 = 7, /* the data section is not empty */
     /* header, attrs, ids, data, feature table and features do not overlap */
     PERFILE_RULE_V_008 = 8,
-    PERFILE_RULE_V_009 = 9, /* the feature table lies inside the file */
+    PERFILE_RULE_V_009 = 9, /* the feature table is inside the file */
     PERFILE_RULE_V_010 = 10, /* features follow the table in the order of their numbers */
     PERFILE_RULE_V_011 = 11, /* only features 1 to 34 and 128 to 134 are declared */
     PERFILE_RULE_V_012 = 12, /* feature HOSTNAME is declared */
-    PERFILE_RULE_V_013 = 13, /* nothing lies behind the last feature */
+    PERFILE_RULE_V_013 = 13, /* nothing lies after the last feature */
     /* the event types of old files are one for each event, in the same order */
     PERFILE_RULE_V_014 = 14,
     PERFILE_RULE_V_015 = 15, /* the file is of version 2 */
@@ -85,19 +85,19 @@ enum {
     PERFILE_RULE_V_118 = 118, /* software events and tracepoints have precise_ip 0 */
     PERFILE_RULE_V_119 = 119, /* tracepoints have RAW data, and TRACING_DATA describes them */
     PERFILE_RULE_V_201 = 201, /* a record has at least 8 bytes */
-    PERFILE_RULE_V_202 = 202, /* a record, with the bytes behind it, ends inside the data */
+    PERFILE_RULE_V_202 = 202, /* a record, with the bytes after it, ends inside the data */
     PERFILE_RULE_V_203 = 203, /* the size of a record is a multiple of 8 */
     PERFILE_RULE_V_204 = 204, /* the type of a record is known */
     PERFILE_RULE_V_205 = 205, /* the type of a record is not 0 */
     /* a record has room for the fields of its type, and for its trailer */
     PERFILE_RULE_V_206 = 206,
-    PERFILE_RULE_V_207 = 207, /* a kernel record of fixed layout has nothing behind its fields */
+    PERFILE_RULE_V_207 = 207, /* a kernel record of fixed layout has nothing after its fields */
     PERFILE_RULE_V_208 = 208, /* a string ends before the trailer */
     PERFILE_RULE_V_209 = 209, /* the padding of strings is 0 */
     PERFILE_RULE_V_210 = 210, /* the id of a record is 0 or that of an event */
     PERFILE_RULE_V_211 = 211, /* misc of a kernel record has known bits and a known cpumode */
-    PERFILE_RULE_V_212 = 212, /* times of a processor do not go back */
-    PERFILE_RULE_V_213 = 213, /* the processor of a record is one that the machine has */
+    PERFILE_RULE_V_212 = 212, /* times of a CPU do not go back */
+    PERFILE_RULE_V_213 = 213, /* the CPU of a record is one that the machine has */
     PERFILE_RULE_V_214 = 214, /* the two times of a FORK or EXIT differ by less than a second */
     PERFILE_RULE_V_215 = 215, /* nothing was lost and no event was throttled */
     /* a record that ends with a string is no longer than string, padding and trailer */
@@ -108,7 +108,7 @@ enum {
     PERFILE_RULE_V_303 = 303,
     PERFILE_RULE_V_304 = 304, /* no more of the user stack is valid than was copied */
     PERFILE_RULE_V_305 = 305, /* IDENTIFIER and ID are equal */
-    PERFILE_RULE_V_306 = 306, /* the word beside the processor is 0 */
+    PERFILE_RULE_V_306 = 306, /* the word beside the CPU is 0 */
     PERFILE_RULE_V_307 = 307, /* raw data end at a multiple of 8 */
     PERFILE_RULE_V_308 = 308, /* the raw data of a tracepoint begin with its number */
     PERFILE_RULE_V_309 = 309, /* a call chain begins with a context and has known contexts only */
@@ -160,11 +160,11 @@ enum {
     PERFILE_RULE_V_523 = 523, /* one stream stands in a file */
     PERFILE_RULE_V_524 = 524, /* the fragments of a record (simpleperf) are complete */
     PERFILE_RULE_V_601 = 601, /* what a feature section holds can be read */
-    PERFILE_RULE_V_602 = 602, /* a feature section has nothing behind its content */
+    PERFILE_RULE_V_602 = 602, /* a feature section has nothing after its content */
     /* a string in a feature ends with NUL, is padded with NUL, and is a multiple of 64 long */
     PERFILE_RULE_V_603 = 603,
     PERFILE_RULE_V_604 = 604, /* EVENT_DESC describes the events of the file, with their ids */
-    PERFILE_RULE_V_605 = 605, /* NRCPUS has processors, and no more online than configured */
+    PERFILE_RULE_V_605 = 605, /* NRCPUS has CPUs, and no more online than configured */
     PERFILE_RULE_V_606 = 606, /* SAMPLE_TIME is 0, or the first and last time of a sample */
     PERFILE_RULE_V_607 = 607, /* entries of feature AUXTRACE are where AUXTRACE records are */
     PERFILE_RULE_V_608 = 608, /* feature AUXTRACE lists all AUXTRACE records */
@@ -179,7 +179,7 @@ enum {
     PERFILE_RULE_V_613 = 613, /* PMU_MAPPINGS names every PMU that events use */
     /* TRACING_DATA can be read to its end, and has the byte order of the file */
     PERFILE_RULE_V_614 = 614,
-    PERFILE_RULE_V_615 = 615, /* what is behind the cores in CPU_TOPOLOGY is a known revision */
+    PERFILE_RULE_V_615 = 615, /* what is after the cores in CPU_TOPOLOGY is a known revision */
     /* MEM_TOPOLOGY, CACHE, CLOCK_DATA and COMPRESSED have known versions */
     PERFILE_RULE_V_616 = 616,
     PERFILE_RULE_V_617 = 617, /* E_MACHINE and the register masks go with ARCH */
@@ -192,15 +192,15 @@ enum {
     PERFILE_RULE_V_706 = 706, /* a chunk of records has complete records, as its flags say */
     PERFILE_RULE_V_707 = 707, /* what the zone of a chunk says of its records is true */
     PERFILE_RULE_V_708 = 708, /* the chunks of a file have each of its bytes once */
-    PERFILE_RULE_V_709 = 709, /* the index names the chunks in front of it, and nothing else */
+    PERFILE_RULE_V_709 = 709, /* the index names the chunks before it, and nothing else */
     PERFILE_RULE_V_710 = 710, /* an archive is finished by an index and an end */
     PERFILE_RULE_V_711 = 711, /* kinds and codecs of chunks are known */
     /* a perfmon buffer has version 0, a known architecture and known flags */
     PERFILE_RULE_V_801 = 801,
     PERFILE_RULE_V_802 = 802, /* the frequency of a perfmon buffer is above 0 */
-    /* the records of a perfmon buffer end behind its header and inside the file */
+    /* the records of a perfmon buffer end after its header and inside the file */
     PERFILE_RULE_V_803 = 803,
-    /* nothing lies behind the records of a perfmon buffer but the rest of its pages */
+    /* nothing lies after the records of a perfmon buffer but the rest of its pages */
     PERFILE_RULE_V_804 = 804,
     PERFILE_RULE_V_805 = 805, /* the type of a perfmon record is 1 to 6 */
     PERFILE_RULE_V_806 = 806, /* a LAST_BRANCH record has at most 32 branches */

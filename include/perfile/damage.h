@@ -50,7 +50,7 @@ enum {
     PERFILE_DAMAGE_BAD_IDS = 14,
     PERFILE_DAMAGE_UNTERMINATED = 15, /* the recording was not finished (data size 0) */
     PERFILE_DAMAGE_TRUNCATED_RECORD = 16, /* a record runs past the end */
-    PERFILE_DAMAGE_TRUNCATED_PAYLOAD = 17, /* the bytes behind a record run past the end */
+    PERFILE_DAMAGE_TRUNCATED_PAYLOAD = 17, /* the bytes after a record run past the end */
     PERFILE_DAMAGE_TRUNCATED_DATA = 18, /* the data section is longer than the file */
     PERFILE_DAMAGE_TRUNCATED_COMPRESSED = 19, /* the decompressed stream ends inside a record */
     PERFILE_DAMAGE_DECOMPRESS = 20, /* the compressed data cannot be decompressed */
@@ -65,11 +65,11 @@ enum {
     PERFILE_DAMAGE_BAD_ARCH = 29, /* unknown architecture */
     PERFILE_DAMAGE_BAD_FLAGS = 30, /* unknown flags */
     PERFILE_DAMAGE_BAD_TICKS_PER_SECOND = 31, /* the frequency of the times is not above 0 */
-    PERFILE_DAMAGE_BAD_CAPTURE_END = 32, /* the end of the records lies inside the header */
+    PERFILE_DAMAGE_BAD_CAPTURE_END = 32, /* the end of the records is inside the header */
     /* an unknown type, so that the size of the record is not known */
     PERFILE_DAMAGE_BAD_RECORD_TYPE = 33,
     PERFILE_DAMAGE_BAD_BRANCH_COUNT = 34, /* more branches than a record can have */
-    /* the feature table is not where the header says: bytes were lost or inserted in front of it */
+    /* the feature table is not where the header says: bytes were lost or inserted before it */
     PERFILE_DAMAGE_MOVED = 35,
 /* END made of format/ */
     PERFILE_N_DAMAGES

@@ -24,7 +24,7 @@ enum {
     PERFILE_KIND_RANGE = 5, /* bytes of address space or of a file */
     PERFILE_KIND_PID = 6, /* process */
     PERFILE_KIND_TID = 7, /* thread */
-    PERFILE_KIND_CPU = 8, /* processor number, all ones for none */
+    PERFILE_KIND_CPU = 8, /* CPU number, all ones for none */
     PERFILE_KIND_TIME = 9, /* nanoseconds of the session clock */
     PERFILE_KIND_TIME_BASE = 10, /* time of the session clock at 0 of another, modulo 2^64 */
     PERFILE_KIND_DURATION = 11, /* nanoseconds */
@@ -46,7 +46,7 @@ enum {
     PERFILE_KIND_SYMBOL = 27, /* name of a function */
     PERFILE_KIND_NAME = 28, /* a name */
     PERFILE_KIND_TEXT = 29, /* text */
-    PERFILE_KIND_CPU_LIST = 30, /* processor numbers as 0-3,7 */
+    PERFILE_KIND_CPU_LIST = 30, /* CPU numbers as 0-3,7 */
     PERFILE_KIND_BUILD_ID = 31, /* ELF build id */
     PERFILE_KIND_OPAQUE = 32, /* bytes that are not looked into */
     PERFILE_KIND_RAW = 33, /* tracepoint or PMU data, in the byte order of the recorded machine */
@@ -80,7 +80,7 @@ enum {
     PERFILE_KIND_KSYM_TYPE = 60, /* kind of kernel symbol */
     PERFILE_KIND_KSYM_FLAGS = 61, /* kernel symbol event */
     PERFILE_KIND_BPF_TYPE = 62, /* BPF program event */
-    PERFILE_KIND_CPU_MAP_TYPE = 63, /* form of a set of processors */
+    PERFILE_KIND_CPU_MAP_TYPE = 63, /* form of a set of CPUs */
     PERFILE_KIND_AUXTRACE_TYPE = 64, /* instruction tracer */
     PERFILE_KIND_UPDATE_TYPE = 65, /* what is said about an event */
     PERFILE_KIND_ROUND_TYPE = 66, /* interval or total */

@@ -224,7 +224,7 @@ typedef struct perfile_ns_link {
     uint64_t ino; /* its inode */
 } perfile_ns_link;
 
-/* A set of processors. */
+/* A set of CPUs. */
 typedef struct perfile_cpu_map_data {
     uint32_t reserved0; /* 0 */
     bool is_list; /* the members with it are there */
@@ -234,12 +234,12 @@ typedef struct perfile_cpu_map_data {
     bool reserved_flags[4]; /* false; for later members */
     bool is_other; /* the members with it are there */
     uint16_t type; /* list, mask or range */
-    uint16_t nr; /* processors; with is_list */
+    uint16_t nr; /* CPUs; with is_list */
     perfile_words cpu; /* numbers, 0xffff for any; with is_list */
     uint16_t mask_nr; /* words of the mask; with is_mask */
     uint16_t long_size; /* bytes of a word; with is_mask */
-    perfile_words mask; /* bit n of all words together is processor n; with has_mask */
-    uint8_t any_cpu; /* 1: any processor too; with is_range */
+    perfile_words mask; /* bit n of all words together is CPU n; with has_mask */
+    uint8_t any_cpu; /* 1: any CPU too; with is_range */
     uint16_t start_cpu; /* first; with is_range */
     uint16_t end_cpu; /* last; with is_range */
     uint64_t reserved[4]; /* 0; for later members */
@@ -251,7 +251,7 @@ typedef struct perfile_id_index_entry {
     uint32_t reserved0; /* 0 */
     uint64_t id; /* event */
     uint64_t idx; /* its ring buffer */
-    uint64_t cpu; /* its processor, all ones when not bound */
+    uint64_t cpu; /* its CPU, all ones when not bound */
     uint64_t tid; /* its thread, all ones when not bound */
 } perfile_id_index_entry;
 
@@ -259,7 +259,7 @@ typedef struct perfile_id_index_entry {
 typedef struct perfile_id_index_guest {
     uint32_t reserved0; /* 0 */
     uint64_t machine_pid; /* process of the virtual machine, 0 for the host */
-    uint64_t vcpu; /* virtual processor */
+    uint64_t vcpu; /* virtual CPU */
 } perfile_id_index_guest;
 
 /* One recorded thread. */
@@ -349,7 +349,7 @@ typedef struct perfile_perfmon_header {
     uint64_t capture_end; /* offset of the end of the records */
 } perfile_perfmon_header;
 
-/* Header of a perfmon record, behind its type. */
+/* Header of a perfmon record, after its type. */
 typedef struct perfile_perfmon_tag {
     uint32_t reserved0; /* 0 */
     uint8_t reserved_flags; /* 0 */
@@ -382,7 +382,7 @@ typedef struct perfile_sample {
     uint64_t addr; /* data address, or as the event says; with PERFILE_SAMPLE_ADDR */
     uint64_t id; /* event; with PERFILE_SAMPLE_ID */
     uint64_t stream_id; /* event instance; with PERFILE_SAMPLE_STREAM_ID */
-    uint32_t cpu; /* processor; with PERFILE_SAMPLE_CPU */
+    uint32_t cpu; /* CPU; with PERFILE_SAMPLE_CPU */
     uint32_t res; /* 0; with PERFILE_SAMPLE_CPU */
     uint64_t period; /* events that this sample stands for; with PERFILE_SAMPLE_PERIOD */
     perfile_read_values values; /* counters at the sample; with PERFILE_SAMPLE_READ */
@@ -405,7 +405,7 @@ typedef struct perfile_sample {
     uint64_t aux_size; /* bytes of AUX data; with PERFILE_SAMPLE_AUX */
     perfile_bytes aux; /* AUX data; with PERFILE_SAMPLE_AUX */
     uint64_t reserved2[3]; /* 0; for later members */
-    perfile_bytes extra; /* bytes behind the last field; with has_extra */
+    perfile_bytes extra; /* bytes after the last field; with has_extra */
 } perfile_sample;
 
 /* Trailer of a kernel record. */
@@ -416,7 +416,7 @@ typedef struct perfile_sample_id {
     uint64_t time; /* when; with PERFILE_SAMPLE_TIME */
     uint64_t id; /* event; with PERFILE_SAMPLE_ID */
     uint64_t stream_id; /* event instance; with PERFILE_SAMPLE_STREAM_ID */
-    uint32_t cpu; /* processor; with PERFILE_SAMPLE_CPU */
+    uint32_t cpu; /* CPU; with PERFILE_SAMPLE_CPU */
     uint32_t res; /* 0; with PERFILE_SAMPLE_CPU */
     uint64_t reserved[4]; /* 0; for later members */
     uint64_t identifier; /* event, last word of the record; with PERFILE_SAMPLE_IDENTIFIER */
@@ -542,7 +542,7 @@ typedef struct perfile_switch {
     uint32_t reserved0; /* 0 */
 } perfile_switch;
 
-/* SWITCH_CPU_WIDE: a processor switched threads. */
+/* SWITCH_CPU_WIDE: a CPU switched threads. */
 typedef struct perfile_switch_cpu_wide {
     uint32_t reserved0; /* 0 */
     uint32_t next_prev_pid; /* the next process (out) or the previous one (in) */
@@ -673,8 +673,8 @@ typedef struct perfile_auxtrace {
     uint64_t offset; /* where in the AUX stream */
     uint64_t reference; /* number of the read */
     uint32_t idx; /* ring buffer */
-    uint32_t tid; /* thread, all ones when of a processor */
-    uint32_t cpu; /* processor, all ones when of a thread */
+    uint32_t tid; /* thread, all ones when of a CPU */
+    uint32_t cpu; /* CPU, all ones when of a thread */
     uint32_t reserved__; /* 0 */
 } perfile_auxtrace;
 
@@ -683,7 +683,7 @@ typedef struct perfile_auxtrace_error {
     uint32_t reserved0; /* 0 */
     uint32_t type; /* 1: instruction trace */
     uint32_t code; /* as the decoder says */
-    uint32_t cpu; /* processor */
+    uint32_t cpu; /* CPU */
     uint32_t pid; /* process */
     uint32_t tid; /* thread */
     uint32_t fmt; /* form of the rest */
@@ -693,7 +693,7 @@ typedef struct perfile_auxtrace_error {
     perfile_bytes msg; /* what */
     bool has_guest; /* the members with it are there */
     uint32_t machine_pid; /* process of the virtual machine; with has_guest */
-    uint32_t vcpu; /* virtual processor; with has_guest */
+    uint32_t vcpu; /* virtual CPU; with has_guest */
 } perfile_auxtrace_error;
 
 /* THREAD_MAP: recorded threads. */
@@ -703,7 +703,7 @@ typedef struct perfile_thread_map {
     perfile_list entries; /* of perfile_thread_map_entry: the threads */
 } perfile_thread_map;
 
-/* CPU_MAP: recorded processors. */
+/* CPU_MAP: recorded CPUs. */
 typedef struct perfile_cpu_map {
     uint32_t reserved0; /* 0 */
     perfile_cpu_map_data cpus; /* the set */
@@ -720,7 +720,7 @@ typedef struct perfile_stat_config {
 typedef struct perfile_stat {
     uint32_t reserved0; /* 0 */
     uint64_t id; /* event */
-    uint32_t cpu; /* processor, all ones for none */
+    uint32_t cpu; /* CPU, all ones for none */
     uint32_t thread; /* position in THREAD_MAP */
     uint64_t val; /* count */
     uint64_t ena; /* enabled */
@@ -748,7 +748,7 @@ typedef struct perfile_event_update {
     perfile_bytes unit; /* unit of its counts; with has_unit */
     uint64_t scale; /* factor of its counts; with has_scale */
     perfile_bytes name; /* its name; with has_name */
-    perfile_cpu_map_data cpus; /* processors of its PMU; with has_cpus */
+    perfile_cpu_map_data cpus; /* CPUs of its PMU; with has_cpus */
     uint64_t reserved[4]; /* 0; for later members */
     perfile_bytes data; /* newer than this table; with has_data */
 } perfile_event_update;
@@ -769,7 +769,7 @@ typedef struct perfile_time_conv {
 /* HEADER_FEATURE: a feature section. */
 typedef struct perfile_header_feature {
     uint32_t reserved0; /* 0 */
-    uint64_t feat_id; /* which; none behind it: the list is complete */
+    uint64_t feat_id; /* which; none after it: the list is complete */
     perfile_bytes data; /* its content */
 } perfile_header_feature;
 
@@ -800,11 +800,11 @@ typedef struct perfile_bpf_metadata {
     perfile_list entries; /* of perfile_bpf_metadata_entry: the variables */
 } perfile_bpf_metadata;
 
-/* SCHEDSTAT_CPU: scheduler counters of a processor. */
+/* SCHEDSTAT_CPU: scheduler counters of a CPU. */
 typedef struct perfile_schedstat_cpu {
     uint32_t reserved0; /* 0 */
     uint64_t timestamp; /* kernel jiffies */
-    uint32_t cpu; /* processor */
+    uint32_t cpu; /* CPU */
     uint16_t version; /* 15, 16 or 17 */
     uint32_t yld_count; /* sched_yield calls */
     uint32_t array_exp; /* unused since 2.6.23 */
@@ -812,7 +812,7 @@ typedef struct perfile_schedstat_cpu {
     uint32_t sched_goidle; /* of them to idle */
     uint32_t ttwu_count; /* wakeups */
     uint32_t ttwu_local; /* of them local */
-    uint64_t rq_cpu_time; /* time on the processor */
+    uint64_t rq_cpu_time; /* time on the CPU */
     uint64_t run_delay; /* time waiting */
     uint64_t pcount; /* time slices */
 } perfile_schedstat_cpu;
@@ -821,7 +821,7 @@ typedef struct perfile_schedstat_cpu {
 typedef struct perfile_schedstat_domain {
     uint32_t reserved0; /* 0 */
     uint64_t timestamp; /* kernel jiffies */
-    uint32_t cpu; /* processor */
+    uint32_t cpu; /* CPU */
     uint16_t version; /* 15, 16 or 17 */
     uint16_t domain; /* the domain */
     bool has_v15; /* the members with it are there */
@@ -942,7 +942,7 @@ typedef struct perfile_event_desc_entry {
     perfile_words ids; /* its ids */
 } perfile_event_desc_entry;
 
-/* Where a processor is. */
+/* Where a CPU is. */
 typedef struct perfile_topology_cpu {
     uint32_t reserved0; /* 0 */
     int32_t core_id; /* core, -1 when offline */
@@ -955,7 +955,7 @@ typedef struct perfile_numa_node {
     uint32_t node; /* its number */
     uint64_t mem_total; /* KiB */
     uint64_t mem_free; /* KiB */
-    perfile_bytes cpus; /* its processors */
+    perfile_bytes cpus; /* its CPUs */
 } perfile_numa_node;
 
 /* A PMU. */
@@ -989,7 +989,7 @@ typedef struct perfile_cache_entry {
     uint32_t ways; /* ways */
     perfile_bytes type; /* Data, Instruction, Unified */
     perfile_bytes size; /* size with its unit */
-    perfile_bytes map; /* processors that share it */
+    perfile_bytes map; /* CPUs that share it */
 } perfile_cache_entry;
 
 /* Memory blocks of a node. */
@@ -1026,11 +1026,11 @@ typedef struct perfile_pmu_cap {
     perfile_bytes value; /* its value */
 } perfile_pmu_cap;
 
-/* A kind of processor core. */
+/* A kind of CPU core. */
 typedef struct perfile_hybrid_node {
     uint32_t reserved0; /* 0 */
     perfile_bytes pmu_name; /* its PMU */
-    perfile_bytes cpus; /* its processors */
+    perfile_bytes cpus; /* its CPUs */
 } perfile_hybrid_node;
 
 /* Capabilities of a PMU. */
@@ -1047,14 +1047,14 @@ typedef struct perfile_sched_domain {
     uint32_t domain; /* its number */
     bool has_name; /* the members with it are there */
     perfile_bytes name; /* its name; with has_name */
-    perfile_bytes cpumask; /* its processors, hex */
-    perfile_bytes cpulist; /* its processors */
+    perfile_bytes cpumask; /* its CPUs, hex */
+    perfile_bytes cpulist; /* its CPUs */
 } perfile_sched_domain;
 
-/* Scheduling domains of a processor. */
+/* Scheduling domains of a CPU. */
 typedef struct perfile_cpu_domains {
     uint32_t reserved0; /* 0 */
-    uint32_t cpu; /* the processor */
+    uint32_t cpu; /* the CPU */
     uint32_t nr_domains; /* domains */
     perfile_list domains; /* of perfile_sched_domain: the domains */
 } perfile_cpu_domains;
@@ -1086,7 +1086,7 @@ typedef struct perfile_file_symbol {
 /* A mapped file and its symbols. */
 typedef struct perfile_file_entry {
     uint32_t reserved0; /* 0 */
-    uint32_t size; /* bytes of the entry behind this */
+    uint32_t size; /* bytes of the entry after this */
     perfile_bytes path; /* the file */
     uint32_t type; /* kind */
     uint64_t min_vaddr; /* lowest address of its code */
@@ -1184,20 +1184,20 @@ typedef struct perfile_arch {
     perfile_bytes string; /* uname machine */
 } perfile_arch;
 
-/* Feature NRCPUS: processors. */
+/* Feature NRCPUS: CPUs. */
 typedef struct perfile_nrcpus {
     uint32_t reserved0; /* 0 */
     uint32_t nr_cpus_avail; /* configured */
     uint32_t nr_cpus_online; /* online */
 } perfile_nrcpus;
 
-/* Feature CPUDESC: the processor in words. */
+/* Feature CPUDESC: the CPU in words. */
 typedef struct perfile_cpudesc {
     uint32_t reserved0; /* 0 */
     perfile_bytes string; /* its name */
 } perfile_cpudesc;
 
-/* Feature CPUID: the processor in numbers. */
+/* Feature CPUID: the CPU in numbers. */
 typedef struct perfile_cpuid {
     uint32_t reserved0; /* 0 */
     perfile_bytes string; /* vendor, family, model, stepping */
@@ -1224,19 +1224,19 @@ typedef struct perfile_event_desc {
     perfile_list events; /* of perfile_event_desc_entry: the events */
 } perfile_event_desc;
 
-/* Feature CPU_TOPOLOGY: how processors share cores and sockets. */
+/* Feature CPU_TOPOLOGY: how CPUs share cores and sockets. */
 typedef struct perfile_cpu_topology {
     uint32_t reserved0; /* 0 */
     uint32_t nr_packages; /* packages */
-    perfile_strings package_cpus_list; /* processors of each package */
+    perfile_strings package_cpus_list; /* CPUs of each package */
     uint32_t nr_cores; /* cores */
-    perfile_strings core_cpus_list; /* processors of each core */
+    perfile_strings core_cpus_list; /* CPUs of each core */
     bool has_cpu; /* the members with it are there */
-    perfile_list cpu; /* of perfile_topology_cpu: each processor; with has_cpu */
+    perfile_list cpu; /* of perfile_topology_cpu: each CPU; with has_cpu */
     bool has_dies; /* the members with it are there */
     uint32_t nr_dies; /* dies; with has_dies */
-    perfile_strings die_cpus_list; /* processors of each die; with has_dies */
-    perfile_words die_id; /* die of each processor; with has_dies */
+    perfile_strings die_cpus_list; /* CPUs of each die; with has_dies */
+    perfile_words die_id; /* die of each CPU; with has_dies */
 } perfile_cpu_topology;
 
 /* Feature NUMA_TOPOLOGY: memory nodes. */
@@ -1278,7 +1278,7 @@ typedef struct perfile_stat_used {
     uint32_t reserved0; /* 0 */
 } perfile_stat_used;
 
-/* Feature CACHE: processor caches. */
+/* Feature CACHE: CPU caches. */
 typedef struct perfile_cache {
     uint32_t reserved0; /* 0 */
     uint32_t version; /* 1 */
@@ -1354,7 +1354,7 @@ typedef struct perfile_clock_data {
     uint64_t clockid_time_ns; /* the clock at that moment */
 } perfile_clock_data;
 
-/* Feature HYBRID_TOPOLOGY: kinds of processor cores. */
+/* Feature HYBRID_TOPOLOGY: kinds of CPU cores. */
 typedef struct perfile_hybrid_topology {
     uint32_t reserved0; /* 0 */
     uint32_t nr; /* kinds */
@@ -1372,8 +1372,8 @@ typedef struct perfile_pmu_caps {
 typedef struct perfile_cpu_domain_info {
     uint32_t reserved0; /* 0 */
     uint32_t schedstat_version; /* form of /proc/schedstat */
-    uint32_t max_sched_domains; /* domains of a processor at most */
-    perfile_list cpus; /* of perfile_cpu_domains: the processors */
+    uint32_t max_sched_domains; /* domains of a CPU at most */
+    perfile_list cpus; /* of perfile_cpu_domains: the CPUs */
 } perfile_cpu_domain_info;
 
 /* Feature E_MACHINE: ELF machine. */

@@ -323,7 +323,7 @@ static perfile_status next_number(perfile_archive_writer *w, uint16_t *number, p
 {
     if (w->busy)
         return pf_fail(err, PERFILE_E_USAGE, "archive.writer",
-                       "the capture in front of it is not finished");
+                       "the capture before it is not finished");
     if (w->next == MOST_CAPTURES)
         return pf_fail(err, PERFILE_E_LIMIT, "archive.captures", "more than %d captures",
                        MOST_CAPTURES);

@@ -385,7 +385,7 @@ perfile_status pf_verify_index(pf_verify *v, const pf_chunk *c, perfile_error *e
     perfile_bytes left = {v->payload.ptr, v->payload.len};
     perfile_status st = PERFILE_OK;
     if (c->raw_off != v->last_index)
-        tell(v, c, "the index names another one in front of it than that at", v->last_index);
+        tell(v, c, "the index names another one before it than that at", v->last_index);
     while (left.len && st == PERFILE_OK) {
         size_t n;
         st = check_entry(v, c, left, &n, err);
@@ -516,7 +516,7 @@ perfile_status pf_verify_records(pf_verify *v, const pf_chunk *c, bool has_meta,
         return pf_fail_nomem(err, "archive");
     if (n.end != v->payload.len) {
         pf_verify_tell(v, PERFILE_RULE_V_706, PERFILE_SEVERITY_ERROR, c, false,
-                       "no complete record stands at byte %zu of %zu", n.end, v->payload.len);
+                       "no complete record is at byte %zu of %zu", n.end, v->payload.len);
         return PERFILE_OK;
     }
     if (c->flags & PF_CHUNK_FLAG_ALIGNED && !n.aligned)

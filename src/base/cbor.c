@@ -314,7 +314,7 @@ pf_cbor_item pf_cbor_next(pf_cbor *c)
         return none;
     }
     if (c->pos == c->end) {
-        fail_cut(c, "it ends in front of an item");
+        fail_cut(c, "it ends before an item");
         return none;
     }
     decode(c, &item);
@@ -414,9 +414,9 @@ perfile_status pf_cbor_finish(pf_cbor *c, const char *where, perfile_error *err)
 {
     leave_complete(c);
     if (c->depth > 0 || c->left[0] > 0)
-        pf_cbor_fail(c, "it ends in front of an item");
+        pf_cbor_fail(c, "it ends before an item");
     if (c->pos != c->end)
-        pf_cbor_fail(c, "bytes behind its end");
+        pf_cbor_fail(c, "bytes after its end");
     if (c->why)
         return pf_fail(err, PERFILE_E_CORRUPT, where, "%s", c->why);
     return PERFILE_OK;

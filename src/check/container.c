@@ -158,7 +158,7 @@ static void check_outside(pf_check *c, const perfile_container *k)
             continue;
         pf_report_offset(c, PERFILE_RULE_V_006,
                          e->role == PERFILE_EXTENT_RECORDS ? PF_LESSER : PF_FULL, e->offset,
-                         "header", "%s (%" PRIu64 " bytes) end behind the file", role_name(e, buf),
+                         "header", "%s (%" PRIu64 " bytes) end after the file", role_name(e, buf),
                          e->length);
     }
 }
@@ -227,7 +227,7 @@ static void check_features_place(pf_check *c, const perfile_container *k)
             check_feature_damage(c, f);
         else if (ordered && f->size && f->offset < end)
             pf_report_feature(c, PERFILE_RULE_V_010, PF_FULL, f, NULL,
-                              "%s lies before what should precede it", role_name(&as, buf));
+                              "%s is before what should precede it", role_name(&as, buf));
         else if (f->size)
             end = f->offset + f->size;
     }
@@ -238,7 +238,7 @@ static void check_tail(pf_check *c, const perfile_container *k)
     for (uint32_t i = 0; i < k->n_extents; i++)
         if (k->extents[i].role == PERFILE_EXTENT_TAIL)
             pf_report_offset(c, PERFILE_RULE_V_013, PF_FULL, k->extents[i].offset, NULL,
-                             "%" PRIu64 " bytes behind the last part", k->extents[i].length);
+                             "%" PRIu64 " bytes after the last part", k->extents[i].length);
 }
 
 /* Checks the event types of old files: one per event, in the same order, with its config (V-014).

@@ -222,7 +222,7 @@ static void check_processors(pf_check *c, const perfile_feature *f)
     if (perfile_nrcpus_decode(f, &v, sizeof v, NULL) == PERFILE_OK &&
         (v.nr_cpus_avail == 0 || v.nr_cpus_online > v.nr_cpus_avail))
         pf_report_feature(c, PERFILE_RULE_V_605, PF_FULL, f, "nrcpus",
-                          "%" PRIu32 " processors configured, %" PRIu32 " online", v.nr_cpus_avail,
+                          "%" PRIu32 " CPUs configured, %" PRIu32 " online", v.nr_cpus_avail,
                           v.nr_cpus_online);
 }
 

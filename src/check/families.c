@@ -53,7 +53,7 @@ static void check_container(pf_check *c, const perfile_container *k)
         /* If the buffer has whole pages, it was not cut to its end: it is as the kernel made it. */
         if (e->role == PERFILE_EXTENT_TAIL && size % PAGE != 0)
             pf_report_offset(c, PERFILE_RULE_V_804, PF_FULL, e->offset, NULL,
-                             "%" PRIu64 " bytes behind the last record", e->length);
+                             "%" PRIu64 " bytes after the last record", e->length);
     }
 }
 
@@ -63,7 +63,7 @@ static void check_time(pf_check *c, const perfile_record *r, unsigned type)
 {
     if (!c->part.begun && type != TYPE_TIME)
         pf_report(c, PERFILE_RULE_V_807, PF_FULL, r, "record",
-                  "records in front of the first TIME have no time");
+                  "records before the first TIME have no time");
     c->part.begun = true;
     if (type != TYPE_TIME)
         return;

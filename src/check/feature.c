@@ -107,7 +107,7 @@ static bool check_content(pf_check *c, const perfile_feature *f)
         pf_report_feature(c, pf_rule_of_feature(f->number), empty ? PF_LESSER : PF_FULL, f, s.last,
                           "feature %s (%zu bytes): %s%s%s%s", name ? name : "without name",
                           f->payload.len, perfile_damage_text(why.damage),
-                          s.last ? ", behind its field '" : "", s.last ? s.last : "",
+                          s.last ? ", after its field '" : "", s.last ? s.last : "",
                           s.last ? "'" : "");
         if (why.damage == PERFILE_DAMAGE_BAD_VERSION)
             pf_report_feature(c, PERFILE_RULE_V_616, PF_FULL, f, "version",
@@ -118,7 +118,7 @@ static bool check_content(pf_check *c, const perfile_feature *f)
     if (s.left)
         pf_report_feature(
             c, f->number == PERFILE_FEATURE_CPU_TOPOLOGY ? PERFILE_RULE_V_615 : PERFILE_RULE_V_602,
-            PF_FULL, f, NULL, "%" PRIu64 " bytes behind the content of %s", s.left,
+            PF_FULL, f, NULL, "%" PRIu64 " bytes after the content of %s", s.left,
             name ? name : "a feature");
     return true;
 }

@@ -155,8 +155,8 @@ void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage)
     unsigned rule =
         damage == PERFILE_DAMAGE_SHORT_BODY ? rule_of_short(r) : pf_rule_of_type(r->type);
     if (st != PERFILE_OK && last.name)
-        pf_report(c, rule, PF_FULL, r, last.name, "%s of %zu bytes: %s, behind its field '%s'",
-                  name, perfile_record_size(r), perfile_damage_text(damage), last.name);
+        pf_report(c, rule, PF_FULL, r, last.name, "%s of %zu bytes: %s, after its field '%s'", name,
+                  perfile_record_size(r), perfile_damage_text(damage), last.name);
     else
         pf_report(c, rule, PF_FULL, r, "record", "%s of %zu bytes: %s", name,
                   perfile_record_size(r), perfile_damage_text(damage));
@@ -185,7 +185,7 @@ static void check_string(pf_check *c, const perfile_record *r, const pf_decoded 
     for (size_t i = 1; i < behind; i++)
         if (text.ptr[text.len + i]) {
             pf_report(c, PERFILE_RULE_V_209, PF_FULL, r, field,
-                      "%s: byte %zu behind the string is 0x%02x", pf_check_type_name(r->type, buf),
+                      "%s: byte %zu after the string is 0x%02x", pf_check_type_name(r->type, buf),
                       i, text.ptr[text.len + i]);
             break;
         }
@@ -267,10 +267,10 @@ static void check_trailer(pf_check *c, const perfile_record *r)
         return;
     if (t.res)
         pf_report(c, PERFILE_RULE_V_306, PF_FULL, r, "sample_id.res",
-                  "the field next to processor %" PRIu32 " is 0x%" PRIx32 ", not 0", t.cpu, t.res);
+                  "the field next to CPU %" PRIu32 " is 0x%" PRIx32 ", not 0", t.cpu, t.res);
     if (c->n_cpus && t.cpu >= c->n_cpus && t.cpu != UINT32_MAX)
         pf_report(c, PERFILE_RULE_V_213, PF_FULL, r, "sample_id.cpu",
-                  "processor %" PRIu32 ", the machine has %" PRIu32, t.cpu, c->n_cpus);
+                  "CPU %" PRIu32 ", the machine has %" PRIu32, t.cpu, c->n_cpus);
 }
 
 /* Checks that a kernel record has room for its trailer, and no bytes between its last field and the
@@ -287,8 +287,8 @@ static void check_length(pf_check *c, const perfile_record *r, const pf_decoded 
                   "%s of %zu bytes has no room for its trailer of %u", name, perfile_record_size(r),
                   l->trailer_size);
     else if (d->left >= 8 && !has_string) /* less is padding */
-        pf_report(c, PERFILE_RULE_V_207, PF_FULL, r, "record",
-                  "%s: %zu bytes behind the last field", name, d->left);
+        pf_report(c, PERFILE_RULE_V_207, PF_FULL, r, "record", "%s: %zu bytes after the last field",
+                  name, d->left);
 }
 
 /* Decodes any record into *out and fills *d.  Returns 0 on success, also for types without a row,
@@ -333,8 +333,8 @@ void pf_check_other_family(pf_check *c, const perfile_record *r)
         pf_report(c, PERFILE_RULE_V_204, PF_FULL, r, "record.type",
                   "records of type %" PRIu32 " are not known", perfile_record_stored_type(r));
     } else if (d.left >= sizeof(uint64_t)) { /* less is padding */
-        pf_report(c, PERFILE_RULE_V_207, PF_FULL, r, "record",
-                  "%s: %zu bytes behind the last field", d.row->name, d.left);
+        pf_report(c, PERFILE_RULE_V_207, PF_FULL, r, "record", "%s: %zu bytes after the last field",
+                  d.row->name, d.left);
     }
     const pf_check_family *own = pf_check_family_of(r->family);
     if (own && !damage)

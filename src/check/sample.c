@@ -262,11 +262,10 @@ static void check_cpu(pf_check *c, const perfile_record *r, const perfile_sample
 {
     if (s->res)
         pf_report(c, PERFILE_RULE_V_306, PF_FULL, r, "sample.res",
-                  "the field next to processor %" PRIu32 " is 0x%" PRIx32 ", not 0", s->cpu,
-                  s->res);
+                  "the field next to CPU %" PRIu32 " is 0x%" PRIx32 ", not 0", s->cpu, s->res);
     if (c->n_cpus && s->cpu >= c->n_cpus && s->cpu != UINT32_MAX)
         pf_report(c, PERFILE_RULE_V_213, PF_FULL, r, "sample.cpu",
-                  "processor %" PRIu32 ", the machine has %" PRIu32, s->cpu, c->n_cpus);
+                  "CPU %" PRIu32 ", the machine has %" PRIu32, s->cpu, c->n_cpus);
 }
 
 /* Checks the order of time and feature SAMPLE_TIME (V-312), and updates the range of times of all

@@ -14,7 +14,7 @@ void pf_check_time_went_back(pf_check *c, const perfile_record *r, uint64_t befo
     if (c->events.backward)
         return;
     pf_report(c, PERFILE_RULE_V_212, before > SECOND ? PF_FULL : PF_LESSER, r, "time",
-              "the time of processor %" PRIu32 " goes back by %" PRIu64 " ns", cpu, before);
+              "the time of CPU %" PRIu32 " goes back by %" PRIu64 " ns", cpu, before);
 }
 
 void pf_check_older_than_round(pf_check *c, const perfile_record *r, uint64_t time)

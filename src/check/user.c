@@ -23,11 +23,11 @@ enum {
 static void check_cpus(pf_check *c, const perfile_record *r, const perfile_cpu_map_data *m)
 {
     if (m->type > CPU_MAP_RANGE)
-        pf_report(c, PERFILE_RULE_V_507, PF_FULL, r, "cpu_map.type",
-                  "a processor set of unknown type %u", m->type);
+        pf_report(c, PERFILE_RULE_V_507, PF_FULL, r, "cpu_map.type", "a CPU set of unknown type %u",
+                  m->type);
     else if (m->is_range && m->start_cpu > m->end_cpu)
         pf_report(c, PERFILE_RULE_V_507, PF_FULL, r, "cpu_map.start_cpu",
-                  "a range from processor %u to %u", m->start_cpu, m->end_cpu);
+                  "a range from CPU %u to %u", m->start_cpu, m->end_cpu);
 }
 
 /* Returns true if some event has this id. */
@@ -59,7 +59,7 @@ static void check_id_index(pf_check *c, const perfile_record *r, const perfile_i
 {
     if (left)
         pf_report(c, PERFILE_RULE_V_504, PF_FULL, r, "id_index.nr",
-                  "%zu bytes behind %" PRIu64 " entries", left, v->nr);
+                  "%zu bytes after %" PRIu64 " entries", left, v->nr);
     perfile_list list = v->entries;
     perfile_id_index_entry e;
     while (perfile_id_index_entry_next(&list, &e, sizeof e) == PERFILE_OK) {
@@ -113,7 +113,7 @@ static void check_compressed2(pf_check *c, const perfile_record *r, const perfil
                   "%" PRIu64 " bytes of data in %" PRIu64, v->data_size, room);
     else if (room - v->data_size >= PADDING)
         pf_report(c, PERFILE_RULE_V_520, PF_LESSER, r, "compressed2.data_size",
-                  "%" PRIu64 " bytes behind the data", room - v->data_size);
+                  "%" PRIu64 " bytes after the data", room - v->data_size);
 }
 
 /* Reports a record in a file that only pipes may have (V-501). */
@@ -150,7 +150,7 @@ static void check_other_types(pf_check *c, const perfile_record *r, const void *
     case PERFILE_RECORD_STAT_CONFIG:
         if (left >= PADDING)
             pf_report(c, PERFILE_RULE_V_508, PF_FULL, r, "stat_config.nr",
-                      "%zu bytes behind %" PRIu64 " settings", left,
+                      "%zu bytes after %" PRIu64 " settings", left,
                       ((const perfile_stat_config *)v)->nr);
         break;
     case PERFILE_RECORD_EVENT_UPDATE:

@@ -553,7 +553,7 @@ static const char fish_begin[] =
     "    end\n"
     "    return 0\n"
     "end\n"
-    "# Prints each argument behind the list that has been typed so far.\n"
+    "# Prints each argument after the list that has been typed so far.\n"
     "function __perfile_list\n"
     "    set -l lead (string replace -r '^--[a-z-]+=' '' -- (commandline "
     "-ct) | string replace -r '[^,]*$' '')\n"
@@ -648,7 +648,7 @@ int cli_completion(int argc, char **argv)
         "`cmake --install` installs it.  Without that:\n"
         "\n"
         "  eval \"$(perfile completion bash)\"            in ~/.bashrc\n"
-        "  source <(perfile completion zsh)             in ~/.zshrc, behind compinit\n"
+        "  source <(perfile completion zsh)             in ~/.zshrc, after compinit\n"
         "  perfile completion fish | source             in ~/.config/fish/config.fish\n";
     static void (*const printers[])(void) = {print_bash, print_zsh, print_fish};
     size_t which;

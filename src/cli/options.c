@@ -59,7 +59,7 @@ CLI_WORDS(jobs_word, "auto")
 
 const cli_option cli_jobs_options[] = {
     {"jobs", .value = "N", .letter = 'j', .word = jobs_word,
-     .help = "number of threads; auto or 0: one per processor; default: auto, but at most 4. The "
+     .help = "number of threads; auto or 0: one per CPU; default: auto, but at most 4. The "
              "output does not depend on it",
      .more = "The maximum is 256."},
     {0},
@@ -165,7 +165,7 @@ static int unknown_option(const char *command, const char *word, const struct op
         n++;
     }
     snprintf(wanted, sizeof wanted, "%.*s", (int)len, word);
-    return cli_usage(command, "there is no option '%.*s'%s", (int)len, word,
+    return cli_usage(command, "unknown option '%.*s'%s", (int)len, word,
                      cli_suggestion(wanted, candidates, n, suggestion, sizeof suggestion));
 }
 
@@ -209,13 +209,13 @@ static int report_wrong_option(const char *command, char **argv, const char *let
         const char *after_dash = argv[optind] && argv[optind][0] == '-' ? argv[optind] + 1 : "";
         for (const struct option *o = options; o->name; o++)
             if (strcmp(after_dash, o->name) == 0)
-                return cli_usage(command, "there is no option '-%c'; did you mean --%s?", optopt,
+                return cli_usage(command, "unknown option '-%c'; did you mean --%s?", optopt,
                                  o->name);
-        return cli_usage(command, "there is no option '-%c'", optopt);
+        return cli_usage(command, "unknown option '-%c'", optopt);
     }
     /* A byte above ASCII, which getopt converts to an int with or without sign. */
     if (optopt < 0 || (optopt >= 128 && optopt < 256))
-        return cli_usage(command, "there is no option '-%c'", optopt);
+        return cli_usage(command, "unknown option '-%c'", optopt);
     return cli_usage(command, "%.*s takes no value", (int)strcspn(word, "="), word);
 }
 

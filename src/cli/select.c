@@ -34,7 +34,7 @@ const cli_option cli_select_options[] = {
              "Records without a time are not selected."},
     {"pid", .value = "LIST", .code = TERM(PID), .help = "processes: numbers and ranges, 7,100-199"},
     {"tid", .value = "LIST", .code = TERM(TID), .help = "threads, in the same way"},
-    {"cpu", .value = "LIST", .code = TERM(CPU), .help = "processors: 0-3,7"},
+    {"cpu", .value = "LIST", .code = TERM(CPU), .help = "CPUs: 0-3,7"},
     {"comm", .value = "NAME", .code = TERM(COMM),
      .help = "name of the thread at that time; * and ? are wildcards; several names are separated "
              "by commas, also for --event, --dso and --cgroup",

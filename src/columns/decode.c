@@ -419,7 +419,7 @@ static bool put_reference(pf_columns_decoder *d, const pf_op *o, uint8_t *to)
     if (!show_blob(d, k, &blob))
         return false;
     if (blob.len < 8 || o->offset > blob.len - 8) {
-        pf_streams_fail(&d->streams, "a reference behind the end of its blob");
+        pf_streams_fail(&d->streams, "a reference after the end of its blob");
         return false;
     }
     memcpy(to, k->heap.ptr + blob.offset + o->offset, 8);
@@ -563,7 +563,7 @@ static void put_references(pf_columns_decoder *d, const pf_op *o, const run *r, 
     const pf_blob *blobs = k->block.blobs + k->at;
     for (size_t i = 0; i < r->n; i++) {
         if (blobs[i].len < 8 || o->offset > blobs[i].len - 8) {
-            pf_streams_fail(&d->streams, "a reference behind the end of its blob");
+            pf_streams_fail(&d->streams, "a reference after the end of its blob");
             return;
         }
         memcpy(to + r->at[i], k->heap.ptr + blobs[i].offset + o->offset, 8);

@@ -165,7 +165,7 @@ size_t pf_numbers_next(pf_streams *s, pf_numbers *c, uint64_t *block)
         else
             join(c, n, block);
         if (!look_up(c, n, block))
-            pf_streams_fail(s, "an index behind the end of its dictionary");
+            pf_streams_fail(s, "an index after the end of its dictionary");
         break;
     default: /* VINT */
         if (!read_differences(c, n, block))
@@ -449,7 +449,7 @@ bool pf_column_fill(pf_streams *s, pf_column *c)
 {
     const size_t n = pf_numbers_next(s, &c->numbers, c->block.values);
     if (n && c->width == 0 && !(c->by_dictionary ? place_entries(c, n) : place_plain(c, n)))
-        pf_streams_fail(s, c->by_dictionary ? "an id of no entry" : "blobs behind the last byte");
+        pf_streams_fail(s, c->by_dictionary ? "an id of no entry" : "blobs after the last byte");
     c->at = 0;
     c->ready = s->bad ? 0 : n;
     return c->ready > 0;

@@ -608,5 +608,5 @@ void pf_columns_read_head(pf_columns_decoder *d)
     mark(d, d->n_columns);
     check_ops(d);
     if (!s->bad && !pf_streams_at_end(s))
-        fail(d, "there are bytes behind its last column");
+        fail(d, "there are bytes after its last column");
 }

@@ -78,7 +78,7 @@ static perfile_status add_column(columns *c, const char *name, size_t n, perfile
         return pf_fail(err, PERFILE_E_USAGE, "fields", "a field has no name");
     if (!take_step(name, &n, &c->step[c->n]))
         return pf_fail(err, PERFILE_E_USAGE, "fields",
-                       "behind the '/' of a field is a number from 1 on, as in addr/64");
+                       "after the '/' of a field is a number from 1 on, as in addr/64");
     n = n < sizeof copy ? n : sizeof copy - 1; /* longer names are refused below */
     memcpy(copy, name, n);
     copy[n] = '\0';

@@ -279,12 +279,11 @@ perfile_status pf_export_open(perfile_emitter *e, perfile_error *err)
                                                  PERFILE_EXPORT_OFF_CPU);
     if (weights & (weights - 1))
         return pf_fail(err, PERFILE_E_USAGE, "export.flags",
-                       "weights are numbers of samples, periods or times off processors: one of "
+                       "weights are numbers of samples, periods or times off CPUs: one of "
                        "these");
     if (weights == PERFILE_EXPORT_OFF_CPU && e->ops->exports->by_time)
         return pf_fail(err, PERFILE_E_USAGE, "export.flags",
-                       "'%s' shows when threads are on processors, and adds nothing up",
-                       e->ops->name);
+                       "'%s' shows when threads are on CPUs, and adds nothing up", e->ops->name);
     if (weights == PERFILE_EXPORT_OFF_CPU)
         x->options.flags |= PERFILE_EXPORT_PERIODS;
     const uint32_t both = PERFILE_EXPORT_UNKNOWN_MODULE | PERFILE_EXPORT_UNKNOWN_ADDRESS;

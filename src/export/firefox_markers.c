@@ -254,8 +254,8 @@ void pf_firefox_put_schemas(pf_firefox *f)
 {
     pf_firefox_put(f, ",\"markerSchema\":[\n");
     begin_schema(f, "on-cpu", true);
-    put_field(f, "cpu", "processor", "integer");
-    end_schema(f, "processor {marker.data.cpu}", "CPU {marker.data.cpu}");
+    put_field(f, "cpu", "CPU", "integer");
+    end_schema(f, "CPU {marker.data.cpu}", "CPU {marker.data.cpu}");
     for (uint32_t i = 0; i < f->tracks.said.kinds.n; i++) {
         const pf_mark_kind *kind = pf_intern_at(&f->tracks.said.kinds, i);
         pf_firefox_put(f, ",\n");

@@ -199,7 +199,7 @@ static bool name_thread(pf_firefox *f, uint32_t label)
     else if (l->pid != PF_NO_LABEL)
         snprintf(number, sizeof number, "pid %" PRId32, (int32_t)l->pid);
     else if (l->cpu != PF_NO_LABEL)
-        snprintf(number, sizeof number, "processor %" PRIu32, l->cpu);
+        snprintf(number, sizeof number, "CPU %" PRIu32, l->cpu);
     else
         snprintf(number, sizeof number, "all");
     pf_buffer_clear(&f->name);

@@ -329,7 +329,7 @@ static const char *const page[] = {
     "}",
     "pen.globalAlpha = 1;",
     "}",
-    "/* The first node of a row that ends behind `x`. */",
+    "/* The first node of a row that ends after `x`. */",
     "function first(row, x) {",
     "let low = 0, high = row.length;",
     "while (low < high) {",
@@ -607,7 +607,7 @@ static void put_keys(pf_exporter *x)
                                         [PERFILE_PER_PID] = ", processes",
                                         [PERFILE_PER_TID] = ", threads",
                                         [PERFILE_PER_EVENT] = ", events",
-                                        [PERFILE_PER_CPU] = ", processors"};
+                                        [PERFILE_PER_CPU] = ", CPUs"};
     put(x, ",\n\"keys\":\"all samples");
     for (const uint8_t *per = x->options.per; *per; per++)
         put(x, words[*per]);

@@ -63,7 +63,7 @@ static perfile_status lex_based(const char *p, unsigned base, pf_token *t, perfi
             return too_large(err);
     }
     if (i == 2)
-        return pf_fail(err, PERFILE_E_USAGE, WHERE, "digits are missing behind \"%.2s\"", p);
+        return pf_fail(err, PERFILE_E_USAGE, WHERE, "digits are missing after \"%.2s\"", p);
     t->len = i;
     return PERFILE_OK;
 }

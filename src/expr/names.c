@@ -296,7 +296,7 @@ static const pf_expr_common commons[] = {
      PERFILE_KIND_DEC},
     {"part", "which file of a directory, from 0", PF_OF_PART, PERFILE_EXPR_NUMBER,
      PERFILE_KIND_DEC},
-    {"cpumode", "where the processor was: kernel, user, hypervisor, guest_kernel, guest_user",
+    {"cpumode", "where the CPU was: kernel, user, hypervisor, guest_kernel, guest_user",
      PF_OF_CPUMODE, PERFILE_EXPR_NUMBER, PERFILE_KIND_BUILD_ID_MISC},
     {"event", "event of the record, by name (text) or position (number)", PF_OF_EVENT,
      PERFILE_EXPR_NUMBER | PERFILE_EXPR_TEXT, PERFILE_KIND_ATTR_INDEX},

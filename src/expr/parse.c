@@ -27,8 +27,8 @@ bool pf_parse_unexpected(pf_parser *p, const char *wanted)
         return pf_code_fail(&p->c, p->token.at, PERFILE_E_USAGE, "%s is missing at the end",
                             wanted);
     uint32_t n = p->token.len < 24 ? p->token.len : 24;
-    return pf_code_fail(&p->c, p->token.at, PERFILE_E_USAGE, "%s is needed in front of %.*s",
-                        wanted, (int)n, p->c.text + p->token.at);
+    return pf_code_fail(&p->c, p->token.at, PERFILE_E_USAGE, "%s is needed before %.*s", wanted,
+                        (int)n, p->c.text + p->token.at);
 }
 
 /* Fails at a token that should be an operator. */

@@ -280,7 +280,7 @@ static perfile_status add_term(pf_filter *x, const perfile_filter_term *t, perfi
     case PERFILE_FILTER_BY_TID:
         return add_numbers(&x->terms.tids, t, UINT32_MAX, numbers, err);
     case PERFILE_FILTER_BY_CPU:
-        return add_numbers(&x->terms.cpus, t, UINT32_MAX, "processors such as 0-3,7", err);
+        return add_numbers(&x->terms.cpus, t, UINT32_MAX, "CPUs such as 0-3,7", err);
     case PERFILE_FILTER_BY_TYPE:
         return add_types(x, t, err);
     case PERFILE_FILTER_BY_IP:

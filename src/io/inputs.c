@@ -341,13 +341,13 @@ static perfile_status check_folder(pf_inputs *in, const char *folder, const char
         return PERFILE_OK; /* the directory does not exist: creating the output will fail */
     if (!real)
         return pf_fail_io(err, errno, "sink.inputs",
-                          "cannot find out whether '%s' lies inside an input", name);
+                          "cannot find out whether '%s' is inside an input", name);
     perfile_status st = PERFILE_OK;
     do {
         struct stat sb;
         const pf_input *one = stat(real, &sb) == 0 ? find(in, &sb) : NULL;
         if (one && one->kind == PF_INPUT_DIRECTORY)
-            st = fail_is_input(name, "lies inside an input", err);
+            st = fail_is_input(name, "is inside an input", err);
     } while (st == PERFILE_OK && cut_last_component(real));
     free(real);
     return st;

@@ -465,7 +465,7 @@ static const struct {
     [PERFILE_NOTE_EVENT_BROKEN] = {"event-broken", "%s rewritten as far as can be read%s", false},
     [PERFILE_NOTE_DAMAGE] = {"damage", "%s%s", true},
     [PERFILE_NOTE_BYTES_LEFT_OUT] = {"bytes-left-out",
-                                     "%s between or behind the parts of the file left out%s", true},
+                                     "%s between or after the parts of the file left out%s", true},
     [PERFILE_NOTE_ROUNDS_LEFT_OUT] = {"rounds-left-out",
                                       "%s left out: they are not true of several files in one%s",
                                       true},

@@ -74,7 +74,7 @@ static const char *foreign_kind(perfile_bytes head)
         if (head.len >= kinds[i].n && memcmp(head.ptr, kinds[i].magic, kinds[i].n) == 0)
             return kinds[i].what;
     if (is_text(head))
-        return "it is text, perhaps of `perf script`; give the perf.data file that it was made of";
+        return "this looks like `perf script` output; pass the perf.data file instead";
     return NULL;
 }
 
@@ -149,7 +149,7 @@ static perfile_status by_evidence(perfile_source *source, const pf_driver **driv
         return pf_fail(
             err, PERFILE_E_USAGE, "options.from",
             "several inputs are one capture only if they are perfmon buffers, one of each "
-            "processor");
+            "CPU");
     if (!most)
         *foreign = foreign_kind(peek);
     if (rival)

@@ -295,7 +295,7 @@ static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_
     if (chunk->len == 0) {
         p->extra.left = 0;
         return pf_fail(err, PERFILE_E_TRUNCATED, "record.extra",
-                       "the input ends inside the bytes behind the record");
+                       "the input ends inside the bytes after the record");
     }
     p->extra.pos += chunk->len;
     p->extra.left -= chunk->len;
@@ -356,7 +356,7 @@ static perfile_status check_place(const pf_perf_stream *p, uint32_t part, uint64
                        to->source->name);
     if (offset < to->start || offset > end)
         return pf_fail(err, PERFILE_E_USAGE, "stream.offset",
-                       "offset %" PRIu64 ", but records lie from %" PRIu64 " to %" PRIu64, offset,
+                       "offset %" PRIu64 ", but records are from %" PRIu64 " to %" PRIu64, offset,
                        to->start, end);
     if (offset != to->start && has_compressed_records(p))
         return pf_fail(err, PERFILE_E_UNSUPPORTED, "stream.seek",

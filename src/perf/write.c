@@ -105,7 +105,7 @@ perfile_status pf_write_check_at_record(const pf_perf_writer *w, perfile_error *
     perfile_status st = pf_write_check_usable(w, err);
     if (st == PERFILE_OK && w->base.extra_left)
         return pf_fail(err, PERFILE_E_USAGE, "writer.extra",
-                       "%llu bytes behind the last record are still to come",
+                       "%llu bytes after the last record are still to come",
                        (unsigned long long)w->base.extra_left);
     return st;
 }

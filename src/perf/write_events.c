@@ -48,7 +48,7 @@ static perfile_status check_attr(const pf_perf_writer *w, perfile_bytes attr, ui
     if (w->base.form == PERFILE_FORM_PIPE &&
         size + ids_len > PF_RECORD_MOST - PF_PERF_RECORD_HEADER)
         return pf_fail(err, PERFILE_E_LIMIT, "writer.event",
-                       "%llu ids: a HEADER_ATTR record holds %llu behind its attr; write a file",
+                       "%llu ids: a HEADER_ATTR record holds %llu after its attr; write a file",
                        (unsigned long long)(ids_len / 8),
                        (unsigned long long)(PF_RECORD_MOST - PF_PERF_RECORD_HEADER - size) / 8);
     return PERFILE_OK;

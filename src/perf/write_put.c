@@ -122,17 +122,17 @@ static perfile_status refuse_record(const pf_perf_writer *w, const perfile_recor
                        r->family);
     if (r->flags & PERFILE_REC_PAYLOAD_CUT)
         return pf_fail(err, PERFILE_E_USAGE, "writer.put",
-                       "the bytes behind the record are not complete");
+                       "the bytes after the record are not complete");
     if ((bool)(r->flags & PERFILE_REC_SWAPPED) != w->base.swap)
         return pf_fail(err, PERFILE_E_USAGE, "writer.put",
                        "the record is not in the byte order of the capture");
     if (r->body.len > PF_RECORD_MOST - PF_PERF_RECORD_HEADER && !pf_type_is_wide(r->type))
         return pf_fail(err, PERFILE_E_LIMIT, "record.size",
-                       "a record of %zu bytes; its size can say %d at most",
+                       "record too large: %zu bytes (maximum %d)",
                        r->body.len + PF_PERF_RECORD_HEADER, PF_RECORD_MOST);
     if (!is_consistent(w, r))
         return pf_fail(err, PERFILE_E_USAGE, "writer.put",
-                       "type, size or what follows the record (type %u, %zu bytes, %llu behind it) "
+                       "type, size or what follows the record (type %u, %zu bytes, %llu after it) "
                        "do not agree with its bytes",
                        r->type, r->body.len + PF_PERF_RECORD_HEADER,
                        (unsigned long long)r->extra.len);
@@ -476,7 +476,7 @@ perfile_status pf_write_extra(perfile_writer *writer, perfile_bytes chunk, perfi
         return st;
     if (chunk.len > w->base.extra_left)
         return pf_fail(err, PERFILE_E_USAGE, "writer.extra",
-                       "%zu bytes behind the record, but only %llu are due", chunk.len,
+                       "%zu bytes after the record, but only %llu are due", chunk.len,
                        (unsigned long long)w->base.extra_left);
     w->base.extra_left -= chunk.len;
     return pf_write_bytes(w, chunk, err);

@@ -216,7 +216,7 @@ static perfile_status check_alike(const pf_perfmon_stream *p, perfile_error *err
                            p->parts[0].name, p->parts[i].name);
         if (p->parts[i].cpu == p->parts[i - 1].cpu)
             return pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon",
-                           "'%s' and '%s' are both of processor %u", p->parts[i - 1].name,
+                           "'%s' and '%s' are both of CPU %u", p->parts[i - 1].name,
                            p->parts[i].name, p->parts[i].cpu);
     }
     return PERFILE_OK;
@@ -299,7 +299,7 @@ static perfile_status assumed_cpus(const pf_perfmon_stream *p, size_t n, const u
     const perfile_assume *assume = p->base.options.assume;
     *cpus = assume ? assume->cpus : NULL;
     if (*cpus && assume->n_cpus != n)
-        return pf_fail(err, PERFILE_E_USAGE, "assume.cpus", "%llu processors for %zu buffers",
+        return pf_fail(err, PERFILE_E_USAGE, "assume.cpus", "%llu CPUs for %zu buffers",
                        (unsigned long long)assume->n_cpus, n);
     return PERFILE_OK;
 }

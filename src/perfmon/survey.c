@@ -45,7 +45,7 @@ static perfile_status begin(pf_perfmon_survey *v, perfile_stream *s,
         b->full = pf_perfmon_header_of(c->parts[i].header.ptr).flags & PF_PERFMON_FULL;
         if (b->cpu >= ANY_CPU)
             return pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon.cpus",
-                           "processor %u: records of perf have numbers below %d", b->cpu, ANY_CPU);
+                           "CPU %u: records of perf have numbers below %d", b->cpu, ANY_CPU);
     }
     for (uint32_t i = 0; i < c->n_extents; i++)
         if (c->extents[i].role == PERFILE_EXTENT_TAIL)

@@ -90,7 +90,7 @@ static void report(const pf_perfmon_survey *v, const pf_translation *t)
     pf_perfmon_say_loss(t, l->reserved_flags, "record", "with reserved flags: the flags left out");
     pf_perfmon_say_loss(t, l->info, "info word",
                         "of branches with unknown bits: the bits left out");
-    pf_perfmon_say_loss(t, l->tail, "byte", "behind the last record left out");
+    pf_perfmon_say_loss(t, l->tail, "byte", "after the last record left out");
 }
 
 /* Starts the second pass, which owns the survey from then on, and sets the functions in *pass. */

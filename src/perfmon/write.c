@@ -114,10 +114,9 @@ static perfile_status check_record(pf_perfmon_writer *w, const perfile_record *r
         return pf_fail(err, PERFILE_E_USAGE, "writer.put", "a record of part %u, of %zu", r->part,
                        w->parts.len / sizeof *part);
     if (before && before->cpu != part->cpu)
-        return pf_fail(
-            err, PERFILE_E_UNSUPPORTED, "perfmon.processors",
-            "a perfmon buffer holds the records of one processor: write one for each, or "
-            "another format");
+        return pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon.processors",
+                       "a perfmon buffer holds the records of one CPU: write one for each, or "
+                       "another format");
     part->used = true;
     w->part = r->part;
     return PERFILE_OK;

@@ -431,9 +431,8 @@ static void report_end(pf_merge *x)
     report_count(
         x, PERFILE_MERGE_NOTE_RECORDS, x->foreign_time_convs,
         "TIME_CONV records were left out: they convert the hardware counter of another boot");
-    report_count(
-        x, PERFILE_MERGE_NOTE_CHANGED, sum->trailers,
-        "records without a time got a trailer with the time of the record in front of them");
+    report_count(x, PERFILE_MERGE_NOTE_CHANGED, sum->trailers,
+                 "records without a time got a trailer with the time of the record before them");
 }
 
 /* Makes a FINISHED_ROUND the run if a record since the last one had a time; otherwise this is the

@@ -45,7 +45,7 @@ perfile_status pf_join_topology(pf_merge *x, uint32_t number, perfile_error *err
         if (!pf_fact_of(x, k, number) || perfile_session_n_cpus(x->inputs[k].session) == n)
             continue;
         pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number, k, 0,
-                       "%s has it for %" PRIu32 " processors, NRCPUS of the output has %" PRIu32
+                       "%s has it for %" PRIu32 " CPUs, NRCPUS of the output has %" PRIu32
                        ": left out",
                        x->inputs[k].name, perfile_session_n_cpus(x->inputs[k].session), n);
         return PERFILE_OK;

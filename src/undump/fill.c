@@ -69,7 +69,7 @@ static const pf_member die_members[] = {{.what = PF_MEMBER_WHEN, .at = offsetof(
                                          .at = offsetof(die, die_id)},
                                         {.what = PF_MEMBER_END_WHEN},
                                         {.what = PF_MEMBER_END}};
-static const pf_row_shape die_shape = {"die", die_members, sizeof(die), NULL};
+static const pf_row_shape die_shape = {"die", die_members, sizeof(die), 0};
 
 enum { GUEST_AT = sizeof(perfile_id_index_entry), DIE_AT = sizeof(perfile_topology_cpu) };
 
@@ -549,7 +549,7 @@ static perfile_status finish_dies(filling *f, const frame *l, perfile_cpu_topolo
     if (st != PERFILE_OK)
         return st;
     if (!divide(l, DIE_AT, offsetof(die, has_die), offsetof(die, die_id), sizeof(int32_t), to))
-        return fail_here(f, "only some of the processors have a die");
+        return fail_here(f, "only some of the CPUs have a die");
     t->die_id = perfile_words_s32(to, l->n);
     return PERFILE_OK;
 }

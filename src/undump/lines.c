@@ -249,7 +249,7 @@ static perfile_status read_line(pf_undump_state *u, perfile_error *err)
     if (i == N_KINDS)
         return pf_undump_fail(u, o.at[PF_LINE_kind], "line.kind", err, "no line is of that kind");
     if (u->has_end)
-        return pf_undump_fail(u, u->item.ptr, "line", err, "it comes behind the line 'end'");
+        return pf_undump_fail(u, u->item.ptr, "line", err, "it comes after the line 'end'");
     if (kinds[i].behind_header && !u->writer && !u->perfmon)
         return pf_undump_fail(
             u, u->item.ptr, "line", err,

@@ -48,7 +48,7 @@ run validate --only V-7 repaired.perfile
 run recover --to archive --json -f -o repaired.perfile payload.perfile | grep -o '"whole":false'
 run recover --to archive -o repaired.perfile payload.perfile
 
-echo "records behind a lost chunk"
+echo "records after a lost chunk"
 "$PERFILE" convert --to archive --chunk-records 16 -o chunks.perfile in.data 2>/dev/null
 "$PERFILE" info --chunks --json chunks.perfile | grep -o '"offset":"[0-9]*","kind":"records"' | sed -n 3p | tr -dc 0-9 >third
 flip chunks.perfile $(($(cat third) + 300))

@@ -19,7 +19,7 @@ run convert -o two.data a.data b.data
 echo "appended"
 cp all.perfile before
 run convert --to archive --append -o all.perfile b.data
-cmp -n "$(wc -c <before)" before all.perfile && echo "nothing in front of it has changed"
+cmp -n "$(wc -c <before)" before all.perfile && echo "nothing before it has changed"
 restored all.perfile 3 group
 run convert --to archive --append -o new.perfile b.data
 restored new.perfile 1 group

@@ -102,7 +102,7 @@ cmp -s x "$captures/killed.data" || say "a forced copy is not the same"
 # Losses.
 expect 0 "kept as stored, no table describes that type" -f --byte-order big -o x "$captures/unknown-type.data"
 expect 0 "left out" -f --drop-unknown -o x "$captures/unknown-type.data"
-expect 0 "29 bytes between or behind the parts" -f --to pipe -o x "$captures/trailing-text.data"
+expect 0 "29 bytes between or after the parts" -f --to pipe -o x "$captures/trailing-text.data"
 expect 0 "" -f --report json --byte-order big -o x "$captures/unknown-type.data"
 grep -q '"kind":"records-kept"' out || say "no report: $(cat out)"
 expect 0 "COMPRESSED records decompressed" -f --decompress -o x "$captures/zstd.data"

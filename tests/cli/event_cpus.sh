@@ -1,6 +1,6 @@
 # Processors of an event's PMU, from EVENT_UPDATE: a list, a range, a mask.
 capture=$PERFILE_SOURCE/samples/captures/pipe.data
-update() { # update SIZE BYTES: the capture with such a record behind its header, about id 932
+update() { # update SIZE BYTES: the capture with such a record after its header, about id 932
     head -c 168 "$capture"
     printf '\x4e\0\0\0\0\0'"$1"'\0\x03\0\0\0\0\0\0\0\xa4\x03\0\0\0\0\0\0'"$2"
     tail -c +169 "$capture"

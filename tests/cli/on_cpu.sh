@@ -30,7 +30,7 @@ made.write("lost.data", [
     switch(5, 0, 8, 1, 9),       # what 7 did after 1 ms is not known, nor when 8 came
     switch(6, 0, 9, 1, 7),
     switch(8, 0, 7, 1, 0),
-    switch(2, 1, 0, 0, 6), switch(3, 1, 6, 1, 0)])  # a processor whose buffer was read later
+    switch(2, 1, 0, 0, 6), switch(3, 1, 6, 1, 0)])  # a CPU whose buffer was read later
 made.write("deferred.data", [
     switch(1, 0, 7, 1, 0, cookie=5),
     switch(4, 0, 0, 0, 7),

@@ -31,7 +31,7 @@ words_of() {
 mkdir -p keep/in/D keep/in/D/sub
 cp "$captures/cpu-clock.data" keep/in/x0
 cp "$captures/dwarf.data" keep/in/y0
-mkdir keep/in/B keep/in/C # buffers of two processors, and two of one
+mkdir keep/in/B keep/in/C # buffers of two CPUs, and two of one
 cp "$captures/perfmon-all.cpuperf" keep/in/B/a.0.0.cpuperf
 cp "$captures/perfmon-sampling.cpuperf" keep/in/B/a.0.1.cpuperf
 cp "$captures/perfmon-all.cpuperf" keep/in/C/a.0.0.cpuperf
@@ -178,7 +178,7 @@ writer() {
         # shellcheck disable=SC2086
         attempts "$command" "$variant" "the second of two" in/y0 in/x0 -- $onto_file
         # shellcheck disable=SC2086
-        attempts "$command" "$variant" "a directory behind a file" in/y0 in/D -- $onto_directory
+        attempts "$command" "$variant" "a directory after a file" in/y0 in/D -- $onto_directory
     fi
     # Three commands write no directories.
     [ "$successes" -gt "$before" ] || [ -n "$variant" ] ||
@@ -227,9 +227,9 @@ per_processor() {
     if [ "$command" = merge ]; then
         try "1 2" "merge of two onto themselves" "$PERFILE" merge -f -o in/B/a.0.%d.cpuperf in/B/a.0.0.cpuperf in/B/a.0.1.cpuperf
     fi
-    unchanged "$command, a file for each processor"
-    try "0 3" "$command, a file for each processor" "$PERFILE" "$command" -f -o elsewhere/%d in/B
-    [ -f elsewhere/0 ] && [ -f elsewhere/1 ] || say "$command: no file for each processor"
+    unchanged "$command, a file for each CPU"
+    try "0 3" "$command, a file for each CPU" "$PERFILE" "$command" -f -o elsewhere/%d in/B
+    [ -f elsewhere/0 ] && [ -f elsewhere/1 ] || say "$command: no file for each CPU"
 }
 
 works_several() {

@@ -112,9 +112,9 @@ for condition in 'cpu == 7' 'has(cpu) && cpu > 0'; do
     records "$all" >wanted
     records seven | cmp - wanted
 done
-fails 1 'one processor' convert --to perfmon -o no several
-fails 1 'one processor' sort -o no several
-fails 1 'one processor' merge -o no several/cpu.0.0.cpuperf several/cpu.0.7.cpuperf
+fails 1 'one CPU' convert --to perfmon -o no several
+fails 1 'one CPU' sort -o no several
+fails 1 'one CPU' merge -o no several/cpu.0.0.cpuperf several/cpu.0.7.cpuperf
 "$PERFILE" sort -o 'sort.%s' several 2>/dev/null
 "$PERFILE" merge -o 'merge.%s' several/cpu.0.0.cpuperf several/cpu.0.7.cpuperf 2>/dev/null
 "$PERFILE" split --by cpu -o 'split.%s' several 2>/dev/null
@@ -141,8 +141,8 @@ fails 2 'a rate is of samples' convert --to perf.data --stat --rate 0x801=5 -f -
 fails 2 'EVENT=N' convert --to perf.data --rate five -f -o made.data "$all"
 
 # Processors that the user says are those of the files as they were given; in a directory, of their names in order.
-fails 1 'both of processor 3' convert --to perf.data --cpu 3,3 -f -o made.data several/cpu.0.0.cpuperf several/cpu.0.7.cpuperf
-fails 2 '1 processors for 2 buffers' convert --to perf.data --cpu 3 -f -o made.data several
+fails 1 'both of CPU 3' convert --to perf.data --cpu 3,3 -f -o made.data several/cpu.0.0.cpuperf several/cpu.0.7.cpuperf
+fails 2 '1 CPUs for 2 buffers' convert --to perf.data --cpu 3 -f -o made.data several
 samples_of() { # samples FILE has of CPU
     "$PERFILE" stats --by cpu "$1" | awk -v cpu="$2" '$NF == cpu { print $1 }'
 }
@@ -229,7 +229,7 @@ cmp whole "$all"
 mkdir damaged
 cp end damaged/cpu.0.1.cpuperf
 cp "$sampling" damaged/cpu.0.4.cpuperf
-fails 1 'one processor' recover -o no damaged
+fails 1 'one CPU' recover -o no damaged
 status=0
 "$PERFILE" recover -o 'good.0.%d.cpuperf' damaged 2>err.txt || status=$?
 [ "$status" = 3 ]

@@ -137,7 +137,7 @@ def refused():
         ("no header", w.sequence(capture(COMM)[1:]), "'header' has to come first"),
         ("two headers", w.sequence(capture()[:1] * 2), "a second header"),
         ("no end", w.sequence(capture(COMM)[:-1]), "'end' is missing"),
-        ("behind the end", whole + w.value(COMM), "behind the line 'end'"),
+        ("after the end", whole + w.value(COMM), "after the line 'end'"),
         ("another count", w.sequence(capture(COMM)[:-1] + [Map(kind="end", records=2, errors=0)]), "2 records, but 1 came"),
         ("another kind", w.sequence([Map(kind="heard")]), "no line is of that kind"),
         ("another form", w.sequence([Map(kind="header", format="files", endian="little")]), "neither 'file'"),

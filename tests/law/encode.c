@@ -64,7 +64,7 @@ static void spot_value(void *user, const perfile_field *f, const perfile_value *
     if (f->flags & PERFILE_FIELD_PAD)
         s->why = "padding is not zero";
     else if (f->type == PERFILE_STORED_TEXT || f->type == PERFILE_STORED_STRINGS)
-        s->why = "bytes behind the NUL of text";
+        s->why = "bytes after the NUL of text";
     else if (f->type == PERFILE_STORED_BLOB)
         s->why = "bytes of a blob";
     else if (f->kind == PERFILE_KIND_COUNT || f->kind == PERFILE_KIND_SIZE)
@@ -353,7 +353,7 @@ static void captures(void **state)
     print_message("%u captures\n", n);
     unsigned total = n_canonical, leftovers = 0, other = n_other;
     for (unsigned i = 0; i < n_reasons; i++)
-        if (strcmp(reasons[i].why, "bytes behind the NUL of text") == 0)
+        if (strcmp(reasons[i].why, "bytes after the NUL of text") == 0)
             leftovers += reasons[i].n;
     print_reasons("recorded ones");
     /* Tools leave other text behind the NUL of names; of the rest few have another form. */

@@ -340,7 +340,7 @@ static void arrays_outlive_what_they_came_from(void **state)
     struct ArrowArray a;
     assert_true(next(&s, &schema, &a));
     s.release(&s);
-    assert_fine(arrow_array_broken(&schema, &a), "behind its stream");
+    assert_fine(arrow_array_broken(&schema, &a), "after its stream");
     enum { MOVED = 4 };
     static const char *const names[MOVED] = {"comm", "counters", "data_src", "time"};
     struct ArrowArray moved[MOVED];

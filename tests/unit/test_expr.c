@@ -392,7 +392,7 @@ static const struct {
     {"!pid == 1", 2, "join conditions"},
     {"pid = 1", 5, "write =="},
     {"pid == 1 | pid == 2", 10, "write ||"},
-    {"pid == 1 pid == 2", 10, "an operator is needed in front of pid"},
+    {"pid == 1 pid == 2", 10, "an operator is needed before pid"},
     {"pid == 1)", 9, "there is no ("},
     {"(pid == 1", 1, "the ) for this"},
     {"any(callchain, . == 1", 1, "the ) for this"},

@@ -115,7 +115,7 @@ static void test_processors(bool swap)
     assert_int_equal(v.nr_cpus_online, 2);
     assert_null(out(PERFILE_FEATURE_CPU_TOPOLOGY));
     says("0 7 -1 0 feature NRCPUS: joined from those of a.data, b.data");
-    says("1 13 0 0 feature CPU_TOPOLOGY: a.data has it for 2 processors, NRCPUS of the output has "
+    says("1 13 0 0 feature CPU_TOPOLOGY: a.data has it for 2 CPUs, NRCPUS of the output has "
          "8");
     end();
 }

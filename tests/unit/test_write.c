@@ -255,10 +255,10 @@ static void pipes_may_go_on_with_facts(void **state)
     assert_int_equal(
         perfile_writer_put_header_tracing_data(w, &tracing, sizeof tracing, NULL, NULL),
         PERFILE_OK);
-    says(perfile_writer_add_event(w, &none, NULL, &err), PERFILE_E_USAGE, "8 bytes behind");
-    says(perfile_writer_event_unit(w, 0, "s", &err), PERFILE_E_USAGE, "8 bytes behind");
-    says(perfile_writer_round(w, &err), PERFILE_E_USAGE, "8 bytes behind");
-    says(perfile_writer_finish(w, &err), PERFILE_E_USAGE, "8 bytes behind");
+    says(perfile_writer_add_event(w, &none, NULL, &err), PERFILE_E_USAGE, "8 bytes after");
+    says(perfile_writer_event_unit(w, 0, "s", &err), PERFILE_E_USAGE, "8 bytes after");
+    says(perfile_writer_round(w, &err), PERFILE_E_USAGE, "8 bytes after");
+    says(perfile_writer_finish(w, &err), PERFILE_E_USAGE, "8 bytes after");
     assert_int_equal(perfile_writer_extra(w, written_text("formats."), NULL), PERFILE_OK);
     perfile_header_build_id id = {.has_pid = true, .pid = -1, .filename = written_text("late")};
     perfile_build_id_entry entry = {.misc = 1, .id = id};

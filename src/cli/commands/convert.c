@@ -528,7 +528,7 @@ static int read_cpus(const char *word, settings *set)
             return cli_no_memory();
         set->cpus = more;
         if (!number_at(&at, UINT16_MAX - 1, &cpu) || (*at && *at != ','))
-            return cli_usage("convert", "--cpu takes processors such as 0,1,3, not '%s'", word);
+            return cli_usage("convert", "--cpu takes CPUs such as 0,1,3, not '%s'", word);
         more[set->perfmon.n_cpus++] = (uint32_t)cpu;
     } while (*at++);
     return CLI_CONTINUE;
@@ -703,7 +703,7 @@ static const cli_option options[] = {
              "is."},
     {"scrub", .code = OPTION_SCRUB,
      .help = "zero the bytes that mean nothing: of user stacks, strings and padding",
-     .more = "The kernel leaves old bytes of its buffer behind the valid part of each stack "
+     .more = "The kernel leaves old bytes of its buffer after the valid part of each stack "
              "(--call-graph dwarf): memory of other processes, and up to half of the capture. "
              "Archives get smaller, and say that they are scrubbed. Compressed records are "
              "decompressed."},
@@ -738,7 +738,7 @@ static const cli_option options[] = {
      .help = "perfmon buffers to perf.data: counts as `perf stat record` has them",
      .more = "For buffers of nothing but times and counts, for `perf stat report`."},
     {"cpu", .value = "N[,N ...]", .code = OPTION_CPU,
-     .help = "perfmon buffers to perf.data: processors of the buffers, in the order of the files",
+     .help = "perfmon buffers to perf.data: CPUs of the buffers, in the order of the files",
      .more = "Without it they follow from the names of the files, PREFIX.ITERATION.CPU.cpuperf, or "
              "from their order. Files of a directory are in the order of their names."},
     {"json", .code = CLI_OPTION_JSON,

@@ -69,7 +69,7 @@ static void describe(const cli_input *in, const perfile_extent *e, uint64_t at, 
         snprintf(out, size, "a gap between the sections of the file");
         break;
     case PERFILE_EXTENT_TAIL:
-        snprintf(out, size, "the bytes behind all sections of the file");
+        snprintf(out, size, "the bytes after all sections of the file");
         break;
     default: /* an extent of records */
         snprintf(out, size, "the data, but in no record");

@@ -100,7 +100,7 @@ static void report_losses(const report *x)
         cli_message("names longer than %" PRIu64 " bytes are shortened: the output repeats them",
                     s->names_most);
     if (x->off_cpu && !s->samples)
-        cli_message("no thread left a processor in a sample and came back: record each "
+        cli_message("no thread left a CPU in a sample and came back: record each "
                     "sched:sched_switch, or -e context-switches -c 1 with --switch-events");
     if (x->weighs)
         note(s->without_period, "sample has no period and weighs nothing",
@@ -467,12 +467,12 @@ static const cli_option options[] = {
          "for decoders, as a directory; parquet: tables for DuckDB, ClickHouse, Spark, pandas and "
          "others, as a directory",
      .more =
-         "In folded lines the outermost frame stands first, with ; between frames, and the "
-         "weight stands last. In names ; becomes :, and what could break a line becomes ?.\n"
+         "In folded lines the outermost frame comes first, with ; between frames, and the "
+         "weight comes last. In names ; becomes :, and what could break a line becomes ?.\n"
          "The directory of aux has a file for each ring buffer, and index.json, which says what is "
          "in them, when, and what is missing.\n"
          "The forms firefox, chrome and perfetto show time: samples of each thread, when it was on "
-         "a processor (SWITCH records, or sched:sched_switch with a period of 1), and what else "
+         "a CPU (SWITCH records, or sched:sched_switch with a period of 1), and what else "
          "was "
          "recorded. For firefox each thread has the samples of one event, the clock with most of "
          "them (cpu-clock, task-clock, cycles) or else another counter; those of all other events "
@@ -486,13 +486,13 @@ static const cli_option options[] = {
     {"per", .value = "KEY[,KEY ...]", .code = OPTION_PER, .word = per_word, .list = true,
      .help = "count stacks apart, by: comm (default), pid, tid, event, cpu; or none",
      .more =
-         "Keys stand in front of the frames, in the order given. The default of speedscope is "
+         "Keys come before the frames, in the order given. The default of speedscope is "
          "comm,pid,tid,event, each a profile of its own; of firefox pid,tid, each a thread; "
          "of pprof all of them, as labels and values. For chrome and perfetto it is always all."},
     {"weight", .value = "WHAT", .code = OPTION_WEIGHT, .word = weight_word,
      .help =
          "what a stack weighs; samples (default): their number; period: the sum of their periods; "
-         "offcpu: the ns for which threads that left a processor there were away",
+         "offcpu: the ns for which threads that left a CPU there were away",
      .more =
          "offcpu is for folded, flamegraph, speedscope and pprof. The stacks are those of samples "
          "of sched:sched_switch or context-switches, all of them (perf record -c 1); these or "
@@ -500,7 +500,7 @@ static const cli_option options[] = {
          "counts nothing. Preempted threads, which could have gone on, can be left out by "
          "--where 'prev_state & 0xff'.\n"
          "For speedscope the default is time, if the event is a clock, or cycles so many times a "
-         "second.  Then the time that switches prove a thread to have been on no processor is "
+         "second.  Then the time that switches prove a thread to have been on no CPU is "
          "an empty stack."},
     {"mark", .value = "LIST", .code = OPTION_MARK, .word = mark_word, .list = true,
      .help = "let names of frames end with _[k] in the kernel (kernel), _[j] in code generated at "
@@ -581,7 +581,7 @@ const cli_spec cli_export_spec = {
     .options = options,
     .notes =
         "If an option is given twice, either may match; different options must all match.\n"
-        "Several FILEs are added up.  A frame is the function that lies there: of an ELF file with "
+        "Several FILEs are added up.  A frame is the function that is there: of an ELF file with "
         "the\n"
         "build id of what was mapped, of a debug file, of perf-PID.map, of the kernel's symbols.  "
         "Where\n"

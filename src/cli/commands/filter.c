@@ -206,7 +206,7 @@ static const cli_option options[] = {
      .more = "Records without which these cannot be read (attrs, features) are kept."},
     {"no-state", .code = OPTION_NO_SIDEBAND},
     {"compact-sideband", .code = OPTION_COMPACT,
-     .help = "of the side-band in front of the selected time, only the latest names and mappings",
+     .help = "of the side-band before the selected time, only the latest names and mappings",
      .more = "Of names, namespaces and mappings the last one for each thread and address is kept; "
              "of processes that forked others that are kept, all are. It has no effect on pipes."},
     {"compact-state", .code = OPTION_COMPACT},

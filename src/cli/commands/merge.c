@@ -695,7 +695,7 @@ static const cli_option options[] = {
      .help = "leave out what has conflicting meanings, instead of failing"},
     {"max-memory", .value = "SIZE", .letter = 'm',
      .help = "memory for sorting, default 256M, at least 2M for each input",
-     .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G behind it, for all "
+     .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G after it, for all "
              "inputs together; each has an equal share. Without this option inputs of up to 1 "
              "GiB each stay mapped until they are written: this is page cache, which the system "
              "reclaims when it needs memory. Beyond that, unnamed temporary files are used, in the "

@@ -148,7 +148,7 @@ static int write_files(cli_per_cpu *x)
     if (st == PERFILE_E_IO && err.sys == EEXIST && !x->w->replace)
         cli_message("%s: give -f to replace files that exist", x->w->out);
     if (st == PERFILE_OK)
-        cli_message("%s: wrote %" PRIu64 " records, and a file for each of %" PRIu64 " processors",
+        cli_message("%s: wrote %" PRIu64 " records, and a file for each of %" PRIu64 " CPUs",
                     x->in[0].name, sum.written, sum.parts);
     return cli_status_of(st, sum.damages);
 }
@@ -160,7 +160,7 @@ int cli_write_per_cpu(cli_per_cpu *x, cli_per_cpu_way way)
         changes |= x->in[i].has_offset;
     if (way == CLI_PER_CPU_CONVERTED && changes)
         return cli_usage(x->command,
-                         "'%s' is converted, by the clock that its processors share: options of "
+                         "'%s' is converted, by the clock that its CPUs share: options of "
                          "merging do not apply",
                          x->in[0].name);
     return way == CLI_PER_CPU_CONVERTED ? write_converted(x) : write_files(x);

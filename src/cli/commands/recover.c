@@ -231,7 +231,7 @@ static void describe_neighbours(const perfile_gap *gap, char *out, size_t size)
         snprintf(out, size, "; between %s at %" PRIu64 " and %s at %" PRIu64, before,
                  gap->before.offset, after, gap->after.offset);
     else if (gap->before.there)
-        snprintf(out, size, "; behind %s at %" PRIu64, before, gap->before.offset);
+        snprintf(out, size, "; after %s at %" PRIu64, before, gap->before.offset);
     else if (gap->after.there)
         snprintf(out, size, "; before %s at %" PRIu64, after, gap->after.offset);
     else
@@ -666,7 +666,7 @@ static int check_cpus(const own_file *files, size_t n)
 {
     for (size_t i = 1; i < n; i++)
         if (files[i].cpu == files[i - 1].cpu) {
-            cli_message("'%s' and '%s' are both of processor %" PRIu32 ": recover them one by one",
+            cli_message("'%s' and '%s' are both of CPU %" PRIu32 ": recover them one by one",
                         files[i - 1].path, files[i].path, files[i].cpu);
             return CLI_FAILED;
         }
@@ -740,7 +740,7 @@ static const cli_option options[] = {
     {"output", .value = "OUT", .letter = 'o', .path = true, .help = "the new capture",
      .more =
          "The file appears when it is complete, or not at all. Perfmon buffers in a directory are "
-         "recovered one by one: give a name with %d, which becomes the number of the processor."},
+         "recovered one by one: give a name with %d, which becomes the number of the CPU."},
     {.rows = cli_force_options},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = form_word,
      .help = "the form of the output; perf.data (default), or archive: pack what was recovered; if "
@@ -768,7 +768,7 @@ static const cli_option options[] = {
      .help = "what is kept after damage; salvage (default) is the only choice: records that can be "
              "trusted"},
     {"json", .code = CLI_OPTION_JSON, .help = "a JSON object with every gap, see format/reports.md",
-     .more = "It has the records in front of and behind each gap."},
+     .more = "It has the records before and after each gap."},
     {.rows = cli_input_options},
     {.rows = cli_common_options},
     {.rows = cli_writing_options},

@@ -232,7 +232,7 @@ static const cli_option options[] = {
          "the form of the output; text (default): for people; json: an object; sql: CREATE TABLE "
          "statements; views: views for these tables",
      .more = "format/reports.md describes the JSON. The views are self and inclusive sums by "
-             "function, folded stacks, samples per second, and times off processors; "
+             "function, folded stacks, samples per second, and times off CPUs; "
              "format/tables.md shows how they are used."},
     {"dialect", .value = "WORD", .code = OPTION_DIALECT, .word = dialect_word,
      .help = "SQL of which engine; duckdb (default) or clickhouse"},

@@ -170,7 +170,7 @@ static const cli_option options[] = {
              "bpf-output, phys_addr, misc, tod, data_page_size, code_page_size, ins_lat, flags, "
              "machine_pid, vcpu, callindent, ipc, synth, dsoff, retire_lat",
      .more = "A list takes the place of the default; +FIELD and -FIELD add to it and take away "
-             "from it. hw:, sw:, trace:, raw:, break: and synth: in front of a list are the events "
+             "from it. hw:, sw:, trace:, raw:, break: and synth: before a list are the events "
              "that it is for; without one it is for all. May be given several times."},
     {"ns", .code = OPTION_NS, .help = "print times with nine decimal places"},
     {"reltime", .code = OPTION_RELTIME, .help = "print times since the first line"},
@@ -186,7 +186,7 @@ static const cli_option options[] = {
     {"header", .code = OPTION_HEADER, .help = "print first what the capture says of the recording"},
     {"header-only", .code = OPTION_HEADER_ONLY, .help = "print that and nothing else"},
     {"show-info", .letter = 'I',
-     .help = "with --header: print processors, memory and caches, too; of a pipe also without it"},
+     .help = "with --header: print CPUs, memory and caches, too; of a pipe also without it"},
     {"output", .value = "OUT", .letter = 'o', .path = true,
      .help = "write to this file, which appears when it is complete; default: standard output",
      .more = "It must not exist."},

@@ -166,7 +166,7 @@ static const cli_option options[] = {
     {.rows = cli_compress_options},
     {"max-memory", .value = "SIZE", .letter = 'm',
      .help = "memory for sorting, default 256M; temporary files are used beyond that",
-     .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G behind it, at least "
+     .more = "It is a number of bytes, or of KiB, MiB or GiB with K, M or G after it, at least "
              "2M; pages of the input are included. Header, events and features of the capture, and "
              "the buffers for reading and writing, a few MB, are not counted."},
     {"on-damage", .value = "WHAT", .code = CLI_OPTION_ON_DAMAGE, .word = cli_damage_word,
@@ -192,16 +192,15 @@ const cli_spec cli_sort_spec = {
         "\n"
         "Usage: perfile sort [OPTION ...] -o OUT IN\n",
     .options = options,
-    .notes =
-        "Examples:\n"
-        "  perfile sort -o sorted.data samples/captures/threads.data\n"
-        "  perfile sort --max-memory 64M -f -o sorted.data samples/captures/tracepoints.data\n"
-        "  perfile sort --to pipe -o - samples/captures/zstd.data | perfile stats -\n"
-        "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
-        "  perfile sort -o one.data perf.data.dir             one file from a directory\n"
-        "  perfile sort -o 'sorted.%d' buffers/              a perfmon buffer for each processor\n"
-        "\n"
-        "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n",
+    .notes = "Examples:\n"
+             "  perfile sort -o sorted.data samples/captures/threads.data\n"
+             "  perfile sort --max-memory 64M -f -o sorted.data samples/captures/tracepoints.data\n"
+             "  perfile sort --to pipe -o - samples/captures/zstd.data | perfile stats -\n"
+             "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
+             "  perfile sort -o one.data perf.data.dir             one file from a directory\n"
+             "  perfile sort -o 'sorted.%d' buffers/              a perfmon buffer for each CPU\n"
+             "\n"
+             "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n",
 };
 
 int cli_sort(int argc, char **argv)

@@ -330,7 +330,7 @@ static const cli_option options[] = {
     {"every", .value = "TIME", .code = OPTION_EVERY,
      .help = "parts of this duration: 1s, 250ms, 10us, 5ns, 2m, 1h; seconds without a unit",
      .more = "They begin at the first sample. Times without data have no part, and the numbers of "
-             "the parts have no gaps. A record without a time goes where the record in front of it "
+             "the parts have no gaps. A record without a time goes where the record before it "
              "went; side-band from a time without data goes to the part before."},
     {"size", .value = "SIZE", .code = OPTION_SIZE,
      .help = "parts of at most this number of bytes: 100M, 64K, 1G",
@@ -352,7 +352,7 @@ static const cli_option options[] = {
              "%s for the key: cpu-%s.data",
      .more = "%4d and %04d are the number with four digits, %% is a percent sign. In the key, "
              "characters other than letters, digits, dot, underscore and dash become "
-             "underscores; of equal names the second gets -2 behind the key."},
+             "underscores; of equal names the second gets -2 after the key."},
     {"force", .letter = 'f', .help = "replace files that exist",
      .more = "Other files from an earlier split stay."},
     {"no-sideband", .code = OPTION_NO_SIDEBAND,
@@ -360,7 +360,7 @@ static const cli_option options[] = {
      .more = "Records without which a part cannot be read (attrs, features) are repeated."},
     {"no-state", .code = OPTION_NO_SIDEBAND},
     {"compact-sideband", .code = OPTION_COMPACT,
-     .help = "of the side-band in front of a part, only the latest names and mappings",
+     .help = "of the side-band before a part, only the latest names and mappings",
      .more = "The last one for each thread and address is kept."},
     {"compact-state", .code = OPTION_COMPACT},
     {"to", .value = "FORM", .code = CLI_OPTION_TO, .word = cli_single_output_word,

@@ -524,7 +524,7 @@ static int info_of_captures(const cli_inputs *in, size_t *i, settings *set)
 
 static const cli_option options[] = {
     {"header", .code = OPTION_HEADER, .help = "read only the header, not the records",
-     .more = "The header of a pipe consists of the records in front of the first record of the "
+     .more = "The header of a pipe consists of the records before the first record of the "
              "kernel."},
     {"chunks", .code = OPTION_CHUNKS, .help = "of an archive: a line for each chunk, and a total",
      .more = "Nothing is decoded for that. Times and records are those that the chunk says of "

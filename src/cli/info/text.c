@@ -74,7 +74,7 @@ static void host(const cli_info_facts *x)
     line("host", perfile_session_fact(s, PERFILE_FACT_HOSTNAME));
     line("kernel", perfile_session_fact(s, PERFILE_FACT_OSRELEASE));
     line("arch", perfile_session_fact(s, PERFILE_FACT_ARCH));
-    line("processor", perfile_session_fact(s, PERFILE_FACT_CPUDESC));
+    line("CPU", perfile_session_fact(s, PERFILE_FACT_CPUDESC));
     line("tool", perfile_session_fact(s, PERFILE_FACT_TOOL));
     line("command", perfile_session_fact(s, PERFILE_FACT_CMDLINE));
 }

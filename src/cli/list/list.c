@@ -148,13 +148,13 @@ const cli_spec cli_list_spec = {
              "Usage: perfile list WHAT [OPTION ...] FILE ...\n"
              "\n"
              "  events      what was counted, and how\n"
-             "  ids         counters of events with their processor and thread\n"
+             "  ids         counters of events with their CPU and thread\n"
              "  processes   with their parents, names and times\n"
              "  threads     with all their names over time\n"
              "  mappings    mapped files by process and address\n"
              "  build-ids   of files, from features, records and mappings\n"
              "  features    the feature sections, fully decoded\n"
-             "  cpus        processors, their place in the machine, and their number of records\n",
+             "  cpus        CPUs, their place in the machine, and their number of records\n",
     .options = options,
     .subject = subject_word,
     .notes = "If an option is given twice, either may match; different options must all match.\n"

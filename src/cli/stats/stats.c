@@ -495,12 +495,12 @@ static const cli_option options[] = {
              "several events). Functions are compared by their name, files without their folders, "
              "so that both may be of different builds. Without --by the keys are dso,sym."},
     {"on-cpu", .code = OPTION_ON_CPU,
-     .help = "add up how long threads were on a processor, off it, and waiting for one; keys are "
+     .help = "add up how long threads were on a CPU, off it, and waiting for one; keys are "
              "comm (default), pid, tid and cpu",
      .more =
          "Of SWITCH records (perf record --switch-events) or sched:sched_switch; with "
          "sched:sched_wakeup or sched_waking WAITING begins when a thread is woken, else only "
-         "when it is preempted. Counted is what ends with the thread leaving its processor: ON is "
+         "when it is preempted. Counted is what ends with the thread leaving its CPU: ON is "
          "how long it was there, OFF how long it was away before, WAITING how much of that it was "
          "ready to run, LONGEST the longest such wait, and BY who preempted it most often. "
          "Records that are not selected still say when a thread came. Like `perf sched "
@@ -534,7 +534,7 @@ const cli_spec cli_stats_spec = {
         "If an option is given twice, either may match; different options must all match.\n"
         "PERIOD is the sum over the samples, if all are of one event.  BYTES is the size of "
         "the records\n"
-        "as stored, with the data behind AUXTRACE and TRACING_DATA records; for records from\n"
+        "as stored, with the data after AUXTRACE and TRACING_DATA records; for records from\n"
         "compressed ones, the size after decompression.\n"
         "Of a capture of `perf stat record` a second table has its counts, by event and any of "
         "time,\n"
@@ -551,7 +551,7 @@ const cli_spec cli_stats_spec = {
         "  perfile stats --compare before.data --top 20 after.data   like `perf diff`\n"
         "  perfile stats --by time=1s --sort key perf.data   samples per second\n"
         "  perfile stats --on-cpu --by comm,tid --sort waiting sched.data   who waits for a "
-        "processor\n"
+        "CPU\n"
         "  perfile stats --by time,cpu perf.data      like `perf stat report`, of perf stat "
         "record\n"
         "  perfile stats --json perf.data | jq '.rows[0]'\n",
