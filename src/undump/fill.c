@@ -54,7 +54,7 @@ static const pf_member guest_members[] = {
      .at = offsetof(guest, guest.vcpu)},
     {.what = PF_MEMBER_END_WHEN},
     {.what = PF_MEMBER_END}};
-static const pf_row_shape guest_shape = {"guest", guest_members, sizeof(guest), NULL};
+static const pf_row_shape guest_shape = {"guest", guest_members, sizeof(guest), 0};
 
 /* cpu_topology shows CPUs and their dies as one list. */
 typedef struct die {
