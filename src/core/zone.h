@@ -236,8 +236,8 @@ uint64_t pf_zone_plain_samples(const pf_zone *z);
 struct pf_describing;
 void pf_stream_describing_free(struct pf_describing *x);
 
-/* Returns the samples of a zone in which all data are samples of one event.  NULL if it is another,
- * or not known. */
+/* Returns the count of samples if all data of the zone are samples; NULL if they are not, or if it
+ * is unknown. */
 const pf_zone_count *pf_zone_only_samples(const pf_zone *z);
 
 #endif

@@ -1,10 +1,9 @@
 /* The tables of perf's own family: rows of records and features, the maps from a type or number to
- * its row, and the shapes of all layouts. All of it is expanded from format/.  The public functions
- * that give names to types and features are here, too. */
+ * its row, and the shapes of all layouts.  All of it is expanded from format/.  The public
+ * functions that name types and features are here, too. */
 #include "schema/expand.h"
 
-/* Samples have no fields at places that hold for all of them: core/layout.h has the places for each
- * event. */
+/* The offsets of sample fields differ between events: see core/layout.h. */
 enum { PF_HAS_sample = PF_HAS_stack_user & PF_HAS_SLACK };
 #include "schema/rows.inc"
 #include "perfile/format/records.def"
@@ -30,7 +29,7 @@ const pf_row pf_record_table[] = {
 
 };
 
-/* Position in pf_record_table plus 1, by type; 0: no row. */
+/* Index in pf_record_table plus 1, by type; 0 if there is no row. */
 static const uint8_t at_type[PF_PERF_TYPES] = {
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
     [number] = PF_AT_##id + 1,
@@ -65,7 +64,7 @@ const pf_family *const pf_families[PF_N_FAMILIES] = {
 #include "schema/fields.inc"
 #include "perfile/format/features.def"
 
-/* perfile_NAME_next() with one type for all layouts. */
+/* perfile_NAME_next() with one signature for all layouts. */
 #define STRUCT(id, doc)                                                                            \
     static perfile_status next_##id(perfile_list *list, void *out, size_t size)                    \
     {                                                                                              \
@@ -90,7 +89,7 @@ const pf_row_shape pf_struct_shapes[PF_N_SHAPES] = {
 #include "perfile/format/records.def"
 };
 
-/* As pf_record_table. */
+/* In the same order as pf_record_table. */
 static const pf_row_shape row_shapes[] = {
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_ROW_SHAPE(id)
 #include "perfile/format/sample.def"
@@ -114,7 +113,7 @@ const pf_family pf_family_perf = {
               {PERFILE_RECORD_SIMPLEPERF, PF_PERF_TYPES, at_simpleperf_type}},
 };
 
-/* Features have none of the columns of records: their rows are a number, texts and functions. */
+/* Features have none of the columns of records: their rows have a number, texts and functions. */
 static const pf_row feature_rows[] = {
 #define FEATURE(id, number, name, source, contract, doc)                                           \
     {number,                                                                                       \
@@ -133,7 +132,7 @@ static const pf_row feature_rows[] = {
 
 };
 
-/* Positions in feature_rows. */
+/* Indices into feature_rows. */
 enum {
 #define FEATURE(id, number, name, source, contract, doc) AT_FEATURE_##id,
 #include "perfile/format/features.def"
@@ -176,7 +175,7 @@ const pf_row_shape *pf_feature_shape_at(size_t position)
     return &feature_shapes[position];
 }
 
-/* Positions are stored in bytes elsewhere: no more than PF_ROWS_MOST. */
+/* Row indices are stored in bytes elsewhere, so there can be at most PF_ROWS_MOST. */
 unsigned pf_all_rows(void)
 {
     unsigned n = 0;
@@ -185,7 +184,8 @@ unsigned pf_all_rows(void)
     return n < PF_ROWS_MOST ? n : PF_ROWS_MOST;
 }
 
-/* The family that the row at *position is of; *position becomes the row's index in that family. */
+/* Returns the family of the row at *position; *position becomes the index of the row in that
+ * family. */
 static const pf_family *family_of(unsigned *position)
 {
     unsigned i = 0;
@@ -246,7 +246,7 @@ bool perfile_feature_in_contract(uint32_t number)
     return row && row->contract;
 }
 
-/* Compares `a`, in any case, with `b`, which is upper case. */
+/* Compares `a`, ignoring case, with `b`, which is upper case. */
 static bool same_name(const char *a, const char *b)
 {
     for (; *a && *b; a++, b++) {

@@ -1,10 +1,9 @@
 /* The rows of format/ as data: one pf_row for each record type and each feature.
  *
- * A pf_row has what the columns of the table say (role, marks, first version of perf), what follows
- * from its fields
- * (`has`), and the functions made from its fields: decode, walk, settle, encode, same, byteswap.
- * Code that has to tell kinds of records apart asks the row (pf_row_of() finds it), never a
- * list of types.  The prototypes of all these functions are at the end. */
+ * A pf_row has the columns of the table (role, marks, first version of perf), properties of its
+ * fields (`has`), and the functions made from its fields: decode, walk, settle, encode, same,
+ * byteswap.  Code that distinguishes kinds of records asks the row (pf_row_of() finds it), never a
+ * list of types.  The prototypes of these functions are at the end. */
 #ifndef PF_SCHEMA_ROWS_H
 #define PF_SCHEMA_ROWS_H
 
@@ -19,8 +18,7 @@
 typedef struct pf_put pf_put;
 typedef struct pf_family pf_family;
 
-/* A bit for each kernel record type that has a row (they are all below 64), and the highest such
- * type. */
+/* A bit for each kernel record type with a row (all are below 64), and the highest such type. */
 #define PF_BIT_K(number) | UINT64_C(1) << (number)
 #define PF_BIT_P(number)
 static const uint64_t pf_perf_kernel_types = 0
@@ -33,77 +31,76 @@ static const uint64_t pf_perf_kernel_types = 0
     ;
 #define PF_PERF_LAST_KERNEL_TYPE (63U - (unsigned)__builtin_clzll(pf_perf_kernel_types))
 
-/* Record types of perf are below this; those of simpleperf too, counted from
+/* Record types of perf are below this; so are those of simpleperf, counted from
  * PERFILE_RECORD_SIMPLEPERF. */
 enum { PF_PERF_TYPES = 128 };
 
-/* A walk: whom the fields are shown to, and how their offsets are counted. */
+/* The state of a walk: the visitor, and the origin of offsets. */
 
 typedef struct pf_walker {
     const perfile_visitor *visitor;
     void *user;
-    const uint8_t *base; /* what offsets count from */
-    uint64_t shift;      /* added to them: 8 for the body of a record */
+    const uint8_t *base; /* the origin of offsets */
+    uint64_t shift;      /* added to all offsets: 8 for the body of a record */
     uint32_t flags;      /* PERFILE_WALK_… */
 } pf_walker;
 
-/* Specialised versions of pf_decode_sample() for usual sample types in this machine's byte order;
- * NULL for other types.  Each is compiled with a constant sample_type, so that absent fields cost
- * nothing.  The function writes the members of its type and `present`, no others.  It returns false
- * if the body is too short; *out must not be used then. */
+/* Returns a specialized version of pf_decode_sample() for a common sample type in this machine's
+ * byte order; NULL for other types.  Each is compiled with a constant sample_type, so missing
+ * fields cost nothing.  It writes only the members of its type and `present`.  It returns false if
+ * the body is too short; *out must not be used then. */
 typedef bool pf_usual_fn(perfile_bytes body, perfile_sample *out);
 pf_usual_fn *pf_usual_sample(uint64_t sample_type);
 
-/* Decodes into a zeroed struct of the row.  c->bad is the damage at which it stopped, 0 without
- * one. */
+/* Decodes into a zeroed struct of the row.  c->bad is the damage at which it stopped, or 0. */
 typedef void pf_decode_fn(const pf_context *k, pf_cursor *c, void *out);
-/* Decodes likewise and shows each field to the visitor of `w`. */
+/* Decodes in the same way and shows each field to the visitor of `w`. */
 typedef void pf_walk_fn(const pf_context *k, pf_cursor *c, const pf_walker *w);
 
-/* Sets the counts of a struct from what they count, and the second of two `has_…` members that
- * exclude each other. */
+/* Computes the counts in a struct, and the second of two `has_…` members that exclude each
+ * other. */
 typedef void pf_set_counts_fn(void *in);
-/* Writes a struct.  w->wrong and w->full are set where something does not fit. */
+/* Writes a struct.  Sets w->wrong or w->full if something does not fit. */
 typedef void pf_encode_fn(const pf_context *k, pf_put *w, const void *in);
-/* The name of the first member that differs, NULL if the structs are equal.  `a` has been settled.
- */
+/* Returns the name of the first member that differs, or NULL if the structs are equal.  The counts
+ * of `a` have been set. */
 typedef const char *pf_same_fn(const void *a, const void *b);
 /* Writes each number from c->pos on in the other byte order to the same offset of `out`, which
- * holds a copy of the bytes.  c->bad as for decoders. */
+ * contains a copy of the bytes.  c->bad is set as by decoders. */
 typedef void pf_byteswap_fn(const pf_context *k, pf_cursor *c, uint8_t *out);
 
-/* What a record is for stages that filter, split, sort or merge. */
+/* The role of a record in stages that filter, split, sort or merge. */
 enum {                    /* pf_row.role */
-       PF_ROLE_DATA = 0,  /* what was measured */
-       PF_ROLE_TASK,      /* side-band of a process, whose number is the first word of the record */
-       PF_ROLE_KERNEL,    /* side-band of the system, true from its time on */
+       PF_ROLE_DATA = 0,  /* measured data */
+       PF_ROLE_TASK,      /* side-band of a process; the first word of the record is its pid */
+       PF_ROLE_KERNEL,    /* side-band of the system, valid from its time on */
        PF_ROLE_RECORDING, /* about the recording */
        PF_ROLE_FACT,      /* nothing can be read without it */
-       PF_ROLE_LOSS,      /* what is missing */
-       PF_ROLE_AUX        /* bytes of a processor or thread */
+       PF_ROLE_LOSS,      /* lost data */
+       PF_ROLE_AUX        /* bytes of a CPU or thread */
 };
 
 enum { /* pf_row.marks, bits */
-       /* States something about the capture as a whole: readers need it before the records it is
-          about. */
+       /* Describes the capture as a whole; readers need it before the records it is about. */
        PF_ROW_FIRST = 1 << 0,
-       /* Carries in a pipe what a file has in its attrs or in a feature section. */
+       /* In a pipe it carries facts that a file has in its attrs or in a feature section. */
        PF_ROW_SECTION = 1 << 1,
-       /* Bytes follow that the record's size does not count; the first field, 64 bits, says how
-          many. */
+       /* Bytes follow that the record's size does not count.  The first field, 64 bits, is their
+        * number. */
        PF_ROW_BEHIND = 1 << 2,
-       /* The same with a first field of 32 bits; the bytes are padded to 8.  If the record itself
-        * is long enough to hold that many bytes, they are in it and none follow. */
+       /* The same with a first field of 32 bits; the bytes are padded to a multiple of 8.  If the
+        * record itself is long enough to hold that many bytes, they are in it and none follow. */
        PF_ROW_BEHIND_PADDED = 1 << 3,
-       PF_ROW_ENVELOPE = 1 << 4, /* holds compressed records */
-       PF_ROW_FRAGMENT = 1 << 5, /* holds bytes of a record that is longer than a size can say */
+       PF_ROW_ENVELOPE = 1 << 4, /* contains compressed records */
+       PF_ROW_FRAGMENT =
+           1 << 5, /* contains bytes of a record that is too long for its size field */
        PF_ROW_FRAGMENT_END = 1 << 6, /* marks the end of a series of fragments */
        PF_ROW_AUX_TRACE =
-           1 << 7,               /* of AUX traces: a capture can hold those of one recording only */
-       PF_ROW_STAT_RUN = 1 << 8, /* of perf stat: likewise */
-       /* Sets a value for all records behind it, such as the time.  The driver has copied the value
-        * into these records (PERFILE_REC_TIMED); a writer writes such a record wherever the value
-        * changes.  One whose `misc` is not 0 is data as well. */
+           1 << 7, /* belongs to AUX traces: a capture can contain only those of one recording */
+       PF_ROW_STAT_RUN = 1 << 8, /* belongs to perf stat; the same restriction applies */
+       /* Sets a value for all later records, such as the time.  The driver has copied the value
+        * into these records (PERFILE_REC_TIMED); a writer writes such a record whenever the value
+        * changes.  If its `misc` is not 0, it is data as well. */
        PF_ROW_STATE = 1 << 9,
        PF_ROW_HAS_BEHIND = PF_ROW_BEHIND | PF_ROW_BEHIND_PADDED
 };
@@ -113,10 +110,10 @@ enum {
 #define PERF(id, name, attr_size, feature) PF_PERF_##id,
 #include "perfile/format/versions.def"
     PF_N_RELEASES,
-    PF_PERF_NEVER = PF_N_RELEASES /* pf_row.since: no perf knows it */
+    PF_PERF_NEVER = PF_N_RELEASES /* pf_row.since: no version of perf knows it */
 };
 
-/* Time, task and processor from fields of the record's body, as opposed to its trailer. */
+/* Time, process, thread and CPU from fields of the record's body, as opposed to its trailer. */
 typedef struct pf_own {
     bool has_time, has_pid, has_tid, has_cpu;
     uint32_t pid, tid, cpu;
@@ -125,28 +122,29 @@ typedef struct pf_own {
 typedef void pf_own_fn(const void *decoded, pf_own *own);
 
 enum {                       /* pf_row.has, bits */
-       PF_HAS_TIME = 1 << 0, /* the body has such a field: see PF_IS_… in schema/expand.h */
+       PF_HAS_TIME = 1 << 0, /* the body has a time field: see PF_IS_… in schema/expand.h */
        PF_HAS_PID = 1 << 1,
        PF_HAS_TID = 1 << 2,
        PF_HAS_CPU = 1 << 3,
-       PF_HAS_STRING = 1 << 4, /* the last field is a string, up to the trailer or the end */
-       /* It may have bytes that mean nothing: padding, what is behind the NUL of a string or behind
-          the valid part of a stack. */
+       PF_HAS_STRING =
+           1 << 4, /* the last field is a string, which ends at the trailer or at the end */
+       /* It may have meaningless bytes: padding, and bytes after the NUL of a string or after the
+        * valid part of a stack. */
        PF_HAS_SLACK = 1 << 5
 };
 
 typedef struct pf_row {
-    uint32_t number; /* record type or feature number; of other families with the family in it */
-    uint16_t fixed;  /* records: bytes of the fixed part behind the header */
+    uint32_t number; /* record type or feature number; in other families it includes the family */
+    uint16_t fixed;  /* records: bytes of the fixed part after the header */
     uint8_t role;    /* PF_ROLE_… */
     uint8_t since;   /* PF_PERF_…: the first version that knows it */
     uint16_t marks;  /* PF_ROW_… */
     uint8_t has;     /* PF_HAS_… */
-    pf_own_fn *own;  /* of the decoded struct; NULL: it has none */
-    bool contract;   /* named by the contract of `dump --format jsonl` */
+    pf_own_fn *own;  /* copies these fields from the decoded struct; NULL if there are none */
+    bool contract;   /* part of the JSON contract of dumps */
     const char *name;
     const char *doc;
-    uint32_t size; /* of the decoded struct */
+    uint32_t size; /* bytes of the decoded struct */
     pf_decode_fn *decode;
     pf_walk_fn *walk;
     pf_set_counts_fn *settle;
@@ -159,7 +157,7 @@ typedef struct pf_row {
 #define PF_ROW_FUNCTIONS(id)                                                                       \
     pf_decode_##id, pf_walk_##id, pf_settle_##id, pf_encode_##id, pf_same_##id, pf_byteswap_##id
 
-/* Positions in pf_record_table: PF_AT_mmap2 … */
+/* Indices into pf_record_table: PF_AT_mmap2 … */
 enum {
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_AT_##id,
 #include "perfile/format/sample.def"
@@ -181,7 +179,7 @@ extern const pf_row pf_record_table[PF_N_RECORD_ROWS];
     pf_own_fn pf_own_##id;
 #include "perfile/format/simpleperf.def"
 
-/* Room for the decoded struct of any record but a sample. */
+/* Room for the decoded struct of any record except a sample. */
 typedef union pf_any_record {
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc)                 \
     perfile_##id as_##id;
@@ -191,10 +189,10 @@ typedef union pf_any_record {
 #include "perfile/format/simpleperf.def"
 } pf_any_record;
 
-/* NULL for numbers without a row. */
+/* Returns NULL for numbers without a row. */
 const pf_row *pf_feature_row(uint32_t number);
 
-/* All rows in the order of the tables: for tests that hold for every row. */
+/* Return all rows in the order of the tables, for tests that apply to every row. */
 const pf_row *pf_record_rows(size_t *n);
 const pf_row *pf_feature_rows(size_t *n);
 
@@ -207,7 +205,7 @@ const pf_row *pf_feature_rows(size_t *n);
     pf_byteswap_fn pf_byteswap_##id;
 #define STRUCT(id, doc) PF_ROW_DECLARATIONS(id)
 #include "perfile/format/structs.def"
-/* Show all bytes that are left as one BLOB field, called "data" or "pad". */
+/* Show all remaining bytes as one BLOB field, named "data" or "pad". */
 pf_walk_fn pf_walk_unknown, pf_walk_padding;
 
 #define STRUCT(id, doc) PF_ROW_DECLARATIONS(id)
@@ -224,12 +222,12 @@ pf_walk_fn pf_walk_unknown, pf_walk_padding;
 #define FEATURE(id, number, name, source, contract, doc) PF_ROW_DECLARATIONS(id)
 #include "perfile/format/features.def"
 
-/* Families of records: what their types mean and how they are framed.
+/* Families of records: the meaning of their types, and their headers.
  *
- * A family is a set of record types with one kind of header: perf's own family, or a foreign format
- * (tests/build/toy_family.sh adds one).  Types of two families are different things even with the
- * same number, so a record's row is found by family and type, pf_row_of(), never by the type alone.
- * format/families.def lists the families; family.inc makes the tables of one. */
+ * A family is a set of record types with one kind of header: perf's own family, or that of another
+ * format (tests/build/toy_family.sh adds one).  Types of two families are different even if their
+ * numbers are equal.  So a record's row is found by family and type, pf_row_of(), never by the type
+ * alone.  format/families.def lists the families; family.inc expands the tables of one. */
 
 /* The header of perf's own records: u32 type, u16 misc, u16 size, which counts the header. */
 enum { PF_PERF_RECORD_HEADER = 8, PF_PERF_SIZE_AT = 6 };
@@ -237,14 +235,14 @@ enum { PF_PERF_RECORD_HEADER = 8, PF_PERF_SIZE_AT = 6 };
 /* See pf_family.ticks. */
 #define PF_TICKS_BIAS (UINT64_C(1) << 63)
 
-/* The public number of a type of another family.  The family is in the upper bits, so that numbers
- * of different families never collide. */
+/* The public number of a type of another family.  The family is in the upper bits, so numbers of
+ * different families never collide. */
 #define PF_TYPE_OF(family, number) ((uint32_t)(family) << PERFILE_FAMILY_SHIFT | (number))
 #define PF_TYPE_IN(id, number)     PF_TYPE_IN_(id, number)
 #define PF_TYPE_IN_(id, number)    PF_TYPE_OF(PF_FAMILY_AT_##id, number)
 
-/* Maps types from .. from + n - 1 to rows: `at[type - from]` is the position of the row plus 1, 0:
- * no row. */
+/* Maps types from .. from + n - 1 to rows: `at[type - from]` is the index of the row plus 1, or 0
+ * if there is none. */
 typedef struct pf_family_types {
     uint32_t from, n;
     const uint8_t *at;
@@ -255,30 +253,30 @@ typedef struct pf_row_shape pf_row_shape;
 /* The decoded header of a record. */
 typedef struct pf_frame {
     uint32_t type;
-    uint32_t size; /* header included */
+    uint32_t size; /* includes the header */
     uint16_t misc;
 } pf_frame;
 
 struct pf_family {
     const char *name;
-    const char *prefix; /* in front of the names of types in `dump --format jsonl`; NULL: none */
-    uint32_t header;    /* bytes in front of the body */
-    bool rounds; /* has FINISHED_ROUND records, which sort and merge write where a round ends */
-    /* perfile_record.time of its records are signed ticks with the top bit flipped (PF_TICKS_BIAS),
-     * so that they order as unsigned numbers; the session has their conversion to ns.  Otherwise it
-     * is ns. */
+    const char *prefix; /* added before the names of types in JSON dumps; NULL if there is none */
+    uint32_t header;    /* bytes of the header */
+    bool rounds; /* has FINISHED_ROUND records, which sort and merge write at the end of a round */
+    /* perfile_record.time is signed ticks with the top bit flipped (PF_TICKS_BIAS), so that they
+     * sort as unsigned numbers; the session has their conversion to ns.  If false, it is ns. */
     bool ticks;
-    /* The fields of a record's header besides type and size, and where they begin in it; NULL: it
-     * has none, or `misc` only.  The fields of perfile_part.header; NULL: the container has them.
-     */
+    /* walk_tag: the fields of a record's header besides type and size, which begin at offset
+     * tag_at; NULL if there are none, or only `misc`.  walk_file_header: the fields of
+     * perfile_part.header; NULL if the container has them. */
     uint32_t tag_at;
     pf_walk_fn *walk_tag;
     pf_walk_fn *walk_file_header;
-    /* Decode a header (the record is complete in memory); write a byte-swapped header to `out`. */
+    /* frame_at() decodes a header; the record is complete in memory.  byteswap_header() writes a
+     * byte-swapped header to `out`. */
     pf_frame (*frame_at)(const uint8_t *header, bool swap);
     void (*byteswap_header)(uint8_t *out, const uint8_t *header);
     const pf_row *rows;
-    const pf_row_shape *shapes; /* of the rows */
+    const pf_row_shape *shapes; /* shapes of these rows, in the same order */
     uint32_t n_rows;
     pf_family_types types[2]; /* two ranges: perf's own types and simpleperf's */
 };
@@ -292,15 +290,15 @@ enum {
 
     PF_N_FAMILIES
 };
-extern const pf_family *const pf_families[PF_N_FAMILIES]; /* by number */
+extern const pf_family *const pf_families[PF_N_FAMILIES]; /* by family number */
 
-/* NULL for PERFILE_FAMILY_DAMAGE, which is no family, and for numbers out of range. */
+/* Returns NULL for PERFILE_FAMILY_DAMAGE, which is not a family, and for numbers out of range. */
 static inline const pf_family *pf_family_of(uint8_t family)
 {
     return family < PF_N_FAMILIES ? pf_families[family] : NULL;
 }
 
-/* The row of a type in a family; NULL if there is none. */
+/* Returns the row of a type in a family, or NULL. */
 static inline const pf_row *pf_family_row(const pf_family *f, uint32_t type)
 {
     for (size_t i = 0; i < sizeof f->types / sizeof f->types[0]; i++) {
@@ -311,34 +309,33 @@ static inline const pf_row *pf_family_row(const pf_family *f, uint32_t type)
     return NULL;
 }
 
-/* The row of a record; NULL for damage and for unknown types. */
+/* Returns the row of a record; NULL for damage and unknown types. */
 static inline const pf_row *pf_row_of(const perfile_record *r)
 {
     const pf_family *f = pf_family_of(r->family);
     return f ? pf_family_row(f, r->type) : NULL;
 }
 
-/* The row of a type of perf's own family; NULL for an unknown one. */
+/* Returns the row of a type of perf's own family, or NULL. */
 static inline const pf_row *pf_record_row(uint32_t type)
 {
     return pf_family_row(&pf_family_perf, type);
 }
 
-/* pf_row.marks of a record; 0 for an unknown type. */
+/* Returns pf_row.marks of a record; 0 for an unknown type. */
 static inline unsigned pf_marks_of(const perfile_record *r)
 {
     const pf_row *row = pf_row_of(r);
     return row ? row->marks : 0;
 }
 
-/* True if the record was written by the recording tool and not by the kernel. */
+/* Returns true if the record was written by the recording tool and not by the kernel. */
 static inline bool pf_is_of_tool(const perfile_record *r)
 {
     return r->family == PERFILE_FAMILY_PERF && r->type >= PERFILE_RECORD_USER;
 }
 
-/* PF_ROLE_… of a record.  Unknown types count as data, or, if written by a tool, as about the
- * recording. */
+/* Returns PF_ROLE_… of a record.  Unknown types are data, or RECORDING if a tool wrote them. */
 static inline unsigned pf_role_of(const perfile_record *r)
 {
     const pf_row *row = pf_row_of(r);
@@ -347,13 +344,14 @@ static inline unsigned pf_role_of(const perfile_record *r)
     return pf_is_of_tool(r) ? PF_ROLE_RECORDING : PF_ROLE_DATA;
 }
 
-/* True for simpleperf's SPLIT records, fragments of a record longer than 64 KiB. */
+/* Returns true for simpleperf's SPLIT records, fragments of a record longer than 64 KiB. */
 static inline bool pf_is_fragment(const perfile_record *r)
 {
     return pf_marks_of(r) & PF_ROW_FRAGMENT;
 }
 
-/* True for a fragment that the stream has joined with others; the joined record follows it. */
+/* Returns true for a fragment that the stream has joined with others; the joined record follows
+ * it. */
 static inline bool pf_is_joined_fragment(const perfile_record *r)
 {
     return r->flags & PERFILE_REC_ENVELOPE && pf_is_fragment(r);
@@ -364,7 +362,8 @@ static inline bool pf_is_last_fragment(const perfile_record *r)
     return pf_marks_of(r) & PF_ROW_FRAGMENT_END;
 }
 
-/* True for simpleperf's own types: their size has 32 bits, the upper half in place of misc. */
+/* Returns true for simpleperf's own types.  Their size has 32 bits; its upper half replaces
+ * misc. */
 static inline bool pf_type_is_wide(uint32_t type)
 {
     return type >= PERFILE_RECORD_SIMPLEPERF && type < PERFILE_RECORD_SIMPLEPERF_END;
@@ -372,18 +371,18 @@ static inline bool pf_type_is_wide(uint32_t type)
 
 /* The members of decoded structs as data.
  *
- * Conditions (src/expr/) look a name up here and then read the member at its offset of the decoded
- * struct, without knowing the type.  A shape lists members in stored order; marks between them say
- * under which conditions the members after them exist, and where places in the input stop being
- * fixed. */
+ * Conditions (src/expr/) look a name up here and then read the member at its offset in the decoded
+ * struct, without knowing the type.  A shape lists members in stored order.  Marks between them
+ * give the conditions under which the following members exist, and the point after which offsets in
+ * the input are not fixed. */
 
 /* pf_member.what */
 enum {
     PF_MEMBER_END = 0,
-    PF_MEMBER_FIELD,  /* of any type, PERFILE_STORED_LIST and STRUCT too */
-    PF_MEMBER_ATTR,   /* a field that is there when attr.size reaches it */
+    PF_MEMBER_FIELD,  /* of any type, including PERFILE_STORED_LIST and STRUCT */
+    PF_MEMBER_ATTR,   /* a field that exists if attr.size is large enough */
     PF_MEMBER_WHEN,   /* the members up to ELSE or END_WHEN exist if the bool at `at` is true */
-    PF_MEMBER_SAMPLE, /* they exist if `present` has `bit` */
+    PF_MEMBER_SAMPLE, /* the same, if `present` has `bit` */
     PF_MEMBER_ELSE,
     PF_MEMBER_END_WHEN,
     PF_MEMBER_GAP /* from here on the offsets in the input are not fixed */
@@ -398,18 +397,18 @@ typedef struct pf_member {
     uint8_t kind;
     uint8_t flags; /* PERFILE_FIELD_… */
     uint8_t of;    /* LIST, STRUCT: PF_SHAPE_… */
-    uint16_t at;   /* in the decoded struct: the member, or the has_… of a WHEN */
-    uint64_t bit;  /* of a SAMPLE */
+    uint16_t at;   /* offset in the decoded struct: of the member, or of the has_… of a WHEN */
+    uint64_t bit;  /* for SAMPLE */
 } pf_member;
 
-/* Takes the next element off a list; `size` is that of the decoded struct. */
+/* Decodes and removes the next element of a list; `size` is that of the decoded struct. */
 typedef perfile_status pf_shape_next_fn(perfile_list *list, void *out, size_t size);
 
 struct pf_row_shape {
     const char *name;
     const pf_member *members; /* up to PF_MEMBER_END */
     uint32_t size;
-    pf_shape_next_fn *next; /* NULL: never in a list */
+    pf_shape_next_fn *next; /* NULL if it is never in a list */
 };
 
 enum {
@@ -427,16 +426,17 @@ enum {
 
 extern const pf_row_shape pf_struct_shapes[PF_N_SHAPES];
 
-/* The shape of a feature's struct, by the position of its row in pf_feature_rows(). */
+/* Returns the shape of a feature's struct, by the index of its row in pf_feature_rows(). */
 const pf_row_shape *pf_feature_shape_at(size_t position);
 
-/* The rows of all families as one sequence, family by family; perf's own are at PF_AT_mmap2 …. */
+/* The rows of all families as one sequence, family by family; perf's own begin at 0 with the
+ * indices PF_AT_mmap2 …. */
 enum { PF_ROWS_MOST = 255 };
 unsigned pf_all_rows(void);
 const pf_row_shape *pf_shape_at(unsigned position); /* below pf_all_rows() */
 const pf_row *pf_row_at(unsigned position);
 
-/* The position of a row of that family in this sequence. */
+/* Returns the index of a row of that family in this sequence. */
 static inline unsigned pf_row_position(uint8_t family, const pf_row *row)
 {
     const pf_family *f = pf_family_of(family);
@@ -448,24 +448,25 @@ static inline unsigned pf_row_position(uint8_t family, const pf_row *row)
     return at;
 }
 
-/* Bytes of an integer type as stored and as decoded; 0 for others. */
+/* Returns the bytes of an integer type, which are the same stored and decoded; 0 for other
+ * types. */
 static inline unsigned pf_type_width(unsigned type)
 {
     static const uint8_t widths[] = {1, 2, 4, 8, 4, [PERFILE_STORED_S64] = 8};
     return type < sizeof widths ? widths[type] : 0;
 }
 
-/* True for integers that may be negative. */
+/* Returns true for signed integers. */
 static inline bool pf_is_signed(unsigned type)
 {
     return type == PERFILE_STORED_S32 || type == PERFILE_STORED_S64;
 }
 
-/* Framing: the header of a record, and the bytes that follow a record without being part of its
+/* Framing: the header of a record, and bytes that follow a record without being part of its
  * size. */
 
-/* Decodes the header at `p` (8 bytes) of a record of perf's own family.  simpleperf's types have
- * the two halves of a 32-bit size in place of misc and size. */
+/* Decodes the header at `p` (8 bytes) of a record of perf's own family.  In simpleperf's types misc
+ * and size are the two halves of a 32-bit size. */
 static inline pf_frame pf_frame_at(const uint8_t *p, bool swap)
 {
     pf_frame f;
@@ -479,8 +480,8 @@ static inline pf_frame pf_frame_at(const uint8_t *p, bool swap)
     return f;
 }
 
-/* How many bytes follow the record at `rec` without being part of its size (AUXTRACE,
- * HEADER_TRACING_DATA). `f` is its header; the record is complete. */
+/* Returns how many bytes follow the record at `rec` without being part of its size (AUXTRACE,
+ * HEADER_TRACING_DATA).  `f` is its header; the record is complete. */
 static inline uint64_t pf_frame_extra(const uint8_t *rec, const pf_frame *f, bool swap)
 {
     const pf_row *row = f->type < PERFILE_RECORD_USER ? NULL : pf_record_row(f->type);
@@ -495,7 +496,7 @@ static inline uint64_t pf_frame_extra(const uint8_t *rec, const pf_frame *f, boo
     return 0;
 }
 
-/* Decodes the header of a record of any family; not of PERFILE_FAMILY_DAMAGE. */
+/* Decodes the header of a record of any family except PERFILE_FAMILY_DAMAGE. */
 static inline pf_frame pf_frame_of(uint8_t family, const uint8_t *p, bool swap)
 {
     const pf_family *f = pf_family_of(family);
@@ -504,8 +505,8 @@ static inline pf_frame pf_frame_of(uint8_t family, const uint8_t *p, bool swap)
     return f->frame_at(p, swap);
 }
 
-/* Where the body of a kernel record ends and its trailer (sample_id) begins.  No other code decides
- * that. */
+/* The end of a kernel record's body, where its trailer (sample_id) begins.  No other code decides
+ * this. */
 
 /* By type: size of the fixed part of a kernel record plus 1; 0 for types without a row. */
 extern const uint8_t pf_record_fixed_plus_one[PERFILE_RECORD_USER];
@@ -515,20 +516,20 @@ static inline bool pf_record_known(uint32_t type)
     return type < PERFILE_RECORD_USER && pf_record_fixed_plus_one[type] != 0;
 }
 
-/* True for types of the kernel, also of kernels to come. */
+/* Returns true for types of the kernel, including those of future kernels. */
 static inline bool pf_record_of_kernel(uint32_t type)
 {
     return type - 1 < PERFILE_RECORD_USER - 1;
 }
 
-/* The part of pf_record_split() that is not inlined.  The record is no sample and its layout has a
- * trailer. */
+/* The part of pf_record_split() that is not inlined.  The record is not a sample, and its layout
+ * has a trailer. */
 bool pf_record_split_trailer(const perfile_record *r, const perfile_layout *l, bool as_stored,
                              perfile_bytes *body, perfile_bytes *trailer);
 
-/* Splits r->body into *body and *trailer.  `l` is the record's layout (NULL: none).  Returns false
- * if the record has no trailer: then *body is all of r->body.  With `as_stored` a trailer is
- * assumed wherever the layout has one, even where the record looks as if a tool had left it out. */
+/* Splits r->body into *body and *trailer.  `l` is the record's layout, or NULL.  Returns false if
+ * the record has no trailer: then *body is all of r->body.  With `as_stored` a trailer is assumed
+ * whenever the layout has one, even if the record looks as if a tool had left it out. */
 static inline bool pf_record_split(const perfile_record *r, const perfile_layout *l, bool as_stored,
                                    perfile_bytes *body, perfile_bytes *trailer)
 {
@@ -539,13 +540,13 @@ static inline bool pf_record_split(const perfile_record *r, const perfile_layout
     return pf_record_split_trailer(r, l, as_stored, body, trailer);
 }
 
-/* Byte-swapping of records and features: format/ expanded once more, to code that writes each
- * number in the other byte order to the same offset of a copy.  core/swap.h is the interface for
- * whole records. */
+/* Byte-swapping of records and features: format/ expanded to code that writes each number in the
+ * other byte order to the same offset of a copy.  core/swap.h is the interface for whole
+ * records. */
 
-/* pf_byteswap_sample() for the sample types that are usual, each compiled for itself; see
- * pf_usual_sample().  `out` holds a copy of the body; false when the body cannot be read: then
- * *out is byte-swapped up to the first field that could not be read. */
+/* Returns pf_byteswap_sample() specialized for a common sample type; see pf_usual_sample().  `out`
+ * contains a copy of the body.  It returns false if the body cannot be read; *out is then
+ * byte-swapped up to the first field that could not be read. */
 typedef bool pf_usual_swap_fn(perfile_bytes body, bool swapped, uint8_t *out);
 pf_usual_swap_fn *pf_usual_swap(uint64_t sample_type);
 
