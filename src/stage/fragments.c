@@ -12,7 +12,7 @@ perfile_status pf_fragments_hold(pf_fragments *p, const perfile_record *r, perfi
                : pf_fail_nomem(err, "pieces");
 }
 
-/* Makes `p` empty, without freeing memory. */
+/* Makes `p` empty without freeing memory. */
 static void forget(pf_fragments *p)
 {
     pf_buffer_clear(&p->records);
@@ -21,17 +21,17 @@ static void forget(pf_fragments *p)
     p->giving = false;
 }
 
-/* The held fragments; *n is how many. */
+/* Returns the held fragments; *n receives their number. */
 static const perfile_record *all_of(const pf_fragments *p, size_t *n)
 {
     *n = p->records.len / sizeof(perfile_record);
     return (const perfile_record *)(const void *)p->records.ptr;
 }
 
-/* Finds the fragments of a joined record of `size` bytes: the last held ones whose bodies add up to
- * it.  Fragments before them are of a record that was never completed, and are passed over.  The
- * last fragment only marks the end: its body does not count.  False, and all forgotten, if no sum
- * fits. */
+/* Finds the fragments of a joined record of `size` bytes: the last held ones with bodies that add
+ * up to it.  Earlier fragments belong to a record that was never completed, and are skipped.  The
+ * last fragment only marks the end: its body does not count.  If no sum fits, drops all and returns
+ * false. */
 static bool skip_others(pf_fragments *p, uint64_t size)
 {
     size_t n;
@@ -58,7 +58,7 @@ void pf_fragments_resolve(pf_fragments *p, const perfile_record *next, bool kept
     const perfile_record *all = all_of(p, &n);
     if (n == 0)
         return;
-    /* A joined record names its last fragment as its envelope. */
+    /* `envelope` of a joined record is the sequence of its last fragment. */
     bool is_joined = next->flags & PERFILE_REC_INNER && next->envelope == all[n - 1].sequence;
     if (is_joined && kept)
         p->giving = skip_others(p, perfile_record_size(next));
@@ -74,7 +74,7 @@ bool pf_fragments_next(pf_fragments *p, perfile_record *r)
         forget(p);
         return false;
     }
-    /* The bytes are a copy in a buffer that may move: not stable any more. */
+    /* The bytes are in a buffer that may move, so they are not persistent any more. */
     *r = all[p->n_yielded++];
     r->header = p->bytes.ptr + p->yielded_bytes;
     r->body.ptr = r->header + PF_PERF_RECORD_HEADER;

@@ -5,7 +5,7 @@
 
 enum { WORDS = PF_PIDS_BLOCK / 64, BLOCKS = PF_PIDS_USUAL / PF_PIDS_BLOCK };
 
-/* The block with the bit of `pid`, allocated if necessary; NULL: no memory. */
+/* Returns the block with the bit of `pid`, allocated if necessary; NULL when out of memory. */
 static uint64_t *block_of(pf_pids *p, uint32_t pid)
 {
     if (!p->blocks && !(p->blocks = pf_alloc(BLOCKS, sizeof *p->blocks)))
@@ -26,7 +26,7 @@ bool pf_pids_add(pf_pids *p, uint32_t pid, bool *is_new)
             p->full = true;
             return true;
         }
-        /* A random seed: numbers come from input and must not be able to collide on purpose. */
+        /* A random seed, so that numbers from input cannot be chosen to collide. */
         if (!p->odd.seed)
             p->odd.seed = pf_index_seed(p);
         if (!pf_index_put(&p->odd, pid, 0))
@@ -41,7 +41,7 @@ bool pf_pids_add(pf_pids *p, uint32_t pid, bool *is_new)
     return true;
 }
 
-/* *at is the next number to test, and from PF_PIDS_USUAL on that plus the next slot of the
+/* *at is the next number to test; from PF_PIDS_USUAL on it is that plus the next slot of the
  * table. */
 bool pf_pids_next(const pf_pids *p, uint64_t *at, uint32_t *pid)
 {
@@ -53,7 +53,7 @@ bool pf_pids_next(const pf_pids *p, uint64_t *at, uint32_t *pid)
             *at = (uint64_t)*pid + 1;
             return true;
         }
-        /* Nothing is left in this word, or in all of a block that was never allocated. */
+        /* Nothing is left in this word, or the whole block was never allocated. */
         uint64_t step = block ? 64 : PF_PIDS_BLOCK;
         *at += step - *at % step;
     }

@@ -1,10 +1,10 @@
 /* perfile_byteswap(): a stage that yields records in the other byte order.
  *
- * Contiguous records of a run below are swapped together into o->bytes, at the same distances from
- * each other; no length changes.  The stage has a session in the other byte order: it is filled
- * with swapped attrs and features at the beginning, and learns from swapped records as they pass.
- * What no table describes, or cannot be read, stays as stored as far as necessary and is reported
- * to options.kept.  Fragments of large simpleperf records are the hard part: see byteswap.h. */
+ * Contiguous records of a run below are byte-swapped together into o->bytes, at the same distances;
+ * no length changes.  The stage has a session in the other byte order.  It is filled with
+ * byte-swapped attrs and features at the beginning, and collects facts from byte-swapped records.
+ * If no table describes a part, or it cannot be read, it stays as stored and is reported to
+ * options.kept.  Fragments of large simpleperf records are the hard part: see byteswap.h. */
 #include "transform/byteswap.h"
 
 #include <stddef.h>
@@ -15,14 +15,14 @@
 #include "core/swap.h"
 #include "schema/rows.h"
 
-/* The stage as what it is; `s` must be of perfile_byteswap(). */
+/* Casts the stream to its stage; `s` must come from perfile_byteswap(). */
 static pf_byteswap *stage_of(perfile_stream *s)
 {
     return (pf_byteswap *)(void *)s;
 }
 
-/* Reports to options.kept what could not be swapped completely: record `r`, feature `f`, or an
- * attr.  PERFILE_OK: go on; else the error `why`, with which the stream ends. */
+/* Reports to options.kept that record `r`, feature `f` or an attr could not be byte-swapped
+ * completely.  Returns PERFILE_OK to continue, or the error `why`, which ends the stream. */
 static perfile_status report_kept(const pf_byteswap *o, const perfile_record *r,
                                   const perfile_feature *f, const perfile_error *why,
                                   perfile_error *err)
@@ -45,7 +45,7 @@ perfile_record pf_byteswap_record(const pf_byteswap *o, const perfile_record *r,
     return m;
 }
 
-/* Swaps first[0 .. n), which are contiguous, into o->bytes. */
+/* Byte-swaps first[0 .. n), which are contiguous, into o->bytes. */
 static perfile_status swap_records(pf_byteswap *o, const perfile_record *first, size_t n,
                                    perfile_error *err)
 {
@@ -58,8 +58,8 @@ static perfile_status swap_records(pf_byteswap *o, const perfile_record *first, 
     for (size_t done = 0; done < n; done++) {
         perfile_error why;
         const perfile_record *from = &first[done];
-        /* pf_swap_run() stops at a record that it could not swap completely: report it, and go
-         * on. */
+        /* pf_swap_run() stops at a record that it could not byte-swap completely: report it and
+         * continue. */
         done += pf_swap_run(from, n - done, o->bytes.ptr + (from->header - first->header), &why);
         if (done == n)
             break;
@@ -70,7 +70,7 @@ static perfile_status swap_records(pf_byteswap *o, const perfile_record *first, 
     return PERFILE_OK;
 }
 
-/* Lets the session of this stage learn from a swapped record. */
+/* Collects facts from a byte-swapped record into the session of this stage. */
 static perfile_status learn(pf_byteswap *o, const perfile_record *r, perfile_error *err)
 {
     perfile_session *s = o->base.session;
@@ -83,7 +83,7 @@ static perfile_status learn(pf_byteswap *o, const perfile_record *r, perfile_err
     return st;
 }
 
-/* Makes the run of swapped records, whose bytes are in o->bytes. */
+/* Makes the run from byte-swapped records in o->bytes. */
 static void make_run(pf_byteswap *o, const perfile_record *first, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -93,12 +93,12 @@ static void make_run(pf_byteswap *o, const perfile_record *first, size_t n)
     o->base.n_run = (uint32_t)n;
 }
 
-/* Makes a run of the records at o->at. */
+/* Makes a run from the records at o->at. */
 static perfile_status yield_records(pf_byteswap *o, perfile_error *err)
 {
     const perfile_record *first = o->at;
     if (first->family == PERFILE_FAMILY_DAMAGE) {
-        /* The bytes of damage are no records: they stay as they are. */
+        /* The bytes of damage are not records and stay as they are. */
         o->base.run[0] = *first;
         o->base.run[0].session = o->base.session;
         o->base.n_run = 1;
@@ -113,8 +113,8 @@ static perfile_status yield_records(pf_byteswap *o, perfile_error *err)
     return learn(o, &o->base.run[0], err);
 }
 
-/* Returns how many of first[0 .. n) are contiguous.  Records of a driver all are; a stage may have
- * left out some of them, or have made others in a buffer of its own. */
+/* Returns how many of first[0 .. n) are contiguous.  All records of a driver are; a stage may have
+ * left some out, or have made others in its own buffer. */
 static size_t adjacent(const perfile_record *first, size_t n)
 {
     size_t i = 1;
@@ -141,8 +141,8 @@ static perfile_status next_records(pf_byteswap *o, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Fetches the next records that are no fragments; fragments before them are held.  If it is a
- * joined record it is swapped here, so that its fragments can be yielded before it. */
+/* Fetches the next records that are not fragments; fragments before them are held.  A joined record
+ * is byte-swapped here, so that its fragments can be yielded before it. */
 static perfile_status fetch(pf_byteswap *o, perfile_error *err)
 {
     for (;;) {
@@ -173,7 +173,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     pf_byteswap *o = stage_of(s);
     perfile_status st = PERFILE_OK;
     s->n_run = 0;
-    /* Fetch only if nothing waits: neither fragments nor the joined record behind them. */
+    /* Fetch only if nothing waits: neither fragments nor the joined record after them. */
     if (o->n_fragments_yielded == 0 && o->n == 0) {
         st = fetch(o, err);
         if (st != PERFILE_OK && !(st == PERFILE_END && o->fragments.len))
@@ -181,12 +181,12 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     }
     if (o->fragments.len && pf_byteswap_next_fragment(o))
         return PERFILE_OK;
-    /* n is 0 if the stream ended with fragments that were joined to no record: all are yielded
-     * now. */
+    /* n is 0 if the stream ended with fragments that were not joined: all of them have been
+     * yielded. */
     return o->n ? yield_records(o, err) : PERFILE_END;
 }
 
-/* pf_stream_ops.extra: the payload is read from the stream below and not swapped. */
+/* pf_stream_ops.extra: the payload is read from the stream below and not byte-swapped. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *chunk,
                             perfile_error *err)
 {
@@ -209,10 +209,10 @@ static void close_stage(perfile_stream *s)
 
 static const pf_stream_ops byteswap_ops = {.fill = fill, .extra = extra, .close = close_stage};
 
-/* Adds an event to the session, with swapped attr and ids. */
+/* Adds an event to the session, with byte-swapped attr and ids. */
 static perfile_status add_event(pf_byteswap *o, const perfile_event *e, perfile_error *err)
 {
-    /* The session copies what it is given: o->bytes is only used on the way. */
+    /* The session copies its arguments, so o->bytes is only used temporarily. */
     size_t ids = 8 * e->ids.n;
     perfile_error why;
     pf_buffer_clear(&o->bytes);
@@ -232,14 +232,14 @@ static perfile_status add_event(pf_byteswap *o, const perfile_event *e, perfile_
     return pf_session_add_attr(o->base.session, &fact, err);
 }
 
-/* Adds a feature to the session, with swapped payload. */
+/* Adds a feature to the session, with byte-swapped payload. */
 static perfile_status add_feature(pf_byteswap *o, const perfile_feature *f, perfile_error *err)
 {
     perfile_feature mine = *f;
     perfile_error why;
     mine.flags ^= PERFILE_REC_SWAPPED;
     mine.session = o->base.session;
-    /* TRACING_DATA says its byte order itself and may be large; damaged payloads cannot be read. */
+    /* TRACING_DATA states its own byte order and may be large; damaged payloads cannot be read. */
     bool as_it_is = f->damage || f->payload.len == 0 || f->number == PERFILE_FEATURE_TRACING_DATA;
     if (!as_it_is) {
         pf_buffer_clear(&o->bytes);
@@ -253,7 +253,7 @@ static perfile_status add_feature(pf_byteswap *o, const perfile_feature *f, perf
     return pf_session_add_feature(o->base.session, &mine, as_it_is, err);
 }
 
-/* Fills the session with all facts of the session below that are known already. */
+/* Fills the session with all facts that the session below has. */
 static perfile_status add_facts(pf_byteswap *o, const perfile_session *from, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
@@ -280,7 +280,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
     perfile_status st = pf_stream_unread(below, "byteswap", err);
     if (st != PERFILE_OK)
         return st;
-    /* Nothing to do: no stage. */
+    /* Nothing to do: no stage is needed. */
     if (perfile_session_byte_order(from) == byte_order) {
         *stream = below;
         return PERFILE_OK;
@@ -309,7 +309,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
     return PERFILE_OK;
 }
 
-/* Byte-swapping of simpleperf records above 64 KiB, which are stored in fragments; see
+/* Byte-swapping of simpleperf records larger than 64 KiB, which are stored in fragments; see
  * byteswap.h. */
 
 perfile_status pf_byteswap_hold_fragment(pf_byteswap *o, const perfile_record *r,
@@ -321,7 +321,7 @@ perfile_status pf_byteswap_hold_fragment(pf_byteswap *o, const perfile_record *r
     if (!pf_buffer_reserve(&o->held, size) ||
         !pf_buffer_append(&o->fragments, &fragment, sizeof fragment))
         return pf_fail_nomem(err, "order");
-    /* Swaps the header of the fragment; its body is stored as it is until the joined record
+    /* Byte-swaps the header of the fragment.  Its body is stored as it is until the joined record
      * comes. */
     (void)pf_swap_record(r, o->held.ptr + at, NULL);
     if (r->body.len)
@@ -330,7 +330,7 @@ perfile_status pf_byteswap_hold_fragment(pf_byteswap *o, const perfile_record *r
     return PERFILE_OK;
 }
 
-/* The `i`-th held fragment. */
+/* Returns the `i`-th held fragment. */
 static const perfile_record *fragment_at(const pf_byteswap *o, size_t i)
 {
     return (const perfile_record *)(const void *)o->fragments.ptr + i;

@@ -1,7 +1,6 @@
-/* The queue of records that wait for call chains, see deferred.h.  Memory is two buffers, of
- * entries and of their bytes, from whose front yielded entries are removed.  A bucket may hold
- * numbers of entries that are gone: they are less than h->first, and end the search in the
- * bucket. */
+/* The queue of records that wait for callchains; see deferred.h.  Memory is two buffers, of entries
+ * and of their bytes; yielded entries are removed from their front.  A bucket may have numbers of
+ * removed entries: they are less than h->first and end the search in the bucket. */
 #include "transform/deferred.h"
 
 #include "base/alloc.h"
@@ -9,7 +8,7 @@
 #include "schema/rows.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum { N_BUCKETS = 1 << 6 }; /* clearing many takes most of the time of a small capture */
+enum { N_BUCKETS = 1 << 6 }; /* clearing more takes most of the time of a small capture */
 #else
 enum { N_BUCKETS = 1 << 14 }; /* 128 KiB, allocated for the first sample that waits */
 #endif
@@ -24,8 +23,8 @@ static uint64_t n_entries(const pf_deferred *h)
     return h->entries.len / sizeof(pf_held);
 }
 
-/* The bucket of (tid, cookie).  Cookies come from input: without a random seed, a hostile input
- * could put all of them into one bucket. */
+/* Returns the bucket of (tid, cookie).  Cookies come from input: without a random seed, a hostile
+ * input could put all of them into one bucket. */
 static uint64_t *bucket_of(pf_deferred *h, uint32_t tid, uint64_t cookie)
 {
     uint64_t v = (cookie ^ h->seed) * (h->seed | 1) + tid;
@@ -43,7 +42,7 @@ perfile_bytes pf_deferred_bytes(const pf_deferred *h, const pf_held *e)
     return (perfile_bytes){h->bytes.ptr + (e->at - h->bytes_gone), (size_t)e->len};
 }
 
-/* Appends an entry whose bytes were added already. */
+/* Appends an entry after its bytes have been added. */
 static perfile_status add(pf_deferred *h, const pf_held *e, perfile_error *err)
 {
     if (!pf_buffer_append(&h->entries, e, sizeof *e))
@@ -53,7 +52,7 @@ static perfile_status add(pf_deferred *h, const pf_held *e, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Appends bytes of entry *e, which is to be added next. */
+/* Appends bytes of entry *e, which will be added next. */
 static perfile_status add_bytes(pf_deferred *h, pf_held *e, const void *bytes, size_t n,
                                 perfile_error *err)
 {
@@ -72,7 +71,7 @@ perfile_status pf_deferred_add(pf_deferred *h, const perfile_record *r, uint32_t
                  .tid = tid,
                  .chain_at = chain_at};
     perfile_status st = PERFILE_OK;
-    /* Pointers are set when the record leaves: until then `bytes` may move. */
+    /* The pointers are set when the record leaves, because `bytes` may move until then. */
     e.record.header = NULL;
     e.record.body.ptr = NULL;
     if (r->family != PERFILE_FAMILY_DAMAGE) {
@@ -85,7 +84,7 @@ perfile_status pf_deferred_add(pf_deferred *h, const perfile_record *r, uint32_t
             return pf_fail_nomem(err, "held_bytes");
         uint64_t *bucket = bucket_of(h, tid, cookie);
         e.state = PF_HELD_WAITING;
-        /* The entry that is added next becomes the head of the list of its bucket. */
+        /* The next entry becomes the head of the list of its bucket. */
         e.before = *bucket;
         *bucket = h->first + n_entries(h) + 1;
         h->n_waiting++;
@@ -94,8 +93,8 @@ perfile_status pf_deferred_add(pf_deferred *h, const perfile_record *r, uint32_t
 }
 
 /* Completes the waiting samples of (tid, cookie) in the bucket; `chain` is the number of the entry
- * that will have the chain.  Entries that do not wait any more are unlinked on the way, so that
- * none is examined twice after its chain has come.  Returns how many were completed. */
+ * that will have the chain.  Entries that no longer wait are unlinked on the way, so none is
+ * examined twice after its chain has come.  Returns how many were completed. */
 static uint64_t complete(pf_deferred *h, uint64_t *bucket, uint32_t tid, uint64_t cookie,
                          uint64_t chain)
 {
@@ -123,7 +122,7 @@ perfile_status pf_deferred_complete(pf_deferred *h, uint32_t tid, uint64_t cooki
     *found = 0;
     if (!h->n_waiting) /* there may be no buckets yet */
         return PERFILE_OK;
-    /* The entry of the chain stands behind its samples, so it leaves the queue after them. */
+    /* The entry of the chain comes after its samples, so it leaves the queue after them. */
     pf_held e = {.at = h->bytes_gone + h->bytes.len, .state = PF_HELD_CHAIN};
     uint64_t number = h->first + n_entries(h);
     *found = complete(h, bucket_of(h, tid, cookie), tid, cookie, number);
@@ -141,7 +140,7 @@ perfile_bytes pf_deferred_chain_of(pf_deferred *h, const pf_held *e)
 void pf_deferred_yield(pf_deferred *h)
 {
     pf_held *e = pf_deferred_at(h, 0);
-    if (e->state == PF_HELD_WAITING) { /* it leaves incomplete: no chain must find it any more */
+    if (e->state == PF_HELD_WAITING) { /* it leaves incomplete, so no later chain must find it */
         h->n_waiting--;
         e->state = PF_HELD_PLAIN;
     }
@@ -152,7 +151,7 @@ void pf_deferred_pop(pf_deferred *h)
 {
     if (!h->n_yielded)
         return;
-    /* Bytes lie in the order of the entries, so those of all yielded entries are at the front. */
+    /* Bytes are in the order of the entries, so those of all yielded entries are at the front. */
     const pf_held *last = &entries(h)[h->n_yielded - 1];
     uint64_t end = last->at + last->len;
     pf_buffer_consume_front(&h->bytes, (size_t)(end - h->bytes_gone));

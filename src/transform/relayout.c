@@ -1,11 +1,10 @@
 /* Relayout of samples, trailers and READ records; see relayout.h.
  *
- * A sample has two parts.  Its front is 64-bit words of fixed place (IP, TID, TIME …): the plan
- * lists which ranges of words to copy, and where an id is inserted.  Behind the front stand fields
- * whose place depends on those before them (READ, CALLCHAIN, RAW …): they are read as the decoder
- * does, by an expansion of the same tables (relayout.inc), and bytes of fields that are not wanted
- * are left out of the copy.  Trailers consist of words of fixed place only; READ records have the
- * fields of read_values. */
+ * A sample has two parts.  Its front is 64-bit words of fixed position (IP, TID, TIME …): the plan
+ * lists which ranges of words to copy, and where to insert an id.  The position of the later fields
+ * depends on the fields before them (READ, CALLCHAIN, RAW …).  They are read as the decoder does,
+ * by an expansion of the same tables (relayout.inc), and unwanted fields are left out of the copy.
+ * Trailers have only words of fixed position; READ records have the fields of read_values. */
 #include "transform/relayout.h"
 
 #include <string.h>
@@ -25,13 +24,13 @@ static const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_ST
 /* The bits of branch_sample_type that decide which fields a branch stack has. */
 static const uint64_t branch_fields = PERFILE_BRANCH_HW_INDEX | PERFILE_BRANCH_COUNTERS;
 
-/* The state of copying fields from `c` to `out` without those that are not wanted. */
+/* The state of copying fields from `c` to `out` without the unwanted ones. */
 typedef struct rewriting {
-    const pf_context *reading, *wanted; /* what is there, and what stays */
+    const pf_context *reading, *wanted; /* the existing fields, and those that remain */
     pf_cursor c;
-    const uint8_t *kept; /* bytes between here and c.pos are to be copied, … */
+    const uint8_t *kept; /* the bytes from here to c.pos are to be copied … */
     bool skipping;       /* … unless this is set: they are skipped */
-    uint8_t *out;        /* end of what was copied */
+    uint8_t *out;        /* end of the copy */
 } rewriting;
 
 /* Copies the bytes up to the cursor. */
@@ -43,8 +42,8 @@ static void copy_kept(rewriting *w)
     w->kept = w->c.pos;
 }
 
-/* The fields from here on are left out, up to end_skipping().  False inside of fields that are left
- * out already: then there must be no end_skipping() for this call. */
+/* Skips the fields from here to end_skipping().  Returns false if fields are being skipped already;
+ * then this call must have no end_skipping(). */
 static bool begin_skipping(rewriting *w)
 {
     if (w->skipping)
@@ -53,7 +52,7 @@ static bool begin_skipping(rewriting *w)
     return w->skipping = true;
 }
 
-/* The fields from here on are copied again. */
+/* Copies the fields from here on again. */
 static void end_skipping(rewriting *w)
 {
     w->kept = w->c.pos;
@@ -65,13 +64,13 @@ static void end_skipping(rewriting *w)
 #include "transform/relayout.inc"
 #include "perfile/format/sample.def"
 
-/* The words of fixed place of one layout: the bit of sample_type that each is of, by index. */
+/* The words of fixed position of a layout: for each its bit of sample_type. */
 typedef struct words {
     uint8_t bit[64];
     uint8_t n;
 } words;
 
-/* Those at the front of samples. */
+/* Returns the words at the front of samples. */
 static words front_words(const perfile_layout *l)
 {
     words w = {.n = 0};
@@ -83,7 +82,7 @@ static words front_words(const perfile_layout *l)
     return w;
 }
 
-/* Those of the trailer; slots of trailers are counted from the end of the record. */
+/* Returns the words of the trailer.  Trailer slots are counted from the end of the record. */
 static words trailer_words(const perfile_layout *l)
 {
     words w = {.n = l->trailer_slots};
@@ -93,7 +92,7 @@ static words trailer_words(const perfile_layout *l)
     return w;
 }
 
-/* Plans the moves from the old words to the new ones.  A new word that the old ones lack is the
+/* Plans the moves from the old words to the new ones.  A new word that is not an old word is the
  * id. */
 static pf_relayout_words plan_words(words old, words new)
 {
@@ -113,7 +112,7 @@ static pf_relayout_words plan_words(words old, words new)
     return p;
 }
 
-/* Fails because the new layout needs fields that no byte of the record could fill. */
+/* Fails because the record has no bytes for fields that the new layout needs. */
 static perfile_status fail_without_value(const char *where, uint64_t bits, perfile_error *err)
 {
     return pf_fail(err, PERFILE_E_UNSUPPORTED, where,
@@ -122,7 +121,7 @@ static perfile_status fail_without_value(const char *where, uint64_t bits, perfi
                    (unsigned long long)bits);
 }
 
-/* Checks that the new layout has nothing that the old one lacks, but ids. */
+/* Fails if the new layout has anything except ids that the old layout lacks. */
 static perfile_status check_possible(const perfile_layout *from, const perfile_layout *to,
                                      perfile_error *err)
 {
@@ -161,17 +160,17 @@ perfile_status pf_relayout_plan(pf_relayout *plan, const perfile_layout *from,
     p.front = plan_words(front_words(from), front_words(to));
     p.trailer = plan_words(trailer_words(from), trailer_words(to));
 
-    /* The rest is read with contexts that lack the bits of the front, on either side. */
+    /* The later fields are read with contexts without the bits of the front of either layout. */
     uint64_t fixed = 0;
     for (uint8_t bit = 0; bit < sizeof from->sample_slot; bit++)
         if (from->sample_slot[bit] >= 0 || to->sample_slot[bit] >= 0)
             fixed |= UINT64_C(1) << bit;
     p.reading = pf_context_of(&p.from);
     p.wanted = pf_context_of(&p.to);
-    p.reading.layout = p.wanted.layout = NULL; /* they would point into `p`, and plans are copied */
+    p.reading.layout = p.wanted.layout = NULL; /* they would point into `p`, but plans are copied */
     p.reading.sample_type &= ~fixed;
     p.wanted.sample_type &= ~fixed;
-    /* WEIGHT and WEIGHT_STRUCT are one 64-bit word at the same place: it stays. */
+    /* WEIGHT and WEIGHT_STRUCT are one 64-bit word at the same position: it remains. */
     if (p.wanted.sample_type & weights)
         p.wanted.sample_type =
             (p.wanted.sample_type & ~weights) | (p.reading.sample_type & weights);
@@ -193,7 +192,7 @@ bool pf_relayout_is_unchanged(const pf_relayout *plan, uint32_t type)
     return plan->trailer.same && (type != PERFILE_RECORD_READ || plan->same_read);
 }
 
-/* Writes the new words to `out` from the old ones at `in`; returns the end. */
+/* Writes the new words to `out` from the old words at `in`; returns the end. */
 static uint8_t *put_words(const pf_relayout_words *p, const uint8_t *in, uint64_t id, uint8_t *out)
 {
     for (const pf_relayout_move *move = p->moves; move < p->moves + p->n_moves; move++) {
@@ -206,8 +205,8 @@ static uint8_t *put_words(const pf_relayout_words *p, const uint8_t *in, uint64_
     return out;
 }
 
-/* Copies `bytes` to w->out without the fields that `fields` leaves out; bytes behind the last field
- * stay.  Returns the damage that was met, or 0. */
+/* Copies `bytes` to w->out without the fields that `fields` skips; bytes after the last field are
+ * copied.  Returns the damage, or 0. */
 static unsigned rewrite(rewriting *w, perfile_bytes bytes, bool swap, void (*fields)(rewriting *))
 {
     w->c = pf_cur(bytes, swap);
@@ -220,8 +219,7 @@ static unsigned rewrite(rewriting *w, perfile_bytes bytes, bool swap, void (*fie
     return 0;
 }
 
-/* Writes the body of a sample to *out and moves *out behind it.  Returns the damage that was met,
- * or 0. */
+/* Writes the body of a sample to *out and advances *out.  Returns the damage, or 0. */
 static unsigned rewrite_body_of_sample(const pf_relayout *plan, const perfile_record *r,
                                        uint64_t id, uint8_t **out)
 {
@@ -235,8 +233,7 @@ static unsigned rewrite_body_of_sample(const pf_relayout *plan, const perfile_re
         *out += rest.len;
         return 0;
     }
-    /* An empty branch stack is stored with or without hw_idx: only the record's size shows
-     * which. */
+    /* An empty branch stack is stored with or without hw_idx; only the record's size reveals it. */
     const pf_parts parts = {.layout = &plan->from, .body = r->body};
     pf_context reading = plan->reading, wanted = plan->wanted;
     reading.no_hw_idx = wanted.no_hw_idx = pf_record_context(r, &parts).no_hw_idx;
@@ -246,7 +243,7 @@ static unsigned rewrite_body_of_sample(const pf_relayout *plan, const perfile_re
     return damage;
 }
 
-/* The fields of a READ record: pid and tid, then the values. */
+/* Rewrites the fields of a READ record: pid and tid, then the values. */
 static void rewrite_read(rewriting *w)
 {
     pf_cur_span(&w->c, 8);
@@ -259,7 +256,7 @@ static bool as_stored(const perfile_record *r)
     return r->session && pf_session_as_stored(r->session);
 }
 
-/* The same for the body and trailer of a kernel record that is no sample. */
+/* The same for the body and trailer of a kernel record that is not a sample. */
 static unsigned rewrite_other(const pf_relayout *plan, const perfile_record *r, uint64_t id,
                               uint8_t **out)
 {
@@ -275,8 +272,7 @@ static unsigned rewrite_other(const pf_relayout *plan, const perfile_record *r, 
         memcpy(*out, body.ptr, body.len);
         *out += body.len;
     }
-    /* A trailer of an attr with sample_id_all and no id fields is empty, but it is there: an id may
-     * be inserted. */
+    /* With sample_id_all and no id fields a trailer is empty, but an id may be inserted into it. */
     if (has || (plan->from.sample_id_all && plan->trailer.old == 0))
         *out = put_words(&plan->trailer, trailer.ptr, id, *out);
     return 0;
@@ -288,7 +284,7 @@ uint8_t *pf_relayout_trailer(const pf_relayout *plan, perfile_bytes trailer, uin
     return put_words(&plan->trailer, trailer.ptr, id, out);
 }
 
-/* Fails for a record whose trailer cannot be found, or which has none by its family. */
+/* Fails for a record with a trailer that cannot be found, or of a family without trailers. */
 static perfile_status refuse_type(const perfile_record *r, perfile_error *err)
 {
     perfile_status st =
@@ -315,7 +311,7 @@ perfile_status pf_relayout_record(const pf_relayout *plan, const perfile_record 
     memcpy(out, r->header, PF_PERF_RECORD_HEADER);
     if (swap)
         id = pf_swap_u64(id);
-    /* `id` is written as it is stored. */
+    /* `id` is now in the byte order of the record. */
     if (pf_relayout_is_unchanged(plan, r->type)) {
         if (r->body.len)
             memcpy(end, r->body.ptr, r->body.len);

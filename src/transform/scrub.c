@@ -1,12 +1,12 @@
-/* perfile_scrub(): a stage that yields records with zeros in place of bytes that mean nothing.
+/* perfile_scrub(): a stage that replaces the meaningless bytes of records by zeros.
  *
- * Which bytes those are, the walk over the fields of a record tells (schema/walk.c), so that no
- * type is named here: padding, what a text leaves of its field, and what is behind the valid bytes
- * of a stack, whose number is the SIZE behind it.  Rows without any of them (PF_HAS_SLACK) are not
- * walked, nor are samples without a stack.
+ * The walk over the fields of a record (schema/walk.c) finds these bytes, so no type is named here.
+ * They are padding, the rest of a field after its text, and the bytes after the valid part of a
+ * stack; the following SIZE field says how long that part is.  Types without any of them (no
+ * PF_HAS_SLACK) are not walked, nor are samples without a stack.
  *
- * A record is copied only if one of these bytes is not 0.  Then the run that it is in gets records
- * of this stage, of which all others show the bytes below. */
+ * A record is copied only if one of these bytes is not 0.  Then its run becomes a run of this
+ * stage, in which all other records point to the bytes below. */
 #include "perfile/scrub.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "perfile/field.h"
 #include "schema/rows.h"
 
-/* Bytes of a body that mean nothing. */
+/* A range of meaningless bytes in a body. */
 typedef struct slack {
     size_t at, len;
 } slack;
@@ -28,15 +28,15 @@ typedef struct slack {
 typedef struct scrubber {
     perfile_stream base;
     perfile_scrub_summary sum;
-    const perfile_record *of; /* the run below that base.run was made of */
+    const perfile_record *of; /* the run below from which base.run was made */
     uint64_t joined;          /* sequence of the last fragment that was joined with others */
     pf_buffer bytes;          /* changed records of the run; has room for all of them */
-    /* Of the record that is walked: */
+    /* State of the current record: */
     const perfile_record *r;
-    pf_buffer found;    /* its slack, as far as it is not 0 */
-    size_t n_found;     /* bytes of it that are not 0 */
-    slack stack;        /* that was met last; len 0: the field in front was none */
-    bool out_of_memory; /* `found` is not complete */
+    pf_buffer found; /* array of slack with bytes that are not 0 */
+    size_t n_found;  /* number of these bytes */
+    slack stack;     /* slack of the last stack; len is 0 if the previous field was not a stack */
+    bool out_of_memory; /* `found` is incomplete */
 } scrubber;
 
 static size_t count_not_zero(const uint8_t *p, size_t n)
@@ -47,7 +47,7 @@ static size_t count_not_zero(const uint8_t *p, size_t n)
     return count;
 }
 
-/* Notes slack of the record that is walked. */
+/* Records slack of the current record. */
 static void note(scrubber *o, size_t at, size_t len)
 {
     const slack s = {at, len};
@@ -58,7 +58,7 @@ static void note(scrubber *o, size_t at, size_t len)
     o->out_of_memory |= !pf_buffer_append(&o->found, &s, sizeof s);
 }
 
-/* perfile_visitor.value.  Offsets count from the body. */
+/* perfile_visitor.value.  Offsets are relative to the body. */
 static void on_value(void *user, const perfile_field *field, const perfile_value *value)
 {
     scrubber *o = user;
@@ -68,7 +68,7 @@ static void on_value(void *user, const perfile_field *field, const perfile_value
     if (field->flags & PERFILE_FIELD_PAD) {
         note(o, at, len);
     } else if (field->type == PERFILE_STORED_TEXT && value->u.bytes.ptr) {
-        /* A text may have its length in front of it. */
+        /* The field may begin with the length of the text. */
         const size_t end =
             (size_t)(value->u.bytes.ptr - o->r->body.ptr) + (size_t)value->u.bytes.len;
         note(o, end, at + len - end);
@@ -89,8 +89,8 @@ static void on_end(void *user, const perfile_field *field)
     (void)user, (void)field;
 }
 
-/* Finds the slack of `r` that is not 0.  What cannot be read has none, in its readable part
- * neither. */
+/* Finds the slack of `r` that is not 0.  An unreadable record has none, not even in its readable
+ * part. */
 static void find_slack(scrubber *o, const perfile_record *r)
 {
     static const perfile_visitor visitor = {
@@ -110,7 +110,7 @@ static void find_slack(scrubber *o, const perfile_record *r)
         o->n_found = 0;
 }
 
-/* True if the record may have slack: then it must be walked. */
+/* Returns true if the record may have slack and must be walked. */
 static bool may_have_slack(const scrubber *o, const perfile_record *r)
 {
     const pf_row *row = pf_row_of(r);
@@ -118,14 +118,14 @@ static bool may_have_slack(const scrubber *o, const perfile_record *r)
     if (!row || !(row->has & PF_HAS_SLACK) || r->flags & PERFILE_REC_ENVELOPE || !r->body.len)
         return false;
     if (r->flags & PERFILE_REC_INNER && r->envelope == o->joined)
-        return false; /* its fragments pass as they are */
+        return false; /* its fragments are not changed either */
     if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF)
         return true;
     const perfile_layout *l = pf_layout_of(r, &damage);
     return l && l->sample_type & PERFILE_SAMPLE_STACK_USER;
 }
 
-/* True if all records are samples without slack. */
+/* Returns true if all records are samples without slack. */
 static bool is_run_without_slack(const scrubber *o, const perfile_record *first, size_t n)
 {
     const pf_batch b = pf_stream_batch(o->base.below, first, n);
@@ -134,7 +134,7 @@ static bool is_run_without_slack(const scrubber *o, const perfile_record *first,
            !(l->sample_type & PERFILE_SAMPLE_STACK_USER);
 }
 
-/* Makes room for changed copies of first[0 .. n), so that those which are there do not move. */
+/* Makes room for changed copies of first[0 .. n), so that earlier copies do not move. */
 static bool make_room(scrubber *o, const perfile_record *first, size_t n)
 {
     size_t all = 0;
@@ -144,7 +144,7 @@ static bool make_room(scrubber *o, const perfile_record *first, size_t n)
     return pf_buffer_reserve(&o->bytes, all);
 }
 
-/* Puts a copy of first[i] with zeros in place of what was found into the run of this stage. */
+/* Adds a copy of first[i] without its slack to the run of this stage. */
 static void replace(scrubber *o, const perfile_record *first, size_t i)
 {
     const perfile_record *r = &first[i];
@@ -164,7 +164,7 @@ static void replace(scrubber *o, const perfile_record *first, size_t i)
     o->sum.bytes += o->n_found;
 }
 
-/* Scrubs a run; *changed: it is in o->base.run then. */
+/* Scrubs a run.  If *changed is set, the result is in base.run. */
 static perfile_status scrub_run(scrubber *o, const perfile_record *first, size_t n, bool *changed,
                                 perfile_error *err)
 {
@@ -210,7 +210,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* pf_stream_ops.extra: what lies behind a record is read from the stream below. */
+/* pf_stream_ops.extra: bytes after a record are read from the stream below. */
 static perfile_status extra(perfile_stream *s, const perfile_record *r, perfile_bytes *piece,
                             perfile_error *err)
 {

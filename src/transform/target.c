@@ -1,13 +1,14 @@
-/* perfile_target(): the stage's functions, and the order in which records leave.
+/* perfile_target(): the functions of the stage, and the order in which records leave.
  *
- * fill() does one of three things until the run has a record: yield held records whose wait is
- * over, fetch the next run below, or read records of it.  As long as anything is held, all further
- * records are held behind it, so that the order stays.  Holding ends at the end of the input, when
- * held_bytes are exceeded, or when a record comes that cannot be held because its payload cannot
- * (release_all).
+ * fill() repeats one of three steps until the run has a record: yield held records that need not
+ * wait any longer, fetch the next run below, or read records of it.  While any record is held, all
+ * later records are held too, so that the order does not change.  Holding ends at the end of the
+ * input, when held_bytes are exceeded, or when a record comes that cannot be held because its
+ * payload cannot (release_all).
  *
- * Invariants of runs: a record that the session learns from is the first of its run, and one whose
- * payload is read on demand is alone in it.  Bytes in t->bytes are valid until the next fill(). */
+ * Invariants of runs: a record with facts for the session is the first of its run, and a record
+ * with a payload that is read on demand is alone in it.  Bytes in t->bytes are valid until the next
+ * fill(). */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 #include "base/options.h"
 #include "transform/target.h"
 
-/* The stage as what it is; `s` must have target_ops. */
+/* Casts the stream to its stage; `s` must have target_ops. */
 static pf_target *target_of(perfile_stream *s)
 {
     return (pf_target *)(void *)s;
@@ -24,32 +25,32 @@ static pf_target *target_of(perfile_stream *s)
 
 static const pf_stream_ops target_ops;
 
-/* The same for any stream: NULL if it is another kind of stage. */
+/* The same for any stream; NULL if it is not this kind of stage. */
 static const pf_target *target_of_any(const perfile_stream *s)
 {
     return s && s->ops == &target_ops ? (const pf_target *)(const void *)s : NULL;
 }
 
-/* True if the record has a payload that is not stable: it is gone with the next run below. */
+/* Returns true if the record has a payload that is valid only until the next run below. */
 static bool cannot_wait(const perfile_record *r)
 {
     return r->extra.len && !(r->extra.ptr && r->flags & PERFILE_REC_STABLE);
 }
 
-/* True if the record must be the first of its run. */
+/* Returns true if the record must be the first of its run. */
 static bool stands_first(const perfile_record *r)
 {
     return r->family == PERFILE_FAMILY_DAMAGE || (r->extra.len && !r->extra.ptr) ||
            pf_session_collects_type(r->type);
 }
 
-/* True if the record must be the only one of its run. */
+/* Returns true if the record must be alone in its run. */
 static bool stands_alone(const perfile_record *r)
 {
     return r->family == PERFILE_FAMILY_DAMAGE || (r->extra.len && !r->extra.ptr);
 }
 
-/* Copies a record to the run; the session learns from it. */
+/* Copies a record to the run; the session collects its facts. */
 static perfile_status add_to_run(pf_target *t, const perfile_record *r, perfile_error *err)
 {
     perfile_record *slot = &t->base.run[t->base.n_run++];
@@ -57,7 +58,7 @@ static perfile_status add_to_run(pf_target *t, const perfile_record *r, perfile_
     slot->session = t->base.session;
     if (r->family != PERFILE_FAMILY_PERF || !pf_session_collects_type(r->type))
         return PERFILE_OK;
-    /* The session must be settled before anything is looked up in it, but only if it has
+    /* The session must be resolved before anything is looked up in it, but only if it has
      * changed. */
     uint64_t before = perfile_session_generation(t->base.session);
     perfile_status st = pf_session_collect(t->base.session, slot, err);
@@ -66,8 +67,8 @@ static perfile_status add_to_run(pf_target *t, const perfile_record *r, perfile_
     return st;
 }
 
-/* Makes *r of the first held record, which leaves now: with its complete call chain if that has
- * come, else without the marker of the missing part, which is counted as a loss. */
+/* Makes *r from the first held record, which leaves now.  If its callchain has come, the chain is
+ * complete; otherwise the marker of the missing part is removed, and the loss is counted. */
 static void release_first(pf_target *t, perfile_record *r)
 {
     pf_held *e = pf_deferred_at(&t->deferred, 0);
@@ -89,7 +90,7 @@ static void release_first(pf_target *t, perfile_record *r)
     if (n) {
         t->sum.merged++;
     } else {
-        /* At the end of the input the rest is missing; before it, the limit was exceeded. */
+        /* At the end of the input the rest is missing; before, the limit was exceeded. */
         bool missing = e->state == PF_HELD_WAITING && t->ended;
         pf_target_count_loss(
             t, missing ? PERFILE_TARGET_LOSS_CHAIN_MISSING : PERFILE_TARGET_LOSS_CHAIN_LIMIT, 0,
@@ -100,14 +101,14 @@ static void release_first(pf_target *t, perfile_record *r)
     t->sum.changed++;
 }
 
-/* True if the held record need not or must not wait any longer. */
+/* Returns true if the held record need not or must not wait any longer. */
 static bool may_leave(const pf_target *t, const pf_held *e)
 {
     return e->state != PF_HELD_WAITING || t->ended || t->release_all ||
            pf_deferred_size(&t->deferred) > t->deferred.limit;
 }
 
-/* Returns how many bytes the next run may need for samples whose call chain is completed. */
+/* Returns how many bytes the next run may need for samples with a completed callchain. */
 static size_t room_for_held(pf_target *t)
 {
     size_t room = 0;
@@ -124,7 +125,7 @@ static perfile_status yield_held(pf_target *t, perfile_error *err)
     perfile_status st = PERFILE_OK;
     if (!pf_buffer_reserve(&t->bytes, room_for_held(t)))
         return pf_fail_nomem(err, "target");
-    /* Entries are counted, not records, because room_for_held() did so. */
+    /* The loop counts entries, not records, as room_for_held() does. */
     for (unsigned i = 0; i < PERFILE_RUN_RECORDS && st == PERFILE_OK && pf_deferred_n(&t->deferred);
          i++) {
         perfile_record r;
@@ -166,7 +167,7 @@ static perfile_status read_chain(pf_target *t, const perfile_record *r, perfile_
     return st;
 }
 
-/* Passes on a rewritten record: to the run, or behind the records that wait.  `r` is the
+/* Forwards a rewritten record: to the run, or to the queue of held records.  `r` is the
  * original. */
 static perfile_status pass_on(pf_target *t, const perfile_record *r, const perfile_record *out,
                               perfile_error *err)
@@ -186,8 +187,8 @@ static perfile_status pass_on(pf_target *t, const perfile_record *r, const perfi
     return pf_deferred_add(&t->deferred, out, chain_at, tid, cookie, err);
 }
 
-/* Reads the next record of the run below.  Sets *stop if this run must end: the record then stays
- * the next one, or it must be alone in its run. */
+/* Reads the next record of the run below.  Sets *stop if this run must end: either the record is
+ * not consumed and stays the next one, or it must be alone in its run. */
 static perfile_status read_record(pf_target *t, bool *stop, perfile_error *err)
 {
     const perfile_record *r = t->in;
@@ -197,8 +198,8 @@ static perfile_status read_record(pf_target *t, bool *stop, perfile_error *err)
         t->in++;
         return PERFILE_OK;
     }
-    /* While records are held this one is only appended to the queue: yield_held() sees to it that
-     * it becomes the first of a run. */
+    /* While records are held, this one is only appended to the queue; yield_held() makes sure that
+     * it is the first of its run. */
     if (t->base.n_run && !holds && stands_first(r)) {
         *stop = true;
         return PERFILE_OK;
@@ -215,7 +216,7 @@ static perfile_status read_record(pf_target *t, bool *stop, perfile_error *err)
     if (pf_target_has_map_build_id(t, r)) {
         bool is_new;
         if (t->base.n_run && !holds) {
-            *stop = true; /* the HEADER_BUILD_ID in front of it may have to be first in its run */
+            *stop = true; /* the HEADER_BUILD_ID before it may have to be first in its run */
             return PERFILE_OK;
         }
         perfile_status st = pf_target_map_build_id(t, r, &out, &is_new, err);
@@ -231,7 +232,7 @@ static perfile_status read_record(pf_target *t, bool *stop, perfile_error *err)
     return pass_on(t, r, &out, err);
 }
 
-/* Fast path: true if the record passes unchanged and need not be examined further. */
+/* Fast path: returns true if the record does not change and need not be examined further. */
 static inline bool is_plain(const pf_target *t, const perfile_record *r)
 {
     return r->type < PERFILE_RECORD_USER && t->plain >> r->type & 1 &&
@@ -245,7 +246,7 @@ static perfile_status read_input(pf_target *t, perfile_error *err)
     size_t room = 0;
     bool stop = false;
     perfile_status st = PERFILE_OK;
-    /* Reserved at once, because records of the run point into the buffer. */
+    /* Memory is reserved for all at once, because records of the run point into the buffer. */
     for (const perfile_record *r = t->in; r < t->in_end; r++)
         if (!is_plain(t, r))
             room += pf_target_room_for(r);
@@ -263,8 +264,8 @@ static perfile_status read_input(pf_target *t, perfile_error *err)
     return st;
 }
 
-/* Fetches the next run below, and makes plans for events that are new in it.  At the end:
- * PERFILE_OK as long as records are held, then losses are reported and PERFILE_END is returned. */
+/* Fetches the next run below, and makes plans for its new events.  At the end it returns PERFILE_OK
+ * as long as records are held; then it reports losses and returns PERFILE_END. */
 static perfile_status next_input(pf_target *t, perfile_error *err)
 {
     size_t n;
@@ -292,7 +293,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
     perfile_status st = PERFILE_OK;
     t->extra_of = NULL;
     while (st == PERFILE_OK && s->n_run == 0) {
-        /* The run before is no longer used: neither its bytes nor the held records in it. */
+        /* The previous run is no longer used: neither its bytes nor its held records. */
         pf_buffer_clear(&t->bytes);
         pf_deferred_pop(&t->deferred);
         if (pf_deferred_n(&t->deferred) && may_leave(t, pf_deferred_at(&t->deferred, 0)))
@@ -334,8 +335,7 @@ static void close_stage(perfile_stream *s)
 
 static const pf_stream_ops target_ops = {.fill = fill, .extra = extra, .close = close_stage};
 
-/* Makes the session of the stage, with the facts that are known so far, and plans for its
- * events. */
+/* Makes the session of the stage, with the facts known so far, and plans for its events. */
 static perfile_status begin(pf_target *t, const perfile_stream *below, perfile_error *err)
 {
     perfile_session *session;
@@ -383,12 +383,13 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
     t->wants_even_sizes = pf_release_has_trait(release, "ODD_SIZE");
     t->wants_full_names = pf_release_has_trait(release, "TOO_SHORT");
     pf_stream_on(&t->base, &target_ops, below);
-    if (o.drop & PERFILE_SAMPLE_TIME) /* the times by which they are sorted are gone */
+    if (o.drop & PERFILE_SAMPLE_TIME) /* the times that defined the order are removed */
         t->base.sorted_by = PERFILE_SORTED_BY_NOTHING;
-    t->base.session = NULL; /* pf_stream_on() has set that of `below`; begin() makes one */
+    t->base.session =
+        NULL; /* pf_stream_on() has set the session of `below`; begin() makes another */
     st = begin(t, below, err);
     if (st != PERFILE_OK) {
-        t->base.below = NULL; /* it stays the caller's */
+        t->base.below = NULL; /* the caller still owns it */
         pf_session_free(t->base.session);
         close_stage(&t->base);
         return st;

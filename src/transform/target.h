@@ -1,11 +1,11 @@
 /* Internals of perfile_target(), the stage that makes a capture readable for an older version of
  * perf.
  *
- * Each record of the stream below goes through target_record.c: it is dropped, passed on as stored,
- * or rewritten into t->bytes.  Samples that wait for the user part of their call chain are held in
- * deferred.c, with everything behind them.  The stage has a session of its own, whose attrs and
- * features target_attr.c makes as the version knows them.  Each loss is counted by kind and key
- * (target_loss.c) and reported at the end of the stream. */
+ * Each record of the stream below goes through target_record.c: it is dropped, forwarded as stored,
+ * or rewritten into t->bytes.  Samples that wait for the user part of their callchain are held in
+ * deferred.c, together with all later records.  The stage has a session of its own; target_attr.c
+ * makes its attrs and features in the form that the version knows.  Each loss is counted by kind
+ * and key (target_loss.c) and reported at the end of the stream. */
 #ifndef PF_TRANSFORM_TARGET_H
 #define PF_TRANSFORM_TARGET_H
 
@@ -16,12 +16,13 @@
 #include "transform/relayout.h"
 
 enum {
-    PF_LOSS_KEYS = 256,           /* per kind of loss; the last one is for all greater keys */
-    PF_TARGET_ATTR = 256,         /* bytes of an attr, at most, of any version */
-    PF_WRITTEN_ID_BYTES = 1 << 20 /* memory for HEADER_BUILD_ID records that were written already */
+    PF_LOSS_KEYS = 256,           /* per kind of loss; the last one is for all larger keys */
+    PF_TARGET_ATTR = 256,         /* maximum bytes of an attr of any version */
+    PF_WRITTEN_ID_BYTES = 1 << 20 /* memory for HEADER_BUILD_ID records that have been written */
 };
 
-/* Fields of the attr of which a version may know only some bits; index of pf_target.attr_bits. */
+/* Fields of the attr of which a version may know only some bits; indices into
+ * pf_target.attr_bits. */
 enum {
     PF_WORD_SAMPLE_TYPE = 0,
     PF_WORD_READ_FORMAT,
@@ -33,135 +34,142 @@ enum {
 /* A counter of one kind of loss. */
 typedef struct pf_loss {
     uint64_t count;
-    uint64_t first; /* offset in the input of the first one */
+    uint64_t first; /* input offset of the first one */
 } pf_loss;
 
 /* How records of one event are rewritten. */
 typedef struct pf_target_plan {
-    pf_relayout relayout; /* from the layout of the event to the one that the version knows */
-    bool changes;         /* samples or READ records change; trailers: relayout.trailer.same */
-    bool convert_weight;  /* WEIGHT_STRUCT becomes WEIGHT */
-    /* Bits of sample_type, read_format and branch_sample_type whose fields each sample loses. */
+    pf_relayout relayout; /* from the layout of the event to the layout that the version knows */
+    bool changes; /* samples or READ records change; for trailers see relayout.trailer.same */
+    bool convert_weight; /* WEIGHT_STRUCT becomes WEIGHT */
+    /* The bits of sample_type, read_format and branch_sample_type with fields that each sample
+     * loses. */
     uint64_t lost_sample, lost_read, lost_branch;
-    uint64_t lost_by_read; /* bits of read_format whose fields each READ record loses */
+    uint64_t lost_by_read; /* the bits of read_format with fields that each READ record loses */
 } pf_target_plan;
 
 typedef struct pf_target {
     perfile_stream base;
     perfile_target_options options;
-    const pf_release *release; /* what the version knows; &pf_release_any: all, only fields drop */
+    const pf_release
+        *release; /* what the version knows; &pf_release_any if only fields are dropped */
     char version[24];
-    pf_target_plan *plans; /* by index of the event */
+    pf_target_plan *plans; /* by event index */
     uint32_t n_plans, plans_cap;
-    /* Bits of sample_type that all events have, for versions that refuse files in which they
+    /* The bits of sample_type that all events have, for versions that reject files in which they
      * differ; all bits for other versions. */
     uint64_t common;
     bool changes;       /* any plan has `changes` */
     bool cuts_trailers; /* any plan changes trailers */
-    bool one_trailer;   /* all plans change trailers in the same way: the event need not be known */
-    bool wants_even_sizes; /* the version wants record sizes of 8 n bytes (trait ODD_SIZE) */
-    bool wants_full_names; /* … and HEADER_EVENT_TYPE with the full name array (TOO_SHORT) */
-    uint64_t plain;       /* bit per kernel type: its records pass unchanged and wait for nothing */
-    bool ended, reported; /* end of the stream below; losses were reported */
+    bool
+        one_trailer; /* all plans change trailers in the same way, so the event need not be known */
+    bool wants_even_sizes; /* the version requires record sizes that are multiples of 8 (trait
+                              ODD_SIZE) */
+    bool wants_full_names; /* the version requires the full name array in HEADER_EVENT_TYPE
+                              (TOO_SHORT) */
+    uint64_t plain; /* one bit per kernel type: its records are forwarded unchanged and wait for
+                       nothing */
+    bool ended, reported; /* the stream below has ended; losses have been reported */
     bool release_all;     /* held records must leave, complete or not */
 
-    const perfile_record *in, *in_end; /* records of the run below that were not read yet */
-    const perfile_record *extra_of;    /* record below that run[0] was made of, for its payload */
-    pf_buffer bytes;                   /* of the rewritten records of this run */
-    pf_deferred deferred;              /* records that wait */
+    const perfile_record *in, *in_end; /* records of the run below that have not been read */
+    const perfile_record *extra_of; /* record of the stream below from which run[0] was made; used
+                                       to read its payload */
+    pf_buffer bytes;                /* the rewritten records of this run */
+    pf_deferred deferred;           /* the held records */
 
-    /* HEADER_BUILD_ID records that were passed on, one after the other, and a hash table of them:
-     * offset + 1, 0 is an empty slot. */
+    /* HEADER_BUILD_ID records that have been written, one after another, and a hash table of them:
+     * offset + 1, or 0 for an empty slot. */
     pf_buffer written_ids;
     uint32_t *written_slots;
     perfile_target_summary sum;
-    /* By kind, then by type, feature, bit or place in the attr, as the kind says. */
+    /* By kind, then by record type, feature, bit, or offset in the attr, depending on the kind. */
     pf_loss losses[PERFILE_N_TARGET_LOSSES][PF_LOSS_KEYS];
     pf_loss attr_bits[PF_N_WORDS][64]; /* bits that were cleared in attrs */
 } pf_target;
 
-/* target_loss.c: counts a loss of `kind` (PERFILE_TARGET_LOSS_…) and `key` at an offset in the
+/* target_loss.c: counts a loss of `kind` (PERFILE_TARGET_LOSS_…) and `key` at an offset of the
  * input. */
 void pf_target_count_loss(pf_target *t, unsigned kind, uint32_t key, uint64_t offset);
 /* The same for each bit that is set; the key is its number. */
 void pf_target_count_lost_bits(pf_target *t, unsigned kind, uint64_t bits, uint64_t offset);
-/* Calls options.loss for each counter that is not 0, and adds them up in the summary. */
+/* Calls options.loss for each counter that is not 0, and adds the counters to the summary. */
 void pf_target_report(pf_target *t);
 
-/* target_attr.c: writes the attr `stored` to out[PF_TARGET_ATTR] as the version has it, and returns
- * its size.  `exact`: it always gets the version's size, else it keeps a smaller one.  With `count`
- * losses are counted, at `offset`. */
+/* target_attr.c: writes the attr `stored` to out[PF_TARGET_ATTR] in the form of the version, and
+ * returns its size.  With `exact` it always gets the version's size; otherwise a smaller one stays.
+ * With `count` losses are counted, at `offset`. */
 size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool exact, bool count,
                       uint8_t *out);
-/* Sets *layout to the one that records of the event get. */
+/* Sets *layout to the layout that records of the event get. */
 void pf_target_layout(pf_target *t, const perfile_event *e, perfile_layout *layout);
-/* Fills the session of the stage with the events, event types and features that the session below
- * has, as the version knows them. */
+/* Fills the session of the stage with the events, event types and features of the session below, as
+ * the version knows them. */
 perfile_status pf_target_add_facts(pf_target *t, perfile_error *err);
 /* Rewrites a HEADER_ATTR or HEADER_FEATURE record to `out`, which has room for the record and
- * PF_TARGET_ATTR bytes more.  Returns its size, 0: it is dropped. */
+ * PF_TARGET_ATTR more bytes.  Returns its size; 0 if it is dropped. */
 size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out);
 size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *out);
 
-/* target_plan.c: what goes together with the fields in options.drop: members of the attr by name,
- * flags of the attr (bits), features, record types. */
+/* target_plan.c: these return what is removed together with the fields in options.drop: members of
+ * the attr by name, flags of the attr (bits), features, record types. */
 bool pf_target_drops_member(const pf_target *t, const char *member);
 uint64_t pf_target_drops_flags(const pf_target *t);
 bool pf_target_drops_feature(const pf_target *t, uint32_t number);
 bool pf_target_drops_record(const pf_target *t, uint32_t type);
 
-/* target_plan.c: makes plans for events that the session below has learned since the last call.
+/* target_plan.c: makes plans for events that are new in the session below since the last call.
  * PERFILE_E_UNSUPPORTED: without the dropped fields the events would have their ids at different
- * places. */
+ * positions. */
 perfile_status pf_target_update_plans(pf_target *t, perfile_error *err);
 
-enum { /* what became of a record */
+enum { /* results of pf_target_record() */
        PF_DROP = 0,
-       PF_AS_STORED, /* its bytes are those of the input */
-       PF_CHANGED    /* its bytes are in t->bytes */
+       PF_AS_STORED, /* the bytes are those of the input */
+       PF_CHANGED    /* the bytes are in t->bytes */
 };
-/* target_record.c: how many bytes of t->bytes pf_target_record() and what belongs to it may need
- * for `r`. */
+/* target_record.c: returns how many bytes of t->bytes the record `r` may need, in
+ * pf_target_record() and the functions that belong to it. */
 size_t pf_target_room_for(const perfile_record *r);
-/* Makes *out of `r` as the version has it; returns PF_….  t->bytes must have room. */
+/* Makes *out from `r` in the form of the version; returns PF_….  t->bytes must have room. */
 unsigned pf_target_record(pf_target *t, const perfile_record *r, perfile_record *out);
-/* If the call chain of a sample ends with a cookie: sets *cookie and returns the offset of the
- * chain's count in `out`, from the header on.  Else 0.  `original` is the record that `out` was
- * made of. */
+/* If the callchain of a sample ends with a cookie, sets *cookie and returns the offset of the
+ * chain's count in `out`, counted from the header.  Otherwise returns 0.  `out` was made from
+ * `original`. */
 uint32_t pf_target_find_cookie(pf_target *t, const perfile_record *original,
                                const perfile_record *out, uint64_t *cookie);
-/* Writes a held sample to `out` with its complete call chain: marker and cookie are replaced by
- * `chain`, or removed if that is NULL.  Returns its size, 0 if it would exceed 65,535 bytes. */
+/* Writes a held sample to `out` with its complete callchain: `chain` replaces marker and cookie.
+ * If it is NULL, they are removed.  Returns the size; 0 if it would exceed 65,535 bytes. */
 size_t pf_target_complete_chain(const pf_held *e, perfile_bytes sample, const perfile_bytes *chain,
                                 uint8_t *out);
 
-/* target_map.c: true if `r` is an MMAP2 record with a build id, which the version would take for an
- * inode. */
+/* target_map.c: returns true if `r` is an MMAP2 record with a build id that the version would read
+ * as an inode. */
 bool pf_target_has_map_build_id(const pf_target *t, const perfile_record *r);
-/* Makes *out the HEADER_BUILD_ID record that must stand in front of such a record, with its bytes
- * in t->bytes.  *is_new is false, and *out not set, if an equal one was made before or the record
- * has no build id. */
+/* Makes *out the HEADER_BUILD_ID record that must come before such a record, with its bytes in
+ * t->bytes.  If an equal one was made before, or the record has no build id, *is_new is false and
+ * *out is not set. */
 perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, perfile_record *out,
                                       bool *is_new, perfile_error *err);
-/* Converts the MMAP2 record at `bytes` to one with an inode, which is 0. */
+/* Converts the MMAP2 record at `bytes` to one with an inode of 0. */
 void pf_target_convert_map(uint8_t *bytes, bool swapped);
-/* Writes the MMAP2 record `r`, whose name is at `filename`, as an MMAP record; returns its size. */
+/* Writes the MMAP2 record `r`, with its name at `filename`, as an MMAP record; returns its size. */
 size_t pf_target_mmap2_to_mmap(const perfile_record *r, const uint8_t *filename, uint8_t *out);
 
-/* target_plan.c: true if the record has its processors as a range and the version does not know
+/* target_plan.c: returns true if the record has its CPUs as a range and the version does not know
  * ranges. */
 bool pf_target_has_cpu_range(const pf_target *t, const perfile_record *r);
-/* Writes such a record to `out` (room for 65,535 bytes) with a list of processors; returns its
- * size, 0: it would be too large. */
+/* Writes such a record to `out` (room for 65,535 bytes) with a list of CPUs.  Returns its size; 0
+ * if it would be too large. */
 size_t pf_target_range_to_list(const perfile_record *r, uint8_t *out);
 
-/* The free space in t->bytes, of which fill() reserved enough before. */
+/* Returns the free space in t->bytes; fill() has reserved enough. */
 static inline uint8_t *pf_target_free_bytes(pf_target *t)
 {
     return t->bytes.ptr + t->bytes.len;
 }
 
-/* Makes `n` bytes that were written to that space the bytes of *out. */
+/* Makes `n` bytes written to that space the bytes of *out. */
 static inline void pf_target_append(pf_target *t, perfile_record *out, size_t n)
 {
     out->header = t->bytes.ptr + t->bytes.len;

@@ -1,10 +1,10 @@
-/* Attrs and features as the version knows them, in the session and in records.
+/* Attrs and features in the form that the version knows, in the session and in records.
  *
- * An attr is copied, cut to the version's size, and walked: unknown bits are cleared, members that
- * the version does not know become 0, and so does what options.drop takes away.  The same
- * known_bits() also decides the layout of records (pf_target_layout()), so that attr and records
- * always agree.  Features newer than the version are left out; EVENT_DESC contains attrs and is
- * rewritten like them. */
+ * An attr is copied, cut to the version's size, and walked.  Unknown bits are cleared, and members
+ * become 0 if the version does not know them or options.drop removes them.  The same known_bits()
+ * also decides the layout of records (pf_target_layout()), so attr and records always agree.
+ * Features newer than the version are left out; EVENT_DESC contains attrs, which are rewritten in
+ * the same way. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/layout.h"
@@ -14,12 +14,12 @@
 #include "transform/target.h"
 #include "schema/rows.h"
 
-/* What the visitors need to rewrite an attr. */
+/* State of the visitors that rewrite an attr. */
 typedef struct attr_rewriting {
     pf_target *t;
     uint8_t *out;    /* the new attr */
-    size_t size;     /* of it */
-    uint64_t offset; /* in the input, for the counters of losses */
+    size_t size;     /* size of the new attr */
+    uint64_t offset; /* input offset, for counting losses */
     bool swapped, count;
 } attr_rewriting;
 
@@ -39,9 +39,9 @@ static uint64_t dropped_bits(const pf_target *t, unsigned word)
                                        : 0;
 }
 
-/* Returns the value of the field PF_WORD_… for the version: `v` without the bits that it does not
- * know or the caller drops.  WEIGHT_STRUCT, if not known, becomes WEIGHT; IDENTIFIER becomes ID, so
- * that samples still have an id, behind ADDR. */
+/* Returns the value of the field PF_WORD_… for the version: `v` without the bits that the version
+ * does not know or the caller drops.  An unknown WEIGHT_STRUCT becomes WEIGHT.  IDENTIFIER becomes
+ * ID, so samples still have an id, after ADDR. */
 static uint64_t known_bits(const pf_target *t, unsigned word, uint64_t v)
 {
     const pf_release *release = t->release;
@@ -57,8 +57,8 @@ static uint64_t known_bits(const pf_target *t, unsigned word, uint64_t v)
     return known & ~dropped_bits(t, word);
 }
 
-/* The same for sample_type of an event with this read_format.  perf takes a word for the id of each
- * counter in samples even where FORMAT_ID is not set, so that READ has to go then. */
+/* The same for sample_type of an event with this read_format.  In samples with READ, perf reads a
+ * word for the id of each counter even if FORMAT_ID is not set, so READ must be removed then. */
 static uint64_t known_sample_type(const pf_target *t, uint64_t v, uint64_t read_format)
 {
     const uint64_t known = known_bits(t, PF_WORD_SAMPLE_TYPE, v);
@@ -66,8 +66,8 @@ static uint64_t known_sample_type(const pf_target *t, uint64_t v, uint64_t read_
     return nameless ? known & ~(uint64_t)PERFILE_SAMPLE_READ : known;
 }
 
-/* Sets t->common for versions that refuse files whose events differ in sample_type.  Events that
- * come later, in a pipe, are cut to the bits that those known now have in common. */
+/* Sets t->common for versions that reject files with events that differ in sample_type.  Later
+ * events in a pipe are cut to the bits that the events known now have in common. */
 static void find_common(pf_target *t, const perfile_session *below)
 {
     uint64_t common = UINT64_MAX;
@@ -82,8 +82,8 @@ static void find_common(pf_target *t, const perfile_session *below)
     t->common = common;
 }
 
-/* Counts bits that are cleared in the attr, but for those that the caller drops, and those that are
- * replaced by an older form. */
+/* Counts bits that are cleared in the attr, except those that the caller drops, and those that an
+ * older form replaces. */
 static void count_bits(attr_rewriting *w, unsigned word, uint64_t lost)
 {
     lost &= ~dropped_bits(w->t, word);
@@ -99,7 +99,7 @@ static void count_bits(attr_rewriting *w, unsigned word, uint64_t lost)
 /* Clears unknown bits of one field of the new attr. */
 static void mask_word(attr_rewriting *w, unsigned word, unsigned kind, const perfile_value *v)
 {
-    /* read_format comes after sample_type, so that it is still as stored. */
+    /* read_format comes after sample_type in the walk, so it is still as stored. */
     const uint64_t read_format = pf_load_u64(w->out + PF_ATTR_READ_FORMAT_AT, w->swapped);
     uint64_t known = word == PF_WORD_SAMPLE_TYPE ? known_sample_type(w->t, v->number, read_format)
                                                  : known_bits(w->t, word, v->number);
@@ -111,7 +111,7 @@ static void mask_word(attr_rewriting *w, unsigned word, unsigned kind, const per
                  w->swapped);
 }
 
-/* Counts a member of the attr that is lost; the key is its offset in units of 32 bits. */
+/* Counts a lost member of the attr; the key is its offset in units of 32 bits. */
 static void count_member(attr_rewriting *w, uint64_t offset)
 {
     if (w->count)
@@ -119,11 +119,11 @@ static void count_member(attr_rewriting *w, uint64_t offset)
                              w->offset);
 }
 
-/* Visitor for the part of the attr that is kept. */
+/* Visitor for the part of the attr that remains. */
 static void on_value(void *user, const perfile_field *f, const perfile_value *v)
 {
     attr_rewriting *w = user;
-    /* Members that go with a dropped field become 0, and are no loss. */
+    /* Members that belong to a dropped field become 0; this is not a loss. */
     if (w->t->options.drop && pf_target_drops_member(w->t, f->name)) {
         memset(w->out + v->offset, 0, (size_t)v->width);
         return;
@@ -159,7 +159,7 @@ static void on_cut(void *user, const perfile_field *f, const perfile_value *v)
         count_member(w, v->offset);
 }
 
-/* Visitors: structures are of no interest. */
+/* Visitors that ignore structures. */
 static void on_begin(void *user, const perfile_field *f, const perfile_value *v)
 {
     (void)user, (void)f, (void)v;
@@ -182,10 +182,10 @@ size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool 
     size_t n = stored.len < w.size ? stored.len : w.size;
     memcpy(out, stored.ptr, n);
     memset(out + n, 0, w.size - n);
-    /* attr.size is corrected, too, where it claims more than the attr has. */
+    /* attr.size is also corrected if it is larger than the attr. */
     if (w.size != stored.len || pf_load_u32(out + PF_ATTR_SIZE_AT, swapped) > w.size)
         pf_store_u32(out + PF_ATTR_SIZE_AT, (uint32_t)w.size, swapped);
-    /* A walk that fails has visited everything that could be read, which is enough here. */
+    /* A walk that fails has visited all readable members, which is enough here. */
     (void)!perfile_attr_walk((perfile_bytes){out, w.size}, swapped, 0, &kept, &w, NULL);
     if (any_byte((perfile_bytes){stored.ptr + n, stored.len - n}) &&
         perfile_attr_walk(stored, swapped, 0, &cut, &w, NULL) != PERFILE_OK)
@@ -202,8 +202,9 @@ void pf_target_layout(pf_target *t, const perfile_event *e, perfile_layout *layo
     pf_layout_make(layout, &attr);
 }
 
-/* Writes the payload of EVENT_DESC to `out` with attrs as the version has them.  Returns its size,
- * which is never larger than before; 0 if the payload cannot be read: then it stays as stored. */
+/* Writes the payload of EVENT_DESC to `out` with attrs in the form of the version.  Returns its
+ * size, which is never larger than before.  Returns 0 if the payload cannot be read: then it stays
+ * as stored. */
 static size_t rewrite_event_desc(pf_target *t, perfile_bytes payload, uint8_t *out)
 {
     uint8_t attr[PF_TARGET_ATTR];
@@ -213,7 +214,7 @@ static size_t rewrite_event_desc(pf_target *t, perfile_bytes payload, uint8_t *o
     uint32_t known = t->release->attr_size;
     if (c.bad || size < PF_ATTR_LEAST)
         return 0;
-    /* The header of the payload: number of events, and the size of each attr. */
+    /* The header of the payload: number of events, and size of each attr. */
     uint8_t *to = out + 8;
     memcpy(out, payload.ptr, 8);
     pf_store_u32(out + 4, size < known ? size : known, c.swap);
@@ -240,8 +241,8 @@ static size_t rewrite_event_desc(pf_target *t, perfile_bytes payload, uint8_t *o
     return (size_t)(to - out) + pf_cur_left(&c);
 }
 
-/* True if the feature does not hold for the records that this stage yields: it describes dropped
- * fields, or compression, which is undone. */
+/* Returns true if the feature is not valid for the records that this stage yields: it describes
+ * dropped fields, or compression, which has been undone. */
 static bool no_longer_holds(const pf_target *t, const perfile_feature *f)
 {
     if (pf_target_drops_feature(t, f->number))
@@ -251,7 +252,7 @@ static bool no_longer_holds(const pf_target *t, const perfile_feature *f)
            perfile_compression_decode(f, &v, sizeof v, NULL) == PERFILE_OK && v.type != 0;
 }
 
-/* Adds a feature to the session of the stage, as the version knows it, or counts it as lost. */
+/* Adds a feature to the session of the stage in the form of the version, or counts it as lost. */
 static perfile_status add_feature(pf_target *t, const perfile_feature *f, perfile_error *err)
 {
     perfile_feature copy = *f;
@@ -261,7 +262,7 @@ static perfile_status add_feature(pf_target *t, const perfile_feature *f, perfil
     }
     if (no_longer_holds(t, f))
         return PERFILE_OK;
-    /* Of all features only EVENT_DESC contains attrs. */
+    /* Only EVENT_DESC contains attrs. */
     if (f->number != PERFILE_FEATURE_EVENT_DESC || f->damage || !f->payload.len)
         return pf_session_add_feature(t->base.session, &copy, true, err);
     pf_buffer_clear(&t->bytes);
@@ -275,7 +276,7 @@ static perfile_status add_feature(pf_target *t, const perfile_feature *f, perfil
     return pf_session_add_feature(t->base.session, &copy, false, err);
 }
 
-/* Adds an event to the session of the stage, with its attr as the version knows it. */
+/* Adds an event to the session of the stage, with its attr in the form of the version. */
 static perfile_status add_event(pf_target *t, const perfile_event *e, perfile_error *err)
 {
     uint8_t attr[PF_TARGET_ATTR];
@@ -306,7 +307,8 @@ perfile_status pf_target_add_facts(pf_target *t, perfile_error *err)
     return st == PERFILE_OK ? pf_session_resolve(copy, err) : st;
 }
 
-/* Stores the size `n` in the header of the record at `out`; returns it, 0 if it is too large. */
+/* Stores the size `n` in the header of the record at `out` and returns it; returns 0 if it is too
+ * large. */
 static size_t set_record_size(uint8_t *out, size_t n, bool swapped)
 {
     if (n > UINT16_MAX)
@@ -331,7 +333,8 @@ size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out
     if (perfile_header_attr_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return copy_record(r, out);
     memcpy(out, r->header, PF_PERF_RECORD_HEADER);
-    size_t size = v.attr.size ? v.attr.size : PF_ATTR_LEAST; /* 0: the first version of the attr */
+    size_t size =
+        v.attr.size ? v.attr.size : PF_ATTR_LEAST; /* 0 means the first version of the attr */
     size_t n =
         pf_target_attr(t, (perfile_bytes){r->body.ptr, size}, r->offset + PF_PERF_RECORD_HEADER,
                        t->release->own_attr, true, out + PF_PERF_RECORD_HEADER);
@@ -342,8 +345,8 @@ size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out
     return n;
 }
 
-/* Returns the feature number by which the version marks the end of features in a pipe; 0: it has no
- * such record.  UINT32_MAX if there is no version: the record stays as it is. */
+/* Returns the feature number with which the version marks the end of features in a pipe; 0 if it
+ * has no such record.  UINT32_MAX if no version is set: the record stays as it is. */
 static uint32_t end_of_features(const pf_target *t)
 {
     const char *version = t->release->name;
@@ -354,7 +357,7 @@ static uint32_t end_of_features(const pf_target *t)
 
 size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *out)
 {
-    enum { NUMBER = 8 }; /* bytes of the feature number, in front of the payload */
+    enum { NUMBER = 8 }; /* bytes of the feature number, before the payload */
     perfile_feature f;
     const bool swapped = r->flags & PERFILE_REC_SWAPPED;
     const uint32_t last = t->release->feature, end = end_of_features(t);

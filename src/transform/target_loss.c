@@ -1,8 +1,8 @@
-/* Losses: counted while records pass, reported at the end of the stream.
+/* Losses: counted as records pass, reported at the end of the stream.
  *
- * A counter is found by kind and key; what the key means depends on the kind: a record type, a
- * feature number, the number of a bit, or the place of an attr member.  The name and the sentence
- * for people are made of it only when the loss is reported. */
+ * A counter is found by kind and key.  The key depends on the kind: a record type, a feature
+ * number, a bit number, or the offset of an attr member.  Its name and a readable sentence are made
+ * only when the loss is reported. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static const char *const word_names[PF_N_WORDS] = {"sample_type", "read_format",
 static const char *const member_names[PF_N_WORDS] = {"sample_type", "read_format",
                                                      "branch_sample_type", "flags"};
 
-/* Returns the name of a bit, "bit 40" (in `buf`) if it has none. */
+/* Returns the name of a bit, or "bit 40" (in `buf`) if it has none. */
 static const char *bit_name(unsigned word, uint32_t bit, char buf[24])
 {
     const perfile_vocabulary *v = perfile_vocabulary_find(word_names[word]);
@@ -53,7 +53,7 @@ typedef struct member_at {
     const char *name;
 } member_at;
 
-/* Visitor: notes the name of the member at m->offset. */
+/* Visitor: stores the name of the member at m->offset. */
 static void find_member(void *user, const perfile_field *f, const perfile_value *v)
 {
     member_at *m = user;
@@ -61,13 +61,13 @@ static void find_member(void *user, const perfile_field *f, const perfile_value 
         m->name = f->name;
 }
 
-/* Visitor: ends of structures are of no interest. */
+/* Visitor: ignores ends of structures. */
 static void ignore_end(void *user, const perfile_field *f)
 {
     (void)user, (void)f;
 }
 
-/* Returns the name of the attr member at key * 4 bytes, by a walk over an attr of zeros. */
+/* Returns the name of the attr member at key * 4 bytes, found by a walk over an attr of zeros. */
 static const char *member_name(uint32_t key)
 {
     static const perfile_visitor visitor = {sizeof visitor, find_member, find_member, ignore_end};
@@ -78,7 +78,8 @@ static const char *member_name(uint32_t key)
     return m.name;
 }
 
-/* Returns perfile_target_loss.name: what `key` names in losses of this kind.  `buf` may hold it. */
+/* Returns perfile_target_loss.name: the name of `key` in losses of this kind.  It may be in
+ * `buf`. */
 static const char *name_of(unsigned kind, uint32_t key, char buf[24])
 {
     const char *name = NULL;
@@ -109,7 +110,7 @@ static const char *name_of(unsigned kind, uint32_t key, char buf[24])
     return name ? name : buf;
 }
 
-/* True if the version knows the field: then it was cut out because other events lack it. */
+/* Returns true if the version knows the field; then it was cut because other events lack it. */
 static bool knows_field(const pf_target *t, const char *name)
 {
     char buf[24];
@@ -123,7 +124,7 @@ static bool knows_field(const pf_target *t, const char *name)
 static void format_records(char *out, size_t room, const perfile_target_loss *l)
 {
     const char *s = l->count == 1 ? "" : "s";
-    /* A name without a number is none of a type: "type 40", "of other tools". */
+    /* A name without a number is not a type name: "type 40", "of other tools". */
     bool named = perfile_record_type_number(l->name) != 0;
     if (named)
         snprintf(out, room, "%" PRIu64 " %s record%s", l->count, l->name, s);
@@ -132,7 +133,7 @@ static void format_records(char *out, size_t room, const perfile_target_loss *l)
                  strncmp(l->name, "of ", 3) == 0 ? " " : " of ", l->name);
 }
 
-/* Writes the sentence for people, by kind. */
+/* Writes the readable sentence, by kind. */
 static void format_sentence(char *out, size_t room, const pf_target *t,
                             const perfile_target_loss *l)
 {
@@ -242,11 +243,10 @@ static void report(pf_target *t, unsigned kind, const pf_loss *loss, const char 
         t->options.loss(t->options.user, &l);
 }
 
-/* Reports bits that were cleared in attrs, unless a loss of fields in records reports the same
- * bit. */
+/* Reports bits that were cleared in attrs, unless a loss of record fields reports the same bit. */
 static void report_attr_bits(pf_target *t)
 {
-    /* The kinds that report the same bits by their fields; flags have no fields. */
+    /* The kinds of loss that report the fields of these bits; flags have no fields. */
     static const unsigned fields[PF_N_WORDS] = {
         PERFILE_TARGET_LOSS_SAMPLE_FIELD, PERFILE_TARGET_LOSS_READ_FIELD,
         PERFILE_TARGET_LOSS_BRANCH_FIELD, PERFILE_N_TARGET_LOSSES};

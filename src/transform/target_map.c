@@ -1,8 +1,8 @@
-/* MMAP2 records with build ids (misc bit 14), for versions that would take the id for an inode.
+/* MMAP2 records with build ids (misc bit 14), for versions that would read the id as an inode.
  *
- * The id moves to a HEADER_BUILD_ID record in front of the mapping, and the mapping gets an inode
- * of 0.  An equal HEADER_BUILD_ID is written once only: the records written so far are kept in a
- * buffer, with a hash table over it. */
+ * The id moves to a HEADER_BUILD_ID record before the mapping, and the mapping gets an inode of 0.
+ * An equal HEADER_BUILD_ID is written only once: records written so far are stored in a buffer,
+ * with a hash table. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "perfile/encode.h"
@@ -11,9 +11,9 @@
 
 enum {
     N_SLOTS = 1 << 13, /* slots of the hash table */
-    HOST = -1,         /* pid in HEADER_BUILD_ID of what the host maps */
-    UNION_AT = 40,     /* offset in MMAP2, from its header on, of inode or build id … */
-    UNION_BYTES = 24   /* … and the size of both forms */
+    HOST = -1,         /* pid in HEADER_BUILD_ID for mappings of the host */
+    UNION_AT = 40,     /* offset of inode or build id in MMAP2, counted from its header */
+    UNION_BYTES = 24   /* size of that part in both forms */
 };
 
 bool pf_target_has_map_build_id(const pf_target *t, const perfile_record *r)
@@ -45,8 +45,8 @@ size_t pf_target_mmap2_to_mmap(const perfile_record *r, const uint8_t *filename,
     return n;
 }
 
-/* Returns the name for HEADER_BUILD_ID.  The kernel's mapping is named "[kernel.kallsyms]_text",
- * with a symbol at the end that is no part of the file's name. */
+/* Returns the name for HEADER_BUILD_ID.  The kernel's mapping is named "[kernel.kallsyms]_text";
+ * the symbol at the end is not part of the file's name. */
 static perfile_bytes file_of(perfile_bytes name)
 {
     const uint8_t *end = name.len && name.ptr[0] == '[' ? memchr(name.ptr, ']', name.len) : NULL;
@@ -64,8 +64,9 @@ static uint32_t hash_of(const uint8_t *bytes, size_t n)
     return h;
 }
 
-/* *told: an equal record was written before; otherwise notes it.  When the table or the buffer is
- * full the record is not noted and written again each time, which does no harm. */
+/* Sets *written_before if an equal record has been written; otherwise stores it.  If the table or
+ * the buffer is full, the record is not stored and is written again each time, which is
+ * harmless. */
 static perfile_status was_written(pf_target *t, const uint8_t *record, size_t n,
                                   bool *written_before, perfile_error *err)
 {
@@ -84,7 +85,7 @@ static perfile_status was_written(pf_target *t, const uint8_t *record, size_t n,
             continue;
         }
         if (t->written_ids.len + n > PF_WRITTEN_ID_BYTES)
-            return PERFILE_OK; /* not noted: the buffer is full */
+            return PERFILE_OK; /* not stored: the buffer is full */
         *place = (uint32_t)t->written_ids.len + 1;
         return pf_buffer_append(&t->written_ids, record, n) ? PERFILE_OK
                                                             : pf_fail_nomem(err, "target");
@@ -98,11 +99,11 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
     perfile_mmap2 v;
     bool written_before;
     size_t n;
-    /* A mapping that cannot be read, or has an empty id, gets no record in front of it. */
+    /* A mapping that cannot be read, or has an empty id, gets no such record. */
     *is_new = false;
     if (perfile_mmap2_decode(r, &v, sizeof v, NULL) != PERFILE_OK || !v.build_id.len)
         return PERFILE_OK;
-    /* Guests have a pid of their own; of everything else perf writes -1. */
+    /* Guests have their own pid; perf writes -1 for everything else. */
     const perfile_header_build_id id = {
         .has_pid = true,
         .pid = (r->misc & PERFILE_MISC_CPUMODE_MASK) >= PERFILE_MISC_CPUMODE_GUEST_KERNEL

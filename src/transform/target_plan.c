@@ -1,6 +1,7 @@
-/* Plans: how records of each event are rewritten, worked out once when the event becomes known, so
- * that per record only a plan is looked up.  plain_types() goes further: record types that no plan
- * changes pass without any look at the event. */
+/* Plans: how records of each event are rewritten.  They are made once when the event becomes known,
+ * so each record only needs its plan.  plain_types() goes further: record types that no plan
+ * changes are forwarded without looking at their event.  Also here: dropped fields, and CPU
+ * sets. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,8 +11,8 @@
 #include "perfile/field.h"
 #include "schema/rows.h"
 
-/* Where the new layout needs an id that is to be inserted (ID instead of IDENTIFIER): has the id
- * copied from 64-bit word `from` of the record, where its IDENTIFIER is. */
+/* If the new layout needs an inserted id (ID instead of IDENTIFIER), copies it from 64-bit word
+ * `from` of the record, which is its IDENTIFIER. */
 static void take_own_id(pf_relayout_words *w, int from)
 {
     for (uint8_t i = 0; i < w->n_moves; i++)
@@ -26,7 +27,7 @@ static void make_plan(pf_target *t, const perfile_event *e, pf_target_plan *plan
     const perfile_layout *from = e->layout;
     pf_target_layout(t, e, &to);
     *plan = (pf_target_plan){.changes = false};
-    /* This never fails: the new layout only lacks fields that the old one has. */
+    /* This never fails: the new layout only lacks fields of the old one. */
     if (pf_relayout_plan(&plan->relayout, from, &to, NULL) != PERFILE_OK)
         return;
     uint64_t lost = from->sample_type & ~to.sample_type;
@@ -38,14 +39,13 @@ static void make_plan(pf_target *t, const perfile_event *e, pf_target_plan *plan
     plan->changes = plan->convert_weight ||
                     !pf_relayout_is_unchanged(&plan->relayout, PERFILE_RECORD_SAMPLE) ||
                     !pf_relayout_is_unchanged(&plan->relayout, PERFILE_RECORD_READ);
-    /* Bits that no known version has are no fields that could be cut out.  Fields that the caller
-     * drops are no loss, and IDENTIFIER becomes ID. */
+    /* Bits that no known version has do not have fields that could be cut.  Fields that the caller
+     * drops are not a loss, and IDENTIFIER becomes ID. */
     plan->lost_sample = lost & pf_low_bits(pf_releases[PF_N_RELEASES - 1].sample_bits) &
                         ~(uint64_t)PERFILE_SAMPLE_IDENTIFIER & ~t->options.drop;
     if (plan->convert_weight)
         plan->lost_sample &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT_STRUCT;
-    /* READ records lose fields of read_format, and so do samples that have the same values
-     * inside. */
+    /* READ records lose fields of read_format; so do samples that contain the same values. */
     plan->lost_by_read = from->read_format & ~to.read_format;
     if (from->sample_type & PERFILE_SAMPLE_READ)
         plan->lost_read = plan->lost_by_read;
@@ -54,7 +54,7 @@ static void make_plan(pf_target *t, const perfile_event *e, pf_target_plan *plan
                             (PERFILE_BRANCH_HW_INDEX | PERFILE_BRANCH_COUNTERS);
 }
 
-/* Returns the kernel types, by bit, whose records pass unchanged and wait for nothing. */
+/* Returns the kernel types, as bits, with records that do not change and wait for nothing. */
 static uint64_t plain_types(const pf_target *t)
 {
     uint64_t plain = 0;
@@ -66,7 +66,7 @@ static uint64_t plain_types(const pf_target *t)
         plain &= ~(UINT64_C(1) << PERFILE_RECORD_MMAP2);
     if (t->changes)
         plain &= ~(UINT64_C(1) << PERFILE_RECORD_SAMPLE | UINT64_C(1) << PERFILE_RECORD_READ);
-    if (t->cuts_trailers) /* all kernel records but samples have trailers */
+    if (t->cuts_trailers) /* all kernel records except samples have trailers */
         plain = 0;
     if (pf_target_drops_record(t, PERFILE_RECORD_CALLCHAIN_DEFERRED))
         plain &= ~(UINT64_C(1) << PERFILE_RECORD_CALLCHAIN_DEFERRED);
@@ -76,8 +76,8 @@ static uint64_t plain_types(const pf_target *t)
     return plain;
 }
 
-/* Readers expect the ids of all events at one place: fails if dropping fields moves them apart.
- * `number` is the event of plan `other`. */
+/* Readers expect the ids of all events at the same position: fails if dropping fields makes them
+ * differ.  `number` is the event of plan `other`. */
 static perfile_status check_ids(const pf_relayout *first, const pf_relayout *other, uint32_t number,
                                 perfile_error *err)
 {
@@ -124,17 +124,17 @@ perfile_status pf_target_update_plans(pf_target *t, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* What goes together with the sample fields that the caller drops: members and flags of attrs,
- * features and records that are about such a field alone.  perf refuses a capture with a feature
- * about a field that no sample has (BRANCH_STACK). */
+/* What is removed together with sample fields that the caller drops: members and flags of attrs,
+ * features and records that concern only such a field.  perf rejects a capture with a feature about
+ * a field that no sample has (BRANCH_STACK). */
 
 enum { NO_FEATURE = 0, NO_RECORD = 0 };
 
-/* A field of samples, and what goes with it. */
+/* A sample field and what is removed with it. */
 typedef struct row {
     uint64_t field;     /* PERFILE_SAMPLE_… */
-    const char *member; /* of the attr, set to 0; NULL: none */
-    uint64_t flags;     /* of the attr, cleared */
+    const char *member; /* member of the attr, set to 0; NULL if there is none */
+    uint64_t flags;     /* flags of the attr, cleared */
     uint32_t feature;   /* PERFILE_FEATURE_…, left out */
     uint32_t type;      /* record type, dropped */
 } row;
@@ -142,7 +142,7 @@ typedef struct row {
 #define FLAG(name) (UINT64_C(1) << PERFILE_ATTR_BIT_##name)
 
 /* sample_regs_user means nothing without REGS_USER, and so on.  CLOCKID, CLOCK_DATA and
- * CPU_TOPOLOGY describe the machine and hold whatever fields samples have. */
+ * CPU_TOPOLOGY describe the machine and are valid whatever fields samples have. */
 static const row rows[] = {
     {PERFILE_SAMPLE_TIME, NULL, 0, PERFILE_FEATURE_SAMPLE_TIME, NO_RECORD},
     {PERFILE_SAMPLE_CALLCHAIN, "sample_max_stack",
@@ -156,7 +156,7 @@ static const row rows[] = {
     {PERFILE_SAMPLE_AUX, "aux_sample_size", 0, NO_FEATURE, NO_RECORD},
 };
 
-/* Loop over the rows of the fields in `drop`. */
+/* Loops over the rows of the fields in `drop`. */
 #define FOR_DROPPED(r, drop)                                                                       \
     for (const row *r = rows; r < rows + sizeof rows / sizeof rows[0]; r++)                        \
         if (r->field & (drop))
@@ -193,17 +193,17 @@ bool pf_target_drops_record(const pf_target *t, uint32_t type)
     return false;
 }
 
-/* Processor sets that are stored as a range, converted to lists for versions that know only lists
- * and masks.  They are in CPU_MAP records, and behind a fixed part in EVENT_UPDATE records. */
+/* CPU sets that are stored as a range are converted to lists for versions that know only lists and
+ * masks.  CPU_MAP records contain them, and so do EVENT_UPDATE records, after a fixed part. */
 
 enum {
-    UPDATE_FIXED = 16, /* bytes of the body of EVENT_UPDATE in front of the set */
-    LIST = 0,          /* type of the set: a list of numbers of 16 bits */
-    ANY = 0xffff       /* -1 in a list: any processor */
+    UPDATE_FIXED = 16, /* bytes of the body of EVENT_UPDATE before the set */
+    LIST = 0,          /* type of the set: a list of 16-bit numbers */
+    ANY = 0xffff       /* -1 in a list: any CPU */
 };
 
-/* Returns the set in the record, decoded to *map or *update; NULL if it is no range or cannot be
- * read.  *prefix is the number of bytes in front of it in the body. */
+/* Returns the set in the record, decoded to *map or *update; NULL if it is not a range or cannot be
+ * read.  *prefix receives the number of bytes before it in the body. */
 static const perfile_cpu_map_data *range_of(const perfile_record *r, perfile_cpu_map *map,
                                             perfile_event_update *update, size_t *prefix)
 {
@@ -222,7 +222,7 @@ bool pf_target_has_cpu_range(const pf_target *t, const perfile_record *r)
 {
     enum {
         WITH_RANGES = 3
-    }; /* forms of sets that a version with ranges knows: list, mask, range */
+    }; /* number of forms that a version with ranges knows: list, mask, range */
     perfile_cpu_map map;
     perfile_event_update update;
     size_t prefix;

@@ -1,9 +1,10 @@
-/* Rewrites one record for the version: by its type it is dropped, passed as stored, or rewritten.
+/* Rewrites one record for the version: depending on its type it is dropped, forwarded as stored, or
+ * rewritten.
  *
- * Samples and READ records of events whose layout changes, and trailers of other kernel records, go
- * through the event's plan (target_plan.c, transform/relayout.h).  Some records are rewritten
- * twice: an MMAP2 first loses its build id, then its trailer gets the new layout; each step writes
- * a copy after the other in t->bytes, for which pf_target_room_for() reserves.  A record that must
+ * Samples and READ records of events with a changed layout, and trailers of other kernel records,
+ * go through the event's plan (target_plan.c, transform/relayout.h).  Some records are rewritten
+ * twice: an MMAP2 first loses its build id, then its trailer gets the new layout.  Each step writes
+ * another copy to t->bytes, for which pf_target_room_for() reserves space.  A record that must
  * change but cannot be read is dropped and counted, because its old bytes would be misread in the
  * new layout. */
 #include "base/error.h"
@@ -17,8 +18,8 @@ static bool is_swapped(const perfile_record *r)
     return r->flags & PERFILE_REC_SWAPPED;
 }
 
-/* A copy with converted weight, the record in its new layout, and a HEADER_BUILD_ID in front of it;
- * or a list of processors, which may be of any size. */
+/* The parts are a copy with converted weight, the record in its new layout, and a HEADER_BUILD_ID
+ * before it; or a list of CPUs, which may have any size. */
 size_t pf_target_room_for(const perfile_record *r)
 {
     size_t n = perfile_record_size(r);
@@ -35,17 +36,18 @@ static unsigned drop(pf_target *t, const perfile_record *r, unsigned kind, uint3
     return PF_DROP;
 }
 
-/* True for records with fields that sample_type or read_format decide, other than a trailer. */
+/* Returns true for records with fields other than a trailer that depend on sample_type or
+ * read_format. */
 static bool has_event_fields(uint32_t type)
 {
     return type == PERFILE_RECORD_SAMPLE || type == PERFILE_RECORD_READ;
 }
 
-/* Returns the plan for the event that `r` belongs to; NULL if the record cannot be attributed. */
+/* Returns the plan for the event of `r`; NULL if the event is unknown. */
 static const pf_target_plan *plan_of(const pf_target *t, const perfile_record *r)
 {
     const perfile_session *s = t->base.below->session;
-    /* Where all events have one layout, or change trailers alike, any plan will do. */
+    /* If all events have one layout, or change trailers in the same way, any plan will do. */
     if (s->shared || (t->one_trailer && !has_event_fields(r->type)))
         return &t->plans[0];
     pf_attribution owner = pf_attribution_of(r);
@@ -54,7 +56,7 @@ static const pf_target_plan *plan_of(const pf_target *t, const perfile_record *r
     return &t->plans[owner.event->index];
 }
 
-/* Visitor: *user becomes the offset of the field with the three weights (WEIGHT_STRUCT). */
+/* Visitor: sets *user to the offset of the field with the three weights (WEIGHT_STRUCT). */
 static void find_weight(void *user, const perfile_field *f, const perfile_value *v)
 {
     uint64_t *place = user;
@@ -62,7 +64,7 @@ static void find_weight(void *user, const perfile_field *f, const perfile_value 
         *place = v->offset;
 }
 
-/* Visitor: structures are of no interest. */
+/* Visitors that ignore structures. */
 static void on_begin(void *user, const perfile_field *f, const perfile_value *v)
 {
     (void)user, (void)f, (void)v;
@@ -73,8 +75,9 @@ static void on_end(void *user, const perfile_field *f)
     (void)user, (void)f;
 }
 
-/* Converts WEIGHT_STRUCT in `copy`, a copy of `r`, to WEIGHT: both are 64 bits, and the low 32 bits
- * are the first weight.  The second and third become 0, and are counted if they were not. */
+/* Converts WEIGHT_STRUCT in `copy`, a copy of `r`, to WEIGHT: both have 64 bits, and the low 32
+ * bits are the first weight.  The second and third become 0, and are counted as lost if they were
+ * not 0. */
 static void convert_weight(pf_target *t, const perfile_record *r, uint8_t *copy)
 {
     static const perfile_visitor visitor = {sizeof visitor, find_weight, on_begin, on_end};
@@ -99,7 +102,7 @@ static void count_fields(pf_target *t, const pf_target_plan *plan, const perfile
     pf_target_count_lost_bits(t, PERFILE_TARGET_LOSS_BRANCH_FIELD, plan->lost_branch, r->offset);
 }
 
-/* Makes *out of `r` in the layout that its event has now. */
+/* Makes *out from `r` in the new layout of its event. */
 static unsigned relayout_for_event(pf_target *t, const pf_target_plan *plan,
                                    const perfile_record *r, perfile_record *out)
 {
@@ -121,7 +124,7 @@ static unsigned relayout_for_event(pf_target *t, const pf_target_plan *plan,
     return PF_CHANGED;
 }
 
-/* Rewrites a record of which only the event's layout may change. */
+/* Rewrites a record that changes only if the layout of its event does. */
 static unsigned rewrite_of_event(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     const bool changes = has_event_fields(r->type) ? t->changes : t->cuts_trailers;
@@ -135,7 +138,8 @@ static unsigned rewrite_of_event(pf_target *t, const perfile_record *r, perfile_
     return same ? (unsigned)PF_AS_STORED : relayout_for_event(t, plan, r, out);
 }
 
-/* Gives `out`, which was made of `r` and has its old trailer, the trailer of the new layout. */
+/* Gives `out` the trailer of the new layout.  It was made from `r` and still has the old
+ * trailer. */
 static unsigned with_new_trailer(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     if (!t->cuts_trailers)
@@ -146,7 +150,8 @@ static unsigned with_new_trailer(pf_target *t, const perfile_record *r, perfile_
                 : drop(t, r, PERFILE_TARGET_LOSS_UNREADABLE, r->type);
 }
 
-/* MMAP2 for a version that knows the type: without a build id if it does not know these. */
+/* Rewrites MMAP2 for a version that knows the type, without build id if the version does not know
+ * these. */
 static unsigned rewrite_mmap2(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     perfile_mmap2 v;
@@ -164,7 +169,7 @@ static unsigned rewrite_mmap2(pf_target *t, const perfile_record *r, perfile_rec
     return with_new_trailer(t, r, out);
 }
 
-/* MMAP2 for a version that knows only MMAP: without inode and protection. */
+/* Rewrites MMAP2 for a version that knows only MMAP: without inode and protection. */
 static unsigned rewrite_as_mmap(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     perfile_mmap2 v;
@@ -179,7 +184,7 @@ static unsigned rewrite_as_mmap(pf_target *t, const perfile_record *r, perfile_r
     return with_new_trailer(t, r, out);
 }
 
-/* HEADER_ATTR and HEADER_FEATURE: target_attr.c writes them; if nothing changed, the stored bytes
+/* Rewrites HEADER_ATTR and HEADER_FEATURE with target_attr.c; if nothing changed, the stored bytes
  * stay. */
 static unsigned rewrite_header(pf_target *t, const perfile_record *r, perfile_record *out)
 {
@@ -199,8 +204,8 @@ static unsigned rewrite_header(pf_target *t, const perfile_record *r, perfile_re
     return PF_CHANGED;
 }
 
-/* Returns the size that the version wants the record to have: a multiple of 8, and for
- * HEADER_EVENT_TYPE the full array of the name. */
+/* Returns the size that the version requires: a multiple of 8, and for HEADER_EVENT_TYPE the full
+ * array of the name. */
 static size_t padded_size(const pf_target *t, const perfile_record *r)
 {
     enum { EVENT_TYPE = 80, UNIT = 8 };
@@ -211,7 +216,7 @@ static size_t padded_size(const pf_target *t, const perfile_record *r)
 }
 
 /* Pads a record with zeros to that size.  Only for types that end with a string or a counted list:
- * readers take no notice of zeros behind it. */
+ * readers ignore zeros after it. */
 static unsigned pad_record(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     size_t n = PF_PERF_RECORD_HEADER + r->body.len, padded = padded_size(t, r);
@@ -228,7 +233,8 @@ static unsigned pad_record(pf_target *t, const perfile_record *r, perfile_record
     return PF_CHANGED;
 }
 
-/* CPU_MAP and EVENT_UPDATE: a range of processors becomes a list if the version knows no ranges. */
+/* Rewrites CPU_MAP and EVENT_UPDATE: a range of CPUs becomes a list if the version does not know
+ * ranges. */
 static unsigned rewrite_cpus(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     if (!pf_target_has_cpu_range(t, r))
@@ -240,7 +246,7 @@ static unsigned rewrite_cpus(pf_target *t, const perfile_record *r, perfile_reco
     return PF_CHANGED;
 }
 
-/* The switch over types that need more than a new layout. */
+/* Handles the types that need more than a new layout. */
 static unsigned rewrite_by_type(pf_target *t, const perfile_record *r, perfile_record *out)
 {
     switch (r->type) {
@@ -272,7 +278,7 @@ unsigned pf_target_record(pf_target *t, const perfile_record *r, perfile_record 
         t->sum.dropped++;
         return PF_DROP;
     }
-    /* An MMAP2 that the version does not know becomes MMAP. */
+    /* MMAP2 is not dropped if it is unknown: it becomes MMAP. */
     if (!pf_release_knows_type(t->release, r->type) && r->type != PERFILE_RECORD_MMAP2)
         return drop(t, r, PERFILE_TARGET_LOSS_RECORDS, r->type);
     if (r->body.len > UINT16_MAX - PF_PERF_RECORD_HEADER)
@@ -291,8 +297,7 @@ uint32_t pf_target_find_cookie(pf_target *t, const perfile_record *original,
     const perfile_layout *to = plan ? &plan->relayout.to : NULL;
     if (!to || !(to->sample_type & PERFILE_SAMPLE_CALLCHAIN))
         return 0;
-    /* The chain stands behind the fields of fixed place, and behind READ values if there are
-     * any. */
+    /* The chain is after the fields of fixed position, and after READ values if there are any. */
     pf_cursor c = pf_cur(out->body, is_swapped(out));
     pf_cur_span(&c, 8 * (uint64_t)plan->relayout.front.new);
     if (to->sample_type & PERFILE_SAMPLE_READ) {
@@ -312,8 +317,8 @@ uint32_t pf_target_find_cookie(pf_target *t, const perfile_record *original,
     return (uint32_t)(PF_PERF_RECORD_HEADER + at);
 }
 
-/* Writes the user part of a chain; it begins with the marker PF_CONTEXT_USER, which is added if the
- * CALLCHAIN_DEFERRED record did not have it.  Returns the end. */
+/* Writes the user part of a chain and returns its end.  It begins with the marker PF_CONTEXT_USER,
+ * which is added if the CALLCHAIN_DEFERRED record lacks it. */
 static uint8_t *put_chain(uint8_t *to, perfile_bytes chain, bool swapped)
 {
     if (pf_load_u64(chain.ptr, swapped) != PF_CONTEXT_USER) {
@@ -328,10 +333,11 @@ size_t pf_target_complete_chain(const pf_held *e, perfile_bytes sample, const pe
                                 uint8_t *out)
 {
     const bool swapped = is_swapped(&e->record);
-    /* `kept` are the bytes up to the marker; behind marker and cookie follow the later fields. */
+    /* `kept` is the number of bytes before the marker; the later fields follow marker and
+     * cookie. */
     const uint64_t nr = pf_load_u64(sample.ptr + e->chain_at, swapped);
     const size_t kept = e->chain_at + 8 + 8 * (size_t)(nr - 2);
-    /* Marker and cookie go, one marker may come: 8 bytes less, and the chain. */
+    /* Marker and cookie are removed, one marker may be added: 8 bytes less, plus the chain. */
     if (chain && sample.len - 8 + chain->len > UINT16_MAX)
         return 0;
     uint8_t *to = out + kept;
