@@ -139,11 +139,11 @@ typedef struct pf_driver {
     const perfile_output *outputs;
     size_t n_outputs;
     /* Fills `head` from the first PF_HEAD_BYTES bytes.  Returns false if these bytes do not reveal
-     * it. NULL if they never do. */
+     * it.  NULL if they never do. */
     bool (*head)(perfile_bytes bytes, pf_head *head);
     /* Byte-swapping that keeps every offset.  byteswap_head() writes the byte-swapped header of a
      * pipe (PF_HEAD_BYTES) to `out`.  byteswap_facts() byte-swaps everything in a file except the
-     * records. NULL if a converted capture is written from scratch. */
+     * records.  NULL if a converted capture is written from scratch. */
     void (*byteswap_head)(perfile_bytes bytes, uint8_t *out);
     perfile_status (*byteswap_facts)(const pf_byteswap_copy *t, perfile_error *err);
     /* Makes a stream of the records and facts that perf would have recorded.  A stream in order of

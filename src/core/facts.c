@@ -626,7 +626,7 @@ perfile_status pf_session_collect(perfile_session *s, const perfile_record *r, p
 }
 
 /* Event instances: for each id the buffer, CPU, thread and guest of its counter, from ID_INDEX
- * records. If an id occurs twice, its first entry counts. */
+ * records.  If an id occurs twice, its first entry counts. */
 
 /* The memory is charged to the arena; the charge for an id that is already known is refunded. */
 perfile_status pf_instances_add(perfile_session *s, const perfile_instance *x, perfile_error *err)

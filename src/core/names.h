@@ -147,7 +147,8 @@ bool pf_release_knows_member(const pf_release *r, const char *member);
  * not a version. */
 uint32_t pf_end_of_features(perfile_bytes version);
 /* Returns the smallest such number that is at least `end` and greater than `last`, the last
- * feature. It is taken from the first version that knows all these features, or from the newest. */
+ * feature.  It is taken from the first version that knows all these features, or from the
+ * newest. */
 uint32_t pf_end_of_features_behind(uint32_t end, uint32_t last);
 
 /* Returns true if the release has the TRAIT ("ODD_SIZE"), for any form of capture. */

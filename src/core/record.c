@@ -35,7 +35,7 @@ static inline const uint8_t *word_from_end(perfile_bytes b, int slot)
 }
 
 /* There are several events: the id in the record decides, at the position where the first event has
- * it. Records with id 0, or too short for an id, belong to the first event, as in perf.  The last
+ * it.  Records with id 0, or too short for an id, belong to the first event, as in perf.  The last
  * id is not cached, because threads may look up records of one session at the same time, and the
  * map is as fast. */
 pf_attribution pf_attribution_by_id(const perfile_record *r, const perfile_session *s)

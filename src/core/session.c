@@ -1,7 +1,7 @@
 /* The session: facts about a capture, added by drivers and read through perfile/session.h.
  *
  * Facts are only added, never removed or moved: the arena owns everything that callers may point
- * to. Every function that adds something first calls pf_session_will_change(), because other
+ * to.  Every function that adds something first calls pf_session_will_change(), because other
  * threads may be reading.  It then increments `generation`, which tells callers that cached facts
  * are old. */
 #include "base/alloc.h"

@@ -75,7 +75,7 @@ struct perfile_stream {
     uint32_t sorted_by;
     /* For a stage that reads its whole input before its first record: its session is then complete,
      * and `keys` has the sort key of each record of a run.  Valid once the first record has been
-     * requested. NULL for other streams. */
+     * requested.  NULL for other streams. */
     const pf_totals *totals;
     const uint64_t *keys;
     bool begun; /* a run was requested: see pf_stream_unread() */

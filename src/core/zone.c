@@ -419,7 +419,7 @@ void pf_zone_counts_free(pf_zone_counts *c)
 /* The loop over the samples of a run.
  *
  * It reads id, process, thread, CPU and time of each sample, at the positions in the layout of its
- * event. Threads and CPUs alternate, so comparing with the previous sample would not save much.
+ * event.  Threads and CPUs alternate, so comparing with the previous sample would not save much.
  * Instead, tables remember recent values: hash tables for tasks and ids, a bitmap for CPUs.  A
  * value in these tables has been added already.
  *

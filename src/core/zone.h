@@ -159,7 +159,7 @@ static inline bool pf_zone_is_sample(const perfile_record *r)
 }
 
 /* Adds the samples at the beginning of `first`, which are at least one; *done receives their
- * number. Returns false when out of memory. */
+ * number.  Returns false when out of memory. */
 bool pf_zone_add_samples(pf_zone *z, const perfile_record *first, size_t n, size_t *done);
 
 static inline void pf_zone_widen(uint64_t *first, uint64_t *last, uint64_t time)
@@ -221,7 +221,7 @@ struct pf_narrow { /* pf_narrow: see io/source.h */
 };
 
 /* Sets the request of the reader of `s`.  *how must live until `s` is closed or gets another
- * request. Must be called before the first run is read.  Does nothing if the source has no zones.
+ * request.  Must be called before the first run is read.  Does nothing if the source has no zones.
  * A stage accepts only requests with takes_all. */
 void pf_stream_narrow(perfile_stream *s, const pf_narrow *how);
 

@@ -1,5 +1,5 @@
 /* The decoders: format/ expanded to straight-line code, one function per layout
- * (schema/decode.inc). Elements of lists are decoded one at a time, when the caller asks for them.
+ * (schema/decode.inc).  Elements of lists are decoded one at a time, when the caller asks for them.
  *
  * The caller zeroes the struct, so missing members are 0.  The 48 sample types that tools commonly
  * request have decoders of their own (schema/expand.h).  These write the same members for each
@@ -87,7 +87,7 @@ static perfile_status next_given(perfile_list *list, void *out, size_t size, siz
 }
 
 /* Decodes the next element of `list` into `full`, copies `size` bytes of it to `out`, and removes
- * it. The context with which the list was decoded is restored from its members. */
+ * it.  The context with which the list was decoded is restored from its members. */
 static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_decode_fn *decode,
                               void *full, size_t full_size)
 {
