@@ -21,7 +21,7 @@ enum {
 static inline uint32_t archive_seal_raw(const pf_chunk *c, perfile_bytes payload)
 {
     static pf_columns_decoder *d; /* one for all inputs */
-    static ZSTD_DCtx *zstd;       /* likewise */
+    static ZSTD_DCtx *zstd;       /* the same */
     static uint8_t raw[ARCHIVE_SEAL_MOST + 1];
     const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
     if (c->codec == PF_CODEC_RAW)

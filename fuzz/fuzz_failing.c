@@ -62,7 +62,7 @@ void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offse
     return MAP_FAILED;
 }
 
-/* Nothing has to be written to a disk. */
+/* Syncing to disk is not needed here. */
 int __wrap_fsync(int fd);
 
 int __wrap_fsync(int fd)

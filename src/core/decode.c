@@ -228,8 +228,8 @@ stream_sample(perfile_stream *s, const perfile_record *r, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* If the last sample was decoded by the same specialised decoder, the struct is not cleared: that
- * decoder writes the same members again, and all others are still zero. */
+/* If the same specialized decoder decoded the last sample, the struct is not cleared: that decoder
+ * writes the same members again, and all others are still zero. */
 perfile_status perfile_stream_sample(perfile_stream *s, const perfile_record *r,
                                      const perfile_sample **sample, perfile_error *err)
 {
@@ -601,7 +601,7 @@ void pf_name_derive(const perfile_session *s, const perfile_attr *attr, char *te
     pf_name_modifiers(attr, text, size);
 }
 
-/* Layouts: where the fields of samples and trailers are, by sample_type. */
+/* Layouts: the positions of fields in samples and trailers, by sample_type. */
 
 /* K: the 64-bit fields at the beginning of a sample, in stored order, which differs from the order
  * of the bits. */

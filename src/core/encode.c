@@ -128,7 +128,7 @@ static perfile_status encode_plain(pf_job *j, const pf_context *k, uint64_t most
     return PERFILE_OK;
 }
 
-/* Records. */
+/* Encoding of records. */
 
 static void put_header(pf_put *w, uint32_t type, uint16_t misc, uint64_t size)
 {
@@ -158,7 +158,7 @@ static perfile_status check_present(const char *where, uint64_t present, uint64_
 }
 
 /* Returns the bits of sample_type that a sample (`slots` NULL) or a trailer of this layout has.
- * `present` does not contain WEIGHT: two bits share one field, and has_weight stands for it. */
+ * `present` does not contain WEIGHT: two bits share one field, and has_weight represents it. */
 static uint64_t wanted_bits(const perfile_layout *l, const int8_t *slots)
 {
     const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;

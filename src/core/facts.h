@@ -14,8 +14,8 @@
 perfile_status pf_event_desc_make(const perfile_session *s, const char *const *names,
                                   perfile_bytes left_out, pf_buffer *out, perfile_error *err);
 
-/* Attrs from perfile_new_event, the struct with which programs describe events to writers and
- * sessions. */
+/* Encoding of attrs from perfile_new_event, the struct with which programs describe events to
+ * writers and sessions. */
 
 /* Copies the caller's struct, which may come from an older version of the header; missing members
  * become 0.  PERFILE_E_USAGE: no attr, or n_ids without ids. */

@@ -331,7 +331,7 @@ perfile_status pf_names_assign(perfile_session *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Releases of perf: format/versions.def expanded to arrays, and questions about them. */
+/* Releases of perf: format/versions.def expanded to arrays, and their queries. */
 
 const pf_release pf_releases[PF_N_RELEASES] = {
 #define PF_IS(id, member, value) [PF_PERF_##id].member = (value)

@@ -146,7 +146,7 @@ perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Copies *bytes into the arena, unless they are stable. */
+/* Copies *bytes into the arena, unless they outlive the session (`stable`). */
 static perfile_status keep(perfile_session *s, perfile_bytes *bytes, bool stable,
                            perfile_error *err)
 {

@@ -172,7 +172,7 @@ perfile_status perfile_session_set_feature(perfile_session *s, uint32_t number,
     return add_feature(s, number, payload, err);
 }
 
-/* Copies. */
+/* Copies of sessions. */
 
 /* Copies events and event types.  Ids are copied as stored, in the same order. */
 static perfile_status copy_events(perfile_session *to, const perfile_session *from,

@@ -52,7 +52,7 @@ static perfile_status refill(perfile_stream *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Out of line, so that the fast path of perfile_stream_next() needs no stack frame. */
+/* Not inlined, so that the fast path of perfile_stream_next() needs no stack frame. */
 static __attribute__((noinline)) perfile_status
 next_of_next_run(perfile_stream *s, const perfile_record **r, perfile_error *err)
 {

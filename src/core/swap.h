@@ -38,7 +38,7 @@ perfile_status pf_swap_feature(const perfile_feature *f, uint8_t *out, perfile_e
 /* Byte-swaps an attr together with the space after it in an attrs section. */
 perfile_status pf_swap_attr(perfile_bytes stored, bool swapped, uint8_t *out, perfile_error *err);
 
-/* A record split into what its decoder needs: event, layout, body and trailer. */
+/* A record split into the parts that its decoder needs: event, layout, body and trailer. */
 
 typedef struct pf_parts {
     const perfile_event *event;   /* NULL if there is none */

@@ -40,7 +40,7 @@ struct perfile_writer {
     const pf_writer_ops *ops;
     perfile_sink *sink;
     bool own_sink;
-    bool directory;     /* the sink has parts */
+    bool directory;     /* the output is a directory: the sink has parts */
     bool swap;          /* the byte order differs from this machine's */
     bool packs_as_read; /* a caller that copies a compressed capture sets `level` before the first
                            record */

@@ -134,7 +134,7 @@ static bool add_own(pf_zone *z, const perfile_record *r, places *has)
            (!own.has_cpu || pf_zone_set_add(&z->cpus, own.cpu));
 }
 
-/* Adds the other side of SWITCH_CPU_WIDE. */
+/* Adds the other thread of SWITCH_CPU_WIDE. */
 static bool add_related(pf_zone *z, const perfile_record *r)
 {
     pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
@@ -206,7 +206,7 @@ bool pf_zone_add(pf_zone *z, const perfile_record *first, size_t n)
     return ok;
 }
 
-/* Questions. */
+/* Queries. */
 
 bool pf_zone_has_type(const pf_zone *z, uint32_t type)
 {

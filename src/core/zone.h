@@ -55,7 +55,7 @@ typedef struct pf_zone_set {
     bool known;
     bool has_zero;               /* 0 is a member; a 0 in `slots` means "free" */
     uint32_t *slots;             /* while values are added: a hash table of the members */
-    uint32_t n_slots, cap_slots; /* in use (a power of two, or 0), and allocated */
+    uint32_t n_slots, cap_slots; /* number in use (a power of two, or 0), and number allocated */
     uint64_t seed;               /* seed of the hash function: see pf_session_seed() */
 } pf_zone_set;
 

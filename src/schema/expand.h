@@ -149,7 +149,7 @@ pf_bounds pf_bound_attr(const pf_context *k, pf_cursor *c);
 /* A BUILD_ID entry ends where its header says, and the header has the misc bits of its body. */
 pf_bounds pf_bound_build_id_entry(const pf_context *k, pf_cursor *c);
 
-/* perf before 2.6.35 wrote entries without pid: the kernel's name is then four bytes early. */
+/* perf before 2.6.35 wrote entries without pid: the kernel's name is then four bytes earlier. */
 pf_bounds pf_bound_build_ids(const pf_context *k, pf_cursor *c);
 
 /* EVENT_DESC states one attr_size for all its attrs. */

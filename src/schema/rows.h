@@ -75,7 +75,7 @@ enum {                    /* pf_row.role */
        PF_ROLE_TASK,      /* side-band of a process; the first word of the record is its pid */
        PF_ROLE_KERNEL,    /* side-band of the system, valid from its time on */
        PF_ROLE_RECORDING, /* about the recording */
-       PF_ROLE_FACT,      /* nothing can be read without it */
+       PF_ROLE_FACT,      /* facts without which nothing can be read */
        PF_ROLE_LOSS,      /* lost data */
        PF_ROLE_AUX        /* bytes of a CPU or thread */
 };

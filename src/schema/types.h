@@ -25,12 +25,12 @@ typedef struct pf_context {
     uint64_t attr_flags;    /* of the current attr, as in a little-endian file */
     uint32_t nr_cpus_avail; /* of feature NRCPUS; 0 if unknown */
     uint32_t schedstat_version;
-    uint32_t attr_size; /* of EVENT_DESC */
+    uint32_t attr_size; /* attr_size of EVENT_DESC, or the space for an attr */
     uint16_t misc;
-    bool no_hw_idx;    /* a branch stack without its hw_idx */
-    bool old_build_id; /* BUILD_ID entries without pid */
+    bool no_hw_idx;    /* the branch stack has no hw_idx */
+    bool old_build_id; /* BUILD_ID entries have no pid */
     bool as_stored;
-    const perfile_layout *layout; /* lists remember it for their elements */
+    const perfile_layout *layout; /* stored in lists, for decoding their elements */
 } pf_context;
 
 /* Returns a context with the values of `layout`, which may be NULL. */

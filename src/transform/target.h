@@ -111,8 +111,8 @@ perfile_status pf_target_add_facts(pf_target *t, perfile_error *err);
 size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out);
 size_t pf_target_feature_record(pf_target *t, const perfile_record *r, uint8_t *out);
 
-/* target_plan.c: these return what is removed together with the fields in options.drop: members of
- * the attr by name, flags of the attr (bits), features, record types. */
+/* target_plan.c: these return the parts to remove together with the fields in options.drop: members
+ * of the attr by name, flags of the attr (bits), features, record types. */
 bool pf_target_drops_member(const pf_target *t, const char *member);
 uint64_t pf_target_drops_flags(const pf_target *t);
 bool pf_target_drops_feature(const pf_target *t, uint32_t number);

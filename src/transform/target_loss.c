@@ -47,7 +47,7 @@ static const char *bit_name(unsigned word, uint32_t bit, char buf[24])
     return buf;
 }
 
-/* For the walk that finds an attr member by its offset. */
+/* State of the walk that finds an attr member by its offset. */
 typedef struct member_at {
     uint64_t offset;
     const char *name;

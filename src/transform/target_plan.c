@@ -124,13 +124,13 @@ perfile_status pf_target_update_plans(pf_target *t, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* What is removed together with sample fields that the caller drops: members and flags of attrs,
- * features and records that concern only such a field.  perf rejects a capture with a feature about
- * a field that no sample has (BRANCH_STACK). */
+/* The parts to remove together with sample fields that the caller drops: members and flags of
+ * attrs, features and records that concern only such a field.  perf rejects a capture with a
+ * feature about a field that no sample has (BRANCH_STACK). */
 
 enum { NO_FEATURE = 0, NO_RECORD = 0 };
 
-/* A sample field and what is removed with it. */
+/* A sample field and the parts to remove with it. */
 typedef struct row {
     uint64_t field;     /* PERFILE_SAMPLE_… */
     const char *member; /* member of the attr, set to 0; NULL if there is none */
