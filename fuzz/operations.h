@@ -17,8 +17,7 @@ enum {
     OPERATION_SPLIT, /* to files named `pattern` */
     OPERATION_RECOVER,
     OPERATION_MERGE,   /* of this capture alone: to one file, by time */
-    OPERATION_ARCHIVE, /* pack, check, list, repair and unpack; the sink gets the unpacked capture
-                        */
+    OPERATION_ARCHIVE, /* pack, check, list, repair; the sink gets the unpacked capture */
     OPERATIONS
 };
 

@@ -43,9 +43,8 @@ typedef struct pf_translation {
     /* Called for damage that the first pass finds.  PERFILE_OK continues. */
     perfile_status (*damage)(void *user, const perfile_record *r, perfile_error *err);
     void *user;
-    const perfile_convert_options
-        *options;     /* `note` is called at once, with kinds FORMAT and ASSUMED */
-    uint64_t *losses; /* counters of losses of kind FORMAT */
+    const perfile_convert_options *options; /* calls `note` at once: FORMAT, ASSUMED */
+    uint64_t *losses;                       /* counters of losses of kind FORMAT */
 } pf_translation;
 
 /* Repair: the functions with which a driver rescues damaged captures of its format
@@ -54,16 +53,14 @@ typedef struct pf_translation {
 
 /* pf_repair.guessed: facts that were guessed. */
 enum {
-    PF_GUESS_HEADER = 1 << 0, /* magic or size: form and byte order */
-    PF_GUESS_ATTRS =
-        1 << 1, /* the attr section was found by searching for bytes that look like attrs */
+    PF_GUESS_HEADER = 1 << 0,      /* magic or size: form and byte order */
+    PF_GUESS_ATTRS = 1 << 1,       /* the attr section was found by a search for likely attrs */
     PF_GUESS_DESC = 1 << 2,        /* events come from feature EVENT_DESC */
     PF_GUESS_HEADER_ATTR = 1 << 3, /* events come from HEADER_ATTR records */
     PF_GUESS_IDS = 1 << 4,         /* the caller gave the events, an ID_INDEX record their ids */
     PF_GUESS_START = 1 << 5,       /* where the records begin */
     PF_GUESS_END = 1 << 6,         /* where the records end */
-    PF_GUESS_TABLE =
-        1 << 7, /* the feature table was found by searching for bytes that look like one */
+    PF_GUESS_TABLE = 1 << 7,       /* the feature table was found by a search for a likely one */
     PF_GUESS_NO_FEATURES = 1 << 8, /* it is unknown which features the capture has */
     PF_GUESS_SOUND = 1 << 9,       /* events that break rules were corrected or left out */
     PF_GUESS_EVENTS = PF_GUESS_ATTRS | PF_GUESS_DESC | PF_GUESS_HEADER_ATTR | PF_GUESS_SOUND

@@ -140,8 +140,7 @@ static inline bool pf_event_fixed_period(const perfile_event *e, uint64_t *perio
      PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_PERIOD)
 
 typedef struct pf_sample_shape {
-    bool known;      /* sample_type has only PF_SHAPE_WORDS, CALLCHAIN and RAW; if false, the other
-                        members are unused */
+    bool known;      /* sample_type has no other bits; if false, the next members are unused */
     bool chain, raw; /* sample_type has CALLCHAIN; RAW */
     size_t least;    /* bytes of the body without callchain entries and raw data */
     size_t chain_at; /* offset of the callchain length in the body */

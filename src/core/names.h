@@ -82,8 +82,7 @@ typedef struct pf_names {
     pf_tracepoints tracepoints;
     pf_ids type_configs;   /* config -> position in event_types */
     pf_ids trace_configs;  /* config -> first tracepoint event with it */
-    uint32_t n_types_seen; /* number of event types that have been matched with events, counted from
-                              the first */
+    uint32_t n_types_seen; /* the first event types, which have been matched with events */
     bool stale;            /* a feature came that can name any event: all must be named again */
 } pf_names;
 
@@ -120,9 +119,8 @@ typedef struct pf_release {
     uint32_t sample_bits, read_bits, branch_bits, flag_bits;
     uint32_t feature;  /* the last feature that it knows */
     uint32_t cpu_maps; /* number of forms of CPU sets that it knows */
-    bool own_attr; /* in HEADER_ATTR it expects the ids after an attr of its own size, whatever size
-                      the attr states */
-    bool skips_tools; /* true: skips unknown records of tools; false: stops at them */
+    bool own_attr;     /* in HEADER_ATTR it ignores attr.size and expects ids after its own size */
+    bool skips_tools;  /* true: skips unknown records of tools; false: stops at them */
 } pf_release;
 
 extern const pf_release pf_releases[PF_N_RELEASES];

@@ -36,8 +36,7 @@ struct perfile_session {
     bool swapped;   /* the byte order of records differs from this machine's */
     bool as_stored; /* perfile_open_options.as_stored */
     bool regroup;   /* the next pf_session_resolve() assigns the groups of all events again */
-    int8_t sample_id_slot;  /* index of the word with the id in samples of the first event: see
-                               core/layout.h */
+    int8_t sample_id_slot;  /* word with the id in samples of the first event: see core/layout.h */
     int8_t trailer_id_slot; /* the same for trailers */
     uint64_t generation;    /* see perfile_session_generation() */
     const perfile_layout

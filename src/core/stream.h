@@ -65,8 +65,7 @@ struct perfile_stream {
     const perfile_record *end;
     perfile_status final;  /* once it is not OK, every further call returns it */
     perfile_error error;   /* of `final` */
-    perfile_stream *below; /* for a stage: the stream that it reads and owns.  The lowest stream has
-                              container and summary */
+    perfile_stream *below; /* a stage reads and owns it; the lowest has container and summary */
     perfile_session *session;
     /* See pf_stream_release().  NULL if nothing is released. */
     void (*release)(perfile_stream *s, uint32_t part, uint64_t offset, uint64_t len);
@@ -84,9 +83,8 @@ struct perfile_stream {
     perfile_open_options options; /* limits point to `limits` */
     perfile_limits limits;
     const char *name;
-    pf_inputs inputs;       /* of the lowest stream: the sources that it reads */
-    perfile_source *source; /* of the lowest stream: the source of its capture; NULL if it is not a
-                               single one */
+    pf_inputs inputs;                 /* of the lowest stream: the sources that it reads */
+    perfile_source *source;           /* of the lowest stream: its only source, or NULL */
     struct pf_describing *describing; /* set by perfile_stream_describe(), or NULL */
     pf_source_origin *origin;   /* of the lowest stream; NULL if the capture is not in an archive */
     void (*closed)(void *user); /* called when the stream is closed; may be NULL */

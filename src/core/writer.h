@@ -42,8 +42,7 @@ struct perfile_writer {
     bool own_sink;
     bool directory;     /* the output is a directory: the sink has parts */
     bool swap;          /* the byte order differs from this machine's */
-    bool packs_as_read; /* a caller that copies a compressed capture sets `level` before the first
-                           record */
+    bool packs_as_read; /* to copy a compressed capture, `level` is set before its records */
     bool finished;
     bool given_up;
     int level;           /* compression level; 0 for none */

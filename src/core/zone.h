@@ -31,8 +31,7 @@
 
 enum {
     PF_ZONE_MOST_MEMBERS = 65536, /* members of a set; a set with more is unknown */
-    PF_ZONE_MOST_COUNTS =
-        4096 /* types or events that are counted; if there are more, none is known */
+    PF_ZONE_MOST_COUNTS = 4096    /* types or events; if there are more, none is known */
 };
 
 /* With a type as key (perfile_record.type): the records and their bytes, as perfile_record_size()

@@ -8,9 +8,8 @@
 #include "schema/expand.h"
 
 enum {
-    TEXT_UNIT = 8, /* P, K: text at the end of a record is padded to a multiple of this */
-    STRING_UNIT =
-        64, /* text with a length is padded to a multiple of this: NAME_ALIGN of perf's header.c */
+    TEXT_UNIT = 8,    /* P, K: text at the end of a record is padded to a multiple of this */
+    STRING_UNIT = 64, /* the same for text with a length: NAME_ALIGN of perf's header.c */
     PADDING_MOST = 64
 };
 

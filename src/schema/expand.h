@@ -270,8 +270,7 @@ struct pf_put {
     bool is_record;    /* padding of text depends on the alignment of the record */
     const char *field; /* the current field: "mmap2.filename" */
     const char *full;  /* the first field that did not fit, or NULL */
-    const char *wrong; /* the first value that cannot be stored, or NULL; the next two members
-                          describe it */
+    const char *wrong; /* the first value that cannot be stored, or NULL; it is described next */
     uint64_t found;
     uint64_t needed;
 };

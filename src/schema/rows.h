@@ -91,9 +91,8 @@ enum { /* pf_row.marks, bits */
        /* The same with a first field of 32 bits; the bytes are padded to a multiple of 8.  If the
         * record itself is long enough to hold that many bytes, they are in it and none follow. */
        PF_ROW_BEHIND_PADDED = 1 << 3,
-       PF_ROW_ENVELOPE = 1 << 4, /* contains compressed records */
-       PF_ROW_FRAGMENT =
-           1 << 5, /* contains bytes of a record that is too long for its size field */
+       PF_ROW_ENVELOPE = 1 << 4,     /* contains compressed records */
+       PF_ROW_FRAGMENT = 1 << 5,     /* contains part of a record that exceeds the size field */
        PF_ROW_FRAGMENT_END = 1 << 6, /* marks the end of a series of fragments */
        PF_ROW_AUX_TRACE =
            1 << 7, /* belongs to AUX traces: a capture can contain only those of one recording */
@@ -126,8 +125,7 @@ enum {                       /* pf_row.has, bits */
        PF_HAS_PID = 1 << 1,
        PF_HAS_TID = 1 << 2,
        PF_HAS_CPU = 1 << 3,
-       PF_HAS_STRING =
-           1 << 4, /* the last field is a string, which ends at the trailer or at the end */
+       PF_HAS_STRING = 1 << 4, /* the last field is a string, before the trailer or the end */
        /* It may have meaningless bytes: padding, and bytes after the NUL of a string or after the
         * valid part of a stack. */
        PF_HAS_SLACK = 1 << 5

@@ -21,8 +21,7 @@ typedef struct pf_run {
      * of the layout that all events have, this is that layout.  NULL: records must be examined one
      * by one. */
     const perfile_layout *even;
-    size_t
-        stride; /* distance in bytes from one record to the next if it is constant; otherwise 0 */
+    size_t stride;    /* bytes from one record to the next if constant; otherwise 0 */
     bool consecutive; /* sequences increase by 1 */
 } pf_run;
 

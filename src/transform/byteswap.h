@@ -11,8 +11,7 @@ typedef struct pf_byteswap {
     perfile_stream base;
     perfile_byteswap_options options;
     pf_buffer bytes;          /* byte-swapped records of the run */
-    const perfile_record *of; /* record of the stream below from which base.run[0] was made; used to
-                                 read its payload */
+    const perfile_record *of; /* origin of base.run[0] in the stream below, for its payload */
 
     /* Fragments of a large simpleperf record cannot be byte-swapped one by one, because a field may
      * be split between two of them.  They are held until the joined record comes; it is
@@ -28,8 +27,7 @@ typedef struct pf_byteswap {
     size_t n;
     const perfile_record *rest;
     size_t n_rest;
-    bool joined_is_swapped; /* at[0] is a joined record, and `bytes` already has its byte-swapped
-                               bytes */
+    bool joined_is_swapped; /* at[0] is a joined record, byte-swapped in `bytes` */
 } pf_byteswap;
 
 /* Holds a copy of fragment `r`. */

@@ -40,13 +40,12 @@ typedef struct pf_deferred {
     pf_buffer bytes;    /* of their records, in the same order */
     uint64_t first;     /* number of the first entry in `entries` */
     uint64_t n_yielded; /* entries at the front that have been yielded; the next pop removes them */
-    uint64_t
-        bytes_gone; /* bytes removed by pops so far, which is `at` of the first byte in `bytes` */
-    uint64_t *buckets;  /* number + 1 of the last entry of each bucket */
-    uint64_t n_waiting; /* entries with PF_HELD_WAITING */
-    uint64_t seed;      /* seed of the hash function */
-    uint64_t limit;     /* perfile_limits.held_bytes; only the caller compares with it */
-    uint64_t most;      /* maximum of pf_deferred_size() so far */
+    uint64_t bytes_gone; /* bytes removed by pops so far: offset of bytes.ptr[0] */
+    uint64_t *buckets;   /* number + 1 of the last entry of each bucket */
+    uint64_t n_waiting;  /* entries with PF_HELD_WAITING */
+    uint64_t seed;       /* seed of the hash function */
+    uint64_t limit;      /* perfile_limits.held_bytes; only the caller compares with it */
+    uint64_t most;       /* maximum of pf_deferred_size() so far */
 } pf_deferred;
 
 /* Returns the number of entries that have not been yielded. */

@@ -51,32 +51,26 @@ typedef struct pf_target_plan {
 typedef struct pf_target {
     perfile_stream base;
     perfile_target_options options;
-    const pf_release
-        *release; /* what the version knows; &pf_release_any if only fields are dropped */
+    const pf_release *release; /* of the version; &pf_release_any if only fields are dropped */
     char version[24];
     pf_target_plan *plans; /* by event index */
     uint32_t n_plans, plans_cap;
     /* The bits of sample_type that all events have, for versions that reject files in which they
      * differ; all bits for other versions. */
     uint64_t common;
-    bool changes;       /* any plan has `changes` */
-    bool cuts_trailers; /* any plan changes trailers */
-    bool
-        one_trailer; /* all plans change trailers in the same way, so the event need not be known */
-    bool wants_even_sizes; /* the version requires record sizes that are multiples of 8 (trait
-                              ODD_SIZE) */
-    bool wants_full_names; /* the version requires the full name array in HEADER_EVENT_TYPE
-                              (TOO_SHORT) */
-    uint64_t plain; /* one bit per kernel type: its records are forwarded unchanged and wait for
-                       nothing */
-    bool ended, reported; /* the stream below has ended; losses have been reported */
-    bool release_all;     /* held records must leave, complete or not */
+    bool changes;          /* any plan has `changes` */
+    bool cuts_trailers;    /* any plan changes trailers */
+    bool one_trailer;      /* all plans change trailers alike: the event does not matter */
+    bool wants_even_sizes; /* sizes must be multiples of 8 (trait ODD_SIZE) */
+    bool wants_full_names; /* HEADER_EVENT_TYPE needs its full name array (TOO_SHORT) */
+    uint64_t plain;        /* bit per kernel type: records do not change or wait for anything */
+    bool ended, reported;  /* the stream below has ended; losses have been reported */
+    bool release_all;      /* held records must leave, complete or not */
 
     const perfile_record *in, *in_end; /* records of the run below that have not been read */
-    const perfile_record *extra_of; /* record of the stream below from which run[0] was made; used
-                                       to read its payload */
-    pf_buffer bytes;                /* the rewritten records of this run */
-    pf_deferred deferred;           /* the held records */
+    const perfile_record *extra_of;    /* origin of run[0] in the stream below, for its payload */
+    pf_buffer bytes;                   /* the rewritten records of this run */
+    pf_deferred deferred;              /* the held records */
 
     /* HEADER_BUILD_ID records that have been written, one after another, and a hash table of them:
      * offset + 1, or 0 for an empty slot. */

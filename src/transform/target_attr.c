@@ -333,8 +333,7 @@ size_t pf_target_attr_record(pf_target *t, const perfile_record *r, uint8_t *out
     if (perfile_header_attr_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return copy_record(r, out);
     memcpy(out, r->header, PF_PERF_RECORD_HEADER);
-    size_t size =
-        v.attr.size ? v.attr.size : PF_ATTR_LEAST; /* 0 means the first version of the attr */
+    size_t size = v.attr.size ? v.attr.size : PF_ATTR_LEAST; /* 0: the first version */
     size_t n =
         pf_target_attr(t, (perfile_bytes){r->body.ptr, size}, r->offset + PF_PERF_RECORD_HEADER,
                        t->release->own_attr, true, out + PF_PERF_RECORD_HEADER);
