@@ -4,12 +4,12 @@
  * and a byte that selects the kind of `in`.  The command runs in a directory with `in` and another
  * capture `ref`.  For all words:
  *
- * - the exit status is one of four, and a command that failed wrote nothing (except that `dump -o`
- * may
- *   write the reason); usage errors and failures are explained;
- * - an input does not change, even if it was named as the output with -f; - no descriptor and no
- * temporary file is left; - a written capture opens again, and is complete if the command said so;
- * - --json prints JSON, and output that is not binary does not control a terminal. */
+ *   - the exit status is one of four, and a command that failed wrote nothing (except that
+ *     `dump -o` may write the reason); usage errors and failures are explained;
+ *   - an input does not change, even if it was named as the output with -f;
+ *   - no descriptor and no temporary file is left;
+ *   - a written capture opens again, and is complete if the command said so;
+ *   - --json prints JSON, and output that is not binary does not control a terminal. */
 #include <getopt.h>
 #include <stdio.h>
 #include <sys/mman.h>

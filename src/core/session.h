@@ -117,8 +117,7 @@ typedef struct pf_session_reader {
      * and objects that belong to its stream, such as its model, may be gone already. */
     void (*before_change)(void *user, bool last);
     void *user;
-    struct pf_session_reader *next,
-        **link; /* in the session's list; `link` is NULL if it is in none */
+    struct pf_session_reader *next, **link; /* in the session's list; link is NULL if in none */
 } pf_session_reader;
 
 /* The caller owns `reader`, which must not move before pf_session_remove_reader().  The caller may

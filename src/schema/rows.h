@@ -138,7 +138,7 @@ typedef struct pf_row {
     uint8_t since;   /* PF_PERF_…: the first version that knows it */
     uint16_t marks;  /* PF_ROW_… */
     uint8_t has;     /* PF_HAS_… */
-    pf_own_fn *own;  /* copies these fields from the decoded struct; NULL if there are none */
+    pf_own_fn *own;  /* copies time, pid, tid and cpu from the decoded struct; may be NULL */
     bool contract;   /* part of the JSON contract of dumps */
     const char *name;
     const char *doc;
@@ -427,8 +427,8 @@ extern const pf_row_shape pf_struct_shapes[PF_N_SHAPES];
 /* Returns the shape of a feature's struct, by the index of its row in pf_feature_rows(). */
 const pf_row_shape *pf_feature_shape_at(size_t position);
 
-/* The rows of all families as one sequence, family by family; perf's own begin at 0 with the
- * indices PF_AT_mmap2 …. */
+/* The rows of all families as one sequence, family by family; perf's own rows are first,
+ * at the indices PF_AT_mmap2 …. */
 enum { PF_ROWS_MOST = 255 };
 unsigned pf_all_rows(void);
 const pf_row_shape *pf_shape_at(unsigned position); /* below pf_all_rows() */
