@@ -39,7 +39,7 @@ const perfile_field pf_pad_row = {"pad", "padding",           PERFILE_STORED_BLO
 static const perfile_field data_row = {
     "data", "bytes that no table describes", PERFILE_STORED_BLOB, 0, PERFILE_KIND_OPAQUE, 0};
 
-/* Makes the value whose bytes are from `at` to the position of `c`. */
+/* Makes a value of the bytes from `at` to the position of `c`. */
 static perfile_value place(const pf_walker *w, const perfile_field *row, const uint8_t *at,
                            const pf_cursor *c)
 {
