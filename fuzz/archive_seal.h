@@ -1,5 +1,5 @@
-/* Makes what looks like an archive one, so that fuzzed bytes get behind its checksums: header of
- * the file, headers of chunks, and the checksums of payloads that can be decoded. */
+/* Corrects the checksums of bytes that look like an archive, so that fuzzed bytes are not rejected
+ * by them: those of the file header, of chunk headers, and of payloads that can be decoded. */
 #ifndef FUZZ_ARCHIVE_SEAL_H
 #define FUZZ_ARCHIVE_SEAL_H
 
@@ -12,13 +12,16 @@
 #include "base/crc32.h"
 #include <zstd.h>
 
-enum { ARCHIVE_SEAL_MOST = 1 << 16 /* decoded bytes of a chunk whose checksum is made right */ };
+enum {
+    ARCHIVE_SEAL_MOST = 1 << 16 /* maximum of decoded bytes of a chunk with a corrected checksum */
+};
 
-/* The checksum of the decoded bytes, as far as they can be decoded; else what the header says. */
+/* Returns the checksum of the decoded bytes if they can be decoded, otherwise the one in the
+ * header. */
 static inline uint32_t archive_seal_raw(const pf_chunk *c, perfile_bytes payload)
 {
     static pf_columns_decoder *d; /* one for all inputs */
-    static ZSTD_DCtx *zstd;       /* likewise */
+    static ZSTD_DCtx *zstd;       /* the same */
     static uint8_t raw[ARCHIVE_SEAL_MOST + 1];
     const bool big = c->flags & PF_CHUNK_FLAG_BIG_ENDIAN;
     if (c->codec == PF_CODEC_RAW)
@@ -37,7 +40,7 @@ static inline uint32_t archive_seal_raw(const pf_chunk *c, perfile_bytes payload
 
 static inline void archive_seal_chunk(uint8_t *header, uint64_t at, uint64_t behind)
 {
-    pf_chunk c; /* on a big-endian machine the sizes are others, which is as good */
+    pf_chunk c; /* the sizes differ on a big-endian machine, which is as good */
 #define CHUNK(type, name, offset, doc) memcpy(&c.name, header + (offset), sizeof c.name);
 #include "perfile/format/archive.def"
     c.offset = at;
@@ -53,7 +56,7 @@ static inline void archive_seal_chunk(uint8_t *header, uint64_t at, uint64_t beh
     pf_chunk_encode(&c, header);
 }
 
-/* A copy of the bytes, as an archive with the id 1; the caller frees it. */
+/* Returns a copy of the bytes, made an archive with the id 1; the caller frees it. */
 static inline uint8_t *archive_sealed(perfile_bytes bytes)
 {
     const pf_archive_head h = {.major = 1,

@@ -1,4 +1,4 @@
-/* Events of a session as an input chooses them. */
+/* Adds events to a session, with attrs that the input chooses. */
 #ifndef FUZZ_ATTRS_H
 #define FUZZ_ATTRS_H
 

@@ -1,4 +1,4 @@
-/* A property of a fuzz target: where it does not hold, the input is a finding. */
+/* A property that a fuzz target checks: if it is false, the input is a finding. */
 #ifndef FUZZ_ENSURE_H
 #define FUZZ_ENSURE_H
 
@@ -14,7 +14,7 @@
         }                                                                                          \
     } while (0)
 
-/* Choices are taken from the end of the input, so that the bytes of the format stay first. */
+/* Choices are taken from the end of the input, so that the bytes of the format come first. */
 typedef struct choices {
     const uint8_t *ptr;
     size_t left;

@@ -1,4 +1,4 @@
-/* A directory in memory, as a sink: its own bytes are those of its first file. */
+/* A directory in memory, as a sink.  The bytes of the sink itself are its first file. */
 #ifndef FUZZ_FOLDER_H
 #define FUZZ_FOLDER_H
 
@@ -6,7 +6,7 @@
 #include "io/out_kind.h"
 #include "perfile/perfile.h"
 
-enum { FOLDER_MOST = 256 }; /* files; a small capture makes fewer */
+enum { FOLDER_MOST = 256 }; /* maximum of files; a small capture makes fewer */
 
 typedef struct folder {
     perfile_sink base;
@@ -14,7 +14,7 @@ typedef struct folder {
     bool named[FOLDER_MOST + 1];
 } folder;
 
-/* The caller of this has seen that `name` is a plain name. */
+/* The caller has checked that `name` is a plain name. */
 static perfile_status folder_part(perfile_sink *s, uint32_t file, const char *name,
                                   perfile_sink **part, perfile_error *err)
 {
@@ -52,7 +52,7 @@ static inline perfile_sink *folder_new(void)
     return &f->base;
 }
 
-/* Bytes of all files but the first one; *n of them. */
+/* Returns the bytes of all files except the first; *n receives their number. */
 static inline uint64_t folder_bytes(const perfile_sink *s, uint64_t *n)
 {
     const folder *f = (const folder *)(const void *)s;

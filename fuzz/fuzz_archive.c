@@ -1,13 +1,13 @@
-/* Any bytes as an archive: with and without its index no chunk is read twice, chunks and gaps fill
- * the archive, payloads are as long as their headers say, and an image shows them.  The same bytes,
- * cut into chunks: what was packed is what is read. */
+/* Any bytes as an archive.  With and without its index no chunk is read twice; chunks and gaps fill
+ * the archive; payloads have the length in their headers, and the image shows them.  Then the same
+ * bytes are cut into chunks and packed: the archive must return them. */
 #include "archive_seal.h"
 
 #include "archive/table.h"
 #include "archive/pack.h"
 #include "base/checked.h"
 
-enum { MOST_DECODED = 1 << 20 /* of an input: larger chunks cost time and show nothing new */ };
+enum { MOST_DECODED = 1 << 20 /* per input: larger chunks cost time and find nothing new */ };
 
 static perfile_source *source_of(perfile_bytes bytes)
 {
@@ -16,8 +16,8 @@ static perfile_source *source_of(perfile_bytes bytes)
     return s;
 }
 
-/* Decodes all chunks; returns how many bytes the intact ones of part 0 of source 0 have, or
- * UINT64_MAX if it stopped because they are too many. */
+/* Decodes all chunks.  Returns how many bytes the intact ones of part 0 of source 0 have, or
+ * UINT64_MAX if it stopped because there are too many. */
 static uint64_t check_chunks(pf_archive *a)
 {
     pf_buffer out = {0};
@@ -51,7 +51,7 @@ static void check_gaps(const pf_archive *a)
     }
 }
 
-/* Reads the image from front to back, as far as it goes; returns how far. */
+/* Reads the image from its beginning as far as possible; returns the number of bytes. */
 static uint64_t check_image(pf_archive *a, perfile_bytes *shown)
 {
     const perfile_source_options options = {.size = sizeof options};
@@ -89,7 +89,7 @@ static void check(perfile_bytes bytes, unsigned flags)
     perfile_source_close(s);
 }
 
-/* Packs the bytes in chunks of `step`, and reads them again. */
+/* Packs the bytes in chunks of `step` and reads them again. */
 static void check_round_trip(perfile_bytes bytes, size_t step, bool finish)
 {
     const pf_pack_options options = {.id = 1, .level = 1};
@@ -132,7 +132,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check((perfile_bytes){sealed, bytes.len}, 0);
     check((perfile_bytes){sealed, bytes.len}, PF_ARCHIVE_NO_INDEX);
     free(sealed);
-    if (step / 16 % 4 == 0 && bytes.len / step < 256) /* not always: it is slower than all above */
+    if (step / 16 % 4 == 0 &&
+        bytes.len / step < 256) /* not always: it is slower than everything above */
         check_round_trip(bytes, step, bytes.len & 1);
     return 0;
 }

@@ -1,6 +1,6 @@
-/* Any bytes as the zone of a chunk and as the map of a META chunk: decoders stay inside, and what
- * decodes encodes to a form that decodes to the same.  A zone never denies a member of its own; a
- * map that is added to another replaces it key by key. */
+/* Any bytes as the zone of a chunk and as the map of a META chunk.  Decoders stay in bounds, and
+ * decoded values encode to bytes that decode to the same.  A zone never denies one of its members.
+ * A map that is added to another replaces it key by key. */
 #include "ensure.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
-/* What is packed comes out again: parts are written, records told, bytes patched in any order and
- * with any sizes, and the archive gives back exactly the bytes.  A caller may be wrong about what
- * records are; that costs size only.  An input that begins like a capture is packed as one as well:
- * a selection of the archive is that of the capture. */
+/* Packed bytes are returned unchanged: parts are written, records reported and bytes patched in any
+ * order and with any sizes, and the archive returns exactly these bytes.  Wrong reports about
+ * records cost only size.  An input that begins like a capture is also packed as a capture: a
+ * selection from the archive equals a selection from the capture. */
 #include "operations.h"
 
 #include <string.h>
@@ -21,20 +21,20 @@ enum {
     MOST_CAPTURE = 16 << 10
 };
 
-/* A part, and what should be in it. */
+/* A part and its expected contents. */
 typedef struct part {
-    perfile_sink *sink; /* NULL: there is no such part */
+    perfile_sink *sink; /* NULL if the part does not exist */
     pf_buffer shadow;
-    uint64_t told; /* records are told up to here */
+    uint64_t told; /* records have been reported up to here */
 } part;
 
 typedef struct fuzzed {
     choices c;
-    perfile_bytes bytes; /* what is written is cut from these */
+    perfile_bytes bytes; /* the source of written bytes */
     part parts[PARTS];
     const perfile_session *session;
     bool swap;
-    bool honest; /* told are records, as their headers say: what is packed is not compared */
+    bool honest; /* reported records match their headers; packed data are not compared */
 } fuzzed;
 
 static perfile_bytes sink_bytes(perfile_sink *s)
@@ -53,8 +53,8 @@ static void put(fuzzed *f, part *x, size_t n)
     }
 }
 
-/* Views of bytes of a part, from x->told on: where their headers say so, else of any size.  Types
- * are those of the headers, or another. */
+/* Makes records of the bytes of a part from x->told on: as their headers say, or with any size.
+ * Types are those of the headers, or others. */
 static size_t make_views(fuzzed *f, const part *x, const uint8_t *bytes, perfile_record *views)
 {
     const uint64_t how = f->honest ? choose(&f->c, 1) : choose(&f->c, 2);
@@ -84,8 +84,8 @@ static size_t make_views(fuzzed *f, const part *x, const uint8_t *bytes, perfile
     return n;
 }
 
-/* Tells records behind those that were told before, after a jump or not; now and then some that
- * were told already, which must not matter. */
+/* Reports records after those reported before, sometimes after a gap, and sometimes records that
+ * were reported already, which must not matter. */
 static void tell(fuzzed *f, part *x)
 {
     perfile_record views[MOST_VIEWS];
@@ -98,7 +98,7 @@ static void tell(fuzzed *f, part *x)
     if (x->told > x->shadow.len)
         x->told = x->shadow.len;
     const size_t len = x->shadow.len;
-    uint8_t *copy = malloc(len + 1); /* as large as it is, so that an overread is caught */
+    uint8_t *copy = malloc(len + 1); /* exactly its size, so that an overread is caught */
     ENSURE(copy);
     if (len)
         memcpy(copy, x->shadow.ptr, len);
@@ -112,7 +112,7 @@ static void tell(fuzzed *f, part *x)
     free(copy);
 }
 
-/* False: these bytes are packed already, and the sink can only be closed. */
+/* Returns false if these bytes have been packed already; then the sink can only be closed. */
 static bool patch(fuzzed *f, part *x)
 {
     const size_t offset = (size_t)choose(&f->c, 2), n = 1 + (size_t)choose(&f->c, 1) % 64;
@@ -130,7 +130,7 @@ static bool patch(fuzzed *f, part *x)
     return false;
 }
 
-/* A part of a directory. */
+/* Returns a part of a directory. */
 static part *part_of(fuzzed *f, unsigned n, bool directory)
 {
     part *x = &f->parts[n];
@@ -186,7 +186,7 @@ static void ensure_read(perfile_source *s, const pf_buffer *want)
 static void on_finding(void *user, const perfile_archive_finding *f)
 {
     (void)user;
-    /* What was told wrong of records is in headers and zones; all else is right. */
+    /* Wrong reports about records appear in headers and zones; everything else is right. */
     ENSURE(f->rule == PERFILE_RULE_V_706 || f->rule == PERFILE_RULE_V_707);
 }
 
@@ -216,7 +216,7 @@ static void check_archive(fuzzed *f, perfile_bytes archive, bool directory)
     perfile_archive_close(a);
 }
 
-/* A session with an event, which records are told to be of. */
+/* Opens a session with one event, to which the reported records belong. */
 static perfile_stream *open_session(void)
 {
     builder b = {.swap = false};
@@ -269,7 +269,7 @@ static void check_script(perfile_bytes bytes, choices c, uint64_t how)
         pf_buffer_free(&f.parts[i].shadow);
 }
 
-/* A selection of a capture in memory; the sink has it if it succeeds. */
+/* Filters a capture in memory; on success the sink has the result. */
 static perfile_status filtered(perfile_bytes bytes, uint64_t how, perfile_sink **sink)
 {
     const operation o = {.what = OPERATION_FILTER,
@@ -282,7 +282,7 @@ static perfile_status filtered(perfile_bytes bytes, uint64_t how, perfile_sink *
     return operate(&o, source, *sink, &err);
 }
 
-/* Packs a capture as `convert --to archive` does, and selects from both. */
+/* Packs a capture as `convert --to archive` does, and filters both. */
 static void check_capture(perfile_bytes bytes, uint64_t how)
 {
     const perfile_archive_options options = {

@@ -1,7 +1,8 @@
-/* Any bytes as an archive, through the public interface: what is listed adds up, what is checked is
- * told in words, and a repaired archive is sound but for what was wrong inside of chunks.  Then one
- * of these with the repaired archive: its capture is read at odd places, as from front to back; a
- * command reads it, narrowed or not; its captures are copied, or appended to it. */
+/* Any bytes as an archive, through the public interface.  Lists add up, findings have texts, and a
+ * repaired archive is intact except for errors inside of chunks.  Then one of these is done with
+ * the repaired archive: its capture is read at random offsets, which gives the same as reading it
+ * in order; an operation reads it, with or without skipping ranges; its captures are copied, or
+ * appended to it. */
 #include "archive_seal.h"
 #include "operations.h"
 
@@ -10,10 +11,10 @@
 
 enum { MOST_INPUT = 1 << 16, MOST_READ = 1 << 20, MOST_CHUNKS = 256, RULES = 16 };
 
-/* What was found of an archive. */
+/* The findings about an archive. */
 typedef struct found {
-    unsigned errors[RULES]; /* by rule, from V-701 on */
-    bool is_hole_only;      /* of V-708: bytes that are in no chunk, none that are there twice */
+    unsigned errors[RULES]; /* by rule, starting with V-701 */
+    bool is_hole_only;      /* for V-708: there are bytes in no chunk, but none in two chunks */
     unsigned n;
 } found;
 
@@ -46,7 +47,7 @@ static perfile_sink *sink_of(perfile_bytes bytes)
     return s;
 }
 
-/* NULL: it is no archive, or one that cannot be read. */
+/* Returns NULL for bytes that are not an archive, or cannot be read. */
 static perfile_archive *open_archive(perfile_bytes bytes, bool no_index)
 {
     perfile_source *s = source_of(bytes, no_index);
@@ -76,7 +77,7 @@ static void list_columns(perfile_archive *a, uint32_t i, const perfile_archive_c
     ENSURE(st != PERFILE_OK || (stored == c->payload && decoded == c->part_bytes));
 }
 
-/* Chunks, gaps and captures agree with the summary. */
+/* Checks that chunks, gaps and captures agree with the summary. */
 static void list(perfile_archive *a)
 {
     perfile_archive_summary sum;
@@ -106,7 +107,7 @@ static void list(perfile_archive *a)
            perfile_archive_capture_at(a, i, &capture, sizeof capture, NULL) == PERFILE_END);
 }
 
-/* False: it is refused, because it holds too much. */
+/* Returns false if the archive is rejected because it contains too much. */
 static bool verify(perfile_archive *a, found *x)
 {
     *x = (found){.is_hole_only = true};
@@ -115,7 +116,7 @@ static bool verify(perfile_archive *a, found *x)
     return st == PERFILE_OK;
 }
 
-/* Repairs twice, first without writing; returns the new archive, or NULL: there is nothing left. */
+/* Repairs twice, first without writing.  Returns the new archive, or NULL if nothing is left. */
 static perfile_sink *repair(perfile_archive *a, perfile_archive_repaired *sum)
 {
     perfile_archive_repaired only;
@@ -127,7 +128,7 @@ static perfile_sink *repair(perfile_archive *a, perfile_archive_repaired *sum)
     const perfile_status st = perfile_archive_repair(a, sink, NULL, NULL, sum, sizeof *sum, &err);
     ENSURE(st == tried && only.chunks == sum->chunks && only.lost_bytes == sum->lost_bytes);
     ENSURE(only.damaged == sum->damaged && (sum->damaged || told.n == 0));
-    /* An archive may say that only those may edit it who know what it has. */
+    /* An archive may require that only programs that know its contents edit it. */
     const bool refused = st == PERFILE_E_UNSUPPORTED && strcmp(err.where, "archive.may") == 0;
     ENSURE(st == PERFILE_OK || st == PERFILE_E_CORRUPT || refused);
     ENSURE(perfile_sink_bytes(sink).len == sum->bytes && (sum->bytes > 0) == (st == PERFILE_OK));
@@ -137,8 +138,8 @@ static perfile_sink *repair(perfile_archive *a, perfile_archive_repaired *sum)
     return NULL;
 }
 
-/* What came out of a repair: by its index, without gaps, and nothing is wrong that was not before.
- * What is inside of chunks is not decoded, and stays as it is. */
+/* Checks a repaired archive: it is read by its index, has no gaps, and no errors that were not
+ * there before.  Chunks are not decoded and stay as they are. */
 static void check_repaired(perfile_bytes bytes, const found *before,
                            const perfile_archive_repaired *sum)
 {
@@ -166,7 +167,7 @@ static void check_repaired(perfile_bytes bytes, const found *before,
     perfile_archive_close(a);
 }
 
-/* Any place of a capture reads as it does from front to back. */
+/* Checks that any part of a capture reads the same as in order. */
 static void read_oddly(perfile_source *s, uint64_t state)
 {
     pf_buffer all = {0};
@@ -186,7 +187,7 @@ static void read_oddly(perfile_source *s, uint64_t state)
     pf_buffer_free(&all);
 }
 
-/* Reads one capture, a file or the files of a directory. */
+/* Reads one capture: a file, or the files of a directory. */
 static void read_capture(perfile_bytes bytes, uint32_t number, uint64_t state)
 {
     perfile_source *s = source_of(bytes, state & 1), *file;
@@ -210,7 +211,8 @@ static void read_capture(perfile_bytes bytes, uint32_t number, uint64_t state)
     perfile_source_close(s);
 }
 
-/* A command reads it: all that a stream does with an archive, narrowed where it filters. */
+/* Applies an operation to it, which uses everything that a stream does with an archive, including
+ * skipped ranges if it filters. */
 static void command(perfile_bytes bytes, uint32_t number, uint64_t state)
 {
     static const unsigned what[] = {OPERATION_FILTER, OPERATION_DUMP, OPERATION_CONVERT,
@@ -227,7 +229,7 @@ static void command(perfile_bytes bytes, uint32_t number, uint64_t state)
     perfile_sink_close(sink);
 }
 
-/* Copies the captures of an archive to a new one, or behind themselves. */
+/* Copies the captures of an archive to a new one, or appends them to their own. */
 static void copy(perfile_bytes bytes, bool append)
 {
     const perfile_archive_options how = {.size = sizeof how, .id = 1};

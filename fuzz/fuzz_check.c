@@ -1,6 +1,6 @@
-/* Any bytes as a capture, checked: the stage hands on what the stream below has, unchanged; it says
- * of exactly those records and features that the decoder cannot decode that they cannot be decoded,
- * with an error; and damage is never without a finding. */
+/* Any bytes as a capture with a checker.  The stage yields the records of the stream below
+ * unchanged.  It reports an error for exactly those records and features that the decoder cannot
+ * decode.  There is no damage without a finding. */
 #include <string.h>
 
 #include "ensure.h"
@@ -8,13 +8,13 @@
 
 enum { MOST_PENDING = 1 << 12 };
 
-/* Records that were told to be undecodable and did not pass yet. */
+/* Records that were reported as undecodable and have not been yielded yet. */
 typedef struct told {
     uint64_t sequence[MOST_PENDING];
     size_t n;
     uint32_t features[PERFILE_N_FEATURES];
     uint64_t findings, counted;
-    uint64_t of_damage; /* findings without record and feature, or of damage */
+    uint64_t of_damage; /* findings without record and feature, or about damage */
 } told;
 
 static void on_finding(void *user, const perfile_finding *f)
@@ -28,7 +28,7 @@ static void on_finding(void *user, const perfile_finding *f)
         t->of_damage++;
     if (!(f->flags & PERFILE_FINDING_UNDECODABLE))
         return;
-    /* An empty feature is told to be absent. */
+    /* An empty feature is reported as missing. */
     ENSURE(f->severity == PERFILE_SEVERITY_ERROR || f->feature != UINT32_MAX);
     if (f->feature != UINT32_MAX) {
         ENSURE(f->feature < PERFILE_N_FEATURES);
@@ -39,7 +39,7 @@ static void on_finding(void *user, const perfile_finding *f)
     }
 }
 
-/* Whether the record was told; it must have been told once. */
+/* Returns whether the record was reported; a record must be reported at most once. */
 static bool take(told *t, uint64_t sequence)
 {
     bool found = false;
@@ -72,7 +72,8 @@ static void check_features(const perfile_session *s, const told *t)
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         bool fails = perfile_feature_walk(f, PERFILE_WALK_ALL, &nobody, NULL, NULL) < 0;
-        /* What other parts were written over is told of the parts; what came cut, of its record. */
+        /* Features overwritten by other parts are reported with those parts, truncated ones with
+         * their record. */
         if (f->damage &&
             (f->origin == PERFILE_ORIGIN_STREAM || f->damage == PERFILE_DAMAGE_OVERLAP))
             ENSURE(fails && t->features[f->number] == 0);
@@ -93,7 +94,7 @@ static uint64_t tallies(const perfile_stream *s)
     return n;
 }
 
-/* `plain` and `checked` are the same bytes. */
+/* `plain` and `checked` read the same bytes. */
 static void compare(perfile_stream *plain, perfile_stream *checked, told *t)
 {
     const perfile_record *a, *b;

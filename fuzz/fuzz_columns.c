@@ -1,6 +1,6 @@
-/* Any bytes as a payload of the codec COLUMNS: it decodes inside its bounds or is refused; what
- * decodes is a chain of records, and decodes to records of the same sizes in the other byte order.
- * What is apart decodes to the same bytes as in the whole. */
+/* Any bytes as a payload of the codec COLUMNS.  It decodes within its bounds or is rejected.
+ * Decoded bytes are a chain of records, and in the other byte order records of the same sizes.
+ * Decoding only the side-band gives the same bytes for it as decoding everything. */
 #include "ensure.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static bool decode(perfile_bytes payload, bool big, uint8_t *out, size_t n)
     return st == PERFILE_OK;
 }
 
-/* Shows a copy of the bytes that were asked for, and takes back the one in front. */
+/* Returns a copy of the requested bytes and frees the previous copy. */
 typedef struct input {
     perfile_bytes payload;
     uint8_t *shown;
@@ -53,7 +53,7 @@ static bool decode_apart(perfile_bytes payload, uint8_t *out, size_t n, pf_buffe
     return st == PERFILE_OK;
 }
 
-/* What was put together stands one after the other and is the same as in `whole`; the rest is
+/* Checks that decoded ranges follow one another and equal those in `whole`; all other bytes are
  * 0xaa. */
 static void compare_ranges(const uint8_t *whole, const uint8_t *part, size_t len,
                            const pf_buffer *ranges)

@@ -1,15 +1,15 @@
 /* A whole command line in this process, on a file, a directory, or standard input.
  *
- * The input is a capture, the words of the command line behind the last NUL, one to a line, and a
- * byte that says what `in` is.  The command runs in a folder that has `in` and another capture
- * `ref`.  Whatever the words are:
+ * The input is a capture, then, after the last NUL, the words of the command line, one per line,
+ * and a byte that selects the kind of `in`.  The command runs in a directory with `in` and another
+ * capture `ref`.  For all words:
  *
- * - the exit status is one of four, and a command that failed wrote nothing (but `dump -o` may say
- *   there why); usage and failures are explained;
- * - an input is as it was, also when it was named as the output, with -f;
- * - no descriptor and no temporary file is left;
- * - a capture that was written opens again, and is whole when the command said so;
- * - --json prints JSON, and what is not binary does nothing to a terminal. */
+ *   - the exit status is one of four, and a command that failed wrote nothing (except that
+ *     `dump -o` may write the reason); usage errors and failures are explained;
+ *   - an input does not change, even if it was named as the output with -f;
+ *   - no descriptor and no temporary file is left;
+ *   - a written capture opens again, and is complete if the command said so;
+ *   - --json prints JSON, and output that is not binary does not control a terminal. */
 #include <getopt.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@
 #include "tests/captures.h"
 #include "wellformed.h"
 
-enum { MOST_WORDS = 24, MOST_BYTES = 4 << 10 /* of them */ };
+enum { MOST_WORDS = 24, MOST_BYTES = 4 << 10 /* of these words */ };
 enum { IN_FILE, IN_DIRECTORY, IN_STDIN_FILE, IN_STDIN_PIPE, IN_KINDS };
 
 static const struct {
@@ -37,21 +37,21 @@ typedef struct line {
     char *words[MOST_WORDS + 1];
     int n;
     unsigned command;
-    bool writer; /* of captures */
+    bool writer; /* writes captures */
 } line;
 
-/* What the commands print goes to files without a name; what a sanitizer says does not. */
+/* Output of commands goes to files without a name; reports of a sanitizer do not. */
 static int out_fd, err_fd, own_err, home_fd;
 void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 
-/* A mapped file is a heap block of exactly its size here: who reads behind its end is caught. */
+/* A mapped file is a heap block of exactly its size here, so that overreads are caught. */
 void *__wrap_mmap64(void *at, size_t len, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset);
 int __wrap_munmap(void *at, size_t len);
 void *__real_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset);
 int __real_munmap(void *at, size_t len);
 
-static bool ours; /* a command runs; the fuzzer maps memory, too */
+static bool ours; /* a command is running; the fuzzer maps memory, too */
 
 void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
 {
@@ -106,11 +106,11 @@ static void begin(void)
     ENSURE(own_err >= 0 && home_fd >= 0);
     if (__sanitizer_set_report_fd)
         __sanitizer_set_report_fd((void *)(intptr_t)own_err);
-    /* The fuzzer says nothing there. */
+    /* The fuzzer prints nothing to standard output. */
     ENSURE(dup2(out_fd, STDOUT_FILENO) == STDOUT_FILENO);
 }
 
-/* Words that could name a file outside of the folder are none. */
+/* Returns true for words that could name a file outside of the directory; they are not used. */
 static bool leads_away(const char *word)
 {
     size_t n = strlen(word);
@@ -118,7 +118,8 @@ static bool leads_away(const char *word)
                                  (n == 2 || word[n - 3] == '=' || word[n - 3] == 'o'));
 }
 
-/* The name of a command stands first; another word stands for any of them. */
+/* Reads the words.  The first is the name of a command; any other first word selects one of
+ * them. */
 static bool read_line(perfile_bytes text, line *l)
 {
     if (text.len == 0 || text.len >= MOST_BYTES)
@@ -154,7 +155,7 @@ static bool has_word(const line *l, const char *word)
     return false;
 }
 
-/* True if `name` is a word that no option before it can take as its value. */
+/* Returns true if `name` is a word that no option before it can take as its value. */
 static bool is_own_word(const line *l, const char *name)
 {
     for (int i = 1; i < l->n; i++)
@@ -163,7 +164,7 @@ static bool is_own_word(const line *l, const char *name)
     return false;
 }
 
-/* `in`, of which the first half may be `data` of a directory and the other one data.0. */
+/* Writes `in`.  In a directory the first half may be `data`, and the second data.0. */
 static void put_input(perfile_bytes capture, unsigned kind)
 {
     size_t half = capture.len / 2;
@@ -193,7 +194,7 @@ static int run(line *l)
     l->words[0] = title;
     ENSURE(fchdir(scratch_fd) == 0 && ftruncate(out_fd, 0) == 0 && ftruncate(err_fd, 0) == 0);
     ENSURE(dup2(err_fd, STDERR_FILENO) == STDERR_FILENO);
-    optind = 0; /* getopt begins anew */
+    optind = 0; /* resets getopt */
     ours = true;
     int status = cli_finish_output(commands[l->command].run(l->n, l->words));
     ours = false;
@@ -212,7 +213,7 @@ static perfile_bytes printed(int fd)
     return (perfile_bytes){bytes, n};
 }
 
-/* getopt_long() takes the beginning of an option for it, and -h among other letters. */
+/* getopt_long() accepts the beginning of an option, and -h among other letters. */
 static bool asks_for_help(const line *l)
 {
     for (int i = 1; i < l->n; i++) {
@@ -225,7 +226,8 @@ static bool asks_for_help(const line *l)
     return false;
 }
 
-/* What may be printed as it is: captures, CBOR, and lines of JSON that hold what is stored. */
+/* Returns true if binary output is allowed: captures, CBOR, and lines of JSON with stored
+ * values. */
 static bool may_be_binary(const line *l)
 {
     bool dump = strcmp(commands[l->command].name, "dump") == 0;
@@ -247,8 +249,8 @@ static const scratch_entry *entry(const scratch_entries *list, const char *name)
     return NULL;
 }
 
-/* How many objects of JSON are in files that were not there: `dump -o` prints nothing, what it
- * would have printed is in the file.  0 where there is none. */
+/* Returns the number of JSON objects in new files: `dump -o` prints nothing and writes to the file
+ * instead.  0 if there are none. */
 static uint64_t count_in_files(const scratch_entries *before)
 {
     static scratch_entries after;
@@ -281,9 +283,9 @@ static void check_words(const line *l, int status, const scratch_entries *before
         ENSURE(n || status == CLI_FAILED);
     }
     const char *command = commands[l->command].name;
-    /* Lines of call chains begin with a tab. */
+    /* Lines of callchains begin with a tab. */
     bool table = has_word(l, "tsv") || has_word(l, "--fields") || strcmp(command, "script") == 0;
-    /* `dump --json` has names as they are stored, with all that JSON allows in a string. */
+    /* `dump --json` prints names as stored, with everything that JSON allows in a string. */
     const bool as_stored = json && strcmp(command, "dump") == 0;
     if (!may_be_binary(l) && !as_stored)
         ENSURE(table ? well_table(out) : well_text(out));
@@ -307,7 +309,7 @@ static void check_capture(const char *name, int status)
     ENSURE(st == PERFILE_END && (status != CLI_DONE || sum.damages == 0));
 }
 
-/* "NAME.perfile-abcdefgh", as what is not complete is called. */
+/* Returns true for "NAME.perfile-abcdefgh", the name of an incomplete output. */
 static bool is_temporary(const char *name)
 {
     return strstr(name, ".perfile-") != NULL;
@@ -324,7 +326,7 @@ static void check_files(const line *l, int status, const scratch_entries *before
     static scratch_entries after;
     scratch_entry now;
     bool wrote = status == CLI_DONE || status == CLI_DAMAGED, reference = false;
-    /* Where nothing can be decoded, what `dump -o` writes says why: the man page has it. */
+    /* If nothing can be decoded, the output of `dump -o` says why, as the man page states. */
     wrote |= status == CLI_FAILED && strcmp(commands[l->command].name, "dump") == 0;
     scratch_list(&after);
     for (size_t i = 0; i < before->n; i++) {
@@ -364,7 +366,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put_input((perfile_bytes){data, capture - 1}, kind);
     scratch_list(&before);
     int descriptor = scratch_descriptor();
-    given = l; /* the command moves the values of --input among the words */
+    given = l; /* the command reorders the words for values of --input */
     int status = run(&l);
     ENSURE(status >= CLI_DONE && status <= CLI_DAMAGED);
     ENSURE(scratch_descriptor() == descriptor);

@@ -1,6 +1,6 @@
-/* Any bytes, converted to anything, also into an archive: what convert wrote opens, and its records
- * are those of the input; without options the bytes are.  Scrubbed, they are those of the stage on
- * the input, which changes no field. */
+/* Any bytes, converted to any form, including an archive.  The output opens, and its records are
+ * those of the input; without options its bytes are, too.  Scrubbed records equal those of the
+ * scrub stage on the input, which changes no field. */
 #include <string.h>
 
 #include "ensure.h"
@@ -11,10 +11,10 @@
 #include "tests/transcript.h"
 
 typedef struct wanted {
-    bool bytes;   /* not only types and sizes */
-    bool unknown; /* records that no table describes, too */
+    bool bytes;   /* compare bytes, not only types and sizes */
+    bool unknown; /* include records that no table describes */
     bool resync;
-    bool scrubbed; /* by the stage */
+    bool scrubbed; /* by the scrub stage */
 } wanted;
 
 typedef struct found {
@@ -27,8 +27,9 @@ static uint64_t mix(uint64_t hash, uint64_t v)
     return (hash ^ v) * UINT64_C(0x100000001b3);
 }
 
-/* Facts of the one form are no records of the other, envelopes go with what was in them (pieces
- * that make nothing are left out), and so does what announces bytes that are not behind it. */
+/* Returns true if the record is compared.  Not compared are facts of one form that are not records
+ * in the other, envelopes, fragments that are never joined, and records that announce bytes that do
+ * not follow. */
 static bool counts(const perfile_record *r, const wanted *w)
 {
     bool packed = r->type == PERFILE_RECORD_COMPRESSED || r->type == PERFILE_RECORD_COMPRESSED2;
@@ -78,9 +79,10 @@ static bool read_all(perfile_bytes bytes, const wanted *w, found *f)
     return st == PERFILE_END;
 }
 
-/* The fields of a record; of a stack only the bytes that the number behind it says are valid. */
+/* The fields of a record; for a stack only the bytes that are valid according to the number after
+ * it. */
 typedef struct seen {
-    transcript t; /* first: the other callbacks get this struct, too */
+    transcript t; /* must be first: the other callbacks get this struct, too */
     perfile_bytes stack;
 } seen;
 
@@ -101,7 +103,8 @@ static void on_value(void *user, const perfile_field *field, const perfile_value
     transcript_on_value(&x->t, field, value);
 }
 
-/* What decoders see of a stream, hashed; *sum is of the stage, twice of one on it. */
+/* Hashes what decoders see of a stream.  *sum is the summary of a scrub stage, or of a second one
+ * on top of it. */
 static uint64_t see_all(perfile_bytes bytes, unsigned stages, perfile_scrub_summary *sum)
 {
     perfile_source *source;
@@ -162,7 +165,7 @@ static void compare(perfile_bytes in, perfile_bytes out, const perfile_convert_o
     if (sum->same)
         ENSURE(in.len == out.len && (in.len == 0 || memcmp(in.ptr, out.ptr, in.len) == 0));
     ENSURE(read_all(out, &w, &other));
-    /* Bytes of no record that were turned may look like other ones. */
+    /* Byte-swapped bytes that belong to no record may look like other records. */
     if (sum->copied.damages && turns)
         return;
     w.scrubbed = scrubs;
@@ -170,7 +173,7 @@ static void compare(perfile_bytes in, perfile_bytes out, const perfile_convert_o
     ENSURE(one.records == other.records && one.hash == other.hash);
 }
 
-/* What is in an archive, as a block that is released by free(). */
+/* Returns the contents of an archive as a block to be released with free(). */
 static perfile_bytes unpacked(perfile_bytes archive)
 {
     const perfile_convert_options how = {.size = sizeof how, .limits = &small_limits};
@@ -186,12 +189,12 @@ static perfile_bytes unpacked(perfile_bytes archive)
     return (perfile_bytes){block, len};
 }
 
-/* The same for what was packed. */
+/* The same comparison for a packed capture. */
 static void compare_packed(perfile_bytes in, perfile_bytes archive,
                            const perfile_convert_options *how, const perfile_convert_summary *sum)
 {
     const perfile_bytes out = unpacked(archive);
-    if (sum->same) /* also of what no driver reads */
+    if (sum->same) /* including captures that no driver can read */
         ENSURE(in.len == out.len && (in.len == 0 || memcmp(in.ptr, out.ptr, in.len) == 0));
     else
         compare(in, out, how, sum);

@@ -1,11 +1,11 @@
-/* Any bytes as the files of a directory, read from one and written to one: what comes out opens and
- * has the records that went in, what goes in stays as it is, and nothing else is left behind. */
+/* Any bytes as the files of a directory, read from one and written to one.  The output opens and
+ * has the records of the input, the input does not change, and no other file is left. */
 #include "operations.h"
 #include "scratch.h"
 
 enum { MOST_PARTS = 4 };
 
-/* Names that are parts of a capture, and such that are not or not quite. */
+/* Names that are parts of a capture, and others that are not, or not quite. */
 static const char *const odd_names[] = {"data.7", "data.00", "data.x",         "data.",
                                         "notes",  ".data",   "data.4294967296"};
 
@@ -61,7 +61,7 @@ static void put_parts(choices *c, perfile_bytes bytes, size_t n, uint64_t odd)
         ENSURE(symlinkat("data", fd, "data.3") == 0 || errno == EEXIST);
     if (odd & 4)
         ENSURE(mkdirat(fd, "data.2", 0700) == 0 || errno == EEXIST);
-    if (odd & 8) /* a hole among the parts */
+    if (odd & 8) /* one part is missing */
         (void)unlinkat(fd, n > 2 ? "data.0" : "data", 0);
     close(fd);
 }
@@ -74,7 +74,7 @@ static uint64_t hash_of(const scratch_entries *list, const char *name)
     return 0;
 }
 
-/* A link has no hash of its own, and a directory in one neither: what is in files counts. */
+/* Links have no hash of their own, nor do directories in a directory: only file contents count. */
 static void run(const operation *o, uint64_t chosen)
 {
     static scratch_entries before, after;
@@ -114,7 +114,7 @@ static void run(const operation *o, uint64_t chosen)
     if (st == PERFILE_OK && operation_writes(o->what)) {
         read_all(out, PERFILE_ON_DAMAGE_STOP, &other);
         ENSURE(other.opens && other.end == PERFILE_END);
-        /* What convert is forced to take it may copy, damage and all. */
+        /* Convert may copy damaged input, with its damage, if it is forced to. */
         ENSURE(other.damages == 0 ||
                (o->what == OPERATION_CONVERT && o->on_damage != PERFILE_ON_DAMAGE_STOP));
         if (o->what == OPERATION_SORT && one.end == PERFILE_END && one.damages == 0)
@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                    .pattern = pattern};
     size_t n = 1 + (size_t)(chosen >> 5 & 3);
     uint64_t odd = choose(&c, 1);
-    /* The lengths stand at the end, too: what is left of the bytes is in the parts. */
+    /* The lengths are at the end, too; the remaining bytes are in the parts. */
     size_t lengths = 2 * (n - 1) < c.left ? 2 * (n - 1) : c.left;
     perfile_bytes bytes = {data, c.left - lengths};
     put_parts(&c, bytes, n, chosen >> 16 & 1 ? odd : 0);

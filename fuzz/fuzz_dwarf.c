@@ -1,5 +1,5 @@
-/* Any bytes as an ELF file with debug information, which perfile-symbolizer reads: whatever becomes
- * of it, this process gets an answer or none, in time. */
+/* Any bytes as an ELF file with debug information, read by perfile-symbolizer.  Whatever happens to
+ * that program, this process gets an answer or none, in time. */
 #define _GNU_SOURCE /* memfd_create() */
 #include <string.h>
 #include <sys/mman.h>
@@ -12,9 +12,9 @@
 enum {
     RUNS = 64,
     MOST_SECONDS = 4
-}; /* inputs for one program, which keeps each file open; for one input */
+}; /* inputs per program, which keeps each file open; seconds per input */
 
-static perfile_symbols symbols; /* what dwarf.c needs of them */
+static perfile_symbols symbols; /* the part that dwarf.c needs */
 static unsigned runs;
 
 static void ask(pf_dwarf *d, uint64_t at)
@@ -28,7 +28,7 @@ static void ask(pf_dwarf *d, uint64_t at)
     }
 }
 
-/* Opens the file and asks for addresses of its start and for some that its bytes say. */
+/* Opens the file and asks about addresses at its beginning and some that its bytes contain. */
 static void check(int fd, const uint8_t *data, size_t size)
 {
     static pf_elf_opened f;

@@ -1,6 +1,6 @@
-/* Any bytes, dumped in every form: text says nothing to a terminal but lines, JSON Lines are JSON,
- * CBOR is CBOR and has as many objects, every record is in there once, and the end tells the right
- * numbers. */
+/* Any bytes, dumped in every form.  Text does not control a terminal, JSON Lines are valid JSON,
+ * CBOR is valid and has the same number of objects, every record occurs once, and the end has the
+ * right numbers. */
 #include "ensure.h"
 #include "limits.h"
 #include "perfile/perfile.h"
@@ -11,10 +11,10 @@ typedef struct dump {
     perfile_open_options options;
     perfile_emit_options emit;
     bool pipe;
-    size_t flush; /* after so many records */
+    size_t flush; /* after this many records */
 } dump;
 
-/* What an emitter was given, and what it says of it. */
+/* Input and result of an emitter. */
 typedef struct dumped {
     perfile_status st;
     uint64_t records, errors;
@@ -43,7 +43,7 @@ static void put_all(perfile_stream *s, const char *form, const dump *how, perfil
     perfile_emitter_close(e);
 }
 
-/* Returns false when it is no capture; then there is one object that says so. */
+/* Returns false if it is not a capture; then one object says so. */
 static bool emit(perfile_bytes in, const char *form, const dump *how, perfile_sink **sink,
                  dumped *d)
 {
@@ -67,7 +67,7 @@ static bool emit(perfile_bytes in, const char *form, const dump *how, perfile_si
     return false;
 }
 
-/* The line that the dump ends with. */
+/* Checks the last line of the dump. */
 static void check_end(perfile_bytes text, const dumped *d)
 {
     char end[128];

@@ -1,6 +1,6 @@
-/* Any bytes as the body of any record, with any attr: what decodes encodes, in either byte order,
- * to something that decodes to the same, or there is an error that names a member; turning a record
- * twice gives the first bytes again. */
+/* Any bytes as the body of any record, with any attr.  A decoded record encodes, in either byte
+ * order, to bytes that decode to the same, or there is an error that names a member.  Byte-swapping
+ * a record twice restores it. */
 #include "attrs.h"
 #include "core/swap.h"
 #include "tests/decoded.h"
@@ -51,8 +51,8 @@ static void encode(const perfile_record *r, const perfile_session *other)
     }
 }
 
-/* Two readings of the bytes are possible that the other order does not bear out: the text of the
- * first kernels with MMAP2, and branch stacks without entries in a sample that is damaged. */
+/* Returns true if the bytes can be read in two ways that differ after byte-swapping: the file name
+ * in MMAP2 of the first kernels, and branch stacks without entries in a damaged sample. */
 static bool is_ambiguous(const perfile_record *r, perfile_status st)
 {
     perfile_mmap2 m;
@@ -95,8 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ENSURE(pf_session_new(swap, &options, &s, NULL) == PERFILE_OK);
     ENSURE(pf_session_new(!swap, &options, &other, NULL) == PERFILE_OK);
     uint16_t misc = (uint16_t)choose(&c, 2);
-    /* One event at most: of several the id decides, which is read where a trailer would be even of
-     * records that are too short for one. */
+    /* At most one event: with several, the id decides, which is read at the position of a trailer
+     * even in records that are too short for one. */
     if (flags & 4) {
         choices same = c;
         add_attr(s, swap, &c, 1);
@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ENSURE(pf_session_resolve(s, NULL) == PERFILE_OK);
     ENSURE(pf_session_resolve(other, NULL) == PERFILE_OK);
 
-    /* A block of its own, so that an overread is caught. */
+    /* A separate block, so that an overread is caught. */
     size_t n = c.left;
     uint8_t *block = malloc(n + 8);
     ENSURE(block);
@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                         .misc = misc,
                         .flags = swap ? PERFILE_REC_SWAPPED : 0,
                         .session = s};
-    /* What encoders make is to be read with sense. */
+    /* Encoded records are not decoded as stored. */
     decoded_settled = true;
     if (!options.as_stored)
         encode(&r, other);

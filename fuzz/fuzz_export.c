@@ -1,7 +1,6 @@
-/* Any bytes as one or two captures, exported in every form: whatever names and call chains say,
- * folded lines keep their grammar and add up to the samples, a flame graph has one script element
- * of data which is JSON, and each form is the same alone, and made by several threads, as beside
- * the others. */
+/* Any bytes as one or two captures, exported in every form.  For all names and callchains, folded
+ * lines are well-formed and add up to the samples, and a flame graph has one script element with
+ * data, which is JSON.  Each form is the same if it is made alone, or by several threads. */
 #include "ensure.h"
 #include "folder.h"
 #include "limits.h"
@@ -10,23 +9,23 @@
 
 enum { MOST_FORMS = 16 };
 
-/* What is exported, and how. */
+/* The input and the options. */
 typedef struct plan {
-    perfile_bytes in[2]; /* captures; the second may be empty */
+    perfile_bytes in[2]; /* the second capture may be empty */
     perfile_open_options options;
     perfile_export_options exporting;
     uint32_t threads;
 } plan;
 
-/* One form and what it became. */
+/* One form and its result. */
 typedef struct exported {
     const char *form;
     bool directory;
     perfile_export_options how;
     perfile_sink *sink;
-    perfile_emitter *e; /* NULL until a capture was opened */
+    perfile_emitter *e; /* NULL until a capture has been opened */
     bool opened;
-    bool complete; /* it takes no other capture */
+    bool complete; /* it accepts no more captures */
     perfile_status st;
     perfile_export_summary sum;
 } exported;
@@ -39,7 +38,7 @@ static void begin(exported *x, const plan *p, size_t number)
     const bool tree = strcmp(form, "folded") == 0 || strcmp(form, "flamegraph") == 0;
     const bool lines = strcmp(form, "speedscope") == 0 || strcmp(form, "firefox") == 0 ||
                        strcmp(form, "pprof") == 0;
-    if (!tree) /* they cannot */
+    if (!tree) /* these forms do not support the flags */
         x->how.flags &= ~(uint32_t)(PERFILE_EXPORT_COMPARE | PERFILE_EXPORT_REVERSE);
     if (!lines)
         x->how.flags &= ~(uint32_t)PERFILE_EXPORT_LINES;
@@ -48,7 +47,7 @@ static void begin(exported *x, const plan *p, size_t number)
         x->how.flags &= ~(uint32_t)PERFILE_EXPORT_OFF_CPU;
     if (x->how.flags & PERFILE_EXPORT_PERIODS)
         x->how.flags &= ~(uint32_t)PERFILE_EXPORT_SAMPLES;
-    if (perfile_export_format_is_folder(number)) /* one table is a file */
+    if (perfile_export_format_is_folder(number)) /* a single table is a file */
         x->how.tables = "samples";
     if (x->directory)
         x->sink = folder_new();
@@ -61,15 +60,15 @@ static bool takes_records(const exported *x)
     return x->st == PERFILE_OK && !x->complete;
 }
 
-/* What an emitter may answer: done, or a limit, with its name. */
+/* Checks the status of an emitter: success, or a limit with its name. */
 static void note(exported *x, perfile_status st, const perfile_error *err)
 {
     ENSURE(st == PERFILE_OK || (st == PERFILE_E_LIMIT && err->where && err->message[0]));
     x->st = st;
 }
 
-/* Puts one capture into the emitters, which are opened for the first one.  Nothing if it is none.
- */
+/* Puts one capture into the emitters, which are opened for the first one.  Does nothing if it is
+ * not a capture. */
 static void put_capture(const plan *p, perfile_bytes in, exported *x, size_t n_forms)
 {
     perfile_source *source;
@@ -132,7 +131,7 @@ static void export_forms(const plan *p, exported *x, size_t n_forms)
     }
 }
 
-/* Reads the number that ends at `stop`; returns where the space in front of it is. */
+/* Reads the number that ends at `stop`; returns the position of the space before it. */
 static const uint8_t *read_back(const uint8_t *p, const uint8_t *stop, uint64_t *value)
 {
     const uint8_t *at = stop;
@@ -144,8 +143,8 @@ static const uint8_t *read_back(const uint8_t *p, const uint8_t *stop, uint64_t 
     return at - 1;
 }
 
-/* Checks one line, up to its end: frames without control characters, none empty, and a number, of
- * compared captures two.  Returns where the next line begins. */
+/* Checks one line: frames without control characters, none empty, and one number, or two for
+ * compared captures.  Returns the beginning of the next line. */
 static const uint8_t *check_line(const uint8_t *p, const uint8_t *end, bool compares, uint64_t *sum)
 {
     const uint8_t *stop = memchr(p, '\n', (size_t)(end - p));
@@ -179,13 +178,13 @@ static void check_folded(perfile_bytes text, const exported *x)
     while (at < end)
         at = check_line(at, end, x->how.flags & PERFILE_EXPORT_COMPARE, &weight);
     if (!(x->how.flags & PERFILE_EXPORT_PERIODS)) {
-        /* Without a key, a sample without address has no line. */
+        /* Without a key, a sample without an address has no line. */
         bool keys = !(x->how.flags & PERFILE_EXPORT_NO_LABELS);
         ENSURE(weight == sum->samples + sum->before_samples - (keys ? 0 : sum->without_stack));
     }
 }
 
-/* Where `text` occurs first from `from` on, up to `end`. */
+/* Finds the first `text` in from .. end. */
 static const uint8_t *find(const uint8_t *from, const uint8_t *end, const char *text)
 {
     const size_t n = strlen(text);
@@ -195,23 +194,24 @@ static const uint8_t *find(const uint8_t *from, const uint8_t *end, const char *
     return NULL;
 }
 
-/* One JSON value, which may have lines. */
+/* Checks one JSON value, which may have several lines. */
 static void check_json(perfile_bytes text)
 {
-    /* On one line, for the checker of JSON lines. */
+    /* Put it on one line for the checker of JSON Lines. */
     uint64_t lines;
     uint8_t *copy = malloc(text.len + 1);
     ENSURE(copy);
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] != '\n') /* they stand between values only */
+        if (text.ptr[i] != '\n') /* line ends occur only between values */
             copy[n++] = text.ptr[i];
     copy[n++] = '\n';
     ENSURE(well_json_lines((perfile_bytes){copy, n}, &lines) && lines == 1);
     free(copy);
 }
 
-/* The data of the page are one JSON value, which nothing in them ends early. */
+/* Checks that the data of the page are one JSON value, and that nothing in them ends the element
+ * early. */
 static void check_page(perfile_bytes text)
 {
     static const char begin[] = "<script id='data' type='application/json'>", end[] = "</script>";
@@ -223,14 +223,14 @@ static void check_page(perfile_bytes text)
     check_json((perfile_bytes){from, (size_t)(to - from)});
 }
 
-/* Each ring buffer is a file, and nothing of its data is lost. */
+/* Checks that each ring buffer is a file, and that none of its data is lost. */
 static void check_directory(const exported *x)
 {
     uint64_t n;
     ENSURE(folder_bytes(x->sink, &n) == x->sum.aux_bytes && n == x->sum.aux_files);
 }
 
-/* Checks what one form became. */
+/* Checks the result of one form. */
 static void check_form(const plan *p, const exported *x)
 {
     perfile_bytes text = perfile_sink_bytes(x->sink);
@@ -248,8 +248,8 @@ static void check_form(const plan *p, const exported *x)
         check_directory(x);
 }
 
-/* The same form exported alone: the same bytes, whatever emitters stood beside it.  By several
- * threads, too, unless the limit does not suffice for the tables of each. */
+/* Exports one form alone: the bytes must be the same as together with other emitters.  Also with
+ * several threads, unless the limit is too low for the tables of each. */
 static void check_alone(const plan *p, const exported *x, size_t number)
 {
     exported alone;
@@ -266,8 +266,8 @@ static void check_alone(const plan *p, const exported *x, size_t number)
     perfile_sink_close(alone.sink);
 }
 
-/* True if the forms are exported once more, one by one: the fuzzer does so now and then, replays
- * always. */
+/* Returns true if the forms are exported once more, one by one: rarely in the fuzzer, always in
+ * replays. */
 static bool is_repeated(uint64_t chosen)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
@@ -278,7 +278,7 @@ static bool is_repeated(uint64_t chosen)
 #endif
 }
 
-/* Flags of which one at a time is tried. */
+/* Flags that are tried one at a time. */
 static uint32_t last_flags(uint64_t chosen)
 {
     static const uint32_t flags[16] = {[1] = PERFILE_EXPORT_SYMBOL_SERVER,

@@ -1,7 +1,7 @@
-/* Any text as an expression, any bytes as the record that it is asked about (behind the first NUL).
- * A text that is refused is refused with a place in it and a reason; one that compiles says the
- * same each time and of runs, the opposite behind !(…), and asks the provider about what it knows
- * only. */
+/* Any text as an expression, any bytes (after the first NUL) as the record that it is applied to.
+ * A rejected text gets an error with a position in it and a reason.  A compiled expression gives
+ * the same result each time and for runs, the opposite inside !(…), and asks the provider only
+ * about names that it knows. */
 #include "attrs.h"
 #include "perfile/perfile.h"
 
@@ -68,7 +68,7 @@ static void check(const char *text, bool asks, const perfile_record *records, si
         return;
     uint64_t bits = ask(e, records, n);
     ENSURE(ask(e, records, n) == bits);
-    for (size_t i = 0; i < n; i++) /* of records that are alike */
+    for (size_t i = 0; i < n; i++) /* also one by one */
         ENSURE(ask(e, records + i, 1) == (bits >> i & 1));
     perfile_expr_close(e);
 

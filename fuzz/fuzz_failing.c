@@ -1,7 +1,7 @@
-/* Something fails while a capture is read and written: the n-th allocation, the n-th read, seek or
- * write of a caller's callbacks, or the n-th call on the system.  Then the result is the error that
- * it was, nothing stays open, and no file is left; or it did not matter, and the result is what it
- * would have been. */
+/* A call fails while a capture is read and written: the n-th allocation, the n-th read, seek or
+ * write in a caller's callbacks, or the n-th system call.  Then the result is that error, nothing
+ * stays open, and no file is left.  Or the failure did not matter, and the result is the same as
+ * without it. */
 #include <stdarg.h>
 #include <sys/mman.h>
 
@@ -13,13 +13,13 @@ enum { FAIL_NOTHING, FAIL_MEMORY, FAIL_INPUT_OUTPUT };
 enum { FROM_MEMORY, FROM_PIPE, FROM_SEEKABLE, FROM_FILE, FROM_WINDOW, FROM_SEQUENCE, FROM_KINDS };
 enum { TO_MEMORY, TO_CALLBACK, TO_FILE, TO_DIRECTORY, TO_KINDS };
 
-/* What fails, and how often it was asked for. */
+/* The kind of call that fails, and how many there were. */
 static struct {
     unsigned what; /* FAIL_… */
-    uint64_t at;   /* the how manieth, from 1; 0: none */
+    uint64_t at;   /* number of the failing call, starting with 1; 0 for none */
     uint64_t count;
     int sys;
-    bool map; /* it was that a file is mapped */
+    bool map; /* the failing call maps a file */
 } failing;
 
 static bool fails(void)
@@ -30,8 +30,8 @@ static bool fails(void)
     return true;
 }
 
-/* Calls on the system.  Those that undo something (close, unlink, munmap) do not fail: nobody could
- * do better. */
+/* System calls.  Those that undo something (close, unlink, munmap) do not fail: no caller could
+ * react. */
 #define FAILS(type, name, parameters, arguments, failure)                                          \
     type __real_##name parameters;                                                                 \
     type __wrap_##name parameters;                                                                 \
@@ -62,7 +62,7 @@ void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t offse
     return MAP_FAILED;
 }
 
-/* Nothing has to be on a disk. */
+/* Syncing to disk is not needed here. */
 int __wrap_fsync(int fd);
 
 int __wrap_fsync(int fd)
@@ -83,11 +83,11 @@ int __wrap_open64(const char *path, int flags, ...)
     return fails() ? -1 : __real_open64(path, flags, mode);
 }
 
-/* The caller's callbacks. */
+/* Callbacks of a caller. */
 typedef struct caller {
     perfile_bytes in;
     size_t at, most;
-    uint64_t written; /* a hash of it */
+    uint64_t written; /* hash of the written bytes */
 } caller;
 
 static int64_t on_read(void *user, void *buf, size_t len)
@@ -134,15 +134,15 @@ static int on_flush(void *user)
 typedef struct attempt {
     operation operation;
     unsigned from, to;
-    size_t most; /* bytes that a callback takes or gives */
+    size_t most; /* maximum of bytes that a callback reads or writes */
 } attempt;
 
 typedef struct outcome {
     perfile_status st;
     int sys;
-    uint64_t hash;      /* of what was written */
-    uint64_t count, at; /* of what may fail, and which of it did */
-    bool made;          /* a file or directory */
+    uint64_t hash;      /* hash of the output */
+    uint64_t count, at; /* number of calls that may fail, and the one that did */
+    bool made;          /* a file or directory was made */
     char message[sizeof((perfile_error *)0)->message];
 } outcome;
 
@@ -204,7 +204,7 @@ static void collect_entry(int folder, const char *name, void *user)
     scratch_unlink(folder, name, NULL);
 }
 
-/* Everything that was written, wherever it is.  The folder is empty again but for the input. */
+/* Hashes all output, wherever it is.  Then the directory is empty again except for the input. */
 static void collect(outcome *o, const caller *c, const perfile_sink *sink)
 {
     perfile_bytes b = sink ? perfile_sink_bytes(sink) : (perfile_bytes){0};
@@ -239,7 +239,7 @@ static void try(const attempt *a, perfile_bytes in, unsigned what, uint64_t at, 
     snprintf(o->message, sizeof o->message, "%s", err.message);
     if (o->st != PERFILE_OK)
         ENSURE(err.status == o->st && err.where && err.message[0]);
-    /* What a sink of memory holds is of no use when it failed. */
+    /* After a failure the contents of a memory sink are meaningless. */
     perfile_sink *finished = o->st == PERFILE_OK ? sink : NULL;
     if (finished && a->to == TO_MEMORY) {
         collect(o, &c, finished);
@@ -260,7 +260,7 @@ static void compare(const attempt *a, const outcome *clean, const outcome *faile
 {
     bool told = what == FAIL_MEMORY ? failed->st == PERFILE_E_NOMEM
                                     : failed->st == PERFILE_E_IO && failed->sys == failing.sys;
-    /* What cannot be mapped is read through a window, of which recover guesses less. */
+    /* A file that cannot be mapped is read through a window, with which recover guesses less. */
     if (failing.map && a->operation.what == OPERATION_RECOVER)
         return;
     if (!told && !is_same(clean, failed))

@@ -1,6 +1,6 @@
-/* Any bytes as any feature: decoder and walk stay inside, come to the same verdict and show the
- * same values, what decodes encodes to the same values, turning it twice gives the first bytes
- * again, and the session takes what it can from them. */
+/* Any bytes as any feature.  Decoder and walk stay in bounds, come to the same result and show the
+ * same values; decoded values encode to the same values; byte-swapping twice restores the bytes;
+ * and the session collects the facts that it can. */
 #include "core/session.h"
 #include "core/swap.h"
 #include "ensure.h"
@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!options.as_stored)
         encode(&f);
     decoded_settled = false;
-    /* Of MMAP2 records in it there are two readings; see fuzz_encode.c. */
+    /* MMAP2 records in it can be read in two ways; see fuzz_encode.c. */
     if (number != PERFILE_FEATURE_INIT_MAP)
         turn(&f);
     ENSURE(pf_session_add_feature(s, &f, true, NULL) == PERFILE_OK);

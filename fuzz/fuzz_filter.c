@@ -1,5 +1,5 @@
-/* Any bytes, made smaller: what filter wrote opens, its records are some of the input in their
- * order, as many as were told, and filtering it once more changes nothing. */
+/* Any bytes, filtered.  The output opens, its records are a subset of the input in the same order,
+ * their number is the reported one, and filtering again changes nothing. */
 #include <string.h>
 
 #include "ensure.h"
@@ -9,7 +9,7 @@
 
 enum { MOST = 1 << 16, N_TERMS = 16 };
 
-/* Those from LASTING on select the same of what they have left. */
+/* Terms from LASTING on select the same records from their own output. */
 enum { LASTING = 3 };
 static const perfile_filter_term terms[N_TERMS] = {
     {.kind = PERFILE_FILTER_BY_TIME, .text = "20%..70%"},
@@ -34,10 +34,10 @@ typedef struct records {
     uint64_t hashes[MOST];
     size_t n;
     uint64_t samples;
-    bool whole; /* all are there */
+    bool whole; /* all records are in `at` */
 } records;
 
-/* Facts may become sections, pieces and what they are put together to go their own way. */
+/* Not counted are facts, which may become sections, and fragments and joined records. */
 static bool counts(const perfile_record *r)
 {
     return r->family == PERFILE_FAMILY_PERF &&

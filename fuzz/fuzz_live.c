@@ -1,8 +1,8 @@
-/* Any bytes as spans that a program hands over: reading stays inside them, every record that is
- * handed out lies in one span, and bytes are records or lost; the same spans again, through a stage
- * and out, end in one of the outcomes that are promised.
+/* Any bytes as spans of a program.  Reading stays inside them, every record is inside one span, and
+ * all bytes are in records or lost.  The same spans, read through a stage into a file, give one of
+ * the promised results.
  *
- * Input: the spans, one after the other, then choices: byte order, policy, events, lengths. */
+ * Input: the spans, one after another, then choices: byte order, policy, events, lengths. */
 #include <string.h>
 
 #include "ensure.h"
@@ -12,7 +12,7 @@
 
 enum { MOST_SPANS = 64 };
 
-/* Each span is handed over in a block of its own, which is gone with the next one. */
+/* Each span is in a separate block, which is freed when the next one is requested. */
 typedef struct spans {
     const uint8_t *at;
     size_t left;
@@ -39,7 +39,7 @@ static perfile_status next(void *user, perfile_bytes *span, perfile_error *err)
         err->damage = PERFILE_DAMAGE_OVERRUN;
         return perfile_damage_status(PERFILE_DAMAGE_OVERRUN);
     }
-    /* The rest of the input is one span where nothing was chosen. */
+    /* If no length was chosen, the rest of the input is one span. */
     x->len = act && act < x->left ? (size_t)act : x->left;
     x->block = malloc(x->len);
     ENSURE(x->block);
@@ -109,7 +109,7 @@ static void check_record(const spans *x, const perfile_record *r)
     (void)perfile_record_event(r);
 }
 
-/* By records. */
+/* Reads record by record. */
 static void walk(spans x, const perfile_session *session, uint32_t policy)
 {
     perfile_stream *s = make_stream(&x, session, policy);
@@ -117,7 +117,7 @@ static void walk(spans x, const perfile_session *session, uint32_t policy)
     perfile_stream_summary sum;
     perfile_error err = {0};
     perfile_status st;
-    bool envelopes = false; /* of what is in them other bytes are lost */
+    bool envelopes = false; /* bytes lost inside of envelopes are not bytes of spans */
     while ((st = perfile_stream_next(s, &r, &err)) == PERFILE_OK) {
         check_record(&x, r);
         envelopes |= (r->flags & PERFILE_REC_ENVELOPE) != 0;
@@ -132,7 +132,7 @@ static void walk(spans x, const perfile_session *session, uint32_t policy)
     perfile_stream_close(s);
 }
 
-/* Through sort into a file. */
+/* Copies through sort into a file. */
 static void copy(spans x, const perfile_session *session, uint32_t policy)
 {
     perfile_stream *s = make_stream(&x, session, policy), *sorted;

@@ -1,6 +1,6 @@
-/* Any two captures as one, or one with itself: the result opens and can be read to its end, has as
- * many samples as were told, no id is of two events, no time steps back, and no rule is broken that
- * the inputs kept. */
+/* Any two captures merged, or one with itself.  The result opens and can be read to its end, has
+ * the reported number of samples, no id belongs to two events, time never decreases, and no rule is
+ * broken that the inputs obeyed. */
 #include <string.h>
 
 #include "ensure.h"
@@ -10,10 +10,10 @@
 
 enum { MOST_IDS = 4096 };
 
-/* What a capture is like. */
+/* Properties of a capture. */
 typedef struct look {
     bool opens, no_events;
-    bool late_events; /* some came behind records of the kernel */
+    bool late_events; /* some came after kernel records */
     bool cut_attrs;   /* some end inside of a field */
     perfile_status end;
     bool broken[PERFILE_RULE_LIMIT];
@@ -49,8 +49,8 @@ static void look_at_ids(const perfile_session *s)
         ENSURE(ids[i] != ids[i - 1]);
 }
 
-/* Whether an attr ends inside of a field, which a writer completes with zeros: then it says
- * something that nobody has checked before. */
+/* Returns true if an attr ends inside of a field.  A writer completes it with zeros, so it then has
+ * a value that was never checked. */
 static bool has_cut_attrs(const perfile_session *s)
 {
     for (uint32_t i = 0; i < perfile_session_n_events(s); i++)
@@ -105,8 +105,9 @@ static uint8_t *copy(const uint8_t *data, size_t size)
     return block;
 }
 
-/* Where attrs are wrong, missing or late nobody can say whose a record is: with other events beside
- * them it is read in another way, has another time, and breaks another rule; so do features. */
+/* Returns true if attrs are wrong, missing or late.  Then the event of a record is uncertain:
+ * together with other events the record is read differently, has another time, and breaks another
+ * rule.  So do features. */
 static bool has_wrong_attrs(const look *l)
 {
     for (unsigned i = 0; i < PERFILE_RULE_LIMIT; i++)
@@ -115,8 +116,8 @@ static bool has_wrong_attrs(const look *l)
     return l->no_events || l->late_events || l->cut_attrs;
 }
 
-/* `on_damage`: how the inputs were read when they were merged.  Salvage takes records for damage
- * that stop and resync hand on as they are, so that another policy sees other rules broken. */
+/* `on_damage` is the policy with which the inputs were read.  Salvage treats records as damage that
+ * stop and resync yield unchanged, so other policies see other broken rules. */
 static void compare(const perfile_bytes *in, perfile_bytes out, uint32_t on_damage,
                     const perfile_merge_summary *sum)
 {
@@ -147,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     choices c = {data, size};
     uint64_t chosen = choose(&c, 2);
     size_t first = (size_t)choose(&c, 3);
-    /* Behind the end: one with itself. */
+    /* If it is after the end, merge one capture with itself. */
     bool twice = first >= c.left;
     uint8_t *one = copy(data, twice ? c.left : first);
     uint8_t *other = twice ? NULL : copy(data + first, c.left - first);

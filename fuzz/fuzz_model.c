@@ -1,5 +1,5 @@
-/* Any bytes as what a model is fed with: its answers and lists are consistent with each other, and
- * are the same whatever the order in which records arrived. */
+/* Any bytes as input of a model.  Its answers and lists are consistent with each other, and do not
+ * depend on the order in which records arrived. */
 #include <string.h>
 
 #include "ensure.h"
@@ -9,14 +9,14 @@
 
 enum { MOST = 512 };
 
-/* The model may keep so little that it refuses records, and can be asked all the same. */
+/* The memory limit may be so low that the model rejects records; it must still answer. */
 static bool tight;
 
-/* Records of a capture that outlive their stream's place. */
+/* Copies of records that outlive their run. */
 typedef struct kept {
     perfile_record at[MOST];
     size_t n;
-    bool ties; /* two of a time, or one without: then their order counts */
+    bool ties; /* two records have the same time, or one has none: then their order matters */
 } kept;
 
 static bool is_world(uint32_t type)
@@ -39,7 +39,8 @@ static void keep(kept *k, const perfile_record *r)
     k->at[k->n++].body.ptr = bytes + 8;
 }
 
-/* Asked when the session knows everything: what it learns on the way may change a record's time. */
+/* Called when the session is complete, because facts that it collects may change a record's
+ * time. */
 static void find_ties(kept *k)
 {
     for (size_t i = 0; i < k->n; i++) {
@@ -71,7 +72,7 @@ static void feed(perfile_model *m, const perfile_record *r)
     ENSURE(st == PERFILE_OK || (tight && st == PERFILE_E_LIMIT && err.where && err.message[0]));
 }
 
-/* NULL when the limit is that tight. */
+/* Returns NULL if the limit is too low. */
 static perfile_model *new_model(const perfile_session *s)
 {
     perfile_model *m = NULL;
@@ -80,7 +81,7 @@ static perfile_model *new_model(const perfile_session *s)
     return m;
 }
 
-/* The answers for a place and a time. */
+/* Adds the answers for an address and a time to the transcript. */
 static void ask(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t addr, uint64_t time,
                 transcript *t)
 {
@@ -168,7 +169,7 @@ static void list_mappings(perfile_model *m, transcript *t)
     for (size_t i = 0; i < n; i++) {
         const perfile_mapping *a = &all[i], *before = i ? &all[i - 1] : NULL;
         ENSURE(a->name && a->build_id_size <= sizeof a->build_id);
-        /* The kernel, whose number is the greatest, may stand in front. */
+        /* The kernel, with the largest number, may come first. */
         ENSURE(!before || before->pid != a->pid || before->addr < a->addr ||
                (before->addr == a->addr && before->start <= a->start));
         tell_number(t, "pid", a->pid);
@@ -180,8 +181,8 @@ static void list_mappings(perfile_model *m, transcript *t)
     }
 }
 
-/* Feeds the records forwards or backwards and returns a hash of all that the model says then; with
- * `between` it is also asked on the way, which must not change anything. */
+/* Feeds the records forwards or backwards and returns a hash of all answers at the end.  With
+ * `between` the model is also queried meanwhile, which must not change anything. */
 static uint64_t world(const perfile_session *s, const kept *k, bool backwards, bool between)
 {
     transcript t = {0}, other = {0};
@@ -205,7 +206,7 @@ static uint64_t world(const perfile_session *s, const kept *k, bool backwards, b
     return t.hash;
 }
 
-/* The model as everyone uses it: fed while the stream is read. */
+/* The common use of a model: it is fed while the stream is read. */
 static void walk(perfile_stream *s, kept *k)
 {
     const perfile_record *r;
@@ -252,7 +253,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         find_ties(&k);
         const perfile_session *session = perfile_stream_session(s);
         uint64_t forwards = world(session, &k, false, false);
-        if (!tight) /* what is asked on the way takes memory, too */
+        if (!tight) /* queries between records take memory, too */
             ENSURE(world(session, &k, false, true) == forwards);
         if (!k.ties && !tight)
             ENSURE(world(session, &k, true, chosen & 1) == forwards);

@@ -1,5 +1,5 @@
-/* Any bytes as a capture: every record is inside, places ascend without gaps, the summary counts
- * what was yielded, and every byte of the data is in a record, behind one, or lost. */
+/* Any bytes as a capture.  Every record is in bounds, offsets increase without gaps, the summary
+ * matches the yielded records, and every byte of the data is in a record, after one, or lost. */
 #include "ensure.h"
 #include "tests/streamed.h"
 
@@ -7,11 +7,11 @@ typedef struct tally {
     uint64_t records, bytes, inner_records, inner_bytes, damages, lost;
     uint64_t sequence;
     uint64_t covered; /* the data up to here are accounted for */
-    uint64_t end;     /* of the data */
+    uint64_t end;     /* end of the data */
     uint64_t touched;
 } tally;
 
-/* Reads every byte: what a record says is its own has to be there. */
+/* Reads every byte: all bytes that belong to a record must be readable. */
 static uint64_t touch(perfile_bytes b)
 {
     uint64_t sum = 0;
@@ -25,7 +25,7 @@ static void on_damage(tally *y, const perfile_record *r, const perfile_open_opti
     y->damages++;
     y->lost += r->body.len;
     if (r->flags & PERFILE_REC_INNER) {
-        /* The rest of the decompressed stream, and then of the file. */
+        /* The rest of the decompressed stream is lost, and then the rest of the file. */
         if (o->on_damage == PERFILE_ON_DAMAGE_STOP) {
             ENSURE(r->body.len >= y->end - y->covered);
             y->covered = y->end;
@@ -33,15 +33,15 @@ static void on_damage(tally *y, const perfile_record *r, const perfile_open_opti
         return;
     }
     switch (r->damage) {
-    case PERFILE_DAMAGE_TRUNCATED_DATA: /* behind the end of the file */
+    case PERFILE_DAMAGE_TRUNCATED_DATA: /* after the end of the file */
     case PERFILE_DAMAGE_TRUNCATED_COMPRESSED:
     case PERFILE_DAMAGE_BAD_SPLIT: /* decompressed or joined bytes */
         break;
-    case PERFILE_DAMAGE_DECOMPRESS: /* of a record that was yielded, and all behind it */
+    case PERFILE_DAMAGE_DECOMPRESS: /* of a yielded record and everything after it */
         if (o->on_damage == PERFILE_ON_DAMAGE_STOP)
             y->covered = r->offset + r->body.len;
         break;
-    case PERFILE_DAMAGE_TRUNCATED_PAYLOAD: /* told at its record; lost is what is behind that */
+    case PERFILE_DAMAGE_TRUNCATED_PAYLOAD: /* reported at its record; the lost bytes are after it */
         ENSURE(r->offset < y->covered);
         y->covered += r->body.len;
         break;
@@ -77,7 +77,7 @@ static void check_extents(const perfile_container *c, uint64_t size)
     }
 }
 
-/* Where the records begin and end. */
+/* Finds the beginning and end of the records. */
 static void data_range(const perfile_container *c, uint64_t size, uint64_t *start, uint64_t *end)
 {
     *start = 16;

@@ -1,4 +1,4 @@
-/* Any bytes as a perfmon buffer: tests/perfmon_laws.h has what must hold. */
+/* Any bytes as a perfmon buffer; tests/perfmon_laws.h has the properties to check. */
 #include "tests/perfmon_laws.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     choices c = {data, size};
     const uint64_t chosen = choose(&c, 2);
     const unsigned which = (unsigned)choose(&c, 1) % (PERFMON_LAWS + 1);
-    /* A block of its own: who reads behind it is caught. */
+    /* A separate block, so that an overread is caught. */
     uint8_t *block = malloc(c.left ? c.left : 1);
     ENSURE(block);
     if (c.left)

@@ -1,5 +1,5 @@
-/* A capture that comes in pieces gives what it gives as a whole: in pipe form through a pipe, in
- * file form through a window. */
+/* A capture read in pieces gives the same as read at once: the pipe form through a pipe, the file
+ * form through a window. */
 #include "ensure.h"
 #include "tests/dripping.h"
 #include "tests/streamed.h"
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .on_damage = flags & 1 ? PERFILE_ON_DAMAGE_RESYNC : PERFILE_ON_DAMAGE_STOP,
         .as_stored = flags & 4,
     };
-    /* Spooling needs a file: the file form comes through a window instead. */
+    /* Spooling needs a file, so the file form is read through a window instead. */
     static const uint8_t pipe_size[2][8] = {{16}, {0, 0, 0, 0, 0, 0, 0, 16}};
     bool is_pipe = c.left < 16 || memcmp(data + 8, pipe_size[0], 8) == 0 ||
                    memcmp(data + 8, pipe_size[1], 8) == 0;

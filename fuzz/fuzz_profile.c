@@ -1,8 +1,8 @@
-/* Any bytes as a capture whose samples are counted by any keys (perfile/profile.h): the samples of
- * all rows are those of the capture, no total is less than what was taken there or more than all,
- * rows differ, and several threads make the same.  Or it is compared with itself, or only those
- * with one function in their call chain are counted; and the rows get call trees.  Or counts of
- * perf stat are added up, or times of threads on processors. */
+/* Any bytes as a capture with samples counted by any keys (perfile/profile.h).  The samples of all
+ * rows add up to those of the capture, no total is less than the samples taken there or more than
+ * all, rows differ, and several threads give the same.  Or the capture is compared with itself, or
+ * only samples with a certain function in their callchain are counted; and the rows get call trees.
+ * Or counts of perf stat, or times of threads on CPUs, are added up. */
 #include <string.h>
 
 #include "ensure.h"
@@ -11,7 +11,7 @@
 
 enum { AROUND = PERFILE_PROFILE_CALLERS | PERFILE_PROFILE_CALLEES };
 
-/* What is counted, and how. */
+/* The input and the options. */
 typedef struct plan {
     perfile_bytes in;
     perfile_open_options options;
@@ -30,7 +30,7 @@ static perfile_status put_all(perfile_profile *profile, perfile_stream *s, perfi
     return st;
 }
 
-/* Opens the capture; NULL if the bytes are none. */
+/* Opens the capture; returns NULL if the bytes are not one. */
 static perfile_stream *open_stream(const plan *p, const perfile_model **model)
 {
     perfile_source *source;
@@ -43,7 +43,7 @@ static perfile_stream *open_stream(const plan *p, const perfile_model **model)
     return perfile_filter_open(source, &all, &reading, &s, model, &err) == PERFILE_OK ? s : NULL;
 }
 
-/* Counts; NULL if the bytes are no capture, or a limit was exceeded. */
+/* Counts; returns NULL if the bytes are not a capture, or a limit was exceeded. */
 static perfile_profile *profile_of(const plan *p)
 {
     const perfile_model *model;
@@ -77,7 +77,7 @@ static perfile_profile *profile_of(const plan *p)
     return profile;
 }
 
-/* Compared with itself a capture has the same figures twice. */
+/* A capture compared with itself has the same numbers twice. */
 static void check_before(const perfile_profile *p, size_t i, const perfile_profile_row *row)
 {
     perfile_profile_row before;
@@ -85,7 +85,7 @@ static void check_before(const perfile_profile *p, size_t i, const perfile_profi
     ENSURE(row->samples == before.samples && row->total_period == before.total_period);
 }
 
-/* Makes trees of the first rows: no node has more than its row or than the node above it. */
+/* Makes trees of the first rows: no node is larger than its row or than its parent. */
 static void check_trees(perfile_profile *p, const plan *how)
 {
     enum { ROWS = 16, DEEPEST = 1024 };
@@ -114,7 +114,7 @@ static void check_trees(perfile_profile *p, const plan *how)
     }
 }
 
-/* Times are as many rows; nothing of them is more than what there is of all. */
+/* Checks the rows of times: none exceeds the total. */
 static void check_times(const perfile_profile *p)
 {
     perfile_profile_summary sum;
@@ -157,7 +157,7 @@ static void check_rows(const perfile_profile *p, uint32_t flags)
     ENSURE(sum.without_stack <= all && sum.without_period <= all);
 }
 
-/* Two profiles of the same, whose texts are not the same memory. */
+/* Compares two equal profiles with texts in different memory. */
 static void check_same(const perfile_profile *a, const perfile_profile *b)
 {
     perfile_profile_row x, y;
@@ -179,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                           .limits = &limits,
                           .on_damage = PERFILE_ON_DAMAGE_STOP + (uint32_t)(chosen >> 1 & 3) % 3},
               .counting = {.size = sizeof p.counting, .parent = chosen & 8 ? "a" : NULL}};
-    /* No file of this machine: what comes from a capture alone. */
+    /* Use no files of this machine: the result depends on the capture alone. */
     const perfile_symbols_options symbols = {
         .size = sizeof symbols, .flags = PERFILE_SYMBOLS_GIVEN_ONLY, .limits = &limits};
     if (chosen >> 4 & 1)
@@ -227,7 +227,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     perfile_profile *profile = profile_of(&p);
     p.counting.threads = 3;
     perfile_profile *by_threads = profile_of(&p);
-    ENSURE(!by_threads || profile); /* the limit may not suffice for the tables of each */
+    ENSURE(!by_threads || profile); /* the limit may be too low for the tables of each */
     if (profile && times)
         check_times(profile);
     else if (profile)

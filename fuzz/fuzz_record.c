@@ -1,10 +1,10 @@
-/* Any bytes as the body of any record, with any attr: decoder and walk stay inside, come to the
- * same verdict, and show the same values at places that ascend and do not overlap. */
+/* Any bytes as the body of any record, with any attr.  Decoder and walk stay in bounds, come to the
+ * same result, and show the same values, at offsets that increase and do not overlap. */
 #include "attrs.h"
 #include "tests/decoded.h"
 #include "tests/places.h"
 
-/* Both ways through the body, the trailer, or an attr that stands alone. */
+/* Parts that are decoded and walked: the body, the trailer, or a separate attr. */
 typedef enum what { BODY, TRAILER, ATTR } what;
 
 static perfile_status walk(const perfile_record *r, what w, places *p, perfile_error *err)
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         add_attr(s, swap, &c, n + 1);
     ENSURE(pf_session_resolve(s, NULL) == PERFILE_OK);
 
-    /* A block of its own, so that an overread is caught. */
+    /* A separate block, so that an overread is caught. */
     size_t n = c.left;
     uint8_t *block = malloc(n + 8);
     ENSURE(block);
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (type == PERFILE_RECORD_HEADER_ATTR)
         compare(&r, ATTR);
 
-    /* What is found without decoding. */
+    /* Fields that are found without decoding. */
     uint32_t pid, tid, cpu;
     uint64_t value, word = 0;
     perfile_record_time(&r);

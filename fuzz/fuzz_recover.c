@@ -1,5 +1,5 @@
-/* Whatever is left of any bytes is a whole capture: what recover writes is read without damage,
- * breaks no rule of severity error, and every sample in it can be taken apart. */
+/* Any bytes, recovered: the output is a complete capture that is read without damage and breaks no
+ * rule of severity error, and all its samples can be decoded. */
 #include <string.h>
 
 #include "ensure.h"

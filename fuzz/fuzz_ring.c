@@ -1,6 +1,6 @@
-/* Any control page over any data: what is handed out lies in the data area or in a copy of what
- * does, is counted once, and is the same as records and as spans; heads that move in the middle end
- * in records, damage or nothing.
+/* Any control page with any data.  Every yielded record is inside the data area or in a copy of it,
+ * is counted once, and is the same as record and as span.  If heads move meanwhile, the result is
+ * records, damage or nothing.
  *
  * Input: bytes 0 to 95 and 1024 to 1087 of the control page, then the data area. */
 #include <string.h>
@@ -28,13 +28,13 @@ static uint64_t get_word(const memory *m, size_t at)
     return v;
 }
 
-/* Any outcome will do; the sanitizers watch. */
+/* Accepts any status; the sanitizers watch. */
 static void any(perfile_status st)
 {
     ENSURE(st >= PERFILE_E_USAGE && st <= PERFILE_END);
 }
 
-/* What of the input is left, in front, zeros behind it. */
+/* Copies the next bytes of the input, padded with zeros. */
 static void pour(void *to, size_t n, const uint8_t **from, size_t *left)
 {
     size_t got = n < *left ? n : *left;
@@ -75,7 +75,7 @@ static perfile_ring *open_ring(const perfile_ring_options *o)
     return ring;
 }
 
-/* One call: its status, and the bytes it handed out. */
+/* Makes one call; returns its status and the number of yielded bytes. */
 static perfile_status one_call(const memory *m, perfile_ring *ring, bool spans, uint64_t *bytes)
 {
     const perfile_record *r;
@@ -92,7 +92,7 @@ static perfile_status one_call(const memory *m, perfile_ring *ring, bool spans, 
     return st;
 }
 
-/* Until there is nothing more; how many bytes that were.  Damage ends in at most one call. */
+/* Reads until nothing is left; returns the number of bytes.  At most one call ends in damage. */
 static uint64_t drain(const memory *m, perfile_ring *ring, bool spans, bool *damaged)
 {
     uint64_t total = 0, bytes;
@@ -107,7 +107,7 @@ static uint64_t drain(const memory *m, perfile_ring *ring, bool spans, bool *dam
     return total;
 }
 
-/* The same memory by records and by spans. */
+/* Compares records and spans of the same memory. */
 static void compare(const memory *m, const perfile_ring_options *o)
 {
     uint64_t bytes[2];
@@ -126,11 +126,11 @@ static void compare(const memory *m, const perfile_ring_options *o)
     }
     if (o->mode == PERFILE_RING_OVERWRITE)
         ENSURE(bytes[0] == bytes[1] && damaged[0] == damaged[1]);
-    else /* spans do not look at sizes */
+    else /* spans do not depend on record sizes */
         ENSURE(damaged[0] ? bytes[1] >= bytes[0] : bytes[0] == bytes[1] && !damaged[1]);
 }
 
-/* Heads that move between calls. */
+/* Moves heads between calls. */
 static void move_heads(memory *m, const perfile_ring_options *o, choices *c)
 {
     perfile_ring *ring = open_ring(o);
@@ -172,7 +172,7 @@ static void check_numbers(const memory *m, uint64_t x)
     perfile_clock clock;
     uint64_t y, z;
     if (perfile_ring_page_read(m->page, sizeof m->page, &p, sizeof p, NULL) != PERFILE_OK) {
-        ENSURE(m->page[1] & 0x0000000100000001); /* lock is odd, in either byte order */
+        ENSURE(m->page[1] & 0x0000000100000001); /* lock is odd, in one of the byte orders */
         return;
     }
     any(perfile_ring_page_count(&p, x, &y, NULL));

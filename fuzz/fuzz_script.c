@@ -1,5 +1,5 @@
-/* Any bytes as a capture, printed as `perf script` does: lines hold nothing that could drive a
- * terminal, and several threads print what one does. */
+/* Any bytes as a capture, printed like `perf script`.  No line can control a terminal, and several
+ * threads print the same as one. */
 #include "ensure.h"
 #include "limits.h"
 #include "perfile/perfile.h"
@@ -17,7 +17,7 @@ static const char *const lists[] = {
     "+bpf-output",
 };
 
-/* Prints the capture to `sink`; false if it cannot be opened or be printed so. */
+/* Prints the capture to `sink`.  Returns false if it cannot be opened or printed in this way. */
 static bool print(perfile_bytes in, const perfile_emit_options *how, perfile_sink *sink)
 {
     perfile_source *source;
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ENSURE(perfile_sink_memory("one", &one, NULL) == PERFILE_OK);
     ENSURE(perfile_sink_memory("two", &two, NULL) == PERFILE_OK);
     const bool printed = print(in, &how, one);
-    if (choice[3] >> 3 & 1) { /* threads cost more than all else */
+    if (choice[3] >> 3 & 1) { /* threads cost more than everything else */
         how.threads = 2;
         ENSURE(print(in, &how, two) == printed);
         if (printed) {

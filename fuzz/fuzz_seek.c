@@ -1,14 +1,15 @@
-/* Any bytes as a capture that is sought in: what follows a record is what followed it when the
- * capture was read from front to back, and offsets that never were a record's are safe, too.
+/* Any bytes as a capture with seeking.  The records after a seek are those that came after the same
+ * record when the capture was read in order.  Offsets at which no record begins are safe, too.
  *
- * Choices: three bytes for the policy and two places to go to. */
+ * Choices: three bytes for the policy and two positions. */
 #include "ensure.h"
 #include "limits.h"
 #include "tests/streamed.h"
 
 enum { MOST = 256 };
 
-/* A record as the walk frames it: what its bytes mean depends on what the session knows by then. */
+/* The header of a record.  Its contents are not compared, because they depend on the facts that the
+ * session has at that time. */
 typedef struct framed {
     uint64_t offset, size;
     uint32_t type, part;
@@ -24,7 +25,7 @@ static framed framed_of(const perfile_record *r)
     return (framed){r->offset, perfile_record_size(r) + r->extra.len, r->type, r->part};
 }
 
-/* Reads up to `most` records that stand in the file itself, or up to the first damage. */
+/* Reads up to `most` records that are stored directly in the file, up to the first damage. */
 static size_t read_some(perfile_stream *s, framed *out, size_t most)
 {
     const perfile_record *r;
@@ -64,7 +65,7 @@ static void seek_all(perfile_stream *s, uint64_t one, uint64_t other)
         seek_to(s, all, n, other % n);
         seek_to(s, all, n, 0);
     }
-    /* Somewhere in the data, where no record needs to begin. */
+    /* An offset in the data at which no record needs to begin. */
     uint64_t start = c->form == PERFILE_FORM_PIPE ? 16 : c->data.offset;
     if (perfile_stream_seek(s, 0, start + 8 * one + other % 8, NULL) == PERFILE_OK)
         (void)read_some(s, wild, 8);

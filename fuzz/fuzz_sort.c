@@ -1,5 +1,5 @@
-/* Any bytes, sorted: every record that can be read comes out once, and none is earlier than the one
- * before; who takes samples as bytes gets the same. */
+/* Any bytes, sorted.  Every readable record comes out once, and none is earlier than the one before
+ * it.  A reader that takes samples as bytes gets the same. */
 #include <string.h>
 
 #include "../tests/sorted.h"
@@ -30,7 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t on_damage = PERFILE_ON_DAMAGE_STOP + (size ? data[size - 1] % 3U : 0);
     perfile_bytes bytes = {block, size};
     sorted_bag in = {0}, out = {0};
-    /* Pieces whose event is described behind them have the time that was known when they came. */
+    /* Fragments have the time that was known when they came, even if their event is described after
+     * them. */
     sorted_state state = {.no_wholes = true};
     perfile_sort_options options = {.size = sizeof options,
                                     .max_memory = PERFILE_SORT_LEAST_MEMORY};

@@ -1,5 +1,5 @@
-/* Any bytes, split: parts open, are sound where the input is, and together have each record of it,
- * data once. */
+/* Any bytes, split.  Parts open, are intact where the input is, and together have each record of
+ * it; data records occur once. */
 #include "ensure.h"
 #include "limits.h"
 #include "tests/dripping.h"
@@ -13,7 +13,7 @@ static void on_finding(void *user, const perfile_finding *f)
     *errors += f->severity == PERFILE_SEVERITY_ERROR;
 }
 
-/* How many errors the checker finds. */
+/* Returns the number of errors that the checker finds. */
 static uint64_t errors_of(perfile_bytes bytes)
 {
     uint64_t errors = 0;

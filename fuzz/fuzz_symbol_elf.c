@@ -1,5 +1,5 @@
-/* Any bytes as an ELF file: its symbols are in order, the answer for an address is a symbol that
- * covers it, and no other one that covers it begins later. */
+/* Any bytes as an ELF file.  Its symbols are in order, the answer for an address is a symbol that
+ * covers it, and no other covering symbol begins later. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "perfile/symbol.h"
 #include "symbol/elf.h"
 
-/* Adds what elf.c adds; damage ends one table, not the others. */
+/* Adds the symbols that elf.c adds; damage ends one table, not the others. */
 static perfile_status fill(const pf_elf *elf, pf_symtab *t)
 {
     static const uint32_t types[] = {PF_SHT_SYMTAB, PF_SHT_DYNSYM};

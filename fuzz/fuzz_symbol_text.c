@@ -1,5 +1,5 @@
-/* Any bytes as kallsyms and as a perf-PID.map: every symbol that the parsers find covers its own
- * start, and names are single lines. */
+/* Any bytes as kallsyms and as a perf-PID.map.  Every symbol found covers its own start, and names
+ * are single lines. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Any bytes as what perfile-symbolizer answers: every text ends within the answer, there are no
- * more than were asked for, and the first answer that is none ends the conversation. */
+/* Any bytes as answers of perfile-symbolizer.  Every text ends within the answer, there are at most
+ * as many as requested, and the first invalid answer ends the connection. */
 #define _GNU_SOURCE /* SOCK_CLOEXEC */
 #include <string.h>
 #include <sys/socket.h>
@@ -9,7 +9,7 @@
 #include "symbol/helper.h"
 #include "symbol/state.h"
 
-/* True if `text` is one of the last answer. */
+/* Returns true if `text` belongs to the last answer. */
 static bool is_answer(const pf_helper *h, const char *text)
 {
     const uint8_t *p = (const uint8_t *)text;
@@ -47,7 +47,7 @@ static void find_places(pf_helper *h)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    enum { MOST = 1 << 16 }; /* bytes that a socket holds, in any case */
+    enum { MOST = 1 << 16 }; /* bytes that fit in a socket in any case */
     pf_budget budget = {.limit = 8 << 20};
     pf_helper h;
     int pair[2];
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ENSURE(write(pair[1], data, size - 1) == (ssize_t)size - 1);
     ENSURE(shutdown(pair[1], SHUT_WR) == 0);
     pf_helper_init(&h, &budget);
-    h.is_missing = true; /* it is not started again */
+    h.is_missing = true; /* it is not restarted */
     h.socket = pair[0];
     for (unsigned i = 0; i < 4 && h.socket >= 0; i++)
         if (data[size - 1] >> i & 1)

@@ -1,13 +1,13 @@
-/* Any bytes as a capture: every table of it as an Arrow stream.  Schemas and arrays keep the rules
- * of the interface (tests/arrow_rules.h), whichever columns are asked for and whoever is released
- * first; a column is the same alone as beside the others; several threads make the same rows. */
+/* Any bytes as a capture: every table of it as an Arrow stream.  Schemas and arrays obey the rules
+ * of the interface (tests/arrow_rules.h) for any selection of columns and any order of releases.  A
+ * column is the same alone as with others, and several threads make the same rows. */
 #include "../tests/arrow_rules.h"
 #include "ensure.h"
 #include "limits.h"
 #include "perfile/perfile.h"
 
 enum {
-    MOST_ROWS = 1 << 14 /* that are compared */
+    MOST_ROWS = 1 << 14 /* maximum of rows that are compared */
 };
 
 static const char *const tables[] = {"captures",
@@ -32,7 +32,8 @@ static const char *const tables[] = {"captures",
 
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
-/* A sum of the values of an array: equal for equal ones, whatever the numbers of their texts. */
+/* Returns a sum of the values of an array.  It is equal for equal values, whatever indices the
+ * dictionary gives to their texts. */
 static uint64_t sum_of(const struct ArrowSchema *s, const struct ArrowArray *a)
 {
     const size_t width = arrow_width(s->format);
@@ -60,20 +61,20 @@ static uint64_t sum_of(const struct ArrowSchema *s, const struct ArrowArray *a)
     return sum;
 }
 
-/* What a stream gave. */
+/* The result of reading a stream. */
 typedef struct outcome {
     perfile_status opened;
-    int ended; /* of the last get_next() */
+    int ended; /* result of the last get_next() */
     uint64_t rows, sum;
 } outcome;
 
-/* An answer is a limit, or that the bytes are no capture, and says what. */
+/* Checks an error: it is a limit, or the bytes are not a capture, and it has a message. */
 static void check_refusal(const perfile_error *err)
 {
     ENSURE(err->status < 0 && err->status != PERFILE_E_NOMEM && err->where && err->message[0]);
 }
 
-/* Moves a child out, and releases it behind its parent. */
+/* Moves a child out, and releases it after its parent. */
 static void release_apart(struct ArrowArray *a, uint64_t chosen)
 {
     struct ArrowArray child = {0};
@@ -126,7 +127,7 @@ static outcome read_table(perfile_bytes in, const char *table, const perfile_tab
     return x;
 }
 
-/* One column alone, with threads: the sum of it is that of the same column beside the others. */
+/* Reads one column alone, with threads: its sum is the same as together with others. */
 static void check_column(perfile_bytes in, const char *table, const perfile_table_options *all,
                          const outcome *whole, uint64_t chosen)
 {

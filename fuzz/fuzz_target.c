@@ -1,6 +1,6 @@
-/* Any bytes for any version of perf: records come out in order, whole, of types that the version
- * knows, and as many as went in but those that are counted; and for what came out nothing is left
- * to do. */
+/* Any bytes for any version of perf.  Records come out in order, complete, and with types that the
+ * version knows; their number is that of the input minus the counted losses.  A second stage on the
+ * output finds nothing to do. */
 #include <string.h>
 
 #include "base/byte_order.h"
@@ -38,7 +38,7 @@ static perfile_status open_one(const uint8_t *block, size_t size, perfile_stream
     return st;
 }
 
-/* Records that are no envelopes; false when they cannot be read to their end. */
+/* Counts records that are not envelopes.  Returns false if they cannot be read to their end. */
 static bool count_input(const uint8_t *block, size_t size, uint64_t *n)
 {
     perfile_stream *s;
@@ -57,9 +57,9 @@ static bool count_input(const uint8_t *block, size_t size, uint64_t *n)
     return st == PERFILE_END;
 }
 
-/* Records that came; UINT64_MAX when the stage refuses the capture: for versions without IDENTIFIER
- * ids have to stand at one place in all events, which those of a pipe may not when the last is
- * known. */
+/* Returns the number of yielded records.  UINT64_MAX if the stage rejects the capture: for versions
+ * without IDENTIFIER ids must be at the same position in all events, but a later event of a pipe
+ * may differ. */
 static uint64_t drain(perfile_stream *s, const pf_release *release)
 {
     const perfile_record *r;
@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ENSURE(perfile_target(s, &again, &s, NULL) == PERFILE_OK);
         ENSURE(drain(s, release) == out);
         perfile_target_get_summary(s, &twice, sizeof twice);
-        /* A chain may end with two cookies, one after the other. */
+        /* A chain may end with two cookies, one after another. */
         ENSURE(out == UINT64_MAX || chains || once.merged ||
                twice.losses + twice.dropped + twice.changed == 0);
         perfile_stream_close(s);

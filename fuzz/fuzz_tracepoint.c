@@ -1,7 +1,8 @@
-/* Any text as the description of a tracepoint, up to the first NUL, and any bytes as a payload of
- * it: values lie in the payload, each field is found by its name, a payload is printed the same way
- * twice and within the limit, also one that is cut.  Where the description is one of EventHeader,
- * the payload describes itself: these fields are read likewise, and a walk ends what it begins. */
+/* Any text, up to the first NUL, as the description of a tracepoint, and any bytes as its payload.
+ * Values are inside the payload, each field is found by its name, and a payload is printed the same
+ * way twice and within the limit, even if it is truncated.  If the description is that of an
+ * EventHeader, the payload describes itself: these fields are read in the same way, and a walk ends
+ * every group that it begins. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "trace/print.h"
 #include "trace/printk.h"
 
-/* A block of its own for each, so that reading outside of it is found. */
+/* Returns a copy in a separate block, so that reading outside of it is caught. */
 static uint8_t *copy(const uint8_t *data, size_t size)
 {
     uint8_t *block = malloc(size ? size : 1);
@@ -27,7 +28,7 @@ static const char *name_of(void *user, uint64_t address, uint64_t *offset)
     return address & 1 ? "function" : NULL;
 }
 
-/* Bytes of a value can be read. */
+/* Checks that the bytes of a value can be read. */
 static void check_stored(const perfile_field *f, const perfile_value *v)
 {
     perfile_bytes text;
@@ -45,7 +46,7 @@ static void check_stored(const perfile_field *f, const perfile_value *v)
     ENSURE(found == n);
 }
 
-/* What is open in a walk. */
+/* State of a walk. */
 typedef struct walked {
     unsigned depth;
     size_t shown;
@@ -98,7 +99,7 @@ static void check_print(const perfile_tracepoint *t, perfile_bytes payload)
     ENSURE(memcmp(first, again, n / 2) == 0 && !again[n / 2]);
 }
 
-/* The payload as an event that describes itself. */
+/* Reads the payload as an event that describes itself. */
 static void check_event(const pf_trace_format *base, perfile_bytes payload)
 {
     static const perfile_visitor visitor = {sizeof visitor, walk_value, walk_begin, walk_end};
@@ -120,7 +121,7 @@ static void check_event(const pf_trace_format *base, perfile_bytes payload)
     pf_arena_free(&arena);
 }
 
-/* The choices are in the number of bytes. */
+/* The number of bytes supplies the choices. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     pf_arena arena;

@@ -1,5 +1,6 @@
-/* Any bytes as a dump: there is a capture of it, or an error that says where.  What is made opens,
- * and comes back from its own dump, byte for byte, unless that says that something is not in it. */
+/* Any bytes as a dump.  The result is a capture, or an error with a position.  The capture opens,
+ * and its own dump gives the same capture again, byte for byte, unless the dump says that it is
+ * incomplete. */
 #include <string.h>
 
 #include "ensure.h"
@@ -22,7 +23,7 @@ static void on_note(void *user, const perfile_note *note)
     m->notes++;
 }
 
-/* Makes a capture of a dump; in drops: it comes through a pipe. */
+/* Makes a capture from a dump.  With `pipe` it is read in small pieces through a pipe. */
 static void undump(perfile_bytes dump, bool pipe, made *m)
 {
     const perfile_source_options how = {.size = sizeof how, .limits = &small_limits};
@@ -45,7 +46,7 @@ static void undump(perfile_bytes dump, bool pipe, made *m)
     ENSURE(m->st == PERFILE_E_LIMIT || err.offset <= dump.len);
 }
 
-/* Dumps a capture; false: it is none that can be read as a whole. */
+/* Dumps a capture.  Returns false if it cannot be read completely. */
 static bool dump_of(perfile_bytes capture, perfile_sink **dump)
 {
     const perfile_open_options how = {

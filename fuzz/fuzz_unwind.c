@@ -1,8 +1,8 @@
-/* Any bytes as call frame information, registers and a copied stack: entries are in order, rules
- * name registers that exist, each once, and the stack pointer never goes down from frame to frame.
+/* Any bytes as call frame information, registers and a copied stack.  Entries are in order, rules
+ * name existing registers, each once, and the stack pointer never decreases from frame to frame.
  *
- * From the end of the input: a byte of choices, three registers, the stack; in front of them the
- * section. */
+ * From the end of the input: a byte of choices, three registers, the stack; the section is before
+ * them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +11,11 @@
 #include "ensure.h"
 #include "symbol/unwind.h"
 
-#define SECTION UINT64_C(0x400078) /* where the seeds have it */
+#define SECTION UINT64_C(0x400078) /* its address in the seeds */
 #define STACK   UINT64_C(0x7ffc00001000)
 enum { STACK_BYTES = 256, REGISTERS = 3 * 8, FRAMES = 127 };
 
-/* The rule of an address, which makes sense. */
+/* Finds the rule of an address and checks that it is valid. */
 static bool rule_at(pf_cfi *cfi, uint64_t pc, pf_unwind_rule *rule, pf_where *wheres)
 {
     uint64_t seen = 0;
@@ -31,7 +31,7 @@ static bool rule_at(pf_cfi *cfi, uint64_t pc, pf_unwind_rule *rule, pf_where *wh
     return true;
 }
 
-/* Walks the stack from an address on. */
+/* Walks the stack, beginning at an address. */
 static void walk(pf_cfi *cfi, const pf_unwind_machine *m, pf_unwind_frame frame,
                  const pf_unwind_stack *stack)
 {

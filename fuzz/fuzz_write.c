@@ -1,5 +1,6 @@
-/* Any calls of the writer, in any order: what perfile_writer_finish() accepts is a capture without
- * damage, and no rule on containers is broken; what is refused is refused in words. */
+/* Any calls of the writer, in any order.  If perfile_writer_finish() succeeds, the output is a
+ * capture without damage and breaks no rule about containers.  Every rejected call has a
+ * message. */
 #include <string.h>
 
 #include "attrs.h"
@@ -8,8 +9,8 @@
 typedef struct fuzzed {
     perfile_writer *w;
     choices c;
-    perfile_bytes bytes; /* what payloads and bodies are cut from */
-    uint64_t records;    /* that were taken */
+    perfile_bytes bytes; /* the source of payloads and bodies */
+    uint64_t records;    /* number of accepted records */
     bool swap;
 } fuzzed;
 
@@ -17,7 +18,7 @@ static perfile_bytes cut(fuzzed *f)
 {
     size_t n = (size_t)choose(&f->c, 1);
     if (n >= 250)
-        n = (n - 249) * 16384; /* more than a record holds, too */
+        n = (n - 249) * 16384; /* may be larger than a record can be */
     if (n > f->bytes.len)
         n = f->bytes.len;
     return (perfile_bytes){f->bytes.ptr, n};
@@ -61,7 +62,7 @@ static void add_new_event(fuzzed *f, perfile_error *err)
     tell(perfile_writer_add_event(f->w, &e, NULL, err), err);
 }
 
-/* A record as stored, of any type; what it announces behind it follows, or not. */
+/* Writes a record as stored, of any type.  The bytes that it announces after it follow, or not. */
 static void put_stored(fuzzed *f, perfile_error *err)
 {
     uint8_t bytes[272] = {0};
@@ -79,7 +80,7 @@ static void put_stored(fuzzed *f, perfile_error *err)
                         .flags = f->swap ? PERFILE_REC_SWAPPED : 0,
                         .part = (uint32_t)choose(&f->c, 1) % 3};
     perfile_status st = perfile_writer_put(f->w, &r, err);
-    if (st == PERFILE_E_USAGE) { /* with what it has behind it, when that is not too much */
+    if (st == PERFILE_E_USAGE) { /* it has bytes after it, at most 255 here */
         r.extra.len = (size_t)choose(&f->c, 1);
         st = perfile_writer_put(f->w, &r, err);
     }

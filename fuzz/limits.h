@@ -1,6 +1,6 @@
-/* How much memory a target may use: little, so that an input that asks for more is an error and not
- * a slow run.  The window of zstd is that of its usual levels: with less, no compressed seed would
- * be read. */
+/* Memory limits of targets.  They are low, so that an input that asks for more causes an error and
+ * not a slow run.  The zstd window is that of its common levels: with a smaller one no compressed
+ * seed could be read. */
 #ifndef FUZZ_LIMITS_H
 #define FUZZ_LIMITS_H
 

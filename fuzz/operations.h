@@ -1,5 +1,5 @@
-/* What a program does with a capture: one call for each, from a source to a sink.  For targets to
- * which it matters where the bytes come from and go to, and what fails on the way. */
+/* Operations that a program applies to a capture: one call for each, from a source to a sink.  For
+ * targets that vary where the bytes come from and go to, and which call fails. */
 #ifndef FUZZ_OPERATIONS_H
 #define FUZZ_OPERATIONS_H
 
@@ -14,21 +14,21 @@ enum {
     OPERATION_CONVERT,
     OPERATION_FILTER,
     OPERATION_SORT,
-    OPERATION_SPLIT, /* to files called `pattern` */
+    OPERATION_SPLIT, /* to files named `pattern` */
     OPERATION_RECOVER,
-    OPERATION_MERGE,   /* with nothing else: to one file, by time */
-    OPERATION_ARCHIVE, /* pack, check, list and repair it; the sink gets what comes out again */
+    OPERATION_MERGE,   /* of this capture alone: to one file, by time */
+    OPERATION_ARCHIVE, /* pack, check, list, repair; the sink gets the unpacked capture */
     OPERATIONS
 };
 
 typedef struct operation {
     unsigned what;       /* OPERATION_… */
-    unsigned variant;    /* of it */
+    unsigned variant;    /* of this operation */
     uint32_t on_damage;  /* PERFILE_ON_DAMAGE_STOP … */
-    const char *pattern; /* of SPLIT */
+    const char *pattern; /* for SPLIT */
 } operation;
 
-/* These write a capture to the sink when they succeed. */
+/* Returns true for operations that write a capture to the sink when they succeed. */
 static inline bool operation_writes(unsigned what)
 {
     return what == OPERATION_CONVERT || what == OPERATION_FILTER || what == OPERATION_SORT ||
@@ -184,7 +184,7 @@ static inline void operation_found(void *user, const perfile_archive_finding *f)
     (void)user, (void)f;
 }
 
-/* Packs a capture as it is into memory; *below is the archive. */
+/* Packs a capture unchanged into memory; *below is the archive. */
 static inline perfile_status operate_pack(const operation *o, perfile_source *source,
                                           perfile_sink **below, perfile_error *err)
 {
@@ -204,7 +204,7 @@ static inline perfile_status operate_pack(const operation *o, perfile_source *so
         return st;
     }
     st = perfile_convert_capture(source, sink, &as_is, NULL, 0, err);
-    /* The archive outlives the sink that has packed it. */
+    /* The archive outlives the sink that packed it. */
     if (st == PERFILE_OK)
         st = perfile_sink_take(memory, &bytes, &len, err);
     perfile_sink_close(sink);
@@ -217,7 +217,7 @@ static inline perfile_status operate_pack(const operation *o, perfile_source *so
     return st;
 }
 
-/* Looks at all of an archive, and repairs it to `repaired`. */
+/* Reads and verifies all of an archive, and repairs it to `repaired`. */
 static inline perfile_status operate_look(perfile_bytes bytes, perfile_sink *repaired,
                                           perfile_error *err)
 {
@@ -271,7 +271,7 @@ static inline perfile_status operate_archive(const operation *o, perfile_source 
     return st;
 }
 
-/* Closes `source` in any case; `sink` stays the caller's. */
+/* Always closes `source`; the caller keeps `sink`. */
 static inline perfile_status operate(const operation *o, perfile_source *source, perfile_sink *sink,
                                      perfile_error *err)
 {

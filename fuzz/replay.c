@@ -1,11 +1,11 @@
-/* main() for a fuzz target without libFuzzer: runs it on each file named, and on each file of each
- * folder named (one level).  An input that cannot be read, and no input at all, are failures: a
+/* main() for a fuzz target without libFuzzer: runs it on each named file, and on each file of each
+ * named directory (one level).  An input that cannot be read, or no input at all, is a failure: a
  * replay that never reached its inputs proves nothing.
  *
- * Behind "--choices=N" stand folders with captures that somebody recorded.  Each of them, cut where
- * it is long, is an input as well, with the last N bytes of one of the seeds behind it: the next
- * seed for the next capture.  With "--choices=words" it is what stands behind the last NUL. Folders
- * that are not there are passed over: not everybody has these captures. */
+ * The arguments after "--choices=N" are directories with recorded captures.  Each capture,
+ * truncated if it is long, is an input as well: the last N bytes of a seed are appended to it,
+ * those of the next seed for the next capture.  With "--choices=words" it is the part after the
+ * last NUL of the seed.  Missing directories are skipped, because these captures are optional. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -18,14 +18,14 @@
 enum {
     MOST_TAILS = 512,
     MOST_TAIL = 256,
-    MOST_CAPTURE = 16 << 10, /* what is behind that is cut */
-    MOST_DEPTH = 4           /* of folders in folders */
+    MOST_CAPTURE = 16 << 10, /* the rest is cut off */
+    MOST_DEPTH = 4           /* of nested directories */
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned long n_inputs, n_captures;
-static const char *choices; /* NULL: these are seeds */
+static const char *choices; /* NULL while inputs are seeds */
 static struct {
     uint8_t bytes[MOST_TAIL];
     size_t n;
@@ -38,7 +38,7 @@ static int complain(const char *path)
     return -1;
 }
 
-/* Keeps the end of a seed: as many bytes as any target takes choices from. */
+/* Stores the end of a seed: as many bytes as any target uses for choices. */
 static void keep_tail(const uint8_t *data, size_t size)
 {
     if (n_tails == MOST_TAILS)
@@ -48,7 +48,7 @@ static void keep_tail(const uint8_t *data, size_t size)
     tails[n_tails++].n = n;
 }
 
-/* The choices of the next seed. */
+/* Returns the choices of the next seed. */
 static size_t next_tail(const uint8_t **tail)
 {
     *tail = NULL;
@@ -57,7 +57,7 @@ static size_t next_tail(const uint8_t **tail)
     size_t which = n_captures % n_tails, n = tails[which].n, want = 1;
     if (strcmp(choices, "words") != 0)
         want = (size_t)strtoul(choices, NULL, 10);
-    else /* the last byte is a choice of its own, whatever it is */
+    else /* the last byte is a separate choice, whatever its value */
         while (want < n && tails[which].bytes[n - want - 1])
             want++;
     want += strcmp(choices, "words") == 0 && want < n; /* the NUL itself */
@@ -93,7 +93,7 @@ static int replay_file(const char *path, size_t size)
         else
             keep_tail(data, size);
         n_inputs++;
-        /* Named before the run: after a crash the last line is the culprit. */
+        /* Printed before the run: after a crash the last line names the input. */
         fprintf(stderr, "replay: %s (%zu bytes)\n", path, size);
         LLVMFuzzerTestOneInput(data, size + more);
     }

@@ -1,5 +1,5 @@
-/* A folder for the files of a target, in TMPDIR or /tmp: best on tmpfs, as run.sh has it.  It is
- * looked at from outside of the library, and removed when the process ends. */
+/* A directory for the files of a target, in TMPDIR or /tmp; run.sh puts it on tmpfs.  It is
+ * examined without the library, and removed when the process ends. */
 #ifndef FUZZ_SCRATCH_H
 #define FUZZ_SCRATCH_H
 
@@ -17,12 +17,12 @@
 static char scratch_path[512]; /* "/tmp/perfile-scratch-abcdef" */
 static int scratch_fd = -1;
 
-enum { SCRATCH_MOST = 256 /* entries that are looked at: split may write more */ };
+enum { SCRATCH_MOST = 256 /* entries that are examined; split may write more */ };
 
 typedef struct scratch_entry {
     char name[256];
     bool directory;
-    uint64_t hash; /* of name and contents, those of a directory included */
+    uint64_t hash; /* of name and contents, including those of a directory */
 } scratch_entry;
 
 static inline uint64_t scratch_mix(uint64_t hash, const void *bytes, size_t n)
@@ -33,7 +33,8 @@ static inline uint64_t scratch_mix(uint64_t hash, const void *bytes, size_t n)
     return hash;
 }
 
-/* What is in a regular file, to be released with free(); nothing for a link or directory. */
+/* Returns the contents of a regular file, to be released with free(); empty for a link or
+ * directory. */
 static inline perfile_bytes scratch_read(int folder, const char *name)
 {
     struct stat st;
@@ -59,7 +60,7 @@ static inline uint64_t scratch_hash(int folder, const char *name)
     return hash;
 }
 
-/* Calls `each` for all entries of a folder, "." and ".." excepted. */
+/* Calls `each` for all entries of a directory except "." and "..". */
 static inline void scratch_each(int folder, void (*each)(int folder, const char *name, void *user),
                                 void *user)
 {
@@ -85,7 +86,7 @@ static inline int scratch_open_folder(int folder, const char *name)
 
 typedef struct scratch_entries {
     scratch_entry at[SCRATCH_MOST];
-    size_t n, all; /* only the first ones are in `at` */
+    size_t n, all; /* `all` counts all entries; only the first `n` are in `at` */
 } scratch_entries;
 
 static inline void scratch_add(int folder, const char *name, void *user)
@@ -106,7 +107,7 @@ static inline void scratch_add(int folder, const char *name, void *user)
     }
 }
 
-/* Whether there is an entry of that name, and what it is. */
+/* Finds an entry by name and describes it in *e. */
 static inline bool scratch_find(const char *name, scratch_entry *e)
 {
     static scratch_entries list;
@@ -132,7 +133,7 @@ static inline void scratch_unlink(int folder, const char *name, void *user)
         return;
     int fd = scratch_open_folder(folder, name);
     if (fd >= 0) {
-        scratch_each(fd, scratch_unlink, NULL); /* as deep as the library writes: two levels */
+        scratch_each(fd, scratch_unlink, NULL); /* the library writes at most two levels */
         close(fd);
         (void)unlinkat(folder, name, AT_REMOVEDIR);
     }
@@ -150,7 +151,7 @@ static inline void scratch_put(int folder, const char *name, perfile_bytes bytes
     close(fd);
 }
 
-/* The directory `name` with `n` files: data, data.0, data.1 … */
+/* Makes the directory `name` with `n` files: data, data.0, data.1 … */
 static inline void scratch_put_directory(const char *name, const perfile_bytes *files, size_t n)
 {
     ENSURE(mkdirat(scratch_fd, name, 0700) == 0);
@@ -183,7 +184,7 @@ static inline void scratch_begin(void)
     ENSURE(scratch_fd >= 0 && atexit(scratch_end) == 0);
 }
 
-/* The lowest free descriptor: a greater one than before says that some were left open. */
+/* Returns the lowest free descriptor.  If it is larger than before, some were left open. */
 static inline int scratch_descriptor(void)
 {
     int fd = dup(scratch_fd);

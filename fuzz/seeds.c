@@ -1,5 +1,5 @@
 /* seeds FOLDER: writes the seeds of all targets into FOLDER/open, pipe, record …, and
- * FOLDER/../perfile.dict.  They come from the tables and from generated captures alone. */
+ * FOLDER/../perfile.dict.  They are made only from the tables and from generated captures. */
 #include "seeds.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ void seeds_put(const char *folder, const char *target, const char *name, const b
     }
 }
 
-/* The choices of fuzz_record.c and fuzz_encode.c stand behind the body, the last first. */
+/* The choices of fuzz_record.c and fuzz_encode.c are after the body, last one first. */
 static void put_record(const char *folder, const pf_row *row, dice *d)
 {
     build_attr_plan plan = roll_plan(d);
@@ -75,7 +75,7 @@ static void put_feature(const char *folder, const pf_row *row, dice *d)
     pf_session_free(s);
 }
 
-/* A ring with records that wrap; the choices of fuzz_ring.c stand behind it, the last first. */
+/* A ring with records that wrap, then the choices of fuzz_ring.c, last one first. */
 static void put_ring(const char *folder, const char *name, uint8_t mode, uint64_t head,
                      uint64_t tail, const uint16_t *sizes)
 {
@@ -128,8 +128,8 @@ static void put_rings(const char *folder)
     put_ring(folder, "overwrite-bad-size", 2, UINT64_C(0) - 1000, 0, bad);
 }
 
-/* Spans with the choices of fuzz_live.c behind them, the last first: lengths of spans, the events,
- * byte order and policy. */
+/* Spans, then the choices of fuzz_live.c, last one first: lengths of spans, the events, byte order
+ * and policy. */
 static void put_live(const char *folder, const char *name, uint8_t act, unsigned bad_size)
 {
     builder b = {.swap = act & 1};
@@ -162,15 +162,15 @@ static void put_lives(const char *folder)
     put_live(folder, "size-beyond", 2, 60000);
 }
 
-/* `value` as the choices of `bytes` bytes: the last one is taken first, as the highest. */
+/* Appends `value` as a choice of `bytes` bytes: the last byte is read first, as the highest. */
 static void build_choices(builder *b, uint64_t value, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)
         build_u8(b, (uint8_t)(value >> 8 * i));
 }
 
-/* An archive with the choices of fuzz_archive_verify.c: what is done with it, the capture, and more
- * of that. */
+/* An archive with the choices of fuzz_archive_verify.c: the operation, the capture, and more
+ * choices of the operation. */
 static void put_verified(const char *folder, const char *name, builder *archive)
 {
     const size_t whole = archive->b.len;
@@ -184,7 +184,8 @@ static void put_verified(const char *folder, const char *name, builder *archive)
     archive->b.len = whole;
 }
 
-/* A capture with the choices of fuzz_archive_pack.c: packed as one, and as bytes with a script. */
+/* A capture with the choices of fuzz_archive_pack.c: packed as a capture, and as bytes with a
+ * script. */
 static void put_packed(const char *folder, const char *name, builder *capture, unsigned turn)
 {
     const size_t whole = capture->b.len;
@@ -238,7 +239,7 @@ static void put_archives(const char *folder)
     }
 }
 
-/* An archive as the packer makes it: META, records in columns with a zone, META, INDEX, END. */
+/* An archive like those of the packer: META, records in columns with a zone, META, INDEX, END. */
 static void put_columns_archive(const char *folder, const built_columns *example)
 {
     static const uint8_t part[] = "\xa1\x65parts\xa1\x00\xa1\x66"
@@ -308,7 +309,7 @@ static void put_zone(const char *folder, unsigned form)
     build_clear(&b);
 }
 
-/* What META says of a directory: when it begins, and when it is complete. */
+/* The META maps of a directory: at its beginning, and when it is complete. */
 static void put_metas(const char *folder)
 {
     static const uint8_t attr[64] = {1, [4] = 64};
@@ -354,8 +355,8 @@ static void put_archive_meta(const char *folder)
     put_metas(folder);
 }
 
-/* A payload of the codec COLUMNS: with small streams, with frames, with compressed frames.  The
- * choice of fuzz_columns.c, the decoded size, stands behind it. */
+/* A payload of the codec COLUMNS: with small streams, with frames, with compressed frames.  Then
+ * the choice of fuzz_columns.c, the decoded size. */
 static void put_columns(const char *folder)
 {
     static const char *const names[] = {"small", "frames", "packed"};
@@ -377,7 +378,7 @@ static void put_columns(const char *folder)
     }
 }
 
-/* The choices of fuzz_expr.c stand behind text, NUL and body. */
+/* Text, NUL and body, then the choices of fuzz_expr.c. */
 static void put_expressions(const char *folder)
 {
     static const char *const texts[] = {
@@ -415,8 +416,8 @@ static void put_expressions(const char *folder)
     }
 }
 
-/* Samples whose call chains come later: one that is completed, one that is not, and a mapping with
- * a build id among them. */
+/* Samples with callchains that come later: one that is completed, one that is not, and a mapping
+ * with a build id among them. */
 static void put_chains(const char *folder, bool swap)
 {
     const build_attr_plan plan = {.type = 1,
@@ -474,8 +475,8 @@ static void put_chains(const char *folder, bool swap)
     build_clear(&b);
 }
 
-/* The choices of fuzz_merge.c: flags, form, damage, an offset; in front of them where the second
- * capture begins. */
+/* The choices of fuzz_merge.c: flags, form, damage, an offset; before them the beginning of the
+ * second capture. */
 static void put_pairs(const char *folder)
 {
     for (unsigned i = 0; i < 2 * CAPTURE_FORMS; i++) {
@@ -499,7 +500,7 @@ static void put_pairs(const char *folder)
     }
 }
 
-/* The dump of a capture, for fuzz_undump.c; nothing if it is none. */
+/* Writes the dump of a capture, for fuzz_undump.c; nothing if it is not a capture. */
 static void put_dump(const char *folder, const char *name, const builder *capture)
 {
     const perfile_open_options how = {.size = sizeof how, .as_stored = true};
@@ -531,7 +532,7 @@ static void put_dump(const char *folder, const char *name, const builder *captur
     perfile_stream_close(s);
 }
 
-/* Seeds of the targets that look at all that is done with a capture. */
+/* Seeds of the targets that apply all operations to a capture. */
 static void put_whole(const char *folder, const char *name, const builder *capture, unsigned turn)
 {
     static const unsigned froms[] = {0, 1, 2, 3, 4};
@@ -541,27 +542,27 @@ static void put_whole(const char *folder, const char *name, const builder *captu
     build_bytes(&b, capture->b.ptr, capture->b.len);
     const size_t whole = b.b.len;
     for (unsigned i = 0; i < 3; i++) {
-        /* fuzz_emit.c: text; JSON Lines and CBOR; with damage passed over */
+        /* fuzz_emit.c: text; JSON Lines and CBOR; with damage skipped */
         static const uint64_t how[] = {0x20, 0x07, 0x0b};
         b.b.len = whole;
         build_choices(&b, how[i] ^ (turn & 1) << 7 ^ (turn & 2) << 7, 2);
         snprintf(numbered, sizeof numbered, "%s-%u", name, i);
         seeds_put(folder, "emit", numbered, &b);
     }
-    /* fuzz_export.c: keys, weights and marks in turns; twice the same capture */
+    /* fuzz_export.c: alternating keys, weights and marks; twice the same capture */
     b.b.len = whole;
     build_choices(&b, 1 | (turn * 41 & 0x1fe) | (turn * 512 & 0xfe00), 2);
     seeds_put(folder, "export", name, &b);
-    /* fuzz_tables.c: damage, tables and columns in turns */
+    /* fuzz_tables.c: alternating damage, tables and columns */
     b.b.len = whole;
     build_choices(&b, 1 | turn % 3 << 1 | (turn & 1) << 3 | (turn * 2654435761U >> 8 & 0xfffff0),
                   3);
     seeds_put(folder, "tables", name, &b);
-    /* fuzz_profile.c: keys in turns */
+    /* fuzz_profile.c: alternating keys */
     b.b.len = whole;
     build_choices(&b, 1 | ((turn * 2654435761U >> 16) & 0x1ff8), 2);
     seeds_put(folder, "profile", name, &b);
-    /* fuzz_script.c: fields in turns, all lines of side-band, one or two threads */
+    /* fuzz_script.c: alternating fields, all lines of side-band, one or two threads */
     b.b.len = whole;
     build_choices(&b, turn % 8 | (turn & 1) * UINT64_C(0xffff00) | (turn & 2) << 26, 4);
     seeds_put(folder, "script", name, &b);
@@ -583,7 +584,7 @@ static void put_whole(const char *folder, const char *name, const builder *captu
     build_clear(&b);
 }
 
-/* The files of a directory one after the other, with their lengths behind them. */
+/* The files of a directory, one after another, then their lengths. */
 static void put_directory(const char *folder, const char *name, const builder *first, unsigned turn)
 {
     builder b = {.swap = false}, part = {.swap = first->swap};
@@ -597,7 +598,7 @@ static void put_directory(const char *folder, const char *name, const builder *f
             capture_stream(&part, 2 + k);
             build_bytes(&b, part.b.ptr, part.b.len);
         }
-        /* Read from the end: choices, odd files, the length of each but the last. */
+        /* Read from the end: choices, odd files, the length of each file except the last. */
         if (n > 1)
             build_choices(&b, part.b.len, 2);
         if (n > 0)
@@ -614,7 +615,7 @@ static void put_directory(const char *folder, const char *name, const builder *f
     build_clear(&part);
 }
 
-/* Forms of which there is no other generator: see tests/hostile/every/forms.c. */
+/* Forms without another generator: see tests/hostile/every/forms.c. */
 static void put_forms(const char *folder)
 {
     static const char *const names[] = {"version1", "tracepoint"};
@@ -695,7 +696,7 @@ int main(int argc, char **argv)
         b.b.len--;
         build_u8(&b, (uint8_t)(form % 3));
         seeds_put(argv[1], "open", name, &b);
-        build_u8(&b, (uint8_t)(form * 11)); /* where to: see fuzz_seek.c */
+        build_u8(&b, (uint8_t)(form * 11)); /* target offsets: see fuzz_seek.c */
         build_u8(&b, (uint8_t)(form % 4));
         seeds_put(argv[1], "seek", name, &b);
         b.b.len -= 2;

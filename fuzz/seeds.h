@@ -7,10 +7,10 @@
 /* Writes FOLDER/TARGET/NAME. */
 void seeds_put(const char *folder, const char *target, const char *name, const builder *b);
 
-/* Command lines: each option of each command once, on captures of every form. */
+/* Writes command lines: each option of each command once, on captures of every form. */
 void seeds_put_commands(const char *folder);
 
-/* Files with symbols. */
+/* Writes files with symbols. */
 void seeds_put_symbols(const char *folder);
 
 #endif

@@ -1,5 +1,5 @@
-/* Seeds of fuzz_command.c.  The commands are those of commands.def, their options those that --help
- * tells of, so that none is forgotten; only what options take is written down here. */
+/* Seeds of fuzz_command.c.  The commands come from commands.def, their options from --help, so none
+ * is forgotten; only values of options are listed here. */
 #include <getopt.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ static const struct {
 #include "cli/commands.def"
 };
 
-/* What a command needs besides an option. */
+/* Returns the words that a command needs besides an option. */
 static const char *usual_of(const char *command)
 {
     static const char *const usual[][2] = {{"list", "threads"},     {"convert", "-o\nout"},
@@ -30,7 +30,7 @@ static const char *usual_of(const char *command)
 
 enum { MOST_VALUES = 10 };
 
-/* By the word that --help has for it; several are used in turn. */
+/* Values by the word that --help uses for them; several are used in turn. */
 static const struct {
     const char *of;
     const char *words[MOST_VALUES];
@@ -85,7 +85,7 @@ static void put_line(const char *folder, const char *command, const char *option
     char name[128];
     builder b;
     unsigned form = turn % (2 * CAPTURE_FORMS);
-    /* Where an option stands for what is usual, the usual stays away. */
+    /* If an option replaces a word that the command needs, that word is left out. */
     const char *usual = usual_of(command);
     if (option && usual && strcmp(option, "--output") == 0)
         usual = strcmp(command, "merge") == 0 ? "ref" : NULL;
@@ -107,7 +107,7 @@ static void put_line(const char *folder, const char *command, const char *option
     }
     if (strcmp(command, "split") == 0 && turn % 2)
         build_bytes(&b, "\n--records\n2", 12);
-    build_u8(&b, (uint8_t)(4 + turn % 4 / 3)); /* of four a directory */
+    build_u8(&b, (uint8_t)(4 + turn % 4 / 3)); /* one in four is a directory */
     turn++;
     snprintf(name, sizeof name, "%s%s-%s", command, option ? option : "", value ? value : "");
     for (char *at = name; *at; at++)
@@ -117,7 +117,8 @@ static void put_line(const char *folder, const char *command, const char *option
     build_clear(&b);
 }
 
-/* "  -o, --output OUT   the new capture", "  --compress[=LEVEL] …": one seed for each value. */
+/* Parses "  -o, --output OUT   the new capture", "  --compress[=LEVEL] …": one seed for each
+ * value. */
 static void put_option(const char *folder, const char *command, char *help)
 {
     char *option = strstr(help, "--");

@@ -46,7 +46,7 @@ static void put_answer(builder *b, uint32_t n, const void *part, size_t size)
     build_bytes(b, part, size);
 }
 
-/* Answers of perfile-symbolizer, and what is asked for. */
+/* Answers of perfile-symbolizer, and the requests. */
 static void put_answers(const char *folder)
 {
     static const char names[] = "a::b\0\0a::b", places[] = "\7\0\0\0inner\0a.c\0\0\0\0\0outer\0";

@@ -1,7 +1,7 @@
-/* Whether output is what its form promises: JSON, CBOR, text for a terminal.
+/* Checks that output obeys the rules of its form: JSON, CBOR, text for a terminal.
  *
- * Small checkers of their own, which share nothing with the emitters, so that they cannot share a
- * mistake with them either.  None of them recurses: what is open stands on a stack. */
+ * The checkers share nothing with the emitters, so that they cannot share a mistake with them.
+ * None of them recurses: open objects are on a stack. */
 #ifndef FUZZ_WELLFORMED_H
 #define FUZZ_WELLFORMED_H
 
@@ -11,11 +11,11 @@
 #include "perfile/base.h"
 
 enum {
-    WELL_DEPTH = 64, /* no output of ours nests deeper */
-    WELL_KEYS = 256  /* open at a time: of the objects that are not closed yet */
+    WELL_DEPTH = 64, /* the library's output never nests deeper */
+    WELL_KEYS = 256  /* maximum of keys in open objects */
 };
 
-/* Bytes of the UTF-8 character at `p`, 0 when it is none. */
+/* Returns the bytes of the UTF-8 character at `p`; 0 if it is invalid. */
 static inline size_t well_character(const uint8_t *p, const uint8_t *end)
 {
     if (p == end)
@@ -36,8 +36,8 @@ static inline size_t well_character(const uint8_t *p, const uint8_t *end)
     return value >= least[n] && value < 0x110000 && !surrogate ? n : 0;
 }
 
-/* Text that does nothing to a terminal: UTF-8 without control characters but line ends and
- * `control`. */
+/* Returns true for text that does not control a terminal: UTF-8 without control characters except
+ * line ends and `control`. */
 static inline bool well_printable(perfile_bytes text, char control)
 {
     const uint8_t *p = text.ptr, *end = p + text.len;
@@ -61,13 +61,14 @@ static inline bool well_table(perfile_bytes text)
     return well_printable(text, '\t');
 }
 
-/* The names of the members of all objects that are open, to find one that comes twice. */
+/* The member names of all open objects, to find duplicates. */
 typedef struct well_keys {
     perfile_bytes at[WELL_KEYS];
     size_t n;
 } well_keys;
 
-/* Names of an object beyond WELL_KEYS are not looked at. */
+/* Adds a name; returns false if the object already has it.  Names beyond WELL_KEYS are not
+ * checked. */
 static inline bool well_key(well_keys *keys, size_t first, perfile_bytes key)
 {
     for (size_t i = first; i < keys->n; i++)
@@ -169,18 +170,18 @@ static inline bool well_json_scalar(well_json_reader *j)
     return j->p != j->end && *j->p == '"' ? well_json_string(j, &inside) : well_json_number(j);
 }
 
-/* One value, and no name twice in an object.  What is behind it stays. */
+/* Reads one value, in which no object has a name twice.  The bytes after it are not read. */
 static inline bool well_json_value(well_json_reader *j)
 {
     struct {
         bool object;
-        size_t keys; /* that stood on the stack of names when it began */
+        size_t keys; /* number of names when it began */
     } open[WELL_DEPTH];
     size_t depth = 0;
     perfile_bytes key;
     j->keys.n = 0;
     for (bool first = false;; first = false) {
-        /* A value, or the end of what was just opened. */
+        /* Read a value, or the end of the object or array that was just opened. */
         bool object = well_json_is(j, '{');
         if (object || well_json_is(j, '[')) {
             if (depth == WELL_DEPTH)
@@ -210,7 +211,7 @@ static inline bool well_json_value(well_json_reader *j)
     }
 }
 
-/* Values of JSON with nothing but space between them; *n of them. */
+/* Returns true for JSON values separated only by white space; *n receives their number. */
 static inline bool well_json(perfile_bytes bytes, uint64_t *n)
 {
     static well_json_reader j;
@@ -225,7 +226,8 @@ static inline bool well_json(perfile_bytes bytes, uint64_t *n)
     }
 }
 
-/* JSON Lines: a value on each line, and the last one is ended, too; *n of them. */
+/* Returns true for JSON Lines: each line is a value and ends with a newline, including the last.
+ * *n receives their number. */
 static inline bool well_json_lines(perfile_bytes bytes, uint64_t *n)
 {
     static well_json_reader j;
@@ -243,7 +245,7 @@ static inline bool well_json_lines(perfile_bytes bytes, uint64_t *n)
     return true;
 }
 
-/* The head of a CBOR item: major type, and its argument; `indefinite` for 31. */
+/* Reads the head of a CBOR item: major type and argument; `indefinite` if the latter is 31. */
 static inline bool well_cbor_head(const uint8_t **p, const uint8_t *end, unsigned *major,
                                   uint64_t *value, bool *indefinite)
 {
@@ -266,13 +268,13 @@ static inline bool well_cbor_head(const uint8_t **p, const uint8_t *end, unsigne
 
 typedef struct well_cbor_open {
     bool map, indefinite;
-    uint64_t left; /* items to come, when that is known */
-    uint64_t n;    /* that came */
-    size_t keys;   /* that stood on the stack of names when it began */
+    uint64_t left; /* items to come, if known */
+    uint64_t n;    /* items so far */
+    size_t keys;   /* number of names when it began */
 } well_cbor_open;
 
-/* Items of well-formed CBOR one after the other; *n of them.  As format/dump.cddl has it, the keys
- * of maps are text, and none comes twice; strings are in one piece. */
+/* Returns true for a sequence of well-formed CBOR items; *n receives their number.  As
+ * format/dump.cddl requires, map keys are text and unique, and strings are not chunked. */
 static inline bool well_cbor(perfile_bytes bytes, uint64_t *n)
 {
     static well_keys keys;
@@ -320,7 +322,7 @@ static inline bool well_cbor(perfile_bytes bytes, uint64_t *n)
         }
         if (major == 6)
             continue; /* a tag: its item follows */
-        /* An item is complete, and with it all that it was the last of. */
+        /* An item is complete, and so are all items of which it was the last part. */
         if (ends)
             keys.n = open[--depth].keys;
         for (; depth; depth--) {

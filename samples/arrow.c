@@ -1,15 +1,15 @@
-/* arrow FILE TABLE [COLUMN…]: rows of a table of a capture, in columns apart by tabs, read through
- * the Arrow C stream interface as engines read them.  Without a COLUMN all of the table:
+/* arrow FILE TABLE [COLUMN…]: prints rows of a table of a capture, columns separated by tabs.  It
+ * reads them through the Arrow C stream interface, as query engines do.  Without COLUMN it prints
+ * all columns:
  *
  *     arrow perf.data samples time comm function
- *     arrow perf.data tracepoints/event=sched:sched_switch
- */
+ *     arrow perf.data tracepoints/event=sched:sched_switch */
 #include <inttypes.h>
 #include <perfile/perfile.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Names come from files: what could control a terminal is escaped. */
+/* Names come from files: characters that could control a terminal are escaped. */
 static void print_text(const char *text, size_t n)
 {
     char shown[8192];
@@ -17,7 +17,7 @@ static void print_text(const char *text, size_t n)
     fputs(shown, stdout);
 }
 
-/* A text is a number in the dictionary of its array. */
+/* Prints a text: the value is its index in the dictionary of the array. */
 static void print_word(const struct ArrowArray *a, int64_t i)
 {
     const int32_t number = ((const int32_t *)a->buffers[1])[i];
@@ -26,7 +26,7 @@ static void print_word(const struct ArrowArray *a, int64_t i)
     print_text(bytes + offsets[number], (size_t)(offsets[number + 1] - offsets[number]));
 }
 
-/* A number, by the first letter of its format. */
+/* Prints a number; the first letter of the format is its type. */
 static void print_number(const char *format, const void *values, int64_t i)
 {
     switch (format[0]) {
@@ -48,7 +48,7 @@ static void print_number(const char *format, const void *values, int64_t i)
     }
 }
 
-/* Item `i` of an array.  Lists and structs have items of their children. */
+/* Prints item `i` of an array.  Lists and structs have items of their children. */
 static void print_item(const struct ArrowSchema *s, const struct ArrowArray *a, int64_t i)
 {
     const uint8_t *valid = a->buffers[0];
@@ -75,7 +75,7 @@ static void print_item(const struct ArrowSchema *s, const struct ArrowArray *a, 
     }
 }
 
-/* An array is a struct of the columns. */
+/* Prints an array, which is a struct of the columns. */
 static void print_rows(const struct ArrowSchema *s, const struct ArrowArray *rows)
 {
     for (int64_t i = 0; i < rows->length; i++)

@@ -1,5 +1,4 @@
-/* Counts the samples of a capture, and says on standard error what is wrong with it, in one
- * reading. */
+/* Counts the samples of a capture and, in the same pass, reports its errors on standard error. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* count_by_comm FILE: how many samples each command has. */
+/* count_by_comm FILE: prints how many samples each command has. */
 #include <perfile/perfile.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,11 +6,11 @@
 
 enum { MAX = 1000000 };
 
-static struct { /* samples: which thread ran, and when */
+static struct { /* for each sample its thread and time */
     uint32_t pid, tid;
     uint64_t time;
 } seen[MAX];
-static const char *names[MAX]; /* their commands */
+static const char *names[MAX]; /* their command names */
 
 static int compare(const void *a, const void *b)
 {
@@ -32,13 +32,13 @@ int main(int argc, char **argv)
         return 2;
     }
 
-    /* Which form the capture has is found by looking at it. */
+    /* The form of the capture is detected. */
     perfile_status st = perfile_open_path(path, NULL, &stream, &err);
     if (st == PERFILE_OK)
         st = perfile_model_new(perfile_stream_session(stream), &model, &err);
 
-    /* The model learns names from COMM and FORK records.  They may come behind samples that they
-     * concern, so it is asked when all records were read. */
+    /* The model collects names from COMM and FORK records.  These may come after samples that they
+     * concern, so it is queried after all records have been read. */
     while (st == PERFILE_OK && (st = perfile_stream_next(stream, &r, &err)) == PERFILE_OK) {
         if (r->type == PERFILE_RECORD_SAMPLE && n < MAX &&
             perfile_record_task(r, &seen[n].pid, &seen[n].tid))

@@ -1,10 +1,10 @@
-/* A capture from nothing: events with any attr, records of any kind, a form to choose.
+/* Makes a capture from nothing: events with any attr, records of any kind, in any form.
  *
  *     generate OUT [file | pipe | directory] [LEVEL]
  *
- * Two events and a program that two threads of a process run through, told as the kernel tells it,
- * and as a profiler of one's own could: out of structs, of which the library makes the bytes.  With
- * LEVEL (1 to 22) records are compressed. */
+ * It has two events, and a program that two threads of a process run through, described as the
+ * kernel would do it.  A profiler can write its captures in the same way: from structs, which the
+ * library encodes.  With LEVEL (1 to 22) records are compressed. */
 #include <perfile/perfile.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,21 +17,21 @@ static perfile_bytes text(const char *t)
     return (perfile_bytes){(const uint8_t *)t, strlen(t)};
 }
 
-/* Every member of an attr is there to be set; what is not is 0. */
+/* Every member of an attr can be set; the others are 0. */
 static perfile_status add_events(perfile_writer *w, uint32_t index[2], perfile_error *err)
 {
-    static const uint64_t ids[2][2] = {{71, 72}, {73, 74}}; /* one for each processor */
+    static const uint64_t ids[2][2] = {{71, 72}, {73, 74}}; /* one for each CPU */
     const uint64_t common = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID |
                             PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_PERIOD;
     const perfile_attr attrs[2] = {
-        {.type = PERFILE_TYPE_SOFTWARE, /* cpu-clock, by frequency, with call chains */
+        {.type = PERFILE_TYPE_SOFTWARE, /* cpu-clock, by frequency, with callchains */
          .config = 0,
          .is_freq = true,
          .sample_freq = 1000,
          .sample_type = common | PERFILE_SAMPLE_CALLCHAIN,
          .flags = UINT64_C(1) << PERFILE_ATTR_BIT_FREQ | UINT64_C(1)
                                                              << PERFILE_ATTR_BIT_SAMPLE_ID_ALL},
-        {.type = PERFILE_TYPE_SOFTWARE, /* page-faults, each of them, with its address */
+        {.type = PERFILE_TYPE_SOFTWARE, /* page-faults, every one, with its address */
          .config = 2,
          .is_period = true,
          .sample_period = 1,
@@ -65,7 +65,7 @@ static perfile_status describe_host(perfile_writer *w, perfile_error *err)
     return st == PERFILE_OK ? perfile_writer_set_sample_time(w, &span, sizeof span, err) : st;
 }
 
-/* The process, its program and its second thread. */
+/* Writes records for the process, its program and its second thread. */
 static perfile_status tell_tasks(perfile_writer *w, uint32_t event, perfile_error *err)
 {
     perfile_put_options how = {.size = sizeof how,
@@ -94,7 +94,7 @@ static perfile_status tell_tasks(perfile_writer *w, uint32_t event, perfile_erro
     return st == PERFILE_OK ? perfile_writer_put_fork(w, &fork, sizeof fork, &how, err) : st;
 }
 
-/* What a sample has is what the sample_type of its event says: the rest is passed over. */
+/* A sample has the fields in the sample_type of its event; other members are ignored. */
 static perfile_status put_samples(perfile_writer *w, const uint32_t index[2], bool directory,
                                   perfile_error *err)
 {

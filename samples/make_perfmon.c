@@ -1,12 +1,12 @@
-/* A Zircon perfmon buffer from nothing, as Fuchsia's kernel lays it out: for trying tools without
- * such a machine.
+/* Makes a Zircon perfmon buffer from nothing, in the layout of Fuchsia's kernel, to try tools
+ * without such a machine.
  *
  *     make_perfmon OUT [KIND [ARCH [N [SEED]]]]
  *
  * KIND: all (every record type and odd case once, with the flag FULL), empty (no records), sampling
- * (N interrupts, each with its TIME, what overflowed and its last branches), counting (N readings
- * of counters and gauges), totals (N counters that are read once).  ARCH: 0 unknown, 1 x86-64
- * (default), 2 arm64. */
+ * (N interrupts, each with its TIME, the counters that overflowed and its last branches), counting
+ * (N readings of counters and gauges), totals (N counters that are read once).  ARCH: 0 unknown, 1
+ * x86-64 (default), 2 arm64. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,18 +15,18 @@
 enum { TIME = 1, TICK, COUNT, VALUE, PC, LAST_BRANCH };
 enum { FULL = 1, HEADER = 24, MOST_BRANCHES = 32 };
 
-/* Ids of events: group in the upper 6 bits, number in the lower 10. */
+/* Ids of events: the group is in the upper 6 bits, the number in the lower 10. */
 enum { ARCH_GROUP = 1, FIXED_GROUP = 2, MODEL_GROUP = 3, MISC_GROUP = 4 };
 #define ID(group, number) ((unsigned)(group) << 10 | (unsigned)(number))
 
-/* The buffer in the making. */
+/* The buffer while it is made. */
 typedef struct buffer {
     uint8_t *bytes;
     size_t len, room;
     uint64_t random;
 } buffer;
 
-/* Appends `n` bytes of `value`, the lowest first. */
+/* Appends `n` bytes of `value`, lowest first. */
 static void put(buffer *b, uint64_t value, unsigned n)
 {
     if (b->len + n > b->room) {
@@ -46,11 +46,11 @@ static void put_header(buffer *b, unsigned arch, unsigned flags)
     put(b, 0, 2);
     put(b, arch, 2);
     put(b, flags, 4);
-    put(b, 2592000000, 8); /* ticks in a second */
+    put(b, 2592000000, 8); /* ticks per second */
     put(b, 0, 8);          /* the end of the records: see finish() */
 }
 
-/* The header of a record. */
+/* Appends the header of a record. */
 static void put_tag(buffer *b, unsigned type, unsigned event)
 {
     put(b, type, 1);
@@ -64,7 +64,7 @@ static void put_time(buffer *b, unsigned event, int64_t ticks)
     put(b, (uint64_t)ticks, 8);
 }
 
-/* COUNT or VALUE. */
+/* Appends a COUNT or VALUE record. */
 static void put_number(buffer *b, unsigned type, unsigned event, uint64_t number)
 {
     put_tag(b, type, event);
@@ -78,7 +78,7 @@ static void put_pc(buffer *b, unsigned event, uint64_t aspace, uint64_t pc)
     put(b, pc, 8);
 }
 
-/* `n` branches that lead to `pc`, the newest first. */
+/* Appends `n` branches that lead to `pc`, newest first. */
 static void put_branches(buffer *b, unsigned event, uint64_t aspace, uint64_t pc, unsigned n)
 {
     put_tag(b, LAST_BRANCH, event);
@@ -91,15 +91,15 @@ static void put_branches(buffer *b, unsigned event, uint64_t aspace, uint64_t pc
     }
 }
 
-/* Numbers that look like chance and are the same on every machine. */
+/* Returns a pseudo-random number, the same on every machine. */
 static uint64_t chance(buffer *b, uint64_t below)
 {
     b->random = b->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (b->random >> 33) % below;
 }
 
-/* Each type, with and without an event; 0, 1 and 32 branches; times that are negative, 0, the same
- * again and earlier than before; a record before the first time; numbers of 64 bits. */
+/* Each type, with and without an event; 0, 1 and 32 branches; times that are negative, 0, repeated,
+ * and earlier than the previous one; a record before the first time; 64-bit numbers. */
 static void put_all(buffer *b)
 {
     const unsigned counter = ID(FIXED_GROUP, 1), other = ID(FIXED_GROUP, 2);
@@ -128,10 +128,11 @@ static void put_all(buffer *b)
     put_branches(b, model, 0x4a2b3000, 0x400600, 3);
     put_pc(b, model, 0x4a2b3000, 0x400700);
     put_time(b, 0, INT64_C(912345678901));
-    put_time(b, 0, INT64_C(912345678902)); /* nothing behind it */
+    put_time(b, 0, INT64_C(912345678902)); /* nothing follows it */
 }
 
-/* As an interrupt handler writes it: the time, what overflowed, counters read with it, branches. */
+/* The records of an interrupt handler: the time, the overflowed counters, other counters,
+ * branches. */
 static void put_sampling(buffer *b, unsigned n)
 {
     static const unsigned events[] = {ID(FIXED_GROUP, 1), ID(FIXED_GROUP, 2), ID(MODEL_GROUP, 7)};
@@ -158,7 +159,7 @@ static void put_sampling(buffer *b, unsigned n)
         put_number(b, COUNT, events[i], chance(b, 100000));
 }
 
-/* Without interrupts: counters and gauges are read N times. */
+/* No interrupts: counters and gauges are read N times. */
 static void put_counting(buffer *b, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -178,7 +179,7 @@ static void put_totals(buffer *b, unsigned n)
         put_number(b, COUNT, ID(k % 3 ? MODEL_GROUP : ARCH_GROUP, k), chance(b, 1000000000));
 }
 
-/* Writes the end of the records into the header, and the buffer to the file. */
+/* Writes the end of the records to the header, and the buffer to the file. */
 static int finish(buffer *b, const char *path)
 {
     for (unsigned i = 0; i < 8; i++)

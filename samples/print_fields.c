@@ -1,11 +1,11 @@
-/* print_fields FILE: every field of every record, with its place and value, without knowing any
- * record type: the library walks the fields and calls us for each. */
+/* print_fields FILE: prints every field of every record, with offset and value.  It does not know
+ * any record type: the library walks the fields and calls a function for each. */
 #include <inttypes.h>
 #include <perfile/perfile.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What the three functions below share: how deep we are in structs and lists. */
+/* State shared by the three functions below: the nesting depth of structs and lists. */
 typedef struct printer {
     int depth;
 } printer;
@@ -24,7 +24,7 @@ static void print_text(const perfile_bytes *text)
     putchar('"');
 }
 
-/* A kind says what a number means, and so how it is best written. */
+/* A kind gives the meaning of a number, and so the best way to print it. */
 static void print_number(unsigned kind, uint64_t number)
 {
     const perfile_vocabulary *words = perfile_kind_words(kind);
@@ -63,7 +63,7 @@ static void value(void *user, const perfile_field *field, const perfile_value *v
         }
         break;
     case PERFILE_STORED_STRINGS: {
-        perfile_strings left = v->u.strings; /* a copy: taking strings off changes it */
+        perfile_strings left = v->u.strings; /* a copy, because removing strings changes it */
         perfile_bytes text;
         while (perfile_strings_next(&left, &text) == PERFILE_OK) {
             print_text(&text);
@@ -119,11 +119,11 @@ int main(int argc, char **argv)
                name ? name : "(unknown)", perfile_record_size(r), r->offset,
                event ? ", event " : "", event ? event->name : "");
 
-        /* A record that cannot be decoded is no reason to stop: the next one may be fine. */
+        /* If a record cannot be decoded, continue: the next one may be intact. */
         if (perfile_record_walk(r, PERFILE_WALK_ALL, &visitor, &p, &why) < 0)
             printf("  cannot be decoded: %s\n", why.message);
 
-        /* Kernel records but SAMPLE end with who, when and which event. */
+        /* Kernel records except SAMPLE end with a trailer: thread, time and event. */
         if (perfile_record_walk_trailer(r, PERFILE_WALK_ALL, &visitor, &p, &why) < 0)
             printf("  its end cannot be decoded: %s\n", why.message);
     }

@@ -1,13 +1,13 @@
-/* A recorder in small: samples cpu-clock of a command or of a process on every processor, and
- * writes what `perf report` reads.  Linux only.
+/* A small recorder: samples cpu-clock of a command or of a process on every CPU, and writes a
+ * capture for `perf report`.  Linux only.
  *
  *     record OUT COMMAND [ARGUMENT ...]
  *     record -p PID OUT                   until it ends, or Ctrl-C
  *
- * The kernel writes records into ring buffers.  What is in them now and then is a stream, which
- * hands the records out as they lie there, and which stages could stand on; the writer takes them
- * as they are.  It writes progressively: also when this program is killed the file can be read, up
- * to the last round. */
+ * The kernel writes records into ring buffers.  Their contents are read from time to time as a
+ * stream, which yields the records without copying them; stages could read that stream.  The writer
+ * writes the records unchanged.  It writes progressively: even if this program is killed, the file
+ * can be read up to the last round. */
 #include <perfile/perfile.h>
 #include <stdio.h>
 
@@ -28,7 +28,7 @@
 
 enum { DATA_PAGES = 64, MOST_CPUS = 1024, MOST_IDS = 8192, ATTR_BYTES = 112 };
 
-/* A processor: the ring of its first event is that of the others, too. */
+/* A CPU: all its events share the ring of the first one. */
 typedef struct processor {
     int fd;
     void *map;
@@ -77,12 +77,12 @@ static struct perf_event_attr attr_of(bool starts)
     return a;
 }
 
-/* One event on one processor for one thread; -1 with errno. */
+/* Opens one event on one CPU for one thread.  Returns -1 and sets errno on failure. */
 static int open_event(struct perf_event_attr *a, pid_t tid, int cpu)
 {
     long fd = syscall(SYS_perf_event_open, a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0 && (errno == EACCES || errno == EPERM) && !a->exclude_kernel) {
-        a->exclude_kernel = a->exclude_hv = 1; /* what everybody may see */
+        a->exclude_kernel = a->exclude_hv = 1; /* allowed without privileges */
         fd = syscall(SYS_perf_event_open, a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     }
     if (fd >= 0 && (n_ids == MOST_IDS || ioctl((int)fd, PERF_EVENT_IOC_ID, &ids[n_ids++]) < 0))
@@ -105,7 +105,7 @@ static int map_ring(processor *p, perfile_error *err)
     return 0;
 }
 
-/* Every thread of `pid` on every processor.  Processors may be off line, threads may end. */
+/* Opens events for every thread of `pid` on every CPU.  CPUs may be offline, threads may end. */
 static int open_all(struct perf_event_attr *a, pid_t pid, perfile_error *err)
 {
     char path[64];
@@ -139,7 +139,7 @@ static perfile_bytes text(const char *t)
     return (perfile_bytes){(const uint8_t *)t, strlen(t)};
 }
 
-/* What a running process is called and has mapped, as the kernel would have told it. */
+/* Writes the name and mappings of a running process, as the kernel would have done it. */
 static perfile_status tell_process(perfile_writer *w, pid_t pid, perfile_error *err)
 {
     char path[64], line[4352] = "?", perm[8], name[4096];
@@ -176,7 +176,8 @@ static perfile_status tell_process(perfile_writer *w, pid_t pid, perfile_error *
     return st;
 }
 
-/* The event, by which records are decoded: what stages and programs look at has fields. */
+/* Makes a session with the event, which is needed to decode records: stages and programs see their
+ * fields. */
 static perfile_status make_session(perfile_session **session, const struct perf_event_attr *a,
                                    perfile_error *err)
 {
@@ -208,8 +209,8 @@ static perfile_status describe(perfile_writer *w, const struct perf_event_attr *
     return st == PERFILE_OK ? perfile_writer_set_nrcpus(w, &n, sizeof n, err) : st;
 }
 
-/* Everything that is in the rings now: a stream, which ends when every ring had its turn.  What is
- * no record is passed over, and counted by perfile_stream_get_summary(). */
+/* Writes everything that is in the rings now: a stream, which ends after every ring had its turn.
+ * Bytes that are not a record are skipped, and counted in perfile_stream_get_summary(). */
 static perfile_status drain(perfile_writer *w, const perfile_session *session, perfile_error *err)
 {
     const perfile_open_options how = {.size = sizeof how, .on_damage = PERFILE_ON_DAMAGE_RESYNC};

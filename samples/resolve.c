@@ -1,25 +1,25 @@
-/* resolve [OPTION…] FILE: where each sample of a capture was, one line for each:
+/* resolve [OPTION…] FILE: prints the code location of each sample of a capture, one line each:
  *
  *     ADDRESS MODULE+OFFSET FUNCTION
  *
- * FUNCTION is ? where it is not known; then the reason follows.
- *   --symfs DIR     files of the recorded machine lie below DIR
+ * If FUNCTION is not known, it is ?, followed by the reason.
+ *   --symfs DIR     files of the recorded machine are in DIR
  *   --debug DIR     debug files, instead of those in ~/.debug and /usr/lib/debug
  *   --kallsyms FILE symbols of the recorded kernel
  *   --maps DIR      perf-PID.map files
- *   --chain         the addresses of call chains, too
- *   --origin        behind the function, where its name is from
- *   --source        behind each line, a line " FUNCTION FILE:LINE" for each function that was
+ *   --chain         also print the addresses of callchains
+ *   --origin        after the function, print the source of its name
+ *   --source        after each line, print a line " FUNCTION FILE:LINE" for each function that was
  *                   inlined there, and one for the function that has the code */
 #include <inttypes.h>
 #include <perfile/perfile.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Entries of call chains that are no addresses, as perf_event_open(2) has them. */
+/* Entries of callchains that are not addresses; see perf_event_open(2). */
 #define CONTEXT_KERNEL ((uint64_t)-128)
 #define CONTEXT_USER   ((uint64_t)-512)
-#define CONTEXT_LOWEST ((uint64_t)-4095) /* from here on there are no addresses */
+#define CONTEXT_LOWEST ((uint64_t)-4095) /* entries from here on are not addresses */
 
 typedef struct resolver {
     perfile_model *model;
@@ -27,7 +27,7 @@ typedef struct resolver {
     bool chain, origin, source;
 } resolver;
 
-/* Names come from files: what could control a terminal is escaped. */
+/* Names come from files: characters that could control a terminal are escaped. */
 static void print_text(const char *text)
 {
     char shown[8192];
@@ -35,7 +35,7 @@ static void print_text(const char *text)
     fputs(shown, stdout);
 }
 
-/* The places in the source of an address, innermost first. */
+/* Prints the source lines of an address, innermost first. */
 static perfile_status print_source(const resolver *r, const perfile_mapping *m, uint64_t addr,
                                    uint64_t time, perfile_error *err)
 {
@@ -73,8 +73,8 @@ static perfile_status print(const resolver *r, uint32_t pid, uint64_t addr, uint
     return r->source ? print_source(r, m, addr, time, err) : PERFILE_OK;
 }
 
-/* Contexts in call chains, at the end of the address space, say in whose memory the addresses
- * behind them are. */
+/* Prints a callchain.  Contexts, which are at the end of the address space, say in which memory the
+ * following addresses are. */
 static perfile_status print_chain(const resolver *r, const perfile_record *record, uint32_t pid,
                                   perfile_error *err)
 {
@@ -112,7 +112,7 @@ static perfile_status print_sample(const resolver *r, const perfile_record *reco
     return print(r, kernel ? PERFILE_NO_PID : pid, addr, perfile_record_time(record), err);
 }
 
-/* The whole capture teaches the model; then the samples are printed. */
+/* The model is fed with the whole capture first; then the samples are printed. */
 static perfile_status resolve(const char *path, resolver *r, const perfile_symbols_options *options,
                               perfile_error *err)
 {

@@ -1,5 +1,5 @@
-/* times FILE ...: when each capture was recorded: its first and last time, how long that was, and
- * the same on the wall clock where the capture says enough to know. */
+/* times FILE ...: prints when each capture was recorded: its first and last time, its duration, and
+ * the wall clock time if the capture has enough facts for it. */
 #include <inttypes.h>
 #include <perfile/perfile.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static perfile_status print_times(const char *path, perfile_stream *stream, perf
 
     while ((st = perfile_stream_next(stream, &r, err)) == PERFILE_OK) {
         uint64_t when = perfile_record_time(r);
-        if (when == PERFILE_NO_TIME || when == 0) /* 0: what was there before the recording */
+        if (when == PERFILE_NO_TIME || when == 0) /* 0: it existed before the recording */
             continue;
         if (when < first)
             first = when;

@@ -1,4 +1,4 @@
-/* where EXPRESSION FILE: the records for which a condition holds, as in
+/* where EXPRESSION FILE: prints the records for which a condition is true, as in
  *
  *     where 'type == SAMPLE && comm ~ "gcc*" && ip in 0x400000..0x500000' perf.data
  *
@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No field of a sample says how its thread is called: that is asked of a model, which learned it
- * from the whole capture before. */
+/* No field of a sample has the name of its thread.  A model answers that; it is fed with the whole
+ * capture first. */
 static uint32_t knows(void *user, const char *name, uint32_t *handle)
 {
     (void)user;
-    *handle = 0; /* there is one name only */
+    *handle = 0; /* there is only one name */
     return strcmp(name, "comm") == 0 ? PERFILE_EXPR_TEXT : 0;
 }
 

@@ -1,7 +1,8 @@
-/* The public decoders and walks: they find layout, body, trailer and context of a record or feature
- * and call the function that schema/ made of its table.
+/* The public decoders and walks: they find the layout, body, trailer and context of a record or
+ * feature and call the function that schema/ made from its table.  Also here: names derived from
+ * attrs, layouts of attrs, and the conversion of clocks.
  *
- * perfile_stream_sample() is the hot path.  For usual sample types it calls a specialised decoder,
+ * perfile_stream_sample() is the hot path.  For common sample types it calls a specialized decoder,
  * and it does not clear the struct between samples of one type; see below. */
 #include "base/error.h"
 #include "core/layout.h"
@@ -27,14 +28,14 @@ static inline bool is_as_stored(const perfile_record *r)
     return r->session && r->session->as_stored;
 }
 
-/* The error for a record whose layout cannot be known. */
+/* Makes the error for a record with an unknown layout. */
 static perfile_status unusable(const perfile_record *r, uint32_t damage, perfile_error *err)
 {
     return pf_fail_damage(err, damage, pf_row_of(r)->name, r->offset);
 }
 
-/* pf_record_parts() without the event, whose lookup it saves where all events have equal layouts.
- */
+/* The same as pf_record_parts() without the event: if all events have equal layouts, it need not be
+ * looked up. */
 static inline perfile_status split_record(const perfile_record *r, pf_parts *p, perfile_error *err)
 {
     uint32_t damage;
@@ -57,8 +58,8 @@ perfile_status pf_record_parts(const perfile_record *r, pf_parts *p, perfile_err
     return PERFILE_OK;
 }
 
-/* A branch stack of no entries comes with and without hw_idx: if reading it fails to consume the
- * record exactly and reading without does, there is none. */
+/* A branch stack without entries occurs with and without hw_idx.  If reading it does not consume
+ * the record exactly, and reading it without hw_idx does, there is no hw_idx. */
 static void choose_hw_idx(const perfile_record *r, perfile_bytes body, pf_context *k)
 {
     perfile_sample s = {0};
@@ -91,7 +92,7 @@ pf_context pf_record_context(const perfile_record *r, const pf_parts *p)
 }
 
 /* Decodes into `out` directly if the caller's struct has our size.  Otherwise the caller was built
- * with another version of the header: decodes into `full` and copies the common part. */
+ * with another version of the header: then this decodes into `full` and copies the common part. */
 static inline perfile_status decode_into(const pf_context *k, pf_cursor *c, const pf_row *row,
                                          void *full, void *out, size_t size, uint64_t offset,
                                          perfile_error *err)
@@ -108,8 +109,8 @@ static inline perfile_status decode_into(const pf_context *k, pf_cursor *c, cons
     return PERFILE_OK;
 }
 
-/* The specialised decoder for the sample `r`; NULL if there is none for its sample_type, or `r` is
- * no sample. */
+/* Returns the specialized decoder for the sample `r`; NULL if there is none for its sample_type, or
+ * if `r` is not a sample. */
 static inline pf_usual_fn *usual_of(const perfile_record *r)
 {
     const perfile_session *s = r->session;
@@ -121,7 +122,7 @@ static inline pf_usual_fn *usual_of(const perfile_record *r)
     return layout ? pf_usual_sample(layout->sample_type) : NULL;
 }
 
-/* Decodes `r`, a record of the type that `row` describes.  `full` is room for its struct. */
+/* Decodes `r`, a record of the type that `row` describes.  `full` has room for its struct. */
 static perfile_status decode_by_row(const perfile_record *r, const pf_row *row, void *full,
                                     void *out, size_t size, perfile_error *err)
 {
@@ -212,8 +213,8 @@ stream_sample(perfile_stream *s, const perfile_record *r, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* If the last sample was decoded by the same specialised decoder, the struct is not cleared: that
- * decoder writes the same members again, and all others are still zero. */
+/* If the same specialized decoder decoded the last sample, the struct is not cleared: that decoder
+ * writes the same members again, and all others are still zero. */
 perfile_status perfile_stream_sample(perfile_stream *s, const perfile_record *r,
                                      const perfile_sample **sample, perfile_error *err)
 {
@@ -225,7 +226,7 @@ perfile_status perfile_stream_sample(perfile_stream *s, const perfile_record *r,
     return stream_sample(s, r, err);
 }
 
-/* Features have no layout; CPU_TOPOLOGY needs the number of processors. */
+/* Features have no layout; CPU_TOPOLOGY needs the number of CPUs. */
 static pf_context feature_context(const perfile_feature *f)
 {
     pf_context k = {.as_stored = pf_session_as_stored(f->session),
@@ -289,7 +290,7 @@ perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sa
     return decode_into(&k, &c, &row, &full, out, size, record->offset, err);
 }
 
-/* The space around an attr bounds its size. */
+/* The space for an attr limits its size. */
 static pf_context attr_context(perfile_bytes bytes)
 {
     pf_context k = {.attr_size = bytes.len > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes.len};
@@ -307,8 +308,8 @@ perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped, perfile_at
     return decode_into(&k, &c, &row, &full, out, size, 0, err);
 }
 
-/* A visitor of an older header has fewer functions; none is missing so far, so its size must be
- * ours. */
+/* A visitor of an older header would have fewer functions.  There is no older one so far, so its
+ * size must be ours. */
 static perfile_status check_visitor(const perfile_visitor *v, uint32_t flags, perfile_error *err)
 {
     const uint32_t unknown = flags & ~(uint32_t)(PERFILE_WALK_CONTRACT | PERFILE_WALK_PADDING);
@@ -395,11 +396,11 @@ perfile_status perfile_attr_walk(perfile_bytes stored, bool swapped, uint32_t fl
     return c.bad ? pf_fail_damage(err, c.bad, "attr", 0) : PERFILE_OK;
 }
 
-/* The name that perf would print for an event that the capture does not name, from type, config and
- * flags: "cycles:u", "L1-dcache-load-misses", "sched:sched_switch", "cpu_core/cycles/".  P:
+/* Derives the name that perf would print for an event without a name, from type, config and flags:
+ * "cycles:u", "L1-dcache-load-misses", "sched:sched_switch", "cpu_core/cycles/".  P:
  * tools/perf/util/evsel.c, evsel__name(). */
 
-/* Text in a buffer of fixed size; what does not fit is cut off. */
+/* Text in a buffer of fixed size; the excess is cut off. */
 typedef struct line {
     char *text;
     size_t size;
@@ -419,14 +420,14 @@ static void put(line *l, const char *format, ...)
         l->len += (size_t)n < l->size - l->len ? (size_t)n : l->size - l->len - 1;
 }
 
-/* The name of a value in a vocabulary of format/words.def, NULL if it has none. */
+/* Returns the name of a value in a vocabulary of format/words.def, or NULL. */
 static const char *word(const char *vocabulary, uint64_t value)
 {
     const perfile_vocabulary *v = perfile_vocabulary_find(vocabulary);
     return v ? perfile_vocabulary_word(v, value) : NULL;
 }
 
-/* A bit of the attr's flags; `bit` is PERFILE_ATTR_BIT_…. */
+/* Returns a bit of the attr's flags; `bit` is PERFILE_ATTR_BIT_…. */
 static bool flag(const perfile_attr *attr, unsigned bit)
 {
     return attr->flags >> bit & 1;
@@ -442,7 +443,7 @@ static void put_pmu(line *l, const perfile_session *s, uint32_t type)
         put(l, "pmu-type-%u/", type);
 }
 
-/* "PMU/config=0x…,config1=0x…/": what perf accepts for any event of a PMU. */
+/* "PMU/config=0x…,config1=0x…/": the form that perf accepts for any event of a PMU. */
 static void put_config(line *l, const perfile_session *s, const perfile_attr *attr)
 {
     put_pmu(l, s, attr->type);
@@ -456,8 +457,8 @@ static void put_config(line *l, const perfile_session *s, const perfile_attr *at
     put(l, "/");
 }
 
-/* perf prints "cycles" and "branches" for what the kernel's header calls cpu-cycles and
- * branch-instructions. */
+/* The kernel's header says cpu-cycles and branch-instructions; perf prints "cycles" and
+ * "branches". */
 static const char *hardware_word(uint64_t config)
 {
     enum { CPU_CYCLES = 0, BRANCH_INSTRUCTIONS = 4 };
@@ -468,8 +469,8 @@ static const char *hardware_word(uint64_t config)
     return word("hardware", config);
 }
 
-/* Hardware cache events: config is cache id, operation and result, 8 bits each.  False: no such
- * event. */
+/* Hardware cache events: config has cache id, operation and result, 8 bits each.  Returns false if
+ * there is no such event. */
 static bool put_cache(line *l, uint64_t config)
 {
     enum { PREFETCH = 2 };
@@ -493,7 +494,7 @@ static void put_breakpoint(line *l, const perfile_attr *attr)
         attr->bp_type & 2 ? "w" : "", attr->bp_type & 4 ? "x" : "");
 }
 
-/* Hybrid systems have the PMU in the upper half of config: "cpu_core/cycles/". */
+/* On hybrid systems the upper half of config is the PMU: "cpu_core/cycles/". */
 static bool put_generic(line *l, const perfile_session *s, const perfile_attr *attr)
 {
     uint32_t pmu = (uint32_t)(attr->config >> 32);
@@ -577,16 +578,16 @@ void pf_name_derive(const perfile_session *s, const perfile_attr *attr, char *te
     pf_name_modifiers(attr, text, size);
 }
 
-/* Layouts: where the fields of samples and trailers are, by sample_type. */
+/* Layouts: the positions of fields in samples and trailers, by sample_type. */
 
-/* K: the fields of 64 bits at the front of a sample, in stored order, which is not that of the
- * bits. */
+/* K: the 64-bit fields at the beginning of a sample, in stored order, which differs from the order
+ * of the bits. */
 static const uint8_t sample_order[] = {
     PF_SLOT_IDENTIFIER, PF_SLOT_IP,        PF_SLOT_TID, PF_SLOT_TIME,   PF_SLOT_ADDR,
     PF_SLOT_ID,         PF_SLOT_STREAM_ID, PF_SLOT_CPU, PF_SLOT_PERIOD,
 };
 
-/* K: the fields of a trailer, the last one first. */
+/* K: the fields of a trailer, last one first. */
 static const uint8_t trailer_order[] = {
     PF_SLOT_IDENTIFIER, PF_SLOT_CPU, PF_SLOT_STREAM_ID, PF_SLOT_ID, PF_SLOT_TIME, PF_SLOT_TID,
 };
@@ -656,7 +657,7 @@ uint64_t pf_ticks_to_ns(int64_t ticks, uint64_t shift, uint64_t mult)
     uint64_t ns;
     if (__builtin_mul_overflow(quot, mult, &ns) ||
         __builtin_add_overflow(ns, rem * mult >> shift, &ns) || ns == PERFILE_NO_TIME)
-        return PERFILE_NO_TIME - 1; /* centuries away: a damaged clock */
+        return PERFILE_NO_TIME - 1; /* centuries away: the clock is damaged */
     return ns ? ns : 1;
 }
 

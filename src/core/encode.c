@@ -1,8 +1,9 @@
-/* The public encoders: header, body as the table's encoder writes it, padding and trailer.
+/* The public encoders: they write header, body, padding and trailer.  Byte-swapping of stored
+ * records is here, too.
  *
- * Every result is decoded again and compared with what was given.  So a struct that its bytes
- * cannot express (a member set whose condition does not hold, text with a NUL inside, a list that
- * is too long for its count) is an error that names the member, and not a record that reads
+ * Every result is decoded again and compared with the input.  If the format cannot express a struct
+ * (a member is set although its condition is false, text contains a NUL, a list is too long for its
+ * count), the caller gets an error with the name of the member, and never a record that reads
  * differently. */
 #include "base/error.h"
 #include "base/options.h"
@@ -16,33 +17,33 @@
 
 enum { UNIT = 8 }; /* records are padded to a multiple of this */
 
-/* What is to be encoded, and where to. */
+/* The input and the output of an encoder. */
 typedef struct pf_job {
     const pf_row *row;
     perfile_encode_options how;
-    void *given; /* a copy of the caller's struct in our size, with its counts set */
+    void *given; /* a copy of the caller's struct, in our size and with its counts set */
     void *again; /* space for decoding the result */
     uint8_t *out;
     size_t room;
     size_t *len;
-    uint32_t bytes; /* records: how long it must be; 0: as long as its fields need */
-    bool as_stored; /* it is read back so: perfile_open_options.as_stored */
+    uint32_t bytes; /* records: required size; 0: as long as the fields need */
+    bool as_stored; /* see perfile_open_options.as_stored; used when the result is read back */
 } pf_job;
 
-/* Whether the result is in the other byte order than this machine's. */
+/* Returns true if the result has another byte order than this machine. */
 static bool is_swapped(const pf_job *j)
 {
     return pf_byte_order_swaps(j->how.byte_order);
 }
 
-/* The largest record that the size field of its header can hold. */
+/* Returns the largest record that the size field of its header can express. */
 static uint64_t most_bytes(uint32_t type)
 {
     return pf_type_is_wide(type) ? UINT32_MAX : UINT16_MAX;
 }
 
-/* Copies options and struct, which may be of another version of the header, and sets the counts of
- * the struct. */
+/* Copies options and struct, which may come from another version of the header, and sets the counts
+ * of the struct. */
 static perfile_status begin(pf_job *j, const void *in, size_t size,
                             const perfile_encode_options *how, perfile_error *err)
 {
@@ -83,8 +84,8 @@ static perfile_status put_end(const pf_job *j, const pf_put *w, uint64_t most, p
     return PERFILE_OK;
 }
 
-/* Decodes the result and compares it: returns the first member that differs from what was given,
- * NULL if none does. */
+/* Decodes the result and compares it with the input.  Returns the first member that differs, or
+ * NULL. */
 static const char *read_back(const pf_job *j, const pf_context *k, perfile_bytes bytes,
                              unsigned *damage)
 {
@@ -96,7 +97,8 @@ static const char *read_back(const pf_job *j, const pf_context *k, perfile_bytes
     return c.bad && !where ? j->row->name : where;
 }
 
-/* The error for a struct that its own bytes would not give back; `damage` is of the decoder. */
+/* Makes the error for a struct that would not be read back equal.  `damage` comes from the
+ * decoder. */
 static perfile_status not_the_same(const char *where, unsigned damage, perfile_error *err)
 {
     if (err)
@@ -107,7 +109,7 @@ static perfile_status not_the_same(const char *where, unsigned damage, perfile_e
                    where, damage ? perfile_damage_text(damage) : "something else would");
 }
 
-/* Encodes what has no header: a feature, a trailer, an attr. */
+/* Encodes something without a header: a feature, a trailer or an attr. */
 static perfile_status encode_plain(pf_job *j, const pf_context *k, uint64_t most,
                                    perfile_error *err)
 {
@@ -126,7 +128,7 @@ static perfile_status encode_plain(pf_job *j, const pf_context *k, uint64_t most
     return PERFILE_OK;
 }
 
-/* Records. */
+/* Encoding of records. */
 
 static void put_header(pf_put *w, uint32_t type, uint16_t misc, uint64_t size)
 {
@@ -136,7 +138,7 @@ static void put_header(pf_put *w, uint32_t type, uint16_t misc, uint64_t size)
     pf_put_u16(&h, (uint16_t)size);
 }
 
-/* True if the layout gives records of this type a trailer. */
+/* Returns true if the layout gives records of this type a trailer. */
 static bool has_trailer(const pf_job *j)
 {
     const perfile_layout *l = j->how.layout;
@@ -144,7 +146,7 @@ static bool has_trailer(const pf_job *j)
            j->row->number != PERFILE_RECORD_SAMPLE;
 }
 
-/* The bits in `present` must be those that the layout asks for. */
+/* Fails unless the bits in `present` are those that the layout requires. */
 static perfile_status check_present(const char *where, uint64_t present, uint64_t wanted,
                                     perfile_error *err)
 {
@@ -155,8 +157,8 @@ static perfile_status check_present(const char *where, uint64_t present, uint64_
                    present, wanted);
 }
 
-/* The bits of sample_type that a sample (`slots` NULL) or a trailer of this layout has.  WEIGHT is
- * not among those of `present`: two bits share one field, and has_weight stands for it. */
+/* Returns the bits of sample_type that a sample (`slots` NULL) or a trailer of this layout has.
+ * `present` does not contain WEIGHT: two bits share one field, and has_weight represents it. */
 static uint64_t wanted_bits(const perfile_layout *l, const int8_t *slots)
 {
     const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
@@ -168,7 +170,7 @@ static uint64_t wanted_bits(const perfile_layout *l, const int8_t *slots)
     return bits;
 }
 
-/* Samples, READ and trailers need a layout, and `present` must be what it asks for. */
+/* Samples, READ and trailers need a layout, and `present` must match it. */
 static perfile_status check_layout(const pf_job *j, perfile_error *err)
 {
     const perfile_layout *l = j->how.layout;
@@ -188,8 +190,8 @@ static perfile_status check_layout(const pf_job *j, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Ends the body at `end`: zeros are added or taken away.  False if something else is there, or
- * there is no buffer. */
+/* Ends the body at `end` by adding or removing zeros.  Returns false if other bytes would be
+ * removed, or if there is no buffer. */
 static bool end_body(pf_put *w, size_t end)
 {
     if (w->len > w->room)
@@ -202,7 +204,7 @@ static bool end_body(pf_put *w, size_t end)
 }
 
 /* Writes header, body and trailer.  With `padding` the body is filled with zeros to a multiple of
- * UNIT, unless the record has a size of its own. */
+ * UNIT, unless the caller requires a size. */
 static pf_put put_record(const pf_job *j, const pf_context *k, bool padding)
 {
     pf_put w = put_begin(j, true);
@@ -253,7 +255,7 @@ static const char *read_record_back(const pf_job *j, size_t len, unsigned *damag
 }
 
 /* Tries padding to a multiple of 8 first.  If the zeros would be decoded as part of the record,
- * writes it without. */
+ * writes it without padding. */
 static perfile_status encode_record(pf_job *j, const void *in, size_t size,
                                     const perfile_encode_options *how, perfile_error *err)
 {
@@ -329,7 +331,7 @@ perfile_status perfile_encode(uint32_t type, const void *in, size_t size,
     return encode_record(&j, in, size, how, err);
 }
 
-/* What has no header. */
+/* Parts without a header. */
 
 static perfile_status encode_feature(pf_job *j, const void *in, size_t size,
                                      const perfile_encode_options *how, perfile_error *err)
@@ -416,8 +418,8 @@ void perfile_layout_of_attr(const perfile_attr *attr, size_t size, perfile_layou
 }
 
 /* Byte-swapping of stored records and features; see core/swap.h.  The functions for each layout are
- * made from the tables (schema/swap.inc); here they get the layout and context of a record, and
- * usual samples take a fast path. */
+ * made from the tables (schema/swap.inc); here they get the layout and context of a record.  Common
+ * samples take a fast path. */
 
 static bool record_is_swapped(const perfile_record *r)
 {
@@ -430,9 +432,9 @@ static void copy(uint8_t *out, perfile_bytes bytes)
         memcpy(out, bytes.ptr, bytes.len);
 }
 
-/* A payload is byte-swapped completely or not at all.  A payload that can be read only in the other
+/* A payload is byte-swapped completely or not at all.  A payload that is readable only in the other
  * byte order is byte-swapped, too: in the new order it is as unreadable as before, and
- * byte-swapping it again gives the first bytes. */
+ * byte-swapping it again restores it. */
 static perfile_status swap_payload(const perfile_feature *f, uint8_t *out, perfile_error *err)
 {
     const pf_row *row = pf_feature_row(f->number);
@@ -459,8 +461,8 @@ static perfile_status swap_payload(const perfile_feature *f, uint8_t *out, perfi
     return pf_fail_damage(err, c.bad, row->name, f->offset);
 }
 
-/* The feature in a HEADER_FEATURE record.  One without payload ends the list of features and has
- * nothing to swap. */
+/* Byte-swaps the feature in a HEADER_FEATURE record.  An empty one ends the list of features and
+ * has nothing to swap. */
 static perfile_status swap_carried(const perfile_record *r, uint8_t *out, perfile_error *err)
 {
     perfile_feature f;
@@ -470,8 +472,8 @@ static perfile_status swap_carried(const perfile_record *r, uint8_t *out, perfil
     return swap_payload(&f, out + (f.payload.ptr - r->header), err);
 }
 
-/* Byte-swaps body and trailer; `out` holds a copy of the record.  Of a type without a row the
- * trailer is known all the same. */
+/* Byte-swaps body and trailer; `out` contains a copy of the record.  A type without a row has a
+ * known trailer, too. */
 static perfile_status swap_parts(const perfile_record *r, const perfile_layout *layout,
                                  uint8_t *out, perfile_error *err)
 {
@@ -498,14 +500,14 @@ static perfile_status swap_parts(const perfile_record *r, const perfile_layout *
                : PERFILE_OK;
 }
 
-/* The specialised function for samples of this session; NULL if its events differ or their type is
- * unusual. */
+/* Returns the specialized function for samples of this session; NULL if its events differ or their
+ * type is uncommon. */
 static pf_usual_swap_fn *usual_of(const perfile_session *s)
 {
     return s && s->shared ? pf_usual_swap(s->shared->sample_type) : NULL;
 }
 
-/* Byte-swaps a record of perf's own family in place: `out` holds a copy of it. */
+/* Byte-swaps a record of perf's own family in place: `out` contains a copy of it. */
 static inline perfile_status swap_in_copy(const perfile_record *r, pf_usual_swap_fn *usual,
                                           uint8_t *out, perfile_error *err)
 {
@@ -524,7 +526,8 @@ static inline perfile_status swap_in_copy(const perfile_record *r, pf_usual_swap
                   : swap_parts(r, layout, out, err);
 }
 
-/* Byte-swaps a record of another family, which has no layout by events: its row is enough. */
+/* Byte-swaps a record of another family.  Its row is enough, as its layout does not depend on
+ * events. */
 static perfile_status swap_other(const perfile_record *r, uint8_t *out, perfile_error *err)
 {
     const pf_family *f = pf_family_of(r->family);

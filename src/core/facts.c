@@ -1,5 +1,5 @@
-/* Facts in words and numbers (host name, tool, command line …), build ids, and the clock of the
- * session. */
+/* Facts: texts and numbers (host name, tool, command line …), build ids, the clock of the session,
+ * feature EVENT_DESC, facts that come in records, groups, and the scan of TRACING_DATA. */
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/byte_order.h"
@@ -29,7 +29,7 @@ static perfile_status set_fact(perfile_session *s, unsigned fact, const char *pr
     return st;
 }
 
-/* True if the shell needs no quotes around the word. */
+/* Returns true if the shell needs no quotes around the word. */
 static bool is_plain(perfile_bytes word)
 {
     for (size_t i = 0; i < word.len; i++) {
@@ -41,7 +41,7 @@ static bool is_plain(perfile_bytes word)
     return word.len != 0;
 }
 
-/* Appends a word as a shell would read it back: plain, or in single quotes. */
+/* Appends a word as a shell reads it: plain, or in single quotes. */
 static bool append_quoted(pf_buffer *b, perfile_bytes word)
 {
     if (is_plain(word))
@@ -53,7 +53,7 @@ static bool append_quoted(pf_buffer *b, perfile_bytes word)
     return fits && pf_buffer_append_u8(b, '\'');
 }
 
-/* CMDLINE: the words joined by blanks, quoted where the shell would need it. */
+/* CMDLINE: the words, joined by blanks and quoted if the shell needs it. */
 static perfile_status take_cmdline(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     perfile_cmdline v;
@@ -112,7 +112,7 @@ static perfile_status take_build_ids(perfile_session *s, const perfile_feature *
     while (perfile_build_id_entry_next(&v.build_ids, &e, sizeof e) == PERFILE_OK) {
         perfile_build_id id;
         pf_build_id_of_entry(&e, f->origin, &id);
-        /* The session keeps the payload already. */
+        /* The session already owns the payload. */
         perfile_status st = pf_session_add_build_id(s, &id, true, err);
         if (st != PERFILE_OK)
             return st;
@@ -128,7 +128,7 @@ static perfile_status take_build_ids(perfile_session *s, const perfile_feature *
         return set_fact(s, fact, prefix, v.string, err);                                           \
     }
 
-/* A feature that cannot be decoded gives no fact.  VERSION of perf does not replace the version of
+/* A feature that cannot be decoded gives no fact.  perf's VERSION does not replace the version of
  * simpleperf. */
 perfile_status pf_facts_collect(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
@@ -172,8 +172,8 @@ uint32_t perfile_session_n_cpus(const perfile_session *s)
     return s->n_cpus;
 }
 
-/* perf stat writes CLOCK_DATA with zeros, and tools copy it between files: it counts only with the
- * clock that the events say they used.  Feature CLOCKID holds a resolution, never the clock. */
+/* perf stat writes CLOCK_DATA with zeros, and tools copy it between files.  So it counts only if it
+ * names the clock that the events used.  Feature CLOCKID has a resolution, never the clock. */
 static void add_wall(const perfile_session *s, perfile_clock *clock)
 {
     const perfile_feature *f = s->by_number[PERFILE_FEATURE_CLOCK_DATA];
@@ -186,7 +186,7 @@ static void add_wall(const perfile_session *s, perfile_clock *clock)
     clock->clock_ns = v.clockid_time_ns;
 }
 
-/* The clock of all events is that of the first: perf sets clockid for all alike. */
+/* The clock of the first event is the clock of all: perf sets the same clockid for all. */
 void perfile_session_clock(const perfile_session *s, perfile_clock *clock)
 {
     *clock = (perfile_clock){0};
@@ -207,7 +207,7 @@ void perfile_session_clock(const perfile_session *s, perfile_clock *clock)
     }
 }
 
-/* By CLOCK_DATA, or directly if the session clock is CLOCK_REALTIME. */
+/* Converts by CLOCK_DATA, or directly if the session clock is CLOCK_REALTIME. */
 bool perfile_session_wall_time(const perfile_session *s, uint64_t time, uint64_t *wall)
 {
     enum { REALTIME = 0 };
@@ -225,12 +225,12 @@ bool perfile_session_wall_time(const perfile_session *s, uint64_t time, uint64_t
 }
 
 /* Writes feature EVENT_DESC: counts, then for each event its stored attr, padded to a common size,
- * its name and its ids. The layout is event_desc of format/features.def; it is written by hand
+ * its name and its ids.  The layout is event_desc of format/features.def; the code is hand-written
  * because attrs are copied as stored. */
 
 enum {
     NAME_UNIT = 64, /* names are padded to a multiple of this: NAME_ALIGN of perf's header.c */
-    LONGEST_NAME = 1 << 30, /* longer ones are cut: their length has 32 bits */
+    LONGEST_NAME = 1 << 30, /* longer names are cut, because their length has 32 bits */
 };
 
 static bool put_u32(pf_buffer *out, uint32_t v, bool swap)
@@ -240,7 +240,7 @@ static bool put_u32(pf_buffer *out, uint32_t v, bool swap)
     return pf_buffer_append(out, bytes, sizeof bytes);
 }
 
-/* Appends `bytes` and zeros up to `room` bytes in all. */
+/* Appends `bytes`, then zeros up to a total of `room` bytes. */
 static bool put_padded(pf_buffer *out, const void *bytes, size_t len, size_t room)
 {
     if (!pf_buffer_reserve(out, room))
@@ -275,7 +275,7 @@ static bool put_event(pf_buffer *out, const perfile_event *e, const char *name, 
            put_padded(out, name, len, room) && put_ids(out, &e->ids, swap);
 }
 
-/* Whether index `i` is in an array of uint32_t. */
+/* Returns true if index `i` is in an array of uint32_t. */
 static bool is_among(perfile_bytes indices, uint32_t i)
 {
     for (size_t at = 0; at < indices.len; at += sizeof i)
@@ -333,7 +333,7 @@ perfile_status pf_new_event_encode(const perfile_new_event *event, bool swap, ui
                        (unsigned long long)a.sample_freq);
     if (a.size)
         return perfile_attr_encode(&a, sizeof a, &how, out, PF_ATTR_MOST, len, err);
-    /* No size given: encode all members, then cut words that are 0 off the end. */
+    /* No size given: encode all members, then cut words of 0 off the end. */
     a.size = PF_ATTR_OURS;
     perfile_status st = perfile_attr_encode(&a, sizeof a, &how, out, PF_ATTR_MOST, len, err);
     while (st == PERFILE_OK && *len > PF_ATTR_LEAST && !pf_load_u64(out + *len - 8, false))
@@ -343,12 +343,12 @@ perfile_status pf_new_event_encode(const perfile_new_event *event, bool swap, ui
     return st;
 }
 
-/* Facts from records: HEADER_ATTR, HEADER_FEATURE, EVENT_UPDATE and others say in a stream what a
- * file has in its sections.  For each such type a function here decodes the record and adds the
- * fact to the session, with the origin STREAM.  A record that cannot be decoded adds nothing: the
- * checker reports it, reading goes on. */
+/* Facts from records: HEADER_ATTR, HEADER_FEATURE, EVENT_UPDATE and others carry in a pipe the
+ * facts that a file has in its sections.  For each such type a function here decodes the record and
+ * adds the fact to the session, with the origin STREAM.  A record that cannot be decoded adds
+ * nothing: the checker reports it, and reading continues. */
 
-/* True if the bytes of the record outlive the session: then they need not be copied. */
+/* Returns true if the bytes of the record outlive the session and need not be copied. */
 static bool is_stable(const perfile_record *r)
 {
     return r->flags & PERFILE_REC_STABLE;
@@ -372,7 +372,7 @@ static perfile_status learn_attr(perfile_session *s, const perfile_record *r, pe
     return pf_session_add_attr(s, &fact, err);
 }
 
-/* HEADER_EVENT_TYPE: a name for a config, of perf up to 3.11. */
+/* HEADER_EVENT_TYPE: a name for a config, written by perf up to 3.11. */
 static perfile_status learn_event_type(perfile_session *s, const perfile_record *r,
                                        perfile_error *err)
 {
@@ -382,7 +382,7 @@ static perfile_status learn_event_type(perfile_session *s, const perfile_record 
     return pf_session_add_event_type(s, v.event_id, v.name, is_stable(r), err);
 }
 
-/* A feature that came in record `r`; it borrows `payload`. */
+/* Makes a feature that came in record `r`; it borrows `payload`. */
 static perfile_feature feature_of(const perfile_record *r, uint32_t number, perfile_bytes payload)
 {
     return (perfile_feature){
@@ -396,8 +396,8 @@ static perfile_feature feature_of(const perfile_record *r, uint32_t number, perf
     };
 }
 
-/* Feature TRACING_DATA from a record.  A blob that was cut is no payload, only a damaged feature.
- */
+/* Adds feature TRACING_DATA from a record.  A truncated blob is not stored; the feature is then
+ * marked as damaged. */
 static perfile_status learn_tracing(perfile_session *s, const perfile_record *r, perfile_bytes blob,
                                     perfile_error *err)
 {
@@ -409,7 +409,7 @@ static perfile_status learn_tracing(perfile_session *s, const perfile_record *r,
     return pf_session_add_feature(s, &f, is_stable(r), err);
 }
 
-/* HEADER_TRACING_DATA: the blob follows the record, or is in it. */
+/* HEADER_TRACING_DATA: the blob is after the record, or inside it. */
 static perfile_status learn_tracing_data(perfile_session *s, const perfile_record *r,
                                          perfile_error *err)
 {
@@ -419,7 +419,7 @@ static perfile_status learn_tracing_data(perfile_session *s, const perfile_recor
     return learn_tracing(s, r, v.has_data ? v.data : r->extra, err);
 }
 
-/* simpleperf's TRACING_DATA: the blob is in the record. */
+/* simpleperf's TRACING_DATA: the blob is inside the record. */
 static perfile_status learn_sp_tracing_data(perfile_session *s, const perfile_record *r,
                                             perfile_error *err)
 {
@@ -429,7 +429,7 @@ static perfile_status learn_sp_tracing_data(perfile_session *s, const perfile_re
     return learn_tracing(s, r, v.data, err);
 }
 
-/* HEADER_BUILD_ID.  Records without a pid are of the host: -1. */
+/* HEADER_BUILD_ID.  Records without a pid belong to the host: -1. */
 static perfile_status learn_build_id(perfile_session *s, const perfile_record *r,
                                      perfile_error *err)
 {
@@ -444,7 +444,7 @@ static perfile_status learn_build_id(perfile_session *s, const perfile_record *r
     return pf_session_add_build_id(s, &id, is_stable(r), err);
 }
 
-/* ID_INDEX says where the counter of an id runs.  It does not say to which event an id belongs, so
+/* ID_INDEX says where the counter of an id runs.  It does not say which event an id belongs to, so
  * ids are added to an event only if exactly one event has an attr without ids. */
 static perfile_status learn_id_index(perfile_session *s, const perfile_record *r,
                                      perfile_error *err)
@@ -460,7 +460,7 @@ static perfile_status learn_id_index(perfile_session *s, const perfile_record *r
     return st;
 }
 
-/* simpleperf's EVENT_ID: ids by index of the attr. */
+/* simpleperf's EVENT_ID: ids by index of their attr. */
 static perfile_status learn_event_id(perfile_session *s, const perfile_record *r,
                                      perfile_error *err)
 {
@@ -475,7 +475,7 @@ static perfile_status learn_event_id(perfile_session *s, const perfile_record *r
     return st;
 }
 
-/* A double from its bits. */
+/* Converts the bits of a double. */
 static double scale_of(uint64_t bits)
 {
     double scale;
@@ -483,8 +483,8 @@ static double scale_of(uint64_t bits)
     return scale;
 }
 
-/* The processors of an event, from EVENT_UPDATE.  The decoded set borrows from the record, so the
- * body is copied; some writers repeat the record, and a repeated body is not copied again. */
+/* Sets the CPUs of an event, from EVENT_UPDATE.  The decoded set borrows from the record, so the
+ * body is copied.  Some writers repeat the record; a repeated body is not copied again. */
 static perfile_status set_cpus(perfile_session *s, pf_event *event, const perfile_record *r,
                                perfile_error *err)
 {
@@ -509,8 +509,8 @@ static perfile_status set_cpus(perfile_session *s, pf_event *event, const perfil
     return PERFILE_OK;
 }
 
-/* Name, unit, scale or processors of an event, which is found by its id.  An only event without ids
- * is meant by any. */
+/* Sets name, unit, scale or CPUs of an event, which is found by its id.  If there is only one event
+ * and it has no ids, every id refers to it. */
 static perfile_status learn_event_update(perfile_session *s, const perfile_record *r,
                                          perfile_error *err)
 {
@@ -573,7 +573,7 @@ perfile_status perfile_record_feature(const perfile_record *r, perfile_feature *
     return PERFILE_OK;
 }
 
-/* HEADER_FEATURE.  The empty one at the end of the list is no feature. */
+/* HEADER_FEATURE.  The empty one at the end of the list is not a feature. */
 static perfile_status learn_feature(perfile_session *s, const perfile_record *r, perfile_error *err)
 {
     perfile_feature f;
@@ -586,7 +586,7 @@ static perfile_status learn_feature(perfile_session *s, const perfile_record *r,
 
 typedef perfile_status learn_fn(perfile_session *s, const perfile_record *r, perfile_error *err);
 
-/* The function for a type of record; NULL if records of this type have no facts for the session. */
+/* Returns the function for a type of record; NULL if such records have no facts for the session. */
 static learn_fn *learner(uint32_t type)
 {
     switch (type) {
@@ -625,10 +625,10 @@ perfile_status pf_session_collect(perfile_session *s, const perfile_record *r, p
     return learn(s, r, err);
 }
 
-/* Event instances: for each id the buffer, processor, thread and guest of its counter, from
- * ID_INDEX records.  The first entry of an id counts. */
+/* Event instances: for each id the buffer, CPU, thread and guest of its counter, from ID_INDEX
+ * records.  If an id occurs twice, its first entry counts. */
 
-/* The memory counts in the arena; an id that is known already is refunded. */
+/* The memory is charged to the arena; the charge for an id that is already known is refunded. */
 perfile_status pf_instances_add(perfile_session *s, const perfile_instance *x, perfile_error *err)
 {
     bool added;
@@ -682,12 +682,12 @@ bool perfile_session_instance(const perfile_session *s, uint64_t id, perfile_ins
     return true;
 }
 
-/* Groups of events (feature GROUP_DESC): which event is the leader of which.  The feature may come
- * before the events in a pipe, so groups are kept and assigned when the session is settled. */
+/* Groups of events (feature GROUP_DESC).  In a pipe the feature may come before the events, so
+ * groups are collected here and assigned when the session is resolved. */
 
 typedef struct pf_group {
     uint32_t leader;
-    uint32_t end; /* the first event behind the group */
+    uint32_t end; /* the first event after the group */
 } pf_group;
 
 /* perf writes groups in the order of their leaders, and they do not overlap.  Entries that break
@@ -732,12 +732,12 @@ void pf_groups_assign(perfile_session *s, uint32_t from)
 
 /* A scan of TRACING_DATA for names and numbers of tracepoints.  P:
  * tools/perf/util/trace-event-info.c has the layout, format/features.def describes it
- * (tracing_formats).  Unlike the table's decoder this scan returns the names in front of the
- * damage of a damaged blob. */
+ * (tracing_formats).  Unlike the table's decoder, this scan returns the names before the damage of
+ * a damaged blob. */
 
 static const uint8_t magic[10] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
 
-/* Takes the next line off `text`. */
+/* Removes the first line from `text` and returns it in *line. */
 static bool next_line(perfile_bytes *text, perfile_bytes *line)
 {
     if (text->len == 0)
@@ -768,7 +768,7 @@ static bool value_of(perfile_bytes line, const char *key, perfile_bytes *value)
     return true;
 }
 
-/* A decimal number of at most 18 digits and nothing else. */
+/* Reads a decimal number of at most 18 digits and nothing else. */
 static bool number_of(perfile_bytes text, uint64_t *number)
 {
     uint64_t n = 0;
@@ -797,7 +797,7 @@ bool pf_tracepoint_read(perfile_bytes format, perfile_bytes *name, uint64_t *id)
     return has_id && name->len;
 }
 
-/* Adds the tracepoint of one format.  The first of a number counts. */
+/* Adds the tracepoint of one format.  If a number occurs twice, the first one counts. */
 static perfile_status take_format(pf_tracepoints *t, pf_arena *arena, perfile_bytes system,
                                   perfile_bytes text, perfile_error *err)
 {
@@ -817,15 +817,15 @@ static perfile_status take_format(pf_tracepoints *t, pf_arena *arena, perfile_by
     return st;
 }
 
-/* A u64 length and so many bytes. */
+/* Reads a u64 length and that many bytes. */
 static perfile_bytes sized(pf_cursor *c)
 {
     uint64_t n = pf_cur_u64(c);
     return pf_cur_span(c, n);
 }
 
-/* The formats of a system: their number, and each with its size.  Every format begins with its
- * size, 8 bytes, so the cursor goes bad before a false number loops for long. */
+/* Reads the formats of a system: their number, then each with its size.  Every format begins with
+ * its size, 8 bytes, so a false number makes the cursor bad before the loop gets long. */
 static perfile_status take_formats(pf_tracepoints *t, pf_arena *arena, pf_cursor *c,
                                    perfile_bytes system, perfile_error *err)
 {
@@ -847,7 +847,7 @@ perfile_status pf_tracepoints_scan(pf_tracepoints *t, pf_arena *arena, perfile_b
         return PERFILE_OK;
     pf_cur_cstr(&c); /* version */
     t->big_endian = pf_cur_u8(&c);
-    c.swap = t->big_endian != (bool)PF_NATIVE_BIG; /* the blob has a byte order of its own */
+    c.swap = t->big_endian != (bool)PF_NATIVE_BIG; /* the blob states its own byte order */
     t->long_size = pf_cur_u8(&c);
     pf_cur_u32(&c);               /* page size */
     for (int i = 0; i < 2; i++) { /* header_page, header_event */

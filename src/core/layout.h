@@ -1,6 +1,6 @@
-/* The places of fields that have a fixed place in all samples and trailers of an event, computed
- * once per event.  Only the 64-bit words at the front of a sample, and all of a trailer, qualify.
- */
+/* The positions of fields that are at the same position in all samples or trailers of an event.
+ * They are computed once per event.  Only the 64-bit words at the beginning of a sample, and all
+ * words of a trailer, qualify. */
 #ifndef PF_CORE_LAYOUT_H
 #define PF_CORE_LAYOUT_H
 
@@ -11,13 +11,15 @@
 
 #include <stdint.h>
 
-/* Markers in call chains: entries at or above PF_CONTEXT_LEAST are no addresses, but say which kind
- * of code the addresses behind them are of.  PERF_CONTEXT_… of uapi/linux/perf_event.h. */
+/* Markers in callchains.  Entries at or above PF_CONTEXT_LEAST are not addresses: they give the
+ * kind of code that the following addresses belong to.  PERF_CONTEXT_… of
+ * uapi/linux/perf_event.h. */
 
 #define PF_CONTEXT_HYPERVISOR ((uint64_t)-32)
 #define PF_CONTEXT_KERNEL     ((uint64_t)-128)
 #define PF_CONTEXT_USER       ((uint64_t)-512)
-/* A cookie follows, in place of user addresses that a CALLCHAIN_DEFERRED record has. */
+/* A cookie follows.  It takes the place of user addresses that come in a CALLCHAIN_DEFERRED
+ * record. */
 #define PF_CONTEXT_DEFERRED     ((uint64_t)-640)
 #define PF_CONTEXT_GUEST        ((uint64_t)-2048)
 #define PF_CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
@@ -40,12 +42,12 @@ enum {
 /* Fills *layout from an attr. */
 void pf_layout_make(perfile_layout *layout, const perfile_attr *attr);
 
-/* True if records of both layouts are decoded in the same way. */
+/* Returns true if records of both layouts are decoded in the same way. */
 bool pf_layout_equal(const perfile_layout *a, const perfile_layout *b);
 
-/* The place of the id: in samples the word of the body, in trailers the word from the end; -1 if
- * there is none. IDENTIFIER wins over ID, because it stands at a place that does not depend on
- * other fields. */
+/* The position of the id: in a sample the index of the word in the body, in a trailer the index
+ * counted from the end; -1 if there is none.  IDENTIFIER wins over ID, because its position does
+ * not depend on other fields. */
 static inline int pf_layout_sample_id(const perfile_layout *l)
 {
     return l->sample_slot[PF_SLOT_IDENTIFIER] >= 0 ? l->sample_slot[PF_SLOT_IDENTIFIER]
@@ -58,17 +60,17 @@ static inline int pf_layout_trailer_id(const perfile_layout *l)
                                                     : l->trailer_slot[PF_SLOT_ID];
 }
 
-/* Attribution: the event a record belongs to, and the layout with which the record is decoded.
+/* Attribution: finds the event that a record belongs to, and the layout that decodes the record.
  *
- * With one event every kernel record belongs to it.  With several, an id in the record decides;
- * where that id stands is taken from the first event (perf requires the same place for all).  If
- * all events have equal layouts (session->shared), a record can be decoded without knowing its
- * event: pf_layout_of() is that fast path. */
+ * If there is one event, every kernel record belongs to it.  If there are several, an id in the
+ * record decides; its position is taken from the first event, because perf requires the same
+ * position for all.  If all events have equal layouts (session->shared), a record can be decoded
+ * without knowing its event: pf_layout_of() is that fast path. */
 
 typedef struct pf_attribution {
-    const perfile_event *event;   /* NULL: unattributed */
-    const perfile_layout *layout; /* NULL: the record has none; may be set without `event` */
-    uint32_t damage; /* PERFILE_DAMAGE_…: why the record cannot be decoded, 0 otherwise */
+    const perfile_event *event;   /* NULL if the record belongs to no event */
+    const perfile_layout *layout; /* NULL if the record has none; may be set without `event` */
+    uint32_t damage; /* PERFILE_DAMAGE_…: why the record cannot be decoded; 0 if it can */
 } pf_attribution;
 
 static inline pf_attribution pf_attribution_event(const pf_event *event)
@@ -76,9 +78,9 @@ static inline pf_attribution pf_attribution_event(const pf_event *event)
     return (pf_attribution){&event->shown, &event->layout, 0};
 }
 
-/* True for records that end with a trailer if their event has sample_id_all: those of the kernel,
- * also of types that are newer than the tables.  Version 1 of the dump schema knows no trailer of
- * the latter. */
+/* Returns true for records that have a trailer if their event has sample_id_all: all records of the
+ * kernel, including types that are newer than the tables.  Version 1 of the dump schema has no
+ * trailers for the latter. */
 static inline bool pf_record_may_trail(const perfile_record *r, const perfile_session *s)
 {
     return r->family == PERFILE_FAMILY_PERF &&
@@ -88,9 +90,9 @@ static inline bool pf_record_may_trail(const perfile_record *r, const perfile_se
 /* pf_attribution_of() for sessions with several events. */
 pf_attribution pf_attribution_by_id(const perfile_record *r, const perfile_session *s);
 
-/* The event of any record.  Records of tools, of other families and without a session have none; a
- * SAMPLE or READ in front of the first attr is damage (NO_ATTR), because nothing says how to decode
- * it. */
+/* Returns the event of any record.  Records of tools, of other families and without a session have
+ * none.  A SAMPLE or READ before the first attr is damage (NO_ATTR), because nothing says how to
+ * decode it. */
 static inline pf_attribution pf_attribution_of(const perfile_record *r)
 {
     const perfile_session *s = r->session;
@@ -105,8 +107,8 @@ static inline pf_attribution pf_attribution_of(const perfile_record *r)
     return pf_attribution_by_id(r, s);
 }
 
-/* The layout of the record's event, or an equal one.  If all events have equal layouts the record's
- * id is not read. *damage is as in pf_attribution. */
+/* Returns the layout of the record's event, or an equal one.  If all events have equal layouts, the
+ * id of the record is not read.  *damage is as in pf_attribution. */
 static inline const perfile_layout *pf_layout_of(const perfile_record *r, uint32_t *damage)
 {
     const perfile_session *s = r->session;
@@ -118,8 +120,8 @@ static inline const perfile_layout *pf_layout_of(const perfile_record *r, uint32
     return a.layout;
 }
 
-/* The period of all samples of an event that is counted with a fixed one; false if the kernel
- * adjusts it. */
+/* Sets *period to the period of all samples of an event with a fixed period.  Returns false if the
+ * kernel adjusts the period. */
 static inline bool pf_event_fixed_period(const perfile_event *e, uint64_t *period)
 {
     if (e->attr->is_freq)
@@ -129,21 +131,19 @@ static inline bool pf_event_fixed_period(const perfile_event *e, uint64_t *perio
 }
 
 /* Shapes: a fast test whether the fields of a sample fill it exactly, without decoding it.  It
- * works for sample types that have nothing but 64-bit words, a call chain and raw data, which are
- * the usual ones. */
+ * works for sample types that consist of 64-bit words, a callchain and raw data; most do. */
 
-/* The bits of sample_type that take a word each, in front of all others. */
+/* The bits of sample_type that stand for one word each, at the beginning of the sample. */
 #define PF_SHAPE_WORDS                                                                             \
     ((uint64_t)PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID |                \
      PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ADDR | PERFILE_SAMPLE_ID | PERFILE_SAMPLE_STREAM_ID |    \
      PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_PERIOD)
 
 typedef struct pf_sample_shape {
-    bool known; /* sample_type has only PF_SHAPE_WORDS, CALLCHAIN and RAW; else the rest is not used
-                 */
-    bool chain, raw; /* it has CALLCHAIN; RAW */
-    size_t least;    /* bytes of the body without the entries of the chain and the raw data */
-    size_t chain_at; /* offset of the length of the call chain in the body */
+    bool known;      /* sample_type has no other bits; if false, the next members are unused */
+    bool chain, raw; /* sample_type has CALLCHAIN; RAW */
+    size_t least;    /* bytes of the body without callchain entries and raw data */
+    size_t chain_at; /* offset of the callchain length in the body */
 } pf_sample_shape;
 
 static inline pf_sample_shape pf_sample_shape_of(uint64_t sample_type)
@@ -158,8 +158,8 @@ static inline pf_sample_shape pf_sample_shape_of(uint64_t sample_type)
     return s;
 }
 
-/* True if the fields fill the `len` bytes at `body`, up to 7 bytes of padding.  The shape must be
- * known.  *raw is set to the raw data if the sample type has any. */
+/* Returns true if the fields fill the `len` bytes at `body`, apart from up to 7 bytes of padding.
+ * The shape must be known.  *raw is set to the raw data if the sample type has any. */
 static inline __attribute__((always_inline)) bool pf_sample_shape_fits(const pf_sample_shape *s,
                                                                        const uint8_t *body,
                                                                        size_t len, bool swap,

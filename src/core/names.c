@@ -1,9 +1,10 @@
 /* Names of events: collected from EVENT_DESC, META_INFO, PMU_MAPPINGS, TRACING_DATA, event types
- * and EVENT_UPDATE, and applied to events when the session is settled.
+ * and EVENT_UPDATE, and applied to events when the session is resolved.  Also here: releases of
+ * perf, and the catalogue of types and members.
  *
- * A pipe may have thousands of events and facts in any order, so nothing here is quadratic: every
- * lookup goes through a hash map, and events are named again only after a feature that can name any
- * of them (`stale`). */
+ * A pipe may have thousands of events, and facts in any order, so nothing here is quadratic.  Every
+ * lookup uses a hash map, and events are named again only after a feature that can name any of them
+ * (`stale`). */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/names.h"
@@ -76,14 +77,14 @@ static perfile_status take_desc(perfile_session *s, const perfile_feature *f, pe
     return PERFILE_OK;
 }
 
-/* A key for the map; find_meta() compares type and config, too, because two pairs may have one key.
- */
+/* Returns a key for the map.  find_meta() also compares type and config, because two pairs may have
+ * the same key. */
 static uint64_t meta_key(uint32_t type, uint64_t config)
 {
     return config * UINT64_C(0x100000001b3) ^ type;
 }
 
-/* Reads the number after the last comma of *line and cuts it off, comma included. */
+/* Reads the number after the last comma of *line and cuts it off, with the comma. */
 static bool last_number(perfile_bytes *line, uint64_t *number)
 {
     size_t at = line->len;
@@ -124,7 +125,7 @@ static perfile_status take_event_types(perfile_session *s, perfile_bytes text, p
     return PERFILE_OK;
 }
 
-/* META_INFO of simpleperf: the names are in its entry "event_type_info". */
+/* META_INFO of simpleperf: its entry "event_type_info" has the names. */
 static perfile_status take_meta(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     static const char key[] = "event_type_info";
@@ -138,7 +139,7 @@ static perfile_status take_meta(perfile_session *s, const perfile_feature *f, pe
     return PERFILE_OK;
 }
 
-/* PMU_MAPPINGS: names of PMUs, which derived names of events begin with. */
+/* PMU_MAPPINGS: names of PMUs, with which derived names of events begin. */
 static perfile_status take_pmus(perfile_session *s, const perfile_feature *f, perfile_error *err)
 {
     pf_names *n = &s->names;
@@ -202,14 +203,14 @@ perfile_status pf_names_set(perfile_session *s, pf_event *event, unsigned rank, 
     return pf_arena_text(&s->arena, name, &e->name, err);
 }
 
-/* True if the entry is about an event of this type and config. */
+/* Returns true if the entry is for this type and config. */
 static bool same_event(const pf_named *named, const perfile_attr *attr)
 {
     return named->type == attr->type && named->config == attr->config;
 }
 
-/* The entry of EVENT_DESC for an event: by id, or, if the event or the entry has no ids, by
- * position, provided that type and config agree. */
+/* Returns the entry of EVENT_DESC for an event.  It is found by id.  If the event or the entry has
+ * no ids, it is found by position, provided that type and config match. */
 static const pf_named *find_desc(const perfile_session *s, const perfile_event *e)
 {
     const pf_names *n = &s->names;
@@ -224,18 +225,18 @@ static const pf_named *find_desc(const perfile_session *s, const perfile_event *
     return (e->ids.n && named->has_ids) || !same_event(named, e->attr) ? NULL : named;
 }
 
-/* Whether the list of event types of old perf may name the event.  Generic events are named by type
- * and config instead, because that list has what the user asked for: "cycles" even where perf fell
- * back to cpu-clock. */
+/* Returns true if the event-type list of old perf may name the event.  Generic events are named by
+ * type and config instead, because that list has the user's words: "cycles" even if perf fell back
+ * to cpu-clock. */
 static bool needs_type_name(const perfile_attr *attr)
 {
     return attr->type == PERFILE_TYPE_TRACEPOINT || attr->type == PERFILE_TYPE_RAW ||
            attr->type > PERFILE_TYPE_BREAKPOINT;
 }
 
-/* The event type of old perf for an event.  The entries have a config but no type, so a config
- * identifies an event only at the event's own position, or if the event is a tracepoint: the list
- * was made for those. */
+/* Returns the event type of old perf for an event.  The entries have a config but no type.  So a
+ * config identifies an event only at the event's own position, or if the event is a tracepoint: the
+ * list was made for tracepoints. */
 static const perfile_event_type *find_type(const perfile_session *s, const perfile_event *e)
 {
     if (!needs_type_name(e->attr))
@@ -248,7 +249,7 @@ static const perfile_event_type *find_type(const perfile_session *s, const perfi
     return perfile_session_event_type(s, pf_ids_find(&s->names.type_configs, e->attr->config));
 }
 
-/* The line of event_type_info for this type and config. */
+/* Returns the line of event_type_info for this type and config. */
 static const pf_named *find_meta(const perfile_session *s, const perfile_attr *attr)
 {
     const pf_names *n = &s->names;
@@ -256,7 +257,7 @@ static const pf_named *find_meta(const perfile_session *s, const perfile_attr *a
     return i < n->n_meta && same_event(&n->meta[i], attr) ? &n->meta[i] : NULL;
 }
 
-/* The origin of a feature that the session has. */
+/* Returns the origin of a feature of the session. */
 static uint16_t origin_of(const perfile_session *s, uint32_t feature)
 {
     return s->by_number[feature]->origin;
@@ -267,8 +268,8 @@ static perfile_bytes bytes_of(const char *text)
     return (perfile_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-/* Gives an event the best name that is known: of EVENT_DESC, of EVENT_UPDATE (set before), of the
- * event types, of META_INFO, or derived. */
+/* Gives an event its best known name: from EVENT_DESC, EVENT_UPDATE (set before), the event types,
+ * or META_INFO, or a derived one. */
 static perfile_status name_event(perfile_session *s, pf_event *event, perfile_error *err)
 {
     const perfile_event *e = &event->shown;
@@ -295,7 +296,7 @@ static perfile_status name_event(perfile_session *s, pf_event *event, perfile_er
     return pf_names_set(s, event, PF_NAME_DERIVED, bytes_of(text), PERFILE_ORIGIN_DERIVED, err);
 }
 
-/* Names the event that an event type which came after it is about. */
+/* Names the event that a later event type refers to. */
 static perfile_status name_by_type(perfile_session *s, uint32_t position, perfile_error *err)
 {
     const perfile_event_type *type = s->event_types.items[position];
@@ -308,7 +309,7 @@ static perfile_status name_by_type(perfile_session *s, uint32_t position, perfil
     return pf_names_set(s, s->events[i], PF_NAME_TYPE, type->name, s->events[i]->shown.origin, err);
 }
 
-/* New tracepoints are entered by config first, so that event types find them. */
+/* New tracepoints are added to the map by config first, so that event types find them. */
 perfile_status pf_names_assign(perfile_session *s, perfile_error *err)
 {
     pf_names *n = &s->names;
@@ -330,7 +331,7 @@ perfile_status pf_names_assign(perfile_session *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Releases of perf: format/versions.def expanded to arrays, and questions about them. */
+/* Releases of perf: format/versions.def expanded to arrays, and their queries. */
 
 const pf_release pf_releases[PF_N_RELEASES] = {
 #define PF_IS(id, member, value) [PF_PERF_##id].member = (value)
@@ -367,8 +368,8 @@ static const struct {
 #include "format/versions.def"
 };
 
-/* Reads the digits at the beginning of *text, at most 4, and takes them off.  False if there are
- * none. */
+/* Removes the digits at the beginning of *text, at most 4, and returns their value.  Returns false
+ * if there are none. */
 static bool take_number(perfile_bytes *text, uint32_t *number)
 {
     enum { MOST_DIGITS = 4 };
@@ -380,13 +381,13 @@ static bool take_number(perfile_bytes *text, uint32_t *number)
         *number = 10 * *number + digit;
     }
     if (n == 0)
-        return false; /* before anything is added to a pointer that may be NULL */
+        return false; /* must come before the addition: the pointer may be NULL */
     text->ptr += n;
     text->len -= n;
     return true;
 }
 
-/* The text may be any version string: what follows major and minor number does not matter. */
+/* The text may be any version string; everything after major and minor number is ignored. */
 uint32_t pf_end_of_features(perfile_bytes version)
 {
     uint32_t major, minor, number = 0;
@@ -429,7 +430,7 @@ perfile_status pf_release_find(const char *version, const pf_release **release, 
                    known);
 }
 
-/* By the column `since` of the row. */
+/* See column `since` of the row. */
 bool pf_release_knows_type(const pf_release *r, uint32_t type)
 {
     if (r == &pf_release_any || type == 0) /* perf counts records of type 0, whatever they are */
@@ -474,8 +475,8 @@ bool pf_release_needs_one_sample_type(const pf_release *r)
 
 /* The catalogue: the rows of format/ and the shapes of their structs, for callers of the library.
  *
- * perfile_struct is pf_row_shape (schema/rows.h), whose members are between marks that say when
- * they are there; here each member gets the innermost of these conditions. */
+ * perfile_struct is pf_row_shape (schema/rows.h).  Its members are between marks that give the
+ * conditions under which they are present; here each member gets the innermost condition. */
 
 static const pf_row_shape *shape_of(const perfile_struct *of)
 {
@@ -487,7 +488,7 @@ static const perfile_struct *struct_of(const pf_row_shape *shape)
     return (const perfile_struct *)(const void *)shape;
 }
 
-/* Copies as much of `full` as a caller of an older or newer header has room for. */
+/* Copies as much of `full` as fits into the struct of a caller with an older or newer header. */
 static bool give(void *out, size_t size, const void *full, size_t full_size)
 {
     memset(out, 0, size);
@@ -562,7 +563,7 @@ size_t perfile_struct_size(const perfile_struct *of)
     return shape_of(of)->size;
 }
 
-/* Under which conditions the member at hand is there.  Conditions nest a few levels deep: those of
+/* The conditions under which the current member is present.  They nest a few levels deep: those of
  * a sample, and WHEN inside it. */
 typedef struct conditions {
     uint32_t has[8];
@@ -618,7 +619,7 @@ bool perfile_member_is_there(const perfile_member *member, const void *decoded)
 {
     bool has = true;
     if (member->sample_bit) {
-        /* `present` stands first in both structs whose members have such bits. */
+        /* `present` is the first member of both structs that have such bits. */
         perfile_sample_id id;
         memcpy(&id.present, (const uint8_t *)decoded + offsetof(perfile_sample_id, present),
                sizeof id.present);

@@ -1,9 +1,9 @@
 /* The event of a record, and single fields that are read without decoding the record.
  *
- * Time, task and processor of a sample, or in the trailer of another record, stand at places that
- * are known for each event (perfile_layout.sample_slot and trailer_slot).  Where a record has
- * neither, its body is decoded and the fields listed in schema/rows.inc count: pf_record_own().
- * Copies of records are here, too. */
+ * Time, process, thread and CPU are at known positions in a sample, or in the trailer of another
+ * record; the positions are computed for each event (perfile_layout.sample_slot and trailer_slot).
+ * For a record with neither, the body is decoded, and the fields listed in schema/rows.inc count:
+ * pf_record_own().  Records are copied here, too. */
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "base/error.h"
@@ -22,21 +22,22 @@ static inline bool is_swapped(const perfile_record *r)
     return r->flags & PERFILE_REC_SWAPPED;
 }
 
-/* The `slot`-th word of the body, NULL when it is not there. */
+/* Returns word number `slot` of the body, or NULL. */
 static inline const uint8_t *word_at(const perfile_record *r, int slot)
 {
     return slot >= 0 && r->body.len >= 8 * ((size_t)slot + 1) ? r->body.ptr + 8 * slot : NULL;
 }
 
-/* The `slot`-th word from the end of `b`, 1 being the last. */
+/* Returns word number `slot` from the end of `b`, 1 being the last, or NULL. */
 static inline const uint8_t *word_from_end(perfile_bytes b, int slot)
 {
     return slot >= 1 && b.len >= 8 * (size_t)slot ? b.ptr + b.len - 8 * slot : NULL;
 }
 
-/* Several events: the id in the record decides, at the place that the first event has it.  Id 0 and
- * records too short to have one go to the first event, as perf does it.  The last id is not cached,
- * because threads may look up records of one session at the same time, and the map is as fast. */
+/* There are several events: the id in the record decides, at the position where the first event has
+ * it.  Records with id 0, or too short for an id, belong to the first event, as in perf.  The last
+ * id is not cached, because threads may look up records of one session at the same time, and the
+ * map is as fast. */
 pf_attribution pf_attribution_by_id(const perfile_record *r, const perfile_session *s)
 {
     const pf_event *first = s->events[0];
@@ -56,14 +57,14 @@ pf_attribution pf_attribution_by_id(const perfile_record *r, const perfile_sessi
         if (owner < s->n_events)
             return pf_attribution_event(s->events[owner]);
     }
-    if (!pf_record_known(r->type)) /* perhaps without a trailer: its last bytes are no id of ours */
+    if (!pf_record_known(r->type)) /* it may have no trailer: its last bytes may not be an id */
         return (pf_attribution){NULL, NULL, 0};
     if (s->shared)
         return (pf_attribution){NULL, s->shared, 0};
     return (pf_attribution){NULL, NULL, PERFILE_DAMAGE_UNKNOWN_ID};
 }
 
-/* STAT records have the id of their event as the first field, without any trailer. */
+/* STAT records have the id of their event in the first field, and no trailer. */
 const perfile_event *perfile_record_event(const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_STAT && r->family == PERFILE_FAMILY_PERF && r->session) {
@@ -81,8 +82,8 @@ const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *d
     return w.layout;
 }
 
-/* The 64-bit word of a sample or trailer that has the field of this bit of sample_type; NULL: there
- * is none. */
+/* Returns the 64-bit word of a sample or trailer with the field of this bit of sample_type, or
+ * NULL. */
 static const uint8_t *field_word(const perfile_record *r, int bit)
 {
     uint32_t damage;
@@ -97,15 +98,14 @@ static const uint8_t *field_word(const perfile_record *r, int bit)
     return word_from_end(trailer, l->trailer_slot[bit]);
 }
 
-/* From here on own_…(): fields of the record's body.  They decode it; speed matters for samples and
- * trailers only. */
+/* The functions own_…() decode the record's body.  Speed matters for samples and trailers only. */
 static uint64_t own_time(const perfile_record *r)
 {
     pf_own own;
     return pf_record_own(r, PF_HAS_TIME, &own) && own.has_time ? own.time : PERFILE_NO_TIME;
 }
 
-/* The time of a record that other records said. */
+/* Returns the time of a record that other records recorded. */
 static uint64_t said_time(const perfile_record *r)
 {
     const pf_family *f = pf_family_of(r->family);
@@ -149,7 +149,7 @@ bool perfile_record_task(const perfile_record *r, uint32_t *pid, uint32_t *tid)
         return own_task(r, pid, tid);
     *pid = pf_load_u32(word, is_swapped(r));
     *tid = pf_load_u32(word + 4, is_swapped(r));
-    /* Tools write trailers of zeros in synthesized records: then the body has the process and
+    /* Tools write trailers of zeros in synthesized records; then the body has process and
      * thread. */
     if (*pid == 0 && *tid == 0 && r->type != PERFILE_RECORD_SAMPLE && perfile_record_time(r) == 0)
         own_task(r, pid, tid);
@@ -165,7 +165,7 @@ static bool own_cpu(const perfile_record *r, uint32_t *cpu)
     return true;
 }
 
-/* The processor that the record's file is of. */
+/* Sets *cpu to the CPU of the record's file. */
 static bool cpu_of_part(const perfile_record *r, uint32_t *cpu)
 {
     const perfile_session *s = r->session;
@@ -186,8 +186,8 @@ bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu)
     return true;
 }
 
-/* The value of a field of fixed size.  TID is two numbers of 32 bits, each byte-swapped by itself;
- * CPU is the first half of its word. */
+/* Returns the value of a field of fixed size.  TID is two 32-bit numbers, each byte-swapped by
+ * itself; CPU is the first half of its word. */
 static uint64_t field_value(const uint8_t *word, uint64_t bit, bool swapped)
 {
     if (bit == PERFILE_SAMPLE_TID)
@@ -195,7 +195,7 @@ static uint64_t field_value(const uint8_t *word, uint64_t bit, bool swapped)
     return bit == PERFILE_SAMPLE_CPU ? pf_load_u32(word, swapped) : pf_load_u64(word, swapped);
 }
 
-/* The fast path is one event layout and this machine's byte order. */
+/* The fast path is for one layout and this machine's byte order. */
 bool perfile_sample_field(const perfile_record *r, uint64_t bit, uint64_t *value)
 {
     if (r->type != PERFILE_RECORD_SAMPLE || !(bit & PERFILE_SAMPLE_KNOWN) || bit & (bit - 1) ||
@@ -218,7 +218,7 @@ bool perfile_sample_field(const perfile_record *r, uint64_t bit, uint64_t *value
     return true;
 }
 
-/* With one layout the slot is looked up once for all records. */
+/* If all events have one layout, the slot is looked up once for all records. */
 bool perfile_sample_period(const perfile_record *r, uint64_t *period)
 {
     if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF)
@@ -245,8 +245,7 @@ size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit
             }
         return found;
     }
-    /* On a little-endian machine one 64-bit load gives TID and CPU in the order that the result
-     * has. */
+    /* On a little-endian machine one 64-bit load returns TID and CPU in the order of the result. */
     bool halves = bit & (PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU);
     bool plain = !PF_NATIVE_BIG || !halves;
     uint64_t mask = bit == PERFILE_SAMPLE_CPU ? UINT32_MAX : UINT64_MAX;
@@ -266,7 +265,8 @@ size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit
     return found;
 }
 
-/* One block: the struct, then header, body and extra.  A damage record has no header. */
+/* The copy is one block: the struct, then header, body and extra.  A damage record has no
+ * header. */
 perfile_status perfile_record_copy(const perfile_record *r, perfile_record **copy,
                                    perfile_error *err)
 {
@@ -308,7 +308,7 @@ void perfile_record_free(perfile_record *copy)
     pf_free(copy);
 }
 
-/* Walks that only find out whether everything can be decoded. */
+/* Walks that only test whether everything can be decoded. */
 
 static void ignore_value(void *user, const perfile_field *f, const perfile_value *v)
 {
@@ -335,7 +335,7 @@ bool pf_feature_readable(const perfile_feature *f, uint32_t flags)
 
 bool pf_feature_ends_list(const perfile_feature *f)
 {
-    enum { FIRST_NEW_MARKER = 32 }; /* perf before 5.14 had less */
+    enum { FIRST_NEW_MARKER = 32 }; /* perf before 5.14 had fewer features */
     return f->payload.len == 0 && (f->number >= FIRST_NEW_MARKER || !pf_feature_readable(f, 0));
 }
 
@@ -350,7 +350,7 @@ uint32_t pf_feature_damage(const perfile_feature *f)
 }
 
 /* The inline functions of perfile/record.h as functions of the library, for programs that cannot
- * take them from the header: bindings of other languages. */
+ * use the inline ones: bindings of other languages. */
 
 extern inline size_t perfile_record_size(const perfile_record *r);
 extern inline uint32_t perfile_record_stored_type(const perfile_record *r);

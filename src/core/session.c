@@ -1,8 +1,9 @@
 /* The session: facts about a capture, added by drivers and read through perfile/session.h.
  *
- * Facts are only added, never removed or moved: the arena keeps what callers may hold.  Every
- * function that adds something first calls pf_session_will_change(), because other threads may be
- * reading, and then counts `generation`, by which callers notice that what they cached is old. */
+ * Facts are only added, never removed or moved: the arena owns everything that callers may point
+ * to.  Every function that adds something first calls pf_session_will_change(), because other
+ * threads may be reading.  It then increments `generation`, which tells callers that cached facts
+ * are old. */
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/cursor.h"
@@ -19,7 +20,7 @@
 
 #define ATTR_SIZE_AT 4
 
-/* The address of the session and the time it was made: input cannot know either. */
+/* Mixes the address of the session and its creation time: input cannot know either. */
 static uint64_t new_seed(const perfile_session *s)
 {
     struct timespec now = {0};
@@ -28,7 +29,7 @@ static uint64_t new_seed(const perfile_session *s)
     return seed ^ (uint64_t)now.tv_nsec << 20 ^ (uint64_t)now.tv_sec;
 }
 
-/* The seeds are set once; maps are empty until the first key. */
+/* The seeds are set once, while the maps are empty. */
 perfile_status pf_session_new(bool swapped, const perfile_open_options *options,
                               perfile_session **session, perfile_error *err)
 {
@@ -145,14 +146,14 @@ perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Copies *bytes into the arena, unless they are stable. */
+/* Copies *bytes into the arena, unless they outlive the session (`stable`). */
 static perfile_status keep(perfile_session *s, perfile_bytes *bytes, bool stable,
                            perfile_error *err)
 {
     return stable ? PERFILE_OK : pf_arena_copy(&s->arena, *bytes, bytes, err);
 }
 
-/* Enters the ids of a new event in the map.  Ids that an earlier event has stay with that one. */
+/* Adds the ids of a new event to the map.  Ids of an earlier event stay with that event. */
 static perfile_status add_ids(perfile_session *s, pf_event *event, perfile_error *err)
 {
     const perfile_words *ids = &event->shown.ids;
@@ -165,8 +166,8 @@ static perfile_status add_ids(perfile_session *s, pf_event *event, perfile_error
     return PERFILE_OK;
 }
 
-/* The event is made in the arena first.  An attr that cannot be decoded is no event; one with an
- * impossible size is, with `damage` set. */
+/* The event is made in the arena first.  An attr that cannot be decoded does not become an event;
+ * one with an impossible size does, with `damage` set. */
 perfile_status pf_session_add_attr(perfile_session *s, const pf_attr_fact *fact, perfile_error *err)
 {
     pf_session_will_change(s);
@@ -246,12 +247,12 @@ perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t i
     bool added;
     perfile_words *ids = &event->shown.ids;
     if (id == 0)
-        return PERFILE_OK; /* 0 is no id */
+        return PERFILE_OK; /* 0 is not an id */
     perfile_status st = pf_ids_add(&s->ids, &s->arena, id, event->shown.index, &added, err);
     if (st != PERFILE_OK || !added)
         return st;
 
-    /* Callers may still read the old array, which the arena keeps. */
+    /* Callers may still read the old array, which remains in the arena. */
     if (ids->n >= event->ids_cap) {
         size_t cap = ids->n < 4 ? 8 : 2 * ids->n;
         void *more;
@@ -272,13 +273,13 @@ perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t i
     return PERFILE_OK;
 }
 
-/* `features` stays in ascending order, which writers and dumps rely on. */
+/* `features` stays in ascending order: writers and dumps rely on it. */
 perfile_status pf_session_add_feature(perfile_session *s, const perfile_feature *f, bool stable,
                                       perfile_error *err)
 {
     pf_session_will_change(s);
-    /* The feature bitmap of a header has no room for greater numbers.  The first of a number
-     * counts. */
+    /* The feature bitmap of a header has no room for larger numbers.  If a number comes twice, the
+     * first feature counts. */
     if (f->number >= PERFILE_N_FEATURES || s->by_number[f->number])
         return PERFILE_OK;
 
@@ -491,11 +492,11 @@ const perfile_build_id *perfile_session_build_id(const perfile_session *s, uint3
 }
 
 /* The hash map of core/session.h.  Its memory is allocated separately but charged to the session's
- * arena, so that perfile_limits.session_bytes bounds it. */
+ * arena, so perfile_limits.session_bytes limits it. */
 
 #define SLOTS_FIRST 16
 
-/* The slot of `id`, or the free one where it would go.  There is always a free slot: see
+/* Returns the slot of `id`, or the free slot for it.  There is always a free slot: see
  * pf_ids_add(). */
 static pf_id_slot *place(pf_ids *m, uint64_t id)
 {
@@ -505,7 +506,7 @@ static pf_id_slot *place(pf_ids *m, uint64_t id)
     return &m->slots[i];
 }
 
-/* Doubles the slots and enters all keys again. */
+/* Doubles the slots and adds all keys again. */
 static perfile_status grow(pf_ids *m, pf_arena *arena, perfile_error *err)
 {
     size_t old_n = m->slots ? m->mask + 1 : 0;
@@ -564,9 +565,9 @@ void pf_ids_free(pf_ids *m)
 
 /* Views: sessions that replace a few features of another session and share everything else with it.
  *
- * A stage that drops records changes features such as SAMPLE_TIME and BUILD_ID and nothing else.  A
- * view is a shallow copy of the session below, with space for replaced features: events, names and
- * ids are shared, and nothing is written below.  When the session below has changed, the copy is
+ * A stage that drops records changes only features such as SAMPLE_TIME and BUILD_ID.  A view is a
+ * shallow copy of the session below, with space for replaced features: events, names and ids are
+ * shared, and the session below is never written.  After the session below has changed, the copy is
  * made again: pf_session_view_refresh().
  *
  * New facts always go to the session below, never to a view. */
@@ -577,7 +578,7 @@ struct pf_session_view {
     perfile_session shown;
     const perfile_session *from;
     uint64_t seen;    /* generation of `from` that `shown` was copied from */
-    uint64_t changes; /* how often a feature was replaced */
+    uint64_t changes; /* number of replacements so far */
     perfile_feature own[MOST];
     uint32_t n_own;
     pf_buffer
@@ -590,7 +591,7 @@ const perfile_session *pf_session_view_shown(const pf_session_view *v)
     return &v->shown;
 }
 
-/* The replaced feature of that number, NULL if it is not replaced. */
+/* Returns the replaced feature of that number, or NULL. */
 static perfile_feature *own_feature(pf_session_view *v, uint32_t number)
 {
     for (uint32_t i = 0; i < v->n_own; i++)
@@ -621,17 +622,17 @@ static perfile_status list_build_ids(pf_session_view *v, perfile_error *err)
     return st;
 }
 
-/* Copies `from` to `shown`, with or without the table of features: the table is most of a session,
- * and few of the records with facts change it. */
+/* Copies `from` to `shown`, with or without the feature table.  The table is most of a session, and
+ * few records with facts change it. */
 static void copy_session(pf_session_view *v, bool features)
 {
     enum {
-        TABLE = offsetof(perfile_session, features), /* with how many there are, */
+        TABLE = offsetof(perfile_session, features), /* the table and the number of its entries */
         BEHIND = offsetof(perfile_session, event_types)
     };
     const uint8_t *from = (const uint8_t *)v->from;
     uint8_t *to = (uint8_t *)&v->shown;
-    pf_session_reader *const readers = v->shown.readers; /* a view has readers of its own */
+    pf_session_reader *const readers = v->shown.readers; /* a view has its own readers */
     memcpy(to, from, features ? sizeof v->shown : TABLE);
     if (!features)
         memcpy(to + BEHIND, from + BEHIND, sizeof v->shown - BEHIND);

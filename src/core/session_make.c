@@ -1,8 +1,8 @@
 /* Sessions made by programs (perfile/live.h), and copies of sessions.
  *
- * A program adds what a file would have in its header, so its facts have the origin CONTAINER and
- * no offset. Everything goes through the functions that drivers use (core/session.h); checked here
- * is only what a driver takes care of itself and a program may get wrong. */
+ * A program adds the facts that a file has in its header, so they have the origin CONTAINER and no
+ * offset.  Everything goes through the functions that drivers use (core/session.h).  This file
+ * checks only the mistakes that a program can make and a driver cannot. */
 #include <string.h>
 
 #include "base/buffer.h"
@@ -53,7 +53,7 @@ static perfile_status store_ids(const perfile_session *s, const perfile_words *i
     return PERFILE_OK;
 }
 
-/* Errors of the caller that a driver would have reported as damage of the file. */
+/* Checks for errors of the caller that a driver would have reported as damage of the file. */
 static perfile_status check_attr(const perfile_session *s, perfile_bytes attr, perfile_error *err)
 {
     if (attr.len < PF_ATTR_LEAST || attr.len > PF_ATTR_MOST)
@@ -90,7 +90,7 @@ perfile_status perfile_session_add_attr(perfile_session *s, perfile_bytes attr,
     return st;
 }
 
-/* A name given by a program has the rank of EVENT_DESC, the highest. */
+/* A name from a program has the rank of EVENT_DESC, the highest. */
 static perfile_status name_event(perfile_session *s, pf_event *event, const char *name,
                                  perfile_error *err)
 {
@@ -108,8 +108,8 @@ perfile_status perfile_session_name_event(perfile_session *s, uint32_t index, co
     return name_event(s, s->events[index], name, err);
 }
 
-/* Unit and scale, as EVENT_UPDATE would set them.  A scale of 0 and a unit of NULL mean: not given.
- */
+/* Sets unit and scale, as EVENT_UPDATE does.  A scale of 0 and a unit of NULL mean that there is
+ * none. */
 static perfile_status set_unit(perfile_session *s, pf_event *event, const char *unit, double scale,
                                perfile_error *err)
 {
@@ -145,7 +145,7 @@ perfile_status perfile_session_add_event(perfile_session *s, const perfile_new_e
     return st;
 }
 
-/* Adds a feature; the caller has checked that the session does not have it yet. */
+/* Adds a feature.  The caller has checked that the session does not have it yet. */
 static perfile_status add_feature(perfile_session *s, uint32_t number, perfile_bytes payload,
                                   perfile_error *err)
 {
@@ -172,9 +172,9 @@ perfile_status perfile_session_set_feature(perfile_session *s, uint32_t number,
     return add_feature(s, number, payload, err);
 }
 
-/* Copies. */
+/* Copies of sessions. */
 
-/* Events and event types.  Ids are copied as stored, in the order of the source. */
+/* Copies events and event types.  Ids are copied as stored, in the same order. */
 static perfile_status copy_events(perfile_session *to, const perfile_session *from,
                                   perfile_error *err)
 {
@@ -197,7 +197,7 @@ static perfile_status copy_events(perfile_session *to, const perfile_session *fr
     return st;
 }
 
-/* Damaged features are copied with their damage.  Features whose payload is not in memory are left
+/* Copies features; damaged ones keep their damage.  Features with a payload outside memory are left
  * out. */
 static perfile_status copy_features(perfile_session *to, const perfile_session *from,
                                     perfile_error *err)
@@ -214,8 +214,8 @@ static perfile_status copy_features(perfile_session *to, const perfile_session *
     return st;
 }
 
-/* Copies names that EVENT_UPDATE, EVENT_DESC or a program gave.  Writers take names from
- * EVENT_DESC, so the feature is made if the session does not have it. */
+/* Copies names from EVENT_UPDATE, EVENT_DESC or a program.  Writers take names from EVENT_DESC, so
+ * this feature is made if the session does not have it. */
 static perfile_status copy_names(perfile_session *to, const perfile_session *from,
                                  perfile_error *err)
 {
@@ -246,7 +246,8 @@ static perfile_status copy_instances(perfile_session *to, const perfile_session 
     return st;
 }
 
-/* What TIME_CONV said; everything else about the clock is in attrs and features. */
+/* Copies the conversion from TIME_CONV; everything else about the clock is in attrs and
+ * features. */
 static void copy_conversion(perfile_session *to, const perfile_session *from)
 {
     to->has_conversion = from->has_conversion;

@@ -1,8 +1,8 @@
-/* The struct behind perfile_session.  Only files of this room may include this header
- * (tests/build/rooms.sh checks); other rooms use core/session.h.
+/* The struct of perfile_session.  Only files of this room may include this header
+ * (tests/build/rooms.sh checks it); other rooms use core/session.h.
  *
- * Everything that callers hold pointers to is in `arena` and never moves or disappears before the
- * session does. */
+ * Everything that callers may point to is in `arena`.  It never moves, and it lives as long as the
+ * session. */
 #ifndef PF_CORE_STATE_H
 #define PF_CORE_STATE_H
 
@@ -11,21 +11,21 @@
 #include "core/names.h"
 #include "schema/rows.h"
 
-/* An event: the public part, and what belongs to it.  In the arena, so that its address never
+/* An event: its public part and its private state.  It is in the arena, so its address never
  * changes. */
 typedef struct pf_event {
-    perfile_event shown; /* what callers see */
+    perfile_event shown; /* the public part */
     perfile_attr attr;   /* shown.attr points at it */
     perfile_layout layout;
     uint8_t name_rank; /* PF_NAME_… */
     uint8_t *own_ids;  /* NULL, or shown.ids.ptr after ids were added to those of the attr */
     uint32_t ids_cap;  /* how many ids fit in own_ids */
-    perfile_cpu_map_data cpus; /* what shown.cpus points at, if it is set */
+    perfile_cpu_map_data cpus; /* shown.cpus points here if it is set */
     perfile_bytes
         cpus_stored; /* the body of the EVENT_UPDATE record that `cpus` was decoded from */
 } pf_event;
 
-/* A growable array of pointers to things in the arena. */
+/* A growable array of pointers to objects in the arena. */
 typedef struct pf_pointers {
     void **items;
     uint32_t n;
@@ -33,15 +33,15 @@ typedef struct pf_pointers {
 } pf_pointers;
 
 struct perfile_session {
-    bool swapped;   /* records are in the other byte order than this machine's */
+    bool swapped;   /* the byte order of records differs from this machine's */
     bool as_stored; /* perfile_open_options.as_stored */
     bool regroup;   /* the next pf_session_resolve() assigns the groups of all events again */
-    int8_t sample_id_slot;  /* where samples have their id, by the first event: see core/layout.h */
+    int8_t sample_id_slot;  /* word with the id in samples of the first event: see core/layout.h */
     int8_t trailer_id_slot; /* the same for trailers */
-    uint64_t generation;    /* perfile_session_generation() */
+    uint64_t generation;    /* see perfile_session_generation() */
     const perfile_layout
-        *shared;        /* equal to the layouts of all events; NULL: they differ, or no event */
-    pf_usual_fn *usual; /* specialised decoder for samples of `shared`; NULL: none */
+        *shared; /* equal to the layouts of all events; NULL if they differ or there are none */
+    pf_usual_fn *usual; /* specialized decoder for samples of `shared`, or NULL */
     pf_event **events;
     uint32_t n_events;
     uint32_t events_cap;
@@ -66,14 +66,14 @@ struct perfile_session {
     struct pf_group *groups; /* ascending, not overlapping */
     uint32_t n_groups;
     uint32_t group_at;  /* index of the first group that can contain the next new event */
-    uint32_t n_settled; /* events from 0 on whose name and group have been assigned */
+    uint32_t n_settled; /* number of events with assigned name and group, counted from the first */
 
     const char *facts[PERFILE_N_FACTS];
     uint32_t n_cpus;
     bool has_conversion;
     bool is_short;
     uint64_t shift, mult, zero, cycles, mask;
-    const uint32_t *cpus_of_parts; /* NULL: parts are of no processor */
+    const uint32_t *cpus_of_parts; /* NULL if parts have no CPU */
     uint32_t n_cpus_of_parts;
 
     const perfile_source *files; /* pf_session_files() */
@@ -82,19 +82,19 @@ struct perfile_session {
 
     pf_names names;
     pf_arena arena;
-    /* Members of perfile_limits.  At the end, so that the members used for decoding share a cache
-     * line. */
+    /* Members of perfile_limits.  They are last, so that the members used for decoding share a
+     * cache line. */
     uint64_t model_bytes, held_bytes, profile_bytes;
 };
 
 /* Appends an item; the array grows as needed. */
 perfile_status pf_pointers_add(pf_pointers *p, void *item, perfile_error *err);
 
-/* Adds `id` to `event`, unless it is 0 or an event has it already. */
+/* Adds `id` to `event` unless it is 0 or already belongs to an event. */
 perfile_status pf_session_add_id(perfile_session *s, pf_event *event, uint64_t id,
                                  perfile_error *err);
 
-/* Adds a build id, of feature BUILD_ID or of a record; its bytes are copied unless `stable`. */
+/* Adds a build id from feature BUILD_ID or from a record.  Its bytes are copied unless `stable`. */
 perfile_status pf_session_add_build_id(perfile_session *s, const perfile_build_id *id, bool stable,
                                        perfile_error *err);
 
@@ -109,7 +109,8 @@ perfile_status pf_instances_collect(perfile_session *s, const perfile_id_index *
 /* Collects texts, numbers and build ids from a new feature (facts.c). */
 perfile_status pf_facts_collect(perfile_session *s, const perfile_feature *f, perfile_error *err);
 
-/* Collects groups from feature GROUP_DESC; assigns them to the events from `from` on (facts.c). */
+/* pf_groups_collect() collects groups from feature GROUP_DESC; pf_groups_assign() assigns them to
+ * the events from index `from` on (facts.c). */
 perfile_status pf_groups_collect(perfile_session *s, const perfile_feature *f, perfile_error *err);
 void pf_groups_assign(perfile_session *s, uint32_t from);
 

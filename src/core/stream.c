@@ -1,9 +1,9 @@
-/* Streams: the part that all drivers and stages share.
+/* Streams: the part that all drivers and stages share, and the public functions of writers.
  *
- * A stream keeps a run of records (at .. end), which ops->fill() makes; perfile_stream_next() hands
- * them out one by one, perfile_stream_next_run() all that are left.  An error or the end is final
- * and is returned from then on. A stage is a stream on another (`below`); questions about the input
- * go down to the driver's stream. */
+ * A stream has a run of records (at .. end), made by ops->fill().  perfile_stream_next() returns
+ * them one by one, perfile_stream_next_run() returns all that are left.  An error or the end is
+ * final: every further call returns it.  A stage is a stream that reads another (`below`);
+ * questions about the input go down to the driver's stream. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/zone.h"
@@ -32,8 +32,7 @@ perfile_status pf_stream_unread(const perfile_stream *s, const char *where, perf
                     : PERFILE_OK;
 }
 
-/* Makes the next run that has a record for the caller.  Damage records are passed over unless asked
- * for. */
+/* Makes the next run with a record for the caller.  Damage records are skipped unless requested. */
 static perfile_status refill(perfile_stream *s, perfile_error *err)
 {
     if (s->final != PERFILE_OK)
@@ -53,7 +52,7 @@ static perfile_status refill(perfile_stream *s, perfile_error *err)
     return PERFILE_OK;
 }
 
-/* Out of line, so that the fast path of perfile_stream_next() needs no stack frame. */
+/* Not inlined, so that the fast path of perfile_stream_next() needs no stack frame. */
 static __attribute__((noinline)) perfile_status
 next_of_next_run(perfile_stream *s, const perfile_record **r, perfile_error *err)
 {
@@ -141,7 +140,7 @@ void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary 
     while (s->below)
         s = s->below;
     perfile_stream_summary sum = s->summary;
-    /* What the driver has told is in the summary already. */
+    /* The summary already has the losses that the driver reported. */
     const pf_source_lost *lost = s->origin ? &s->origin->lost : &s->told;
     if (lost->places > s->told.places) {
         const uint64_t places = lost->places - s->told.places;
@@ -274,9 +273,9 @@ uint64_t pf_container_bytes(const perfile_container *c)
     return sum;
 }
 
-/* Narrowing a stream, for stages and for programs: see core/zone.h. */
+/* Requests of readers, from stages and from programs: see core/zone.h. */
 
-/* Of perfile_stream_describe(). */
+/* The state of perfile_stream_describe(). */
 struct pf_describing {
     pf_narrow narrow;
     bool (*enough)(void *user, const perfile_described *d);
@@ -444,7 +443,7 @@ void perfile_writer_close(perfile_writer *w)
     perfile_sink_close(own);
 }
 
-/* The collection of events found for a damaged capture, as they would be stored. */
+/* The list of events found for a damaged capture, as they would be stored. */
 
 void pf_repair_free(pf_repair *r)
 {
@@ -460,7 +459,8 @@ void pf_repair_clear(pf_repair *r)
 
 bool pf_repair_add(pf_repair *r, perfile_bytes attr, perfile_bytes ids)
 {
-    /* No pointers yet: `bytes` may move when it grows.  pf_repair_resolve() sets them. */
+    /* The pointers are not set yet, because `bytes` may move when it grows: see
+     * pf_repair_resolve(). */
     perfile_assumed_event e = {.attr = {NULL, attr.len}, .ids = {NULL, ids.len}};
     bool ok = pf_buffer_append(&r->bytes, attr.ptr, attr.len) &&
               pf_buffer_append(&r->bytes, ids.ptr, ids.len) &&

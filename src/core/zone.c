@@ -1,7 +1,7 @@
-/* Collecting the zone of a chunk, and the questions about it; archive/meta.c stores it.
+/* Makes the zone of a chunk and answers questions about it; archive/meta.c stores it.
  *
- * Samples are nearly all records and have a loop of their own, at the end of this file.  All other
- * records are asked one by one for their time, task and processor. */
+ * Nearly all records are samples, which have their own loop at the end of this file.  All other
+ * records are asked one by one for their time, process, thread and CPU. */
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "base/checked.h"
@@ -22,7 +22,7 @@ bool pf_zone_is_apart(const perfile_record *r)
            !(row->marks & (PF_ROW_ENVELOPE | PF_ROW_FRAGMENT));
 }
 
-/* Empties the zone, whose members are known or not. */
+/* Empties the zone and makes its members known or unknown. */
 static void reset(pf_zone *z, bool known)
 {
     const pf_zone old = *z;
@@ -48,7 +48,7 @@ void pf_zone_clear(pf_zone *z)
 {
     reset(z, true);
     z->open = true;
-    z->first = z->data_first = UINT64_MAX; /* the least is above the greatest: no time so far */
+    z->first = z->data_first = UINT64_MAX; /* first > last means that there is no time yet */
 }
 
 void pf_zone_forget(pf_zone *z)
@@ -89,14 +89,14 @@ void pf_zone_seal(pf_zone *z)
     pf_zone_set_seal(&z->cpus);
 }
 
-/* Other records. */
+/* Records that are not samples. */
 
-/* What is known of the place of a data record.  Without it the set is not known. */
+/* The values that a data record has.  If one is missing, its set becomes unknown. */
 typedef struct places {
     bool pid, tid, cpu;
 } places;
 
-/* Adds what perfile_record_task() and _cpu() say, which is what filters ask. */
+/* Adds the values of perfile_record_task() and perfile_record_cpu(), which filters use. */
 static bool add_asked(pf_zone *z, const perfile_record *r, places *has)
 {
     uint32_t pid, tid, cpu;
@@ -112,9 +112,9 @@ static bool add_asked(pf_zone *z, const perfile_record *r, places *has)
     return ok;
 }
 
-/* Adds the record's own fields called pid, tid and cpu, which expressions ask and which the fields
- * of the trailer hide from the functions above.  In records of tools all ones stand for any thread
- * or processor, or none; in those of the kernel they are a value: of a thread that is gone. */
+/* Adds the record's own fields named pid, tid and cpu.  Expressions use them, and trailer fields
+ * hide them from the functions above.  In records of tools, all ones means any thread or CPU, or
+ * none.  In records of the kernel it is a value: the thread of the record no longer exists. */
 static bool add_own(pf_zone *z, const perfile_record *r, places *has)
 {
     const pf_row *row = pf_row_of(r);
@@ -134,7 +134,7 @@ static bool add_own(pf_zone *z, const perfile_record *r, places *has)
            (!own.has_cpu || pf_zone_set_add(&z->cpus, own.cpu));
 }
 
-/* Adds the other side of SWITCH_CPU_WIDE. */
+/* Adds the other thread of SWITCH_CPU_WIDE. */
 static bool add_related(pf_zone *z, const perfile_record *r)
 {
     pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
@@ -144,7 +144,7 @@ static bool add_related(pf_zone *z, const perfile_record *r)
     return pf_zone_set_add(&z->pids, pid) && pf_zone_set_add(&z->tids, pf_cur_u32(&c));
 }
 
-/* Adds to `lost` what a record of the kernel counts. */
+/* Adds the losses that a kernel record counts to `lost`. */
 static void add_lost(pf_zone *z, const perfile_record *r)
 {
     pf_cursor c = pf_cur(r->body, r->flags & PERFILE_REC_SWAPPED);
@@ -206,7 +206,7 @@ bool pf_zone_add(pf_zone *z, const perfile_record *first, size_t n)
     return ok;
 }
 
-/* Questions. */
+/* Queries. */
 
 bool pf_zone_has_type(const pf_zone *z, uint32_t type)
 {
@@ -217,7 +217,7 @@ bool pf_zone_has_event(const pf_zone *z, uint32_t index)
 {
     if (!z->events.known || !z->has_apart || pf_zone_counts_find(&z->events, index))
         return true;
-    /* Another record than a sample with an event may be of any event. */
+    /* A data record that is not a sample with an event may belong to any event. */
     uint64_t samples = 0;
     for (uint32_t i = 0; i < z->events.n; i++)
         samples += z->events.at[i].records;
@@ -233,14 +233,16 @@ bool pf_zone_meets_times(const pf_zone *z, uint64_t first, uint64_t last)
 
 /* Counts and sets of zones.
  *
- * A set is a list of its members and, while values are added, a hash table of them: open
- * addressing, at most half full.  The table of each chunk starts small and grows with its members,
- * in memory that is kept, because clearing a large one for a chunk of few threads would cost more
- * than adding them.  Counts are few: a sorted list, and the position that was counted last. */
+ * A set is a list of its members and, while values are added, a hash table of them with open
+ * addressing, at most half full.  For each chunk the table starts small and grows with its members,
+ * in memory that is reused: clearing a large table for a chunk of few threads would cost more than
+ * adding them.  There are few counts, so they are a sorted list with the index of the last count
+ * that changed. */
 
 enum { FIRST_SLOTS = 64 };
 
-/* The position of `v`, not 0, in the table, or the free one where it belongs.  There is one. */
+/* Returns the index of `v` (not 0) in the table, or of the free slot for it.  There is always
+ * one. */
 static inline uint32_t slot_of(const pf_zone_set *s, uint32_t v)
 {
     const uint32_t mask = s->n_slots - 1;
@@ -252,7 +254,7 @@ static inline uint32_t slot_of(const pf_zone_set *s, uint32_t v)
     return i;
 }
 
-/* Doubles the table, and puts the members into it once more. */
+/* Doubles the table and adds the members again. */
 static bool grow_slots(pf_zone_set *s)
 {
     const uint32_t n = s->n_slots ? 2 * s->n_slots : FIRST_SLOTS;
@@ -328,7 +330,7 @@ void pf_zone_set_seal(pf_zone_set *s)
 
 bool pf_zone_set_meets(const pf_zone_set *s, uint32_t low, uint32_t high)
 {
-    /* The first member that is not below `low` lies in from .. to. */
+    /* The first member >= low is in from .. to. */
     uint32_t from = 0, to = s->n;
     if (!s->known)
         return true;
@@ -347,7 +349,7 @@ bool pf_zone_set_has(const pf_zone_set *s, uint32_t v)
     return pf_zone_set_meets(s, v, v);
 }
 
-/* The position of the first count whose key is not below `key`. */
+/* Returns the index of the first count with a key >= `key`. */
 static uint32_t position_of(const pf_zone_counts *c, uint64_t key)
 {
     uint32_t from = 0, to = c->n;
@@ -381,7 +383,7 @@ bool pf_zone_counts_add(pf_zone_counts *c, uint64_t key, uint64_t records, uint6
     if (c->last >= c->n || c->at[c->last].key != key) {
         const uint32_t i = position_of(c, key);
         if (i == c->n || c->at[i].key != key) {
-            /* The limit bounds the cost of insertions, too, whatever keys the input has. */
+            /* The limit also bounds the cost of insertions, whatever keys the input has. */
             if (c->n == PF_ZONE_MOST_COUNTS) {
                 c->known = c->has_bytes = false;
                 return true;
@@ -416,35 +418,35 @@ void pf_zone_counts_free(pf_zone_counts *c)
 
 /* The loop over the samples of a run.
  *
- * Of each sample it reads id, task, processor and time, at the places that the layout of its event
- * says.  Threads and processors take turns, so that comparing with the sample before does not save
- * much: tables remember what samples had lately, by the low bits of a hash for tasks and ids, as a
- * bitmap for processors.  What is found there has been added already.
+ * It reads id, process, thread, CPU and time of each sample, at the positions in the layout of its
+ * event.  Threads and CPUs alternate, so comparing with the previous sample would not save much.
+ * Instead, tables remember recent values: hash tables for tasks and ids, a bitmap for CPUs.  A
+ * value in these tables has been added already.
  *
- * The event of a sample depends on its id only (core/layout.h) as long as the session learns
- * nothing new, which its generation tells. */
+ * The event of a sample depends only on its id (core/layout.h) as long as the session does not
+ * change, which its generation shows. */
 
 enum {
-    TASKS = 256, /* remembered; powers of two */
+    TASKS = 256, /* entries of the tables; powers of two */
     IDS = 64,
-    CPUS = 1024 /* with higher numbers the set is asked each time */
+    CPUS = 1024 /* larger numbers are added to the set each time */
 };
 
-/* An event, by an id that samples have. */
+/* An event, found by the id in a sample. */
 typedef struct recent_id {
     uint64_t id;
-    const perfile_layout *layout; /* NULL: unknown */
-    uint64_t samples;             /* that are not counted in z->events yet */
+    const perfile_layout *layout; /* NULL if unknown */
+    uint64_t samples;             /* samples not yet counted in z->events */
     uint32_t index;               /* of the event */
     bool taken;
-    bool has_event; /* false: the id is of no known event */
+    bool has_event; /* false: no event has this id */
 } recent_id;
 
 struct pf_zone_recent {
-    const perfile_session *session; /* what `ids` are of */
+    const perfile_session *session; /* session of `ids` */
     uint64_t generation;
     recent_id ids[IDS];
-    uint64_t tasks[TASKS]; /* both halves as stored */
+    uint64_t tasks[TASKS]; /* process and thread as stored */
     uint64_t cpus[CPUS / 64];
 };
 
@@ -456,7 +458,7 @@ static inline size_t table_slot_of(uint64_t v, size_t slots)
 void pf_zone_recent_clear(pf_zone_recent *recent)
 {
     memset(recent, 0, sizeof *recent);
-    /* A slot is free if what is there belongs elsewhere: 0 belongs to slot 0, 1 does not. */
+    /* A slot is free if its value belongs to another slot: 0 belongs to slot 0, 1 does not. */
     recent->tasks[0] = 1;
 }
 
@@ -464,14 +466,14 @@ void pf_zone_recent_count(pf_zone *z)
 {
     for (size_t i = 0; i < IDS; i++) {
         recent_id *e = &z->recent->ids[i];
-        /* The event has a count already, so that this cannot fail. */
+        /* The event already has a count, so this cannot fail. */
         if (e->samples)
             (void)pf_zone_counts_add(&z->events, e->index, e->samples, 0);
         e->samples = 0;
     }
 }
 
-/* Makes `recent` fit for a run of this session. */
+/* Prepares `recent` for a run of this session. */
 static bool prepare(pf_zone *z, const perfile_session *s)
 {
     const uint64_t generation = perfile_session_generation(s);
@@ -490,14 +492,14 @@ static bool prepare(pf_zone *z, const perfile_session *s)
     return true;
 }
 
-/* Fills *e with what the session says of a sample. */
+/* Fills *e with the event and layout of a sample. */
 static bool look_up(pf_zone *z, recent_id *e, const perfile_record *r, uint64_t id)
 {
     const perfile_event *event = perfile_record_event(r);
     if (e->samples)
         (void)pf_zone_counts_add(&z->events, e->index, e->samples, 0); /* as above */
     *e = (recent_id){.id = id, .taken = true, .has_event = event != NULL};
-    /* Equal layouts count as one, so that the loop changes its places only if it must. */
+    /* Equal layouts count as one, so the loop rarely has to change positions. */
     e->layout = pf_session_layout(r->session);
     if (!e->layout)
         e->layout = event ? event->layout : perfile_record_layout(r, NULL);
@@ -505,15 +507,15 @@ static bool look_up(pf_zone *z, recent_id *e, const perfile_record *r, uint64_t 
     return !event || pf_zone_counts_add(&z->events, e->index, 0, 0);
 }
 
-/* The word at `slot` of the body; NULL: the sample has none there. */
+/* Returns the word at `slot` of the body, or NULL. */
 static inline const uint8_t *word_at(const perfile_record *r, int slot)
 {
     return slot >= 0 && r->body.len >= 8 * ((size_t)slot + 1) ? r->body.ptr + 8 * slot : NULL;
 }
 
-/* What is known of the sample's event; NULL: no memory.  `id_slot` is -1 of sessions with one
- * event, whose entry serves all samples.  In a session of several events a sample without id is
- * looked up each time. */
+/* Returns the entry for the sample's event, or NULL when out of memory.  `id_slot` is -1 in
+ * sessions with one event, which use one entry for all samples.  In sessions with several events a
+ * sample without id is looked up each time. */
 static inline recent_id *find_event(pf_zone *z, const perfile_record *r, int id_slot, bool one)
 {
     const uint8_t *word = word_at(r, id_slot);
@@ -523,14 +525,14 @@ static inline recent_id *find_event(pf_zone *z, const perfile_record *r, int id_
     return found || look_up(z, e, r, id) ? e : NULL;
 }
 
-/* A process and thread that samples did not have lately. */
+/* Adds a process and thread that recent samples did not have. */
 static bool add_new_task(pf_zone *z, const uint8_t *word, bool swap)
 {
     return pf_zone_set_add(&z->pids, pf_load_u32(word, swap)) &&
            pf_zone_set_add(&z->tids, pf_load_u32(word + 4, swap));
 }
 
-/* Where the samples of a layout have their fields; -1: nowhere. */
+/* Positions of the fields in samples of a layout; -1 if there is none. */
 typedef struct sample_places {
     const perfile_layout *layout;
     int task, cpu, time;
@@ -576,8 +578,8 @@ static inline bool add_cpu(pf_zone *z, const perfile_record *r, const sample_pla
     return pf_zone_set_add(&z->cpus, v);
 }
 
-/* Adds the times of the samples of a run: `least` to `most` (none, if it is above), times that are
- * 0, and samples that have none. */
+/* Adds the times of the samples of a run.  `least` to `most` are the times other than 0; there are
+ * none if least > most.  `zeros` counts times that are 0, `missing` samples without time. */
 static void add_times(pf_zone *z, uint64_t least, uint64_t most, uint64_t zeros, uint64_t missing)
 {
     z->untimed += zeros + missing;
@@ -596,7 +598,7 @@ static void add_times(pf_zone *z, uint64_t least, uint64_t most, uint64_t zeros,
 bool pf_zone_add_samples(pf_zone *z, const perfile_record *first, size_t n, size_t *done)
 {
     const perfile_session *s = first->session;
-    const bool swap = first->flags & PERFILE_REC_SWAPPED; /* as all records of a run */
+    const bool swap = first->flags & PERFILE_REC_SWAPPED; /* the same for all records of a run */
     const bool one = perfile_session_n_events(s) == 1;
     const int id_slot = one ? -1 : pf_session_sample_id_slot(s);
     uint64_t bytes = 0, least = UINT64_MAX, most = 0, zeros = 0, missing = 0;

@@ -1,15 +1,14 @@
 /* The decoders: format/ expanded to straight-line code, one function per layout
- * (schema/decode.inc), and lists, whose elements are decoded one at a time when the caller asks for
- * them.
+ * (schema/decode.inc).  Elements of lists are decoded one at a time, when the caller asks for them.
  *
- * The caller zeroes the struct, so that members which are absent are 0.  The 48 sample types that
- * tools usually ask for have decoders of their own (schema/expand.h): these write the same members
- * for each sample, and the caller need not clear the struct between samples of one type. */
+ * The caller zeroes the struct, so missing members are 0.  The 48 sample types that tools commonly
+ * request have decoders of their own (schema/expand.h).  These write the same members for each
+ * sample, so the caller need not clear the struct between samples of one type. */
 #include "perfile/encode.h"
 #include "schema/expand.h"
 
-/* Passes over the elements of a list and keeps where they are.  Every element has at least one
- * byte, so that no count from the input makes this loop longer than the input. */
+/* Skips the elements of a list and records their location.  Every element has at least one byte, so
+ * no count from the input makes this loop longer than the input. */
 perfile_list pf_decode_list(const pf_context *k, pf_cursor *c, uint64_t n, size_t least,
                             unsigned width, pf_decode_fn *decode, void *scratch, size_t size)
 {
@@ -44,8 +43,8 @@ perfile_list pf_decode_list(const pf_context *k, pf_cursor *c, uint64_t n, size_
 #include "schema/decode.inc"
 #include "perfile/format/features.def"
 
-/* One decoder for each usual sample type.  `extra` is reset here because a WHEN writes it only if
- * present. */
+/* One decoder for each common sample type.  `extra` is reset here because a WHEN writes it only if
+ * it is present. */
 #define DECODE_SAMPLE(name, type)                                                                  \
     static bool name(perfile_bytes body, perfile_sample *out)                                      \
     {                                                                                              \
@@ -72,8 +71,8 @@ pf_usual_fn *pf_usual_sample(uint64_t sample_type)
     }
 }
 
-/* Copies the next struct of a program's array.  `given` is the size of its elements, which may be
- * that of an older or newer version of the header: the common prefix is copied, the rest is 0. */
+/* Copies the next struct of a program's array.  `given` is the size of its elements, which may come
+ * from an older or newer version of the header: the common part is copied, the rest is 0. */
 static perfile_status next_given(perfile_list *list, void *out, size_t size, size_t full_size)
 {
     size_t n = list->given < full_size ? list->given : full_size;
@@ -87,8 +86,8 @@ static perfile_status next_given(perfile_list *list, void *out, size_t size, siz
     return PERFILE_OK;
 }
 
-/* Decodes the next element of `list` into `full`, copies `size` bytes of it to `out`, and takes it
- * off.  The context that the list was decoded with is restored from its members. */
+/* Decodes the next element of `list` into `full`, copies `size` bytes of it to `out`, and removes
+ * it.  The context with which the list was decoded is restored from its members. */
 static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_decode_fn *decode,
                               void *full, size_t full_size)
 {
@@ -153,11 +152,11 @@ perfile_status perfile_next(perfile_list *list, uint32_t type, void *out, size_t
     return row ? next_of(list, out, size, row->decode, &full, row->size) : PERFILE_E_USAGE;
 }
 
-/* Bounds of the layouts that the vocabulary of the tables cannot express; see schema/expand.h. */
+/* Bounds of layouts that the tables cannot express; see schema/expand.h. */
 
 enum { BUILD_ID_NAME_AT = 36 };
 
-/* A cursor over the next `n` bytes of `c`; bad when there are fewer. */
+/* Returns a cursor over the next `n` bytes of `c`; it is bad if there are fewer. */
 static pf_cursor inner(pf_cursor *c, uint64_t n)
 {
     pf_cursor in = *c;
@@ -168,7 +167,7 @@ static pf_cursor inner(pf_cursor *c, uint64_t n)
     return in;
 }
 
-/* The flags are read ahead, because WHEN conditions of earlier members depend on them. */
+/* The flags are read ahead, because conditions (WHEN) of earlier members depend on them. */
 pf_bounds pf_bound_attr(const pf_context *k, pf_cursor *c)
 {
     pf_bounds b = {*k, *c, NULL};
@@ -210,8 +209,8 @@ pf_bounds pf_bound_build_id_entry(const pf_context *k, pf_cursor *c)
     return b;
 }
 
-/* Decides which form the entries have by looking for the kernel's name where the old form has it.
- */
+/* Detects the form of the entries by looking for the kernel's name at its position in the old
+ * form. */
 pf_bounds pf_bound_build_ids(const pf_context *k, pf_cursor *c)
 {
     static const char mark[] = "nel.kallsyms]";

@@ -2,14 +2,14 @@
  * (schema/encode.inc).
  *
  * An encoder does not evaluate the conditions of the table: `has_…` members and `present` say which
- * fields there are. Whether the result can be read back as the same struct is checked by the caller
- * (core/encode.c), with the decoder and schema/same.inc.  Counts are set beforehand by settlers. An
- * encoder never fails: it notes in pf_put what does not fit, and goes on counting bytes. */
+ * fields exist.  The caller (core/encode.c) checks with the decoder and schema/same.inc that the
+ * result is read back as the same struct.  Settlers set the counts beforehand.  An encoder never
+ * fails: it records in pf_put what does not fit, and continues to count bytes. */
 #include "schema/expand.h"
 
 enum {
-    TEXT_UNIT = 8,    /* P, K: text at the end of a record is filled up to that … */
-    STRING_UNIT = 64, /* … and text behind its length to that: NAME_ALIGN of perf's header.c */
+    TEXT_UNIT = 8,    /* P, K: text at the end of a record is padded to a multiple of this */
+    STRING_UNIT = 64, /* the same for text with a length: NAME_ALIGN of perf's header.c */
     PADDING_MOST = 64
 };
 
@@ -68,15 +68,15 @@ bool pf_strings_differ(perfile_strings a, perfile_strings b)
 #include "schema/same.inc"
 #include "perfile/format/features.def"
 
-/* Text with its NUL, no padding. */
+/* Writes text with its NUL and without padding. */
 void pf_put_cstr(pf_put *w, perfile_bytes text)
 {
     pf_put_bytes(w, text);
     pf_put_zeros(w, 1);
 }
 
-/* P: do_write_string() of util/header.c: u32 length, then text and NULs up to a multiple of
- * STRING_UNIT. */
+/* P: do_write_string() of util/header.c: u32 length, then the text, filled with NULs to a multiple
+ * of STRING_UNIT. */
 void pf_put_string(pf_put *w, perfile_bytes text)
 {
     uint64_t size = ((uint64_t)text.len / STRING_UNIT + 1) * STRING_UNIT;
@@ -87,7 +87,7 @@ void pf_put_string(pf_put *w, perfile_bytes text)
     pf_put_zeros(w, STRING_UNIT - text.len % STRING_UNIT);
 }
 
-/* A list that cannot be read to its end is refused. */
+/* Writes a list of strings; rejects one that cannot be read to its end. */
 void pf_put_strings(pf_put *w, perfile_strings strings)
 {
     size_t n = strings.n;
@@ -98,8 +98,8 @@ void pf_put_strings(pf_put *w, perfile_strings strings)
         pf_put_refuse(w, n - strings.n, n);
 }
 
-/* Integers of any stored width and order become `width` bytes in the order of `w`; equal ones are
- * copied. */
+/* Writes integers of any stored width and byte order with `width` bytes in the order of `w`.  If
+ * both are equal, the bytes are copied. */
 void pf_put_words(pf_put *w, perfile_words words, unsigned width)
 {
     if (words.n > SIZE_MAX / 8) {
@@ -124,9 +124,9 @@ void pf_put_words(pf_put *w, perfile_words words, unsigned width)
     }
 }
 
-/* Writes text and its padding.  With least == most the field has a fixed length.  Otherwise the
- * text ends at the next multiple of TEXT_UNIT with at least one NUL, and the rest of the field
- * (`owed`) is written only if another field follows. */
+/* Writes text and its padding.  If least == most, the field has a fixed length.  Otherwise the text
+ * ends at the next multiple of TEXT_UNIT with at least one NUL, and the rest of the field (`owed`)
+ * is written only if another field follows. */
 void pf_put_text(pf_put *w, perfile_bytes text, uint64_t least, uint64_t most)
 {
     if (text.len > most) {
@@ -149,7 +149,7 @@ void pf_put_text(pf_put *w, perfile_bytes text, uint64_t least, uint64_t most)
         w->owed = from + (size_t)most - end;
 }
 
-/* A blob is never padded: with a fixed length it must have exactly that. */
+/* Writes a blob, which is never padded: it must fill a field of fixed length exactly. */
 void pf_put_blob(pf_put *w, perfile_bytes bytes, uint64_t least, uint64_t most)
 {
     if (bytes.len > most || (least == most && bytes.len != most))
@@ -158,7 +158,8 @@ void pf_put_blob(pf_put *w, perfile_bytes bytes, uint64_t least, uint64_t most)
         pf_put_bytes(w, bytes);
 }
 
-/* PAD rows.  No table has more than PADDING_MOST; a length from a damaged struct could. */
+/* Writes PAD rows.  No table has more than PADDING_MOST bytes; a length from a damaged struct
+ * could. */
 void pf_put_padding(pf_put *w, uint64_t n)
 {
     if (n > PADDING_MOST)
@@ -167,9 +168,8 @@ void pf_put_padding(pf_put *w, uint64_t n)
         pf_put_zeros(w, (size_t)n);
 }
 
-/* HAND layouts: put_NAME() is made from the members.  Those whose bounds are special
- * (schema/expand.h) get a function put_whole_NAME() around it; the others use put_NAME() as it is.
- */
+/* HAND layouts: put_NAME() is made from the members.  Layouts with special bounds (schema/expand.h)
+ * get a function put_whole_NAME() around it; the others use put_NAME() directly. */
 static void put_whole_attr(const pf_context *k, pf_put *w, const perfile_attr *o);
 static void put_whole_build_id_entry(const pf_context *k, pf_put *w,
                                      const perfile_build_id_entry *o);
@@ -222,8 +222,8 @@ static void put_whole_attr(const pf_context *k, pf_put *w, const perfile_attr *o
         pf_put_zeros(w, from + (size_t)space - w->len);
 }
 
-/* The size in the entry's header is known only when the entry was written: it is stored afterwards.
- */
+/* The size in the entry's header is stored last, because it is known only after the entry was
+ * written. */
 static void put_whole_build_id_entry(const pf_context *k, pf_put *w,
                                      const perfile_build_id_entry *o)
 {
@@ -239,7 +239,7 @@ static void put_whole_build_id_entry(const pf_context *k, pf_put *w,
         pf_store_u16(w->start + from + SIZE_AT, (uint16_t)(w->len - from), w->swap);
 }
 
-/* The attrs of all entries have the one size that the section states. */
+/* All attrs have the one size that the section states. */
 static void put_whole_event_desc(const pf_context *k, pf_put *w, const perfile_event_desc *o)
 {
     pf_context inner = *k;
@@ -247,7 +247,7 @@ static void put_whole_event_desc(const pf_context *k, pf_put *w, const perfile_e
     put_event_desc(&inner, w, o);
 }
 
-/* The entry begins with its size, without these 4 bytes. */
+/* The entry begins with its size, which does not count these 4 bytes. */
 static void put_whole_file_entry(const pf_context *k, pf_put *w, const perfile_file_entry *o)
 {
     size_t from = w->len;
@@ -259,7 +259,7 @@ static void put_whole_file_entry(const pf_context *k, pf_put *w, const perfile_f
         pf_store_u32(w->start + from, (uint32_t)(w->len - from - 4), w->swap);
 }
 
-/* TRACING_DATA has a byte order of its own, which its member big_endian states. */
+/* TRACING_DATA has its own byte order, which its member big_endian states. */
 static void put_whole_tracing_formats(const pf_context *k, pf_put *w,
                                       const perfile_tracing_formats *o)
 {

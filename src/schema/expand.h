@@ -1,12 +1,12 @@
-/* What the expansions of a table share.
+/* Macros and helpers that the expansions of a table share.
  *
  * A table of format/ is included several times, each time after an .inc file that defines its
- * keywords differently: decode.inc makes decoders of it, walk.inc walks, and so on.  The keywords
+ * keywords differently: decode.inc makes decoders, walk.inc makes walks, and so on.  The keywords
  * paste the stored type of a field into a macro name, and those macros are here: SHOW_u32 passes a
  * field to the visitor of a walk, PUT_u32 writes it, DIFFER_u32 compares it, BYTESWAP_u32 writes it
- * in the other byte order (GET_u32, which reads it, is in types.h).  The functions that the
- * macros call are defined next to the expansions of perf's own tables: walk.c, decode.c, encode.c,
- * swap.c. A room with a table of its own (family.inc) uses the same ones.
+ * in the other byte order (GET_u32, which reads it, is in types.h).  The functions that the macros
+ * call are defined next to the expansions of perf's own tables: walk.c, decode.c, encode.c, swap.c.
+ * A room with a table of its own (family.inc) uses the same ones.
  *
  * A new stored type needs one macro in each of these sets. */
 #ifndef PF_SCHEMA_EXPAND_H
@@ -14,15 +14,15 @@
 
 #include "schema/rows.h"
 
-/* The second argument.  With it a pasted name is a lookup: PF_SECOND(PF_IS_##kind##_##name, 0, 0)
- * is what PF_IS_PID_pid says, which is defined as "~, VALUE" and so puts its value second; a name
- * that nobody defined is one argument, and the 0 behind it stands second. */
+/* Expands to its second argument.  This turns a pasted name into a lookup.  PF_IS_PID_pid is
+ * defined as "~, VALUE", so PF_SECOND(PF_IS_##kind##_##name, 0, 0) expands to VALUE for it.  An
+ * undefined name is one argument, and the second is the following 0. */
 #define PF_SECOND(...)          PF_SECOND_OF(__VA_ARGS__)
 #define PF_SECOND_OF(a, b, ...) b
 
-/* The bits of pf_row.has that follow from the kind and name of a field, or from the length of a
- * string or the kind of a blob.  Used by rows.inc through PF_SECOND(): a combination that is not
- * listed here gives 0. */
+/* The bits of pf_row.has that follow from the kind and name of a field, from the length of a
+ * string, or from the kind of a blob.  rows.inc uses them through PF_SECOND(): a combination that
+ * is not listed here gives 0. */
 #define PF_IS_TIME_time   ~, PF_HAS_TIME
 #define PF_IS_PID_pid     ~, PF_HAS_PID
 #define PF_IS_TID_tid     ~, PF_HAS_TID
@@ -30,16 +30,16 @@
 #define PF_STRING_OF_LEFT ~, PF_HAS_STRING
 #define PF_SLACK_OF_STACK ~, PF_HAS_SLACK
 
-/* … of structs, for the tables that use them. */
+/* The same bits for structs, which other tables use. */
 #include "schema/rows.inc"
 #include "perfile/format/structs.def"
 
-/* Layouts whose struct has the member `present`: their decoders store it at the end.  Used by
- * decode.inc through PF_SECOND(); all other layouts store nothing. */
+/* Layouts with the member `present` in their struct: their decoders store it at the end.
+ * decode.inc uses this through PF_SECOND(); all other layouts store nothing. */
 #define PF_PRESENT_IN_sample    ~, o->present = present
 #define PF_PRESENT_IN_sample_id ~, o->present = present
 
-/* The marks of a RECORD row as the tables spell them: bits PF_ROW_… of schema/rows.h. */
+/* The marks of a RECORD row as tables spell them: bits PF_ROW_… of schema/rows.h. */
 enum {
     NONE = 0,
     FIRST = PF_ROW_FIRST,
@@ -54,7 +54,7 @@ enum {
     STATE = PF_ROW_STATE
 };
 
-/* The initializer of a pf_row for one RECORD, members in the order of that struct. */
+/* The initializer of a pf_row for one RECORD, with members in the order of that struct. */
 #define PF_RECORD_ROW(id, number, name, fixed, contract, role, since, marks, doc)                  \
     {number,                                                                                       \
      fixed,                                                                                        \
@@ -71,8 +71,8 @@ enum {
 #define PF_CONTRACT true
 #define PF_BEYOND   false
 
-/* Which field of a record is its time, task or processor: one whose kind and name are both listed
- * here. Used by rows.inc through PF_SECOND(); `v` is the decoded struct. */
+/* The fields that are the time, process, thread or CPU of a record: their kind and name are both
+ * listed here.  rows.inc uses this through PF_SECOND(); `v` is the decoded struct. */
 #define PF_OWN_TIME_time ~, pf_own_take_time(own, v->time)
 #define PF_OWN_PID_pid   ~, pf_own_take_pid(own, (uint32_t)v->pid)
 #define PF_OWN_TID_tid   ~, pf_own_take_tid(own, (uint32_t)v->tid)
@@ -96,17 +96,17 @@ static inline void pf_own_take_tid(pf_own *own, uint32_t tid)
     own->tid = tid;
 }
 
-/* All ones in a `cpu` field means that the record belongs to no processor. */
+/* All ones in a `cpu` field means that the record belongs to no CPU. */
 static inline void pf_own_take_cpu(pf_own *own, uint32_t cpu)
 {
     own->has_cpu = cpu != UINT32_MAX;
     own->cpu = cpu;
 }
 
-/* Encoders set a member that counts something from what it counts.  PF_COUNTED_##count pastes onto
- * the first token of the count as the table has it: `o->nr` gives PF_COUNTED_o followed by `->nr`,
- * whose expansion puts the member second for PF_SECOND().  Any other expression leaves `uncounted`,
- * a local that nobody reads, as the target of the assignment. */
+/* Encoders compute the members that count something.  PF_COUNTED_##count pastes onto the first
+ * token of the count in the table: `o->nr` gives PF_COUNTED_o followed by `->nr`, which expands so
+ * that the member is the second argument of PF_SECOND().  Any other expression leaves `uncounted`,
+ * an unused local variable, as the target of the assignment. */
 #define PF_COUNTED_o                        ~, o
 #define PF_COUNTED_PF_AT_MOST(member, n)    ~, o->member
 #define PF_COUNTED_PF_GIVEN(has, member, n) ~, o->member
@@ -114,8 +114,8 @@ static inline void pf_own_take_cpu(pf_own *own, uint32_t cpu)
 #define PF_SETTLE(n, ...)                   PF_SETTLE_MEMBER(n, PF_SECOND(__VA_ARGS__, uncounted, ~))
 #define PF_SETTLE_MEMBER(n, member)         (member) = (__typeof__(member))(n);
 
-/* PF_WIDTH_branch_entry …: bytes that a layout occupies in the input.  A value of PF_VARIABLE or
- * more means that the input decides; each member of variable size adds PF_VARIABLE. */
+/* PF_WIDTH_branch_entry …: bytes of a layout in the input.  Each member of variable size adds
+ * PF_VARIABLE, so a value of at least PF_VARIABLE means that the size depends on the input. */
 #define PF_WIDTHS
 enum {
 #include "schema/rows.inc"
@@ -129,30 +129,30 @@ enum {
 /* The pf_row_shape of a layout that is never in a list. */
 #define PF_ROW_SHAPE(id) {#id, shape_##id, sizeof(perfile_##id), 0},
 
-/* HAND layouts: those whose bounds are not the bounds of what surrounds them.
+/* HAND layouts: their bounds differ from the bounds of the enclosing layout.
  *
  * pf_bound_NAME() looks ahead without moving the outer cursor, and returns the cursor and context
- * with which the members are read; on damage the inner cursor is bad.  pf_bound_close() then moves
- * the outer cursor after the layout, or makes it bad.  Decoders, walks and byte-swappers all go
- * through these functions. */
+ * for reading the members; on damage the inner cursor is bad.  pf_bound_close() then moves the
+ * outer cursor after the layout, or makes it bad.  Decoders, walks and byte-swappers all use these
+ * functions. */
 
 typedef struct pf_bounds {
     pf_context k;
     pf_cursor c;
-    const uint8_t *after; /* where the outer cursor goes on; NULL: where the members end */
+    const uint8_t *after; /* new position of the outer cursor; NULL: the end of the members */
 } pf_bounds;
 
-/* An attr ends where its own size says.  Where the space for it is given (k->attr_size: attrs
- * section, EVENT_DESC) the size is bounded by it; in a HEADER_ATTR record it must be right. */
+/* An attr ends where its own size says.  If the space for it is known (k->attr_size: attrs section,
+ * EVENT_DESC), it limits the size; in a HEADER_ATTR record the size must be right. */
 pf_bounds pf_bound_attr(const pf_context *k, pf_cursor *c);
 
 /* A BUILD_ID entry ends where its header says, and the header has the misc bits of its body. */
 pf_bounds pf_bound_build_id_entry(const pf_context *k, pf_cursor *c);
 
-/* perf before 2.6.35 wrote entries without pid: the kernel's name is then four bytes early. */
+/* perf before 2.6.35 wrote entries without pid: the kernel's name is then four bytes earlier. */
 pf_bounds pf_bound_build_ids(const pf_context *k, pf_cursor *c);
 
-/* attr_size of EVENT_DESC is that of all its attrs. */
+/* EVENT_DESC states one attr_size for all its attrs. */
 pf_bounds pf_bound_event_desc(const pf_context *k, pf_cursor *c);
 
 /* schedstat_version decides the form of the domains. */
@@ -161,11 +161,11 @@ pf_bounds pf_bound_cpu_domain_info(const pf_context *k, pf_cursor *c);
 /* simpleperf's FILE entries begin with their size. */
 pf_bounds pf_bound_file_entry(const pf_context *k, pf_cursor *c);
 
-/* TRACING_DATA says its own byte order after magic and version. */
+/* TRACING_DATA states its own byte order after magic and version. */
 pf_bounds pf_bound_tracing_formats(const pf_context *k, pf_cursor *c);
 
-/* Ordinary bounds: these layouts are HAND rows only because walk.c or swap.c treats them specially.
- */
+/* Ordinary bounds: these layouts are HAND rows only because walk.c or swap.c treats them
+ * specially. */
 static inline pf_bounds pf_bound_none(const pf_context *k, const pf_cursor *c)
 {
     return (pf_bounds){*k, *c, NULL};
@@ -185,8 +185,8 @@ static inline void pf_bound_close(pf_cursor *c, const pf_bounds *b)
         c->pos = b->after ? b->after : b->c.pos;
 }
 
-/* The sample types that tools usually ask for, and that get code of their own: each with X(name,
- * type), in whose name is a letter for each bit that it has beside the first three. */
+/* The sample types that tools commonly request, each as X(name, type).  They get specialized code.
+ * The name has a letter for each bit besides the first three. */
 #define PF_WITH_ID(X, name, type)                                                                  \
     X(name, type)                                                                                  \
     X(name##i, (type) | PERFILE_SAMPLE_ID)                                                         \
@@ -206,16 +206,17 @@ static inline void pf_bound_close(pf_cursor *c, const pf_bounds *b)
 #define PF_USUAL_SAMPLES(X)                                                                        \
     PF_WITH_CHAIN(X, usual_, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME)
 
-/* Each has a word at least.  Said once, it need not be asked again for every field. */
+/* Each bit adds at least one word.  Because this is tested once, it need not be tested for every
+ * field. */
 #define PF_LEAST_BYTES(type) (8 * (size_t)__builtin_popcountll((type) & ~PERFILE_SAMPLE_RAW))
 
-/* decode.c: passes over the `n` elements of a list (with `least` not 0: elements as long as so many
- * bytes are left) and returns where they are; the element's decoder with scratch space for one
- * struct is needed where elements have no fixed `width`. */
+/* decode.c: skips the `n` elements of a list and returns their location.  If `least` is not 0, the
+ * list ends when fewer than `least` bytes are left.  The decoder of an element, and scratch space
+ * for one struct, are needed only if elements have no fixed `width`. */
 perfile_list pf_decode_list(const pf_context *k, pf_cursor *c, uint64_t n, size_t least,
                             unsigned width, pf_decode_fn *decode, void *scratch, size_t size);
-/* walk.c: pass a field to the visitor.  `at` is where its bytes begin, `c` is after them;
- * `row` is its row of the table. */
+/* walk.c: these pass a field to the visitor.  Its bytes are from `at` to the position of `c`; `row`
+ * is its row of the table. */
 void pf_walk_clear(void *o, size_t size);
 void pf_show_number(const pf_walker *w, const perfile_field *row, const uint8_t *at,
                     const pf_cursor *c, uint64_t number);
@@ -230,12 +231,12 @@ void pf_show_begin(const pf_walker *w, const perfile_field *row, const pf_cursor
 void pf_show_end(const pf_walker *w, const perfile_field *row);
 void pf_show_list(const pf_context *k, pf_cursor *c, const pf_walker *w, const perfile_field *row,
                   const perfile_field *item, uint64_t n, size_t least, pf_walk_fn *walk);
-/* The item of a list of these structs: pf_item_branch_entry … */
+/* The item field of a list of these structs: pf_item_branch_entry … */
 #define STRUCT(id, doc) extern const perfile_field pf_item_##id;
 #include "perfile/format/structs.def"
 #define STRUCT(id, doc) extern const perfile_field pf_item_##id;
 #include "perfile/format/features.def"
-/* The field that stands for bytes skipped by PAD; passed on only with PERFILE_WALK_PADDING. */
+/* The field for bytes skipped by PAD; passed to the visitor only with PERFILE_WALK_PADDING. */
 extern const perfile_field pf_pad_row;
 
 #define SHOW_u8                    pf_show_number
@@ -255,26 +256,27 @@ extern const perfile_field pf_pad_row;
 
 /* The output of encoders: a bounded buffer, written in either byte order.
  *
- * A pf_put never fails.  When the buffer is full, bytes are only counted, so that a caller without
- * a buffer learns the size that is needed.  The first field that did not fit (`full`) and the first
- * value that cannot be stored (`wrong`) are remembered; core/encode.c makes the error from them. */
+ * A pf_put never fails.  When the buffer is full, bytes are only counted, so a caller without a
+ * buffer learns the size it needs.  The first field that did not fit (`full`) and the first value
+ * that cannot be stored (`wrong`) are recorded; core/encode.c makes the error from them. */
 
 struct pf_put {
     uint8_t *start;
     size_t room;
-    size_t len;        /* bytes so far, those that did not fit included */
-    size_t owed;       /* zeros that are due when anything follows */
-    size_t end;        /* where the layout that is written ends, SIZE_MAX when nothing says so */
-    bool swap;         /* written in the other byte order than this machine's */
-    bool is_record;    /* text is filled up to where the record would be aligned */
-    const char *field; /* what is being written: "mmap2.filename" */
-    const char *full;  /* what did not fit first, NULL: all did */
-    const char *wrong; /* what cannot be held, with the two numbers, NULL: all can */
+    size_t len;        /* bytes so far, including those that did not fit */
+    size_t owed;       /* zeros to write before anything that follows */
+    size_t end;        /* end of the current layout; SIZE_MAX if unlimited */
+    bool swap;         /* the byte order differs from this machine's */
+    bool is_record;    /* padding of text depends on the alignment of the record */
+    const char *field; /* the current field: "mmap2.filename" */
+    const char *full;  /* the first field that did not fit, or NULL */
+    const char *wrong; /* the first value that cannot be stored, or NULL; it is described next */
     uint64_t found;
     uint64_t needed;
 };
 
-/* Advances by `n` bytes and returns where they go; NULL if they do not fit (they are counted). */
+/* Advances by `n` bytes and returns the position for them.  Returns NULL if they do not fit; they
+ * are still counted. */
 static inline uint8_t *pf_put_advance(pf_put *w, size_t n)
 {
     size_t at = w->len;
@@ -295,7 +297,7 @@ static inline void pf_put_zeros_now(pf_put *w, size_t n)
         memset(p, 0, n);
 }
 
-/* Writes the zeros that are owed, then makes room for `n` bytes. */
+/* Writes the zeros that are due, then makes room for `n` bytes. */
 static inline uint8_t *pf_put_next(pf_put *w, size_t n)
 {
     if (w->owed) {
@@ -306,8 +308,8 @@ static inline uint8_t *pf_put_next(pf_put *w, size_t n)
     return pf_put_advance(w, n);
 }
 
-/* The current field cannot be stored: the given value is `found`, the format needs `needed`.  The
- * first one counts. */
+/* Records that the current field cannot be stored: its value is `found`, the format needs `needed`.
+ * Only the first one counts. */
 static inline void pf_put_refuse(pf_put *w, uint64_t found, uint64_t needed)
 {
     if (w->wrong)
@@ -365,14 +367,14 @@ static inline void pf_put_align(pf_put *w, size_t from, size_t unit)
     pf_put_zeros(w, (unit - (w->len - from) % unit) % unit);
 }
 
-/* How many bytes are left up to `end`; many where nothing bounds the layout. */
+/* Returns how many bytes are left up to `end`; many if the layout is unlimited. */
 static inline size_t pf_put_left(const pf_put *w)
 {
     return w->end > w->len ? w->end - w->len : 0;
 }
 
-/* encode.c: write values.  Text and blobs come with two lengths: `most`, what the field can hold,
- * and `least`, what it occupies when nothing follows.  Both are the same for a field of fixed
+/* encode.c: these write values.  Text and blobs have two lengths: `most` is the capacity of the
+ * field, `least` the size that it occupies if nothing follows.  Both are equal for a field of fixed
  * length. */
 void pf_put_cstr(pf_put *w, perfile_bytes text);
 void pf_put_string(pf_put *w, perfile_bytes text);
@@ -397,7 +399,7 @@ void pf_put_padding(pf_put *w, uint64_t n);
 #define PUT_WORDS_ulong(w, v)  pf_put_words(w, v, o->long_size == 4 ? 4 : 8)
 #define PUT_WORDS_string       pf_put_strings
 
-/* encode.c: whether two decoded values differ, however they are stored. */
+/* encode.c: these return whether two decoded values differ, however they are stored. */
 bool pf_bytes_differ(perfile_bytes a, perfile_bytes b);
 bool pf_words_differ(perfile_words a, perfile_words b);
 bool pf_strings_differ(perfile_strings a, perfile_strings b);
@@ -417,8 +419,8 @@ bool pf_strings_differ(perfile_strings a, perfile_strings b);
 #define DIFFER_WORDS_ulong  pf_words_differ
 #define DIFFER_WORDS_string pf_strings_differ
 
-/* swap.c: copy `n` numbers of `width` bytes in the other byte order.  The loops are simple so that
- * the compiler vectorizes them. */
+/* swap.c: copies `n` numbers of `width` bytes in the other byte order.  The loops are simple so
+ * that the compiler vectorizes them. */
 PF_INLINE void pf_byteswap_words(uint8_t *restrict out, const uint8_t *restrict in, size_t n,
                                  unsigned width)
 {
@@ -441,8 +443,8 @@ void pf_byteswap_strings(uint8_t *out, perfile_strings strings);
 void pf_byteswap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, size_t least,
                       pf_byteswap_fn *byteswap);
 
-/* Write the value `v`, which was read with cursor `c`, to `to` in the other byte order.  Bytes and
- * text without a length in front of them stay as the copy has them. */
+/* These write the value `v`, which was read with cursor `c`, to `to` in the other byte order.
+ * Bytes, and text without a length before it, stay as in the copy. */
 #define BYTESWAP_u8(to, v, kind, c)  (void)(v)
 #define BYTESWAP_u16(to, v, kind, c) pf_store_u16(to, v, !(c)->swap)
 #define BYTESWAP_u32(to, v, kind, c) pf_store_u32(to, v, !(c)->swap)

@@ -402,7 +402,6 @@ typedef struct pf_member {
     uint64_t bit;  /* of a SAMPLE */
 } pf_member;
 
-/* Takes the next element off a list; `size` is that of the decoded struct. */
 struct pf_row_shape {
     const char *name;
     const pf_member *members; /* up to PF_MEMBER_END */

@@ -1,9 +1,9 @@
 /* The byte-swappers: format/ expanded to functions that read like decoders and write each number to
  * the same offset of a copy, in the other byte order (schema/swap.inc).
  *
- * Byte-swapping twice must give the first bytes again, also for damaged input: what cannot be read
- * stays as it is, and bounds that are bad are bad in both orders.  Usual samples have specialised
- * functions, as decoders have (schema/expand.h). */
+ * Byte-swapping twice must restore the original bytes, even of damaged input: unreadable bytes stay
+ * as they are, and bad bounds are bad in both byte orders.  Common samples have specialized
+ * functions, as in decoders (schema/expand.h). */
 #include "schema/expand.h"
 
 /* Byte-swaps the u32 length before each string; the text stays. */
@@ -17,8 +17,8 @@ void pf_byteswap_strings(uint8_t *out, perfile_strings strings)
     }
 }
 
-/* Every element has at least one byte, as in pf_decode_list(): the input bounds the loop, not `n`.
- */
+/* Every element has at least one byte, as in pf_decode_list(): the input limits the loop, not
+ * `n`. */
 void pf_byteswap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t n, size_t least,
                       pf_byteswap_fn *byteswap)
 {
@@ -27,8 +27,8 @@ void pf_byteswap_list(const pf_context *k, pf_cursor *c, uint8_t *out, uint64_t 
         byteswap(k, c, out + (c->pos - from));
 }
 
-/* Byte-swaps the records in simpleperf's feature INIT_MAP, headers and bodies.  Types without a row
- * keep their bodies; a body that cannot be read ends the loop as damage. */
+/* Byte-swaps the records in simpleperf's feature INIT_MAP, headers and bodies.  Bodies of types
+ * without a row stay as they are; an unreadable body ends the loop as damage. */
 static void byteswap_records(const pf_context *k, pf_cursor *c, uint8_t *out)
 {
     while (pf_cur_left(c) >= 8) {
@@ -53,9 +53,9 @@ static void byteswap_records(const pf_context *k, pf_cursor *c, uint8_t *out)
     }
 }
 
-/* HAND layouts are byte-swapped by their members, but for two.  TRACING_DATA states its own byte
- * order and is not byte-swapped at all.  INIT_MAP holds whole records, so byteswap_records()
- * does it. */
+/* HAND layouts are byte-swapped by their members, with two exceptions.  TRACING_DATA states its own
+ * byte order and is not byte-swapped at all.  INIT_MAP contains whole records, so
+ * byteswap_records() does it. */
 #define PF_SWAP_PLAIN(id, k, c, out)       byteswap_##id(k, c, out, (k)->sample_type)
 #define PF_SWAP_attr(k, c, out)            PF_SWAP_PLAIN(attr, k, c, out)
 #define PF_SWAP_build_id_entry(k, c, out)  PF_SWAP_PLAIN(build_id_entry, k, c, out)
@@ -82,7 +82,7 @@ static void byteswap_records(const pf_context *k, pf_cursor *c, uint8_t *out)
 #include "schema/swap.inc"
 #include "perfile/format/features.def"
 
-/* One function for each usual sample type.  With a constant type the compiler drops the absent
+/* One function for each common sample type.  With a constant type the compiler drops the missing
  * fields. */
 #define SWAP_SAMPLE(name, type)                                                                    \
     static bool name(perfile_bytes body, bool swapped, uint8_t *out)                               \

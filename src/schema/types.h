@@ -1,7 +1,7 @@
-/* How each stored type is read: GET_u64(c, kind) and its like return the value in native numbers,
- * WORDS_u64(c, n) an array that stays as stored.  The expressions of the tables are evaluated where
- * decoders are expanded, with the cursor `c`, the context `k` and the struct `o`; LEFT, PEEK_U32
- * and the functions below are their vocabulary. */
+/* Reading of each stored type.  GET_u64(c, kind) and similar macros return the value as a native
+ * number, WORDS_u64(c, n) returns an array that stays as stored.  The expressions of the tables are
+ * evaluated in expanded decoders, with the cursor `c`, the context `k` and the struct `o`; they may
+ * use LEFT, PEEK_U32 and the functions below. */
 #ifndef PF_SCHEMA_TYPES_H
 #define PF_SCHEMA_TYPES_H
 
@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The context `k`: what conditions of the tables can use besides the fields of their own layout. */
+/* The context `k`: values that conditions of the tables can use besides the fields of their own
+ * layout. */
 
 typedef struct pf_context {
     uint64_t sample_type;
@@ -21,18 +22,18 @@ typedef struct pf_context {
     uint64_t branch_sample_type;
     uint64_t sample_regs_user;
     uint64_t sample_regs_intr;
-    uint64_t attr_flags;    /* of the attr being decoded, as in a little-endian file */
-    uint32_t nr_cpus_avail; /* of feature NRCPUS, 0 when not known */
+    uint64_t attr_flags;    /* of the current attr, as in a little-endian file */
+    uint32_t nr_cpus_avail; /* of feature NRCPUS; 0 if unknown */
     uint32_t schedstat_version;
-    uint32_t attr_size; /* of EVENT_DESC */
+    uint32_t attr_size; /* attr_size of EVENT_DESC, or the space for an attr */
     uint16_t misc;
-    bool no_hw_idx;    /* a branch stack without its hw_idx */
-    bool old_build_id; /* BUILD_ID entries without pid */
+    bool no_hw_idx;    /* the branch stack has no hw_idx */
+    bool old_build_id; /* BUILD_ID entries have no pid */
     bool as_stored;
-    const perfile_layout *layout; /* lists remember it for their elements */
+    const perfile_layout *layout; /* stored in lists, for decoding their elements */
 } pf_context;
 
-/* A context with what `layout` (may be NULL) decides. */
+/* Returns a context with the values of `layout`, which may be NULL. */
 static inline pf_context pf_context_of(const perfile_layout *layout)
 {
     pf_context k = {.layout = layout};
@@ -46,44 +47,44 @@ static inline pf_context pf_context_of(const perfile_layout *layout)
     return k;
 }
 
-/* The sizes of a perf_event_attr, and the offsets of its members that decide the layout of records.
- */
+/* The sizes of a perf_event_attr, and the offsets of its members that decide the layout of
+ * records. */
 
 enum {
-    PF_ATTR_SIZE_AT = 4,         /* u32, its own size; 0 is that of the first version */
-    PF_ATTR_SAMPLE_TYPE_AT = 24, /* u64, as the next two */
+    PF_ATTR_SIZE_AT = 4,         /* u32, its own size; 0 means the first version */
+    PF_ATTR_SAMPLE_TYPE_AT = 24, /* u64, like the next two */
     PF_ATTR_READ_FORMAT_AT = 32,
-    PF_ATTR_FLAGS_AT = 40, /* of bit fields */
+    PF_ATTR_FLAGS_AT = 40, /* bit-fields */
     PF_ATTR_BRANCH_TYPE_AT = 72,
     PF_ATTR_LEAST = 64,               /* the first version: PERF_ATTR_SIZE_VER0 */
-    PF_ATTR_OURS = PERFILE_ATTR_SIZE, /* the last that format/structs.def has the members of */
-    PF_ATTR_MOST = 4096               /* more is none: the kernel takes no more than a page */
+    PF_ATTR_OURS = PERFILE_ATTR_SIZE, /* the last version with members in format/structs.def */
+    PF_ATTR_MOST = 4096 /* larger ones are invalid: the kernel accepts at most a page */
 };
 
-/* PERF_ATTR_SIZE_VER0 and later ones.  88 was never one. */
+/* PERF_ATTR_SIZE_VER0 and later ones.  A size of 88 never existed. */
 static inline bool pf_attr_size_is_known(uint64_t size)
 {
     return size == PF_ATTR_LEAST || size == 72 || size == 80 ||
            (size >= 96 && size <= PF_ATTR_OURS && size % 8 == 0);
 }
 
-/* Used as the count of a LIST that ends where the bytes do.  They set the local `least`, the number
- * of bytes with which an element begins; it stays 0 for lists with a real count.  A reserved count
- * value would not do, because counts come from the input and can be any number. */
+/* Used as the count of a LIST that ends at the end of the bytes.  They set the local `least`, the
+ * number of bytes with which an element begins; it remains 0 for lists with a real count.  A
+ * reserved count would not work, because counts come from the input and can be any number. */
 #define PF_UNTIL_END    (least = 1, UINT64_MAX)
 #define PF_UNTIL_HEADER (least = 8, UINT64_MAX) /* while a record header fits */
 
 #define LEFT     pf_cur_left(c)
 #define PEEK_U32 pf_peek_u32(c)
 
-/* Counts and lengths.  One that begins with `o->` is a member and nothing else, or is said by the
- * next three: encoders set that member from what it counts; see schema/encode.inc. */
+/* Counts and lengths.  If one is a member (`o->…`) or one of the next three macros, encoders
+ * compute that member; see schema/encode.inc. */
 #define PF_AT_MOST(member, bound)    (o->member < (bound) ? o->member : (bound))
 #define PF_GIVEN(has, member, other) (o->has ? o->member : (other))
 #define PF_BUILD_ID_SIZE(member)     pf_build_id_size(k, c)
-/* A field that is read where it is shorter, too, and always written as a whole. */
+/* A field that may be shorter when read, but is always written in full. */
 #define PF_UP_TO(bound) (LEFT < (bound) ? LEFT : (bound))
-/* The same, written as long as it is. */
+/* The same, but written in its actual length. */
 #define PF_LEFT_UP_TO(bound) (LEFT < (bound) ? LEFT : (bound))
 
 #define GET_u8(c, kind)     pf_cur_u8(c)
@@ -102,7 +103,7 @@ static inline bool pf_attr_size_is_known(uint64_t size)
 #define WORDS_ulong(c, n)  pf_words(c, n, o->long_size == 4 ? 4 : 8)
 #define WORDS_string(c, n) pf_strings(c, n)
 
-/* Bytes of a type; VARIABLE when it depends on the input. */
+/* Bytes of a type; VARIABLE if they depend on the input. */
 enum {
     PF_VARIABLE = 1 << 20,
     PF_WIDTH_u8 = 1,
@@ -115,7 +116,7 @@ enum {
     PF_WIDTH_cstr = PF_VARIABLE
 };
 
-/* What a perfile_field says of a type, of an array of it, and of the form of a USE. */
+/* The values in perfile_field for a type, for an array of it, and for the form of a USE. */
 enum {
     PF_ROW_u8 = PERFILE_STORED_U8,
     PF_ROW_u16 = PERFILE_STORED_U16,
@@ -136,11 +137,11 @@ enum {
     PF_FORM_FLAT = PERFILE_FIELD_FLAT
 };
 
-/* The parts of `v` moved from where a big-endian compiler puts C bit-fields to where a
- * little-endian one does.  format/words.def has the parts of attr_flags and branch_flags. */
+/* Move the parts of `v` from their position in C bit-fields of a big-endian compiler to that of a
+ * little-endian one.  format/words.def has the parts of attr_flags and branch_flags. */
 uint64_t pf_mirror_attr_flags(uint64_t v);
 uint64_t pf_mirror_branch_flags(uint64_t v);
-/* The way back. */
+/* The inverse. */
 uint64_t pf_mirrored_attr_flags(uint64_t v);
 uint64_t pf_mirrored_branch_flags(uint64_t v);
 
@@ -155,7 +156,7 @@ PF_INLINE uint64_t pf_bit_fields_to_little(uint64_t v, unsigned kind, bool swap)
     return v;
 }
 
-/* The same for what is written: `swap` says in which order. */
+/* The same for output; `swap` is its byte order. */
 PF_INLINE uint64_t pf_bit_fields_from_little(uint64_t v, unsigned kind, bool swap)
 {
     if (swap == (bool)PF_NATIVE_BIG)
@@ -187,7 +188,7 @@ static inline uint32_t pf_peek_u32(const pf_cursor *c)
     return pf_cur_left(c) >= 4 ? pf_load_u32(c->pos, c->swap) : 0;
 }
 
-/* The text in a field: up to its first NUL. */
+/* Returns the text in a field, which ends at the first NUL. */
 PF_INLINE perfile_bytes pf_text(perfile_bytes field)
 {
     if (field.len) {
@@ -218,14 +219,15 @@ static inline perfile_strings pf_strings(pf_cursor *c, uint64_t n)
         .bytes = {start, (size_t)(c->pos - start)}, .n = (size_t)n, .swapped = c->swap};
 }
 
-/* The version of a TRACING_DATA blob: names of threads came with 0.6. */
+/* Tests the version of a TRACING_DATA blob: names of threads exist since 0.6. */
 static inline bool pf_at_least_0_6(perfile_bytes version)
 {
     return version.len >= 3 && memcmp(version.ptr, "0.6", 3) >= 0;
 }
 
-/* Bytes of a build id of 20: as its size byte says (misc bit 15), else all of them; read with
- * sense, zeros at the end are no part of it: there are ids of 16 bytes. */
+/* Returns the length of a build id in a field of 20 bytes.  If misc bit 15 is set, its size byte
+ * says it.  Otherwise trailing zeros are removed, because there are ids of 16 bytes; with
+ * k->as_stored it is all 20. */
 static inline uint64_t pf_build_id_size(const pf_context *k, const pf_cursor *c)
 {
     if (pf_cur_left(c) < 21)

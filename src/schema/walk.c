@@ -1,15 +1,15 @@
 /* The field walk: format/ expanded to functions that decode like decoders and pass every field,
  * with its offset, to a visitor (schema/walk.inc).  Emitters, conditions and checks use it to see
- * fields of any type without knowing the type.
+ * the fields of any type without knowing the type.
  *
- * Where the contract of `dump --format jsonl` shows a layout otherwise than it is stored, a
- * function here does that by hand: show_joined_topology(), show_joined_index(), and simpleperf's
- * messages and nested records. */
+ * Some layouts appear in JSON dumps in another form than they are stored, by the contract of that
+ * format.  Functions here do that by hand: show_joined_topology(), show_joined_index(), and those
+ * for simpleperf's messages and nested records. */
 #include "schema/expand.h"
 
 #include <string.h>
 
-/* Out of line, so that the compiler does not know the size: for known sizes it emits `rep stos`,
+/* Not inlined, so that the compiler does not know the size: for known sizes it emits `rep stos`,
  * which is slow to start. */
 __attribute__((noinline)) void pf_walk_clear(void *o, size_t size)
 {
@@ -39,7 +39,7 @@ const perfile_field pf_pad_row = {"pad", "padding",           PERFILE_STORED_BLO
 static const perfile_field data_row = {
     "data", "bytes that no table describes", PERFILE_STORED_BLOB, 0, PERFILE_KIND_OPAQUE, 0};
 
-/* A value at `at`, with the bytes up to where `c` stands as its width. */
+/* Makes a value of the bytes from `at` to the position of `c`. */
 static perfile_value place(const pf_walker *w, const perfile_field *row, const uint8_t *at,
                            const pf_cursor *c)
 {
@@ -50,7 +50,7 @@ static perfile_value place(const pf_walker *w, const perfile_field *row, const u
     return v;
 }
 
-/* A number; for CALC fields `at` is where `c` stands. */
+/* Shows a number.  For CALC fields `at` is the position of `c`. */
 void pf_show_number(const pf_walker *w, const perfile_field *row, const uint8_t *at,
                     const pf_cursor *c, uint64_t number)
 {
@@ -96,8 +96,8 @@ void pf_show_end(const pf_walker *w, const perfile_field *row)
     w->visitor->end(w->user, row);
 }
 
-/* Every element has at least one byte, as in pf_decode_list(): the input bounds the loop, not `n`.
- */
+/* Every element has at least one byte, as in pf_decode_list(): the input limits the loop, not
+ * `n`. */
 void pf_show_list(const pf_context *k, pf_cursor *c, const pf_walker *w, const perfile_field *row,
                   const perfile_field *item, uint64_t n, size_t least, pf_walk_fn *walk)
 {
@@ -112,7 +112,7 @@ void pf_show_list(const pf_context *k, pf_cursor *c, const pf_walker *w, const p
     pf_show_end(w, row);
 }
 
-/* Bodies of unknown types, and everything beyond the contract. */
+/* Shows the bodies of unknown types, and everything beyond the contract. */
 void pf_walk_unknown(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
     const uint8_t *at = c->pos;
@@ -128,14 +128,14 @@ void pf_walk_padding(const pf_context *k, pf_cursor *c, const pf_walker *w)
 }
 
 /* A walk over protobuf messages, driven by format/proto.def: simpleperf stores FILE2 and
- * DEBUG_UNWIND that way.
+ * DEBUG_UNWIND in this form.
  *
- * The walk is a loop with a stack of the open messages, so that nesting in the input costs no stack
- * of ours: DEPTH is what the table needs, deeper messages are passed over.  Fields without a row,
- * or of another wire type than their row says, are passed over, as protobuf readers do. */
+ * The walk is a loop with a stack of open messages, so that nesting in the input does not use the C
+ * stack.  DEPTH suffices for the table; deeper messages are skipped.  Fields without a row, or with
+ * another wire type than their row has, are skipped, as protobuf readers do. */
 
 enum {
-    DEPTH = 4, /* nested messages that the table has */
+    DEPTH = 4, /* depth of nested messages in the table */
     /* Wire types of protobuf; groups (3 and 4) are obsolete and count as damage. */
     WIRE_VARINT = 0,
     WIRE_64 = 1,
@@ -181,7 +181,7 @@ static const pf_proto_row rows[] = {
 #include "perfile/format/proto.def"
 };
 
-/* NULL: the table does not have this field of the message. */
+/* Returns the row of a field of the message, or NULL. */
 static const pf_proto_row *row_of(unsigned message, uint64_t number)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -190,7 +190,8 @@ static const pf_proto_row *row_of(unsigned message, uint64_t number)
     return NULL;
 }
 
-/* 7 bits in each byte, the lowest first; the highest bit says that another byte follows. */
+/* Reads a varint: 7 bits in each byte, lowest first; the highest bit is set if another byte
+ * follows. */
 static uint64_t varint(pf_cursor *c)
 {
     uint64_t v = 0;
@@ -224,10 +225,10 @@ static perfile_bytes read_value(pf_cursor *c, unsigned wire, uint64_t *number)
     }
 }
 
-/* Shows the fields of the message that fills `c`; bytes that are no message are damage. */
+/* Shows the fields of the message that fills `c`; bytes that are not a message are damage. */
 static void walk_proto(pf_cursor *c, const pf_walker *w, unsigned message)
 {
-    /* The messages that are open: what they are, where they end, the field that opened them. */
+    /* The open messages: their kind, their end, and the field that opened them. */
     struct {
         unsigned message;
         const uint8_t *end;
@@ -278,8 +279,8 @@ static void walk_proto(pf_cursor *c, const pf_walker *w, unsigned message)
     }
 }
 
-/* How each HAND layout is shown: by its members, as show_NAME() made from the table does, or by one
- * of the functions at the end of this file. */
+/* How each HAND layout is shown: by its members, with the function show_NAME() made from the table,
+ * or with one of the functions at the end of this file. */
 #define PF_SHOW_attr            show_attr
 #define PF_SHOW_build_id_entry  show_build_id_entry
 #define PF_SHOW_build_ids       show_build_ids
@@ -290,7 +291,7 @@ static void walk_proto(pf_cursor *c, const pf_walker *w, unsigned message)
 #define PF_SHOW_tracing_data    show_tracing
 #define PF_SHOW_cpu_topology(k, c, w)                                                              \
     (w->flags & PERFILE_WALK_CONTRACT ? show_joined_topology(k, c, w) : show_cpu_topology(k, c, w))
-/* `(void)show_…`: the function made from the table is not used, and the compiler must not warn. */
+/* `(void)show_…` suppresses a compiler warning: the function made from the table is unused. */
 #define PF_SHOW_file2_entry(k, c, w)     (show_message(k, c, w), (void)show_file2_entry)
 #define PF_SHOW_sp_debug_unwind(k, c, w) (show_unwind(k, c, w), (void)show_sp_debug_unwind)
 #define PF_SHOW_sp_init_map(k, c, w)     (show_records(k, c, w), (void)show_sp_init_map)
@@ -394,7 +395,7 @@ static void show_unwind(const pf_context *k, pf_cursor *c, const pf_walker *w)
     walk_proto(c, w, PF_PROTO_debug_unwind);
 }
 
-/* simpleperf's INIT_MAP: complete records, one after the other.  Headers and bodies are shown. */
+/* simpleperf's INIT_MAP: complete records, one after another.  Headers and bodies are shown. */
 static void show_records(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
     static const perfile_field records_row = {"records", "the records",      PERFILE_STORED_LIST,
@@ -436,8 +437,8 @@ static void show_records(const pf_context *k, pf_cursor *c, const pf_walker *w)
     pf_show_end(w, &records_row);
 }
 
-/* TRACING_DATA: the section as one blob, then, unless the contract forbids it, the formats inside.
- */
+/* TRACING_DATA: the section as one blob, then, unless the contract forbids it, the formats in
+ * it. */
 static void show_tracing(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
     pf_cursor inside = *c;
@@ -449,13 +450,13 @@ static void show_tracing(const pf_context *k, pf_cursor *c, const pf_walker *w)
         pf_cur_fail(c, inside.bad);
 }
 
-/* Where the body of a kernel record ends and its trailer (sample_id) begins.
+/* Finds the end of a kernel record's body, where its trailer (sample_id) begins.
  *
- * The trailer has a fixed size for each event and stands at the end of the record.  Tools, though,
- * leave it out in records that they synthesize; then the last bytes of the record are taken for
- * body.  The only evidence is the string at the end of such records: see string_fills(). */
+ * The trailer has a fixed size for each event and is at the end of the record.  Tools, however,
+ * omit it in records that they synthesize; then the last bytes of the record belong to the body.
+ * The only evidence is the string at the end of such records: see string_fills(). */
 
-/* Kernel rows only: the fixed parts of tools' records do not matter here, nor fit. */
+/* Kernel rows only: the fixed parts of tool records are not needed here, and do not fit. */
 #define FIXED_K(number, fixed) [number] = (fixed) + 1,
 #define FIXED_P(number, fixed)
 const uint8_t pf_record_fixed_plus_one[PERFILE_RECORD_USER] = {
@@ -467,7 +468,7 @@ const uint8_t pf_record_fixed_plus_one[PERFILE_RECORD_USER] = {
 #include "format/records.def"
 };
 
-/* The offset in the body at which the string at the end of the record begins; 0 if it has none. */
+/* Returns the offset in the body of the string at the end of the record; 0 if there is none. */
 static size_t string_offset(const perfile_record *r)
 {
     const pf_row *row = pf_row_of(r);
@@ -481,8 +482,8 @@ static size_t string_offset(const perfile_record *r)
     return row->fixed;
 }
 
-/* True if the padded string ends exactly at the end of the record: then the record has no trailer.
- * With a trailer this cannot be, because the NUL of the string stands in front of the trailer. */
+/* Returns true if the padded string ends exactly at the end of the record, so it has no trailer.
+ * In a record with a trailer the NUL of the string is before the trailer. */
 static bool string_fills(const perfile_record *r)
 {
     size_t at = string_offset(r);

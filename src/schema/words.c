@@ -1,9 +1,10 @@
-/* Names of values and meanings of fields: format/words.def and format/kinds.def as data, and the
- * bit fields of attr and branch flags, which a big-endian compiler lays out from the other end. */
+/* Names of values and meanings of fields: format/words.def and format/kinds.def as data; the
+ * bit-fields of attr and branch flags, which a big-endian compiler lays out from the other end; and
+ * access to arrays of numbers and strings. */
 #include "perfile/encode.h"
 #include "schema/types.h"
 
-/* Parts may refer to sets that stand further down. */
+/* Parts may refer to sets that are defined further down. */
 #define BITS_SET(set) static const perfile_vocabulary set_##set;
 #define ENUM_SET(set) static const perfile_vocabulary set_##set;
 #include "perfile/format/words.def"
@@ -60,7 +61,7 @@ unsigned perfile_kind_base(unsigned kind)
     return kind < PERFILE_N_KINDS ? kinds[kind].base : PERFILE_BASE_HEX;
 }
 
-/* NULL for kinds without words: their vocabulary is the empty set_none. */
+/* Returns NULL for kinds without words: their vocabulary is the empty set_none. */
 const perfile_vocabulary *perfile_kind_words(unsigned kind)
 {
     return kind < PERFILE_N_KINDS && kinds[kind].words->n ? kinds[kind].words : NULL;
@@ -82,7 +83,7 @@ const char *perfile_vocabulary_word(const perfile_vocabulary *v, uint64_t value)
     return NULL;
 }
 
-/* A part of width w at shift s (little-endian numbering) lies at 64 - s - w when big-endian. */
+/* A part of width w at shift s (little-endian numbering) is at shift 64 - s - w in big-endian. */
 static uint64_t mirror(const perfile_vocabulary *v, uint64_t word)
 {
     uint64_t out = 0;
@@ -126,8 +127,8 @@ uint64_t pf_mirrored_branch_flags(uint64_t v)
     return mirrored(&set_branch_flags, v);
 }
 
-/* Access to arrays that decoded structs leave as they are stored (perfile_words, perfile_strings),
- * and the same types over arrays of a program, for encoders. */
+/* Access to arrays that decoded structs leave as stored (perfile_words, perfile_strings), and the
+ * same types for arrays of a program, for encoders. */
 
 uint64_t perfile_word(const perfile_words *w, size_t i)
 {
@@ -153,7 +154,7 @@ size_t perfile_words_copy(const perfile_words *w, uint64_t *out, size_t n)
     return n;
 }
 
-/* Strings of a program are an array of perfile_bytes; stored ones have a length in front. */
+/* Strings of a program are an array of perfile_bytes; before each stored one is its length. */
 perfile_status perfile_strings_next(perfile_strings *s, perfile_bytes *text)
 {
     if (s->n == 0)
@@ -175,7 +176,7 @@ perfile_status perfile_strings_next(perfile_strings *s, perfile_bytes *text)
     return PERFILE_OK;
 }
 
-/* A program's array: native order. */
+/* Makes perfile_words of a program's array, in native byte order. */
 static perfile_words words_of(const void *words, size_t n, uint8_t width)
 {
     return (perfile_words){.ptr = words, .n = n, .width = width};
