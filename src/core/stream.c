@@ -409,7 +409,7 @@ perfile_status perfile_writer_put_run(perfile_writer *w, const perfile_record *f
 perfile_status perfile_writer_extra(perfile_writer *w, perfile_bytes piece, perfile_error *err)
 {
     return w->ops->extra ? w->ops->extra(w, piece, err)
-                         : pf_writer_refuse(w, "bytes behind records", err);
+                         : pf_writer_refuse(w, "bytes after records", err);
 }
 
 uint64_t perfile_writer_bytes(const perfile_writer *w)

@@ -315,8 +315,8 @@ static pf_walk_fn show_joined_index, show_tracing_data, show_tracing, show_joine
  * follow the cpus. */
 static void show_joined_topology(const pf_context *k, pf_cursor *c, const pf_walker *w)
 {
-    static const perfile_field die_row = {"die_id", "die of the processor", PERFILE_STORED_S32,
-                                          0,        PERFILE_KIND_DEC,       PERFILE_FIELD_CALC};
+    static const perfile_field die_row = {"die_id", "die of the CPU", PERFILE_STORED_S32,
+                                          0,        PERFILE_KIND_DEC, PERFILE_FIELD_CALC};
     perfile_cpu_topology t;
     memset(&t, 0, sizeof t);
     pf_cursor probe = *c;

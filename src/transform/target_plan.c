@@ -90,7 +90,7 @@ static perfile_status check_ids(const pf_relayout *first, const pf_relayout *oth
     if (has || !had)
         return PERFILE_OK;
     return pf_fail(err, PERFILE_E_UNSUPPORTED, "target.sample_type",
-                   "events 0 and %u do not have the same fields in front of their ids: without "
+                   "events 0 and %u do not have the same fields before their ids: without "
                    "the dropped fields their ids would stand at different places, and records "
                    "could not be attributed to their events",
                    number);
