@@ -54,12 +54,11 @@ typedef struct perfile_container_damage {
 
 /* A file of the capture.  A directory has several (`data`, `data.0`, …). */
 typedef struct perfile_part {
-    const char *name; /* NULL for a capture that is one file */
-    uint64_t size;    /* bytes of the file, UINT64_MAX when not known (a pipe) */
-    perfile_bytes
-        header; /* as stored, if the format has a header that perfile_container does not describe */
-    uint32_t cpu; /* CPU that the file was recorded on */
-    bool has_cpu; /* `cpu` is valid */
+    const char *name;     /* NULL for a capture that is one file */
+    uint64_t size;        /* bytes of the file, UINT64_MAX when not known (a pipe) */
+    perfile_bytes header; /* as stored, if there are no members for its content */
+    uint32_t cpu;         /* CPU that the file was recorded on */
+    bool has_cpu;         /* `cpu` is valid */
     uint64_t reserved[2];
 } perfile_part;
 
