@@ -81,7 +81,7 @@ typedef struct perfile_container {
     uint32_t n_extents;            /* items of `extents` */
     const perfile_extent *extents; /* parts of the file */
     uint32_t n_damages;            /* items of `damages` */
-    const perfile_container_damage *damages; /* what is wrong with the header and its tables */
+    const perfile_container_damage *damages; /* damage in the header and its tables */
     uint32_t n_parts;                        /* items of `parts` */
     const perfile_part *parts;               /* files of the capture */
     const char *format;                      /* "perf.data" …; see perfile_open_options.from */
