@@ -112,8 +112,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_snapshot(perfile_ring *
 
 /* Counts of the records a ring has returned, and of those lost. */
 typedef struct perfile_ring_summary {
-    uint64_t records;    /* handed out by next() */
-    uint64_t bytes;      /* handed out by next() and take() */
+    uint64_t records;    /* returned by next() */
+    uint64_t bytes;      /* returned by next() and take() */
     uint64_t wrapped;    /* records that were copied because they wrap */
     uint64_t overruns;   /* number of times the writer was too far ahead */
     uint64_t damages;    /* number of impossible positions and sizes */
