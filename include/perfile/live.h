@@ -38,7 +38,7 @@ typedef struct perfile_session_options {
     uint64_t reserved[6];
 } perfile_session_options;
 
-/* Makes a session without events.  `options` may be NULL.  Records whose `session` is set to it
+/* Makes a session without events.  `options` may be NULL.  Records that have it as their `session`
  * (perfile_record, perfile_ring_options) are decoded by its events; it must outlive them.
  * PERFILE_E_USAGE: a `size` is 0; PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_session_new(

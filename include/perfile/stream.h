@@ -209,8 +209,8 @@ typedef struct perfile_stream_summary {
     uint64_t lost;             /* bytes of the input that are in no record because of damage */
     uint64_t by_damage[64];    /* per PERFILE_DAMAGE_… */
     uint64_t first_offset;     /* of the first damage */
-    uint64_t unknown_types;    /* records whose type has no row in format/ */
-    uint64_t unknown_features; /* features whose number has no row in format/ */
+    uint64_t unknown_types;    /* records of types that have no row in format/ */
+    uint64_t unknown_features; /* features with numbers that have no row in format/ */
     uint64_t missing;          /* bytes of records that the header declares but the input lacks */
     uint64_t reserved[7];
 } perfile_stream_summary;

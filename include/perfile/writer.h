@@ -1,12 +1,12 @@
 /* Writes captures: takes facts and records, and makes a file, a pipe or a directory of them.
  *
- *      perfile_writer_options o = {.size = sizeof o};
- *      st = perfile_writer_create("out.data", &o, &w, &err);
- *      st = perfile_writer_add_event(w, &event, &index, &err);
- *      st = perfile_writer_put_sample(w, &sample, sizeof sample, &how, &err);
- *      …
- *      st = perfile_writer_finish(w, &err);
- *      perfile_writer_close(w);
+ *     perfile_writer_options o = {.size = sizeof o};
+ *     st = perfile_writer_create("out.data", &o, &w, &err);
+ *     st = perfile_writer_add_event(w, &event, &index, &err);
+ *     st = perfile_writer_put_sample(w, &sample, sizeof sample, &how, &err);
+ *     …
+ *     st = perfile_writer_finish(w, &err);
+ *     perfile_writer_close(w);
  *
  * Nothing appears under the final name before perfile_writer_finish() succeeds, unless
  * `progressive` is set.  A call that asks for something the form cannot store fails and leaves the
